@@ -1,0 +1,63 @@
+// The clients under test, unmodified. Both run the same suites; where their names differ, the difference is written here.
+import { createRequire } from "node:module"
+
+const require = createRequire(import.meta.url)
+
+export const clients = ["ravendb", "ravendb-5"].map(name => {
+  const ravendb = require(name)
+  const { version } = JSON.parse(require("node:fs").readFileSync(new URL(`./node_modules/${name}/package.json`, import.meta.url), "utf8"))
+  return { version, ...ravendb }
+})
+
+export class User {
+  constructor(fields = {}) {
+    this.name = undefined
+    Object.assign(this, fields)
+  }
+}
+
+export class Order {
+  constructor(fields = {}) {
+    Object.assign(this, fields)
+  }
+}
+
+/** Creates a database for one suite, gives its open store to `work`, and deletes it whatever happens. */
+export async function withDatabase(client, url, name, work) {
+  const store = openStore(client, url, name)
+  try {
+    await store.maintenance.server.send(new client.CreateDatabaseOperation({ databaseName: name }))
+    await work(store)
+  } finally {
+    await store.maintenance.server
+      .send(new client.DeleteDatabasesOperation({ databaseNames: [name], hardDelete: true }))
+      .catch(() => {}) // the reason of the failure above is worth more than this one
+    store.dispose()
+  }
+}
+
+export function openStore(client, url, database) {
+  const store = new client.DocumentStore(url, database)
+  store.conventions.registerEntityType(User)
+  store.conventions.registerEntityType(Order)
+  return store.initialize()
+}
+
+/** Waits for one event, at most ten seconds: a missing one must fail, not hang. */
+export function within(milliseconds, promise, what) {
+  let timer
+  const late = new Promise((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`${what}: nothing within ${milliseconds} ms`)), milliseconds)
+  })
+  return Promise.race([promise, late]).finally(() => clearTimeout(timer))
+}
+
+/** All items of an object stream. */
+export async function collect(stream) {
+  const items = []
+  for await (const item of stream) {
+    items.push(item)
+  }
+
+  return items
+}

@@ -1,0 +1,84 @@
+// A Rookery node to test against: the one at ROOKERY_URL, or one started here on a free port with an empty directory.
+import { spawn } from "node:child_process"
+import { existsSync, mkdtempSync, rmSync } from "node:fs"
+import { createServer } from "node:net"
+import { tmpdir } from "node:os"
+import { dirname, join, resolve } from "node:path"
+import { fileURLToPath } from "node:url"
+
+const root = resolve(dirname(fileURLToPath(import.meta.url)), "../../..")
+
+/** Starts a node (or takes the one that ROOKERY_URL names); `stop` ends it and asserts that it left cleanly. */
+export async function startNode() {
+  if (process.env.ROOKERY_URL) {
+    return { url: process.env.ROOKERY_URL.replace(/\/$/, ""), stop: async () => {} }
+  }
+
+  const data = mkdtempSync(join(tmpdir(), "rookery-client-"))
+  const url = `http://127.0.0.1:${await freePort()}`
+  const [program, ...first] = executable()
+  const output = []
+  const child = spawn(program, [...first, "serve", "--data", data, "--listen", url], { stdio: ["ignore", "pipe", "pipe"] })
+  child.stdout.on("data", text => output.push(text))
+  child.stderr.on("data", text => output.push(text))
+  const ended = new Promise(done => child.once("exit", (code, signal) => done({ code, signal })))
+  const log = () => Buffer.concat(output).toString()
+
+  await ready(url, ended, log)
+  return {
+    url,
+    async stop() {
+      child.kill("SIGTERM")
+      const { code, signal } = await ended
+      rmSync(data, { recursive: true, force: true })
+      if (code !== 0) {
+        throw new Error(`The node ended with ${signal ?? code}:\n${log()}`)
+      }
+    },
+  }
+}
+
+function executable() {
+  if (process.env.ROOKERY_BIN) {
+    return [process.env.ROOKERY_BIN]
+  }
+
+  const published = join(root, "artifacts/rookery")
+  const built = ["Release", "Debug"].map(kind => join(root, `server/src/Rookery/bin/${kind}/net10.0/rookery.dll`)).find(existsSync)
+  if (existsSync(published)) {
+    return [published]
+  }
+
+  if (built) {
+    return ["dotnet", built]
+  }
+
+  throw new Error(`Neither ${published} nor a built rookery.dll is there: run "make build" first, or set ROOKERY_URL.`)
+}
+
+async function freePort() {
+  const server = createServer()
+  await new Promise(done => server.listen(0, "127.0.0.1", done))
+  const { port } = server.address()
+  await new Promise(done => server.close(done))
+  return port
+}
+
+async function ready(url, ended, log) {
+  let gone = null
+  ended.then(how => { gone = how })
+  for (const deadline = Date.now() + 30_000; Date.now() < deadline;) {
+    if (gone) {
+      throw new Error(`The node ended while starting (${gone.signal ?? gone.code}):\n${log()}`)
+    }
+
+    const answer = await fetch(`${url}/readyz`).catch(() => null)
+    if (answer?.status === 200) {
+      return
+    }
+
+    await new Promise(done => setTimeout(done, 50))
+  }
+
+  throw new Error(`The node was not ready within 30 seconds:\n${log()}`)
+}

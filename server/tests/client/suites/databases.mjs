@@ -1,0 +1,56 @@
+import assert from "node:assert/strict"
+import { describe, it } from "node:test"
+import { User, openStore, withDatabase } from "../clients.mjs"
+
+/** Databases: made, listed, kept apart, measured, deleted. */
+export function databases(client, url) {
+  describe("databases", () => {
+    it("are kept apart", () => withDatabase(client, url(), "left", left => withDatabase(client, url(), "right", async right => {
+      for (const [store, name] of [[left, "l"], [right, "r"]]) {
+        const session = store.openSession()
+        await session.store(new User({ name }), "users/1")
+        await session.saveChanges()
+      }
+
+      assert.equal((await left.openSession().load("users/1")).name, "l")
+      assert.equal((await right.openSession().load("users/1")).name, "r")
+      const names = await left.maintenance.server.send(new client.GetDatabaseNamesOperation(0, 20))
+      assert.ok(names.includes("left") && names.includes("right"), names.join())
+    })))
+
+    it("come back empty when deleted and made again, and cannot be made twice", async () => {
+      await withDatabase(client, url(), "again", async store => {
+        const session = store.openSession()
+        await session.store(new User({ name: "gone" }), "users/1")
+        await session.saveChanges()
+        await assert.rejects(store.maintenance.server.send(new client.CreateDatabaseOperation({ databaseName: "again" })), { name: "ConcurrencyException" })
+        const record = await store.maintenance.server.send(new client.GetDatabaseRecordOperation("again"))
+        assert.equal(record.databaseName, "again")
+      })
+      await withDatabase(client, url(), "again", async store => assert.equal(await store.openSession().load("users/1"), null))
+      const store = openStore(client, url(), "again")
+      assert.equal(await store.maintenance.server.send(new client.GetDatabaseRecordOperation("again")), null)
+      store.dispose()
+    })
+
+    it("count their documents", () => withDatabase(client, url(), "statistics", async store => {
+      const session = store.openSession()
+      for (let i = 0; i < 5; i++) {
+        await session.store(new User({ name: "x" }), `users/${i}`)
+      }
+
+      await session.saveChanges()
+      await session.delete("users/4")
+      await session.saveChanges()
+      const statistics = await store.maintenance.send(new client.GetStatisticsOperation())
+      assert.equal(statistics.countOfDocuments, 4)
+      assert.equal(statistics.countOfTombstones, 1)
+      assert.ok(statistics.databaseChangeVector)
+      assert.equal((await store.maintenance.send(new client.GetDetailedStatisticsOperation())).countOfDocuments, 4)
+      const collections = await store.maintenance.send(new client.GetCollectionStatisticsOperation())
+      assert.deepEqual(collections.collections, { Users: 4 })
+      const build = await store.maintenance.server.send(new client.GetBuildNumberOperation())
+      assert.equal(build.productVersion, "7.2")
+    }))
+  })
+}

@@ -1,0 +1,62 @@
+import assert from "node:assert/strict"
+import { describe, it } from "node:test"
+import { User, withDatabase } from "../clients.mjs"
+
+/** The typed patches of a session: set, increment, change an array. */
+export function patches(client, url) {
+  const database = work => withDatabase(client, url(), "patches", work)
+
+  describe("patches", () => {
+    it("set, increment and change arrays without loading", () => database(async store => {
+      const setup = store.openSession()
+      await setup.store(new User({ name: "before", visits: 1, tags: ["a"], address: { city: "x" } }), "users/1")
+      await setup.saveChanges()
+
+      const session = store.openSession()
+      session.advanced.patch("users/1", "name", "after")
+      session.advanced.patch("users/1", "address.city", "Oslo")
+      session.advanced.increment("users/1", "visits", 4)
+      session.advanced.increment("users/1", "likes", 2)
+      session.advanced.patchArray("users/1", "tags", tags => tags.push("b", "c"))
+      await session.saveChanges()
+
+      const user = await store.openSession().load("users/1")
+      assert.equal(user.name, "after")
+      assert.equal(user.address.city, "Oslo")
+      assert.equal(user.visits, 5)
+      assert.equal(user.likes, 2)
+      assert.deepEqual(user.tags, ["a", "b", "c"])
+
+      const removing = store.openSession()
+      removing.advanced.patchArray("users/1", "tags", tags => tags.removeAt(1))
+      await removing.saveChanges()
+      assert.deepEqual((await store.openSession().load("users/1")).tags, ["a", "c"])
+    }))
+
+    it("answer with a status, also for a missing document", () => database(async store => {
+      const session = store.openSession()
+      await session.store(new User({ name: "x" }), "users/1")
+      await session.saveChanges()
+
+      const rename = id => {
+        const patch = new client.PatchRequest()
+        patch.script = "this.name = args.val_0;"
+        patch.values = { val_0: "y" }
+        return store.operations.send(new client.PatchOperation(id, null, patch))
+      }
+      assert.equal((await rename("users/1")).status, "Patched")
+      assert.equal((await rename("users/1")).status, "NotModified")
+      assert.equal((await rename("users/2")).status, "DocumentDoesNotExist")
+      assert.equal((await store.openSession().load("users/1")).name, "y")
+    }))
+
+    it("refuse a script that is more than that, by name", () => database(async store => {
+      const session = store.openSession()
+      await session.store(new User({ name: "x" }), "users/1")
+      await session.saveChanges()
+      const patch = new client.PatchRequest()
+      patch.script = "for (var i = 0; i < 10; i++) this.name += i;"
+      await assert.rejects(store.operations.send(new client.PatchOperation("users/1", null, patch)), /script/i)
+    }))
+  })
+}
