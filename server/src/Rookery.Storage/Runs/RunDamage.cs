@@ -1,0 +1,18 @@
+namespace Rookery.Storage;
+
+/// <summary>Bytes of a run that cannot be trusted: what a reader gets instead of a wrong answer.</summary>
+/// <param name="Path">The run's file.</param>
+/// <param name="Offset">Where the damaged part begins, in bytes from the start of the file.</param>
+/// <param name="Length">How long it is, in bytes; 0 when that is not known.</param>
+/// <param name="Reason">What is wrong, as a clause ("the checksum does not match").</param>
+internal sealed record RunDamage(string Path, long Offset, long Length, string Reason)
+{
+    /// <summary>No key below this one is touched by the damage; empty when the damage concerns the whole run.</summary>
+    public ReadOnlyMemory<byte> From { get; init; }
+
+    /// <summary>No key at or above this one is touched by the damage; empty when there is no such bound.</summary>
+    public ReadOnlyMemory<byte> ToExclusive { get; init; }
+
+    /// <summary>One sentence for the owner of the node.</summary>
+    public override string ToString() => $"{Path} is damaged at byte {Offset}: {Reason}.";
+}
