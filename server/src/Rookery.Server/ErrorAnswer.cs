@@ -1,0 +1,60 @@
+using System.Text.Json;
+using Microsoft.AspNetCore.Http;
+
+namespace Rookery.Server;
+
+/// <summary>
+/// Writes a refusal in RavenDB's shape, {"Url","Type","Message","Error"}: its clients make their exception from the last segment of Type, take their text from
+/// Error (from Message for 409), and throw a TypeError when a 503 has no body. Every refusal of this server has this body.
+/// </summary>
+public static class ErrorAnswer
+{
+    /// <summary>The type for a fault that has no exception of its own in the clients.</summary>
+    public const string RavenException = "Raven.Client.Exceptions.RavenException";
+
+    /// <summary>The type for what we do not support.</summary>
+    public const string NotSupported = "Raven.Client.Exceptions.NotSupportedException";
+
+    /// <summary>The type for requests that are wrong in themselves.</summary>
+    public const string BadRequest = "Raven.Client.Exceptions.BadRequestException";
+
+    /// <summary>Answers with <paramref name="status"/> and the body; does nothing when the answer has begun.</summary>
+    /// <param name="http">The request.</param>
+    /// <param name="status">The HTTP status.</param>
+    /// <param name="type">The full name of RavenDB's exception.</param>
+    /// <param name="message">One sentence: what, where, what to do.</param>
+    public static Task WriteAsync(HttpContext http, int status, string type, string message)
+    {
+        if (http.Response.HasStarted)
+        {
+            return Task.CompletedTask;
+        }
+
+        http.Response.StatusCode = status;
+        http.Response.ContentType = "application/json; charset=utf-8";
+        if (HttpMethods.IsHead(http.Request.Method))
+        {
+            return Task.CompletedTask;
+        }
+
+        byte[] body = Encode(http.Request.Path + http.Request.QueryString, type, message);
+        http.Response.ContentLength = body.Length;
+        return http.Response.Body.WriteAsync(body, 0, body.Length, http.RequestAborted);
+    }
+
+    private static byte[] Encode(string url, string type, string message)
+    {
+        var body = new MemoryStream();
+        using (var json = new Utf8JsonWriter(body))
+        {
+            json.WriteStartObject();
+            json.WriteString("Url"u8, url);
+            json.WriteString("Type"u8, type);
+            json.WriteString("Message"u8, message);
+            json.WriteString("Error"u8, type + ": " + message);
+            json.WriteEndObject();
+        }
+
+        return body.ToArray();
+    }
+}

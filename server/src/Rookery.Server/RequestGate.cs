@@ -1,0 +1,86 @@
+using Microsoft.AspNetCore.Http;
+using Microsoft.Extensions.Logging;
+
+namespace Rookery.Server;
+
+/// <summary>
+/// What every request passes: it is counted and timed, refused with a sentence while documents are not served, and answered in RavenDB's error shape when its
+/// handler throws or no route knows it.
+/// </summary>
+internal sealed class RequestGate(ServerContext context, RequestDelegate next)
+{
+    public async Task HandleAsync(HttpContext http)
+    {
+        long begun = context.Metrics.Begin();
+        var endpoint = http.GetEndpoint();
+        http.Response.Headers["Raven-Server-Version"] = "7.2.0.0";
+        try
+        {
+            if (context.Readiness.Reason is { } reason && endpoint?.Metadata.GetMetadata<WithoutData>() is null)
+            {
+                await ErrorAnswer.WriteAsync(http, StatusCodes.Status503ServiceUnavailable, ErrorAnswer.RavenException, reason);
+                return;
+            }
+
+            if (endpoint?.Metadata.GetMetadata<LongBody>() is not null)
+            {
+                LongBody.Allow(http);
+            }
+
+            await next(http);
+            if (http.Response.StatusCode is StatusCodes.Status405MethodNotAllowed)
+            {
+                await RefuseUnknownRouteAsync(http);
+            }
+        }
+        catch (OperationCanceledException) when (http.RequestAborted.IsCancellationRequested)
+        {
+            // The client left; nobody waits for an answer.
+        }
+        catch (BadHttpRequestException refused)
+        {
+            await ErrorAnswer.WriteAsync(http, refused.StatusCode, ErrorAnswer.BadRequest, Explain(refused, http));
+        }
+        catch (Exception failure)
+        {
+            context.Log.LogError(failure, "{Method} {Path} failed", http.Request.Method, http.Request.Path.Value);
+            await AnswerFailureAsync(http);
+        }
+        finally
+        {
+            context.Metrics.End(endpoint?.Metadata.GetMetadata<RouteMetrics>(), begun, http.Response.StatusCode);
+        }
+    }
+
+    /// <summary>The answer of last resort. RavenDB's clients read 404 as "no result", so what we do not know is 501.</summary>
+    public static Task RefuseUnknownRouteAsync(HttpContext http) => ErrorAnswer.WriteAsync(
+        http,
+        StatusCodes.Status501NotImplemented,
+        ErrorAnswer.NotSupported,
+        $"{http.Request.Method} {http.Request.Path} is not supported by this version; GET /help lists what is.");
+
+    private static string Explain(BadHttpRequestException refused, HttpContext http) => refused.StatusCode switch
+    {
+        StatusCodes.Status413PayloadTooLarge =>
+            $"The body of {http.Request.Method} {http.Request.Path} is larger than this route takes; send it in parts, or use bulk insert or import.",
+        StatusCodes.Status408RequestTimeout =>
+            $"The body of {http.Request.Method} {http.Request.Path} came too slowly; nothing of it was stored.",
+        _ => $"The request {http.Request.Method} {http.Request.Path} is malformed HTTP: {refused.Message}",
+    };
+
+    // An answer that has begun cannot become an error: cutting the connection is the only sign left.
+    private static Task AnswerFailureAsync(HttpContext http)
+    {
+        if (http.Response.HasStarted)
+        {
+            http.Abort();
+            return Task.CompletedTask;
+        }
+
+        return ErrorAnswer.WriteAsync(
+            http,
+            StatusCodes.Status500InternalServerError,
+            ErrorAnswer.RavenException,
+            "The node could not answer because of a fault of its own; its log has the details.");
+    }
+}

@@ -1,0 +1,69 @@
+using System.Collections.Concurrent;
+
+namespace Rookery.Server;
+
+/// <summary>Counts requests and their durations by route pattern. Recording is a few interlocked additions; no allocation, no lock.</summary>
+public sealed class RequestMetrics(TimeProvider time)
+{
+    private readonly ConcurrentDictionary<string, RouteMetrics> routes = new(StringComparer.Ordinal);
+    private long inFlight;
+
+    /// <summary>Requests being answered now.</summary>
+    public long InFlight => Interlocked.Read(ref inFlight);
+
+    /// <summary>The counters of every route that was mapped.</summary>
+    public IEnumerable<RouteMetrics> Routes => routes.Values;
+
+    /// <summary>The counters of one route; made when first asked for, while routes are mapped.</summary>
+    public RouteMetrics ForRoute(string pattern) => routes.GetOrAdd(pattern, static name => new RouteMetrics(name));
+
+    internal long Begin()
+    {
+        Interlocked.Increment(ref inFlight);
+        return time.GetTimestamp();
+    }
+
+    internal void End(RouteMetrics? route, long begun, int status)
+    {
+        Interlocked.Decrement(ref inFlight);
+        route?.Record(status, (long)time.GetElapsedTime(begun).TotalMicroseconds);
+    }
+}
+
+/// <summary>The counters of one route.</summary>
+/// <param name="pattern">The route's pattern, as mapped.</param>
+public sealed class RouteMetrics(string pattern)
+{
+    private static readonly long[] Bounds = [100, 250, 500, 1_000, 2_500, 5_000, 10_000, 25_000, 50_000, 100_000, 250_000, 1_000_000, 10_000_000];
+    private readonly long[] buckets = new long[Bounds.Length + 1];
+    private readonly long[] byStatusClass = new long[6];
+    private long totalMicroseconds;
+
+    /// <summary>Upper bounds of the duration buckets, in microseconds, ascending; one more bucket follows for what is slower.</summary>
+    public static ReadOnlySpan<long> BucketBounds => Bounds;
+
+    /// <summary>The route's pattern.</summary>
+    public string Pattern => pattern;
+
+    /// <summary>The sum of all durations, in microseconds.</summary>
+    public long TotalMicroseconds => Interlocked.Read(ref totalMicroseconds);
+
+    /// <summary>How many requests fell into bucket <paramref name="index"/> (not cumulative).</summary>
+    public long InBucket(int index) => Interlocked.Read(ref buckets[index]);
+
+    /// <summary>How many requests were answered with a status of <paramref name="hundreds"/>xx.</summary>
+    public long WithStatusClass(int hundreds) => Interlocked.Read(ref byStatusClass[hundreds]);
+
+    internal void Record(int status, long microseconds)
+    {
+        int bucket = 0;
+        while (bucket < Bounds.Length && microseconds > Bounds[bucket])
+        {
+            bucket++;
+        }
+
+        Interlocked.Increment(ref buckets[bucket]);
+        Interlocked.Increment(ref byStatusClass[Math.Clamp(status / 100, 0, 5)]);
+        Interlocked.Add(ref totalMicroseconds, microseconds);
+    }
+}

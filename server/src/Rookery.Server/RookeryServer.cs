@@ -1,0 +1,65 @@
+using Microsoft.AspNetCore.Builder;
+using Microsoft.AspNetCore.Hosting;
+using Microsoft.AspNetCore.Routing;
+using Microsoft.AspNetCore.Server.Kestrel.Core;
+using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.Logging;
+
+namespace Rookery.Server;
+
+/// <summary>Builds the HTTP server of one node.</summary>
+public static class RookeryServer
+{
+    /// <summary>Builds the application; the caller starts and stops it, and tells <see cref="ServerContext.Readiness"/> when documents can be served.</summary>
+    /// <param name="context">What routes share.</param>
+    /// <param name="configureHost">Changes to the host, for tests that serve from memory; null to listen where the options say.</param>
+    public static WebApplication Build(ServerContext context, Action<IWebHostBuilder>? configureHost = null)
+    {
+        var builder = WebApplication.CreateEmptyBuilder(new WebApplicationOptions());
+        builder.Logging.AddProvider(new SharedLoggerProvider(context.Log)).SetMinimumLevel(LogLevel.Warning);
+        builder.Services.AddRoutingCore();
+        builder.WebHost.UseKestrelCore().ConfigureKestrel(kestrel => Configure(kestrel, context.Options));
+        configureHost?.Invoke(builder.WebHost);
+
+        var app = builder.Build();
+        context.Stopping = app.Lifetime.ApplicationStopping;
+        app.UseRouting();
+        app.Use(next => new RequestGate(context, next).HandleAsync);
+        var routes = app.MapGroup(string.Empty);
+        ((IEndpointConventionBuilder)routes).Add(endpoint => Count(endpoint, context.Metrics));
+        MapRoutes(routes, context);
+        routes.MapFallback(RequestGate.RefuseUnknownRouteAsync);
+        return app;
+    }
+
+    // One line a route module.
+    private static void MapRoutes(IEndpointRouteBuilder routes, ServerContext context)
+    {
+        HealthRoutes.Map(routes, context);
+    }
+
+    private static void Count(EndpointBuilder endpoint, RequestMetrics metrics)
+    {
+        if (endpoint is RouteEndpointBuilder route)
+        {
+            endpoint.Metadata.Add(metrics.ForRoute(route.RoutePattern.RawText ?? string.Empty));
+        }
+    }
+
+    private static void Configure(KestrelServerOptions kestrel, ServerOptions options)
+    {
+        kestrel.AddServerHeader = false;
+        kestrel.Limits.MaxConcurrentConnections = options.ConnectionsLimit;
+        kestrel.Limits.MaxConcurrentUpgradedConnections = options.ConnectionsLimit;
+        // A batch carries its envelope beside its documents. Routes with endless bodies lift this (LongBody).
+        kestrel.Limits.MaxRequestBodySize = options.BatchBytesLimit + (1L << 20);
+        // What one connection may pile up before the socket pushes back.
+        kestrel.Limits.MaxRequestBufferSize = 64 << 10;
+        kestrel.Limits.MaxResponseBufferSize = 64 << 10;
+        // A slow client may not hold what it was given: 240 B/s after 10 s, or it is cut off.
+        kestrel.Limits.MinRequestBodyDataRate = new MinDataRate(bytesPerSecond: 240, gracePeriod: TimeSpan.FromSeconds(10));
+        kestrel.Limits.RequestHeadersTimeout = TimeSpan.FromSeconds(15);
+        kestrel.Limits.KeepAliveTimeout = TimeSpan.FromMinutes(3);
+        kestrel.Listen(options.Listen, static endpoint => endpoint.Protocols = HttpProtocols.Http1);
+    }
+}

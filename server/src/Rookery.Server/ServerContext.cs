@@ -1,0 +1,28 @@
+using Microsoft.Extensions.Logging;
+
+namespace Rookery.Server;
+
+/// <summary>What a route needs besides its request: the clock, the limits, the counters, the log. One per server, alive as long as it.</summary>
+/// <param name="options">How this server was asked to run.</param>
+/// <param name="time">The clock.</param>
+/// <param name="log">Where the owner of the node reads what happened.</param>
+public sealed class ServerContext(ServerOptions options, TimeProvider time, ILogger log)
+{
+    /// <summary>How this server was asked to run.</summary>
+    public ServerOptions Options => options;
+
+    /// <summary>The clock. Nothing else may be asked for the time.</summary>
+    public TimeProvider Time => time;
+
+    /// <summary>Where the owner of the node reads what happened. Never per request.</summary>
+    public ILogger Log => log;
+
+    /// <summary>Requests and their durations, by route.</summary>
+    public RequestMetrics Metrics { get; } = new(time);
+
+    /// <summary>Whether documents are served, and if not, why.</summary>
+    public Readiness Readiness { get; } = new();
+
+    /// <summary>Cancelled when the server begins to stop; long answers (streams, feeds) end then.</summary>
+    public CancellationToken Stopping { get; internal set; }
+}

@@ -1,0 +1,22 @@
+using System.Net;
+
+namespace Rookery.Server;
+
+/// <summary>How the HTTP server runs.</summary>
+public sealed record ServerOptions
+{
+    /// <summary>Where it listens.</summary>
+    public required IPEndPoint Listen { get; init; }
+
+    /// <summary>What one document may weigh at most, in bytes of JSON.</summary>
+    public int DocumentBytesLimit { get; init; } = 8 << 20;
+
+    /// <summary>What one atomic batch may weigh at most, in bytes of JSON: min(32 MiB, an eighth of the memory budget).</summary>
+    public int BatchBytesLimit { get; init; } = 32 << 20;
+
+    /// <summary>Connections served at once; more are closed on arrival. Each may hold a few pooled pages.</summary>
+    public int ConnectionsLimit { get; init; } = 2048;
+
+    /// <summary>The tag by which clients know this node.</summary>
+    public string NodeTag { get; init; } = "A";
+}
