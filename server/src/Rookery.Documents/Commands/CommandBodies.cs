@@ -1,0 +1,56 @@
+namespace Rookery.Documents.Commands;
+
+/// <summary>A client's HiLo generator asks for a range.</summary>
+public readonly ref struct HiloNextCommand
+{
+    /// <summary>The collection's tag.</summary>
+    public ReadOnlySpan<byte> Tag { get; init; }
+
+    /// <summary>Size of the client's last range, 0 for the first.</summary>
+    public long LastBatchSize { get; init; }
+
+    /// <summary>When it got it, UTC ticks.</summary>
+    public long LastRangeAtTicks { get; init; }
+
+    /// <summary>Its end.</summary>
+    public long LastMax { get; init; }
+
+    /// <summary>Between tag and number.</summary>
+    public byte Separator { get; init; }
+}
+
+/// <summary>A client gives the rest of its range back.</summary>
+public readonly ref struct HiloReturnCommand
+{
+    /// <summary>The collection's tag.</summary>
+    public ReadOnlySpan<byte> Tag { get; init; }
+
+    /// <summary>The last id it used.</summary>
+    public long Last { get; init; }
+
+    /// <summary>The end of its range.</summary>
+    public long End { get; init; }
+}
+
+/// <summary>Sets an identity.</summary>
+public readonly ref struct IdentitySeedCommand
+{
+    /// <summary>The identity, lower-cased, bar included.</summary>
+    public ReadOnlySpan<byte> Name { get; init; }
+
+    /// <summary>The new value.</summary>
+    public long Value { get; init; }
+
+    /// <summary>Also downwards.</summary>
+    public bool Force { get; init; }
+}
+
+/// <summary>Makes a database.</summary>
+public readonly ref struct CreateDatabaseCommand
+{
+    /// <summary>Its name.</summary>
+    public ReadOnlySpan<byte> Name { get; init; }
+
+    /// <summary>The history id of its first life.</summary>
+    public ReadOnlySpan<byte> HistoryId { get; init; }
+}

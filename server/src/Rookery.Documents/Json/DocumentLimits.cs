@@ -1,0 +1,20 @@
+namespace Rookery.Documents.Json;
+
+/// <summary>The limits of documents. Beyond them a request is refused and nothing is stored.</summary>
+public static class DocumentLimits
+{
+    /// <summary>Levels of objects and arrays in a document.</summary>
+    public const int MaxDepth = 128;
+
+    /// <summary>Bytes of a document as sent: 8 MiB.</summary>
+    public const int MaxDocumentBytes = 8 * 1024 * 1024;
+
+    /// <summary>Bytes of a collection's name in UTF-8.</summary>
+    public const int MaxCollectionBytes = 512;
+
+    /// <summary>The most an atomic batch may take, whatever the memory: 32 MiB.</summary>
+    public const int MaxBatchBytes = 32 * 1024 * 1024;
+
+    /// <summary>Bytes an atomic batch may take on a node with this memory budget: an eighth of it, at most <see cref="MaxBatchBytes"/>.</summary>
+    public static int BatchBytes(long memoryBudgetBytes) => (int)Math.Clamp(memoryBudgetBytes / 8, 1, MaxBatchBytes);
+}
