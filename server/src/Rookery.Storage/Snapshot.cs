@@ -1,0 +1,44 @@
+namespace Rookery.Storage;
+
+/// <summary>
+/// Everything that was applied when it was opened, and nothing later. Opening and reading neither lock nor allocate. Keeps memory and files alive until
+/// disposed: dispose exactly once, and re-open it in long walks. Any number of threads may read through one.
+/// </summary>
+public readonly struct Snapshot : IDisposable, IEquatable<Snapshot>
+{
+    /// <summary>The last operation number (etag) in it.</summary>
+    public long Sequence => throw new NotSupportedException();
+
+    /// <summary>The journal index of the last batch in it.</summary>
+    public long AppliedIndex => throw new NotSupportedException();
+
+    /// <summary>Looks a key up.</summary>
+    /// <param name="key">The whole key: database number, table, user key.</param>
+    /// <param name="row">The row, to be disposed, when there is one.</param>
+    /// <exception cref="DamagedException">The place that would hold it cannot be trusted.</exception>
+    public bool TryGet(ReadOnlySpan<byte> key, out Row row) => throw new NotSupportedException();
+
+    /// <summary>Walks the rows of a range in key order, or downwards from its end. The snapshot must stay open meanwhile.</summary>
+    /// <param name="from">The first key.</param>
+    /// <param name="toExclusive">The first key after the range; empty for no bound.</param>
+    /// <param name="backward">Whether to begin with the highest key.</param>
+    public RowCursor Seek(ReadOnlySpan<byte> from, ReadOnlySpan<byte> toExclusive, bool backward = false) => throw new NotSupportedException();
+
+    /// <summary>Lets go of the state.</summary>
+    public void Dispose() => throw new NotSupportedException();
+
+    /// <summary>Whether both see the same state.</summary>
+    public bool Equals(Snapshot other) => throw new NotSupportedException();
+
+    /// <inheritdoc/>
+    public override bool Equals(object? obj) => obj is Snapshot other && Equals(other);
+
+    /// <inheritdoc/>
+    public override int GetHashCode() => throw new NotSupportedException();
+
+    /// <summary>Whether both see the same state.</summary>
+    public static bool operator ==(Snapshot left, Snapshot right) => left.Equals(right);
+
+    /// <summary>Whether they see different states.</summary>
+    public static bool operator !=(Snapshot left, Snapshot right) => !left.Equals(right);
+}
