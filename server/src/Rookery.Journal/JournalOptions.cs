@@ -1,0 +1,35 @@
+namespace Rookery.Journal;
+
+/// <summary>Where the journal lies and how large its files are.</summary>
+public sealed class JournalOptions
+{
+    /// <summary>The absolute path of a directory for the journal alone; made when it is not there. It may lie on a device of its own.</summary>
+    public required string Directory { get; init; }
+
+    /// <summary>Length of an ordinary segment in bytes: a multiple of 4,096, at least 8,192.</summary>
+    public int SegmentBytes { get; init; } = 16 * 1024 * 1024;
+
+    /// <summary>How many ready segments <see cref="NodeJournal.PrepareSpare"/> keeps ahead of the one being written.</summary>
+    public int SpareSegments { get; init; } = 1;
+
+    /// <summary>How many released segments are kept for reuse before further ones are deleted. Reuse saves the card a second zeroing.</summary>
+    public int RecycledSegments { get; init; } = 8;
+
+    /// <summary>The cluster a new journal belongs to; an existing journal keeps its own.</summary>
+    public Guid ClusterId { get; init; }
+
+    /// <summary>Names this store for as long as it exists; used when a journal is new, drawn at random when left empty.</summary>
+    public Guid StoreId { get; init; }
+}
+
+/// <summary>What others know of journal writes whose sync had returned.</summary>
+/// <param name="ManifestIndex">The index through which the manifest holds everything; 0 when there is no manifest.</param>
+/// <param name="ManifestTerm">The term at that index.</param>
+/// <param name="HasPeers">Whether peers can give back frames that are damaged here.</param>
+public readonly record struct JournalKnowledge(long ManifestIndex, long ManifestTerm, bool HasPeers);
+
+/// <summary>A place between two frames.</summary>
+/// <param name="Index">The last index before it.</param>
+/// <param name="Term">The term at that index.</param>
+/// <param name="Operations">Operations (etags) through that index.</param>
+public readonly record struct JournalPosition(long Index, long Term, long Operations);
