@@ -1,0 +1,45 @@
+using Microsoft.AspNetCore.Builder;
+using Microsoft.AspNetCore.Hosting;
+using Microsoft.AspNetCore.Http;
+
+namespace Rookery.Benchmarks;
+
+/// <summary>The ceiling of the framework: a Kestrel that does nothing but answer as many bytes as Rookery would.</summary>
+internal static class BareKestrel
+{
+    public static async Task<int> RunAsync(string listen, int bytes)
+    {
+        byte[] answer = new byte[bytes];
+        Array.Fill(answer, (byte)'x');
+        var builder = WebApplication.CreateEmptyBuilder(new WebApplicationOptions());
+        builder.WebHost.UseKestrelCore().UseUrls(listen);
+        var app = builder.Build();
+        app.Run(context => context.Request.Method == HttpMethods.Put ? ReadAndAcceptAsync(context) : AnswerAsync(context, answer));
+        await app.RunAsync();
+        return 0;
+    }
+
+    private static Task AnswerAsync(HttpContext context, byte[] answer)
+    {
+        context.Response.ContentType = "application/json; charset=utf-8";
+        context.Response.ContentLength = answer.Length;
+        return context.Response.BodyWriter.WriteAsync(answer).AsTask();
+    }
+
+    private static async Task ReadAndAcceptAsync(HttpContext context)
+    {
+        var body = context.Request.BodyReader;
+        while (true)
+        {
+            var read = await body.ReadAsync();
+            body.AdvanceTo(read.Buffer.End);
+            if (read.IsCompleted)
+            {
+                break;
+            }
+        }
+
+        context.Response.StatusCode = StatusCodes.Status201Created;
+        context.Response.ContentLength = 0;
+    }
+}

@@ -1,0 +1,26 @@
+using Rookery.Benchmarks;
+
+return args switch
+{
+    ["bare", var listen, var bytes] => await BareKestrel.RunAsync(listen, int.Parse(bytes)),
+    ["small", var count, var directory] => SmallDocuments.Write(int.Parse(count), directory),
+    ["iconify", var package, var target] => IconDocuments.Write(package, target),
+    ["sync-rate", var file, var seconds] => SyncRate.Measure(file, int.Parse(seconds)),
+    ["feed", var url, var source, var order, var seconds, var rate] => await Feed.RunAsync(url, source, order, int.Parse(seconds), int.Parse(rate)),
+    _ => Usage(),
+};
+
+static int Usage()
+{
+    Console.Error.WriteLine("""
+        rookery-benchmarks bare URL BYTES            a bare Kestrel: GET answers BYTES bytes, PUT reads the body and answers 201
+        rookery-benchmarks small COUNT DIRECTORY     COUNT small documents: bulk.json (bulk_insert) and copy.tsv (COPY)
+        rookery-benchmarks iconify PACKAGE TARGET    every icon of an unpacked @iconify/json as one bulk_insert file
+        rookery-benchmarks sync-rate FILE SECONDS    4 KiB write + fdatasync into a pre-zeroed file, the disk's own rate
+        rookery-benchmarks feed URL BULK ORDER SECONDS RATE
+                                                     PUTs the documents of a bulk file at RATE a second over 16 connections;
+                                                     ORDER = time (new, growing ids), random (updates of what was put), or
+                                                     incompressible (growing ids, random base64 of the same length)
+        """);
+    return 64;
+}

@@ -1,0 +1,152 @@
+# shellcheck shell=bash
+# shellcheck disable=SC2034 # used by the workloads
+# What every workload needs: servers started and stopped by process id, memory groups, the emulated card, result rows.
+# Needs: ROOT (the repository), WORK (scratch directory), RESULTS (tab-separated rows).
+
+ROOKERY=$ROOT/artifacts/rookery
+TOOL=$ROOT/artifacts/benchmarks/rookery-benchmarks
+POSTGRES=/usr/lib/postgresql/15/bin
+PORT=18080
+BARE_PORT=18081
+POSTGRES_PORT=18082
+REDIS_PORT=18083
+STARTED=()
+
+say() { printf '\033[2m%s\033[0m\n' "$*" >&2; }
+
+# row WORK SUBJECT METRIC VALUE
+row() { printf '%s\t%s\t%s\t%s\n' "$@" | tee -a "$RESULTS"; }
+
+ratio() { awk -v a="$1" -v b="$2" 'BEGIN { printf b > 0 ? "%.2f" : "n/a", a / b }'; }
+
+wait_until() { # SECONDS COMMAND...
+  local deadline=$((SECONDS + $1)); shift
+  until "$@" >/dev/null 2>&1; do
+    ((SECONDS < deadline)) || { say "gave up waiting for: $*"; return 1; }
+    sleep 0.05
+  done
+}
+
+# Memory limit of what start_* starts next: both sides of a comparison get the same number.
+in_memory_group() { # NAME LIMIT_BYTES
+  MEMORY_GROUP=/sys/fs/cgroup/memory/$1
+  mkdir -p "$MEMORY_GROUP"
+  echo "$2" >"$MEMORY_GROUP/memory.limit_in_bytes"
+}
+no_memory_group() { MEMORY_GROUP=; }
+no_memory_group
+
+launch() { # LOG COMMAND...: starts in the memory group, if any, and remembers the process id
+  local log=$1; shift
+  (
+    if [[ -n $MEMORY_GROUP ]]; then echo "$BASHPID" >"$MEMORY_GROUP/cgroup.procs"; fi
+    exec "$@"
+  ) >"$log" 2>&1 </dev/null &
+  LAUNCHED=$!
+  STARTED+=("$LAUNCHED")
+}
+
+stop() { # PID
+  kill -TERM "$1" 2>/dev/null || true
+  wait "$1" 2>/dev/null || true
+}
+
+stop_everything() { for pid in "${STARTED[@]}"; do stop "$pid"; done; STARTED=(); }
+
+start_rookery() { # DATA [OPTIONS...]
+  local data=$1; shift
+  launch "$WORK/rookery.log" "$ROOKERY" serve --data "$data" --listen "http://127.0.0.1:$PORT" "$@"
+  ROOKERY_PID=$LAUNCHED
+  wait_until 60 curl -sf "http://127.0.0.1:$PORT/readyz"
+}
+
+create_database() { # NAME
+  curl -sf -X PUT -H 'Content-Type: application/json' "http://127.0.0.1:$PORT/admin/databases?name=$1" \
+    -d "{\"DatabaseName\":\"$1\",\"Settings\":{}}" >/dev/null
+}
+
+bulk_load() { # DATABASE FILE: the operation id is asked for first, as RavenDB's clients do
+  local id
+  id=$(curl -sf "http://127.0.0.1:$PORT/databases/$1/operations/next-operation-id" | sed -E 's/.*"Id":([0-9]+).*/\1/')
+  curl -sS --fail-with-body -X POST -T "$2" "http://127.0.0.1:$PORT/databases/$1/bulk_insert?id=$id"
+}
+
+start_bare() { # BYTES
+  launch "$WORK/bare.log" "$TOOL" bare "http://127.0.0.1:$BARE_PORT" "$1"
+  wait_until 20 curl -sf "http://127.0.0.1:$BARE_PORT/"
+}
+
+start_postgres() { # DIRECTORY SHARED_BUFFERS_MB
+  mkdir -p "$1"; chown postgres "$1" "$WORK"
+  [[ -e $1/PG_VERSION ]] || runuser -u postgres -- "$POSTGRES/initdb" -D "$1" --locale=C.UTF-8 -A trust >/dev/null
+  launch "$WORK/postgres.log" runuser -u postgres -- "$POSTGRES/postgres" -D "$1" -p "$POSTGRES_PORT" -k "$1" \
+    -c listen_addresses=127.0.0.1 -c max_connections=200 -c "shared_buffers=${2}MB" -c synchronous_commit=on -c fsync=on \
+    -c max_wal_size=8GB -c checkpoint_timeout=30min -c wal_compression=off
+  POSTGRES_PID=$LAUNCHED
+  wait_until 30 psql_run -c 'select 1'
+}
+psql_run() { psql -qtA -h 127.0.0.1 -p "$POSTGRES_PORT" -U postgres "$@"; }
+stop_postgres() { kill -INT "$(head -1 "$1/postmaster.pid")" 2>/dev/null || true; wait "$POSTGRES_PID" 2>/dev/null || true; }
+
+start_redis() { # DIRECTORY
+  mkdir -p "$1"
+  launch "$WORK/redis.log" redis-server --port "$REDIS_PORT" --dir "$1" --appendonly yes --appendfsync always --save ''
+  wait_until 20 redis-cli -p "$REDIS_PORT" ping
+}
+
+# requests/s of wrk; fails when any answer was not 2xx
+wrk_rate() { # SCRIPT CONNECTIONS SECONDS URL
+  local out
+  out=$(wrk -t1 -c"$2" -d"${3}s" -s "$ROOT/benchmarks/lua/$1" "$4")
+  if grep -q 'Non-2xx' <<<"$out"; then say "$out"; return 1; fi
+  awk '/Requests\/sec/ { print $2 }' <<<"$out"
+}
+
+pgbench_rate() { # SCRIPT CONNECTIONS SECONDS
+  pgbench -n -h 127.0.0.1 -p "$POSTGRES_PORT" -U postgres -M prepared -f "$1" -c "$2" -j 1 -T "$3" postgres 2>/dev/null |
+    awk '/^tps/ { print $3 }'
+}
+
+cpu_seconds() { awk '{ printf "%.2f", ($14 + $15) / 100 }' "/proc/$1/stat"; }
+resident_mib() { awk '/VmRSS/ { printf "%.1f", $2 / 1024 }' "/proc/$1/status"; }
+peak_resident_mib() { awk '/VmHWM/ { printf "%.1f", $2 / 1024 }' "/proc/$1/status"; }
+
+# The emulated SD card of a Raspberry Pi: ext4 on a loop device held to 200 write operations and 10 MB a second.
+card_insert() { # SIZE
+  truncate -s "$1" "$WORK/card.img"
+  CARD_LOOP=$(losetup --find --show --direct-io=on "$WORK/card.img")
+  mkfs.ext4 -q -E lazy_itable_init=0,lazy_journal_init=0 "$CARD_LOOP"
+  mkdir -p "$WORK/card"
+  mount -o noatime "$CARD_LOOP" "$WORK/card"
+  local device
+  device=$(lsblk -dno MAJ:MIN "$CARD_LOOP" | tr -d ' ')
+  CARD_DEVICE=$device
+}
+card_slow_down() {
+  echo "$CARD_DEVICE 200" >/sys/fs/cgroup/blkio/blkio.throttle.write_iops_device
+  echo "$CARD_DEVICE 10485760" >/sys/fs/cgroup/blkio/blkio.throttle.write_bps_device
+}
+card_speed_up() {
+  echo "$CARD_DEVICE 0" >/sys/fs/cgroup/blkio/blkio.throttle.write_iops_device
+  echo "$CARD_DEVICE 0" >/sys/fs/cgroup/blkio/blkio.throttle.write_bps_device
+}
+card_bytes_written() { sync -f "$WORK/card"; awk '{ printf "%d", $7 * 512 }' "/sys/block/${CARD_LOOP##*/}/stat"; }
+card_remove() {
+  card_speed_up
+  umount "$WORK/card"
+  losetup -d "$CARD_LOOP"
+  rm -f "$WORK/card.img"
+}
+
+median() { sort -n | awk '{ v[NR] = $1 } END { print NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }'; }
+
+# The icons of npm's @iconify/json (390,000 documents, 486 MB) as $WORK/icons.json.
+iconify_documents() {
+  [[ -e $WORK/icons.json ]] && return
+  local cache=$ROOT/artifacts/benchmarks/iconify
+  if [[ ! -d $cache/package ]]; then
+    mkdir -p "$cache"
+    (cd "$cache" && npm pack --silent @iconify/json@2.2.535 >/dev/null && tar xzf iconify-json-*.tgz && rm iconify-json-*.tgz)
+  fi
+  "$TOOL" iconify "$cache/package" "$WORK/icons.json" >&2
+}

@@ -1,0 +1,11 @@
+-- Random ids of COUNT documents; the request text is built here because wrk.format costs more than the request.
+local path, count = os.getenv("BENCH_PATH"), tonumber(os.getenv("BENCH_COUNT"))
+local seeded = 0
+function setup(thread) seeded = seeded + 1; thread:set("seed", seeded) end
+function init() math.randomseed(seed * 7919) end
+function request()
+  return "GET " .. path .. math.random(0, count - 1) .. " HTTP/1.1\r\nHost: bench\r\n\r\n"
+end
+local bad = 0
+function response(status) if status ~= 200 then bad = bad + 1; if bad == 1 then io.stderr:write("status ", status, "\n") end end end
+if os.getenv("BENCH_CHECK") == nil then response = nil end

@@ -1,0 +1,26 @@
+# shellcheck shell=bash
+# ten minutes on the emulated card with real documents, flushes and compaction: device bytes per logical byte
+iconify_documents
+card_insert 8G
+for order in time random incompressible; do
+  # 128 MiB is what a Pi with 512 MB gives; the database is fresh each time, pre-zeroing of the journal is not counted.
+  start_rookery "$WORK/card/$order" --memory 128M
+  create_database bench
+  curl -sf -X PUT "http://127.0.0.1:$PORT/databases/bench/docs?id=warm" -d '{}' >/dev/null
+  sleep 5
+  card_slow_down
+  before=$(card_bytes_written)
+  fed=$("$TOOL" feed "http://127.0.0.1:$PORT/databases/bench" "$WORK/icons.json" "$order" $((CARD_MINUTES * 60)) "${CARD_RATE:-800}")
+  sleep 20
+  after=$(card_bytes_written)
+  card_speed_up
+  read -r documents bytes seconds <<<"$fed"
+  row card-long "$order" "documents acknowledged" "$documents"
+  row card-long "$order" "documents/s" "$(ratio "$documents" "$seconds")"
+  row card-long "$order" "logical MiB" "$((bytes >> 20))"
+  row card-long "$order" "device bytes / logical bytes" "$(ratio $((after - before)) "$bytes")"
+  row card-long "$order" "peak resident MiB" "$(peak_resident_mib "$ROOKERY_PID")"
+  stop "$ROOKERY_PID"
+  rm -rf "${WORK:?}/card/$order"
+done
+card_remove
