@@ -14,12 +14,12 @@ internal static class BareKestrel
         var builder = WebApplication.CreateEmptyBuilder(new WebApplicationOptions());
         builder.WebHost.UseKestrelCore().UseUrls(listen);
         var app = builder.Build();
-        app.Run(context => context.Request.Method == HttpMethods.Put ? ReadAndAcceptAsync(context) : AnswerAsync(context, answer));
+        app.Run(context => HttpMethods.IsPut(context.Request.Method) ? ReadAndAcceptAsync(context) : (Task)AnswerAsync(context, answer));
         await app.RunAsync();
         return 0;
     }
 
-    private static Task AnswerAsync(HttpContext context, byte[] answer)
+    private static Task<System.IO.Pipelines.FlushResult> AnswerAsync(HttpContext context, byte[] answer)
     {
         context.Response.ContentType = "application/json; charset=utf-8";
         context.Response.ContentLength = answer.Length;

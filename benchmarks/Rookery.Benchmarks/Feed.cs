@@ -15,7 +15,7 @@ internal static class Feed
     public static async Task<int> RunAsync(string url, string source, string order, int seconds, int rate)
     {
         var documents = ReadDocuments(source);
-        if (order == "incompressible")
+        if (order is "incompressible")
         {
             documents = [.. documents.Select((document, number) => Incompressible(document.Length, number))];
         }
@@ -39,7 +39,7 @@ internal static class Feed
 
                 byte[] document = documents[number % documents.Length];
                 // Random updates: every eighth write is new, the others replace one put before.
-                long id = order == "random" && number % 8 != 0 ? random.NextInt64(Math.Max(1, number / 8)) * 8 : number;
+                long id = order is "random" && number % 8 != 0 ? random.NextInt64(Math.Max(1, number / 8)) * 8 : number;
                 using var content = new ByteArrayContent(document);
                 content.Headers.ContentType = new MediaTypeHeaderValue("application/json");
                 using var response = await client.PutAsync(new Uri(string.Create(CultureInfo.InvariantCulture, $"{url}/docs?id=icons/{id:0000000000}")), content);
