@@ -1,0 +1,40 @@
+using Rookery.Storage;
+
+namespace Rookery.Documents;
+
+/// <summary>One database of the node: its name and its history. Reads go through <see cref="OpenReader"/>, writes through <see cref="IConsensus"/>.</summary>
+public sealed class Database
+{
+    private readonly Func<Snapshot> _openSnapshot;
+
+    internal Database(DatabaseRecord record, Func<Snapshot> openSnapshot)
+    {
+        Record = record;
+        _openSnapshot = openSnapshot;
+    }
+
+    /// <summary>The name, in the case it was created with.</summary>
+    public string Name => Record.Name;
+
+    /// <summary>The database's number; never used again after it is deleted.</summary>
+    public uint Number => Record.Number;
+
+    /// <summary>The part of every change vector that names this history: 22 characters, renewed when the database is created or restored.</summary>
+    public string HistoryId => Record.HistoryId;
+
+    /// <summary>When it was created, in UTC ticks of log time.</summary>
+    public long CreatedTicks => Record.CreatedTicks;
+
+    internal DatabaseRecord Record { get; }
+
+    internal ChangeHub<DocumentChange> Changes { get; } = new();
+
+    /// <summary>A view of the database at one moment. Dispose it soon: it keeps memory and files alive.</summary>
+    public DatabaseReader OpenReader() => new(this, _openSnapshot());
+
+    /// <summary>A stream of the changes that are applied from now on. It ends when the database is deleted.</summary>
+    public ChangeSubscription<DocumentChange> Subscribe() => Changes.Subscribe();
+
+    /// <summary>The change vector of <paramref name="etag"/> in this database: <c>A:ETAG-HISTORY</c>.</summary>
+    public string ChangeVectorOf(long etag) => $"A:{etag}-{HistoryId}";
+}

@@ -1,0 +1,49 @@
+using System.Collections.Frozen;
+using System.Diagnostics.CodeAnalysis;
+
+namespace Rookery.Documents;
+
+/// <summary>The databases of the node. Readers see one state or the next, never a half; apply publishes a new state when a database comes or goes.</summary>
+public sealed class DatabaseCatalog
+{
+    private readonly ChangeHub<DatabaseChange> _changes = new();
+    private State _state = new(FrozenDictionary<string, Database>.Empty, []);
+
+    internal DatabaseCatalog()
+    {
+    }
+
+    /// <summary>All databases, ordered by name without case.</summary>
+    public IReadOnlyList<Database> All => Volatile.Read(ref _state).Ordered;
+
+    /// <summary>Finds a database by name, without case.</summary>
+    public bool TryGet(string name, [NotNullWhen(true)] out Database? database) =>
+        Volatile.Read(ref _state).ByName.TryGetValue(name, out database);
+
+    /// <summary>Finds a database by name, without case and without making a string of it.</summary>
+    public bool TryGet(ReadOnlySpan<char> name, [NotNullWhen(true)] out Database? database) =>
+        Volatile.Read(ref _state).ByName.GetAlternateLookup<ReadOnlySpan<char>>().TryGetValue(name, out database);
+
+    /// <summary>A stream of the databases that come and go from now on.</summary>
+    public ChangeSubscription<DatabaseChange> Subscribe() => _changes.Subscribe();
+
+    /// <summary>Publishes the databases that exist now.</summary>
+    internal void Publish(IEnumerable<Database> databases)
+    {
+        var ordered = databases.OrderBy(database => database.Name, DatabaseName.Comparer).ToArray();
+        Volatile.Write(ref _state, new State(ordered.ToFrozenDictionary(database => database.Name, DatabaseName.Comparer), ordered));
+    }
+
+    internal void Announce(in DatabaseChange change) => _changes.Publish(change);
+
+    internal void Complete()
+    {
+        _changes.Complete();
+        foreach (var database in All)
+        {
+            database.Changes.Complete();
+        }
+    }
+
+    private sealed record State(FrozenDictionary<string, Database> ByName, Database[] Ordered);
+}

@@ -1,0 +1,42 @@
+namespace Rookery.Documents;
+
+/// <summary>The rules for names of databases: 1 to 128 letters, digits, <c>_</c>, <c>-</c> and <c>.</c>, not beginning or ending with a dot; compared without case.</summary>
+/// <remarks>RavenDB's ResourceNameValidator; names are part of URLs and of backup paths.</remarks>
+public static class DatabaseName
+{
+    /// <summary>The longest name in characters.</summary>
+    public const int MaximumLength = 128;
+
+    /// <summary>How names are compared.</summary>
+    public static StringComparer Comparer => StringComparer.OrdinalIgnoreCase;
+
+    /// <summary>Checks a name.</summary>
+    /// <returns>A sentence that says what is wrong, or null when the name is good.</returns>
+    public static string? Problem(string? name)
+    {
+        if (string.IsNullOrEmpty(name))
+        {
+            return "A database needs a name.";
+        }
+
+        if (name.Length > MaximumLength)
+        {
+            return $"The name of a database has at most {MaximumLength} characters; this one has {name.Length}.";
+        }
+
+        if (name[0] == '.' || name[^1] == '.')
+        {
+            return "The name of a database neither begins nor ends with a dot.";
+        }
+
+        foreach (char character in name)
+        {
+            if (!char.IsLetterOrDigit(character) && character is not ('_' or '-' or '.'))
+            {
+                return $"The name of a database has only letters, digits, '_', '-' and '.'; '{character}' is none of them.";
+            }
+        }
+
+        return null;
+    }
+}

@@ -1,0 +1,9 @@
+namespace Rookery.Documents;
+
+/// <summary>Another process works in a directory that this node was given.</summary>
+/// <param name="directory">The directory.</param>
+public sealed class DataDirectoryInUseException(string directory) : IOException($"{directory} is in use by another process.")
+{
+    /// <summary>The directory.</summary>
+    public string Directory { get; } = directory;
+}

@@ -1,0 +1,29 @@
+namespace Rookery.Documents;
+
+/// <summary>What a node needs to know to open its data.</summary>
+public sealed class NodeOptions
+{
+    /// <summary>The data directory, absolute. Created when it does not exist.</summary>
+    public required string DataDirectory { get; init; }
+
+    /// <summary>The journal's directory, absolute, possibly on another device; by default <c>journal</c> in the data directory.</summary>
+    public string? JournalDirectory { get; init; }
+
+    /// <summary>The node's tag in topologies and change vectors.</summary>
+    public string NodeTag { get; init; } = "A";
+
+    /// <summary>Bytes of one journal segment.</summary>
+    public int SegmentBytes { get; init; } = 16 << 20;
+
+    /// <summary>Bytes the memtable takes before it is flushed; 0 = a share of the memory budget.</summary>
+    public long MemtableBytes { get; init; }
+
+    /// <summary>Bytes of a finished run before the next is begun.</summary>
+    public long RunBytes { get; init; } = 64 << 20;
+
+    /// <summary>Bytes of commands that may be in flight; beyond them callers wait briefly and are then refused; 0 = an eighth of the memory budget, at least 8 MiB.</summary>
+    public long InFlightBytes { get; init; }
+
+    /// <summary>How often expired documents are looked for.</summary>
+    public TimeSpan ExpirationInterval { get; init; } = TimeSpan.FromSeconds(60);
+}

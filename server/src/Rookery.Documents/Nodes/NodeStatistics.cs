@@ -1,0 +1,43 @@
+using Rookery.Storage;
+
+namespace Rookery.Documents;
+
+/// <summary>Figures of a running node.</summary>
+public sealed record NodeStatistics
+{
+    /// <summary>Index of the last frame in the journal.</summary>
+    public long JournalLastIndex { get; init; }
+
+    /// <summary>Index of the first frame the journal still holds.</summary>
+    public long JournalFirstIndex { get; init; }
+
+    /// <summary>Index of the last frame applied.</summary>
+    public long AppliedIndex { get; init; }
+
+    /// <summary>Index through which storage is durable without the journal.</summary>
+    public long ManifestIndex { get; init; }
+
+    /// <summary>The newest etag.</summary>
+    public long Sequence { get; init; }
+
+    /// <summary>Commands waiting or in flight.</summary>
+    public long QueuedCommands { get; init; }
+
+    /// <summary>Their bytes.</summary>
+    public long QueuedBytes { get; init; }
+
+    /// <summary>Frames committed since the start.</summary>
+    public long Frames { get; init; }
+
+    /// <summary>Commands committed since the start.</summary>
+    public long Commands { get; init; }
+
+    /// <summary>Commands refused because too much was in flight.</summary>
+    public long Overloaded { get; init; }
+
+    /// <summary>What recovery found in the journal, in one sentence.</summary>
+    public string Recovery { get; init; } = string.Empty;
+
+    /// <summary>Figures of the storage engine.</summary>
+    public required StorageStatistics Storage { get; init; }
+}
