@@ -1,124 +1,19 @@
-using System.Text;
-
 namespace Rookery.Disk.Tests;
 
-public sealed class PosixDiskTests : IDisposable
+public sealed class PosixDiskTests : DiskContractTests, IDisposable
 {
-    private readonly PosixDisk disk = new();
-    private readonly TemporaryDirectory directory = new();
+    private readonly PosixDisk disk;
+    private readonly TemporaryDirectory directory;
+
+    public PosixDiskTests()
+        : this(new PosixDisk(), new TemporaryDirectory())
+    {
+    }
+
+    private PosixDiskTests(PosixDisk disk, TemporaryDirectory directory)
+        : base(disk, directory.Path) => (this.disk, this.directory) = (disk, directory);
 
     public void Dispose() => directory.Dispose();
-
-    [Fact]
-    public void Bytes_written_at_an_offset_are_read_back_and_the_gap_reads_as_zeros()
-    {
-        using var file = disk.Open(directory["a"], DiskOpen.CreateNew);
-        file.Write("tail"u8, 10_000);
-        file.Sync();
-
-        byte[] buffer = new byte[20_000];
-        Assert.Equal(10_004, file.Length);
-        Assert.Equal(10_004, file.Read(buffer, 0));
-        Assert.Equal("\0tail", Encoding.ASCII.GetString(buffer, 9_999, 5));
-        Assert.Equal(0, file.Read(buffer, 10_004));
-        Assert.Equal(directory["a"], file.Path);
-    }
-
-    [Fact]
-    public void Opening_says_which_name_is_missing_or_taken()
-    {
-        Assert.Equal(Errno.NoEntry, Assert.Throws<DiskException>(() => disk.Open(directory["none"], DiskOpen.Read)).Error);
-        Assert.Equal(Errno.NoEntry, Assert.Throws<DiskException>(() => disk.Open(directory["none"], DiskOpen.ReadWrite)).Error);
-        disk.Open(directory["a"], DiskOpen.CreateNew).Dispose();
-        var taken = Assert.Throws<DiskException>(() => disk.Open(directory["a"], DiskOpen.CreateNew));
-        Assert.Equal(Errno.Exists, taken.Error);
-        Assert.Equal($"Could not create {directory["a"]}: the name is taken.", taken.Message);
-    }
-
-    [Fact]
-    public void A_file_opened_to_read_cannot_be_written()
-    {
-        disk.Open(directory["a"], DiskOpen.CreateNew).Dispose();
-        using var file = disk.Open(directory["a"], DiskOpen.Read);
-        Assert.Throws<DiskException>(() => file.Write("x"u8, 0));
-    }
-
-    [Fact]
-    public void Reserved_space_reads_as_zeros_and_never_shortens()
-    {
-        using var file = disk.Open(directory["a"], DiskOpen.CreateNew);
-        file.Write("x"u8, 0);
-        file.Allocate(8192);
-        Assert.Equal(8192, file.Length);
-        file.Allocate(4096);
-        Assert.Equal(8192, file.Length);
-        byte[] buffer = new byte[8192];
-        Assert.Equal(8192, file.Read(buffer, 0));
-        Assert.Equal((byte)'x', buffer[0]);
-        Assert.Equal(-1, buffer.AsSpan(1).IndexOfAnyExcept((byte)0));
-        file.SetLength(3);
-        Assert.Equal(3, file.Length);
-    }
-
-    [Fact]
-    public void Directories_are_made_with_their_parents_listed_in_order_and_removed_when_empty()
-    {
-        string inner = directory["a/b/c"];
-        disk.CreateDirectory(inner);
-        disk.CreateDirectory(inner);
-        disk.Open(Path.Join(inner, "z"), DiskOpen.CreateNew).Dispose();
-        disk.Open(Path.Join(inner, "Ä"), DiskOpen.CreateNew).Dispose();
-        disk.Open(Path.Join(inner, "B"), DiskOpen.CreateNew).Dispose();
-        Assert.Equal(["B", "z", "Ä"], disk.List(inner));
-        disk.SyncDirectory(inner);
-
-        Assert.Equal(Errno.NotEmpty, Assert.Throws<DiskException>(() => disk.DeleteDirectory(inner)).Error);
-        foreach (string name in disk.List(inner))
-        {
-            disk.Delete(Path.Join(inner, name));
-        }
-
-        disk.DeleteDirectory(inner);
-        Assert.False(disk.Exists(inner));
-        Assert.Equal(Errno.NoEntry, Assert.Throws<DiskException>(() => disk.List(inner)).Error);
-    }
-
-    [Fact]
-    public void A_directory_is_not_made_where_a_file_stands()
-    {
-        disk.Open(directory["a"], DiskOpen.CreateNew).Dispose();
-        Assert.Equal(Errno.Exists, Assert.Throws<DiskException>(() => disk.CreateDirectory(directory["a"])).Error);
-        Assert.Equal(Errno.NotDirectory, Assert.Throws<DiskException>(() => disk.CreateDirectory(directory["a/b"])).Error);
-        Assert.False(disk.Exists(directory["a/b"]));
-    }
-
-    [Fact]
-    public void Renaming_replaces_and_linked_bytes_live_until_their_last_name_goes()
-    {
-        Write("old", "old");
-        Write("new", "new");
-        disk.Link(directory["new"], directory["second"]);
-        disk.Rename(directory["new"], directory["old"]);
-        Assert.Equal(["old", "second"], disk.List(directory.Path));
-
-        disk.Delete(directory["old"]);
-        using var file = disk.Open(directory["second"], DiskOpen.Read);
-        disk.Delete(directory["second"]);
-        byte[] buffer = new byte[3];
-        Assert.Equal(3, file.Read(buffer, 0));
-        Assert.Equal("new"u8, buffer);
-    }
-
-    [Fact]
-    public void A_lock_is_refused_while_it_is_held_and_free_afterwards()
-    {
-        using (disk.Lock(directory["lock"]))
-        {
-            Assert.Equal(Errno.WouldBlock, Assert.Throws<DiskException>(() => disk.Lock(directory["lock"])).Error);
-        }
-
-        disk.Lock(directory["lock"]).Dispose();
-    }
 
     [Fact]
     public void Space_and_device_of_a_path_are_plausible()
@@ -138,11 +33,5 @@ public sealed class PosixDiskTests : IDisposable
         // /dev/full answers every write with ENOSPC, as a full file system would.
         using var full = disk.Open("/dev/full", DiskOpen.ReadWrite);
         Assert.Equal(Errno.NoSpace, Assert.Throws<DiskException>(() => full.Write("x"u8, 0)).Error);
-    }
-
-    private void Write(string name, string text)
-    {
-        using var file = disk.Open(directory[name], DiskOpen.CreateNew);
-        file.Write(Encoding.UTF8.GetBytes(text), 0);
     }
 }

@@ -1,0 +1,92 @@
+using Rookery.Disk;
+
+namespace Rookery.Simulation;
+
+/// <summary>Calls to a disk, to say which ones a fault hits or a count is about.</summary>
+[Flags]
+public enum DiskCalls
+{
+    None = 0,
+    Open = 1 << 0,
+    Read = 1 << 1,
+    Write = 1 << 2,
+    Allocate = 1 << 3,
+    SetLength = 1 << 4,
+    Sync = 1 << 5,
+    List = 1 << 6,
+    CreateDirectory = 1 << 7,
+    Rename = 1 << 8,
+    Link = 1 << 9,
+    Delete = 1 << 10,
+    SyncDirectory = 1 << 11,
+    Lock = 1 << 12,
+    Create = 1 << 13,
+
+    /// <summary>What fails on a file system that became read-only.</summary>
+    Changing = Write | Allocate | SetLength | Sync | CreateDirectory | Rename | Link | Delete | SyncDirectory | Create,
+
+    All = Changing | Open | Read | List | Lock,
+}
+
+/// <summary>A planned failure: the <paramref name="AtCall"/>-th matching call after <see cref="SimulatedDisk.Inject"/> fails, counted from 1.</summary>
+/// <param name="AtCall">Which matching call.</param>
+/// <param name="Error">The system's answer.</param>
+public sealed record DiskFault(long AtCall, Errno Error)
+{
+    /// <summary>Which calls count.</summary>
+    public DiskCalls Calls { get; init; } = DiskCalls.All;
+
+    /// <summary>Only calls on paths with this in them count; null for all.</summary>
+    public string? PathContains { get; init; }
+
+    /// <summary>Whether every matching call after it fails too.</summary>
+    public bool Sticky { get; init; }
+
+    /// <summary>How many bytes of a failing write reach the file before it fails.</summary>
+    public int ShortWriteBytes { get; init; }
+}
+
+/// <summary>Counts calls and says which of them fail.</summary>
+internal sealed class FaultPlan
+{
+    private readonly List<(DiskFault Fault, long Seen)> faults = [];
+    private readonly long[] calls = new long[32];
+
+    internal void Add(DiskFault fault) => faults.Add((fault, 0));
+
+    internal void Clear() => faults.Clear();
+
+    internal long Count(DiskCalls kinds)
+    {
+        long sum = 0;
+        for (int bit = 0; bit < calls.Length; bit++)
+        {
+            sum += ((int)kinds & (1 << bit)) != 0 ? calls[bit] : 0;
+        }
+
+        return sum;
+    }
+
+    /// <summary>Notes one call; the fault that hits it, or null.</summary>
+    internal DiskFault? Next(DiskCalls call, string path)
+    {
+        calls[System.Numerics.BitOperations.Log2((uint)call)]++;
+        DiskFault? hit = null;
+        for (int i = 0; i < faults.Count; i++)
+        {
+            var (fault, seen) = faults[i];
+            if (!fault.Calls.HasFlag(call) || (fault.PathContains is { } part && !path.Contains(part, StringComparison.Ordinal)))
+            {
+                continue;
+            }
+
+            faults[i] = (fault, ++seen);
+            if (seen == fault.AtCall || (fault.Sticky && seen > fault.AtCall))
+            {
+                hit ??= fault;
+            }
+        }
+
+        return hit;
+    }
+}

@@ -1,0 +1,23 @@
+using Rookery.Disk;
+
+namespace Rookery.Simulation;
+
+/// <summary>Whole files at once, for tests on any disk.</summary>
+public static class DiskFiles
+{
+    /// <summary>The content of a file.</summary>
+    public static byte[] ReadAll(this IDisk disk, string path)
+    {
+        using var file = disk.Open(path, DiskOpen.Read);
+        byte[] content = new byte[file.Length];
+        Invariant.Holds(file.Read(content, 0) == content.Length, "a file reads to its end");
+        return content;
+    }
+
+    /// <summary>Makes a file with this content, unsynced.</summary>
+    public static void WriteNew(this IDisk disk, string path, ReadOnlySpan<byte> content)
+    {
+        using var file = disk.Open(path, DiskOpen.CreateNew);
+        file.Write(content, 0);
+    }
+}

@@ -1,0 +1,137 @@
+namespace Rookery.Simulation;
+
+/// <summary>
+/// What a power cut leaves of everything that was not synced: one seeded way to choose, of many. Seeds cover independent sectors (torn and reordered),
+/// a clean prefix of the operations, only the newest ones, one torn write, a single hole, nothing and everything; lengths and names choose their own way.
+/// </summary>
+internal sealed class PowerLoss
+{
+    private readonly ulong seed;
+    private readonly Way dataWay;
+    private readonly Way lengthWay;
+    private readonly Way nameWay;
+    private readonly int cutOperation;
+    private readonly int pageShift;
+    private readonly double keepNewest;
+    private readonly double tornPart;
+
+    internal PowerLoss(int operation, long seed)
+    {
+        Operation = operation;
+        this.seed = Mix((ulong)seed);
+        dataWay = (Way)(Draw(1) % 8);
+        lengthWay = (Way)(Draw(2) % 5);
+        nameWay = (Way)(Draw(3) % 5);
+
+        // Most cuts are at the last operation or shortly before, where the unsynced ones usually are; the rest reach back evenly by magnitude.
+        int back = (Draw(4) % 4) switch
+        {
+            0 or 1 => 0,
+            2 => (int)(Draw(5) % 8),
+            _ => (int)Math.Pow(2, Fraction(6) * Math.Log2(operation + 1)),
+        };
+        cutOperation = Math.Max(0, operation - back);
+        pageShift = Draw(7) % 2 == 0 ? 0 : 3;
+        keepNewest = Fraction(8);
+        tornPart = Fraction(9);
+    }
+
+    private enum Way
+    {
+        AnyVersion,
+        Nothing,
+        Everything,
+        UntilCut,
+        NewestOrAny,
+        OnlyAfterCut,
+        TornAtCut,
+        HoleAtCut,
+    }
+
+    /// <summary>The last operation that returned before power went.</summary>
+    internal int Operation { get; }
+
+    /// <summary>Which version of a sector survives: an index from <paramref name="oldest"/> (-1 is the content before all versions) to the last of <paramref name="versions"/>.</summary>
+    internal int PickVersion(int file, int sector, ReadOnlySpan<SectorVersion> versions, int oldest)
+    {
+        int newest = versions.Length - 1;
+        ulong noise = Mix(seed ^ Mix(((ulong)file << 40) ^ (ulong)(sector >> pageShift)));
+        switch (dataWay)
+        {
+            case Way.Nothing:
+                return oldest;
+            case Way.Everything:
+                return newest;
+            case Way.UntilCut:
+                return LastAtOrBefore(versions, oldest, cutOperation);
+            case Way.OnlyAfterCut:
+                return versions[newest].Operation >= cutOperation ? newest : oldest;
+            case Way.TornAtCut:
+                int pick = LastAtOrBefore(versions, oldest, cutOperation);
+                return pick > oldest && versions[pick].Operation == cutOperation && versions[pick].PartOfWrite >= tornPart ? pick - 1 : pick;
+            case Way.HoleAtCut:
+                return newest > oldest && versions[newest].Operation == cutOperation && Unit(noise) < keepNewest ? newest - 1 : newest;
+            case Way.NewestOrAny when Unit(noise) < keepNewest:
+                return newest;
+            default:
+                return oldest + (int)(Mix(noise) % (ulong)(newest - oldest + 1));
+        }
+    }
+
+    /// <summary>Which of <paramref name="candidates"/> + 1 states in order of a file's length survives, 0 being the durable one.</summary>
+    internal int PickLength(int file, int candidates, Func<int, int> operationOf) =>
+        PickPrefix(lengthWay, Mix(seed ^ Mix(0x1e57_0000_0000UL + (ulong)file)), candidates, operationOf);
+
+    /// <summary>How many of <paramref name="candidates"/> unsynced changes of names in a directory have happened.</summary>
+    internal int PickNames(int directory, int candidates, Func<int, int> operationOf) =>
+        PickPrefix(nameWay, Mix(seed ^ Mix(0xd17e_0000_0000UL + (ulong)directory)), candidates, operationOf);
+
+    private int PickPrefix(Way way, ulong noise, int candidates, Func<int, int> operationOf)
+    {
+        switch (way)
+        {
+            case Way.Nothing:
+                return 0;
+            case Way.Everything:
+                return candidates;
+            case Way.UntilCut:
+                int kept = 0;
+                while (kept < candidates && operationOf(kept) <= cutOperation)
+                {
+                    kept++;
+                }
+
+                return kept;
+            case Way.NewestOrAny when Unit(noise) < keepNewest:
+                return candidates;
+            default:
+                return (int)(Mix(noise) % (ulong)(candidates + 1));
+        }
+    }
+
+    private static int LastAtOrBefore(ReadOnlySpan<SectorVersion> versions, int oldest, int operation)
+    {
+        int index = versions.Length - 1;
+        while (index > oldest && versions[index].Operation > operation)
+        {
+            index--;
+        }
+
+        return index;
+    }
+
+    private ulong Draw(ulong what) => Mix(seed + (what * 0x9e37_79b9_7f4a_7c15UL));
+
+    private double Fraction(ulong what) => Unit(Draw(what));
+
+    private static double Unit(ulong noise) => (noise >> 11) * (1.0 / (1UL << 53));
+
+    /// <summary>SplitMix64's finalizer (Steele, Lea, Flood 2014): a good hash of 64 bits.</summary>
+    private static ulong Mix(ulong value)
+    {
+        value += 0x9e37_79b9_7f4a_7c15UL;
+        value = (value ^ (value >> 30)) * 0xbf58_476d_1ce4_e5b9UL;
+        value = (value ^ (value >> 27)) * 0x94d0_49bb_1331_11ebUL;
+        return value ^ (value >> 31);
+    }
+}

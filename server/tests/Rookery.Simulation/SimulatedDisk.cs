@@ -1,0 +1,459 @@
+using Rookery.Disk;
+
+namespace Rookery.Simulation;
+
+/// <summary>
+/// A disk in memory that forgets what was not synced. It records every operation, so that one run of a workload gives crash images at any operation
+/// (<see cref="CrashAt"/>), each with its own choice of what survived of the unsynced sectors, lengths and names. An image is a disk like any other:
+/// it can be written, recorded and crashed again. It can also fail calls by plan, fill up and rot.
+/// </summary>
+/// <remarks>
+/// Stricter than ext4 where ext4 is merely kind: syncing a file does not make its name durable, unsynced writes persist in any order by sector of 512 bytes
+/// (a sector itself is never torn), a failed sync is never made good by the next one. As on ext4, changes within one directory happen in order,
+/// lengths of one file change in order, and a file reads as zeros where its length survived and its bytes did not.
+/// </remarks>
+public sealed class SimulatedDisk : IDisk
+{
+    private readonly Lock access = new();
+    private readonly FaultPlan faults = new();
+    private readonly SimulatedDirectory root;
+    private readonly List<SimulatedDirectory> directories = [];
+    private readonly Dictionary<SimulatedNode, HeldLock> locks = [];
+    private readonly HashSet<SimulatedFileHandle> handles = [];
+    private int lastId;
+    private long usedBytes;
+
+    /// <summary>An empty disk with these directories (absolute paths), which are durable.</summary>
+    public SimulatedDisk(params ReadOnlySpan<string> durableDirectories)
+    {
+        root = new SimulatedDirectory(++lastId);
+        directories.Add(root);
+        foreach (string path in durableDirectories)
+        {
+            AddDirectories(path, (directory, name, added) => directory.AddOriginal(name, added));
+        }
+    }
+
+    private SimulatedDisk(CrashImage image, SimulatedDirectory root)
+    {
+        this.root = root;
+        lastId = image.LastId;
+        usedBytes = image.Files.Sum(file => file.AllocatedBytes);
+        Collect(root);
+    }
+
+    /// <summary>Held during every call: the disk is as one.</summary>
+    internal Lock Access => access;
+
+    /// <summary>Operations (calls that change something, and syncs) that have returned so far. What is promised at this count must survive a crash at this or any later operation.</summary>
+    public int OperationCount { get; private set; }
+
+    /// <summary>The size of the disk in bytes: what does not fit fails with ENOSPC.</summary>
+    public long CapacityBytes { get; set; } = 1L << 40;
+
+    /// <summary>Bytes that files take, by whole pages of 4 KiB.</summary>
+    public long UsedBytes
+    {
+        get
+        {
+            lock (access)
+            {
+                return usedBytes;
+            }
+        }
+    }
+
+    /// <summary>Paths of all files, in ordinal order.</summary>
+    public IReadOnlyList<string> Files
+    {
+        get
+        {
+            lock (access)
+            {
+                var paths = new List<string>();
+                CollectFiles(root, string.Empty, paths);
+                paths.Sort(StringComparer.Ordinal);
+                return paths;
+            }
+        }
+    }
+
+    /// <summary>Calls of these kinds so far, failed ones included: the range in which to plan faults for a repetition of the same work.</summary>
+    public long CallCount(DiskCalls kinds)
+    {
+        lock (access)
+        {
+            return faults.Count(kinds);
+        }
+    }
+
+    /// <summary>Plans a failure.</summary>
+    public void Inject(DiskFault fault)
+    {
+        lock (access)
+        {
+            faults.Add(fault);
+        }
+    }
+
+    /// <summary>Forgets all planned failures.</summary>
+    public void ClearFaults()
+    {
+        lock (access)
+        {
+            faults.Clear();
+        }
+    }
+
+    /// <summary>The disk as it may look when power went after <paramref name="operation"/> operations had returned. Same seed, same image.</summary>
+    /// <remarks>Cheap: names are built, sectors are chosen when read. This disk must not change while its images are used on other threads.</remarks>
+    public SimulatedDisk CrashAt(int operation, long seed)
+    {
+        lock (access)
+        {
+            ArgumentOutOfRangeException.ThrowIfNegative(operation);
+            ArgumentOutOfRangeException.ThrowIfGreaterThan(operation, OperationCount);
+            var image = new CrashImage(new PowerLoss(operation, seed));
+            var imageRoot = image.Build(root, directories);
+            return new SimulatedDisk(image, imageRoot) { CapacityBytes = CapacityBytes };
+        }
+    }
+
+    /// <summary>The disk as it may look when power goes now.</summary>
+    public SimulatedDisk AfterPowerLoss(long seed) => CrashAt(OperationCount, seed);
+
+    /// <summary>
+    /// The process dies: its open files and locks are gone. Nothing that it wrote is lost, but nothing became durable either: what was not synced can
+    /// still be lost in a later power cut.
+    /// </summary>
+    public void KillProcess()
+    {
+        lock (access)
+        {
+            locks.Clear();
+            foreach (var handle in handles.ToArray())
+            {
+                handle.Dispose();
+            }
+        }
+    }
+
+    /// <summary>Flips the bits of <paramref name="mask"/> in a stored byte. Not an operation.</summary>
+    public void Rot(string path, long offset, byte mask)
+    {
+        lock (access)
+        {
+            var file = FindFile("rot", path);
+            ArgumentOutOfRangeException.ThrowIfGreaterThanOrEqual(offset, file.Length);
+            file.Rot(OperationCount, offset, mask);
+        }
+    }
+
+    public IDiskFile Open(string path, DiskOpen mode)
+    {
+        lock (access)
+        {
+            bool creates = mode == DiskOpen.CreateNew;
+            Call(creates ? DiskCalls.Create : DiskCalls.Open, creates ? "create" : "open", path);
+            var handle = new SimulatedFileHandle(this, creates ? Create(path) : FindFile("open", path), path, mode != DiskOpen.Read);
+            handles.Add(handle);
+            return handle;
+        }
+    }
+
+    public bool Exists(string path)
+    {
+        lock (access)
+        {
+            return Find(path) is not null;
+        }
+    }
+
+    public IReadOnlyList<string> List(string directory)
+    {
+        lock (access)
+        {
+            Call(DiskCalls.List, "list", directory);
+            var names = FindDirectory("list", directory).Names.Keys.ToList();
+            names.Sort(StringComparer.Ordinal);
+            return names;
+        }
+    }
+
+    public void CreateDirectory(string path)
+    {
+        lock (access)
+        {
+            Call(DiskCalls.CreateDirectory, "create the directory", path);
+            AddDirectories(path, (directory, name, added) => directory.Change(new NameChange(NextOperation(), null, name, added)));
+        }
+    }
+
+    public void Rename(string from, string to)
+    {
+        lock (access)
+        {
+            const string operation = "rename";
+            Call(DiskCalls.Rename, operation, from);
+            var (source, oldName) = FindParent(operation, from);
+            var (target, newName) = FindParent(operation, to);
+            var node = source.Names.GetValueOrDefault(oldName) ?? throw new DiskException(operation, from, Errno.NoEntry);
+            var replaced = target.Names.GetValueOrDefault(newName);
+            if (ReferenceEquals(node, replaced))
+            {
+                return;
+            }
+
+            var refusal = (node, replaced) switch
+            {
+                _ when to.StartsWith(from + "/", StringComparison.Ordinal) => Errno.Invalid,
+                (SimulatedFile, SimulatedDirectory) => Errno.IsDirectory,
+                (SimulatedDirectory, SimulatedFile) => Errno.NotDirectory,
+                (SimulatedDirectory, SimulatedDirectory { Names.Count: > 0 }) => Errno.NotEmpty,
+                _ => Errno.None,
+            };
+            if (refusal != Errno.None)
+            {
+                throw new DiskException(operation, to, refusal);
+            }
+
+            Unlink(replaced);
+            Move(source, oldName, target, newName, node);
+        }
+    }
+
+    public void Link(string existing, string added)
+    {
+        lock (access)
+        {
+            Call(DiskCalls.Link, "link", existing);
+            var file = FindFile("link", existing);
+            var (directory, name) = FindParent("link", added);
+            if (directory.Names.ContainsKey(name))
+            {
+                throw new DiskException("link", added, Errno.Exists);
+            }
+
+            file.Links++;
+            directory.Change(new NameChange(NextOperation(), null, name, file));
+        }
+    }
+
+    public void Delete(string path)
+    {
+        lock (access)
+        {
+            Call(DiskCalls.Delete, "delete", path);
+            var file = FindFile("delete", path);
+            var (directory, name) = FindParent("delete", path);
+            directory.Change(new NameChange(NextOperation(), name, null, null));
+            Unlink(file);
+        }
+    }
+
+    public void DeleteDirectory(string path)
+    {
+        lock (access)
+        {
+            Call(DiskCalls.Delete, "delete the directory", path);
+            if (FindDirectory("delete the directory", path).Names.Count > 0)
+            {
+                throw new DiskException("delete the directory", path, Errno.NotEmpty);
+            }
+
+            var (directory, name) = FindParent("delete the directory", path);
+            directory.Change(new NameChange(NextOperation(), name, null, null));
+        }
+    }
+
+    public void SyncDirectory(string path)
+    {
+        lock (access)
+        {
+            Call(DiskCalls.SyncDirectory, "sync the directory", path);
+            FindDirectory("sync the directory", path).Sync(NextOperation());
+        }
+    }
+
+    public DiskSpace SpaceOf(string path) => new(CapacityBytes, Math.Max(0, CapacityBytes - UsedBytes));
+
+    public string DeviceOf(string path) => "simulated0";
+
+    public IDisposable Lock(string path)
+    {
+        lock (access)
+        {
+            Call(DiskCalls.Lock, "lock", path);
+            var file = Find(path) as SimulatedFile ?? Create(path);
+            var held = new HeldLock(this, file);
+            return locks.TryAdd(file, held) ? held : throw new DiskException("lock", path, Errno.WouldBlock);
+        }
+    }
+
+    /// <summary>Counts a call of an open file and says whether it fails. To be called with <see cref="Access"/> held, like all below.</summary>
+    internal DiskFault? NextFault(DiskCalls call, string path) => faults.Next(call, path);
+
+    internal int NextOperation() => ++OperationCount;
+
+    /// <summary>How far a file can grow towards <paramref name="end"/> before the disk is full.</summary>
+    internal long Fitting(SimulatedFile file, long end)
+    {
+        long mostBytes = file.AllocatedBytes + Math.Max(0, CapacityBytes - usedBytes);
+        return SimulatedFile.RoundUp(end) <= mostBytes ? end : Math.Min(end, SimulatedFile.RoundUp(mostBytes - SimulatedFile.PageBytes + 1));
+    }
+
+    /// <summary>Notes that a file takes more (or, negative, less) room.</summary>
+    internal void Take(long bytes) => usedBytes += bytes;
+
+    internal void Close(SimulatedFileHandle handle, SimulatedFile file)
+    {
+        handles.Remove(handle);
+        file.Handles--;
+        FreeUnused(file);
+    }
+
+    private static string[] Parts(string path)
+    {
+        Invariant.Holds(Path.IsPathRooted(path), "paths are absolute");
+        return path.Split('/', StringSplitOptions.RemoveEmptyEntries);
+    }
+
+    private void AddDirectories(string path, Action<SimulatedDirectory, string, SimulatedDirectory> add)
+    {
+        var directory = root;
+        string[] parts = Parts(path);
+        for (int i = 0; i < parts.Length; i++)
+        {
+            string name = parts[i];
+            if (!directory.Names.TryGetValue(name, out var node))
+            {
+                node = new SimulatedDirectory(++lastId);
+                directories.Add((SimulatedDirectory)node);
+                add(directory, name, (SimulatedDirectory)node);
+            }
+
+            directory = node as SimulatedDirectory
+                ?? throw new DiskException("create the directory", path, i == parts.Length - 1 ? Errno.Exists : Errno.NotDirectory);
+        }
+    }
+
+    private void Collect(SimulatedDirectory directory)
+    {
+        directories.Add(directory);
+        foreach (var inner in directory.Names.Values.OfType<SimulatedDirectory>())
+        {
+            Collect(inner);
+        }
+    }
+
+    private static void CollectFiles(SimulatedDirectory directory, string path, List<string> paths)
+    {
+        foreach (var (name, node) in directory.Names)
+        {
+            if (node is SimulatedDirectory inner)
+            {
+                CollectFiles(inner, $"{path}/{name}", paths);
+            }
+            else
+            {
+                paths.Add($"{path}/{name}");
+            }
+        }
+    }
+
+    /// <summary>Counts a call; a planned failure of it is thrown.</summary>
+    private void Call(DiskCalls call, string operation, string path)
+    {
+        if (faults.Next(call, path) is { } fault)
+        {
+            throw new DiskException(operation, path, fault.Error);
+        }
+    }
+
+    private SimulatedNode? Find(string path)
+    {
+        SimulatedNode? node = root;
+        foreach (string name in Parts(path))
+        {
+            node = (node as SimulatedDirectory)?.Names.GetValueOrDefault(name);
+        }
+
+        return node;
+    }
+
+    private SimulatedFile FindFile(string operation, string path) => Find(path) switch
+    {
+        SimulatedFile file => file,
+        SimulatedDirectory => throw new DiskException(operation, path, Errno.IsDirectory),
+        _ => throw new DiskException(operation, path, Errno.NoEntry),
+    };
+
+    private SimulatedDirectory FindDirectory(string operation, string path) => Find(path) switch
+    {
+        SimulatedDirectory directory => directory,
+        SimulatedFile => throw new DiskException(operation, path, Errno.NotDirectory),
+        _ => throw new DiskException(operation, path, Errno.NoEntry),
+    };
+
+    private (SimulatedDirectory Directory, string Name) FindParent(string operation, string path) =>
+        (FindDirectory(operation, Path.GetDirectoryName(path)!), Path.GetFileName(path));
+
+    private SimulatedFile Create(string path)
+    {
+        var (directory, name) = FindParent("create", path);
+        if (directory.Names.ContainsKey(name))
+        {
+            throw new DiskException("create", path, Errno.Exists);
+        }
+
+        var file = new SimulatedFile(++lastId) { Links = 1 };
+        directory.Change(new NameChange(NextOperation(), null, name, file));
+        return file;
+    }
+
+    private void Move(SimulatedDirectory source, string oldName, SimulatedDirectory target, string newName, SimulatedNode node)
+    {
+        int operation = NextOperation();
+        if (ReferenceEquals(source, target))
+        {
+            source.Change(new NameChange(operation, oldName, newName, node));
+            return;
+        }
+
+        var addition = new NameChange(operation, null, newName, node);
+        target.Change(addition);
+        source.Change(new NameChange(operation, oldName, null, null) { Needs = (target, addition) });
+    }
+
+    private void Unlink(SimulatedNode? node)
+    {
+        if (node is SimulatedFile file)
+        {
+            file.Links--;
+            FreeUnused(file);
+        }
+    }
+
+    private void FreeUnused(SimulatedFile file)
+    {
+        if (file is { Links: 0, Handles: 0 })
+        {
+            usedBytes -= file.AllocatedBytes;
+        }
+    }
+
+    /// <summary>A lock that is held until it is disposed or its process dies.</summary>
+    private sealed class HeldLock(SimulatedDisk disk, SimulatedNode file) : IDisposable
+    {
+        public void Dispose()
+        {
+            lock (disk.access)
+            {
+                if (disk.locks.TryGetValue(file, out var held) && ReferenceEquals(held, this))
+                {
+                    disk.locks.Remove(file);
+                }
+            }
+        }
+    }
+}

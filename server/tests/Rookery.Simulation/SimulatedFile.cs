@@ -1,0 +1,302 @@
+namespace Rookery.Simulation;
+
+/// <summary>One content that a sector had.</summary>
+/// <param name="Operation">The operation that gave it this content.</param>
+/// <param name="Bytes">The array that holds it, shared with the write it came in; null for zeros.</param>
+/// <param name="Start">Where in the array it begins.</param>
+/// <param name="PartOfWrite">How far into its write the sector lies, 0 to 1: a torn write keeps what lies before a point.</param>
+/// <param name="IsCut">Whether a truncation made it: it then happens together with the file's new length.</param>
+/// <param name="IsRot">Whether the medium did it: durable at once.</param>
+internal readonly record struct SectorVersion(int Operation, byte[]? Bytes, int Start, float PartOfWrite, bool IsCut = false, bool IsRot = false)
+{
+    internal ReadOnlySpan<byte> Content => Bytes is null ? SimulatedFile.Zeros : Bytes.AsSpan(Start, SimulatedFile.SectorBytes);
+}
+
+/// <summary>
+/// The content of a simulated file (an inode): for every sector all versions it ever had, so that the content after a power cut at any past operation is a matter of
+/// choosing. A file of a crash image chooses from its original only the sectors that are asked for: that is what makes an image cheap.
+/// </summary>
+internal sealed class SimulatedFile(int id) : SimulatedNode(id)
+{
+    internal const int SectorBytes = 512;
+
+    internal const int PageBytes = 4096;
+
+    private readonly List<(int Operation, long Length)> lengths = [];
+    private readonly List<(int Operation, bool Succeeded)> syncs = [];
+    private readonly SimulatedFile? original;
+    private readonly PowerLoss? loss;
+    private readonly long originalLength;
+    private readonly int originalLengthOperation;
+    private SectorHistory?[] sectors = [];
+
+    private SimulatedFile(int id, SimulatedFile original, PowerLoss loss)
+        : this(id)
+    {
+        this.original = original;
+        this.loss = loss;
+        (originalLength, originalLengthOperation) = original.LengthAfter(loss);
+        Length = originalLength;
+        AllocatedBytes = RoundUp(Length);
+    }
+
+    internal static ReadOnlySpan<byte> Zeros => ZeroSector;
+
+    internal long Length { get; private set; }
+
+    /// <summary>Bytes it takes from the disk: its highest written or reserved byte, in pages. A hole counts as if it were written.</summary>
+    internal long AllocatedBytes { get; private set; }
+
+    /// <summary>Names it has now.</summary>
+    internal int Links { get; set; }
+
+    /// <summary>Open files on it now.</summary>
+    internal int Handles { get; set; }
+
+    private static byte[] ZeroSector { get; } = new byte[SectorBytes];
+
+    internal static long RoundUp(long bytes) => (bytes + PageBytes - 1) / PageBytes * PageBytes;
+
+    /// <summary>The same file as a power cut leaves it.</summary>
+    internal SimulatedFile After(PowerLoss powerLoss, int newId) => new(newId, this, powerLoss);
+
+    internal int Read(Span<byte> buffer, long offset)
+    {
+        int count = (int)Math.Clamp(Length - offset, 0, buffer.Length);
+        for (int done = 0; done < count;)
+        {
+            var (sector, within) = Math.DivRem(offset + done, SectorBytes);
+            int part = Math.Min(count - done, SectorBytes - (int)within);
+            Current((int)sector).Content.Slice((int)within, part).CopyTo(buffer[done..]);
+            done += part;
+        }
+
+        return count;
+    }
+
+    internal void Write(int operation, ReadOnlySpan<byte> data, long offset)
+    {
+        byte[] copy = data.ToArray();
+        for (int done = 0; done < copy.Length;)
+        {
+            var (sector, within) = Math.DivRem(offset + done, SectorBytes);
+            int part = Math.Min(copy.Length - done, SectorBytes - (int)within);
+            float partOfWrite = (float)done / copy.Length;
+            Add((int)sector, part == SectorBytes
+                ? Version(operation, copy, done, partOfWrite)
+                : Merge(operation, Current((int)sector).Content, copy.AsSpan(done, part), (int)within, partOfWrite));
+            done += part;
+        }
+
+        AllocatedBytes = Math.Max(AllocatedBytes, RoundUp(offset + copy.Length));
+        SetLengthTo(operation, Math.Max(Length, offset + copy.Length));
+    }
+
+    internal void Allocate(int operation, long length)
+    {
+        AllocatedBytes = Math.Max(AllocatedBytes, RoundUp(length));
+        SetLengthTo(operation, Math.Max(Length, length));
+    }
+
+    internal void SetLength(int operation, long length)
+    {
+        if (length < Length)
+        {
+            CutSectors(operation, length);
+            AllocatedBytes = Math.Min(AllocatedBytes, RoundUp(length));
+        }
+
+        SetLengthTo(operation, length);
+    }
+
+    /// <summary>
+    /// Notes a sync. A failed one is the kernel's last word on what was written before it (it marks the pages clean): no later sync makes those bytes durable,
+    /// only writing them again does.
+    /// </summary>
+    internal void Sync(int operation, bool succeeded) => syncs.Add((operation, succeeded));
+
+    /// <summary>Flips bits of one stored byte.</summary>
+    internal void Rot(int operation, long offset, byte mask)
+    {
+        var (sector, within) = Math.DivRem(offset, SectorBytes);
+        byte[] rotten = Current((int)sector).Content.ToArray();
+        rotten[within] ^= mask;
+        Add((int)sector, new SectorVersion(operation, rotten, 0, 0, IsRot: true));
+    }
+
+    private static SectorVersion Version(int operation, byte[] bytes, int start, float partOfWrite)
+    {
+        bool isZero = bytes.AsSpan(start, SectorBytes).IndexOfAnyExcept((byte)0) < 0;
+        return new SectorVersion(operation, isZero ? null : bytes, start, partOfWrite);
+    }
+
+    private static SectorVersion Merge(int operation, ReadOnlySpan<byte> old, ReadOnlySpan<byte> data, int within, float partOfWrite)
+    {
+        byte[] merged = old.ToArray();
+        data.CopyTo(merged.AsSpan(within));
+        return Version(operation, merged, 0, partOfWrite);
+    }
+
+    private void SetLengthTo(int operation, long length)
+    {
+        if (length != Length)
+        {
+            Length = length;
+            lengths.Add((operation, length));
+        }
+    }
+
+    private void CutSectors(int operation, long length)
+    {
+        var (first, within) = Math.DivRem(length, SectorBytes);
+        long end = (Length + SectorBytes - 1) / SectorBytes;
+        for (int sector = (int)first; sector < end; sector++)
+        {
+            int kept = sector == first ? (int)within : 0;
+            var version = kept == 0
+                ? new SectorVersion(operation, null, 0, 0)
+                : Merge(operation, Current(sector).Content, Zeros[kept..], kept, 0);
+            Add(sector, version with { IsCut = true });
+        }
+    }
+
+    private SectorVersion Current(int sector) =>
+        sector < sectors.Length && sectors[sector] is { } history ? history.Versions[^1] : Original(sector);
+
+    private void Add(int sector, SectorVersion version)
+    {
+        if (sector >= sectors.Length)
+        {
+            Array.Resize(ref sectors, Math.Max(sector + 1, sectors.Length * 2));
+        }
+
+        if (sectors[sector] is { } history)
+        {
+            history.Add(version);
+        }
+        else if (version.Bytes is not null || Original(sector).Bytes is not null)
+        {
+            // Zeros over a sector that never was anything else change nothing; pre-zeroed segments stay cheap.
+            sectors[sector] = new SectorHistory(version);
+        }
+    }
+
+    /// <summary>What the sector held before this disk's first operation.</summary>
+    private SectorVersion Original(int sector)
+    {
+        long room = originalLength - ((long)sector * SectorBytes);
+        if (original is null || room <= 0)
+        {
+            return default;
+        }
+
+        var version = original.SectorAfter(loss!, sector, originalLengthOperation);
+        if (room < SectorBytes && version.Bytes is not null)
+        {
+            // Bytes beyond the surviving length are gone: they must not come back when the file grows again.
+            byte[] masked = version.Content.ToArray();
+            masked.AsSpan((int)room).Clear();
+            return version with { Bytes = masked, Start = 0 };
+        }
+
+        return version;
+    }
+
+    private SectorVersion SectorAfter(PowerLoss powerLoss, int sector, int lengthOperation)
+    {
+        if (sector >= sectors.Length || sectors[sector] is not { } history)
+        {
+            return Original(sector);
+        }
+
+        var versions = history.Until(powerLoss.Operation);
+        int oldest = versions.Length - 1;
+        while (oldest >= 0 && !versions[oldest].IsRot && !IsDurable(versions[oldest].Operation, powerLoss.Operation))
+        {
+            oldest--;
+        }
+
+        for (int i = oldest + 1; i < versions.Length; i++)
+        {
+            if (!versions[i].IsCut)
+            {
+                continue;
+            }
+
+            // A truncation and the length it set are one change: with the length nothing older survives, without it nothing newer.
+            if (versions[i].Operation > lengthOperation)
+            {
+                versions = versions[..i];
+                break;
+            }
+
+            oldest = i;
+        }
+
+        int pick = versions.Length - 1 == oldest ? oldest : powerLoss.PickVersion(Id, sector, versions, oldest);
+        return pick < 0 ? Original(sector) : versions[pick];
+    }
+
+    private (long Length, int Operation) LengthAfter(PowerLoss powerLoss)
+    {
+        int known = 0;
+        while (known < lengths.Count && lengths[known].Operation <= powerLoss.Operation)
+        {
+            known++;
+        }
+
+        int durable = known;
+        while (durable > 0 && !IsDurable(lengths[durable - 1].Operation, powerLoss.Operation))
+        {
+            durable--;
+        }
+
+        int first = durable;
+        int kept = first + (known == first ? 0 : powerLoss.PickLength(Id, known - first, i => lengths[first + i].Operation));
+        return kept == 0 ? (originalLength, 0) : (lengths[kept - 1].Length, lengths[kept - 1].Operation);
+    }
+
+    /// <summary>Whether the first sync after <paramref name="operation"/> succeeded, and before power went.</summary>
+    private bool IsDurable(int operation, int crashOperation)
+    {
+        int low = 0;
+        int high = syncs.Count;
+        while (low < high)
+        {
+            int middle = (low + high) / 2;
+            (low, high) = syncs[middle].Operation > operation ? (low, middle) : (middle + 1, high);
+        }
+
+        return low < syncs.Count && syncs[low].Succeeded && syncs[low].Operation <= crashOperation;
+    }
+
+    /// <summary>The versions of one sector in the order of their operations.</summary>
+    private sealed class SectorHistory(SectorVersion first)
+    {
+        private SectorVersion[] versions = [first];
+        private int count = 1;
+
+        internal ReadOnlySpan<SectorVersion> Versions => versions.AsSpan(0, count);
+
+        internal void Add(SectorVersion version)
+        {
+            if (count == versions.Length)
+            {
+                Array.Resize(ref versions, count * 2);
+            }
+
+            versions[count++] = version;
+        }
+
+        internal ReadOnlySpan<SectorVersion> Until(int operation)
+        {
+            int end = count;
+            while (end > 0 && versions[end - 1].Operation > operation)
+            {
+                end--;
+            }
+
+            return versions.AsSpan(0, end);
+        }
+    }
+}

@@ -1,0 +1,140 @@
+namespace Rookery.Simulation;
+
+/// <summary>A clock that moves only when it is told to; timers that fall due fire during <see cref="Advance"/>, in order, on the caller's thread.</summary>
+public sealed class SimulatedTimeProvider : TimeProvider
+{
+    private readonly Lock access = new();
+    private readonly List<SimulatedTimer> timers = [];
+    private DateTimeOffset origin;
+    private TimeSpan elapsed;
+
+    /// <summary>A clock that stands at <paramref name="start"/>, or at the beginning of 2026, UTC.</summary>
+    public SimulatedTimeProvider(DateTimeOffset? start = null) => origin = (start ?? new DateTimeOffset(2026, 1, 1, 0, 0, 0, TimeSpan.Zero)).ToUniversalTime();
+
+    public override long TimestampFrequency => TimeSpan.TicksPerSecond;
+
+    public override TimeZoneInfo LocalTimeZone => TimeZoneInfo.Utc;
+
+    /// <summary>Timers that are armed.</summary>
+    public int ActiveTimers
+    {
+        get
+        {
+            lock (access)
+            {
+                return timers.Count;
+            }
+        }
+    }
+
+    public override DateTimeOffset GetUtcNow()
+    {
+        lock (access)
+        {
+            return origin + elapsed;
+        }
+    }
+
+    public override long GetTimestamp()
+    {
+        lock (access)
+        {
+            return elapsed.Ticks;
+        }
+    }
+
+    public override ITimer CreateTimer(TimerCallback callback, object? state, TimeSpan dueTime, TimeSpan period)
+    {
+        var timer = new SimulatedTimer(this, () => callback(state));
+        timer.Change(dueTime, period);
+        return timer;
+    }
+
+    /// <summary>Moves time on by <paramref name="step"/> and fires what falls due, each timer at its own time.</summary>
+    public void Advance(TimeSpan step)
+    {
+        ArgumentOutOfRangeException.ThrowIfLessThan(step, TimeSpan.Zero);
+        var end = new TimeSpan(GetTimestamp()) + step;
+        while (NextDue(end) is { } timer)
+        {
+            timer.Callback();
+        }
+
+        lock (access)
+        {
+            elapsed = end > elapsed ? end : elapsed;
+        }
+    }
+
+    /// <summary>Sets the wall clock, forwards or backwards, as NTP does at boot. Timers and timestamps do not notice.</summary>
+    public void SetUtcNow(DateTimeOffset time)
+    {
+        lock (access)
+        {
+            origin = time.ToUniversalTime() - elapsed;
+        }
+    }
+
+    private SimulatedTimer? NextDue(TimeSpan end)
+    {
+        lock (access)
+        {
+            var timer = timers.MinBy(candidate => candidate.Due);
+            if (timer is null || timer.Due > end)
+            {
+                return null;
+            }
+
+            elapsed = timer.Due > elapsed ? timer.Due : elapsed;
+            if (timer.Period > TimeSpan.Zero)
+            {
+                timer.Due += timer.Period;
+            }
+            else
+            {
+                timers.Remove(timer);
+            }
+
+            return timer;
+        }
+    }
+
+    private sealed class SimulatedTimer(SimulatedTimeProvider clock, Action callback) : ITimer
+    {
+        internal Action Callback => callback;
+
+        internal TimeSpan Due { get; set; }
+
+        internal TimeSpan Period { get; private set; }
+
+        public bool Change(TimeSpan dueTime, TimeSpan period)
+        {
+            lock (clock.access)
+            {
+                clock.timers.Remove(this);
+                if (dueTime != Timeout.InfiniteTimeSpan)
+                {
+                    Due = clock.elapsed + dueTime;
+                    Period = period;
+                    clock.timers.Add(this);
+                }
+
+                return true;
+            }
+        }
+
+        public void Dispose()
+        {
+            lock (clock.access)
+            {
+                clock.timers.Remove(this);
+            }
+        }
+
+        public ValueTask DisposeAsync()
+        {
+            Dispose();
+            return ValueTask.CompletedTask;
+        }
+    }
+}
