@@ -1,0 +1,95 @@
+using System.Text.Json;
+
+namespace Rookery.Server;
+
+/// <summary>
+/// Reads a configuration file: one JSON object whose members are named like the options of <c>rookery serve</c>. Unknown members are refused by name and line,
+/// because a misspelt limit that is ignored is found out too late.
+/// </summary>
+public static class ConfigurationFile
+{
+    /// <summary>What the file says; what it does not mention stays null.</summary>
+    /// <param name="path">The file, for messages.</param>
+    /// <param name="bytes">Its contents.</param>
+    /// <exception cref="ConfigurationException">It is not such an object.</exception>
+    public static ServeSettings Parse(string path, ReadOnlySpan<byte> bytes)
+    {
+        try
+        {
+            return new Parser(path, bytes).Parse();
+        }
+        catch (JsonException malformed)
+        {
+            throw new ConfigurationException($"The configuration file {path} is not valid JSON in line {malformed.LineNumber + 1}.");
+        }
+    }
+
+    private ref struct Parser
+    {
+        private readonly string path;
+        private readonly ReadOnlySpan<byte> bytes;
+        private Utf8JsonReader reader;
+
+        public Parser(string path, ReadOnlySpan<byte> bytes)
+        {
+            this.path = path;
+            this.bytes = bytes;
+            reader = new Utf8JsonReader(bytes);
+        }
+
+        public ServeSettings Parse()
+        {
+            var settings = new ServeSettings();
+            var seen = new HashSet<string>(StringComparer.Ordinal);
+            reader.Read();
+            Require(reader.TokenType == JsonTokenType.StartObject, "must hold one JSON object, and something else begins");
+            while (reader.Read() && reader.TokenType == JsonTokenType.PropertyName)
+            {
+                string name = reader.GetString()!;
+                Require(seen.Add(name), $"names \"{name}\" a second time");
+                settings = Take(settings, name);
+            }
+
+            reader.Read();
+            return settings;
+        }
+
+        private ServeSettings Take(ServeSettings settings, string name) => name switch
+        {
+            "data" => settings with { Data = Text(name) },
+            "journal" => settings with { Journal = Text(name) },
+            "listen" => settings with { Listen = Text(name) },
+            "memory" => settings with { Memory = Text(name) },
+            "insecure" => settings with { Insecure = Flag(name) },
+            _ => throw Wrong($"has the unknown setting \"{name}\""),
+        };
+
+        private string Text(string name)
+        {
+            reader.Read();
+            Require(reader.TokenType == JsonTokenType.String, $"gives \"{name}\" a value that is not a string");
+            return reader.GetString()!;
+        }
+
+        private bool Flag(string name)
+        {
+            reader.Read();
+            Require(reader.TokenType is JsonTokenType.True or JsonTokenType.False, $"gives \"{name}\" a value that is not true or false");
+            return reader.GetBoolean();
+        }
+
+        private readonly void Require(bool condition, string problem)
+        {
+            if (!condition)
+            {
+                throw Wrong(problem);
+            }
+        }
+
+        private readonly ConfigurationException Wrong(string problem)
+        {
+            int line = 1 + bytes[..(int)reader.TokenStartIndex].Count((byte)'\n');
+            return new ConfigurationException($"The configuration file {path} {problem} in line {line}.");
+        }
+    }
+}

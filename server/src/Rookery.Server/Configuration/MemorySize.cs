@@ -1,0 +1,56 @@
+using System.Globalization;
+
+namespace Rookery.Server;
+
+/// <summary>Amounts of memory as owners write them: a number of bytes, or a number with K, M or G (powers of 1024; "KiB" and "KB" mean the same).</summary>
+public static class MemorySize
+{
+    /// <summary>The least a node can run with.</summary>
+    public const long MinimumBytes = 96L << 20;
+
+    /// <summary>Reads an amount.</summary>
+    /// <returns>False when it is none.</returns>
+    public static bool TryParse(string text, out long bytes)
+    {
+        ReadOnlySpan<char> rest = text.AsSpan().Trim();
+        int digits = rest.IndexOfAnyExceptInRange('0', '9');
+        if (digits < 0)
+        {
+            return long.TryParse(rest, NumberStyles.None, CultureInfo.InvariantCulture, out bytes);
+        }
+
+        bytes = 0;
+        int shift = ShiftOf(rest[digits..].Trim());
+        if (shift < 0 || !long.TryParse(rest[..digits], NumberStyles.None, CultureInfo.InvariantCulture, out long number) || number > long.MaxValue >> shift)
+        {
+            return false;
+        }
+
+        bytes = number << shift;
+        return true;
+    }
+
+    /// <summary>A quarter of the machine's memory, or of what its control group allows, but at least <see cref="MinimumBytes"/>.</summary>
+    public static long DefaultBytes() => Math.Max(GC.GetGCMemoryInfo().TotalAvailableMemoryBytes / 4, MinimumBytes);
+
+    private static int ShiftOf(ReadOnlySpan<char> unit)
+    {
+        if (unit.EndsWith("iB", StringComparison.Ordinal))
+        {
+            unit = unit[..^2];
+        }
+        else if (unit.EndsWith("B", StringComparison.OrdinalIgnoreCase))
+        {
+            unit = unit[..^1];
+        }
+
+        return unit switch
+        {
+            "" => 0,
+            "K" or "k" => 10,
+            "M" or "m" => 20,
+            "G" or "g" => 30,
+            _ => -1,
+        };
+    }
+}

@@ -1,0 +1,74 @@
+using System.Net;
+
+namespace Rookery.Server;
+
+/// <summary>How a node runs, checked.</summary>
+/// <param name="DataDirectory">Absolute.</param>
+/// <param name="JournalDirectory">Absolute, or null for a directory in the data directory.</param>
+/// <param name="Listen">Where it listens.</param>
+/// <param name="MemoryBytes">The bound of the process.</param>
+public sealed record ServeConfiguration(string DataDirectory, string? JournalDirectory, IPEndPoint Listen, long MemoryBytes)
+{
+    private const string Loopback = "http://127.0.0.1:8080";
+
+    /// <summary>Checks settings.</summary>
+    /// <exception cref="ConfigurationException">One of them is wrong; the sentence says which.</exception>
+    public static ServeConfiguration From(ServeSettings settings)
+    {
+        if (string.IsNullOrWhiteSpace(settings.Data))
+        {
+            throw new ConfigurationException("No data directory was given: say --data DIR, or \"data\" in the configuration file.");
+        }
+
+        string listen = settings.Listen ?? Loopback;
+        var endpoint = ParseListen(listen);
+        if (!IPAddress.IsLoopback(endpoint.Address) && settings.Insecure is not true)
+        {
+            throw new ConfigurationException(
+                $"Listening on {listen} would let anyone who reaches this machine read and write all data, because there is neither TLS nor a credential; listen on 127.0.0.1, or say --insecure.");
+        }
+
+        return new ServeConfiguration(
+            Path.GetFullPath(settings.Data),
+            string.IsNullOrWhiteSpace(settings.Journal) ? null : Path.GetFullPath(settings.Journal),
+            endpoint,
+            ParseMemory(settings.Memory));
+    }
+
+    private static IPEndPoint ParseListen(string listen)
+    {
+        if (!Uri.TryCreate(listen, UriKind.Absolute, out var url) || url.Scheme is not "http" || url.PathAndQuery is not "/" || url.UserInfo.Length > 0)
+        {
+            throw new ConfigurationException($"The address to listen on must look like {Loopback}, not like \"{listen}\".");
+        }
+
+        if (url.HostNameType is UriHostNameType.IPv4 or UriHostNameType.IPv6 && IPAddress.TryParse(url.Host, out var address))
+        {
+            return new IPEndPoint(address, url.Port);
+        }
+
+        if (string.Equals(url.Host, "localhost", StringComparison.OrdinalIgnoreCase))
+        {
+            return new IPEndPoint(IPAddress.Loopback, url.Port);
+        }
+
+        throw new ConfigurationException($"The address to listen on must name an IP address of this machine or localhost, and \"{url.Host}\" is neither.");
+    }
+
+    private static long ParseMemory(string? memory)
+    {
+        if (memory is null)
+        {
+            return MemorySize.DefaultBytes();
+        }
+
+        if (!MemorySize.TryParse(memory, out long bytes))
+        {
+            throw new ConfigurationException($"The memory bound must look like 128M or 2G, not like \"{memory}\".");
+        }
+
+        return bytes >= MemorySize.MinimumBytes
+            ? bytes
+            : throw new ConfigurationException($"The memory bound must be at least {MemorySize.MinimumBytes >> 20}M, and {memory} is less.");
+    }
+}

@@ -1,0 +1,30 @@
+namespace Rookery.Server;
+
+/// <summary>What the owner asked for, as written; null where nothing was said.</summary>
+public sealed record ServeSettings
+{
+    /// <summary>The data directory.</summary>
+    public string? Data { get; init; }
+
+    /// <summary>The journal's directory, when it is not in the data directory.</summary>
+    public string? Journal { get; init; }
+
+    /// <summary>The URL to listen on.</summary>
+    public string? Listen { get; init; }
+
+    /// <summary>The memory bound ("128M").</summary>
+    public string? Memory { get; init; }
+
+    /// <summary>Whether plain HTTP may leave this machine.</summary>
+    public bool? Insecure { get; init; }
+
+    /// <summary>These settings, with <paramref name="fallback"/>'s where these are silent: the command line over the file.</summary>
+    public ServeSettings Over(ServeSettings fallback) => new()
+    {
+        Data = Data ?? fallback.Data,
+        Journal = Journal ?? fallback.Journal,
+        Listen = Listen ?? fallback.Listen,
+        Memory = Memory ?? fallback.Memory,
+        Insecure = Insecure ?? fallback.Insecure,
+    };
+}
