@@ -1,22 +1,32 @@
+using Rookery.Documents;
+
 namespace Rookery.Server;
 
 /// <summary>
-/// Whether this node serves documents. It starts as "opening"; becomes ready; and ends as stopping or as failed with one sentence (diagnosis mode, in which
-/// everything but /livez, /readyz, /metrics, /debug and /help answers 503 with that sentence). Any thread may ask or tell.
+/// Whether this node serves documents. It begins as "opening", serves once it was given an opened <see cref="Node"/> without a diagnosis, and ends as "stopping".
+/// While it does not, everything but the routes marked <see cref="WithoutData"/> answers 503 with the sentence. Any thread may ask or tell.
 /// </summary>
 public sealed class Readiness
 {
-    private volatile string? reason = "The node is opening its data.";
+    private volatile string? announced = "The node is opening its data.";
+    private volatile Node? node;
 
-    /// <summary>Whether documents are served.</summary>
-    public bool IsReady => reason is null;
+    /// <summary>The node, once it was opened; in diagnosis mode too.</summary>
+    public Node? Node => node;
 
-    /// <summary>Why not, in one sentence; null when ready.</summary>
-    public string? Reason => reason;
+    /// <summary>Why documents are not served, in one sentence; null when they are.</summary>
+    public string? Reason => announced ?? node?.Diagnosis;
 
-    /// <summary>Documents are served from now on.</summary>
-    public void BecomeReady() => reason = null;
+    /// <summary>Whether the node is on its way up or down, rather than in diagnosis mode.</summary>
+    public bool IsPassing => announced is not null;
 
-    /// <summary>Documents are not served from now on, because of <paramref name="sentence"/>.</summary>
-    public void Refuse(string sentence) => reason = sentence;
+    /// <summary>The data is open: documents are served as long as the node has no diagnosis.</summary>
+    public void Opened(Node opened)
+    {
+        node = opened;
+        announced = null;
+    }
+
+    /// <summary>Documents are not served from now on: the process ends.</summary>
+    public void Stopping() => announced = "The node is stopping.";
 }

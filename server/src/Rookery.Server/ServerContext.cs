@@ -1,4 +1,5 @@
 using Microsoft.Extensions.Logging;
+using Rookery.Documents;
 
 namespace Rookery.Server;
 
@@ -22,6 +23,10 @@ public sealed class ServerContext(ServerOptions options, TimeProvider time, ILog
 
     /// <summary>Whether documents are served, and if not, why.</summary>
     public Readiness Readiness { get; } = new();
+
+    /// <summary>The opened node. Routes without <see cref="WithoutData"/> run only when it is there; the others ask <see cref="Readiness"/>.</summary>
+    /// <exception cref="InvalidOperationException">It is not open yet.</exception>
+    public Node Node => Readiness.Node ?? throw new InvalidOperationException("A route that needs documents ran before they were open.");
 
     /// <summary>Cancelled when the server begins to stop; long answers (streams, feeds) end then.</summary>
     public CancellationToken Stopping { get; internal set; }
