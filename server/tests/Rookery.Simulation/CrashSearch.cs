@@ -1,0 +1,101 @@
+using System.Globalization;
+using System.Runtime.CompilerServices;
+
+namespace Rookery.Simulation;
+
+/// <summary>
+/// Looks for a power cut that breaks a promise: runs a workload for several seeds, cuts each run at random operations, and lets a check judge every image.
+/// The same call always tries the same points; the environment variable ROOKERY_CRASH_POINTS tries more, ROOKERY_CRASH=run:operation:image only one.
+/// </summary>
+public sealed class CrashSearch
+{
+    /// <summary>Crash images to judge, over all runs.</summary>
+    public int Points { get; init; } = 1000;
+
+    /// <summary>Runs of the workload, with the seeds 0, 1, 2, …</summary>
+    public int Runs { get; init; } = 10;
+
+    /// <summary>Fails with the first point whose check throws, and says how to replay it.</summary>
+    /// <param name="workload">Runs the work of a seed on a disk of its own and returns both, with what it was promised and when (<see cref="SimulatedDisk.OperationCount"/>).</param>
+    /// <param name="check">Opens the image and throws unless it keeps everything promised up to the operation at which power went.</param>
+    /// <param name="testFile">Given by the compiler.</param>
+    /// <param name="test">Given by the compiler.</param>
+    /// <exception cref="CrashFoundException">A check threw.</exception>
+    public void Verify<TRun>(
+        Func<int, (SimulatedDisk Disk, TRun Run)> workload,
+        Action<SimulatedDisk, TRun, int> check,
+        [CallerFilePath] string testFile = "",
+        [CallerMemberName] string test = "")
+    {
+        if (Find(workload, check) is { } found)
+        {
+            string project = Path.GetFileName(Path.GetDirectoryName(testFile)) ?? string.Empty;
+            throw new CrashFoundException(
+                $"{found.Cause.Message}\nPower loss {found.Point} breaks a promise. Replay: ROOKERY_CRASH={found.Point} dotnet test server/tests/{project} --filter FullyQualifiedName~{Path.GetFileNameWithoutExtension(testFile)}.{test}",
+                found.Cause);
+        }
+    }
+
+    /// <summary>The first point whose check throws, with what it threw; null when all hold.</summary>
+    public (CrashPoint Point, Exception Cause)? Find<TRun>(Func<int, (SimulatedDisk Disk, TRun Run)> workload, Action<SimulatedDisk, TRun, int> check)
+    {
+        if (Environment.GetEnvironmentVariable("ROOKERY_CRASH") is { Length: > 0 } replay)
+        {
+            var point = CrashPoint.Parse(replay);
+            var (disk, run) = workload(point.Run);
+            return Try(disk, run, check, point);
+        }
+
+        int points = int.TryParse(Environment.GetEnvironmentVariable("ROOKERY_CRASH_POINTS"), NumberStyles.None, CultureInfo.InvariantCulture, out int more) ? more : Points;
+        for (int seed = 0; seed < Runs; seed++)
+        {
+            var (disk, run) = workload(seed);
+            var random = new Random(seed);
+            for (int i = 0; i < (points + Runs - 1) / Runs; i++)
+            {
+                if (Try(disk, run, check, new CrashPoint(seed, random.Next(disk.OperationCount + 1), i)) is { } found)
+                {
+                    return found;
+                }
+            }
+        }
+
+        return null;
+    }
+
+    private static (CrashPoint Point, Exception Cause)? Try<TRun>(SimulatedDisk disk, TRun run, Action<SimulatedDisk, TRun, int> check, CrashPoint point)
+    {
+        try
+        {
+            check(disk.CrashAt(point.Operation, point.Image), run, point.Operation);
+            return null;
+        }
+        catch (Exception cause)
+        {
+            return (point, cause);
+        }
+    }
+}
+
+/// <summary>One power cut of a search.</summary>
+/// <param name="Run">The seed of the workload.</param>
+/// <param name="Operation">How many operations had returned.</param>
+/// <param name="Image">The seed of what survived.</param>
+public readonly record struct CrashPoint(int Run, int Operation, long Image)
+{
+    /// <summary>Reads what <see cref="ToString"/> wrote.</summary>
+    public static CrashPoint Parse(string text)
+    {
+        string[] parts = text.Split(':');
+        return new CrashPoint(
+            int.Parse(parts[0], CultureInfo.InvariantCulture),
+            int.Parse(parts[1], CultureInfo.InvariantCulture),
+            long.Parse(parts[2], CultureInfo.InvariantCulture));
+    }
+
+    /// <summary>run:operation:image.</summary>
+    public override string ToString() => string.Create(CultureInfo.InvariantCulture, $"{Run}:{Operation}:{Image}");
+}
+
+/// <summary>A power cut broke a promise; the message says which and how to replay it.</summary>
+public sealed class CrashFoundException(string message, Exception cause) : Exception(message, cause);
