@@ -1,3 +1,5 @@
+using System.Buffers.Binary;
+using Rookery.Disk;
 using Rookery.Documents.Json;
 
 namespace Rookery.Documents.Commands;
@@ -6,28 +8,73 @@ namespace Rookery.Documents.Commands;
 /// <remarks>Ids must have passed <see cref="Ids.DocumentId"/>'s checks. An empty id gets a GUID here, because randomness may not enter in apply.</remarks>
 public sealed class BatchWriter : IDisposable
 {
+    private CommandBuffer? buffer;
+
     /// <summary>Begins a command.</summary>
     /// <param name="kind">Batch or BulkPut.</param>
     /// <param name="database">The database's number.</param>
     /// <param name="key">The request's idempotency key, or none.</param>
     /// <param name="skipUnchanged">A put of an identical document keeps the old version.</param>
-    public BatchWriter(CommandKind kind, uint database, IdempotencyKey key = default, bool skipUnchanged = false) => throw new NotSupportedException();
+    public BatchWriter(CommandKind kind, uint database, IdempotencyKey key = default, bool skipUnchanged = false)
+    {
+        Invariant.Holds(kind is CommandKind.Batch or CommandKind.BulkPut, "only batches hold operations");
+        buffer = CommandBuffer.Rent();
+        CommandFormat.WriteHeader(buffer, kind, database, 0, key, skipUnchanged);
+    }
 
     /// <summary>Operations so far.</summary>
-    public int Count { get; }
+    public int Count { get; private set; }
 
     /// <summary>Bytes so far.</summary>
-    public int Length => throw new NotSupportedException();
+    public int Length => Buffer.Length;
+
+    private CommandBuffer Buffer => buffer ?? throw new ObjectDisposedException(nameof(BatchWriter));
 
     /// <summary>Adds a put.</summary>
-    public void Put(ReadOnlySpan<byte> id, ExpectedChangeVector expected, in ParsedDocument document) => throw new NotSupportedException();
+    public void Put(ReadOnlySpan<byte> id, ExpectedChangeVector expected, in ParsedDocument document)
+    {
+        Span<byte> made = stackalloc byte[GuidId.Length];
+        CommandFormat.WritePut(Buffer, id.IsEmpty ? GuidId.Create(made) : id, expected, document);
+        Count++;
+    }
 
     /// <summary>Adds a delete.</summary>
-    public void Delete(ReadOnlySpan<byte> id, ExpectedChangeVector expected) => throw new NotSupportedException();
+    public void Delete(ReadOnlySpan<byte> id, ExpectedChangeVector expected)
+    {
+        CommandFormat.WriteOperation(Buffer, OperationKind.Delete, id, expected, 0);
+        Count++;
+    }
+
+    /// <summary>Adds a patch.</summary>
+    /// <param name="id">The document.</param>
+    /// <param name="expected">What is expected of it.</param>
+    /// <param name="program">The encoded program.</param>
+    /// <param name="returnsDocument">The answer must hold the whole document.</param>
+    /// <param name="skipsOnMismatch">A mismatch of the change vector skips the patch.</param>
+    internal void Patch(ReadOnlySpan<byte> id, ExpectedChangeVector expected, ReadOnlySpan<byte> program, bool returnsDocument, bool skipsOnMismatch)
+    {
+        byte flags = (byte)((returnsDocument ? CommandFormat.ReturnsDocument : 0) | (skipsOnMismatch ? CommandFormat.SkipsOnMismatch : 0));
+        CommandFormat.WriteOperation(Buffer, OperationKind.Patch, id, expected, flags);
+        Span<byte> span = Buffer.GetSpan(4 + program.Length);
+        BinaryPrimitives.WriteInt32LittleEndian(span, program.Length);
+        program.CopyTo(span[4..]);
+        Buffer.Advance(4 + program.Length);
+        Count++;
+    }
 
     /// <summary>Finishes the command; the caller owns the buffer, and this writer is done.</summary>
-    public CommandBuffer Complete() => throw new NotSupportedException();
+    public CommandBuffer Complete()
+    {
+        CommandBuffer complete = Buffer;
+        buffer = null;
+        BinaryPrimitives.WriteInt32LittleEndian(complete.WrittenSpan[CommandFormat.OperationCountOffset..], Count);
+        return complete;
+    }
 
     /// <summary>Gives the buffer back unless <see cref="Complete"/> passed it on.</summary>
-    public void Dispose() => throw new NotSupportedException();
+    public void Dispose()
+    {
+        buffer?.Dispose();
+        buffer = null;
+    }
 }

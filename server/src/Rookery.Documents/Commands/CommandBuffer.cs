@@ -1,4 +1,5 @@
 using System.Buffers;
+using Rookery.Disk;
 
 namespace Rookery.Documents.Commands;
 
@@ -7,29 +8,107 @@ namespace Rookery.Documents.Commands;
 /// </summary>
 public sealed class CommandBuffer : IBufferWriter<byte>, IDisposable
 {
+    /// <summary>Memory that stays with an idle buffer; larger memory goes back to the shared pool.</summary>
+    private const int IdleBytes = 4096;
+
+    private static readonly CommandBuffer?[] Idle = new CommandBuffer?[64];
+
+    private byte[] bytes = [];
+    private bool isRented;
+
     private CommandBuffer()
     {
     }
 
     /// <summary>The encoded command so far.</summary>
-    public ReadOnlyMemory<byte> Written => throw new NotSupportedException();
+    public ReadOnlyMemory<byte> Written => bytes.AsMemory(0, Length);
 
     /// <summary>Bytes written.</summary>
-    public int Length => throw new NotSupportedException();
+    public int Length { get; private set; }
+
+    /// <summary>The encoded command so far, to correct what was written before.</summary>
+    internal Span<byte> WrittenSpan => bytes.AsSpan(0, Length);
 
     /// <summary>An empty buffer from the pool.</summary>
     /// <param name="sizeHint">Bytes the command will probably take.</param>
-    public static CommandBuffer Rent(int sizeHint = 1024) => throw new NotSupportedException();
+    public static CommandBuffer Rent(int sizeHint = 1024)
+    {
+        CommandBuffer? buffer = null;
+        for (int slot = 0; slot < Idle.Length && buffer is null; slot++)
+        {
+            if (Idle[slot] is not null)
+            {
+                buffer = Interlocked.Exchange(ref Idle[slot], null);
+            }
+        }
+
+        buffer ??= new CommandBuffer();
+        buffer.isRented = true;
+        buffer.GetSpan(sizeHint);
+        return buffer;
+    }
 
     /// <inheritdoc/>
-    public void Advance(int count) => throw new NotSupportedException();
+    public void Advance(int count)
+    {
+        ArgumentOutOfRangeException.ThrowIfGreaterThan((uint)count, (uint)(bytes.Length - Length));
+        Length += count;
+    }
 
     /// <inheritdoc/>
-    public Memory<byte> GetMemory(int sizeHint = 0) => throw new NotSupportedException();
+    public Memory<byte> GetMemory(int sizeHint = 0)
+    {
+        Reserve(sizeHint);
+        return bytes.AsMemory(Length);
+    }
 
     /// <inheritdoc/>
-    public Span<byte> GetSpan(int sizeHint = 0) => throw new NotSupportedException();
+    public Span<byte> GetSpan(int sizeHint = 0)
+    {
+        Reserve(sizeHint);
+        return bytes.AsSpan(Length);
+    }
 
     /// <summary>Gives the memory back.</summary>
-    public void Dispose() => throw new NotSupportedException();
+    public void Dispose()
+    {
+        Invariant.Holds(isRented, "a command buffer is disposed once, by its owner");
+        isRented = false;
+        Length = 0;
+        if (bytes.Length > IdleBytes)
+        {
+            ArrayPool<byte>.Shared.Return(bytes);
+            bytes = [];
+        }
+
+        for (int slot = 0; slot < Idle.Length; slot++)
+        {
+            if (Idle[slot] is null && Interlocked.CompareExchange(ref Idle[slot], this, null) is null)
+            {
+                return;
+            }
+        }
+    }
+
+    /// <summary>Removes all bytes behind <paramref name="length"/>: an operation that turned out not to fit.</summary>
+    internal void Truncate(int length) => Length = Math.Min(Length, length);
+
+    private void Reserve(int count)
+    {
+        Invariant.Holds(isRented, "a command buffer is used only by its owner");
+        count = Math.Max(count, 1);
+        if (bytes.Length - Length >= count)
+        {
+            return;
+        }
+
+        byte[] larger = ArrayPool<byte>.Shared.Rent(Math.Max(256, Math.Max(Length + count, Length * 2)));
+        bytes.AsSpan(0, Length).CopyTo(larger);
+        if (bytes.Length > 0)
+        {
+            ArrayPool<byte>.Shared.Return(bytes);
+        }
+
+        bytes = larger;
+    }
 }

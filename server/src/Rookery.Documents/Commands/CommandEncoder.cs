@@ -1,8 +1,33 @@
+using System.Buffers.Binary;
+using System.Buffers.Text;
+using System.Security.Cryptography;
+using System.Text;
+using Rookery.Documents.Json;
+
 namespace Rookery.Documents.Commands;
 
-/// <summary>Encodes the commands that are not lists of documents. Each call gives a buffer that the caller owns.</summary>
+/// <summary>Encodes commands in one call each; longer batches are built with <see cref="BatchWriter"/>. Each call gives a buffer that the caller owns.</summary>
 public static class CommandEncoder
 {
+    /// <summary>A batch of one put. Allocates nothing.</summary>
+    /// <inheritdoc cref="BatchWriter.Put"/>
+    public static CommandBuffer Put(uint database, ReadOnlySpan<byte> id, ExpectedChangeVector expected, in ParsedDocument document, IdempotencyKey key)
+    {
+        Span<byte> made = stackalloc byte[GuidId.Length];
+        CommandBuffer buffer = Begin(CommandKind.Batch, database, key);
+        CommandFormat.WritePut(buffer, id.IsEmpty ? GuidId.Create(made) : id, expected, document);
+        return buffer;
+    }
+
+    /// <summary>A batch of one delete. Allocates nothing.</summary>
+    /// <inheritdoc cref="BatchWriter.Delete"/>
+    public static CommandBuffer Delete(uint database, ReadOnlySpan<byte> id, ExpectedChangeVector expected, IdempotencyKey key)
+    {
+        CommandBuffer buffer = Begin(CommandKind.Batch, database, key);
+        CommandFormat.WriteOperation(buffer, OperationKind.Delete, id, expected, 0);
+        return buffer;
+    }
+
     /// <summary>A client's HiLo generator asks for a range (wire page, §3).</summary>
     /// <param name="database">The database's number.</param>
     /// <param name="tag">The collection's tag ("users").</param>
@@ -10,30 +35,110 @@ public static class CommandEncoder
     /// <param name="lastRangeAtTicks">When it got it, UTC ticks.</param>
     /// <param name="lastMax">Its end.</param>
     /// <param name="separator">Between the tag and the number, usually "/".</param>
-    public static CommandBuffer HiloNext(uint database, ReadOnlySpan<byte> tag, long lastBatchSize, long lastRangeAtTicks, long lastMax, byte separator) => throw new NotSupportedException();
+    public static CommandBuffer HiloNext(uint database, ReadOnlySpan<byte> tag, long lastBatchSize, long lastRangeAtTicks, long lastMax, byte separator)
+    {
+        CommandBuffer buffer = Begin(CommandKind.HiloNext, database, default);
+        WriteInt64(buffer, lastBatchSize);
+        WriteInt64(buffer, lastRangeAtTicks);
+        WriteInt64(buffer, lastMax);
+        buffer.GetSpan(1)[0] = separator;
+        buffer.Advance(1);
+        WriteBytes(buffer, tag);
+        return buffer;
+    }
 
     /// <summary>A client gives the rest of its range back.</summary>
-    public static CommandBuffer HiloReturn(uint database, ReadOnlySpan<byte> tag, long last, long end) => throw new NotSupportedException();
+    public static CommandBuffer HiloReturn(uint database, ReadOnlySpan<byte> tag, long last, long end)
+    {
+        CommandBuffer buffer = Begin(CommandKind.HiloReturn, database, default);
+        WriteInt64(buffer, last);
+        WriteInt64(buffer, end);
+        WriteBytes(buffer, tag);
+        return buffer;
+    }
 
     /// <summary>The next value of an identity. Repeated by clients with one request id: pass its key.</summary>
-    public static CommandBuffer IdentityNext(uint database, ReadOnlySpan<byte> name, IdempotencyKey key) => throw new NotSupportedException();
+    /// <param name="database">The database's number.</param>
+    /// <param name="name">The identity, lower-cased, bar included.</param>
+    /// <param name="key">The request's key.</param>
+    public static CommandBuffer IdentityNext(uint database, ReadOnlySpan<byte> name, IdempotencyKey key)
+    {
+        CommandBuffer buffer = Begin(CommandKind.IdentityNext, database, key);
+        WriteBytes(buffer, name);
+        return buffer;
+    }
 
     /// <summary>Sets an identity; without <paramref name="force"/> only upwards.</summary>
-    public static CommandBuffer IdentitySeed(uint database, ReadOnlySpan<byte> name, long value, bool force, IdempotencyKey key) => throw new NotSupportedException();
+    /// <param name="database">The database's number.</param>
+    /// <param name="name">The identity, lower-cased, bar included.</param>
+    /// <param name="value">The new value.</param>
+    /// <param name="force">Also downwards.</param>
+    /// <param name="key">The request's key.</param>
+    public static CommandBuffer IdentitySeed(uint database, ReadOnlySpan<byte> name, long value, bool force, IdempotencyKey key)
+    {
+        CommandBuffer buffer = Begin(CommandKind.IdentitySeed, database, key);
+        WriteInt64(buffer, value);
+        buffer.GetSpan(1)[0] = force ? (byte)1 : (byte)0;
+        buffer.Advance(1);
+        WriteBytes(buffer, name);
+        return buffer;
+    }
 
     /// <summary>Makes a database. Its number is given in apply.</summary>
     /// <param name="name">The name, UTF-8.</param>
     /// <param name="historyId">22 characters made at random by <see cref="HistoryId.Create"/>.</param>
-    public static CommandBuffer CreateDatabase(ReadOnlySpan<byte> name, ReadOnlySpan<byte> historyId) => throw new NotSupportedException();
+    public static CommandBuffer CreateDatabase(ReadOnlySpan<byte> name, ReadOnlySpan<byte> historyId)
+    {
+        CommandBuffer buffer = Begin(CommandKind.CreateDatabase, 0, default);
+        WriteBytes(buffer, name);
+        WriteBytes(buffer, historyId);
+        return buffer;
+    }
 
     /// <summary>Removes databases by name.</summary>
-    public static CommandBuffer DeleteDatabases(IReadOnlyCollection<string> names) => throw new NotSupportedException();
+    public static CommandBuffer DeleteDatabases(IReadOnlyCollection<string> names)
+    {
+        CommandBuffer buffer = CommandBuffer.Rent();
+        CommandFormat.WriteHeader(buffer, CommandKind.DeleteDatabases, 0, names.Count, default);
+        foreach (string name in names)
+        {
+            WriteBytes(buffer, Encoding.UTF8.GetBytes(name));
+        }
+
+        return buffer;
+    }
 
     /// <summary>Allows tombstones up to an etag to go.</summary>
-    public static CommandBuffer SetTombstoneHorizon(uint database, long etag) => throw new NotSupportedException();
+    public static CommandBuffer SetTombstoneHorizon(uint database, long etag)
+    {
+        CommandBuffer buffer = Begin(CommandKind.SetTombstoneHorizon, database, default);
+        WriteInt64(buffer, etag);
+        return buffer;
+    }
 
     /// <summary>Stores the client configuration, a JSON object.</summary>
-    public static CommandBuffer PutClientConfiguration(uint database, ReadOnlySpan<byte> json) => throw new NotSupportedException();
+    public static CommandBuffer PutClientConfiguration(uint database, ReadOnlySpan<byte> json)
+    {
+        CommandBuffer buffer = Begin(CommandKind.PutClientConfiguration, database, default);
+        WriteBytes(buffer, json);
+        return buffer;
+    }
+
+    private static CommandBuffer Begin(CommandKind kind, uint database, IdempotencyKey key)
+    {
+        CommandBuffer buffer = CommandBuffer.Rent();
+        CommandFormat.WriteHeader(buffer, kind, database, 1, key);
+        return buffer;
+    }
+
+    private static void WriteInt64(CommandBuffer buffer, long value)
+    {
+        BinaryPrimitives.WriteInt64LittleEndian(buffer.GetSpan(8), value);
+        buffer.Advance(8);
+    }
+
+    private static void WriteBytes(CommandBuffer buffer, ReadOnlySpan<byte> bytes) =>
+        buffer.Advance(StoredDocument.WriteBytes(buffer.GetSpan(Varint.MaxBytes + bytes.Length), 0, bytes));
 }
 
 /// <summary>The random name of one history of a database: 22 characters of base64url, 128 bits.</summary>
@@ -43,5 +148,5 @@ public static class HistoryId
     public const int Length = 22;
 
     /// <summary>Makes one.</summary>
-    public static string Create() => throw new NotSupportedException();
+    public static string Create() => Base64Url.EncodeToString(RandomNumberGenerator.GetBytes(16));
 }

@@ -1,3 +1,6 @@
+using System.Buffers.Text;
+using System.Text;
+
 namespace Rookery.Documents.Commands;
 
 /// <summary>How the id of a put becomes final.</summary>
@@ -16,6 +19,18 @@ public enum CommandIdKind : byte
 /// <summary>The id of an operation, with its lower-cased form: made by the proposer, so that nodes with other Unicode tables agree.</summary>
 public readonly ref struct CommandId
 {
+    /// <summary>Digits of a number that the server appends to a prefix.</summary>
+    private const int NumberDigits = 19;
+
+    private readonly ReadOnlySpan<byte> lower;
+
+    internal CommandId(CommandIdKind kind, ReadOnlySpan<byte> written, ReadOnlySpan<byte> lower)
+    {
+        Kind = kind;
+        Written = written;
+        this.lower = lower;
+    }
+
     /// <summary>How it becomes final.</summary>
     public CommandIdKind Kind { get; }
 
@@ -28,8 +43,43 @@ public readonly ref struct CommandId
     /// <param name="lower">At least 512 bytes: the id lower-cased.</param>
     /// <param name="lowerLength">Bytes of the lower-cased id.</param>
     /// <returns>Bytes of the id as written.</returns>
-    public int Resolve(long number, Span<byte> written, Span<byte> lower, out int lowerLength) => throw new NotSupportedException();
+    public int Resolve(long number, Span<byte> written, Span<byte> lower, out int lowerLength)
+    {
+        Written.CopyTo(written);
+        int prefixLength = WriteLowerName(lower);
+        lowerLength = AppendNumber(lower, prefixLength, number, (byte)'a');
+        return AppendNumber(written, Written.Length, number, (byte)'A');
+    }
 
-    /// <summary>Writes the identity's name, lower-cased, bar included: the key under which its value is kept.</summary>
-    public int WriteLowerName(Span<byte> destination) => throw new NotSupportedException();
+    /// <summary>Writes the id lower-cased without a number: the key of a literal, or of an identity's value (bar included).</summary>
+    /// <returns>Bytes written.</returns>
+    public int WriteLowerName(Span<byte> destination)
+    {
+        if (lower.IsEmpty)
+        {
+            Ascii.ToLower(Written, destination, out int written);
+            return written;
+        }
+
+        lower.CopyTo(destination);
+        return lower.Length;
+    }
+
+    private int AppendNumber(Span<byte> id, int length, long number, byte tag)
+    {
+        switch (Kind)
+        {
+            case CommandIdKind.Numbered:
+                Utf8Formatter.TryFormat(number, id[length..], out _, new System.Buffers.StandardFormat('D', NumberDigits));
+                id[length + NumberDigits] = (byte)'-';
+                id[length + NumberDigits + 1] = tag;
+                return length + NumberDigits + 2;
+            case CommandIdKind.Identity:
+                id[length - 1] = (byte)'/';
+                Utf8Formatter.TryFormat(number, id[length..], out int digits);
+                return length + digits;
+            default:
+                return length;
+        }
+    }
 }

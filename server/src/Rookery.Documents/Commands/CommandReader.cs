@@ -1,11 +1,39 @@
+using System.Buffers.Binary;
+using Rookery.Documents.Json;
+using Rookery.Documents.Patching;
+
 namespace Rookery.Documents.Commands;
 
 /// <summary>Decodes a command in apply: no allocation, every length checked.</summary>
 public ref struct CommandReader
 {
+    private readonly ReadOnlySpan<byte> command;
+    private int position;
+
     /// <summary>Reads a command's header.</summary>
+    /// <param name="command">The encoded command.</param>
     /// <exception cref="CommandFormatException">It does not decode: the journal is damaged in a way its checksums missed, or written by a newer version.</exception>
-    public CommandReader(ReadOnlySpan<byte> command) => throw new NotSupportedException();
+    public CommandReader(ReadOnlySpan<byte> command)
+    {
+        this.command = command;
+        byte version = TakeByte();
+        if (version != CommandFormat.Version)
+        {
+            throw new CommandFormatException($"A command has version {version}, and this program reads version {CommandFormat.Version}: start the newer program that wrote it.");
+        }
+
+        Kind = (CommandKind)TakeByte();
+        if (Kind is < CommandKind.Batch or > CommandKind.PutClientConfiguration)
+        {
+            throw new CommandFormatException($"A command has kind {(int)Kind}, which this program does not know: start the newer program that wrote it.");
+        }
+
+        byte flags = TakeByte();
+        Database = BinaryPrimitives.ReadUInt32LittleEndian(Take(4));
+        OperationCount = TakeLength();
+        Key = (flags & CommandFormat.HeaderHasKey) == 0 ? default : IdempotencyKey.Read(Take(IdempotencyKey.Length));
+        SkipUnchanged = (flags & CommandFormat.HeaderSkipUnchanged) != 0;
+    }
 
     /// <summary>What it does.</summary>
     public readonly CommandKind Kind { get; }
@@ -23,34 +51,158 @@ public ref struct CommandReader
     public readonly bool SkipUnchanged { get; }
 
     /// <summary>Batch, BulkPut: the next operation.</summary>
-    public bool TryReadOperation(out Operation operation) => throw new NotSupportedException();
+    public bool TryReadOperation(out Operation operation)
+    {
+        operation = default;
+        if (position == command.Length)
+        {
+            return false;
+        }
+
+        byte kinds = TakeByte();
+        byte flags = TakeByte();
+        var kind = (OperationKind)(kinds & 0x0F);
+        ReadOnlySpan<byte> written = TakeShort();
+        ReadOnlySpan<byte> lower = (flags & CommandFormat.HasLowerId) == 0 ? default : TakeShort();
+        var id = new CommandId((CommandIdKind)(kinds >> 4), written, lower);
+        ExpectedChangeVector expected = TakeExpectation(flags);
+        operation = kind switch
+        {
+            OperationKind.Put => TakePut(id, expected, flags),
+            OperationKind.Delete => new Operation { Kind = kind, Id = id, Expected = expected },
+            OperationKind.Patch => TakePatch(id, expected, flags),
+            _ => throw Broken(),
+        };
+        return true;
+    }
 
     /// <summary>ExpireDocuments: the next document.</summary>
-    public bool TryReadExpiry(out ReadOnlySpan<byte> lowerId, out long etag) => throw new NotSupportedException();
+    public bool TryReadExpiry(out ReadOnlySpan<byte> lowerId, out long etag)
+    {
+        lowerId = default;
+        etag = 0;
+        if (position == command.Length)
+        {
+            return false;
+        }
+
+        etag = TakeInt64();
+        lowerId = TakeShort();
+        return true;
+    }
 
     /// <summary>DeleteDatabases: the next name.</summary>
-    public bool TryReadName(out ReadOnlySpan<byte> name) => throw new NotSupportedException();
+    public bool TryReadName(out ReadOnlySpan<byte> name)
+    {
+        name = default;
+        if (position == command.Length)
+        {
+            return false;
+        }
+
+        name = TakeBytes();
+        return true;
+    }
 
     /// <summary>The body of <see cref="CommandKind.HiloNext"/>.</summary>
-    public HiloNextCommand ReadHiloNext() => throw new NotSupportedException();
+    public HiloNextCommand ReadHiloNext() => new()
+    {
+        LastBatchSize = TakeInt64(),
+        LastRangeAtTicks = TakeInt64(),
+        LastMax = TakeInt64(),
+        Separator = TakeByte(),
+        Tag = TakeBytes(),
+    };
 
     /// <summary>The body of <see cref="CommandKind.HiloReturn"/>.</summary>
-    public HiloReturnCommand ReadHiloReturn() => throw new NotSupportedException();
+    public HiloReturnCommand ReadHiloReturn() => new() { Last = TakeInt64(), End = TakeInt64(), Tag = TakeBytes() };
 
     /// <summary>The name of <see cref="CommandKind.IdentityNext"/>.</summary>
-    public ReadOnlySpan<byte> ReadIdentityNext() => throw new NotSupportedException();
+    public ReadOnlySpan<byte> ReadIdentityNext() => TakeBytes();
 
     /// <summary>The body of <see cref="CommandKind.IdentitySeed"/>.</summary>
-    public IdentitySeedCommand ReadIdentitySeed() => throw new NotSupportedException();
+    public IdentitySeedCommand ReadIdentitySeed() => new() { Value = TakeInt64(), Force = TakeByte() != 0, Name = TakeBytes() };
 
     /// <summary>The body of <see cref="CommandKind.CreateDatabase"/>.</summary>
-    public CreateDatabaseCommand ReadCreateDatabase() => throw new NotSupportedException();
+    public CreateDatabaseCommand ReadCreateDatabase() => new() { Name = TakeBytes(), HistoryId = TakeBytes() };
 
     /// <summary>The etag of <see cref="CommandKind.SetTombstoneHorizon"/>.</summary>
-    public long ReadTombstoneHorizon() => throw new NotSupportedException();
+    public long ReadTombstoneHorizon() => TakeInt64();
 
     /// <summary>The JSON of <see cref="CommandKind.PutClientConfiguration"/>.</summary>
-    public ReadOnlySpan<byte> ReadClientConfiguration() => throw new NotSupportedException();
+    public ReadOnlySpan<byte> ReadClientConfiguration() => TakeBytes();
+
+    private Operation TakePut(CommandId id, ExpectedChangeVector expected, byte flags)
+    {
+        long expires = (flags & CommandFormat.HasExpiry) == 0 ? 0 : TakeInt64();
+        ReadOnlySpan<byte> content = Take(TakeLength());
+        int at = 0;
+        if (!Varint.TryReadBytes(content, ref at, out ReadOnlySpan<byte> collection))
+        {
+            throw Broken();
+        }
+
+        return new Operation
+        {
+            Kind = OperationKind.Put,
+            Id = id,
+            Expected = expected,
+            Content = content,
+            Collection = collection,
+            ExpiresAtTicks = expires,
+        };
+    }
+
+    private Operation TakePatch(CommandId id, ExpectedChangeVector expected, byte flags) => new()
+    {
+        Kind = OperationKind.Patch,
+        Id = id,
+        Expected = expected,
+        Patch = new PatchProgram
+        {
+            Bytes = Take(TakeLength()),
+            ReturnDocument = (flags & CommandFormat.ReturnsDocument) != 0,
+            SkipOnMismatch = (flags & CommandFormat.SkipsOnMismatch) != 0,
+        },
+    };
+
+    private ExpectedChangeVector TakeExpectation(byte flags) => (Expectation)(flags & CommandFormat.ExpectationMask) switch
+    {
+        Expectation.Anything => ExpectedChangeVector.None,
+        Expectation.MustNotExist => ExpectedChangeVector.MustNotExist,
+        Expectation.MustEqual => ExpectedChangeVector.MustEqual(Take(TakeByte())),
+        _ => throw Broken(),
+    };
+
+    private ReadOnlySpan<byte> Take(int count)
+    {
+        if (count > command.Length - position)
+        {
+            throw Broken();
+        }
+
+        ReadOnlySpan<byte> taken = command.Slice(position, count);
+        position += count;
+        return taken;
+    }
+
+    private byte TakeByte() => Take(1)[0];
+
+    private long TakeInt64() => BinaryPrimitives.ReadInt64LittleEndian(Take(8));
+
+    private int TakeLength()
+    {
+        int length = BinaryPrimitives.ReadInt32LittleEndian(Take(4));
+        return length >= 0 ? length : throw Broken();
+    }
+
+    private ReadOnlySpan<byte> TakeShort() => Take(BinaryPrimitives.ReadUInt16LittleEndian(Take(2)));
+
+    private ReadOnlySpan<byte> TakeBytes() =>
+        Varint.TryReadBytes(command, ref position, out ReadOnlySpan<byte> bytes) ? bytes : throw Broken();
+
+    private static CommandFormatException Broken() =>
+        new("A command does not decode although its checksum is right: a bug or a newer version wrote it. Keep the data directory and report it.");
 }
 
 /// <summary>A command from the journal does not decode.</summary>

@@ -1,22 +1,45 @@
+using System.Buffers.Binary;
+
 namespace Rookery.Documents.Commands;
 
 /// <summary>Encodes <see cref="CommandKind.ExpireDocuments"/>.</summary>
 public sealed class ExpiryWriter : IDisposable
 {
+    private CommandBuffer? buffer = CommandBuffer.Rent();
+
     /// <summary>Begins a command.</summary>
-    public ExpiryWriter(uint database) => throw new NotSupportedException();
+    /// <param name="database">The database's number.</param>
+    public ExpiryWriter(uint database) => CommandFormat.WriteHeader(Buffer, CommandKind.ExpireDocuments, database, 0, default);
 
     /// <summary>Documents so far.</summary>
-    public int Count { get; }
+    public int Count { get; private set; }
+
+    private CommandBuffer Buffer => buffer ?? throw new ObjectDisposedException(nameof(ExpiryWriter));
 
     /// <summary>Adds a document that ends now.</summary>
     /// <param name="lowerId">Its lower-cased id.</param>
     /// <param name="etag">The version that ends; another version stays.</param>
-    public void Add(ReadOnlySpan<byte> lowerId, long etag) => throw new NotSupportedException();
+    public void Add(ReadOnlySpan<byte> lowerId, long etag)
+    {
+        Span<byte> span = Buffer.GetSpan(10 + lowerId.Length);
+        BinaryPrimitives.WriteInt64LittleEndian(span, etag);
+        Buffer.Advance(CommandFormat.WriteShort(span, 8, lowerId));
+        Count++;
+    }
 
     /// <summary>Finishes the command; the caller owns the buffer.</summary>
-    public CommandBuffer Complete() => throw new NotSupportedException();
+    public CommandBuffer Complete()
+    {
+        CommandBuffer complete = Buffer;
+        buffer = null;
+        BinaryPrimitives.WriteInt32LittleEndian(complete.WrittenSpan[CommandFormat.OperationCountOffset..], Count);
+        return complete;
+    }
 
     /// <summary>Gives the buffer back unless <see cref="Complete"/> passed it on.</summary>
-    public void Dispose() => throw new NotSupportedException();
+    public void Dispose()
+    {
+        buffer?.Dispose();
+        buffer = null;
+    }
 }

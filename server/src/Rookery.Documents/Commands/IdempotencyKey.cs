@@ -1,3 +1,5 @@
+using System.Buffers.Binary;
+using System.Security.Cryptography;
 using Rookery.Documents.Json;
 
 namespace Rookery.Documents.Commands;
@@ -10,6 +12,9 @@ public readonly record struct IdempotencyKey(ulong High, ulong Low)
     /// <summary>Bytes of a client's key at most.</summary>
     public const int MaxKeyBytes = 128;
 
+    /// <summary>Bytes of a hash.</summary>
+    public const int Length = 16;
+
     /// <summary>No key: the command is not remembered.</summary>
     public static IdempotencyKey None => default;
 
@@ -17,5 +22,31 @@ public readonly record struct IdempotencyKey(ulong High, ulong Low)
     public bool IsPresent => (High | Low) != 0;
 
     /// <summary>Hashes a client's key of 1 to <see cref="MaxKeyBytes"/> bytes.</summary>
-    public static bool TryCreate(ReadOnlySpan<byte> clientKey, out IdempotencyKey key, out InputError error) => throw new NotSupportedException();
+    public static bool TryCreate(ReadOnlySpan<byte> clientKey, out IdempotencyKey key, out InputError error)
+    {
+        key = default;
+        error = default;
+        if (clientKey.Length is 0 or > MaxKeyBytes)
+        {
+            error = InputErrors.InParameter(
+                InputErrorCode.InvalidIdempotencyKey, "Idempotency-Key", $"The idempotency key takes {clientKey.Length} bytes", $"Send 1 to {MaxKeyBytes} bytes, for instance a UUID");
+            return false;
+        }
+
+        Span<byte> hash = stackalloc byte[SHA256.HashSizeInBytes];
+        SHA256.HashData(clientKey, hash);
+        key = Read(hash);
+        return true;
+    }
+
+    /// <summary>Reads a hash.</summary>
+    internal static IdempotencyKey Read(ReadOnlySpan<byte> source) =>
+        new(BinaryPrimitives.ReadUInt64BigEndian(source), BinaryPrimitives.ReadUInt64BigEndian(source[8..]));
+
+    /// <summary>Writes the hash, <see cref="Length"/> bytes.</summary>
+    public void Write(Span<byte> destination)
+    {
+        BinaryPrimitives.WriteUInt64BigEndian(destination, High);
+        BinaryPrimitives.WriteUInt64BigEndian(destination[8..], Low);
+    }
 }

@@ -1,14 +1,84 @@
+using System.Text;
+
 namespace Rookery.Documents.Ids;
 
 /// <summary>The patterns of <c>matches</c> and <c>exclude</c>: alternatives separated by <c>|</c>, <c>*</c> any text, <c>?</c> one character. Compared without regard to case with the rest of an id behind its prefix.</summary>
 public sealed class IdPattern
 {
-    /// <summary>Reads a pattern; empty text gives one that <see cref="IsEmpty"/>.</summary>
-    public IdPattern(string pattern) => throw new NotSupportedException();
+    private readonly byte[][] alternatives;
+
+    /// <summary>Reads a pattern; null or empty text gives one that <see cref="IsEmpty"/>.</summary>
+    public IdPattern(string? pattern) =>
+        alternatives = string.IsNullOrEmpty(pattern) ? [] : Array.ConvertAll(pattern.Split('|'), Lower);
 
     /// <summary>True when there is nothing to match.</summary>
-    public bool IsEmpty { get; }
+    public bool IsEmpty => alternatives.Length == 0;
 
     /// <summary>Whether the lower-cased rest of an id matches one of the alternatives.</summary>
-    public bool IsMatch(ReadOnlySpan<byte> lowerRest) => throw new NotSupportedException();
+    public bool IsMatch(ReadOnlySpan<byte> lowerRest)
+    {
+        foreach (byte[] alternative in alternatives)
+        {
+            if (IsMatch(alternative, lowerRest))
+            {
+                return true;
+            }
+        }
+
+        return false;
+    }
+
+    private static byte[] Lower(string alternative)
+    {
+        byte[] text = Encoding.UTF8.GetBytes(alternative);
+        byte[] lower = new byte[text.Length * 3];
+        return DocumentId.TryToLower(text, lower, out int length) ? lower[..length] : text;
+    }
+
+    /// <summary>Greedy matching that goes back to the last star only: earlier stars never need to take more.</summary>
+    private static bool IsMatch(ReadOnlySpan<byte> pattern, ReadOnlySpan<byte> text)
+    {
+        int p = 0, t = 0, star = -1, starText = 0;
+        while (t < text.Length)
+        {
+            if (p < pattern.Length && pattern[p] == (byte)'*')
+            {
+                star = p++;
+                starText = t;
+            }
+            else if (p < pattern.Length && pattern[p] == (byte)'?')
+            {
+                p++;
+                t += CharacterLength(text, t);
+            }
+            else if (p < pattern.Length && pattern[p] == text[t])
+            {
+                p++;
+                t++;
+            }
+            else if (star >= 0)
+            {
+                p = star + 1;
+                starText += CharacterLength(text, starText);
+                t = starText;
+            }
+            else
+            {
+                return false;
+            }
+        }
+
+        return pattern[p..].TrimStart((byte)'*').IsEmpty;
+    }
+
+    private static int CharacterLength(ReadOnlySpan<byte> text, int at)
+    {
+        int length = 1;
+        while (at + length < text.Length && (text[at + length] & 0xC0) == 0x80)
+        {
+            length++;
+        }
+
+        return length;
+    }
 }

@@ -24,6 +24,12 @@ public readonly ref struct ParsedDocument
     /// <summary>When <c>@expires</c> says the document ends, UTC ticks; 0 = never.</summary>
     public long ExpiresAtTicks { get; init; }
 
+    /// <summary>Merge patches: what happens to the collection.</summary>
+    internal MemberChange CollectionChange { get; init; }
+
+    /// <summary>Merge patches: what happens to the expiry.</summary>
+    internal MemberChange ExpiryChange { get; init; }
+
     /// <summary>Bytes of the body as stored.</summary>
     public int BodyLength => BodyHead.Length + BodyTail.Length + (BodyHead.IsEmpty || BodyTail.IsEmpty ? 0 : 1);
 }

@@ -1,0 +1,106 @@
+using System.Buffers.Binary;
+using Rookery.Documents.Ids;
+using Rookery.Documents.Json;
+
+namespace Rookery.Documents.Commands;
+
+/// <summary>
+/// The bytes of a command, version 1: <c>[version u8][kind u8][flags u8][database u32][operations u32][key 16 bytes if flag 1]</c>, then the body of
+/// its kind. Integers are little-endian, except the key.
+/// </summary>
+/// <remarks>
+/// An operation: <c>[kind | id kind &lt;&lt; 4][flags][id u16+bytes][lower id u16+bytes if flag 8][change vector u8+bytes if MustEqual]</c>, then for a put
+/// <c>[expires i64 if flag 4][content u32+bytes]</c>, for a patch <c>[program u32+bytes]</c>. Ids of ASCII are lower-cased in apply; others bring their
+/// lower-cased form, so that nodes whose runtimes know other versions of Unicode still agree.
+/// </remarks>
+internal static class CommandFormat
+{
+    public const byte Version = 1;
+    public const int FixedHeaderBytes = 11;
+    public const int OperationCountOffset = 7;
+
+    public const byte HeaderHasKey = 1;
+    public const byte HeaderSkipUnchanged = 2;
+
+    public const byte ExpectationMask = 3;
+    public const byte HasExpiry = 4;
+    public const byte HasLowerId = 8;
+    public const byte ReturnsDocument = 16;
+    public const byte SkipsOnMismatch = 32;
+
+    /// <summary>Writes a header.</summary>
+    public static void WriteHeader(CommandBuffer buffer, CommandKind kind, uint database, int operations, IdempotencyKey key, bool skipUnchanged = false)
+    {
+        Span<byte> span = buffer.GetSpan(FixedHeaderBytes + IdempotencyKey.Length);
+        span[0] = Version;
+        span[1] = (byte)kind;
+        span[2] = (byte)((key.IsPresent ? HeaderHasKey : 0) | (skipUnchanged ? HeaderSkipUnchanged : 0));
+        BinaryPrimitives.WriteUInt32LittleEndian(span[3..], database);
+        BinaryPrimitives.WriteUInt32LittleEndian(span[OperationCountOffset..], (uint)operations);
+        if (key.IsPresent)
+        {
+            key.Write(span[FixedHeaderBytes..]);
+        }
+
+        buffer.Advance(FixedHeaderBytes + (key.IsPresent ? IdempotencyKey.Length : 0));
+    }
+
+    /// <summary>Writes what all operations begin with.</summary>
+    public static void WriteOperation(CommandBuffer buffer, OperationKind kind, ReadOnlySpan<byte> id, ExpectedChangeVector expected, byte flags)
+    {
+        Span<byte> span = buffer.GetSpan(2 + (2 * (2 + DocumentId.MaxBytes)) + 1 + ExpectedChangeVector.MaxBytes);
+        CommandIdKind idKind = KindOf(kind, id);
+        span[0] = (byte)((int)kind | ((int)idKind << 4));
+        int at = WriteShort(span, 2, id);
+        if (!System.Text.Ascii.IsValid(id))
+        {
+            flags |= HasLowerId;
+            int lowerLength = DocumentId.ToLower(id, span.Slice(at + 2, DocumentId.MaxBytes));
+            BinaryPrimitives.WriteUInt16LittleEndian(span[at..], (ushort)lowerLength);
+            at += 2 + lowerLength;
+        }
+
+        span[1] = (byte)(flags | (byte)expected.Expectation);
+        if (expected.Expectation == Expectation.MustEqual)
+        {
+            span[at++] = (byte)expected.Text.Length;
+            expected.Text.CopyTo(span[at..]);
+            at += expected.Text.Length;
+        }
+
+        buffer.Advance(at);
+    }
+
+    /// <summary>Writes a put.</summary>
+    public static void WritePut(CommandBuffer buffer, ReadOnlySpan<byte> id, ExpectedChangeVector expected, in ParsedDocument document)
+    {
+        WriteOperation(buffer, OperationKind.Put, id, expected, document.ExpiresAtTicks == 0 ? (byte)0 : HasExpiry);
+        int contentBytes = StoredDocument.ContentBytes(document);
+        Span<byte> span = buffer.GetSpan(12 + contentBytes);
+        int at = 0;
+        if (document.ExpiresAtTicks != 0)
+        {
+            BinaryPrimitives.WriteInt64LittleEndian(span, document.ExpiresAtTicks);
+            at = 8;
+        }
+
+        BinaryPrimitives.WriteInt32LittleEndian(span[at..], contentBytes);
+        at += 4;
+        buffer.Advance(at + StoredDocument.WriteContent(span[at..], document));
+    }
+
+    /// <summary>Writes a 16-bit length and bytes; returns the position behind them.</summary>
+    public static int WriteShort(Span<byte> span, int at, ReadOnlySpan<byte> bytes)
+    {
+        BinaryPrimitives.WriteUInt16LittleEndian(span[at..], checked((ushort)bytes.Length));
+        bytes.CopyTo(span[(at + 2)..]);
+        return at + 2 + bytes.Length;
+    }
+
+    private static CommandIdKind KindOf(OperationKind kind, ReadOnlySpan<byte> id) => (kind, id[^1]) switch
+    {
+        (OperationKind.Put, (byte)'/') => CommandIdKind.Numbered,
+        (OperationKind.Put, (byte)'|') => CommandIdKind.Identity,
+        _ => CommandIdKind.Literal,
+    };
+}
