@@ -1,7 +1,7 @@
-using System.Buffers;
 using System.Text;
 using System.Text.Unicode;
 using Rookery.Documents.Json;
+using Decoding = System.Buffers.OperationStatus;
 
 namespace Rookery.Documents.Ids;
 
@@ -56,7 +56,7 @@ public static class DocumentId
     /// <summary>Lower-cases; false when the text is no UTF-8 or the result does not fit.</summary>
     internal static bool TryToLower(ReadOnlySpan<byte> id, Span<byte> destination, out int written)
     {
-        if (Ascii.ToLower(id, destination, out written) == OperationStatus.Done)
+        if (Ascii.ToLower(id, destination, out written) == Decoding.Done)
         {
             return true;
         }
@@ -64,7 +64,7 @@ public static class DocumentId
         int read = written;
         while (read < id.Length)
         {
-            if (Rune.DecodeFromUtf8(id[read..], out Rune rune, out int length) != OperationStatus.Done
+            if (Rune.DecodeFromUtf8(id[read..], out Rune rune, out int length) != Decoding.Done
                 || !Rune.ToLowerInvariant(rune).TryEncodeToUtf8(destination[written..], out int encoded))
             {
                 return false;

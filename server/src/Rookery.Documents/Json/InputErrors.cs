@@ -1,5 +1,5 @@
-using System.Buffers;
 using System.Text;
+using Decoding = System.Buffers.OperationStatus;
 
 namespace Rookery.Documents.Json;
 
@@ -25,7 +25,7 @@ internal static class InputErrors
     public static int FirstInvalidUtf8(ReadOnlySpan<byte> text)
     {
         int at = 0;
-        while (at < text.Length && Rune.DecodeFromUtf8(text[at..], out _, out int length) == OperationStatus.Done)
+        while (at < text.Length && Rune.DecodeFromUtf8(text[at..], out _, out int length) == Decoding.Done)
         {
             at += length;
         }
