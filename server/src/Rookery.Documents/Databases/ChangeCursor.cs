@@ -1,34 +1,122 @@
+using Rookery.Documents.Apply;
+using Rookery.Documents.Json;
+using Rookery.Storage;
+
 namespace Rookery.Documents;
 
-/// <summary>Walks over changes in etag order: stored documents and tombstones.</summary>
+/// <summary>Walks over changes in etag order: stored documents, each in its newest state, and tombstones. Re-opens its snapshot like <see cref="DocumentCursor"/>. One thread at a time.</summary>
 public sealed class ChangeCursor : IDisposable
 {
+    private readonly Database _database;
+    private DatabaseReader _reader;
+    private RowCursor? _documents;
+    private RowCursor? _tombstones;
+    private Document _document;
+    private bool _documentWaits;
+    private bool _tombstoneWaits;
+    private bool _isOpen;
+    private int _rowsLeft;
+
+    internal ChangeCursor(Database database, long afterEtag)
+    {
+        _database = database;
+        Etag = Math.Max(afterEtag, 0);
+    }
+
     /// <summary>The etag of the change at hand.</summary>
-    public long Etag => throw new NotSupportedException();
+    public long Etag { get; private set; }
 
-    /// <summary>Whether the change at hand is a deletion; then <see cref="Tombstone"/> holds it, otherwise <see cref="Document"/>.</summary>
-    public bool IsTombstone => throw new NotSupportedException();
+    /// <summary>Whether the change at hand is a deletion; then <see cref="Tombstone"/> holds it, otherwise <see cref="View"/>.</summary>
+    public bool IsTombstone { get; private set; }
 
-    /// <summary>The stored document; valid until the next move.</summary>
-    public Document Document => throw new NotSupportedException();
+    /// <summary>The stored document, valid until the next move.</summary>
+    public DocumentView View => _document.View;
 
     /// <summary>The deletion.</summary>
-    public Tombstone Tombstone => throw new NotSupportedException();
+    public Tombstone Tombstone { get; private set; }
 
-    /// <summary>Goes to the next change.</summary>
+    /// <summary>Goes to the next change. A document that moved between collections is two: first the tombstone of the old one, then the document, with one etag.</summary>
     /// <returns>False at the end.</returns>
-    public bool MoveNext() => throw new NotSupportedException();
+    /// <exception cref="DamagedException">What would come next cannot be trusted.</exception>
+    public bool MoveNext()
+    {
+        while (true)
+        {
+            ReleaseDocument();
+
+            // Re-opened only between etags, because a moved document has two changes with one.
+            if (_isOpen && _rowsLeft <= 0 && !(_documentWaits && Key.NumberOf(_documents!.Key) == Etag))
+            {
+                Close();
+            }
+
+            if (!_isOpen)
+            {
+                Open();
+            }
+
+            _rowsLeft--;
+            if (_tombstoneWaits && (!_documentWaits || Key.NumberOf(_tombstones!.Key) <= Key.NumberOf(_documents!.Key)))
+            {
+                Etag = Key.NumberOf(_tombstones!.Key);
+                Tombstone = TombstoneValue.Read(Etag, _tombstones.Value);
+                IsTombstone = true;
+                _tombstoneWaits = _tombstones.MoveNext();
+                return true;
+            }
+
+            if (!_documentWaits)
+            {
+                return false;
+            }
+
+            Etag = Key.NumberOf(_documents!.Key);
+            bool isCurrent = _reader.TryGetVersion(_documents.Value, Etag, out _document);
+            _documentWaits = _documents.MoveNext();
+            if (isCurrent)
+            {
+                IsTombstone = false;
+                return true;
+            }
+        }
+    }
 
     /// <inheritdoc/>
     public void Dispose()
     {
+        ReleaseDocument();
+        Close();
+    }
+
+    private void Open()
+    {
+        _reader = _database.OpenReader();
+        _isOpen = true;
+        _rowsLeft = DocumentCursor.DocumentsPerSnapshot;
+        Span<byte> from = stackalloc byte[Key.MaxBytes];
+        Span<byte> to = stackalloc byte[Key.MaxBytes];
+        _documents = _reader.Snapshot.Seek(
+            Key.Number(from, _database.Number, Table.ByEtag, Etag + 1), Key.Prefix(to, _database.Number, Table.ByEtag + 1));
+        _documentWaits = _documents.MoveNext();
+        _tombstones = _reader.Snapshot.Seek(
+            Key.Number(from, _database.Number, Table.Tombstones, Etag + 1), Key.Prefix(to, _database.Number, Table.Tombstones + 1));
+        _tombstoneWaits = _tombstones.MoveNext();
+    }
+
+    private void ReleaseDocument()
+    {
+        _document.Dispose();
+        _document = default;
+    }
+
+    private void Close()
+    {
+        if (_isOpen)
+        {
+            _isOpen = false;
+            _documents!.Dispose();
+            _tombstones!.Dispose();
+            _reader.Dispose();
+        }
     }
 }
-
-/// <summary>A remembered deletion.</summary>
-/// <param name="Id">The id as it was stored.</param>
-/// <param name="Collection">The collection it was deleted from.</param>
-/// <param name="Etag">The etag of the deletion.</param>
-/// <param name="DeletedTicks">When, in UTC ticks of log time.</param>
-/// <param name="Moved">True when the document did not go but changed its collection: this one lost it.</param>
-public readonly record struct Tombstone(string Id, string Collection, long Etag, long DeletedTicks, bool Moved);

@@ -5,12 +5,12 @@ namespace Rookery.Documents;
 /// <summary>One database of the node: its name and its history. Reads go through <see cref="OpenReader"/>, writes through <see cref="IConsensus"/>.</summary>
 public sealed class Database
 {
-    private readonly Func<Snapshot> _openSnapshot;
+    private readonly StorageEngine _storage;
 
-    internal Database(DatabaseRecord record, Func<Snapshot> openSnapshot)
+    internal Database(DatabaseRecord record, StorageEngine storage)
     {
         Record = record;
-        _openSnapshot = openSnapshot;
+        _storage = storage;
     }
 
     /// <summary>The name, in the case it was created with.</summary>
@@ -30,7 +30,7 @@ public sealed class Database
     internal ChangeHub<DocumentChange> Changes { get; } = new();
 
     /// <summary>A view of the database at one moment. Dispose it soon: it keeps memory and files alive.</summary>
-    public DatabaseReader OpenReader() => new(this, _openSnapshot());
+    public DatabaseReader OpenReader() => new(this, _storage.OpenSnapshot());
 
     /// <summary>A stream of the changes that are applied from now on. It ends when the database is deleted.</summary>
     public ChangeSubscription<DocumentChange> Subscribe() => Changes.Subscribe();

@@ -1,0 +1,270 @@
+using Rookery.Disk;
+using Rookery.Documents.Commands;
+using Rookery.Storage;
+
+namespace Rookery.Documents.Apply;
+
+/// <summary>
+/// Applies frames of the journal, in order, one thread at a time. The same frames on the same tables give the same rows and outcomes on every node:
+/// nothing here reads a clock, draws a random number or walks an unordered collection.
+/// </summary>
+internal sealed class Applier : IDisposable
+{
+    private readonly StorageEngine _storage;
+    private readonly NodeState _node;
+    private readonly ApplyContext _context = new();
+    private readonly DocumentOperations _documents;
+    private readonly HiloOperations _hilo;
+    private readonly DatabaseOperations _databases;
+    private readonly List<DatabaseState> _touched = [];
+    private readonly List<(Database Database, DocumentChange Change)> _changes = [];
+
+    public Applier(StorageEngine storage, DatabaseCatalog catalog)
+    {
+        _storage = storage;
+        _node = new NodeState(storage, catalog);
+        _documents = new DocumentOperations();
+        _hilo = new HiloOperations(_documents);
+        _databases = new DatabaseOperations(_node);
+    }
+
+    /// <summary>The log time of the last frame applied.</summary>
+    public long LastLogTicks => _node.LastLogTicks;
+
+    /// <summary>Applies a frame; afterwards snapshots see all of it.</summary>
+    /// <param name="position">Where it stands in the log.</param>
+    /// <param name="content">Its decoded payload; empty for a frame without commands.</param>
+    /// <param name="outcomes">Receives the outcome of each command; empty when nobody waits for them (replay).</param>
+    public void Apply(in FramePosition position, ReadOnlySpan<byte> content, Span<CommandOutcome> outcomes)
+    {
+        var batch = _storage.Begin(position.Index, position.Term);
+        long etag = position.OperationsBefore;
+        if (!content.IsEmpty)
+        {
+            var frame = new FrameContent(content);
+            var scope = new FrameScope(batch, frame.LogTicks);
+            for (int i = 0; i < frame.Count; i++)
+            {
+                var reader = new CommandReader(frame.Next());
+                var outcome = Apply(scope, position.Index, ref reader, etag + 1);
+                etag += reader.OperationCount;
+                if (!outcomes.IsEmpty)
+                {
+                    outcomes[i] = outcome;
+                }
+            }
+
+            _node.LastLogTicks = frame.LogTicks;
+            WriteRows(batch, etag);
+        }
+
+        Invariant.Holds(etag == position.OperationsBefore + position.OperationCount, "a frame uses as many etags as its header says");
+        _storage.Apply(batch, etag);
+        Publish();
+    }
+
+    /// <inheritdoc/>
+    public void Dispose() => _documents.Dispose();
+
+    private CommandOutcome Apply(in FrameScope scope, long index, ref CommandReader command, long firstEtag)
+    {
+        switch (command.Kind)
+        {
+            case CommandKind.CreateDatabase:
+                return _databases.Create(scope, command.ReadCreateDatabase(), firstEtag, out var created) is { } refusal
+                    ? new CommandOutcome(refusal)
+                    : new CommandOutcome(index, scope.LogTicks, created);
+            case CommandKind.DeleteDatabases:
+                return DeleteDatabases(scope, index, ref command, firstEtag);
+            case CommandKind.PutClientConfiguration when command.Database == 0:
+                return new CommandOutcome(index, scope.LogTicks, PutClientConfiguration(scope, command, firstEtag));
+            default:
+                return ApplyToDatabase(scope, index, ref command, firstEtag);
+        }
+    }
+
+    private CommandOutcome ApplyToDatabase(in FrameScope scope, long index, ref CommandReader command, long firstEtag)
+    {
+        if (!_node.TryFind(command.Database, out var database))
+        {
+            return new CommandOutcome(new Rejection(RejectionKind.DatabaseMissing, "The database was deleted before the command was carried out."));
+        }
+
+        long lastEtag = firstEtag + command.OperationCount - 1;
+        if (!_touched.Contains(database))
+        {
+            _touched.Add(database);
+        }
+
+        _context.Begin(scope.Batch, scope.LogTicks, database, firstEtag);
+        if (command.Key.IsPresent && IdempotencyKeys.TryFind(_context, command.Key, out var earlier))
+        {
+            database.RollBack(lastEtag);
+            return earlier;
+        }
+
+        var mark = scope.Batch.Mark();
+        var outcome = Carry(index, ref command);
+        if (outcome.Rejection is not null)
+        {
+            scope.Batch.RollBack(mark);
+            database.RollBack(lastEtag);
+            return outcome;
+        }
+
+        if (command.Key.IsPresent)
+        {
+            IdempotencyKeys.Remember(_context, command.Key, lastEtag, outcome);
+        }
+
+        database.Commit(lastEtag);
+        foreach (var change in _context.Changes)
+        {
+            _changes.Add((database.Database, change));
+        }
+
+        return outcome;
+    }
+
+    private CommandOutcome Carry(long index, ref CommandReader command)
+    {
+        long logTicks = _context.LogTicks;
+        switch (command.Kind)
+        {
+            case CommandKind.Batch:
+                return Batch(index, ref command);
+            case CommandKind.BulkPut:
+                return BulkPut(index, ref command);
+            case CommandKind.HiloNext:
+                return new CommandOutcome(index, logTicks, _hilo.Next(_context, command.ReadHiloNext()));
+            case CommandKind.HiloReturn:
+                return new CommandOutcome(index, logTicks, _hilo.Return(_context, command.ReadHiloReturn()));
+            case CommandKind.IdentityNext:
+                return new CommandOutcome(index, logTicks, Numbered(IdentityOperations.Next(_context, command.ReadIdentityNext())));
+            case CommandKind.IdentitySeed:
+                return new CommandOutcome(index, logTicks, Numbered(IdentityOperations.Seed(_context, command.ReadIdentitySeed())));
+            case CommandKind.ExpireDocuments:
+                return Expire(index, ref command);
+            case CommandKind.SetTombstoneHorizon:
+                return new CommandOutcome(index, logTicks, TombstoneHorizon.Raise(_context, command.ReadTombstoneHorizon()));
+            case CommandKind.PutClientConfiguration:
+                return new CommandOutcome(
+                    index, logTicks, PutClientConfiguration(new FrameScope(_context.Batch, logTicks), command, _context.Etag));
+            default:
+                throw new CommandFormatException($"Command {(byte)command.Kind} is not known to this version of Rookery.");
+        }
+    }
+
+    private CommandOutcome Batch(long index, ref CommandReader command)
+    {
+        int count = command.OperationCount;
+        OperationResult[]? results = count == 1 ? null : new OperationResult[count];
+        OperationResult result = default;
+        for (int i = 0; command.TryReadOperation(out var operation); i++)
+        {
+            if (_documents.Apply(_context, operation, command.SkipUnchanged, out result) is { } refusal)
+            {
+                return new CommandOutcome(refusal with { Operation = i });
+            }
+
+            if (results is not null)
+            {
+                results[i] = result;
+            }
+
+            _context.Etag++;
+        }
+
+        return results is null
+            ? new CommandOutcome(index, _context.LogTicks, result)
+            : new CommandOutcome(index, _context.LogTicks, results);
+    }
+
+    /// <summary>One result for all, because nobody asks for one per document and a bulk load should not make a hundred thousand of them.</summary>
+    private CommandOutcome BulkPut(long index, ref CommandReader command)
+    {
+        long stored = 0;
+        long unchanged = 0;
+        for (int i = 0; command.TryReadOperation(out var operation); i++)
+        {
+            if (_documents.Apply(_context, operation, command.SkipUnchanged, out var result) is { } refusal)
+            {
+                return new CommandOutcome(refusal with { Operation = i });
+            }
+
+            stored += result.Status == OperationStatus.Stored ? 1 : 0;
+            unchanged += result.Status == OperationStatus.NotModified ? 1 : 0;
+            _context.Etag++;
+        }
+
+        return new CommandOutcome(index, _context.LogTicks, new OperationResult
+        {
+            Status = OperationStatus.Stored,
+            Etag = _context.Etag - 1,
+            LastModifiedTicks = _context.LogTicks,
+            Low = stored,
+            High = unchanged,
+        });
+    }
+
+    private CommandOutcome Expire(long index, ref CommandReader command)
+    {
+        long deleted = 0;
+        while (command.TryReadExpiry(out var lowerId, out long etag))
+        {
+            deleted += _documents.Expire(_context, lowerId, etag).Status == OperationStatus.Deleted ? 1 : 0;
+            _context.Etag++;
+        }
+
+        return new CommandOutcome(index, _context.LogTicks, new OperationResult { Status = OperationStatus.Deleted, Low = deleted });
+    }
+
+    private CommandOutcome DeleteDatabases(in FrameScope scope, long index, ref CommandReader command, long firstEtag)
+    {
+        var results = new OperationResult[command.OperationCount];
+        for (int i = 0; command.TryReadName(out var name); i++)
+        {
+            results[i] = _databases.Delete(scope, name, firstEtag + i);
+        }
+
+        return new CommandOutcome(index, scope.LogTicks, results);
+    }
+
+    private static OperationResult PutClientConfiguration(in FrameScope scope, scoped CommandReader command, long etag)
+    {
+        Span<byte> key = stackalloc byte[Key.MaxBytes];
+        scope.Batch.Put(Key.Prefix(key, command.Database, Table.ClientConfiguration), etag, command.ReadClientConfiguration());
+        return new OperationResult { Status = OperationStatus.Configured, Etag = etag, LastModifiedTicks = scope.LogTicks };
+    }
+
+    private static OperationResult Numbered(long value) => new() { Status = OperationStatus.Numbered, Low = value, High = value };
+
+    private void WriteRows(WriteBatch batch, long sequence)
+    {
+        foreach (var database in _touched)
+        {
+            // A database that was deleted later in the frame has no rows any more.
+            if (database.IsDirty && _node.TryFind(database.Number, out _))
+            {
+                database.WriteRows(batch, sequence);
+            }
+        }
+
+        _touched.Clear();
+        Span<byte> key = stackalloc byte[Key.MaxBytes];
+        Span<byte> value = stackalloc byte[NodeRecord.Bytes];
+        _node.Record.Write(value);
+        batch.Put(Key.Prefix(key, 0, Table.Node), sequence, value);
+    }
+
+    private void Publish()
+    {
+        _node.PublishDatabases();
+        foreach (var (database, change) in _changes)
+        {
+            database.Changes.Publish(change);
+        }
+
+        _changes.Clear();
+    }
+}

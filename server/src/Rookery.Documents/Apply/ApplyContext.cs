@@ -1,0 +1,46 @@
+using Rookery.Storage;
+
+namespace Rookery.Documents.Apply;
+
+/// <summary>What the operations of one command work on.</summary>
+internal sealed class ApplyContext
+{
+    private readonly List<DocumentChange> _changes = [];
+
+    /// <summary>The frame's batch.</summary>
+    public WriteBatch Batch { get; private set; } = null!;
+
+    /// <summary>The frame's time, in UTC ticks: the only clock of apply.</summary>
+    public long LogTicks { get; private set; }
+
+    /// <summary>The command's database.</summary>
+    public DatabaseState Database { get; private set; } = null!;
+
+    /// <summary>The etag of the operation at hand.</summary>
+    public long Etag { get; set; }
+
+    /// <summary>What subscribers of the database are told when the command succeeds; collected only when there are any.</summary>
+    public IReadOnlyList<DocumentChange> Changes => _changes;
+
+    /// <summary>Whether anybody wants to know of changes.</summary>
+    public bool IsWatched { get; private set; }
+
+    public void Begin(WriteBatch batch, long logTicks, DatabaseState database, long firstEtag)
+    {
+        Batch = batch;
+        LogTicks = logTicks;
+        Database = database;
+        Etag = firstEtag;
+        IsWatched = database.Database.Changes.HasSubscribers;
+        _changes.Clear();
+    }
+
+    public void Note(in DocumentChange change) => _changes.Add(change);
+
+    /// <summary>Looks a document up, changes of this batch included.</summary>
+    public Document FindDocument(ReadOnlySpan<byte> lowerId)
+    {
+        Span<byte> key = stackalloc byte[Key.MaxBytes];
+        return Batch.TryGet(Key.Text(key, Database.Number, Table.Documents, lowerId), out var row) ? new Document(row) : default;
+    }
+}

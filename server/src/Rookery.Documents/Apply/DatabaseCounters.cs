@@ -1,0 +1,57 @@
+using System.Buffers.Binary;
+
+namespace Rookery.Documents.Apply;
+
+/// <summary>The counters of a database, kept in one row that changes with each frame that touches the database.</summary>
+internal record struct DatabaseCounters
+{
+    public const int Bytes = 1 + (8 * sizeof(long));
+    private const byte Format = 1;
+
+    public long Documents { get; set; }
+
+    public long Tombstones { get; set; }
+
+    public long LastDocumentEtag { get; set; }
+
+    public long LastEtag { get; set; }
+
+    public long TombstoneHorizon { get; set; }
+
+    public long Identities { get; set; }
+
+    public long IdempotencyKeys { get; set; }
+
+    /// <summary>Idempotency keys used before this log time may be forgotten.</summary>
+    public long IdempotencyHorizonTicks { get; set; }
+
+    public readonly void Write(Span<byte> buffer)
+    {
+        buffer[0] = Format;
+        ReadOnlySpan<long> numbers =
+            [Documents, Tombstones, LastDocumentEtag, LastEtag, TombstoneHorizon, Identities, IdempotencyKeys, IdempotencyHorizonTicks];
+        for (int i = 0; i < numbers.Length; i++)
+        {
+            BinaryPrimitives.WriteInt64LittleEndian(buffer[(1 + (i * sizeof(long)))..], numbers[i]);
+        }
+    }
+
+    public static DatabaseCounters Read(ReadOnlySpan<byte> value)
+    {
+        FormatGuard.Expect(value.Length == Bytes && value[0] == Format, "database counters");
+        return new DatabaseCounters
+        {
+            Documents = At(value, 0),
+            Tombstones = At(value, 1),
+            LastDocumentEtag = At(value, 2),
+            LastEtag = At(value, 3),
+            TombstoneHorizon = At(value, 4),
+            Identities = At(value, 5),
+            IdempotencyKeys = At(value, 6),
+            IdempotencyHorizonTicks = At(value, 7),
+        };
+    }
+
+    private static long At(ReadOnlySpan<byte> value, int position) =>
+        BinaryPrimitives.ReadInt64LittleEndian(value[(1 + (position * sizeof(long)))..]);
+}

@@ -1,0 +1,47 @@
+using System.Text;
+using Rookery.Documents.Commands;
+
+namespace Rookery.Documents.Apply;
+
+/// <summary>Creates and deletes databases, and keeps what the node remembers of them. Numbers are never given twice, so a deleted range stays deleted.</summary>
+internal sealed class DatabaseOperations(NodeState node)
+{
+    public Rejection? Create(in FrameScope frame, in CreateDatabaseCommand command, long etag, out OperationResult result)
+    {
+        string name = Encoding.UTF8.GetString(command.Name);
+        if (node.TryFind(name, out var there))
+        {
+            result = default;
+            return new Rejection(RejectionKind.DatabaseExists, $"A database named {there.Database.Name} exists.") { Database = there.Database.Name };
+        }
+
+        if (DatabaseName.Problem(name) is { } problem)
+        {
+            result = default;
+            return new Rejection(RejectionKind.Invalid, problem) { Database = name };
+        }
+
+        Span<byte> key = stackalloc byte[Key.MaxBytes];
+        var record = new DatabaseRecord(node.NextDatabaseNumber(), name, Encoding.ASCII.GetString(command.HistoryId), frame.LogTicks);
+        frame.Batch.Put(Key.Number(key, 0, Table.Databases, record.Number), etag, record.Encode());
+        node.Add(record);
+        result = new OperationResult { Status = OperationStatus.Configured, Etag = etag, LastModifiedTicks = frame.LogTicks, Id = name };
+        return null;
+    }
+
+    public OperationResult Delete(in FrameScope frame, ReadOnlySpan<byte> nameBytes, long etag)
+    {
+        string name = Encoding.UTF8.GetString(nameBytes);
+        if (!node.TryFind(name, out var database))
+        {
+            return new OperationResult { Id = name };
+        }
+
+        Span<byte> from = stackalloc byte[Key.MaxBytes];
+        Span<byte> to = stackalloc byte[Key.MaxBytes];
+        frame.Batch.DeleteRange(Key.Prefix(from, database.Number, 0), Key.Prefix(to, database.Number + 1, 0), etag);
+        frame.Batch.Delete(Key.Number(from, 0, Table.Databases, database.Number), etag);
+        node.Remove(database);
+        return new OperationResult { Status = OperationStatus.Deleted, Etag = etag, Id = database.Database.Name };
+    }
+}

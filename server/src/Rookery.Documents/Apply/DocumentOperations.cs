@@ -1,0 +1,287 @@
+using System.Text;
+using Rookery.Documents.Commands;
+using Rookery.Documents.Ids;
+using Rookery.Documents.Json;
+using Rookery.Documents.Patching;
+
+namespace Rookery.Documents.Apply;
+
+/// <summary>Put, delete and patch of documents, with all rows that go with them. Results depend on the log and the tables alone.</summary>
+internal sealed class DocumentOperations : IDisposable
+{
+    private readonly PatchEvaluator _patches = new();
+    private readonly byte[] _written = new byte[DocumentId.MaxBytes];
+    private readonly byte[] _lower = new byte[DocumentId.MaxBytes];
+    private readonly byte[] _head = new byte[StoredDocument.MaxHeadBytes];
+    private int _writtenLength;
+    private int _lowerLength;
+
+    private ReadOnlySpan<byte> Written => _written.AsSpan(0, _writtenLength);
+
+    private ReadOnlySpan<byte> Lower => _lower.AsSpan(0, _lowerLength);
+
+    /// <summary>Applies one operation of a batch.</summary>
+    /// <returns>Why the whole batch must be refused, or null.</returns>
+    public Rejection? Apply(ApplyContext context, in Operation operation, bool skipUnchanged, out OperationResult result)
+    {
+        Resolve(context, operation.Id);
+        using var previous = context.FindDocument(Lower);
+        if (Violated(context, operation.Expected, previous) is { } conflict)
+        {
+            result = new OperationResult { Status = OperationStatus.Skipped, Etag = previous.Etag };
+            return operation.Kind == OperationKind.Patch && operation.Patch.SkipOnMismatch ? null : conflict;
+        }
+
+        switch (operation.Kind)
+        {
+            case OperationKind.Put:
+                result = skipUnchanged && IsUnchanged(previous, operation)
+                    ? Unchanged(context, previous)
+                    : Put(context, previous, operation);
+                return null;
+            case OperationKind.Delete:
+                result = Delete(context, previous);
+                return null;
+            case OperationKind.Patch:
+                return Patch(context, previous, operation.Patch, out result);
+            default:
+                throw new CommandFormatException($"Operation {(byte)operation.Kind} is not known to this version of Rookery.");
+        }
+    }
+
+    /// <summary>Deletes a document whose time is over, if it is still the version that was meant.</summary>
+    public OperationResult Expire(ApplyContext context, ReadOnlySpan<byte> lowerId, long etag)
+    {
+        lowerId.CopyTo(_lower);
+        _lowerLength = lowerId.Length;
+        using var previous = context.FindDocument(lowerId);
+        return previous.Exists && previous.Etag == etag ? Delete(context, previous) : default;
+    }
+
+    /// <summary>Stores content that apply made itself, under a literal id.</summary>
+    public OperationResult PutContent(ApplyContext context, ReadOnlySpan<byte> id, in Document previous, ReadOnlySpan<byte> content, ReadOnlySpan<byte> collection)
+    {
+        SetId(id);
+        return Store(context, previous, content, collection, expiresAtTicks: 0, OperationStatus.Stored);
+    }
+
+    /// <inheritdoc/>
+    public void Dispose() => _patches.Dispose();
+
+    private void SetId(ReadOnlySpan<byte> id)
+    {
+        id.CopyTo(_written);
+        _writtenLength = id.Length;
+        _lowerLength = DocumentId.ToLower(id, _lower);
+    }
+
+    private void Resolve(ApplyContext context, in CommandId id)
+    {
+        if (id.Kind != CommandIdKind.Identity)
+        {
+            _writtenLength = id.Resolve(context.Etag, _written, _lower, out _lowerLength);
+            return;
+        }
+
+        // As RavenDB does: a number whose document exists already (stored under that very id by a client) is passed over.
+        Span<byte> name = stackalloc byte[DocumentId.MaxBytes];
+        name = name[..id.WriteLowerName(name)];
+        bool taken;
+        do
+        {
+            _writtenLength = id.Resolve(IdentityOperations.Next(context, name), _written, _lower, out _lowerLength);
+            using var there = context.FindDocument(Lower);
+            taken = there.Exists;
+        }
+        while (taken);
+    }
+
+    private Rejection? Violated(ApplyContext context, in ExpectedChangeVector expected, in Document previous)
+    {
+        if (expected.Expectation == Expectation.Anything)
+        {
+            return null;
+        }
+
+        string? actual = previous.Exists ? context.Database.Database.ChangeVectorOf(previous.Etag) : null;
+        string wanted = expected.Expectation == Expectation.MustNotExist ? string.Empty : Encoding.UTF8.GetString(expected.Text);
+        if (string.Equals(actual ?? string.Empty, wanted, StringComparison.Ordinal))
+        {
+            return null;
+        }
+
+        string id = Encoding.UTF8.GetString(Written);
+        return new Rejection(
+            RejectionKind.ConcurrencyConflict,
+            actual is null
+                ? $"Document {id} does not exist, but was expected to have the change vector '{wanted}'."
+                : wanted.Length == 0
+                    ? $"Document {id} exists with the change vector '{actual}', but was expected not to exist."
+                    : $"Document {id} has the change vector '{actual}', but was expected to have '{wanted}'.")
+        {
+            DocumentId = id,
+            Expected = wanted,
+            Actual = actual,
+            Database = context.Database.Database.Name,
+        };
+    }
+
+    private static bool IsUnchanged(in Document previous, in Operation operation) =>
+        previous.Exists && previous.View.ExpiresAtTicks == operation.ExpiresAtTicks && previous.View.Content.SequenceEqual(operation.Content);
+
+    private OperationResult Put(ApplyContext context, in Document previous, in Operation operation)
+    {
+        var result = Store(context, previous, operation.Content, operation.Collection, operation.ExpiresAtTicks, OperationStatus.Stored);
+        return operation.Id.Kind == CommandIdKind.Literal ? result : result with { Id = Encoding.UTF8.GetString(Written) };
+    }
+
+    private Rejection? Patch(ApplyContext context, in Document previous, in PatchProgram patch, out OperationResult result)
+    {
+        var status = previous.Exists ? _patches.Apply(patch, previous.View) : _patches.ApplyToMissing(patch);
+        if (status == PatchStatus.Failed)
+        {
+            result = default;
+            string id = Encoding.UTF8.GetString(Written);
+            return new Rejection(RejectionKind.PatchFailed, $"The patch of document {id} failed: {_patches.Failure}.")
+            {
+                DocumentId = id,
+                Database = context.Database.Database.Name,
+            };
+        }
+
+        result = status switch
+        {
+            PatchStatus.Created or PatchStatus.Patched => StorePatched(context, previous, status),
+            PatchStatus.NotModified => Unchanged(context, previous),
+            PatchStatus.Skipped => Unchanged(context, previous) with { Status = OperationStatus.Skipped },
+            _ => default,
+        };
+        if (patch.ReturnDocument && result.Etag != 0)
+        {
+            using var now = context.FindDocument(Lower);
+            result = result with { Document = now.Copy() };
+        }
+
+        return null;
+    }
+
+    private OperationResult StorePatched(ApplyContext context, in Document previous, PatchStatus status)
+    {
+        if (previous.Exists)
+        {
+            var id = previous.View.Id;
+            id.CopyTo(_written);
+            _writtenLength = id.Length;
+        }
+
+        return Store(
+            context,
+            previous,
+            _patches.Content,
+            _patches.Collection,
+            _patches.ExpiresAtTicks,
+            status == PatchStatus.Created ? OperationStatus.Created : OperationStatus.Patched) with { Id = Encoding.UTF8.GetString(Written) };
+    }
+
+    private static OperationResult Unchanged(ApplyContext context, in Document previous) => new()
+    {
+        Status = OperationStatus.NotModified,
+        Etag = previous.Etag,
+        LastModifiedTicks = previous.View.LastModifiedTicks,
+        Id = Encoding.UTF8.GetString(previous.View.Id),
+        Collection = context.Database.Collection(previous.View.Collection).TextOf(previous.View.Collection),
+    };
+
+    private OperationResult Store(
+        ApplyContext context, in Document previous, ReadOnlySpan<byte> content, ReadOnlySpan<byte> collection, long expiresAtTicks, OperationStatus status)
+    {
+        var database = context.Database;
+        var batch = context.Batch;
+        long etag = context.Etag;
+        Span<byte> key = stackalloc byte[Key.MaxBytes];
+
+        var counters = database.Collection(collection);
+        string collectionText = counters.TextOf(collection);
+        int headLength = StoredDocument.WriteHead(_head, Written, context.LogTicks, expiresAtTicks);
+        long length = headLength + content.Length;
+        if (previous.Exists)
+        {
+            Supersede(context, previous, counters, key);
+        }
+
+        database.Change(counters, collectionText, 1, length);
+        database.Counters.Documents += previous.Exists ? 0 : 1;
+        database.Counters.LastDocumentEtag = etag;
+
+        batch.Put(Key.Text(key, database.Number, Table.Documents, Lower), etag, _head.AsSpan(0, headLength), content);
+        batch.Put(Key.Number(key, database.Number, Table.ByEtag, etag), etag, Lower);
+        batch.Put(Key.Collection(key, database.Number, collection, etag), etag, Lower);
+        if (expiresAtTicks != 0)
+        {
+            batch.Put(Key.Numbers(key, database.Number, Table.Expiry, expiresAtTicks, etag), etag, Lower);
+        }
+
+        if (context.IsWatched)
+        {
+            context.Note(new DocumentChange(DocumentChangeKind.Put, Encoding.UTF8.GetString(Written), collectionText, etag));
+        }
+
+        return new OperationResult { Status = status, Etag = etag, LastModifiedTicks = context.LogTicks, Collection = collectionText };
+    }
+
+    private OperationResult Delete(ApplyContext context, in Document previous)
+    {
+        if (!previous.Exists)
+        {
+            return default;
+        }
+
+        var database = context.Database;
+        long etag = context.Etag;
+        Span<byte> key = stackalloc byte[Key.MaxBytes];
+        var view = previous.View;
+        var counters = database.Collection(view.Collection);
+        string collectionText = counters.TextOf(view.Collection);
+        Supersede(context, previous, counters, key);
+        database.Counters.Documents--;
+        database.Counters.LastDocumentEtag = etag;
+        context.Batch.Delete(Key.Text(key, database.Number, Table.Documents, Lower), etag);
+        PutTombstone(context, view, moved: false, key);
+        if (context.IsWatched)
+        {
+            context.Note(new DocumentChange(DocumentChangeKind.Delete, Encoding.UTF8.GetString(view.Id), collectionText, etag));
+        }
+
+        return new OperationResult { Status = OperationStatus.Deleted, Etag = etag, LastModifiedTicks = context.LogTicks, Collection = collectionText };
+    }
+
+    /// <summary>Takes the previous version out of the counters, the expiry table and the chunks. Its rows by etag stay: they are recognised as stale.</summary>
+    private static void Supersede(ApplyContext context, in Document previous, CollectionCounters current, Span<byte> key)
+    {
+        var view = previous.View;
+        var counters = context.Database.Collection(view.Collection);
+        context.Database.Change(counters, counters.TextOf(view.Collection), -1, -previous.Length);
+        if (!ReferenceEquals(counters, current))
+        {
+            PutTombstone(context, view, moved: true, key);
+        }
+
+        if (view.ExpiresAtTicks != 0)
+        {
+            context.Batch.Delete(
+                Key.Numbers(key, context.Database.Number, Table.Expiry, view.ExpiresAtTicks, previous.Etag), context.Etag);
+        }
+
+        previous.ReleaseLarge(context.Batch, context.Etag);
+    }
+
+    private static void PutTombstone(ApplyContext context, in DocumentView view, bool moved, Span<byte> key)
+    {
+        Span<byte> value = stackalloc byte[TombstoneValue.MaxBytes];
+        context.Database.Counters.Tombstones++;
+        context.Batch.Put(
+            Key.Number(key, context.Database.Number, Table.Tombstones, context.Etag),
+            context.Etag,
+            TombstoneValue.Write(value, view.Id, view.Collection, context.LogTicks, moved));
+    }
+}

@@ -1,0 +1,54 @@
+using System.Buffers.Binary;
+using Rookery.Documents.Commands;
+
+namespace Rookery.Documents.Apply;
+
+/// <summary>What the payload of a batch frame holds: <c>[i64 log time][u32 count]([u32 length][command])*</c>, little-endian.</summary>
+internal ref struct FrameContent
+{
+    /// <summary>Bytes before the first command.</summary>
+    public const int HeadBytes = sizeof(long) + sizeof(uint);
+
+    /// <summary>Bytes before each command.</summary>
+    public const int CommandHeadBytes = sizeof(uint);
+
+    private ReadOnlySpan<byte> _rest;
+
+    public FrameContent(ReadOnlySpan<byte> content)
+    {
+        if (content.Length < HeadBytes)
+        {
+            throw new CommandFormatException("A frame of the journal is too short to hold its head.");
+        }
+
+        LogTicks = BinaryPrimitives.ReadInt64LittleEndian(content);
+        Count = BinaryPrimitives.ReadInt32LittleEndian(content[sizeof(long)..]);
+        _rest = content[HeadBytes..];
+    }
+
+    /// <summary>The time at which everything in the frame happens, in UTC ticks.</summary>
+    public long LogTicks { get; }
+
+    /// <summary>Commands in the frame.</summary>
+    public int Count { get; }
+
+    /// <summary>The next command; to be called <see cref="Count"/> times.</summary>
+    public ReadOnlySpan<byte> Next()
+    {
+        int length = _rest.Length < CommandHeadBytes ? -1 : BinaryPrimitives.ReadInt32LittleEndian(_rest);
+        if (length < 0 || length > _rest.Length - CommandHeadBytes)
+        {
+            throw new CommandFormatException("A frame of the journal ends within a command.");
+        }
+
+        var command = _rest.Slice(CommandHeadBytes, length);
+        _rest = _rest[(CommandHeadBytes + length)..];
+        return command;
+    }
+
+    public static void WriteHead(Span<byte> destination, long logTicks, int count)
+    {
+        BinaryPrimitives.WriteInt64LittleEndian(destination, logTicks);
+        BinaryPrimitives.WriteInt32LittleEndian(destination[sizeof(long)..], count);
+    }
+}

@@ -1,0 +1,100 @@
+using System.Buffers.Text;
+using System.Text.Json;
+using Rookery.Documents.Commands;
+using Rookery.Documents.Ids;
+using Rookery.Documents.Json;
+
+namespace Rookery.Documents.Apply;
+
+/// <summary>
+/// Ranges of ids for clients' HiLo generators. The state is a plain document <c>Raven/Hilo/TAG</c> <c>{"Max":n}</c> that users may read and write.
+/// Rules of RavenDB's HiLoHandler: ranges grow for clients that come back soon and shrink for those that come late.
+/// </summary>
+internal sealed class HiloOperations(DocumentOperations documents)
+{
+    private const long SmallestRange = 32;
+    private const long LargestRange = 1024 * 1024;
+    private const long LargestNumber = 1L << 53; // what JavaScript counts exactly
+    private const long SoonTicks = 30 * TimeSpan.TicksPerSecond;
+    private const long LateTicks = 60 * TimeSpan.TicksPerSecond;
+
+    private readonly byte[] _id = new byte[2 * DocumentId.MaxBytes];
+    private readonly byte[] _lower = new byte[2 * DocumentId.MaxBytes];
+    private readonly byte[] _body = new byte[32];
+    private readonly byte[] _content = new byte[128];
+
+    private static ReadOnlySpan<byte> IdPrefix => "Raven/Hilo/"u8;
+
+    private static ReadOnlySpan<byte> Collection => "@hilo"u8;
+
+    /// <summary>Hands out the next range.</summary>
+    public OperationResult Next(ApplyContext context, in HiloNextCommand command)
+    {
+        var id = IdOf(command.Tag);
+        using var previous = Find(context, id);
+        long max = Math.Max(previous.Exists ? MaxOf(previous.View) : 0, command.LastMax);
+        long size = RangeSize(command.LastBatchSize, context.LogTicks - command.LastRangeAtTicks);
+        return Store(context, id, previous, max + size) with { Status = OperationStatus.Numbered, Low = max + 1, High = max + size };
+    }
+
+    /// <summary>Takes the unused end of a range back, when no other range was given out since.</summary>
+    public OperationResult Return(ApplyContext context, in HiloReturnCommand command)
+    {
+        var id = IdOf(command.Tag);
+        using var previous = Find(context, id);
+        return previous.Exists && MaxOf(previous.View) == command.End && command.Last <= command.End
+            ? Store(context, id, previous, command.Last) with { Status = OperationStatus.Numbered, High = command.Last }
+            : default;
+    }
+
+    internal static long RangeSize(long lastSize, long sinceLastTicks)
+    {
+        if (lastSize <= 0)
+        {
+            return SmallestRange;
+        }
+
+        long size = sinceLastTicks < SoonTicks ? Math.Min(lastSize, LargestRange) * 2 : sinceLastTicks > LateTicks ? lastSize / 2 : lastSize;
+        return Math.Clamp(size, SmallestRange, LargestRange);
+    }
+
+    private ReadOnlySpan<byte> IdOf(ReadOnlySpan<byte> tag)
+    {
+        IdPrefix.CopyTo(_id);
+        tag.CopyTo(_id.AsSpan(IdPrefix.Length));
+        return _id.AsSpan(0, IdPrefix.Length + tag.Length);
+    }
+
+    private Document Find(ApplyContext context, ReadOnlySpan<byte> id) =>
+        context.FindDocument(_lower.AsSpan(0, DocumentId.ToLower(id, _lower)));
+
+    private OperationResult Store(ApplyContext context, ReadOnlySpan<byte> id, in Document previous, long max)
+    {
+        "\"Max\":"u8.CopyTo(_body);
+        Utf8Formatter.TryFormat(max, _body.AsSpan(6), out int digits);
+        int length = StoredDocument.WriteContent(
+            _content, new ParsedDocument { Collection = Collection, BodyHead = _body.AsSpan(0, 6 + digits) });
+        return documents.PutContent(context, id, previous, _content.AsSpan(0, length), Collection);
+    }
+
+    /// <summary>The document's Max; 0 when a user has made it something else than a whole number.</summary>
+    private static long MaxOf(in DocumentView document)
+    {
+        byte[] json = [(byte)'{', .. document.Body, (byte)'}'];
+        var reader = new Utf8JsonReader(json, new JsonReaderOptions { MaxDepth = DocumentLimits.MaxDepth + 1 });
+        reader.Read();
+        while (reader.Read() && reader.TokenType == JsonTokenType.PropertyName)
+        {
+            bool isMax = reader.ValueTextEquals("Max"u8);
+            reader.Read();
+            if (isMax)
+            {
+                return reader.TokenType == JsonTokenType.Number && reader.TryGetInt64(out long max) && max >= 0 ? Math.Min(max, LargestNumber) : 0;
+            }
+
+            reader.Skip();
+        }
+
+        return 0;
+    }
+}

@@ -1,0 +1,112 @@
+using System.Buffers.Binary;
+using Rookery.Documents.Commands;
+using Rookery.Storage;
+
+namespace Rookery.Documents.Apply;
+
+/// <summary>
+/// Remembers the outcomes of commands that carry an idempotency key, so that a retry is applied once: for 24 hours of log time, or the newest
+/// <see cref="KeysPerDatabase"/> of a database. What is older than the database's horizon may be forgotten.
+/// </summary>
+internal static class IdempotencyKeys
+{
+    /// <summary>How many keys a database remembers at most.</summary>
+    public const int KeysPerDatabase = 65_536;
+
+    private const long LifetimeTicks = 24 * TimeSpan.TicksPerHour;
+
+    // Two go for each that comes, so that a backlog shrinks, and no command pays for many.
+    private const int ForgottenPerCommand = 2;
+
+    private const int OrderKeyBytes = Key.PrefixBytes + (2 * sizeof(long));
+
+    /// <summary>The outcome of an earlier command with this key.</summary>
+    public static bool TryFind(ApplyContext context, IdempotencyKey key, out CommandOutcome outcome)
+    {
+        Span<byte> buffer = stackalloc byte[Key.MaxBytes];
+        outcome = default;
+        if (!context.Batch.TryGet(RowKey(buffer, context, key), out var row))
+        {
+            return false;
+        }
+
+        using var value = new Document(row);
+        if (OutcomeEncoding.LogTicksOf(value.Bytes) < context.LogTicks - LifetimeTicks)
+        {
+            return false;
+        }
+
+        outcome = OutcomeEncoding.Read(value.Bytes);
+        return true;
+    }
+
+    /// <summary>Remembers an outcome and forgets old ones.</summary>
+    public static void Remember(ApplyContext context, IdempotencyKey key, long lastEtag, in CommandOutcome outcome)
+    {
+        uint database = context.Database.Number;
+        Span<byte> buffer = stackalloc byte[Key.MaxBytes];
+        Span<byte> hash = stackalloc byte[2 * sizeof(ulong)];
+        using var value = CommandBuffer.Rent();
+        OutcomeEncoding.Write(value, outcome);
+        if (context.Batch.TryGet(RowKey(buffer, context, key), out var expired))
+        {
+            // The same key after its time: its old place in the order would forget the new row.
+            using var old = new Document(expired);
+            context.Batch.Delete(
+                Key.Numbers(buffer, database, Table.IdempotencyOrder, OutcomeEncoding.LogTicksOf(old.Bytes), old.Etag), lastEtag);
+            context.Database.Counters.IdempotencyKeys--;
+        }
+
+        context.Batch.Put(RowKey(buffer, context, key), lastEtag, value.Written.Span);
+        BinaryPrimitives.WriteUInt64BigEndian(hash, key.High);
+        BinaryPrimitives.WriteUInt64BigEndian(hash[sizeof(ulong)..], key.Low);
+        context.Batch.Put(Key.Numbers(buffer, database, Table.IdempotencyOrder, context.LogTicks, lastEtag), lastEtag, hash);
+        context.Database.Counters.IdempotencyKeys++;
+        Forget(context, lastEtag);
+    }
+
+    private static void Forget(ApplyContext context, long sequence)
+    {
+        ref var counters = ref context.Database.Counters;
+        Span<byte> oldest = stackalloc byte[OrderKeyBytes];
+        Span<byte> buffer = stackalloc byte[Key.MaxBytes];
+        Span<byte> hash = stackalloc byte[2 * sizeof(ulong)];
+        for (int i = 0; i < ForgottenPerCommand; i++)
+        {
+            if (!TryReadOldest(context, oldest, hash))
+            {
+                return;
+            }
+
+            long usedTicks = Key.NumberOf(oldest);
+            if (usedTicks >= context.LogTicks - LifetimeTicks && counters.IdempotencyKeys <= KeysPerDatabase)
+            {
+                return;
+            }
+
+            context.Batch.Delete(oldest, sequence);
+            context.Batch.Delete(Key.Text(buffer, context.Database.Number, Table.Idempotency, hash), sequence);
+            counters.IdempotencyKeys--;
+            counters.IdempotencyHorizonTicks = Math.Max(counters.IdempotencyHorizonTicks, usedTicks + 1);
+        }
+    }
+
+    private static bool TryReadOldest(ApplyContext context, Span<byte> key, Span<byte> hash)
+    {
+        Span<byte> from = stackalloc byte[Key.MaxBytes];
+        Span<byte> to = stackalloc byte[Key.MaxBytes];
+        var prefix = Key.Prefix(from, context.Database.Number, Table.IdempotencyOrder);
+        using RowCursor rows = context.Batch.Seek(prefix, Key.After(to, prefix));
+        if (!rows.MoveNext())
+        {
+            return false;
+        }
+
+        rows.Key.CopyTo(key);
+        rows.Value.CopyTo(hash);
+        return true;
+    }
+
+    private static ReadOnlySpan<byte> RowKey(Span<byte> buffer, ApplyContext context, IdempotencyKey key) =>
+        Key.Numbers(buffer, context.Database.Number, Table.Idempotency, (long)key.High, (long)key.Low);
+}

@@ -1,0 +1,56 @@
+using System.Buffers.Binary;
+using Rookery.Documents.Commands;
+
+namespace Rookery.Documents.Apply;
+
+/// <summary>Identities: named counters of a database, each value given once.</summary>
+internal static class IdentityOperations
+{
+    /// <summary>The next value of an identity.</summary>
+    /// <param name="context">The command.</param>
+    /// <param name="lowerName">Its name, lower-cased, bar included.</param>
+    public static long Next(ApplyContext context, ReadOnlySpan<byte> lowerName)
+    {
+        long value = Read(context, lowerName, out bool exists) + 1;
+        Write(context, lowerName, value, exists);
+        return value;
+    }
+
+    /// <summary>Sets an identity; without <see cref="IdentitySeedCommand.Force"/> never to a lower value.</summary>
+    /// <returns>Its value now.</returns>
+    public static long Seed(ApplyContext context, in IdentitySeedCommand command)
+    {
+        long value = Read(context, command.Name, out bool exists);
+        if (exists && !command.Force && value >= command.Value)
+        {
+            return value;
+        }
+
+        Write(context, command.Name, command.Value, exists);
+        return command.Value;
+    }
+
+    private static long Read(ApplyContext context, ReadOnlySpan<byte> lowerName, out bool exists)
+    {
+        Span<byte> key = stackalloc byte[Key.MaxBytes];
+        exists = context.Batch.TryGet(Key.Text(key, context.Database.Number, Table.Identities, lowerName), out var row);
+        if (!exists)
+        {
+            return 0;
+        }
+
+        using (row)
+        {
+            return BinaryPrimitives.ReadInt64LittleEndian(row.Value);
+        }
+    }
+
+    private static void Write(ApplyContext context, ReadOnlySpan<byte> lowerName, long value, bool exists)
+    {
+        Span<byte> key = stackalloc byte[Key.MaxBytes];
+        Span<byte> bytes = stackalloc byte[sizeof(long)];
+        BinaryPrimitives.WriteInt64LittleEndian(bytes, value);
+        context.Database.Counters.Identities += exists ? 0 : 1;
+        context.Batch.Put(Key.Text(key, context.Database.Number, Table.Identities, lowerName), context.Etag, bytes);
+    }
+}

@@ -1,0 +1,107 @@
+using System.Buffers.Binary;
+using System.Text;
+
+namespace Rookery.Documents.Apply;
+
+/// <summary>Writes the keys of rows: <c>[u32 database][u8 table][…]</c>, big-endian so that byte order is number order.</summary>
+internal static class Key
+{
+    /// <summary>The longest key: a collection and an etag. Every buffer given to this class has this length.</summary>
+    public const int MaxBytes = PrefixBytes + 512 + 1 + sizeof(long);
+
+    /// <summary>Database number and table.</summary>
+    public const int PrefixBytes = sizeof(uint) + 1;
+
+    /// <summary>The collection of documents without one, as clients see it.</summary>
+    public static ReadOnlySpan<byte> EmptyCollection => "@empty"u8;
+
+    public static ReadOnlySpan<byte> Prefix(Span<byte> buffer, uint database, byte table)
+    {
+        BinaryPrimitives.WriteUInt32BigEndian(buffer, database);
+        buffer[sizeof(uint)] = table;
+        return buffer[..PrefixBytes];
+    }
+
+    /// <summary>A key that is a text: a lower-cased id, identity or collection.</summary>
+    public static ReadOnlySpan<byte> Text(Span<byte> buffer, uint database, byte table, ReadOnlySpan<byte> text)
+    {
+        Prefix(buffer, database, table);
+        text.CopyTo(buffer[PrefixBytes..]);
+        return buffer[..(PrefixBytes + text.Length)];
+    }
+
+    public static ReadOnlySpan<byte> Number(Span<byte> buffer, uint database, byte table, long number)
+    {
+        Prefix(buffer, database, table);
+        BinaryPrimitives.WriteInt64BigEndian(buffer[PrefixBytes..], number);
+        return buffer[..(PrefixBytes + sizeof(long))];
+    }
+
+    /// <summary>Two numbers: expiry and etag, log time and etag, the halves of a hash.</summary>
+    public static ReadOnlySpan<byte> Numbers(Span<byte> buffer, uint database, byte table, long first, long second)
+    {
+        Number(buffer, database, table, first);
+        BinaryPrimitives.WriteInt64BigEndian(buffer[(PrefixBytes + sizeof(long))..], second);
+        return buffer[..(PrefixBytes + (2 * sizeof(long)))];
+    }
+
+    public static ReadOnlySpan<byte> Collection(Span<byte> buffer, uint database, ReadOnlySpan<byte> collection, long etag)
+    {
+        Prefix(buffer, database, Table.ByCollection);
+        int length = PrefixBytes + LowerCollection(collection, buffer[PrefixBytes..]);
+        buffer[length++] = 0;
+        BinaryPrimitives.WriteInt64BigEndian(buffer[length..], etag);
+        return buffer[..(length + sizeof(long))];
+    }
+
+    /// <summary>Lower-cases a collection in ASCII only: apply must not depend on a runtime's Unicode tables.</summary>
+    /// <returns>Bytes written.</returns>
+    public static int LowerCollection(ReadOnlySpan<byte> collection, Span<byte> destination)
+    {
+        if (collection.IsEmpty)
+        {
+            collection = EmptyCollection;
+        }
+
+        collection.CopyTo(destination);
+        for (int i = 0; i < collection.Length; i++)
+        {
+            if (destination[i] is >= (byte)'A' and <= (byte)'Z')
+            {
+                destination[i] |= 0x20;
+            }
+        }
+
+        return collection.Length;
+    }
+
+    /// <summary>The key after all keys that begin with <paramref name="prefix"/>; empty when there is none.</summary>
+    public static ReadOnlySpan<byte> After(Span<byte> buffer, ReadOnlySpan<byte> prefix)
+    {
+        prefix.CopyTo(buffer);
+        for (int last = prefix.Length - 1; last >= 0; last--)
+        {
+            if (buffer[last] != byte.MaxValue)
+            {
+                buffer[last]++;
+                return buffer[..(last + 1)];
+            }
+        }
+
+        return [];
+    }
+
+    public static uint DatabaseOf(ReadOnlySpan<byte> key) => BinaryPrimitives.ReadUInt32BigEndian(key);
+
+    public static byte TableOf(ReadOnlySpan<byte> key) => key[sizeof(uint)];
+
+    public static ReadOnlySpan<byte> TextOf(ReadOnlySpan<byte> key) => key[PrefixBytes..];
+
+    public static long NumberOf(ReadOnlySpan<byte> key) => BinaryPrimitives.ReadInt64BigEndian(key[PrefixBytes..]);
+
+    /// <summary>The last eight bytes: the etag of keys that end with one.</summary>
+    public static long LastNumberOf(ReadOnlySpan<byte> key) => BinaryPrimitives.ReadInt64BigEndian(key[^sizeof(long)..]);
+
+    /// <summary>A collection's name as text, <c>@empty</c> when it has none.</summary>
+    public static string CollectionText(ReadOnlySpan<byte> collection) => Encoding.UTF8.GetString(collection.IsEmpty ? EmptyCollection : collection);
+}

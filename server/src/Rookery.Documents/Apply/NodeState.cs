@@ -1,0 +1,103 @@
+using System.Diagnostics.CodeAnalysis;
+using Rookery.Storage;
+
+namespace Rookery.Documents.Apply;
+
+/// <summary>What apply holds of the node in memory: its databases, the last database number, the last log time. Only the applying thread touches it.</summary>
+internal sealed class NodeState
+{
+    private readonly Dictionary<uint, DatabaseState> _byNumber = [];
+    private readonly Dictionary<string, DatabaseState> _byName = new(DatabaseName.Comparer);
+    private readonly List<Database> _gone = [];
+    private readonly StorageEngine _storage;
+    private readonly DatabaseCatalog _catalog;
+    private readonly List<DatabaseChange> _changes = [];
+    private uint _lastDatabaseNumber;
+
+    /// <summary>Loads what the tables hold.</summary>
+    public NodeState(StorageEngine storage, DatabaseCatalog catalog)
+    {
+        _storage = storage;
+        _catalog = catalog;
+        using var snapshot = storage.OpenSnapshot();
+        Span<byte> from = stackalloc byte[Key.MaxBytes];
+        Span<byte> to = stackalloc byte[Key.MaxBytes];
+        if (snapshot.TryGet(Key.Prefix(from, 0, Table.Node), out var row))
+        {
+            using (row)
+            {
+                (_lastDatabaseNumber, LastLogTicks) = NodeRecord.Read(row.Value);
+            }
+        }
+
+        var prefix = Key.Prefix(from, 0, Table.Databases);
+        using (var rows = snapshot.Seek(prefix, Key.After(to, prefix)))
+        {
+            while (rows.MoveNext())
+            {
+                Add(DatabaseRecord.Decode((uint)Key.NumberOf(rows.Key), rows.Value));
+            }
+        }
+
+        foreach (uint number in _byNumber.Keys.ToArray())
+        {
+            var loaded = DatabaseState.Load(_byNumber[number].Database, snapshot);
+            _byNumber[number] = loaded;
+            _byName[loaded.Database.Name] = loaded;
+        }
+
+        _changes.Clear();
+        catalog.Publish(_byNumber.Values.Select(state => state.Database));
+    }
+
+    /// <summary>The log time of the last frame applied.</summary>
+    public long LastLogTicks { get; set; }
+
+    public bool TryFind(string name, [NotNullWhen(true)] out DatabaseState? database) => _byName.TryGetValue(name, out database);
+
+    public bool TryFind(uint number, [NotNullWhen(true)] out DatabaseState? database) => _byNumber.TryGetValue(number, out database);
+
+    public uint NextDatabaseNumber() => ++_lastDatabaseNumber;
+
+    public void Add(DatabaseRecord record)
+    {
+        var state = new DatabaseState(new Database(record, _storage));
+        _byNumber.Add(record.Number, state);
+        _byName.Add(record.Name, state);
+        _changes.Add(new DatabaseChange(record.Name, Created: true));
+    }
+
+    public void Remove(DatabaseState database)
+    {
+        _byNumber.Remove(database.Number);
+        _byName.Remove(database.Database.Name);
+        _gone.Add(database.Database);
+        _changes.Add(new DatabaseChange(database.Database.Name, Created: false));
+    }
+
+    /// <summary>The node's record for the frame at hand.</summary>
+    public NodeRecord Record => new(_lastDatabaseNumber, LastLogTicks);
+
+    /// <summary>Lets readers see the databases that came and went, once the frame is visible.</summary>
+    public void PublishDatabases()
+    {
+        if (_changes.Count == 0)
+        {
+            return;
+        }
+
+        _catalog.Publish(_byNumber.Values.Select(state => state.Database));
+        foreach (var change in _changes)
+        {
+            _catalog.Announce(change);
+        }
+
+        foreach (var database in _gone)
+        {
+            database.Changes.Complete();
+        }
+
+        _changes.Clear();
+        _gone.Clear();
+    }
+}

@@ -1,0 +1,96 @@
+using System.Buffers;
+using System.Buffers.Binary;
+using System.Text;
+
+namespace Rookery.Documents.Apply;
+
+/// <summary>
+/// How the outcome of a command with an idempotency key is kept:
+/// <c>[u8 format][i64 log time][i64 index][u32 count]([u8 status][i64 etag][i64 last modified][i64 low][i64 high][text id][text collection])*</c>,
+/// a text being <c>[u16 length + 1, or 0 for none][UTF-8]</c>. Documents that a patch returned are not kept: they can be read.
+/// </summary>
+internal static class OutcomeEncoding
+{
+    private const byte Format = 1;
+    private const int HeadBytes = 1 + (2 * sizeof(long)) + sizeof(int);
+    private const int ResultBytes = 1 + (4 * sizeof(long));
+
+    public static void Write(IBufferWriter<byte> writer, in CommandOutcome outcome)
+    {
+        var head = writer.GetSpan(HeadBytes);
+        head[0] = Format;
+        BinaryPrimitives.WriteInt64LittleEndian(head[1..], outcome.LogTimeTicks);
+        BinaryPrimitives.WriteInt64LittleEndian(head[9..], outcome.Index);
+        BinaryPrimitives.WriteInt32LittleEndian(head[17..], outcome.Count);
+        writer.Advance(HeadBytes);
+        for (int i = 0; i < outcome.Count; i++)
+        {
+            var result = outcome[i];
+            var span = writer.GetSpan(ResultBytes);
+            span[0] = (byte)result.Status;
+            BinaryPrimitives.WriteInt64LittleEndian(span[1..], result.Etag);
+            BinaryPrimitives.WriteInt64LittleEndian(span[9..], result.LastModifiedTicks);
+            BinaryPrimitives.WriteInt64LittleEndian(span[17..], result.Low);
+            BinaryPrimitives.WriteInt64LittleEndian(span[25..], result.High);
+            writer.Advance(ResultBytes);
+            WriteText(writer, result.Id);
+            WriteText(writer, result.Collection);
+        }
+    }
+
+    /// <summary>The log time at which the outcome came about.</summary>
+    public static long LogTicksOf(ReadOnlySpan<byte> value)
+    {
+        FormatGuard.Expect(value.Length >= HeadBytes && value[0] == Format, "idempotency key");
+        return BinaryPrimitives.ReadInt64LittleEndian(value[1..]);
+    }
+
+    public static CommandOutcome Read(ReadOnlySpan<byte> value)
+    {
+        long logTicks = LogTicksOf(value);
+        long index = BinaryPrimitives.ReadInt64LittleEndian(value[9..]);
+        int count = BinaryPrimitives.ReadInt32LittleEndian(value[17..]);
+        value = value[HeadBytes..];
+        var results = new OperationResult[count];
+        foreach (ref var result in results.AsSpan())
+        {
+            var head = value[..ResultBytes];
+            value = value[ResultBytes..];
+            result = new OperationResult
+            {
+                Status = (OperationStatus)head[0],
+                Etag = BinaryPrimitives.ReadInt64LittleEndian(head[1..]),
+                LastModifiedTicks = BinaryPrimitives.ReadInt64LittleEndian(head[9..]),
+                Low = BinaryPrimitives.ReadInt64LittleEndian(head[17..]),
+                High = BinaryPrimitives.ReadInt64LittleEndian(head[25..]),
+                Id = ReadText(ref value),
+                Collection = ReadText(ref value),
+            };
+        }
+
+        return new CommandOutcome(index, logTicks, results);
+    }
+
+    private static void WriteText(IBufferWriter<byte> writer, string? text)
+    {
+        int length = text is null ? 0 : Encoding.UTF8.GetByteCount(text);
+        var span = writer.GetSpan(sizeof(ushort) + length);
+        BinaryPrimitives.WriteUInt16LittleEndian(span, (ushort)(text is null ? 0 : length + 1));
+        Encoding.UTF8.GetBytes(text, span[sizeof(ushort)..]);
+        writer.Advance(sizeof(ushort) + length);
+    }
+
+    private static string? ReadText(ref ReadOnlySpan<byte> value)
+    {
+        int length = BinaryPrimitives.ReadUInt16LittleEndian(value) - 1;
+        value = value[sizeof(ushort)..];
+        if (length < 0)
+        {
+            return null;
+        }
+
+        string text = Encoding.UTF8.GetString(value[..length]);
+        value = value[length..];
+        return text;
+    }
+}

@@ -1,0 +1,37 @@
+using System.Buffers.Binary;
+using System.Text;
+
+namespace Rookery.Documents.Apply;
+
+/// <summary>The value of a tombstone row: <c>[u8 format][u8 moved][i64 ticks][u16 collection length][collection][id as written]</c>.</summary>
+internal static class TombstoneValue
+{
+    /// <summary>Bytes at most.</summary>
+    public const int MaxBytes = HeadBytes + 512 + 512;
+
+    private const int HeadBytes = 1 + 1 + sizeof(long) + sizeof(ushort);
+    private const byte Format = 1;
+
+    public static ReadOnlySpan<byte> Write(Span<byte> buffer, ReadOnlySpan<byte> id, ReadOnlySpan<byte> collection, long ticks, bool moved)
+    {
+        buffer[0] = Format;
+        buffer[1] = moved ? (byte)1 : (byte)0;
+        BinaryPrimitives.WriteInt64LittleEndian(buffer[2..], ticks);
+        BinaryPrimitives.WriteUInt16LittleEndian(buffer[10..], (ushort)collection.Length);
+        collection.CopyTo(buffer[HeadBytes..]);
+        id.CopyTo(buffer[(HeadBytes + collection.Length)..]);
+        return buffer[..(HeadBytes + collection.Length + id.Length)];
+    }
+
+    public static Tombstone Read(long etag, ReadOnlySpan<byte> value)
+    {
+        FormatGuard.Expect(value.Length >= HeadBytes && value[0] == Format, "tombstone");
+        int collectionLength = BinaryPrimitives.ReadUInt16LittleEndian(value[10..]);
+        return new Tombstone(
+            Id: Encoding.UTF8.GetString(value[(HeadBytes + collectionLength)..]),
+            Collection: Key.CollectionText(value.Slice(HeadBytes, collectionLength)),
+            Etag: etag,
+            DeletedTicks: BinaryPrimitives.ReadInt64LittleEndian(value[2..]),
+            Moved: value[1] != 0);
+    }
+}
