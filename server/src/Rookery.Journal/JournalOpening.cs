@@ -6,12 +6,7 @@ namespace Rookery.Journal;
 /// <summary>From a directory to a journal that can be written: find, read, judge, then close the door behind what was read.</summary>
 internal static class JournalOpening
 {
-    /// <param name="disk">The disk.</param>
-    /// <param name="options">Where and how large.</param>
-    /// <param name="knowledge">What the manifest says.</param>
-    /// <param name="io">Is told of every write and sync.</param>
-    /// <param name="newJournalStart">Where a new journal begins.</param>
-    /// <summary>Opens or begins a journal.</summary>
+    /// <summary>Opens a journal, or begins one at <paramref name="newJournalStart"/>.</summary>
     public static NodeJournal Open(IDisk disk, JournalOptions options, JournalKnowledge knowledge, IIoRecorder io, JournalPosition newJournalStart)
     {
         Invariant.Holds(
@@ -29,6 +24,11 @@ internal static class JournalOpening
             found = JournalDirectory.Find(disk, options);
             var walk = new RecoveryWalk(found, options, knowledge);
             walk.Run();
+            if (walk.Map is null)
+            {
+                disk.SyncDirectory(Path.GetDirectoryName(options.Directory)!);
+            }
+
             appender = AppenderAfter(walk, found, options, pool, io, newJournalStart);
             var recovery = walk.Report(found.PutInOrder(appender.Live, pool));
             GoOn(appender, walk);
