@@ -21,33 +21,234 @@ internal enum MergedRows
 /// </summary>
 internal sealed class MergingCursor : IRowCursor
 {
+    private readonly MergeSource[] sources;
+    private readonly int[] withRangeTombstones;
+    private readonly MergedRows shown;
+
+    // A binary heap of source numbers: the next row in the walk's direction on top; of equal keys the newest.
+    private readonly int[] heap;
+    private int heapCount;
+    private bool isBackward;
+    private byte[] shownKey = new byte[64];
+    private int shownKeyLength;
+
     /// <summary>Merges <paramref name="sources"/>, newest first (of equal sequences the first is shown). Disposes their cursors with itself.</summary>
-    public MergingCursor(IReadOnlyList<MergeSource> sources, MergedRows shown) => throw new NotSupportedException();
+    public MergingCursor(IReadOnlyList<MergeSource> sources, MergedRows shown)
+    {
+        this.sources = [.. sources];
+        this.shown = shown;
+        heap = new int[sources.Count];
+        withRangeTombstones = [.. Enumerable.Range(0, sources.Count).Where(source => !sources[source].RangeTombstones.IsEmpty)];
+    }
 
     /// <inheritdoc/>
-    public ReadOnlySpan<byte> Key => throw new NotSupportedException();
+    public ReadOnlySpan<byte> Key => Top.Key;
 
     /// <inheritdoc/>
-    public long Sequence => throw new NotSupportedException();
+    public long Sequence => Top.Sequence;
 
     /// <inheritdoc/>
-    public RowKind Kind => throw new NotSupportedException();
+    public RowKind Kind => Top.Kind;
 
     /// <inheritdoc/>
-    public ReadOnlySpan<byte> Value => throw new NotSupportedException();
+    public ReadOnlySpan<byte> Value => Top.Value;
 
     /// <inheritdoc/>
-    public RunDamage? Damage => throw new NotSupportedException();
+    public RunDamage? Damage { get; private set; }
+
+    private IRowCursor Top => sources[heap[0]].Rows;
 
     /// <inheritdoc/>
-    public bool SeekForward(ReadOnlySpan<byte> from) => throw new NotSupportedException();
+    public bool SeekForward(ReadOnlySpan<byte> from)
+    {
+        isBackward = false;
+        Begin();
+        for (int source = 0; source < sources.Length; source++)
+        {
+            if (!Enter(source, sources[source].Rows.SeekForward(from)))
+            {
+                return false;
+            }
+        }
+
+        return ShowNext();
+    }
 
     /// <inheritdoc/>
-    public bool SeekBackward(ReadOnlySpan<byte> toExclusive) => throw new NotSupportedException();
+    public bool SeekBackward(ReadOnlySpan<byte> toExclusive)
+    {
+        isBackward = true;
+        Begin();
+        for (int source = 0; source < sources.Length; source++)
+        {
+            if (!Enter(source, sources[source].Rows.SeekBackward(toExclusive)))
+            {
+                return false;
+            }
+        }
+
+        return ShowNext();
+    }
 
     /// <inheritdoc/>
-    public bool Move() => throw new NotSupportedException();
+    public bool Move() => PassKey() && ShowNext();
 
     /// <inheritdoc/>
-    public void Dispose() => throw new NotSupportedException();
+    public void Dispose()
+    {
+        foreach (var source in sources)
+        {
+            source.Rows.Dispose();
+        }
+    }
+
+    private void Begin()
+    {
+        heapCount = 0;
+        Damage = null;
+    }
+
+    private bool Enter(int source, bool hasRow)
+    {
+        if (hasRow)
+        {
+            heap[heapCount++] = source;
+            SiftUp(heapCount - 1);
+            return true;
+        }
+
+        return IsUndamaged(source);
+    }
+
+    private bool IsUndamaged(int source)
+    {
+        Damage = sources[source].Rows.Damage;
+        if (Damage is null)
+        {
+            return true;
+        }
+
+        heapCount = 0;
+        return false;
+    }
+
+    /// <summary>From a top that nobody has seen yet: goes to the first key whose newest row is to be shown.</summary>
+    private bool ShowNext()
+    {
+        while (heapCount > 0)
+        {
+            var top = Top;
+            bool isHidden = (shown == MergedRows.Live && top.Kind == RowKind.Tombstone) || IsDeletedByRange(top);
+            if (!isHidden)
+            {
+                return true;
+            }
+
+            if (!PassKey())
+            {
+                return false;
+            }
+        }
+
+        return false;
+    }
+
+    private bool IsDeletedByRange(IRowCursor top)
+    {
+        foreach (int source in withRangeTombstones)
+        {
+            if (source != heap[0] && sources[source].RangeTombstones.CoveringSequence(top.Key) > top.Sequence)
+            {
+                return true;
+            }
+        }
+
+        return false;
+    }
+
+    /// <summary>Moves every source past the key on top.</summary>
+    private bool PassKey()
+    {
+        if (heapCount > 1)
+        {
+            RememberKey(Top.Key);
+        }
+
+        bool hasOthers = heapCount > 1;
+        do
+        {
+            int source = heap[0];
+            if (!sources[source].Rows.Move())
+            {
+                if (!IsUndamaged(source))
+                {
+                    return false;
+                }
+
+                heap[0] = heap[--heapCount];
+            }
+
+            SiftDown();
+        }
+        while (hasOthers && heapCount > 0 && Top.Key.SequenceEqual(shownKey.AsSpan(0, shownKeyLength)));
+        return true;
+    }
+
+    private void RememberKey(ReadOnlySpan<byte> key)
+    {
+        if (shownKey.Length < key.Length)
+        {
+            shownKey = new byte[2 * key.Length];
+        }
+
+        key.CopyTo(shownKey);
+        shownKeyLength = key.Length;
+    }
+
+    private bool Precedes(int left, int right)
+    {
+        int order = sources[left].Rows.Key.SequenceCompareTo(sources[right].Rows.Key);
+        if (order != 0)
+        {
+            return order < 0 != isBackward;
+        }
+
+        long newer = sources[left].Rows.Sequence - sources[right].Rows.Sequence;
+        return newer != 0 ? newer > 0 : left < right;
+    }
+
+    private void SiftUp(int position)
+    {
+        while (position > 0 && Precedes(heap[position], heap[(position - 1) / 2]))
+        {
+            (heap[position], heap[(position - 1) / 2]) = (heap[(position - 1) / 2], heap[position]);
+            position = (position - 1) / 2;
+        }
+    }
+
+    private void SiftDown()
+    {
+        int position = 0;
+        while (true)
+        {
+            int child = (2 * position) + 1;
+            if (child >= heapCount)
+            {
+                return;
+            }
+
+            if (child + 1 < heapCount && Precedes(heap[child + 1], heap[child]))
+            {
+                child++;
+            }
+
+            if (!Precedes(heap[child], heap[position]))
+            {
+                return;
+            }
+
+            (heap[child], heap[position]) = (heap[position], heap[child]);
+            position = child;
+        }
+    }
 }

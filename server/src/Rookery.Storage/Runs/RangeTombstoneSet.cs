@@ -7,24 +7,111 @@ namespace Rookery.Storage;
 /// </summary>
 internal sealed class RangeTombstoneSet
 {
-    /// <summary>No tombstones.</summary>
-    public static RangeTombstoneSet Empty { get; } = new([]);
+    private readonly RangeTombstone[] pieces;
+
+    private RangeTombstoneSet(RangeTombstone[] pieces) => this.pieces = pieces;
 
     /// <summary>Cuts tombstones, in any order and overlapping as they like, into pieces.</summary>
-    public RangeTombstoneSet(IEnumerable<RangeTombstone> tombstones) => throw new NotSupportedException();
+    public RangeTombstoneSet(IEnumerable<RangeTombstone> tombstones)
+        : this(Cut([.. tombstones]))
+    {
+    }
+
+    /// <summary>No tombstones.</summary>
+    public static RangeTombstoneSet Empty { get; } = new(Array.Empty<RangeTombstone>());
 
     /// <summary>The pieces in key order.</summary>
-    public IReadOnlyList<RangeTombstone> Pieces => throw new NotSupportedException();
+    public IReadOnlyList<RangeTombstone> Pieces => pieces;
 
     /// <summary>Whether there are none.</summary>
-    public bool IsEmpty => throw new NotSupportedException();
+    public bool IsEmpty => pieces.Length == 0;
 
     /// <summary>The highest sequence of a tombstone that covers <paramref name="key"/>; -1 when none does. A row of another source is deleted when its sequence is lower.</summary>
-    public long CoveringSequence(ReadOnlySpan<byte> key) => throw new NotSupportedException();
+    public long CoveringSequence(ReadOnlySpan<byte> key)
+    {
+        int low = 0;
+        int high = pieces.Length;
+        while (low < high)
+        {
+            int middle = (low + high) / 2;
+            if (pieces[middle].From.Span.SequenceCompareTo(key) <= 0)
+            {
+                low = middle + 1;
+            }
+            else
+            {
+                high = middle;
+            }
+        }
+
+        return low > 0 && key.SequenceCompareTo(pieces[low - 1].ToExclusive.Span) < 0 ? pieces[low - 1].Sequence : -1;
+    }
 
     /// <summary>The parts within [<paramref name="from"/>, <paramref name="toExclusive"/>); an empty <paramref name="toExclusive"/> is no bound.</summary>
-    public RangeTombstoneSet Within(ReadOnlySpan<byte> from, ReadOnlySpan<byte> toExclusive) => throw new NotSupportedException();
+    public RangeTombstoneSet Within(ReadOnlySpan<byte> from, ReadOnlySpan<byte> toExclusive)
+    {
+        var within = new List<RangeTombstone>();
+        foreach (var piece in pieces)
+        {
+            var start = piece.From.Span.SequenceCompareTo(from) < 0 ? from.ToArray() : piece.From;
+            var end = !toExclusive.IsEmpty && piece.ToExclusive.Span.SequenceCompareTo(toExclusive) > 0 ? toExclusive.ToArray() : piece.ToExclusive;
+            if (start.Span.SequenceCompareTo(end.Span) < 0)
+            {
+                within.Add(new RangeTombstone(start, end, piece.Sequence));
+            }
+        }
+
+        return within.Count == 0 ? Empty : new RangeTombstoneSet(within.ToArray());
+    }
 
     /// <summary>All tombstones of several sets in one.</summary>
-    public static RangeTombstoneSet Union(IEnumerable<RangeTombstoneSet> sets) => throw new NotSupportedException();
+    public static RangeTombstoneSet Union(IEnumerable<RangeTombstoneSet> sets)
+    {
+        RangeTombstone[] all = [.. sets.SelectMany(set => set.pieces)];
+        return all.Length == 0 ? Empty : new RangeTombstoneSet(Cut(all));
+    }
+
+    /// <summary>Sweeps over all bounds in order; between two bounds the highest sequence of what is open counts.</summary>
+    private static RangeTombstone[] Cut(RangeTombstone[] tombstones)
+    {
+        byte[][] bounds = [.. tombstones
+            .Where(tombstone => tombstone.From.Span.SequenceCompareTo(tombstone.ToExclusive.Span) < 0)
+            .SelectMany(tombstone => new[] { tombstone.From.ToArray(), tombstone.ToExclusive.ToArray() })];
+        Array.Sort(bounds, (left, right) => left.AsSpan().SequenceCompareTo(right));
+        RangeTombstone[] byStart = [.. tombstones];
+        Array.Sort(byStart, (left, right) => left.From.Span.SequenceCompareTo(right.From.Span));
+
+        var cut = new List<RangeTombstone>();
+        var open = new List<RangeTombstone>();
+        int next = 0;
+        for (int bound = 0; bound + 1 < bounds.Length; bound++)
+        {
+            byte[] from = bounds[bound];
+            byte[] to = bounds[bound + 1];
+            for (; next < byStart.Length && byStart[next].From.Span.SequenceCompareTo(from) <= 0; next++)
+            {
+                open.Add(byStart[next]);
+            }
+
+            open.RemoveAll(tombstone => tombstone.ToExclusive.Span.SequenceCompareTo(from) <= 0);
+            if (open.Count > 0 && !from.AsSpan().SequenceEqual(to))
+            {
+                Append(cut, new RangeTombstone(from, to, open.Max(tombstone => tombstone.Sequence)));
+            }
+        }
+
+        return [.. cut];
+    }
+
+    /// <summary>Neighbours of one sequence become one piece again.</summary>
+    private static void Append(List<RangeTombstone> cut, RangeTombstone piece)
+    {
+        if (cut.Count > 0 && cut[^1].Sequence == piece.Sequence && cut[^1].ToExclusive.Span.SequenceEqual(piece.From.Span))
+        {
+            cut[^1] = cut[^1] with { ToExclusive = piece.ToExclusive };
+            return;
+        }
+
+        cut.Add(piece);
+    }
 }

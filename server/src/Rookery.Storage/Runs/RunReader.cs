@@ -1,3 +1,4 @@
+using System.Buffers;
 using Rookery.Disk;
 
 namespace Rookery.Storage;
@@ -6,55 +7,196 @@ namespace Rookery.Storage;
 /// One open run. Any number of threads may read at once. Reference counted: made with one reference; when the last is released the file is closed,
 /// its blocks leave the cache, and, if it was retired, its name is removed. Index and filter stay in memory and count against the cache's capacity.
 /// </summary>
-internal sealed class RunReader
+internal sealed unsafe class RunReader
 {
-    private RunReader() => throw new NotSupportedException();
+    private readonly IDiskFile file;
+    private readonly BlockCache cache;
+    private readonly IIoRecorder io;
+    private readonly RunContents contents;
+    private readonly byte* filter;
+    private readonly uint filterLines;
+    private int references = 1;
+    private Action<string>? removeName;
+
+    private RunReader(IDiskFile file, RunContents contents, BlockCache cache, IIoRecorder io)
+    {
+        this.file = file;
+        this.contents = contents;
+        this.cache = cache;
+        this.io = io;
+        filter = contents.Filter;
+        filterLines = (uint)(contents.Footer.FilterBytes / BloomFilter.LineBytes);
+        Slots = new int[contents.Index.Blocks];
+        cache.AddFixed(ResidentBytes);
+    }
+
+    /// <summary>The run's file.</summary>
+    public string Path => file.Path;
+
+    /// <summary>What the footer says.</summary>
+    public RunSummary Summary => contents.Summary;
+
+    /// <summary>The run's range tombstones. They hide rows of older sources, not this run's.</summary>
+    public RangeTombstoneSet RangeTombstones => contents.RangeTombstones;
+
+    /// <summary>Bytes of native memory for index and filter.</summary>
+    public long ResidentBytes => contents.Memory.Bytes;
+
+    internal RunIndex Index => contents.Index;
+
+    /// <summary>Per block: the number of its frame in the cache, or the cache's note that it has none. Only the cache writes here.</summary>
+    internal int[] Slots { get; }
 
     /// <summary>Opens a run and checks its header, footer, index, filter and range tombstones.</summary>
     /// <returns>The reader, or null when <paramref name="damage"/> says what is wrong. A file that cannot be opened or read is damage too.</returns>
-    public static RunReader? Open(IDisk disk, string path, long fileId, BlockCache cache, IIoRecorder io, out RunDamage? damage) => throw new NotSupportedException();
+    public static RunReader? Open(IDisk disk, string path, long fileId, BlockCache cache, IIoRecorder io, out RunDamage? damage)
+    {
+        IDiskFile? opened = null;
+        try
+        {
+            opened = disk.Open(path, DiskOpen.Read);
+            if (RunContents.Load(opened, fileId, out damage) is { } loaded)
+            {
+                var reader = new RunReader(opened, loaded, cache, io);
+                opened = null;
+                return reader;
+            }
+        }
+        catch (DiskException exception)
+        {
+            damage = new RunDamage(path, 0, 0, $"it could not be read ({DiskException.Describe(exception.Error)})");
+        }
+        finally
+        {
+            opened?.Dispose();
+        }
 
-    /// <summary>The run's file.</summary>
-    public string Path => throw new NotSupportedException();
+        return null;
+    }
 
-    /// <summary>What the footer says.</summary>
-    public RunSummary Summary => throw new NotSupportedException();
-
-    /// <summary>The run's range tombstones. They hide rows of older sources, not this run's.</summary>
-    public RangeTombstoneSet RangeTombstones => throw new NotSupportedException();
-
-    /// <summary>Bytes of memory for index and filter.</summary>
-    public long ResidentBytes => throw new NotSupportedException();
-
-    /// <summary>False when the run surely has no row of the key with this <see cref="KeyHash"/>; true for about 1 % of those it has not.</summary>
-    public bool MayContain(ulong keyHash) => throw new NotSupportedException();
+    /// <summary>False when the run surely has no row of the key with this <see cref="KeyHash"/>; true for about 1 % of those it has not, and always without a filter.</summary>
+    public bool MayContain(ulong keyHash) => filterLines == 0 || BloomFilter.MayContain(filter, filterLines, keyHash);
 
     /// <summary>Looks a key up. Asks the filter first.</summary>
     /// <param name="key">The key.</param>
     /// <param name="keyHash">Its <see cref="KeyHash"/>.</param>
     /// <param name="row">The row, to be disposed, when the answer is <see cref="RunLookup.Found"/>.</param>
     /// <param name="damage">The damage, when the answer is <see cref="RunLookup.Damaged"/>.</param>
-    public RunLookup TryGet(ReadOnlySpan<byte> key, ulong keyHash, out RunRow row, out RunDamage? damage) => throw new NotSupportedException();
+    public RunLookup TryGet(ReadOnlySpan<byte> key, ulong keyHash, out RunRow row, out RunDamage? damage)
+    {
+        row = default;
+        damage = null;
+        if (!MayContain(keyHash))
+        {
+            return RunLookup.Absent;
+        }
+
+        int number = contents.Index.BlockOf(key);
+        if (number < 0)
+        {
+            return RunLookup.Absent;
+        }
+
+        var block = cache.Pin(this, number, isPointRead: true, out damage);
+        if (block is null)
+        {
+            return RunLookup.Damaged;
+        }
+
+        int found = block.View.LowerBound(key, out bool isEqual);
+        if (!isEqual)
+        {
+            block.Unpin();
+            return RunLookup.Absent;
+        }
+
+        row = new RunRow(block, block.View.Read(found));
+        return RunLookup.Found;
+    }
 
     /// <summary>A cursor for answers to clients: reads through the cache without pushing out what point reads use. Holds a reference.</summary>
-    public RunCursor OpenCursor() => throw new NotSupportedException();
+    public RunCursor OpenCursor() => new(this, new CachedBlocks(this, cache));
 
-    /// <summary>A cursor for compaction and backups: reads ahead 256 KiB at a time into memory of its own and leaves the cache alone. Forward only. Holds a reference.</summary>
-    public RunCursor OpenSequentialCursor(IoKind kind) => throw new NotSupportedException();
+    /// <summary>A cursor for compaction and backups: reads ahead 256 KiB at a time into memory of its own and leaves the cache alone. Holds a reference.</summary>
+    public RunCursor OpenSequentialCursor(IoKind kind) => new(this, new SequentialBlocks(this, kind));
 
     /// <summary>Reads and checks a piece of the file, for the scrub.</summary>
     /// <param name="from">Where to go on: 0 at first, then what the last call gave.</param>
-    /// <param name="budgetBytes">About how much to read.</param>
+    /// <param name="budgetBytes">About how much to read: at least one part, and no new part once it is used up.</param>
     /// <param name="next">Where to go on; the file's length when everything was checked.</param>
     /// <returns>The damage found, or null. After damage <paramref name="next"/> is behind it.</returns>
-    public RunDamage? Verify(long from, long budgetBytes, out long next) => throw new NotSupportedException();
+    public RunDamage? Verify(long from, long budgetBytes, out long next) => new RunVerification(this, contents, file, io).Check(from, budgetBytes, out next);
 
-    /// <summary>Takes a reference.</summary>
-    public void Acquire() => throw new NotSupportedException();
+    /// <summary>Takes a reference. Only who holds one (or knows that somebody does meanwhile) may ask.</summary>
+    public void Acquire() => Invariant.Holds(Interlocked.Increment(ref references) > 1, "a closed run is not used again");
 
     /// <summary>Gives a reference back. Rows and cursors must have been disposed before the last one goes.</summary>
-    public void Release() => throw new NotSupportedException();
+    public void Release()
+    {
+        int left = Interlocked.Decrement(ref references);
+        Invariant.Holds(left >= 0, "a reference is given back once");
+        if (left == 0)
+        {
+            cache.ReleaseFixed(ResidentBytes, this);
+            contents.Dispose();
+            file.Dispose();
+            removeName?.Invoke(Path);
+        }
+    }
 
-    /// <summary>Says that the run is no longer in the manifest: when the last reference goes, <paramref name="removeName"/> is called with the path.</summary>
-    public void Retire(Action<string> removeName) => throw new NotSupportedException();
+    /// <summary>Says that the run is no longer in the manifest: when the last reference goes, <paramref name="remove"/> is called with the path, on that thread.</summary>
+    public void Retire(Action<string> remove) => Volatile.Write(ref removeName, remove);
+
+    /// <summary>Reads a block into the cache; for the cache only.</summary>
+    internal CachedBlock? ReadBlock(int block, BlockCache into, bool wasEvictedRecently, out RunDamage? damage)
+    {
+        int length = contents.Index.BytesOnDisk(block);
+        byte[] buffer = ArrayPool<byte>.Shared.Rent(length);
+        try
+        {
+            var bytes = buffer.AsSpan(0, length);
+            long begun = io.Begin();
+            string? wrong = ReadExactly(contents.Index.Offset(block), bytes);
+            io.Record(IoKind.Read, begun, length);
+            var sealedBlock = default(SealedBlock);
+            wrong ??= SealedBlock.Open(bytes, contents.FileId, contents.Index.Offset(block), out sealedBlock);
+            CachedBlock? frame = null;
+            if (wrong is null)
+            {
+                frame = into.Fill(sealedBlock, this, block, wasEvictedRecently);
+                wrong = frame is null ? SealedBlock.Malformed : null;
+            }
+
+            damage = wrong is null ? null : DamageOf(block, wrong);
+            return frame;
+        }
+        finally
+        {
+            ArrayPool<byte>.Shared.Return(buffer);
+        }
+    }
+
+    /// <summary>Fills <paramref name="buffer"/> from the file; says what is wrong when it cannot.</summary>
+    internal string? ReadExactly(long offset, Span<byte> buffer)
+    {
+        try
+        {
+            return file.Read(buffer, offset) == buffer.Length ? null : "the file ends early";
+        }
+        catch (DiskException exception)
+        {
+            return $"it could not be read ({DiskException.Describe(exception.Error)})";
+        }
+    }
+
+    /// <summary>The damage of one block, with the keys that it leaves in doubt.</summary>
+    internal RunDamage DamageOf(int block, string reason) => new(Path, Index.Offset(block), Index.BytesOnDisk(block), reason)
+    {
+        From = Index.Separator(block).ToArray(),
+        ToExclusive = block + 1 < Index.Blocks ? Index.Separator(block + 1).ToArray() : [.. Summary.LargestKey.Span, 0],
+    };
+
+    internal long FileId => contents.FileId;
+
+    internal IIoRecorder Io => io;
 }

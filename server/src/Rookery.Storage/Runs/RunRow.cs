@@ -13,18 +13,31 @@ internal enum RunLookup : byte
     Damaged,
 }
 
-/// <summary>A row of a run. Keeps its block in memory until disposed; dispose exactly once.</summary>
-internal readonly struct RunRow : IDisposable
+/// <summary>A row of a run. Keeps its block in memory until disposed; dispose exactly once, and before the reference to the run goes.</summary>
+internal readonly unsafe struct RunRow : IDisposable
 {
+    private readonly CachedBlock? block;
+    private readonly byte* value;
+    private readonly int valueLength;
+
+    internal RunRow(CachedBlock block, in BlockRow row)
+    {
+        this.block = block;
+        value = row.ValueAddress;
+        valueLength = row.ValueLength;
+        Sequence = row.Sequence;
+        Kind = row.Kind;
+    }
+
     /// <summary>The etag of the operation that wrote it.</summary>
-    public long Sequence => throw new NotSupportedException();
+    public long Sequence { get; }
 
     /// <summary>What it says.</summary>
-    public RowKind Kind => throw new NotSupportedException();
+    public RowKind Kind { get; }
 
     /// <summary>The value, in memory that is valid until <see cref="Dispose"/>.</summary>
-    public ReadOnlySpan<byte> Value => throw new NotSupportedException();
+    public ReadOnlySpan<byte> Value => new(value, valueLength);
 
     /// <summary>Lets go of the block. Nothing happens for a default value.</summary>
-    public void Dispose() => throw new NotSupportedException();
+    public void Dispose() => block?.Unpin();
 }

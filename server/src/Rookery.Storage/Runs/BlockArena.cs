@@ -1,0 +1,195 @@
+using System.Numerics;
+using Rookery.Disk;
+
+namespace Rookery.Storage;
+
+/// <summary>
+/// Native memory for blocks: segments of 1 MiB cut into units of 4 KiB, a bit each. A block takes as many neighbouring units as it needs, so memory serves
+/// blocks of any size in turn (size classes would strand what another class needs), and a segment that is wholly free goes back to the system.
+/// Not thread-safe: the cache calls it under its lock.
+/// </summary>
+internal sealed unsafe class BlockArena
+{
+    public const int UnitBytes = 4096;
+    public const int SegmentBytes = 1024 * 1024;
+    private const int UnitsPerSegment = SegmentBytes / UnitBytes;
+    private const int Words = UnitsPerSegment / 64;
+
+    private readonly List<Segment> segments = [];
+    private int hint;
+
+    /// <summary>Bytes mapped.</summary>
+    public long MappedBytes => (long)segments.Count * SegmentBytes;
+
+    /// <summary>Takes <paramref name="bytes"/> neighbouring bytes; null when no segment has them in one piece.</summary>
+    public byte* TryAllocate(int bytes)
+    {
+        int units = Units(bytes);
+        for (int tried = 0; tried < segments.Count; tried++)
+        {
+            int index = hint + tried < segments.Count ? hint + tried : hint + tried - segments.Count;
+            var segment = segments[index];
+            int unit = segment.FreeUnits < units ? -1 : segment.FindFree(units);
+            if (unit >= 0)
+            {
+                segment.Set(unit, units);
+                hint = index;
+                return segment.Address + ((long)unit * UnitBytes);
+            }
+        }
+
+        return null;
+    }
+
+    /// <summary>Gives memory of <see cref="TryAllocate"/> back.</summary>
+    public void Free(byte* address, int bytes)
+    {
+        int index = SegmentOf(address);
+        segments[index].Clear((int)((address - segments[index].Address) / UnitBytes), Units(bytes));
+        hint = index;
+    }
+
+    /// <summary>Maps one more segment.</summary>
+    public void Grow()
+    {
+        var segment = new Segment(NativePages.Map(SegmentBytes));
+        int index = segments.FindIndex(other => other.Address > segment.Address);
+        segments.Insert(index < 0 ? segments.Count : index, segment);
+        hint = index < 0 ? segments.Count - 1 : index;
+    }
+
+    /// <summary>Unmaps up to <paramref name="most"/> segments that are wholly free.</summary>
+    /// <returns>How many went.</returns>
+    public int Shrink(int most)
+    {
+        int gone = 0;
+        for (int index = segments.Count - 1; index >= 0 && gone < most; index--)
+        {
+            if (segments[index].FreeUnits == UnitsPerSegment)
+            {
+                NativePages.Unmap(segments[index].Address, SegmentBytes);
+                segments.RemoveAt(index);
+                gone++;
+            }
+        }
+
+        hint = 0;
+        return gone;
+    }
+
+    /// <summary>Gives the content of free units back to the system while their segments stay mapped.</summary>
+    public void DiscardFree()
+    {
+        foreach (var segment in segments)
+        {
+            segment.DiscardFree();
+        }
+    }
+
+    /// <summary>The number of the segment that holds <paramref name="address"/>, for choosing neighbours to evict; it changes as segments come and go.</summary>
+    public int SegmentOf(byte* address)
+    {
+        int low = 0;
+        int high = segments.Count;
+        while (low < high)
+        {
+            int middle = (low + high) / 2;
+            if (segments[middle].Address <= address)
+            {
+                low = middle + 1;
+            }
+            else
+            {
+                high = middle;
+            }
+        }
+
+        Invariant.Holds(low > 0 && address < segments[low - 1].Address + SegmentBytes, "a block lies in a mapped segment");
+        return low - 1;
+    }
+
+    private static int Units(int bytes) => (bytes + UnitBytes - 1) / UnitBytes;
+
+    /// <summary>One mapping; a set bit is a unit in use.</summary>
+    private sealed class Segment(byte* address)
+    {
+        private readonly ulong[] used = new ulong[Words];
+
+        public byte* Address { get; } = address;
+
+        public int FreeUnits { get; private set; } = UnitsPerSegment;
+
+        /// <summary>The first unit of <paramref name="units"/> free neighbours; -1 when there are none.</summary>
+        public int FindFree(int units)
+        {
+            int unit = 0;
+            while (unit + units <= UnitsPerSegment)
+            {
+                int free = FreeFrom(unit, units);
+                if (free >= units)
+                {
+                    return unit;
+                }
+
+                unit += free;
+                unit += UsedFrom(unit);
+            }
+
+            return -1;
+        }
+
+        public void Set(int unit, int units) => Mark(unit, units, inUse: true);
+
+        public void Clear(int unit, int units) => Mark(unit, units, inUse: false);
+
+        public void DiscardFree()
+        {
+            for (int unit = 0; unit < UnitsPerSegment; unit += UsedFrom(unit))
+            {
+                int free = FreeFrom(unit, UnitsPerSegment - unit);
+                NativePages.Discard(Address + ((long)unit * UnitBytes), (long)free * UnitBytes);
+                unit += free;
+                if (unit == UnitsPerSegment)
+                {
+                    return;
+                }
+            }
+        }
+
+        private void Mark(int unit, int units, bool inUse)
+        {
+            for (int each = unit; each < unit + units; each++)
+            {
+                ulong bit = 1UL << (each & 63);
+                Invariant.Holds((used[each >> 6] & bit) != 0 != inUse, "a unit of cache memory has one owner");
+                used[each >> 6] ^= bit;
+            }
+
+            FreeUnits += inUse ? -units : units;
+        }
+
+        /// <summary>How many free units begin at <paramref name="unit"/>; stops counting at <paramref name="enough"/> or more.</summary>
+        private int FreeFrom(int unit, int enough) => RunFrom(unit, enough, complement: 0);
+
+        private int UsedFrom(int unit) => RunFrom(unit, UnitsPerSegment, complement: ulong.MaxValue);
+
+        private int RunFrom(int unit, int enough, ulong complement)
+        {
+            int length = 0;
+            while (unit + length < UnitsPerSegment && length < enough)
+            {
+                int at = unit + length;
+                int inWord = BitOperations.TrailingZeroCount((used[at >> 6] ^ complement) >> (at & 63));
+                int left = 64 - (at & 63);
+                if (inWord < left)
+                {
+                    return length + inWord;
+                }
+
+                length += left;
+            }
+
+            return length;
+        }
+    }
+}

@@ -1,0 +1,99 @@
+using Rookery.Disk;
+
+namespace Rookery.Storage;
+
+/// <summary>Where a cursor gets its blocks from. Holds one block at a time.</summary>
+internal interface IBlockSource : IDisposable
+{
+    /// <summary>Gets a block, letting the one before go. False when <paramref name="damage"/> says why it cannot be had.</summary>
+    bool TryLoad(int block, out BlockView view, out RunDamage? damage);
+}
+
+/// <summary>Blocks through the cache, for walks that answer clients.</summary>
+internal sealed class CachedBlocks(RunReader run, BlockCache cache) : IBlockSource
+{
+    private CachedBlock? pinned;
+
+    public bool TryLoad(int block, out BlockView view, out RunDamage? damage)
+    {
+        Dispose();
+        pinned = cache.Pin(run, block, isPointRead: false, out damage);
+        view = pinned is null ? default : pinned.View;
+        return pinned is not null;
+    }
+
+    public void Dispose()
+    {
+        pinned?.Unpin();
+        pinned = null;
+    }
+}
+
+/// <summary>Blocks read ahead into memory of their own, for work that touches every block once and must not disturb the cache.</summary>
+internal sealed unsafe class SequentialBlocks(RunReader run, IoKind kind) : IBlockSource
+{
+    private const int WindowBytes = 256 * 1024;
+
+    private readonly NativeRegion window = new(WindowBytes);
+    private NativeRegion unpacked = new(64 * 1024);
+    private long windowStart;
+    private int windowLength;
+
+    public bool TryLoad(int block, out BlockView view, out RunDamage? damage)
+    {
+        view = default;
+        var sealedBlock = default(SealedBlock);
+        string? wrong = Read(block, out var bytes);
+        wrong ??= SealedBlock.Open(bytes, run.FileId, run.Index.Offset(block), out sealedBlock);
+        if (wrong is null)
+        {
+            if (unpacked.Bytes < sealedBlock.MemoryBytes)
+            {
+                unpacked.Dispose();
+                unpacked = new NativeRegion(sealedBlock.MemoryBytes);
+            }
+
+            wrong = sealedBlock.TryUnpack(unpacked.Address) ? null : SealedBlock.Malformed;
+            view = new BlockView(unpacked.Address, sealedBlock.RawLength, sealedBlock.Rows);
+        }
+
+        damage = wrong is null ? null : run.DamageOf(block, wrong);
+        return wrong is null;
+    }
+
+    public void Dispose()
+    {
+        window.Dispose();
+        unpacked.Dispose();
+    }
+
+    private string? Read(int block, out ReadOnlySpan<byte> bytes)
+    {
+        bytes = default;
+        long offset = run.Index.Offset(block);
+        int length = run.Index.BytesOnDisk(block);
+        if (offset < windowStart || offset + length > windowStart + windowLength)
+        {
+            int ahead = (int)Math.Min(WindowBytes, run.Index.Offset(run.Index.Blocks) - offset);
+            long begun = run.Io.Begin();
+            windowLength = 0;
+            if (run.ReadExactly(offset, window.SpanOf(0, ahead)) is { } wrong)
+            {
+                // Perhaps it is a later block of the window that cannot be read.
+                ahead = length;
+                wrong = run.ReadExactly(offset, window.SpanOf(0, ahead));
+                if (wrong is not null)
+                {
+                    return wrong;
+                }
+            }
+
+            run.Io.Record(kind, begun, ahead);
+            windowStart = offset;
+            windowLength = ahead;
+        }
+
+        bytes = window.SpanOf((int)(offset - windowStart), length);
+        return null;
+    }
+}

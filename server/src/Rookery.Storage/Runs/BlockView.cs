@@ -1,0 +1,115 @@
+using System.Runtime.CompilerServices;
+
+namespace Rookery.Storage;
+
+/// <summary>One row inside a block that is in memory.</summary>
+internal unsafe readonly struct BlockRow(byte* suffix, int suffixLength, byte* value, int valueLength, long sequence, RowKind kind)
+{
+    public readonly byte* ValueAddress = value;
+    public readonly int ValueLength = valueLength;
+    public readonly long Sequence = sequence;
+    public readonly RowKind Kind = kind;
+
+    public ReadOnlySpan<byte> Suffix => new(suffix, suffixLength);
+}
+
+/// <summary>
+/// A raw block in memory and, behind it, its directory: the head of every key's suffix (4 bytes), then the offset of every row (2 bytes). The directory is built
+/// when the block is read, which also proves that no length in it leads outside, so that looks into the block need no checks; on disk it would only cost bytes.
+/// </summary>
+internal readonly unsafe struct BlockView(byte* raw, int rawLength, int rows)
+{
+    public const int DirectoryBytesPerRow = sizeof(uint) + sizeof(ushort);
+
+    /// <summary>Rows in the block.</summary>
+    public int Rows => rows;
+
+    /// <summary>What every key of the block begins with.</summary>
+    public ReadOnlySpan<byte> Prefix => new(raw + RunFormat.RawHeaderBytes, PrefixLength);
+
+    private int PrefixLength => Unsafe.ReadUnaligned<ushort>(raw);
+
+    private uint* Heads => (uint*)(raw + DirectoryOffset(rawLength));
+
+    private ushort* Offsets => (ushort*)(Heads + rows);
+
+    /// <summary>Memory for a block and its directory, in bytes.</summary>
+    public static int MemoryBytes(int rawLength, int rows) => DirectoryOffset(rawLength) + (rows * DirectoryBytesPerRow);
+
+    /// <summary>Builds the directory behind the raw block. False when the block is not what a writer makes: then it must not be used.</summary>
+    public bool TryBuildDirectory()
+    {
+        if (rawLength < RunFormat.RawHeaderBytes || PrefixLength > rawLength - RunFormat.RawHeaderBytes)
+        {
+            return false;
+        }
+
+        byte* end = raw + rawLength;
+        byte* at = raw + RunFormat.RawHeaderBytes + PrefixLength;
+        for (int row = 0; row < rows; row++)
+        {
+            long offset = at - raw;
+            if (offset > ushort.MaxValue
+                || !Varint.TryRead(ref at, end, out ulong suffixLength)
+                || !Varint.TryRead(ref at, end, out ulong valueAndKind)
+                || !Varint.TryRead(ref at, end, out _)
+                || suffixLength > (ulong)(end - at)
+                || (valueAndKind >> 2) > (ulong)(end - at) - suffixLength
+                || (valueAndKind & 3) > (ulong)RowKind.LargeReference)
+            {
+                return false;
+            }
+
+            Heads[row] = KeyHead.Of4(new ReadOnlySpan<byte>(at, (int)suffixLength));
+            Offsets[row] = (ushort)offset;
+            at += suffixLength + (valueAndKind >> 2);
+        }
+
+        return at == end && rows > 0;
+    }
+
+    /// <summary>The number of the first row whose key is not below <paramref name="key"/>; <see cref="Rows"/> when there is none.</summary>
+    public int LowerBound(ReadOnlySpan<byte> key, out bool isEqual)
+    {
+        isEqual = false;
+        var prefix = Prefix;
+        if (!key.StartsWith(prefix))
+        {
+            return key.SequenceCompareTo(prefix) < 0 ? 0 : rows;
+        }
+
+        var suffix = key[prefix.Length..];
+        uint head = KeyHead.Of4(suffix);
+        uint* heads = Heads;
+        int low = 0;
+        int high = rows;
+        while (low < high)
+        {
+            int middle = (int)((uint)(low + high) >> 1);
+            int order = heads[middle] != head ? (heads[middle] < head ? -1 : 1) : Read(middle).Suffix.SequenceCompareTo(suffix);
+            isEqual |= order == 0;
+            if (order < 0)
+            {
+                low = middle + 1;
+            }
+            else
+            {
+                high = middle;
+            }
+        }
+
+        return low;
+    }
+
+    /// <summary>The row with this number.</summary>
+    public BlockRow Read(int row)
+    {
+        byte* at = raw + Offsets[row];
+        int suffixLength = (int)Varint.ReadChecked(ref at);
+        ulong valueAndKind = Varint.ReadChecked(ref at);
+        long sequence = Unsafe.ReadUnaligned<long>(raw + 2) + (long)Varint.ReadChecked(ref at);
+        return new BlockRow(at, suffixLength, at + suffixLength, (int)(valueAndKind >> 2), sequence, (RowKind)(valueAndKind & 3));
+    }
+
+    private static int DirectoryOffset(int rawLength) => (rawLength + 3) & ~3;
+}

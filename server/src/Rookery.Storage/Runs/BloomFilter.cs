@@ -1,0 +1,71 @@
+using Rookery.Disk;
+
+namespace Rookery.Storage;
+
+/// <summary>
+/// A blocked Bloom filter (Putze, Sanders, Singler, "Cache-, Hash- and Space-Efficient Bloom Filters", 2007): 10 bits a key, six of them in one 64-byte line.
+/// Blocked, because a lookup asks every run: one cache miss per run instead of up to seven, for 1.2 % instead of 0.9 % false positives.
+/// The upper half of the key's hash chooses the line, and a remix of that half the bits, so that a writer has to remember only 4 bytes per key.
+/// </summary>
+internal static unsafe class BloomFilter
+{
+    public const int LineBytes = 64;
+    private const int BitsPerKey = 10;
+    private const int Probes = 6;
+    private const ulong Golden = 0x9e3779b97f4a7c15;
+
+    /// <summary>What is remembered of a key until the filter's size is known.</summary>
+    public static uint Digest(ulong keyHash) => (uint)(keyHash >> 32);
+
+    /// <summary>The size of a filter for <paramref name="keys"/> keys, in bytes: whole lines, at least one.</summary>
+    public static int SizeBytes(long keys) => (int)Math.Max(1, ((keys * BitsPerKey) + (LineBytes * 8) - 1) / (LineBytes * 8)) * LineBytes;
+
+    /// <summary>Adds a key to <paramref name="filter"/>, whose length is a multiple of <see cref="LineBytes"/>.</summary>
+    public static void Add(Span<byte> filter, uint digest)
+    {
+        var line = filter.Slice(LineOf(digest, (uint)(filter.Length / LineBytes)) * LineBytes, LineBytes);
+        ulong bits = Remix(digest);
+        for (int probe = 0; probe < Probes; probe++)
+        {
+            int bit = (int)(bits & 511);
+            line[bit >> 3] |= (byte)(1 << (bit & 7));
+            bits >>= 9;
+        }
+    }
+
+    /// <summary>Whether the key may have been added.</summary>
+    public static bool MayContain(byte* filter, uint lines, ulong keyHash)
+    {
+        uint digest = Digest(keyHash);
+        byte* line = filter + ((long)LineOf(digest, lines) * LineBytes);
+        ulong bits = Remix(digest);
+        for (int probe = 0; probe < Probes; probe++)
+        {
+            int bit = (int)(bits & 511);
+            if ((line[bit >> 3] & (1 << (bit & 7))) == 0)
+            {
+                return false;
+            }
+
+            bits >>= 9;
+        }
+
+        return true;
+    }
+
+    /// <summary>Spreads 32 bits evenly over the lines without a division (Lemire, 2016).</summary>
+    private static int LineOf(uint digest, uint lines)
+    {
+        int line = (int)(((ulong)digest * lines) >> 32);
+        Invariant.Holds((uint)line < lines, "a filter has the line of every key");
+        return line;
+    }
+
+    private static ulong Remix(uint digest)
+    {
+        // The low bits of a product depend on few bits of the factor; folding twice makes all 54 that are used depend on all 32.
+        ulong mixed = (digest + 1UL) * Golden;
+        mixed = (mixed ^ (mixed >> 29)) * 0xbf58476d1ce4e5b9;
+        return mixed ^ (mixed >> 32);
+    }
+}

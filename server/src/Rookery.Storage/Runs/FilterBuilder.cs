@@ -1,0 +1,39 @@
+namespace Rookery.Storage;
+
+/// <summary>Remembers 4 bytes of every key's hash until the filter's size is known. In pieces, so that growing copies nothing and leaves no large arrays behind.</summary>
+internal sealed class FilterBuilder
+{
+    // 64 KiB: below the size from which arrays go to the large object heap.
+    private const int PieceLength = 16 * 1024;
+
+    private readonly List<uint[]> pieces = [];
+    private int used = PieceLength;
+
+    /// <summary>The size that the filter would have now, in bytes.</summary>
+    public int SizeBytes => BloomFilter.SizeBytes(Keys);
+
+    private long Keys => ((long)pieces.Count * PieceLength) - (PieceLength - used);
+
+    public void Add(ReadOnlySpan<byte> key)
+    {
+        if (used == PieceLength)
+        {
+            pieces.Add(new uint[PieceLength]);
+            used = 0;
+        }
+
+        pieces[^1][used++] = BloomFilter.Digest(KeyHash.Of(key));
+    }
+
+    /// <summary>Sets the bits of every key in <paramref name="filter"/>, which is zeroed and of <see cref="SizeBytes"/>.</summary>
+    public void Build(Span<byte> filter)
+    {
+        for (int piece = 0; piece < pieces.Count; piece++)
+        {
+            foreach (uint digest in pieces[piece].AsSpan(0, piece == pieces.Count - 1 ? used : PieceLength))
+            {
+                BloomFilter.Add(filter, digest);
+            }
+        }
+    }
+}

@@ -1,0 +1,124 @@
+using Rookery.Disk;
+
+namespace Rookery.Storage;
+
+/// <summary>What an open run keeps in memory: footer, index, filter, key range and range tombstones, all of them checked.</summary>
+internal sealed unsafe class RunContents : IDisposable
+{
+    private RunContents(long fileId, in RunFooter footer, RunSummary summary, RangeTombstoneSet rangeTombstones, RunIndex index, NativeRegion memory)
+    {
+        FileId = fileId;
+        Footer = footer;
+        Summary = summary;
+        RangeTombstones = rangeTombstones;
+        Index = index;
+        Memory = memory;
+    }
+
+    public long FileId { get; }
+
+    public RunFooter Footer { get; }
+
+    public RunSummary Summary { get; }
+
+    public RangeTombstoneSet RangeTombstones { get; }
+
+    public RunIndex Index { get; }
+
+    /// <summary>The filter, then the index: the filter's lines must not straddle two lines of the processor's cache.</summary>
+    public NativeRegion Memory { get; }
+
+    public byte* Filter => Memory.Address;
+
+    public void Dispose() => Memory.Dispose();
+
+    /// <summary>Reads everything but the blocks; null when <paramref name="damage"/> says what is wrong.</summary>
+    /// <exception cref="DiskException">The file could not be read.</exception>
+    public static RunContents? Load(IDiskFile file, long fileId, out RunDamage? damage)
+    {
+        long length = file.Length;
+        string? wrong = ReadEnds(file, fileId, length, out var footer);
+        if (wrong is not null)
+        {
+            damage = new RunDamage(file.Path, 0, length, wrong);
+            return null;
+        }
+
+        NativeRegion? memory = new(footer.FilterBytes + RunIndex.MemoryBytes(footer.IndexBytes, footer.Blocks));
+        try
+        {
+            var contents = LoadParts(file, fileId, footer, memory, out damage);
+            memory = contents is null ? memory : null;
+            return contents;
+        }
+        finally
+        {
+            memory?.Dispose();
+        }
+    }
+
+    private static string? ReadEnds(IDiskFile file, long fileId, long length, out RunFooter footer)
+    {
+        footer = default;
+        Span<byte> header = stackalloc byte[RunFormat.HeaderBytes];
+        Span<byte> end = stackalloc byte[RunFooter.Bytes];
+        if (length < header.Length + end.Length)
+        {
+            return "it is too short to be a run";
+        }
+
+        string? wrong = RunFormat.CheckHeader(header[..file.Read(header, 0)], fileId);
+        if (wrong is null && !RunFooter.TryRead(end[..file.Read(end, length - end.Length)], fileId, length, out footer, out wrong))
+        {
+            return wrong;
+        }
+
+        return wrong;
+    }
+
+    private static RunContents? LoadParts(IDiskFile file, long fileId, in RunFooter footer, NativeRegion memory, out RunDamage? damage)
+    {
+        using var scratch = new NativeRegion(Math.Max(footer.IndexBytes, footer.PropertiesBytes));
+        var index = default(RunIndex);
+        damage = ReadPart(file, fileId, footer.FilterOffset, memory.SpanOf(0, (int)footer.FilterBytes), footer.FilterChecksum, "filter")
+            ?? ReadPart(file, fileId, footer.IndexOffset, scratch.SpanOf(0, (int)footer.IndexBytes), footer.IndexChecksum, "index");
+        if (damage is null && !RunIndex.TryLoad(scratch.Address, footer.IndexBytes, footer.Blocks, footer.IndexOffset, memory.Address + footer.FilterBytes, out index))
+        {
+            damage = new RunDamage(file.Path, footer.IndexOffset, footer.IndexBytes, "the index does not hold together");
+        }
+
+        var properties = scratch.SpanOf(0, (int)footer.PropertiesBytes);
+        damage ??= ReadPart(file, fileId, footer.PropertiesOffset, properties, footer.PropertiesChecksum, "list of properties");
+        if (damage is not null)
+        {
+            return null;
+        }
+
+        if (!RunProperties.TryDecode(properties, footer.RangeTombstones, out byte[] smallest, out byte[] largest, out var rangeTombstones))
+        {
+            damage = new RunDamage(file.Path, footer.PropertiesOffset, footer.PropertiesBytes, "the list of properties does not hold together");
+            return null;
+        }
+
+        var summary = new RunSummary(
+            fileId,
+            footer.FileBytes,
+            footer.Rows,
+            footer.Tombstones,
+            footer.RangeTombstones,
+            footer.LogicalBytes,
+            footer.SmallestSequence,
+            footer.LargestSequence,
+            smallest,
+            largest);
+        return new RunContents(fileId, footer, summary, rangeTombstones, index, memory);
+    }
+
+    private static RunDamage? ReadPart(IDiskFile file, long fileId, long offset, Span<byte> target, uint checksum, string name)
+    {
+        string? wrong = file.Read(target, offset) != target.Length ? $"the file ends within its {name}"
+            : RunFormat.ChecksumOf(fileId, offset, target) != checksum ? $"the checksum of the {name} does not match"
+            : null;
+        return wrong is null ? null : new RunDamage(file.Path, offset, target.Length, wrong);
+    }
+}

@@ -1,0 +1,34 @@
+namespace Rookery.Storage;
+
+/// <summary>What a writer counts for the footer.</summary>
+internal struct RunCounts
+{
+    public long Rows { get; private set; }
+
+    public long Tombstones { get; private set; }
+
+    public long LogicalBytes { get; private set; }
+
+    public long SmallestSequence { get; private set; }
+
+    public long LargestSequence { get; private set; }
+
+    private bool hasSequence;
+
+    public void Add(int keyLength, int valueLength, long sequence, RowKind kind)
+    {
+        Rows++;
+        Tombstones += kind == RowKind.Tombstone ? 1 : 0;
+        LogicalBytes += keyLength + valueLength;
+        AddSequence(sequence);
+    }
+
+    public void AddRangeTombstone(long sequence) => AddSequence(sequence);
+
+    private void AddSequence(long sequence)
+    {
+        SmallestSequence = hasSequence ? Math.Min(SmallestSequence, sequence) : sequence;
+        LargestSequence = hasSequence ? Math.Max(LargestSequence, sequence) : sequence;
+        hasSequence = true;
+    }
+}

@@ -1,0 +1,77 @@
+using Rookery.Disk;
+
+namespace Rookery.Storage;
+
+/// <summary>
+/// The way of a run's bytes to disk: in writes of 256 KiB, because a card erases in such units, and synced in between when asked to, because a journal's
+/// fdatasync waits for whatever the device has queued. The buffer is native: it is large, short-lived and not the garbage collector's business.
+/// </summary>
+internal sealed class RunFile(IDiskFile file, IoKind kind, bool paced, IIoRecorder io) : IDisposable
+{
+    private const int WriteBytes = 256 * 1024;
+    private const int UnsyncedLimitBytes = 512 * 1024;
+
+    private readonly NativeRegion buffer = new(WriteBytes + RunFormat.RawLimitBytes + RunFormat.BlockHeaderBytes);
+    private int buffered;
+    private long unsyncedBytes;
+
+    /// <summary>Where the next byte will lie in the file.</summary>
+    public long Position => WrittenBytes + buffered;
+
+    /// <summary>Bytes handed to the disk.</summary>
+    public long WrittenBytes { get; private set; }
+
+    /// <summary>Room for <paramref name="bytes"/> at <see cref="Position"/>; at most a block.</summary>
+    public Span<byte> Reserve(int bytes) => buffer.SpanOf(buffered, bytes);
+
+    /// <summary>Takes the first <paramref name="bytes"/> of what was reserved.</summary>
+    public void Advance(int bytes)
+    {
+        buffered += bytes;
+        if (buffered >= WriteBytes)
+        {
+            WriteOut(WriteBytes);
+            if (paced && unsyncedBytes + WriteBytes > UnsyncedLimitBytes)
+            {
+                file.Sync();
+                unsyncedBytes = 0;
+            }
+        }
+    }
+
+    /// <summary>Appends <paramref name="data"/> of any length.</summary>
+    public void Append(ReadOnlySpan<byte> data)
+    {
+        while (!data.IsEmpty)
+        {
+            int part = Math.Min(data.Length, WriteBytes - buffered);
+            data[..part].CopyTo(Reserve(part));
+            Advance(part);
+            data = data[part..];
+        }
+    }
+
+    /// <summary>Writes what is buffered and syncs.</summary>
+    public void Finish()
+    {
+        WriteOut(buffered);
+        file.Sync();
+    }
+
+    public void Dispose()
+    {
+        file.Dispose();
+        buffer.Dispose();
+    }
+
+    private void WriteOut(int bytes)
+    {
+        long begun = io.Begin();
+        file.Write(buffer.SpanOf(0, bytes), WrittenBytes);
+        io.Record(kind, begun, bytes);
+        WrittenBytes += bytes;
+        unsyncedBytes += bytes;
+        buffered -= bytes;
+        buffer.SpanOf(bytes, buffered).CopyTo(buffer.Span);
+    }
+}

@@ -1,0 +1,74 @@
+using System.Buffers.Binary;
+using Rookery.Disk;
+
+namespace Rookery.Storage;
+
+/// <summary>
+/// Format version 1 of a run, all numbers little-endian:
+/// <code>
+/// header      magic "RKRYRUN\n", u32 version, u32 0, u64 file id, u32 0, u32 CRC
+/// block *     u32 CRC, u32 raw bytes (top bit: the payload is LZ4), u32 rows, payload
+///             raw = u16 prefix length, u64 base sequence, prefix, row *
+///             row = varint suffix length, varint value length * 4 + kind, varint sequence - base, suffix, value
+/// index       varint first offset, then per block: varint bytes on disk, varint separator length, separator
+/// filter      lines of the Bloom filter; absent when the footer gives it no bytes
+/// properties  smallest key, largest key (varint length, bytes), then per range tombstone: from, to exclusive, varint sequence
+/// footer      see <see cref="RunFooter"/>
+/// </code>
+/// A separator is the shortest key that is above the last key of the block before and not above the first of its own. Every CRC-32C also covers the file
+/// id and the offset of what it protects, so that a block of another file or place is not taken for the right one. No byte lies outside of a checksum.
+/// </summary>
+internal static class RunFormat
+{
+    public const uint Version = 1;
+    public const int HeaderBytes = 32;
+    public const int BlockHeaderBytes = 12;
+    public const int RawHeaderBytes = 10;
+    public const uint CompressedFlag = 0x8000_0000;
+
+    /// <summary>The largest raw block: one row of the longest key and value.</summary>
+    public const int RawLimitBytes = RawHeaderBytes + RunWriter.KeyLimitBytes + RunWriter.ValueLimitBytes + (3 * Varint.LimitBytes);
+
+    private static ReadOnlySpan<byte> Magic => "RKRYRUN\n"u8;
+
+    /// <summary>The checksum of <paramref name="data"/> at <paramref name="offset"/> of file <paramref name="fileId"/>.</summary>
+    public static uint ChecksumOf(long fileId, long offset, ReadOnlySpan<byte> data)
+    {
+        Span<byte> place = stackalloc byte[16];
+        BinaryPrimitives.WriteInt64LittleEndian(place, fileId);
+        BinaryPrimitives.WriteInt64LittleEndian(place[8..], offset);
+        return Checksum.Finish(Checksum.Append(Checksum.Append(Checksum.Start, place), data));
+    }
+
+    public static void WriteHeader(Span<byte> header, long fileId)
+    {
+        header = header[..HeaderBytes];
+        header.Clear();
+        Magic.CopyTo(header);
+        BinaryPrimitives.WriteUInt32LittleEndian(header[8..], Version);
+        BinaryPrimitives.WriteInt64LittleEndian(header[16..], fileId);
+        BinaryPrimitives.WriteUInt32LittleEndian(header[28..], ChecksumOf(fileId, 0, header[..28]));
+    }
+
+    /// <summary>What is wrong with a header; null when it is good.</summary>
+    public static string? CheckHeader(ReadOnlySpan<byte> header, long fileId)
+    {
+        if (header.Length < HeaderBytes)
+        {
+            return "the file ends within its header";
+        }
+
+        if (!header.StartsWith(Magic))
+        {
+            return "it does not begin like a run";
+        }
+
+        uint version = BinaryPrimitives.ReadUInt32LittleEndian(header[8..]);
+        if (version > Version)
+        {
+            return $"its format version {version} is newer than this program's {Version}";
+        }
+
+        return BinaryPrimitives.ReadUInt32LittleEndian(header[28..]) == ChecksumOf(fileId, 0, header[..28]) ? null : "the checksum of the header does not match";
+    }
+}

@@ -1,0 +1,62 @@
+using Rookery.Disk;
+
+namespace Rookery.Storage;
+
+/// <summary>Walks a run part by part (header, every block, index, filter, properties and footer) and checks what lies on disk now, not what is in memory.</summary>
+internal sealed class RunVerification(RunReader run, RunContents contents, IDiskFile file, IIoRecorder io)
+{
+    private const int WindowBytes = 256 * 1024;
+
+    public RunDamage? Check(long from, long budgetBytes, out long next)
+    {
+        using var window = new NativeRegion(WindowBytes);
+        long begun = io.Begin();
+        next = from;
+        RunDamage? damage = null;
+        while (damage is null && next < contents.Footer.FileBytes && (next == from || next - from < budgetBytes))
+        {
+            damage = CheckPart(next, window, out next);
+        }
+
+        io.Record(IoKind.Scrub, begun, next - from);
+        return damage;
+    }
+
+    private RunDamage? CheckPart(long from, NativeRegion window, out long next)
+    {
+        if (from < RunFormat.HeaderBytes)
+        {
+            next = RunFormat.HeaderBytes;
+            var header = window.SpanOf(0, RunFormat.HeaderBytes);
+            string? wrong = run.ReadExactly(0, header) ?? RunFormat.CheckHeader(header, contents.FileId);
+            return wrong is null ? null : new RunDamage(file.Path, 0, RunFormat.HeaderBytes, wrong);
+        }
+
+        if (from < contents.Footer.IndexOffset)
+        {
+            int block = contents.Index.BlockAt(from);
+            next = contents.Index.Offset(block + 1);
+            var bytes = window.SpanOf(0, contents.Index.BytesOnDisk(block));
+            string? wrong = run.ReadExactly(contents.Index.Offset(block), bytes) ?? SealedBlock.Open(bytes, contents.FileId, contents.Index.Offset(block), out _);
+            return wrong is null ? null : run.DamageOf(block, wrong);
+        }
+
+        next = contents.Footer.FileBytes;
+        return CheckEnd();
+    }
+
+    /// <summary>Index, filter, properties and footer: loads them once more, as opening did.</summary>
+    private RunDamage? CheckEnd()
+    {
+        try
+        {
+            using var loaded = RunContents.Load(file, contents.FileId, out var damage);
+            return damage;
+        }
+        catch (DiskException exception)
+        {
+            long offset = contents.Footer.IndexOffset;
+            return new RunDamage(file.Path, offset, contents.Footer.FileBytes - offset, $"it could not be read ({DiskException.Describe(exception.Error)})");
+        }
+    }
+}

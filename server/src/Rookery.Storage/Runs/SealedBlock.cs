@@ -1,0 +1,72 @@
+using System.Buffers.Binary;
+using Rookery.Disk;
+
+namespace Rookery.Storage;
+
+/// <summary>A block as it lies on disk, after its checksum was found right.</summary>
+internal readonly unsafe ref struct SealedBlock
+{
+    /// <summary>What is wrong with a block whose payload cannot be unpacked although its checksum is right.</summary>
+    public const string Malformed = "the payload of a block is malformed";
+
+    private readonly ReadOnlySpan<byte> payload;
+    private readonly bool isCompressed;
+
+    private SealedBlock(ReadOnlySpan<byte> payload, bool isCompressed, int rawLength, int rows)
+    {
+        this.payload = payload;
+        this.isCompressed = isCompressed;
+        RawLength = rawLength;
+        Rows = rows;
+    }
+
+    public int RawLength { get; }
+
+    public int Rows { get; }
+
+    /// <summary>Memory that <see cref="TryUnpack"/> fills, in bytes.</summary>
+    public int MemoryBytes => BlockView.MemoryBytes(RawLength, Rows);
+
+    /// <summary>Checks the bytes of a block.</summary>
+    /// <returns>What is wrong; null when <paramref name="block"/> can be trusted.</returns>
+    public static string? Open(ReadOnlySpan<byte> bytes, long fileId, long offset, out SealedBlock block)
+    {
+        block = default;
+        if (BinaryPrimitives.ReadUInt32LittleEndian(bytes) != RunFormat.ChecksumOf(fileId, offset, bytes[4..]))
+        {
+            return "the checksum of a block does not match";
+        }
+
+        uint lengthAndFlag = BinaryPrimitives.ReadUInt32LittleEndian(bytes[4..]);
+        uint length = lengthAndFlag & ~RunFormat.CompressedFlag;
+        uint rows = BinaryPrimitives.ReadUInt32LittleEndian(bytes[8..]);
+        bool isLz4 = length != lengthAndFlag;
+        var stored = bytes[RunFormat.BlockHeaderBytes..];
+        if (length > RunFormat.RawLimitBytes || rows > ushort.MaxValue || (!isLz4 && length != stored.Length))
+        {
+            return "the header of a block makes no sense";
+        }
+
+        block = new SealedBlock(stored, isLz4, (int)length, (int)rows);
+        return null;
+    }
+
+    /// <summary>Writes the raw block and its directory to <paramref name="memory"/>. False when the payload is not a block.</summary>
+    public bool TryUnpack(byte* memory)
+    {
+        var raw = new Span<byte>(memory, RawLength);
+        if (isCompressed)
+        {
+            if (!Lz4.TryDecompress(payload, raw))
+            {
+                return false;
+            }
+        }
+        else
+        {
+            payload.CopyTo(raw);
+        }
+
+        return new BlockView(memory, RawLength, Rows).TryBuildDirectory();
+    }
+}

@@ -1,0 +1,223 @@
+using Rookery.Disk;
+
+namespace Rookery.Storage.Tests.Runs;
+
+public sealed class BlockCacheTests
+{
+    private const int MiB = 1024 * 1024;
+
+    [Fact]
+    public void A_block_is_read_once_and_then_from_memory()
+    {
+        using var fixture = new RunFixture();
+        var (run, rows) = Filled(fixture, 1, rows: 200);
+        ReadAll(run, rows);
+        long reads = fixture.Io.Count(IoKind.Read);
+        ReadAll(run, rows);
+        Assert.Equal(run.Index.Blocks, reads);
+        Assert.Equal(reads, fixture.Io.Count(IoKind.Read));
+    }
+
+    [Fact]
+    public void Memory_stays_within_the_capacity_while_much_more_is_read()
+    {
+        using var fixture = new RunFixture(cacheBytes: 2 * MiB);
+        var (run, rows) = Filled(fixture, 1, rows: 3000);
+        Assert.True(run.Summary.LogicalBytes > 5 * MiB);
+        ReadAll(run, rows);
+        Assert.InRange(fixture.Cache.UsedBytes, MiB, 2 * MiB);
+        Assert.Equal(fixture.Cache.UsedBytes, fixture.Budget.UsedBytes);
+    }
+
+    [Fact]
+    public void Blocks_of_mixed_sizes_share_the_memory()
+    {
+        const int seed = 77;
+        var random = new RandomRows(seed);
+        using var fixture = new RunFixture(cacheBytes: 3 * MiB);
+        var rows = new SortedDictionary<byte[], ModelRow>(KeyComparer.Instance);
+        for (int number = 0; number < 400; number++)
+        {
+            rows[Id(number)] = new ModelRow(number, RowKind.Put, random.Bytes(random.Next(2) == 0 ? random.Next(65_536) : random.Next(2000)));
+        }
+
+        var run = fixture.WriteAndOpen(1, rows, RunFixture.Options(16 * 1024));
+        for (int probe = 0; probe < 3000; probe++)
+        {
+            int number = random.Next(400);
+            RunModelTests.AssertFound(run, Id(number), rows[Id(number)], seed);
+            Assert.InRange(fixture.Cache.UsedBytes, 0, 3 * MiB);
+        }
+    }
+
+    [Fact]
+    public void A_walk_over_everything_leaves_what_point_reads_use()
+    {
+        using var fixture = new RunFixture(cacheBytes: 3 * MiB);
+        var (hot, hotRows) = Filled(fixture, 1, rows: 600);
+        var (cold, _) = Filled(fixture, 2, rows: 6000);
+        for (int time = 0; time < 3; time++)
+        {
+            ReadAll(hot, hotRows);
+        }
+
+        using (var cursor = cold.OpenCursor())
+        {
+            Assert.Equal(6000, RunModelTests.Walk(cursor, cursor.SeekForward(default)).Count);
+        }
+
+        long before = fixture.Io.Count(IoKind.Read);
+        ReadAll(hot, hotRows);
+        Assert.InRange(fixture.Io.Count(IoKind.Read) - before, 0, hot.Index.Blocks / 20);
+    }
+
+    [Fact]
+    public void A_sequential_cursor_leaves_the_cache_alone()
+    {
+        using var fixture = new RunFixture();
+        var (run, _) = Filled(fixture, 1, rows: 500);
+        long used = fixture.Cache.UsedBytes;
+        using (var cursor = run.OpenSequentialCursor(IoKind.Compaction))
+        {
+            Assert.Equal(500, RunModelTests.Walk(cursor, cursor.SeekForward(default)).Count);
+        }
+
+        Assert.Equal(used, fixture.Cache.UsedBytes);
+        Assert.Equal(0, fixture.Io.Count(IoKind.Read));
+        Assert.InRange(fixture.Io.Count(IoKind.Compaction), 1, (run.Summary.FileBytes / (200 * 1024)) + 1);
+    }
+
+    [Fact]
+    public void Idle_blocks_are_given_back_and_busy_ones_stay()
+    {
+        using var fixture = new RunFixture();
+        var (run, rows) = Filled(fixture, 1, rows: 3000);
+        ReadAll(run, rows);
+        long full = fixture.Cache.UsedBytes;
+        fixture.Cache.TrimIdle();
+        Assert.Equal(full, fixture.Cache.UsedBytes);
+        var busy = rows.First();
+        RunModelTests.AssertFound(run, busy.Key, busy.Value, seed: 0);
+        fixture.Cache.TrimIdle();
+        Assert.InRange(fixture.Cache.UsedBytes, 0, run.ResidentBytes + MiB);
+
+        long reads = fixture.Io.Count(IoKind.Read);
+        RunModelTests.AssertFound(run, busy.Key, busy.Value, seed: 0);
+        Assert.Equal(reads, fixture.Io.Count(IoKind.Read));
+        fixture.Cache.TrimIdle();
+        fixture.Cache.TrimIdle();
+        Assert.Equal(run.ResidentBytes, fixture.Cache.UsedBytes);
+        ReadAll(run, rows);
+    }
+
+    [Fact]
+    public void A_lower_capacity_takes_effect_at_once_except_for_rows_in_hand()
+    {
+        using var fixture = new RunFixture();
+        var (run, rows) = Filled(fixture, 1, rows: 3000);
+        ReadAll(run, rows);
+        var held = rows.First();
+        Assert.Equal(RunLookup.Found, run.TryGet(held.Key, KeyHash.Of(held.Key), out var row, out _));
+        fixture.Cache.CapacityBytes = 0;
+        Assert.InRange(fixture.Cache.UsedBytes, 1, run.ResidentBytes + MiB);
+        Assert.True(row.Value.SequenceEqual(held.Value.Value));
+        row.Dispose();
+        ReadAll(run, rows);
+    }
+
+    [Fact]
+    public void A_closed_run_leaves_nothing_behind()
+    {
+        using var fixture = new RunFixture();
+        var (kept, keptRows) = Filled(fixture, 1, rows: 100);
+        var rows = Ids(2000);
+        fixture.Write(2, rows, RunFixture.Options(16 * 1024));
+        var run = RunReader.Open(fixture.Disk, RunFixture.PathOf(2), 2, fixture.Cache, fixture.Io, out _)!;
+        ReadAll(kept, keptRows);
+        ReadAll(run, rows);
+        run.Release();
+        fixture.Cache.TrimIdle();
+        Assert.InRange(fixture.Cache.UsedBytes, 0, kept.ResidentBytes + MiB);
+        ReadAll(kept, keptRows);
+    }
+
+    [Fact]
+    public void Readers_evictions_and_trims_at_once_never_show_a_wrong_row()
+    {
+        const int seed = 5;
+        using var fixture = new RunFixture(cacheBytes: MiB);
+        var rows = Ids(3000);
+        RunReader[] runs = [.. Enumerable.Range(1, 3).Select(id => fixture.WriteAndOpen(id, rows, RunFixture.Options(4096)))];
+        Parallel.For(0, 6, new ParallelOptions { MaxDegreeOfParallelism = 6 }, thread =>
+        {
+            var random = new RandomRows(seed + thread);
+            for (int step = 0; step < 6000; step++)
+            {
+                int number = random.Next(10) == 0 ? random.Next(3000) : random.Next(40);
+                RunModelTests.AssertFound(runs[random.Next(3)], Id(number), rows[Id(number)], seed);
+                if (thread == 0 && step % 50 == 0)
+                {
+                    fixture.Cache.TrimIdle();
+                    fixture.Cache.CapacityBytes = (1 + random.Next(2)) * MiB;
+                }
+                else if (thread == 1 && step % 500 == 0)
+                {
+                    using var cursor = runs[0].OpenCursor();
+                    Assert.Equal(3000, RunModelTests.Walk(cursor, cursor.SeekForward(default)).Count);
+                }
+            }
+        });
+        fixture.Cache.TrimIdle();
+        fixture.Cache.TrimIdle();
+        Assert.Equal(runs.Sum(run => run.ResidentBytes), fixture.Cache.UsedBytes);
+    }
+
+    [Fact]
+    public void Many_who_miss_one_block_read_it_once()
+    {
+        using var fixture = new RunFixture();
+        var (run, rows) = Filled(fixture, 1, rows: 2000);
+        var keys = rows.Keys.ToList();
+        using var together = new Barrier(4);
+        Thread[] threads = [.. Enumerable.Range(0, 4).Select(_ => new Thread(() =>
+        {
+            foreach (byte[] key in keys)
+            {
+                // All threads come to a block at the same moment, again and again.
+                together.SignalAndWait();
+                RunModelTests.AssertFound(run, key, rows[key], seed: 0);
+            }
+        }))];
+        Array.ForEach(threads, thread => thread.Start());
+        Array.ForEach(threads, thread => thread.Join());
+        Assert.Equal(run.Index.Blocks, fixture.Io.Count(IoKind.Read));
+    }
+
+    private static void ReadAll(RunReader run, SortedDictionary<byte[], ModelRow> rows)
+    {
+        foreach (var (key, row) in rows)
+        {
+            RunModelTests.AssertFound(run, key, row, seed: 0);
+        }
+    }
+
+    private static (RunReader Run, SortedDictionary<byte[], ModelRow> Rows) Filled(RunFixture fixture, int fileId, int rows)
+    {
+        var filled = Ids(rows);
+        return (fixture.WriteAndOpen(fileId, filled, RunFixture.Options(16 * 1024)), filled);
+    }
+
+    private static SortedDictionary<byte[], ModelRow> Ids(int count)
+    {
+        var random = new RandomRows(count);
+        var rows = new SortedDictionary<byte[], ModelRow>(KeyComparer.Instance);
+        for (int number = 0; number < count; number++)
+        {
+            rows[Id(number)] = new ModelRow(number, RowKind.Put, random.Bytes(2000));
+        }
+
+        return rows;
+    }
+
+    private static byte[] Id(int number) => System.Text.Encoding.ASCII.GetBytes($"things/{number:D7}");
+}

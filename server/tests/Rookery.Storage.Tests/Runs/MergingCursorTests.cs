@@ -1,0 +1,126 @@
+namespace Rookery.Storage.Tests.Runs;
+
+public sealed class MergingCursorTests
+{
+    [Theory]
+    [InlineData(1, 1)]
+    [InlineData(2, 2)]
+    [InlineData(3, 5)]
+    [InlineData(4, 9)]
+    public void A_merge_shows_what_a_replay_of_all_writes_leaves(int seed, int runs)
+    {
+        var random = new RandomRows(seed);
+        using var fixture = new RunFixture();
+        var everything = new SortedDictionary<byte[], ModelRow>(KeyComparer.Instance);
+        var readers = new List<RunReader>();
+        for (int run = 1; run <= runs; run++)
+        {
+            readers.Insert(0, WriteNewerRun(random, fixture, run, everything));
+        }
+
+        var live = everything.Where(row => row.Value.Kind != RowKind.Tombstone).ToList();
+        using var merge = new MergingCursor([.. readers.Select(run => new MergeSource(run.OpenCursor(), run.RangeTombstones))], MergedRows.Live);
+        using var compaction = new MergingCursor([.. readers.Select(run => new MergeSource(run.OpenCursor(), run.RangeTombstones))], MergedRows.LiveAndTombstones);
+        for (int probe = 0; probe < 40; probe++)
+        {
+            byte[] bound = probe == 0 ? [] : Key(random);
+            Assert.Equal(From(live, bound), RunModelTests.Walk(merge, merge.SeekForward(bound)), StringComparer.Ordinal);
+            Assert.Equal(Before(live, bound), RunModelTests.Walk(merge, merge.SeekBackward(bound)), StringComparer.Ordinal);
+            Assert.Equal(From(everything, bound), RunModelTests.Walk(compaction, compaction.SeekForward(bound)), StringComparer.Ordinal);
+            Assert.Equal(Before(everything, bound), RunModelTests.Walk(compaction, compaction.SeekBackward(bound)), StringComparer.Ordinal);
+        }
+    }
+
+    [Fact]
+    public void A_repair_hides_what_was_there_before_it_and_not_its_own_rows()
+    {
+        using var fixture = new RunFixture();
+        var old = fixture.WriteAndOpen(1, Rows(("a", 10), ("b", 20), ("c", 30)));
+        var repair = fixture.WriteAndOpen(2, Rows(("b", 21)), rangeTombstones: new RangeTombstoneSet([new RangeTombstone("a"u8.ToArray(), "c"u8.ToArray(), 25)]));
+        using var merge = new MergingCursor([new MergeSource(repair.OpenCursor(), repair.RangeTombstones), new MergeSource(old.OpenCursor(), old.RangeTombstones)], MergedRows.Live);
+        Assert.Equal(["62@21", "63@30"], RunModelTests.Walk(merge, merge.SeekForward(default)).Select(row => row.Split(' ')[0]), StringComparer.Ordinal);
+    }
+
+    [Fact]
+    public void Damage_in_one_source_ends_the_walk_before_a_doubtful_row()
+    {
+        var random = new RandomRows(6);
+        using var fixture = new RunFixture();
+        var everything = new SortedDictionary<byte[], ModelRow>(KeyComparer.Instance);
+        var older = WriteNewerRun(random, fixture, 1, everything);
+        var newer = WriteNewerRun(random, fixture, 2, everything);
+        fixture.Disk.Rot(newer.Path, newer.Summary.FileBytes / 3, 4);
+        using var merge = new MergingCursor([new MergeSource(newer.OpenCursor(), newer.RangeTombstones), new MergeSource(older.OpenCursor(), older.RangeTombstones)], MergedRows.LiveAndTombstones);
+        foreach (bool backward in (bool[])[false, true])
+        {
+            var seen = RunModelTests.Walk(merge, backward ? merge.SeekBackward(default) : merge.SeekForward(default));
+            Assert.NotNull(merge.Damage);
+            Assert.InRange(seen.Count, 1, everything.Count - 1);
+            Assert.Equal((backward ? Before(everything, []) : From(everything, [])).Take(seen.Count), seen, StringComparer.Ordinal);
+        }
+    }
+
+    [Fact]
+    public void A_walk_allocates_nothing_per_row()
+    {
+        var random = new RandomRows(9);
+        using var fixture = new RunFixture();
+        var everything = new SortedDictionary<byte[], ModelRow>(KeyComparer.Instance);
+        RunReader[] readers = [WriteNewerRun(random, fixture, 2, everything), WriteNewerRun(random, fixture, 1, everything)];
+        using var merge = new MergingCursor([.. readers.Select(run => new MergeSource(run.OpenCursor(), run.RangeTombstones))], MergedRows.Live);
+        Count(merge);
+        long before = GC.GetAllocatedBytesForCurrentThread();
+        int rows = Count(merge);
+        Assert.InRange(GC.GetAllocatedBytesForCurrentThread() - before, 0, rows / 4);
+    }
+
+    private static int Count(MergingCursor merge)
+    {
+        int rows = 0;
+        for (bool hasRow = merge.SeekForward(default); hasRow; hasRow = merge.Move())
+        {
+            rows++;
+        }
+
+        return rows;
+    }
+
+    /// <summary>Writes a run of random changes, all newer than what is in <paramref name="everything"/>, and replays them there.</summary>
+    private static RunReader WriteNewerRun(RandomRows random, RunFixture fixture, int number, SortedDictionary<byte[], ModelRow> everything)
+    {
+        long sequence = number * 1_000_000L;
+        var tombstones = new RangeTombstoneSet(Enumerable.Range(0, random.Next(4)).Select(index => new RangeTombstone(Key(random), Key(random), sequence + (1000 * index))));
+        foreach (byte[] key in everything.Keys.Where(key => tombstones.CoveringSequence(key) >= 0).ToList())
+        {
+            everything.Remove(key);
+        }
+
+        var rows = new SortedDictionary<byte[], ModelRow>(KeyComparer.Instance);
+        for (int row = 0; row < 300; row++)
+        {
+            byte[] key = Key(random);
+            rows[key] = everything[key] = random.Row(valueLimitBytes: 300) with { Sequence = sequence + 5000 + row };
+        }
+
+        return fixture.WriteAndOpen(number, rows, RunFixture.Options(512), tombstones);
+    }
+
+    private static byte[] Key(RandomRows random) => [(byte)'k', .. Enumerable.Range(0, random.Next(3)).Select(_ => (byte)random.Next(12)), (byte)random.Next(12)];
+
+    private static SortedDictionary<byte[], ModelRow> Rows(params (string Key, long Sequence)[] rows)
+    {
+        var sorted = new SortedDictionary<byte[], ModelRow>(KeyComparer.Instance);
+        foreach (var (key, sequence) in rows)
+        {
+            sorted[System.Text.Encoding.ASCII.GetBytes(key)] = new ModelRow(sequence, RowKind.Put, [1]);
+        }
+
+        return sorted;
+    }
+
+    private static IEnumerable<string> From(IEnumerable<KeyValuePair<byte[], ModelRow>> rows, byte[] bound) =>
+        rows.Where(row => KeyComparer.Instance.Compare(row.Key, bound) >= 0).Select(RunModelTests.Describe);
+
+    private static IEnumerable<string> Before(IEnumerable<KeyValuePair<byte[], ModelRow>> rows, byte[] bound) =>
+        rows.Reverse().Where(row => bound.Length == 0 || KeyComparer.Instance.Compare(row.Key, bound) < 0).Select(RunModelTests.Describe);
+}

@@ -1,0 +1,60 @@
+namespace Rookery.Storage.Tests.Runs;
+
+/// <summary>Seeded rows of awkward shapes: shared prefixes of every length, keys that are prefixes of others, zeros, empty and large values.</summary>
+internal sealed class RandomRows(int seed)
+{
+    private readonly Random random = new(seed);
+    private long sequence;
+
+    public SortedDictionary<byte[], ModelRow> Rows(int count, int valueLimitBytes)
+    {
+        var rows = new SortedDictionary<byte[], ModelRow>(KeyComparer.Instance);
+        while (rows.Count < count)
+        {
+            rows[Key(rows)] = Row(valueLimitBytes);
+        }
+
+        return rows;
+    }
+
+    public byte[] Key(SortedDictionary<byte[], ModelRow> rows)
+    {
+        switch (random.Next(6))
+        {
+            case 0 when rows.Count > 0:
+                return [.. rows.Keys.ElementAt(random.Next(Math.Min(rows.Count, 20))).Take(510), (byte)random.Next(3)];
+            case 1:
+                return [.. Enumerable.Repeat((byte)'x', random.Next(500)), .. Bytes(random.Next(1, 12))];
+            case 2:
+                return [0, 0, 0, 1, 2, .. BitConverter.GetBytes(System.Buffers.Binary.BinaryPrimitives.ReverseEndianness((long)random.Next(100_000)))];
+            case 3:
+                return Bytes(random.Next(0, 4));
+            case 4:
+                return Bytes(512);
+            default:
+                return [0, 0, 0, 1, 1, .. System.Text.Encoding.ASCII.GetBytes($"users/{random.Next(100_000):D8}-a")];
+        }
+    }
+
+    public int Next(int below) => random.Next(below);
+
+    public byte[] Bytes(int count)
+    {
+        byte[] bytes = new byte[count];
+        random.NextBytes(bytes);
+        return bytes;
+    }
+
+    public ModelRow Row(int valueLimitBytes)
+    {
+        sequence += random.Next(1, 1000);
+        return random.Next(10) switch
+        {
+            0 => new ModelRow(sequence, RowKind.Tombstone, []),
+            1 => new ModelRow(sequence, RowKind.LargeReference, Bytes(20)),
+            2 => new ModelRow(sequence, RowKind.Put, []),
+            3 => new ModelRow(sequence, RowKind.Put, Bytes(random.Next(valueLimitBytes))),
+            _ => new ModelRow(sequence, RowKind.Put, [.. Enumerable.Repeat((byte)random.Next(256), random.Next(Math.Min(valueLimitBytes, 300)))]),
+        };
+    }
+}

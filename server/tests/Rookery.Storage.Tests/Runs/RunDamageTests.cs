@@ -1,0 +1,224 @@
+using Rookery.Disk;
+using Rookery.Simulation;
+
+namespace Rookery.Storage.Tests.Runs;
+
+public sealed class RunDamageTests
+{
+    private static readonly SortedDictionary<byte[], ModelRow> Rows = new RandomRows(21).Rows(count: 40, valueLimitBytes: 100);
+    private static readonly RangeTombstoneSet Tombstones = new([new RangeTombstone("k"u8.ToArray(), "p"u8.ToArray(), 77)]);
+
+    [Fact]
+    public void A_flipped_bit_anywhere_is_found_and_never_becomes_an_answer()
+    {
+        using var fixture = new RunFixture();
+        fixture.Write(1, Rows, RunFixture.Options(512), Tombstones);
+        byte[] good = fixture.ReadFile(RunFixture.PathOf(1));
+        for (int offset = 0; offset < good.Length; offset++)
+        {
+            byte mask = (byte)(1 << (offset % 8));
+            fixture.Disk.Rot(RunFixture.PathOf(1), offset, mask);
+            Assert.True(ReadAll(fixture, 1) > 0, $"byte {offset} of {good.Length} rotted unnoticed");
+            fixture.Disk.Rot(RunFixture.PathOf(1), offset, mask);
+        }
+
+        Assert.Equal(0, ReadAll(fixture, 1));
+    }
+
+    [Fact]
+    public void A_file_cut_anywhere_or_grown_is_damaged()
+    {
+        using var fixture = new RunFixture();
+        fixture.Write(1, Rows, RunFixture.Options(512));
+        byte[] good = fixture.ReadFile(RunFixture.PathOf(1));
+        for (int length = 0; length <= good.Length + 1; length++)
+        {
+            if (length != good.Length)
+            {
+                fixture.WriteFile(RunFixture.PathOf(1), [.. good.AsSpan(0, Math.Min(length, good.Length)), .. new byte[Math.Max(0, length - good.Length)]]);
+                Assert.Null(RunReader.Open(fixture.Disk, RunFixture.PathOf(1), 1, fixture.Cache, fixture.Io, out var damage));
+                Assert.NotNull(damage);
+            }
+        }
+    }
+
+    [Fact]
+    public void A_block_from_another_place_or_file_is_not_taken_for_the_right_one()
+    {
+        // Equal shapes and incompressible values, so that blocks of both files have equal lengths.
+        var random = new RandomRows(4);
+        var one = SameShape(random);
+        var other = SameShape(random);
+        using var fixture = new RunFixture();
+        fixture.Write(1, one, RunFixture.Options(512));
+        fixture.Write(2, other, RunFixture.Options(512));
+        byte[] bytes = fixture.ReadFile(RunFixture.PathOf(1));
+        byte[] others = fixture.ReadFile(RunFixture.PathOf(2));
+        var (first, second, length) = TwoBlocks(fixture);
+
+        byte[] swapped = [.. bytes];
+        bytes.AsSpan(first, length).CopyTo(swapped.AsSpan(second));
+        bytes.AsSpan(second, length).CopyTo(swapped.AsSpan(first));
+        fixture.WriteFile(RunFixture.PathOf(1), swapped);
+        Assert.True(ReadAll(fixture, 1, one) > 0);
+
+        byte[] foreign = [.. bytes];
+        others.AsSpan(first, length).CopyTo(foreign.AsSpan(first));
+        fixture.WriteFile(RunFixture.PathOf(1), foreign);
+        Assert.True(ReadAll(fixture, 1, one) > 0);
+
+        fixture.WriteFile(RunFixture.PathOf(1), others);
+        Assert.Null(RunReader.Open(fixture.Disk, RunFixture.PathOf(1), 1, fixture.Cache, fixture.Io, out var damage));
+        Assert.NotNull(damage);
+    }
+
+    [Fact]
+    public void Damage_names_the_keys_that_it_leaves_in_doubt()
+    {
+        using var fixture = new RunFixture();
+        fixture.Write(1, Rows, RunFixture.Options(512));
+        fixture.Disk.Rot(RunFixture.PathOf(1), 200, 1);
+        var run = fixture.Open(1);
+        int damaged = 0;
+        foreach (var (key, row) in Rows)
+        {
+            if (run.TryGet(key, KeyHash.Of(key), out var found, out var damage) == RunLookup.Damaged)
+            {
+                damaged++;
+                Assert.True(KeyComparer.Instance.Compare(damage!.From.ToArray(), key) <= 0 && KeyComparer.Instance.Compare(key, damage.ToExclusive.ToArray()) < 0);
+                Assert.True(damage.Offset <= 200 && damage.Offset + damage.Length > 200);
+            }
+            else
+            {
+                Assert.Equal(row.Sequence, found.Sequence);
+                found.Dispose();
+            }
+        }
+
+        Assert.InRange(damaged, 1, Rows.Count - 1);
+    }
+
+    [Fact]
+    public void A_scrub_in_small_steps_reads_every_byte_and_goes_on_after_damage()
+    {
+        using var fixture = new RunFixture();
+        fixture.Write(1, Rows, RunFixture.Options(512));
+        var run = fixture.Open(1);
+        Assert.Empty(Scrub(run));
+        Assert.Equal(run.Summary.FileBytes, fixture.Io.Bytes(IoKind.Scrub));
+        fixture.Disk.Rot(RunFixture.PathOf(1), 100, 1);
+        fixture.Disk.Rot(RunFixture.PathOf(1), run.Summary.FileBytes / 2, 1);
+        fixture.Disk.Rot(RunFixture.PathOf(1), run.Summary.FileBytes - 1, 1);
+        Assert.Equal(3, Scrub(run).Count);
+    }
+
+    [Fact]
+    public void Every_failing_call_of_the_writer_throws_and_leaves_no_file()
+    {
+        var calls = DiskCalls.Changing;
+        using var counting = new RunFixture();
+        counting.Write(1, Rows);
+        long total = counting.Disk.CallCount(calls);
+        for (long call = 1; call <= total; call++)
+        {
+            foreach (var error in (Errno[])[Errno.InputOutput, Errno.NoSpace, Errno.ReadOnly])
+            {
+                using var fixture = new RunFixture();
+                fixture.Disk.Inject(new DiskFault(call, error) { Calls = calls, ShortWriteBytes = 100 });
+                Assert.Throws<DiskException>(() => fixture.Write(1, Rows));
+                Assert.Empty(fixture.Disk.Files);
+            }
+        }
+    }
+
+    [Fact]
+    public void Every_failing_read_is_damage_and_the_next_try_succeeds()
+    {
+        int madeGood = 0;
+        for (int call = 1; ; call++)
+        {
+            using var fixture = new RunFixture();
+            fixture.Write(1, Rows, RunFixture.Options(512), Tombstones);
+            long before = fixture.Disk.CallCount(DiskCalls.Read | DiskCalls.Open);
+            fixture.Disk.Inject(new DiskFault(call, Errno.InputOutput) { Calls = DiskCalls.Read | DiskCalls.Open });
+            int damaged = ReadAll(fixture, 1);
+            if (fixture.Disk.CallCount(DiskCalls.Read | DiskCalls.Open) - before < call)
+            {
+                Assert.Equal(0, damaged);
+                Assert.True(call > 20);
+                Assert.Equal(1, madeGood);
+                return;
+            }
+
+            // Only a read ahead is tried once more, for the one block that is needed now.
+            madeGood += damaged > 0 ? 0 : 1;
+            Assert.Equal(0, ReadAll(fixture, 1));
+        }
+    }
+
+    /// <summary>Opens and reads a run in every way. Every answer must be right; gives how many were damage instead.</summary>
+    private static int ReadAll(RunFixture fixture, long fileId, SortedDictionary<byte[], ModelRow>? expected = null)
+    {
+        var rows = expected ?? Rows;
+        var run = RunReader.Open(fixture.Disk, RunFixture.PathOf(fileId), fileId, fixture.Cache, fixture.Io, out var damage);
+        if (run is null)
+        {
+            Assert.NotNull(damage);
+            return 1;
+        }
+
+        int damaged = 0;
+        foreach (var (key, row) in rows)
+        {
+            var lookup = run.TryGet(key, KeyHash.Of(key), out var found, out _);
+            Assert.NotEqual(RunLookup.Absent, lookup);
+            damaged += lookup == RunLookup.Damaged ? 1 : 0;
+            Assert.True(lookup == RunLookup.Damaged || (found.Sequence == row.Sequence && found.Value.SequenceEqual(row.Value)));
+            found.Dispose();
+        }
+
+        using (var cursor = run.OpenSequentialCursor(IoKind.Compaction))
+        {
+            var seen = RunModelTests.Walk(cursor, cursor.SeekForward(default));
+            Assert.Equal(rows.Select(RunModelTests.Describe).Take(seen.Count), seen, StringComparer.Ordinal);
+            damaged += cursor.Damage is null ? 0 : 1;
+            Assert.True(cursor.Damage is not null || seen.Count == rows.Count);
+        }
+
+        damaged += Scrub(run).Count;
+        run.Release();
+        return damaged;
+    }
+
+    private static List<RunDamage> Scrub(RunReader run)
+    {
+        var found = new List<RunDamage>();
+        for (long at = 0; at < run.Summary.FileBytes;)
+        {
+            if (run.Verify(at, 700, out at) is { } damage)
+            {
+                found.Add(damage);
+            }
+        }
+
+        return found;
+    }
+
+    private static SortedDictionary<byte[], ModelRow> SameShape(RandomRows random)
+    {
+        var rows = new SortedDictionary<byte[], ModelRow>(KeyComparer.Instance);
+        for (int number = 0; number < 40; number++)
+        {
+            rows[[(byte)'a', (byte)number]] = new ModelRow(1000, RowKind.Put, random.Bytes(100));
+        }
+
+        return rows;
+    }
+
+    private static (int First, int Second, int Length) TwoBlocks(RunFixture fixture)
+    {
+        var index = fixture.Open(1).Index;
+        Assert.Equal(index.BytesOnDisk(1), index.BytesOnDisk(2));
+        return ((int)index.Offset(1), (int)index.Offset(2), index.BytesOnDisk(1));
+    }
+}
