@@ -36,6 +36,7 @@ public static class RookeryServer
     private static void MapRoutes(IEndpointRouteBuilder routes, ServerContext context)
     {
         HealthRoutes.Map(routes, context);
+        Raven.RavenRoutes.Map(routes, context);
     }
 
     private static void Count(EndpointBuilder endpoint, RequestMetrics metrics)

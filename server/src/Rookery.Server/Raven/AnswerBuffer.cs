@@ -1,0 +1,147 @@
+using System.Buffers;
+using Microsoft.AspNetCore.Http;
+
+namespace Rookery.Server.Raven;
+
+/// <summary>
+/// The bytes of an answer while they are put together. An answer that is sent whole carries its Content-Length; one that grows beyond <see cref="PartBytes"/> goes
+/// out in parts. One buffer per thread is kept for the next answer, so that a small one costs no allocation. Not thread-safe.
+/// </summary>
+internal sealed class AnswerBuffer : IBufferWriter<byte>, IDisposable
+{
+    /// <summary>From this length on a long answer is sent in parts, so that it never lies in memory as a whole.</summary>
+    public const int PartBytes = 64 << 10;
+
+    private const int InitialBytes = 4 << 10;
+
+    [ThreadStatic]
+    private static AnswerBuffer? _kept;
+
+    private byte[] _bytes;
+    private int _length;
+
+    private AnswerBuffer()
+    {
+        _bytes = ArrayPool<byte>.Shared.Rent(InitialBytes);
+    }
+
+    public int Length => _length;
+
+    public bool IsPartDue => _length >= PartBytes;
+
+    /// <summary>What was written and not yet sent.</summary>
+    public ReadOnlyMemory<byte> Written => _bytes.AsMemory(0, _length);
+
+    public static AnswerBuffer Rent()
+    {
+        var buffer = _kept ?? new AnswerBuffer();
+        _kept = null;
+        return buffer;
+    }
+
+    public void Advance(int count) => _length += count;
+
+    public Memory<byte> GetMemory(int sizeHint = 0)
+    {
+        Reserve(sizeHint);
+        return _bytes.AsMemory(_length);
+    }
+
+    public Span<byte> GetSpan(int sizeHint = 0)
+    {
+        Reserve(sizeHint);
+        return _bytes.AsSpan(_length);
+    }
+
+    public void Write(ReadOnlySpan<byte> bytes)
+    {
+        Reserve(bytes.Length);
+        bytes.CopyTo(_bytes.AsSpan(_length));
+        _length += bytes.Length;
+    }
+
+    /// <summary>Forgets what was written behind <paramref name="length"/>.</summary>
+    public void Truncate(int length) => _length = length;
+
+    /// <summary>Sends everything as the whole answer, or as its last part, and gives the buffer back. Synchronous when the connection takes the bytes at once.</summary>
+    public Task SendAsync(HttpContext http, string contentType = "application/json; charset=utf-8")
+    {
+        if (!http.Response.HasStarted)
+        {
+            http.Response.ContentType = contentType;
+            http.Response.ContentLength = _length;
+        }
+
+        if (_length == 0)
+        {
+            Dispose();
+            return Task.CompletedTask;
+        }
+
+        var sending = http.Response.BodyWriter.WriteAsync(Written);
+        if (!sending.IsCompletedSuccessfully)
+        {
+            return FinishAsync(sending.AsTask());
+        }
+
+        sending.GetAwaiter().GetResult();
+        Dispose();
+        return Task.CompletedTask;
+    }
+
+    /// <summary>Sends what there is and goes on with an empty buffer. The answer has no Content-Length then.</summary>
+    /// <exception cref="OperationCanceledException">The client left.</exception>
+    public async Task SendPartAsync(HttpContext http, string contentType = "application/json; charset=utf-8")
+    {
+        if (!http.Response.HasStarted)
+        {
+            http.Response.ContentType = contentType;
+        }
+
+        var sent = await http.Response.BodyWriter.WriteAsync(Written, http.RequestAborted);
+        _length = 0;
+        if (sent.IsCompleted || sent.IsCanceled)
+        {
+            throw new OperationCanceledException("The client left before its answer was complete.", http.RequestAborted);
+        }
+    }
+
+    public void Dispose()
+    {
+        _length = 0;
+        if (_kept is null && _bytes.Length <= 2 * PartBytes)
+        {
+            _kept = this;
+            return;
+        }
+
+        byte[] bytes = _bytes;
+        _bytes = [];
+        if (bytes.Length > 0)
+        {
+            ArrayPool<byte>.Shared.Return(bytes);
+        }
+    }
+
+    private async Task FinishAsync(Task<System.IO.Pipelines.FlushResult> sending)
+    {
+        using (this)
+        {
+            await sending;
+        }
+    }
+
+    private void Reserve(int count)
+    {
+        int wanted = Math.Max(count, 1);
+        if (_bytes.Length - _length >= wanted)
+        {
+            return;
+        }
+
+        byte[] larger = ArrayPool<byte>.Shared.Rent(Math.Max(_length + wanted, _bytes.Length * 2));
+        _bytes.AsSpan(0, _length).CopyTo(larger);
+        ArrayPool<byte>.Shared.Return(_bytes);
+        _bytes = larger;
+    }
+}

@@ -1,0 +1,56 @@
+using System.Text;
+using System.Text.Json;
+using Rookery.Documents;
+using Rookery.Documents.Commands;
+using Rookery.Server.Raven.Documents;
+
+namespace Rookery.Server.Raven.Batches;
+
+/// <summary>An operation of a batch, as much of it as its result repeats.</summary>
+/// <param name="Kind">What it does.</param>
+/// <param name="Id">The id as asked.</param>
+internal readonly record struct BatchOperation(OperationKind Kind, string Id)
+{
+    /// <summary>The operations of a batch, in order.</summary>
+    public static BatchOperation[] ReadAll(in ParsedBatch batch)
+    {
+        var operations = new BatchOperation[batch.Count];
+        var reader = new CommandReader(batch.Command.Written.Span);
+        for (int i = 0; i < operations.Length && reader.TryReadOperation(out var operation); i++)
+        {
+            operations[i] = new BatchOperation(operation.Kind, Encoding.UTF8.GetString(operation.Id.Written));
+        }
+
+        return operations;
+    }
+
+    /// <summary>Writes the operation's element of "Results".</summary>
+    public void WriteResult(Utf8JsonWriter json, Database database, in OperationResult result)
+    {
+        json.WriteStartObject();
+        switch (Kind)
+        {
+            case OperationKind.Put:
+                json.WriteString("Type"u8, "PUT"u8);
+                json.WriteString("@id"u8, result.Id ?? Id);
+                json.WriteString("@collection"u8, DocumentJson.CollectionName(result.Collection));
+                json.WriteString("@change-vector"u8, database.ChangeVectorOf(result.Etag));
+                json.WriteString("@last-modified"u8, DocumentJson.Date(result.LastModifiedTicks));
+                break;
+            case OperationKind.Delete:
+                json.WriteString("Type"u8, "DELETE"u8);
+                json.WriteString("Id"u8, Id);
+                json.WriteBoolean("Deleted"u8, result.Status == OperationStatus.Deleted);
+                json.WriteNull("ChangeVector"u8);
+                break;
+            default:
+                json.WriteString("Type"u8, "PATCH"u8);
+                json.WriteString("Id"u8, result.Id ?? Id);
+                json.WriteString("PatchStatus"u8, PatchResult.StatusName(result.Status));
+                PatchResult.WriteMembers(json, result, database);
+                break;
+        }
+
+        json.WriteEndObject();
+    }
+}

@@ -1,0 +1,147 @@
+using System.IO.Pipelines;
+using System.Text;
+using Microsoft.AspNetCore.Http;
+using Rookery.Documents;
+using Rookery.Documents.Commands;
+using Rookery.Documents.Ids;
+using Rookery.Documents.Json;
+
+namespace Rookery.Server.Raven.BulkInsert;
+
+/// <summary>Gathers documents into commands of about 1 MiB and keeps one of them on its way to the disk while the next is gathered.</summary>
+internal sealed class BulkInsertChunks(ServerContext context, Database database, BulkOperation operation, OperationRegistry operations, bool skipUnchanged) : IDisposable
+{
+    private const int ChunkBytes = 1 << 20;
+    private const int ChunkDocuments = 8192;
+
+    // Chunks of all bulk inserts together that may be in flight. The next waits here, which holds its client back; admission would refuse it.
+    private static readonly SemaphoreSlim Passage = new(4);
+
+    private BatchWriter _chunk = NewChunk(database, skipUnchanged);
+    private byte[] _lastId = [];
+    private Task<CommandOutcome>? _onItsWay;
+    private int _documentsOnTheirWay;
+
+    /// <summary>Adds documents until the reader has no more or the chunk is full.</summary>
+    /// <returns><see cref="StreamRead.Item"/> when the chunk is full, otherwise what the reader said.</returns>
+    public StreamRead Fill(BulkInsertReader documents, out InputError error)
+    {
+        while (true)
+        {
+            var read = documents.Read(out var id, out var document, out error);
+            if (read != StreamRead.Item)
+            {
+                return read;
+            }
+
+            if (!DocumentId.TryValidateForStore(id, out error))
+            {
+                return StreamRead.Error;
+            }
+
+            _chunk.Put(id, ExpectedChangeVector.None, document);
+            if (_chunk.Length >= ChunkBytes || _chunk.Count >= ChunkDocuments)
+            {
+                _lastId = id.ToArray();
+                return StreamRead.Item;
+            }
+        }
+    }
+
+    /// <summary>Sends the chunk on its way, as soon as the one before has arrived.</summary>
+    /// <exception cref="RefusedException">The one before was refused.</exception>
+    public async ValueTask StoreAsync()
+    {
+        await ArriveAsync();
+        Propose();
+    }
+
+    /// <summary>Stores everything gathered and waits until it is durable.</summary>
+    /// <exception cref="RefusedException">A chunk was refused.</exception>
+    public async ValueTask StoreRestAsync()
+    {
+        await ArriveAsync();
+        if (_chunk.Count > 0)
+        {
+            Propose();
+            await ArriveAsync();
+        }
+    }
+
+    /// <summary>Waits for bytes; when the client pauses, what was gathered goes to the disk meanwhile.</summary>
+    public async ValueTask<ReadResult> StoreWhileWaitingAsync(ValueTask<ReadResult> reading)
+    {
+        if (reading.IsCompletedSuccessfully || _chunk.Count == 0)
+        {
+            return await reading;
+        }
+
+        var read = reading.AsTask();
+        if (_onItsWay is { } before)
+        {
+            await Task.WhenAny(read, before);
+        }
+
+        if (!read.IsCompleted)
+        {
+            await StoreAsync();
+        }
+
+        return await read;
+    }
+
+    public void Dispose() => _chunk.Dispose();
+
+    private static BatchWriter NewChunk(Database database, bool skipUnchanged) =>
+        new(CommandKind.BulkPut, database.Number, IdempotencyKey.None, skipUnchanged);
+
+    private void Propose()
+    {
+        _documentsOnTheirWay = _chunk.Count;
+        var command = _chunk.Complete();
+        _chunk.Dispose();
+        _chunk = NewChunk(database, skipUnchanged);
+        _onItsWay = ProposeAsync(command);
+    }
+
+    private async Task<CommandOutcome> ProposeAsync(CommandBuffer command)
+    {
+        try
+        {
+            await Passage.WaitAsync(operation.Killed);
+        }
+        catch (OperationCanceledException)
+        {
+            command.Dispose();
+            throw;
+        }
+
+        try
+        {
+            return await context.Node.Consensus.ProposeAsync(command, operation.Killed);
+        }
+        finally
+        {
+            Passage.Release();
+        }
+    }
+
+    private async ValueTask ArriveAsync()
+    {
+        if (_onItsWay is not { } onItsWay)
+        {
+            return;
+        }
+
+        _onItsWay = null;
+        var outcome = await onItsWay;
+        if (outcome.Rejection is { } rejection)
+        {
+            operation.Killed.ThrowIfCancellationRequested();
+            throw new RefusedException(StatusCodes.Status500InternalServerError, RavenType.RavenException, rejection.Message);
+        }
+
+        operation.Progress(_documentsOnTheirWay, _lastId.Length == 0 ? null : Encoding.UTF8.GetString(_lastId));
+        operations.Announce(operation);
+    }
+}

@@ -1,0 +1,97 @@
+using System.Globalization;
+using Rookery.Documents;
+
+namespace Rookery.Server.Raven.Changes;
+
+/// <summary>What one connection wants to hear of. Safe for several threads: one changes it, others ask.</summary>
+internal sealed class ChangeWatches
+{
+    private readonly Lock _gate = new();
+    private readonly HashSet<string> _ids = new(StringComparer.OrdinalIgnoreCase);
+    private readonly HashSet<string> _prefixes = new(StringComparer.OrdinalIgnoreCase);
+    private readonly HashSet<string> _collections = new(StringComparer.OrdinalIgnoreCase);
+    private readonly HashSet<string> _operations = new(StringComparer.Ordinal);
+    private bool _allDocuments;
+    private bool _allOperations;
+    private bool _caches;
+
+    /// <summary>Whether "something changed" is to be told, for aggressive caches.</summary>
+    public bool Caches => Volatile.Read(ref _caches);
+
+    /// <summary>Obeys a command ("watch-doc", "unwatch-prefix", …).</summary>
+    /// <returns>False when there is no such command.</returns>
+    public bool Obey(string command, string? parameter)
+    {
+        bool watch = !command.StartsWith("unwatch-", StringComparison.Ordinal);
+        string topic = watch && command.StartsWith("watch-", StringComparison.Ordinal) ? command["watch-".Length..] : watch ? "" : command["unwatch-".Length..];
+        lock (_gate)
+        {
+            switch (topic)
+            {
+                case "docs":
+                    _allDocuments = watch;
+                    return true;
+                case "doc":
+                    return Change(_ids, parameter, watch);
+                case "prefix":
+                    return Change(_prefixes, parameter, watch);
+                case "collection":
+                    return Change(_collections, parameter, watch);
+                case "operations":
+                    _allOperations = watch;
+                    return true;
+                case "operation":
+                    return Change(_operations, parameter, watch);
+                case "aggressive-caching":
+                    _caches = watch;
+                    return true;
+                // Nothing of these ever happens here: there is one node, and no such feature. The client waits for its confirmation all the same.
+                case "index" or "indexes" or "topology-change" or "counters" or "counter" or "document-counter" or "document-counters"
+                    or "all-timeseries" or "timeseries" or "document-timeseries" or "document-all-timeseries":
+                    return true;
+                default:
+                    return false;
+            }
+        }
+    }
+
+    public bool Wants(in DocumentChange change)
+    {
+        lock (_gate)
+        {
+            if (_allDocuments || _ids.Contains(change.Id) || (change.Collection is { } collection && _collections.Contains(collection)))
+            {
+                return true;
+            }
+
+            foreach (string prefix in _prefixes)
+            {
+                if (change.Id.StartsWith(prefix, StringComparison.OrdinalIgnoreCase))
+                {
+                    return true;
+                }
+            }
+
+            return false;
+        }
+    }
+
+    public bool WantsOperation(long id)
+    {
+        lock (_gate)
+        {
+            return _allOperations || _operations.Contains(id.ToString(CultureInfo.InvariantCulture));
+        }
+    }
+
+    private static bool Change(HashSet<string> set, string? parameter, bool watch)
+    {
+        if (string.IsNullOrEmpty(parameter))
+        {
+            return false;
+        }
+
+        _ = watch ? set.Add(parameter) : set.Remove(parameter);
+        return true;
+    }
+}

@@ -1,0 +1,214 @@
+using System.Net.WebSockets;
+using System.Text.Json;
+using System.Threading.Channels;
+using Rookery.Documents;
+using Rookery.Server.Raven.BulkInsert;
+
+namespace Rookery.Server.Raven.Changes;
+
+/// <summary>
+/// One client that listens to changes. One loop reads its commands, one sends what was applied, one sends how operations stand; a client that does not keep up
+/// is disconnected, because it could not know what it missed (it reconnects by itself).
+/// </summary>
+internal sealed class ChangesConnection(WebSocket socket, Database database, OperationRegistry operations) : IDisposable
+{
+    private const int MessageBytes = 64 << 10;
+    private const int ChangesPerMessage = 256;
+
+    private readonly ChangeWatches _watches = new();
+    private readonly SemaphoreSlim _sending = new(1);
+    private readonly Channel<BulkOperation> _operations = Channel.CreateBounded<BulkOperation>(
+        new BoundedChannelOptions(256) { FullMode = BoundedChannelFullMode.DropOldest, SingleReader = true });
+
+    /// <summary>Serves until the client leaves, the database is deleted, or the node stops.</summary>
+    public async Task RunAsync(CancellationToken stopping)
+    {
+        using var ending = CancellationTokenSource.CreateLinkedTokenSource(stopping);
+        using var changes = database.Subscribe();
+        operations.Changed += Post;
+        try
+        {
+            Task[] loops = [ReceiveAsync(ending.Token), SendChangesAsync(changes, ending.Token), SendOperationsAsync(ending.Token)];
+            var first = await Task.WhenAny(loops);
+            await ending.CancelAsync();
+            await Task.WhenAll(loops).ContinueWith(static _ => { }, TaskScheduler.Default);
+            await CloseAsync();
+            await first;
+        }
+        catch (Exception left) when (left is WebSocketException or OperationCanceledException or IOException)
+        {
+            // The client left, or the node stops; nobody waits for more.
+        }
+        finally
+        {
+            operations.Changed -= Post;
+        }
+    }
+
+    public void Dispose() => _sending.Dispose();
+
+    private void Post(object? sender, OperationChangedEventArgs changed)
+    {
+        if (_watches.WantsOperation(changed.Operation.Id))
+        {
+            _operations.Writer.TryWrite(changed.Operation);
+        }
+    }
+
+    private async Task ReceiveAsync(CancellationToken ending)
+    {
+        byte[] message = new byte[MessageBytes];
+        int length = 0;
+        while (true)
+        {
+            var received = await socket.ReceiveAsync(message.AsMemory(length), ending);
+            length += received.Count;
+            if (received.MessageType == WebSocketMessageType.Close || length == message.Length)
+            {
+                return;
+            }
+
+            if (received.EndOfMessage)
+            {
+                await ObeyAsync(message.AsMemory(0, length), ending);
+                length = 0;
+            }
+        }
+    }
+
+    private async Task ObeyAsync(ReadOnlyMemory<byte> message, CancellationToken ending)
+    {
+        string? problem;
+        long id = 0;
+        try
+        {
+            var command = ChangesCommand.Read(message.Span);
+            id = command.Id;
+            problem = _watches.Obey(command.Name, command.Parameter) ? null : $"The command '{command.Name}' is unknown, or lacks its Param.";
+        }
+        catch (RefusedException refused)
+        {
+            problem = refused.Message;
+        }
+
+        await SendAsync(
+            json =>
+            {
+                json.WriteStartObject();
+                json.WriteNumber("CommandId"u8, id);
+                json.WriteString("Type"u8, problem is null ? "Confirm"u8 : "Error"u8);
+                if (problem is not null)
+                {
+                    json.WriteString("Exception"u8, problem);
+                }
+
+                json.WriteEndObject();
+            },
+            ending);
+    }
+
+    private async Task SendChangesAsync(ChangeSubscription<DocumentChange> changes, CancellationToken ending)
+    {
+        var wanted = new List<DocumentChange>();
+        while (await changes.WaitAsync(ending))
+        {
+            bool any = false;
+            while (wanted.Count < ChangesPerMessage && changes.TryRead(out var change))
+            {
+                any = true;
+                if (_watches.Wants(change))
+                {
+                    wanted.Add(change);
+                }
+            }
+
+            if (changes.TakeLagged())
+            {
+                return;
+            }
+
+            bool tellCaches = any && _watches.Caches;
+            if (wanted.Count > 0 || tellCaches)
+            {
+                await SendAsync(json => WriteChanges(json, wanted, tellCaches), ending);
+                wanted.Clear();
+            }
+        }
+    }
+
+    private async Task SendOperationsAsync(CancellationToken ending)
+    {
+        await foreach (var operation in _operations.Reader.ReadAllAsync(ending))
+        {
+            await SendAsync(json => WriteOperation(json, operation), ending);
+        }
+    }
+
+    private void WriteChanges(Utf8JsonWriter json, List<DocumentChange> changes, bool tellCaches)
+    {
+        json.WriteStartArray();
+        foreach (var change in changes)
+        {
+            json.WriteStartObject();
+            json.WriteString("Type"u8, "DocumentChange"u8);
+            json.WriteStartObject("Value"u8);
+            json.WriteString("Type"u8, change.Kind == DocumentChangeKind.Put ? "Put"u8 : "Delete"u8);
+            json.WriteString("Id"u8, change.Id);
+            json.WriteString("CollectionName"u8, Documents.DocumentJson.CollectionName(change.Collection));
+            json.WriteString("ChangeVector"u8, database.ChangeVectorOf(change.Etag));
+            json.WriteEndObject();
+            json.WriteEndObject();
+        }
+
+        if (tellCaches)
+        {
+            json.WriteStartObject();
+            json.WriteString("Type"u8, "AggressiveCacheChange"u8);
+            json.WriteEndObject();
+        }
+
+        json.WriteEndArray();
+    }
+
+    private static void WriteOperation(Utf8JsonWriter json, BulkOperation operation)
+    {
+        json.WriteStartArray();
+        json.WriteStartObject();
+        json.WriteString("Type"u8, "OperationStatusChange"u8);
+        json.WriteStartObject("Value"u8);
+        json.WriteNumber("OperationId"u8, operation.Id);
+        json.WriteStartObject("State"u8);
+        OperationRoutes.WriteState(json, operation);
+        json.WriteEndObject();
+        json.WriteEndObject();
+        json.WriteEndObject();
+        json.WriteEndArray();
+    }
+
+    private async Task SendAsync(Action<Utf8JsonWriter> write, CancellationToken ending)
+    {
+        using var message = AnswerBuffer.Rent();
+        using (var json = new Utf8JsonWriter(message))
+        {
+            write(json);
+        }
+
+        await _sending.WaitAsync(ending);
+        try
+        {
+            await socket.SendAsync(message.Written, WebSocketMessageType.Text, endOfMessage: true, ending);
+        }
+        finally
+        {
+            _sending.Release();
+        }
+    }
+
+    private async Task CloseAsync()
+    {
+        if (socket.State is WebSocketState.Open or WebSocketState.CloseReceived)
+        {
+            await socket.CloseOutputAsync(WebSocketCloseStatus.NormalClosure, null, CancellationToken.None);
+        }
+    }
+}

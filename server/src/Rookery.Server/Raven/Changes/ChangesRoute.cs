@@ -1,0 +1,21 @@
+using Microsoft.AspNetCore.Http;
+using Rookery.Documents;
+using Rookery.Server.Raven.BulkInsert;
+
+namespace Rookery.Server.Raven.Changes;
+
+/// <summary>GET changes, a WebSocket.</summary>
+internal sealed class ChangesRoute(ServerContext context, OperationRegistry operations)
+{
+    public async Task HandleAsync(HttpContext http, Database database)
+    {
+        if (!http.WebSockets.IsWebSocketRequest)
+        {
+            throw RefusedException.BadRequest("This route is a WebSocket: ask with 'Connection: Upgrade' and 'Upgrade: websocket'. For plain HTTP there is the SSE feed, see GET /help.");
+        }
+
+        using var socket = await http.WebSockets.AcceptWebSocketAsync();
+        using var connection = new ChangesConnection(socket, database, operations);
+        await connection.RunAsync(context.Stopping);
+    }
+}

@@ -1,0 +1,108 @@
+using System.Text.Json;
+using Microsoft.AspNetCore.Http;
+using Rookery.Documents;
+
+namespace Rookery.Server.Raven.Cluster;
+
+/// <summary>Who is there: topology, cluster/topology, cluster/node-info, healthcheck, configuration/client. One node, which leads.</summary>
+internal sealed class TopologyRoutes(ServerContext context)
+{
+    // Clients take a topology only when its etag grew; this one never changes.
+    private const long Etag = 1;
+
+    private string Tag => context.Node.Consensus.NodeTag;
+
+    /// <summary>GET topology?name=…: the nodes of one database.</summary>
+    public Task DatabaseTopologyAsync(HttpContext http)
+    {
+        string name = new QueryParameters(http).RequiredText("name");
+        return context.Node.Databases.TryGet(name, out var database)
+            ? JsonAnswer.SendAsync(http, json => WriteDatabaseTopology(json, http, database))
+            : RavenErrors.WriteDatabaseMissingAsync(http, name);
+    }
+
+    /// <summary>GET cluster/topology: all nodes.</summary>
+    public Task ClusterTopologyAsync(HttpContext http) => JsonAnswer.SendAsync(http, json =>
+    {
+        json.WriteStartObject("Topology"u8);
+        json.WriteString("TopologyId"u8, context.Node.ClusterId);
+        json.WriteStartObject("AllNodes"u8);
+        json.WriteString(Tag, UrlOf(http));
+        json.WriteEndObject();
+        json.WriteStartObject("Members"u8);
+        json.WriteString(Tag, UrlOf(http));
+        json.WriteEndObject();
+        json.WriteStartObject("Promotables"u8);
+        json.WriteEndObject();
+        json.WriteStartObject("Watchers"u8);
+        json.WriteEndObject();
+        json.WriteString("LastNodeId"u8, Tag);
+        json.WriteNumber("Etag"u8, Etag);
+        json.WriteEndObject();
+        json.WriteNumber("Etag"u8, Etag);
+        json.WriteString("Leader"u8, context.Node.Consensus.LeaderTag);
+        WriteState(json);
+        json.WriteStartObject("Status"u8);
+        json.WriteEndObject();
+    });
+
+    /// <summary>GET cluster/node-info: this node.</summary>
+    public Task NodeInfoAsync(HttpContext http) => JsonAnswer.SendAsync(http, json =>
+    {
+        json.WriteString("TopologyId"u8, context.Node.ClusterId);
+        WriteState(json);
+    });
+
+    /// <summary>GET healthcheck: a client asks it before it comes back to a node.</summary>
+    public static Task HealthAsync(HttpContext http, Database database) => Empty.NoContent(http);
+
+    /// <summary>GET configuration/client: how the owner of the database wishes its clients to behave, or null.</summary>
+    public static Task ClientConfigurationAsync(HttpContext http, Database database)
+    {
+        byte[]? configuration = ReadConfiguration(database);
+        return JsonAnswer.SendAsync(http, json =>
+        {
+            json.WriteNumber("Etag"u8, 1);
+            json.WritePropertyName("Configuration"u8);
+            json.WriteRawValue(configuration ?? "null"u8, skipInputValidation: true);
+        });
+    }
+
+    /// <summary>GET build/version: the version whose dialect this is; some clients switch features by it.</summary>
+    public static Task VersionAsync(HttpContext http) => JsonAnswer.SendAsync(http, static json =>
+    {
+        json.WriteNumber("BuildVersion"u8, 72000);
+        json.WriteString("ProductVersion"u8, "7.2"u8);
+        json.WriteString("CommitHash"u8, "rookery"u8);
+        json.WriteString("FullVersion"u8, "7.2.0"u8);
+    });
+
+    /// <summary>The address by which the client reached this node: it works for the client whatever lies between.</summary>
+    public static string UrlOf(HttpContext http) => $"{http.Request.Scheme}://{http.Request.Host.Value}";
+
+    private static byte[]? ReadConfiguration(Database database)
+    {
+        using var reader = database.OpenReader();
+        return reader.ReadClientConfiguration();
+    }
+
+    private void WriteDatabaseTopology(Utf8JsonWriter json, HttpContext http, Database database)
+    {
+        json.WriteNumber("Etag"u8, Etag);
+        json.WriteStartArray("Nodes"u8);
+        json.WriteStartObject();
+        json.WriteString("Url"u8, UrlOf(http));
+        json.WriteString("ClusterTag"u8, Tag);
+        json.WriteString("Database"u8, database.Name);
+        json.WriteString("ServerRole"u8, "Member"u8);
+        json.WriteEndObject();
+        json.WriteEndArray();
+    }
+
+    private void WriteState(Utf8JsonWriter json)
+    {
+        json.WriteString("NodeTag"u8, Tag);
+        json.WriteString("ServerRole"u8, "Member"u8);
+        json.WriteString("CurrentState"u8, context.Node.Consensus.IsLeader ? "Leader"u8 : "Follower"u8);
+    }
+}

@@ -1,0 +1,205 @@
+using System.Text;
+using System.Text.Json;
+using Microsoft.AspNetCore.Http;
+using Rookery.Documents;
+using Rookery.Documents.Commands;
+using Rookery.Server.Raven.Cluster;
+
+namespace Rookery.Server.Raven.Databases;
+
+/// <summary>admin/databases (PUT, DELETE, GET) and /databases: databases made, removed, described, listed.</summary>
+internal sealed class DatabaseRoutes(ServerContext context)
+{
+    private const int BodyBytes = 1 << 20;
+
+    /// <summary>PUT admin/databases?name=…. Settings that this version does not know are ignored, as are their names; encrypted databases are refused.</summary>
+    public async Task CreateAsync(HttpContext http)
+    {
+        string? name = new QueryParameters(http).Text("name");
+        long replicas = new QueryParameters(http).Number("replicationFactor", 1);
+        using (var body = await RequestBody.ReadAsync(http, BodyBytes))
+        {
+            name = ReadRecord(body.Span, name);
+        }
+
+        if (DatabaseName.Problem(name) is { } problem)
+        {
+            throw RefusedException.BadRequest(problem);
+        }
+
+        if (replicas > 1)
+        {
+            throw RefusedException.BadRequest($"replicationFactor={replicas} is more than the nodes of this cluster: there is one. The database was not created.");
+        }
+
+        var outcome = await context.Node.Consensus.ProposeAsync(
+            CommandEncoder.CreateDatabase(Encoding.UTF8.GetBytes(name!), Encoding.ASCII.GetBytes(HistoryId.Create())), CancellationToken.None);
+        if (outcome.Rejection is { } rejection)
+        {
+            await RavenErrors.WriteAsync(http, rejection);
+            return;
+        }
+
+        await JsonAnswer.SendAsync(
+            http,
+            json =>
+            {
+                json.WriteNumber("RaftCommandIndex"u8, outcome.Index);
+                json.WriteString("Name"u8, name);
+                WriteTopology(json);
+                json.WriteStartArray("NodesAddedTo"u8);
+                json.WriteStringValue(TopologyRoutes.UrlOf(http));
+                json.WriteEndArray();
+                json.WriteBoolean("ShardsDefined"u8, false);
+            },
+            StatusCodes.Status201Created);
+    }
+
+    /// <summary>DELETE admin/databases: {"DatabaseNames":[…]}. What is not there stays so.</summary>
+    public async Task DeleteAsync(HttpContext http)
+    {
+        List<string> names;
+        using (var body = await RequestBody.ReadAsync(http, BodyBytes))
+        {
+            names = ReadNames(body.Span);
+        }
+
+        if (names.Count == 0)
+        {
+            throw RefusedException.BadRequest("The body must name the databases to delete: {\"DatabaseNames\":[\"name\"],\"HardDelete\":true}.");
+        }
+
+        if (names.Find(name => DatabaseName.Problem(name) is not null) is { } bad)
+        {
+            throw RefusedException.BadRequest($"'{bad}' cannot be a database: {DatabaseName.Problem(bad)}");
+        }
+
+        var outcome = await context.Node.Consensus.ProposeAsync(CommandEncoder.DeleteDatabases(names), CancellationToken.None);
+        if (outcome.Rejection is { } rejection)
+        {
+            await RavenErrors.WriteAsync(http, rejection);
+            return;
+        }
+
+        await JsonAnswer.SendAsync(http, json =>
+        {
+            json.WriteNumber("RaftCommandIndex"u8, outcome.Index);
+            json.WriteStartArray("PendingDeletes"u8);
+            json.WriteEndArray();
+        });
+    }
+
+    /// <summary>GET admin/databases?name=…: the record of one, or 404.</summary>
+    public Task GetAsync(HttpContext http)
+    {
+        string name = new QueryParameters(http).RequiredText("name");
+        if (!context.Node.Databases.TryGet(name, out var database))
+        {
+            return Empty.NotFound(http);
+        }
+
+        return JsonAnswer.SendAsync(http, json =>
+        {
+            json.WriteString("DatabaseName"u8, database.Name);
+            json.WriteNumber("Etag"u8, database.Number);
+            json.WriteBoolean("Disabled"u8, false);
+            foreach (string member in (ReadOnlySpan<string>)["Settings", "Indexes", "AutoIndexes"])
+            {
+                json.WriteStartObject(member);
+                json.WriteEndObject();
+            }
+
+            WriteTopology(json);
+            json.WriteString("LockMode"u8, "Unlock"u8);
+        });
+    }
+
+    /// <summary>GET databases: all of them, by name.</summary>
+    public Task ListAsync(HttpContext http)
+    {
+        var parameters = new QueryParameters(http);
+        bool namesOnly = parameters.Flag("namesOnly");
+        int start = (int)Math.Min(parameters.Number("start", 0), int.MaxValue);
+        int pageSize = (int)Math.Min(parameters.Number("pageSize", int.MaxValue), int.MaxValue);
+        string? only = parameters.Text("name");
+        var databases = context.Node.Databases.All.Where(database => only is null || DatabaseName.Comparer.Equals(database.Name, only)).Skip(start).Take(pageSize);
+        return JsonAnswer.SendAsync(http, json =>
+        {
+            json.WriteStartArray("Databases"u8);
+            foreach (var database in databases)
+            {
+                WriteListed(json, database, namesOnly);
+            }
+
+            json.WriteEndArray();
+        });
+    }
+
+    private static void WriteListed(Utf8JsonWriter json, Database database, bool namesOnly)
+    {
+        if (namesOnly)
+        {
+            json.WriteStringValue(database.Name);
+            return;
+        }
+
+        using var reader = database.OpenReader();
+        json.WriteStartObject();
+        json.WriteString("Name"u8, database.Name);
+        json.WriteBoolean("Disabled"u8, false);
+        json.WriteNumber("DocumentsCount"u8, reader.ReadStatistics().Documents);
+        json.WriteNumber("IndexesCount"u8, 0);
+        json.WriteEndObject();
+    }
+
+    private void WriteTopology(Utf8JsonWriter json)
+    {
+        json.WriteStartObject("Topology"u8);
+        json.WriteStartArray("Members"u8);
+        json.WriteStringValue(context.Node.Consensus.NodeTag);
+        json.WriteEndArray();
+        json.WriteStartArray("Promotables"u8);
+        json.WriteEndArray();
+        json.WriteStartArray("Rehabs"u8);
+        json.WriteEndArray();
+        json.WriteNumber("ReplicationFactor"u8, 1);
+        json.WriteEndObject();
+    }
+
+    private static string? ReadRecord(ReadOnlySpan<byte> body, string? name) => body.IsEmpty ? name : JsonBody.Read(body, (ref Utf8JsonReader json) =>
+    {
+        string? found = name;
+        JsonBody.ForEachMember(ref json, (string member, ref Utf8JsonReader value) =>
+        {
+            if (member is "Encrypted" && value.TokenType == JsonTokenType.True)
+            {
+                throw RefusedException.NotSupported("Encrypted databases are not supported by this version. The database was not created.");
+            }
+
+            if (member is "DatabaseName" && string.IsNullOrEmpty(found))
+            {
+                found = JsonBody.ReadText(ref value, member);
+            }
+
+            value.Skip();
+        });
+        return found;
+    });
+
+    private static List<string> ReadNames(ReadOnlySpan<byte> body) => JsonBody.Read(body, static (ref Utf8JsonReader json) =>
+    {
+        var names = new List<string>();
+        JsonBody.ForEachMember(ref json, (string member, ref Utf8JsonReader value) =>
+        {
+            if (member is "DatabaseNames")
+            {
+                names = JsonBody.ReadTexts(ref value, member);
+            }
+            else
+            {
+                value.Skip();
+            }
+        });
+        return names;
+    });
+}

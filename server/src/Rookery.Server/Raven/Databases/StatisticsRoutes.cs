@@ -1,0 +1,119 @@
+using System.Globalization;
+using System.Text.Json;
+using Microsoft.AspNetCore.Http;
+using Rookery.Documents;
+
+namespace Rookery.Server.Raven.Databases;
+
+/// <summary>stats, stats/essential, stats/detailed, collections/stats, collections/stats/detailed: counts of a database at one moment.</summary>
+internal static class StatisticsRoutes
+{
+    public static Task StatsAsync(HttpContext http, Database database) => SendAsync(http, database, WriteAll);
+
+    public static Task EssentialAsync(HttpContext http, Database database) => SendAsync(http, database, static (json, _, statistics) => WriteCounts(json, statistics));
+
+    public static Task DetailedAsync(HttpContext http, Database database) => SendAsync(http, database, static (json, reader, statistics) =>
+    {
+        WriteAll(json, reader, statistics);
+        json.WriteNumber("CountOfIdentities"u8, statistics.Identities);
+        json.WriteNumber("CountOfCompareExchange"u8, 0);
+        json.WriteNumber("CountOfCompareExchangeTombstones"u8, 0);
+    });
+
+    public static Task CollectionsAsync(HttpContext http, Database database) => SendAsync(http, database, static (json, reader, statistics) =>
+    {
+        WriteCollectionsHead(json, statistics);
+        foreach (var collection in reader.ReadCollections())
+        {
+            json.WriteNumber(Documents.DocumentJson.CollectionName(collection.Name), collection.Documents);
+        }
+
+        json.WriteEndObject();
+    });
+
+    public static Task CollectionsDetailedAsync(HttpContext http, Database database) => SendAsync(http, database, static (json, reader, statistics) =>
+    {
+        WriteCollectionsHead(json, statistics);
+        foreach (var collection in reader.ReadCollections())
+        {
+            string name = Documents.DocumentJson.CollectionName(collection.Name);
+            json.WriteStartObject(name);
+            json.WriteString("Name"u8, name);
+            json.WriteNumber("CountOfDocuments"u8, collection.Documents);
+            WriteSize(json, "Size"u8, collection.Bytes);
+            WriteSize(json, "DocumentsSize"u8, collection.Bytes);
+            json.WriteEndObject();
+        }
+
+        json.WriteEndObject();
+    });
+
+    private static async Task SendAsync(HttpContext http, Database database, Action<Utf8JsonWriter, DatabaseReader, DatabaseStatistics> members)
+    {
+        using var reader = database.OpenReader();
+        var statistics = reader.ReadStatistics();
+        await JsonAnswer.SendAsync(http, json => members(json, reader, statistics));
+    }
+
+    private static void WriteCollectionsHead(Utf8JsonWriter json, in DatabaseStatistics statistics)
+    {
+        json.WriteNumber("CountOfDocuments"u8, statistics.Documents);
+        json.WriteNumber("CountOfConflicts"u8, 0);
+        json.WriteStartObject("Collections"u8);
+    }
+
+    private static void WriteCounts(Utf8JsonWriter json, DatabaseStatistics statistics)
+    {
+        json.WriteNumber("CountOfDocuments"u8, statistics.Documents);
+        json.WriteNumber("CountOfTombstones"u8, statistics.Tombstones);
+        json.WriteNumber("CountOfIndexes"u8, 0);
+        json.WriteNumber("CountOfConflicts"u8, 0);
+        json.WriteNumber("CountOfDocumentsConflicts"u8, 0);
+        json.WriteNumber("CountOfRevisionDocuments"u8, 0);
+        json.WriteNumber("CountOfAttachments"u8, 0);
+        json.WriteNumber("CountOfUniqueAttachments"u8, 0);
+        json.WriteNumber("CountOfCounterEntries"u8, 0);
+        json.WriteNumber("CountOfTimeSeriesSegments"u8, 0);
+        json.WriteStartArray("Indexes"u8);
+        json.WriteEndArray();
+    }
+
+    private static void WriteAll(Utf8JsonWriter json, DatabaseReader reader, DatabaseStatistics statistics)
+    {
+        var database = reader.Database;
+        WriteCounts(json, statistics);
+        json.WriteNumber("LastDocEtag"u8, statistics.LastDocumentEtag);
+        json.WriteNumber("LastDatabaseEtag"u8, statistics.LastEtag);
+        json.WriteString("DatabaseChangeVector"u8, statistics.LastEtag == 0 ? "" : database.ChangeVectorOf(statistics.LastEtag));
+        json.WriteString("DatabaseId"u8, database.HistoryId);
+        json.WriteBoolean("Is64Bit"u8, true);
+        json.WriteString("Pager"u8, "Rookery"u8);
+        json.WriteNull("LastIndexingTime"u8);
+        long bytes = 0;
+        foreach (var collection in reader.ReadCollections())
+        {
+            bytes += collection.Bytes;
+        }
+
+        // Documents before compression; the node's files hold all its databases together.
+        WriteSize(json, "SizeOnDisk"u8, bytes);
+        WriteSize(json, "TempBuffersSizeOnDisk"u8, 0);
+        json.WriteNumber("NumberOfTransactionMergerQueueOperations"u8, 0);
+    }
+
+    private static void WriteSize(Utf8JsonWriter json, ReadOnlySpan<byte> name, long bytes)
+    {
+        json.WriteStartObject(name);
+        json.WriteString("HumaneSize"u8, Humane(bytes));
+        json.WriteNumber("SizeInBytes"u8, bytes);
+        json.WriteEndObject();
+    }
+
+    private static string Humane(long bytes) => bytes switch
+    {
+        < 1L << 10 => string.Create(CultureInfo.InvariantCulture, $"{bytes} Bytes"),
+        < 1L << 20 => string.Create(CultureInfo.InvariantCulture, $"{bytes / 1024.0:0.##} KBytes"),
+        < 1L << 30 => string.Create(CultureInfo.InvariantCulture, $"{bytes / 1048576.0:0.##} MBytes"),
+        _ => string.Create(CultureInfo.InvariantCulture, $"{bytes / 1073741824.0:0.##} GBytes"),
+    };
+}

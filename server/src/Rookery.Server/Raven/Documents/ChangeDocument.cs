@@ -1,0 +1,122 @@
+using System.Globalization;
+using System.Text;
+using System.Text.Json;
+using Microsoft.AspNetCore.Http;
+using Rookery.Documents;
+using Rookery.Documents.Commands;
+using Rookery.Documents.Ids;
+using Rookery.Documents.Json;
+
+namespace Rookery.Server.Raven.Documents;
+
+/// <summary>PUT and DELETE of one document. The command is made before anything is awaited, straight from the request's bytes.</summary>
+internal sealed class ChangeDocument(ServerContext context)
+{
+    public Task PutAsync(HttpContext http, Database database)
+    {
+        var reading = RequestBody.ReadAsync(http, context.Options.DocumentBytesLimit);
+        return reading.IsCompletedSuccessfully
+            ? ProposePutAsync(http, database, EncodePut(http, database, reading.Result, out string? id), id)
+            : PutLaterAsync(reading, http, database);
+    }
+
+    public async Task DeleteAsync(HttpContext http, Database database)
+    {
+        var outcome = await context.Node.Consensus.ProposeAsync(EncodeDelete(http, database), CancellationToken.None);
+        await (outcome.Rejection is { } rejection ? RavenErrors.WriteAsync(http, rejection) : Empty.NoContent(http));
+    }
+
+    /// <summary>HEAD docs: whether a document is there, and its change vector as ETag.</summary>
+    public static Task HeadAsync(HttpContext http, Database database)
+    {
+        if (!new QueryParameters(http).TryGetEscaped("id", out var escaped))
+        {
+            throw RefusedException.BadRequest("The parameter 'id' is missing in the query string.");
+        }
+
+        Span<byte> id = stackalloc byte[DocumentId.MaxBytes];
+        id = id[..DocumentIdParameter.Read(escaped, id)];
+        using var reader = database.OpenReader();
+        if (!reader.TryGetDocument(id, out var document))
+        {
+            Empty.Set(http, StatusCodes.Status404NotFound);
+        }
+        else if (!EntityTag.Set(http, EntityTag.Of(database, document.Etag)))
+        {
+            Empty.Set(http, StatusCodes.Status200OK);
+        }
+
+        document.Dispose();
+        return Task.CompletedTask;
+    }
+
+    private async Task PutLaterAsync(ValueTask<RequestBody> reading, HttpContext http, Database database) =>
+        await ProposePutAsync(http, database, EncodePut(http, database, await reading, out string? id), id);
+
+    private async Task ProposePutAsync(HttpContext http, Database database, CommandBuffer command, string? id)
+    {
+        var outcome = await context.Node.Consensus.ProposeAsync(command, CancellationToken.None);
+        if (outcome.Rejection is { } rejection)
+        {
+            await RavenErrors.WriteAsync(http, rejection);
+            return;
+        }
+
+        var stored = outcome[0];
+        var answer = AnswerBuffer.Rent();
+        answer.Write("{\"Id\":\""u8);
+        WriteEscaped(answer, stored.Id ?? id ?? "");
+        answer.Write("\",\"ChangeVector\":\"A:"u8);
+        WriteNumber(answer, stored.Etag);
+        answer.Write("-"u8);
+        WriteEscaped(answer, database.HistoryId);
+        answer.Write("\"}"u8);
+        http.Response.StatusCode = StatusCodes.Status201Created;
+        await answer.SendAsync(http);
+    }
+
+    private static CommandBuffer EncodePut(HttpContext http, Database database, RequestBody body, out string? writtenId)
+    {
+        using (body)
+        {
+            Span<byte> id = stackalloc byte[DocumentId.MaxBytes];
+            new QueryParameters(http).TryGetEscaped("id", out var escaped); // absent: the server makes one
+            id = id[..DocumentIdParameter.ReadForStore(escaped, id)];
+            writtenId = Encoding.UTF8.GetString(id);
+            Span<byte> vector = stackalloc byte[ExpectedChangeVector.MaxBytes];
+            var expected = IfMatch.Read(http, vector);
+            using var parser = DocumentParser.Rent();
+            if (!parser.TryParse(body.Span, out var document, out var error))
+            {
+                throw RavenErrors.Refuse(error);
+            }
+
+            using var batch = new BatchWriter(CommandKind.Batch, database.Number, IdempotencyHeader.Read(http));
+            batch.Put(id, expected, document);
+            return batch.Complete();
+        }
+    }
+
+    private static CommandBuffer EncodeDelete(HttpContext http, Database database)
+    {
+        if (!new QueryParameters(http).TryGetEscaped("id", out var escaped))
+        {
+            throw RefusedException.BadRequest("The parameter 'id' is missing in the query string.");
+        }
+
+        Span<byte> id = stackalloc byte[DocumentId.MaxBytes];
+        id = id[..DocumentIdParameter.Read(escaped, id)];
+        Span<byte> vector = stackalloc byte[ExpectedChangeVector.MaxBytes];
+        using var batch = new BatchWriter(CommandKind.Batch, database.Number, IdempotencyHeader.Read(http));
+        batch.Delete(id, IfMatch.Read(http, vector));
+        return batch.Complete();
+    }
+
+    private static void WriteEscaped(AnswerBuffer answer, string text) => answer.Write(JsonEncodedText.Encode(text).EncodedUtf8Bytes);
+
+    private static void WriteNumber(AnswerBuffer answer, long number)
+    {
+        number.TryFormat(answer.GetSpan(20), out int length, default, CultureInfo.InvariantCulture);
+        answer.Advance(length);
+    }
+}

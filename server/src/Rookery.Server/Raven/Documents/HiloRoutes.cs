@@ -1,0 +1,67 @@
+using System.Text;
+using Microsoft.AspNetCore.Http;
+using Rookery.Documents;
+using Rookery.Documents.Commands;
+using Rookery.Documents.Json;
+
+namespace Rookery.Server.Raven.Documents;
+
+/// <summary>hilo/next and hilo/return: ranges of numbers from which clients make ids by themselves.</summary>
+internal sealed class HiloRoutes(ServerContext context)
+{
+    private const int TagBytes = 256;
+
+    public async Task NextAsync(HttpContext http, Database database)
+    {
+        var parameters = new QueryParameters(http);
+        string tag = ReadTag(parameters);
+        string separator = parameters.Text("identityPartsSeparator") is { Length: > 0 } given ? given : "/";
+        if (separator.Length != 1 || !char.IsAscii(separator[0]) || char.IsControl(separator[0]) || separator[0] == '|')
+        {
+            throw RefusedException.BadRequest("'identityPartsSeparator' must be one ASCII character other than '|'.");
+        }
+
+        long lastRangeAt = 0;
+        if (parameters.Text("lastRangeAt") is { Length: > 0 } date && !WireDate.TryParse(Encoding.UTF8.GetBytes(date), out lastRangeAt))
+        {
+            throw RefusedException.BadRequest($"'lastRangeAt' must be a date like 2026-11-21T09:49:45.2120000Z, not '{date}'.");
+        }
+
+        var command = CommandEncoder.HiloNext(
+            database.Number, Encoding.UTF8.GetBytes(tag), parameters.Number("lastBatchSize", 0), lastRangeAt, parameters.Number("lastMax", 0), (byte)separator[0]);
+        var outcome = await context.Node.Consensus.ProposeAsync(command, CancellationToken.None);
+        if (outcome.Rejection is { } rejection)
+        {
+            await RavenErrors.WriteAsync(http, rejection);
+            return;
+        }
+
+        var range = outcome[0];
+        await JsonAnswer.SendAsync(http, json =>
+        {
+            json.WriteString("Prefix"u8, tag + separator);
+            json.WriteNumber("Low"u8, range.Low);
+            json.WriteNumber("High"u8, range.High);
+            json.WriteNumber("LastSize"u8, range.High - range.Low + 1);
+            json.WriteString("ServerTag"u8, context.Node.Consensus.NodeTag);
+            json.WriteString("LastRangeAt"u8, DocumentJson.Date(outcome.LogTimeTicks));
+        });
+    }
+
+    public async Task ReturnAsync(HttpContext http, Database database)
+    {
+        var parameters = new QueryParameters(http);
+        var command = CommandEncoder.HiloReturn(
+            database.Number, Encoding.UTF8.GetBytes(ReadTag(parameters)), parameters.Number("last", 0), parameters.Number("end", 0));
+        var outcome = await context.Node.Consensus.ProposeAsync(command, CancellationToken.None);
+        await (outcome.Rejection is { } rejection ? RavenErrors.WriteAsync(http, rejection) : Empty.NoContent(http));
+    }
+
+    private static string ReadTag(QueryParameters parameters)
+    {
+        string tag = parameters.RequiredText("tag");
+        return Encoding.UTF8.GetByteCount(tag) <= TagBytes && !tag.Any(char.IsControl)
+            ? tag
+            : throw RefusedException.BadRequest($"'tag' must be at most {TagBytes} bytes of UTF-8 without control characters.");
+    }
+}

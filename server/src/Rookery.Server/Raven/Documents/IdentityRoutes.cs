@@ -1,0 +1,68 @@
+using System.Text;
+using Microsoft.AspNetCore.Http;
+using Rookery.Documents;
+using Rookery.Documents.Commands;
+
+namespace Rookery.Server.Raven.Documents;
+
+/// <summary>identity/next, identity/seed and debug/identities: numbers without gaps that the server gives ("users|").</summary>
+internal sealed class IdentityRoutes(ServerContext context)
+{
+    private const int NameBytes = 256;
+
+    public async Task NextAsync(HttpContext http, Database database)
+    {
+        byte[] name = ReadName(new QueryParameters(http));
+        var outcome = await context.Node.Consensus.ProposeAsync(
+            CommandEncoder.IdentityNext(database.Number, name, IdempotencyHeader.ReadOrRequestId(http)), CancellationToken.None);
+        await AnswerAsync(http, outcome, "NewIdentityValue");
+    }
+
+    public async Task SeedAsync(HttpContext http, Database database)
+    {
+        var parameters = new QueryParameters(http);
+        byte[] name = ReadName(parameters);
+        long value = parameters.Number("value", -1);
+        if (value < 0)
+        {
+            throw RefusedException.BadRequest("The parameter 'value' is missing in the query string: the identity's last value, from 0.");
+        }
+
+        var outcome = await context.Node.Consensus.ProposeAsync(
+            CommandEncoder.IdentitySeed(database.Number, name, value, parameters.Flag("force"), IdempotencyHeader.ReadOrRequestId(http)), CancellationToken.None);
+        await AnswerAsync(http, outcome, "NewSeedValue");
+    }
+
+    public static async Task ListAsync(HttpContext http, Database database)
+    {
+        using var reader = database.OpenReader();
+        var identities = reader.ReadIdentities();
+        await JsonAnswer.SendAsync(http, json =>
+        {
+            foreach (var identity in identities)
+            {
+                json.WriteNumber(identity.Name, identity.Value);
+            }
+        });
+    }
+
+    private static async Task AnswerAsync(HttpContext http, CommandOutcome outcome, string member)
+    {
+        if (outcome.Rejection is { } rejection)
+        {
+            await RavenErrors.WriteAsync(http, rejection);
+            return;
+        }
+
+        await JsonAnswer.SendAsync(http, json => json.WriteNumber(member, outcome[0].Low));
+    }
+
+    private static byte[] ReadName(QueryParameters parameters)
+    {
+        string name = parameters.RequiredText("name");
+        name = name.EndsWith('|') ? name : name + "|";
+        return name.Length > 1 && Encoding.UTF8.GetByteCount(name) <= NameBytes && !name.Any(char.IsControl)
+            ? Encoding.UTF8.GetBytes(name)
+            : throw RefusedException.BadRequest($"'name' must be an identity like 'users|', at most {NameBytes} bytes of UTF-8 without control characters.");
+    }
+}

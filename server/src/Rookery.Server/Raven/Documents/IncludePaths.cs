@@ -1,0 +1,114 @@
+using System.Buffers;
+using System.Text;
+using System.Text.Json;
+using Rookery.Documents.Json;
+
+namespace Rookery.Server.Raven.Documents;
+
+/// <summary>
+/// Collects the ids that documents refer to, by RavenDB's include paths: <c>friend</c>, <c>a.b</c>, <c>lines[].product</c>. Each id is given once, in the order met.
+/// </summary>
+internal sealed class IncludePaths
+{
+    private readonly string[][] _paths;
+    private readonly HashSet<string> _seen = new(StringComparer.OrdinalIgnoreCase);
+
+    /// <summary>Reads the paths.</summary>
+    /// <exception cref="RefusedException">A path is empty or in a form we do not have.</exception>
+    public IncludePaths(IReadOnlyCollection<string> paths)
+    {
+        _paths = paths.Select(Split).ToArray();
+    }
+
+    public bool IsEmpty => _paths.Length == 0;
+
+    /// <summary>The ids to include, without those of <see cref="Exclude"/>.</summary>
+    public List<string> Ids { get; } = [];
+
+    /// <summary>Keeps an id out of the includes, because it is among the results.</summary>
+    public void Exclude(string id)
+    {
+        if (_seen.Add(id))
+        {
+            return;
+        }
+
+        Ids.RemoveAll(included => included.Equals(id, StringComparison.OrdinalIgnoreCase));
+    }
+
+    /// <summary>Adds the ids that a document refers to.</summary>
+    public void Collect(in DocumentView document)
+    {
+        if (IsEmpty)
+        {
+            return;
+        }
+
+        var body = document.Body;
+        byte[] json = ArrayPool<byte>.Shared.Rent(body.Length + 2);
+        json[0] = (byte)'{';
+        body.CopyTo(json.AsSpan(1));
+        json[body.Length + 1] = (byte)'}';
+        foreach (string[] path in _paths)
+        {
+            var reader = new Utf8JsonReader(json.AsSpan(0, body.Length + 2), new JsonReaderOptions { MaxDepth = 256 });
+            reader.Read();
+            Follow(ref reader, path);
+        }
+
+        ArrayPool<byte>.Shared.Return(json);
+    }
+
+    // "lines[].product" → "lines", "[]", "product"
+    private static string[] Split(string path)
+    {
+        if (path.Length == 0 || path.Contains('(', StringComparison.Ordinal))
+        {
+            throw RefusedException.NotSupported($"The include path '{path}' is not supported by this version: it must be members separated by dots, with [] behind arrays.");
+        }
+
+        return path.Replace("[]", ".[]", StringComparison.Ordinal).Split('.', StringSplitOptions.RemoveEmptyEntries);
+    }
+
+    /// <summary>Follows the rest of a path from the value that the reader stands on, and leaves the reader on that value's last token.</summary>
+    private void Follow(ref Utf8JsonReader reader, ReadOnlySpan<string> path)
+    {
+        if (reader.TokenType == JsonTokenType.StartArray)
+        {
+            var inside = path is ["[]", ..] ? path[1..] : path;
+            while (reader.Read() && reader.TokenType != JsonTokenType.EndArray)
+            {
+                Follow(ref reader, inside);
+            }
+        }
+        else if (path.IsEmpty)
+        {
+            Add(ref reader);
+            reader.Skip();
+        }
+        else if (reader.TokenType == JsonTokenType.StartObject)
+        {
+            while (reader.Read() && reader.TokenType == JsonTokenType.PropertyName)
+            {
+                bool isOnPath = path[0] is "[]" || reader.ValueTextEquals(path[0]);
+                reader.Read();
+                if (isOnPath)
+                {
+                    Follow(ref reader, path[1..]);
+                }
+                else
+                {
+                    reader.Skip();
+                }
+            }
+        }
+    }
+
+    private void Add(ref Utf8JsonReader reader)
+    {
+        if (reader.TokenType == JsonTokenType.String && reader.GetString() is { Length: > 0 } id && Encoding.UTF8.GetByteCount(id) <= 512 && _seen.Add(id))
+        {
+            Ids.Add(id);
+        }
+    }
+}

@@ -1,0 +1,67 @@
+using System.Text.Json;
+using Microsoft.AspNetCore.Http;
+using Rookery.Documents;
+using Rookery.Documents.Commands;
+using Rookery.Documents.Ids;
+
+namespace Rookery.Server.Raven.Documents;
+
+/// <summary>PATCH docs: a script in RavenDB's envelope, or an RFC 7396 merge patch by its content type, application/merge-patch+json.</summary>
+internal sealed class PatchDocument(ServerContext context)
+{
+    public async Task HandleAsync(HttpContext http, Database database)
+    {
+        var parameters = new QueryParameters(http);
+        if (parameters.Flag("test") || parameters.Flag("debug"))
+        {
+            throw RefusedException.NotSupported("The parameters 'test' and 'debug' of PATCH docs are not supported by this version; the document was not changed.");
+        }
+
+        using var body = await RequestBody.ReadAsync(http, context.Options.DocumentBytesLimit);
+        var batch = Parse(http, database, body.Span);
+        var outcome = await context.Node.Consensus.ProposeAsync(batch.Command, CancellationToken.None);
+        if (outcome.Rejection is { } rejection)
+        {
+            await RavenErrors.WriteAsync(http, rejection);
+            return;
+        }
+
+        var result = outcome[0];
+        if (result.Status == OperationStatus.NotFound)
+        {
+            await Empty.NotFound(http);
+            return;
+        }
+
+        using var answer = AnswerBuffer.Rent();
+        using (var json = new Utf8JsonWriter(answer))
+        {
+            json.WriteStartObject();
+            json.WriteString("Status"u8, PatchResult.StatusName(result.Status));
+            PatchResult.WriteMembers(json, result, database);
+            json.WriteEndObject();
+        }
+
+        await answer.SendAsync(http);
+    }
+
+    private static ParsedBatch Parse(HttpContext http, Database database, ReadOnlySpan<byte> body)
+    {
+        var parameters = new QueryParameters(http);
+        if (!parameters.TryGetEscaped("id", out var escaped))
+        {
+            throw RefusedException.BadRequest("The parameter 'id' is missing in the query string.");
+        }
+
+        Span<byte> id = stackalloc byte[DocumentId.MaxBytes];
+        id = id[..DocumentIdParameter.Read(escaped, id)];
+        Span<byte> vector = stackalloc byte[ExpectedChangeVector.MaxBytes];
+        var expected = IfMatch.Read(http, vector);
+        var key = IdempotencyHeader.Read(http);
+        bool isMerge = http.Request.ContentType?.StartsWith("application/merge-patch+json", StringComparison.OrdinalIgnoreCase) == true;
+        bool isParsed = isMerge
+            ? BatchRequestParser.TryParseMergePatch(body, id, expected, createIfMissing: false, database.Number, key, out var batch, out var error)
+            : BatchRequestParser.TryParsePatch(body, id, expected, parameters.Flag("skipPatchIfChangeVectorMismatch"), database.Number, key, out batch, out error);
+        return isParsed ? batch : throw RavenErrors.Refuse(error);
+    }
+}

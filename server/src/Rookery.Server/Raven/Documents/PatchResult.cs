@@ -1,0 +1,41 @@
+using System.Text;
+using System.Text.Json;
+using Rookery.Documents;
+using Rookery.Documents.Json;
+
+namespace Rookery.Server.Raven.Documents;
+
+/// <summary>What a patch did, in RavenDB's words.</summary>
+internal static class PatchResult
+{
+    public static string StatusName(OperationStatus status) => status switch
+    {
+        OperationStatus.Patched => "Patched",
+        OperationStatus.Created => "Created",
+        OperationStatus.NotModified => "NotModified",
+        OperationStatus.Skipped => "Skipped",
+        _ => "DocumentDoesNotExist",
+    };
+
+    /// <summary>Writes ChangeVector, LastModified and, when the patch asked for it, ModifiedDocument.</summary>
+    public static void WriteMembers(Utf8JsonWriter json, in OperationResult result, Database database)
+    {
+        if (result.Etag == 0)
+        {
+            json.WriteNull("ChangeVector"u8);
+            return;
+        }
+
+        json.WriteString("ChangeVector"u8, database.ChangeVectorOf(result.Etag));
+        json.WriteString("LastModified"u8, DocumentJson.Date(result.LastModifiedTicks));
+        if (result.Document.IsEmpty)
+        {
+            return;
+        }
+
+        using var document = AnswerBuffer.Rent();
+        DocumentWriter.Write(document, new DocumentView(result.Document.Span), result.Etag, Encoding.ASCII.GetBytes(database.HistoryId));
+        json.WritePropertyName("ModifiedDocument"u8);
+        json.WriteRawValue(document.Written.Span, skipInputValidation: true);
+    }
+}

@@ -1,0 +1,94 @@
+using System.Text;
+using Microsoft.AspNetCore.Http;
+using Rookery.Documents;
+using Rookery.Documents.Ids;
+using Rookery.Documents.Json;
+
+namespace Rookery.Server.Raven.Documents;
+
+/// <summary>The documents that startsWith, matches, exclude, startAfter, start and pageSize ask for: in id order, or newest first without startsWith.</summary>
+internal sealed class PrefixWalk : IDisposable
+{
+    private readonly DatabaseReader _reader;
+    private readonly DocumentCursor _cursor;
+    private readonly int _lowerPrefixBytes;
+    private readonly IdPattern _matches;
+    private readonly IdPattern _exclude;
+    private long _toSkip;
+    private long _left;
+
+    private PrefixWalk(HttpContext http, Database database)
+    {
+        var parameters = new QueryParameters(http);
+        byte[] prefix = Encoding.UTF8.GetBytes(parameters.Text("startsWith") ?? "");
+        byte[] startAfter = Encoding.UTF8.GetBytes(parameters.Text("startAfter") ?? "");
+        if (prefix.Length > DocumentId.MaxBytes || startAfter.Length > DocumentId.MaxBytes)
+        {
+            throw RefusedException.BadRequest($"'startsWith' and 'startAfter' have at most {DocumentId.MaxBytes} bytes of UTF-8, as ids have.");
+        }
+
+        _matches = new IdPattern(parameters.Text("matches") ?? "");
+        _exclude = new IdPattern(parameters.Text("exclude") ?? "");
+        _toSkip = parameters.Number("start", 0);
+        _left = parameters.Number("pageSize", long.MaxValue);
+        Span<byte> lower = stackalloc byte[2 * DocumentId.MaxBytes];
+        _lowerPrefixBytes = DocumentId.ToLower(prefix, lower);
+        _reader = database.OpenReader();
+        bool isByPrefix = parameters.TryGetEscaped("startsWith", out _) || startAfter.Length > 0;
+        _cursor = isByPrefix ? _reader.ByIdPrefix(prefix, startAfter) : _reader.ByEtagBackward();
+    }
+
+    public DocumentView View => _cursor.View;
+
+    public long Etag => _cursor.Etag;
+
+    /// <summary>Begins at the first document asked for.</summary>
+    /// <exception cref="RefusedException">A parameter is wrong.</exception>
+    public static PrefixWalk Open(HttpContext http, Database database) => new(http, database);
+
+    public bool MoveNext()
+    {
+        if (_matches.IsEmpty && _exclude.IsEmpty && _toSkip > 0)
+        {
+            _cursor.Skip(_toSkip);
+            _toSkip = 0;
+        }
+
+        while (_left > 0 && _cursor.MoveNext())
+        {
+            if (!IsWanted())
+            {
+                continue;
+            }
+
+            if (_toSkip > 0)
+            {
+                _toSkip--;
+                continue;
+            }
+
+            _left--;
+            return true;
+        }
+
+        return false;
+    }
+
+    public void Dispose()
+    {
+        _cursor.Dispose();
+        _reader.Dispose();
+    }
+
+    private bool IsWanted()
+    {
+        if (_matches.IsEmpty && _exclude.IsEmpty)
+        {
+            return true;
+        }
+
+        Span<byte> lower = stackalloc byte[2 * DocumentId.MaxBytes];
+        var rest = lower[..DocumentId.ToLower(_cursor.View.Id, lower)][_lowerPrefixBytes..];
+        return (_matches.IsEmpty || _matches.IsMatch(rest)) && (_exclude.IsEmpty || !_exclude.IsMatch(rest));
+    }
+}

@@ -1,0 +1,83 @@
+using System.Text.Json;
+
+namespace Rookery.Server.Raven;
+
+/// <summary>Reads a JSON value from a reader that stands on its first token, and leaves the reader on its last.</summary>
+internal delegate TResult JsonRead<out TResult>(ref Utf8JsonReader json);
+
+/// <summary>Reads the value of one member.</summary>
+internal delegate void JsonMember(string name, ref Utf8JsonReader value);
+
+/// <summary>Reads the small envelopes of requests. Documents never pass here: the Documents room parses them.</summary>
+internal static class JsonBody
+{
+    /// <summary>Reads a body that is one JSON value and nothing else.</summary>
+    /// <exception cref="RefusedException">It is not JSON.</exception>
+    public static TResult Read<TResult>(ReadOnlySpan<byte> body, JsonRead<TResult> read)
+    {
+        try
+        {
+            var json = new Utf8JsonReader(body);
+            json.Read();
+            var result = read(ref json);
+            return json.Read() ? throw new JsonException("Something follows the end of the value.") : result;
+        }
+        catch (JsonException malformed)
+        {
+            throw RefusedException.BadRequest($"The body is not valid JSON: {malformed.Message}");
+        }
+        catch (InvalidOperationException malformed)
+        {
+            throw RefusedException.BadRequest($"The body has text that is not UTF-8 or a value of the wrong type: {malformed.Message}");
+        }
+    }
+
+    /// <summary>Walks over the members of an object.</summary>
+    public static void ForEachMember(ref Utf8JsonReader json, JsonMember member)
+    {
+        if (json.TokenType != JsonTokenType.StartObject)
+        {
+            throw RefusedException.BadRequest("The body must be a JSON object.");
+        }
+
+        while (json.Read() && json.TokenType == JsonTokenType.PropertyName)
+        {
+            string name = json.GetString()!;
+            json.Read();
+            member(name, ref json);
+        }
+    }
+
+    /// <summary>A text; null when it is null.</summary>
+    public static string? ReadText(ref Utf8JsonReader json, string name) => json.TokenType switch
+    {
+        JsonTokenType.String => json.GetString(),
+        JsonTokenType.Null => null,
+        _ => throw RefusedException.BadRequest($"'{name}' must be a text."),
+    };
+
+    /// <summary>A list of texts.</summary>
+    public static List<string> ReadTexts(ref Utf8JsonReader json, string name)
+    {
+        if (json.TokenType != JsonTokenType.StartArray)
+        {
+            throw RefusedException.BadRequest($"'{name}' must be a list of texts.");
+        }
+
+        var texts = new List<string>();
+        while (json.Read() && json.TokenType != JsonTokenType.EndArray)
+        {
+            texts.Add(ReadText(ref json, name) ?? throw RefusedException.BadRequest($"'{name}' must be a list of texts; null is none."));
+        }
+
+        return texts;
+    }
+
+    /// <summary>The raw JSON of a value; the reader goes to its last token.</summary>
+    public static ReadOnlySpan<byte> Raw(ref Utf8JsonReader json, ReadOnlySpan<byte> body)
+    {
+        int start = (int)json.TokenStartIndex;
+        json.Skip();
+        return body[start..(int)json.BytesConsumed];
+    }
+}

@@ -1,0 +1,165 @@
+using System.Text;
+using System.Text.Json;
+using Microsoft.AspNetCore.Http;
+using Rookery.Documents;
+using Rookery.Server.Raven.Documents;
+using Rookery.Server.Raven.Queries;
+
+namespace Rookery.Server.Raven;
+
+/// <summary>POST multi_get: several reads of one database in one request, as lazy sessions send them. Each runs through the same handler as alone.</summary>
+internal sealed class MultiGetRoute(ServerContext context, GetDocuments documents, RunQuery queries)
+{
+    private const int BodyBytes = 16 << 20;
+
+    public async Task HandleAsync(HttpContext http, Database database)
+    {
+        List<Part> parts;
+        using (var body = await RequestBody.ReadAsync(http, Math.Min(BodyBytes, context.Options.BatchBytesLimit)))
+        {
+            parts = ReadParts(body.Span);
+        }
+
+        using var answer = AnswerBuffer.Rent();
+        answer.Write("{\"Results\":["u8);
+        for (int i = 0; i < parts.Count; i++)
+        {
+            answer.Write(i == 0 ? ""u8 : ","u8);
+            using var body = new MemoryStream();
+            var part = ContextOf(http, parts[i], body);
+            await RavenRoute.OnServer(inner => RunAsync(inner, parts[i], database))(part);
+            Write(answer, part.Response, body);
+            if (answer.IsPartDue)
+            {
+                await answer.SendPartAsync(http);
+            }
+        }
+
+        answer.Write("]}"u8);
+        await answer.SendAsync(http);
+    }
+
+    private Task RunAsync(HttpContext part, Part asked, Database database)
+    {
+        string prefix = "/databases/" + database.Name;
+        string path = asked.Url.StartsWith(prefix, StringComparison.OrdinalIgnoreCase) ? asked.Url[prefix.Length..] : asked.Url;
+        return (asked.Method.ToUpperInvariant(), path.ToLowerInvariant()) switch
+        {
+            ("GET", "/docs") => GetDocuments.GetAsync(part, database),
+            ("POST", "/docs") => documents.PostAsync(part, database),
+            ("POST", "/queries") => queries.HandleAsync(part, database),
+            _ => throw RefusedException.NotSupported($"{asked.Method} {asked.Url} inside multi_get is not supported by this version: it reads docs and queries of the same database."),
+        };
+    }
+
+    private static DefaultHttpContext ContextOf(HttpContext http, Part asked, MemoryStream answer)
+    {
+        var part = new DefaultHttpContext();
+        part.Request.Method = asked.Method;
+        part.Request.Scheme = http.Request.Scheme;
+        part.Request.Host = http.Request.Host;
+        part.Request.Path = asked.Url.StartsWith('/') ? asked.Url : "/" + asked.Url;
+        part.Request.QueryString = new QueryString(asked.Query.Length == 0 || asked.Query[0] == '?' ? asked.Query : "?" + asked.Query);
+        part.Request.Body = new MemoryStream(Encoding.UTF8.GetBytes(asked.Content));
+        part.Response.Body = answer;
+        foreach (var (name, value) in asked.Headers)
+        {
+            part.Request.Headers[name] = value;
+        }
+
+        return part;
+    }
+
+    private static void Write(AnswerBuffer answer, HttpResponse response, MemoryStream body)
+    {
+        answer.Write("{\"Result\":"u8);
+        answer.Write(body.Length == 0 ? "null"u8 : body.GetBuffer().AsSpan(0, (int)body.Length));
+        answer.Write(Encoding.ASCII.GetBytes($",\"StatusCode\":{response.StatusCode},\"Headers\":{{"));
+        if (response.Headers.ETag.ToString() is { Length: > 0 } tag)
+        {
+            answer.Write("\"ETag\":\""u8);
+            answer.Write(JsonEncodedText.Encode(tag).EncodedUtf8Bytes);
+            answer.Write("\""u8);
+        }
+
+        answer.Write("}}"u8);
+    }
+
+    private static List<Part> ReadParts(ReadOnlySpan<byte> body) => JsonBody.Read(body, static (ref Utf8JsonReader json) =>
+    {
+        var parts = new List<Part>();
+        JsonBody.ForEachMember(ref json, (string name, ref Utf8JsonReader value) =>
+        {
+            if (name is not "Requests")
+            {
+                value.Skip();
+                return;
+            }
+
+            if (value.TokenType != JsonTokenType.StartArray)
+            {
+                throw RefusedException.BadRequest("'Requests' must be a list of requests.");
+            }
+
+            while (value.Read() && value.TokenType != JsonTokenType.EndArray)
+            {
+                parts.Add(ReadPart(ref value));
+            }
+        });
+        return parts;
+    });
+
+    private static Part ReadPart(ref Utf8JsonReader json)
+    {
+        var part = new Part();
+        JsonBody.ForEachMember(ref json, (string name, ref Utf8JsonReader value) =>
+        {
+            switch (name)
+            {
+                case "Url":
+                    part.Url = JsonBody.ReadText(ref value, name) ?? "";
+                    break;
+                case "Query":
+                    part.Query = JsonBody.ReadText(ref value, name) ?? "";
+                    break;
+                case "Method":
+                    part.Method = JsonBody.ReadText(ref value, name) is { Length: > 0 } method ? method : "GET";
+                    break;
+                case "Content" when value.TokenType == JsonTokenType.String:
+                    part.Content = value.GetString()!;
+                    break;
+                case "Headers" when value.TokenType == JsonTokenType.StartObject:
+                    ReadHeaders(ref value, part);
+                    break;
+                default:
+                    value.Skip();
+                    break;
+            }
+        });
+        return part;
+    }
+
+    private static void ReadHeaders(ref Utf8JsonReader json, Part part) => JsonBody.ForEachMember(ref json, (string name, ref Utf8JsonReader value) =>
+    {
+        if (value.TokenType == JsonTokenType.String && name.Equals("If-None-Match", StringComparison.OrdinalIgnoreCase))
+        {
+            part.Headers[name] = value.GetString()!;
+        }
+
+        value.Skip();
+    });
+
+    /// <summary>One of the requests.</summary>
+    private sealed class Part
+    {
+        public string Url { get; set; } = "";
+
+        public string Query { get; set; } = "";
+
+        public string Method { get; set; } = "GET";
+
+        public string Content { get; set; } = "";
+
+        public Dictionary<string, string> Headers { get; } = new(StringComparer.OrdinalIgnoreCase);
+    }
+}

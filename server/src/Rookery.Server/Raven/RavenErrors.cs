@@ -1,0 +1,61 @@
+using Microsoft.AspNetCore.Http;
+using Rookery.Documents;
+using Rookery.Documents.Json;
+
+namespace Rookery.Server.Raven;
+
+/// <summary>Maps every refusal of the rooms below to status, exception type and headers, in one place.</summary>
+internal static class RavenErrors
+{
+    /// <summary>Answers with a rejected command or read.</summary>
+    public static Task WriteAsync(HttpContext http, Rejection rejection)
+    {
+        var (status, type) = rejection.Kind switch
+        {
+            RejectionKind.ConcurrencyConflict => (StatusCodes.Status409Conflict, RavenType.Concurrency),
+            RejectionKind.DatabaseExists => (StatusCodes.Status409Conflict, RavenType.Concurrency),
+            RejectionKind.DatabaseMissing => (StatusCodes.Status503ServiceUnavailable, RavenType.DatabaseDoesNotExist),
+            RejectionKind.PatchFailed => (StatusCodes.Status400BadRequest, RavenType.PatchFailed),
+            RejectionKind.TooLarge => (StatusCodes.Status413PayloadTooLarge, RavenType.BadRequest),
+            RejectionKind.Invalid => (StatusCodes.Status400BadRequest, RavenType.BadRequest),
+            RejectionKind.Overloaded => (StatusCodes.Status429TooManyRequests, RavenType.RavenException),
+            RejectionKind.InsufficientSpace => (StatusCodes.Status507InsufficientStorage, RavenType.RavenException),
+            RejectionKind.NoLeader => (StatusCodes.Status503ServiceUnavailable, RavenType.NoLeader),
+            RejectionKind.OutcomeUnknown => (StatusCodes.Status500InternalServerError, RavenType.RavenException),
+            _ => (StatusCodes.Status503ServiceUnavailable, RavenType.RavenException),
+        };
+        if (rejection.Kind == RejectionKind.Overloaded)
+        {
+            http.Response.Headers.RetryAfter = "1";
+        }
+
+        if (rejection.Kind == RejectionKind.DatabaseMissing && rejection.Database is { } database)
+        {
+            NameMissingDatabase(http, database);
+        }
+
+        return ErrorAnswer.WriteAsync(http, status, type, rejection.Message);
+    }
+
+    /// <summary>Answers with bytes that were refused.</summary>
+    public static RefusedException Refuse(in InputError error) => error.Kind switch
+    {
+        InputErrorKind.TooLarge => new RefusedException(StatusCodes.Status413PayloadTooLarge, RavenType.BadRequest, error.ToString()),
+        InputErrorKind.NotSupported => RefusedException.NotSupported(error.ToString()),
+        _ => RefusedException.BadRequest(error.ToString()),
+    };
+
+    /// <summary>Answers that there is no such database, as clients expect it on every route.</summary>
+    public static Task WriteDatabaseMissingAsync(HttpContext http, string name)
+    {
+        NameMissingDatabase(http, name);
+        return ErrorAnswer.WriteAsync(
+            http,
+            StatusCodes.Status503ServiceUnavailable,
+            RavenType.DatabaseDoesNotExist,
+            $"There is no database '{name}' on this node. Create it with PUT /admin/databases?name={Uri.EscapeDataString(name)}.");
+    }
+
+    // A header takes visible ASCII only.
+    private static void NameMissingDatabase(HttpContext http, string name) => http.Response.Headers["Database-Missing"] = Uri.EscapeDataString(name);
+}

@@ -1,0 +1,66 @@
+using Microsoft.AspNetCore.Http;
+using Rookery.Documents;
+
+namespace Rookery.Server.Raven;
+
+/// <summary>What an answer about one database needs.</summary>
+internal delegate Task DatabaseHandler(HttpContext http, Database database);
+
+/// <summary>
+/// The frame around every handler of this dialect: finds the database, waits for the read barrier, answers refusals. A handler that completes synchronously
+/// passes without a state machine.
+/// </summary>
+internal static class RavenRoute
+{
+    /// <summary>A route of the server as a whole.</summary>
+    public static RequestDelegate OnServer(RequestDelegate handler) => http =>
+    {
+        try
+        {
+            var handling = handler(http);
+            return handling.IsCompletedSuccessfully ? handling : CatchAsync(http, handling);
+        }
+        catch (RefusedException refused)
+        {
+            return WriteAsync(http, refused);
+        }
+    };
+
+    /// <summary>A route under /databases/{database} that changes something, or that needs no fresh state.</summary>
+    public static RequestDelegate OnDatabase(ServerContext context, DatabaseHandler handler) => OnServer(http =>
+    {
+        string name = (string)http.Request.RouteValues["database"]!;
+        return context.Node.Databases.TryGet(name, out var database) ? handler(http, database) : RavenErrors.WriteDatabaseMissingAsync(http, name);
+    });
+
+    /// <summary>A route under /databases/{database} that reads: it sees every write that was acknowledged before it began.</summary>
+    public static RequestDelegate OnFreshDatabase(ServerContext context, DatabaseHandler handler) => OnDatabase(context, (http, database) =>
+    {
+        // No token of the request: reading RequestAborted makes Kestrel allocate, and one node alone never waits here.
+        var barrier = context.Node.Consensus.ReadBarrierAsync(CancellationToken.None);
+        return barrier.IsCompletedSuccessfully
+            ? AnswerBehind(barrier.Result, context, handler, http, database)
+            : WaitAsync(barrier, context, handler, http, database);
+    });
+
+    private static async Task WaitAsync(ValueTask<bool> barrier, ServerContext context, DatabaseHandler handler, HttpContext http, Database database) =>
+        await AnswerBehind(await barrier, context, handler, http, database);
+
+    private static Task AnswerBehind(bool isFresh, ServerContext context, DatabaseHandler handler, HttpContext http, Database database) => isFresh
+        ? handler(http, database)
+        : RavenErrors.WriteAsync(http, context.Node.Consensus.Refusal ?? new Rejection(RejectionKind.NoLeader, "This node cannot say now what is newest; try again, or another node."));
+
+    private static async Task CatchAsync(HttpContext http, Task handling)
+    {
+        try
+        {
+            await handling;
+        }
+        catch (RefusedException refused)
+        {
+            await WriteAsync(http, refused);
+        }
+    }
+
+    private static Task WriteAsync(HttpContext http, RefusedException refused) => ErrorAnswer.WriteAsync(http, refused.Status, refused.Type, refused.Message);
+}

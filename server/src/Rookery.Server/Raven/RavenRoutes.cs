@@ -1,0 +1,109 @@
+using Microsoft.AspNetCore.Builder;
+using Microsoft.AspNetCore.Http;
+using Microsoft.AspNetCore.Routing;
+using Rookery.Server.Raven.Batches;
+using Rookery.Server.Raven.BulkInsert;
+using Rookery.Server.Raven.Changes;
+using Rookery.Server.Raven.Cluster;
+using Rookery.Server.Raven.Databases;
+using Rookery.Server.Raven.Documents;
+using Rookery.Server.Raven.Queries;
+using Rookery.Server.Raven.Streams;
+
+namespace Rookery.Server.Raven;
+
+/// <summary>RavenDB's HTTP dialect (docs/reference): every route of it that this version has, and a refusal by name for the rest.</summary>
+public static class RavenRoutes
+{
+    private const string Database = "/databases/{database}/";
+
+    /// <summary>Adds the routes.</summary>
+    public static void Map(IEndpointRouteBuilder routes, ServerContext context)
+    {
+        var operations = new OperationRegistry();
+        MapServer(routes, context);
+        MapDocuments(routes, context);
+        MapReads(routes, context);
+        MapBulkInsert(routes, context, operations);
+        MapChanges(routes, context, operations);
+        routes.Map(Database + "{**rest}", RavenRoute.OnDatabase(context, UnsupportedRoutes.OnDatabaseAsync));
+        routes.Map("/admin/{**rest}", RavenRoute.OnServer(UnsupportedRoutes.OnServerAsync));
+    }
+
+    private static void MapServer(IEndpointRouteBuilder routes, ServerContext context)
+    {
+        var topology = new TopologyRoutes(context);
+        var databases = new DatabaseRoutes(context);
+        Add(routes, "GET", "/topology", topology.DatabaseTopologyAsync);
+        Add(routes, "GET", "/cluster/topology", topology.ClusterTopologyAsync);
+        Add(routes, "GET", "/cluster/node-info", topology.NodeInfoAsync);
+        Add(routes, "GET", "/build/version", TopologyRoutes.VersionAsync);
+        Add(routes, "PUT", "/admin/databases", databases.CreateAsync);
+        Add(routes, "DELETE", "/admin/databases", databases.DeleteAsync);
+        Add(routes, "GET", "/admin/databases", databases.GetAsync);
+        Add(routes, "GET", "/databases", databases.ListAsync);
+    }
+
+    private static void MapDocuments(IEndpointRouteBuilder routes, ServerContext context)
+    {
+        var change = new ChangeDocument(context);
+        var hilo = new HiloRoutes(context);
+        var identities = new IdentityRoutes(context);
+        Write(routes, context, "PUT", "docs", change.PutAsync);
+        Write(routes, context, "DELETE", "docs", change.DeleteAsync);
+        Write(routes, context, "PATCH", "docs", new PatchDocument(context).HandleAsync);
+        Write(routes, context, "POST", "bulk_docs", new BulkDocs(context).HandleAsync);
+        Write(routes, context, "GET", "hilo/next", hilo.NextAsync);
+        Write(routes, context, "PUT", "hilo/return", hilo.ReturnAsync);
+        Write(routes, context, "POST", "identity/next", identities.NextAsync);
+        Write(routes, context, "POST", "identity/seed", identities.SeedAsync);
+    }
+
+    private static void MapReads(IEndpointRouteBuilder routes, ServerContext context)
+    {
+        var documents = new GetDocuments(context);
+        var queries = new RunQuery(context);
+        Read(routes, context, "GET", "docs", GetDocuments.GetAsync);
+        Read(routes, context, "POST", "docs", documents.PostAsync);
+        Read(routes, context, "HEAD", "docs", ChangeDocument.HeadAsync);
+        Read(routes, context, "POST", "queries", queries.HandleAsync);
+        Read(routes, context, "GET", "streams/docs", StreamDocuments.HandleAsync);
+        Read(routes, context, "POST", "streams/queries", new StreamQuery(context).HandleAsync);
+        Read(routes, context, "POST", "multi_get", new MultiGetRoute(context, documents, queries).HandleAsync);
+        Read(routes, context, "GET", "debug/identities", IdentityRoutes.ListAsync);
+        Read(routes, context, "GET", "stats", StatisticsRoutes.StatsAsync);
+        Read(routes, context, "GET", "stats/essential", StatisticsRoutes.EssentialAsync);
+        Read(routes, context, "GET", "stats/detailed", StatisticsRoutes.DetailedAsync);
+        Read(routes, context, "GET", "collections/stats", StatisticsRoutes.CollectionsAsync);
+        Read(routes, context, "GET", "collections/stats/detailed", StatisticsRoutes.CollectionsDetailedAsync);
+        Write(routes, context, "GET", "healthcheck", TopologyRoutes.HealthAsync);
+        Write(routes, context, "GET", "configuration/client", TopologyRoutes.ClientConfigurationAsync);
+    }
+
+    private static void MapBulkInsert(IEndpointRouteBuilder routes, ServerContext context, OperationRegistry registry)
+    {
+        var operations = new OperationRoutes(context, registry);
+        Write(routes, context, "GET", "operations/next-operation-id", operations.NextIdAsync);
+        Write(routes, context, "GET", "operations/state", operations.StateAsync);
+        Write(routes, context, "POST", "operations/kill", operations.KillAsync);
+        Write(routes, context, "POST", "bulk_insert", new BulkInsertRoute(context, registry).HandleAsync).WithMetadata(LongBody.Instance);
+    }
+
+    private static void MapChanges(IEndpointRouteBuilder routes, ServerContext context, OperationRegistry operations)
+    {
+        var webSocket = routes.CreateApplicationBuilder();
+        webSocket.UseWebSockets(new WebSocketOptions { KeepAliveInterval = TimeSpan.FromSeconds(30) });
+        webSocket.Run(RavenRoute.OnDatabase(context, new ChangesRoute(context, operations).HandleAsync));
+        routes.MapMethods(Database + "changes", ["GET"], webSocket.Build());
+    }
+
+    private static void Add(IEndpointRouteBuilder routes, string method, string pattern, RequestDelegate handler) =>
+        routes.MapMethods(pattern, [method], RavenRoute.OnServer(handler));
+
+    private static void Read(IEndpointRouteBuilder routes, ServerContext context, string method, string path, DatabaseHandler handler) =>
+        routes.MapMethods(Database + path, [method], RavenRoute.OnFreshDatabase(context, handler));
+
+    // Writes, and reads of nothing that writes change: no read barrier.
+    private static IEndpointConventionBuilder Write(IEndpointRouteBuilder routes, ServerContext context, string method, string path, DatabaseHandler handler) =>
+        routes.MapMethods(Database + path, [method], RavenRoute.OnDatabase(context, handler));
+}

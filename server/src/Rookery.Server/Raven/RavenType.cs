@@ -1,0 +1,16 @@
+namespace Rookery.Server.Raven;
+
+/// <summary>Names of RavenDB's exceptions. Its clients throw what the last segment says; types they do not know become RavenException.</summary>
+internal static class RavenType
+{
+    public const string RavenException = "Raven.Client.Exceptions.RavenException";
+    public const string BadRequest = "Raven.Client.Exceptions.BadRequestException";
+    public const string NotSupported = "Raven.Client.Exceptions.NotSupportedException";
+    public const string InvalidQuery = "Raven.Client.Exceptions.InvalidQueryException";
+    public const string Concurrency = "Raven.Client.Exceptions.ConcurrencyException";
+    public const string DatabaseDoesNotExist = "Raven.Client.Exceptions.Database.DatabaseDoesNotExistException";
+    public const string NoLeader = "Raven.Client.Exceptions.Cluster.NoLeaderException";
+    public const string Timeout = "System.TimeoutException";
+    public const string PatchFailed = "Raven.Client.Exceptions.Documents.Patching.JavaScriptException";
+    public const string IndexMissing = "Raven.Client.Exceptions.Documents.Indexes.IndexDoesNotExistException";
+}
