@@ -1,0 +1,35 @@
+using System.Text.RegularExpressions;
+
+namespace Rookery.Architecture.Tests;
+
+public sealed partial class SourceRuleTests
+{
+    private const int MostLines = 500;
+
+    [Fact]
+    public void No_source_file_has_more_than_500_lines() =>
+        Assert.Empty(House.SourceFiles.Where(path => File.ReadLines(path).Count() > MostLines).Select(Name));
+
+    [Fact]
+    public void Nothing_is_left_to_do_in_a_comment()
+    {
+        var files = House.SourceFiles.Concat(House.FilesOf(Path.Join(House.Root, "server", "tests"), "*.cs")).Where(path => !path.EndsWith($"{nameof(SourceRuleTests)}.cs", StringComparison.Ordinal));
+        Assert.Empty(files.Where(path => Unfinished().IsMatch(File.ReadAllText(path))).Select(Name));
+    }
+
+    [Fact]
+    public void A_file_declares_the_namespace_of_its_room() =>
+        Assert.Empty(House.SourceFiles.Where(path => DeclaredNamespace().Match(File.ReadAllText(path)) is { Success: true } found && !IsOf(Room(path), found.Groups["name"].Value)).Select(Name));
+
+    [GeneratedRegex(@"\b(?:TODO|FIXME|XXX|HACK)\b|^\s*#region", RegexOptions.Multiline | RegexOptions.ExplicitCapture | RegexOptions.CultureInvariant, matchTimeoutMilliseconds: 10_000)]
+    private static partial Regex Unfinished();
+
+    [GeneratedRegex(@"^namespace (?<name>[\w.]+)", RegexOptions.Multiline | RegexOptions.ExplicitCapture | RegexOptions.CultureInvariant, matchTimeoutMilliseconds: 10_000)]
+    private static partial Regex DeclaredNamespace();
+
+    private static string Name(string path) => Path.GetRelativePath(House.Root, path);
+
+    private static string Room(string path) => Path.GetRelativePath(House.Sources, path).Split(Path.DirectorySeparatorChar)[0];
+
+    private static bool IsOf(string room, string name) => string.Equals(name, room, StringComparison.Ordinal) || name.StartsWith(room + ".", StringComparison.Ordinal);
+}
