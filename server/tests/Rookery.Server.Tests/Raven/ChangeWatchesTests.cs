@@ -1,0 +1,61 @@
+using Rookery.Documents;
+using Rookery.Server.Raven.Changes;
+
+namespace Rookery.Server.Tests.Raven;
+
+public sealed class ChangeWatchesTests
+{
+    private static readonly DocumentChange Change = new(DocumentChangeKind.Put, "users/1", "Users", 7);
+
+    [Theory]
+    [InlineData("docs", null)]
+    [InlineData("doc", "USERS/1")]
+    [InlineData("prefix", "Users/")]
+    [InlineData("collection", "users")]
+    public void What_is_watched_is_wanted_until_it_is_unwatched(string topic, string? parameter)
+    {
+        var watches = new ChangeWatches();
+        Assert.False(watches.Wants(Change));
+        Assert.True(watches.Obey("watch-" + topic, parameter));
+        Assert.True(watches.Wants(Change));
+        Assert.True(watches.Obey("unwatch-" + topic, parameter));
+        Assert.False(watches.Wants(Change));
+    }
+
+    [Theory]
+    [InlineData("doc", "users/2")]
+    [InlineData("prefix", "orders/")]
+    [InlineData("collection", "Orders")]
+    public void Other_changes_are_not_wanted(string topic, string parameter)
+    {
+        var watches = new ChangeWatches();
+        Assert.True(watches.Obey("watch-" + topic, parameter));
+        Assert.False(watches.Wants(Change));
+    }
+
+    [Theory]
+    [InlineData("watch-index")]
+    [InlineData("watch-indexes")]
+    [InlineData("unwatch-counters")]
+    [InlineData("watch-topology-change")]
+    [InlineData("watch-document-timeseries")]
+    public void What_never_happens_here_may_be_watched(string command) => Assert.True(new ChangeWatches().Obey(command, null));
+
+    [Theory]
+    [InlineData("watch-everything")]
+    [InlineData("docs")]
+    [InlineData("")]
+    [InlineData("watch-doc")]
+    public void Other_commands_are_unknown(string command) => Assert.False(new ChangeWatches().Obey(command, null));
+
+    [Fact]
+    public void Operations_are_watched_by_number_or_all()
+    {
+        var watches = new ChangeWatches();
+        watches.Obey("watch-operation", "5");
+        Assert.True(watches.WantsOperation(5));
+        Assert.False(watches.WantsOperation(6));
+        watches.Obey("watch-operations", null);
+        Assert.True(watches.WantsOperation(6));
+    }
+}

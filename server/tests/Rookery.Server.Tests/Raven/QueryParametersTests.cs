@@ -1,0 +1,74 @@
+using System.Text;
+using Rookery.Server.Raven;
+
+namespace Rookery.Server.Tests.Raven;
+
+public sealed class QueryParametersTests
+{
+    [Theory]
+    [InlineData("?id=a", "id", "a")]
+    [InlineData("?&id=a&", "id", "a")]
+    [InlineData("?x=1&&ID=a", "id", "a")]
+    [InlineData("?id=users%2F1-A", "id", "users/1-A")]
+    [InlineData("?id=a+b", "id", "a+b")]
+    [InlineData("?id=100%", "id", "100%")]
+    [InlineData("?id=%zz%41", "id", "%zzA")]
+    [InlineData("?id=%C3%98st", "id", "Øst")]
+    [InlineData("?id", "id", "")]
+    [InlineData("?id=a=b", "id", "a=b")]
+    [InlineData("?id=first&id=second", "id", "first")]
+    public void Values_are_found_and_unescaped(string query, string name, string value) =>
+        Assert.Equal(value, new QueryParameters(query).Text(name));
+
+    [Theory]
+    [InlineData("")]
+    [InlineData("?")]
+    [InlineData("?&&")]
+    [InlineData("?identity=1")]
+    public void What_is_absent_is_null(string query) => Assert.Null(new QueryParameters(query).Text("id"));
+
+    [Theory]
+    [InlineData("?id=%FF")]
+    [InlineData("?id=%C3")]
+    [InlineData("?id=%ED%A0%80")]
+    public void Escapes_that_are_not_UTF8_are_refused(string query) =>
+        Assert.Contains("'id'", Assert.Throws<RefusedException>(() => new QueryParameters(query).Text("id")).Message, StringComparison.Ordinal);
+
+    [Theory]
+    [InlineData("?start=-1")]
+    [InlineData("?start=x")]
+    [InlineData("?start=99999999999999999999")]
+    [InlineData("?start=1.5")]
+    public void A_number_that_is_none_is_refused(string query) =>
+        Assert.Equal(400, Assert.Throws<RefusedException>(() => new QueryParameters(query).Number("start", 0)).Status);
+
+    [Fact]
+    public void Unescaping_says_when_the_destination_is_too_short()
+    {
+        Assert.Equal(-1, QueryParameters.Unescape("abc", new byte[2]));
+        Assert.Equal(-1, QueryParameters.Unescape("ab%41", new byte[2]));
+        byte[] fits = new byte[3];
+        Assert.Equal(3, QueryParameters.Unescape("ab%41", fits));
+        Assert.Equal("abA", Encoding.UTF8.GetString(fits));
+    }
+
+    [Theory]
+    [InlineData("5000", 5000)]
+    [InlineData("0", 0)]
+    [InlineData("00:00:05", 5000)]
+    [InlineData("00:00:00.2500000", 250)]
+    [InlineData("1.00:00:00", 86_400_000)]
+    public void Durations_are_milliseconds_or_TimeSpan_text(string text, long milliseconds)
+    {
+        Assert.True(DurationText.TryParse(text, out var duration));
+        Assert.Equal(milliseconds, (long)duration.TotalMilliseconds);
+    }
+
+    [Theory]
+    [InlineData("")]
+    [InlineData("-1")]
+    [InlineData("-00:00:01")]
+    [InlineData("soon")]
+    [InlineData("99999999999999999")]
+    public void Other_text_is_no_duration(string text) => Assert.False(DurationText.TryParse(text, out _));
+}
