@@ -12,15 +12,23 @@ internal static unsafe partial class NativePages
     private const int ProtectReadWrite = 3;
     private const int PrivateAnonymous = 0x22;
     private const int AdviceDontNeed = 4;
+    private const int AdviceNoHugePages = 15;
 
     /// <summary>Takes zeroed memory; <paramref name="bytes"/> is rounded up to whole pages of the system.</summary>
     /// <exception cref="InsufficientMemoryException">The system refused.</exception>
     public static byte* Map(long bytes)
     {
         nint address = MapMemory(0, (nuint)bytes, ProtectReadWrite, PrivateAnonymous, -1, 0);
+        if (address == -1)
+        {
 #pragma warning disable MA0012 // The runtime throws it for the same reason: the system has no memory to give.
-        return address == -1 ? throw new InsufficientMemoryException($"The system refused {bytes} bytes of memory.") : (byte*)address;
+            throw new InsufficientMemoryException($"The system refused {bytes} bytes of memory.");
 #pragma warning restore MA0012
+        }
+
+        // Where huge pages are always on, the kernel would later fill pages that were given back, by whole 2 MiB.
+        _ = Advise(address, (nuint)bytes, AdviceNoHugePages);
+        return (byte*)address;
     }
 
     /// <summary>Gives memory from <see cref="Map"/> back, whole.</summary>

@@ -5,7 +5,7 @@ namespace Rookery.Storage.Tests.Runs;
 
 public sealed class RunDamageTests
 {
-    private static readonly SortedDictionary<byte[], ModelRow> Rows = new RandomRows(21).Rows(count: 40, valueLimitBytes: 100);
+    private static readonly SortedDictionary<byte[], ModelRow> Rows = new RandomRows(21).Rows(count: 30, valueLimitBytes: 60);
     private static readonly RangeTombstoneSet Tombstones = new([new RangeTombstone("k"u8.ToArray(), "p"u8.ToArray(), 77)]);
 
     [Fact]

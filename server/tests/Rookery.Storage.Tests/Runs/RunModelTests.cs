@@ -37,7 +37,7 @@ public sealed class RunModelTests
     public void Cursors_walk_both_ways_from_anywhere(int seed)
     {
         var random = new RandomRows(seed);
-        var rows = random.Rows(count: 1000, valueLimitBytes: 3000);
+        var rows = random.Rows(count: 400, valueLimitBytes: 1500);
         using var fixture = new RunFixture();
         var run = fixture.WriteAndOpen(1, rows);
         foreach (var cursor in (RunCursor[])[run.OpenCursor(), run.OpenSequentialCursor(IoKind.Compaction)])
@@ -46,7 +46,7 @@ public sealed class RunModelTests
             {
                 Assert.Equal(rows.Select(Describe), Walk(cursor, cursor.SeekForward(default)), StringComparer.Ordinal);
                 Assert.Equal(rows.Reverse().Select(Describe), Walk(cursor, cursor.SeekBackward(default)), StringComparer.Ordinal);
-                for (int probe = 0; probe < 60; probe++)
+                for (int probe = 0; probe < 30; probe++)
                 {
                     byte[] bound = random.Next(2) == 0 ? random.Key(rows) : rows.Keys.ElementAt(random.Next(rows.Count));
                     Assert.Equal(rows.Where(row => KeyComparer.Instance.Compare(row.Key, bound) >= 0).Select(Describe), Walk(cursor, cursor.SeekForward(bound)), StringComparer.Ordinal);
