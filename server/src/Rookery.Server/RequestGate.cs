@@ -9,33 +9,60 @@ namespace Rookery.Server;
 /// </summary>
 internal sealed class RequestGate(ServerContext context, RequestDelegate next)
 {
-    public async Task HandleAsync(HttpContext http)
+    // Hot handlers complete synchronously: then no state machine is made here either.
+    public Task HandleAsync(HttpContext http)
     {
-        long begun = context.Metrics.Begin();
         var endpoint = http.GetEndpoint();
+        bool needsDocuments = endpoint?.Metadata.GetMetadata<WithoutData>() is null;
+        var route = endpoint?.Metadata.GetMetadata<RouteMetrics>();
+        long begun = context.Metrics.Begin(needsDocuments);
         http.Response.Headers["Raven-Server-Version"] = "7.2.0.0";
+        var handling = Answer(http, endpoint, needsDocuments);
+        if (handling.IsCompletedSuccessfully && http.Response.StatusCode != StatusCodes.Status405MethodNotAllowed)
+        {
+            context.Metrics.End(route, begun, http.Response.StatusCode);
+            return Task.CompletedTask;
+        }
+
+        return FinishAsync(http, handling, route, begun);
+    }
+
+    private Task Answer(HttpContext http, Endpoint? endpoint, bool needsDocuments)
+    {
+        if (needsDocuments && context.Readiness.Reason is { } reason)
+        {
+            return ErrorAnswer.WriteAsync(http, StatusCodes.Status503ServiceUnavailable, ErrorAnswer.RavenException, reason);
+        }
+
+        if (endpoint?.Metadata.GetMetadata<LongBody>() is not null)
+        {
+            LongBody.Allow(http);
+        }
+
         try
         {
-            if (context.Readiness.Reason is { } reason && endpoint?.Metadata.GetMetadata<WithoutData>() is null)
-            {
-                await ErrorAnswer.WriteAsync(http, StatusCodes.Status503ServiceUnavailable, ErrorAnswer.RavenException, reason);
-                return;
-            }
+            return next(http);
+        }
+        catch (Exception failure)
+        {
+            return Task.FromException(failure);
+        }
+    }
 
-            if (endpoint?.Metadata.GetMetadata<LongBody>() is not null)
-            {
-                LongBody.Allow(http);
-            }
-
-            await next(http);
-            if (http.Response.StatusCode is StatusCodes.Status405MethodNotAllowed)
+    private async Task FinishAsync(HttpContext http, Task handling, RouteMetrics? route, long begun)
+    {
+        try
+        {
+            await handling;
+            if (http.Response.StatusCode == StatusCodes.Status405MethodNotAllowed)
             {
                 await RefuseUnknownRouteAsync(http);
             }
         }
-        catch (OperationCanceledException) when (http.RequestAborted.IsCancellationRequested)
+        catch (OperationCanceledException) when (http.RequestAborted.IsCancellationRequested || context.Stopping.IsCancellationRequested)
         {
-            // The client left; nobody waits for an answer.
+            // The client left, or the node does; nobody waits for an answer.
+            http.Abort();
         }
         catch (BadHttpRequestException refused)
         {
@@ -48,7 +75,7 @@ internal sealed class RequestGate(ServerContext context, RequestDelegate next)
         }
         finally
         {
-            context.Metrics.End(endpoint?.Metadata.GetMetadata<RouteMetrics>(), begun, http.Response.StatusCode);
+            context.Metrics.End(route, begun, http.Response.StatusCode);
         }
     }
 

@@ -7,9 +7,13 @@ public sealed class RequestMetrics(TimeProvider time)
 {
     private readonly ConcurrentDictionary<string, RouteMetrics> routes = new(StringComparer.Ordinal);
     private long inFlight;
+    private long documentRequests;
 
     /// <summary>Requests being answered now.</summary>
     public long InFlight => Interlocked.Read(ref inFlight);
+
+    /// <summary>Requests begun that needed documents. Health checks and scrapes do not count: they are no work.</summary>
+    public long DocumentRequests => Interlocked.Read(ref documentRequests);
 
     /// <summary>The counters of every route that was mapped.</summary>
     public IEnumerable<RouteMetrics> Routes => routes.Values;
@@ -17,8 +21,13 @@ public sealed class RequestMetrics(TimeProvider time)
     /// <summary>The counters of one route; made when first asked for, while routes are mapped.</summary>
     public RouteMetrics ForRoute(string pattern) => routes.GetOrAdd(pattern, static name => new RouteMetrics(name));
 
-    internal long Begin()
+    internal long Begin(bool needsDocuments)
     {
+        if (needsDocuments)
+        {
+            Interlocked.Increment(ref documentRequests);
+        }
+
         Interlocked.Increment(ref inFlight);
         return time.GetTimestamp();
     }

@@ -37,6 +37,8 @@ public static class RookeryServer
     {
         HealthRoutes.Map(routes, context);
         Raven.RavenRoutes.Map(routes, context);
+        MetricsRoute.Map(routes, context);
+        DebugIoRoute.Map(routes, context);
     }
 
     private static void Count(EndpointBuilder endpoint, RequestMetrics metrics)

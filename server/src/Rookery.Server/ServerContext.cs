@@ -1,4 +1,5 @@
 using Microsoft.Extensions.Logging;
+using Rookery.Disk;
 using Rookery.Documents;
 
 namespace Rookery.Server;
@@ -7,7 +8,9 @@ namespace Rookery.Server;
 /// <param name="options">How this server was asked to run.</param>
 /// <param name="time">The clock.</param>
 /// <param name="log">Where the owner of the node reads what happened.</param>
-public sealed class ServerContext(ServerOptions options, TimeProvider time, ILogger log)
+/// <param name="memory">The budget of the process.</param>
+/// <param name="io">What the disk was asked to do.</param>
+public sealed class ServerContext(ServerOptions options, TimeProvider time, ILogger log, MemoryBudget memory, IoTimeline io)
 {
     /// <summary>How this server was asked to run.</summary>
     public ServerOptions Options => options;
@@ -17,6 +20,12 @@ public sealed class ServerContext(ServerOptions options, TimeProvider time, ILog
 
     /// <summary>Where the owner of the node reads what happened. Never per request.</summary>
     public ILogger Log => log;
+
+    /// <summary>The budget of the process.</summary>
+    public MemoryBudget Memory => memory;
+
+    /// <summary>What the disk was asked to do.</summary>
+    public IoTimeline Io => io;
 
     /// <summary>Requests and their durations, by route.</summary>
     public RequestMetrics Metrics { get; } = new(time);

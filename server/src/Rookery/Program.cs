@@ -1,1 +1,1 @@
-return 0;
+return await Rookery.CommandLine.RunAsync(args);

@@ -1,0 +1,43 @@
+# What can be done here; README.md says the two that matter.
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DELETE_ON_ERROR:
+MAKEFLAGS += --no-builtin-rules
+
+rid := linux-$(if $(filter aarch64,$(shell uname -m)),arm64,x64)
+sources := $(shell find server/src -type f -not -path '*/bin/*' -not -path '*/obj/*') $(wildcard docs/*/*.md Directory.*.props global.json)
+
+export DOTNET_CLI_TELEMETRY_OPTOUT := 1
+export DOTNET_NOLOGO := 1
+
+.PHONY: build run test test-crash test-long bench lint clean
+
+build: artifacts/rookery ## the executable, for this machine
+
+# Published into a folder of its own, so that only the one file that is needed appears under its name, all at once.
+artifacts/rookery: $(sources)
+	dotnet publish server/src/Rookery -c Release -r $(rid) -o artifacts/publish -v quiet
+	install -m 755 artifacts/publish/rookery artifacts/rookery.new
+	mv artifacts/rookery.new artifacts/rookery
+
+run: build ## one node on http://127.0.0.1:8080 with data under ./data
+	@artifacts/rookery serve --data ./data --listen http://127.0.0.1:8080
+
+test: build ## everything that CI runs
+	server/tests/run
+
+test-crash: build ## only what kills, fills and fails
+	server/tests/run crash
+
+test-long: build ## the long targets: 1,000 kills, power cuts of a real ext4
+	server/tests/run long
+
+bench: build ## the figures of benchmarks/README.md
+	benchmarks/run
+
+lint: ## warnings as errors, formatting, shell scripts
+	server/tests/run lint
+
+clean:
+	rm -rf artifacts server/tests/client/node_modules
+	find server benchmarks -type d \( -name bin -o -name obj \) -prune -exec rm -rf {} +

@@ -1,0 +1,56 @@
+using System.Text.Json;
+using Microsoft.AspNetCore.Builder;
+using Microsoft.AspNetCore.Http;
+using Microsoft.AspNetCore.Routing;
+
+namespace Rookery.Server;
+
+/// <summary>/livez: the process runs. /readyz: documents are served; if not, 503 and the sentence why. /readyz?verbose says it as JSON, with figures.</summary>
+internal static class HealthRoutes
+{
+    public static void Map(IEndpointRouteBuilder routes, ServerContext context)
+    {
+        routes.MapGet("/livez", static http => http.Response.WriteAsync("ok\n")).WithMetadata(WithoutData.Instance);
+        routes.MapGet("/readyz", http => AnswerReadyAsync(http, context)).WithMetadata(WithoutData.Instance);
+    }
+
+    private static Task AnswerReadyAsync(HttpContext http, ServerContext context)
+    {
+        string? reason = context.Readiness.Reason;
+        http.Response.StatusCode = reason is null ? StatusCodes.Status200OK : StatusCodes.Status503ServiceUnavailable;
+        if (http.Request.Query.ContainsKey("verbose"))
+        {
+            return AnswerVerboseAsync(http, context, reason);
+        }
+
+        http.Response.ContentType = "text/plain; charset=utf-8";
+        return http.Response.WriteAsync((reason ?? "ok") + "\n", http.RequestAborted);
+    }
+
+    private static async Task AnswerVerboseAsync(HttpContext http, ServerContext context, string? reason)
+    {
+        http.Response.ContentType = "application/json; charset=utf-8";
+        await using var json = new Utf8JsonWriter(http.Response.BodyWriter, new JsonWriterOptions { Indented = true });
+        json.WriteStartObject();
+        json.WriteBoolean("Ready"u8, reason is null);
+        json.WriteString("Reason"u8, reason);
+        json.WriteString("Version"u8, ProductVersion.Text);
+        json.WriteString("NodeTag"u8, context.Options.NodeTag);
+        json.WriteNumber("MemoryBudgetBytes"u8, context.Memory.TotalBytes);
+        if (context.Readiness.Node is { Diagnosis: null } node)
+        {
+            var statistics = node.ReadStatistics();
+            json.WriteString("Recovery"u8, statistics.Recovery);
+            json.WriteString("StorageHealth"u8, statistics.Storage.Health);
+            json.WriteNumber("DamagedPlaces"u8, statistics.Storage.Damage.Count);
+            json.WriteNumber("Databases"u8, node.Databases.All.Count);
+            json.WriteNumber("JournalLastIndex"u8, statistics.JournalLastIndex);
+            json.WriteNumber("AppliedIndex"u8, statistics.AppliedIndex);
+            json.WriteNumber("ManifestIndex"u8, statistics.ManifestIndex);
+            json.WriteNumber("Sequence"u8, statistics.Sequence);
+            json.WriteNumber("QueuedCommands"u8, statistics.QueuedCommands);
+        }
+
+        json.WriteEndObject();
+    }
+}

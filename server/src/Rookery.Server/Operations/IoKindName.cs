@@ -1,0 +1,21 @@
+using Rookery.Disk;
+
+namespace Rookery.Server;
+
+/// <summary>Kinds of disk work by the names that metrics and /debug/io use.</summary>
+internal static class IoKindName
+{
+    public static string Of(IoKind kind) => kind switch
+    {
+        IoKind.JournalWrite => "journal_write",
+        IoKind.JournalSync => "journal_sync",
+        IoKind.RunWrite => "run_write",
+        IoKind.Compaction => "compaction",
+        IoKind.Read => "read",
+        IoKind.Manifest => "manifest",
+        IoKind.Backup => "backup",
+        IoKind.Scrub => "scrub",
+        IoKind.Index => "index",
+        _ => "unknown",
+    };
+}

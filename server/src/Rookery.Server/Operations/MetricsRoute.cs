@@ -1,0 +1,137 @@
+using System.Globalization;
+using Microsoft.AspNetCore.Builder;
+using Microsoft.AspNetCore.Http;
+using Microsoft.AspNetCore.Routing;
+using Rookery.Disk;
+
+namespace Rookery.Server;
+
+/// <summary>/metrics: every counter of this process in Prometheus' text format. docs/reference/metrics.md lists them.</summary>
+internal static class MetricsRoute
+{
+    private const double MicrosecondsPerSecond = 1e6;
+    private static readonly double[] Quantiles = [0.5, 0.99, 0.999];
+
+    public static void Map(IEndpointRouteBuilder routes, ServerContext context) =>
+        routes.MapGet("/metrics", http =>
+        {
+            http.Response.ContentType = "text/plain; version=0.0.4; charset=utf-8";
+            return http.Response.WriteAsync(Collect(context), http.RequestAborted);
+        }).WithMetadata(WithoutData.Instance);
+
+    private static string Collect(ServerContext context)
+    {
+        var text = new PrometheusText();
+        text.Gauge("rookery_ready", "1 when documents are served.").Sample(context.Readiness.Reason is null ? 1 : 0);
+        AddRequests(text, context.Metrics);
+        AddIo(text, context.Io);
+        AddMemory(text, context.Memory);
+        if (context.Readiness.Node is { Diagnosis: null } node)
+        {
+            NodeMetrics.Add(text, node);
+        }
+
+        ProcessMetrics.Add(text);
+        return text.ToString();
+    }
+
+    private static void AddRequests(PrometheusText text, RequestMetrics metrics)
+    {
+        var routes = metrics.Routes.Where(route => Count(route) > 0).OrderBy(route => route.Pattern, StringComparer.Ordinal).ToArray();
+        text.Gauge("rookery_http_requests_in_flight", "Requests being answered now.").Sample(metrics.InFlight);
+        text.Counter("rookery_http_requests_total", "Requests answered, by route and class of status.");
+        foreach (var route in routes)
+        {
+            for (int hundreds = 1; hundreds <= 5; hundreds++)
+            {
+                if (route.WithStatusClass(hundreds) is > 0 and long count)
+                {
+                    text.Sample(count, ("route", route.Pattern), ("status", string.Create(CultureInfo.InvariantCulture, $"{hundreds}xx")));
+                }
+            }
+        }
+
+        text.Histogram("rookery_http_request_duration_seconds", "Time from the head of a request to the end of its answer, by route.");
+        foreach (var route in routes)
+        {
+            AddDurations(text, route);
+        }
+    }
+
+    private static void AddDurations(PrometheusText text, RouteMetrics route)
+    {
+        long count = 0;
+        for (int bucket = 0; bucket < RouteMetrics.BucketBounds.Length; bucket++)
+        {
+            count += route.InBucket(bucket);
+            double bound = RouteMetrics.BucketBounds[bucket] / MicrosecondsPerSecond;
+            text.Sample("_bucket", count, ("route", route.Pattern), ("le", bound.ToString("R", CultureInfo.InvariantCulture)));
+        }
+
+        count += route.InBucket(RouteMetrics.BucketBounds.Length);
+        text.Sample("_bucket", count, ("route", route.Pattern), ("le", "+Inf"));
+        text.Sample("_sum", route.TotalMicroseconds / MicrosecondsPerSecond, ("route", route.Pattern));
+        text.Sample("_count", count, ("route", route.Pattern));
+    }
+
+    private static long Count(RouteMetrics route)
+    {
+        long count = 0;
+        for (int bucket = 0; bucket <= RouteMetrics.BucketBounds.Length; bucket++)
+        {
+            count += route.InBucket(bucket);
+        }
+
+        return count;
+    }
+
+    private static void AddIo(PrometheusText text, IoTimeline io)
+    {
+        var totals = Enum.GetValues<IoKind>().Select(io.TotalOf).Where(total => total.Count > 0).ToArray();
+        text.Counter("rookery_io_operations_total", "Pieces of disk work, by what for.");
+        foreach (var total in totals)
+        {
+            text.Sample(total.Count, ("kind", IoKindName.Of(total.Kind)));
+        }
+
+        text.Counter("rookery_io_bytes_total", "Bytes they moved.");
+        foreach (var total in totals)
+        {
+            text.Sample(total.Bytes, ("kind", IoKindName.Of(total.Kind)));
+        }
+
+        text.Counter("rookery_io_seconds_total", "Time they took.");
+        foreach (var total in totals)
+        {
+            text.Sample(total.TotalMicroseconds / MicrosecondsPerSecond, ("kind", IoKindName.Of(total.Kind)));
+        }
+
+        text.Gauge("rookery_io_recent_seconds", "What this share of the recent ones did not exceed.");
+        foreach (var total in totals)
+        {
+            foreach (double quantile in Quantiles)
+            {
+                text.Sample(
+                    io.PercentileMicroseconds(total.Kind, quantile) / MicrosecondsPerSecond,
+                    ("kind", IoKindName.Of(total.Kind)),
+                    ("quantile", quantile.ToString("R", CultureInfo.InvariantCulture)));
+            }
+        }
+    }
+
+    private static void AddMemory(PrometheusText text, MemoryBudget memory)
+    {
+        text.Gauge("rookery_memory_budget_bytes", "The bound of the process (--memory).").Sample(memory.TotalBytes);
+        text.Gauge("rookery_memory_used_bytes", "What a share of the budget holds.");
+        foreach (var share in memory.Shares)
+        {
+            text.Sample(share.UsedBytes, ("share", share.Name));
+        }
+
+        text.Gauge("rookery_memory_limit_bytes", "What a share of the budget may hold.");
+        foreach (var share in memory.Shares)
+        {
+            text.Sample(share.LimitBytes, ("share", share.Name));
+        }
+    }
+}

@@ -1,0 +1,59 @@
+using System.Globalization;
+using Rookery.Documents;
+using Rookery.Storage;
+
+namespace Rookery.Server;
+
+/// <summary>What journal, storage and queue say about themselves.</summary>
+internal static class NodeMetrics
+{
+    public static void Add(PrometheusText text, Node node)
+    {
+        var statistics = node.ReadStatistics();
+        text.Gauge("rookery_databases", "Databases.").Sample(node.Databases.All.Count);
+        text.Counter("rookery_sequence", "The newest etag: operations since the data directory was made.").Sample(statistics.Sequence);
+        text.Counter("rookery_commands_total", "Commands committed since the start.").Sample(statistics.Commands);
+        text.Counter("rookery_overloaded_total", "Commands refused because too much was in flight.").Sample(statistics.Overloaded);
+        text.Gauge("rookery_queued_commands", "Commands waiting or in flight.").Sample(statistics.QueuedCommands);
+        text.Gauge("rookery_queued_bytes", "Their bytes.").Sample(statistics.QueuedBytes);
+        text.Counter("rookery_journal_frames_total", "Journal frames committed since the start; commands divided by frames is the size of a group.").Sample(statistics.Frames);
+        text.Gauge("rookery_journal_first_index", "Index of the first frame that the journal still holds.").Sample(statistics.JournalFirstIndex);
+        text.Gauge("rookery_journal_last_index", "Index of the last frame in the journal.").Sample(statistics.JournalLastIndex);
+        text.Gauge("rookery_applied_index", "Index of the last frame applied.").Sample(statistics.AppliedIndex);
+        text.Gauge("rookery_manifest_index", "Index up to which runs hold everything: a restart replays what follows.").Sample(statistics.ManifestIndex);
+        AddStorage(text, statistics.Storage);
+    }
+
+    private static void AddStorage(PrometheusText text, StorageStatistics storage)
+    {
+        text.Gauge("rookery_memtable_bytes", "Bytes of rows not in runs yet, by state.")
+            .Sample(storage.MemtableBytes, ("state", "active"))
+            .Sample(storage.FrozenBytes, ("state", "frozen"));
+        text.Gauge("rookery_run_bytes", "Bytes of runs on disk, by group of tables.");
+        AddGroups(text, storage, group => group.Bytes);
+        text.Gauge("rookery_run_files", "Files of runs.");
+        AddGroups(text, storage, group => group.Files);
+        text.Gauge("rookery_sorted_runs", "Sorted runs that a read may have to ask.");
+        AddGroups(text, storage, group => group.SortedRuns);
+        text.Gauge("rookery_run_rows", "Rows in runs, tombstones included.");
+        AddGroups(text, storage, group => group.Rows);
+        text.Counter("rookery_flushes_total", "Flushes that finished.").Sample(storage.Flushes);
+        text.Counter("rookery_flushed_bytes_total", "Bytes that flushes wrote.").Sample(storage.FlushedBytes);
+        text.Counter("rookery_compactions_total", "Compaction steps that wrote a file.").Sample(storage.Compactions);
+        text.Counter("rookery_compacted_bytes_total", "Bytes that compaction wrote.").Sample(storage.CompactedBytes);
+        text.Counter("rookery_manifest_bytes_total", "Bytes written into manifest slots.").Sample(storage.ManifestBytes);
+        text.Counter("rookery_background_failures_total", "Flushes and compactions that failed and are tried again.").Sample(storage.Failures);
+        text.Gauge("rookery_pending_compaction_bytes", "Bytes that the next compactions would read.").Sample(storage.PendingCompactionBytes);
+        text.Gauge("rookery_range_tombstones", "Range tombstones that still cover rows.").Sample(storage.RangeTombstones);
+        text.Gauge("rookery_oldest_reader_seconds", "How long ago the oldest state that a reader still holds was replaced.").Sample(storage.OldestReaderAge.TotalSeconds);
+        text.Gauge("rookery_damaged_places", "Places on disk whose checksum does not match.").Sample(storage.Damage.Count);
+    }
+
+    private static void AddGroups(PrometheusText text, StorageStatistics storage, Func<GroupStatistics, double> read)
+    {
+        foreach (var group in storage.Groups)
+        {
+            text.Sample(read(group), ("group", group.Group.ToString(CultureInfo.InvariantCulture)));
+        }
+    }
+}

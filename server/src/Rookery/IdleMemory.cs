@@ -1,0 +1,38 @@
+using Rookery.Server;
+
+namespace Rookery;
+
+/// <summary>Gives memory back once after work has ended: between 20 and 40 seconds after the last request. An idle process is not disturbed again.</summary>
+internal sealed class IdleMemory : IDisposable
+{
+    private static readonly TimeSpan Period = TimeSpan.FromSeconds(20);
+    private readonly ServerContext context;
+    private readonly Action giveBack;
+    private readonly ITimer timer;
+    private long requestsSeen = -1;
+    private bool givenBack;
+
+    public IdleMemory(ServerContext context, TimeProvider time, Action giveBack)
+    {
+        this.context = context;
+        this.giveBack = giveBack;
+        timer = time.CreateTimer(static idle => ((IdleMemory)idle!).Look(), this, Period, Period);
+    }
+
+    public void Dispose() => timer.Dispose();
+
+    private void Look()
+    {
+        long requests = context.Metrics.DocumentRequests;
+        if (requests != requestsSeen)
+        {
+            requestsSeen = requests;
+            givenBack = false;
+        }
+        else if (!givenBack)
+        {
+            givenBack = true;
+            giveBack();
+        }
+    }
+}

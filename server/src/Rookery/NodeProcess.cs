@@ -1,0 +1,116 @@
+using System.Net;
+using System.Net.Sockets;
+using Microsoft.AspNetCore.Builder;
+using Microsoft.Extensions.Logging;
+using Rookery.Disk;
+using Rookery.Documents;
+using Rookery.Server;
+
+namespace Rookery;
+
+/// <summary>The life of a node's process: bind memory, listen, open the data, serve, stop on a signal.</summary>
+internal static class NodeProcess
+{
+    /// <summary>Returns after a clean stop.</summary>
+    /// <exception cref="ConfigurationException">The address or a directory cannot be used, or is in use.</exception>
+    public static async Task RunAsync(ServeConfiguration configuration, TimeProvider time)
+    {
+        using var stop = new StopSignal();
+        ProcessMemory.Bound(configuration.MemoryBytes);
+        var log = new StandardErrorLog(time);
+        using var systemd = new SystemdNotifier(time);
+        var disk = new PosixDisk();
+        var memory = new MemoryBudget(configuration.MemoryBytes);
+        var io = new IoTimeline(time, JournalDevice(configuration, disk)) { SlowSyncSeen = slow => LogSlowSync(log, slow) };
+        var context = new ServerContext(OptionsFor(configuration), time, log, memory, io);
+        await using var app = RookeryServer.Build(context);
+
+        // Opening the data takes as long as the journal is long; meanwhile the address answers that it does.
+        var opening = Task.Run(() => OpenNode(configuration, disk, memory, io, time));
+        await ListenAsync(app, configuration.Listen, opening);
+        using var node = await opening;
+        context.Readiness.Opened(node);
+        Announce(node, configuration, systemd, log);
+
+        using var idle = new IdleMemory(context, time, ProcessMemory.GiveBack);
+        await stop.Received;
+        systemd.Stopping();
+        context.Readiness.Stopping();
+        await app.StopAsync();
+        node.StopCleanly();
+    }
+
+    private static ServerOptions OptionsFor(ServeConfiguration configuration) => new()
+    {
+        Listen = configuration.Listen,
+        BatchBytesLimit = (int)Math.Min(32 << 20, configuration.MemoryBytes / 8),
+        // A connection that is being served pins a few 4 KiB pages and its buffers: about 48 KiB; they may take a quarter of the budget.
+        ConnectionsLimit = (int)Math.Clamp(configuration.MemoryBytes / 4 / (48 << 10), 256, 16_384),
+    };
+
+    private static Node OpenNode(ServeConfiguration configuration, PosixDisk disk, MemoryBudget memory, IoTimeline io, TimeProvider time)
+    {
+        try
+        {
+            var options = new NodeOptions { DataDirectory = configuration.DataDirectory, JournalDirectory = configuration.JournalDirectory };
+            return Node.Open(options, disk, memory, io, time);
+        }
+        catch (DataDirectoryInUseException used)
+        {
+            throw new ConfigurationException(used.Message);
+        }
+        catch (DiskException refused) when (refused.Error is Errno.NotDirectory or Errno.AccessDenied or Errno.Exists)
+        {
+            throw new ConfigurationException(refused.Message);
+        }
+    }
+
+    /// <summary>The device of the journal, by the nearest directory that exists already.</summary>
+    private static string JournalDevice(ServeConfiguration configuration, PosixDisk disk)
+    {
+        string? directory = configuration.JournalDirectory ?? configuration.DataDirectory;
+        while (directory is not null && !disk.Exists(directory))
+        {
+            directory = Path.GetDirectoryName(directory);
+        }
+
+        return directory is null ? "unknown" : disk.DeviceOf(directory);
+    }
+
+    private static void LogSlowSync(StandardErrorLog log, SlowSync slow)
+    {
+        string before = string.Join(", ", slow.Before.Select(sync => sync.DurationMicroseconds / 1000));
+        log.LogWarning(
+            "A sync of the journal on {Device} took {Milliseconds} ms; those before it took {Before} ms. A card that stalls like this is worn or shared.",
+            slow.Device,
+            slow.Sync.DurationMicroseconds / 1000,
+            before.Length > 0 ? before : "no");
+    }
+
+    // A directory in use is the better reason when the address is taken too: both name the same other process.
+    private static async Task ListenAsync(WebApplication app, IPEndPoint listen, Task<Node> opening)
+    {
+        try
+        {
+            await app.StartAsync();
+        }
+        catch (Exception failure) when (failure is IOException or SocketException)
+        {
+            using var node = await opening;
+            throw new ConfigurationException($"Could not listen on http://{listen}: {(failure.InnerException ?? failure).Message}.");
+        }
+    }
+
+    private static void Announce(Node node, ServeConfiguration configuration, SystemdNotifier systemd, StandardErrorLog log)
+    {
+        if (node.Diagnosis is { } diagnosis)
+        {
+            log.LogError("Diagnosis mode: {Diagnosis} Only /livez, /readyz, /metrics, /debug and /help answer.", diagnosis);
+            systemd.Ready("Diagnosis mode: " + diagnosis);
+            return;
+        }
+
+        log.LogInformation("Serving {Directory} on http://{Address} with {Memory} MiB of memory.", configuration.DataDirectory, configuration.Listen, configuration.MemoryBytes >> 20);
+        systemd.Ready("Serving.");
+    }
+}

@@ -1,0 +1,40 @@
+using System.Runtime.InteropServices;
+
+namespace Rookery;
+
+/// <summary>Binds the runtime and the C library to the memory budget of the process.</summary>
+internal static partial class ProcessMemory
+{
+    // Parameters of mallopt(3), from malloc.h of glibc.
+    private const int TrimThreshold = -1;
+    private const int MapThreshold = -3;
+    private const int ArenaMaximum = -8;
+
+    /// <summary>Bounds the managed heap and makes the C library give memory back. Call before anything large is allocated.</summary>
+    /// <param name="budgetBytes">The budget of the whole process.</param>
+    public static void Bound(long budgetBytes)
+    {
+        // Code, stacks and the runtime itself take about 36 MiB (a bare Kestrel program); memtable and block cache are native memory of their own.
+        // What the managed heap may commit at most is half of the budget: the GC collects and compacts harder as it comes near.
+        AppContext.SetData("GCHeapHardLimit", (ulong)(budgetBytes / 2));
+        GC.RefreshMemoryLimit();
+
+        // glibc keeps an arena per thread by default, and what was freed inside it: two arenas and early trimming hold resident memory near what is used.
+        _ = SetAllocatorOption(ArenaMaximum, 2);
+        _ = SetAllocatorOption(MapThreshold, 128 << 10);
+        _ = SetAllocatorOption(TrimThreshold, 256 << 10);
+    }
+
+    /// <summary>Gives unused memory back to the system: managed, then native.</summary>
+    public static void GiveBack()
+    {
+        GC.Collect(GC.MaxGeneration, GCCollectionMode.Aggressive, blocking: true, compacting: true);
+        _ = TrimAllocator(0);
+    }
+
+    [LibraryImport("libc", EntryPoint = "mallopt")]
+    private static partial int SetAllocatorOption(int parameter, int value);
+
+    [LibraryImport("libc", EntryPoint = "malloc_trim")]
+    private static partial int TrimAllocator(nuint keepBytes);
+}

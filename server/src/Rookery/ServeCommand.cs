@@ -1,0 +1,68 @@
+using System.CommandLine;
+using Rookery.Server;
+
+namespace Rookery;
+
+/// <summary>`rookery serve`: runs a node until SIGTERM or SIGINT.</summary>
+internal static class ServeCommand
+{
+    public static Command Create()
+    {
+        var data = new Option<string?>("--data") { Description = "Directory of the data; made when it is missing.", HelpName = "DIR" };
+        var listen = new Option<string?>("--listen") { Description = "Address to listen on [default: http://127.0.0.1:8080].", HelpName = "URL" };
+        var journal = new Option<string?>("--journal") { Description = "Directory of the journal, for a device of its own [default: DIR/journal].", HelpName = "DIR" };
+        var memory = new Option<string?>("--memory") { Description = "Memory of the whole process, such as 128M or 2G [default: a quarter of the machine's, at least 96M].", HelpName = "SIZE" };
+        var config = new Option<string?>("--config") { Description = "JSON file with the same settings; what is said on the command line wins.", HelpName = "FILE" };
+        var insecure = new Option<bool>("--insecure") { Description = "Allow plain HTTP without credentials beyond this machine." };
+        var command = new Command("serve", "Run a node until SIGTERM.") { data, listen, journal, memory, config, insecure };
+        command.SetAction((parsed, _) => RunAsync(
+            new ServeSettings
+            {
+                Data = parsed.GetValue(data),
+                Listen = parsed.GetValue(listen),
+                Journal = parsed.GetValue(journal),
+                Memory = parsed.GetValue(memory),
+                Insecure = parsed.GetValue(insecure) ? true : null,
+            },
+            parsed.GetValue(config)));
+        return command;
+    }
+
+    private static async Task<int> RunAsync(ServeSettings settings, string? configurationFile)
+    {
+        try
+        {
+            if (configurationFile is not null)
+            {
+                settings = settings.Over(ReadFile(Path.GetFullPath(configurationFile)));
+            }
+
+            await NodeProcess.RunAsync(ServeConfiguration.From(settings), TimeProvider.System);
+            return ExitCode.Success;
+        }
+        catch (ConfigurationException wrong)
+        {
+            await Console.Error.WriteLineAsync(wrong.Message);
+            return ExitCode.Configuration;
+        }
+    }
+
+    private static ServeSettings ReadFile(string path)
+    {
+        try
+        {
+            return ConfigurationFile.Parse(path, File.ReadAllBytes(path));
+        }
+        catch (Exception unreadable) when (unreadable is IOException or UnauthorizedAccessException)
+        {
+            throw new ConfigurationException($"The configuration file {path} cannot be read: {Describe(unreadable)}.");
+        }
+    }
+
+    private static string Describe(Exception unreadable) => unreadable switch
+    {
+        FileNotFoundException or DirectoryNotFoundException => "there is no such file",
+        UnauthorizedAccessException => "permission denied, or it is a directory",
+        _ => unreadable.Message,
+    };
+}

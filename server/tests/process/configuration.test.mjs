@@ -1,0 +1,70 @@
+// What a node refuses to start with: exit code 78 and one sentence that says what and where.
+import assert from "node:assert/strict"
+import { once } from "node:events"
+import { writeFileSync } from "node:fs"
+import { createServer } from "node:net"
+import { join } from "node:path"
+import { test } from "node:test"
+import { freePort, NodeProcess, run, temporaryDirectory } from "./node-process.mjs"
+
+function refused({ code, stderr }, pattern) {
+  assert.equal(code, 78, stderr)
+  assert.match(stderr, pattern)
+  assert.equal(stderr.trim().split("\n").length, 1, `one sentence, not:\n${stderr}`)
+}
+
+test("A data directory in use is refused by name", async t => {
+  const data = temporaryDirectory(t)
+  const node = await NodeProcess.serve({ data })
+  t.after(() => node.kill())
+  const second = await run("serve", "--data", data, "--listen", `http://127.0.0.1:${await freePort()}`)
+  refused(second, new RegExp(`${data}.* in use`))
+  assert.equal((await node.request("GET", "/readyz")).status, 200, "the first node goes on")
+})
+
+test("A port in use is refused by address", async t => {
+  const taken = createServer().listen(0, "127.0.0.1")
+  await once(taken, "listening")
+  t.after(() => taken.close())
+  const address = `http://127.0.0.1:${taken.address().port}`
+  refused(await run("serve", "--data", temporaryDirectory(t), "--listen", address), new RegExp(`${address}.*in use`))
+})
+
+test("Listening beyond loopback needs --insecure", async t => {
+  const port = await freePort()
+  refused(await run("serve", "--data", temporaryDirectory(t), "--listen", `http://0.0.0.0:${port}`), /--insecure/)
+  const node = NodeProcess.start({ data: temporaryDirectory(t), port, options: ["--insecure"], listen: `http://0.0.0.0:${port}` })
+  t.after(() => node.kill())
+  await node.answers("/readyz", 200)
+})
+
+test("A data directory that is a file is refused", async t => {
+  const file = join(temporaryDirectory(t), "file")
+  writeFileSync(file, "")
+  refused(await run("serve", "--data", file, "--listen", `http://127.0.0.1:${await freePort()}`), new RegExp(file))
+})
+
+test("A wrong option, size, address or configuration file is refused with its place", async t => {
+  const directory = temporaryDirectory(t)
+  const file = join(directory, "rookery.json")
+  writeFileSync(file, '{\n  "data": "x",\n  "memroy": "128M"\n}\n')
+  refused(await run("serve", "--config", file), /memroy.*line 3/)
+  writeFileSync(file, '{\n  "data": "x"\n  "memory": "128M"\n}\n')
+  refused(await run("serve", "--config", file), /not valid JSON in line 3/)
+  refused(await run("serve", "--config", join(directory, "none.json")), /none\.json/)
+  refused(await run("serve"), /--data/)
+  refused(await run("serve", "--data", directory, "--memory", "12M"), /96M/)
+  refused(await run("serve", "--data", directory, "--memory", "lots"), /lots/)
+  refused(await run("serve", "--data", directory, "--listen", "127.0.0.1:80"), /127\.0\.0\.1:80/)
+  refused(await run("serve", "--data", directory, "--lisen", "x"), /--lisen/)
+})
+
+test("The command line wins over the configuration file", async t => {
+  const data = temporaryDirectory(t)
+  const file = join(data, "rookery.json")
+  const port = await freePort()
+  writeFileSync(file, JSON.stringify({ data: join(data, "data"), listen: "http://127.0.0.1:1", memory: "128M", insecure: false }))
+  const node = NodeProcess.start({ data: join(data, "other"), port, options: ["--config", file] })
+  t.after(() => node.kill())
+  await node.answers("/readyz", 200)
+})

@@ -1,0 +1,144 @@
+// The real executable as a process: started on a free port, killed, stopped, asked.
+import { spawn } from "node:child_process"
+import { once } from "node:events"
+import { mkdtempSync, rmSync } from "node:fs"
+import http from "node:http"
+import { createServer } from "node:net"
+import { tmpdir } from "node:os"
+import { dirname, join, resolve } from "node:path"
+import { fileURLToPath } from "node:url"
+
+const root = resolve(dirname(fileURLToPath(import.meta.url)), "../../..")
+export const executable = process.env.ROOKERY_BIN ?? join(root, "artifacts/rookery")
+
+/** An empty directory that goes with the test. */
+export function temporaryDirectory(test) {
+  const directory = mkdtempSync(join(process.env.ROOKERY_TEST_DIR ?? tmpdir(), "rookery-process-"))
+  test.after(() => rmSync(directory, { recursive: true, force: true }))
+  return directory
+}
+
+/** A port that was free a moment ago. */
+export async function freePort() {
+  const server = createServer().listen(0, "127.0.0.1")
+  await once(server, "listening")
+  const { port } = server.address()
+  server.close()
+  await once(server, "close")
+  return port
+}
+
+/** Runs a command of the executable to its end. */
+export async function run(...commandLine) {
+  const child = spawn(executable, commandLine, { stdio: ["ignore", "pipe", "pipe"] })
+  const output = { stdout: [], stderr: [] }
+  child.stdout.on("data", bytes => output.stdout.push(bytes))
+  child.stderr.on("data", bytes => output.stderr.push(bytes))
+  const [code, signal] = await once(child, "close")
+  return { code: code ?? signal, stdout: Buffer.concat(output.stdout).toString(), stderr: Buffer.concat(output.stderr).toString() }
+}
+
+/** A running `rookery serve`. */
+export class NodeProcess {
+  #log = []
+
+  /** Starts a node; does not wait for it to be ready. */
+  static start({ data, port, listen = `http://127.0.0.1:${port}`, options = [], environment = {} }) {
+    const node = new NodeProcess()
+    node.port = port
+    node.url = `http://127.0.0.1:${port}`
+    node.agent = new http.Agent({ keepAlive: true, maxSockets: 64 })
+    node.child = spawn(executable, ["serve", "--data", data, "--listen", listen, ...options], {
+      stdio: ["ignore", "pipe", "pipe"],
+      env: { ...process.env, ...environment },
+    })
+    for (const stream of [node.child.stdout, node.child.stderr]) {
+      stream.on("data", bytes => node.#log.push(bytes))
+    }
+
+    node.ended = once(node.child, "exit").then(([code, signal]) => {
+      node.end = code ?? signal
+      return node.end
+    })
+    return node
+  }
+
+  /** Starts a node and waits until it serves; its `startMilliseconds` says how long that took. */
+  static async serve(settings) {
+    const begun = performance.now()
+    const node = NodeProcess.start({ port: await freePort(), ...settings })
+    await node.answers("/readyz", 200)
+    node.startMilliseconds = performance.now() - begun
+    return node
+  }
+
+  /** What it wrote to stdout and stderr. */
+  get log() {
+    return Buffer.concat(this.#log).toString()
+  }
+
+  /** Waits until a path is answered with a status; fails when the process ends first or 60 s pass. */
+  async answers(path, status) {
+    for (const deadline = performance.now() + 60_000; performance.now() < deadline;) {
+      if (this.end !== undefined) {
+        throw new Error(`the node ended with ${this.end}:\n${this.log}`)
+      }
+
+      const answer = await this.request("GET", path).catch(() => null)
+      if (answer?.status === status) {
+        return answer
+      }
+
+      await new Promise(done => setTimeout(done, 10))
+    }
+
+    throw new Error(`the node did not answer ${path} with ${status}:\n${this.log}`)
+  }
+
+  /** One request; the answer's body as text. Rejects when the connection breaks. */
+  request(method, path, body) {
+    return new Promise((done, failed) => {
+      const request = http.request(`${this.url}${path}`, { method, agent: this.agent }, response => {
+        const parts = []
+        response.on("data", part => parts.push(part))
+        response.on("error", failed)
+        response.on("end", () => done({ status: response.statusCode, headers: response.headers, text: Buffer.concat(parts).toString() }))
+      })
+      request.on("error", failed)
+      if (body !== undefined) {
+        request.setHeader("Content-Length", Buffer.byteLength(body))
+      }
+
+      request.end(body)
+    })
+  }
+
+  /** A request that must be answered with a status; the JSON of its answer. */
+  async expect(status, method, path, body) {
+    const answer = await this.request(method, path, body)
+    if (answer.status !== status) {
+      throw new Error(`${method} ${path} was answered with ${answer.status}, not ${status}: ${answer.text}`)
+    }
+
+    return answer.text === "" ? null : JSON.parse(answer.text)
+  }
+
+  createDatabase(name) {
+    return this.expect(201, "PUT", `/admin/databases?name=${name}&replicationFactor=1`, JSON.stringify({ DatabaseName: name, Settings: {} }))
+  }
+
+  /** Ends it as a crash would. */
+  async kill() {
+    this.child.kill("SIGKILL")
+    await this.ended
+    this.agent.destroy()
+  }
+
+  /** Ends it as systemd does; the exit code. */
+  async terminate() {
+    this.child.kill("SIGTERM")
+    const code = await this.ended
+    this.agent.destroy()
+    return code
+  }
+}
