@@ -20,6 +20,9 @@ public enum FrameType : byte
 
     /// <summary>Local: the node stopped in order; nothing was being written. Made by <see cref="NodeJournal.StopCleanly"/> only.</summary>
     CleanStop = 6,
+
+    /// <summary>Local: a process goes on behind a clean stop, so that stop is no longer the end. Made by <see cref="NodeJournal.Open"/> only.</summary>
+    Start = 7,
 }
 
 /// <summary>One entry of the journal.</summary>

@@ -10,46 +10,89 @@ namespace Rookery.Journal;
 /// </remarks>
 public sealed class NodeJournal : IDisposable
 {
+    private readonly JournalAppender appender;
+    private readonly SegmentPool pool;
+    private readonly IDisposable directoryLock;
+    private readonly string directory;
+    private string? latch;
+    private Exception? latchCause;
+    private bool isStopped;
+    private long releasedThrough;
+
+    internal NodeJournal(JournalAppender appender, SegmentPool pool, JournalOptions options, IDisposable directoryLock, JournalRecovery recovery)
+    {
+        this.appender = appender;
+        this.pool = pool;
+        this.directoryLock = directoryLock;
+        directory = options.Directory;
+        Recovery = recovery;
+    }
+
+    /// <summary>What opening found and did.</summary>
+    public JournalRecovery Recovery { get; }
+
+    /// <summary>The lowest index that can be read.</summary>
+    public long FirstIndex => appender.Map.FirstIndex;
+
+    /// <summary>The highest index, durable; the index before <see cref="FirstIndex"/> when there is no frame.</summary>
+    public long LastIndex => appender.Map.Position.Index;
+
+    /// <summary>The term at <see cref="LastIndex"/>.</summary>
+    public long LastTerm => appender.Map.Position.Term;
+
+    /// <summary>Operations before the next frame: the next operation gets the etag after this number.</summary>
+    public long OperationsBeforeNext => appender.Map.Position.Operations;
+
+    /// <summary>The number of the last durable write; rises by at least one with each.</summary>
+    public long LastWrite => appender.LastWrite;
+
+    /// <summary>The payload of the last vote frame, empty when there is none.</summary>
+    public ReadOnlyMemory<byte> Vote => appender.Map.Vote;
+
+    /// <summary>The payload of the last configuration frame that no cut took back, empty when there is none.</summary>
+    public ReadOnlyMemory<byte> Configuration => appender.Map.Configuration;
+
+    /// <summary>Bytes of all segments that are not released yet. A host flushes when it grows, so that recovery stays short. From any thread.</summary>
+    public long LiveBytes
+    {
+        get
+        {
+            lock (appender.Gate)
+            {
+                long bytes = 0;
+                foreach (var segment in appender.Live)
+                {
+                    bytes += segment.Length;
+                }
+
+                return bytes;
+            }
+        }
+    }
+
     /// <summary>Opens the journal in a directory, or begins one in an empty directory, and recovers: afterwards every frame in it is durable.</summary>
     /// <param name="disk">The disk.</param>
     /// <param name="options">Where and how large.</param>
     /// <param name="knowledge">What the manifest says; decides whether a broken end is a torn write or damage.</param>
     /// <param name="io">Is told of every write and sync.</param>
     /// <exception cref="JournalDamagedException">What was durable is missing or damaged, and no peer can give it back.</exception>
-    /// <exception cref="JournalFormatException">A newer format version or frame type.</exception>
+    /// <exception cref="JournalFormatException">A newer format version or frame type, or files of two stores.</exception>
     /// <exception cref="DiskException">The disk refused; <see cref="Errno.WouldBlock"/> when another process uses the directory.</exception>
-    public static NodeJournal Open(IDisk disk, JournalOptions options, JournalKnowledge knowledge, IIoRecorder io) => throw new NotSupportedException();
+    public static NodeJournal Open(IDisk disk, JournalOptions options, JournalKnowledge knowledge, IIoRecorder io) =>
+        JournalOpening.Open(disk, options, knowledge, io, newJournalStart: default);
 
     /// <summary>Begins a journal that goes on behind <paramref name="start"/> (a restored backup), in a directory that holds none.</summary>
     /// <exception cref="DiskException">With <see cref="Errno.NotEmpty"/> when there is a journal already.</exception>
-    public static void Create(IDisk disk, JournalOptions options, JournalPosition start, IIoRecorder io) => throw new NotSupportedException();
+    public static void Create(IDisk disk, JournalOptions options, JournalPosition start, IIoRecorder io)
+    {
+        disk.CreateDirectory(options.Directory);
+        if (disk.List(options.Directory).Any(static name => SegmentName.TryParse(name, out _)))
+        {
+            throw new DiskException("create a journal in", options.Directory, Errno.NotEmpty);
+        }
 
-    /// <summary>What opening found and did.</summary>
-    public JournalRecovery Recovery => throw new NotSupportedException();
-
-    /// <summary>The lowest index that can be read.</summary>
-    public long FirstIndex => throw new NotSupportedException();
-
-    /// <summary>The highest index, durable; the index before <see cref="FirstIndex"/> when there is no frame.</summary>
-    public long LastIndex => throw new NotSupportedException();
-
-    /// <summary>The term at <see cref="LastIndex"/>.</summary>
-    public long LastTerm => throw new NotSupportedException();
-
-    /// <summary>Operations before the next frame: the next operation gets the etag after this number.</summary>
-    public long OperationsBeforeNext => throw new NotSupportedException();
-
-    /// <summary>The number of the last durable write; rises by at least one with each.</summary>
-    public long LastWrite => throw new NotSupportedException();
-
-    /// <summary>Bytes of all segments that are not released yet. A host flushes when it grows, so that recovery stays short.</summary>
-    public long LiveBytes => throw new NotSupportedException();
-
-    /// <summary>The payload of the last vote frame, empty when there is none.</summary>
-    public ReadOnlyMemory<byte> Vote => throw new NotSupportedException();
-
-    /// <summary>The payload of the last configuration frame that no cut took back, empty when there is none.</summary>
-    public ReadOnlyMemory<byte> Configuration => throw new NotSupportedException();
+        JournalOpening.Open(disk, options, knowledge: default, io, start).Dispose();
+    }
 
     /// <summary>
     /// Makes frames durable: one write (in 1 MiB pieces when it is larger), one sync. When it returns they survive a power cut; when it throws
@@ -57,23 +100,114 @@ public sealed class NodeJournal : IDisposable
     /// </summary>
     /// <param name="frames">At most one vote, first; then perhaps a cut; then frames whose indexes follow without a gap.</param>
     /// <exception cref="JournalLatchedException">This or an earlier write or sync failed.</exception>
-    public void Write(ReadOnlySpan<JournalFrame> frames) => throw new NotSupportedException();
+    public void Write(ReadOnlySpan<JournalFrame> frames)
+    {
+        ThrowIfLatched();
+        Invariant.Holds(!isStopped, "nothing is written after the clean stop");
+        FrameRules.Check(frames, appender.Map);
+        WriteOrLatch(frames);
+    }
 
     /// <summary>A reader whose first frame has <paramref name="fromIndex"/>, which lies between <see cref="FirstIndex"/> and the index after <see cref="LastIndex"/>.</summary>
-    public JournalReader Read(long fromIndex) => throw new NotSupportedException();
+    public JournalReader Read(long fromIndex)
+    {
+        lock (appender.Gate)
+        {
+            ArgumentOutOfRangeException.ThrowIfLessThan(fromIndex, FirstIndex);
+            ArgumentOutOfRangeException.ThrowIfGreaterThan(fromIndex, LastIndex + 1);
+            return new JournalReader(appender, fromIndex);
+        }
+    }
 
     /// <summary>The manifest holds everything through <paramref name="index"/>, durably: whole segments up to it are recycled. From any thread.</summary>
-    public void ReleaseThrough(long index) => throw new NotSupportedException();
+    /// <exception cref="DiskException">A file that is not needed any more could not be deleted; the journal goes on.</exception>
+    public void ReleaseThrough(long index)
+    {
+        lock (appender.Gate)
+        {
+            releasedThrough = Math.Max(releasedThrough, index);
+        }
+
+        while (NextReleased() is { } segment)
+        {
+            pool.Release(segment);
+        }
+    }
 
     /// <summary>Makes one segment ahead when too few are ready: writes zeros for as long as that takes, so it is called off the commit path. From any thread, one at a time.</summary>
     /// <returns>Whether one was made; call again until it was not.</returns>
     /// <exception cref="DiskException">No room, or the disk failed; the journal goes on without it, try again later.</exception>
-    public bool PrepareSpare() => throw new NotSupportedException();
+    public bool PrepareSpare()
+    {
+        ReleaseThrough(0); // A segment that was still being written when its index was released.
+        return pool.Prepare();
+    }
 
     /// <summary>Notes durably that the node stopped in order; nothing can be written afterwards.</summary>
     /// <exception cref="JournalLatchedException">This or an earlier write or sync failed.</exception>
-    public void StopCleanly() => throw new NotSupportedException();
+    public void StopCleanly()
+    {
+        ThrowIfLatched();
+        if (isStopped)
+        {
+            return;
+        }
+
+        WriteOrLatch([JournalOpening.LocalFrame(FrameType.CleanStop, appender.Map)]);
+        isStopped = true;
+    }
 
     /// <summary>Closes the files. Without <see cref="StopCleanly"/> the next opening treats the end as torn.</summary>
-    public void Dispose() => throw new NotSupportedException();
+    public void Dispose()
+    {
+        appender.Dispose();
+        pool.Dispose();
+        directoryLock.Dispose();
+    }
+
+    private void WriteOrLatch(ReadOnlySpan<JournalFrame> frames)
+    {
+        // Latched until proven durable: whatever goes wrong in between leaves it so.
+        latch = "a write did not finish";
+        try
+        {
+            appender.Append(frames);
+        }
+        catch (DiskException error)
+        {
+            latch = error.Message.TrimEnd('.');
+            latchCause = error;
+            ThrowIfLatched();
+        }
+
+        latch = null;
+    }
+
+    private void ThrowIfLatched()
+    {
+        if (latch is not null)
+        {
+            throw new JournalLatchedException(
+                $"The journal in {directory} takes no more writes ({latch}). What was acknowledged is safe; put the cause right and start the node again.",
+                latchCause);
+        }
+    }
+
+    /// <summary>Takes the oldest segment out of use when the released index covers it and nobody reads it. The one being written stays: its header proves what came before.</summary>
+    private Segment? NextReleased()
+    {
+        lock (appender.Gate)
+        {
+            var live = appender.Live;
+            if (live.Count < 2 || live[0].Pins > 0 || live[1].Header!.Position.Index > releasedThrough)
+            {
+                return null;
+            }
+
+            var segment = live[0];
+            live.RemoveAt(0);
+            appender.Map.Release(live[0]);
+            return segment;
+        }
+    }
 }

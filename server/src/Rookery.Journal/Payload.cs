@@ -1,3 +1,6 @@
+using System.Buffers.Binary;
+using Rookery.Disk;
+
 namespace Rookery.Journal;
 
 /// <summary>
@@ -9,6 +12,10 @@ public static class Payload
     /// <summary>Bytes an encoded payload adds to its content.</summary>
     public const int OverheadBytes = 12;
 
+    private const int EnvelopeBytes = 8;
+    private const byte Plain = 0;
+    private const byte Lz4Block = 1;
+
     /// <summary>The most bytes <see cref="Encode"/> writes for <paramref name="contentLength"/> bytes.</summary>
     public static int MaxEncodedLength(int contentLength) => checked(contentLength + OverheadBytes);
 
@@ -16,14 +23,74 @@ public static class Payload
     /// <param name="content">Any bytes.</param>
     /// <param name="destination">At least <see cref="MaxEncodedLength"/> bytes.</param>
     /// <returns>Bytes written.</returns>
-    public static int Encode(ReadOnlySpan<byte> content, Span<byte> destination) => throw new NotSupportedException();
+    public static int Encode(ReadOnlySpan<byte> content, Span<byte> destination)
+    {
+        destination[..EnvelopeBytes].Clear();
+        BinaryPrimitives.WriteInt32LittleEndian(destination[4..], content.Length);
+        int stored = 0;
+
+        // A write is padded to whole blocks, so a record that fits into one block costs the same uncompressed.
+        if (content.Length + OverheadBytes + FrameHeader.Bytes > FrameLayout.BlockBytes)
+        {
+            stored = Lz4.Compress(content, destination.Slice(EnvelopeBytes, content.Length - (content.Length / 8)));
+        }
+
+        destination[0] = stored == 0 ? Plain : Lz4Block;
+        if (stored == 0)
+        {
+            content.CopyTo(destination[EnvelopeBytes..]);
+            stored = content.Length;
+        }
+
+        int end = EnvelopeBytes + stored;
+        BinaryPrimitives.WriteUInt32LittleEndian(destination[end..], Checksum.Of(destination[..end]));
+        return end + sizeof(uint);
+    }
 
     /// <summary>The length of the content of an encoded payload, or -1 when the bytes are no payload. Checks the envelope, not the checksum.</summary>
-    public static int ContentLength(ReadOnlySpan<byte> encoded) => throw new NotSupportedException();
+    public static int ContentLength(ReadOnlySpan<byte> encoded)
+    {
+        if (encoded.Length < OverheadBytes)
+        {
+            return -1;
+        }
+
+        int length = BinaryPrimitives.ReadInt32LittleEndian(encoded[4..]);
+        bool zeros = encoded[1] == 0 && encoded[2] == 0 && encoded[3] == 0;
+        return (zeros, encoded[0]) switch
+        {
+            (true, Plain) when length == encoded.Length - OverheadBytes => length,
+            (true, Lz4Block) when length >= 0 => length,
+            _ => -1,
+        };
+    }
 
     /// <summary>Checks and decodes a payload.</summary>
     /// <param name="encoded">What <see cref="Encode"/> made.</param>
     /// <param name="destination">Exactly <see cref="ContentLength"/> bytes.</param>
     /// <returns>False when the checksum does not match or the content does not decompress to its length.</returns>
-    public static bool TryDecode(ReadOnlySpan<byte> encoded, Span<byte> destination) => throw new NotSupportedException();
+    public static bool TryDecode(ReadOnlySpan<byte> encoded, Span<byte> destination)
+    {
+        if (ContentLength(encoded) != destination.Length || !IsIntact(encoded))
+        {
+            return false;
+        }
+
+        var stored = encoded[EnvelopeBytes..^sizeof(uint)];
+        if (encoded[0] == Lz4Block)
+        {
+            return Lz4.TryDecompress(stored, destination);
+        }
+
+        stored.CopyTo(destination);
+        return true;
+    }
+
+    /// <summary>Whether the bytes carry their own checksum at the end.</summary>
+    internal static bool IsIntact(ReadOnlySpan<byte> encoded) =>
+        encoded.Length >= OverheadBytes && Checksum.Of(encoded[..^sizeof(uint)]) == ChecksumIn(encoded);
+
+    /// <summary>The checksum an encoded payload ends with; 0 of no payload.</summary>
+    internal static uint ChecksumIn(ReadOnlySpan<byte> encoded) =>
+        encoded.IsEmpty ? 0 : BinaryPrimitives.ReadUInt32LittleEndian(encoded[^sizeof(uint)..]);
 }

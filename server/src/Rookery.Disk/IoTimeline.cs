@@ -1,0 +1,240 @@
+namespace Rookery.Disk;
+
+/// <summary>
+/// Remembers the disk work of a node: the newest events one by one, a roll-up per second and kind for 24 hours, and every event slower than 99.9 % of its kind.
+/// Takes memory as it fills, at most about 5.7 MiB. Thread-safe; a record is a short lock and no allocation but for a chunk of 16 KiB every few minutes.
+/// </summary>
+public sealed class IoTimeline : IIoRecorder
+{
+    /// <summary>A journal sync longer than this, in microseconds, is told to <see cref="SlowSyncSeen"/>.</summary>
+    public const long SlowSyncMicroseconds = 1_000_000;
+
+    /// <summary>How many syncs before a slow one are told with it.</summary>
+    public const int RecentSyncs = 32;
+
+    /// <summary>One more than the largest <see cref="IoKind"/>.</summary>
+    private const int Kinds = (int)IoKind.Index + 1;
+    private const int RawEvents = 8192;
+    private const int SlowEventsPerKind = 1024;
+    private const int RollUpBytes = 5 * 1024 * 1024;
+    private const double SlowFraction = 0.999;
+
+    /// <summary>The p99.9 of a kind is found anew after so many of its events: finding it reads 272 counts.</summary>
+    private const int EventsPerEstimate = 256;
+
+    private readonly Lock access = new();
+    private readonly TimeProvider time;
+    private readonly string journalDevice;
+    private readonly EventRing raw = new(RawEvents);
+    private readonly EventRing syncs = new(RecentSyncs);
+    private readonly RollUpHistory history = new(RollUpBytes);
+    private readonly KindState?[] kinds = new KindState?[Kinds];
+    private long currentSecond;
+
+    /// <summary>An empty timeline.</summary>
+    /// <param name="time">The clock.</param>
+    /// <param name="journalDevice">What <see cref="IDisk.DeviceOf"/> says of the journal's directory.</param>
+    public IoTimeline(TimeProvider time, string journalDevice)
+    {
+        this.time = time;
+        this.journalDevice = journalDevice;
+    }
+
+    /// <summary>Called after a journal sync that took longer than a second, on the thread that recorded it: hand it on and return.</summary>
+    public Action<SlowSync>? SlowSyncSeen { get; set; }
+
+    /// <inheritdoc/>
+    public long Begin() => time.GetTimestamp();
+
+    /// <inheritdoc/>
+    public void Record(IoKind kind, long begun, long bytes)
+    {
+        long microseconds = (long)time.GetElapsedTime(begun).TotalMicroseconds;
+        SlowSync? slow = null;
+        lock (access)
+        {
+            // The clock is read inside: events are in the order in which they ended.
+            long end = UnixMicroseconds();
+            var added = new IoEvent(kind, end - microseconds, microseconds, bytes);
+            BeginSecond(end / 1_000_000);
+            raw.Add(added);
+            (kinds[(int)kind] ??= new KindState(kind)).Add(added);
+            if (kind == IoKind.JournalSync)
+            {
+                slow = microseconds > SlowSyncMicroseconds ? new SlowSync(journalDevice, added, Collect(syncs, long.MinValue)) : null;
+                syncs.Add(added);
+            }
+        }
+
+        if (slow is not null)
+        {
+            SlowSyncSeen?.Invoke(slow);
+        }
+    }
+
+    /// <summary>The newest events, at most 8,192, that ended after a time; oldest first.</summary>
+    /// <param name="unixMicroseconds">Microseconds since 1970 UTC.</param>
+    public IReadOnlyList<IoEvent> EventsSince(long unixMicroseconds)
+    {
+        lock (access)
+        {
+            return Collect(raw, unixMicroseconds);
+        }
+    }
+
+    /// <summary>
+    /// Events that, when they ended, took longer than 99.9 % of the recent ones of their kind, and ended after a time; at most the newest 1,024 of each kind, in order of their start.
+    /// </summary>
+    /// <param name="unixMicroseconds">Microseconds since 1970 UTC.</param>
+    public IReadOnlyList<IoEvent> SlowEventsSince(long unixMicroseconds)
+    {
+        var found = new List<IoEvent>();
+        lock (access)
+        {
+            foreach (var kind in kinds)
+            {
+                kind?.Slow.CollectSince(unixMicroseconds, found);
+            }
+        }
+
+        found.Sort((one, other) => one.StartUnixMicroseconds.CompareTo(other.StartUnixMicroseconds));
+        return found;
+    }
+
+    /// <summary>What was done from one second up to but without another, in spans of <paramref name="spanSeconds"/>; spans and kinds in which nothing ended are left out.</summary>
+    /// <param name="fromUnixSecond">Seconds since 1970 UTC; what is older than 24 hours is gone.</param>
+    /// <param name="toUnixSecond">Seconds since 1970 UTC.</param>
+    /// <param name="spanSeconds">How many seconds one answer covers; spans begin at multiples of it.</param>
+    /// <returns>In order of time, then kind. 48 bytes each: ask for a day in minutes, not in seconds. After the clock was set back a span may come twice.</returns>
+    public IReadOnlyList<IoRollUp> RollUps(long fromUnixSecond, long toUnixSecond, int spanSeconds = 1)
+    {
+        ArgumentOutOfRangeException.ThrowIfNegativeOrZero(spanSeconds);
+        RollUpHistory.Snapshot closed;
+        var running = new List<IoRollUp>();
+        long oldest;
+        lock (access)
+        {
+            oldest = Math.Max(fromUnixSecond, (UnixMicroseconds() / 1_000_000) - RollUpHistory.KeptSeconds);
+            closed = history.TakeSnapshot();
+            foreach (var kind in kinds)
+            {
+                if (kind is { Current.Count: > 0 } && currentSecond >= oldest && currentSecond < toUnixSecond)
+                {
+                    running.Add(kind.Current with { UnixSecond = currentSecond });
+                }
+            }
+        }
+
+        return InSpans(closed.Between(oldest, toUnixSecond).Concat(running), spanSeconds);
+    }
+
+    /// <summary>Everything of a kind since the start of the process; its second is 0.</summary>
+    public IoRollUp TotalOf(IoKind kind)
+    {
+        lock (access)
+        {
+            return kinds[(int)kind]?.Total ?? new IoRollUp(0, kind, 0, 0, 0, 0);
+        }
+    }
+
+    /// <summary>A duration that <paramref name="fraction"/> (0 to 1) of the recent events of a kind do not exceed, in microseconds, at most 12.5 % too high; 0 when there are none.</summary>
+    public long PercentileMicroseconds(IoKind kind, double fraction)
+    {
+        lock (access)
+        {
+            return kinds[(int)kind]?.Durations.Percentile(fraction) ?? 0;
+        }
+    }
+
+    private static List<IoRollUp> InSpans(IEnumerable<IoRollUp> rollUps, int spanSeconds)
+    {
+        var spans = new List<IoRollUp>();
+        var span = new IoRollUp[Kinds];
+        long begin = long.MinValue;
+        foreach (var rollUp in rollUps)
+        {
+            long second = rollUp.UnixSecond - (rollUp.UnixSecond % spanSeconds);
+            if (second != begin)
+            {
+                Close();
+                begin = second;
+            }
+
+            ref var sum = ref span[(int)rollUp.Kind];
+            sum = sum.Count == 0 ? rollUp with { UnixSecond = second } : sum.Plus(rollUp);
+        }
+
+        Close();
+        return spans;
+
+        void Close()
+        {
+            spans.AddRange(span.Where(sum => sum.Count > 0));
+            Array.Clear(span);
+        }
+    }
+
+    private static List<IoEvent> Collect(EventRing ring, long unixMicroseconds)
+    {
+        var found = new List<IoEvent>();
+        ring.CollectSince(unixMicroseconds, found);
+        return found;
+    }
+
+    private long UnixMicroseconds() => (time.GetUtcNow().UtcTicks - DateTime.UnixEpoch.Ticks) / TimeSpan.TicksPerMicrosecond;
+
+    /// <summary>Closes the running second when another has begun. A clock that was set back (a Pi's at boot, by NTP) begins another one too.</summary>
+    private void BeginSecond(long second)
+    {
+        if (second == currentSecond)
+        {
+            return;
+        }
+
+        foreach (var kind in kinds)
+        {
+            if (kind is { Current.Count: > 0 })
+            {
+                history.Add(kind.Current with { UnixSecond = currentSecond });
+                kind.BeginSecond();
+            }
+        }
+
+        currentSecond = second;
+    }
+
+    /// <summary>What is known of one kind.</summary>
+    private sealed class KindState(IoKind kind)
+    {
+        private long slowMicroseconds;
+        private int untilEstimate = 1;
+
+        internal IoRollUp Current { get; private set; } = new(0, kind, 0, 0, 0, 0);
+
+        internal IoRollUp Total { get; private set; } = new(0, kind, 0, 0, 0, 0);
+
+        internal DurationHistogram Durations { get; } = new();
+
+        internal EventRing Slow { get; } = new(SlowEventsPerKind);
+
+        internal void Add(in IoEvent added)
+        {
+            var rollUp = new IoRollUp(0, kind, 1, added.Bytes, added.DurationMicroseconds, added.DurationMicroseconds);
+            Current = Current.Plus(rollUp);
+            Total = Total.Plus(rollUp);
+            if (added.DurationMicroseconds > slowMicroseconds && Total.Count > 1)
+            {
+                Slow.Add(added);
+            }
+
+            Durations.Add(added.DurationMicroseconds);
+            if (--untilEstimate == 0 || Total.Count <= EventsPerEstimate)
+            {
+                slowMicroseconds = Durations.Percentile(SlowFraction);
+                untilEstimate = EventsPerEstimate;
+            }
+        }
+
+        internal void BeginSecond() => Current = new IoRollUp(0, kind, 0, 0, 0, 0);
+    }
+}

@@ -1,0 +1,153 @@
+using Rookery.Disk;
+
+namespace Rookery.Journal;
+
+/// <summary>The way in: places each write in a segment, makes it durable, and only then lets it count.</summary>
+internal sealed class JournalAppender(JournalOptions options, SegmentPool pool, IIoRecorder io, Guid clusterId, Guid storeId) : IDisposable
+{
+    private readonly SegmentWriteStream stream = new(io);
+
+    /// <summary>Guards the list of segments and the map against readers and releases; never held across disk work.</summary>
+    public Lock Gate { get; } = new();
+
+    /// <summary>Segments in use, oldest first; the last one is being written.</summary>
+    public List<Segment> Live { get; } = [];
+
+    /// <summary>What the durable frames add up to.</summary>
+    public required LogMap Map { get; init; }
+
+    /// <summary>The number of the last durable write, or a higher one that no earlier process has used.</summary>
+    public required long LastWrite { get; set; }
+
+    /// <summary>No segment was ever used under a higher incarnation.</summary>
+    public required long LastIncarnation { get; set; }
+
+    /// <summary>Writes frames as one journal write and syncs it.</summary>
+    public void Append(ReadOnlySpan<JournalFrame> frames)
+    {
+        long bytes = FrameLayout.BytesOf(frames);
+        bool begins = Live[^1].End + bytes > Live[^1].Length;
+        bool isOversized = FrameLayout.FirstFrameOffset + bytes > options.SegmentBytes;
+        var segment = Target(begins, begins && isOversized, FrameLayout.FirstFrameOffset + bytes);
+        long start = begins ? FrameLayout.FirstFrameOffset : segment.End;
+        long write = LastWrite + 1;
+
+        stream.Begin(segment.File, begins ? 0 : start);
+        if (begins)
+        {
+            stream.Add(segment.Header!);
+        }
+
+        for (int i = 0; i < frames.Length; i++)
+        {
+            stream.Add(HeaderOf(frames, i, segment, write), frames[i].Payload.Span);
+        }
+
+        stream.PadToBlock();
+        stream.Sync();                                  // from here the write survives a power cut
+        if (begins && isOversized)
+        {
+            segment = pool.Publish(segment);            // or from here, when it is a file of its own
+        }
+
+        lock (Gate)
+        {
+            Count(frames, segment, start, write);       // only now does this node answer for it
+        }
+    }
+
+    /// <summary>Begins a segment with nothing but its header, durably. What the segment before it holds beyond its end can never be read again.</summary>
+    public void BeginSegment()
+    {
+        var segment = Target(begins: true, isOversized: false, options.SegmentBytes);
+        stream.Begin(segment.File, 0);
+        stream.Add(segment.Header!);
+        stream.Sync();
+
+        Segment? empty = null;
+        lock (Gate)
+        {
+            if (Live.Count > 0 && !Live[^1].HasFrames)
+            {
+                empty = Live[^1];
+                Live.RemoveAt(Live.Count - 1);
+            }
+
+            Live.Add(segment);
+        }
+
+        if (empty is not null)
+        {
+            pool.Release(empty);
+        }
+    }
+
+    /// <summary>Makes sure that the bytes of the last write are on the device and not only in the memory of the system.</summary>
+    /// <param name="lastWrite">Where the last write begins; the first write of a segment brought its header.</param>
+    public void RewriteEnd(long lastWrite) =>
+        stream.Rewrite(Live[^1].File, lastWrite == FrameLayout.FirstFrameOffset ? 0 : lastWrite, Live[^1].End);
+
+    public void Dispose()
+    {
+        foreach (var segment in Live)
+        {
+            segment.Dispose();
+        }
+    }
+
+    private static FrameHeader HeaderOf(ReadOnlySpan<JournalFrame> frames, int i, Segment segment, long write) =>
+        FrameHeader.Of(frames[i], i == frames.Length - 1 ? FrameFlags.EndOfWrite : FrameFlags.None, segment.Incarnation, write);
+
+    private Segment Target(bool begins, bool isOversized, long length)
+    {
+        if (!begins)
+        {
+            return Live[^1];
+        }
+
+        var segment = isOversized ? pool.BeginOversized(length) : pool.Take();
+        segment.Header = NextHeader(segment);
+        LastIncarnation = segment.Incarnation;
+        return segment;
+    }
+
+    private SegmentHeader NextHeader(Segment segment)
+    {
+        var last = Live.Count == 0 ? null : Live[^1];
+        bool linksToLast = last is { HasFrames: true };
+        return new SegmentHeader
+        {
+            Slot = segment.Slot,
+            SegmentBytes = segment.Length,
+            Incarnation = LastIncarnation + 1,
+            ClusterId = clusterId,
+            StoreId = storeId,
+            FirstWrite = LastWrite + 1,
+            PreviousIncarnation = linksToLast ? last!.Incarnation : last?.Header!.PreviousIncarnation ?? 0,
+            PreviousEnd = linksToLast ? last!.End : last?.Header!.PreviousEnd ?? 0,
+            Position = Map.Position,
+            Vote = Map.Vote,
+            ConfigurationIndex = Map.ConfigurationIndex,
+            Configuration = Map.Configuration,
+        };
+    }
+
+    private void Count(ReadOnlySpan<JournalFrame> frames, Segment segment, long start, long write)
+    {
+        if (Live[^1] != segment)
+        {
+            Live.Add(segment);
+        }
+
+        long offset = start;
+        for (int i = 0; i < frames.Length; i++)
+        {
+            var header = HeaderOf(frames, i, segment, write);
+            Map.Append(segment, header, frames[i].Payload, offset);
+            offset = FrameLayout.After(offset, header.Type, header.PayloadLength, header.EndsWrite);
+        }
+
+        segment.End = offset;
+        LastWrite = write;
+    }
+}

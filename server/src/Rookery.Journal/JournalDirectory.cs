@@ -1,0 +1,196 @@
+using Rookery.Disk;
+
+namespace Rookery.Journal;
+
+/// <summary>The files of a journal directory as they were found, opened and sorted by what their first block says. Finding changes nothing on disk.</summary>
+internal sealed class JournalDirectory : IDisposable
+{
+    private readonly IDisk disk;
+    private readonly JournalOptions options;
+    private readonly List<string> parts = [];
+
+    private JournalDirectory(IDisk disk, JournalOptions options)
+    {
+        this.disk = disk;
+        this.options = options;
+    }
+
+    /// <summary>Segments with a whole header, by incarnation.</summary>
+    public List<Segment> Used { get; } = [];
+
+    /// <summary>Ordinary segments without a whole header: never used, or torn at their first write.</summary>
+    public List<Segment> Spare { get; } = [];
+
+    /// <summary>Files under a segment's name that no crash leaves behind.</summary>
+    public List<Segment> Foreign { get; } = [];
+
+    /// <summary>The segment that could not be read as one but holds frames of a later incarnation than any header, or null.</summary>
+    public Segment? Orphan { get; private set; }
+
+    /// <summary>Whether the orphan holds frames of more than one journal write, so that at least the first of them was durable.</summary>
+    public bool OrphanHoldsLaterWrite { get; private set; }
+
+    /// <summary>The highest incarnation seen anywhere.</summary>
+    public long HighestIncarnation { get; private set; }
+
+    /// <summary>The highest slot number seen.</summary>
+    public int HighestSlot { get; private set; }
+
+    public static JournalDirectory Find(IDisk disk, JournalOptions options)
+    {
+        var found = new JournalDirectory(disk, options);
+        try
+        {
+            foreach (string name in disk.List(options.Directory))
+            {
+                if (SegmentName.TryParse(name, out int slot))
+                {
+                    found.Sort(new Segment(disk.Open(found.PathOf(name), DiskOpen.ReadWrite), name, slot));
+                }
+                else if (SegmentName.IsPart(name))
+                {
+                    found.parts.Add(name);
+                }
+            }
+
+            found.Used.Sort(static (left, right) => left.Incarnation.CompareTo(right.Incarnation));
+            found.CheckStore();
+            found.FindOrphan();
+            return found;
+        }
+        catch
+        {
+            found.Dispose();
+            throw;
+        }
+    }
+
+    public Segment? WithIncarnation(long incarnation) => Used.Find(segment => segment.Incarnation == incarnation);
+
+    /// <summary>Deletes files that were still being made, gives segments that are not <paramref name="live"/> to the pool, sets foreign files aside.</summary>
+    public List<string> PutInOrder(IReadOnlyCollection<Segment> live, SegmentPool pool)
+    {
+        foreach (string part in parts)
+        {
+            disk.Delete(PathOf(part));
+        }
+
+        pool.SlotIsTaken(HighestSlot);
+        foreach (var segment in Used.Concat(Spare).Where(segment => !live.Contains(segment)))
+        {
+            pool.Release(segment);
+        }
+
+        var aside = new List<string>();
+        foreach (var segment in Foreign)
+        {
+            segment.Dispose();
+            string name = FreeAsideName(segment.Name);
+            disk.Rename(PathOf(segment.Name), PathOf(name));
+            aside.Add(name);
+        }
+
+        Used.Clear();
+        Spare.Clear();
+        Foreign.Clear();
+        return aside;
+    }
+
+    /// <summary>Gives a segment that is still in use a second name, under which its bytes stay as they are.</summary>
+    public string KeepAside(Segment segment)
+    {
+        string name = FreeAsideName(segment.Name);
+        disk.Link(PathOf(segment.Name), PathOf(name));
+        disk.SyncDirectory(options.Directory);
+        segment.KeptAside = true;
+        return name;
+    }
+
+    public void Dispose()
+    {
+        foreach (var segment in Used.Concat(Spare).Concat(Foreign))
+        {
+            segment.Dispose();
+        }
+    }
+
+    private void Sort(Segment segment)
+    {
+        var block = new byte[SegmentHeader.Bytes];
+        int length = segment.File.Read(block, 0);
+        var state = SegmentHeader.Read(block.AsSpan(0, length), segment.File.Path, out var header);
+        HighestSlot = Math.Max(HighestSlot, segment.Slot);
+        switch (state)
+        {
+            case SegmentHeaderState.Valid when header!.Slot == segment.Slot:
+                segment.Header = header;
+                HighestIncarnation = Math.Max(HighestIncarnation, header.Incarnation);
+                Used.Add(segment);
+                break;
+            case SegmentHeaderState.Unused when segment.Length > 0:
+            case SegmentHeaderState.Unreadable when segment.Length == options.SegmentBytes:
+                Spare.Add(segment);
+                break;
+            default:
+                Foreign.Add(segment);
+                break;
+        }
+    }
+
+    private void CheckStore()
+    {
+        if (Used.Find(segment => segment.Header!.StoreId != Used[^1].Header!.StoreId) is { } stranger)
+        {
+            throw new JournalFormatException(
+                $"{stranger.File.Path} belongs to another store than {Used[^1].File.Path}: two journals were mixed in one directory. Move the files of one of them away.");
+        }
+    }
+
+    /// <summary>
+    /// The newest segment may have lost its header to rot. Then its frames are of an incarnation above every header. A torn first write looks the
+    /// same, but holds frames of one journal write only.
+    /// </summary>
+    private void FindOrphan()
+    {
+        long newest = HighestIncarnation;
+        foreach (var segment in Spare.Concat(Used))
+        {
+            // A whole header means that no later first write reached this file, unless the device lost it: one look is enough.
+            bool isTornOrRotten = segment.Header is null && !IsUnused(segment);
+            long to = isTornOrRotten ? segment.Length : Math.Min(segment.Length, FrameLayout.FirstFrameOffset + FrameLayout.BlockBytes);
+            long firstWrite = 0;
+            foreach (var (_, header) in FrameScan.HeadersAtBlocks(segment, FrameLayout.FirstFrameOffset, to))
+            {
+                if (header.Incarnation <= newest)
+                {
+                    continue;
+                }
+
+                Orphan = segment;
+                HighestIncarnation = Math.Max(HighestIncarnation, header.Incarnation);
+                firstWrite = firstWrite == 0 ? header.Write : firstWrite;
+                OrphanHoldsLaterWrite |= header.Write != firstWrite;
+            }
+        }
+    }
+
+    private static bool IsUnused(Segment segment)
+    {
+        Span<byte> block = stackalloc byte[SegmentHeader.Bytes];
+        int length = segment.File.Read(block, 0);
+        return !block[..length].ContainsAnyExcept((byte)0);
+    }
+
+    private string FreeAsideName(string name)
+    {
+        int number = 1;
+        while (disk.Exists(PathOf(SegmentName.Aside(name, number))))
+        {
+            number++;
+        }
+
+        return SegmentName.Aside(name, number);
+    }
+
+    private string PathOf(string name) => Path.Join(options.Directory, name);
+}

@@ -1,0 +1,89 @@
+using System.Security.Cryptography;
+using Rookery.Disk;
+
+namespace Rookery.Journal;
+
+/// <summary>From a directory to a journal that can be written: find, read, judge, then close the door behind what was read.</summary>
+internal static class JournalOpening
+{
+    /// <summary>Opens a journal, or begins one at <paramref name="newJournalStart"/>.</summary>
+    public static NodeJournal Open(IDisk disk, JournalOptions options, JournalKnowledge knowledge, IIoRecorder io, JournalPosition newJournalStart)
+    {
+        Invariant.Holds(
+            options.SegmentBytes >= 2 * FrameLayout.BlockBytes && options.SegmentBytes % FrameLayout.BlockBytes == 0,
+            "a segment is a whole number of blocks, two at least");
+        disk.CreateDirectory(options.Directory);
+        var directoryLock = disk.Lock(Path.Join(options.Directory, "lock"));
+        JournalDirectory? found = null;
+        JournalAppender? appender = null;
+        var pool = new SegmentPool(disk, options);
+        try
+        {
+            // Names that a killed process made may be known to the system and not yet to the device.
+            disk.SyncDirectory(options.Directory);
+            found = JournalDirectory.Find(disk, options);
+            var walk = new RecoveryWalk(found, options, knowledge);
+            walk.Run();
+            if (walk.Map is null)
+            {
+                disk.SyncDirectory(Path.GetDirectoryName(options.Directory)!);
+            }
+
+            appender = AppenderAfter(walk, found, options, pool, io, newJournalStart);
+            var recovery = walk.Report(found.PutInOrder(appender.Live, pool));
+            GoOn(appender, walk);
+            return new NodeJournal(appender, pool, options, directoryLock, recovery);
+        }
+        catch
+        {
+            appender?.Dispose();
+            found?.Dispose();
+            pool.Dispose();
+            directoryLock.Dispose();
+            throw;
+        }
+    }
+
+    /// <summary>A note of this node, without payload.</summary>
+    public static JournalFrame LocalFrame(FrameType type, LogMap map) =>
+        new(type, Index: 0, Term: 0, map.Position.Operations, OperationCount: 0, Payload: default);
+
+    private static JournalAppender AppenderAfter(
+        RecoveryWalk walk, JournalDirectory found, JournalOptions options, SegmentPool pool, IIoRecorder io, JournalPosition newJournalStart)
+    {
+        var newest = walk.Live.Count == 0 ? null : walk.Live[^1].Header;
+        var storeId = newest?.StoreId ?? (options.StoreId == Guid.Empty ? new Guid(RandomNumberGenerator.GetBytes(16)) : options.StoreId);
+        var appender = new JournalAppender(options, pool, io, newest?.ClusterId ?? options.ClusterId, storeId)
+        {
+            Map = walk.Map ?? LogMap.Empty(newJournalStart),
+            LastWrite = walk.LastWrite,
+
+            // A torn first write may have used the next incarnation without leaving its header: that number is left out.
+            LastIncarnation = found.HighestIncarnation + 1,
+        };
+        appender.Live.AddRange(walk.Live);
+        return appender;
+    }
+
+    /// <summary>
+    /// Makes what was read durable: its sync may have failed, or may not have been called. Then either notes that a clean stop is no longer the end, or
+    /// begins a segment, so that nothing an interrupted write left behind can follow what is written next.
+    /// </summary>
+    private static void GoOn(JournalAppender appender, RecoveryWalk walk)
+    {
+        var last = appender.Live.Count == 0 ? null : appender.Live[^1];
+        if (last is { HasFrames: true })
+        {
+            appender.RewriteEnd(walk.LastWriteOffset);
+        }
+
+        if (walk.TailVerdict == TailVerdict.GoOnAfterCleanStop && last!.End + FrameLayout.BlockBytes <= last.Length)
+        {
+            appender.Append([LocalFrame(FrameType.Start, appender.Map)]);
+        }
+        else
+        {
+            appender.BeginSegment();
+        }
+    }
+}

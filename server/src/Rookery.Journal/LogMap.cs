@@ -1,0 +1,122 @@
+using Rookery.Disk;
+
+namespace Rookery.Journal;
+
+/// <summary>Frames of consecutive indexes that lie one behind the other in a segment.</summary>
+/// <param name="Segment">The segment.</param>
+/// <param name="FirstIndex">The index of the first of them.</param>
+/// <param name="LastIndex">The index of the last of them that still counts.</param>
+/// <param name="Offset">Where the frame of <paramref name="FirstIndex"/> is.</param>
+/// <param name="Write">The journal write it belongs to.</param>
+internal readonly record struct LogSpan(Segment Segment, long FirstIndex, long LastIndex, long Offset, long Write);
+
+/// <summary>What the frames on disk add up to: the log after all cuts, where it lies, the vote and the configuration in force.</summary>
+internal sealed class LogMap
+{
+    private readonly List<LogSpan> spans = [];
+    private readonly List<(long Index, byte[] Payload)> configurations = [];
+    private bool spanIsOpen;
+
+    private LogMap(JournalPosition position)
+    {
+        FirstIndex = position.Index + 1;
+        Position = position;
+    }
+
+    public LogMap(SegmentHeader first)
+        : this(first.Position)
+    {
+        Vote = first.Vote;
+        if (!first.Configuration.IsEmpty)
+        {
+            configurations.Add((first.ConfigurationIndex, first.Configuration.ToArray()));
+        }
+    }
+
+    /// <summary>The lowest index that can be read.</summary>
+    public long FirstIndex { get; private set; }
+
+    /// <summary>The end of the log.</summary>
+    public JournalPosition Position { get; private set; }
+
+    public ReadOnlyMemory<byte> Vote { get; private set; }
+
+    public ReadOnlyMemory<byte> Configuration => configurations.Count == 0 ? default : configurations[^1].Payload;
+
+    public long ConfigurationIndex => configurations.Count == 0 ? 0 : configurations[^1].Index;
+
+    public IReadOnlyList<LogSpan> Spans => spans;
+
+    /// <summary>A log that has no frames yet and goes on behind <paramref name="position"/>.</summary>
+    public static LogMap Empty(JournalPosition position) => new(position);
+
+    /// <summary>Whether a frame with this header may stand at the end of the log.</summary>
+    public bool Accepts(in FrameHeader header) => header switch
+    {
+        { IsReplicated: true } => header.Index == Position.Index + 1 && header.Term >= Position.Term
+            && header.OperationsBefore == Position.Operations && header.OperationCount >= 0,
+        { Type: FrameType.Cut } => header.Index >= 0 && header.Index <= Position.Index,
+        _ => true,
+    };
+
+    /// <summary>Adds the frame at <paramref name="offset"/>.</summary>
+    public void Append(Segment segment, in FrameHeader header, ReadOnlyMemory<byte> payload, long offset)
+    {
+        Invariant.Holds(Accepts(header), "a frame follows the one before it");
+        switch (header.Type)
+        {
+            case FrameType.Vote:
+                Vote = payload.ToArray();
+                return;
+            case FrameType.Cut:
+                Cut(new JournalPosition(header.Index, header.Term, header.OperationsBefore));
+                return;
+            case FrameType.CleanStop or FrameType.Start:
+                return;
+            case FrameType.Configuration:
+                configurations.Add((header.Index, payload.ToArray()));
+                break;
+        }
+
+        Position = new JournalPosition(header.Index, header.Term, header.OperationsBefore + header.OperationCount);
+        if (spanIsOpen && spans[^1].Segment == segment)
+        {
+            spans[^1] = spans[^1] with { LastIndex = header.Index };
+            return;
+        }
+
+        spans.Add(new LogSpan(segment, header.Index, header.Index, offset, header.Write));
+        spanIsOpen = true;
+    }
+
+    /// <summary>Everything before <paramref name="position"/> is unreadable here but held by the manifest: the readable log begins behind it.</summary>
+    public void BeginAgainAt(JournalPosition position)
+    {
+        spans.Clear();
+        spanIsOpen = false;
+        FirstIndex = position.Index + 1;
+        Position = position;
+    }
+
+    /// <summary>Forgets the frames of segments before <paramref name="first"/>.</summary>
+    public void Release(Segment first)
+    {
+        FirstIndex = Math.Max(FirstIndex, first.Header!.Position.Index + 1);
+        long from = FirstIndex;
+        spans.RemoveAll(span => span.LastIndex < from);
+    }
+
+    private void Cut(JournalPosition end)
+    {
+        spans.RemoveAll(span => span.FirstIndex > end.Index);
+        if (spans.Count > 0 && spans[^1].LastIndex > end.Index)
+        {
+            spans[^1] = spans[^1] with { LastIndex = end.Index };
+        }
+
+        configurations.RemoveAll(configuration => configuration.Index > end.Index);
+        spanIsOpen = false;
+        FirstIndex = Math.Min(FirstIndex, end.Index + 1);
+        Position = end;
+    }
+}

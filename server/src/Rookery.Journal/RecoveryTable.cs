@@ -1,0 +1,33 @@
+namespace Rookery.Journal;
+
+/// <summary>The one place that decides what a broken end means. docs/explanation/durability.md argues each case under its letter.</summary>
+internal static class RecoveryTable
+{
+    /// <summary>Judges the first place of the log that cannot be read.</summary>
+    /// <param name="laterWriteFollows">A frame, a segment or a clean stop of a later journal write exists: the sync of this one had returned.</param>
+    /// <param name="syncHadReturned">The manifest, or the length of the file, shows that more had been durable.</param>
+    /// <param name="stoppedInOrder">The last readable frame is a clean stop.</param>
+    /// <param name="hasPeers">Peers can give the frames back.</param>
+    /// <param name="manifestHoldsTheGap">Every frame that cannot be read is at or below the manifest's index, and reading can go on behind it.</param>
+    public static TailVerdict JudgeFirstInvalidFrame(
+        bool laterWriteFollows, bool syncHadReturned, bool stoppedInOrder, bool hasPeers, bool manifestHoldsTheGap) =>
+        (wasWhole: laterWriteFollows || syncHadReturned, stoppedInOrder, hasPeers, manifestHoldsTheGap) switch
+        {
+            (false, true, _, _) => TailVerdict.GoOnAfterCleanStop,  // S: nothing was being written
+            (false, false, _, _) => TailVerdict.CutTornTail,        // A: power went while it was written
+            (true, _, true, _) => TailVerdict.RepairFromPeers,      // B: perhaps acknowledged; any peer's frame will do
+            (true, _, false, true) => TailVerdict.PassOverApplied,  // D: nothing is lost
+            (true, _, false, false) => TailVerdict.StopAndExplain,  // C: a lone node must not choose what to lose
+        };
+
+    public static char LabelOf(TailVerdict verdict) => verdict switch
+    {
+        TailVerdict.BeginNew => 'N',
+        TailVerdict.GoOnAfterCleanStop => 'S',
+        TailVerdict.CutTornTail => 'A',
+        TailVerdict.RepairFromPeers => 'B',
+        TailVerdict.StopAndExplain => 'C',
+        TailVerdict.PassOverApplied => 'D',
+        _ => throw new ArgumentOutOfRangeException(nameof(verdict), verdict, message: null),
+    };
+}

@@ -1,0 +1,240 @@
+namespace Rookery.Journal;
+
+/// <summary>The way back after a crash: finds the chain of segments that the manifest does not make superfluous, reads it to its end and judges that end.</summary>
+/// <remarks>Changes nothing on disk, except that a damaged segment gets a second name in case B.</remarks>
+internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions options, JournalKnowledge knowledge)
+{
+    private FrameType lastFrame;
+    private long lastWrite;
+    private long highestWrite;
+    private TailVerdict verdict;
+    private string sentence = "";
+
+    /// <summary>The segments in use, oldest first; none when the journal is new.</summary>
+    public List<Segment> Live { get; } = [];
+
+    /// <summary>What the readable frames add up to; null when the journal is new.</summary>
+    public LogMap? Map { get; private set; }
+
+    /// <summary>Where the last write begins in the last segment; its end when nothing was written there.</summary>
+    public long LastWriteOffset { get; private set; }
+
+    /// <summary>What was decided at the end of the log.</summary>
+    public TailVerdict TailVerdict { get; private set; }
+
+    /// <summary>The write number to go on from: behind a torn write one is left out, because the torn one may have used it.</summary>
+    public long LastWrite => TailVerdict == TailVerdict.GoOnAfterCleanStop ? lastWrite : Math.Max(lastWrite, highestWrite) + 1;
+
+    public List<string> KeptAside { get; } = [];
+
+    public long MayHaveAcknowledgedThrough { get; private set; }
+
+    /// <summary>The report; the most telling verdict wins over that of the tail.</summary>
+    public JournalRecovery Report(IEnumerable<string> setAside)
+    {
+        string[] aside = [.. KeptAside, .. setAside];
+        string note = aside.Length == 0 ? "" : $" Set aside: {string.Join(", ", aside)}.";
+        return new JournalRecovery(verdict, RecoveryTable.LabelOf(verdict), sentence + note, MayHaveAcknowledgedThrough, aside);
+    }
+
+    /// <summary>Reads and judges.</summary>
+    /// <exception cref="JournalDamagedException">Case C.</exception>
+    public void Run()
+    {
+        if (!FindChain())
+        {
+            Decide(TailVerdict.BeginNew, $"{options.Directory} held no journal; a new one was begun.");
+            return;
+        }
+
+        Map = new LogMap(Live[0].Header!);
+        for (int i = 0; i < Live.Count; i++)
+        {
+            if (Live[i].Header!.Position != Map.Position)
+            {
+                // The walk stopped at the place where the next header says it should, but the log there is another.
+                Damaged(Live[i].File.Path, 0, TopIndex());
+            }
+
+            if (!Walk(i))
+            {
+                DropBehind(i);
+                break;
+            }
+        }
+
+        MayHaveAcknowledgedThrough = Math.Max(MayHaveAcknowledgedThrough, Map.Position.Index);
+    }
+
+    /// <summary>From the newest segment back to the one in which the manifest's index lies.</summary>
+    private bool FindChain()
+    {
+        if (directory.Used.Count == 0)
+        {
+            if (directory.OrphanHoldsLaterWrite || knowledge.ManifestIndex > 0)
+            {
+                string file = directory.Orphan?.File.Path ?? options.Directory;
+                throw new JournalDamagedException(
+                    $"{file} holds no readable journal, but this node has written one: the manifest holds everything through index {knowledge.ManifestIndex}, and what was acknowledged after it would be lost. Nothing was changed. Put the journal's files back (was the journal directory changed?) or restore a backup.",
+                    file,
+                    0);
+            }
+
+            return false;
+        }
+
+        var segment = directory.Used[^1];
+        Live.Add(segment);
+        while (segment.Header!.Position.Index > knowledge.ManifestIndex)
+        {
+            var previous = segment.Header.PreviousIncarnation == 0 ? null : directory.WithIncarnation(segment.Header.PreviousIncarnation);
+            if (previous is null)
+            {
+                throw new JournalDamagedException(
+                    $"The journal segment before {segment.File.Path} is missing or has lost its header: entries {knowledge.ManifestIndex + 1} to {segment.Header.Position.Index} would be lost. Nothing was changed. Put the file back, restore a backup, or on a member of a cluster start with an empty data directory.",
+                    segment.File.Path,
+                    0);
+            }
+
+            segment = previous;
+            Live.Insert(0, segment);
+        }
+
+        return true;
+    }
+
+    /// <summary>Reads one segment into the map.</summary>
+    /// <returns>False when the log ends here although segments follow.</returns>
+    private bool Walk(int i)
+    {
+        var segment = Live[i];
+        bool isLast = i == Live.Count - 1;
+        long end = isLast ? segment.Length : Live[i + 1].Header!.PreviousEnd;
+        long offset = FrameLayout.FirstFrameOffset;
+        LastWriteOffset = offset;
+        lastFrame = default;
+        highestWrite = lastWrite = segment.Header!.FirstWrite - 1;
+        var walker = new SegmentWalker(segment, offset, end, lastWrite + 1);
+        try
+        {
+            while (isLast || walker.Offset < end)
+            {
+                offset = walker.Offset;
+                bool isWhole = walker.Next(out var header, out var payload);
+                if (isWhole && Map!.Accepts(header))
+                {
+                    Take(segment, header, payload, offset);
+                    continue;
+                }
+
+                var behind = FrameScan.Behind(segment, isWhole ? walker.Offset : offset, end, isWhole ? walker.Write : walker.ExpectedWrite);
+                var decided = Judge(i, behind, proven: isWhole || !isLast);
+                if (decided == TailVerdict.PassOverApplied)
+                {
+                    PassOver(segment, offset, behind);
+                    walker.Dispose();
+                    walker = new SegmentWalker(segment, behind.ResumeOffset, end, behind.Resume.Write);
+                    continue;
+                }
+
+                highestWrite = Math.Max(behind.HighestWrite, lastWrite);
+                segment.End = offset;
+                EndAt(segment, offset, decided, behind);
+                return isLast;
+            }
+        }
+        finally
+        {
+            walker.Dispose();
+        }
+
+        segment.End = end;
+        return true;
+    }
+
+    /// <summary>Case B: what followed the damage is kept for its owner, the log goes on before it.</summary>
+    private void DropBehind(int i)
+    {
+        foreach (var segment in Live.Skip(i + 1))
+        {
+            KeptAside.Add(directory.KeepAside(segment));
+        }
+
+        Live.RemoveRange(i + 1, Live.Count - i - 1);
+    }
+
+    private void Take(Segment segment, in FrameHeader header, ReadOnlyMemory<byte> payload, long offset)
+    {
+        Map!.Append(segment, header, payload, offset);
+        lastFrame = header.Type;
+        if (header.Write != lastWrite)
+        {
+            LastWriteOffset = offset;
+            lastWrite = header.Write;
+        }
+    }
+
+    private TailVerdict Judge(int i, in BehindGap behind, bool proven)
+    {
+        var segment = Live[i];
+        return RecoveryTable.JudgeFirstInvalidFrame(
+            laterWriteFollows: proven || behind.HasLaterWrite || directory.OrphanHoldsLaterWrite,
+            syncHadReturned: Map!.Position.Index < knowledge.ManifestIndex || segment.Length < segment.Header!.SegmentBytes,
+            stoppedInOrder: lastFrame == FrameType.CleanStop,
+            knowledge.HasPeers,
+            manifestHoldsTheGap: i == 0 && behind.ResumeOffset >= 0 && behind.Resume.Index <= knowledge.ManifestIndex + 1);
+    }
+
+    private void PassOver(Segment segment, long offset, in BehindGap behind)
+    {
+        var resume = behind.Resume;
+        Decide(TailVerdict.PassOverApplied, $"{segment.File.Path} is damaged from offset {offset} to {behind.ResumeOffset}; the manifest holds all of it, so nothing is lost.");
+        long term = resume.Index - 1 == knowledge.ManifestIndex ? knowledge.ManifestTerm : 0;
+        Map!.BeginAgainAt(new JournalPosition(resume.Index - 1, term, resume.OperationsBefore));
+        lastFrame = default;
+    }
+
+    private void EndAt(Segment segment, long offset, TailVerdict decided, in BehindGap behind)
+    {
+        string place = $"{segment.File.Path} ends at offset {offset}, index {Map!.Position.Index}";
+        switch (decided)
+        {
+            case TailVerdict.StopAndExplain:
+                Damaged(segment.File.Path, offset, behind.HighestIndex);
+                break;
+            case TailVerdict.RepairFromPeers:
+                MayHaveAcknowledgedThrough = Math.Max(TopIndex(), behind.HighestIndex);
+                KeptAside.Add(directory.KeepAside(segment));
+                Decide(decided, $"{place}; what followed was durable and is damaged, at least through index {MayHaveAcknowledgedThrough}: peers must give it back.");
+                break;
+            case TailVerdict.GoOnAfterCleanStop:
+                Decide(decided, $"{place}; the node had stopped in order.");
+                break;
+            default:
+                Decide(decided, $"{place}; the node had not stopped in order, and no write behind that place had been acknowledged.");
+                break;
+        }
+    }
+
+    /// <summary>The highest index that any sign proves to have been durable.</summary>
+    private long TopIndex() => Math.Max(knowledge.ManifestIndex, Live[^1].Header!.Position.Index);
+
+    private void Damaged(string file, long offset, long provenThrough)
+    {
+        long from = Math.Max(Map!.Position.Index, knowledge.ManifestIndex) + 1;
+        long through = Math.Max(provenThrough, TopIndex());
+        string loss = through >= from ? $"entries {from} to at least {through} would be lost" : $"entries from {from} on would be lost, if there were any";
+        throw new JournalDamagedException(
+            $"{file} is damaged at offset {offset}, in a part that had been made durable: {loss}. Nothing was changed. Put back an undamaged copy of the file, or restore a backup.",
+            file,
+            offset);
+    }
+
+    private void Decide(TailVerdict decided, string what)
+    {
+        TailVerdict = decided;
+        bool keepsEarlier = verdict == TailVerdict.PassOverApplied;
+        sentence = keepsEarlier ? $"{sentence} {what}" : what;
+        verdict = keepsEarlier ? verdict : decided;
+    }
+}

@@ -1,0 +1,141 @@
+using System.Buffers.Binary;
+using Rookery.Disk;
+
+namespace Rookery.Journal;
+
+/// <summary>What the first block of a segment holds.</summary>
+internal enum SegmentHeaderState
+{
+    /// <summary>Zeros: a segment made ahead and never used.</summary>
+    Unused,
+
+    /// <summary>A header whose checksum holds.</summary>
+    Valid,
+
+    /// <summary>Anything else: torn or rotten.</summary>
+    Unreadable,
+}
+
+/// <summary>
+/// The first block of a segment. It repeats all that older segments said and that still counts, so that recycling them loses nothing, and it says where
+/// the segment before it ends, so that what a torn write left behind that place can never be read as part of the log again.
+/// </summary>
+internal sealed record SegmentHeader
+{
+    public const int Bytes = 4096;
+    public const int FormatVersion = 1;
+    public const int MaxVoteBytes = 64 + Payload.OverheadBytes;
+    public const int MaxConfigurationBytes = 2048 + Payload.OverheadBytes;
+
+    private const ulong Magic = 0x314745534A4B52FF; // FF R K J S E G 1
+    private const int VoteOffset = 136;
+    private const int ConfigurationOffset = VoteOffset + MaxVoteBytes;
+    private const int ChecksumOffset = Bytes - sizeof(uint);
+
+    /// <summary>The number in the file's name; a copy under another name is found out.</summary>
+    public required int Slot { get; init; }
+
+    /// <summary>The length of the file.</summary>
+    public required long SegmentBytes { get; init; }
+
+    /// <summary>Rises with each use of any segment, never used twice.</summary>
+    public required long Incarnation { get; init; }
+
+    public required Guid ClusterId { get; init; }
+
+    public required Guid StoreId { get; init; }
+
+    /// <summary>The number of the first journal write in it.</summary>
+    public required long FirstWrite { get; init; }
+
+    /// <summary>The incarnation of the segment before it; 0 when the journal begins here.</summary>
+    public required long PreviousIncarnation { get; init; }
+
+    /// <summary>Where that segment ends.</summary>
+    public required long PreviousEnd { get; init; }
+
+    /// <summary>The log before the first frame.</summary>
+    public required JournalPosition Position { get; init; }
+
+    public required ReadOnlyMemory<byte> Vote { get; init; }
+
+    public required long ConfigurationIndex { get; init; }
+
+    public required ReadOnlyMemory<byte> Configuration { get; init; }
+
+    /// <summary>Reads the first block of the file at <paramref name="path"/>.</summary>
+    /// <exception cref="JournalFormatException">A whole header of a version this program does not know.</exception>
+    public static SegmentHeaderState Read(ReadOnlySpan<byte> block, string path, out SegmentHeader? header)
+    {
+        header = null;
+        if (!block.ContainsAnyExcept((byte)0))
+        {
+            return SegmentHeaderState.Unused;
+        }
+
+        if (block.Length < Bytes
+            || BinaryPrimitives.ReadUInt64LittleEndian(block) != Magic
+            || BinaryPrimitives.ReadUInt32LittleEndian(block[ChecksumOffset..]) != Checksum.Of(block[..ChecksumOffset]))
+        {
+            return SegmentHeaderState.Unreadable;
+        }
+
+        int version = BinaryPrimitives.ReadInt32LittleEndian(block[8..]);
+        if (version != FormatVersion)
+        {
+            throw new JournalFormatException(
+                $"{path} has journal format version {version}, and this program reads version {FormatVersion}: start the version of Rookery that wrote it.");
+        }
+
+        int voteLength = BinaryPrimitives.ReadUInt16LittleEndian(block[132..]);
+        int configurationLength = BinaryPrimitives.ReadUInt16LittleEndian(block[134..]);
+        if (voteLength > MaxVoteBytes || configurationLength > MaxConfigurationBytes)
+        {
+            return SegmentHeaderState.Unreadable;
+        }
+
+        header = new SegmentHeader
+        {
+            Slot = BinaryPrimitives.ReadInt32LittleEndian(block[12..]),
+            SegmentBytes = BinaryPrimitives.ReadInt64LittleEndian(block[16..]),
+            Incarnation = BinaryPrimitives.ReadInt64LittleEndian(block[24..]),
+            ClusterId = new Guid(block.Slice(32, 16)),
+            StoreId = new Guid(block.Slice(48, 16)),
+            FirstWrite = BinaryPrimitives.ReadInt64LittleEndian(block[64..]),
+            PreviousIncarnation = BinaryPrimitives.ReadInt64LittleEndian(block[72..]),
+            PreviousEnd = BinaryPrimitives.ReadInt64LittleEndian(block[80..]),
+            Position = new JournalPosition(
+                BinaryPrimitives.ReadInt64LittleEndian(block[88..]),
+                BinaryPrimitives.ReadInt64LittleEndian(block[96..]),
+                BinaryPrimitives.ReadInt64LittleEndian(block[104..])),
+            ConfigurationIndex = BinaryPrimitives.ReadInt64LittleEndian(block[112..]),
+            Vote = block.Slice(VoteOffset, voteLength).ToArray(),
+            Configuration = block.Slice(ConfigurationOffset, configurationLength).ToArray(),
+        };
+        return SegmentHeaderState.Valid;
+    }
+
+    public void WriteTo(Span<byte> block)
+    {
+        block[..Bytes].Clear();
+        BinaryPrimitives.WriteUInt64LittleEndian(block, Magic);
+        BinaryPrimitives.WriteInt32LittleEndian(block[8..], FormatVersion);
+        BinaryPrimitives.WriteInt32LittleEndian(block[12..], Slot);
+        BinaryPrimitives.WriteInt64LittleEndian(block[16..], SegmentBytes);
+        BinaryPrimitives.WriteInt64LittleEndian(block[24..], Incarnation);
+        ClusterId.TryWriteBytes(block[32..]);
+        StoreId.TryWriteBytes(block[48..]);
+        BinaryPrimitives.WriteInt64LittleEndian(block[64..], FirstWrite);
+        BinaryPrimitives.WriteInt64LittleEndian(block[72..], PreviousIncarnation);
+        BinaryPrimitives.WriteInt64LittleEndian(block[80..], PreviousEnd);
+        BinaryPrimitives.WriteInt64LittleEndian(block[88..], Position.Index);
+        BinaryPrimitives.WriteInt64LittleEndian(block[96..], Position.Term);
+        BinaryPrimitives.WriteInt64LittleEndian(block[104..], Position.Operations);
+        BinaryPrimitives.WriteInt64LittleEndian(block[112..], ConfigurationIndex);
+        BinaryPrimitives.WriteUInt16LittleEndian(block[132..], (ushort)Vote.Length);
+        BinaryPrimitives.WriteUInt16LittleEndian(block[134..], (ushort)Configuration.Length);
+        Vote.Span.CopyTo(block[VoteOffset..]);
+        Configuration.Span.CopyTo(block[ConfigurationOffset..]);
+        BinaryPrimitives.WriteUInt32LittleEndian(block[ChecksumOffset..Bytes], Checksum.Of(block[..ChecksumOffset]));
+    }
+}

@@ -1,0 +1,29 @@
+using System.Globalization;
+
+namespace Rookery.Journal;
+
+/// <summary>Names of files in a journal directory. The number is the place, not the order: the order is in the headers, because segments are recycled.</summary>
+internal static class SegmentName
+{
+    public const string PartSuffix = ".part";
+    private const string AsideSuffix = ".aside";
+    private const string Prefix = "journal-";
+    private const string Suffix = ".segment";
+
+    public static string Of(int slot) => string.Create(CultureInfo.InvariantCulture, $"{Prefix}{slot:D8}{Suffix}");
+
+    /// <summary>The n-th name for a copy of <paramref name="name"/> that is kept for its owner and never read again.</summary>
+    public static string Aside(string name, int number) => string.Create(CultureInfo.InvariantCulture, $"{name}{AsideSuffix}-{number}");
+
+    public static bool TryParse(string name, out int slot)
+    {
+        slot = 0;
+        return name.Length == Prefix.Length + 8 + Suffix.Length
+            && name.StartsWith(Prefix, StringComparison.Ordinal)
+            && name.EndsWith(Suffix, StringComparison.Ordinal)
+            && int.TryParse(name.AsSpan(Prefix.Length, 8), NumberStyles.None, CultureInfo.InvariantCulture, out slot);
+    }
+
+    public static bool IsPart(string name) =>
+        name.EndsWith(PartSuffix, StringComparison.Ordinal) && TryParse(name[..^PartSuffix.Length], out _);
+}

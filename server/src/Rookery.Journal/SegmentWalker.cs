@@ -1,0 +1,114 @@
+using System.Buffers;
+
+namespace Rookery.Journal;
+
+/// <summary>Walks the frames of one segment in order and checks every byte of them: checksums, incarnation, and that writes follow each other.</summary>
+internal sealed class SegmentWalker : IDisposable
+{
+    private const int WindowBytes = 256 * 1024;
+
+    private readonly Segment segment;
+    private readonly long end;
+    private byte[] window = ArrayPool<byte>.Shared.Rent(WindowBytes);
+    private long windowStart;
+    private int windowLength;
+    private bool inWrite;
+
+    /// <summary>Begins in the middle of a journal write or at the beginning of one.</summary>
+    /// <param name="segment">Open, its header known.</param>
+    /// <param name="start">Where a frame begins.</param>
+    /// <param name="end">Nothing from here on belongs to the log.</param>
+    /// <param name="write">The journal write that the frame at <paramref name="start"/> belongs to.</param>
+    public SegmentWalker(Segment segment, long start, long end, long write)
+    {
+        this.segment = segment;
+        this.end = end;
+        Offset = start;
+        Write = write;
+        inWrite = true;
+    }
+
+    /// <summary>Where the next frame is, or should be.</summary>
+    public long Offset { get; private set; }
+
+    /// <summary>The journal write of the last frame, or of the first one expected.</summary>
+    public long Write { get; private set; }
+
+    /// <summary>The journal write that the next frame belongs to.</summary>
+    public long ExpectedWrite => inWrite ? Write : Write + 1;
+
+    /// <summary>The next frame, or false when there is none that is whole and belongs here. Then <see cref="Offset"/> is the first byte not understood.</summary>
+    /// <exception cref="JournalFormatException">A whole frame of a type this program does not know.</exception>
+    public bool Next(out FrameHeader header, out ReadOnlyMemory<byte> payload)
+    {
+        if (!TryFrame(Offset, out header, out payload) && !TryVoteCopy(out header, out payload))
+        {
+            return false;
+        }
+
+        if (!Enum.IsDefined(header.Type) || (header.Flags | FrameFlags.All) != FrameFlags.All)
+        {
+            throw new JournalFormatException(
+                $"{segment.File.Path} holds a frame of type {(int)header.Type} with flags {(int)header.Flags} at offset {Offset}, which this program does not know: start the version of Rookery that wrote it.");
+        }
+
+        Write = header.Write;
+        inWrite = !header.EndsWrite;
+        Offset = FrameLayout.After(Offset, header.Type, header.PayloadLength, header.EndsWrite);
+        return true;
+    }
+
+    public void Dispose()
+    {
+        ArrayPool<byte>.Shared.Return(window);
+        window = [];
+    }
+
+    /// <summary>Of the two copies of a vote one is enough: rot of a single block must not make a node forget whom it voted for.</summary>
+    private bool TryVoteCopy(out FrameHeader header, out ReadOnlyMemory<byte> payload) =>
+        TryFrame(FrameLayout.RoundUp(Offset) + FrameLayout.BlockBytes, out header, out payload)
+        && header.Flags.HasFlag(FrameFlags.VoteCopy)
+        && FrameLayout.RoundUp(Offset) == Offset;
+
+    private bool TryFrame(long offset, out FrameHeader header, out ReadOnlyMemory<byte> payload)
+    {
+        payload = default;
+        header = default;
+        if (offset + FrameHeader.Bytes > end
+            || !FrameHeader.TryRead(Fetch(offset, FrameHeader.Bytes).Span, out header)
+            || header.Incarnation != segment.Incarnation
+            || header.Write != ExpectedWrite
+            || header.PayloadLength < 0
+            || header.PayloadLength > end - offset - FrameHeader.Bytes)
+        {
+            return false;
+        }
+
+        if (header.PayloadLength == 0)
+        {
+            return header.PayloadChecksum == 0;
+        }
+
+        payload = Fetch(offset + FrameHeader.Bytes, header.PayloadLength);
+        return Payload.IsIntact(payload.Span) && Payload.ChecksumIn(payload.Span) == header.PayloadChecksum;
+    }
+
+    /// <summary>Bytes of the file; what lies behind its end reads as nothing.</summary>
+    private ReadOnlyMemory<byte> Fetch(long offset, int count)
+    {
+        if (offset < windowStart || offset + count > windowStart + windowLength)
+        {
+            if (count > window.Length)
+            {
+                ArrayPool<byte>.Shared.Return(window);
+                window = ArrayPool<byte>.Shared.Rent(count);
+            }
+
+            windowStart = offset;
+            windowLength = segment.File.Read(window.AsSpan(0, (int)Math.Min(window.Length, segment.Length - Math.Min(offset, segment.Length))), offset);
+        }
+
+        int from = (int)(offset - windowStart);
+        return window.AsMemory(from, Math.Min(count, windowLength - from));
+    }
+}

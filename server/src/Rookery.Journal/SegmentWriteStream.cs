@@ -1,0 +1,119 @@
+using Rookery.Disk;
+
+namespace Rookery.Journal;
+
+/// <summary>Turns frames into one journal write: consecutive bytes, padded at the end, handed to the disk 1 MiB at a time.</summary>
+/// <remarks>The buffer lives as long as the journal. A large write goes out in pieces because each finished piece is a sign of life of a slow card.</remarks>
+internal sealed class SegmentWriteStream(IIoRecorder io)
+{
+    public const int PieceBytes = 1024 * 1024;
+
+    private readonly byte[] buffer = GC.AllocateUninitializedArray<byte>(PieceBytes, pinned: true);
+    private IDiskFile? file;
+    private long fileOffset;
+    private int filled;
+
+    public long Offset => fileOffset + filled;
+
+    public void Begin(IDiskFile target, long offset)
+    {
+        file = target;
+        fileOffset = offset;
+        filled = 0;
+    }
+
+    public void Add(SegmentHeader header) => header.WriteTo(Room(SegmentHeader.Bytes));
+
+    /// <summary>Adds a frame; a vote twice, each copy in a block of its own.</summary>
+    public void Add(in FrameHeader header, ReadOnlySpan<byte> payload)
+    {
+        AddOnce(header, payload);
+        if (header.Type == FrameType.Vote)
+        {
+            PadToBlock();
+            AddOnce(header with { Flags = header.Flags | FrameFlags.VoteCopy }, payload);
+            PadToBlock();
+        }
+    }
+
+    public void AddZeros(long count)
+    {
+        while (count > 0)
+        {
+            int part = (int)Math.Min(count, PieceBytes - filled);
+            Room(part).Clear();
+            count -= part;
+        }
+    }
+
+    public void PadToBlock() => AddZeros(FrameLayout.RoundUp(Offset) - Offset);
+
+    /// <summary>Hands over what is left and waits until all of it is on stable storage.</summary>
+    public void Sync()
+    {
+        Flush();
+        long begun = io.Begin();
+        file!.Sync();
+        io.Record(IoKind.JournalSync, begun, 0);
+        file = null;
+    }
+
+    /// <summary>Writes bytes of a file over themselves. A process that died after a failed sync may have left pages that look clean and are not on the device.</summary>
+    public void Rewrite(IDiskFile target, long from, long to)
+    {
+        Begin(target, from);
+        while (Offset < to)
+        {
+            int count = (int)Math.Min(to - Offset, PieceBytes - filled);
+            long offset = Offset;
+            target.Read(Room(count), offset);
+        }
+
+        Sync();
+    }
+
+    private void AddOnce(in FrameHeader header, ReadOnlySpan<byte> payload)
+    {
+        Span<byte> encoded = stackalloc byte[FrameHeader.Bytes];
+        header.WriteTo(encoded);
+        AddBytes(encoded);
+        AddBytes(payload);
+    }
+
+    private void AddBytes(ReadOnlySpan<byte> bytes)
+    {
+        while (!bytes.IsEmpty)
+        {
+            int part = Math.Min(bytes.Length, PieceBytes - filled);
+            bytes[..part].CopyTo(Room(part));
+            bytes = bytes[part..];
+        }
+    }
+
+    /// <summary>The next bytes of the buffer, which is handed over first when it is full.</summary>
+    private Span<byte> Room(int count)
+    {
+        if (filled == PieceBytes)
+        {
+            Flush();
+        }
+
+        var room = buffer.AsSpan(filled, count);
+        filled += count;
+        return room;
+    }
+
+    private void Flush()
+    {
+        if (filled == 0)
+        {
+            return;
+        }
+
+        long begun = io.Begin();
+        file!.Write(buffer.AsSpan(0, filled), fileOffset);
+        io.Record(IoKind.JournalWrite, begun, filled);
+        fileOffset += filled;
+        filled = 0;
+    }
+}

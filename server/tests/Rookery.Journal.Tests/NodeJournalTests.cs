@@ -1,0 +1,209 @@
+using Rookery.Disk;
+using Rookery.Simulation;
+using static Rookery.Journal.Tests.TestJournal;
+
+namespace Rookery.Journal.Tests;
+
+public sealed class NodeJournalTests
+{
+    private readonly SimulatedDisk disk = new("/data");
+
+    [Fact]
+    public void A_new_journal_is_empty_and_says_so()
+    {
+        using var journal = Open(disk);
+        Assert.Equal(TailVerdict.BeginNew, journal.Recovery.Verdict);
+        Assert.Equal((1, 0, 0, 0), (journal.FirstIndex, journal.LastIndex, journal.LastTerm, journal.OperationsBeforeNext));
+        Assert.Empty(ReadAll(journal));
+    }
+
+    [Fact]
+    public void What_was_written_is_read_back_in_order_from_any_index()
+    {
+        using var journal = Open(disk);
+        Append(journal, 100);
+        Assert.Equal((100, 200), (journal.LastIndex, journal.OperationsBeforeNext));
+        AssertHolds(journal, 1, 100);
+        AssertHolds(journal, 37, 100);
+        AssertHolds(journal, 101, 100);
+    }
+
+    [Fact]
+    public void A_small_record_costs_one_block_and_one_sync_and_nothing_else()
+    {
+        var io = new CountingRecorder();
+        using var journal = Open(disk, io: io);
+        journal.Write([Next(journal)]);
+        var (calls, writes, syncs, bytes) = (disk.CallCount(DiskCalls.All), io.Writes, io.Syncs, io.Bytes);
+        journal.Write([Next(journal)]);
+        Assert.Equal(2, disk.CallCount(DiskCalls.All) - calls);
+        Assert.Equal((1, 1, 4096L), (io.Writes - writes, io.Syncs - syncs, io.Bytes - bytes));
+    }
+
+    [Fact]
+    public void Taking_a_ready_spare_costs_no_more_calls_than_any_write()
+    {
+        using var journal = Open(disk);
+        Assert.True(journal.PrepareSpare());
+        Assert.False(journal.PrepareSpare());
+        long before = disk.CallCount(DiskCalls.All);
+        Append(journal, 10);
+        Assert.Equal(2 * SegmentBytes, journal.LiveBytes);
+        Assert.Equal(20, disk.CallCount(DiskCalls.All) - before);
+    }
+
+    [Fact]
+    public void A_batch_of_frames_is_one_write()
+    {
+        var io = new CountingRecorder();
+        using var journal = Open(disk, io: io);
+        int writes = io.Writes;
+        journal.Write([Next(journal), Next(journal, ahead: 1), Next(journal, ahead: 2)]);
+        Assert.Equal(1, io.Writes - writes);
+        AssertHolds(journal, 1, 3);
+    }
+
+    [Fact]
+    public void Released_segments_are_recycled_and_the_directory_does_not_grow()
+    {
+        using var journal = Open(disk);
+        for (int i = 0; i < 500; i++)
+        {
+            Append(journal, 1);
+            journal.ReleaseThrough(journal.LastIndex - 5);
+        }
+
+        Assert.InRange(disk.Files.Count, 2, 5);
+        Assert.True(journal.FirstIndex > 480);
+        AssertHolds(journal, journal.FirstIndex, 500);
+    }
+
+    [Fact]
+    public void An_oversized_write_has_a_segment_of_its_own_that_is_deleted_after_release()
+    {
+        using var journal = Open(disk);
+        Append(journal, 2);
+        int files = disk.Files.Count;
+        journal.Write([Next(journal, length: 3_000_000)]);
+        Assert.Equal(files + 1, disk.Files.Count);
+        journal.Write([Next(journal)]);
+        Assert.Equal(PayloadOf(3, 0, 3_000_000), ReadAll(journal, 3)[0].Payload.ToArray());
+        journal.ReleaseThrough(3);
+        Assert.Equal(SegmentBytes, journal.LiveBytes);
+        Assert.InRange(disk.UsedBytes, 0, 4 * SegmentBytes);
+    }
+
+    [Fact]
+    public void A_large_write_goes_out_in_pieces_of_one_mebibyte()
+    {
+        var io = new CountingRecorder();
+        using var journal = Open(disk, io: io);
+        var (writes, syncs) = (io.Writes, io.Syncs);
+        journal.Write([Next(journal, length: 3_000_000)]);
+        Assert.Equal((3, 1), (io.Writes - writes, io.Syncs - syncs));
+    }
+
+    [Fact]
+    public void A_reader_keeps_its_segments_from_being_recycled()
+    {
+        using var journal = Open(disk);
+        Append(journal, 50);
+        using (var reader = journal.Read(1))
+        {
+            journal.ReleaseThrough(40);
+            Append(journal, 50);
+            for (long index = 1; index <= 50; index++)
+            {
+                Assert.True(reader.Next(out var frame));
+                Assert.Equal(PayloadOf(index, 0, 450), frame.Payload.ToArray());
+            }
+
+            Assert.False(reader.Next(out _));
+        }
+
+        journal.ReleaseThrough(40);
+        Assert.True(journal.FirstIndex > 20);
+    }
+
+    [Fact]
+    public void The_last_segment_stays_even_when_all_of_it_is_released()
+    {
+        using (var journal = Open(disk))
+        {
+            Append(journal, 3);
+            journal.ReleaseThrough(3);
+        }
+
+        using var again = Open(disk, manifestIndex: 3);
+        Assert.Equal((3, 6), (again.LastIndex, again.OperationsBeforeNext));
+    }
+
+    [Fact]
+    public void A_clean_stop_goes_on_in_the_same_segment()
+    {
+        using (var journal = Open(disk))
+        {
+            Append(journal, 2);
+            journal.StopCleanly();
+            journal.StopCleanly();
+        }
+
+        using var again = Open(disk);
+        Assert.Equal((TailVerdict.GoOnAfterCleanStop, 'S'), (again.Recovery.Verdict, again.Recovery.Label));
+        Append(again, 2);
+        Assert.Equal(SegmentBytes, again.LiveBytes);
+        AssertHolds(again, 1, 4);
+    }
+
+    [Fact]
+    public void An_unclean_stop_goes_on_in_a_fresh_segment_and_idle_restarts_do_not_pile_up()
+    {
+        Append(Open(disk), 2);
+        for (int i = 0; i < 10; i++)
+        {
+            disk.KillProcess();
+            Assert.Equal(TailVerdict.CutTornTail, Open(disk).Recovery.Verdict);
+        }
+
+        disk.KillProcess();
+        using var journal = Open(disk);
+        Assert.Equal(2 * SegmentBytes, journal.LiveBytes);
+        AssertHolds(journal, 1, 2);
+    }
+
+    [Fact]
+    public void A_journal_can_begin_behind_a_restored_backup()
+    {
+        NodeJournal.Create(disk, Options, new JournalPosition(70, 3, 700), new CountingRecorder());
+        using (var journal = NodeJournal.Open(disk, Options, new JournalKnowledge(70, 3, HasPeers: false), new CountingRecorder()))
+        {
+            Assert.Equal((71, 70, 3, 700), (journal.FirstIndex, journal.LastIndex, journal.LastTerm, journal.OperationsBeforeNext));
+        }
+
+        var refusal = Assert.Throws<DiskException>(() => NodeJournal.Create(disk, Options, default, new CountingRecorder()));
+        Assert.Equal(Errno.NotEmpty, refusal.Error);
+    }
+
+    [Fact]
+    public void Two_processes_cannot_open_one_journal()
+    {
+        using var journal = Open(disk);
+        Assert.Equal(Errno.WouldBlock, Assert.Throws<DiskException>(() => Open(disk)).Error);
+    }
+
+    [Fact]
+    public void Frames_that_do_not_follow_are_refused_before_anything_is_written()
+    {
+        using var journal = Open(disk);
+        int operations = disk.OperationCount;
+        var frame = Next(journal);
+        Assert.Throws<InvariantViolationException>(() => journal.Write([frame with { Index = 2 }]));
+        Assert.Throws<InvariantViolationException>(() => journal.Write([frame with { OperationsBefore = 1 }]));
+        Assert.Throws<InvariantViolationException>(() => journal.Write([frame with { Payload = new byte[20] }]));
+        Assert.Throws<InvariantViolationException>(() => journal.Write([frame with { Type = FrameType.CleanStop }]));
+        Assert.Throws<InvariantViolationException>(() => journal.Write([]));
+        Assert.Equal(operations, disk.OperationCount);
+        journal.Write([frame]);
+        Assert.Throws<InvariantViolationException>(() => journal.Write([Next(journal, term: 0)]));
+    }
+}

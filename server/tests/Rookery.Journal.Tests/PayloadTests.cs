@@ -1,0 +1,53 @@
+namespace Rookery.Journal.Tests;
+
+public sealed class PayloadTests
+{
+    [Theory]
+    [InlineData(0)]
+    [InlineData(1)]
+    [InlineData(5000)]
+    [InlineData(2_000_000)]
+    public void Any_content_comes_back(int length)
+    {
+        byte[] content = new byte[length];
+        new Random(length).NextBytes(content);
+        Assert.Equal(content, Decode(TestJournal.Encode(content)));
+    }
+
+    [Fact]
+    public void What_compresses_is_compressed_and_what_fits_into_a_block_is_not()
+    {
+        Assert.InRange(TestJournal.Encode(new byte[100_000]).Length, 1, 1000);
+        Assert.Equal(3000 + Payload.OverheadBytes, TestJournal.Encode(new byte[3000]).Length);
+    }
+
+    [Fact]
+    public void No_flipped_bit_goes_unnoticed()
+    {
+        byte[] encoded = TestJournal.Encode([.. Enumerable.Range(0, 6000).Select(i => (byte)(i / 50))]);
+        for (int bit = 0; bit < encoded.Length * 8; bit++)
+        {
+            encoded[bit / 8] ^= (byte)(1 << (bit % 8));
+            Assert.Null(Decode(encoded));
+            encoded[bit / 8] ^= (byte)(1 << (bit % 8));
+        }
+
+        Assert.NotNull(Decode(encoded));
+    }
+
+    [Fact]
+    public void Garbage_is_no_payload()
+    {
+        Assert.Equal(-1, Payload.ContentLength([]));
+        Assert.Equal(-1, Payload.ContentLength(new byte[11]));
+        Assert.Equal(-1, Payload.ContentLength([9, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0]));
+        Assert.Equal(-1, Payload.ContentLength([1, 0, 0, 0, 0xFF, 0xFF, 0xFF, 0xFF, 1, 0, 0, 0, 0]));
+    }
+
+    private static byte[]? Decode(byte[] encoded)
+    {
+        int length = Payload.ContentLength(encoded);
+        byte[] content = new byte[Math.Clamp(length, 0, 1 << 24)];
+        return length >= 0 && Payload.TryDecode(encoded, content) ? content : null;
+    }
+}
