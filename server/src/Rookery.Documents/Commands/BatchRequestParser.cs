@@ -1,4 +1,7 @@
+using System.Text.Unicode;
+using Rookery.Documents.Ids;
 using Rookery.Documents.Json;
+using Rookery.Documents.Patching;
 
 namespace Rookery.Documents.Commands;
 
@@ -12,10 +15,73 @@ public static class BatchRequestParser
     /// <param name="maxBatchBytes">See <see cref="DocumentLimits.BatchBytes"/>.</param>
     /// <param name="batch">The command; its buffer belongs to the caller.</param>
     /// <param name="error">Why it was refused.</param>
-    public static bool TryParse(ReadOnlySpan<byte> body, uint database, IdempotencyKey key, int maxBatchBytes, out ParsedBatch batch, out InputError error) => throw new NotSupportedException();
+    public static bool TryParse(ReadOnlySpan<byte> body, uint database, IdempotencyKey key, int maxBatchBytes, out ParsedBatch batch, out InputError error)
+    {
+        batch = default;
+        if (body.Length > maxBatchBytes)
+        {
+            error = TooLarge(body.Length, maxBatchBytes);
+            return false;
+        }
+
+        if (!IsUtf8(body, out error))
+        {
+            return false;
+        }
+
+        using DocumentParser parser = DocumentParser.Rent();
+        using var writer = new BatchWriter(CommandKind.Batch, database, key);
+        using var element = new BatchElement(parser, writer);
+        parser.Keys.Reset();
+        var scanner = new JsonScanner(body, 0, parser.Keys);
+        if (!TryReadEnvelope(ref scanner, element, out bool clusterWide))
+        {
+            error = element.Explain(scanner);
+            return false;
+        }
+
+        if (writer.Length > maxBatchBytes)
+        {
+            error = TooLarge(writer.Length, maxBatchBytes);
+            return false;
+        }
+
+        int count = writer.Count;
+        batch = new ParsedBatch(writer.Complete(), count, clusterWide);
+        return true;
+    }
 
     /// <summary>Parses the body of PATCH docs (<c>{"Patch":{…},"PatchIfMissing":null}</c>) into a batch of one patch.</summary>
-    public static bool TryParsePatch(ReadOnlySpan<byte> body, ReadOnlySpan<byte> id, ExpectedChangeVector expected, bool skipOnMismatch, uint database, IdempotencyKey key, out ParsedBatch batch, out InputError error) => throw new NotSupportedException();
+    /// <param name="body">The whole body.</param>
+    /// <param name="id">The document.</param>
+    /// <param name="expected">What is expected of it.</param>
+    /// <param name="skipOnMismatch">A mismatch skips the patch.</param>
+    /// <param name="database">The database's number.</param>
+    /// <param name="key">The request's idempotency key, or none.</param>
+    /// <param name="batch">The command, its result with the whole document; its buffer belongs to the caller.</param>
+    /// <param name="error">Why it was refused.</param>
+    public static bool TryParsePatch(ReadOnlySpan<byte> body, ReadOnlySpan<byte> id, ExpectedChangeVector expected, bool skipOnMismatch, uint database, IdempotencyKey key, out ParsedBatch batch, out InputError error)
+    {
+        batch = default;
+        if (!DocumentId.TryValidate(id, out error) || !IsUtf8(body, out error))
+        {
+            return false;
+        }
+
+        using DocumentParser parser = DocumentParser.Rent();
+        using var writer = new BatchWriter(CommandKind.Batch, database, key);
+        using var element = new BatchElement(parser, writer);
+        parser.Keys.Reset();
+        var scanner = new JsonScanner(body, 0, parser.Keys);
+        if (!element.TryReadPatch(ref scanner, id, expected, skipOnMismatch) || !scanner.TryEnd())
+        {
+            error = element.Explain(scanner);
+            return false;
+        }
+
+        batch = new ParsedBatch(writer.Complete(), 1, false);
+        return true;
+    }
 
     /// <summary>Parses an RFC 7396 merge patch into a batch of one patch.</summary>
     /// <param name="body">The merge patch, an object.</param>
@@ -24,9 +90,94 @@ public static class BatchRequestParser
     /// <param name="createIfMissing">Apply it to an empty document when there is none.</param>
     /// <param name="database">The database's number.</param>
     /// <param name="key">The request's idempotency key, or none.</param>
-    /// <param name="batch">The command; its buffer belongs to the caller.</param>
+    /// <param name="batch">The command, its result with the whole document; its buffer belongs to the caller.</param>
     /// <param name="error">Why it was refused.</param>
-    public static bool TryParseMergePatch(ReadOnlySpan<byte> body, ReadOnlySpan<byte> id, ExpectedChangeVector expected, bool createIfMissing, uint database, IdempotencyKey key, out ParsedBatch batch, out InputError error) => throw new NotSupportedException();
+    public static bool TryParseMergePatch(ReadOnlySpan<byte> body, ReadOnlySpan<byte> id, ExpectedChangeVector expected, bool createIfMissing, uint database, IdempotencyKey key, out ParsedBatch batch, out InputError error)
+    {
+        batch = default;
+        if (!DocumentId.TryValidate(id, out error) || !IsUtf8(body, out error))
+        {
+            return false;
+        }
+
+        using DocumentParser parser = DocumentParser.Rent();
+        parser.Keys.Reset();
+        var scanner = new JsonScanner(body, 0, parser.Keys);
+        if (!parser.TryRead(ref scanner, MetadataUse.MergePatch, out ParsedDocument patch) || !scanner.TryEnd())
+        {
+            error = parser.Explain(scanner);
+            return false;
+        }
+
+        var request = new PatchRequest();
+        request.SetMerge(patch, createIfMissing);
+        using var writer = new BatchWriter(CommandKind.Batch, database, key);
+        writer.Patch(id, expected, request.Program, returnsDocument: true, skipsOnMismatch: false);
+        request.Release();
+        batch = new ParsedBatch(writer.Complete(), 1, false);
+        return true;
+    }
+
+    private static bool TryReadEnvelope(scoped ref JsonScanner scanner, BatchElement element, out bool clusterWide)
+    {
+        clusterWide = false;
+        if (!scanner.TryOpenObject())
+        {
+            return false;
+        }
+
+        bool first = true, hasCommands = false;
+        while (scanner.TryNextMember(ref first, out JsonSlice name))
+        {
+            ReadOnlySpan<byte> member = scanner.Text(name);
+            bool isRead;
+            if (member.SequenceEqual("Commands"u8))
+            {
+                hasCommands = isRead = TryReadCommands(ref scanner, element);
+            }
+            else
+            {
+                isRead = member.SequenceEqual("TransactionMode"u8) ? element.TryReadMode(ref scanner, out clusterWide) : scanner.TrySkipValue(DocumentLimits.MaxDepth);
+            }
+
+            if (!isRead)
+            {
+                return false;
+            }
+        }
+
+        return scanner.Error == InputErrorCode.None && scanner.TryEnd()
+            && (hasCommands || element.Refuse(InputErrorCode.MissingMember, scanner, 0, "The body has no Commands", "Send {\"Commands\":[…]}"));
+    }
+
+    private static bool TryReadCommands(scoped ref JsonScanner scanner, BatchElement element)
+    {
+        if (!scanner.TryTake((byte)'['))
+        {
+            return false;
+        }
+
+        bool first = true;
+        while (scanner.TryNextElement(ref first))
+        {
+            if (!element.TryRead(ref scanner))
+            {
+                return false;
+            }
+        }
+
+        return scanner.Error == InputErrorCode.None;
+    }
+
+    private static bool IsUtf8(ReadOnlySpan<byte> body, out InputError error)
+    {
+        bool isValid = Utf8.IsValid(body);
+        error = isValid ? default : InputErrors.InJson(InputErrorCode.InvalidUtf8, body, InputErrors.FirstInvalidUtf8(body));
+        return isValid;
+    }
+
+    private static InputError TooLarge(int bytes, int maxBytes) => new(
+        InputErrorCode.BatchTooLarge, $"The batch takes {bytes} bytes, and at most {maxBytes} are allowed", new InputPlace(maxBytes), "Send several batches, or use bulk insert");
 }
 
 /// <summary>A batch ready to be proposed.</summary>

@@ -1,3 +1,5 @@
+using System.Text.Unicode;
+
 namespace Rookery.Documents.Json;
 
 /// <summary>What reading a stream came to.</summary>
@@ -19,26 +21,224 @@ public enum StreamRead : byte
 /// <summary>
 /// Reads the body of RavenDB's bulk_insert, fed in arbitrary chunks. Feed, then read until <see cref="StreamRead.NeedMore"/>; chunks are not kept beyond that.
 /// </summary>
+/// <remarks>
+/// An element that lies whole in a chunk is parsed where it lies, in one pass. Only one that a chunk cuts is collected, with its end
+/// searched for by <see cref="ElementBoundary"/>, and parsed when it is whole.
+/// </remarks>
 public sealed class BulkInsertReader : IDisposable
 {
-    /// <summary>A reader at the beginning of a stream.</summary>
-    public BulkInsertReader() => throw new NotSupportedException();
+    /// <summary>A document and what is written around it.</summary>
+    private const int MaxElementBytes = DocumentLimits.MaxDocumentBytes + (16 * 1024);
+
+    private readonly BulkInsertElement element = new();
+    private readonly PooledBytes collected = new();
+    private ReadOnlyMemory<byte> chunk;
+    private int position;
+    private long chunkOffset;
+    private long elementOffset;
+    private ElementBoundary boundary;
+    private State state = State.BeforeArray;
+    private InputError failure;
+
+    private enum State
+    {
+        BeforeArray,
+        BeforeFirst,
+        BeforeElement,
+        InElement,
+        BehindElement,
+        Ended,
+        Failed,
+    }
 
     /// <summary>Elements read so far, heartbeats included: the number of the next one.</summary>
-    public long ElementCount { get; }
+    public long ElementCount { get; private set; }
 
     /// <summary>Gives the reader its next bytes; they must stay unchanged until it has answered <see cref="StreamRead.NeedMore"/>.</summary>
-    public void Feed(ReadOnlyMemory<byte> chunk) => throw new NotSupportedException();
+    public void Feed(ReadOnlyMemory<byte> chunk)
+    {
+        chunkOffset += this.chunk.Length;
+        this.chunk = chunk;
+        position = 0;
+    }
 
     /// <summary>Reads the next document; heartbeats are swallowed.</summary>
-    /// <param name="id">The id as sent, escapes resolved; valid until the next call.</param>
+    /// <param name="id">The id as sent, escapes resolved, valid to store under; valid until the next call.</param>
     /// <param name="document">The document; valid until the next call.</param>
     /// <param name="error">Set with <see cref="StreamRead.Error"/>, and again on every later call.</param>
-    public StreamRead Read(out ReadOnlySpan<byte> id, out ParsedDocument document, out InputError error) => throw new NotSupportedException();
+    public StreamRead Read(out ReadOnlySpan<byte> id, out ParsedDocument document, out InputError error)
+    {
+        id = default;
+        document = default;
+        while (true)
+        {
+            error = failure;
+            if (state == State.Failed)
+            {
+                return StreamRead.Error;
+            }
+
+            if (state == State.Ended)
+            {
+                return StreamRead.End;
+            }
+
+            bool stepped = state switch
+            {
+                State.InElement => TryCollect(out document),
+                State.BeforeElement => TryReadInPlace(out document),
+                _ => TryPunctuation(),
+            };
+            if (!stepped)
+            {
+                return StreamRead.NeedMore;
+            }
+
+            if (state == State.BehindElement && element.IsPut && document.IsRead)
+            {
+                id = element.Id;
+                return StreamRead.Item;
+            }
+        }
+    }
 
     /// <summary>Says why a stream that ended here, before its closing bracket, is refused.</summary>
-    public InputError Truncated() => throw new NotSupportedException();
+    public InputError Truncated() => new(
+        InputErrorCode.UnexpectedEnd,
+        "The bulk insert ended before the closing bracket of its array",
+        new InputPlace(chunkOffset + chunk.Length, Element: ElementCount),
+        "Documents before this element may be stored; send the rest again");
 
     /// <summary>Gives the buffers back.</summary>
-    public void Dispose() => throw new NotSupportedException();
+    public void Dispose()
+    {
+        element.Dispose();
+        collected.Release();
+        chunk = default;
+    }
+
+    /// <summary>Steps over the punctuation around elements; false when the chunk ends first.</summary>
+    private bool TryPunctuation()
+    {
+        ReadOnlySpan<byte> bytes = chunk.Span;
+        int skipped = bytes[position..].IndexOfAnyExcept(" \t\r\n"u8);
+        if (skipped < 0)
+        {
+            position = bytes.Length;
+            return false;
+        }
+
+        position += skipped;
+        elementOffset = chunkOffset + position;
+        byte next = bytes[position];
+        (State following, int step) = (state, next) switch
+        {
+            (State.BeforeArray, (byte)'[') => (State.BeforeFirst, 1),
+            (State.BeforeFirst or State.BehindElement, (byte)']') => (State.Ended, 1),
+            (State.BeforeFirst, (byte)'{') => (State.BeforeElement, 0),
+            (State.BehindElement, (byte)',') => (State.BeforeElement, 1),
+            _ => (State.Failed, 0),
+        };
+        state = following;
+        position += step;
+        if (state == State.Failed)
+        {
+            failure = Place(InputErrors.InJson(InputErrorCode.UnexpectedCharacter, bytes[position..], 0));
+        }
+
+        return true;
+    }
+
+    /// <summary>Reads an element where it lies in the chunk; collects it when the chunk cuts it.</summary>
+    private bool TryReadInPlace(out ParsedDocument document)
+    {
+        document = default;
+        ReadOnlySpan<byte> bytes = chunk.Span;
+        int skipped = bytes[position..].IndexOfAnyExcept(" \t\r\n"u8);
+        if (skipped < 0)
+        {
+            position = bytes.Length;
+            return false;
+        }
+
+        position += skipped;
+        elementOffset = chunkOffset + position;
+        bytes = bytes[position..];
+        JsonScanner scanner = element.Scan(bytes);
+        if (element.TryRead(ref scanner, out document))
+        {
+            position += scanner.Position;
+            Finish(bytes[..scanner.Position], ref document);
+            return true;
+        }
+
+        if (scanner.Error != InputErrorCode.UnexpectedEnd)
+        {
+            Fail(element.Explain(scanner));
+            return true;
+        }
+
+        document = default;
+        boundary = default;
+        collected.Clear();
+        state = State.InElement;
+        return TryCollect(out document);
+    }
+
+    /// <summary>Adds the chunk's bytes to an element that was cut, and reads it once it is whole.</summary>
+    private bool TryCollect(out ParsedDocument document)
+    {
+        document = default;
+        ReadOnlySpan<byte> bytes = chunk.Span[position..];
+        bool isWhole = boundary.TryFind(bytes, out int taken);
+        position += taken;
+        if (collected.Length + taken > MaxElementBytes)
+        {
+            Fail(new InputError(
+                InputErrorCode.DocumentTooLarge, $"The document is larger than {DocumentLimits.MaxDocumentBytes} bytes", new InputPlace(0), "Split it into several documents"));
+            return true;
+        }
+
+        collected.Append(bytes[..taken]);
+        if (!isWhole)
+        {
+            return false;
+        }
+
+        JsonScanner scanner = element.Scan(collected.Written);
+        if (!element.TryRead(ref scanner, out document) || !scanner.TryEnd())
+        {
+            document = default;
+            Fail(element.Explain(scanner));
+            return true;
+        }
+
+        Finish(collected.Written, ref document);
+        return true;
+    }
+
+    private void Finish(ReadOnlySpan<byte> bytes, ref ParsedDocument document)
+    {
+        state = State.BehindElement;
+        if (!Utf8.IsValid(bytes))
+        {
+            document = default;
+            Fail(InputErrors.InJson(InputErrorCode.InvalidUtf8, bytes, InputErrors.FirstInvalidUtf8(bytes)));
+            return;
+        }
+
+        ElementCount++;
+    }
+
+    private void Fail(InputError error)
+    {
+        state = State.Failed;
+        failure = Place(error);
+    }
+
+    /// <summary>Turns a place in the element into one in the stream.</summary>
+    private InputError Place(InputError error) => error with
+    {
+        Where = new InputPlace(elementOffset + error.Where.ByteOffset, 0, error.Where.Path, ElementCount),
+    };
 }

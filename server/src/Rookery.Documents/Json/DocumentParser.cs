@@ -52,18 +52,14 @@ public sealed class DocumentParser : IDisposable
 
         keys.Reset();
         var scanner = new JsonScanner(json, 0, keys);
-        if (!TryRead(ref scanner, MetadataUse.Document, out document, out error))
+        if (!TryRead(ref scanner, MetadataUse.Document, out document) || !scanner.TryEnd())
         {
+            error = Explain(scanner);
             return false;
         }
 
-        if (scanner.Peek() == 0 && scanner.Position == json.Length)
-        {
-            return true;
-        }
-
-        error = InputErrors.InJson(InputErrorCode.TrailingData, json, scanner.Position);
-        return false;
+        error = default;
+        return true;
     }
 
     /// <summary>Gives the parser back.</summary>
@@ -76,37 +72,37 @@ public sealed class DocumentParser : IDisposable
     }
 
     /// <summary>Reads a document or merge patch that begins at the scanner's next token, in text whose UTF-8 the caller checks.</summary>
-    internal bool TryRead(scoped ref JsonScanner scanner, MetadataUse use, out ParsedDocument document, out InputError error)
+    /// <returns>False when it is refused: see <see cref="Explain"/>.</returns>
+    internal bool TryRead(scoped ref JsonScanner scanner, MetadataUse use, out ParsedDocument document)
     {
         document = default;
-        byte next = scanner.Peek();
-        if (next is not ((byte)'{' or 0))
+        metadata.Clear();
+        if (scanner.Peek() is not ((byte)'{' or 0))
         {
-            error = InputErrors.InJson(InputErrorCode.NotAnObject, scanner.Json, scanner.Position);
-            return false;
+            return scanner.Fail(InputErrorCode.NotAnObject, scanner.Position);
         }
 
         int start = scanner.Position;
         int whitespace = scanner.WhitespaceBytes;
-        metadata.Clear();
         if (!TryReadMembers(ref scanner, use, out Range head, out Range tail))
         {
-            error = metadata.Error.IsError ? metadata.Error : InputErrors.InJson(scanner.Error, scanner.Json, scanner.Position);
             return false;
         }
 
         if (scanner.Position - start > DocumentLimits.MaxDocumentBytes)
         {
-            error = InputErrors.InJson(InputErrorCode.DocumentTooLarge, scanner.Json, start);
-            return false;
+            return scanner.Fail(InputErrorCode.DocumentTooLarge, start);
         }
 
-        error = default;
         document = scanner.WhitespaceBytes == whitespace
             ? Assemble(scanner.Json[head], scanner.Json[tail], metadata.Members(scanner.Json))
             : Minimise(scanner.Json[head], scanner.Json[tail], metadata.Members(scanner.Json));
         return true;
     }
+
+    /// <summary>Says why the scanner stopped. Apart from reading, because a stream asks for more bytes without needing the words.</summary>
+    internal InputError Explain(JsonScanner scanner) =>
+        metadata.Error.IsError ? metadata.Error : InputErrors.InJson(scanner.Error, scanner.Json, scanner.Position);
 
     /// <summary>Walks over the members; <paramref name="head"/> and <paramref name="tail"/> are those before and after <c>@metadata</c>.</summary>
     private bool TryReadMembers(scoped ref JsonScanner scanner, MetadataUse use, out Range head, out Range tail)
@@ -159,6 +155,7 @@ public sealed class DocumentParser : IDisposable
 
     private ParsedDocument Assemble(ReadOnlySpan<byte> head, ReadOnlySpan<byte> tail, ReadOnlySpan<byte> members) => new()
     {
+        IsRead = true,
         BodyHead = head,
         BodyTail = tail,
         Metadata = members,

@@ -21,30 +21,30 @@ internal static class JsonPlace
     /// <summary>The path of the member or element that is open at the end of <paramref name="json"/>.</summary>
     private static string PathAt(ReadOnlySpan<byte> json)
     {
-        var open = new Stack<(string? Key, int Index)>();
-        string? lastString = null;
+        var open = new Stack<Level>();
+        Range lastString = default;
         for (int at = 0; at < json.Length;)
         {
             switch (json[at])
             {
                 case (byte)'"':
                     int end = EndOfString(json, at);
-                    lastString = Encoding.UTF8.GetString(json[(at + 1)..Math.Max(at + 1, end - 1)]);
+                    lastString = (at + 1)..Math.Max(at + 1, end - 1);
                     at = end;
                     continue;
                 case (byte)':' when open.Count > 0:
                     open.Pop();
-                    open.Push((lastString ?? "", -1));
+                    open.Push(new Level(lastString, -1));
                     break;
                 case (byte)'{':
-                    open.Push((null, -1));
+                    open.Push(new Level(default, -1));
                     break;
                 case (byte)'[':
-                    open.Push((null, 0));
+                    open.Push(new Level(default, 0));
                     break;
                 case (byte)',' when open.Count > 0:
-                    (_, int index) = open.Pop();
-                    open.Push((null, index < 0 ? -1 : index + 1));
+                    int index = open.Pop().Index;
+                    open.Push(new Level(default, index < 0 ? -1 : index + 1));
                     break;
                 case (byte)'}' or (byte)']' when open.Count > 0:
                     open.Pop();
@@ -56,26 +56,26 @@ internal static class JsonPlace
             at++;
         }
 
-        return Join(open);
+        return Join(json, open);
     }
 
-    private static string Join(Stack<(string? Key, int Index)> open)
+    private static string Join(ReadOnlySpan<byte> json, Stack<Level> open)
     {
         var path = new StringBuilder("$");
-        foreach ((string? key, int index) in open.Reverse())
+        foreach (Level level in open.Reverse())
         {
+            if (level.Index >= 0)
+            {
+                path.Append(CultureInfo.InvariantCulture, $"[{level.Index}]");
+            }
+            else if (level.Key.End.Value > 0)
+            {
+                path.Append('.').Append(Encoding.UTF8.GetString(json[level.Key]));
+            }
+
             if (path.Length > MaxPathCharacters)
             {
                 return path.ToString(0, MaxPathCharacters) + "…";
-            }
-
-            if (index >= 0)
-            {
-                path.Append(CultureInfo.InvariantCulture, $"[{index}]");
-            }
-            else if (key is not null)
-            {
-                path.Append('.').Append(key);
             }
         }
 
@@ -98,4 +98,7 @@ internal static class JsonPlace
 
         return json.Length;
     }
+
+    /// <summary>An open object at one of its members, or an open array at one of its elements.</summary>
+    private readonly record struct Level(Range Key, int Index);
 }

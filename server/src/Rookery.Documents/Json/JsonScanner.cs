@@ -47,6 +47,13 @@ internal ref struct JsonScanner(ReadOnlySpan<byte> json, int position, ObjectKey
         return false;
     }
 
+    /// <summary>Passes whitespace up to the end of the text; an error when there is more.</summary>
+    public bool TryEnd()
+    {
+        SkipWhitespace();
+        return Position == Json.Length || Fail(InputErrorCode.TrailingData, Position);
+    }
+
     /// <summary>Steps into an object; members follow by <see cref="TryNextMember"/>.</summary>
     public bool TryOpenObject()
     {

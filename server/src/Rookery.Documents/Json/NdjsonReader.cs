@@ -5,23 +5,111 @@ namespace Rookery.Documents.Json;
 /// </summary>
 public sealed class NdjsonReader : IDisposable
 {
-    /// <summary>A reader at the beginning of a stream.</summary>
-    public NdjsonReader() => throw new NotSupportedException();
+    private readonly DocumentParser parser = DocumentParser.Rent();
+    private readonly PooledBytes collected = new();
+    private ReadOnlyMemory<byte> chunk;
+    private int position;
+    private bool isComplete;
+    private bool isTooLong;
+    private bool isConsumed;
 
     /// <summary>The number of the line last read, from 1.</summary>
-    public long Line { get; }
+    public long Line { get; private set; }
+
+    private static ReadOnlySpan<byte> ByteOrderMark => [0xEF, 0xBB, 0xBF];
 
     /// <summary>Gives the reader its next bytes; they must stay unchanged until it has answered <see cref="StreamRead.NeedMore"/>.</summary>
-    public void Feed(ReadOnlyMemory<byte> chunk) => throw new NotSupportedException();
+    public void Feed(ReadOnlyMemory<byte> chunk)
+    {
+        this.chunk = chunk;
+        position = 0;
+    }
 
     /// <summary>Says that no further bytes come, so that a last line without newline is read.</summary>
-    public void Complete() => throw new NotSupportedException();
+    public void Complete() => isComplete = true;
 
     /// <summary>Reads the next line that is not blank. <see cref="StreamRead.End"/> only after <see cref="Complete"/>.</summary>
     /// <param name="document">The document, its id in <see cref="ParsedDocument.MetadataId"/>; valid until the next call.</param>
     /// <param name="error">Set with <see cref="StreamRead.Error"/>.</param>
-    public StreamRead Read(out ParsedDocument document, out InputError error) => throw new NotSupportedException();
+    public StreamRead Read(out ParsedDocument document, out InputError error)
+    {
+        document = default;
+        error = default;
+        while (TryTakeLine(out ReadOnlySpan<byte> line))
+        {
+            Line++;
+            line = Line == 1 && line.StartsWith(ByteOrderMark) ? line[ByteOrderMark.Length..] : line;
+            if (isTooLong)
+            {
+                isTooLong = false;
+                error = Place(new InputError(
+                    InputErrorCode.DocumentTooLarge, $"The document is larger than {DocumentLimits.MaxDocumentBytes} bytes", new InputPlace(0), "Split it into several documents"));
+                return StreamRead.Error;
+            }
+
+            if (line.IndexOfAnyExcept(" \t\r"u8) < 0)
+            {
+                continue;
+            }
+
+            if (parser.TryParse(line, out document, out error))
+            {
+                return StreamRead.Item;
+            }
+
+            error = Place(error);
+            return StreamRead.Error;
+        }
+
+        return isComplete ? StreamRead.End : StreamRead.NeedMore;
+    }
 
     /// <summary>Gives the buffers back.</summary>
-    public void Dispose() => throw new NotSupportedException();
+    public void Dispose()
+    {
+        parser.Dispose();
+        collected.Release();
+        chunk = default;
+    }
+
+    /// <summary>Takes the next line, without its newline.</summary>
+    private bool TryTakeLine(out ReadOnlySpan<byte> line)
+    {
+        if (isConsumed)
+        {
+            collected.Clear();
+            isConsumed = false;
+        }
+
+        ReadOnlySpan<byte> bytes = chunk.Span[position..];
+        int newline = bytes.IndexOf((byte)'\n');
+        int length = newline < 0 ? bytes.Length : newline;
+        position += newline < 0 ? length : length + 1;
+        if (newline >= 0 && collected.Length == 0 && !isTooLong)
+        {
+            line = bytes[..length];
+            return true;
+        }
+
+        Collect(bytes[..length]);
+        line = collected.Written;
+        isConsumed = newline >= 0 || (isComplete && (collected.Length > 0 || isTooLong));
+        return isConsumed;
+    }
+
+    /// <summary>Keeps a piece of a line; of one that is too long, nothing.</summary>
+    private void Collect(ReadOnlySpan<byte> bytes)
+    {
+        isTooLong |= collected.Length + bytes.Length > DocumentLimits.MaxDocumentBytes + 1;
+        if (isTooLong)
+        {
+            collected.Clear();
+        }
+        else
+        {
+            collected.Append(bytes);
+        }
+    }
+
+    private InputError Place(InputError error) => error with { Where = error.Where with { Line = Line } };
 }

@@ -24,6 +24,9 @@ public readonly ref struct ParsedDocument
     /// <summary>When <c>@expires</c> says the document ends, UTC ticks; 0 = never.</summary>
     public long ExpiresAtTicks { get; init; }
 
+    /// <summary>True unless this is no document at all.</summary>
+    internal bool IsRead { get; init; }
+
     /// <summary>Merge patches: what happens to the collection.</summary>
     internal MemberChange CollectionChange { get; init; }
 

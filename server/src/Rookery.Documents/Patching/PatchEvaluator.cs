@@ -1,3 +1,5 @@
+using System.Buffers.Binary;
+using Rookery.Documents.Commands;
 using Rookery.Documents.Json;
 
 namespace Rookery.Documents.Patching;
@@ -5,27 +7,156 @@ namespace Rookery.Documents.Patching;
 /// <summary>Applies patches to stored bytes. Deterministic: no clock, no randomness, no culture. One thread at a time.</summary>
 public sealed class PatchEvaluator : IDisposable
 {
-    /// <summary>An evaluator with its own buffers.</summary>
-    public PatchEvaluator() => throw new NotSupportedException();
+    private readonly MergePatch merge = new();
+    private readonly ScriptMachine scripts = new();
+    private readonly PooledBytes content = new();
+    private readonly PooledBytes merged = new();
 
     /// <summary>The new content (see <see cref="StoredDocument"/>) after Created or Patched; valid until the next call.</summary>
-    public ReadOnlySpan<byte> Content => throw new NotSupportedException();
+    public ReadOnlySpan<byte> Content => content.Written;
 
     /// <summary>The collection inside <see cref="Content"/>.</summary>
-    public ReadOnlySpan<byte> Collection => throw new NotSupportedException();
+    public ReadOnlySpan<byte> Collection
+    {
+        get
+        {
+            int at = 0;
+            return Varint.TryReadBytes(content.Written, ref at, out ReadOnlySpan<byte> collection) ? collection : throw Broken();
+        }
+    }
 
     /// <summary>The new expiry, UTC ticks; 0 = never.</summary>
-    public long ExpiresAtTicks { get; }
+    public long ExpiresAtTicks { get; private set; }
 
     /// <summary>Why the patch failed, after Failed.</summary>
-    public string? Failure { get; }
+    public string? Failure { get; private set; }
 
     /// <summary>Applies a patch to a document.</summary>
-    public PatchStatus Apply(in PatchProgram patch, in DocumentView document) => throw new NotSupportedException();
+    public PatchStatus Apply(in PatchProgram patch, in DocumentView document)
+    {
+        Begin(document.ExpiresAtTicks);
+        bool applied;
+        switch (KindOf(patch))
+        {
+            case ProgramKind.Merge:
+                applied = TryMerge(MergeProgram.Read(patch.Bytes), document.Collection, document.Metadata, document.Body);
+                break;
+            default:
+                int at = 1;
+                ReadOnlySpan<byte> script = ReadBytes(patch.Bytes, ref at);
+                applied = TryRun(script, document.Collection, document.Metadata, document.Body);
+                break;
+        }
+
+        if (!applied)
+        {
+            return PatchStatus.Failed;
+        }
+
+        bool isSame = ExpiresAtTicks == document.ExpiresAtTicks && content.Written.SequenceEqual(document.Content);
+        return isSame ? PatchStatus.NotModified : PatchStatus.Patched;
+    }
 
     /// <summary>Applies a patch where there is no document.</summary>
-    public PatchStatus ApplyToMissing(in PatchProgram patch) => throw new NotSupportedException();
+    public PatchStatus ApplyToMissing(in PatchProgram patch)
+    {
+        Begin(0);
+        if (KindOf(patch) == ProgramKind.Merge)
+        {
+            MergeProgram program = MergeProgram.Read(patch.Bytes);
+            return !program.CreatesMissing ? PatchStatus.DocumentDoesNotExist
+                : TryMerge(program, default, default, default) ? PatchStatus.Created
+                : PatchStatus.Failed;
+        }
+
+        int at = 1;
+        ReadBytes(patch.Bytes, ref at);
+        ReadOnlySpan<byte> rest = patch.Bytes[at..];
+        switch (rest.IsEmpty ? throw Broken() : (MissingKind)rest[0])
+        {
+            case MissingKind.RunScript:
+                return TryRun(rest[1..], default, default, default) ? PatchStatus.Created : PatchStatus.Failed;
+            case MissingKind.StoreDocument:
+                ExpiresAtTicks = rest.Length >= 9 ? BinaryPrimitives.ReadInt64LittleEndian(rest[1..]) : throw Broken();
+                content.Append(rest[9..]);
+                return PatchStatus.Created;
+            default:
+                return PatchStatus.DocumentDoesNotExist;
+        }
+    }
 
     /// <summary>Gives the buffers back.</summary>
-    public void Dispose() => throw new NotSupportedException();
+    public void Dispose()
+    {
+        content.Release();
+        merged.Release();
+        scripts.Clear();
+    }
+
+    private void Begin(long expiresAtTicks)
+    {
+        content.Clear();
+        ExpiresAtTicks = expiresAtTicks;
+        Failure = null;
+    }
+
+    private bool TryMerge(MergeProgram program, ReadOnlySpan<byte> collection, ReadOnlySpan<byte> metadata, ReadOnlySpan<byte> body)
+    {
+        AppendBytes(program.CollectionChange == MemberChange.Unchanged ? collection : program.Collection);
+        ExpiresAtTicks = program.ExpiryChange == MemberChange.Unchanged ? ExpiresAtTicks : program.ExpiresAtTicks;
+        merged.Clear();
+        merge.ApplyMembers(metadata, program.Metadata, merged);
+        AppendBytes(merged.Written);
+        merged.Clear();
+        merged.Append((byte)'{');
+        merge.ApplyMembers(body, program.Body, merged);
+        merged.Append((byte)'}');
+        return TryAppendBody(merged.Written);
+    }
+
+    private bool TryRun(ReadOnlySpan<byte> script, ReadOnlySpan<byte> collection, ReadOnlySpan<byte> metadata, ReadOnlySpan<byte> body)
+    {
+        if (!scripts.TryRun(script, body))
+        {
+            Failure = scripts.Failure;
+            return false;
+        }
+
+        AppendBytes(collection);
+        AppendBytes(metadata);
+        bool isWithinLimits = TryAppendBody(scripts.Result);
+        scripts.Clear();
+        return isWithinLimits;
+    }
+
+    /// <summary>Appends the members of an object, unless it went over a document's limits.</summary>
+    private bool TryAppendBody(ReadOnlySpan<byte> json)
+    {
+        if (content.Length + json.Length > DocumentLimits.MaxDocumentBytes)
+        {
+            Failure = $"the patched document would be larger than {DocumentLimits.MaxDocumentBytes} bytes";
+        }
+        else if (StoredJson.Depth(json, 0) > DocumentLimits.MaxDepth)
+        {
+            Failure = $"the patched document would be nested deeper than {DocumentLimits.MaxDepth} levels";
+        }
+        else
+        {
+            content.Append(json[1..^1]);
+        }
+
+        return Failure is null;
+    }
+
+    private void AppendBytes(ReadOnlySpan<byte> bytes) =>
+        content.Advance(StoredDocument.WriteBytes(content.Reserve(Varint.MaxBytes + bytes.Length), 0, bytes));
+
+    private static ProgramKind KindOf(in PatchProgram patch) =>
+        patch.Bytes.IsEmpty || (ProgramKind)patch.Bytes[0] is not (ProgramKind.Merge or ProgramKind.Script) ? throw Broken() : (ProgramKind)patch.Bytes[0];
+
+    private static ReadOnlySpan<byte> ReadBytes(ReadOnlySpan<byte> source, scoped ref int at) =>
+        Varint.TryReadBytes(source, ref at, out ReadOnlySpan<byte> bytes) ? bytes : throw Broken();
+
+    private static CommandFormatException Broken() =>
+        new("A patch in a command does not decode although its checksum is right: a bug or a newer version wrote it. Keep the data directory and report it.");
 }

@@ -1,0 +1,131 @@
+using Rookery.Documents.Ids;
+
+namespace Rookery.Documents.Json;
+
+/// <summary>Reads one element of a bulk insert: <c>{"Id":"users/1","Type":"PUT","Document":{…}}</c> or <c>{"Type":"HeartBeat"}</c>, members in any order.</summary>
+internal sealed class BulkInsertElement : IDisposable
+{
+    private readonly DocumentParser parser = DocumentParser.Rent();
+    private readonly PooledBytes id = new();
+    private InputError refusal;
+
+    /// <summary>Whether the element was a put; else a heartbeat.</summary>
+    public bool IsPut { get; private set; }
+
+    /// <summary>The id, escapes resolved.</summary>
+    public ReadOnlySpan<byte> Id => id.Written;
+
+    /// <summary>A scanner over text that begins with an element.</summary>
+    public JsonScanner Scan(ReadOnlySpan<byte> json)
+    {
+        parser.Keys.Reset();
+        return new JsonScanner(json, 0, parser.Keys);
+    }
+
+    /// <summary>Reads the element at the scanner's next token, in text whose UTF-8 the caller checks.</summary>
+    public bool TryRead(scoped ref JsonScanner scanner, out ParsedDocument document)
+    {
+        document = default;
+        refusal = default;
+        id.Clear();
+        IsPut = false;
+        bool isHeartBeat = false, hasDocument = false, first = true;
+        int start = scanner.Position;
+        if (!scanner.TryOpenObject())
+        {
+            return false;
+        }
+
+        while (scanner.TryNextMember(ref first, out JsonSlice name))
+        {
+            ReadOnlySpan<byte> text = scanner.Text(name);
+            bool read;
+            if (text.SequenceEqual("Document"u8))
+            {
+                hasDocument = read = parser.TryRead(ref scanner, MetadataUse.Document, out document);
+            }
+            else if (text.SequenceEqual("Id"u8))
+            {
+                read = TryReadId(ref scanner);
+            }
+            else if (text.SequenceEqual("Type"u8))
+            {
+                read = TryReadType(ref scanner, out isHeartBeat);
+            }
+            else
+            {
+                read = scanner.TrySkipValue(DocumentLimits.MaxDepth);
+            }
+
+            if (!read)
+            {
+                return false;
+            }
+        }
+
+        if (scanner.Error != InputErrorCode.None)
+        {
+            return false;
+        }
+
+        return isHeartBeat
+            || (IsPut && hasDocument)
+            || Refuse(InputErrorCode.MissingMember, scanner, start, IsPut ? "The element has no Document" : "The element has no Type", "Send {\"Id\":…,\"Type\":\"PUT\",\"Document\":{…}}");
+    }
+
+    /// <summary>Says why the element was refused.</summary>
+    public InputError Explain(JsonScanner scanner) => refusal.IsError ? refusal : parser.Explain(scanner);
+
+    /// <inheritdoc/>
+    public void Dispose()
+    {
+        parser.Dispose();
+        id.Release();
+    }
+
+    private bool TryReadId(scoped ref JsonScanner scanner)
+    {
+        if (scanner.Peek() == (byte)'n')
+        {
+            return scanner.TryTakeLiteral("null"u8);
+        }
+
+        int start = scanner.Position;
+        if (!scanner.TryReadString(out JsonSlice slice))
+        {
+            return false;
+        }
+
+        id.Append(scanner.Text(slice));
+        if (DocumentId.TryValidateForStore(id.Written, out InputError error))
+        {
+            return true;
+        }
+
+        // UTF-8 is checked for the whole element afterwards; then that error, with its place, is the better one.
+        return Refuse(error.Code, scanner, start, error.What, error.Advice);
+    }
+
+    private bool TryReadType(scoped ref JsonScanner scanner, out bool isHeartBeat)
+    {
+        isHeartBeat = false;
+        scanner.Peek();
+        int start = scanner.Position;
+        if (!scanner.TryReadString(out JsonSlice slice))
+        {
+            return false;
+        }
+
+        ReadOnlySpan<byte> type = scanner.Text(slice);
+        IsPut = type.SequenceEqual("PUT"u8);
+        isHeartBeat = type.SequenceEqual("HeartBeat"u8);
+        return IsPut || isHeartBeat || Refuse(
+            InputErrorCode.NotSupported, scanner, start, UnsupportedCommand.Describe("Bulk insert", type), "Store documents only");
+    }
+
+    private bool Refuse(InputErrorCode code, JsonScanner scanner, int at, string what, string advice)
+    {
+        refusal = InputErrors.InJson(code, scanner.Json, at, what, advice);
+        return false;
+    }
+}

@@ -1,0 +1,104 @@
+using Rookery.Documents.Json;
+
+namespace Rookery.Documents.Patching;
+
+/// <summary>
+/// RFC 7396 on bytes: the target's members keep their order and their bytes, new ones follow in the patch's order. Both sides are valid and minimised.
+/// </summary>
+internal sealed class MergePatch
+{
+    private readonly ObjectKeys keys = new();
+    private readonly List<PatchValue> values = [];
+
+    /// <summary>Applies a patch value to a target value.</summary>
+    public void Apply(ReadOnlySpan<byte> target, ReadOnlySpan<byte> patch, PooledBytes output)
+    {
+        keys.Reset();
+        values.Clear();
+        WriteMerged(target, 0, patch, 0, output);
+    }
+
+    /// <summary>Applies a patch's members to a target's members, both without braces.</summary>
+    public void ApplyMembers(ReadOnlySpan<byte> target, ReadOnlySpan<byte> patch, PooledBytes output)
+    {
+        keys.Reset();
+        values.Clear();
+        MergeMembers(target, 0, patch, 0, output);
+    }
+
+    /// <summary>The recursive definition of RFC 7396, §2; values nest at most 128 levels.</summary>
+    private void WriteMerged(ReadOnlySpan<byte> target, int targetAt, ReadOnlySpan<byte> patch, int patchAt, PooledBytes output)
+    {
+        if (patch[patchAt] != (byte)'{')
+        {
+            output.Append(patch[patchAt..StoredJson.SkipValue(patch, patchAt)]);
+            return;
+        }
+
+        bool isObject = targetAt < target.Length && target[targetAt] == (byte)'{';
+        output.Append((byte)'{');
+        MergeMembers(isObject ? target : default, isObject ? targetAt + 1 : 0, patch, patchAt + 1, output);
+        output.Append((byte)'}');
+    }
+
+    private void MergeMembers(ReadOnlySpan<byte> target, int targetAt, ReadOnlySpan<byte> patch, int patchAt, PooledBytes output)
+    {
+        int firstValue = values.Count;
+        keys.Open();
+        while (StoredJson.TryReadMember(patch, ref patchAt, out JsonSlice name, out int valueStart))
+        {
+            keys.TryAdd(patch, name);
+            values.Add(new PatchValue(name.Start - 1, valueStart, patchAt, false));
+        }
+
+        bool first = true;
+        while (StoredJson.TryReadMember(target, ref targetAt, out JsonSlice name, out int valueStart))
+        {
+            int found = keys.Find(patch, target, name);
+            if (found < 0)
+            {
+                Separate(output, ref first);
+                output.Append(target[(name.Start - 1)..targetAt]);
+                continue;
+            }
+
+            PatchValue value = values[firstValue + found];
+            values[firstValue + found] = value with { IsUsed = true };
+            if (!IsNull(patch, value))
+            {
+                Separate(output, ref first);
+                output.Append(target[(name.Start - 1)..valueStart]);
+                WriteMerged(target, valueStart, patch, value.Start, output);
+            }
+        }
+
+        for (int added = firstValue; added < firstValue + keys.FrameLength; added++)
+        {
+            PatchValue value = values[added];
+            if (!value.IsUsed && !IsNull(patch, value))
+            {
+                Separate(output, ref first);
+                output.Append(patch[value.NameQuote..value.Start]);
+                WriteMerged(default, 0, patch, value.Start, output);
+            }
+        }
+
+        values.RemoveRange(firstValue, values.Count - firstValue);
+        keys.Close();
+    }
+
+    private static bool IsNull(ReadOnlySpan<byte> patch, PatchValue value) => patch[value.Start..value.End].SequenceEqual("null"u8);
+
+    private static void Separate(PooledBytes output, ref bool first)
+    {
+        if (!first)
+        {
+            output.Append((byte)',');
+        }
+
+        first = false;
+    }
+
+    /// <summary>A member of the patch: from its name's quote over its value to its end.</summary>
+    private readonly record struct PatchValue(int NameQuote, int Start, int End, bool IsUsed);
+}

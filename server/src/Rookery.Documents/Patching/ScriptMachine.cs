@@ -1,0 +1,240 @@
+using System.Globalization;
+using Rookery.Documents.Commands;
+using Rookery.Documents.Json;
+
+namespace Rookery.Documents.Patching;
+
+/// <summary>Runs compiled scripts on a document's bytes. Each operation copies the document once: scripts are short, documents small.</summary>
+internal sealed class ScriptMachine
+{
+    /// <summary>Bytes all operations of a script may copy together; beyond it a script would hold up every other write.</summary>
+    private const long MaxCopiedBytes = 256L * 1024 * 1024;
+
+    private PooledBytes current = new();
+    private PooledBytes next = new();
+
+    /// <summary>The document after <see cref="TryRun"/>, braces included.</summary>
+    public ReadOnlySpan<byte> Result => current.Written;
+
+    /// <summary>Why the script failed.</summary>
+    public string? Failure { get; private set; }
+
+    /// <summary>Runs a script on an object's members.</summary>
+    public bool TryRun(ReadOnlySpan<byte> script, ReadOnlySpan<byte> members)
+    {
+        current.Clear();
+        current.Append((byte)'{');
+        current.Append(members);
+        current.Append((byte)'}');
+        Failure = null;
+        long copied = 0;
+        for (int at = 0; at < script.Length;)
+        {
+            var operation = (ScriptOperation)script[at++];
+            if (!Varint.TryReadBytes(script, ref at, out ReadOnlySpan<byte> path) || !Varint.TryReadBytes(script, ref at, out ReadOnlySpan<byte> value))
+            {
+                throw new CommandFormatException("A patch script in a command does not decode although its checksum is right: keep the data directory and report it.");
+            }
+
+            copied += current.Length;
+            if (copied > MaxCopiedBytes)
+            {
+                return Fail("the script has too many operations for a document of this size");
+            }
+
+            next.Clear();
+            if (!TryStep(operation, path, value))
+            {
+                return false;
+            }
+        }
+
+        return true;
+    }
+
+    /// <summary>Gives large buffers back.</summary>
+    public void Clear()
+    {
+        current.Clear();
+        next.Clear();
+    }
+
+    private bool TryStep(ScriptOperation operation, ReadOnlySpan<byte> pathBytes, ReadOnlySpan<byte> value)
+    {
+        var path = new ScriptPath(pathBytes);
+        int container = 0;
+        while (true)
+        {
+            if (!path.TryNext())
+            {
+                throw new CommandFormatException("A path of a patch script does not decode although its checksum is right: keep the data directory and report it.");
+            }
+
+            if (!TryFind(container, path, out Range member, out int valueStart, out int count))
+            {
+                return !path.HasNext && operation is ScriptOperation.Assign or ScriptOperation.Increment or ScriptOperation.Delete
+                    ? TryStepOnMissing(operation, container, path, count, value)
+                    : Fail(Failure ?? $"{path.Describe()} does not exist");
+            }
+
+            if (!path.HasNext)
+            {
+                return TryStepOnValue(operation, path, member, valueStart, value);
+            }
+
+            container = valueStart;
+        }
+    }
+
+    /// <summary>Finds one segment in the container at an offset. A false answer with <see cref="Failure"/> set means that the container cannot have it.</summary>
+    private bool TryFind(int container, ScriptPath path, out Range member, out int valueStart, out int count)
+    {
+        ReadOnlySpan<byte> json = current.Written;
+        count = 0;
+        valueStart = 0;
+        if (path.IsIndex && json[container] == (byte)'[')
+        {
+            bool isThere = StoredJson.TryFindElement(json, container, path.Index, out member, out count);
+            valueStart = member.Start.Value;
+            return isThere;
+        }
+
+        if (!path.IsIndex && json[container] == (byte)'{')
+        {
+            return StoredJson.TryFindMember(json, container, path.Name, out member, out valueStart);
+        }
+
+        member = default;
+        return Fail($"{path.Describe()} cannot be: its parent is no {(path.IsIndex ? "array" : "object")}");
+    }
+
+    /// <summary>The path's last segment is not there, but its container is.</summary>
+    private bool TryStepOnMissing(ScriptOperation operation, int container, ScriptPath path, int count, ReadOnlySpan<byte> value)
+    {
+        if (Failure is not null)
+        {
+            return false;
+        }
+
+        if (operation == ScriptOperation.Delete)
+        {
+            return true;
+        }
+
+        if (path.IsIndex && path.Index != count)
+        {
+            return Fail($"{path.Describe()} would leave a gap in an array of {count}");
+        }
+
+        ReadOnlySpan<byte> json = current.Written;
+        int end = StoredJson.SkipValue(json, container) - 1;
+        next.Append(json[..end]);
+        if (end > container + 1)
+        {
+            next.Append((byte)',');
+        }
+
+        if (!path.IsIndex)
+        {
+            next.Append((byte)'"');
+            next.Advance(JsonText.Escape(path.Name, next.Reserve(path.Name.Length * 6)));
+            next.Append("\":"u8);
+        }
+
+        next.Append(value);
+        next.Append(json[end..]);
+        return Swap();
+    }
+
+    private bool TryStepOnValue(ScriptOperation operation, ScriptPath path, Range member, int valueStart, ReadOnlySpan<byte> argument)
+    {
+        ReadOnlySpan<byte> json = current.Written;
+        Range old = valueStart..member.End.Value;
+        switch (operation)
+        {
+            case ScriptOperation.Assign:
+                return Replace(old, argument);
+            case ScriptOperation.Delete:
+                return Remove(member);
+            case ScriptOperation.Increment:
+                next.Append(json[..valueStart]);
+                if (!ScriptAddition.TryAdd(json[old], argument, next))
+                {
+                    return Fail($"{path.Describe()} and the value are not both numbers or text, so they cannot be added");
+                }
+
+                next.Append(json[member.End.Value..]);
+                return Swap();
+            case ScriptOperation.Push when json[valueStart] == (byte)'[':
+                next.Append(json[..(member.End.Value - 1)]);
+                next.Append(json[valueStart + 1] == (byte)']' ? default : ","u8);
+                next.Append(argument);
+                next.Append(json[(member.End.Value - 1)..]);
+                return Swap();
+            case ScriptOperation.RemoveAt when json[valueStart] == (byte)'[':
+                return TryRemoveAt(valueStart, argument);
+            case ScriptOperation.Push or ScriptOperation.RemoveAt:
+                return Fail($"{path.Describe()} is no array");
+            default:
+                throw new CommandFormatException($"A patch script holds operation {(byte)operation}, which this program does not know: start the newer program that wrote it.");
+        }
+    }
+
+    /// <summary>As JavaScript's splice(index, 1): a negative index counts from the end, one behind the end removes nothing.</summary>
+    private bool TryRemoveAt(int array, ReadOnlySpan<byte> argument)
+    {
+        if (!long.TryParse(argument, NumberStyles.AllowLeadingSign, CultureInfo.InvariantCulture, out long index))
+        {
+            return Fail("the index to remove is no integer");
+        }
+
+        ReadOnlySpan<byte> json = current.Written;
+        if (index < 0)
+        {
+            StoredJson.TryFindElement(json, array, -1, out _, out int count);
+            index = Math.Max(0, count + index);
+        }
+
+        return !StoredJson.TryFindElement(json, array, index, out Range element, out _) || Remove(element);
+    }
+
+    private bool Replace(Range old, ReadOnlySpan<byte> value)
+    {
+        ReadOnlySpan<byte> json = current.Written;
+        next.Append(json[..old.Start.Value]);
+        next.Append(value);
+        next.Append(json[old.End.Value..]);
+        return Swap();
+    }
+
+    /// <summary>Removes a member or an element, and one comma beside it.</summary>
+    private bool Remove(Range part)
+    {
+        ReadOnlySpan<byte> json = current.Written;
+        (int start, int end) = (part.Start.Value, part.End.Value);
+        if (json[end] == (byte)',')
+        {
+            end++;
+        }
+        else if (json[start - 1] == (byte)',')
+        {
+            start--;
+        }
+
+        next.Append(json[..start]);
+        next.Append(json[end..]);
+        return Swap();
+    }
+
+    private bool Swap()
+    {
+        (current, next) = (next, current);
+        return true;
+    }
+
+    private bool Fail(string reason)
+    {
+        Failure = reason;
+        return false;
+    }
+}
