@@ -32,7 +32,7 @@ internal sealed class JournalAppender(JournalOptions options, SegmentPool pool, 
         long start = begins ? FrameLayout.FirstFrameOffset : segment.End;
         long write = LastWrite + 1;
 
-        stream.Begin(segment.File, begins ? 0 : start);
+        stream.Begin(segment.File, begins ? 0 : start, FrameLayout.FirstFrameOffset + bytes);
         if (begins)
         {
             stream.Add(segment.Header!);
@@ -60,7 +60,7 @@ internal sealed class JournalAppender(JournalOptions options, SegmentPool pool, 
     public void BeginSegment()
     {
         var segment = Target(begins: true, isOversized: false, options.SegmentBytes);
-        stream.Begin(segment.File, 0);
+        stream.Begin(segment.File, 0, SegmentHeader.Bytes);
         stream.Add(segment.Header!);
         stream.Sync();
 

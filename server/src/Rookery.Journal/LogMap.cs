@@ -104,6 +104,7 @@ internal sealed class LogMap
         FirstIndex = Math.Max(FirstIndex, first.Header!.Position.Index + 1);
         long from = FirstIndex;
         spans.RemoveAll(span => span.LastIndex < from);
+        spanIsOpen &= spans.Count > 0;
     }
 
     private void Cut(JournalPosition end)

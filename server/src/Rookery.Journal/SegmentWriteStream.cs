@@ -1,22 +1,29 @@
+using System.Numerics;
 using Rookery.Disk;
 
 namespace Rookery.Journal;
 
 /// <summary>Turns frames into one journal write: consecutive bytes, padded at the end, handed to the disk 1 MiB at a time.</summary>
-/// <remarks>The buffer lives as long as the journal. A large write goes out in pieces because each finished piece is a sign of life of a slow card.</remarks>
+/// <remarks>The buffer grows to the largest write, at most 1 MiB, and lives as long as the journal. A large write goes out in pieces because each finished piece is a sign of life of a slow card.</remarks>
 internal sealed class SegmentWriteStream(IIoRecorder io)
 {
     public const int PieceBytes = 1024 * 1024;
 
-    private readonly byte[] buffer = GC.AllocateUninitializedArray<byte>(PieceBytes, pinned: true);
+    private byte[] buffer = new byte[16 * FrameLayout.BlockBytes];
     private IDiskFile? file;
     private long fileOffset;
     private int filled;
 
     public long Offset => fileOffset + filled;
 
-    public void Begin(IDiskFile target, long offset)
+    /// <summary>Begins a write of <paramref name="bytes"/>.</summary>
+    public void Begin(IDiskFile target, long offset, long bytes)
     {
+        if (bytes > buffer.Length)
+        {
+            buffer = new byte[Math.Min(PieceBytes, (long)BitOperations.RoundUpToPowerOf2((ulong)bytes))];
+        }
+
         file = target;
         fileOffset = offset;
         filled = 0;
@@ -40,7 +47,7 @@ internal sealed class SegmentWriteStream(IIoRecorder io)
     {
         while (count > 0)
         {
-            int part = (int)Math.Min(count, PieceBytes - filled);
+            int part = (int)Math.Min(count, buffer.Length - filled);
             Room(part).Clear();
             count -= part;
         }
@@ -61,10 +68,10 @@ internal sealed class SegmentWriteStream(IIoRecorder io)
     /// <summary>Writes bytes of a file over themselves. A process that died after a failed sync may have left pages that look clean and are not on the device.</summary>
     public void Rewrite(IDiskFile target, long from, long to)
     {
-        Begin(target, from);
+        Begin(target, from, to - from);
         while (Offset < to)
         {
-            int count = (int)Math.Min(to - Offset, PieceBytes - filled);
+            int count = (int)Math.Min(to - Offset, buffer.Length - filled);
             long offset = Offset;
             target.Read(Room(count), offset);
         }
@@ -84,7 +91,7 @@ internal sealed class SegmentWriteStream(IIoRecorder io)
     {
         while (!bytes.IsEmpty)
         {
-            int part = Math.Min(bytes.Length, PieceBytes - filled);
+            int part = Math.Min(bytes.Length, buffer.Length - filled);
             bytes[..part].CopyTo(Room(part));
             bytes = bytes[part..];
         }
@@ -93,7 +100,7 @@ internal sealed class SegmentWriteStream(IIoRecorder io)
     /// <summary>The next bytes of the buffer, which is handed over first when it is full.</summary>
     private Span<byte> Room(int count)
     {
-        if (filled == PieceBytes)
+        if (filled == buffer.Length)
         {
             Flush();
         }

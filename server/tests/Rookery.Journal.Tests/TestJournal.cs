@@ -6,12 +6,12 @@ namespace Rookery.Journal.Tests;
 /// <summary>Small journals and frames with recognisable content.</summary>
 internal static class TestJournal
 {
-    public const string Directory = "/data/journal";
+    public const string Folder = "/data/journal";
     public const int SegmentBytes = 32 * 1024;
 
     public static JournalOptions Options { get; } = new()
     {
-        Directory = Directory,
+        Directory = Folder,
         SegmentBytes = SegmentBytes,
         RecycledSegments = 3,
         ClusterId = new Guid(1, 2, 3, new byte[8]),

@@ -1,0 +1,114 @@
+using Rookery.Disk;
+using Rookery.Simulation;
+using static Rookery.Journal.Tests.TestJournal;
+
+namespace Rookery.Journal.Tests;
+
+public sealed class FaultTests
+{
+    private readonly SimulatedDisk disk = new("/data");
+
+    [Theory]
+    [InlineData(Errno.InputOutput, 0, false)]
+    [InlineData(Errno.InputOutput, 700, false)]
+    [InlineData(Errno.NoSpace, 0, true)]
+    [InlineData(Errno.NoSpace, 5000, false)]
+    [InlineData(Errno.ReadOnly, 0, true)]
+    public void Whatever_call_fails_acknowledged_frames_survive_and_a_latched_journal_writes_nothing(Errno error, int shortWriteBytes, bool sticky)
+    {
+        const int seed = 5;
+        const int steps = 40;
+        var calls = sticky ? DiskCalls.Changing : DiskCalls.All;
+        long count = JournalWorkload.RunWithFault(seed, steps, fault: null).Disk.CallCount(calls);
+        int latched = 0;
+        for (long call = 1; call <= count; call++)
+        {
+            var fault = new DiskFault(call, error) { Calls = calls, ShortWriteBytes = shortWriteBytes, Sticky = sticky };
+            var (faulty, run, failure) = JournalWorkload.RunWithFault(seed, steps, fault);
+            faulty.ClearFaults();
+            if (failure is JournalLatchedException)
+            {
+                latched++;
+                long changes = faulty.CallCount(DiskCalls.Changing);
+                Assert.Throws<JournalLatchedException>(run.WriteOnceMore);
+                Assert.Equal(changes, faulty.CallCount(DiskCalls.Changing));
+            }
+
+            faulty.KillProcess();
+            try
+            {
+                run.CheckOnce(faulty.AfterPowerLoss(call), faulty.OperationCount);
+                run.CheckOnce(faulty, faulty.OperationCount);
+            }
+            catch (Exception broken)
+            {
+                Assert.Fail($"{error} at call {call}, seed {seed}: {broken}");
+            }
+        }
+
+        Assert.InRange(latched, 20, count);
+    }
+
+    [Fact]
+    public void A_full_disk_latches_the_journal_with_a_sentence()
+    {
+        using var journal = Open(disk);
+        disk.CapacityBytes = disk.UsedBytes + 4096;
+        var failure = Assert.Throws<JournalLatchedException>(() => Append(journal, 20));
+        Assert.Equal(
+            $"The journal in {Folder} takes no more writes (Could not reserve space for {Folder}/journal-00000002.segment.part: no space is left on the device). What was acknowledged is safe; put the cause right and start the node again.",
+            failure.Message);
+        Assert.Equal(7, journal.LastIndex);
+        Assert.Throws<JournalLatchedException>(journal.StopCleanly);
+        Assert.DoesNotContain(disk.Files, file => file.EndsWith(".part", StringComparison.Ordinal));
+    }
+
+    [Fact]
+    public void A_spare_that_cannot_be_made_latches_nothing()
+    {
+        using var journal = Open(disk);
+        disk.CapacityBytes = disk.UsedBytes + 4096;
+        Assert.Equal(Errno.NoSpace, Assert.Throws<DiskException>(() => journal.PrepareSpare()).Error);
+        Append(journal, 3);
+        disk.CapacityBytes = long.MaxValue / 2;
+        Assert.True(journal.PrepareSpare());
+        Append(journal, 20);
+    }
+
+    /// <summary>A page whose write-back failed looks clean to the system: the next sync says yes and writes nothing.</summary>
+    [Fact]
+    public void A_frame_found_after_a_failed_sync_is_made_durable_before_it_counts()
+    {
+        for (int seed = 0; seed < 50; seed++)
+        {
+            var card = new SimulatedDisk("/data");
+            var journal = Open(card);
+            Append(journal, 2);
+            card.Inject(new DiskFault(1, Errno.InputOutput) { Calls = DiskCalls.Sync });
+            Assert.Throws<JournalLatchedException>(() => Append(journal, 1));
+            card.KillProcess();
+
+            journal = Open(card);
+            long found = journal.LastIndex;
+            Append(journal, 1);
+            using var after = Open(card.AfterPowerLoss(seed));
+            Assert.Equal((3, 4), (found, after.LastIndex));
+            AssertHolds(after, 1, 4);
+        }
+    }
+
+    [Fact]
+    public void An_unreadable_sector_is_named_and_nothing_is_skipped()
+    {
+        using (var journal = Open(disk))
+        {
+            Append(journal, 3);
+        }
+
+        disk.Inject(new DiskFault(2, Errno.InputOutput) { Calls = DiskCalls.Read });
+        Assert.Contains("journal-00000001.segment", Assert.Throws<DiskException>(() => Open(disk)).Message, StringComparison.Ordinal);
+        disk.ClearFaults();
+        using var again = Open(disk);
+        AssertHolds(again, 1, 3);
+    }
+}

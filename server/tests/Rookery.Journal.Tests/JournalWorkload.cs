@@ -1,0 +1,210 @@
+using Rookery.Disk;
+using Rookery.Simulation;
+
+namespace Rookery.Journal.Tests;
+
+/// <summary>What a frame of the log was, for comparison.</summary>
+internal readonly record struct Entry(FrameType Type, long Index, long Term, long OperationsBefore, int OperationCount, int Length, uint Checksum)
+{
+    public static Entry Of(in JournalFrame frame) => new(
+        frame.Type, frame.Index, frame.Term, frame.OperationsBefore, frame.OperationCount, frame.Payload.Length, Disk.Checksum.Of(frame.Payload.Span));
+}
+
+/// <summary>A log and a vote, as promised or as read.</summary>
+internal sealed record LogState(Entry[] Entries, uint Vote)
+{
+    public static LogState Empty { get; } = new([], Disk.Checksum.Of([]));
+
+    public long NextOperation => Entries.Length == 0 ? 0 : Entries[^1].OperationsBefore + Entries[^1].OperationCount;
+
+    public long Term => Entries.Length == 0 ? 1 : Entries[^1].Term;
+
+    /// <summary>The state when this frame is durable too.</summary>
+    public LogState With(in JournalFrame frame) => frame.Type switch
+    {
+        FrameType.Vote => this with { Vote = Disk.Checksum.Of(frame.Payload.Span) },
+        FrameType.Cut => this with { Entries = Entries[..(int)frame.Index] },
+        _ => this with { Entries = [.. Entries, Entry.Of(frame)] },
+    };
+
+    public bool EqualsFrom(LogState other, long manifestIndex) =>
+        Vote == other.Vote && Entries.Length == other.Entries.Length && Entries.AsSpan((int)manifestIndex).SequenceEqual(other.Entries.AsSpan((int)manifestIndex));
+}
+
+/// <summary>Seeded work on a journal, with a note of what was acknowledged, and when: writes small and oversized, cuts, votes, releases, spares, kills and clean stops.</summary>
+internal sealed class JournalWorkload
+{
+    private readonly SimulatedDisk disk;
+    private readonly IDisk seen;
+    private readonly Random random;
+    private readonly List<(int Operation, LogState State)> acknowledged = [];
+    private readonly List<(int Operation, LogState Before, JournalFrame[] Frames)> attempts = [];
+    private readonly List<(int Operation, long Index)> manifests = [];
+    private NodeJournal journal = null!;
+
+    private JournalWorkload(SimulatedDisk disk, IDisk seen, int seed, LogState start, long manifestIndex)
+    {
+        this.disk = disk;
+        this.seen = seen;
+        random = new Random(seed);
+        acknowledged.Add((0, start));
+        manifests.Add((0, manifestIndex));
+    }
+
+    private LogState Log => acknowledged[^1].State;
+
+    private long ManifestIndex => manifests[^1].Index;
+
+    /// <summary>Runs the work of a seed on a new disk. <paramref name="behind"/> stands between the journal and the disk.</summary>
+    public static (SimulatedDisk Disk, JournalWorkload Run) Run(int seed, Func<IDisk, IDisk>? behind = null)
+    {
+        var empty = new SimulatedDisk("/data");
+        var run = new JournalWorkload(empty, behind?.Invoke(empty) ?? empty, seed, LogState.Empty, 0);
+        run.Work(80);
+        return (empty, run);
+    }
+
+    /// <summary>Runs the work of a seed on a new disk until a call fails, if one does.</summary>
+    public static (SimulatedDisk Disk, JournalWorkload Run, Exception? Failure) RunWithFault(int seed, int steps, DiskFault? fault)
+    {
+        var faulty = new SimulatedDisk("/data");
+        if (fault is not null)
+        {
+            faulty.Inject(fault);
+        }
+
+        var run = new JournalWorkload(faulty, faulty, seed, LogState.Empty, 0);
+        try
+        {
+            run.Work(steps);
+            return (faulty, run, null);
+        }
+        catch (IOException failure)
+        {
+            return (faulty, run, failure);
+        }
+    }
+
+    /// <summary>Tries one more write.</summary>
+    public void WriteOnceMore() => Write();
+
+    /// <summary>Opens a crash image; fails unless it holds what was acknowledged and nothing that was not written. Then works on it and cuts the power again.</summary>
+    public void Check(SimulatedDisk image, int operation)
+    {
+        var second = CheckOnce(image, operation);
+        second.Work(6);
+        int again = second.random.Next(image.OperationCount + 1);
+        second.CheckOnce(image.CrashAt(again, operation), again);
+    }
+
+    /// <summary>What a disk holds after the power was cut, as a workload that can go on.</summary>
+    public JournalWorkload CheckOnce(SimulatedDisk image, int operation)
+    {
+        long manifestIndex = manifests.FindLast(manifest => manifest.Operation <= operation).Index;
+        var promised = acknowledged.FindLast(promise => promise.Operation <= operation).State;
+        var candidates = new List<LogState> { promised };
+        if (attempts.Find(attempt => attempt.Operation <= operation && ReferenceEquals(attempt.Before, promised)) is { Frames: { } inFlight })
+        {
+            foreach (var frame in inFlight)
+            {
+                candidates.Add(candidates[^1].With(frame));
+            }
+        }
+
+        using var opened = TestJournal.Open(image, manifestIndex);
+        var read = Read(opened, promised, manifestIndex);
+        int match = candidates.FindLastIndex(candidate => candidate.EqualsFrom(read, manifestIndex));
+        Assert.True(
+            match >= 0,
+            $"promised {promised.Entries.Length} entries, read {read.Entries.Length} above the manifest at {manifestIndex}; {opened.Recovery.Sentence}");
+        Assert.Equal(candidates[match].NextOperation, opened.OperationsBeforeNext);
+        return new JournalWorkload(image, image, operation, candidates[match], manifestIndex);
+    }
+
+    /// <summary>Everything readable behind the manifest, on top of what the manifest holds.</summary>
+    private static LogState Read(NodeJournal opened, LogState promised, long manifestIndex)
+    {
+        var entries = promised.Entries.Take((int)manifestIndex).ToList();
+        entries.AddRange(TestJournal.ReadAll(opened, manifestIndex + 1).Select(static frame => Entry.Of(frame)));
+        return new LogState([.. entries], Disk.Checksum.Of(opened.Vote.Span));
+    }
+
+    private void Work(int steps)
+    {
+        journal = TestJournal.Open(seen, ManifestIndex);
+        for (int i = 0; i < steps; i++)
+        {
+            Step();
+        }
+
+        journal.Dispose();
+    }
+
+    private void Step()
+    {
+        switch (random.Next(100))
+        {
+            case < 68:
+                Write();
+                break;
+            case < 80:
+                journal.PrepareSpare();
+                break;
+            case < 90:
+                manifests.Add((disk.OperationCount, random.NextInt64(ManifestIndex, Log.Entries.Length + 1)));
+                journal.ReleaseThrough(ManifestIndex);
+                break;
+            case < 95:
+                disk.KillProcess();
+                Reopen();
+                break;
+            default:
+                journal.StopCleanly();
+                journal.Dispose();
+                Reopen();
+                break;
+        }
+    }
+
+    private void Reopen()
+    {
+        journal = TestJournal.Open(seen, ManifestIndex);
+        Assert.True(Log.EqualsFrom(Read(journal, Log, ManifestIndex), ManifestIndex), journal.Recovery.Sentence);
+    }
+
+    private void Write()
+    {
+        var frames = new List<JournalFrame>();
+        var state = Log;
+        if (random.Next(15) == 0)
+        {
+            Add(new JournalFrame(FrameType.Vote, 0, 1, state.NextOperation, 0, TestJournal.PayloadOf(acknowledged.Count, 3, 30)));
+        }
+
+        if (random.Next(10) == 0 && state.Entries.Length > ManifestIndex)
+        {
+            long keep = random.NextInt64(ManifestIndex, state.Entries.Length);
+            var kept = state with { Entries = state.Entries[..(int)keep] };
+            Add(new JournalFrame(FrameType.Cut, keep, kept.Term, kept.NextOperation, 0, default));
+        }
+
+        int count = random.Next(1, 4);
+        for (int i = 0; i < count; i++)
+        {
+            int length = random.Next(20) switch { 0 => 40_000, 1 or 2 => 9_000, < 8 => random.Next(3000), _ => random.Next(600) };
+            int operations = random.Next(4);
+            Add(new JournalFrame(
+                FrameType.Batch, state.Entries.Length + 1, state.Term, state.NextOperation, operations, TestJournal.PayloadOf(state.Entries.Length + 1, acknowledged.Count, length)));
+        }
+
+        attempts.Add((disk.OperationCount, Log, [.. frames]));
+        journal.Write([.. frames]);
+        acknowledged.Add((disk.OperationCount, state));
+
+        void Add(JournalFrame frame)
+        {
+            frames.Add(frame);
+            state = state.With(frame);
+        }
+    }
+}

@@ -1,0 +1,239 @@
+using Rookery.Disk;
+using Rookery.Simulation;
+using static Rookery.Journal.Tests.TestJournal;
+
+namespace Rookery.Journal.Tests;
+
+public sealed class RecoveryTests
+{
+    private const string First = Folder + "/journal-00000001.segment";
+    private const string Second = Folder + "/journal-00000002.segment";
+
+    private readonly SimulatedDisk disk = new("/data");
+
+    [Fact]
+    public void Case_A_a_torn_tail_is_cut()
+    {
+        Fill(5);
+        disk.Rot(First, (5 * 4096) + 100, 1);
+        using var journal = Open(disk);
+        Assert.Equal((TailVerdict.CutTornTail, 'A', 4L), (journal.Recovery.Verdict, journal.Recovery.Label, journal.LastIndex));
+        Assert.Equal($"{First} ends at offset 20480, index 4; the node had not stopped in order, and no write behind that place had been acknowledged.", journal.Recovery.Sentence);
+        Assert.Equal(4, journal.Recovery.MayHaveAcknowledgedThrough);
+    }
+
+    [Fact]
+    public void Case_B_a_damaged_middle_is_kept_aside_and_left_to_the_peers()
+    {
+        Fill(20);
+        disk.Rot(First, (3 * 4096) + 100, 1);
+        using (var journal = Open(disk, hasPeers: true))
+        {
+            Assert.Equal((TailVerdict.RepairFromPeers, 'B', 2L), (journal.Recovery.Verdict, journal.Recovery.Label, journal.LastIndex));
+            Assert.InRange(journal.Recovery.MayHaveAcknowledgedThrough, 14, 20);
+            Assert.Equal("journal-00000001.segment.aside-1", journal.Recovery.KeptAside[0]);
+            Append(journal, 20);
+            journal.ReleaseThrough(15);
+            AssertHolds(journal, journal.FirstIndex, 22);
+        }
+
+        byte[] aside = disk.ReadAll(First + ".aside-1");
+        Assert.True(FrameHeader.TryRead(aside.AsSpan(4096 * 7), out var header));
+        Assert.Equal(7, header.Index);
+    }
+
+    [Fact]
+    public void Case_C_a_damaged_middle_stops_a_lone_node_and_changes_nothing()
+    {
+        Fill(5);
+        disk.Rot(First, (3 * 4096) + 100, 1);
+        int operations = disk.OperationCount;
+        var damage = Assert.Throws<JournalDamagedException>(() => Open(disk));
+        Assert.Equal(
+            $"{First} is damaged at offset 12288, in a part that had been made durable: entries 3 to at least 5 would be lost. Nothing was changed. Put back an undamaged copy of the file, or restore a backup.",
+            damage.Message);
+        Assert.InRange(disk.OperationCount - operations, 0, 2); // syncs of the directory and of nothing else
+        disk.Rot(First, (3 * 4096) + 100, 1);
+        using var healed = Open(disk);
+        AssertHolds(healed, 1, 5);
+    }
+
+    [Fact]
+    public void Case_D_damage_below_the_manifest_loses_nothing()
+    {
+        Fill(6);
+        disk.Rot(First, (3 * 4096) + 100, 1);
+        using var journal = Open(disk, manifestIndex: 3);
+        Assert.Equal((TailVerdict.PassOverApplied, 'D', 4L, 6L), (journal.Recovery.Verdict, journal.Recovery.Label, journal.FirstIndex, journal.LastIndex));
+        AssertHolds(journal, 4, 6);
+        Assert.Equal(12, journal.OperationsBeforeNext);
+    }
+
+    [Fact]
+    public void The_manifest_is_a_sign_that_a_sync_had_returned()
+    {
+        Fill(5);
+        disk.Rot(First, (5 * 4096) + 100, 1);
+        Assert.Contains("entries from 6 on", Assert.Throws<JournalDamagedException>(() => Open(disk, manifestIndex: 5)).Message, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void A_clean_stop_is_a_sign_that_a_sync_had_returned()
+    {
+        Fill(5, stop: true);
+        disk.Rot(First, (5 * 4096) + 100, 1);
+        Assert.Throws<JournalDamagedException>(() => Open(disk));
+    }
+
+    [Fact]
+    public void A_journal_that_is_gone_is_not_begun_anew()
+    {
+        string message = Assert.Throws<JournalDamagedException>(() => Open(disk, manifestIndex: 12)).Message;
+        Assert.Contains("was the journal directory changed?", message, StringComparison.Ordinal);
+        Assert.DoesNotContain(disk.Files, SegmentFile);
+    }
+
+    [Theory]
+    [InlineData(First)]
+    [InlineData(Second)]
+    public void A_missing_segment_is_named(string missing)
+    {
+        Fill(20);
+        disk.Delete(missing);
+        Assert.Contains("is missing", Assert.Throws<JournalDamagedException>(() => Open(disk)).Message, StringComparison.Ordinal);
+        using var journal = Open(disk, manifestIndex: 15);
+        AssertHolds(journal, journal.FirstIndex, 20);
+    }
+
+    [Fact]
+    public void A_truncated_segment_is_damage_and_not_a_torn_tail()
+    {
+        Fill(5);
+        using (var file = disk.Open(First, DiskOpen.ReadWrite))
+        {
+            file.SetLength(5 * 4096);
+        }
+
+        Assert.Throws<JournalDamagedException>(() => Open(disk));
+    }
+
+    [Fact]
+    public void The_newest_segment_whose_header_rotted_is_damage_when_it_holds_two_writes()
+    {
+        Fill(9);
+        disk.Rot(Second, 30, 1);
+        Assert.Throws<JournalDamagedException>(() => Open(disk));
+    }
+
+    [Fact]
+    public void Files_that_do_not_belong_are_set_aside_or_left_alone()
+    {
+        Fill(3);
+        disk.WriteNew($"{Folder}/journal-00000007.segment", []);
+        disk.WriteNew($"{Folder}/journal-00000008.segment", [.. Enumerable.Repeat((byte)7, 5000)]);
+        disk.WriteNew($"{Folder}/journal-00000009.segment", disk.ReadAll(First));
+        disk.WriteNew($"{Folder}/journal-00000010.segment.part", [1, 2, 3]);
+        disk.WriteNew($"{Folder}/notes.txt", [1, 2, 3]);
+        using var journal = Open(disk);
+        Assert.Equal(
+            ["journal-00000007.segment.aside-1", "journal-00000008.segment.aside-1", "journal-00000009.segment.aside-1"],
+            journal.Recovery.KeptAside);
+        Assert.False(disk.Exists($"{Folder}/journal-00000010.segment.part"));
+        Assert.True(disk.Exists($"{Folder}/notes.txt"));
+        AssertHolds(journal, 1, 3);
+    }
+
+    [Fact]
+    public void Segments_of_two_stores_are_refused()
+    {
+        Fill(3);
+        var other = new SimulatedDisk("/data");
+        var options = new JournalOptions { Directory = Folder, SegmentBytes = SegmentBytes };
+        using (var journal = NodeJournal.Open(other, options, default, new CountingRecorder()))
+        {
+            Append(journal, 9);
+        }
+
+        disk.WriteNew(Second, other.ReadAll(Second));
+        Assert.Contains("another store", Assert.Throws<JournalFormatException>(() => Open(disk)).Message, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void A_newer_segment_format_is_refused()
+    {
+        Fill(3);
+        Patch(First, 0, SegmentHeader.Bytes, static block =>
+        {
+            block[8] = 2;
+            System.Buffers.Binary.BinaryPrimitives.WriteUInt32LittleEndian(block.AsSpan(4092), Checksum.Of(block.AsSpan(0, 4092)));
+        });
+        Assert.Contains("format version 2", Assert.Throws<JournalFormatException>(() => Open(disk)).Message, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void An_unknown_frame_type_is_refused_and_not_skipped()
+    {
+        Fill(3);
+        Patch(First, 3 * 4096, FrameHeader.Bytes, static bytes =>
+        {
+            Assert.True(FrameHeader.TryRead(bytes, out var header));
+            (header with { Type = (FrameType)99 }).WriteTo(bytes);
+        });
+        Assert.Contains("of type 99", Assert.Throws<JournalFormatException>(() => Open(disk)).Message, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void A_changed_segment_size_reads_the_old_segments()
+    {
+        Fill(20);
+        var options = new JournalOptions { Directory = Folder, SegmentBytes = 2 * SegmentBytes };
+        using var journal = NodeJournal.Open(disk, options, default, new CountingRecorder());
+        Append(journal, 20);
+        AssertHolds(journal, 1, 40);
+    }
+
+    [Fact]
+    public void Stale_frames_of_a_recycled_segment_never_come_back()
+    {
+        // Each round leaves a recycled segment full of frames of a former life behind its new ones.
+        using (var journal = Open(disk))
+        {
+            for (int i = 0; i < 60; i++)
+            {
+                Append(journal, 1);
+                journal.ReleaseThrough(journal.LastIndex - 1);
+            }
+        }
+
+        for (int cut = 0; cut < 3; cut++)
+        {
+            using var again = Open(disk, manifestIndex: 59 + cut);
+            Assert.Equal(60 + cut, again.LastIndex);
+            Append(again, 1);
+        }
+    }
+
+    private static bool SegmentFile(string path) => path.EndsWith(".segment", StringComparison.Ordinal);
+
+    private void Fill(int frames, bool stop = false)
+    {
+        var journal = Open(disk);
+        Append(journal, frames);
+        if (stop)
+        {
+            journal.StopCleanly();
+        }
+
+        disk.KillProcess();
+    }
+
+    private void Patch(string path, long offset, int length, Action<byte[]> change)
+    {
+        using var file = disk.Open(path, DiskOpen.ReadWrite);
+        byte[] bytes = new byte[length];
+        Assert.Equal(length, file.Read(bytes, offset));
+        change(bytes);
+        file.Write(bytes, offset);
+        file.Sync();
+    }
+}
