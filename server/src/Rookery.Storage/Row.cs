@@ -1,29 +1,74 @@
 using System.Buffers;
+using Rookery.Disk;
 
 namespace Rookery.Storage;
 
 /// <summary>A row that was looked up. Keeps its block in memory until disposed (exactly once); its snapshot or batch must stay open as long.</summary>
-public readonly struct Row : IDisposable
+public readonly unsafe struct Row : IDisposable
 {
+    private readonly EngineState state;
+    private readonly MemtableNode* node;
+    private readonly RunRow run;
+    private readonly int visibleBatch;
+
+    internal Row(EngineState state, int visibleBatch, MemtableNode* node)
+    {
+        this.state = state;
+        this.visibleBatch = visibleBatch;
+        this.node = node;
+    }
+
+    internal Row(EngineState state, int visibleBatch, RunRow run)
+    {
+        this.state = state;
+        this.visibleBatch = visibleBatch;
+        this.run = run;
+    }
+
     /// <summary>The etag of the operation that wrote it.</summary>
-    public long Sequence => throw new NotSupportedException();
+    public long Sequence => node is not null ? node->Sequence : run.Sequence;
 
     /// <summary>Bytes of its value.</summary>
-    public long Length => throw new NotSupportedException();
+    public long Length => IsLarge ? new LargeValue(Stored).Length : Stored.Length;
 
     /// <summary>Whether the value lies in chunks: then it is read with <see cref="CopyTo"/> and <see cref="Value"/> is not to be used.</summary>
-    public bool IsLarge => throw new NotSupportedException();
+    public bool IsLarge => Kind == RowKind.LargeReference;
 
     /// <summary>The whole value of a row that is not large, in place: valid until <see cref="Dispose"/>.</summary>
-    public ReadOnlySpan<byte> Value => throw new NotSupportedException();
+    public ReadOnlySpan<byte> Value
+    {
+        get
+        {
+            Invariant.Holds(!IsLarge, "a large value is copied, not referenced");
+            return Stored;
+        }
+    }
+
+    internal RowKind Kind => node is not null ? node->Kind : run.Kind;
+
+    /// <summary>What the row itself stores: the value, or the reference to a large one.</summary>
+    internal ReadOnlySpan<byte> Stored => node is not null ? MemtableNode.Value(node) : run.Value;
 
     /// <summary>Copies a part of the value, large or not, chunk by chunk, each checked.</summary>
     /// <param name="target">Where to.</param>
     /// <param name="offset">The first byte.</param>
     /// <param name="count">How many; offset and count lie within <see cref="Length"/>.</param>
     /// <exception cref="DamagedException">A chunk cannot be trusted. Some bytes may have been written to <paramref name="target"/>.</exception>
-    public void CopyTo(IBufferWriter<byte> target, long offset, long count) => throw new NotSupportedException();
+    public void CopyTo(IBufferWriter<byte> target, long offset, long count)
+    {
+        ArgumentOutOfRangeException.ThrowIfNegative(offset);
+        ArgumentOutOfRangeException.ThrowIfNegative(count);
+        ArgumentOutOfRangeException.ThrowIfGreaterThan(offset + count, Length);
+        if (IsLarge)
+        {
+            new LargeValue(Stored).CopyTo(state, visibleBatch, target, offset, count);
+        }
+        else
+        {
+            target.Write(Stored.Slice((int)offset, (int)count));
+        }
+    }
 
     /// <summary>Lets go of the block.</summary>
-    public void Dispose() => throw new NotSupportedException();
+    public void Dispose() => run.Dispose();
 }

@@ -6,35 +6,44 @@ namespace Rookery.Storage;
 /// </summary>
 public readonly struct Snapshot : IDisposable, IEquatable<Snapshot>
 {
+    private readonly EngineState state;
+
+    internal Snapshot(EngineState state)
+    {
+        this.state = state;
+    }
+
     /// <summary>The last operation number (etag) in it.</summary>
-    public long Sequence => throw new NotSupportedException();
+    public long Sequence => state.Position.Sequence;
 
     /// <summary>The journal index of the last batch in it.</summary>
-    public long AppliedIndex => throw new NotSupportedException();
+    public long AppliedIndex => state.Position.Index;
 
     /// <summary>Looks a key up.</summary>
     /// <param name="key">The whole key: database number, table, user key.</param>
     /// <param name="row">The row, to be disposed, when there is one.</param>
     /// <exception cref="DamagedException">The place that would hold it cannot be trusted.</exception>
-    public bool TryGet(ReadOnlySpan<byte> key, out Row row) => throw new NotSupportedException();
+    public bool TryGet(ReadOnlySpan<byte> key, out Row row) =>
+        Lookup.TryGet(state, state.VisibleBatch, state.RangeTombstones, key, out row);
 
     /// <summary>Walks the rows of a range in key order, or downwards from its end. The snapshot must stay open meanwhile.</summary>
     /// <param name="from">The first key.</param>
     /// <param name="toExclusive">The first key after the range; empty for no bound.</param>
     /// <param name="backward">Whether to begin with the highest key.</param>
-    public RowCursor Seek(ReadOnlySpan<byte> from, ReadOnlySpan<byte> toExclusive, bool backward = false) => throw new NotSupportedException();
+    public RowCursor Seek(ReadOnlySpan<byte> from, ReadOnlySpan<byte> toExclusive, bool backward = false) =>
+        new(state, state.VisibleBatch, state.RangeTombstones, from, toExclusive, backward);
 
     /// <summary>Lets go of the state.</summary>
-    public void Dispose() => throw new NotSupportedException();
+    public void Dispose() => state.Release();
 
     /// <summary>Whether both see the same state.</summary>
-    public bool Equals(Snapshot other) => throw new NotSupportedException();
+    public bool Equals(Snapshot other) => ReferenceEquals(state, other.state);
 
     /// <inheritdoc/>
     public override bool Equals(object? obj) => obj is Snapshot other && Equals(other);
 
     /// <inheritdoc/>
-    public override int GetHashCode() => throw new NotSupportedException();
+    public override int GetHashCode() => state.GetHashCode();
 
     /// <summary>Whether both see the same state.</summary>
     public static bool operator ==(Snapshot left, Snapshot right) => left.Equals(right);

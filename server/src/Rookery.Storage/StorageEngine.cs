@@ -12,26 +12,63 @@ namespace Rookery.Storage;
 /// </remarks>
 public sealed class StorageEngine : IDisposable
 {
-    private StorageEngine()
+    private readonly IDisposable? directoryLock;
+    private readonly EngineContext context;
+    private readonly Flusher flusher;
+    private readonly Compactor compactor;
+    private readonly Scrubber scrubber;
+    private readonly WriteBatch batch;
+    private readonly ManualResetEventSlim flushEnded = new();
+    private string? failure;
+    private bool flushRequested;
+    private bool disposed;
+
+    private StorageEngine(IDisk disk, StorageOptions options, MemoryBudget budget, IIoRecorder io, TimeProvider time)
     {
+        if (!options.ReadOnly)
+        {
+            disk.CreateDirectory(options.Directory);
+            directoryLock = disk.Lock(Path.Join(options.Directory, "lock"));
+        }
+
+        try
+        {
+            context = new EngineOpening(disk, options, io, time).Open(budget, damage => DamageFound?.Invoke(damage));
+        }
+        catch
+        {
+            directoryLock?.Dispose();
+            throw;
+        }
+
+        flusher = new Flusher(context);
+        context.FlushBetween = FlushIfBehind;
+        compactor = new Compactor(context);
+        scrubber = new Scrubber(context);
+        batch = new WriteBatch(options.ChunkBytes);
     }
 
-    /// <summary>Opens a directory, or makes it. Files that no manifest names are left-overs of a crash and are deleted. Missing or damaged runs do not stop it: they are reported.</summary>
+    /// <summary>Opens a directory, or makes it. Files that no manifest names are left-overs of a crash and are deleted. Missing or damaged runs do not stop it: they are in <see cref="Statistics"/>.</summary>
+    /// <param name="disk">The disk.</param>
+    /// <param name="options">Directory, tables and sizes.</param>
+    /// <param name="budget">What memtables and block cache draw on.</param>
+    /// <param name="io">Takes notes of disk work.</param>
+    /// <param name="time">For the age of readers.</param>
     /// <exception cref="StorageFormatException">It was written by a newer version, or no manifest slot can be trusted.</exception>
-    /// <exception cref="DiskException">The disk refused.</exception>
-    public static StorageEngine Open(IDisk disk, StorageOptions options, MemoryBudget budget, IIoRecorder io, TimeProvider time) => throw new NotSupportedException();
+    /// <exception cref="DiskException">The disk refused, or another process has the directory open.</exception>
+    public static StorageEngine Open(IDisk disk, StorageOptions options, MemoryBudget budget, IIoRecorder io, TimeProvider time) => new(disk, options, budget, io, time);
 
     /// <summary>What is on disk for good: replay the journal from the index after it.</summary>
-    public ManifestPosition Durable => throw new NotSupportedException();
+    public ManifestPosition Durable => context.Durable.Manifest.Position;
 
     /// <summary>The last operation number (etag) applied.</summary>
-    public long Sequence => throw new NotSupportedException();
+    public long Sequence => context.Published.Current.Position.Sequence;
 
     /// <summary>The journal index of the last batch applied.</summary>
-    public long AppliedIndex => throw new NotSupportedException();
+    public long AppliedIndex => context.Published.Current.Position.Index;
 
-    /// <summary>Bytes that the level above keeps in the manifest; empty at first. Set with <see cref="SetMetadata"/>.</summary>
-    public ReadOnlyMemory<byte> Metadata => throw new NotSupportedException();
+    /// <summary>Bytes that the level above keeps in the durable manifest; empty at first. Set with <see cref="SetMetadata"/>.</summary>
+    public ReadOnlyMemory<byte> Metadata => context.Durable.Manifest.Metadata;
 
     /// <summary>Called on the background thread when a manifest is durable: the journal up to it may be released.</summary>
     public Action<ManifestPosition>? ManifestDurable { get; set; }
@@ -39,59 +76,250 @@ public sealed class StorageEngine : IDisposable
     /// <summary>Called when a damaged place is found, once for each, on the thread that found it.</summary>
     public Action<DamageEvent>? DamageFound { get; set; }
 
-    /// <summary>Called when there may be background work: a memtable was frozen.</summary>
+    /// <summary>Called when there may be background work: a memtable was frozen, a flush was asked for. Must return at once.</summary>
     public Action? WorkArrived { get; set; }
 
-    /// <summary>How near writers are to waiting for a flush: 0 while there is none behind, 1 when the next batch waits.</summary>
-    public double Pressure => throw new NotSupportedException();
+    /// <summary>How near writers are to waiting for a flush: 0 while none is behind, 1 when the next batch waits. For admission control, which should act first.</summary>
+    public double Pressure
+    {
+        get
+        {
+            EngineState state = context.Published.Current;
+            return state.Frozen.Length == 0 ? 0 : Math.Min(1.0, (double)state.Active.Bytes / context.Options.MemtableBytes);
+        }
+    }
 
     /// <summary>What is wrong, in one sentence; null when nothing is.</summary>
-    public string? Health => throw new NotSupportedException();
+    public string? Health => Volatile.Read(ref failure) ?? (context.Sources.Damage.Events is [var first, ..] ? first.Sentence : null);
+
+    /// <summary>Whether a thread drives the background work (<see cref="BackgroundWork"/>); otherwise a full memtable is flushed by the writer itself.</summary>
+    internal bool HasBackgroundWork { get; set; }
+
+    /// <summary>Whether the last piece of background work failed.</summary>
+    internal bool HasFailed => Volatile.Read(ref failure) is not null;
 
     /// <summary>Begins the batch of one journal frame, when need be after waiting for a flush. Without background work it flushes itself.</summary>
     /// <param name="index">The frame's index, higher than the last.</param>
     /// <param name="term">The frame's term.</param>
-    public WriteBatch Begin(long index, long term) => throw new NotSupportedException();
+    /// <exception cref="ObjectDisposedException">The engine was closed, perhaps while this waited.</exception>
+    public WriteBatch Begin(long index, long term)
+    {
+        ObjectDisposedException.ThrowIf(disposed, this);
+        Invariant.Holds(!context.Options.ReadOnly, "a directory that was opened to read is not written to");
+        Invariant.Holds(index > AppliedIndex, "batches are applied in order of their index");
+        while (!TryBegin(index, term))
+        {
+            WaitForFlush();
+        }
+
+        return batch;
+    }
 
     /// <summary>Makes the batch visible, all at once, to snapshots opened afterwards. Never syncs.</summary>
-    /// <param name="batch">What <see cref="Begin"/> gave.</param>
+    /// <param name="applied">What <see cref="Begin"/> gave.</param>
     /// <param name="lastSequence">The last operation number that the frame used, by operations that wrote nothing too.</param>
-    public void Apply(WriteBatch batch, long lastSequence) => throw new NotSupportedException();
+    public void Apply(WriteBatch applied, long lastSequence)
+    {
+        Invariant.Holds(applied == batch && batch.IsOpen, "the batch that is applied is the one that was begun");
+        Invariant.Holds(lastSequence >= Sequence, "sequences never fall");
+        var position = new ManifestPosition(batch.Index, batch.Term, lastSequence);
+        lock (context.Gate)
+        {
+            EngineState current = context.Published.Current;
+            RangeTombstoneSet all = current.RangeTombstones;
+            RangeTombstoneSet own = current.Active.RangeTombstones;
+            if (batch.Ranges.Count > 0)
+            {
+                var added = new RangeTombstoneSet(batch.Ranges);
+                all = RangeTombstoneSet.Union([all, added]);
+                own = RangeTombstoneSet.Union([own, added]);
+            }
+
+            current.Active.CompleteBatch(position, own);
+            context.Published.Replace(new EngineState(context.Sources, current.Active, current.Frozen, current.Runs, all, position));
+            batch.Close();
+        }
+
+        if (FlushDue)
+        {
+            WorkArrived?.Invoke();
+        }
+    }
 
     /// <summary>Opens what is applied by now to read. Neither locks nor allocates.</summary>
-    public Snapshot OpenSnapshot() => throw new NotSupportedException();
+    public Snapshot OpenSnapshot() => new(context.Published.Acquire());
 
-    /// <summary>Whether <see cref="Flush"/> has something to do: a frozen memtable, or a deleted range whose space waits.</summary>
-    public bool FlushDue => throw new NotSupportedException();
+    /// <summary>Whether <see cref="Flush"/> has something to do: a frozen memtable, a flush that was asked for, or a deleted range whose space waits.</summary>
+    public bool FlushDue
+    {
+        get
+        {
+            EngineState state = context.Published.Current;
+            return state.Frozen.Length > 0
+                || (Volatile.Read(ref flushRequested) && !state.Active.IsEmpty)
+                || (!state.Active.RangeTombstones.IsEmpty && state.Runs.Files().Any());
+        }
+    }
 
-    /// <summary>Asks that what is applied be flushed soon (a journal that grows old, a clean stop). Followed by <see cref="Flush"/>.</summary>
-    public void RequestFlush() => throw new NotSupportedException();
+    /// <summary>Asks that what is applied be flushed soon (a journal that grows old, a clean stop). <see cref="Flush"/> then does it.</summary>
+    public void RequestFlush()
+    {
+        Volatile.Write(ref flushRequested, true);
+        WorkArrived?.Invoke();
+    }
 
-    /// <summary>Writes the oldest frozen memtable into runs and flips the manifest. A failure is kept for <see cref="Health"/> and tried again later.</summary>
+    /// <summary>Writes the oldest frozen memtable into runs and flips the manifest. A failure is kept for <see cref="Health"/>; nothing is lost, and it can be tried again.</summary>
     /// <returns>Whether a manifest was made durable.</returns>
-    public bool Flush() => throw new NotSupportedException();
+    public bool Flush()
+    {
+        FreezeIfDue();
+        bool done = Try(flusher.FlushOldest, "flush");
+        flushEnded.Set();
+        if (done)
+        {
+            ManifestDurable?.Invoke(Durable);
+        }
 
-    /// <summary>Does one step of compaction: writes at most one output file, or moves runs without rewriting.</summary>
+        return done;
+    }
+
+    /// <summary>Does one step of compaction: writes at most one output file, or keeps runs as they are in a larger one.</summary>
     /// <returns>Whether there was a step to do and it was done.</returns>
-    public bool CompactOnce() => throw new NotSupportedException();
+    public bool CompactOnce() => Try(compactor.Step, "compaction");
 
-    /// <summary>Checks some bytes of the runs against their checksums, going round.</summary>
+    /// <summary>Checks some bytes of the runs against their checksums, going round. Damage is reported by <see cref="DamageFound"/>.</summary>
     /// <returns>Whether the round is complete.</returns>
-    public bool ScrubOnce(long budgetBytes) => throw new NotSupportedException();
+    public bool ScrubOnce(long budgetBytes) => scrubber.Step(budgetBytes);
 
-    /// <summary>Gives memory back that is not in use. Writes nothing.</summary>
-    public void TrimIdle() => throw new NotSupportedException();
+    /// <summary>Gives memory back that is not in use; about every half minute. Writes nothing.</summary>
+    public void TrimIdle()
+    {
+        context.Arenas.Trim();
+        context.Cache.TrimIdle();
+    }
 
-    /// <summary>Makes a directory that <see cref="Open"/> opens: what is durable now, by hard links (copies across file systems). The journal after <see cref="Durable"/> is the caller's.</summary>
-    /// <returns>What the new directory contains.</returns>
-    public ManifestPosition Checkpoint(string targetDirectory) => throw new NotSupportedException();
+    /// <summary>Makes a directory that <see cref="Open"/> opens: what is durable now, by hard links (copies across file systems). On the background thread, or while there is none.</summary>
+    /// <param name="targetDirectory">Missing or empty. When this fails it holds an incomplete checkpoint, which has no manifest.</param>
+    /// <returns>What it contains: the journal after that is the caller's to add.</returns>
+    public ManifestPosition Checkpoint(string targetDirectory) => new Checkpointer(context).CopyTo(targetDirectory);
 
-    /// <summary>Keeps bytes for the level above with the next manifest.</summary>
-    public void SetMetadata(ReadOnlyMemory<byte> metadata) => throw new NotSupportedException();
+    /// <summary>Keeps bytes for the level above with the next manifest. On the background thread, or while there is none.</summary>
+    public void SetMetadata(ReadOnlyMemory<byte> metadata) => context.Durable.SetMetadata(metadata);
 
     /// <summary>What is there and what was done.</summary>
-    public StorageStatistics Statistics() => throw new NotSupportedException();
+    public StorageStatistics Statistics() => EngineStatistics.Of(context, compactor, Health);
 
-    /// <summary>Closes the files. What was not flushed is the journal's.</summary>
-    public void Dispose() => throw new NotSupportedException();
+    /// <summary>Closes the files. What was not flushed is the journal's. Snapshots must be disposed and background work ended before.</summary>
+    public void Dispose()
+    {
+        if (disposed)
+        {
+            return;
+        }
+
+        disposed = true;
+        flushEnded.Set();
+        if (batch.IsOpen)
+        {
+            batch.Close();
+        }
+
+        context.Published.Current.Release();
+        context.Cache.Dispose();
+        context.Arenas.Dispose();
+        directoryLock?.Dispose();
+        flushEnded.Dispose();
+    }
+
+    private bool TryBegin(long index, long term)
+    {
+        lock (context.Gate)
+        {
+            EngineState current = context.Published.Current;
+            bool isFull = current.Active.Bytes >= context.Options.MemtableBytes;
+            if (isFull && current.Frozen.Length > 0)
+            {
+                flushEnded.Reset();
+                return false;
+            }
+
+            if (isFull)
+            {
+                Freeze(current);
+            }
+
+            batch.Open(context.Published.Acquire(), index, term);
+        }
+
+        return true;
+    }
+
+    private void WaitForFlush()
+    {
+        if (!HasBackgroundWork)
+        {
+            // Nobody else would. When it fails the memtable grows: what is in the journal is applied, and the failure is there to be seen.
+            if (!Flush())
+            {
+                lock (context.Gate)
+                {
+                    Freeze(context.Published.Current);
+                }
+            }
+
+            return;
+        }
+
+        WorkArrived?.Invoke();
+        Interlocked.Increment(ref context.Counters.WaitingWriters);
+        flushEnded.Wait();
+        Interlocked.Decrement(ref context.Counters.WaitingWriters);
+        ObjectDisposedException.ThrowIf(disposed, this);
+    }
+
+    private void FlushIfBehind()
+    {
+        if (context.Published.Current.Frozen.Length > 0)
+        {
+            Flush();
+        }
+    }
+
+    private void FreezeIfDue()
+    {
+        lock (context.Gate)
+        {
+            EngineState current = context.Published.Current;
+            if (current.Frozen.Length == 0 && !batch.IsOpen && FlushDue)
+            {
+                Volatile.Write(ref flushRequested, false);
+                Freeze(current);
+            }
+        }
+    }
+
+    // Under the gate, and while no batch is open: a memtable ends where a journal frame ends.
+    private void Freeze(EngineState current)
+    {
+        var active = new Memtable(context.Arenas);
+        context.Published.Replace(new EngineState(context.Sources, active, [current.Active, .. current.Frozen], current.Runs, current.RangeTombstones, current.Position));
+        active.Release();
+    }
+
+    private bool Try(Func<bool> work, string name)
+    {
+        context.Garbage.Collect();
+        try
+        {
+            bool done = work();
+            Volatile.Write(ref failure, null);
+            return done;
+        }
+        catch (DiskException refused)
+        {
+            context.Counters.Failures++;
+            Volatile.Write(ref failure, $"A {name} failed and will be tried again: {refused.Message}");
+            return false;
+        }
+    }
 }

@@ -24,6 +24,9 @@ public sealed record StorageStatistics
     /// <summary>Bytes that compaction wrote into runs.</summary>
     public required long CompactedBytes { get; init; }
 
+    /// <summary>Files that compaction kept as they were, because nothing overlapped them.</summary>
+    public required long LinkedFiles { get; init; }
+
     /// <summary>Bytes written into manifest slots.</summary>
     public required long ManifestBytes { get; init; }
 

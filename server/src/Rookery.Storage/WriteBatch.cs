@@ -1,3 +1,6 @@
+using System.Buffers.Binary;
+using Rookery.Disk;
+
 namespace Rookery.Storage;
 
 /// <summary>
@@ -5,45 +8,169 @@ namespace Rookery.Storage;
 /// itself sees them (<see cref="TryGet"/>), and can take them back to a mark, so that a command that is refused half-way leaves nothing.
 /// One thread, one batch at a time. Versions of one key are put in order: sequences never fall.
 /// </summary>
-public sealed class WriteBatch
+public sealed unsafe class WriteBatch
 {
-    internal WriteBatch()
+    private readonly int chunkBytes;
+    private readonly List<nint> nodes = [];
+    private readonly List<RangeTombstone> ranges = [];
+    private EngineState? state;
+    private RangeTombstoneSet rangeTombstones = RangeTombstoneSet.Empty;
+    private int largeValues;
+
+    internal WriteBatch(int chunkBytes)
     {
+        this.chunkBytes = chunkBytes;
     }
 
     /// <summary>The journal index of the frame.</summary>
-    public long Index => throw new NotSupportedException();
+    public long Index { get; private set; }
 
     /// <summary>The frame's term.</summary>
-    public long Term => throw new NotSupportedException();
+    public long Term { get; private set; }
+
+    /// <summary>Whether it is between <see cref="StorageEngine.Begin"/> and <see cref="StorageEngine.Apply"/>.</summary>
+    internal bool IsOpen => state is not null;
+
+    /// <summary>The range tombstones put by now.</summary>
+    internal IReadOnlyList<RangeTombstone> Ranges => ranges;
+
+    private EngineState State
+    {
+        get
+        {
+            Invariant.Holds(state is not null, "a batch is written to between Begin and Apply");
+            return state;
+        }
+    }
+
+    // The batch that is being written is the one after the last complete one.
+    private int OwnBatch => State.Active.LastBatch + 1;
 
     /// <summary>Stores a value. Longer than <see cref="StorageOptions.ChunkBytes"/> it becomes large by itself; what it replaces is not released by itself.</summary>
     public void Put(ReadOnlySpan<byte> key, long sequence, ReadOnlySpan<byte> value) => Put(key, sequence, value, []);
 
     /// <summary>Stores a value that is <paramref name="head"/> and then <paramref name="tail"/>.</summary>
-    public void Put(ReadOnlySpan<byte> key, long sequence, ReadOnlySpan<byte> head, ReadOnlySpan<byte> tail) => throw new NotSupportedException();
+    public void Put(ReadOnlySpan<byte> key, long sequence, ReadOnlySpan<byte> head, ReadOnlySpan<byte> tail)
+    {
+        if ((long)head.Length + tail.Length <= chunkBytes)
+        {
+            Insert(key, sequence, RowKind.Put, head, tail);
+        }
+        else
+        {
+            PutLarge(key, sequence, head, tail);
+        }
+    }
 
     /// <summary>Deletes a key, whether it exists or not.</summary>
-    public void Delete(ReadOnlySpan<byte> key, long sequence) => throw new NotSupportedException();
+    public void Delete(ReadOnlySpan<byte> key, long sequence) => Insert(key, sequence, RowKind.Tombstone, [], []);
 
-    /// <summary>Deletes every row in [from, toExclusive) whose sequence is lower than <paramref name="sequence"/>, chunks of large values in the range included.</summary>
-    public void DeleteRange(ReadOnlySpan<byte> from, ReadOnlySpan<byte> toExclusive, long sequence) => throw new NotSupportedException();
+    /// <summary>Deletes every row in [from, toExclusive) whose sequence is lower than <paramref name="sequence"/>.</summary>
+    /// <remarks>Chunks of large values go with it only where the range covers a whole database; otherwise release them one by one before.</remarks>
+    public void DeleteRange(ReadOnlySpan<byte> from, ReadOnlySpan<byte> toExclusive, long sequence)
+    {
+        Invariant.Holds(from.SequenceCompareTo(toExclusive) < 0, "a range has its start below its end");
+        ranges.Add(new RangeTombstone(from.ToArray(), toExclusive.ToArray(), sequence));
+        Cover();
+    }
 
     /// <summary>Gives back the chunks of a large value that this batch replaces or deletes. Nothing happens for a row that is not large. Snapshots that see it still read it.</summary>
-    public void ReleaseLarge(in Row previous, long sequence) => throw new NotSupportedException();
+    public void ReleaseLarge(in Row previous, long sequence)
+    {
+        if (previous.IsLarge)
+        {
+            Span<byte> key = stackalloc byte[LargeValue.StemBytes];
+            LargeValue.WriteReleasedKey(key, new LargeValue(previous.Stored).Stem);
+            Span<byte> length = stackalloc byte[sizeof(long)];
+            BinaryPrimitives.WriteInt64LittleEndian(length, previous.Length);
+            Add(key, sequence, RowKind.Put, length, []);
+        }
+    }
 
     /// <summary>Looks a key up, this batch's own rows included.</summary>
+    /// <param name="key">The whole key.</param>
+    /// <param name="row">The row, to be disposed before the batch is applied, when there is one.</param>
     /// <exception cref="DamagedException">The place that would hold it cannot be trusted.</exception>
-    public bool TryGet(ReadOnlySpan<byte> key, out Row row) => throw new NotSupportedException();
+    public bool TryGet(ReadOnlySpan<byte> key, out Row row) => Lookup.TryGet(State, OwnBatch, rangeTombstones, key, out row);
 
     /// <summary>Walks a range, the rows that the batch has put by now included. Ended before the next put.</summary>
-    public RowCursor Seek(ReadOnlySpan<byte> from, ReadOnlySpan<byte> toExclusive, bool backward = false) => throw new NotSupportedException();
+    public RowCursor Seek(ReadOnlySpan<byte> from, ReadOnlySpan<byte> toExclusive, bool backward = false) =>
+        new(State, OwnBatch, rangeTombstones, from, toExclusive, backward);
 
     /// <summary>A place to go back to.</summary>
-    public BatchMark Mark() => throw new NotSupportedException();
+    public BatchMark Mark() => new(nodes.Count, ranges.Count);
 
     /// <summary>Takes back everything since <paramref name="mark"/>.</summary>
-    public void RollBack(BatchMark mark) => throw new NotSupportedException();
+    public void RollBack(BatchMark mark)
+    {
+        Invariant.Holds(IsOpen && mark.Rows <= nodes.Count && mark.RangeTombstones <= ranges.Count, "a batch goes back, not forward");
+        for (int i = mark.Rows; i < nodes.Count; i++)
+        {
+            ((MemtableNode*)nodes[i])->Batch = MemtableNode.TakenBack;
+        }
+
+        nodes.RemoveRange(mark.Rows, nodes.Count - mark.Rows);
+        if (mark.RangeTombstones < ranges.Count)
+        {
+            ranges.RemoveRange(mark.RangeTombstones, ranges.Count - mark.RangeTombstones);
+            Cover();
+        }
+    }
+
+    /// <summary>Opens the batch on a state, of which it takes over a reference.</summary>
+    internal void Open(EngineState on, long index, long term)
+    {
+        Invariant.Holds(!IsOpen, "one batch is open at a time");
+        state = on;
+        Index = index;
+        Term = term;
+        rangeTombstones = on.RangeTombstones;
+    }
+
+    /// <summary>Ends the batch; its rows stay.</summary>
+    internal void Close()
+    {
+        State.Release();
+        state = null;
+        nodes.Clear();
+        ranges.Clear();
+        largeValues = 0;
+    }
+
+    private void PutLarge(ReadOnlySpan<byte> key, long sequence, ReadOnlySpan<byte> head, ReadOnlySpan<byte> tail)
+    {
+        Span<byte> chunkKey = stackalloc byte[LargeValue.ChunkKeyBytes];
+        Span<byte> stem = stackalloc byte[LargeValue.StemBytes];
+        LargeValue.WriteStem(stem, key, Index, checked((ushort)largeValues++));
+        Span<byte> reference = stackalloc byte[LargeValue.ReferenceBytes];
+        LargeValue.WriteReference(reference, (long)head.Length + tail.Length, chunkBytes, stem);
+        for (uint chunk = 0; !head.IsEmpty || !tail.IsEmpty; chunk++)
+        {
+            ReadOnlySpan<byte> fromHead = head[..Math.Min(chunkBytes, head.Length)];
+            ReadOnlySpan<byte> fromTail = tail[..Math.Min(chunkBytes - fromHead.Length, tail.Length)];
+            LargeValue.WriteChunkKey(chunkKey, stem, chunk);
+            Add(chunkKey, sequence, RowKind.Put, fromHead, fromTail);
+            head = head[fromHead.Length..];
+            tail = tail[fromTail.Length..];
+        }
+
+        Insert(key, sequence, RowKind.LargeReference, reference, []);
+    }
+
+    private void Insert(ReadOnlySpan<byte> key, long sequence, RowKind kind, ReadOnlySpan<byte> head, ReadOnlySpan<byte> tail)
+    {
+        Invariant.Holds(key.Length is >= MemtableNode.KeyspaceBytes and <= RunWriter.KeyLimitBytes, "a key has a database, a table and at most its limit of bytes");
+        Invariant.Holds(key[MemtableNode.KeyspaceBytes - 1] < TableMap.Released && State.Sources.Tables.Knows(key[MemtableNode.KeyspaceBytes - 1]), "rows belong to a table that the engine was told of");
+        Add(key, sequence, kind, head, tail);
+    }
+
+    private void Add(ReadOnlySpan<byte> key, long sequence, RowKind kind, ReadOnlySpan<byte> head, ReadOnlySpan<byte> tail)
+    {
+        Invariant.Holds(sequence >= State.Position.Sequence, "sequences never fall");
+        nodes.Add((nint)State.Active.Insert(key, sequence, kind, head, tail));
+    }
+
+    private void Cover() => rangeTombstones = RangeTombstoneSet.Union([State.RangeTombstones, new RangeTombstoneSet(ranges)]);
 }
 
 /// <summary>A place in a <see cref="WriteBatch"/>.</summary>

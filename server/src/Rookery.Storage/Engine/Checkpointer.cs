@@ -1,0 +1,62 @@
+using Rookery.Disk;
+
+namespace Rookery.Storage;
+
+/// <summary>Makes a second directory with what is durable, sharing the runs by hard links.</summary>
+internal sealed class Checkpointer(EngineContext context)
+{
+    private const int CopyBytes = 256 * 1024;
+
+    /// <summary>Fills an empty or missing directory.</summary>
+    /// <returns>What is in it.</returns>
+    public ManifestPosition CopyTo(string targetDirectory)
+    {
+        EngineState state = context.Published.Acquire();
+        try
+        {
+            ManifestRecord manifest = context.Durable.Manifest;
+            context.Disk.CreateDirectory(targetDirectory);
+            foreach (RunEntry file in state.Runs.Files().DistinctBy(file => file.Summary.FileId))
+            {
+                LinkOrCopy(context.Durable.PathOf(file.Summary.FileId), Path.Join(targetDirectory, RunFileName.Of(file.Summary.FileId)));
+            }
+
+            context.Disk.SyncDirectory(targetDirectory);
+            new ManifestSlots(context.Disk, targetDirectory, context.Io).Write(manifest);
+            return manifest.Position;
+        }
+        finally
+        {
+            state.Release();
+        }
+    }
+
+    private void LinkOrCopy(string source, string target)
+    {
+        try
+        {
+            context.Disk.Link(source, target);
+        }
+        catch (DiskException refused) when (refused.Error == Errno.CrossDevice)
+        {
+            Copy(source, target);
+        }
+    }
+
+    private void Copy(string source, string target)
+    {
+        using IDiskFile from = context.Disk.Open(source, DiskOpen.Read);
+        using IDiskFile to = context.Disk.Open(target, DiskOpen.CreateNew);
+        byte[] buffer = new byte[CopyBytes];
+        long offset = 0;
+        for (int read = from.Read(buffer, 0); read > 0; read = from.Read(buffer, offset))
+        {
+            long begun = context.Io.Begin();
+            to.Write(buffer.AsSpan(0, read), offset);
+            to.Sync();
+            context.Io.Record(IoKind.Backup, begun, read);
+            context.Options.Pacer?.Yield(read, urgent: false);
+            offset += read;
+        }
+    }
+}

@@ -1,0 +1,95 @@
+using Rookery.Disk;
+
+namespace Rookery.Storage;
+
+/// <summary>Merges what inputs have below some key into one output file, or as much as fits one.</summary>
+internal sealed class CompactionMerge(EngineContext context, Memtable none, byte group, SortedRun[] inputs, ReadOnlySpan<SortedRun> older) : IDisposable
+{
+    private readonly RowDropping dropping =
+        new(context, group, none, context.Published.Current.Runs, context.Durable.RangeTombstones, older);
+
+    private readonly RunOutput output = new(context, IoKind.Compaction, context.Durable.RangeTombstones);
+    private byte[]? resumeAt;
+
+    /// <summary>The files written: one, or none when no row was left.</summary>
+    public IReadOnlyList<RunEntry> Files { get; private set; } = [];
+
+    /// <summary>Their bytes.</summary>
+    public long Bytes => output.Bytes;
+
+    /// <summary>Merges up to <paramref name="toExclusive"/> (empty: to the end).</summary>
+    /// <returns>False when damage was met.</returns>
+    public bool Run(ReadOnlySpan<byte> toExclusive)
+    {
+        using var cursor = new MergingCursor([.. inputs.Select(OpenSource)], MergedRows.LiveAndTombstones);
+        long unpaced = 0;
+        bool found = cursor.SeekForward([]);
+        while (found && (toExclusive.IsEmpty || cursor.Key.SequenceCompareTo(toExclusive) < 0))
+        {
+            if (output.IsFull)
+            {
+                resumeAt = cursor.Key.ToArray();
+                break;
+            }
+
+            if (!dropping.MayDrop(cursor.Key, cursor.Sequence, cursor.Kind, cursor.Value))
+            {
+                output.Add(cursor.Key, cursor.Sequence, cursor.Kind, cursor.Value);
+            }
+
+            unpaced += cursor.Key.Length + cursor.Value.Length;
+            if (unpaced > RunOutput.PaceBytes)
+            {
+                context.Options.Pacer?.Yield(unpaced, context.IsUrgent);
+                context.FlushBetween?.Invoke();
+                unpaced = 0;
+            }
+
+            found = cursor.Move();
+        }
+
+        if (cursor.Damage is not null)
+        {
+            return false;
+        }
+
+        resumeAt ??= found ? toExclusive.ToArray() : null;
+        Files = output.Finish();
+        return true;
+    }
+
+    /// <summary>What is left of the inputs.</summary>
+    public SortedRun[] Left() => resumeAt is null
+        ? []
+        : [.. inputs.Select(run => new SortedRun([.. run.Files.Where(IsLeft).Select(Rest)])).Where(run => run.Files.Length > 0)];
+
+    /// <summary>Makes runs that contain the output durable and visible.</summary>
+    public void Install(SortedRun[]?[] runs)
+    {
+        RangeTombstoneSet tombstones = CoveredRuns.Drop(runs, context.Durable.RangeTombstones);
+        var next = new RunSet(runs);
+        try
+        {
+            output.HandOver();
+            context.Durable.Install(context, next, context.Durable.Manifest.Position, tombstones, flushed: null);
+        }
+        finally
+        {
+            next.Release();
+        }
+    }
+
+    public void Dispose()
+    {
+        output.Dispose();
+        dropping.Dispose();
+    }
+
+    private bool IsLeft(RunEntry file) => file.LastKey.SequenceCompareTo(resumeAt) >= 0;
+
+    private RunEntry Rest(RunEntry file) => file.FirstKey.SequenceCompareTo(resumeAt) >= 0 ? file : file with { From = resumeAt };
+
+    private MergeSource OpenSource(SortedRun run) => new(
+        new SortedRunCursor(run.Files, context.Sources.Damage, context.Sources.Tables.NamesOf(group), static reader => reader.OpenSequentialCursor(IoKind.Compaction)),
+        RangeTombstoneSet.Empty);
+}

@@ -1,0 +1,48 @@
+namespace Rookery.Storage;
+
+/// <summary>What range tombstones make of runs: those that are covered whole go without being read, and tombstones that cover nothing any more go too.</summary>
+internal static class CoveredRuns
+{
+    /// <summary>Takes covered files out of <paramref name="runs"/>.</summary>
+    /// <returns>The tombstones that are still needed.</returns>
+    public static RangeTombstoneSet Drop(SortedRun[]?[] runs, RangeTombstoneSet tombstones)
+    {
+        if (tombstones.IsEmpty)
+        {
+            return tombstones;
+        }
+
+        for (int group = 0; group < runs.Length; group++)
+        {
+            if (runs[group] is { } ofGroup)
+            {
+                runs[group] = [.. ofGroup
+                    .Select(run => run.Files.Any(file => IsCovered(file, tombstones)) ? new SortedRun([.. run.Files.Where(file => !IsCovered(file, tombstones))]) : run)
+                    .Where(run => run.Files.Length > 0)];
+            }
+        }
+
+        RunEntry[] left = [.. runs.Where(ofGroup => ofGroup is not null).SelectMany(ofGroup => ofGroup!).SelectMany(run => run.Files)];
+        RangeTombstone[] needed = [.. tombstones.Pieces.Where(piece => left.Any(file => MayHide(piece, file)))];
+        return needed.Length == tombstones.Pieces.Count ? tombstones : new RangeTombstoneSet(needed);
+    }
+
+    /// <summary>Whether a tombstone may hide rows of a file.</summary>
+    public static bool MayHide(in RangeTombstone piece, RunEntry file) =>
+        file.Summary.SmallestSequence < piece.Sequence && file.ClearedThrough < piece.Sequence && file.Overlaps(piece.From.Span, piece.ToExclusive.Span);
+
+    private static bool IsCovered(RunEntry file, RangeTombstoneSet tombstones)
+    {
+        foreach (RangeTombstone piece in tombstones.Pieces)
+        {
+            if (file.Summary.LargestSequence < piece.Sequence
+                && file.FirstKey.SequenceCompareTo(piece.From.Span) >= 0
+                && file.LastKey.SequenceCompareTo(piece.ToExclusive.Span) < 0)
+            {
+                return true;
+            }
+        }
+
+        return false;
+    }
+}

@@ -1,0 +1,48 @@
+namespace Rookery.Storage;
+
+/// <summary>Gathers what an engine says about itself.</summary>
+internal static class EngineStatistics
+{
+    /// <summary>Everything at one moment.</summary>
+    public static StorageStatistics Of(EngineContext context, Compactor compactor, string? health)
+    {
+        EngineState state = context.Published.Acquire();
+        try
+        {
+            return new StorageStatistics
+            {
+                Groups = [.. context.Sources.Tables.Groups.Where(group => !state.Runs.Of(group).IsEmpty).Select(group => Of(group, state))],
+                MemtableBytes = state.Active.Bytes,
+                FrozenBytes = state.Frozen.Sum(memtable => memtable.Bytes),
+                Flushes = context.Counters.Flushes,
+                FlushedBytes = context.Counters.FlushedBytes,
+                Compactions = context.Counters.Compactions,
+                CompactedBytes = context.Counters.CompactedBytes,
+                LinkedFiles = context.Counters.LinkedFiles,
+                ManifestBytes = context.Durable.WrittenBytes,
+                Failures = context.Counters.Failures,
+                OldestReaderAge = context.Published.OldestReaderAge,
+                PendingCompactionBytes = compactor.PendingBytes(state.Runs),
+                RangeTombstones = state.RangeTombstones.Pieces.Count,
+                Damage = context.Sources.Damage.Events,
+                Health = health,
+            };
+        }
+        finally
+        {
+            state.Release();
+        }
+    }
+
+    private static GroupStatistics Of(byte group, EngineState state)
+    {
+        SortedRun[] runs = state.Runs.Of(group).ToArray();
+        return new GroupStatistics(
+            group,
+            state.Sources.Tables.NamesOf(group),
+            runs.Length,
+            runs.Sum(run => run.Files.Length),
+            runs.Sum(run => run.Bytes),
+            runs.Sum(run => run.Rows));
+    }
+}

@@ -1,0 +1,136 @@
+namespace Rookery.Storage;
+
+/// <summary>Writes one file again without the rows that are dead: chunks of released values, ranges that were deleted.</summary>
+internal sealed class FileRewrite(EngineContext context, Memtable none)
+{
+    private const int SampledRows = 256;
+
+    // Above this many range tombstones, files are rewritten for their sake whatever the share they cover: the manifest and each read carry them.
+    private const int RangeTombstoneLimit = 64;
+
+    /// <summary>A chunk file of which more than half is dead; null when there is none.</summary>
+    public static RunEntry? FindDead(EngineContext context, RunSet runs)
+    {
+        foreach (SortedRun run in runs.Of(TableMap.Chunks))
+        {
+            foreach (RunEntry file in run.Files)
+            {
+                if (file.IsReadable && file.DeadBytes * 2 > file.Summary.LogicalBytes && !IsKnownDamaged(context, file))
+                {
+                    return file;
+                }
+            }
+        }
+
+        return null;
+    }
+
+    /// <summary>A file of which a deleted range covers a quarter or more; null when there is none.</summary>
+    public static (byte Group, RunEntry File)? FindCovered(EngineContext context, RunSet runs)
+    {
+        RangeTombstoneSet tombstones = context.Durable.RangeTombstones;
+        foreach (byte group in tombstones.IsEmpty ? [] : context.Sources.Tables.Groups)
+        {
+            foreach (SortedRun run in runs.Of(group))
+            {
+                foreach (RunEntry file in run.Files)
+                {
+                    if (file.IsReadable && IsWorthIt(file, tombstones) && !IsKnownDamaged(context, file))
+                    {
+                        return (group, file);
+                    }
+                }
+            }
+        }
+
+        return null;
+    }
+
+    /// <summary>Whether a sample of a file's rows says that over half of it is stale by the filter.</summary>
+    public static bool IsMostlyStale(EngineContext context, Memtable none, byte group, RunEntry file)
+    {
+        if (context.Options.Filter is not { } filter || !context.Sources.Tables.TablesOf(group).Any(filter.Concerns) || !file.IsReadable)
+        {
+            return false;
+        }
+
+        var settled = new EngineState(context.Sources, none, [], context.Published.Current.Runs, context.Durable.RangeTombstones, default);
+        using RunCursor rows = file.Reader.OpenCursor();
+        int asked = 0;
+        int stale = 0;
+        for (bool found = rows.SeekForward([]); found && asked < SampledRows; found = rows.Move(), asked++)
+        {
+            bool isStale = rows.Kind == RowKind.Put && filter.Concerns(rows.Key[MemtableNode.KeyspaceBytes - 1])
+                && filter.IsStale(rows.Key, rows.Sequence, rows.Value, new Snapshot(settled));
+            stale += isStale ? 1 : 0;
+        }
+
+        settled.Release();
+        return stale * 2 > asked;
+    }
+
+    /// <summary>Writes the file again and puts the new one in its place.</summary>
+    public bool Do(byte group, RunEntry file)
+    {
+        ReadOnlySpan<SortedRun> runs = context.Published.Current.Runs.Of(group);
+        using var merge = new CompactionMerge(context, none, group, [new SortedRun([file])], runs[(PlaceOf(file, runs) + 1)..]);
+        if (!merge.Run([]))
+        {
+            return true;                                // damage, which is noted by now
+        }
+
+        SortedRun[]?[] changed = context.Published.Current.Runs.ToArrays();
+        SortedRun[] ofGroup = changed[group] ?? [];
+        int place = PlaceOf(file, ofGroup);
+        if (place == ofGroup.Length)
+        {
+            return true;                                // a flush that came in between changed it: chosen anew
+        }
+
+        RunEntry[] left = [.. merge.Files, .. merge.Left().SelectMany(run => run.Files)];
+        SortedRun replaced = ofGroup[place].Replace(file, left);
+        changed[group] = [.. ofGroup[..place], .. replaced.Files.Length > 0 ? (ReadOnlySpan<SortedRun>)[replaced] : [], .. ofGroup[(place + 1)..]];
+        merge.Install(changed);
+        context.Counters.Compactions++;
+        context.Counters.CompactedBytes += merge.Bytes;
+        return true;
+    }
+
+    private static int PlaceOf(RunEntry file, ReadOnlySpan<SortedRun> runs)
+    {
+        int place = 0;
+        while (place < runs.Length && !runs[place].Files.Any(entry => ReferenceEquals(entry, file)))
+        {
+            place++;
+        }
+
+        return place;
+    }
+
+    private static bool IsWorthIt(RunEntry file, RangeTombstoneSet tombstones)
+    {
+        long covered = 0;
+        bool isTouched = false;
+        foreach (RangeTombstone piece in tombstones.Pieces)
+        {
+            if (CoveredRuns.MayHide(piece, file))
+            {
+                isTouched = true;
+                covered += BytesWithin(file.Reader!.Index, piece);
+            }
+        }
+
+        return isTouched && (covered * 4 >= file.Summary.FileBytes || tombstones.Pieces.Count > RangeTombstoneLimit);
+    }
+
+    // By whole blocks: a little more than it is.
+    private static long BytesWithin(RunIndex index, in RangeTombstone piece)
+    {
+        int first = Math.Max(0, index.BlockOf(piece.From.Span));
+        int last = index.BlockOf(piece.ToExclusive.Span);
+        return last < first ? 0 : index.Offset(last + 1) - index.Offset(first);
+    }
+
+    private static bool IsKnownDamaged(EngineContext context, RunEntry file) =>
+        context.Sources.Damage.Events.Any(damage => string.Equals(damage.File, file.Reader!.Path, StringComparison.Ordinal));
+}

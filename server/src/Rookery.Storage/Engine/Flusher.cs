@@ -1,0 +1,133 @@
+using System.Buffers.Binary;
+using Rookery.Disk;
+
+namespace Rookery.Storage;
+
+/// <summary>Writes a frozen memtable into one sorted run for each group, once and in order, and then flips the manifest.</summary>
+internal sealed unsafe class Flusher(EngineContext context)
+{
+    /// <summary>Flushes the oldest frozen memtable, if there is one.</summary>
+    /// <exception cref="DiskException">Nothing changed; the memtable waits for another attempt.</exception>
+    public bool FlushOldest()
+    {
+        Memtable[] frozen = context.Published.Current.Frozen;
+        if (frozen.Length == 0)
+        {
+            return false;
+        }
+
+        Memtable memtable = frozen[^1];
+        RangeTombstoneSet tombstones = RangeTombstoneSet.Union([context.Durable.RangeTombstones, memtable.RangeTombstones]);
+        SortedRun[]?[] runs = context.Published.Current.Runs.ToArrays();
+        using var output = new FlushOutput(context, memtable, tombstones);
+        foreach (byte group in context.Sources.Tables.Groups)
+        {
+            if (output.Write(group) is { } added)
+            {
+                runs[group] = [added, .. runs[group] ?? []];
+            }
+        }
+
+        CountReleased(memtable, runs);
+        tombstones = CoveredRuns.Drop(runs, tombstones);
+        var next = new RunSet(runs);
+        try
+        {
+            output.HandOver();
+            context.Durable.Install(context, next, memtable.Position, tombstones, memtable);
+        }
+        finally
+        {
+            next.Release();
+        }
+
+        context.Counters.Flushes++;
+        context.Counters.FlushedBytes += output.Bytes;
+        return true;
+    }
+
+    // Chunks lie where they are until over half of their run is dead: how much is dead is counted here, when a release becomes durable.
+    private void CountReleased(Memtable memtable, SortedRun[]?[] runs)
+    {
+        Span<byte> chunk = stackalloc byte[LargeValue.ChunkKeyBytes];
+        foreach (SkipList list in memtable.Lists.Where(list => (byte)list.Keyspace == TableMap.Released))
+        {
+            for (MemtableNode* node = list.First; node is not null; node = MemtableNode.Next(node, 0))
+            {
+                if (node->Batch > memtable.LastBatch)
+                {
+                    continue;
+                }
+
+                MemtableNode.Key(node).CopyTo(chunk);
+                chunk[sizeof(uint)] = TableMap.Chunks;
+                chunk[LargeValue.StemBytes..].Clear();
+                long released = BinaryPrimitives.ReadInt64LittleEndian(MemtableNode.Value(node));
+                AddDeadBytes(runs[TableMap.Chunks] ?? [], chunk, released);
+            }
+        }
+    }
+
+    private static void AddDeadBytes(SortedRun[] chunkRuns, ReadOnlySpan<byte> firstChunk, long released)
+    {
+        ulong hash = KeyHash.Of(firstChunk);
+        for (int i = 0; i < chunkRuns.Length; i++)
+        {
+            if (chunkRuns[i].FileOf(firstChunk) is { IsReadable: true } file && file.Reader.MayContain(hash))
+            {
+                chunkRuns[i] = chunkRuns[i].Replace(file, file with { DeadBytes = file.DeadBytes + released });
+            }
+        }
+    }
+}
+
+/// <summary>The files of one flush, all groups together: they are kept or dropped as one.</summary>
+internal sealed unsafe class FlushOutput(EngineContext context, Memtable memtable, RangeTombstoneSet rangeTombstones) : IDisposable
+{
+    private readonly List<RunOutput> outputs = [];
+
+    /// <summary>Bytes written.</summary>
+    public long Bytes => outputs.Sum(output => output.Bytes);
+
+    /// <summary>Writes the rows of one group; null when there is nothing to write.</summary>
+    public SortedRun? Write(byte group)
+    {
+        RunSet runs = context.Published.Current.Runs;
+        using var dropping = new RowDropping(context, group, memtable, runs, rangeTombstones, runs.Of(group));
+        var output = new RunOutput(context, IoKind.RunWrite, rangeTombstones);
+        outputs.Add(output);
+        foreach (SkipList list in memtable.Lists)
+        {
+            if (context.Sources.Tables.GroupOf((byte)list.Keyspace) == group)
+            {
+                Write(list, dropping, output);
+            }
+        }
+
+        IReadOnlyList<RunEntry> files = output.Finish();
+        return files.Count == 0 ? null : new SortedRun(files);
+    }
+
+    /// <summary>Says that a manifest may name the files.</summary>
+    public void HandOver() => outputs.ForEach(output => output.HandOver());
+
+    public void Dispose() => outputs.ForEach(output => output.Dispose());
+
+    private void Write(SkipList list, RowDropping dropping, RunOutput output)
+    {
+        MemtableNode* written = null;
+        for (MemtableNode* node = list.First; node is not null; node = MemtableNode.Next(node, 0))
+        {
+            if (node->Batch > memtable.LastBatch || (written is not null && MemtableNode.Key(written).SequenceEqual(MemtableNode.Key(node))))
+            {
+                continue;
+            }
+
+            written = node;
+            if (!dropping.MayDrop(MemtableNode.Key(node), node->Sequence, node->Kind, MemtableNode.Value(node)))
+            {
+                output.Add(MemtableNode.Key(node), node->Sequence, node->Kind, MemtableNode.Value(node));
+            }
+        }
+    }
+}

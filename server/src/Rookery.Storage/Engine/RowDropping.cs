@@ -1,0 +1,104 @@
+using System.Buffers.Binary;
+
+namespace Rookery.Storage;
+
+/// <summary>
+/// Says which rows of a flush or compaction need not be written, and why not. It looks only at what the next manifest will contain: a row that is stale by what is
+/// applied but not yet durable must stay, because after a crash the journal is replayed from there.
+/// </summary>
+internal sealed class RowDropping : IDisposable
+{
+    // Asking the filter costs a lookup. Of each 1,024 rows the first 64 are asked about; the others only when a quarter of those was stale.
+    private const int Stride = 1024;
+    private const int Sample = 64;
+    private const int StaleOfSample = 16;
+
+    private readonly byte group;
+    private readonly RangeTombstoneSet rangeTombstones;
+    private readonly SortedRun[] older;
+    private readonly ICompactionFilter? filter;
+    private readonly EngineState settled;
+    private int asked;
+    private int stale;
+
+    /// <summary>Prepares for one group.</summary>
+    /// <param name="context">The engine.</param>
+    /// <param name="group">The group that is written.</param>
+    /// <param name="flushed">The memtable that is flushed; an empty one in a compaction.</param>
+    /// <param name="runs">The runs by now.</param>
+    /// <param name="rangeTombstones">What hides rows.</param>
+    /// <param name="older">Sorted runs of the group that are older than everything that is being merged.</param>
+    public RowDropping(EngineContext context, byte group, Memtable flushed, RunSet runs, RangeTombstoneSet rangeTombstones, ReadOnlySpan<SortedRun> older)
+    {
+        this.group = group;
+        this.rangeTombstones = rangeTombstones;
+        this.older = older.ToArray();
+        filter = context.Options.Filter is { } given && context.Sources.Tables.TablesOf(group).Any(given.Concerns) ? given : null;
+        settled = new EngineState(context.Sources, flushed, [], runs, rangeTombstones, flushed.Position);
+    }
+
+    /// <summary>Whether a row, the newest of its key in what is merged, may be left out.</summary>
+    public bool MayDrop(ReadOnlySpan<byte> key, long sequence, RowKind kind, ReadOnlySpan<byte> value)
+    {
+        if (!rangeTombstones.IsEmpty && rangeTombstones.CoveringSequence(key) > sequence)
+        {
+            return true;
+        }
+
+        return kind == RowKind.Tombstone ? !IsInOlder(key)
+            : group == TableMap.Chunks ? IsReleased(key)
+            : group == TableMap.Released ? !HasChunks(key)
+            : filter is not null && filter.Concerns(key[MemtableNode.KeyspaceBytes - 1]) && IsStale(key, sequence, kind, value);
+    }
+
+    public void Dispose() => settled.Release();
+
+    private bool IsInOlder(ReadOnlySpan<byte> key)
+    {
+        ulong hash = older.Length == 0 ? 0 : KeyHash.Of(key);
+        foreach (SortedRun run in older)
+        {
+            if (run.FileOf(key) is { } file && (!file.IsReadable || file.Reader.MayContain(hash)))
+            {
+                return true;
+            }
+        }
+
+        return false;
+    }
+
+    private bool IsReleased(ReadOnlySpan<byte> chunkKey)
+    {
+        Span<byte> released = stackalloc byte[LargeValue.StemBytes];
+        LargeValue.WriteReleasedKey(released, chunkKey[..LargeValue.StemBytes]);
+        return Lookup.MayHold(settled, released) && Lookup.Holds(settled, released);
+    }
+
+    // The note of a release has served when no chunk of the value is left.
+    private bool HasChunks(ReadOnlySpan<byte> releasedKey)
+    {
+        Span<byte> chunk = stackalloc byte[LargeValue.ChunkKeyBytes];
+        releasedKey.CopyTo(chunk);
+        chunk[sizeof(uint)] = TableMap.Chunks;
+        BinaryPrimitives.WriteUInt32BigEndian(chunk[LargeValue.StemBytes..], 0);
+        return Lookup.MayHold(settled, chunk);
+    }
+
+    private bool IsStale(ReadOnlySpan<byte> key, long sequence, RowKind kind, ReadOnlySpan<byte> value)
+    {
+        int place = asked++ % Stride;
+        if (place == 0)
+        {
+            stale = 0;
+        }
+
+        if (place >= Sample && stale < StaleOfSample)
+        {
+            return false;
+        }
+
+        bool isStale = filter!.IsStale(key, sequence, kind == RowKind.LargeReference ? [] : value, new Snapshot(settled));
+        stale += isStale && place < Sample ? 1 : 0;
+        return isStale;
+    }
+}

@@ -1,0 +1,89 @@
+using System.Buffers;
+using System.Buffers.Binary;
+using Rookery.Disk;
+
+namespace Rookery.Storage;
+
+/// <summary>
+/// What a row holds instead of a large value: [u64 length][u32 chunk bytes][bytes that all chunk keys begin with], little-endian.
+/// A chunk's key is [u32 database][table 255][u64 journal index][u16 how many large values the batch had stored before][u32 chunk], big-endian: unique, because indexes are.
+/// </summary>
+internal readonly ref struct LargeValue
+{
+    /// <summary>Bytes of a reference.</summary>
+    public const int ReferenceBytes = sizeof(long) + sizeof(int) + StemBytes;
+
+    /// <summary>Bytes that the keys of all chunks of a value share.</summary>
+    public const int StemBytes = MemtableNode.KeyspaceBytes + sizeof(long) + sizeof(ushort);
+
+    /// <summary>Bytes of a chunk's key.</summary>
+    public const int ChunkKeyBytes = StemBytes + sizeof(uint);
+
+    private readonly ReadOnlySpan<byte> reference;
+
+    /// <summary>Reads a reference.</summary>
+    public LargeValue(ReadOnlySpan<byte> reference)
+    {
+        Invariant.Holds(reference.Length == ReferenceBytes, "a reference to a large value has its fixed length");
+        this.reference = reference;
+    }
+
+    /// <summary>Bytes of the value.</summary>
+    public long Length => BinaryPrimitives.ReadInt64LittleEndian(reference);
+
+    /// <summary>What the keys of its chunks begin with.</summary>
+    public ReadOnlySpan<byte> Stem => reference[^StemBytes..];
+
+    private int ChunkBytes => BinaryPrimitives.ReadInt32LittleEndian(reference[sizeof(long)..]);
+
+    /// <summary>Writes a reference.</summary>
+    public static void WriteReference(Span<byte> target, long length, int chunkBytes, ReadOnlySpan<byte> stem)
+    {
+        BinaryPrimitives.WriteInt64LittleEndian(target, length);
+        BinaryPrimitives.WriteInt32LittleEndian(target[sizeof(long)..], chunkBytes);
+        stem.CopyTo(target[(sizeof(long) + sizeof(int))..]);
+    }
+
+    /// <summary>Writes what all chunk keys of a value begin with.</summary>
+    public static void WriteStem(Span<byte> target, ReadOnlySpan<byte> rowKey, long index, ushort ordinal)
+    {
+        rowKey[..sizeof(uint)].CopyTo(target);
+        target[sizeof(uint)] = TableMap.Chunks;
+        BinaryPrimitives.WriteInt64BigEndian(target[MemtableNode.KeyspaceBytes..], index);
+        BinaryPrimitives.WriteUInt16BigEndian(target[(MemtableNode.KeyspaceBytes + sizeof(long))..], ordinal);
+    }
+
+    /// <summary>Writes the key of a chunk.</summary>
+    public static void WriteChunkKey(Span<byte> target, ReadOnlySpan<byte> stem, uint chunk)
+    {
+        stem.CopyTo(target);
+        BinaryPrimitives.WriteUInt32BigEndian(target[StemBytes..], chunk);
+    }
+
+    /// <summary>Writes the key of the row that says that a value was released.</summary>
+    public static void WriteReleasedKey(Span<byte> target, ReadOnlySpan<byte> stem)
+    {
+        stem.CopyTo(target);
+        target[sizeof(uint)] = TableMap.Released;
+    }
+
+    /// <summary>Copies a part of the value.</summary>
+    public void CopyTo(EngineState state, int visibleBatch, IBufferWriter<byte> target, long offset, long count)
+    {
+        Span<byte> key = stackalloc byte[ChunkKeyBytes];
+        while (count > 0)
+        {
+            (long chunk, long within) = Math.DivRem(offset, ChunkBytes);
+            WriteChunkKey(key, Stem, (uint)chunk);
+            Invariant.Holds(Lookup.TryGetAnyKind(state, visibleBatch, key, out Row row), "the chunks of a large value live as long as its row");
+            using (row)
+            {
+                ReadOnlySpan<byte> part = row.Stored[(int)within..];
+                part = part[..(int)Math.Min(part.Length, count)];
+                target.Write(part);
+                offset += part.Length;
+                count -= part.Length;
+            }
+        }
+    }
+}

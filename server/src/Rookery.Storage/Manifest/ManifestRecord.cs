@@ -1,0 +1,38 @@
+namespace Rookery.Storage;
+
+/// <summary>What is on disk for good: everything that an open engine starts from.</summary>
+internal sealed record ManifestRecord
+{
+    /// <summary>Counts up with each write of a slot; the higher one counts.</summary>
+    public required long Revision { get; init; }
+
+    /// <summary>The highest feature level whose formats the directory may contain.</summary>
+    public required int FeatureLevel { get; init; }
+
+    /// <summary>The last batch that is in the runs.</summary>
+    public required ManifestPosition Position { get; init; }
+
+    /// <summary>File numbers from here on were never used.</summary>
+    public required long NextFileId { get; init; }
+
+    /// <summary>The sorted runs of each group, newest first, as files in key order.</summary>
+    public required IReadOnlyList<ManifestGroup> Groups { get; init; }
+
+    /// <summary>Range tombstones that still cover rows of runs.</summary>
+    public required IReadOnlyList<RangeTombstone> RangeTombstones { get; init; }
+
+    /// <summary>What the level above keeps here.</summary>
+    public required ReadOnlyMemory<byte> Metadata { get; init; }
+}
+
+/// <summary>The sorted runs of one group.</summary>
+/// <param name="Group">The group's number.</param>
+/// <param name="SortedRuns">Newest first.</param>
+internal sealed record ManifestGroup(byte Group, IReadOnlyList<IReadOnlyList<ManifestFile>> SortedRuns);
+
+/// <summary>One run file.</summary>
+/// <param name="Summary">What it holds; repeated here so that a file that cannot be opened still says which keys it had.</param>
+/// <param name="From">The first key that counts; empty when all do.</param>
+/// <param name="DeadBytes">Bytes of chunks whose value was released.</param>
+/// <param name="ClearedThrough">Rows that range tombstones up to this sequence hide are not in it.</param>
+internal sealed record ManifestFile(RunSummary Summary, ReadOnlyMemory<byte> From, long DeadBytes, long ClearedThrough);

@@ -1,0 +1,150 @@
+using System.Buffers;
+using System.Buffers.Binary;
+using Rookery.Disk;
+
+namespace Rookery.Storage;
+
+/// <summary>
+/// The two files that hold manifests in turn, so that the last good one is never written over. Within a slot the manifest stands twice: one rotten sector then
+/// does not make a durable manifest look like a torn one, which would mean falling back to the one before and losing what came after.
+/// </summary>
+/// <remarks>A copy is [8 magic][u32 format version][u32 CRC-32C of the rest][u32 length][u32 feature level][u64 revision][body], at a multiple of 4 KiB. Every version keeps this header.</remarks>
+internal sealed class ManifestSlots(IDisk disk, string directory, IIoRecorder io)
+{
+    /// <summary>The version that this program writes, and the highest that it reads.</summary>
+    public const int FormatVersion = 1;
+
+    private const int HeaderBytes = 32;
+    private const int AlignmentBytes = 4096;
+    private const int ChecksumFrom = 16;
+
+    private int nextSlot;
+
+    private static ReadOnlySpan<byte> Magic => "ROOKMANI"u8;
+
+    /// <summary>Bytes written since it was made.</summary>
+    public long WrittenBytes { get; private set; }
+
+    /// <summary>The names of the slots.</summary>
+    public static string NameOf(int slot) => slot == 0 ? "manifest-0" : "manifest-1";
+
+    /// <summary>Reads the newest manifest; null when there is none that can be trusted.</summary>
+    /// <exception cref="StorageFormatException">A newer program wrote it.</exception>
+    public ManifestRecord? Read()
+    {
+        ManifestRecord? newest = null;
+        for (int slot = 0; slot < 2; slot++)
+        {
+            string path = Path.Join(directory, NameOf(slot));
+            if (!disk.Exists(path))
+            {
+                continue;
+            }
+
+            ManifestRecord? found = ReadSlot(path);
+            if (found is not null && (newest is null || found.Revision > newest.Revision))
+            {
+                newest = found;
+                nextSlot = 1 - slot;
+            }
+        }
+
+        return newest;
+    }
+
+    /// <summary>Makes a manifest durable in the slot that does not hold the last good one.</summary>
+    /// <exception cref="DiskException">It may or may not be durable now. Its files must stay until a later one is, with a higher revision.</exception>
+    public void Write(ManifestRecord manifest)
+    {
+        var body = new ArrayBufferWriter<byte>(AlignmentBytes);
+        ManifestCodec.Encode(manifest, body);
+        int copyBytes = (HeaderBytes + body.WrittenCount + AlignmentBytes - 1) / AlignmentBytes * AlignmentBytes;
+        byte[] bytes = new byte[2 * copyBytes];
+        WriteCopy(bytes, manifest, body.WrittenSpan);
+        bytes.AsSpan(0, copyBytes).CopyTo(bytes.AsSpan(copyBytes));
+
+        string path = Path.Join(directory, NameOf(nextSlot));
+        bool isNew = !disk.Exists(path);
+        long begun = io.Begin();
+        using (IDiskFile file = disk.Open(path, isNew ? DiskOpen.CreateNew : DiskOpen.ReadWrite))
+        {
+            file.Write(bytes, 0);
+            file.Sync();                                // from here this manifest counts
+        }
+
+        if (isNew)
+        {
+            disk.SyncDirectory(directory);
+        }
+
+        io.Record(IoKind.Manifest, begun, bytes.Length);
+        WrittenBytes += bytes.Length;
+        nextSlot = 1 - nextSlot;
+    }
+
+    private static void WriteCopy(Span<byte> target, ManifestRecord manifest, ReadOnlySpan<byte> body)
+    {
+        Magic.CopyTo(target);
+        BinaryPrimitives.WriteInt32LittleEndian(target[8..], FormatVersion);
+        BinaryPrimitives.WriteInt32LittleEndian(target[16..], body.Length);
+        BinaryPrimitives.WriteInt32LittleEndian(target[20..], manifest.FeatureLevel);
+        BinaryPrimitives.WriteInt64LittleEndian(target[24..], manifest.Revision);
+        body.CopyTo(target[HeaderBytes..]);
+        BinaryPrimitives.WriteUInt32LittleEndian(target[12..], ChecksumOf(target, body.Length));
+    }
+
+    private static uint ChecksumOf(ReadOnlySpan<byte> copy, int bodyBytes)
+    {
+        uint state = Checksum.Append(Checksum.Start, copy[..12]);
+        return Checksum.Finish(Checksum.Append(state, copy[ChecksumFrom..(HeaderBytes + bodyBytes)]));
+    }
+
+    private ManifestRecord? ReadSlot(string path)
+    {
+        byte[] bytes;
+        using (IDiskFile file = disk.Open(path, DiskOpen.Read))
+        {
+            bytes = new byte[file.Length];
+            int read = file.Read(bytes, 0);
+            bytes = bytes[..read];
+        }
+
+        ManifestRecord? newest = null;
+        for (int offset = 0; offset + HeaderBytes <= bytes.Length; offset += AlignmentBytes)
+        {
+            if (ReadCopy(bytes.AsSpan(offset), path) is { } found && (newest is null || found.Revision > newest.Revision))
+            {
+                newest = found;
+            }
+        }
+
+        return newest;
+    }
+
+    private static ManifestRecord? ReadCopy(ReadOnlySpan<byte> copy, string path)
+    {
+        if (!copy.StartsWith(Magic))
+        {
+            return null;
+        }
+
+        int bodyBytes = BinaryPrimitives.ReadInt32LittleEndian(copy[16..]);
+        if (bodyBytes < 0 || bodyBytes > copy.Length - HeaderBytes
+            || ChecksumOf(copy, bodyBytes) != BinaryPrimitives.ReadUInt32LittleEndian(copy[12..]))
+        {
+            return null;
+        }
+
+        int version = BinaryPrimitives.ReadInt32LittleEndian(copy[8..]);
+        if (version > FormatVersion)
+        {
+            throw new StorageFormatException(
+                $"{path} has format version {version}, and this program reads up to {FormatVersion}: start the newer program that wrote it, or restore a backup.");
+        }
+
+        return ManifestCodec.Decode(
+            copy.Slice(HeaderBytes, bodyBytes),
+            BinaryPrimitives.ReadInt64LittleEndian(copy[24..]),
+            BinaryPrimitives.ReadInt32LittleEndian(copy[20..]));
+    }
+}

@@ -1,0 +1,176 @@
+using System.Numerics;
+using Rookery.Disk;
+
+namespace Rookery.Storage;
+
+/// <summary>
+/// The row versions of one keyspace in order of key, newest version first (Pugh, "Skip lists", 1990). One thread inserts while any number read without locks:
+/// a node is complete before it is linked, from the lowest level up, and is never unlinked.
+/// </summary>
+internal sealed unsafe class SkipList
+{
+    // With one node in four going a level up, twelve levels carry 16 million nodes at 1.33 links each.
+    private const int MaximumHeight = 12;
+
+    private readonly Arena arena;
+    private readonly MemtableNode* head;
+
+    // Where the last insertion went: of each level the node before it and the one after. Tables in order of etag only append, and bulk loads
+    // mostly go on where they were: then the search is two comparisons.
+    private readonly nint[] before = new nint[MaximumHeight];
+    private readonly nint[] after = new nint[MaximumHeight];
+    private int height = 1;
+    private ulong random = 0x9E3779B97F4A7C15;
+
+    /// <summary>Makes an empty list for one keyspace.</summary>
+    public SkipList(ulong keyspace, Arena arena)
+    {
+        Keyspace = keyspace;
+        this.arena = arena;
+        head = (MemtableNode*)arena.Allocate(MemtableNode.BytesOf(MaximumHeight, 0, 0));
+        *head = new MemtableNode { Height = MaximumHeight };
+        new Span<nint>(MemtableNode.Links(head), MaximumHeight).Clear();
+        before.AsSpan().Fill((nint)head);
+    }
+
+    /// <summary>Database number and table.</summary>
+    public ulong Keyspace { get; }
+
+    /// <summary>The lowest key, newest version; null when there is none.</summary>
+    public MemtableNode* First => MemtableNode.Next(head, 0);
+
+    /// <summary>Adds a version in front of the older ones of its key. The value is <paramref name="value"/> and then <paramref name="tail"/>.</summary>
+    public MemtableNode* Insert(ReadOnlySpan<byte> key, long sequence, RowKind kind, int batch, ReadOnlySpan<byte> value, ReadOnlySpan<byte> tail)
+    {
+        ulong prefix = MemtableNode.PrefixOf(key);
+        if (!GoesOnAtLastInsertion(prefix, key))
+        {
+            Search(prefix, key);
+        }
+
+        int nodeHeight = DrawHeight();
+        var node = (MemtableNode*)arena.Allocate(MemtableNode.BytesOf(nodeHeight, key.Length, value.Length + tail.Length));
+        *node = new MemtableNode
+        {
+            Prefix = prefix,
+            Sequence = sequence,
+            Batch = batch,
+            ValueLength = value.Length + tail.Length,
+            KeyLength = checked((ushort)key.Length),
+            Kind = kind,
+            Height = (byte)nodeHeight,
+        };
+        byte* bytes = MemtableNode.KeyStart(node);
+        key.CopyTo(new Span<byte>(bytes, key.Length));
+        value.CopyTo(new Span<byte>(bytes + key.Length, value.Length));
+        tail.CopyTo(new Span<byte>(bytes + key.Length + value.Length, tail.Length));
+        nint* links = MemtableNode.Links(node);
+        for (int level = 0; level < nodeHeight; level++)
+        {
+            links[level] = after[level];
+        }
+
+        for (int level = 0; level < nodeHeight; level++)
+        {
+            Volatile.Write(ref MemtableNode.Links((MemtableNode*)before[level])[level], (nint)node);
+            before[level] = (nint)node;
+        }
+
+        if (nodeHeight > height)
+        {
+            Volatile.Write(ref height, nodeHeight);
+        }
+
+        return node;
+    }
+
+    /// <summary>The first version at or after a key of this keyspace; null when there is none.</summary>
+    public MemtableNode* AtOrAfter(ReadOnlySpan<byte> key)
+    {
+        MemtableNode* node = LastBefore(MemtableNode.PrefixOf(key), key);
+        return MemtableNode.Next(node, 0);
+    }
+
+    /// <summary>The last version before a key of this keyspace, the oldest of its own key; null when there is none.</summary>
+    public MemtableNode* Before(ReadOnlySpan<byte> key)
+    {
+        MemtableNode* node = LastBefore(MemtableNode.PrefixOf(key), key);
+        return node == head ? null : node;
+    }
+
+    /// <summary>The last version of all; null when there is none.</summary>
+    public MemtableNode* Last()
+    {
+        MemtableNode* node = head;
+        for (int level = Volatile.Read(ref height) - 1; level >= 0; level--)
+        {
+            for (MemtableNode* next = MemtableNode.Next(node, level); next is not null; next = MemtableNode.Next(node, level))
+            {
+                node = next;
+            }
+        }
+
+        return node == head ? null : node;
+    }
+
+    private MemtableNode* LastBefore(ulong prefix, ReadOnlySpan<byte> key)
+    {
+        MemtableNode* node = head;
+        MemtableNode* notBefore = null;
+        for (int level = Volatile.Read(ref height) - 1; level >= 0; level--)
+        {
+            MemtableNode* next = MemtableNode.Next(node, level);
+            while (next != notBefore && next is not null && MemtableNode.IsBefore(next, prefix, key))
+            {
+                node = next;
+                next = MemtableNode.Next(node, level);
+            }
+
+            notBefore = next;
+        }
+
+        return node;
+    }
+
+    private bool GoesOnAtLastInsertion(ulong prefix, ReadOnlySpan<byte> key)
+    {
+        var last = (MemtableNode*)before[0];
+        var next = (MemtableNode*)after[0];
+        return (last == head || MemtableNode.IsBefore(last, prefix, key)) && (next is null || !MemtableNode.IsBefore(next, prefix, key));
+    }
+
+    private void Search(ulong prefix, ReadOnlySpan<byte> key)
+    {
+        MemtableNode* node = head;
+        MemtableNode* notBefore = null;
+        for (int level = height - 1; level >= 0; level--)
+        {
+            var next = (MemtableNode*)MemtableNode.Links(node)[level];
+            while (next != notBefore && next is not null && MemtableNode.IsBefore(next, prefix, key))
+            {
+                node = next;
+                next = (MemtableNode*)MemtableNode.Links(node)[level];
+            }
+
+            notBefore = next;
+            before[level] = (nint)node;
+            after[level] = (nint)next;
+        }
+
+        for (int level = height; level < MaximumHeight; level++)
+        {
+            before[level] = (nint)head;
+            after[level] = 0;
+        }
+    }
+
+    private int DrawHeight()
+    {
+        random ^= random << 13;
+        random ^= random >> 7;
+        random ^= random << 17;
+        int drawn = 1 + (BitOperations.TrailingZeroCount(random | (1UL << 62)) / 2);
+        Invariant.Holds(drawn > 0, "a node has at least one level");
+        return Math.Min(drawn, MaximumHeight);
+    }
+}

@@ -1,0 +1,20 @@
+using System.Globalization;
+
+namespace Rookery.Storage;
+
+/// <summary>The names of run files: sixteen digits of the file's number and ".run".</summary>
+internal static class RunFileName
+{
+    private const string Extension = ".run";
+
+    /// <summary>The name of a file.</summary>
+    public static string Of(long fileId) => fileId.ToString("D16", CultureInfo.InvariantCulture) + Extension;
+
+    /// <summary>The number in a name; false for names that are not of a run.</summary>
+    public static bool TryParse(string name, out long fileId)
+    {
+        fileId = 0;
+        return name.EndsWith(Extension, StringComparison.Ordinal)
+            && long.TryParse(name.AsSpan(0, name.Length - Extension.Length), NumberStyles.None, CultureInfo.InvariantCulture, out fileId);
+    }
+}

@@ -1,0 +1,62 @@
+namespace Rookery.Storage;
+
+/// <summary>The newest state, and the older ones that readers still hold.</summary>
+internal sealed class PublishedState(EngineState first, TimeProvider time)
+{
+    private readonly Lock gate = new();
+    private readonly Queue<(EngineState State, long ReplacedAt)> held = new();
+    private EngineState current = first;
+
+    /// <summary>The newest state. May be used without a reference only by whoever keeps it from being replaced.</summary>
+    public EngineState Current => Volatile.Read(ref current);
+
+    /// <summary>Takes a reference to the newest state. No lock: it retries only when a state is replaced at this very moment.</summary>
+    public EngineState Acquire()
+    {
+        while (true)
+        {
+            EngineState seen = Volatile.Read(ref current);
+            if (seen.TryAcquire())
+            {
+                return seen;
+            }
+        }
+    }
+
+    /// <summary>Makes a state the newest and gives back the reference to the one before. One thread at a time.</summary>
+    public void Replace(EngineState next)
+    {
+        EngineState before = current;
+        Volatile.Write(ref current, next);
+        before.Release();
+        if (before.IsHeld)
+        {
+            lock (gate)
+            {
+                DropReleased();
+                held.Enqueue((before, time.GetTimestamp()));
+            }
+        }
+    }
+
+    /// <summary>How long ago the oldest state that is still held was replaced.</summary>
+    public TimeSpan OldestReaderAge
+    {
+        get
+        {
+            lock (gate)
+            {
+                DropReleased();
+                return held.TryPeek(out var oldest) ? time.GetElapsedTime(oldest.ReplacedAt) : TimeSpan.Zero;
+            }
+        }
+    }
+
+    private void DropReleased()
+    {
+        while (held.TryPeek(out var oldest) && !oldest.State.IsHeld)
+        {
+            held.Dequeue();
+        }
+    }
+}

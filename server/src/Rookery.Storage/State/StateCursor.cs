@@ -1,0 +1,58 @@
+namespace Rookery.Storage;
+
+/// <summary>Opens one cursor over everything in a state that may hold rows of a range.</summary>
+internal static class StateCursor
+{
+    /// <summary>All rows in and around the range, tombstones included; range tombstones are the caller's to heed.</summary>
+    public static IRowCursor Open(EngineState state, int visibleBatch, ReadOnlySpan<byte> from, ReadOnlySpan<byte> toExclusive)
+    {
+        var sources = new List<MergeSource>(2 + state.Frozen.Length);
+        Add(sources, new MemtableCursor(state.Active, visibleBatch));
+        foreach (Memtable frozen in state.Frozen)
+        {
+            Add(sources, new MemtableCursor(frozen, MemtableNode.TakenBack - 1));
+        }
+
+        foreach (byte group in GroupsOf(state.Sources.Tables, from, toExclusive))
+        {
+            foreach (SortedRun run in state.Runs.Of(group))
+            {
+                AddOverlapping(sources, state.Sources, run, group, from, toExclusive);
+            }
+        }
+
+        return sources.Count == 1 ? sources[0].Rows : new MergingCursor(sources, MergedRows.LiveAndTombstones);
+    }
+
+    private static void AddOverlapping(List<MergeSource> sources, StorageSources shared, SortedRun run, byte group, ReadOnlySpan<byte> from, ReadOnlySpan<byte> toExclusive)
+    {
+        int first = 0;
+        while (first < run.Files.Length && run.Files[first].LastKey.SequenceCompareTo(from) < 0)
+        {
+            first++;
+        }
+
+        int end = first;
+        while (end < run.Files.Length && run.Files[end].Overlaps(from, toExclusive))
+        {
+            end++;
+        }
+
+        if (end > first)
+        {
+            Add(sources, new SortedRunCursor(run.Files[first..end], shared.Damage, shared.Tables.NamesOf(group), static reader => reader.OpenCursor()));
+        }
+    }
+
+    private static void Add(List<MergeSource> sources, IRowCursor rows) => sources.Add(new MergeSource(rows, RangeTombstoneSet.Empty));
+
+    // A range within one table concerns one group only.
+    private static IEnumerable<byte> GroupsOf(TableMap tables, ReadOnlySpan<byte> from, ReadOnlySpan<byte> toExclusive)
+    {
+        ulong first = MemtableNode.KeyspaceOf(from);
+        ulong end = MemtableNode.KeyspaceOf(toExclusive);
+        bool isWithinOne = from.Length >= MemtableNode.KeyspaceBytes && !toExclusive.IsEmpty
+            && (first == end || (first + 1 == end && toExclusive[Math.Min(MemtableNode.KeyspaceBytes, toExclusive.Length)..].IsEmpty));
+        return isWithinOne ? [tables.GroupOf((byte)first)] : tables.Groups;
+    }
+}

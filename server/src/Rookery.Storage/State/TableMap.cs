@@ -1,0 +1,57 @@
+using Rookery.Disk;
+
+namespace Rookery.Storage;
+
+/// <summary>Which table belongs to which group, the engine's own tables included.</summary>
+internal sealed class TableMap
+{
+    /// <summary>Table and group of released large values: what waits for compaction of their chunks.</summary>
+    public const byte Released = 0xFE;
+
+    /// <summary>Table and group of the chunks of large values.</summary>
+    public const byte Chunks = 0xFF;
+
+    private const int OwnFrom = 240;
+    private readonly byte[] groupOf = new byte[256];
+    private readonly string?[] nameOf = new string?[256];
+
+    /// <summary>Takes the tables of the level above.</summary>
+    public TableMap(IEnumerable<TableDefinition> tables)
+    {
+        foreach (TableDefinition table in tables)
+        {
+            Invariant.Holds(table.Number < OwnFrom && table.Group < OwnFrom, "tables and groups from 240 on are the engine's own");
+            Add(table);
+        }
+
+        Add(new TableDefinition(Released, "released large values", Released));
+        Add(new TableDefinition(Chunks, "chunks of large values", Chunks));
+        Groups = [.. Enumerable.Range(0, 256).Where(i => nameOf[i] is not null).Select(i => groupOf[i]).Distinct().Order()];
+    }
+
+    /// <summary>All groups, in order.</summary>
+    public IReadOnlyList<byte> Groups { get; }
+
+    /// <summary>The group of a table.</summary>
+    public byte GroupOf(byte table)
+    {
+        Invariant.Holds(nameOf[table] is not null, "rows belong to a table that the engine was told of");
+        return groupOf[table];
+    }
+
+    /// <summary>Whether a table is known.</summary>
+    public bool Knows(byte table) => nameOf[table] is not null;
+
+    /// <summary>The tables of a group.</summary>
+    public IEnumerable<byte> TablesOf(byte group) => Enumerable.Range(0, 256).Where(i => nameOf[i] is not null && groupOf[i] == group).Select(i => (byte)i);
+
+    /// <summary>The names of a group's tables, for people.</summary>
+    public string NamesOf(byte group) => string.Join(", ", TablesOf(group).Select(table => nameOf[table]));
+
+    private void Add(TableDefinition table)
+    {
+        Invariant.Holds(nameOf[table.Number] is null, "a table number is used once");
+        nameOf[table.Number] = table.Name;
+        groupOf[table.Number] = table.Group;
+    }
+}

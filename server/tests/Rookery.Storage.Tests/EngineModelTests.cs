@@ -1,0 +1,74 @@
+using Rookery.Simulation;
+
+namespace Rookery.Storage.Tests;
+
+public sealed class EngineModelTests
+{
+    [Fact]
+    public void An_engine_holds_what_its_model_does_through_flushes_and_compactions_and_reopenings()
+    {
+        for (int seed = 0; seed < 8; seed++)
+        {
+            var disk = new SimulatedDisk("/data");
+            var work = new EngineWorkload(seed);
+            StorageEngine engine = EngineWorkload.Open(disk);
+            var random = new Random(seed);
+            var held = new List<(Snapshot Snapshot, EngineModel Model)>();
+            for (int step = 0; step < 400; step++)
+            {
+                work.Step(engine);
+                string story = $"seed {seed}, step {step}";
+                if (random.Next(20) == 0)
+                {
+                    held.Add((engine.OpenSnapshot(), work.Model));
+                }
+
+                if (random.Next(10) == 0)
+                {
+                    engine.RequestFlush();
+                    engine.Flush();
+                }
+
+                if (random.Next(4) == 0)
+                {
+                    engine.CompactOnce();
+                }
+
+                if (random.Next(25) == 0)
+                {
+                    Check(held, story);
+                    using Snapshot snapshot = engine.OpenSnapshot();
+                    work.Model.Check(snapshot, story);
+                }
+
+                if (random.Next(60) == 0)
+                {
+                    Check(held, story);
+                    engine.Dispose();
+                    engine = EngineWorkload.Open(disk);
+                    work.GoBackTo(engine.Durable);
+                    using Snapshot snapshot = engine.OpenSnapshot();
+                    work.Model.Check(snapshot, $"{story}, reopened");
+                }
+
+                Assert.Null(engine.Health);
+            }
+
+            Check(held, $"seed {seed}, end");
+            StorageStatistics statistics = engine.Statistics();
+            Assert.True(statistics.Compactions > 0 && statistics.Groups.Count >= 3, $"seed {seed}: the sizes are such that everything happens");
+            engine.Dispose();
+        }
+    }
+
+    private static void Check(List<(Snapshot Snapshot, EngineModel Model)> held, string story)
+    {
+        foreach (var (snapshot, model) in held)
+        {
+            model.Check(snapshot, $"{story}, snapshot of {snapshot.AppliedIndex}");
+            snapshot.Dispose();
+        }
+
+        held.Clear();
+    }
+}

@@ -1,0 +1,143 @@
+using System.Text;
+using Rookery.Disk;
+using Rookery.Simulation;
+
+namespace Rookery.Storage.Tests;
+
+/// <summary>Random batches on an engine and on its model, with sizes so small that flushes and compactions happen all the time.</summary>
+internal sealed class EngineWorkload(int seed)
+{
+    public const uint Databases = 3;
+    public const string Directory = "/data";
+
+    private readonly Random random = new(seed);
+    private long index;
+    private long sequence;
+
+    public static IReadOnlyList<TableDefinition> Tables { get; } = [new(1, "documents", 1), new(2, "orders", 2), new(3, "collections", 2)];
+
+    public static StorageOptions Options { get; } = new()
+    {
+        Directory = Directory,
+        Tables = Tables,
+        MemtableBytes = 24 * 1024,
+        CacheBytes = 1024 * 1024,
+        BlockBytes = 4096,
+        RunBytes = 24 * 1024,
+        ChunkBytes = 1024,
+        FanIn = 3,
+    };
+
+    /// <summary>The model after each batch, by journal index.</summary>
+    public List<EngineModel> Models { get; } = [EngineModel.Empty];
+
+    public EngineModel Model => Models[^1];
+
+    public static StorageEngine Open(IDisk disk, StorageOptions? options = null) =>
+        StorageEngine.Open(disk, options ?? Options, new MemoryBudget(64L * 1024 * 1024), NoNotes.Instance, new SimulatedTimeProvider());
+
+    public static byte[] Key(uint database, byte table, string name) => [0, 0, (byte)(database >> 8), (byte)database, table, .. Encoding.UTF8.GetBytes(name)];
+
+    /// <summary>Goes on from what a manifest contains, as a replay of the journal would.</summary>
+    public void GoBackTo(ManifestPosition position)
+    {
+        index = position.Index;
+        sequence = position.Sequence;
+        Models.RemoveRange((int)index + 1, Models.Count - (int)index - 1);
+    }
+
+    /// <summary>Applies one random batch.</summary>
+    public void Step(StorageEngine engine)
+    {
+        WriteBatch batch = engine.Begin(++index, term: 1);
+        EngineModel model = Model;
+        for (int operations = random.Next(1, 12); operations > 0; operations--)
+        {
+            BatchMark mark = batch.Mark();
+            EngineModel changed = Change(batch, model);
+            if (random.Next(10) == 0)
+            {
+                batch.RollBack(mark);
+            }
+            else
+            {
+                model = changed;
+            }
+        }
+
+        engine.Apply(batch, sequence);
+        Models.Add(model);
+    }
+
+    private EngineModel Change(WriteBatch batch, EngineModel model)
+    {
+        sequence++;
+        uint database = (uint)random.Next(1, (int)Databases + 1);
+        TableDefinition table = Tables[random.Next(Tables.Count)];
+        switch (random.Next(100))
+        {
+            case 0:
+                byte[] first = Key(database, 0, string.Empty)[..4];
+                byte[] next = Key(database + 1, 0, string.Empty)[..4];
+                batch.DeleteRange(first, next, sequence);
+                return model.DeleteRange(first, next);
+            case 1:
+                byte[] from = Key(database, 2, $"key{random.Next(150):D4}");
+                byte[] to = Key(database, 2, $"key{random.Next(150, 200):D4}");
+                ReleaseWithin(batch, from, to);
+                batch.DeleteRange(from, to, sequence);
+                return model.DeleteRange(from, to);
+            case < 20:
+                byte[] deleted = Key(database, table.Number, $"key{random.Next(200):D4}");
+                Release(batch, deleted);
+                batch.Delete(deleted, sequence);
+                return model.Delete(deleted);
+            default:
+                // Table 3 only ever appends, as tables in order of etag do.
+                byte[] key = Key(database, table.Number, table.Number == 3 ? $"at{sequence:D12}" : $"key{random.Next(200):D4}");
+                byte[] value = new byte[random.Next(25) == 0 ? random.Next(1025, 5000) : random.Next(0, 300)];
+                random.NextBytes(value.AsSpan(0, value.Length / 2));
+                Release(batch, key);
+                int head = random.Next(value.Length + 1);
+                batch.Put(key, sequence, value.AsSpan(0, head), value.AsSpan(head));
+                return model.Put(key, sequence, value);
+        }
+    }
+
+    private void Release(WriteBatch batch, byte[] key)
+    {
+        if (batch.TryGet(key, out Row row))
+        {
+            using (row)
+            {
+                batch.ReleaseLarge(row, sequence);
+            }
+        }
+    }
+
+    private void ReleaseWithin(WriteBatch batch, byte[] from, byte[] to)
+    {
+        var keys = new List<byte[]>();
+        using (RowCursor cursor = batch.Seek(from, to))
+        {
+            while (cursor.MoveNext())
+            {
+                keys.Add(cursor.Key.ToArray());
+            }
+        }
+
+        keys.ForEach(key => Release(batch, key));
+    }
+}
+
+/// <summary>Takes no notes.</summary>
+internal sealed class NoNotes : IIoRecorder
+{
+    public static NoNotes Instance { get; } = new();
+
+    public long Begin() => 0;
+
+    public void Record(IoKind kind, long begun, long bytes)
+    {
+    }
+}
