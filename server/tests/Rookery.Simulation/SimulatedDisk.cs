@@ -16,30 +16,25 @@ public sealed class SimulatedDisk : IDisk
 {
     private readonly Lock access = new();
     private readonly FaultPlan faults = new();
-    private readonly SimulatedDirectory root;
-    private readonly List<SimulatedDirectory> directories = [];
+    private readonly SimulatedTree tree;
     private readonly Dictionary<SimulatedNode, HeldLock> locks = [];
     private readonly HashSet<SimulatedFileHandle> handles = [];
-    private int lastId;
     private long usedBytes;
 
     /// <summary>An empty disk with these directories (absolute paths), which are durable.</summary>
     public SimulatedDisk(params ReadOnlySpan<string> durableDirectories)
     {
-        root = new SimulatedDirectory(++lastId);
-        directories.Add(root);
+        tree = new SimulatedTree();
         foreach (string path in durableDirectories)
         {
-            AddDirectories(path, (directory, name, added) => directory.AddOriginal(name, added));
+            tree.AddDirectories(path, (directory, name, added) => directory.AddOriginal(name, added));
         }
     }
 
     private SimulatedDisk(CrashImage image, SimulatedDirectory root)
     {
-        this.root = root;
-        lastId = image.LastId;
+        tree = new SimulatedTree(root, image.LastId);
         usedBytes = image.Files.Sum(file => file.AllocatedBytes);
-        Collect(root);
     }
 
     /// <summary>Held during every call: the disk is as one.</summary>
@@ -70,10 +65,7 @@ public sealed class SimulatedDisk : IDisk
         {
             lock (access)
             {
-                var paths = new List<string>();
-                CollectFiles(root, string.Empty, paths);
-                paths.Sort(StringComparer.Ordinal);
-                return paths;
+                return tree.FilePaths();
             }
         }
     }
@@ -114,7 +106,7 @@ public sealed class SimulatedDisk : IDisk
             ArgumentOutOfRangeException.ThrowIfNegative(operation);
             ArgumentOutOfRangeException.ThrowIfGreaterThan(operation, OperationCount);
             var image = new CrashImage(new PowerLoss(operation, seed));
-            var imageRoot = image.Build(root, directories);
+            var imageRoot = image.Build(tree.Root, tree.Directories);
             return new SimulatedDisk(image, imageRoot) { CapacityBytes = CapacityBytes };
         }
     }
@@ -143,7 +135,7 @@ public sealed class SimulatedDisk : IDisk
     {
         lock (access)
         {
-            var file = FindFile("rot", path);
+            var file = tree.FindFile("rot", path);
             ArgumentOutOfRangeException.ThrowIfGreaterThanOrEqual(offset, file.Length);
             file.Rot(OperationCount, offset, mask);
         }
@@ -155,7 +147,7 @@ public sealed class SimulatedDisk : IDisk
         {
             bool creates = mode == DiskOpen.CreateNew;
             Call(creates ? DiskCalls.Create : DiskCalls.Open, creates ? "create" : "open", path);
-            var handle = new SimulatedFileHandle(this, creates ? Create(path) : FindFile("open", path), path, mode != DiskOpen.Read);
+            var handle = new SimulatedFileHandle(this, creates ? Create(path) : tree.FindFile("open", path), path, mode != DiskOpen.Read);
             handles.Add(handle);
             return handle;
         }
@@ -165,7 +157,7 @@ public sealed class SimulatedDisk : IDisk
     {
         lock (access)
         {
-            return Find(path) is not null;
+            return tree.Find(path) is not null;
         }
     }
 
@@ -174,7 +166,7 @@ public sealed class SimulatedDisk : IDisk
         lock (access)
         {
             Call(DiskCalls.List, "list", directory);
-            var names = FindDirectory("list", directory).Names.Keys.ToList();
+            var names = tree.FindDirectory("list", directory).Names.Keys.ToList();
             names.Sort(StringComparer.Ordinal);
             return names;
         }
@@ -185,7 +177,7 @@ public sealed class SimulatedDisk : IDisk
         lock (access)
         {
             Call(DiskCalls.CreateDirectory, "create the directory", path);
-            AddDirectories(path, (directory, name, added) => directory.Change(new NameChange(NextOperation(), null, name, added)));
+            tree.AddDirectories(path, (directory, name, added) => directory.Change(new NameChange(NextOperation(), null, name, added)));
         }
     }
 
@@ -195,8 +187,8 @@ public sealed class SimulatedDisk : IDisk
         {
             const string operation = "rename";
             Call(DiskCalls.Rename, operation, from);
-            var (source, oldName) = FindParent(operation, from);
-            var (target, newName) = FindParent(operation, to);
+            var (source, oldName) = tree.FindParent(operation, from);
+            var (target, newName) = tree.FindParent(operation, to);
             var node = source.Names.GetValueOrDefault(oldName) ?? throw new DiskException(operation, from, Errno.NoEntry);
             var replaced = target.Names.GetValueOrDefault(newName);
             if (ReferenceEquals(node, replaced))
@@ -227,8 +219,8 @@ public sealed class SimulatedDisk : IDisk
         lock (access)
         {
             Call(DiskCalls.Link, "link", existing);
-            var file = FindFile("link", existing);
-            var (directory, name) = FindParent("link", added);
+            var file = tree.FindFile("link", existing);
+            var (directory, name) = tree.FindParent("link", added);
             if (directory.Names.ContainsKey(name))
             {
                 throw new DiskException("link", added, Errno.Exists);
@@ -244,8 +236,8 @@ public sealed class SimulatedDisk : IDisk
         lock (access)
         {
             Call(DiskCalls.Delete, "delete", path);
-            var file = FindFile("delete", path);
-            var (directory, name) = FindParent("delete", path);
+            var file = tree.FindFile("delete", path);
+            var (directory, name) = tree.FindParent("delete", path);
             directory.Change(new NameChange(NextOperation(), name, null, null));
             Unlink(file);
         }
@@ -256,12 +248,12 @@ public sealed class SimulatedDisk : IDisk
         lock (access)
         {
             Call(DiskCalls.Delete, "delete the directory", path);
-            if (FindDirectory("delete the directory", path).Names.Count > 0)
+            if (tree.FindDirectory("delete the directory", path).Names.Count > 0)
             {
                 throw new DiskException("delete the directory", path, Errno.NotEmpty);
             }
 
-            var (directory, name) = FindParent("delete the directory", path);
+            var (directory, name) = tree.FindParent("delete the directory", path);
             directory.Change(new NameChange(NextOperation(), name, null, null));
         }
     }
@@ -271,7 +263,7 @@ public sealed class SimulatedDisk : IDisk
         lock (access)
         {
             Call(DiskCalls.SyncDirectory, "sync the directory", path);
-            FindDirectory("sync the directory", path).Sync(NextOperation());
+            tree.FindDirectory("sync the directory", path).Sync(NextOperation());
         }
     }
 
@@ -284,7 +276,7 @@ public sealed class SimulatedDisk : IDisk
         lock (access)
         {
             Call(DiskCalls.Lock, "lock", path);
-            var file = Find(path) as SimulatedFile ?? Create(path);
+            var file = tree.Find(path) as SimulatedFile ?? Create(path);
             var held = new HeldLock(this, file);
             return locks.TryAdd(file, held) ? held : throw new DiskException("lock", path, Errno.WouldBlock);
         }
@@ -312,55 +304,6 @@ public sealed class SimulatedDisk : IDisk
         FreeUnused(file);
     }
 
-    private static string[] Parts(string path)
-    {
-        Invariant.Holds(Path.IsPathRooted(path), "paths are absolute");
-        return path.Split('/', StringSplitOptions.RemoveEmptyEntries);
-    }
-
-    private void AddDirectories(string path, Action<SimulatedDirectory, string, SimulatedDirectory> add)
-    {
-        var directory = root;
-        string[] parts = Parts(path);
-        for (int i = 0; i < parts.Length; i++)
-        {
-            string name = parts[i];
-            if (!directory.Names.TryGetValue(name, out var node))
-            {
-                node = new SimulatedDirectory(++lastId);
-                directories.Add((SimulatedDirectory)node);
-                add(directory, name, (SimulatedDirectory)node);
-            }
-
-            directory = node as SimulatedDirectory
-                ?? throw new DiskException("create the directory", path, i == parts.Length - 1 ? Errno.Exists : Errno.NotDirectory);
-        }
-    }
-
-    private void Collect(SimulatedDirectory directory)
-    {
-        directories.Add(directory);
-        foreach (var inner in directory.Names.Values.OfType<SimulatedDirectory>())
-        {
-            Collect(inner);
-        }
-    }
-
-    private static void CollectFiles(SimulatedDirectory directory, string path, List<string> paths)
-    {
-        foreach (var (name, node) in directory.Names)
-        {
-            if (node is SimulatedDirectory inner)
-            {
-                CollectFiles(inner, $"{path}/{name}", paths);
-            }
-            else
-            {
-                paths.Add($"{path}/{name}");
-            }
-        }
-    }
-
     /// <summary>Counts a call; a planned failure of it is thrown.</summary>
     private void Call(DiskCalls call, string operation, string path)
     {
@@ -370,43 +313,15 @@ public sealed class SimulatedDisk : IDisk
         }
     }
 
-    private SimulatedNode? Find(string path)
-    {
-        SimulatedNode? node = root;
-        foreach (string name in Parts(path))
-        {
-            node = (node as SimulatedDirectory)?.Names.GetValueOrDefault(name);
-        }
-
-        return node;
-    }
-
-    private SimulatedFile FindFile(string operation, string path) => Find(path) switch
-    {
-        SimulatedFile file => file,
-        SimulatedDirectory => throw new DiskException(operation, path, Errno.IsDirectory),
-        _ => throw new DiskException(operation, path, Errno.NoEntry),
-    };
-
-    private SimulatedDirectory FindDirectory(string operation, string path) => Find(path) switch
-    {
-        SimulatedDirectory directory => directory,
-        SimulatedFile => throw new DiskException(operation, path, Errno.NotDirectory),
-        _ => throw new DiskException(operation, path, Errno.NoEntry),
-    };
-
-    private (SimulatedDirectory Directory, string Name) FindParent(string operation, string path) =>
-        (FindDirectory(operation, Path.GetDirectoryName(path)!), Path.GetFileName(path));
-
     private SimulatedFile Create(string path)
     {
-        var (directory, name) = FindParent("create", path);
+        var (directory, name) = tree.FindParent("create", path);
         if (directory.Names.ContainsKey(name))
         {
             throw new DiskException("create", path, Errno.Exists);
         }
 
-        var file = new SimulatedFile(++lastId) { Links = 1 };
+        var file = new SimulatedFile(tree.NextId()) { Links = 1 };
         directory.Change(new NameChange(NextOperation(), null, name, file));
         return file;
     }
