@@ -45,7 +45,7 @@ internal readonly record struct FrameHeader(
 
     public bool IsReplicated => Type is FrameType.Batch or FrameType.NoOp or FrameType.Configuration;
 
-    public bool EndsWrite => Flags.HasFlag(FrameFlags.EndOfWrite);
+    public bool EndsWrite => (Flags & FrameFlags.EndOfWrite) != FrameFlags.None;
 
     /// <summary>The header of <paramref name="frame"/> when it is written.</summary>
     public static FrameHeader Of(in JournalFrame frame, FrameFlags flags, long incarnation, long write) => new(

@@ -67,7 +67,7 @@ internal sealed class SegmentWalker : IDisposable
     /// <summary>Of the two copies of a vote one is enough: rot of a single block must not make a node forget whom it voted for.</summary>
     private bool TryVoteCopy(out FrameHeader header, out ReadOnlyMemory<byte> payload) =>
         TryFrame(FrameLayout.RoundUp(Offset) + FrameLayout.BlockBytes, out header, out payload)
-        && header.Flags.HasFlag(FrameFlags.VoteCopy)
+        && (header.Flags & FrameFlags.VoteCopy) != FrameFlags.None
         && FrameLayout.RoundUp(Offset) == Offset;
 
     private bool TryFrame(long offset, out FrameHeader header, out ReadOnlyMemory<byte> payload)

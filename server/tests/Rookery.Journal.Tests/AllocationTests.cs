@@ -1,0 +1,58 @@
+using Rookery.Disk;
+using static Rookery.Journal.Tests.TestJournal;
+
+namespace Rookery.Journal.Tests;
+
+/// <summary>On the real disk: the write path leaves nothing for the garbage collector.</summary>
+public sealed class AllocationTests
+{
+    [Fact]
+    public void Writing_and_reading_allocate_nothing_per_frame()
+    {
+        string directory = System.IO.Directory.CreateTempSubdirectory("rookery-journal-").FullName;
+        try
+        {
+            var options = new JournalOptions { Directory = Path.Join(directory, "journal"), SegmentBytes = 4 * 1024 * 1024 };
+            using var journal = NodeJournal.Open(new PosixDisk(), options, default, new CountingRecorder());
+            byte[] payload = PayloadOf(1, 0, 450);
+            var frames = new JournalFrame[1];
+            Write(5);
+            Assert.Equal(0, AllocatedBy(() => Write(100)));
+
+            using var reader = journal.Read(1);
+            Assert.True(reader.Next(out _));
+            Assert.Equal(0, AllocatedBy(() => Assert.True(ReadOn(reader, 100))));
+
+            void Write(int count)
+            {
+                for (int i = 0; i < count; i++)
+                {
+                    frames[0] = new JournalFrame(FrameType.Batch, journal.LastIndex + 1, 1, journal.OperationsBeforeNext, 2, payload);
+                    journal.Write(frames);
+                }
+            }
+        }
+        finally
+        {
+            System.IO.Directory.Delete(directory, recursive: true);
+        }
+    }
+
+    private static bool ReadOn(JournalReader reader, int count)
+    {
+        bool all = true;
+        for (int i = 0; i < count; i++)
+        {
+            all &= reader.Next(out _);
+        }
+
+        return all;
+    }
+
+    private static long AllocatedBy(Action work)
+    {
+        long before = GC.GetAllocatedBytesForCurrentThread();
+        work();
+        return GC.GetAllocatedBytesForCurrentThread() - before;
+    }
+}

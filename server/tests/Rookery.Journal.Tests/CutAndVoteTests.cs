@@ -1,0 +1,129 @@
+using Rookery.Simulation;
+using static Rookery.Journal.Tests.TestJournal;
+
+namespace Rookery.Journal.Tests;
+
+public sealed class CutAndVoteTests
+{
+    private readonly SimulatedDisk disk = new("/data");
+
+    /// <summary>Index 4 is written, taken back, and written again under the same term: only the last one counts, however the journal is read.</summary>
+    [Fact]
+    public void An_overwritten_suffix_never_comes_back()
+    {
+        var journal = Open(disk);
+        Append(journal, 6);
+        journal.Write([CutAfter(3), Replacement(4, 1, operationsBefore: 6)]);
+        Assert.Equal((4, 7), (journal.LastIndex, journal.OperationsBeforeNext));
+        journal.Write([CutAfter(3), Replacement(4, 2, operationsBefore: 6), Replacement(5, 2, operationsBefore: 7)]);
+
+        Check(journal);
+        disk.KillProcess();
+        for (int i = 0; i < 3; i++)
+        {
+            journal = Open(disk);
+            Check(journal);
+            disk.KillProcess();
+        }
+
+        static void Check(NodeJournal journal)
+        {
+            byte[][] expected = [PayloadOf(1, 0, 450), PayloadOf(2, 0, 450), PayloadOf(3, 0, 450), PayloadOf(4, 2, 450), PayloadOf(5, 2, 450)];
+            Assert.Equal(expected, ReadAll(journal).Select(static frame => frame.Payload.ToArray()));
+            Assert.Equal(PayloadOf(5, 2, 450), ReadAll(journal, 5).Single().Payload.ToArray());
+            Assert.Equal((5, 8), (journal.LastIndex, journal.OperationsBeforeNext));
+        }
+    }
+
+    [Fact]
+    public void A_cut_reaches_back_over_segments_and_older_ones_can_be_released_afterwards()
+    {
+        var journal = Open(disk);
+        Append(journal, 30);
+        journal.Write([CutAfter(5), Replacement(6, 1, operationsBefore: 10)]);
+        Assert.Equal([6L], ReadAll(journal, 6).Select(static frame => frame.Index));
+        long operations = journal.OperationsBeforeNext;
+        for (int i = 7; i <= 40; i++)
+        {
+            journal.Write([Replacement(i, 1, operations++)]);
+        }
+
+        journal.ReleaseThrough(38);
+        disk.KillProcess();
+        using var again = Open(disk, manifestIndex: 38);
+        Assert.Equal([39L, 40L], ReadAll(again, 39).Select(static frame => frame.Index));
+    }
+
+    [Fact]
+    public void The_vote_and_the_configuration_outlive_the_segments_they_were_written_in()
+    {
+        var journal = Open(disk);
+        byte[] vote = Encode([1, 2, 3]);
+        byte[] configuration = Encode([4, 5, 6]);
+        journal.Write([Vote(journal, vote), Next(journal) with { Type = FrameType.Configuration, Payload = configuration }]);
+        for (int i = 0; i < 60; i++)
+        {
+            Append(journal, 1);
+            journal.ReleaseThrough(journal.LastIndex - 1);
+        }
+
+        long last = journal.LastIndex;
+        Assert.True(journal.FirstIndex > 40);
+        disk.KillProcess();
+        using var again = Open(disk, manifestIndex: last - 1);
+        Assert.Equal(vote, again.Vote.ToArray());
+        Assert.Equal(configuration, again.Configuration.ToArray());
+    }
+
+    [Fact]
+    public void A_configuration_that_was_cut_gives_way_to_the_one_before()
+    {
+        var journal = Open(disk);
+        byte[] first = Encode([1]);
+        journal.Write([Next(journal) with { Type = FrameType.Configuration, Payload = first }]);
+        journal.Write([Next(journal) with { Type = FrameType.Configuration, Payload = Encode([2]) }]);
+        journal.Write([CutAfter(1), Replacement(2, 1, operationsBefore: 2)]);
+        Assert.Equal(first, journal.Configuration.ToArray());
+        disk.KillProcess();
+        using var again = Open(disk);
+        Assert.Equal(first, again.Configuration.ToArray());
+    }
+
+    /// <summary>A node that forgets whom it voted for may vote twice: one rotten block must not do that.</summary>
+    [Theory]
+    [InlineData(0)]
+    [InlineData(1)]
+    public void One_rotten_copy_of_a_vote_does_no_harm(int copy)
+    {
+        var journal = Open(disk);
+        Append(journal, 2);
+        journal.Write([Vote(journal, Encode([9, 9]))]);
+        Append(journal, 2);
+        disk.KillProcess();
+        disk.Rot($"{Folder}/journal-00000001.segment", ((3 + copy) * 4096) + 70, 4);
+        using var again = Open(disk);
+        Assert.Equal(Encode([9, 9]), again.Vote.ToArray());
+        AssertHolds(again, 1, 4);
+    }
+
+    [Fact]
+    public void Both_copies_of_a_vote_rotten_is_damage()
+    {
+        var journal = Open(disk);
+        Append(journal, 2);
+        journal.Write([Vote(journal, Encode([9, 9]))]);
+        Append(journal, 2);
+        disk.KillProcess();
+        disk.Rot($"{Folder}/journal-00000001.segment", (3 * 4096) + 70, 4);
+        disk.Rot($"{Folder}/journal-00000001.segment", (4 * 4096) + 70, 4);
+        Assert.Throws<JournalDamagedException>(() => Open(disk));
+    }
+
+    private static JournalFrame Vote(NodeJournal journal, byte[] payload) =>
+        new(FrameType.Vote, 0, 5, journal.OperationsBeforeNext, 0, payload);
+
+    private static JournalFrame CutAfter(long index) => new(FrameType.Cut, index, 1, 2 * index, 0, default);
+
+    private static JournalFrame Replacement(long index, int variant, long operationsBefore) =>
+        new(FrameType.Batch, index, 1, operationsBefore, 1, PayloadOf(index, variant, 450));
+}

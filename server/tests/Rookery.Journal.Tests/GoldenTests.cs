@@ -1,0 +1,86 @@
+using System.IO.Compression;
+using Rookery.Simulation;
+using static Rookery.Journal.Tests.TestJournal;
+
+namespace Rookery.Journal.Tests;
+
+/// <summary>Journals as released versions wrote them are kept in Golden/ and must be read for ever.</summary>
+public sealed class GoldenTests
+{
+    [Fact]
+    public void A_journal_of_format_1_is_read()
+    {
+        var disk = new SimulatedDisk("/data/journal");
+        foreach (string file in System.IO.Directory.GetFiles(GoldenDirectory(1)))
+        {
+            using var packed = new GZipStream(new MemoryStream(File.ReadAllBytes(file)), CompressionMode.Decompress);
+            using var plain = new MemoryStream();
+            packed.CopyTo(plain);
+            disk.WriteNew($"{Folder}/{Path.GetFileNameWithoutExtension(file)}", plain.ToArray());
+        }
+
+        using var journal = Open(disk);
+        Assert.Equal(TailVerdict.GoOnAfterCleanStop, journal.Recovery.Verdict);
+        Assert.Equal(Encode([1, 2, 3]), journal.Vote.ToArray());
+        Assert.Equal(Encode([4, 5, 6]), journal.Configuration.ToArray());
+        var frames = ReadAll(journal);
+        Assert.Equal(Enumerable.Range(1, 20).Select(static i => (long)i), frames.Select(static frame => frame.Index));
+        Assert.Equal([FrameType.Configuration, FrameType.NoOp, FrameType.Batch], frames.Take(3).Select(static frame => frame.Type));
+        byte[] content = new byte[Payload.ContentLength(frames[2].Payload.Span)];
+        Assert.True(Payload.TryDecode(frames[2].Payload.Span, content));
+        Assert.Equal(Compressible(), content);
+        for (int i = 3; i < 20; i++)
+        {
+            Assert.Equal(PayloadOf(i + 1, 7, 3000), frames[i].Payload.ToArray());
+        }
+
+        journal.Write([Next(journal, term: 2)]);
+        Assert.Equal(22, journal.OperationsBeforeNext - 2);
+    }
+
+    /// <summary>Writes the golden journal when ROOKERY_WRITE_GOLDEN names a directory: once per format version, before its first release.</summary>
+    [Fact]
+    public void The_golden_journal_can_be_written_again()
+    {
+        var disk = new SimulatedDisk("/data");
+        using (var journal = Open(disk))
+        {
+            journal.Write(
+            [
+                new JournalFrame(FrameType.Vote, 0, 1, 0, 0, Encode([1, 2, 3])),
+                new JournalFrame(FrameType.Configuration, 1, 1, 0, 0, Encode([4, 5, 6])),
+                new JournalFrame(FrameType.NoOp, 2, 1, 0, 0, default),
+                new JournalFrame(FrameType.Batch, 3, 1, 0, 5, Encode(Compressible())),
+            ]);
+            for (int index = 4; index <= 22; index++)
+            {
+                journal.Write([new JournalFrame(FrameType.Batch, index, 1, index + 1, 1, PayloadOf(index, index > 18 ? 6 : 7, 3000))]);
+            }
+
+            journal.Write([
+                new JournalFrame(FrameType.Cut, 18, 1, 20, 0, default),
+                new JournalFrame(FrameType.Batch, 19, 2, 20, 1, PayloadOf(19, 7, 3000)),
+                new JournalFrame(FrameType.Batch, 20, 2, 21, 1, PayloadOf(20, 7, 3000))]);
+            journal.StopCleanly();
+        }
+
+        Assert.Equal(5, disk.Files.Count); // four segments and the lock
+        if (Environment.GetEnvironmentVariable("ROOKERY_WRITE_GOLDEN") is { Length: > 0 } target)
+        {
+            foreach (string file in disk.Files.Where(static file => file.EndsWith(".segment", StringComparison.Ordinal)))
+            {
+                using var packed = new MemoryStream();
+                using (var zip = new GZipStream(packed, CompressionLevel.SmallestSize))
+                {
+                    zip.Write(disk.ReadAll(file));
+                }
+
+                File.WriteAllBytes(Path.Join(target, Path.GetFileName(file) + ".gz"), packed.ToArray());
+            }
+        }
+    }
+
+    private static byte[] Compressible() => [.. Enumerable.Range(0, 20_000).Select(static i => (byte)(i / 100))];
+
+    private static string GoldenDirectory(int version) => Path.Join(AppContext.BaseDirectory, "Golden", $"v{version}");
+}
