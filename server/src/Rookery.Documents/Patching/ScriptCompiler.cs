@@ -58,7 +58,7 @@ internal ref struct ScriptCompiler
             int start = position;
             if (!TryStatement() || !TryEndOfStatement())
             {
-                return error.IsError || Unsupported(start);
+                return !error.IsError && Unsupported(start);
             }
 
             lines++;

@@ -1,0 +1,123 @@
+using Rookery.Documents.Commands;
+using Rookery.Documents.Json;
+using static Rookery.Documents.Tests.Json.Parsing;
+
+namespace Rookery.Documents.Tests.Commands;
+
+public class BatchRequestParserTests
+{
+    [Fact]
+    public void Commands_keep_their_order_and_expectations()
+    {
+        ParsedBatch batch = Parse("""
+            {"Commands":[
+              {"Id":"users/1","ChangeVector":null,"OriginalChangeVector":"A:3-x","Document":{"a":1,"@metadata":{"@collection":"Users"}},"Type":"PUT"},
+              {"Type":"PUT","Document":{},"ChangeVector":"","Id":null,"Unknown":[{"x":1}]},
+              {"Id":"users/2","ChangeVector":"A:2-\u0078","Type":"DELETE"},
+              {"Id":"users/3","Type":"PATCH","Patch":{"Script":"this.a = args.v","Values":{"v":1}},"ReturnDocument":true,"CreateIfMissing":{"a":0}}
+            ],"TransactionMode":"ClusterWide"}
+            """);
+        using CommandBuffer command = batch.Command;
+        Assert.Equal((4, true), (batch.Count, batch.ClusterWide));
+        var reader = new CommandReader(command.Written.Span);
+        var read = new List<string>();
+        while (reader.TryReadOperation(out Operation operation))
+        {
+            read.Add($"{operation.Kind} {(operation.Id.Written.Length == 36 ? "guid" : Text(operation.Id.Written))} {operation.Expected.Expectation} {Text(operation.Expected.Text)} {operation.Patch.ReturnDocument}");
+        }
+
+        Assert.Equal(
+            ["Put users/1 Anything  False", "Put guid MustNotExist  False", "Delete users/2 MustEqual A:2-x False", "Patch users/3 Anything  True"], read);
+        Assert.Equal(4, reader.OperationCount);
+    }
+
+    [Theory]
+    [InlineData("""{"Id":"a","Type":"Counters","Counters":{}}""", InputErrorCode.NotSupported, "counters")]
+    [InlineData("""{"Id":"a","Type":"TimeSeries","TimeSeries":{}}""", InputErrorCode.NotSupported, "time series")]
+    [InlineData("""{"Id":"a","Type":"AttachmentPUT"}""", InputErrorCode.NotSupported, "attachments")]
+    [InlineData("""{"Id":"a","Type":"CompareExchangePUT","Document":{"Object":1}}""", InputErrorCode.NotSupported, "compare-exchange")]
+    [InlineData("""{"Ids":[],"Type":"BatchPATCH"}""", InputErrorCode.NotSupported, "BatchPATCH")]
+    [InlineData("""{"Id":"a","Type":"Dance"}""", InputErrorCode.NotSupported, "Dance")]
+    [InlineData("""{"Id":"a","Type":"DELETE","IdPrefixed":true}""", InputErrorCode.NotSupported, "IdPrefixed")]
+    [InlineData("""{"Id":"a","Type":"PATCH","Patch":{"Script":"if (this.a) { this.b = 1 }"}}""", InputErrorCode.NotSupported, "if (this.a)")]
+    [InlineData("""{"Id":"a","Type":"PUT"}""", InputErrorCode.MissingMember, "Document")]
+    [InlineData("""{"Id":"a","Type":"PATCH"}""", InputErrorCode.MissingMember, "Patch")]
+    [InlineData("""{"Id":"a","Document":{}}""", InputErrorCode.MissingMember, "Type")]
+    [InlineData("""{"Id":"","Type":"DELETE"}""", InputErrorCode.InvalidId, "empty")]
+    [InlineData("""{"Id":"a\n","Type":"PUT","Document":{}}""", InputErrorCode.InvalidId, "control")]
+    [InlineData("""{"Id":"a","Type":"PUT","Document":5}""", InputErrorCode.NotAnObject, "object")]
+    [InlineData("""{"Id":"a","Type":"PUT","Document":{"@metadata":{"@expires":1}}}""", InputErrorCode.WrongType, "@expires")]
+    [InlineData("""{"Id":"a","Type":"PATCH","Patch":{"Script":"this.a = args.v"}}""", InputErrorCode.InvalidPatch, "args.v")]
+    [InlineData("""{"Id":"a","Type":"PATCH","Patch":{"Script":"this.a = args.v","Values":{"v":1}},"CreateIfMissing":[]}""", InputErrorCode.NotAnObject, "object")]
+    public void Bad_commands_refuse_the_batch_by_number(string second, InputErrorCode code, string named)
+    {
+        InputError error = Refuse($$"""{"Commands":[{"Id":"x","Type":"DELETE"},{{second}}]}""");
+        Assert.Equal((code, 1L), (error.Code, error.Where.Element));
+        Assert.Contains(named, error.What, StringComparison.Ordinal);
+    }
+
+    [Theory]
+    [InlineData("""{}""", InputErrorCode.MissingMember)]
+    [InlineData("""{"Commands":5}""", InputErrorCode.UnexpectedCharacter)]
+    [InlineData("""{"Commands":[]} x""", InputErrorCode.TrailingData)]
+    [InlineData("""{"Commands":[],"TransactionMode":"Odd"}""", InputErrorCode.NotSupported)]
+    [InlineData("""[]""", InputErrorCode.UnexpectedCharacter)]
+    [InlineData("", InputErrorCode.UnexpectedEnd)]
+    public void Bad_bodies_are_refused(string body, InputErrorCode code) => Assert.Equal(code, Refuse(body).Code);
+
+    [Fact]
+    public void Batches_over_the_limit_are_refused()
+    {
+        string body = $$$"""{"Commands":[{"Id":"x","Type":"PUT","Document":{"a":"{{{new string('x', 2000)}}}"}}]}""";
+        Assert.False(BatchRequestParser.TryParse(Bytes(body), 1, default, 1000, out _, out InputError error));
+        Assert.Equal((InputErrorCode.BatchTooLarge, InputErrorKind.TooLarge), (error.Code, error.Kind));
+        Assert.Equal(DocumentLimits.MaxBatchBytes, DocumentLimits.BatchBytes(1L << 40));
+        Assert.Equal(12 << 20, DocumentLimits.BatchBytes(96 << 20));
+    }
+
+    [Fact]
+    public void Mutated_batches_are_read_or_refused_with_help()
+    {
+        const int Seed = 4711;
+        var random = new Random(Seed);
+        byte[] original = Bytes("""{"Commands":[{"Id":"a/","Type":"PUT","ChangeVector":"A:1","Document":{"a":1,"@metadata":{"@collection":"C"}}},{"Id":"c","Type":"PATCH","Patch":{"Script":"this.a = args.x;\nthis.l.push(args.x)\ndelete this.q.r","Values":{"x":{"y":1}}},"CreateIfMissing":{"z":1}}],"TransactionMode":null}""");
+        for (int round = 0; round < 20_000; round++)
+        {
+            byte[] body = [.. original];
+            for (int change = random.Next(3); change >= 0; change--)
+            {
+                body[random.Next(body.Length)] = random.Next(2) == 0 ? (byte)random.Next(256) : original[random.Next(original.Length)];
+            }
+
+            if (BatchRequestParser.TryParse(body, 1, default, 1 << 20, out ParsedBatch batch, out InputError error))
+            {
+                using CommandBuffer command = batch.Command;
+                var reader = new CommandReader(command.Written.Span);
+                int count = 0;
+                while (reader.TryReadOperation(out _))
+                {
+                    count++;
+                }
+
+                Assert.True(count == batch.Count, $"seed {Seed}, round {round}");
+            }
+            else
+            {
+                AssertHelpful(error);
+            }
+        }
+    }
+
+    private static ParsedBatch Parse(string body)
+    {
+        Assert.True(BatchRequestParser.TryParse(Bytes(body), 1, default, 1 << 20, out ParsedBatch batch, out InputError error), error.ToString());
+        return batch;
+    }
+
+    private static InputError Refuse(string body)
+    {
+        Assert.False(BatchRequestParser.TryParse(Bytes(body), 1, default, 1 << 20, out _, out InputError error), body);
+        AssertHelpful(error);
+        return error;
+    }
+}

@@ -1,0 +1,224 @@
+using System.Text.RegularExpressions;
+using Rookery.Disk;
+using Rookery.Documents.Commands;
+using Rookery.Documents.Ids;
+using Rookery.Documents.Json;
+using static Rookery.Documents.Tests.Json.Parsing;
+
+namespace Rookery.Documents.Tests.Commands;
+
+public class CommandTests
+{
+    private static readonly IdempotencyKey Key = new(1, 2);
+
+    [Fact]
+    public void Operations_come_back_as_they_were_added()
+    {
+        using DocumentParser parser = DocumentParser.Rent();
+        using var writer = new BatchWriter(CommandKind.Batch, 7, Key, skipUnchanged: true);
+        Assert.True(parser.TryParse(Bytes("""{"a":1,"@metadata":{"@collection":"Users","@expires":"2026-11-21T09:49:45Z"}}"""), out ParsedDocument document, out _));
+        writer.Put("Users/1"u8, ExpectedChangeVector.MustEqual("A:1-x"u8), document);
+        writer.Delete("É/2"u8, ExpectedChangeVector.MustNotExist);
+        using CommandBuffer buffer = writer.Complete();
+
+        var reader = new CommandReader(buffer.Written.Span);
+        Assert.Equal((CommandKind.Batch, 7u, 2, Key, true), (reader.Kind, reader.Database, reader.OperationCount, reader.Key, reader.SkipUnchanged));
+        Assert.True(reader.TryReadOperation(out Operation put));
+        Assert.Equal((OperationKind.Put, "Users/1", "Users", Expectation.MustEqual), (put.Kind, Text(put.Id.Written), Text(put.Collection), put.Expected.Expectation));
+        Assert.Equal("A:1-x", Text(put.Expected.Text));
+        Assert.Equal(new DateTime(2026, 11, 21, 9, 49, 45, DateTimeKind.Utc).Ticks, put.ExpiresAtTicks);
+        byte[] value = new byte[StoredDocument.MaxHeadBytes + put.Content.Length];
+        int head = StoredDocument.WriteHead(value, put.Id.Written, 5, put.ExpiresAtTicks);
+        put.Content.CopyTo(value.AsSpan(head));
+        var view = new DocumentView(value.AsSpan(0, head + put.Content.Length));
+        Assert.Equal(("\"a\":1", "Users/1", 5L, put.ExpiresAtTicks), (Text(view.Body), Text(view.Id), view.LastModifiedTicks, view.ExpiresAtTicks));
+        Assert.True(reader.TryReadOperation(out Operation delete));
+        Assert.Equal((OperationKind.Delete, "É/2", "é/2", Expectation.MustNotExist), (delete.Kind, Text(delete.Id.Written), Resolve(delete.Id, 0).Lower, delete.Expected.Expectation));
+        Assert.False(reader.TryReadOperation(out _));
+    }
+
+    [Theory]
+    [InlineData("Users/", 9, "Users/0000000000000000009-A", "users/0000000000000000009-a")]
+    [InlineData("Ü|", 12, "Ü/12", "ü/12")]
+    [InlineData("Users/1", 9, "Users/1", "users/1")]
+    public void Ids_become_final_in_apply(string id, long number, string written, string lower)
+    {
+        using CommandBuffer buffer = Put(id);
+        var reader = new CommandReader(buffer.Written.Span);
+        Assert.True(reader.TryReadOperation(out Operation put));
+        Assert.Equal((written, lower), Resolve(put.Id, number));
+    }
+
+    [Fact]
+    public void The_longest_prefix_takes_the_longest_number()
+    {
+        string prefix = new string('É', 245) + "|";
+        Assert.True(DocumentId.TryValidateForStore(Bytes(prefix), out InputError error), error.ToString());
+        using CommandBuffer buffer = Put(prefix);
+        var reader = new CommandReader(buffer.Written.Span);
+        Assert.True(reader.TryReadOperation(out Operation put));
+        Assert.EndsWith("/" + long.MaxValue, Resolve(put.Id, long.MaxValue).Written, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void An_empty_id_becomes_a_guid_in_the_command()
+    {
+        using CommandBuffer buffer = Put("");
+        var reader = new CommandReader(buffer.Written.Span);
+        Assert.True(reader.TryReadOperation(out Operation put));
+        Assert.Matches(new Regex("^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$", RegexOptions.None, TimeSpan.FromSeconds(1)), Text(put.Id.Written));
+    }
+
+    [Fact]
+    public void Single_commands_come_back_as_they_were_encoded()
+    {
+        using CommandBuffer hilo = CommandEncoder.HiloNext(3, "users"u8, 32, 55, 64, (byte)'/');
+        HiloNextCommand next = new CommandReader(hilo.Written.Span).ReadHiloNext();
+        Assert.Equal(("users", 32L, 55L, 64L, (byte)'/'), (Text(next.Tag), next.LastBatchSize, next.LastRangeAtTicks, next.LastMax, next.Separator));
+
+        using CommandBuffer back = CommandEncoder.HiloReturn(3, "users"u8, 2, 32);
+        HiloReturnCommand returned = new CommandReader(back.Written.Span).ReadHiloReturn();
+        Assert.Equal(("users", 2L, 32L), (Text(returned.Tag), returned.Last, returned.End));
+
+        using CommandBuffer identity = CommandEncoder.IdentityNext(3, "users|"u8, Key);
+        var identityReader = new CommandReader(identity.Written.Span);
+        Assert.Equal((Key, "users|"), (identityReader.Key, Text(identityReader.ReadIdentityNext())));
+
+        using CommandBuffer seed = CommandEncoder.IdentitySeed(3, "users|"u8, 100, true, default);
+        IdentitySeedCommand seeded = new CommandReader(seed.Written.Span).ReadIdentitySeed();
+        Assert.Equal(("users|", 100L, true), (Text(seeded.Name), seeded.Value, seeded.Force));
+
+        string history = HistoryId.Create();
+        using CommandBuffer create = CommandEncoder.CreateDatabase("db"u8, Bytes(history));
+        CreateDatabaseCommand created = new CommandReader(create.Written.Span).ReadCreateDatabase();
+        Assert.Equal(("db", history, HistoryId.Length), (Text(created.Name), Text(created.HistoryId), history.Length));
+
+        using CommandBuffer delete = CommandEncoder.DeleteDatabases(["a", "b"]);
+        var names = new CommandReader(delete.Written.Span);
+        Assert.True(names.OperationCount == 2 && names.TryReadName(out _) && names.TryReadName(out ReadOnlySpan<byte> last) && last.SequenceEqual("b"u8) && !names.TryReadName(out _));
+
+        using CommandBuffer horizon = CommandEncoder.SetTombstoneHorizon(3, 99);
+        Assert.Equal(99, new CommandReader(horizon.Written.Span).ReadTombstoneHorizon());
+
+        using CommandBuffer configuration = CommandEncoder.PutClientConfiguration(3, "{}"u8);
+        Assert.Equal("{}", Text(new CommandReader(configuration.Written.Span).ReadClientConfiguration()));
+
+        using var expiry = new ExpiryWriter(3);
+        expiry.Add("a"u8, 5);
+        expiry.Add("b"u8, 6);
+        using CommandBuffer expire = expiry.Complete();
+        var expired = new CommandReader(expire.Written.Span);
+        Assert.True(expired.OperationCount == 2 && expired.TryReadExpiry(out _, out _) && expired.TryReadExpiry(out ReadOnlySpan<byte> id, out long etag) && id.SequenceEqual("b"u8) && etag == 6 && !expired.TryReadExpiry(out _, out _));
+    }
+
+    [Fact]
+    public void Damaged_commands_throw_only_the_format_exception()
+    {
+        const int Seed = 99;
+        var random = new Random(Seed);
+        using CommandBuffer original = MakeBatch();
+        for (int round = 0; round < 20_000; round++)
+        {
+            byte[] damaged = original.Written.ToArray();
+            damaged = round < damaged.Length ? damaged[..round] : damaged;
+            for (int change = 0; change < 3 && round >= original.Length; change++)
+            {
+                damaged[random.Next(damaged.Length)] = (byte)random.Next(256);
+            }
+
+            try
+            {
+                var reader = new CommandReader(damaged);
+                while (reader.TryReadOperation(out _))
+                {
+                }
+            }
+            catch (CommandFormatException e)
+            {
+                Assert.EndsWith(".", e.Message, StringComparison.Ordinal);
+            }
+        }
+    }
+
+    [Fact]
+    public void Unknown_versions_and_kinds_name_the_newer_program()
+    {
+        using CommandBuffer buffer = MakeBatch();
+        byte[] version = buffer.Written.ToArray();
+        byte[] kind = buffer.Written.ToArray();
+        version[0] = 2;
+        kind[1] = 200;
+        Assert.Contains("newer program", Assert.Throws<CommandFormatException>(() => new CommandReader(version).Kind).Message, StringComparison.Ordinal);
+        Assert.Contains("newer program", Assert.Throws<CommandFormatException>(() => new CommandReader(kind).Kind).Message, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void The_format_of_version_1_stays()
+    {
+        using DocumentParser parser = DocumentParser.Rent();
+        Assert.True(parser.TryParse(Bytes("""{"a":1,"@metadata":{"@collection":"C","k":2}}"""), out ParsedDocument document, out _));
+        using CommandBuffer buffer = CommandEncoder.Put(258, "X"u8, ExpectedChangeVector.MustEqual("v"u8), document, new IdempotencyKey(1, 2));
+        Assert.Equal(
+            "0101" + "01" + "02010000" + "01000000" + "0000000000000001" + "0000000000000002" // header
+            + "01" + "02" + "0100" + "58" + "01" + "76" // put, must equal, id, change vector
+            + "0D000000" + "0143" + "05" + "226B223A32" + "2261223A31", // content
+            Convert.ToHexString(buffer.Written.Span));
+    }
+
+    [Fact]
+    public void A_buffer_has_one_owner()
+    {
+        CommandBuffer buffer = CommandBuffer.Rent();
+        buffer.Dispose();
+        Assert.Throws<InvariantViolationException>(buffer.Dispose);
+        Assert.Throws<InvariantViolationException>(() => buffer.GetSpan(1).Length);
+    }
+
+    [Fact]
+    public void A_put_of_a_small_document_allocates_nothing()
+    {
+        using DocumentParser parser = DocumentParser.Rent();
+        Assert.True(parser.TryParse(Bytes("""{"a":1}"""), out ParsedDocument document, out _));
+        CommandEncoder.Put(1, "users/1"u8, default, document, default).Dispose();
+        long before = GC.GetAllocatedBytesForCurrentThread();
+        for (int round = 0; round < 100; round++)
+        {
+            CommandEncoder.Put(1, "users/1"u8, default, document, default).Dispose();
+        }
+
+        Assert.Equal(before, GC.GetAllocatedBytesForCurrentThread());
+    }
+
+    [Fact]
+    public void Idempotency_keys_are_hashed_and_limited()
+    {
+        Assert.True(IdempotencyKey.TryCreate("abc"u8, out IdempotencyKey key, out _));
+        Assert.Equal(new IdempotencyKey(0xBA7816BF8F01CFEA, 0x414140DE5DAE2223), key); // SHA-256 of "abc", FIPS 180
+        foreach (int length in new[] { 0, 129 })
+        {
+            Assert.False(IdempotencyKey.TryCreate(new byte[length], out _, out InputError error));
+            AssertHelpful(error);
+        }
+    }
+
+    private static CommandBuffer Put(string id)
+    {
+        using DocumentParser parser = DocumentParser.Rent();
+        Assert.True(parser.TryParse("{}"u8, out ParsedDocument document, out _));
+        return CommandEncoder.Put(1, Bytes(id), default, document, default);
+    }
+
+    private static CommandBuffer MakeBatch()
+    {
+        byte[] body = Bytes("""{"Commands":[{"Id":"É","Type":"PUT","ChangeVector":"A:1","Document":{"a":1,"@metadata":{"@expires":"2026-11-21T09:49:45Z"}}},{"Id":"b","Type":"DELETE"},{"Id":"c","Type":"PATCH","Patch":{"Script":"this.a = args.x","Values":{"x":1}}}]}""");
+        Assert.True(BatchRequestParser.TryParse(body, 1, Key, 1 << 20, out ParsedBatch batch, out InputError error), error.ToString());
+        return batch.Command;
+    }
+
+    private static (string Written, string Lower) Resolve(CommandId id, long number)
+    {
+        byte[] written = new byte[DocumentId.MaxBytes], lower = new byte[DocumentId.MaxBytes];
+        int length = id.Resolve(number, written, lower, out int lowerLength);
+        return (Text(written.AsSpan(0, length)), Text(lower.AsSpan(0, lowerLength)));
+    }
+}
