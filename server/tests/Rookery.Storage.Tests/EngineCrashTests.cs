@@ -1,0 +1,174 @@
+using Rookery.Disk;
+using Rookery.Simulation;
+
+namespace Rookery.Storage.Tests;
+
+public sealed class EngineCrashTests
+{
+    [Fact]
+    public void After_any_power_cut_the_engine_is_what_its_manifest_says_and_no_older_than_it_said() =>
+        new CrashSearch { Points = 2000, Runs = 20 }.Verify(Work, CheckImage);
+
+    [Fact]
+    public void The_search_catches_a_manifest_that_does_not_survive() =>
+        Assert.NotNull(new CrashSearch { Points = 400, Runs = 4 }.Find(seed => Work(new SimulatedDisk("/data"), seed, disk => new SyncSkippingDisk(disk)), CheckImage));
+
+    [Fact]
+    public void A_call_that_fails_loses_nothing()
+    {
+        long calls = CallsOf(seed: 3);
+        Errno[] errors = [Errno.InputOutput, Errno.NoSpace, Errno.ReadOnly];
+        for (long call = 1; call <= calls; call++)
+        {
+            var fault = new DiskFault(call, errors[call % errors.Length]) { Calls = DiskCalls.Changing | DiskCalls.Open, ShortWriteBytes = (int)(call % 1000) };
+            string story = $"seed 3, {fault.Error} at call {call}";
+            var disk = new SimulatedDisk("/data");
+            disk.Inject(fault);
+            RunAndReopen(disk, story);
+        }
+    }
+
+    [Fact]
+    public void A_disk_that_stays_full_stops_flushes_and_says_so_and_then_goes_on()
+    {
+        var disk = new SimulatedDisk("/data");
+        var work = new EngineWorkload(5);
+        using StorageEngine engine = EngineWorkload.Open(disk);
+        disk.Inject(new DiskFault(20, Errno.NoSpace) { Calls = DiskCalls.Write | DiskCalls.Create, Sticky = true });
+        Steps(work, engine, 300);
+        Assert.Contains("no space is left", engine.Health, StringComparison.Ordinal);
+        using (Snapshot snapshot = engine.OpenSnapshot())
+        {
+            work.Model.Check(snapshot, "full disk");
+        }
+
+        disk.ClearFaults();
+        engine.RequestFlush();
+        while (engine.FlushDue)
+        {
+            Assert.True(engine.Flush());
+        }
+
+        Assert.Null(engine.Health);
+        Assert.Equal(engine.AppliedIndex, engine.Durable.Index);
+    }
+
+    private static (SimulatedDisk Disk, CrashRun Run) Work(int seed) => Work(new SimulatedDisk("/data"), seed, disk => disk);
+
+    private static (SimulatedDisk Disk, CrashRun Run) Work(SimulatedDisk disk, int seed, Func<SimulatedDisk, IDisk> seenAs)
+    {
+        var work = new EngineWorkload(seed);
+        StorageEngine engine = EngineWorkload.Open(seenAs(disk));
+        var promised = new List<(int Operation, long Index)>();
+        engine.ManifestDurable = position => promised.Add((disk.OperationCount, position.Index));
+        Steps(work, engine, 150);
+        engine.Dispose();
+        return (disk, new CrashRun(work, promised));
+    }
+
+    private static void Steps(EngineWorkload work, StorageEngine engine, int count)
+    {
+        for (int step = 0; step < count; step++)
+        {
+            work.Step(engine);
+            if (step % 20 == 19)
+            {
+                engine.RequestFlush();
+                engine.Flush();
+            }
+
+            engine.CompactOnce();
+        }
+    }
+
+    private static void CheckImage(SimulatedDisk image, CrashRun run, int operation)
+    {
+        using StorageEngine engine = EngineWorkload.Open(image);
+        long promised = run.Promised.LastOrDefault(promise => promise.Operation <= operation).Index;
+        Assert.True(engine.Durable.Index >= promised, $"the manifest is at {engine.Durable.Index}, and {promised} was promised");
+        using Snapshot snapshot = engine.OpenSnapshot();
+        run.Work.Models[(int)engine.Durable.Index].Check(snapshot, $"at {engine.Durable.Index}");
+        Assert.Null(engine.Health);
+    }
+
+    private static long CallsOf(int seed)
+    {
+        var disk = new SimulatedDisk("/data");
+        using StorageEngine engine = EngineWorkload.Open(disk);
+        Steps(new EngineWorkload(seed), engine, 60);
+        return disk.CallCount(DiskCalls.Changing | DiskCalls.Open);
+    }
+
+    private static void RunAndReopen(SimulatedDisk disk, string story)
+    {
+        var work = new EngineWorkload(3);
+        try
+        {
+            using StorageEngine engine = EngineWorkload.Open(disk);
+            Steps(work, engine, 60);
+            using Snapshot snapshot = engine.OpenSnapshot();
+            work.Model.Check(snapshot, story);
+        }
+        catch (DiskException)
+        {
+            Assert.True(work.Models.Count == 1, $"{story}: only opening may fail");
+        }
+
+        disk.ClearFaults();
+        using StorageEngine reopened = EngineWorkload.Open(disk);
+        Assert.True(reopened.Health is null, $"{story}: {reopened.Health}");
+        using Snapshot durable = reopened.OpenSnapshot();
+        work.Models[(int)reopened.Durable.Index].Check(durable, $"{story}, reopened");
+    }
+
+    private sealed record CrashRun(EngineWorkload Work, List<(int Operation, long Index)> Promised);
+
+    /// <summary>A disk whose files say that they are synced and are not: what the search must notice.</summary>
+    private sealed class SyncSkippingDisk(SimulatedDisk disk) : IDisk
+    {
+        public IDiskFile Open(string path, DiskOpen mode) => new SyncSkippingFile(disk.Open(path, mode));
+
+        public bool Exists(string path) => disk.Exists(path);
+
+        public IReadOnlyList<string> List(string directory) => disk.List(directory);
+
+        public void CreateDirectory(string path) => disk.CreateDirectory(path);
+
+        public void Rename(string from, string to) => disk.Rename(from, to);
+
+        public void Link(string existing, string added) => disk.Link(existing, added);
+
+        public void Delete(string path) => disk.Delete(path);
+
+        public void DeleteDirectory(string path) => disk.DeleteDirectory(path);
+
+        public void SyncDirectory(string path) => disk.SyncDirectory(path);
+
+        public DiskSpace SpaceOf(string path) => disk.SpaceOf(path);
+
+        public string DeviceOf(string path) => disk.DeviceOf(path);
+
+        public IDisposable Lock(string path) => disk.Lock(path);
+    }
+
+    private sealed class SyncSkippingFile(IDiskFile file) : IDiskFile
+    {
+        public string Path => file.Path;
+
+        public long Length => file.Length;
+
+        public void Write(ReadOnlySpan<byte> data, long offset) => file.Write(data, offset);
+
+        public int Read(Span<byte> buffer, long offset) => file.Read(buffer, offset);
+
+        public void Allocate(long length) => file.Allocate(length);
+
+        public void SetLength(long length) => file.SetLength(length);
+
+        public void Sync()
+        {
+        }
+
+        public void Dispose() => file.Dispose();
+    }
+}

@@ -1,0 +1,95 @@
+using System.Buffers;
+using Rookery.Simulation;
+
+namespace Rookery.Storage.Tests;
+
+public sealed class EngineDamageTests
+{
+    [Fact]
+    public void A_rotten_byte_anywhere_gives_the_right_answer_or_none_and_is_found_by_the_scrub()
+    {
+        var random = new Random(11);
+        for (int round = 0; round < 150; round++)
+        {
+            int seed = round % 5;
+            var (disk, work) = Fill(seed);
+            string[] files = [.. disk.Files.Where(path => !path.EndsWith("lock", StringComparison.Ordinal))];
+            string path = files[random.Next(files.Length)];
+            using var file = disk.Open(path, Disk.DiskOpen.Read);
+            long offset = random.NextInt64(file.Length);
+            disk.Rot(path, offset, (byte)(1 << random.Next(8)));
+            string story = $"seed {seed}, {path} at {offset}";
+
+            using StorageEngine engine = EngineWorkload.Open(disk);
+            Assert.True(engine.Durable.Index == work.Models.Count - 1, $"{story}: the manifest is not the newest");
+            using Snapshot snapshot = engine.OpenSnapshot();
+            bool wasRefused = ReadAll(snapshot, work.Model, story);
+            while (!engine.ScrubOnce(1 << 20))
+            {
+            }
+
+            bool isFound = engine.Statistics().Damage.Count > 0;
+            Assert.True(isFound || !wasRefused, $"{story}: a read was refused and nothing is reported");
+            Assert.True(isFound || !path.EndsWith(".run", StringComparison.Ordinal), $"{story}: the scrub did not find it");
+            Assert.True(!isFound || engine.Health!.Contains(path, StringComparison.Ordinal), $"{story}: {engine.Health}");
+        }
+    }
+
+    [Fact]
+    public void A_missing_run_fails_its_range_by_name_and_nothing_else()
+    {
+        var (disk, work) = Fill(seed: 1);
+        string path = disk.Files.First(name => name.EndsWith(".run", StringComparison.Ordinal));
+        disk.Delete(path);
+        using StorageEngine engine = EngineWorkload.Open(disk);
+        using Snapshot snapshot = engine.OpenSnapshot();
+        Assert.True(ReadAll(snapshot, work.Model, "a missing run"));
+        Assert.Contains(path, engine.Health, StringComparison.Ordinal);
+        Assert.NotEmpty(disk.Files);
+    }
+
+    private static (SimulatedDisk Disk, EngineWorkload Work) Fill(int seed)
+    {
+        var disk = new SimulatedDisk("/data");
+        var work = new EngineWorkload(seed);
+        using StorageEngine engine = EngineWorkload.Open(disk);
+        for (int step = 0; step < 80; step++)
+        {
+            work.Step(engine);
+        }
+
+        engine.RequestFlush();
+        while (engine.FlushDue)
+        {
+            Assert.True(engine.Flush());
+        }
+
+        return (disk, work);
+    }
+
+    // Each key gives its value or DamagedException.
+    private static bool ReadAll(in Snapshot snapshot, EngineModel model, string story)
+    {
+        bool wasRefused = false;
+        var buffer = new ArrayBufferWriter<byte>();
+        foreach (var (key, (sequence, value)) in model.Rows)
+        {
+            try
+            {
+                Assert.True(snapshot.TryGet(key, out Row row), $"{story}: {Convert.ToHexString(key)} is missing");
+                using (row)
+                {
+                    buffer.ResetWrittenCount();
+                    row.CopyTo(buffer, 0, row.Length);
+                    Assert.True(row.Sequence == sequence && buffer.WrittenSpan.SequenceEqual(value), $"{story}: {Convert.ToHexString(key)} differs");
+                }
+            }
+            catch (DamagedException)
+            {
+                wasRefused = true;
+            }
+        }
+
+        return wasRefused;
+    }
+}
