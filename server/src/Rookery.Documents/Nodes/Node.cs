@@ -8,35 +8,175 @@ namespace Rookery.Documents;
 /// </summary>
 public sealed class Node : IDisposable
 {
-    private Node()
+    // A spare segment is looked for each time so many frames were written.
+    private const int FramesBetweenLooks = 256;
+
+    private readonly NodeCore? _core;
+    private readonly CommitThreads? _threads;
+    private readonly NodeMaintenance? _maintenance;
+    private readonly Expiration? _expiration;
+    private readonly ITimer? _expirationTimer;
+    private readonly CancellationTokenSource _stopping = new();
+    private string? _diagnosis;
+    private int _isExpiring;
+    private int _framesSinceLook;
+    private bool _isStopped;
+
+    private Node(string diagnosis, string nodeTag)
     {
+        _diagnosis = diagnosis;
+        Databases = new DatabaseCatalog();
+        Consensus = new SilentConsensus(new Rejection(RejectionKind.Diagnosis, diagnosis), nodeTag);
     }
 
-    /// <summary>Opens a node and starts its threads.</summary>
-    /// <exception cref="DataDirectoryInUseException">Another process holds the data directory or the journal directory.</exception>
-    public static Node Open(NodeOptions options, IDisk disk, MemoryBudget memory, IIoRecorder io, TimeProvider time) => throw new NotSupportedException();
+    private Node(NodeCore core, NodeOptions options, TimeProvider time)
+    {
+        _core = core;
+        Databases = core.Databases;
+        Consensus = core.Consensus;
+        core.Consensus.Latched = sentence => Volatile.Write(ref _diagnosis, sentence);
+        _maintenance = new NodeMaintenance(core, time);
+        _threads = new CommitThreads(core.Consensus, time) { FrameWritten = LookForWork };
+        _expiration = new Expiration(core.Databases, core.Consensus, time);
+        _maintenance.Start();
+        _threads.Start();
+        _expirationTimer = time.CreateTimer(_ => Expire(), null, options.ExpirationInterval, options.ExpirationInterval);
+    }
 
     /// <summary>The sentence that explains why this node neither reads nor writes; null when it does.</summary>
-    public string? Diagnosis => throw new NotSupportedException();
+    public string? Diagnosis => Volatile.Read(ref _diagnosis);
 
-    /// <summary>The databases. Empty in diagnosis mode.</summary>
-    public DatabaseCatalog Databases => throw new NotSupportedException();
+    /// <summary>The databases. Empty when the data could not be opened.</summary>
+    public DatabaseCatalog Databases { get; }
 
     /// <summary>The way of every write.</summary>
-    public IConsensus Consensus => throw new NotSupportedException();
+    public IConsensus Consensus { get; }
 
-    /// <summary>This node's random identity: 22 characters, made when the data directory was first used.</summary>
-    public string NodeId => throw new NotSupportedException();
+    /// <summary>This node's random identity: 22 characters, made when the data directory was first used; empty when the data could not be opened.</summary>
+    public string NodeId => _core?.NodeId ?? string.Empty;
 
-    /// <summary>The random identity of the cluster (a single node is one of its own).</summary>
-    public string ClusterId => throw new NotSupportedException();
+    /// <summary>The random identity of the cluster (a single node is one of its own); empty when the data could not be opened.</summary>
+    public string ClusterId => _core?.ClusterId ?? string.Empty;
+
+    /// <summary>Opens a node and starts its threads.</summary>
+    /// <param name="options">Where the data is.</param>
+    /// <param name="disk">The disk.</param>
+    /// <param name="memory">What bounds memory.</param>
+    /// <param name="io">Is told of all disk work.</param>
+    /// <param name="time">The clock.</param>
+    /// <exception cref="DataDirectoryInUseException">Another process holds the data directory or the journal directory.</exception>
+    /// <exception cref="DiskException">A directory cannot be made or entered: not a directory, permission denied, or a file has its name.</exception>
+    public static Node Open(NodeOptions options, IDisk disk, MemoryBudget memory, IIoRecorder io, TimeProvider time)
+    {
+        try
+        {
+            return new Node(NodeCore.Open(options, disk, memory, io, time, answersInline: false), options, time);
+        }
+        catch (Exception failure) when (IsDiagnosis(failure))
+        {
+            return new Node(failure.Message, options.NodeTag);
+        }
+    }
 
     /// <summary>What there is to know about journal, storage and queue, for metrics and <c>/readyz?verbose</c>.</summary>
-    public NodeStatistics ReadStatistics() => throw new NotSupportedException();
+    /// <exception cref="InvalidOperationException">The data could not be opened (see <see cref="Diagnosis"/>).</exception>
+    public NodeStatistics ReadStatistics() => _core is null ? throw new InvalidOperationException(Diagnosis) : new NodeStatistics
+    {
+        JournalFirstIndex = _core.Journal.FirstIndex,
+        JournalLastIndex = _core.Journal.LastIndex,
+        JournalBytes = _core.Journal.LiveBytes,
+        AppliedIndex = _core.Consensus.AppliedIndex,
+        ManifestIndex = _core.Storage.Durable.Index,
+        Sequence = _core.Storage.Sequence,
+        QueuedCommands = _core.Consensus.Queued,
+        QueuedBytes = _core.Consensus.Admission.Bytes,
+        Frames = _core.Consensus.Frames,
+        Commands = _core.Consensus.Commands,
+        Overloaded = _core.Consensus.Admission.Refused,
+        Recovery = _core.Journal.Recovery.Sentence,
+        Storage = _core.Storage.Statistics(),
+    };
 
-    /// <summary>Ends cleanly: what is queued is finished, new commands are refused, a clean-stop frame is written.</summary>
-    public void StopCleanly() => throw new NotSupportedException();
+    /// <summary>Ends cleanly: what is queued is finished, new commands are refused, a clean-stop frame is written. Nothing else is.</summary>
+    public void StopCleanly()
+    {
+        StopThreads();
+        if (_core is not null && Diagnosis is null)
+        {
+            try
+            {
+                _core.StopCleanly();
+            }
+            catch (IOException failure)
+            {
+                // Everything acknowledged is durable already; the next start recovers as after a crash.
+                Volatile.Write(ref _diagnosis, failure.Message);
+            }
+        }
 
-    /// <summary>Gives back threads, files and the lock without ceremony, as a crash would.</summary>
-    public void Dispose() => throw new NotSupportedException();
+        Dispose();
+    }
+
+    /// <summary>Gives back threads, files and the lock without noting a clean stop, as a crash would; what is queued is finished.</summary>
+    public void Dispose()
+    {
+        StopThreads();
+        _core?.Dispose();
+        _stopping.Dispose();
+    }
+
+    private static bool IsDiagnosis(Exception failure) => failure switch
+    {
+        DataDirectoryInUseException => false,
+        DiskException refused => refused.Error is not (Errno.NotDirectory or Errno.AccessDenied or Errno.Exists),
+        InvariantViolationException or OutOfMemoryException => false,
+        _ => true,
+    };
+
+    private void StopThreads()
+    {
+        if (_isStopped)
+        {
+            return;
+        }
+
+        _isStopped = true;
+        _stopping.Cancel();
+        _expirationTimer?.Dispose();
+        _threads?.Stop();
+        _maintenance?.Dispose();
+    }
+
+    private void LookForWork()
+    {
+        if (++_framesSinceLook >= FramesBetweenLooks)
+        {
+            _framesSinceLook = 0;
+            _maintenance!.Wake();
+        }
+    }
+
+    private void Expire()
+    {
+        if (Interlocked.Exchange(ref _isExpiring, 1) == 0)
+        {
+            _ = ExpireAsync();
+        }
+    }
+
+    private async Task ExpireAsync()
+    {
+        try
+        {
+            await _expiration!.RunOnceAsync(_stopping.Token);
+        }
+        catch (IOException)
+        {
+            // A damaged row keeps its documents from expiring; reading them says what is damaged.
+        }
+        finally
+        {
+            Volatile.Write(ref _isExpiring, 0);
+        }
+    }
 }

@@ -1,3 +1,5 @@
+using Rookery.Disk;
+
 namespace Rookery.Documents;
 
 /// <summary>What a node needs to know to open its data.</summary>
@@ -23,6 +25,9 @@ public sealed class NodeOptions
 
     /// <summary>Bytes of commands that may be in flight; beyond them callers wait briefly and are then refused; 0 = an eighth of the memory budget, at least 8 MiB.</summary>
     public long InFlightBytes { get; init; }
+
+    /// <summary>What stays free on the data's file system.</summary>
+    public ReserveRule Reserve { get; init; } = ReserveRule.Default;
 
     /// <summary>How often expired documents are looked for.</summary>
     public TimeSpan ExpirationInterval { get; init; } = TimeSpan.FromSeconds(60);

@@ -11,6 +11,9 @@ public sealed record NodeStatistics
     /// <summary>Index of the first frame the journal still holds.</summary>
     public long JournalFirstIndex { get; init; }
 
+    /// <summary>Bytes of journal segments that are not released yet.</summary>
+    public long JournalBytes { get; init; }
+
     /// <summary>Index of the last frame applied.</summary>
     public long AppliedIndex { get; init; }
 

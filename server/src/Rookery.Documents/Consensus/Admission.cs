@@ -1,0 +1,140 @@
+namespace Rookery.Documents;
+
+/// <summary>
+/// Bounds the bytes of commands in flight. Within the bound admission is one addition; beyond it a command waits, first come first served, for at most
+/// <see cref="Patience"/>. One command alone is always admitted, however large.
+/// </summary>
+internal sealed class Admission(long limitBytes, TimeProvider time)
+{
+    /// <summary>How long a command waits for room before it is refused.</summary>
+    public static readonly TimeSpan Patience = TimeSpan.FromSeconds(1);
+
+    private readonly Lock _gate = new();
+    private readonly LinkedList<Waiter> _waiters = new();
+    private long _bytes;
+    private int _waiterCount;
+    private long _refused;
+
+    /// <summary>Bytes in flight.</summary>
+    public long Bytes => Volatile.Read(ref _bytes);
+
+    /// <summary>The bound.</summary>
+    public long LimitBytes => limitBytes;
+
+    /// <summary>Commands that were refused for want of room.</summary>
+    public long Refused => Volatile.Read(ref _refused);
+
+    /// <summary>Takes room at once, if there is and nobody waits for it.</summary>
+    public bool TryEnter(int bytes) => Volatile.Read(ref _waiterCount) == 0 && TryTake(bytes);
+
+    /// <summary>Waits for room.</summary>
+    /// <returns>False when there was none in time.</returns>
+    /// <exception cref="OperationCanceledException">The caller gave up.</exception>
+    public async ValueTask<bool> EnterAsync(int bytes, CancellationToken cancellationToken)
+    {
+        var waiter = new Waiter(bytes);
+        lock (_gate)
+        {
+            if (_waiters.Count == 0 && TryTake(bytes))
+            {
+                return true;
+            }
+
+            _waiters.AddLast(waiter.Place);
+            Volatile.Write(ref _waiterCount, _waiters.Count);
+        }
+
+        // Room may have been given back between the look and the wait.
+        Admit();
+        try
+        {
+            await waiter.Admitted.Task.WaitAsync(Patience, time, cancellationToken);
+            return true;
+        }
+        catch (Exception refusal) when (refusal is TimeoutException or OperationCanceledException)
+        {
+            if (!Forget(waiter))
+            {
+                return true;
+            }
+
+            Interlocked.Increment(ref _refused);
+            cancellationToken.ThrowIfCancellationRequested();
+            return false;
+        }
+    }
+
+    /// <summary>Gives room back.</summary>
+    public void Leave(long bytes)
+    {
+        Interlocked.Add(ref _bytes, -bytes);
+        if (Volatile.Read(ref _waiterCount) > 0)
+        {
+            Admit();
+        }
+    }
+
+    private void Admit()
+    {
+        lock (_gate)
+        {
+            while (_waiters.First is { } first && TryTake(first.Value.Bytes))
+            {
+                _waiters.RemoveFirst();
+                first.Value.Admitted.SetResult();
+            }
+
+            Volatile.Write(ref _waiterCount, _waiters.Count);
+        }
+    }
+
+    /// <summary>Stops waiting; false when it was admitted at the last moment.</summary>
+    private bool Forget(Waiter waiter)
+    {
+        lock (_gate)
+        {
+            if (waiter.Place.List is null)
+            {
+                return false;
+            }
+
+            _waiters.Remove(waiter.Place);
+            Volatile.Write(ref _waiterCount, _waiters.Count);
+        }
+
+        Admit();
+        return true;
+    }
+
+    private bool TryTake(int bytes)
+    {
+        long now = Volatile.Read(ref _bytes);
+        while (now == 0 || now + bytes <= limitBytes)
+        {
+            long seen = Interlocked.CompareExchange(ref _bytes, now + bytes, now);
+            if (seen == now)
+            {
+                return true;
+            }
+
+            now = seen;
+        }
+
+        return false;
+    }
+
+    private sealed class Waiter
+    {
+        public Waiter(int bytes)
+        {
+            Bytes = bytes;
+            Place = new LinkedListNode<Waiter>(this);
+        }
+
+        public int Bytes { get; }
+
+        public LinkedListNode<Waiter> Place { get; }
+
+        public TaskCompletionSource Admitted { get; } = new(TaskCreationOptions.RunContinuationsAsynchronously);
+    }
+}

@@ -1,0 +1,185 @@
+namespace Rookery.Documents;
+
+/// <summary>
+/// The two threads of the commit path. One writes and syncs; while it does, the other applies the frame before. When nothing else waits, the first applies
+/// its frame itself, which saves a lone caller the way over a second thread.
+/// </summary>
+internal sealed class CommitThreads
+{
+    // One frame is being written, one applied, one waits for either.
+    private const int FrameCount = 3;
+
+    private readonly SingleNodeConsensus _consensus;
+    private readonly TimeProvider _time;
+    private readonly Thread _writer;
+    private readonly Thread _applier;
+    private readonly object _gate = new();
+    private readonly Queue<CommitFrame> _toApply = new();
+    private readonly Stack<CommitFrame> _free = new();
+    private bool _isStopping;
+    private bool _writerEnded;
+    private bool _isApplying;
+    private long _syncTicks;
+
+    public CommitThreads(SingleNodeConsensus consensus, TimeProvider time)
+    {
+        _consensus = consensus;
+        _time = time;
+        for (int i = 0; i < FrameCount; i++)
+        {
+            _free.Push(new CommitFrame());
+        }
+
+        _writer = new Thread(WriteFrames) { Name = "journal", IsBackground = true, Priority = ThreadPriority.AboveNormal };
+        _applier = new Thread(ApplyFrames) { Name = "apply", IsBackground = true, Priority = ThreadPriority.AboveNormal };
+    }
+
+    /// <summary>Called from the writing thread after each frame.</summary>
+    public Action? FrameWritten { get; set; }
+
+    public void Start()
+    {
+        _applier.Start();
+        _writer.Start();
+    }
+
+    /// <summary>Commits what is queued, ends both threads, and answers whoever came too late.</summary>
+    public void Stop()
+    {
+        _consensus.RefuseBecauseStopping();
+        Volatile.Write(ref _isStopping, true);
+        _consensus.Queue.Wake();
+        if (_writer.ThreadState.HasFlag(System.Threading.ThreadState.Unstarted))
+        {
+            return;
+        }
+
+        _writer.Join();
+        _applier.Join();
+        _consensus.RefuseWaiting();
+    }
+
+    private void WriteFrames()
+    {
+        int lastCount = 0;
+        while (true)
+        {
+            var frame = TakeFree();
+            if (!_consensus.HasWaiting && lastCount > 1)
+            {
+                Gather(lastCount);
+            }
+
+            long begun = _time.GetTimestamp();
+            if (_consensus.Write(frame))
+            {
+                _syncTicks = _time.GetTimestamp() - begun;
+                lastCount = frame.Count;
+                Pass(frame);
+                FrameWritten?.Invoke();
+                continue;
+            }
+
+            lastCount = 0;
+            Free(frame);
+            if (Volatile.Read(ref _isStopping) && _consensus.Queue.Count == 0 && !_consensus.HasWaiting)
+            {
+                break;
+            }
+
+            if (!_consensus.HasWaiting)
+            {
+                _consensus.Queue.Wait(ref _isStopping);
+            }
+        }
+
+        lock (_gate)
+        {
+            _writerEnded = true;
+            Monitor.PulseAll(_gate);
+        }
+    }
+
+    /// <summary>
+    /// Callers that were just answered come back within moments. Waiting a tenth of a sync for them keeps closed-loop clients from splitting into two halves
+    /// that take turns (101 syncs/s, 64 clients: 3,232 writes/s without, 4,946 with). It ends as soon as as many are back as there were.
+    /// </summary>
+    private void Gather(int lastCount)
+    {
+        long most = Math.Min(_syncTicks / 10, _time.TimestampFrequency / 1000);
+        long begun = _time.GetTimestamp();
+        while (_consensus.Queue.Count < lastCount && _time.GetTimestamp() - begun < most && !Volatile.Read(ref _isStopping))
+        {
+            Thread.Yield();
+        }
+    }
+
+    /// <summary>Applies the frame here when the other thread is idle and nothing waits to be written; else hands it over.</summary>
+    private void Pass(CommitFrame frame)
+    {
+        lock (_gate)
+        {
+            if (_isApplying || _toApply.Count > 0 || _consensus.Queue.Count > 0 || _consensus.HasWaiting)
+            {
+                _toApply.Enqueue(frame);
+                Monitor.PulseAll(_gate);
+                return;
+            }
+        }
+
+        _consensus.Apply(frame);
+        Free(frame);
+    }
+
+    private void ApplyFrames()
+    {
+        while (true)
+        {
+            CommitFrame? frame;
+            lock (_gate)
+            {
+                while (!_toApply.TryDequeue(out frame))
+                {
+                    if (_writerEnded)
+                    {
+                        return;
+                    }
+
+                    Monitor.Wait(_gate);
+                }
+
+                _isApplying = true;
+            }
+
+            _consensus.Apply(frame);
+            lock (_gate)
+            {
+                _isApplying = false;
+                _free.Push(frame);
+                Monitor.PulseAll(_gate);
+            }
+        }
+    }
+
+    private CommitFrame TakeFree()
+    {
+        lock (_gate)
+        {
+            CommitFrame? frame;
+            while (!_free.TryPop(out frame))
+            {
+                Monitor.Wait(_gate);
+            }
+
+            return frame;
+        }
+    }
+
+    private void Free(CommitFrame frame)
+    {
+        lock (_gate)
+        {
+            _free.Push(frame);
+        }
+    }
+}

@@ -1,0 +1,100 @@
+using System.Collections.Concurrent;
+using System.Threading.Tasks.Sources;
+using Rookery.Documents.Commands;
+
+namespace Rookery.Documents;
+
+/// <summary>
+/// A command on its way, and what its caller awaits. Pooled: a proposal costs no allocation once as many exist as are ever in flight together.
+/// The caller goes on on the thread pool, because what it does next must not delay the next journal write.
+/// </summary>
+internal sealed class Proposal : IValueTaskSource<CommandOutcome>, IThreadPoolWorkItem
+{
+    private const int PoolSize = 4096;
+    private static readonly ConcurrentQueue<Proposal> Pool = new();
+
+    private ManualResetValueTaskSourceCore<CommandOutcome> _core;
+    private CommandOutcome _outcome;
+    private CommandBuffer? _command;
+
+    private Proposal()
+    {
+    }
+
+    /// <summary>The encoded command.</summary>
+    public ReadOnlyMemory<byte> Command => _command!.Written;
+
+    /// <summary>Its length in bytes.</summary>
+    public int Bytes { get; private set; }
+
+    /// <summary>Etags it uses.</summary>
+    public int OperationCount { get; private set; }
+
+    /// <summary>The next in a <see cref="ProposalQueue"/>.</summary>
+    public Proposal? Next { get; set; }
+
+    /// <summary>What the caller awaits, once.</summary>
+    public ValueTask<CommandOutcome> Task => new(this, _core.Version);
+
+    /// <summary>Takes the command over.</summary>
+    public static Proposal Rent(CommandBuffer command, int operationCount)
+    {
+        if (!Pool.TryDequeue(out var proposal))
+        {
+            proposal = new Proposal();
+        }
+
+        proposal._command = command;
+        proposal.Bytes = command.Length;
+        proposal.OperationCount = operationCount;
+        return proposal;
+    }
+
+    /// <summary>The command's bytes are in the frame now.</summary>
+    public void ReleaseCommand()
+    {
+        _command?.Dispose();
+        _command = null;
+    }
+
+    /// <summary>Answers the caller. The proposal is not to be touched afterwards.</summary>
+    /// <param name="outcome">What became of the command.</param>
+    /// <param name="inline">Whether the caller goes on here and now, on this thread.</param>
+    public void Complete(in CommandOutcome outcome, bool inline)
+    {
+        ReleaseCommand();
+        if (inline)
+        {
+            _core.SetResult(outcome);
+            return;
+        }
+
+        _outcome = outcome;
+        ThreadPool.UnsafeQueueUserWorkItem(this, preferLocal: false);
+    }
+
+    /// <inheritdoc/>
+    void IThreadPoolWorkItem.Execute() => _core.SetResult(_outcome);
+
+    /// <inheritdoc/>
+    CommandOutcome IValueTaskSource<CommandOutcome>.GetResult(short token)
+    {
+        var outcome = _core.GetResult(token);
+        _core.Reset();
+        _outcome = default;
+        Next = null;
+        if (Pool.Count < PoolSize)
+        {
+            Pool.Enqueue(this);
+        }
+
+        return outcome;
+    }
+
+    /// <inheritdoc/>
+    ValueTaskSourceStatus IValueTaskSource<CommandOutcome>.GetStatus(short token) => _core.GetStatus(token);
+
+    /// <inheritdoc/>
+    void IValueTaskSource<CommandOutcome>.OnCompleted(Action<object?> continuation, object? state, short token, ValueTaskSourceOnCompletedFlags flags) =>
+        _core.OnCompleted(continuation, state, token, flags);
+}

@@ -1,0 +1,35 @@
+using Rookery.Documents.Commands;
+
+namespace Rookery.Documents;
+
+/// <summary>The consensus of a node whose data could not be opened: it refuses everything, and says why.</summary>
+internal sealed class SilentConsensus(Rejection refusal, string nodeTag) : IConsensus
+{
+    /// <inheritdoc/>
+    public Rejection? Refusal => refusal;
+
+    /// <inheritdoc/>
+    public bool IsLeader => false;
+
+    /// <inheritdoc/>
+    public string NodeTag => nodeTag;
+
+    /// <inheritdoc/>
+    public string? LeaderTag => null;
+
+    /// <inheritdoc/>
+    public long Term => 0;
+
+    /// <inheritdoc/>
+    public long AppliedIndex => 0;
+
+    /// <inheritdoc/>
+    public ValueTask<CommandOutcome> ProposeAsync(CommandBuffer command, CancellationToken cancellationToken)
+    {
+        command.Dispose();
+        return ValueTask.FromResult(new CommandOutcome(refusal));
+    }
+
+    /// <inheritdoc/>
+    public ValueTask<bool> ReadBarrierAsync(CancellationToken cancellationToken) => ValueTask.FromResult(false);
+}

@@ -1,0 +1,241 @@
+using Rookery.Disk;
+using Rookery.Documents.Apply;
+using Rookery.Documents.Commands;
+using Rookery.Journal;
+
+namespace Rookery.Documents;
+
+/// <summary>
+/// Consensus of one: the journal itself. What queued while the previous journal write was in flight becomes one frame, is made durable by one write and one
+/// sync, is applied, and then answered. This class has no thread of its own: <see cref="CommitThreads"/> drives it, or a test step by step.
+/// </summary>
+internal sealed class SingleNodeConsensus : IConsensus
+{
+    private readonly NodeJournal _journal;
+    private readonly Applier _applier;
+    private readonly TimeProvider _time;
+    private readonly Admission _admission;
+    private readonly SpaceReserve _space;
+    private readonly ProposalQueue _queue = new();
+
+    // Of the committing thread: taken from the queue, not yet in a frame.
+    private readonly Queue<Proposal> _waiting = new();
+    private Rejection? _refusal;
+    private long _lastLogTicks;
+    private long _appliedIndex;
+    private long _frames;
+    private long _commands;
+    private int _queued;
+
+    public SingleNodeConsensus(NodeJournal journal, Applier applier, Admission admission, SpaceReserve space, string nodeTag, TimeProvider time)
+    {
+        _journal = journal;
+        _applier = applier;
+        _time = time;
+        _admission = admission;
+        _space = space;
+        _lastLogTicks = applier.LastLogTicks;
+        _appliedIndex = journal.LastIndex;
+        Term = Math.Max(journal.LastTerm, 1);
+        NodeTag = nodeTag;
+    }
+
+    /// <inheritdoc/>
+    public Rejection? Refusal => Volatile.Read(ref _refusal);
+
+    /// <inheritdoc/>
+    public bool IsLeader => Refusal is null;
+
+    /// <inheritdoc/>
+    public string NodeTag { get; }
+
+    /// <inheritdoc/>
+    public string? LeaderTag => IsLeader ? NodeTag : null;
+
+    /// <inheritdoc/>
+    public long Term { get; }
+
+    /// <inheritdoc/>
+    public long AppliedIndex => Volatile.Read(ref _appliedIndex);
+
+    /// <summary>Called once, with the sentence, when the journal or apply failed: nothing is acknowledged from then on.</summary>
+    public Action<string>? Latched { get; set; }
+
+    /// <summary>Whether callers go on on the thread that answers them: for tests that drive this class step by step.</summary>
+    public bool AnswersInline { get; init; }
+
+    /// <summary>Frames committed since the start.</summary>
+    public long Frames => Volatile.Read(ref _frames);
+
+    /// <summary>Commands committed since the start.</summary>
+    public long Commands => Volatile.Read(ref _commands);
+
+    /// <summary>Commands admitted and not yet answered.</summary>
+    public long Queued => Volatile.Read(ref _queued);
+
+    /// <summary>What bounds the bytes in flight.</summary>
+    public Admission Admission => _admission;
+
+    internal ProposalQueue Queue => _queue;
+
+    /// <inheritdoc/>
+    public ValueTask<bool> ReadBarrierAsync(CancellationToken cancellationToken) =>
+        // Answered means applied here, so any snapshot taken now sees every acknowledged write.
+        ValueTask.FromResult(Refusal is not { Kind: RejectionKind.Diagnosis });
+
+    /// <inheritdoc/>
+    public ValueTask<CommandOutcome> ProposeAsync(CommandBuffer command, CancellationToken cancellationToken)
+    {
+        var reader = new CommandReader(command.Written.Span);
+        if ((Refusal ?? SpaceRefusal(command)) is { } refusal)
+        {
+            command.Dispose();
+            return ValueTask.FromResult(new CommandOutcome(refusal));
+        }
+
+        return _admission.TryEnter(command.Length)
+            ? Enqueue(command, reader.OperationCount)
+            : ProposeWhenThereIsRoomAsync(command, reader.OperationCount, cancellationToken);
+    }
+
+    /// <summary>Takes what waits into a frame and makes it durable.</summary>
+    /// <returns>False when nothing waited, or the node latched: then the frame was refused.</returns>
+    public bool Write(CommitFrame frame)
+    {
+        _queue.TakeAll(_waiting);
+        if (_waiting.Count == 0)
+        {
+            return false;
+        }
+
+        frame.Fill(_waiting);
+        if (Refusal is { Kind: RejectionKind.Diagnosis } refusal)
+        {
+            Refuse(frame, refusal);
+            return false;
+        }
+
+        // Log time never falls, whatever the clock does.
+        _lastLogTicks = Math.Max(_lastLogTicks + 1, _time.GetUtcNow().UtcTicks);
+        try
+        {
+            var entry = frame.Build(_journal.LastIndex + 1, Term, _journal.OperationsBeforeNext, _lastLogTicks);
+            _journal.Write([entry]);
+            return true;
+        }
+        catch (Exception failure) when (failure is DiskException or JournalLatchedException)
+        {
+            _space.Look();
+            Latch($"The journal could not be written, so nothing more is acknowledged: {failure.Message} Restart the node when the cause is removed.");
+            Refuse(frame, new Rejection(
+                RejectionKind.OutcomeUnknown,
+                $"Whether the write is durable is unknown; it may take effect after a restart. {failure.Message}"));
+            return false;
+        }
+    }
+
+    /// <summary>Applies a durable frame and answers its callers.</summary>
+    public void Apply(CommitFrame frame)
+    {
+        if (Refusal is { Kind: RejectionKind.Diagnosis })
+        {
+            // An earlier frame could not be applied, so this one, durable as it is, cannot either before a restart.
+            Refuse(frame, DurableButUnapplied);
+            return;
+        }
+
+        try
+        {
+            frame.Apply(_applier);
+        }
+        catch (Exception failure) when (failure is not InvariantViolationException)
+        {
+            Latch($"A durable write could not be applied: {failure.Message} The node applies it when it is restarted and the cause is removed.");
+            Refuse(frame, DurableButUnapplied);
+            return;
+        }
+
+        Volatile.Write(ref _appliedIndex, frame.Index);
+        Volatile.Write(ref _frames, _frames + 1);
+        Volatile.Write(ref _commands, _commands + frame.Count);
+        Interlocked.Add(ref _queued, -frame.Count);
+        frame.Answer(_admission, AnswersInline);
+    }
+
+    /// <summary>Refuses new commands, in order to stop.</summary>
+    public void RefuseBecauseStopping() =>
+        Interlocked.CompareExchange(ref _refusal, new Rejection(RejectionKind.Stopping, "The node is stopping."), null);
+
+    /// <summary>Answers what still waits when nobody will commit it any more: it was never written.</summary>
+    public void RefuseWaiting()
+    {
+        var frame = new CommitFrame();
+        var refusal = Refusal ?? new Rejection(RejectionKind.Stopping, "The node is stopping.");
+        _queue.TakeAll(_waiting);
+        while (_waiting.Count > 0)
+        {
+            frame.Fill(_waiting);
+            Refuse(frame, refusal);
+        }
+    }
+
+    /// <summary>Whether something waits that did not fit into the last frame.</summary>
+    public bool HasWaiting => _waiting.Count > 0;
+
+    private static Rejection DurableButUnapplied { get; } = new(
+        RejectionKind.OutcomeUnknown, "The write is durable, but an error kept it from being applied; it takes effect when the node is restarted.");
+
+    private ValueTask<CommandOutcome> Enqueue(CommandBuffer command, int operationCount)
+    {
+        var proposal = Proposal.Rent(command, operationCount);
+        var outcome = proposal.Task;
+        Interlocked.Increment(ref _queued);
+        _queue.Put(proposal);
+        return outcome;
+    }
+
+    private async ValueTask<CommandOutcome> ProposeWhenThereIsRoomAsync(CommandBuffer command, int operationCount, CancellationToken cancellationToken)
+    {
+        try
+        {
+            if (!await _admission.EnterAsync(command.Length, cancellationToken))
+            {
+                command.Dispose();
+                return new CommandOutcome(new Rejection(
+                    RejectionKind.Overloaded,
+                    $"{_admission.Bytes} bytes of writes are in flight, of {_admission.LimitBytes} that may be. Nothing was stored; try again in a second."));
+            }
+        }
+        catch (OperationCanceledException)
+        {
+            command.Dispose();
+            return new CommandOutcome(new Rejection(RejectionKind.Canceled, "The request was given up before its write was queued. Nothing was stored."));
+        }
+
+        return await Enqueue(command, operationCount);
+    }
+
+    private Rejection? SpaceRefusal(CommandBuffer command)
+    {
+        var state = _space.State;
+        return state.GrowthAllowed || !Growth.Grows(command.Written.Span)
+            ? null
+            : new Rejection(
+                RejectionKind.InsufficientSpace,
+                $"Node {NodeTag} has {state.FreeBytes} bytes free and keeps {state.NeededBytes}: writes that grow the data are refused. Deletes go on; free some space.");
+    }
+
+    private void Latch(string sentence)
+    {
+        if (Interlocked.Exchange(ref _refusal, new Rejection(RejectionKind.Diagnosis, sentence)) is not { Kind: RejectionKind.Diagnosis })
+        {
+            Latched?.Invoke(sentence);
+        }
+    }
+
+    private void Refuse(CommitFrame frame, Rejection rejection)
+    {
+        Interlocked.Add(ref _queued, -frame.Count);
+        frame.Refuse(rejection, _admission, AnswersInline);
+    }
+}

@@ -1,0 +1,145 @@
+using System.Text;
+using Rookery.Documents.Commands;
+using Rookery.Disk;
+
+namespace Rookery.Documents;
+
+/// <summary>
+/// The layout of a data directory: <c>lock</c>, <c>format</c> (one line each: format version, node id, cluster id), <c>storage/</c> and, unless it lies
+/// elsewhere, <c>journal/</c>. Made when it is missing, held locked while open.
+/// </summary>
+internal sealed class DataDirectory : IDisposable
+{
+    /// <summary>The version of the layout and of every format in it that has no version of its own.</summary>
+    public const int FormatVersion = 1;
+
+    private const string Heading = "rookery data format ";
+
+    private readonly IDisk _disk;
+    private readonly IDisposable _lock;
+
+    private DataDirectory(IDisk disk, string path, string? journalPath, IDisposable held)
+    {
+        _disk = disk;
+        _lock = held;
+        Path = path;
+        JournalPath = journalPath ?? JournalPathOf(path);
+    }
+
+    /// <summary>The directory.</summary>
+    public string Path { get; }
+
+    /// <summary>The journal's directory.</summary>
+    public string JournalPath { get; }
+
+    /// <summary>The storage engine's directory.</summary>
+    public string StoragePath => StoragePathOf(Path);
+
+    /// <summary>Whether nothing was ever completed here: the format file is written when journal and storage exist.</summary>
+    public bool IsNew => !_disk.Exists(FormatPath(Path));
+
+    /// <summary>The node's random identity; empty while the directory is new.</summary>
+    public string NodeId { get; private set; } = string.Empty;
+
+    /// <summary>The cluster's random identity; empty while the directory is new.</summary>
+    public string ClusterId { get; private set; } = string.Empty;
+
+    public static string StoragePathOf(string directory) => System.IO.Path.Combine(directory, "storage");
+
+    public static string JournalPathOf(string directory) => System.IO.Path.Combine(directory, "journal");
+
+    /// <summary>Locks the directory, making it when it is missing.</summary>
+    /// <exception cref="DataDirectoryInUseException">Another process holds it.</exception>
+    public static DataDirectory Lock(IDisk disk, string path, string? journalPath)
+    {
+        disk.CreateDirectory(path);
+        return new DataDirectory(disk, path, journalPath, Lock(disk, path));
+    }
+
+    /// <summary>Reads the format file, and refuses a directory whose journal has gone: beginning a new one would forget what was acknowledged.</summary>
+    /// <exception cref="DataFormatException">It was written by a newer version, is no data directory, or lacks its journal.</exception>
+    public void Check()
+    {
+        _disk.CreateDirectory(StoragePath);
+        _disk.SyncDirectory(Path);
+        if (IsNew)
+        {
+            return;
+        }
+
+        (NodeId, ClusterId) = ReadFormat(_disk, Path);
+        if (!_disk.Exists(JournalPath) || _disk.List(JournalPath).Count == 0)
+        {
+            throw new DataFormatException(
+                $"{Path} was in use before, but there is no journal in {JournalPath}. Nothing was changed. Mount or put back the journal's directory, or restore a backup.");
+        }
+    }
+
+    /// <summary>Writes the format file, once, when journal and storage exist.</summary>
+    public void Complete()
+    {
+        if (IsNew)
+        {
+            WriteFormat(_disk, Path);
+        }
+
+        (NodeId, ClusterId) = ReadFormat(_disk, Path);
+    }
+
+    /// <summary>Writes a new format file, with identities made at random.</summary>
+    public static void WriteFormat(IDisk disk, string path)
+    {
+        string text = $"{Heading}{FormatVersion}\nnode {HistoryId.Create()}\ncluster {HistoryId.Create()}\n";
+        string temporary = FormatPath(path) + ".new";
+        if (disk.Exists(temporary))
+        {
+            disk.Delete(temporary);
+        }
+
+        using (var file = disk.Open(temporary, DiskOpen.CreateNew))
+        {
+            file.Write(Encoding.ASCII.GetBytes(text), 0);
+            file.Sync();
+        }
+
+        disk.Rename(temporary, FormatPath(path));
+        disk.SyncDirectory(path);
+    }
+
+    /// <summary>Takes the lock file of a directory.</summary>
+    public static IDisposable Lock(IDisk disk, string path)
+    {
+        try
+        {
+            return disk.Lock(System.IO.Path.Combine(path, "lock"));
+        }
+        catch (DiskException refused) when (refused.Error == Errno.WouldBlock)
+        {
+            throw new DataDirectoryInUseException(path);
+        }
+    }
+
+    /// <inheritdoc/>
+    public void Dispose() => _lock.Dispose();
+
+    private static string FormatPath(string path) => System.IO.Path.Combine(path, "format");
+
+    private static (string NodeId, string ClusterId) ReadFormat(IDisk disk, string path)
+    {
+        using var file = disk.Open(FormatPath(path), DiskOpen.Read);
+        byte[] bytes = new byte[Math.Min(file.Length, 256)];
+        string[] lines = Encoding.ASCII.GetString(bytes, 0, file.Read(bytes, 0)).Split('\n');
+        if (lines.Length < 3 || !lines[0].StartsWith(Heading, StringComparison.Ordinal) || !int.TryParse(lines[0].AsSpan(Heading.Length), out int version))
+        {
+            throw new DataFormatException($"{FormatPath(path)} is not the format file of a Rookery data directory.");
+        }
+
+        return version == FormatVersion
+            ? (lines[1][("node ".Length)..], lines[2][("cluster ".Length)..])
+            : throw new DataFormatException($"{path} has data format {version}; this version of Rookery reads format {FormatVersion}. Start the version that wrote it.");
+    }
+}
+
+/// <summary>A data directory cannot be read by this program. The message says why and what to do.</summary>
+/// <param name="message">One sentence.</param>
+public sealed class DataFormatException(string message) : IOException(message);

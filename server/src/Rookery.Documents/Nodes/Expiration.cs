@@ -1,0 +1,51 @@
+using Rookery.Documents.Apply;
+using Rookery.Documents.Commands;
+
+namespace Rookery.Documents;
+
+/// <summary>Finds documents whose time is over and proposes their deletion, by id and etag. Nothing is written when nothing expires.</summary>
+internal sealed class Expiration(DatabaseCatalog databases, IConsensus consensus, TimeProvider time)
+{
+    // About 100 KiB a command: other writes get their turn between.
+    private const int DocumentsPerCommand = 1024;
+
+    /// <summary>Goes through all databases once.</summary>
+    public async Task RunOnceAsync(CancellationToken cancellationToken)
+    {
+        foreach (var database in databases.All)
+        {
+            while (consensus.IsLeader && NextCommand(database, time.GetUtcNow().UtcTicks, out int found) is { } command)
+            {
+                var outcome = await consensus.ProposeAsync(command, cancellationToken);
+                if (outcome.Rejection is not null || found < DocumentsPerCommand)
+                {
+                    break;
+                }
+            }
+        }
+    }
+
+    /// <summary>The command that deletes the documents that expired first; null when none did.</summary>
+    internal static CommandBuffer? NextCommand(Database database, long nowTicks, out int found)
+    {
+        Span<byte> from = stackalloc byte[Key.MaxBytes];
+        Span<byte> to = stackalloc byte[Key.MaxBytes];
+        using var reader = database.OpenReader();
+        using var rows = reader.Snapshot.Seek(
+            Key.Prefix(from, database.Number, Table.Expiry), Key.Number(to, database.Number, Table.Expiry, nowTicks + 1));
+        found = 0;
+        if (!rows.MoveNext())
+        {
+            return null;
+        }
+
+        using var writer = new ExpiryWriter(database.Number);
+        do
+        {
+            writer.Add(rows.Value, rows.Sequence);
+            found++;
+        }
+        while (found < DocumentsPerCommand && rows.MoveNext());
+        return writer.Complete();
+    }
+}

@@ -1,0 +1,135 @@
+using Rookery.Disk;
+using Rookery.Documents.Apply;
+using Rookery.Journal;
+using Rookery.Storage;
+
+namespace Rookery.Documents;
+
+/// <summary>
+/// An opened data directory without threads: storage, journal, what apply knows, and the way of writes. <see cref="Node"/> puts threads around it; simulation
+/// drives it step by step.
+/// </summary>
+internal sealed class NodeCore : IDisposable
+{
+    // Beyond so many segments the memtable is flushed although it is not full, so that a restart replays no more than that.
+    private const int SegmentsToReplay = 8;
+
+    private readonly DataDirectory _directory;
+    private readonly NodeOptions _options;
+    private Applier _applier = null!;
+
+    private NodeCore(DataDirectory directory, NodeOptions options)
+    {
+        _directory = directory;
+        _options = options;
+    }
+
+    public string NodeId => _directory.NodeId;
+
+    public string ClusterId => _directory.ClusterId;
+
+    public DatabaseCatalog Databases { get; } = new();
+
+    public StorageEngine Storage { get; private set; } = null!;
+
+    public NodeJournal Journal { get; private set; } = null!;
+
+    public SingleNodeConsensus Consensus { get; private set; } = null!;
+
+    /// <summary>Opens the directory and replays the journal from where the manifest ends.</summary>
+    /// <exception cref="DataDirectoryInUseException">Another process holds a directory.</exception>
+    /// <exception cref="IOException">The data cannot be opened; the message says why. Nothing is open then.</exception>
+    public static NodeCore Open(NodeOptions options, IDisk disk, MemoryBudget memory, IIoRecorder io, TimeProvider time, bool answersInline)
+    {
+        var core = new NodeCore(DataDirectory.Lock(disk, options.DataDirectory, options.JournalDirectory), options);
+        try
+        {
+            core.OpenData(disk, memory, io, time, answersInline);
+            return core;
+        }
+        catch
+        {
+            core.Dispose();
+            throw;
+        }
+    }
+
+    /// <summary>Does the background work that is due, one small step. To be called by one thread.</summary>
+    /// <returns>Whether there was something to do.</returns>
+    public bool WorkOnce()
+    {
+        if (Journal.LiveBytes > (long)SegmentsToReplay * _options.SegmentBytes && Storage.AppliedIndex > Storage.Durable.Index)
+        {
+            Storage.RequestFlush();
+        }
+
+        return (Storage.FlushDue && Storage.Flush()) || Journal.PrepareSpare() || Storage.CompactOnce();
+    }
+
+    /// <summary>Notes in the journal that the node stopped in order. Nothing is flushed: the journal has everything.</summary>
+    public void StopCleanly() => Journal.StopCleanly();
+
+    /// <inheritdoc/>
+    public void Dispose()
+    {
+        Databases.Complete();
+        _applier?.Dispose();
+        Journal?.Dispose();
+        Storage?.Dispose();
+        _directory.Dispose();
+    }
+
+    private void OpenData(IDisk disk, MemoryBudget memory, IIoRecorder io, TimeProvider time, bool answersInline)
+    {
+        _directory.Check();
+        Storage = StorageEngine.Open(disk, StorageOptionsOf(_options, _directory.StoragePath), memory, io, time);
+        Journal = OpenJournal(disk, io);
+        if (_directory.IsNew && Journal.LastIndex > 0)
+        {
+            throw new DataFormatException(
+                $"{_directory.JournalPath} holds a journal, but {_directory.Path} is not a data directory. Nothing was changed. Put its files back, or name another journal directory.");
+        }
+
+        Storage.ManifestDurable = position => Journal.ReleaseThrough(position.Index);
+        _applier = new Applier(Storage, Databases);
+        Replay.Run(Journal, Storage, _applier);
+        _directory.Complete();
+        long inFlight = _options.InFlightBytes > 0 ? _options.InFlightBytes : Math.Max(memory.TotalBytes / 8, 8 << 20);
+        Consensus = new SingleNodeConsensus(
+            Journal,
+            _applier,
+            new Admission(inFlight, time),
+            new SpaceReserve(disk, _options.DataDirectory, _options.Reserve, TimeSpan.FromSeconds(1), time),
+            _options.NodeTag,
+            time)
+        {
+            AnswersInline = answersInline,
+        };
+    }
+
+    private NodeJournal OpenJournal(IDisk disk, IIoRecorder io)
+    {
+        var durable = Storage.Durable;
+        try
+        {
+            return NodeJournal.Open(
+                disk,
+                new JournalOptions { Directory = _directory.JournalPath, SegmentBytes = _options.SegmentBytes },
+                new JournalKnowledge(durable.Index, durable.Term, HasPeers: false),
+                io);
+        }
+        catch (DiskException refused) when (refused.Error == Errno.WouldBlock)
+        {
+            throw new DataDirectoryInUseException(_directory.JournalPath);
+        }
+    }
+
+    internal static StorageOptions StorageOptionsOf(NodeOptions options, string directory) => new()
+    {
+        Directory = directory,
+        Tables = Table.Definitions,
+        MemtableBytes = options.MemtableBytes,
+        RunBytes = options.RunBytes,
+        Filter = new StaleOrderFilter(),
+    };
+}

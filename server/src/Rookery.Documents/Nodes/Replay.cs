@@ -1,0 +1,52 @@
+using System.Buffers;
+using Rookery.Documents.Apply;
+using Rookery.Journal;
+using Rookery.Storage;
+
+namespace Rookery.Documents;
+
+/// <summary>Applies the frames of the journal that the manifest does not hold. Their number is bounded by the memtable, whatever the size of the data.</summary>
+internal static class Replay
+{
+    public static void Run(NodeJournal journal, StorageEngine storage, Applier applier)
+    {
+        using var reader = journal.Read(storage.Durable.Index + 1);
+        while (reader.Next(out var frame))
+        {
+            Apply(frame, applier);
+        }
+    }
+
+    /// <summary>Applies one frame as it stands in the journal.</summary>
+    /// <exception cref="DataFormatException">Its payload does not decode.</exception>
+    public static void Apply(in JournalFrame frame, Applier applier)
+    {
+        var position = new FramePosition(frame.Index, frame.Term, frame.OperationsBefore, frame.OperationCount);
+        if (frame.Type != FrameType.Batch)
+        {
+            applier.Apply(position, [], []);
+            return;
+        }
+
+        int length = Payload.ContentLength(frame.Payload.Span);
+        if (length < 0)
+        {
+            throw new DataFormatException($"Entry {frame.Index} of the journal holds no payload that this version of Rookery can decode.");
+        }
+
+        byte[] content = ArrayPool<byte>.Shared.Rent(length);
+        try
+        {
+            if (!Payload.TryDecode(frame.Payload.Span, content.AsSpan(0, length)))
+            {
+                throw new DataFormatException($"The payload of entry {frame.Index} of the journal does not match its checksum.");
+            }
+
+            applier.Apply(position, content.AsSpan(0, length), []);
+        }
+        finally
+        {
+            ArrayPool<byte>.Shared.Return(content);
+        }
+    }
+}
