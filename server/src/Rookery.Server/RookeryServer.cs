@@ -39,6 +39,9 @@ public static class RookeryServer
         Raven.RavenRoutes.Map(routes, context);
         MetricsRoute.Map(routes, context);
         DebugIoRoute.Map(routes, context);
+        ChangesStreamRoute.Map(routes, context);
+        ImportRoute.Map(routes, context);
+        ExportRoute.Map(routes, context);
     }
 
     private static void Count(EndpointBuilder endpoint, RequestMetrics metrics)

@@ -1,0 +1,97 @@
+using System.Text.Json;
+using Microsoft.AspNetCore.Http;
+using Rookery.Server.Raven;
+
+namespace Rookery.Server;
+
+/// <summary>The answer to an import, line by line.</summary>
+internal sealed class ImportReport(HttpContext http, TimeProvider time, NdjsonImport import)
+{
+    /// <summary>
+    /// Bad lines that are named. A client that sends everything before it reads anything must find the answer in the socket's buffers, or both would wait for ever;
+    /// further ones are only counted.
+    /// </summary>
+    private const int BadLinesNamed = 100;
+
+    private const string ContentType = "application/x-ndjson; charset=utf-8";
+    private static readonly TimeSpan ProgressPeriod = TimeSpan.FromSeconds(1);
+    private readonly List<(long Line, string Reason)> badLines = [];
+    private long progressAt = time.GetTimestamp();
+    private int named;
+
+    public void AddBadLine(long line, string reason)
+    {
+        if (named < BadLinesNamed)
+        {
+            named++;
+            badLines.Add((line, reason));
+        }
+    }
+
+    public async Task MakeProgressAsync()
+    {
+        if (time.GetElapsedTime(progressAt) < ProgressPeriod)
+        {
+            return;
+        }
+
+        progressAt = time.GetTimestamp();
+        using var answer = AnswerBuffer.Rent();
+        WriteBadLines(answer);
+        WriteCounts(answer, "Progress");
+        await answer.SendPartAsync(http, ContentType);
+    }
+
+    public async Task EndAsync()
+    {
+        if (import.Rejection is { } rejection && !http.Response.HasStarted)
+        {
+            await RavenErrors.WriteAsync(http, rejection with { Message = $"{rejection.Message} {import.Stored} documents of the import were stored before." });
+            return;
+        }
+
+        using var answer = AnswerBuffer.Rent();
+        WriteBadLines(answer);
+        WriteCounts(answer, "Result");
+        await answer.SendPartAsync(http, ContentType);
+    }
+
+    private void WriteBadLines(AnswerBuffer answer)
+    {
+        foreach (var (line, reason) in badLines)
+        {
+            using (var json = new Utf8JsonWriter(answer))
+            {
+                json.WriteStartObject();
+                json.WriteNumber("BadLine"u8, line);
+                json.WriteString("Reason"u8, reason);
+                json.WriteEndObject();
+            }
+
+            answer.Write("\n"u8);
+        }
+
+        badLines.Clear();
+    }
+
+    private void WriteCounts(AnswerBuffer answer, string name)
+    {
+        using (var json = new Utf8JsonWriter(answer))
+        {
+            json.WriteStartObject();
+            json.WriteStartObject(name);
+            json.WriteNumber("Lines"u8, import.Line);
+            json.WriteNumber("Stored"u8, import.Stored);
+            json.WriteNumber("Bad"u8, import.Bad);
+            if (import.Rejection is { } rejection)
+            {
+                json.WriteString("Error"u8, rejection.Message);
+            }
+
+            json.WriteEndObject();
+            json.WriteEndObject();
+        }
+
+        answer.Write("\n"u8);
+    }
+}

@@ -1,0 +1,53 @@
+using Microsoft.AspNetCore.Builder;
+using Microsoft.AspNetCore.Http;
+using Microsoft.AspNetCore.Routing;
+using Rookery.Documents;
+using Rookery.Server.Raven;
+
+namespace Rookery.Server;
+
+/// <summary>
+/// POST /databases/{database}/import: reads lines of JSON, stores the good ones and reports each bad one by number and reason. The answer is lines too: progress
+/// about once a second, bad lines as they are met, and the result at the end.
+/// </summary>
+internal static class ImportRoute
+{
+    public static void Map(IEndpointRouteBuilder routes, ServerContext context) =>
+        routes.MapPost("/databases/{database}/import", RavenRoute.OnDatabase(context, (http, database) => AnswerAsync(http, context, database)))
+            .WithMetadata(LongBody.Instance);
+
+    private static async Task AnswerAsync(HttpContext http, ServerContext context, Database database)
+    {
+        using var import = new NdjsonImport(database, context.Node.Consensus, context.Time);
+        var report = new ImportReport(http, context.Time, import);
+        var body = http.Request.BodyReader;
+        bool complete = false;
+        while (!complete)
+        {
+            var read = await body.ReadAsync(http.RequestAborted);
+            foreach (var part in read.Buffer)
+            {
+                import.Feed(part);
+                await DrainAsync(import, report, http.RequestAborted);
+            }
+
+            body.AdvanceTo(read.Buffer.End);
+            complete = read.IsCompleted || import.Rejection is not null;
+        }
+
+        import.Complete();
+        await DrainAsync(import, report, http.RequestAborted);
+        await import.FlushAsync(http.RequestAborted);
+        await import.DurableAsync();
+        await report.EndAsync();
+    }
+
+    private static async Task DrainAsync(NdjsonImport import, ImportReport report, CancellationToken cancellation)
+    {
+        while (import.Rejection is null && import.ReadUntilDue(report.AddBadLine))
+        {
+            await import.FlushAsync(cancellation);
+            await report.MakeProgressAsync();
+        }
+    }
+}

@@ -1,0 +1,42 @@
+using System.Buffers;
+using System.Text;
+using Rookery.Documents;
+using Rookery.Documents.Json;
+
+namespace Rookery.Server;
+
+/// <summary>Writes the documents of a database as lines of JSON, in the order of their ids, as an import reads them back.</summary>
+public sealed class NdjsonExport : IDisposable
+{
+    private readonly DocumentCursor cursor;
+    private readonly byte[] historyId;
+
+    /// <summary>An export at its beginning.</summary>
+    public NdjsonExport(Database database)
+    {
+        historyId = Encoding.ASCII.GetBytes(database.HistoryId);
+        using var reader = database.OpenReader();
+        cursor = reader.ByIdPrefix([]);
+    }
+
+    /// <summary>Documents written so far.</summary>
+    public long Count { get; private set; }
+
+    /// <summary>Writes the next document and a newline.</summary>
+    /// <returns>False when there was none.</returns>
+    public bool WriteNext(IBufferWriter<byte> output)
+    {
+        if (!cursor.MoveNext())
+        {
+            return false;
+        }
+
+        DocumentWriter.Write(output, cursor.View, cursor.Etag, historyId);
+        output.Write("\n"u8);
+        Count++;
+        return true;
+    }
+
+    /// <inheritdoc/>
+    public void Dispose() => cursor.Dispose();
+}

@@ -1,0 +1,129 @@
+using Rookery.Documents;
+using Rookery.Documents.Commands;
+using Rookery.Documents.Ids;
+using Rookery.Documents.Json;
+
+namespace Rookery.Server;
+
+/// <summary>
+/// Turns fed bytes into bulk commands and proposes them. While one command is on its way to the disk the next is parsed; no more than those two are held.
+/// One caller at a time.
+/// </summary>
+internal sealed class NdjsonImport : IDisposable
+{
+    private const int CommandBytes = 1 << 20;
+    private const int CommandDocuments = 4096;
+    private static readonly TimeSpan RetryDelay = TimeSpan.FromMilliseconds(200);
+
+    private readonly Database database;
+    private readonly IConsensus consensus;
+    private readonly TimeProvider time;
+    private readonly NdjsonReader reader = new();
+    private BatchWriter writer;
+    private Task inFlight = Task.CompletedTask;
+
+    public NdjsonImport(Database database, IConsensus consensus, TimeProvider time)
+    {
+        this.database = database;
+        this.consensus = consensus;
+        this.time = time;
+        writer = Begin();
+    }
+
+    /// <summary>The line read last, from 1.</summary>
+    public long Line => reader.Line;
+
+    /// <summary>Documents that are durable.</summary>
+    public long Stored { get; private set; }
+
+    /// <summary>Lines that were refused.</summary>
+    public long Bad { get; private set; }
+
+    /// <summary>Why the import ended early, or null.</summary>
+    public Rejection? Rejection { get; private set; }
+
+    /// <summary>Gives it bytes; they must stay unchanged until <see cref="ReadUntilDue"/> has returned false.</summary>
+    public void Feed(ReadOnlyMemory<byte> bytes) => reader.Feed(bytes);
+
+    /// <summary>Says that no further bytes come.</summary>
+    public void Complete() => reader.Complete();
+
+    /// <summary>Reads what was fed.</summary>
+    /// <param name="refuse">Told of each bad line: number and reason.</param>
+    /// <returns>True when a command is full and <see cref="FlushAsync"/> is due; false when everything fed was read.</returns>
+    public bool ReadUntilDue(Action<long, string> refuse)
+    {
+        while (true)
+        {
+            switch (reader.Read(out var document, out var error))
+            {
+                case StreamRead.Item when DocumentId.TryValidateForStore(document.MetadataId, out error):
+                    writer.Put(document.MetadataId, ExpectedChangeVector.None, document);
+                    if (writer.Length >= CommandBytes || writer.Count >= CommandDocuments)
+                    {
+                        return true;
+                    }
+
+                    break;
+                case StreamRead.Item or StreamRead.Error:
+                    Bad++;
+                    refuse(reader.Line, error.ToString());
+                    break;
+                default:
+                    return false;
+            }
+        }
+    }
+
+    /// <summary>Proposes what was gathered, after the command before it became durable.</summary>
+    public async Task FlushAsync(CancellationToken cancellation)
+    {
+        await inFlight;
+        if (writer.Count == 0 || Rejection is not null)
+        {
+            return;
+        }
+
+        int count = writer.Count;
+        var command = writer.Complete();
+        writer = Begin();
+        inFlight = StoreAsync(command, count, cancellation);
+    }
+
+    /// <summary>Waits until everything proposed is durable.</summary>
+    public Task DurableAsync() => inFlight;
+
+    public void Dispose()
+    {
+        writer.Dispose();
+        reader.Dispose();
+    }
+
+    private BatchWriter Begin() => new(CommandKind.BulkPut, database.Number);
+
+    // An import has no reason to give up when others write much: it waits its turn. A refused command is gone, so a copy is kept for the next try.
+    private async Task StoreAsync(CommandBuffer command, int count, CancellationToken cancellation)
+    {
+        byte[] copy = command.Written.ToArray();
+        while (true)
+        {
+            var outcome = await consensus.ProposeAsync(command, cancellation);
+            if (outcome.Rejection is null)
+            {
+                Stored += count;
+                return;
+            }
+
+            if (outcome.Rejection.Kind != RejectionKind.Overloaded)
+            {
+                Rejection = outcome.Rejection;
+                return;
+            }
+
+            await Task.Delay(RetryDelay, time, cancellation);
+            command = CommandBuffer.Rent(copy.Length);
+            copy.CopyTo(command.GetSpan(copy.Length));
+            command.Advance(copy.Length);
+        }
+    }
+}
