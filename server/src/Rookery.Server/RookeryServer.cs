@@ -36,6 +36,7 @@ public static class RookeryServer
     private static void MapRoutes(IEndpointRouteBuilder routes, ServerContext context)
     {
         HealthRoutes.Map(routes, context);
+        HelpRoutes.Map(routes, context);
         Raven.RavenRoutes.Map(routes, context);
         MetricsRoute.Map(routes, context);
         DebugIoRoute.Map(routes, context);

@@ -10,6 +10,7 @@ internal static class CommandLine
         var root = new RootCommand("Rookery, a document database for small machines.")
         {
             ServeCommand.Create(),
+            ExportCommand.Create(),
         };
         var parsed = root.Parse(arguments);
         if (parsed.Errors.Count > 0)

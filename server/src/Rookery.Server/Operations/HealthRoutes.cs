@@ -37,9 +37,8 @@ internal static class HealthRoutes
         json.WriteString("Version"u8, ProductVersion.Text);
         json.WriteString("NodeTag"u8, context.Options.NodeTag);
         json.WriteNumber("MemoryBudgetBytes"u8, context.Memory.TotalBytes);
-        if (context.Readiness.Node is { Diagnosis: null } node)
+        if (context.Readiness.Node is { } node && node.ReadStatistics() is { } statistics)
         {
-            var statistics = node.ReadStatistics();
             json.WriteString("Recovery"u8, statistics.Recovery);
             json.WriteString("StorageHealth"u8, statistics.Storage.Health);
             json.WriteNumber("DamagedPlaces"u8, statistics.Storage.Damage.Count);

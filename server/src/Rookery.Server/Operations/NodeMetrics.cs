@@ -9,7 +9,11 @@ internal static class NodeMetrics
 {
     public static void Add(PrometheusText text, Node node)
     {
-        var statistics = node.ReadStatistics();
+        if (node.ReadStatistics() is not { } statistics)
+        {
+            return;
+        }
+
         text.Gauge("rookery_databases", "Databases.").Sample(node.Databases.All.Count);
         text.Counter("rookery_sequence", "The newest etag: operations since the data directory was made.").Sample(statistics.Sequence);
         text.Counter("rookery_commands_total", "Commands committed since the start.").Sample(statistics.Commands);

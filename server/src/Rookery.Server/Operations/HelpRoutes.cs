@@ -1,0 +1,84 @@
+using System.Net;
+using System.Text;
+using Microsoft.AspNetCore.Builder;
+using Microsoft.AspNetCore.Http;
+using Microsoft.AspNetCore.Routing;
+
+namespace Rookery.Server;
+
+/// <summary>
+/// / says what this is and where to go. /help lists the documents that belong to this version, /help/{path} shows one: they are inside the executable, so a node
+/// without Internet has them. They are written to be read as text, and shown as it.
+/// </summary>
+internal static class HelpRoutes
+{
+    private const string ResourcePrefix = "docs/";
+    private const string Html = "text/html; charset=utf-8";
+
+    public static void Map(IEndpointRouteBuilder routes, ServerContext context)
+    {
+        routes.MapGet("/", http => AnswerFrontPageAsync(http, context)).WithMetadata(WithoutData.Instance);
+        routes.MapGet("/help", AnswerListAsync).WithMetadata(WithoutData.Instance);
+        routes.MapGet("/help/{**path}", AnswerPageAsync).WithMetadata(WithoutData.Instance);
+    }
+
+    private static Task AnswerFrontPageAsync(HttpContext http, ServerContext context)
+    {
+        string state = WebUtility.HtmlEncode(context.Readiness.Reason ?? "It serves documents.");
+        http.Response.ContentType = Html;
+        return http.Response.WriteAsync(
+            $"""
+            <!doctype html><meta charset="utf-8"><title>Rookery</title>
+            <h1>Rookery {ProductVersion.Text}</h1>
+            <p>A document database for small machines; this is one node of it. {state}</p>
+            <ul>
+            <li><a href="/help">/help</a>: the manual
+            <li><a href="/readyz?verbose">/readyz?verbose</a>: how this node is
+            <li><a href="/metrics">/metrics</a>: its counters, for Prometheus
+            <li><a href="/debug/io">/debug/io</a>: what its disk was asked to do
+            </ul>
+
+            """,
+            http.RequestAborted);
+    }
+
+    private static Task AnswerListAsync(HttpContext http)
+    {
+        var page = new StringBuilder("<!doctype html><meta charset=\"utf-8\"><title>Rookery: manual</title>\n<h1>Manual</h1>\n<ul>\n");
+        foreach (string name in typeof(HelpRoutes).Assembly.GetManifestResourceNames().Order(StringComparer.Ordinal))
+        {
+            if (name.StartsWith(ResourcePrefix, StringComparison.Ordinal))
+            {
+                string path = WebUtility.HtmlEncode(name[ResourcePrefix.Length..]);
+                page.Append($"<li><a href=\"/help/{path}\">{WebUtility.HtmlEncode(TitleOf(name))}</a> ({path})\n");
+            }
+        }
+
+        http.Response.ContentType = Html;
+        return http.Response.WriteAsync(page.Append("</ul>\n").ToString(), http.RequestAborted);
+    }
+
+    private static async Task AnswerPageAsync(HttpContext http)
+    {
+        await using var page = Open(ResourcePrefix + (string?)http.Request.RouteValues["path"]);
+        if (page is null)
+        {
+            http.Response.StatusCode = StatusCodes.Status404NotFound;
+            http.Response.ContentType = "text/plain; charset=utf-8";
+            await http.Response.WriteAsync("The manual has no such page; /help lists those it has.\n", http.RequestAborted);
+            return;
+        }
+
+        http.Response.ContentType = "text/plain; charset=utf-8";
+        http.Response.ContentLength = page.Length;
+        await page.CopyToAsync(http.Response.Body, http.RequestAborted);
+    }
+
+    private static string TitleOf(string name)
+    {
+        using var reader = new StreamReader(Open(name)!);
+        return reader.ReadLine()?.TrimStart('#', ' ') ?? name;
+    }
+
+    private static Stream? Open(string name) => typeof(HelpRoutes).Assembly.GetManifestResourceStream(name);
+}
