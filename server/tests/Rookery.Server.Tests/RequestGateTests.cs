@@ -1,0 +1,103 @@
+using System.Net;
+using System.Text.Json;
+using Microsoft.AspNetCore.Builder;
+using Microsoft.AspNetCore.TestHost;
+using Microsoft.Extensions.Logging.Abstractions;
+using Rookery.Disk;
+using Rookery.Simulation;
+
+namespace Rookery.Server.Tests;
+
+public sealed class RequestGateTests : IAsyncLifetime
+{
+    private readonly ServerContext context = new(
+        new ServerOptions { Listen = new IPEndPoint(IPAddress.Loopback, 0) },
+        new SimulatedTimeProvider(),
+        NullLogger.Instance,
+        new MemoryBudget(96 << 20),
+        new IoTimeline(new SimulatedTimeProvider(), "unknown"));
+
+    private WebApplication app = null!;
+    private HttpClient client = null!;
+
+    public async Task InitializeAsync()
+    {
+        app = RookeryServer.Build(context, host => host.UseTestServer());
+        await app.StartAsync();
+        client = app.GetTestClient();
+    }
+
+    public async Task DisposeAsync()
+    {
+        client.Dispose();
+        await app.DisposeAsync();
+    }
+
+    [Theory]
+    [InlineData("/livez")]
+    [InlineData("/metrics")]
+    [InlineData("/debug/io")]
+    [InlineData("/help")]
+    [InlineData("/")]
+    public async Task What_needs_no_documents_answers_before_they_are_open(string path) =>
+        Assert.Equal(HttpStatusCode.OK, (await client.GetAsync(path)).StatusCode);
+
+    [Theory]
+    [InlineData("/databases/any/docs?id=a")]
+    [InlineData("/no/such/route")]
+    public async Task Everything_else_is_refused_with_the_sentence_in_the_clients_error_shape(string path)
+    {
+        var answer = await client.GetAsync(path);
+        using var body = JsonDocument.Parse(await answer.Content.ReadAsStringAsync());
+
+        Assert.Equal(HttpStatusCode.ServiceUnavailable, answer.StatusCode);
+        Assert.Equal(path, body.RootElement.GetProperty("Url").GetString());
+        Assert.StartsWith("Raven.Client.Exceptions.", body.RootElement.GetProperty("Type").GetString(), StringComparison.Ordinal);
+        Assert.Equal(context.Readiness.Reason, body.RootElement.GetProperty("Message").GetString());
+        Assert.EndsWith(context.Readiness.Reason!, body.RootElement.GetProperty("Error").GetString(), StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task Readiness_says_why_not()
+    {
+        var answer = await client.GetAsync("/readyz");
+        using var verbose = JsonDocument.Parse(await (await client.GetAsync("/readyz?verbose")).Content.ReadAsStringAsync());
+
+        Assert.False(verbose.RootElement.GetProperty("Ready").GetBoolean());
+        Assert.Equal(context.Readiness.Reason, verbose.RootElement.GetProperty("Reason").GetString());
+        Assert.Equal(HttpStatusCode.ServiceUnavailable, answer.StatusCode);
+        Assert.Equal(context.Readiness.Reason + "\n", await answer.Content.ReadAsStringAsync());
+    }
+
+    [Fact]
+    public async Task Requests_are_counted_by_route_and_class()
+    {
+        await client.GetAsync("/livez");
+        await client.GetAsync("/readyz");
+        string metrics = await client.GetStringAsync("/metrics");
+
+        Assert.Contains("rookery_http_requests_total{route=\"/livez\",status=\"2xx\"} 1\n", metrics, StringComparison.Ordinal);
+        Assert.Contains("rookery_http_requests_total{route=\"/readyz\",status=\"5xx\"} 1\n", metrics, StringComparison.Ordinal);
+        Assert.Contains("rookery_http_request_duration_seconds_count{route=\"/livez\"} 1\n", metrics, StringComparison.Ordinal);
+        Assert.Contains("rookery_ready 0\n", metrics, StringComparison.Ordinal);
+    }
+
+    [Theory]
+    [InlineData("/debug/io?since=yesterday")]
+    [InlineData("/debug/io?span=0")]
+    [InlineData("/debug/io?span=-1")]
+    public async Task A_wrong_span_of_disk_work_is_refused(string path) =>
+        Assert.Equal(HttpStatusCode.BadRequest, (await client.GetAsync(path)).StatusCode);
+
+    [Fact]
+    public async Task Disk_work_is_told_in_columns()
+    {
+        context.Io.Record(IoKind.JournalSync, context.Io.Begin(), 0);
+        using var answer = JsonDocument.Parse(await client.GetStringAsync("/debug/io?span=1"));
+        var events = answer.RootElement.GetProperty("Events");
+
+        Assert.Equal(["Kind", "StartUnixMicroseconds", "DurationMicroseconds", "Bytes"], events.GetProperty("Columns").EnumerateArray().Select(column => column.GetString()!));
+        Assert.Equal("journal_sync", events.GetProperty("Rows")[0][0].GetString());
+        Assert.Equal("journal_sync", answer.RootElement.GetProperty("RollUps").GetProperty("Rows")[0][1].GetString());
+    }
+}

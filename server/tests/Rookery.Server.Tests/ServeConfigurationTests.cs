@@ -1,0 +1,91 @@
+using System.Net;
+using System.Text;
+
+namespace Rookery.Server.Tests;
+
+public sealed class ServeConfigurationTests
+{
+    private static readonly ServeSettings Minimal = new() { Data = "/data" };
+
+    [Fact]
+    public void Only_a_data_directory_must_be_given()
+    {
+        var configuration = ServeConfiguration.From(Minimal);
+
+        Assert.Equal("/data", configuration.DataDirectory);
+        Assert.Null(configuration.JournalDirectory);
+        Assert.Equal(new IPEndPoint(IPAddress.Loopback, 8080), configuration.Listen);
+        Assert.True(configuration.MemoryBytes >= MemorySize.MinimumBytes);
+    }
+
+    [Theory]
+    [InlineData("http://127.0.0.1:80", "127.0.0.1:80")]
+    [InlineData("http://localhost:8080/", "127.0.0.1:8080")]
+    [InlineData("http://[::1]:9", "[::1]:9")]
+    public void An_address_of_this_machine_is_taken(string listen, string endpoint) =>
+        Assert.Equal(IPEndPoint.Parse(endpoint), ServeConfiguration.From(Minimal with { Listen = listen }).Listen);
+
+    [Theory]
+    [InlineData("127.0.0.1:80")]
+    [InlineData("https://127.0.0.1:80")]
+    [InlineData("http://example.org:80")]
+    [InlineData("http://127.0.0.1:80/db")]
+    [InlineData("8080")]
+    public void What_is_no_address_of_this_machine_is_refused_by_its_text(string listen) =>
+        Assert.Contains(listen.Replace("http://example.org:80", "example.org", StringComparison.Ordinal), Refusal(Minimal with { Listen = listen }), StringComparison.Ordinal);
+
+    [Fact]
+    public void Plain_HTTP_leaves_this_machine_only_when_the_owner_says_so()
+    {
+        var open = Minimal with { Listen = "http://0.0.0.0:8080" };
+
+        Assert.Contains("--insecure", Refusal(open), StringComparison.Ordinal);
+        Assert.Equal(IPAddress.Any, ServeConfiguration.From(open with { Insecure = true }).Listen.Address);
+    }
+
+    [Theory]
+    [InlineData("134217728", 128L << 20)]
+    [InlineData("128M", 128L << 20)]
+    [InlineData("128 MiB", 128L << 20)]
+    [InlineData("2g", 2L << 30)]
+    [InlineData("98304KB", 96L << 20)]
+    public void Amounts_of_memory_are_read(string text, long bytes) =>
+        Assert.Equal(bytes, ServeConfiguration.From(Minimal with { Memory = text }).MemoryBytes);
+
+    [Theory]
+    [InlineData("95M")]
+    [InlineData("much")]
+    [InlineData("-1G")]
+    [InlineData("1T")]
+    [InlineData("9999999999999G")]
+    [InlineData("")]
+    public void Too_little_memory_and_nonsense_are_refused(string text) => Refusal(Minimal with { Memory = text });
+
+    [Fact]
+    public void The_command_line_wins_over_the_file()
+    {
+        var file = ConfigurationFile.Parse("f.json", """{"data":"/file","memory":"1G","insecure":true}"""u8);
+        var both = new ServeSettings { Data = "/line" }.Over(file);
+
+        Assert.Equal(new ServeSettings { Data = "/line", Memory = "1G", Insecure = true }, both);
+    }
+
+    [Theory]
+    [InlineData("{\n \"memroy\": \"1G\"}", "\"memroy\" in line 2")]
+    [InlineData("{\n\n \"data\": 1}", "\"data\" a value that is not a string in line 3")]
+    [InlineData("{\"insecure\": \"yes\"}", "\"insecure\" a value that is not true or false in line 1")]
+    [InlineData("{\"data\":\"a\",\n\"data\":\"b\"}", "\"data\" a second time in line 2")]
+    [InlineData("{\n\"data\":\"a\"\n\"memory\":\"1G\"}", "not valid JSON in line 3")]
+    [InlineData("[]", "one JSON object")]
+    [InlineData("", "not valid JSON in line 1")]
+    [InlineData("{} {}", "not valid JSON in line 1")]
+    public void A_wrong_file_is_refused_with_name_and_line(string text, string expected)
+    {
+        var refused = Assert.Throws<ConfigurationException>(() => ConfigurationFile.Parse("f.json", Encoding.UTF8.GetBytes(text)));
+
+        Assert.Contains("f.json", refused.Message, StringComparison.Ordinal);
+        Assert.Contains(expected, refused.Message, StringComparison.Ordinal);
+    }
+
+    private static string Refusal(ServeSettings settings) => Assert.Throws<ConfigurationException>(() => ServeConfiguration.From(settings)).Message;
+}
