@@ -53,17 +53,21 @@ public sealed class SpaceReserve
         this.rule = rule;
         this.time = time;
         intervalTicks = (long)(interval.TotalSeconds * time.TimestampFrequency);
+        nextLook = time.GetTimestamp() + intervalTicks;
         Look();
     }
 
-    /// <summary>What is free and what is needed, at most one interval old.</summary>
+    /// <summary>What is free and what is needed, at most one interval old; older only while the file system does not say, for then writes fail by themselves.</summary>
     public ReserveState State
     {
         get
         {
-            if (time.GetTimestamp() >= Volatile.Read(ref nextLook))
+            // Of many threads that find the answer old, one looks: statvfs takes a microsecond or, on a sick card, long.
+            long now = time.GetTimestamp();
+            long due = Volatile.Read(ref nextLook);
+            if (now >= due && Interlocked.CompareExchange(ref nextLook, now + intervalTicks, due) == due)
             {
-                Look();
+                TryLook();
             }
 
             lock (access)
@@ -74,10 +78,9 @@ public sealed class SpaceReserve
     }
 
     /// <summary>Looks now: after a deletion, or when a write met ENOSPC.</summary>
+    /// <exception cref="DiskException">The file system does not say; the last answer stays.</exception>
     public void Look()
     {
-        // Set first: of many threads that find the answer old, one looks (statvfs takes a microsecond or, on a sick card, long).
-        Volatile.Write(ref nextLook, time.GetTimestamp() + intervalTicks);
         var space = disk.SpaceOf(path);
         long reserve = rule.BytesOf(space.TotalBytes);
         lock (access)
@@ -85,6 +88,18 @@ public sealed class SpaceReserve
             long needed = isLow ? reserve + (reserve / ResumeFraction) : reserve;
             isLow = space.FreeBytes < needed;
             state = new ReserveState(space.FreeBytes, isLow ? reserve + (reserve / ResumeFraction) : reserve);
+        }
+    }
+
+    private void TryLook()
+    {
+        try
+        {
+            Look();
+        }
+        catch (DiskException)
+        {
+            // A disk that cannot even be asked fails the next write, and that failure is reported by name; the last answer stays until then.
         }
     }
 }

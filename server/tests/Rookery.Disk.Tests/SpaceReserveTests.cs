@@ -53,4 +53,19 @@ public sealed class SpaceReserveTests
         clock.Advance(TimeSpan.FromSeconds(5));
         Assert.True(reserve.State.GrowthAllowed);
     }
+
+    [Fact]
+    public void The_last_answer_stays_while_the_file_system_does_not_say()
+    {
+        using var directory = new TemporaryDirectory();
+        string inner = directory["inner"];
+        var real = new PosixDisk();
+        real.CreateDirectory(inner);
+        var reserve = new SpaceReserve(real, inner, new ReserveRule(1, 0), TimeSpan.FromSeconds(1), clock);
+        var before = reserve.State;
+        real.DeleteDirectory(inner);
+        clock.Advance(TimeSpan.FromSeconds(1));
+        Assert.Equal(before, reserve.State);
+        Assert.Equal(Errno.NoEntry, Assert.Throws<DiskException>(reserve.Look).Error);
+    }
 }
