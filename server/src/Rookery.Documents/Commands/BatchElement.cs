@@ -225,11 +225,6 @@ internal sealed class BatchElement(DocumentParser parser, BatchWriter writer) : 
             return Refuse(idError.Code, scanner, start, idError.What, idError.Advice);
         }
 
-        if (changeVector.Length > ExpectedChangeVector.MaxBytes)
-        {
-            return Refuse(InputErrorCode.InvalidChangeVector, scanner, start, $"The change vector is longer than {ExpectedChangeVector.MaxBytes} bytes", "Send the change vector of the document as it was loaded");
-        }
-
         ExpectedChangeVector expected = hasChangeVector ? ExpectedChangeVector.MustEqual(changeVector.Written) : ExpectedChangeVector.None;
         switch (kind)
         {

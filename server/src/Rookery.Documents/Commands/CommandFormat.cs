@@ -1,4 +1,5 @@
 using System.Buffers.Binary;
+using Rookery.Disk;
 using Rookery.Documents.Ids;
 using Rookery.Documents.Json;
 
@@ -48,6 +49,7 @@ internal static class CommandFormat
     /// <summary>Writes what all operations begin with.</summary>
     public static void WriteOperation(CommandBuffer buffer, OperationKind kind, ReadOnlySpan<byte> id, ExpectedChangeVector expected, byte flags)
     {
+        Invariant.Holds(id.Length is > 0 and <= DocumentId.MaxBytes, "ids are checked before they are encoded");
         Span<byte> span = buffer.GetSpan(2 + (2 * (2 + DocumentId.MaxBytes)) + 1 + ExpectedChangeVector.MaxBytes);
         CommandIdKind idKind = KindOf(kind, id);
         span[0] = (byte)((int)kind | ((int)idKind << 4));

@@ -60,9 +60,6 @@ public enum InputErrorCode : byte
     /// <summary>A collection name that cannot be used.</summary>
     InvalidCollection,
 
-    /// <summary>An expected change vector that cannot be one.</summary>
-    InvalidChangeVector,
-
     /// <summary>An idempotency key that is empty or too long.</summary>
     InvalidIdempotencyKey,
 

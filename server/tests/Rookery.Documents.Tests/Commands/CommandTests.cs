@@ -166,6 +166,16 @@ public class CommandTests
     }
 
     [Fact]
+    public void A_change_vector_too_long_to_be_ours_stays_unequal()
+    {
+        using CommandBuffer buffer = CommandEncoder.Delete(1, "a"u8, ExpectedChangeVector.MustEqual(new byte[5000]), default);
+        var reader = new CommandReader(buffer.Written.Span);
+        Assert.True(reader.TryReadOperation(out Operation delete));
+        Assert.False(ChangeVector.IsMet(delete.Expected, 1, "abcdefghijklmnopqrstuv"u8));
+        Assert.False(reader.TryReadOperation(out _));
+    }
+
+    [Fact]
     public void A_buffer_has_one_owner()
     {
         CommandBuffer buffer = CommandBuffer.Rent();
