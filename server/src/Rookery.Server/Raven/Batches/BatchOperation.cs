@@ -1,5 +1,6 @@
 using System.Text;
 using System.Text.Json;
+using Rookery.Disk;
 using Rookery.Documents;
 using Rookery.Documents.Commands;
 using Rookery.Server.Raven.Documents;
@@ -16,12 +17,19 @@ internal readonly record struct BatchOperation(OperationKind Kind, string Id)
     {
         var operations = new BatchOperation[batch.Count];
         var reader = new CommandReader(batch.Command.Written.Span);
-        for (int i = 0; i < operations.Length && reader.TryReadOperation(out var operation); i++)
+        for (int i = 0; i < operations.Length; i++)
         {
-            operations[i] = new BatchOperation(operation.Kind, Encoding.UTF8.GetString(operation.Id.Written));
+            operations[i] = Read(ref reader);
         }
 
         return operations;
+    }
+
+    /// <summary>The first operation of a command.</summary>
+    public static BatchOperation ReadFirst(CommandBuffer command)
+    {
+        var reader = new CommandReader(command.Written.Span);
+        return Read(ref reader);
     }
 
     /// <summary>Writes the operation's element of "Results".</summary>
@@ -52,5 +60,11 @@ internal readonly record struct BatchOperation(OperationKind Kind, string Id)
         }
 
         json.WriteEndObject();
+    }
+
+    private static BatchOperation Read(ref CommandReader reader)
+    {
+        Invariant.Holds(reader.TryReadOperation(out var operation), "a batch has as many operations as it counts");
+        return new BatchOperation(operation.Kind, Encoding.UTF8.GetString(operation.Id.Written));
     }
 }

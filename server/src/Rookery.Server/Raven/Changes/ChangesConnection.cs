@@ -10,8 +10,10 @@ namespace Rookery.Server.Raven.Changes;
 /// One client that listens to changes. One loop reads its commands, one sends what was applied, one sends how operations stand; a client that does not keep up
 /// is disconnected, because it could not know what it missed (it reconnects by itself).
 /// </summary>
-internal sealed class ChangesConnection(WebSocket socket, Database database, OperationRegistry operations) : IDisposable
+internal sealed class ChangesConnection(WebSocket socket, Database database, OperationRegistry operations, TimeProvider time) : IDisposable
 {
+    private static readonly TimeSpan GoodbyeTime = TimeSpan.FromSeconds(2);
+
     private const int MessageBytes = 64 << 10;
     private const int ChangesPerMessage = 256;
 
@@ -28,12 +30,12 @@ internal sealed class ChangesConnection(WebSocket socket, Database database, Ope
         operations.Changed += Post;
         try
         {
-            Task[] loops = [ReceiveAsync(ending.Token), SendChangesAsync(changes, ending.Token), SendOperationsAsync(ending.Token)];
-            var first = await Task.WhenAny(loops);
+            var receiving = ReceiveAsync(ending.Token);
+            var sending = Task.WhenAny(SendChangesAsync(changes, ending.Token), SendOperationsAsync(ending.Token));
+            await Task.WhenAny(receiving, sending);
+            await CloseAsync(receiving);
             await ending.CancelAsync();
-            await Task.WhenAll(loops).ContinueWith(static _ => { }, TaskScheduler.Default);
-            await CloseAsync();
-            await first;
+            await Task.WhenAll(receiving, sending);
         }
         catch (Exception left) when (left is WebSocketException or OperationCanceledException or IOException)
         {
@@ -204,11 +206,13 @@ internal sealed class ChangesConnection(WebSocket socket, Database database, Ope
         }
     }
 
-    private async Task CloseAsync()
+    /// <summary>Says goodbye and gives the client a moment to say it too: hanging up at once could overtake what was sent last.</summary>
+    private async Task CloseAsync(Task receiving)
     {
         if (socket.State is WebSocketState.Open or WebSocketState.CloseReceived)
         {
             await socket.CloseOutputAsync(WebSocketCloseStatus.NormalClosure, null, CancellationToken.None);
+            await Task.WhenAny(receiving, Task.Delay(GoodbyeTime, time));
         }
     }
 }

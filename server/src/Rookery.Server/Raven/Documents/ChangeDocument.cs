@@ -6,6 +6,7 @@ using Rookery.Documents;
 using Rookery.Documents.Commands;
 using Rookery.Documents.Ids;
 using Rookery.Documents.Json;
+using Rookery.Server.Raven.Batches;
 
 namespace Rookery.Server.Raven.Documents;
 
@@ -82,7 +83,6 @@ internal sealed class ChangeDocument(ServerContext context)
             Span<byte> id = stackalloc byte[DocumentId.MaxBytes];
             new QueryParameters(http).TryGetEscaped("id", out var escaped); // absent: the server makes one
             id = id[..DocumentIdParameter.ReadForStore(escaped, id)];
-            writtenId = Encoding.UTF8.GetString(id);
             Span<byte> vector = stackalloc byte[ExpectedChangeVector.MaxBytes];
             var expected = IfMatch.Read(http, vector);
             using var parser = DocumentParser.Rent();
@@ -93,7 +93,9 @@ internal sealed class ChangeDocument(ServerContext context)
 
             using var batch = new BatchWriter(CommandKind.Batch, database.Number, IdempotencyHeader.Read(http));
             batch.Put(id, expected, document);
-            return batch.Complete();
+            var command = batch.Complete();
+            writtenId = id.IsEmpty ? BatchOperation.ReadFirst(command).Id : Encoding.UTF8.GetString(id); // an empty one became a GUID
+            return command;
         }
     }
 

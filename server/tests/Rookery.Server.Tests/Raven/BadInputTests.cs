@@ -1,0 +1,120 @@
+using System.Text;
+
+namespace Rookery.Server.Tests.Raven;
+
+/// <summary>Bad input gets a clear 4xx and stores nothing.</summary>
+public sealed class BadInputTests(RunningServer server) : IClassFixture<RunningServer>
+{
+    public static TheoryData<string, string, int, string> BadDocuments() => new()
+    {
+        { "no JSON", "name: ann", 400, "" },
+        { "nothing", "", 400, "" },
+        { "cut off", """{"a":[1,2""", 400, "" },
+        { "two values", "{}{}", 400, "" },
+        { "no object", "[1]", 400, "object" },
+        { "a trailing comma", """{"a":1,}""", 400, "" },
+        { "a comment", """{"a":1/*x*/}""", 400, "" },
+        { "a number with a zero before it", """{"a":01}""", 400, "number" },
+        { "NaN", """{"a":NaN}""", 400, "" },
+        { "a duplicate key", """{"a":1,"a":2}""", 400, "a" },
+        { "a duplicate key by escape", """{"a":1,"\u0061":2}""", 400, "a" },
+        { "a duplicate key inside", """{"x":[{"b":1,"b":1}]}""", 400, "b" },
+        { "too many levels", string.Concat(Enumerable.Repeat("""{"a":""", 200)) + "1" + new string('}', 200), 400, "128" },
+        { "a lone surrogate", """{"a":"\ud800"}""", 400, "surrogate" },
+        { "a raw control character", "{\"a\":\"\u0001\"}", 400, "control" },
+        { "metadata that is no object", """{"@metadata":7}""", 400, "@metadata" },
+        { "a collection that is no text", """{"@metadata":{"@collection":7}}""", 400, "@collection" },
+        { "an expiry that is no date", """{"@metadata":{"@expires":"soon"}}""", 400, "@expires" },
+        { "more than 8 MiB", $$"""{"a":"{{new string('x', 8 << 20)}}"}""", 413, "8388608" },
+    };
+
+    [Theory]
+    [MemberData(nameof(BadDocuments))]
+    public async Task A_bad_document_is_refused(string what, string json, int status, string named)
+    {
+        string db = await server.CreateDatabaseAsync();
+        (await server.SendAsync("PUT", db + "/docs?id=a", json)).IsRefusal(status, named);
+        if (status == 400 && json.Length > 0)
+        {
+            (await server.SendAsync("POST", db + "/bulk_docs", $$"""{"Commands":[{"Id":"good","Type":"PUT","Document":{} },{"Id":"a","Type":"PUT","Document":{{json}}}]}""")).IsRefusal(400, "");
+        }
+
+        Assert.True(await server.CountAsync(db) == 0, what);
+    }
+
+    [Fact]
+    public async Task Bytes_that_are_not_UTF8_are_refused()
+    {
+        string db = await server.CreateDatabaseAsync();
+        (await server.SendAsync("PUT", db + "/docs?id=a", (byte[])[.. "{\"a\":\""u8, 0xC3, 0x28, .. "\"}"u8])).IsRefusal(400, "UTF-8");
+        (await server.SendAsync("PUT", db + "/docs?id=%C3%28", "{}"u8.ToArray())).IsRefusal(400, "UTF-8");
+        (await server.SendAsync("GET", db + "/docs?id=%FF")).IsRefusal(400, "UTF-8");
+        Assert.Equal(0, await server.CountAsync(db));
+    }
+
+    [Theory]
+    [InlineData("PUT", "/docs?id=", 600, 400, "512")]
+    [InlineData("GET", "/docs?id=", 600, 400, "512")]
+    [InlineData("DELETE", "/docs?id=", 600, 400, "512")]
+    [InlineData("HEAD", "/docs?id=", 600, 400, "")]
+    [InlineData("GET", "/docs?startsWith=", 600, 400, "512")]
+    public async Task Ids_that_are_too_long_are_refused(string method, string url, int length, int status, string named)
+    {
+        string db = await server.CreateDatabaseAsync();
+        var answer = await server.SendAsync(method, db + url + new string('i', length), method is "PUT" ? "{}" : null);
+        Assert.Equal(status, answer.Status);
+        if (method is not "HEAD")
+        {
+            answer.IsRefusal(status, named);
+        }
+    }
+
+    [Theory]
+    [InlineData("DELETE", "/docs", "id")]
+    [InlineData("PATCH", "/docs", "id")]
+    [InlineData("PUT", "/docs?id=a%0Ab", "control")]
+    [InlineData("GET", "/docs?id=", "id")]
+    [InlineData("GET", "/docs?startsWith=a&start=x", "start")]
+    [InlineData("GET", "/streams/docs?startsWith=a&pageSize=-1", "pageSize")]
+    [InlineData("POST", "/docs", "")]
+    public async Task Wrong_parameters_are_named(string method, string url, string named) =>
+        (await server.SendAsync(method, await server.CreateDatabaseAsync() + url, method is "GET" or "DELETE" ? null : "{\"Ids\":7}")).IsRefusal(400, named);
+
+    [Theory]
+    [InlineData("x\"y")]
+    [InlineData("\"a\",\"b\"")]
+    public async Task A_change_vector_that_cannot_be_one_is_refused(string ifMatch)
+    {
+        string db = await server.CreateDatabaseAsync();
+        (await server.SendAsync("PUT", db + "/docs?id=a", "{}", ("If-Match", ifMatch))).IsRefusal(400, "If-Match");
+        (await server.SendAsync("PUT", db + "/docs?id=a", "{}", ("If-Match", new string('v', 300)))).IsRefusal(400, "If-Match");
+        Assert.Equal(0, await server.CountAsync(db));
+    }
+
+    [Theory]
+    [InlineData("", 400)]
+    [InlineData("[]", 400)]
+    [InlineData("""{"Commands":7}""", 400)]
+    [InlineData("""{"Commands":[{"Id":"a","Document":{},"Type":"PUT"},7]}""", 400)]
+    [InlineData("""{"Commands":[{"Id":"a","Document":{},"Type":"PUT"},{"Id":"b","Type":"PUT"}]}""", 400)]
+    [InlineData("""{"Commands":[{"Id":"a","Document":{},"Type":"PUT"},{"Id":"b","Document":{}}]}""", 400)]
+    [InlineData("""{"Commands":[{"Id":"a","Document":{},"Type":"PUT"},{"Id":7,"Document":{},"Type":"PUT"}]}""", 400)]
+    [InlineData("""{"Commands":[{"Id":"a","Document":{},"Type":"PUT"},{"Id":"b","ChangeVector":7,"Document":{},"Type":"PUT"}]}""", 400)]
+    [InlineData("""{"Commands":[{"Id":"a","Document":{},"Type":"PUT"}]} x""", 400)]
+    public async Task A_bad_batch_stores_nothing(string body, int status)
+    {
+        string db = await server.CreateDatabaseAsync();
+        (await server.SendAsync("POST", db + "/bulk_docs", body)).IsRefusal(status, "");
+        Assert.Equal(0, await server.CountAsync(db));
+    }
+
+    [Fact]
+    public async Task A_batch_over_the_limit_is_refused_with_the_limit()
+    {
+        string db = await server.CreateDatabaseAsync();
+        string text = new('x', 8_000_000);
+        string commands = string.Join(',', Enumerable.Range(0, 5).Select(i => $$"""{"Id":"a{{i}}","Type":"PUT","Document":{"t":"{{text}}"} }"""));
+        (await server.SendAsync("POST", db + "/bulk_docs", Encoding.UTF8.GetBytes($$"""{"Commands":[{{commands}}]}"""), ("Expect", "100-continue"))).IsRefusal(413, "bulk insert");
+        Assert.Equal(0, await server.CountAsync(db));
+    }
+}

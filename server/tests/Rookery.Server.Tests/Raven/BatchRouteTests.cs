@@ -1,0 +1,99 @@
+namespace Rookery.Server.Tests.Raven;
+
+/// <summary>bulk_docs: one transaction, one result per command.</summary>
+public sealed class BatchRouteTests(RunningServer server) : IClassFixture<RunningServer>
+{
+    [Fact]
+    public async Task Every_command_has_its_result_in_order()
+    {
+        string db = await server.CreateDatabaseAsync();
+        await server.SendAsync("PUT", db + "/docs?id=users/2", "{}");
+        var answer = await server.SendAsync("POST", db + "/bulk_docs", """
+            {"Commands":[
+              {"Id":"users/1","ChangeVector":null,"OriginalChangeVector":"A:3-x","Document":{"name":"a","@metadata":{"@collection":"Users"}},"Type":"PUT"},
+              {"Id":"users/2","ChangeVector":null,"Type":"DELETE"},
+              {"Id":"users/none","ChangeVector":null,"Type":"DELETE"},
+              {"Id":"users/1","ChangeVector":null,"Type":"PATCH","Patch":{"Script":"this.name = args.val_0;","Values":{"val_0":"b"}}},
+              {"Id":"events/","Document":{},"Type":"PUT"}],
+             "TransactionMode":"ClusterWide"}
+            """);
+        Assert.Equal(201, answer.Status);
+        var results = answer.Json.GetProperty("Results");
+        Assert.Equal(5, results.GetArrayLength());
+        Assert.Equal("PUT", results[0].GetProperty("Type").GetString());
+        Assert.Equal("users/1", results[0].GetProperty("@id").GetString());
+        Assert.Equal("Users", results[0].GetProperty("@collection").GetString());
+        Assert.Matches(@"^A:\d+-\S{22}$", results[0].GetProperty("@change-vector").GetString());
+        Assert.EndsWith("Z", results[0].GetProperty("@last-modified").GetString(), StringComparison.Ordinal);
+        Assert.True(results[1].GetProperty("Deleted").GetBoolean());
+        Assert.False(results[2].GetProperty("Deleted").GetBoolean());
+        Assert.Equal("Patched", results[3].GetProperty("PatchStatus").GetString());
+        Assert.Matches(@"^events/\d{19}-A$", results[4].GetProperty("@id").GetString());
+        Assert.Equal("@empty", results[4].GetProperty("@collection").GetString());
+        Assert.True(answer.Json.GetProperty("TransactionIndex").GetInt64() > 0);
+    }
+
+    [Fact]
+    public async Task The_first_conflict_fails_the_whole_batch()
+    {
+        string db = await server.CreateDatabaseAsync();
+        await server.SendAsync("PUT", db + "/docs?id=a", "{}");
+        var answer = await server.SendAsync("POST", db + "/bulk_docs", """{"Commands":[{"Id":"b","Document":{},"Type":"PUT"},{"Id":"a","ChangeVector":"","Document":{},"Type":"PUT"}]}""");
+        answer.IsRefusal(409, "a");
+        Assert.EndsWith("ConcurrencyException", answer.Json.GetProperty("Type").GetString(), StringComparison.Ordinal);
+        Assert.Equal(1, await server.CountAsync(db));
+    }
+
+    [Theory]
+    [InlineData("?&waitForReplicasTimeout=00:00:05&throwOnTimeoutInWaitForReplicas=true&numberOfReplicasToWaitFor=majority", 201)]
+    [InlineData("?waitForReplicasTimeout=5000&numberOfReplicasToWaitFor=1", 201)]
+    [InlineData("?waitForIndexesTimeout=00:00:03&waitForIndexThrow=true", 201)]
+    [InlineData("?waitForReplicasTimeout=00:00:05&throwOnTimeoutInWaitForReplicas=true&numberOfReplicasToWaitFor=2", 400)]
+    [InlineData("?waitForIndexesTimeout=soon", 400)]
+    [InlineData("?waitForIndexesTimeout=3000&waitForSpecificIndex=A", 501)]
+    public async Task Waits_are_over_at_once_or_refused_before_anything_is_stored(string query, int status)
+    {
+        string db = await server.CreateDatabaseAsync();
+        var answer = await server.SendAsync("POST", db + "/bulk_docs" + query, """{"Commands":[{"Id":"a","Document":{},"Type":"PUT"}]}""");
+        Assert.Equal(status, answer.Status);
+        Assert.Equal(status == 201 ? 1 : 0, await server.CountAsync(db));
+    }
+
+    [Theory]
+    [InlineData("AttachmentPUT")]
+    [InlineData("Counters")]
+    [InlineData("TimeSeries")]
+    [InlineData("CompareExchangePUT")]
+    [InlineData("ForceRevisionCreation")]
+    public async Task Commands_of_features_that_are_not_here_are_refused_by_name(string type)
+    {
+        string db = await server.CreateDatabaseAsync();
+        (await server.SendAsync("POST", db + "/bulk_docs", $$"""{"Commands":[{"Id":"a","Document":{},"Type":"PUT"},{"Id":"a","Type":"{{type}}"}]}""")).IsRefusal(501, type);
+        Assert.Equal(0, await server.CountAsync(db));
+    }
+
+    [Fact]
+    public async Task Lazy_reads_come_in_one_answer()
+    {
+        string db = await server.CreateDatabaseAsync();
+        await server.SendAsync("PUT", db + "/docs?id=a", """{"x":1}""");
+        var answer = await server.SendAsync("POST", db + "/multi_get", $$$"""
+            {"Requests":[
+              {"Url":"{{{db}}}/docs","Query":"?&id=a","Method":"GET","Headers":{}},
+              {"Url":"{{{db}}}/docs","Query":"?&id=b","Method":null,"Headers":{}},
+              {"Url":"{{{db}}}/queries","Query":"?queryHash=1","Method":"POST","Headers":{},"Content":"{\"Query\":\"from @all_docs\"}"},
+              {"Url":"{{{db}}}/queries","Query":"","Method":"POST","Content":"{\"Query\":\"from A where x = 1\"}"},
+              {"Url":"{{{db}}}/attachments","Query":"?id=a","Method":"GET"}]}
+            """);
+        Assert.Equal(200, answer.Status);
+        var results = answer.Json.GetProperty("Results").EnumerateArray().ToArray();
+        Assert.Equal([200, 404, 200, 501, 501], results.Select(result => result.GetProperty("StatusCode").GetInt32()));
+        Assert.Equal(1, results[0].GetProperty("Result").GetProperty("Results")[0].GetProperty("x").GetInt32());
+        Assert.StartsWith("\"A:", results[0].GetProperty("Headers").GetProperty("ETag").GetString(), StringComparison.Ordinal);
+        Assert.Equal(System.Text.Json.JsonValueKind.Null, results[1].GetProperty("Result").ValueKind);
+        Assert.Equal(1, results[2].GetProperty("Result").GetProperty("TotalResults").GetInt32());
+        string tag = results[0].GetProperty("Headers").GetProperty("ETag").GetString()!;
+        var again = await server.SendAsync("POST", db + "/multi_get", $$$"""{"Requests":[{"Url":"{{{db}}}/docs","Query":"?id=a","Method":"GET","Headers":{"If-None-Match":{{{System.Text.Json.JsonSerializer.Serialize(tag)}}}}}]}""");
+        Assert.Equal(304, again.Json.GetProperty("Results")[0].GetProperty("StatusCode").GetInt32());
+    }
+}

@@ -1,0 +1,201 @@
+using System.Globalization;
+using System.IO.Compression;
+using System.Net.Sockets;
+using System.Text;
+
+namespace Rookery.Server.Tests.Raven;
+
+/// <summary>bulk_insert as RavenDB's clients really use it: they never end the request.</summary>
+public sealed class BulkInsertRouteTests(RunningServer server) : IClassFixture<RunningServer>
+{
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public async Task The_answer_comes_at_the_closing_bracket(bool compressed)
+    {
+        string db = await server.CreateDatabaseAsync();
+        long id = await NextIdAsync(db);
+        using var stream = await BulkStream.OpenAsync(server, $"{db}/bulk_insert?id={id}&skipOverwriteIfUnchanged=false&nodeTag=A", compressed);
+        await stream.SendAsync("[");
+        for (int i = 0; i < 3000; i++)
+        {
+            await stream.SendAsync($$"""{{(i == 0 ? "" : ",")}}{"Id":"users/{{i}}","Type":"PUT","Document":{"n":{{i}},"@metadata":{"@collection":"Users"} } }""");
+        }
+
+        await stream.SendAsync(""","""+"""{"Type":"HeartBeat"}]""");
+        string answer = await stream.AnswerAsync();
+        Assert.StartsWith("HTTP/1.1 201", answer, StringComparison.Ordinal);
+        Assert.Contains("Content-Length: 0", answer, StringComparison.OrdinalIgnoreCase);
+        Assert.Equal(3000, await server.CountAsync(db));
+        var state = (await server.SendAsync("GET", $"{db}/operations/state?id={id}&nodeTag=A")).Json;
+        Assert.Equal("Completed", state.GetProperty("Status").GetString());
+        Assert.Equal(3000, state.GetProperty("Progress").GetProperty("Total").GetInt32());
+    }
+
+    [Fact]
+    public async Task What_was_sent_before_a_pause_is_stored_during_it()
+    {
+        string db = await server.CreateDatabaseAsync();
+        using var stream = await BulkStream.OpenAsync(server, $"{db}/bulk_insert?id={await NextIdAsync(db)}", compressed: false);
+        await stream.SendAsync("""[{"Id":"a","Type":"PUT","Document":{}},{"Id":"b","Type":"PUT","Docu""");
+        while ((await server.SendAsync("HEAD", db + "/docs?id=a")).Status != 200)
+        {
+            await Task.Yield();
+        }
+
+        await stream.SendAsync("""ment":{}}]""");
+        Assert.StartsWith("HTTP/1.1 201", await stream.AnswerAsync(), StringComparison.Ordinal);
+        Assert.Equal(2, await server.CountAsync(db));
+    }
+
+    [Theory]
+    [InlineData("""[{"Id":"a","Type":"PUT","Document":{}},{"Id":"b","Type":"PUT","Document":{"x":}}""", "JSON")]
+    [InlineData("""[{"Id":"a","Type":"PUT","Document":{}},{"Id":"b","Type":"PUT","Document":{"x":1,"x":2}}""", "twice")]
+    [InlineData("""[{"Id":"a","Type":"PUT","Document":{}},{"Id":"b","Type":"Counters","Counters":{}}]""", "Counters")]
+    [InlineData("""[{"Id":"a","Type":"PUT","Document":{}},{"Id":"b","Type":"AttachmentPUT","Name":"n","ContentLength":1}x]""", "AttachmentPUT")]
+    [InlineData("""[{"Id":"a","Type":"PUT","Document":{}} {}]""", "")]
+    public async Task A_bad_element_ends_it_and_the_operation_says_why(string body, string named)
+    {
+        string db = await server.CreateDatabaseAsync();
+        long id = await NextIdAsync(db);
+        using var stream = await BulkStream.OpenAsync(server, $"{db}/bulk_insert?id={id}", compressed: false);
+        await stream.SendAsync(body);
+        string answer = await stream.AnswerAsync();
+        Assert.StartsWith("HTTP/1.1 500", answer, StringComparison.Ordinal);
+        Assert.Contains("Connection: close", answer, StringComparison.OrdinalIgnoreCase);
+        var state = (await server.SendAsync("GET", $"{db}/operations/state?id={id}")).Json;
+        Assert.Equal("Faulted", state.GetProperty("Status").GetString());
+        if (named is not ("JSON" or "twice"))
+        {
+            Assert.Contains(named, state.GetProperty("Result").GetProperty("Error").GetString(), StringComparison.OrdinalIgnoreCase);
+        }
+
+        Assert.Contains("element 1", state.GetProperty("Result").GetProperty("Error").GetString(), StringComparison.Ordinal);
+        Assert.Equal(1, await server.CountAsync(db));
+    }
+
+    [Fact]
+    public async Task A_stream_that_ends_early_is_faulted_and_keeps_what_was_whole()
+    {
+        string db = await server.CreateDatabaseAsync();
+        long id = await NextIdAsync(db);
+        var answer = await server.SendAsync("POST", $"{db}/bulk_insert?id={id}", """[{"Id":"a","Type":"PUT","Document":{}},{"Id":"b","Ty""");
+        answer.IsRefusal(500, "bracket");
+        Assert.Equal("Faulted", (await server.SendAsync("GET", $"{db}/operations/state?id={id}")).Json.GetProperty("Status").GetString());
+        Assert.Equal(1, await server.CountAsync(db));
+    }
+
+    [Fact]
+    public async Task A_client_that_vanishes_leaves_a_faulted_operation_and_a_healthy_server()
+    {
+        string db = await server.CreateDatabaseAsync();
+        long id = await NextIdAsync(db);
+        using (var stream = await BulkStream.OpenAsync(server, $"{db}/bulk_insert?id={id}", compressed: false))
+        {
+            await stream.SendAsync("""[{"Id":"a","Type":"PUT","Document":{}},""");
+            while ((await server.SendAsync("GET", $"{db}/operations/state?id={id}")).Status != 200)
+            {
+                await Task.Yield();
+            }
+        }
+
+        while ((await server.SendAsync("GET", $"{db}/operations/state?id={id}")).Json.GetProperty("Status").GetString() is "InProgress")
+        {
+            await Task.Yield();
+        }
+
+        Assert.Equal("Faulted", (await server.SendAsync("GET", $"{db}/operations/state?id={id}")).Json.GetProperty("Status").GetString());
+        Assert.Equal(200, (await server.SendAsync("GET", db + "/stats")).Status);
+    }
+
+    [Fact]
+    public async Task It_can_be_killed()
+    {
+        string db = await server.CreateDatabaseAsync();
+        long id = await NextIdAsync(db);
+        using var stream = await BulkStream.OpenAsync(server, $"{db}/bulk_insert?id={id}", compressed: false);
+        await stream.SendAsync("[");
+        while ((await server.SendAsync("GET", $"{db}/operations/state?id={id}")).Status != 200)
+        {
+            await Task.Yield();
+        }
+
+        Assert.Equal(204, (await server.SendAsync("POST", $"{db}/operations/kill?id={id}&nodeTag=A", "")).Status);
+        Assert.Equal("", await stream.AnswerAsync());
+        Assert.Equal("Canceled", (await server.SendAsync("GET", $"{db}/operations/state?id={id}")).Json.GetProperty("Status").GetString());
+    }
+
+    [Fact]
+    public async Task A_number_serves_once()
+    {
+        string db = await server.CreateDatabaseAsync();
+        long id = await NextIdAsync(db);
+        Assert.Equal(201, (await server.SendAsync("POST", $"{db}/bulk_insert?id={id}", "[]")).Status);
+        (await server.SendAsync("POST", $"{db}/bulk_insert?id={id}", "[]")).IsRefusal(400, "operation");
+        (await server.SendAsync("POST", $"{db}/bulk_insert?id=999999", "[]")).IsRefusal(400, "operation");
+        Assert.Equal(201, (await server.SendAsync("POST", $"{db}/bulk_insert", "[]")).Status);
+        Assert.Equal(404, (await server.SendAsync("GET", $"{db}/operations/state?id=999999")).Status);
+    }
+
+    private async Task<long> NextIdAsync(string db)
+    {
+        var next = (await server.SendAsync("GET", db + "/operations/next-operation-id")).Json;
+        Assert.Equal("A", next.GetProperty("NodeTag").GetString());
+        return next.GetProperty("Id").GetInt64();
+    }
+
+    /// <summary>A chunked request that is never ended.</summary>
+    private sealed class BulkStream : IDisposable
+    {
+        private readonly TcpClient _client = new();
+        private readonly MemoryStream _compressed = new();
+        private GZipStream? _gzip;
+
+        public static async Task<BulkStream> OpenAsync(RunningServer server, string url, bool compressed)
+        {
+            var stream = new BulkStream();
+            await stream._client.ConnectAsync(server.Address.Host, server.Address.Port);
+            stream._gzip = compressed ? new GZipStream(stream._compressed, CompressionLevel.Fastest, leaveOpen: true) : null;
+            string head = $"POST {url} HTTP/1.1\r\nHost: {server.Address.Authority}\r\nTransfer-Encoding: chunked\r\n{(compressed ? "Content-Encoding: gzip\r\n" : "")}\r\n";
+            await stream._client.GetStream().WriteAsync(Encoding.ASCII.GetBytes(head));
+            return stream;
+        }
+
+        public async Task SendAsync(string text)
+        {
+            byte[] bytes = Encoding.UTF8.GetBytes(text);
+            if (_gzip is not null)
+            {
+                await _gzip.WriteAsync(bytes);
+                await _gzip.FlushAsync();
+                bytes = _compressed.ToArray();
+                _compressed.SetLength(0);
+            }
+
+            byte[] head = Encoding.ASCII.GetBytes(bytes.Length.ToString("x", CultureInfo.InvariantCulture) + "\r\n");
+            await _client.GetStream().WriteAsync((byte[])[.. head, .. bytes, (byte)'\r', (byte)'\n']);
+        }
+
+        /// <summary>What the server says first; nothing when it hangs up without a word.</summary>
+        public async Task<string> AnswerAsync()
+        {
+            byte[] buffer = new byte[64 << 10];
+            try
+            {
+                int length = await _client.GetStream().ReadAsync(buffer);
+                return Encoding.UTF8.GetString(buffer, 0, length);
+            }
+            catch (IOException)
+            {
+                return "";
+            }
+        }
+
+        public void Dispose()
+        {
+            _gzip?.Dispose();
+            _compressed.Dispose();
+            _client.Dispose();
+        }
+    }
+}

@@ -1,0 +1,156 @@
+using System.Text.Json;
+
+namespace Rookery.Server.Tests.Raven;
+
+/// <summary>Databases, topology, numbers, statistics, and what is refused.</summary>
+public sealed class DatabaseRouteTests(RunningServer server) : IClassFixture<RunningServer>
+{
+    [Fact]
+    public async Task Databases_are_made_described_listed_and_deleted()
+    {
+        var created = await server.SendAsync("PUT", "/admin/databases?name=Shop&replicationFactor=1&raft-request-id=1", """{"DatabaseName":"Shop","Settings":{"a":"b"},"Unknown":[{}]}""");
+        Assert.Equal(201, created.Status);
+        Assert.Equal("Shop", created.Json.GetProperty("Name").GetString());
+        Assert.True(created.Json.GetProperty("RaftCommandIndex").GetInt64() > 0);
+        Assert.Equal("A", created.Json.GetProperty("Topology").GetProperty("Members")[0].GetString());
+        Assert.Equal(server.Address.ToString().TrimEnd('/'), created.Json.GetProperty("NodesAddedTo")[0].GetString());
+        (await server.SendAsync("PUT", "/admin/databases?name=shop", "{}")).IsRefusal(409, "shop");
+
+        Assert.Equal("Shop", (await server.SendAsync("GET", "/admin/databases?name=SHOP")).Json.GetProperty("DatabaseName").GetString());
+        Assert.Contains("Shop", (await server.SendAsync("GET", "/databases?start=0&pageSize=100&namesOnly=true")).Json.GetProperty("Databases").EnumerateArray().Select(name => name.GetString()));
+        Assert.Equal(200, (await server.SendAsync("GET", "/databases")).Status);
+
+        var deleted = await server.SendAsync("DELETE", "/admin/databases?raft-request-id=2", """{"DatabaseNames":["shop"],"HardDelete":true}""");
+        Assert.Equal(200, deleted.Status);
+        Assert.Equal(0, deleted.Json.GetProperty("PendingDeletes").GetArrayLength());
+        Assert.Equal(404, (await server.SendAsync("GET", "/admin/databases?name=Shop")).Status);
+    }
+
+    [Theory]
+    [InlineData("GET", "/databases/nope/docs?id=a")]
+    [InlineData("PUT", "/databases/nope/docs?id=a")]
+    [InlineData("POST", "/databases/nope/bulk_insert")]
+    [InlineData("GET", "/databases/nope/changes")]
+    [InlineData("GET", "/databases/nope/indexes")]
+    [InlineData("GET", "/topology?name=nope")]
+    public async Task A_missing_database_is_named_in_a_header(string method, string url)
+    {
+        var answer = await server.SendAsync(method, url, method is "GET" ? null : "{}");
+        answer.IsRefusal(503, "nope");
+        Assert.Equal("nope", Assert.Single(answer.Headers.GetValues("Database-Missing")));
+        Assert.EndsWith(".DatabaseDoesNotExistException", answer.Json.GetProperty("Type").GetString(), StringComparison.Ordinal);
+    }
+
+    [Theory]
+    [InlineData("PUT", "/admin/databases?name=a/b", "{}", "letters")]
+    [InlineData("PUT", "/admin/databases", "{}", "name")]
+    [InlineData("PUT", "/admin/databases?name=x", "{", "JSON")]
+    [InlineData("PUT", "/admin/databases?name=x", "[]", "object")]
+    [InlineData("PUT", "/admin/databases?name=x&replicationFactor=3", "{}", "replicationFactor")]
+    [InlineData("DELETE", "/admin/databases", "{}", "DatabaseNames")]
+    [InlineData("DELETE", "/admin/databases", """{"DatabaseNames":"x"}""", "DatabaseNames")]
+    [InlineData("GET", "/topology", null, "name")]
+    public async Task Wrong_requests_about_databases_are_refused(string method, string url, string? body, string named) =>
+        (await server.SendAsync(method, url, body)).IsRefusal(400, named);
+
+    [Fact]
+    public async Task The_topology_names_the_address_by_which_the_client_came()
+    {
+        string db = await server.CreateDatabaseAsync();
+        string url = server.Address.ToString().TrimEnd('/');
+        var node = (await server.SendAsync("GET", $"/topology?name={db["/databases/".Length..]}&first-topology-update&applicationIdentifier=x")).Json.GetProperty("Nodes")[0];
+        Assert.Equal(url, node.GetProperty("Url").GetString());
+        Assert.Equal("A", node.GetProperty("ClusterTag").GetString());
+        Assert.Equal("Member", node.GetProperty("ServerRole").GetString());
+        var cluster = (await server.SendAsync("GET", "/cluster/topology?first-topology-update")).Json;
+        Assert.Equal(url, cluster.GetProperty("Topology").GetProperty("Members").GetProperty("A").GetString());
+        Assert.Equal("A", cluster.GetProperty("Leader").GetString());
+        Assert.Equal("Leader", (await server.SendAsync("GET", "/cluster/node-info")).Json.GetProperty("CurrentState").GetString());
+        Assert.Equal(204, (await server.SendAsync("GET", db + "/healthcheck")).Status);
+        Assert.Equal(JsonValueKind.Null, (await server.SendAsync("GET", db + "/configuration/client")).Json.GetProperty("Configuration").ValueKind);
+        Assert.Equal("7.2", (await server.SendAsync("GET", "/build/version")).Json.GetProperty("ProductVersion").GetString());
+    }
+
+    [Fact]
+    public async Task Hilo_ranges_grow_on_and_are_given_back()
+    {
+        string db = await server.CreateDatabaseAsync();
+        const string First = "lastBatchSize=0&tag=users&lastRangeAt=1970-01-01T00%3A00%3A00.0000000Z&identityPartsSeparator=/&lastMax=0";
+        var first = (await server.SendAsync("GET", db + "/hilo/next?" + First)).Json;
+        Assert.Equal(("users/", 1, 32, 32, "A"), (first.GetProperty("Prefix").GetString(), first.GetProperty("Low").GetInt32(), first.GetProperty("High").GetInt32(), first.GetProperty("LastSize").GetInt32(), first.GetProperty("ServerTag").GetString()));
+        Assert.EndsWith("Z", first.GetProperty("LastRangeAt").GetString(), StringComparison.Ordinal);
+        var second = (await server.SendAsync("GET", db + $"/hilo/next?lastBatchSize=32&tag=users&lastRangeAt={first.GetProperty("LastRangeAt").GetString()}&identityPartsSeparator=/&lastMax=32")).Json;
+        Assert.Equal((33, 96), (second.GetProperty("Low").GetInt32(), second.GetProperty("High").GetInt32()));
+        Assert.Equal(204, (await server.SendAsync("PUT", db + "/hilo/return?tag=users&end=96&last=40")).Status);
+        Assert.Equal(40, (await server.SendAsync("GET", db + "/docs?id=Raven/Hilo/users")).Json.GetProperty("Results")[0].GetProperty("Max").GetInt32());
+        (await server.SendAsync("GET", db + "/hilo/next?lastMax=0")).IsRefusal(400, "tag");
+        (await server.SendAsync("GET", db + "/hilo/next?tag=users&lastRangeAt=yesterday")).IsRefusal(400, "lastRangeAt");
+        (await server.SendAsync("GET", db + "/hilo/next?tag=users&identityPartsSeparator=--")).IsRefusal(400, "identityPartsSeparator");
+    }
+
+    [Fact]
+    public async Task Identities_count_without_gaps_and_a_repeated_request_counts_once()
+    {
+        string db = await server.CreateDatabaseAsync();
+        async Task<long> NextAsync(string requestId) =>
+            (await server.SendAsync("POST", $"{db}/identity/next?name=users%7C&raft-request-id={requestId}")).Json.GetProperty("NewIdentityValue").GetInt64();
+        Assert.Equal(1, await NextAsync("a"));
+        Assert.Equal(1, await NextAsync("a"));
+        Assert.Equal(2, await NextAsync("b"));
+        Assert.Equal(100, (await server.SendAsync("POST", db + "/identity/seed?name=users%7C&value=100&force=false")).Json.GetProperty("NewSeedValue").GetInt64());
+        Assert.Equal(101, await NextAsync("c"));
+        Assert.Equal("""{"users|":101}""", (await server.SendAsync("GET", db + "/debug/identities")).Body);
+        (await server.SendAsync("POST", db + "/identity/seed?name=users%7C")).IsRefusal(400, "value");
+        (await server.SendAsync("POST", db + "/identity/next")).IsRefusal(400, "name");
+    }
+
+    [Fact]
+    public async Task Statistics_count_documents_tombstones_and_collections()
+    {
+        string db = await server.CreateDatabaseAsync();
+        foreach (string id in (string[])["users/1", "users/2", "users/3"])
+        {
+            await server.SendAsync("PUT", $"{db}/docs?id={id}", """{"@metadata":{"@collection":"Users"}}""");
+        }
+
+        await server.SendAsync("PUT", db + "/docs?id=x", "{}");
+        await server.SendAsync("DELETE", db + "/docs?id=users/3");
+        var stats = (await server.SendAsync("GET", db + "/stats")).Json;
+        Assert.Equal((3, 1, 0), (stats.GetProperty("CountOfDocuments").GetInt32(), stats.GetProperty("CountOfTombstones").GetInt32(), stats.GetProperty("CountOfIndexes").GetInt32()));
+        Assert.Equal(stats.GetProperty("LastDatabaseEtag").GetInt64(), long.Parse(stats.GetProperty("DatabaseChangeVector").GetString()!.Split(':', '-')[1]));
+        Assert.Equal(0, stats.GetProperty("Indexes").GetArrayLength());
+        Assert.Equal(0, (await server.SendAsync("GET", db + "/stats/detailed")).Json.GetProperty("CountOfIdentities").GetInt32());
+        var collections = (await server.SendAsync("GET", db + "/collections/stats")).Json;
+        Assert.Equal(3, collections.GetProperty("CountOfDocuments").GetInt32());
+        Assert.Equal(2, collections.GetProperty("Collections").GetProperty("Users").GetInt32());
+        Assert.Equal(1, collections.GetProperty("Collections").GetProperty("@empty").GetInt32());
+        var detailed = (await server.SendAsync("GET", db + "/collections/stats/detailed")).Json.GetProperty("Collections").GetProperty("Users");
+        Assert.Equal("Users", detailed.GetProperty("Name").GetString());
+        Assert.True(detailed.GetProperty("Size").GetProperty("SizeInBytes").GetInt64() > 0);
+    }
+
+    [Theory]
+    [InlineData("GET", "/indexes", "indexes")]
+    [InlineData("RESET", "/indexes?name=a", "indexes")]
+    [InlineData("PUT", "/admin/indexes", "indexes")]
+    [InlineData("PUT", "/attachments?id=a", "attachments")]
+    [InlineData("GET", "/counters?docId=a", "counters")]
+    [InlineData("GET", "/timeseries?docId=a", "time series")]
+    [InlineData("GET", "/revisions?id=a", "revisions")]
+    [InlineData("PUT", "/cmpxchg?key=k", "compare-exchange")]
+    [InlineData("PUT", "/subscriptions", "subscriptions")]
+    [InlineData("POST", "/smuggler/export", "smuggler")]
+    [InlineData("DELETE", "/queries", "by query")]
+    [InlineData("PATCH", "/queries", "by query")]
+    [InlineData("GET", "/docs?id=a&counter=x&include=b", "counter")]
+    [InlineData("GET", "/no/such/route", "not supported")]
+    [InlineData("TRACE", "/docs", "not supported")]
+    public async Task What_is_not_here_is_501_by_name_and_never_404(string method, string path, string named) =>
+        (await server.SendAsync(method, await server.CreateDatabaseAsync() + path, method is "PUT" or "POST" or "PATCH" ? "{}" : null)).IsRefusal(501, named);
+
+    [Theory]
+    [InlineData("POST", "/admin/backup/database")]
+    [InlineData("GET", "/admin/certificates")]
+    public async Task So_are_routes_of_the_server(string method, string path) =>
+        (await server.SendAsync(method, path, method is "POST" ? "{}" : null)).IsRefusal(501, "not supported");
+}

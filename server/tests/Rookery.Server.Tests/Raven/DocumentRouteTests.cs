@@ -1,0 +1,181 @@
+using System.Text.Json;
+
+namespace Rookery.Server.Tests.Raven;
+
+/// <summary>docs, in the shapes of the wire page.</summary>
+public sealed class DocumentRouteTests(RunningServer server) : IClassFixture<RunningServer>
+{
+    private const string Ann = """{"name":"Ann Øst","n":1.50,"@metadata":{"@collection":"Users","Raven-Node-Type":"User"}}""";
+
+    [Fact]
+    public async Task What_was_put_is_got_with_its_metadata_byte_for_byte()
+    {
+        string db = await server.CreateDatabaseAsync();
+        var put = await server.SendAsync("PUT", db + "/docs?id=users/Ann", Ann);
+        Assert.Equal(201, put.Status);
+        Assert.Equal("users/Ann", put.Json.GetProperty("Id").GetString());
+        string vector = put.Json.GetProperty("ChangeVector").GetString()!;
+        Assert.Matches(@"^A:\d+-\S{22}$", vector);
+
+        var got = await server.SendAsync("GET", db + "/docs?&id=USERS%2Fann");
+        Assert.Equal(200, got.Status);
+        Assert.Equal($"\"{vector}\"", got.Tag);
+        Assert.Equal("7.2.0.0", Assert.Single(got.Headers.GetValues("Raven-Server-Version")));
+        Assert.Equal(got.Body.Length + 1, got.ContentLength); // Ø takes two bytes
+        Assert.StartsWith("{\"Results\":[{\"name\":\"Ann Øst\",\"n\":1.50,\"@metadata\":{", got.Body, StringComparison.Ordinal);
+        Assert.EndsWith("}}],\"Includes\":{}}", got.Body, StringComparison.Ordinal);
+        var metadata = got.Json.GetProperty("Results")[0].GetProperty("@metadata");
+        Assert.Equal("users/Ann", metadata.GetProperty("@id").GetString());
+        Assert.Equal("Users", metadata.GetProperty("@collection").GetString());
+        Assert.Equal("User", metadata.GetProperty("Raven-Node-Type").GetString());
+        Assert.Equal(vector, metadata.GetProperty("@change-vector").GetString());
+        Assert.Matches(@"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{7}Z$", metadata.GetProperty("@last-modified").GetString());
+    }
+
+    [Fact]
+    public async Task An_unchanged_document_is_not_sent_again()
+    {
+        string db = await server.CreateDatabaseAsync();
+        await server.SendAsync("PUT", db + "/docs?id=a", Ann);
+        var first = await server.SendAsync("GET", db + "/docs?id=a");
+        var again = await server.SendAsync("GET", db + "/docs?id=a", headers: ("If-None-Match", first.Tag!));
+        Assert.Equal(304, again.Status);
+        Assert.Empty(again.Body);
+        await server.SendAsync("PUT", db + "/docs?id=a", """{"b":1}""");
+        Assert.Equal(200, (await server.SendAsync("GET", db + "/docs?id=a", headers: ("If-None-Match", first.Tag!))).Status);
+    }
+
+    [Fact]
+    public async Task What_is_missing_is_404_without_a_body_alone_and_null_among_others()
+    {
+        string db = await server.CreateDatabaseAsync();
+        await server.SendAsync("PUT", db + "/docs?id=a", Ann);
+        var missing = await server.SendAsync("GET", db + "/docs?id=b");
+        Assert.Equal(404, missing.Status);
+        Assert.Equal(0, missing.ContentLength);
+        var both = await server.SendAsync("GET", db + "/docs?id=b&id=a&id=B");
+        Assert.Equal(200, both.Status);
+        Assert.Equal([JsonValueKind.Null, JsonValueKind.Object, JsonValueKind.Null], both.Json.GetProperty("Results").EnumerateArray().Select(item => item.ValueKind));
+        Assert.NotNull(both.Tag);
+        Assert.Equal(304, (await server.SendAsync("GET", db + "/docs?id=b&id=a&id=B", headers: ("If-None-Match", both.Tag!))).Status);
+        var posted = await server.SendAsync("POST", db + "/docs?&loadHash=1", """{"Ids":["a","b"]}""");
+        Assert.Equal(2, posted.Json.GetProperty("Results").GetArrayLength());
+    }
+
+    [Fact]
+    public async Task Includes_follow_paths_through_objects_and_arrays_once_each()
+    {
+        string db = await server.CreateDatabaseAsync();
+        await server.SendAsync("PUT", db + "/docs?id=users/1", Ann);
+        await server.SendAsync("PUT", db + "/docs?id=products/1", """{"p":1}""");
+        await server.SendAsync("PUT", db + "/docs?id=products/2", """{"p":2}""");
+        await server.SendAsync("PUT", db + "/docs?id=orders/1", """{"buyer":{"id":"users/1"},"lines":[{"product":"products/1"},{"product":"products/2"},{"product":"Products/1"},{"product":null},{"product":"none"}],"self":"orders/1"}""");
+        var got = await server.SendAsync("GET", db + "/docs?id=orders/1&include=buyer.id&include=lines[].product&include=self&include=nothing.here");
+        var includes = got.Json.GetProperty("Includes");
+        Assert.Equal(["products/1", "products/2", "users/1"], includes.EnumerateObject().Select(member => member.Name).Order(StringComparer.Ordinal));
+        Assert.Equal(2, includes.GetProperty("products/2").GetProperty("p").GetInt32());
+    }
+
+    [Fact]
+    public async Task Metadata_alone_may_be_asked_for()
+    {
+        string db = await server.CreateDatabaseAsync();
+        await server.SendAsync("PUT", db + "/docs?id=a", Ann);
+        var got = await server.SendAsync("GET", db + "/docs?id=a&metadataOnly=true");
+        Assert.Equal("@metadata", Assert.Single(got.Json.GetProperty("Results")[0].EnumerateObject().ToArray()).Name);
+    }
+
+    [Fact]
+    public async Task Prefixes_give_pages_in_id_order_and_nothing_gives_the_newest_first()
+    {
+        string db = await server.CreateDatabaseAsync();
+        foreach (string id in (string[])["users/1", "users/10", "users/11", "users/2", "orders/1"])
+        {
+            await server.SendAsync("PUT", db + "/docs?id=" + id, "{}");
+        }
+
+        Assert.Equal("users/1,users/10,users/11,users/2", await IdsAsync(db + "/docs?startsWith=Users%2F"));
+        Assert.Equal("users/10,users/11", await IdsAsync(db + "/docs?startsWith=users/&matches=1%3F"));
+        Assert.Equal("users/1,users/2", await IdsAsync(db + "/docs?startsWith=users/&matches=1|2"));
+        Assert.Equal("users/2", await IdsAsync(db + "/docs?startsWith=users/&exclude=1*"));
+        Assert.Equal("users/10,users/11", await IdsAsync(db + "/docs?&start=1&pageSize=2&startsWith=users/"));
+        Assert.Equal("users/11", await IdsAsync(db + "/docs?startsWith=users/&matches=1%3F&start=1"));
+        Assert.Equal("users/2", await IdsAsync(db + "/docs?startsWith=users/&startAfter=users/11"));
+        Assert.Equal("", await IdsAsync(db + "/docs?startsWith=nobody/"));
+        Assert.Equal("orders/1,users/2", await IdsAsync(db + "/docs?pageSize=2"));
+    }
+
+    [Fact]
+    public async Task HEAD_tells_the_change_vector()
+    {
+        string db = await server.CreateDatabaseAsync();
+        var put = await server.SendAsync("PUT", db + "/docs?id=a", Ann);
+        var head = await server.SendAsync("HEAD", db + "/docs?id=a");
+        Assert.Equal(200, head.Status);
+        Assert.Equal($"\"{put.Json.GetProperty("ChangeVector").GetString()}\"", head.Tag);
+        Assert.Equal(404, (await server.SendAsync("HEAD", db + "/docs?id=b")).Status);
+    }
+
+    [Fact]
+    public async Task A_wrong_If_Match_stores_nothing()
+    {
+        string db = await server.CreateDatabaseAsync();
+        string first = (await server.SendAsync("PUT", db + "/docs?id=a", """{"v":1}""")).Json.GetProperty("ChangeVector").GetString()!;
+        string second = (await server.SendAsync("PUT", db + "/docs?id=a", """{"v":2}""", ("If-Match", $"\"{first}\""))).Json.GetProperty("ChangeVector").GetString()!;
+        (await server.SendAsync("PUT", db + "/docs?id=a", """{"v":3}""", ("If-Match", $"\"{first}\""))).IsRefusal(409, second);
+        (await server.SendAsync("PUT", db + "/docs?id=a", """{"v":3}""", ("If-Match", "\"\""))).IsRefusal(409, "");
+        (await server.SendAsync("DELETE", db + "/docs?id=a", headers: ("If-Match", $"\"{first}\""))).IsRefusal(409, "");
+        Assert.Equal(2, (await server.SendAsync("GET", db + "/docs?id=a")).Json.GetProperty("Results")[0].GetProperty("v").GetInt32());
+        Assert.Equal(204, (await server.SendAsync("DELETE", db + "/docs?id=a", headers: ("If-Match", second))).Status);
+        Assert.Equal(204, (await server.SendAsync("DELETE", db + "/docs?id=a")).Status);
+        Assert.Equal(201, (await server.SendAsync("PUT", db + "/docs?id=a", """{"v":4}""", ("If-Match", "\"\""))).Status);
+    }
+
+    [Fact]
+    public async Task The_server_makes_ids_that_are_asked_for()
+    {
+        string db = await server.CreateDatabaseAsync();
+        async Task<string> PutAsync(string query) => (await server.SendAsync("PUT", db + "/docs" + query, "{}")).Json.GetProperty("Id").GetString()!;
+        Assert.Matches(@"^users/\d{19}-A$", await PutAsync("?id=users/"));
+        Assert.Equal("users/1", await PutAsync("?id=users|"));
+        Assert.Equal("users/2", await PutAsync("?id=users|"));
+        Assert.True(Guid.TryParse(await PutAsync(""), out _));
+        Assert.Equal(4, await server.CountAsync(db));
+    }
+
+    [Fact]
+    public async Task A_repeated_write_with_the_same_idempotency_key_applies_once()
+    {
+        string db = await server.CreateDatabaseAsync();
+        var first = await server.SendAsync("PUT", db + "/docs?id=users|", "{}", ("Idempotency-Key", "k1"));
+        var again = await server.SendAsync("PUT", db + "/docs?id=users|", "{}", ("Idempotency-Key", "k1"));
+        Assert.Equal(first.Body, again.Body);
+        Assert.Equal(1, await server.CountAsync(db));
+        (await server.SendAsync("PUT", db + "/docs?id=a", "{}", ("Idempotency-Key", new string('k', 129)))).IsRefusal(400, "128");
+    }
+
+    [Fact]
+    public async Task Patches_answer_with_a_status_and_the_document()
+    {
+        string db = await server.CreateDatabaseAsync();
+        await server.SendAsync("PUT", db + "/docs?id=a", """{"n":1,"tags":["x"]}""");
+        const string Increment = """{"Patch":{"Script":"this.n = this.n ? this.n + args.val_0 : args.val_0;","Values":{"val_0":4}},"PatchIfMissing":null}""";
+        var patched = await server.SendAsync("PATCH", db + "/docs?id=a", Increment);
+        Assert.Equal(200, patched.Status);
+        Assert.Equal("Patched", patched.Json.GetProperty("Status").GetString());
+        Assert.True(patched.Json.TryGetProperty("ChangeVector", out _));
+        Assert.Equal(404, (await server.SendAsync("PATCH", db + "/docs?id=b", Increment)).Status);
+        (await server.SendAsync("PATCH", db + "/docs?id=a", """{"Patch":{"Script":"while (true) {}"}}""")).IsRefusal(501, "script");
+
+        var merged = await server.SendAsync("PATCH", db + "/docs?id=a", """{"tags":null,"b":{"c":true}}""", ("Content-Type", "application/merge-patch+json"));
+        Assert.Equal("Patched", merged.Json.GetProperty("Status").GetString());
+        Assert.StartsWith("""{"Results":[{"n":5,"b":{"c":true},"@metadata":""", (await server.SendAsync("GET", db + "/docs?id=a")).Body, StringComparison.Ordinal);
+    }
+
+    private async Task<string> IdsAsync(string url)
+    {
+        var answer = await server.SendAsync("GET", url);
+        Assert.Equal(200, answer.Status);
+        return string.Join(',', answer.Json.GetProperty("Results").EnumerateArray().Select(item => item.GetProperty("@metadata").GetProperty("@id").GetString()));
+    }
+}

@@ -1,0 +1,107 @@
+using System.Globalization;
+using System.Net;
+using System.Net.Http.Headers;
+using System.Text;
+using System.Text.Json;
+using Microsoft.AspNetCore.Builder;
+using Microsoft.Extensions.Logging.Abstractions;
+using Rookery.Disk;
+using Rookery.Documents;
+using Rookery.Simulation;
+
+namespace Rookery.Server.Tests.Raven;
+
+/// <summary>A node in memory behind a real HTTP server on a free port.</summary>
+public sealed class RunningServer : IAsyncLifetime
+{
+    private WebApplication? _app;
+    private Node? _node;
+    private int _databases;
+
+    public HttpClient Http { get; } = new() { Timeout = TimeSpan.FromSeconds(60) };
+
+    public Uri Address { get; private set; } = new("http://127.0.0.1");
+
+    public async Task InitializeAsync()
+    {
+        var memory = new MemoryBudget(256 << 20);
+        var io = new IoTimeline(TimeProvider.System, "memory");
+        _node = Node.Open(new NodeOptions { DataDirectory = "/data", SegmentBytes = 4 << 20 }, new SimulatedDisk(), memory, io, TimeProvider.System);
+        var context = new ServerContext(new ServerOptions { Listen = new IPEndPoint(IPAddress.Loopback, 0) }, TimeProvider.System, NullLogger.Instance, memory, io);
+        context.Readiness.Opened(_node);
+        _app = RookeryServer.Build(context);
+        await _app.StartAsync();
+        Address = new Uri(_app.Urls.Single());
+        Http.BaseAddress = Address;
+    }
+
+    public async Task DisposeAsync()
+    {
+        Http.Dispose();
+        await _app!.DisposeAsync();
+        _node!.StopCleanly();
+        _node.Dispose();
+    }
+
+    /// <summary>Creates a database and gives the beginning of its URLs ("/databases/db7").</summary>
+    public async Task<string> CreateDatabaseAsync()
+    {
+        string name = string.Create(CultureInfo.InvariantCulture, $"db{Interlocked.Increment(ref _databases)}");
+        var created = await SendAsync("PUT", $"/admin/databases?name={name}&replicationFactor=1", $$"""{"DatabaseName":"{{name}}","Settings":{ } }""");
+        Assert.Equal(201, created.Status);
+        return "/databases/" + name;
+    }
+
+    public Task<Answer> SendAsync(string method, string url, string? body = null, params (string Name, string Value)[] headers) =>
+        SendAsync(method, url, body is null ? null : Encoding.UTF8.GetBytes(body), headers);
+
+    public async Task<Answer> SendAsync(string method, string url, byte[]? body, params (string Name, string Value)[] headers)
+    {
+        using var request = new HttpRequestMessage(new HttpMethod(method), new Uri(Address, url));
+        if (body is not null)
+        {
+            request.Content = new ByteArrayContent(body);
+            request.Content.Headers.ContentType = new MediaTypeHeaderValue("application/json");
+        }
+
+        foreach (var (name, value) in headers)
+        {
+            if (name is "Content-Type")
+            {
+                request.Content!.Headers.ContentType = MediaTypeHeaderValue.Parse(value);
+            }
+            else
+            {
+                request.Headers.TryAddWithoutValidation(name, value);
+            }
+        }
+
+        using var response = await Http.SendAsync(request);
+        return new Answer((int)response.StatusCode, await response.Content.ReadAsStringAsync(), response.Headers, response.Content.Headers.ContentLength);
+    }
+
+    public async Task<long> CountAsync(string database) =>
+        (await SendAsync("GET", database + "/stats/essential")).Json.GetProperty("CountOfDocuments").GetInt64();
+}
+
+/// <summary>An answer as it came.</summary>
+public sealed record Answer(int Status, string Body, HttpResponseHeaders Headers, long? ContentLength)
+{
+    public JsonElement Json => JsonDocument.Parse(Body).RootElement.Clone();
+
+    public string? Tag => Headers.ETag?.Tag;
+
+    /// <summary>Asserts that this is a refusal in RavenDB's shape that says <paramref name="text"/>.</summary>
+    public void IsRefusal(int status, string text)
+    {
+        Assert.True(Status == status, $"{Status}: {Body}");
+        var error = Json;
+        foreach (string member in (string[])["Url", "Type", "Message", "Error"])
+        {
+            Assert.False(string.IsNullOrEmpty(error.GetProperty(member).GetString()), member);
+        }
+
+        Assert.Contains(text, error.GetProperty("Message").GetString(), StringComparison.OrdinalIgnoreCase);
+        Assert.EndsWith("Exception", error.GetProperty("Type").GetString(), StringComparison.Ordinal);
+    }
+}
