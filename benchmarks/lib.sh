@@ -17,7 +17,7 @@ say() { printf '\033[2m%s\033[0m\n' "$*" >&2; }
 # row WORK SUBJECT METRIC VALUE
 row() { printf '%s\t%s\t%s\t%s\n' "$@" | tee -a "$RESULTS"; }
 
-ratio() { awk -v a="$1" -v b="$2" 'BEGIN { printf b > 0 ? "%.2f" : "n/a", a / b }'; }
+ratio() { awk -v a="$1" -v b="$2" 'BEGIN { if (b > 0) printf "%.2f", a / b; else printf "n/a" }'; }
 
 wait_until() { # SECONDS COMMAND...
   local deadline=$((SECONDS + $1)); shift

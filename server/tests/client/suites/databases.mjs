@@ -29,7 +29,7 @@ export function databases(client, url) {
       })
       await withDatabase(client, url(), "again", async store => assert.equal(await store.openSession().load("users/1"), null))
       const store = openStore(client, url(), "again")
-      assert.equal(await store.maintenance.server.send(new client.GetDatabaseRecordOperation("again")), null)
+      assert.ok(!await store.maintenance.server.send(new client.GetDatabaseRecordOperation("again")))
       store.dispose()
     })
 

@@ -111,7 +111,7 @@ export function sessions(client, url) {
       assert.equal(await reading.load("users/2"), null)
 
       const creating = store.openSession()
-      await creating.store(new User({ name: "again" }), { id: "users/1", changeVector: "" })
+      await creating.store(new User({ name: "again" }), "users/1", { changeVector: "" })
       await assert.rejects(creating.saveChanges(), { name: "ConcurrencyException" })
     }))
 
