@@ -1,0 +1,53 @@
+using System.Collections.Immutable;
+
+namespace Rookery.Crash.Tests;
+
+/// <summary>A document as the model knows it.</summary>
+internal sealed record ModelDocument(string Id, string Collection, string Body, long Etag, long ExpiresAtTicks);
+
+/// <summary>A deletion as the model knows it.</summary>
+internal sealed record ModelTombstone(string Id, string Collection, bool Moved);
+
+/// <summary>A database as the model knows it.</summary>
+internal sealed record ModelDatabase(uint Number, string Name, string HistoryId)
+{
+    public ImmutableSortedDictionary<string, ModelDocument> Documents { get; init; } =
+        ImmutableSortedDictionary.Create<string, ModelDocument>(StringComparer.Ordinal);
+
+    public ImmutableSortedDictionary<long, ModelTombstone> Tombstones { get; init; } = ImmutableSortedDictionary<long, ModelTombstone>.Empty;
+
+    public ImmutableSortedDictionary<string, long> Identities { get; init; } = ImmutableSortedDictionary.Create<string, long>(StringComparer.Ordinal);
+
+    public ImmutableDictionary<ulong, string> Keys { get; init; } = ImmutableDictionary<ulong, string>.Empty;
+
+    public string ChangeVectorOf(long etag) => $"A:{etag}-{HistoryId}";
+
+    public ModelDatabase Put(string id, string collection, string body, long expiresAtTicks, long etag)
+    {
+        var database = this;
+        string lower = id.ToLowerInvariant();
+        if (Documents.TryGetValue(lower, out var previous) && !string.Equals(previous.Collection, collection, StringComparison.OrdinalIgnoreCase))
+        {
+            database = database with { Tombstones = Tombstones.SetItem(etag, new ModelTombstone(previous.Id, previous.Collection, Moved: true)) };
+        }
+
+        return database with { Documents = database.Documents.SetItem(lower, new ModelDocument(id, collection, body, etag, expiresAtTicks)) };
+    }
+
+    public ModelDatabase Delete(string id, long etag) => Documents.TryGetValue(id.ToLowerInvariant(), out var previous)
+        ? this with
+        {
+            Documents = Documents.Remove(id.ToLowerInvariant()),
+            Tombstones = Tombstones.SetItem(etag, new ModelTombstone(previous.Id, previous.Collection, Moved: false)),
+        }
+        : this;
+}
+
+/// <summary>A node as the model knows it: everything that a client can see.</summary>
+internal sealed record Model(ImmutableSortedDictionary<uint, ModelDatabase> Databases, uint LastDatabaseNumber, long LastEtag)
+{
+    public static Model Empty { get; } = new(ImmutableSortedDictionary<uint, ModelDatabase>.Empty, 0, 0);
+
+    public ModelDatabase? Find(string name) =>
+        Databases.Values.FirstOrDefault(database => string.Equals(database.Name, name, StringComparison.OrdinalIgnoreCase));
+}

@@ -1,0 +1,115 @@
+using System.Text;
+using Rookery.Documents;
+
+namespace Rookery.Crash.Tests;
+
+/// <summary>Reads everything of a node by every way a client could, and compares it with the model.</summary>
+internal static class ModelComparison
+{
+    public static void Check(SteppedNode node, Model model, string story)
+    {
+        Equal(
+            model.Databases.Values.OrderBy(database => database.Name, StringComparer.OrdinalIgnoreCase).Select(database => (database.Number, database.Name, database.HistoryId)),
+            node.Core.Databases.All.Select(database => (database.Number, database.Name, database.HistoryId)),
+            $"{story}: databases");
+        foreach (var expected in model.Databases.Values)
+        {
+            Assert.True(node.Core.Databases.TryGet(expected.Name, out var database), story);
+            using var reader = database.OpenReader();
+            CheckDocuments(reader, expected, $"{story}: {expected.Name}");
+            CheckOrders(reader, expected, $"{story}: {expected.Name}");
+            CheckCounters(reader, expected, $"{story}: {expected.Name}");
+        }
+    }
+
+    private static void CheckDocuments(in DatabaseReader reader, ModelDatabase expected, string story)
+    {
+        var found = new List<ModelDocument>();
+        using (var cursor = reader.ByIdPrefix([]))
+        {
+            while (cursor.MoveNext())
+            {
+                found.Add(Read(cursor.View, cursor.Etag));
+            }
+        }
+
+        Equal(expected.Documents.Values, found, $"{story}: documents");
+        foreach (var document in expected.Documents.Values.Take(3))
+        {
+            Assert.True(reader.TryGetDocument(Encoding.UTF8.GetBytes(document.Id.ToUpperInvariant()), out var one), $"{story}: {document.Id}");
+            using (one)
+            {
+                Assert.Equal(document, Read(one.View, one.Etag));
+            }
+        }
+    }
+
+    private static void CheckOrders(in DatabaseReader reader, ModelDatabase expected, string story)
+    {
+        var documents = expected.Documents.Values.OrderBy(document => document.Etag).ToList();
+        var changes = new List<(long Etag, string Id, bool IsTombstone, bool Moved)>();
+        using (var cursor = reader.Changes(0))
+        {
+            while (cursor.MoveNext())
+            {
+                changes.Add(cursor.IsTombstone
+                    ? (cursor.Etag, cursor.Tombstone.Id, true, cursor.Tombstone.Moved)
+                    : (cursor.Etag, Encoding.UTF8.GetString(cursor.View.Id), false, false));
+            }
+        }
+
+        Equal(
+            expected.Tombstones.Select(pair => (pair.Key, pair.Value.Id, true, pair.Value.Moved))
+                .Concat(documents.Select(document => (document.Etag, document.Id, false, false)))
+                .OrderBy(change => change.Item1).ThenBy(change => !change.Item3),
+            changes,
+            $"{story}: changes");
+
+        foreach (var collection in documents.GroupBy(document => document.Collection, StringComparer.OrdinalIgnoreCase))
+        {
+            using var cursor = reader.ByCollection(Encoding.UTF8.GetBytes(collection.Key.ToUpperInvariant()));
+            var etags = new List<long>();
+            while (cursor.MoveNext())
+            {
+                etags.Add(cursor.Etag);
+            }
+
+            Equal(collection.Select(document => document.Etag), etags, $"{story}: collection {collection.Key}");
+        }
+
+        Expiration.NextCommand(reader.Database, DateTime.MaxValue.Ticks - 1, out int expiring)?.Dispose();
+        Equal([documents.Count(document => document.ExpiresAtTicks != 0)], [expiring], $"{story}: expiring");
+    }
+
+    private static void CheckCounters(in DatabaseReader reader, ModelDatabase expected, string story)
+    {
+        var statistics = reader.ReadStatistics();
+        Equal(
+            [expected.Documents.Count, expected.Tombstones.Count, expected.Identities.Count],
+            [statistics.Documents, statistics.Tombstones, statistics.Identities],
+            $"{story}: counters");
+        Equal(
+            expected.Documents.Values.GroupBy(document => document.Collection.Length == 0 ? "@empty" : document.Collection.ToLowerInvariant(), StringComparer.Ordinal)
+                .OrderBy(group => group.Key, StringComparer.Ordinal).Select(group => (group.Key, (long)group.Count())),
+            reader.ReadCollections().Select(collection => (collection.Name.ToLowerInvariant(), collection.Documents)),
+            $"{story}: collections");
+        Equal(
+            expected.Identities.Select(pair => new IdentityValue(pair.Key, pair.Value)), reader.ReadIdentities(), $"{story}: identities");
+    }
+
+    private static ModelDocument Read(in Documents.Json.DocumentView view, long etag) => new(
+        Encoding.UTF8.GetString(view.Id), Encoding.UTF8.GetString(view.Collection), Encoding.UTF8.GetString(view.Body), etag, view.ExpiresAtTicks);
+
+    private static void Equal<T>(IEnumerable<T> expected, IEnumerable<T> found, string story)
+    {
+        var wanted = expected.ToList();
+        var had = found.ToList();
+        int same = wanted.Zip(had).TakeWhile(pair => EqualityComparer<T>.Default.Equals(pair.First, pair.Second)).Count();
+        if (same < Math.Max(wanted.Count, had.Count))
+        {
+            Assert.Fail($"{story}: {wanted.Count} expected, {had.Count} found; at {same} expected {Text(wanted, same)}, found {Text(had, same)}");
+        }
+    }
+
+    private static string Text<T>(List<T> items, int position) => position < items.Count ? items[position]!.ToString()! : "nothing";
+}

@@ -1,0 +1,104 @@
+using Rookery.Documents;
+using Rookery.Simulation;
+
+namespace Rookery.Crash.Tests;
+
+public sealed class ModelTests
+{
+    /// <summary>ROOKERY_SEED replays one seed.</summary>
+    private static IEnumerable<int> Seeds(int count) =>
+        int.TryParse(Environment.GetEnvironmentVariable("ROOKERY_SEED"), out int seed) ? [seed] : Enumerable.Range(0, count);
+
+    [Fact]
+    public void Random_commands_come_to_what_a_model_says_also_after_restarts()
+    {
+        foreach (int seed in Seeds(12))
+        {
+            var time = new SimulatedTimeProvider();
+            var commands = new RandomCommands(seed, time);
+            var random = new Random(seed);
+            var disk = new SimulatedDisk("/data");
+            var node = SteppedNode.Open(disk, time);
+            for (int round = 0; round < 60; round++)
+            {
+                string story = $"seed {seed}, round {round} (replay: ROOKERY_SEED={seed})";
+                RunSome(node, commands, random.Next(1, 9), story);
+                while (random.Next(3) == 0 && node.Core.WorkOnce())
+                {
+                }
+
+                if (round % 6 == 0)
+                {
+                    ModelComparison.Check(node, commands.Model, story);
+                }
+
+                if (random.Next(15) == 0)
+                {
+                    if (random.Next(2) == 0)
+                    {
+                        node.Core.StopCleanly();
+                    }
+
+                    node.Dispose();
+                    node = SteppedNode.Open(disk, time);
+                    ModelComparison.Check(node, commands.Model, $"{story}, after a restart");
+                }
+            }
+
+            ModelComparison.Check(node, commands.Model, $"seed {seed}, at the end");
+            node.Dispose();
+        }
+    }
+
+    [Fact]
+    public void The_same_commands_make_the_same_rows_on_two_nodes_however_they_were_flushed_and_restarted()
+    {
+        foreach (int seed in Seeds(3))
+        {
+            Assert.Equal(RowsAfter(seed, works: false), RowsAfter(seed, works: true));
+        }
+    }
+
+    private static string RowsAfter(int seed, bool works)
+    {
+        var time = new SimulatedTimeProvider();
+        var commands = new RandomCommands(seed, time);
+        var disk = new SimulatedDisk("/data");
+        var node = SteppedNode.Open(disk, time);
+        for (int i = 0; i < 150; i++)
+        {
+            RunSome(node, commands, 1, $"seed {seed}");
+            while (works && node.Core.WorkOnce())
+            {
+            }
+
+            if (works && i % 40 == 39)
+            {
+                node.Dispose();
+                node = SteppedNode.Open(disk, time);
+            }
+        }
+
+        using (node)
+        {
+            return Rows.Text(node.Core.Storage);
+        }
+    }
+
+    private static void RunSome(SteppedNode node, RandomCommands commands, int count, string story)
+    {
+        var answers = new List<(Task<CommandOutcome> Outcome, string Expected)>();
+        for (int i = 0; i < count; i++)
+        {
+            var step = commands.Next();
+            answers.Add((node.Propose(step.Command), step.Answer));
+        }
+
+        node.Commit();
+        foreach (var (outcome, expected) in answers)
+        {
+            Assert.True(outcome.IsCompletedSuccessfully, story);
+            Assert.True(string.Equals(expected, RandomCommands.Describe(outcome.Result), StringComparison.Ordinal), $"{story}: expected {expected}, answered {RandomCommands.Describe(outcome.Result)}");
+        }
+    }
+}

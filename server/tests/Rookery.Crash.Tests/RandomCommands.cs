@@ -1,0 +1,333 @@
+using System.Globalization;
+using System.Text;
+using Rookery.Documents;
+using Rookery.Documents.Commands;
+using Rookery.Documents.Json;
+using Rookery.Simulation;
+
+namespace Rookery.Crash.Tests;
+
+/// <summary>What a command should come to: the model after it, and what its caller should hear.</summary>
+/// <param name="Command">The encoded command.</param>
+/// <param name="After">The model after it.</param>
+/// <param name="Answer">Its outcome, as <see cref="RandomCommands.Describe"/> writes it.</param>
+internal sealed record Step(CommandBuffer Command, Model After, string Answer);
+
+/// <summary>Makes commands at random, from a seed, and says what each should come to.</summary>
+internal sealed class RandomCommands(int seed, SimulatedTimeProvider time)
+{
+    private static readonly string[] Names = ["db", "Other", "third"];
+    private static readonly string[] Collections = ["Users", "users", "Orders", ""];
+    private readonly Random _random = new(seed);
+    private int _keys;
+
+    public Model Model { get; private set; } = Model.Empty;
+
+    /// <summary>An outcome in words, to compare. Log times are left out.</summary>
+    public static string Describe(in CommandOutcome outcome)
+    {
+        if (outcome.Rejection is { } rejection)
+        {
+            return $"{rejection.Kind} {rejection.Expected} {rejection.Actual} at {rejection.Operation}";
+        }
+
+        var text = new StringBuilder();
+        for (int i = 0; i < outcome.Count; i++)
+        {
+            var result = outcome[i];
+            text.Append($"{result.Status} {result.Etag} {result.Low}-{result.High} ");
+        }
+
+        return text.ToString();
+    }
+
+    public Step Next()
+    {
+        if (_random.Next(10) == 0)
+        {
+            time.Advance(TimeSpan.FromSeconds(_random.Next(100)));
+        }
+
+        var database = Model.Databases.Values.Skip(Model.Databases.Count == 0 ? 0 : _random.Next(Model.Databases.Count)).FirstOrDefault();
+        int dice = _random.Next(100);
+        var step = (database, dice) switch
+        {
+            (null, _) or (_, < 3) => Create(),
+            (_, < 4) => DeleteDatabase(database),
+            (_, < 60) => Batch(database),
+            (_, < 68) => BulkPut(database),
+            (_, < 74) => Merge(database),
+            (_, < 80) => Hilo(database),
+            (_, < 86) => Identity(database),
+            (_, < 92) => WithKey(database),
+            (_, < 98) => Expire(database),
+            _ => Horizon(database),
+        };
+        Model = step.After;
+        return step;
+    }
+
+    private Step Create()
+    {
+        string name = Names[_random.Next(Names.Length)];
+        string history = Convert.ToBase64String(Bytes(17))[..HistoryId.Length];
+        long etag = Model.LastEtag + 1;
+        var command = CommandEncoder.CreateDatabase(Encoding.UTF8.GetBytes(name), Encoding.ASCII.GetBytes(history));
+        if (Model.Find(name) is not null)
+        {
+            return new Step(command, Model with { LastEtag = etag }, "DatabaseExists   at -1");
+        }
+
+        uint number = Model.LastDatabaseNumber + 1;
+        return new Step(
+            command,
+            new Model(Model.Databases.Add(number, new ModelDatabase(number, name, history)), number, etag),
+            $"Configured {etag} 0-0 ");
+    }
+
+    private Step DeleteDatabase(ModelDatabase database)
+    {
+        long etag = Model.LastEtag + 1;
+        return new Step(
+            CommandEncoder.DeleteDatabases([database.Name.ToUpperInvariant()]),
+            Model with { Databases = Model.Databases.Remove(database.Number), LastEtag = etag },
+            $"Deleted {etag} 0-0 ");
+    }
+
+    private Step Batch(ModelDatabase before, IdempotencyKey key = default)
+    {
+        using var writer = new BatchWriter(CommandKind.Batch, before.Number, key);
+        var after = before;
+        long etag = Model.LastEtag;
+        var answer = new StringBuilder();
+        string? refusal = null;
+        int count = _random.Next(1, 5);
+        for (int i = 0; i < count; i++)
+        {
+            etag++;
+            string id = RandomId(before);
+            var previous = after.Documents.GetValueOrDefault(id.ToLowerInvariant());
+            string? expected = RandomExpectation(before, previous);
+            string actual = previous is null ? "" : after.ChangeVectorOf(previous.Etag);
+            if (refusal is null && expected is not null && !string.Equals(expected, actual, StringComparison.Ordinal))
+            {
+                refusal = $"ConcurrencyConflict {expected} {actual} at {i}";
+            }
+
+            var expectation = expected is null ? ExpectedChangeVector.None : ExpectedChangeVector.MustEqual(Encoding.UTF8.GetBytes(expected));
+            if (_random.Next(4) == 0)
+            {
+                writer.Delete(Encoding.UTF8.GetBytes(id), expectation);
+                answer.Append(previous is null ? "NotFound 0 0-0 " : $"Deleted {etag} 0-0 ");
+                after = after.Delete(id, etag);
+            }
+            else
+            {
+                after = Put(writer, after, id, expectation, etag);
+                answer.Append($"Stored {etag} 0-0 ");
+            }
+        }
+
+        return Ended(writer.Complete(), refusal is null ? after : before, etag, refusal ?? answer.ToString());
+    }
+
+    private Step BulkPut(ModelDatabase database)
+    {
+        using var writer = new BatchWriter(CommandKind.BulkPut, database.Number);
+        long etag = Model.LastEtag;
+        int count = _random.Next(1, 30);
+        for (int i = 0; i < count; i++)
+        {
+            string id = _random.Next(8) == 0 ? "seq|" : RandomId(database);
+            etag++;
+            if (id.EndsWith('|'))
+            {
+                long next = database.Identities.GetValueOrDefault(id);
+                do
+                {
+                    next++;
+                    database = database with { Identities = database.Identities.SetItem(id, next) };
+                }
+                while (database.Documents.ContainsKey($"seq/{next}"));
+                database = Put(writer, database, id, default, etag, $"seq/{next}");
+                continue;
+            }
+
+            database = Put(writer, database, id, default, etag);
+        }
+
+        return Ended(writer.Complete(), database, etag, $"Stored {etag} {count}-0 ");
+    }
+
+    private Step Merge(ModelDatabase database)
+    {
+        string id = RandomId(database);
+        long etag = Model.LastEtag + 1;
+        int number = _random.Next(1000);
+        bool parsed = BatchRequestParser.TryParseMergePatch(
+            Encoding.UTF8.GetBytes($"{{\"n\":{number}}}"), Encoding.UTF8.GetBytes(id), default, createIfMissing: false, database.Number, default, out var batch, out var error);
+        Assert.True(parsed, error.ToString());
+        var previous = database.Documents.GetValueOrDefault(id.ToLowerInvariant());
+        if (previous is null)
+        {
+            return Ended(batch.Command, database, etag, "NotFound 0 0-0 ");
+        }
+
+        if (previous.Body.StartsWith("\"Max\"", StringComparison.Ordinal))
+        {
+            return Ended(batch.Command, database.Put(previous.Id, previous.Collection, $"{previous.Body},\"n\":{number}", 0, etag), etag, $"Patched {etag} 0-0 ");
+        }
+
+        string body = $"\"n\":{number}{previous.Body[previous.Body.IndexOf(',', StringComparison.Ordinal)..]}";
+        return string.Equals(body, previous.Body, StringComparison.Ordinal)
+            ? Ended(batch.Command, database, etag, $"NotModified {previous.Etag} 0-0 ")
+            : Ended(batch.Command, database.Put(previous.Id, previous.Collection, body, previous.ExpiresAtTicks, etag), etag, $"Patched {etag} 0-0 ");
+    }
+
+    private Step Hilo(ModelDatabase database)
+    {
+        long etag = Model.LastEtag + 1;
+        database.Documents.TryGetValue("raven/hilo/users", out var document);
+        long max = document is null ? 0 : MaxOf(document);
+        if (document is not null && _random.Next(3) == 0)
+        {
+            long end = max - _random.Next(2);
+            long last = Math.Max(0, end - _random.Next(5));
+            return max == end
+                ? Ended(CommandEncoder.HiloReturn(database.Number, "users"u8, last, end), HiloPut(database, last, etag), etag, $"Numbered {etag} 0-{last} ")
+                : Ended(CommandEncoder.HiloReturn(database.Number, "users"u8, last, end), database, etag, "NotFound 0 0-0 ");
+        }
+
+        return Ended(
+            CommandEncoder.HiloNext(database.Number, "users"u8, 0, 0, 0, (byte)'/'), HiloPut(database, max + 32, etag), etag, $"Numbered {etag} {max + 1}-{max + 32} ");
+    }
+
+    /// <summary>A batch may have made the document something else: then its numbers begin again.</summary>
+    private static long MaxOf(ModelDocument document) =>
+        document.Body.StartsWith("\"Max\":", StringComparison.Ordinal) ? long.Parse(document.Body["\"Max\":".Length..].Split(',')[0], CultureInfo.InvariantCulture) : 0;
+
+    private static ModelDatabase HiloPut(ModelDatabase database, long max, long etag) =>
+        database.Put("Raven/Hilo/users", "@hilo", $"\"Max\":{max}", 0, etag);
+
+    private Step Identity(ModelDatabase database)
+    {
+        long etag = Model.LastEtag + 1;
+        long value = database.Identities.GetValueOrDefault("seq|");
+        if (_random.Next(3) > 0)
+        {
+            return Ended(
+                CommandEncoder.IdentityNext(database.Number, "seq|"u8, default),
+                database with { Identities = database.Identities.SetItem("seq|", value + 1) },
+                etag,
+                $"Numbered 0 {value + 1}-{value + 1} ");
+        }
+
+        long wanted = _random.Next(20);
+        bool force = _random.Next(2) == 0;
+        long now = !database.Identities.ContainsKey("seq|") || force || wanted > value ? wanted : value;
+        return Ended(
+            CommandEncoder.IdentitySeed(database.Number, "seq|"u8, wanted, force, default),
+            database with { Identities = database.Identities.SetItem("seq|", now) },
+            etag,
+            $"Numbered 0 {now}-{now} ");
+    }
+
+    /// <summary>A batch under a new key, or another one under a key that was used: then the first one's answer comes back.</summary>
+    private Step WithKey(ModelDatabase database)
+    {
+        if (_random.Next(2) == 0 && _keys > 0 && database.Keys.Count > 0)
+        {
+            ulong used = (ulong)_random.Next(1, _keys + 1);
+            if (database.Keys.TryGetValue(used, out string? answer))
+            {
+                var again = Batch(database, new IdempotencyKey(used, 7));
+                return new Step(again.Command, Model with { LastEtag = again.After.LastEtag }, answer);
+            }
+        }
+
+        ulong fresh = (ulong)++_keys;
+        var step = Batch(database, new IdempotencyKey(fresh, 7));
+        var after = step.After.Databases[database.Number];
+        return step.Answer.StartsWith("ConcurrencyConflict", StringComparison.Ordinal)
+            ? step
+            : step with
+            {
+                After = step.After with { Databases = step.After.Databases.SetItem(database.Number, after with { Keys = after.Keys.Add(fresh, step.Answer) }) },
+            };
+    }
+
+    private Step Expire(ModelDatabase database)
+    {
+        long now = time.GetUtcNow().UtcTicks;
+        using var writer = new ExpiryWriter(database.Number);
+        long etag = Model.LastEtag;
+        int deleted = 0;
+        foreach (var document in database.Documents.Values.Where(document => document.ExpiresAtTicks != 0 && document.ExpiresAtTicks <= now).Take(20))
+        {
+            bool changedSince = _random.Next(10) == 0;
+            writer.Add(Encoding.UTF8.GetBytes(document.Id.ToLowerInvariant()), changedSince ? document.Etag - 1 : document.Etag);
+            etag++;
+            if (!changedSince)
+            {
+                database = database.Delete(document.Id, etag);
+                deleted++;
+            }
+        }
+
+        return writer.Count == 0 ? Identity(database) : Ended(writer.Complete(), database, etag, $"Deleted 0 {deleted}-0 ");
+    }
+
+    private Step Horizon(ModelDatabase database)
+    {
+        long etag = Model.LastEtag + 1;
+        long horizon = Model.LastEtag;
+        return Ended(
+            CommandEncoder.SetTombstoneHorizon(database.Number, horizon),
+            database with { Tombstones = database.Tombstones.RemoveRange(database.Tombstones.Keys.Where(at => at <= horizon).ToList()) },
+            etag,
+            $"Configured {horizon} 0-0 ");
+    }
+
+    private ModelDatabase Put(BatchWriter writer, ModelDatabase database, string id, ExpectedChangeVector expected, long etag, string? storedAs = null)
+    {
+        // Now and then a document that is stored in chunks.
+        int padding = _random.Next(60) == 0 ? 70_000 : _random.Next(200);
+        string body = $"\"n\":{_random.Next(1000)},\"pad\":\"{new string((char)('a' + _random.Next(26)), padding)}\"";
+        string collection = Collections[_random.Next(Collections.Length)];
+        long expires = _random.Next(5) == 0 ? time.GetUtcNow().UtcTicks + (_random.Next(300) * TimeSpan.TicksPerSecond) : 0;
+        writer.Put(Encoding.UTF8.GetBytes(id), expected, new ParsedDocument
+        {
+            BodyHead = Encoding.UTF8.GetBytes(body),
+            Collection = Encoding.UTF8.GetBytes(collection),
+            ExpiresAtTicks = expires,
+            Metadata = expires == 0 ? default : Encoding.UTF8.GetBytes($"\"@expires\":\"{new DateTime(expires, DateTimeKind.Utc):O}\""),
+        });
+        return database.Put(storedAs ?? id, collection, body, expires, etag);
+    }
+
+    private Step Ended(CommandBuffer command, ModelDatabase database, long etag, string answer) =>
+        new(command, Model with { Databases = Model.Databases.SetItem(database.Number, database), LastEtag = etag }, answer);
+
+    private string RandomId(ModelDatabase database) => _random.Next(20) switch
+    {
+        0 => $"users/{_random.Next(40)}".ToUpperInvariant(),
+        1 when database.Documents.Count > 0 => database.Documents.Values.ElementAt(_random.Next(database.Documents.Count)).Id,
+        _ => $"users/{_random.Next(40)}",
+    };
+
+    private string? RandomExpectation(ModelDatabase database, ModelDocument? previous) => _random.Next(12) switch
+    {
+        0 => string.Empty,
+        1 => database.ChangeVectorOf(_random.Next(100)),
+        2 or 3 or 4 when previous is not null => database.ChangeVectorOf(previous.Etag),
+        2 => string.Empty,
+        _ => null,
+    };
+
+    private byte[] Bytes(int count)
+    {
+        byte[] bytes = new byte[count];
+        _random.NextBytes(bytes);
+        return bytes;
+    }
+}

@@ -1,0 +1,38 @@
+using System.Buffers;
+using System.Text;
+using Rookery.Documents.Apply;
+using Rookery.Storage;
+
+namespace Rookery.Crash.Tests;
+
+/// <summary>
+/// All rows of an engine as text. Stale rows by etag and the chunks of large values are left out: when compaction drops them is each node's own business.
+/// A large value stands in full where its row is.
+/// </summary>
+internal static class Rows
+{
+    // Released values and chunks.
+    private const byte FirstTableOfTheEngine = 254;
+
+    public static string Text(StorageEngine storage)
+    {
+        var text = new StringBuilder();
+        var filter = new StaleOrderFilter();
+        using var snapshot = storage.OpenSnapshot();
+        using var rows = snapshot.Seek([], []);
+        while (rows.MoveNext())
+        {
+            if (Key.TableOf(rows.Key) >= FirstTableOfTheEngine || (filter.Concerns(Key.TableOf(rows.Key)) && filter.IsStale(rows.Key, rows.Sequence, rows.IsLarge ? [] : rows.Value, snapshot)))
+            {
+                continue;
+            }
+
+            text.Append(Convert.ToHexString(rows.Key)).Append(' ').Append(rows.Sequence).Append(' ');
+            var value = new ArrayBufferWriter<byte>();
+            rows.CopyTo(value, 0, rows.Length);
+            text.Append(Convert.ToHexString(value.WrittenSpan)).Append('\n');
+        }
+
+        return text.ToString();
+    }
+}
