@@ -191,9 +191,10 @@ public sealed class StorageEngine : IDisposable
     /// <returns>Whether the round is complete.</returns>
     public bool ScrubOnce(long budgetBytes) => scrubber.Step(budgetBytes);
 
-    /// <summary>Gives memory back that is not in use; about every half minute. Writes nothing.</summary>
+    /// <summary>Gives memory back that is not in use, and the files that only a reader still held; about every half minute. Writes nothing when there is nothing.</summary>
     public void TrimIdle()
     {
+        context.Garbage.Collect();
         context.Arenas.Trim();
         context.Cache.TrimIdle();
     }

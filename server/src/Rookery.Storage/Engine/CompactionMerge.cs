@@ -81,8 +81,8 @@ internal sealed class CompactionMerge(EngineContext context, Memtable none, byte
 
     public void Dispose()
     {
+        dropping.Dispose();                             // it holds the inputs, whose files go with the output's clean-up
         output.Dispose();
-        dropping.Dispose();
     }
 
     private bool IsLeft(RunEntry file) => file.LastKey.SequenceCompareTo(resumeAt) >= 0;

@@ -23,7 +23,12 @@ internal sealed class EngineOpening(IDisk disk, StorageOptions options, IIoRecor
             file.Reader?.Release();                     // the set has its own references
         }
 
-        DeleteLeftOvers(manifest, names);
+        if (runs.Files().All(file => file.IsReadable))
+        {
+            // Otherwise this may be the older of two manifests, the newer one being damaged, and what looks left over may be all there is.
+            DeleteLeftOvers(manifest, names);
+        }
+
         long lastFileId = names.Select(name => RunFileName.TryParse(name, out long id) ? id : 0).DefaultIfEmpty().Max();
         var active = new Memtable(arenas);
         var tombstones = new RangeTombstoneSet(manifest.RangeTombstones);

@@ -1,0 +1,226 @@
+using System.Text;
+using Rookery.Disk;
+using Rookery.Simulation;
+
+namespace Rookery.Storage.Tests;
+
+public sealed class EngineBehaviourTests
+{
+    [Fact]
+    public void A_deleted_database_gives_its_space_back_unasked()
+    {
+        var disk = new SimulatedDisk("/data");
+        using StorageEngine engine = EngineWorkload.Open(disk);
+        long sequence = 0;
+        for (int index = 1; index <= 40; index++)
+        {
+            WriteBatch batch = engine.Begin(index, 1);
+            for (int row = 0; row < 20; row++)
+            {
+                byte[] value = Incompressible(++sequence, row == 0 ? 4000 : 200);
+                batch.Put(EngineWorkload.Key((uint)(row % 2) + 1, 1, $"key{sequence:D6}"), sequence, value);
+            }
+
+            engine.Apply(batch, sequence);
+        }
+
+        DoBackgroundWork(engine, flushAll: true);
+        long before = disk.UsedBytes;
+        WriteBatch deletion = engine.Begin(41, 1);
+        deletion.DeleteRange(EngineWorkload.Key(1, 0, string.Empty).AsSpan(0, 4), EngineWorkload.Key(2, 0, string.Empty).AsSpan(0, 4), ++sequence);
+        engine.Apply(deletion, sequence);
+        Assert.True(engine.FlushDue);
+        DoBackgroundWork(engine, flushAll: false);
+        Assert.True(disk.UsedBytes < before * 0.6, $"{before} bytes before, {disk.UsedBytes} after");
+        Assert.True(engine.Statistics().Groups.Sum(group => group.Rows) < 450, "rows of the deleted database are still there");
+    }
+
+    [Fact]
+    public void Chunks_are_moved_only_when_more_than_half_of_their_file_is_dead()
+    {
+        var disk = new SimulatedDisk("/data");
+        using StorageEngine engine = EngineWorkload.Open(disk, EngineWorkload.Options with { MemtableBytes = 1 << 20, RunBytes = 1 << 20, FanIn = 8 });
+        WriteBatch batch = engine.Begin(1, 1);
+        for (int i = 1; i <= 20; i++)
+        {
+            batch.Put(EngineWorkload.Key(1, 1, $"key{i:D2}"), i, Incompressible(i, 10_000));
+        }
+
+        engine.Apply(batch, 20);
+        DoBackgroundWork(engine, flushAll: true);
+        Delete(engine, 2, 1, 9);
+        Assert.False(engine.CompactOnce());
+        Delete(engine, 3, 10, 12);
+        long before = disk.UsedBytes;
+        Assert.True(engine.CompactOnce());
+        Assert.False(engine.CompactOnce());
+        Assert.True(disk.UsedBytes < before * 0.6, $"{before} bytes before, {disk.UsedBytes} after");
+    }
+
+    [Fact]
+    public void A_file_that_a_reader_held_goes_when_the_reader_has_gone_and_nothing_else_is_done()
+    {
+        var disk = new SimulatedDisk("/data");
+        using StorageEngine engine = EngineWorkload.Open(disk);
+        Put(engine, 1);
+        DoFlush(engine);
+        string[] files = [.. disk.Files.Where(path => path.EndsWith(".run", StringComparison.Ordinal))];
+        using (engine.OpenSnapshot())
+        {
+            WriteBatch deletion = engine.Begin(2, 1);
+            deletion.DeleteRange([0, 0, 0, 1], [0, 0, 0, 2], 2);
+            engine.Apply(deletion, 2);
+            DoBackgroundWork(engine, flushAll: true);
+            Assert.All(files, path => Assert.True(disk.Exists(path)));
+        }
+
+        engine.TrimIdle();
+        Assert.All(files, path => Assert.False(disk.Exists(path)));
+    }
+
+    [Fact]
+    public void Files_that_do_not_overlap_are_linked_and_not_rewritten()
+    {
+        using StorageEngine engine = EngineWorkload.Open(new SimulatedDisk("/data"));
+        long sequence = 0;
+        for (int index = 1; index <= 300; index++)
+        {
+            WriteBatch batch = engine.Begin(index, 1);
+            batch.Put(EngineWorkload.Key(1, 3, $"at{++sequence:D9}"), sequence, Incompressible(sequence, 1000));
+            engine.Apply(batch, sequence);
+            engine.CompactOnce();
+        }
+
+        StorageStatistics statistics = engine.Statistics();
+        Assert.True(statistics.LinkedFiles > 0);
+        Assert.Equal(0, statistics.CompactedBytes);
+        Assert.True(statistics.Groups.Single(group => group.Group == 2).SortedRuns < 6);
+    }
+
+    [Fact]
+    public void Memory_of_a_flushed_memtable_is_given_back_when_idle()
+    {
+        var budget = new MemoryBudget(64 << 20);
+        var options = EngineWorkload.Options with { MemtableBytes = 4 << 20 };
+        using StorageEngine engine = StorageEngine.Open(new SimulatedDisk("/data"), options, budget, NoNotes.Instance, new SimulatedTimeProvider());
+        WriteBatch batch = engine.Begin(1, 1);
+        for (int i = 0; i < 3000; i++)
+        {
+            batch.Put(EngineWorkload.Key(1, 1, $"key{i:D5}"), 1, new byte[1000]);
+        }
+
+        engine.Apply(batch, 1);
+        MemoryShare share = budget.Shares.Single(share => string.Equals(share.Name, "memtable", StringComparison.Ordinal));
+        Assert.True(share.UsedBytes > 3_000_000);
+        DoBackgroundWork(engine, flushAll: true);
+        engine.TrimIdle();
+        Assert.Equal(0, share.UsedBytes);
+    }
+
+    [Fact]
+    public void A_snapshot_is_read_without_allocating()
+    {
+        using StorageEngine engine = EngineWorkload.Open(new SimulatedDisk("/data"));
+        byte[] key = EngineWorkload.Key(1, 1, "one");
+        WriteBatch batch = engine.Begin(1, 1);
+        batch.Put(key, 1, Encoding.UTF8.GetBytes("value"));
+        engine.Apply(batch, 1);
+        Assert.Equal(1000, Read(engine, key));
+        DoBackgroundWork(engine, flushAll: true);
+        Assert.Equal(1000, Read(engine, key));
+        long before = GC.GetAllocatedBytesForCurrentThread();
+        Read(engine, key);
+        Assert.Equal(before, GC.GetAllocatedBytesForCurrentThread());
+    }
+
+    [Fact]
+    public void A_full_memtable_waits_for_the_background_thread_and_loses_nothing()
+    {
+        var disk = new SimulatedDisk("/data");
+        var work = new EngineWorkload(9);
+        using StorageEngine engine = EngineWorkload.Open(disk);
+        using (new BackgroundWork(engine, scrubBytes: 0, bug => Assert.Fail(bug.ToString())))
+        {
+            for (int step = 0; step < 500; step++)
+            {
+                work.Step(engine);
+            }
+        }
+
+        using Snapshot snapshot = engine.OpenSnapshot();
+        work.Model.Check(snapshot, "beside background work");
+        Assert.True(engine.Statistics().Flushes > 10);
+    }
+
+    private static int Read(StorageEngine engine, byte[] key)
+    {
+        int found = 0;
+        for (int i = 0; i < 1000; i++)
+        {
+            using Snapshot snapshot = engine.OpenSnapshot();
+            if (snapshot.TryGet(key, out Row row))
+            {
+                found++;
+                row.Dispose();
+            }
+        }
+
+        return found;
+    }
+
+    private static void Put(StorageEngine engine, long index)
+    {
+        WriteBatch batch = engine.Begin(index, 1);
+        batch.Put(EngineWorkload.Key(1, 1, "key"), index, [1, 2, 3]);
+        engine.Apply(batch, index);
+    }
+
+    private static void Delete(StorageEngine engine, long index, int first, int last)
+    {
+        WriteBatch batch = engine.Begin(index, 1);
+        for (int i = first; i <= last; i++)
+        {
+            byte[] key = EngineWorkload.Key(1, 1, $"key{i:D2}");
+            Assert.True(batch.TryGet(key, out Row row));
+            batch.ReleaseLarge(row, 20 + index);
+            row.Dispose();
+            batch.Delete(key, 20 + index);
+        }
+
+        engine.Apply(batch, 20 + index);
+        DoFlush(engine);
+    }
+
+    private static void DoFlush(StorageEngine engine)
+    {
+        engine.RequestFlush();
+        while (engine.FlushDue)
+        {
+            Assert.True(engine.Flush());
+        }
+    }
+
+    private static void DoBackgroundWork(StorageEngine engine, bool flushAll)
+    {
+        if (flushAll)
+        {
+            DoFlush(engine);
+        }
+
+        while (engine.FlushDue)
+        {
+            Assert.True(engine.Flush());
+        }
+
+        while (engine.CompactOnce())
+        {
+        }
+    }
+
+    private static byte[] Incompressible(long seed, int bytes)
+    {
+        byte[] value = new byte[bytes];
+        new Random((int)seed).NextBytes(value);
+        return value;
+    }
+}

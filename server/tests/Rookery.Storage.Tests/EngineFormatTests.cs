@@ -1,0 +1,168 @@
+using System.Buffers;
+using System.Buffers.Binary;
+using System.Globalization;
+using System.Runtime.CompilerServices;
+using System.Text;
+using Rookery.Disk;
+using Rookery.Simulation;
+
+namespace Rookery.Storage.Tests;
+
+public sealed class EngineFormatTests
+{
+    private const int GoldenSeed = 42;
+    private const int GoldenSteps = 120;
+
+    [Fact]
+    public void A_directory_of_format_1_is_read()
+    {
+        if (Environment.GetEnvironmentVariable("ROOKERY_WRITE_GOLDEN") is { Length: > 0 })
+        {
+            WriteGolden(GoldenDirectory());
+        }
+
+        var disk = new SimulatedDisk("/data");
+        foreach (string path in Directory.GetFiles(GoldenDirectory()))
+        {
+            using IDiskFile file = disk.Open($"/data/{Path.GetFileName(path)}", DiskOpen.CreateNew);
+            file.Write(File.ReadAllBytes(path), 0);
+        }
+
+        using StorageEngine engine = EngineWorkload.Open(disk);
+        Assert.Null(engine.Health);
+        Assert.Equal(GoldenSteps, engine.Durable.Index);
+        using Snapshot snapshot = engine.OpenSnapshot();
+        Assert.Equal(File.ReadAllText(GoldenRows()), Describe(snapshot));
+    }
+
+    [Fact]
+    public void A_newer_format_is_refused_with_a_sentence()
+    {
+        var disk = new SimulatedDisk("/data");
+        EngineWorkload.Open(disk).Dispose();
+        using (IDiskFile slot = disk.Open("/data/manifest-0", DiskOpen.ReadWrite))
+        {
+            byte[] copy = new byte[4096];
+            slot.Read(copy, 0);
+            BinaryPrimitives.WriteInt32LittleEndian(copy.AsSpan(8), 2);
+            int length = BinaryPrimitives.ReadInt32LittleEndian(copy.AsSpan(16));
+            uint state = Checksum.Append(Checksum.Append(Checksum.Start, copy.AsSpan(0, 12)), copy.AsSpan(16, 16 + length));
+            BinaryPrimitives.WriteUInt32LittleEndian(copy.AsSpan(12), Checksum.Finish(state));
+            slot.Write(copy, 0);
+        }
+
+        string sentence = Assert.Throws<StorageFormatException>(() => EngineWorkload.Open(disk)).Message;
+        Assert.Contains("format version 2", sentence, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void Runs_without_a_manifest_are_refused_and_not_deleted()
+    {
+        var disk = new SimulatedDisk("/data");
+        Work(disk);
+        int runs = disk.Files.Count(IsRun);
+        disk.Delete("/data/manifest-0");
+        disk.Delete("/data/manifest-1");
+        Assert.Throws<StorageFormatException>(() => EngineWorkload.Open(disk));
+        Assert.Equal(runs, disk.Files.Count(IsRun));
+    }
+
+    [Fact]
+    public void A_directory_is_open_once()
+    {
+        var disk = new SimulatedDisk("/data");
+        using StorageEngine engine = EngineWorkload.Open(disk);
+        Assert.Equal(Errno.WouldBlock, Assert.Throws<DiskException>(() => EngineWorkload.Open(disk)).Error);
+    }
+
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public void A_checkpoint_opens_as_what_was_durable_and_stays_so(bool acrossFileSystems)
+    {
+        var disk = new SimulatedDisk("/data", "/backup");
+        var work = new EngineWorkload(7);
+        using StorageEngine engine = EngineWorkload.Open(disk);
+        Steps(work, engine, 100);
+        if (acrossFileSystems)
+        {
+            disk.Inject(new DiskFault(1, Errno.CrossDevice) { Calls = DiskCalls.Link, Sticky = true });
+        }
+
+        ManifestPosition position = engine.Checkpoint("/backup/one");
+        EngineModel expected = work.Models[(int)position.Index];
+        Steps(work, engine, 100);
+        using StorageEngine opened = EngineWorkload.Open(disk, EngineWorkload.Options with { Directory = "/backup/one", ReadOnly = true });
+        Assert.Equal(position, opened.Durable);
+        using Snapshot snapshot = opened.OpenSnapshot();
+        expected.Check(snapshot, "checkpoint");
+    }
+
+    private static EngineWorkload Work(SimulatedDisk disk)
+    {
+        var work = new EngineWorkload(GoldenSeed);
+        using StorageEngine engine = EngineWorkload.Open(disk);
+        Steps(work, engine, GoldenSteps);
+        engine.RequestFlush();
+        while (engine.FlushDue)
+        {
+            Assert.True(engine.Flush());
+        }
+
+        return work;
+    }
+
+    private static void Steps(EngineWorkload work, StorageEngine engine, int count)
+    {
+        for (int step = 0; step < count; step++)
+        {
+            work.Step(engine);
+            engine.CompactOnce();
+        }
+    }
+
+    private static void WriteGolden(string directory)
+    {
+        var disk = new SimulatedDisk("/data");
+        EngineWorkload work = Work(disk);
+        Directory.CreateDirectory(directory);
+        foreach (string path in disk.Files)
+        {
+            using IDiskFile file = disk.Open(path, DiskOpen.Read);
+            byte[] bytes = new byte[file.Length];
+            file.Read(bytes, 0);
+            File.WriteAllBytes(Path.Join(directory, Path.GetFileName(path)), bytes);
+        }
+
+        using StorageEngine engine = EngineWorkload.Open(disk);
+        using Snapshot snapshot = engine.OpenSnapshot();
+        work.Model.Check(snapshot, "golden");
+        File.WriteAllText(GoldenRows(), Describe(snapshot));
+    }
+
+    // A line for each row, found by a walk and read again by its key: key, sequence, length, CRC-32C of the value.
+    private static string Describe(in Snapshot snapshot)
+    {
+        var text = new StringBuilder();
+        var value = new ArrayBufferWriter<byte>();
+        using RowCursor cursor = snapshot.Seek([0], []);
+        while (cursor.MoveNext())
+        {
+            Assert.True(snapshot.TryGet(cursor.Key, out Row row));
+            using (row)
+            {
+                value.ResetWrittenCount();
+                row.CopyTo(value, 0, row.Length);
+                text.Append(CultureInfo.InvariantCulture, $"{Convert.ToHexString(cursor.Key)} {row.Sequence} {row.Length} {Checksum.Of(value.WrittenSpan):X8}\n");
+            }
+        }
+
+        return text.ToString();
+    }
+
+    private static string GoldenRows() => GoldenDirectory() + ".rows";
+
+    private static string GoldenDirectory([CallerFilePath] string testFile = "") => Path.Join(Path.GetDirectoryName(testFile), "Golden", "v1");
+
+    private static bool IsRun(string path) => path.EndsWith(".run", StringComparison.Ordinal);
+}
