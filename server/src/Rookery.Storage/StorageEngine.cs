@@ -19,7 +19,8 @@ public sealed class StorageEngine : IDisposable
     private readonly Scrubber scrubber;
     private readonly WriteBatch batch;
     private readonly ManualResetEventSlim flushEnded = new();
-    private string? failure;
+    private string? flushFailure;
+    private string? compactionFailure;
     private bool flushRequested;
     private bool disposed;
 
@@ -90,13 +91,16 @@ public sealed class StorageEngine : IDisposable
     }
 
     /// <summary>What is wrong, in one sentence; null when nothing is.</summary>
-    public string? Health => Volatile.Read(ref failure) ?? (context.Sources.Damage.Events is [var first, ..] ? first.Sentence : null);
+    public string? Health => Volatile.Read(ref flushFailure) ?? Volatile.Read(ref compactionFailure) ?? (context.Sources.Damage.Events is [var first, ..] ? first.Sentence : null);
 
-    /// <summary>Whether a thread drives the background work (<see cref="BackgroundWork"/>); otherwise a full memtable is flushed by the writer itself.</summary>
-    internal bool HasBackgroundWork { get; set; }
+    /// <summary>
+    /// Whether a thread drives the background work; otherwise a full memtable is flushed by the writer itself. That thread says so before its first step, because two
+    /// threads that flush at once would write the same memtable twice.
+    /// </summary>
+    public bool HasBackgroundWork { get; set; }
 
-    /// <summary>Whether the last piece of background work failed.</summary>
-    internal bool HasFailed => Volatile.Read(ref failure) is not null;
+    /// <summary>Whether the last flush or the last step of compaction failed: it is to be tried again after a rest.</summary>
+    public bool HasFailed => Volatile.Read(ref flushFailure) is not null || Volatile.Read(ref compactionFailure) is not null;
 
     /// <summary>Begins the batch of one journal frame, when need be after waiting for a flush. Without background work it flushes itself.</summary>
     /// <param name="index">The frame's index, higher than the last.</param>
@@ -173,7 +177,7 @@ public sealed class StorageEngine : IDisposable
     public bool Flush()
     {
         FreezeIfDue();
-        bool done = Try(flusher.FlushOldest, "flush");
+        bool done = Try(flusher.FlushOldest, "flush", ref flushFailure);
         flushEnded.Set();
         if (done)
         {
@@ -185,7 +189,7 @@ public sealed class StorageEngine : IDisposable
 
     /// <summary>Does one step of compaction: writes at most one output file, or keeps runs as they are in a larger one.</summary>
     /// <returns>Whether there was a step to do and it was done.</returns>
-    public bool CompactOnce() => Try(compactor.Step, "compaction");
+    public bool CompactOnce() => Try(compactor.Step, "compaction", ref compactionFailure);
 
     /// <summary>Checks some bytes of the runs against their checksums, going round. Damage is reported by <see cref="DamageFound"/>.</summary>
     /// <returns>Whether the round is complete.</returns>
@@ -259,15 +263,8 @@ public sealed class StorageEngine : IDisposable
     {
         if (!HasBackgroundWork)
         {
-            // Nobody else would. When it fails the memtable grows: what is in the journal is applied, and the failure is there to be seen.
-            if (!Flush())
-            {
-                lock (context.Gate)
-                {
-                    Freeze(context.Published.Current);
-                }
-            }
-
+            Flush();                                    // nobody else would
+            GrowAfterFailure();
             return;
         }
 
@@ -276,6 +273,19 @@ public sealed class StorageEngine : IDisposable
         flushEnded.Wait();
         Interlocked.Decrement(ref context.Counters.WaitingWriters);
         ObjectDisposedException.ThrowIf(disposed, this);
+        GrowAfterFailure();
+    }
+
+    // What is in the journal is applied, whatever the disk says to a flush: the failure is there to be seen, and the journal ends before memory does.
+    private void GrowAfterFailure()
+    {
+        if (Volatile.Read(ref flushFailure) is not null)
+        {
+            lock (context.Gate)
+            {
+                Freeze(context.Published.Current);
+            }
+        }
     }
 
     private void FlushIfBehind()
@@ -307,7 +317,7 @@ public sealed class StorageEngine : IDisposable
         active.Release();
     }
 
-    private bool Try(Func<bool> work, string name)
+    private bool Try(Func<bool> work, string name, ref string? failure)
     {
         context.Garbage.Collect();
         try

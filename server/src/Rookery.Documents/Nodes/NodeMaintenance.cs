@@ -16,9 +16,9 @@ internal sealed class NodeMaintenance : IDisposable
     private readonly Thread _thread;
     private readonly object _gate = new();
     private readonly ITimer _timer;
+    private readonly ManualResetEventSlim _stopping = new();
     private bool _hasWork = true;
     private bool _minutePassed;
-    private bool _isStopping;
 
     public NodeMaintenance(NodeCore core, TimeProvider time)
     {
@@ -28,7 +28,11 @@ internal sealed class NodeMaintenance : IDisposable
         _thread = new Thread(Run) { Name = "maintenance", IsBackground = true, Priority = ThreadPriority.BelowNormal };
     }
 
-    public void Start() => _thread.Start();
+    public void Start()
+    {
+        _core.Storage.HasBackgroundWork = true;
+        _thread.Start();
+    }
 
     /// <summary>There may be something to do.</summary>
     public void Wake()
@@ -43,13 +47,15 @@ internal sealed class NodeMaintenance : IDisposable
     /// <summary>Ends the thread after the step at hand.</summary>
     public void Dispose()
     {
-        Volatile.Write(ref _isStopping, true);
+        _stopping.Set();
         _timer.Dispose();
         Wake();
         if (!_thread.ThreadState.HasFlag(ThreadState.Unstarted))
         {
             _thread.Join();
         }
+
+        _stopping.Dispose();
     }
 
     private void OnMinute()
@@ -60,12 +66,12 @@ internal sealed class NodeMaintenance : IDisposable
 
     private void Run()
     {
-        while (!Volatile.Read(ref _isStopping))
+        while (!_stopping.IsSet)
         {
             bool failed = false;
             try
             {
-                while (!Volatile.Read(ref _isStopping) && _core.WorkOnce())
+                while (!_stopping.IsSet && _core.WorkOnce())
                 {
                 }
 
@@ -82,17 +88,25 @@ internal sealed class NodeMaintenance : IDisposable
                 failed = true;
             }
 
-            Sleep(failed ? RetryInterval : Timeout.InfiniteTimeSpan);
+            if (failed || _core.Storage.HasFailed)
+            {
+                // Writers that wait keep saying that there is work; a full disk is not asked more often for that.
+                _stopping.Wait(RetryInterval);
+            }
+            else
+            {
+                Sleep();
+            }
         }
     }
 
-    private void Sleep(TimeSpan longest)
+    private void Sleep()
     {
         lock (_gate)
         {
             if (!_hasWork)
             {
-                Monitor.Wait(_gate, longest);
+                Monitor.Wait(_gate);
             }
 
             _hasWork = false;

@@ -1,0 +1,86 @@
+using System.Collections.Concurrent;
+using System.Globalization;
+using System.Text;
+using Rookery.Disk;
+using Rookery.Documents.Commands;
+using Rookery.Documents.Json;
+using Rookery.Simulation;
+
+namespace Rookery.Documents.Tests.Nodes;
+
+public sealed class NodeMaintenanceTests
+{
+    private const int MemtableBytes = 256 << 10;
+    private static readonly byte[] Filler = Encoding.UTF8.GetBytes($$"""{"text":"{{new string('r', 4000)}}"}""");
+
+    [Fact]
+    public async Task Only_the_maintenance_thread_writes_runs_however_fast_writers_are()
+    {
+        var threads = new RunWriters();
+        using var node = Open(new SimulatedDisk(), threads);
+        threads.Forget();                               // opening is one thread's
+        await FillAsync(node, documents: 2_000);
+        Assert.True(node.ReadStatistics().Storage.Flushes > 4, "writers were faster than a memtable is large");
+        Assert.Equal(["maintenance"], threads.Names);
+    }
+
+    [Fact]
+    public async Task Writes_are_answered_and_the_node_stops_while_runs_cannot_be_written()
+    {
+        var disk = new SimulatedDisk();
+        using var node = Open(disk, new RunWriters());
+        disk.Inject(new DiskFault(1, Errno.NoSpace) { Calls = DiskCalls.Create | DiskCalls.Write, PathContains = "/data/storage/", Sticky = true });
+        await FillAsync(node, documents: 160);
+        Assert.Contains("will be tried again", node.ReadStatistics().Storage.Health, StringComparison.Ordinal);
+        node.StopCleanly();
+    }
+
+    private static Node Open(SimulatedDisk disk, IIoRecorder io) => Node.Open(
+        new NodeOptions { DataDirectory = "/data", SegmentBytes = 4 << 20, MemtableBytes = MemtableBytes, Reserve = new ReserveRule(0, 0) },
+        disk,
+        new MemoryBudget(96 << 20),
+        io,
+        TimeProvider.System);
+
+    private static async Task FillAsync(Node node, int documents)
+    {
+        var created = await node.Consensus.ProposeAsync(CommandEncoder.CreateDatabase("fill"u8, "abcdefghijklmnopqrstuv"u8), CancellationToken.None);
+        Assert.Null(created.Rejection);
+        Assert.True(node.Databases.TryGet("fill", out var database));
+        await Task.WhenAll(Enumerable.Range(0, 16).Select(async writer =>
+        {
+            for (int i = writer; i < documents; i += 16)
+            {
+                var outcome = await node.Consensus.ProposeAsync(Put(database!.Number, i), CancellationToken.None);
+                Assert.Null(outcome.Rejection);
+            }
+        }));
+    }
+
+    private static CommandBuffer Put(uint database, int number)
+    {
+        using var parser = DocumentParser.Rent();
+        Assert.True(parser.TryParse(Filler, out var document, out _));
+        byte[] id = Encoding.UTF8.GetBytes(string.Create(CultureInfo.InvariantCulture, $"rooks/{number}"));
+        return CommandEncoder.Put(database, id, ExpectedChangeVector.None, document, default);
+    }
+
+    private sealed class RunWriters : IIoRecorder
+    {
+        private readonly ConcurrentDictionary<string, bool> names = new(StringComparer.Ordinal);
+
+        public IEnumerable<string> Names => names.Keys;
+
+        public void Forget() => names.Clear();
+
+        public long Begin() => 0;
+
+        public void Record(IoKind kind, long begun, long bytes)
+        {
+            if (kind is IoKind.RunWrite or IoKind.Compaction or IoKind.Manifest)
+            {
+                names.TryAdd(Thread.CurrentThread.Name ?? "another", value: true);
+            }
+        }
+    }
+}
