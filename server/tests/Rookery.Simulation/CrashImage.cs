@@ -1,7 +1,9 @@
 namespace Rookery.Simulation;
 
 /// <summary>Builds the tree of names that a power cut leaves, with files that choose their surviving sectors when they are read.</summary>
-internal sealed class CrashImage(PowerLoss loss)
+/// <param name="loss">What the power cut leaves.</param>
+/// <param name="secondLoss">What it leaves on the second device.</param>
+internal sealed class CrashImage(PowerLoss loss, PowerLoss secondLoss)
 {
     private readonly Dictionary<SimulatedDirectory, int> keptChanges = [];
     private readonly Dictionary<SimulatedFile, SimulatedFile> files = [];
@@ -15,12 +17,14 @@ internal sealed class CrashImage(PowerLoss loss)
     {
         foreach (var directory in directories)
         {
-            keptChanges[directory] = directory.ChangesAfter(loss);
+            keptChanges[directory] = directory.ChangesAfter(LossOf(directory));
         }
 
         KeepMovedFiles();
         return Copy(root);
     }
+
+    private PowerLoss LossOf(SimulatedDirectory directory) => directory.IsOnSecondDevice ? secondLoss : loss;
 
     /// <summary>Where the removal of a move survived, its addition in the other directory did too, and all changes of that directory before it.</summary>
     private void KeepMovedFiles()
@@ -47,20 +51,20 @@ internal sealed class CrashImage(PowerLoss loss)
 
     private SimulatedDirectory Copy(SimulatedDirectory directory)
     {
-        var copy = new SimulatedDirectory(++lastId);
+        var copy = new SimulatedDirectory(++lastId) { IsOnSecondDevice = directory.IsOnSecondDevice };
         foreach (var (name, node) in directory.NamesAfter(keptChanges[directory]))
         {
-            copy.AddOriginal(name, node is SimulatedDirectory inner ? Copy(inner) : Copy((SimulatedFile)node));
+            copy.AddOriginal(name, node is SimulatedDirectory inner ? Copy(inner) : Copy((SimulatedFile)node, LossOf(directory)));
         }
 
         return copy;
     }
 
-    private SimulatedFile Copy(SimulatedFile file)
+    private SimulatedFile Copy(SimulatedFile file, PowerLoss lossOfDevice)
     {
         if (!files.TryGetValue(file, out var copy))
         {
-            files[file] = copy = file.After(loss, ++lastId);
+            files[file] = copy = file.After(lossOfDevice, ++lastId);
         }
 
         copy.Links++;

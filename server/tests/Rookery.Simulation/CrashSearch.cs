@@ -15,6 +15,14 @@ public sealed class CrashSearch
     /// <summary>Runs of the workload, with the seeds 0, 1, 2, …</summary>
     public int Runs { get; init; } = 10;
 
+    /// <summary>Whether the environment asks for one point only.</summary>
+    public static bool IsReplay => ReplayedPoint.Length > 0;
+
+    /// <summary>How many images were judged by now.</summary>
+    public int Judged { get; private set; }
+
+    private static string ReplayedPoint => Environment.GetEnvironmentVariable("ROOKERY_CRASH") ?? string.Empty;
+
     /// <summary>Fails with the first point whose check throws, and says how to replay it.</summary>
     /// <param name="workload">Runs the work of a seed on a disk of its own and returns both, with what it was promised and when (<see cref="SimulatedDisk.OperationCount"/>).</param>
     /// <param name="check">Opens the image and throws unless it keeps everything promised up to the operation at which power went.</param>
@@ -39,9 +47,9 @@ public sealed class CrashSearch
     /// <summary>The first point whose check throws, with what it threw; null when all hold.</summary>
     public (CrashPoint Point, Exception Cause)? Find<TRun>(Func<int, (SimulatedDisk Disk, TRun Run)> workload, Action<SimulatedDisk, TRun, int> check)
     {
-        if (Environment.GetEnvironmentVariable("ROOKERY_CRASH") is { Length: > 0 } replay)
+        if (IsReplay)
         {
-            var point = CrashPoint.Parse(replay);
+            var point = CrashPoint.Parse(ReplayedPoint);
             var (disk, run) = workload(point.Run);
             return Try(disk, run, check, point);
         }
@@ -63,8 +71,9 @@ public sealed class CrashSearch
         return null;
     }
 
-    private static (CrashPoint Point, Exception Cause)? Try<TRun>(SimulatedDisk disk, TRun run, Action<SimulatedDisk, TRun, int> check, CrashPoint point)
+    private (CrashPoint Point, Exception Cause)? Try<TRun>(SimulatedDisk disk, TRun run, Action<SimulatedDisk, TRun, int> check, CrashPoint point)
     {
+        Judged++;
         try
         {
             check(disk.CrashAt(point.Operation, point.Image), run, point.Operation);

@@ -37,6 +37,9 @@ internal sealed class SimulatedDirectory(int id) : SimulatedNode(id)
     /// <summary>Names before the first change.</summary>
     private readonly Dictionary<string, SimulatedNode> originalNames = new(StringComparer.Ordinal);
 
+    /// <summary>Whether it lies on the second device (<see cref="SimulatedDisk.WithSecondDevice"/>).</summary>
+    internal bool IsOnSecondDevice { get; init; }
+
     /// <summary>Names now.</summary>
     internal Dictionary<string, SimulatedNode> Names { get; } = new(StringComparer.Ordinal);
 

@@ -23,18 +23,18 @@ public sealed class SimulatedDisk : IDisk
 
     /// <summary>An empty disk with these directories (absolute paths), which are durable.</summary>
     public SimulatedDisk(params ReadOnlySpan<string> durableDirectories)
+        : this(new SimulatedTree())
     {
-        tree = new SimulatedTree();
         foreach (string path in durableDirectories)
         {
             tree.AddDirectories(path, (directory, name, added) => directory.AddOriginal(name, added));
         }
     }
 
-    private SimulatedDisk(CrashImage image, SimulatedDirectory root)
+    private SimulatedDisk(SimulatedTree tree, long usedBytes = 0)
     {
-        tree = new SimulatedTree(root, image.LastId);
-        usedBytes = image.Files.Sum(file => file.AllocatedBytes);
+        this.tree = tree;
+        this.usedBytes = usedBytes;
     }
 
     /// <summary>Held during every call: the disk is as one.</summary>
@@ -68,6 +68,17 @@ public sealed class SimulatedDisk : IDisk
                 return tree.FilePaths();
             }
         }
+    }
+
+    /// <summary>Two empty devices. Power fails for both at once, but what each keeps of its unsynced sectors and names has nothing to do with the other.</summary>
+    /// <param name="directory">A durable directory on the first.</param>
+    /// <param name="secondDevice">Where the second is mounted: a directory in the root.</param>
+    public static SimulatedDisk WithSecondDevice(string directory, string secondDevice)
+    {
+        var disk = new SimulatedDisk(new SimulatedTree { SecondDevice = secondDevice.TrimStart('/') });
+        disk.tree.AddDirectories(directory, static (parent, name, added) => parent.AddOriginal(name, added));
+        disk.tree.AddDirectories(secondDevice, static (parent, name, added) => parent.AddOriginal(name, added));
+        return disk;
     }
 
     /// <summary>Calls of these kinds so far, failed ones included: the range in which to plan faults for a repetition of the same work.</summary>
@@ -105,9 +116,13 @@ public sealed class SimulatedDisk : IDisk
         {
             ArgumentOutOfRangeException.ThrowIfNegative(operation);
             ArgumentOutOfRangeException.ThrowIfGreaterThan(operation, OperationCount);
-            var image = new CrashImage(new PowerLoss(operation, seed));
+            var image = new CrashImage(new PowerLoss(operation, seed), new PowerLoss(operation, ~seed));
             var imageRoot = image.Build(tree.Root, tree.Directories);
-            return new SimulatedDisk(image, imageRoot) { CapacityBytes = CapacityBytes };
+            return new SimulatedDisk(
+                new SimulatedTree(imageRoot, image.LastId) { SecondDevice = tree.SecondDevice }, image.Files.Sum(file => file.AllocatedBytes))
+            {
+                CapacityBytes = CapacityBytes,
+            };
         }
     }
 

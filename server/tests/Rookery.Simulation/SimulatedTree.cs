@@ -24,6 +24,9 @@ internal sealed class SimulatedTree
 
     internal SimulatedDirectory Root { get; }
 
+    /// <summary>The directory in the root that is a device of its own, or null.</summary>
+    internal string? SecondDevice { get; init; }
+
     /// <summary>All directories that ever were, deleted ones too: they may come back.</summary>
     internal IReadOnlyList<SimulatedDirectory> Directories => directories;
 
@@ -66,7 +69,10 @@ internal sealed class SimulatedTree
         {
             if (!directory.Names.TryGetValue(parts[i], out var node))
             {
-                var added = new SimulatedDirectory(NextId());
+                var added = new SimulatedDirectory(NextId())
+                {
+                    IsOnSecondDevice = directory.IsOnSecondDevice || (i == 0 && string.Equals(parts[0], SecondDevice, StringComparison.Ordinal)),
+                };
                 directories.Add(added);
                 add(directory, parts[i], added);
                 node = added;
