@@ -1,7 +1,6 @@
 using Rookery.Disk;
 using Rookery.Documents;
 using Rookery.Documents.Commands;
-using Rookery.Simulation;
 
 namespace Rookery.Crash.Tests;
 
@@ -9,6 +8,7 @@ namespace Rookery.Crash.Tests;
 internal sealed class SteppedNode : IDisposable
 {
     public const string Directory = "/data/node";
+    public const string OtherDevice = "/journal";
 
     private readonly CommitFrame _frame = new();
 
@@ -19,10 +19,11 @@ internal sealed class SteppedNode : IDisposable
 
     public NodeCore Core { get; }
 
-    public static SteppedNode Open(IDisk disk, TimeProvider? time = null) => new(NodeCore.Open(
+    public static SteppedNode Open(IDisk disk, TimeProvider time, bool journalElsewhere = false) => new(NodeCore.Open(
         new NodeOptions
         {
             DataDirectory = Directory,
+            JournalDirectory = journalElsewhere ? OtherDevice : null,
             SegmentBytes = 64 << 10,
             MemtableBytes = 48 << 10,
             RunBytes = 32 << 10,
@@ -31,25 +32,20 @@ internal sealed class SteppedNode : IDisposable
         disk,
         new MemoryBudget(16 << 20),
         NoRecorder.Instance,
-        time ?? new SimulatedTimeProvider(),
+        time,
         answersInline: true));
 
     public Task<CommandOutcome> Propose(CommandBuffer command) => Core.Consensus.ProposeAsync(command, CancellationToken.None).AsTask();
 
-    /// <summary>Commits everything that was proposed.</summary>
-    public void Commit()
+    /// <summary>Commits everything that was proposed, and tells how many commands each frame held.</summary>
+    public void Commit(Action<int>? committed = null)
     {
         while (Core.Consensus.Write(_frame))
         {
+            int count = _frame.Count;
             Core.Consensus.Apply(_frame);
+            committed?.Invoke(count);
         }
-    }
-
-    public CommandOutcome Run(CommandBuffer command)
-    {
-        var outcome = Propose(command);
-        Commit();
-        return outcome.IsCompletedSuccessfully ? outcome.Result : throw new InvalidOperationException("a committed command is answered");
     }
 
     public void Dispose() => Core.Dispose();

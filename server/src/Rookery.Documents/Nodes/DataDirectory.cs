@@ -52,8 +52,33 @@ internal sealed class DataDirectory : IDisposable
     /// <exception cref="DataDirectoryInUseException">Another process holds it.</exception>
     public static DataDirectory Lock(IDisk disk, string path, string? journalPath)
     {
-        disk.CreateDirectory(path);
+        if (!disk.Exists(FormatPath(path)))
+        {
+            CreateDurably(disk, path);
+            CreateDurably(disk, journalPath ?? JournalPathOf(path));
+        }
+
         return new DataDirectory(disk, path, journalPath, Lock(disk, path));
+    }
+
+    /// <summary>
+    /// Makes a directory and those above it that are missing, and their names durable: else a power cut could take the directory with everything that was
+    /// synced in it. The name of one that is there is synced too, because a killed process may have made it a moment ago.
+    /// </summary>
+    public static void CreateDurably(IDisk disk, string path)
+    {
+        if (System.IO.Path.GetDirectoryName(path) is not { } parent)
+        {
+            return;
+        }
+
+        if (!disk.Exists(parent))
+        {
+            CreateDurably(disk, parent);
+        }
+
+        disk.CreateDirectory(path);
+        disk.SyncDirectory(parent);
     }
 
     /// <summary>Reads the format file, and refuses a directory whose journal has gone: beginning a new one would forget what was acknowledged.</summary>
