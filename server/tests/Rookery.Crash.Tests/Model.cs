@@ -18,7 +18,16 @@ internal sealed record ModelDatabase(uint Number, string Name, string HistoryId)
 
     public ImmutableSortedDictionary<string, long> Identities { get; init; } = ImmutableSortedDictionary.Create<string, long>(StringComparer.Ordinal);
 
+    /// <summary>Idempotency keys, and what the command with each was answered.</summary>
     public ImmutableDictionary<ulong, string> Keys { get; init; } = ImmutableDictionary<ulong, string>.Empty;
+
+    /// <summary>Etags up to here have no tombstones any more.</summary>
+    public long Horizon { get; init; }
+
+    /// <summary>The etag of the last operation, and of the last that stored or deleted a document.</summary>
+    public long LastEtag { get; init; }
+
+    public long LastDocumentEtag { get; init; }
 
     public string ChangeVectorOf(long etag) => $"A:{etag}-{HistoryId}";
 
@@ -31,7 +40,11 @@ internal sealed record ModelDatabase(uint Number, string Name, string HistoryId)
             database = database with { Tombstones = Tombstones.SetItem(etag, new ModelTombstone(previous.Id, previous.Collection, Moved: true)) };
         }
 
-        return database with { Documents = database.Documents.SetItem(lower, new ModelDocument(id, collection, body, etag, expiresAtTicks)) };
+        return database with
+        {
+            Documents = database.Documents.SetItem(lower, new ModelDocument(id, collection, body, etag, expiresAtTicks)),
+            LastDocumentEtag = etag,
+        };
     }
 
     public ModelDatabase Delete(string id, long etag) => Documents.TryGetValue(id.ToLowerInvariant(), out var previous)
@@ -39,6 +52,7 @@ internal sealed record ModelDatabase(uint Number, string Name, string HistoryId)
         {
             Documents = Documents.Remove(id.ToLowerInvariant()),
             Tombstones = Tombstones.SetItem(etag, new ModelTombstone(previous.Id, previous.Collection, Moved: false)),
+            LastDocumentEtag = etag,
         }
         : this;
 }

@@ -14,14 +14,14 @@ namespace Rookery.Crash.Tests;
 internal sealed record Step(CommandBuffer Command, Model After, string Answer);
 
 /// <summary>Makes commands at random, from a seed, and says what each should come to.</summary>
-internal sealed class RandomCommands(int seed, SimulatedTimeProvider time)
+internal sealed class RandomCommands(int seed, SimulatedTimeProvider time, Model start)
 {
     private static readonly string[] Names = ["db", "Other", "third"];
     private static readonly string[] Collections = ["Users", "users", "Orders", ""];
     private readonly Random _random = new(seed);
-    private int _keys;
+    private int _keys = (int)start.Databases.Values.SelectMany(database => database.Keys.Keys).DefaultIfEmpty().Max();
 
-    public Model Model { get; private set; } = Model.Empty;
+    public Model Model { get; private set; } = start;
 
     /// <summary>An outcome in words, to compare. Log times are left out.</summary>
     public static string Describe(in CommandOutcome outcome)
@@ -241,7 +241,7 @@ internal sealed class RandomCommands(int seed, SimulatedTimeProvider time)
             if (database.Keys.TryGetValue(used, out string? answer))
             {
                 var again = Batch(database, new IdempotencyKey(used, 7));
-                return new Step(again.Command, Model with { LastEtag = again.After.LastEtag }, answer);
+                return Ended(again.Command, database, again.After.LastEtag, answer);
             }
         }
 
@@ -283,16 +283,16 @@ internal sealed class RandomCommands(int seed, SimulatedTimeProvider time)
         long horizon = Model.LastEtag;
         return Ended(
             CommandEncoder.SetTombstoneHorizon(database.Number, horizon),
-            database with { Tombstones = database.Tombstones.RemoveRange(database.Tombstones.Keys.Where(at => at <= horizon).ToList()) },
+            database with { Horizon = horizon, Tombstones = database.Tombstones.RemoveRange(database.Tombstones.Keys.Where(at => at <= horizon).ToList()) },
             etag,
             $"Configured {horizon} 0-0 ");
     }
 
     private ModelDatabase Put(BatchWriter writer, ModelDatabase database, string id, ExpectedChangeVector expected, long etag, string? storedAs = null)
     {
-        // Now and then a document that is stored in chunks.
-        int padding = _random.Next(60) == 0 ? 70_000 : _random.Next(200);
-        string body = $"\"n\":{_random.Next(1000)},\"pad\":\"{new string((char)('a' + _random.Next(26)), padding)}\"";
+        // Now and then a document that is stored in chunks, and in a segment of its own.
+        string padding = Padding(_random.Next(80) == 0 ? 70_000 : _random.Next(200));
+        string body = $"\"n\":{_random.Next(1000)},\"pad\":\"{padding}\"";
         string collection = Collections[_random.Next(Collections.Length)];
         long expires = _random.Next(5) == 0 ? time.GetUtcNow().UtcTicks + (_random.Next(300) * TimeSpan.TicksPerSecond) : 0;
         writer.Put(Encoding.UTF8.GetBytes(id), expected, new ParsedDocument
@@ -306,7 +306,12 @@ internal sealed class RandomCommands(int seed, SimulatedTimeProvider time)
     }
 
     private Step Ended(CommandBuffer command, ModelDatabase database, long etag, string answer) =>
-        new(command, Model with { Databases = Model.Databases.SetItem(database.Number, database), LastEtag = etag }, answer);
+        new(command, Model with { Databases = Model.Databases.SetItem(database.Number, database with { LastEtag = etag }), LastEtag = etag }, answer);
+
+    /// <summary>Half of all text can be compressed.</summary>
+    private string Padding(int length) => _random.Next(2) == 0
+        ? new string((char)('a' + _random.Next(26)), length)
+        : Convert.ToBase64String(Bytes(length * 3 / 4));
 
     private string RandomId(ModelDatabase database) => _random.Next(20) switch
     {

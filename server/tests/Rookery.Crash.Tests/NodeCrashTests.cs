@@ -1,0 +1,32 @@
+using Rookery.Simulation;
+
+namespace Rookery.Crash.Tests;
+
+/// <summary>Ten thousand power cuts of a whole node in every run of the tests: these, and those of <see cref="JournalDeviceCrashTests"/>, which run beside them.</summary>
+public sealed class NodeCrashTests
+{
+    internal const int Points = 6000;
+
+    [Fact]
+    public void Acknowledged_commands_survive_two_power_cuts_and_nothing_is_half_there()
+    {
+        var search = new CrashSearch { Points = Points, Runs = 60 };
+        var done = default(WorkDone);
+        search.Verify(
+            seed =>
+            {
+                var run = NodeWorkload.Run(seed);
+                done += run.Run.Done;
+                return run;
+            },
+            static (image, run, operation) => run.Check(image, operation));
+        if (!CrashSearch.IsReplay)
+        {
+            Assert.True(search.Judged >= Points, $"only {search.Judged} power cuts were judged");
+            Assert.True(done is { Flushes: > 600, Compactions: > 1200, ReleasedFrames: > 3000, Restarts: > 120 }, $"the work is too small: {done}");
+        }
+    }
+
+    [Fact]
+    public void Two_searches_make_ten_thousand_power_cuts() => Assert.InRange(Points + JournalDeviceCrashTests.Points, 10_000, int.MaxValue);
+}
