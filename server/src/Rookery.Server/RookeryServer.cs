@@ -16,7 +16,8 @@ public static class RookeryServer
     public static WebApplication Build(ServerContext context, Action<IWebHostBuilder>? configureHost = null)
     {
         var builder = WebApplication.CreateEmptyBuilder(new WebApplicationOptions());
-        builder.Logging.AddProvider(new SharedLoggerProvider(context.Log)).SetMinimumLevel(LogLevel.Warning);
+        // The host tells of a failed start twice, in its log and by an exception; whoever starts it says the second in one sentence.
+        builder.Logging.AddProvider(new SharedLoggerProvider(context.Log)).SetMinimumLevel(LogLevel.Warning).AddFilter("Microsoft.Extensions.Hosting", LogLevel.None);
         builder.Services.AddRoutingCore();
         builder.WebHost.UseKestrelCore().ConfigureKestrel(kestrel => Configure(kestrel, context.Options));
         configureHost?.Invoke(builder.WebHost);

@@ -15,7 +15,9 @@ internal static class CommandLine
         var parsed = root.Parse(arguments);
         if (parsed.Errors.Count > 0)
         {
-            await Console.Error.WriteLineAsync($"{parsed.Errors[0].Message} See `rookery --help`.");
+            // A word that is not known is the cause when the library also misses a command or a value.
+            string wrong = parsed.UnmatchedTokens is [var unknown, ..] ? $"\"{unknown}\" is no command or option here." : parsed.Errors[0].Message;
+            await Console.Error.WriteLineAsync($"{wrong} See `rookery --help`.");
             return ExitCode.Configuration;
         }
 

@@ -5,7 +5,7 @@ import { writeFileSync } from "node:fs"
 import { createServer } from "node:net"
 import { join } from "node:path"
 import { test } from "node:test"
-import { freePort, NodeProcess, run, temporaryDirectory } from "./node-process.mjs"
+import { afterwards, freePort, NodeProcess, run, temporaryDirectory } from "./node-process.mjs"
 
 function refused({ code, stderr }, pattern) {
   assert.equal(code, 78, stderr)
@@ -16,16 +16,31 @@ function refused({ code, stderr }, pattern) {
 test("A data directory in use is refused by name", async t => {
   const data = temporaryDirectory(t)
   const node = await NodeProcess.serve({ data })
-  t.after(() => node.kill())
+  afterwards(t, () => node.kill())
   const second = await run("serve", "--data", data, "--listen", `http://127.0.0.1:${await freePort()}`)
   refused(second, new RegExp(`${data}.* in use`))
   assert.equal((await node.request("GET", "/readyz")).status, 200, "the first node goes on")
 })
 
+test("A journal directory in use is refused by name", async t => {
+  const journal = temporaryDirectory(t)
+  const node = await NodeProcess.serve({ data: temporaryDirectory(t), options: ["--journal", journal] })
+  afterwards(t, () => node.kill())
+  const port = await freePort()
+  refused(await run("serve", "--data", temporaryDirectory(t), "--journal", journal, "--listen", `http://127.0.0.1:${port}`), new RegExp(`${journal}.* in use`))
+})
+
+test("The data of a running node is not exported", async t => {
+  const data = temporaryDirectory(t)
+  const node = await NodeProcess.serve({ data })
+  afterwards(t, () => node.kill())
+  refused(await run("export", "--data", data), new RegExp(`${data}.* in use`))
+})
+
 test("A port in use is refused by address", async t => {
   const taken = createServer().listen(0, "127.0.0.1")
   await once(taken, "listening")
-  t.after(() => taken.close())
+  afterwards(t, () => taken.close())
   const address = `http://127.0.0.1:${taken.address().port}`
   refused(await run("serve", "--data", temporaryDirectory(t), "--listen", address), new RegExp(`${address}.*in use`))
 })
@@ -34,7 +49,7 @@ test("Listening beyond loopback needs --insecure", async t => {
   const port = await freePort()
   refused(await run("serve", "--data", temporaryDirectory(t), "--listen", `http://0.0.0.0:${port}`), /--insecure/)
   const node = NodeProcess.start({ data: temporaryDirectory(t), port, options: ["--insecure"], listen: `http://0.0.0.0:${port}` })
-  t.after(() => node.kill())
+  afterwards(t, () => node.kill())
   await node.answers("/readyz", 200)
 })
 
@@ -52,10 +67,14 @@ test("A wrong option, size, address or configuration file is refused with its pl
   writeFileSync(file, '{\n  "data": "x"\n  "memory": "128M"\n}\n')
   refused(await run("serve", "--config", file), /not valid JSON in line 3/)
   refused(await run("serve", "--config", join(directory, "none.json")), /none\.json/)
+  refused(await run(), /--help/)
+  refused(await run("sreve"), /sreve/)
   refused(await run("serve"), /--data/)
   refused(await run("serve", "--data", directory, "--memory", "12M"), /96M/)
   refused(await run("serve", "--data", directory, "--memory", "lots"), /lots/)
   refused(await run("serve", "--data", directory, "--listen", "127.0.0.1:80"), /127\.0\.0\.1:80/)
+  refused(await run("serve", "--data", directory, "--listen", "https://127.0.0.1:8443"), /https:/)
+  refused(await run("serve", "--data", directory, "--listen", "http://192.0.2.7:8080", "--insecure"), /192\.0\.2\.7/)
   refused(await run("serve", "--data", directory, "--lisen", "x"), /--lisen/)
 })
 
@@ -65,6 +84,6 @@ test("The command line wins over the configuration file", async t => {
   const port = await freePort()
   writeFileSync(file, JSON.stringify({ data: join(data, "data"), listen: "http://127.0.0.1:1", memory: "128M", insecure: false }))
   const node = NodeProcess.start({ data: join(data, "other"), port, options: ["--config", file] })
-  t.after(() => node.kill())
+  afterwards(t, () => node.kill())
   await node.answers("/readyz", 200)
 })

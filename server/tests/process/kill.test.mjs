@@ -2,7 +2,7 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
 import { lost, startLoad } from "./load.mjs"
-import { NodeProcess, temporaryDirectory } from "./node-process.mjs"
+import { afterwards, NodeProcess, temporaryDirectory } from "./node-process.mjs"
 
 const kills = Number(process.env.KILLS ?? 50)
 
@@ -12,10 +12,11 @@ test(`No acknowledged write is lost by ${kills} kills under load`, { timeout: ki
   const restarts = []
   let writes = 0
   let node = await NodeProcess.serve({ data, options: ["--memory", "128M"] })
-  t.after(() => node.kill())
+  afterwards(t, () => node.kill())
   await node.createDatabase("load")
   for (let kill = 1; kill <= kills; kill++) {
-    const load = startLoad(node, "load")
+    // Documents of 100 to 4,100 bytes, so that kills meet flushes and compactions too.
+    const load = startLoad(node, "load", { padding: 100 + (kill % 5) * 1000 })
     await new Promise(done => setTimeout(done, 100 + (kill * 37) % 400))
     await node.kill()
     await load.stop()

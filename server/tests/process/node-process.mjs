@@ -11,10 +11,30 @@ import { fileURLToPath } from "node:url"
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "../../..")
 export const executable = process.env.ROOKERY_BIN ?? join(root, "artifacts/rookery")
 
+// However this process ends, none that it started stays.
+const running = new Set()
+process.on("exit", () => running.forEach(child => child.kill("SIGKILL")))
+process.on("SIGTERM", () => process.exit(143))
+
+const undoneByTest = new WeakMap()
+
+/** Runs `undo` when the test has ended, the last one first. */
+export function afterwards(test, undo) {
+  const undone = undoneByTest.get(test) ?? []
+  if (undone.push(undo) === 1) {
+    undoneByTest.set(test, undone)
+    test.after(async () => {
+      while (undone.length > 0) {
+        await undone.pop()()
+      }
+    })
+  }
+}
+
 /** An empty directory that goes with the test. */
 export function temporaryDirectory(test) {
   const directory = mkdtempSync(join(process.env.ROOKERY_TEST_DIR ?? tmpdir(), "rookery-process-"))
-  test.after(() => rmSync(directory, { recursive: true, force: true }))
+  afterwards(test, () => rmSync(directory, { recursive: true, force: true }))
   return directory
 }
 
@@ -26,6 +46,17 @@ export async function freePort() {
   server.close()
   await once(server, "close")
   return port
+}
+
+/** Waits until something holds; fails when 60 s pass. */
+export async function until(holds) {
+  for (const deadline = performance.now() + 60_000; !await holds();) {
+    if (performance.now() > deadline) {
+      throw new Error(`after 60 s this did not hold: ${holds}`)
+    }
+
+    await new Promise(done => setTimeout(done, 20))
+  }
 }
 
 /** Runs a command of the executable to its end. */
@@ -52,11 +83,13 @@ export class NodeProcess {
       stdio: ["ignore", "pipe", "pipe"],
       env: { ...process.env, ...environment },
     })
+    running.add(node.child)
     for (const stream of [node.child.stdout, node.child.stderr]) {
       stream.on("data", bytes => node.#log.push(bytes))
     }
 
     node.ended = once(node.child, "exit").then(([code, signal]) => {
+      running.delete(node.child)
       node.end = code ?? signal
       return node.end
     })

@@ -2,12 +2,12 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
 import { lost, startLoad } from "./load.mjs"
-import { NodeProcess, temporaryDirectory } from "./node-process.mjs"
+import { afterwards, NodeProcess, temporaryDirectory } from "./node-process.mjs"
 
 test("SIGTERM during load exits 0 and loses nothing", async t => {
   const data = temporaryDirectory(t)
   let node = await NodeProcess.serve({ data })
-  t.after(() => node.kill())
+  afterwards(t, () => node.kill())
   await node.createDatabase("load")
   const load = startLoad(node, "load")
   await new Promise(done => setTimeout(done, 500))
@@ -21,7 +21,7 @@ test("SIGTERM during load exits 0 and loses nothing", async t => {
 
 test("SIGTERM ends an idle node with open connections and feeds", async t => {
   const node = await NodeProcess.serve({ data: temporaryDirectory(t) })
-  t.after(() => node.kill())
+  afterwards(t, () => node.kill())
   await node.createDatabase("quiet")
   const feed = fetch(`${node.url}/databases/quiet/changes/stream`)
   assert.equal((await feed).status, 200)

@@ -125,7 +125,6 @@ internal sealed class SingleNodeConsensus : IConsensus
         }
         catch (Exception failure) when (failure is DiskException or JournalLatchedException)
         {
-            _space.Look();
             Latch($"The journal could not be written, so nothing more is acknowledged: {failure.Message} Restart the node when the cause is removed.");
             Refuse(frame, new Rejection(
                 RejectionKind.OutcomeUnknown,

@@ -1,0 +1,71 @@
+// Clients that are slow, fall silent or vanish, on real sockets.
+import assert from "node:assert/strict"
+import { once } from "node:events"
+import { connect } from "node:net"
+import { before, test } from "node:test"
+import { afterwards, NodeProcess, temporaryDirectory } from "./node-process.mjs"
+
+const limit = { timeout: 60_000 }
+let node
+
+before(async t => {
+  node = await NodeProcess.serve({ data: temporaryDirectory(t) })
+  afterwards(t, () => node.kill())
+  await node.createDatabase("slow")
+})
+
+// Everything that the server says until it closes the connection.
+async function said(socket) {
+  const parts = []
+  socket.on("data", part => parts.push(part))
+  socket.on("error", () => {})
+  await once(socket, "close")
+  return Buffer.concat(parts).toString()
+}
+
+async function open(text) {
+  const socket = connect(node.port, "127.0.0.1")
+  await once(socket, "connect")
+  socket.write(text)
+  return socket
+}
+
+const head = "PUT /databases/slow/docs?id=one HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n"
+
+test("Silent and trickling clients are cut off while others are served", limit, async () => {
+  const silentHead = said(await open(head))
+  const silentBody = said(await open(`${head}\r\n{"a":`))
+  const trickling = await open(`${head}\r\n{"a":"`)
+  const trickle = setInterval(() => trickling.write("x"), 500)
+  const trickled = said(trickling)
+  assert.equal((await node.request("PUT", "/databases/slow/docs?id=two", "{}")).status, 201)
+  assert.match(await silentHead, /^HTTP\/1\.1 408 /)
+  assert.match(await silentBody, /^HTTP\/1\.1 408 [^]*came too slowly/)
+  assert.match(await trickled, /^HTTP\/1\.1 408 [^]*came too slowly/)
+  clearInterval(trickle)
+  assert.equal((await node.request("GET", "/databases/slow/docs?id=one")).status, 404, "nothing of it was stored")
+})
+
+test("Clients that vanish in the middle of a body leave nothing behind", limit, async () => {
+  for (let i = 0; i < 200; i++) {
+    const socket = await open(`${head}\r\n{"a":"${"x".repeat(i * 40)}`)
+    socket.on("error", () => {})
+    i % 2 === 0 ? socket.resetAndDestroy() : socket.end()
+  }
+
+  assert.equal((await node.request("GET", "/databases/slow/docs?id=one")).status, 404)
+  assert.equal((await node.request("PUT", "/databases/slow/docs?id=one", "{}")).status, 201)
+})
+
+test("Clients that vanish instead of reading a long answer leave the server serving", limit, async () => {
+  const lines = Array.from({ length: 5_000 }, (_, n) => JSON.stringify({ text: "rook".repeat(100), "@metadata": { "@id": `long/${n}` } })).join("\n")
+  assert.equal((await node.request("POST", "/databases/slow/import", lines)).status, 200)
+  for (let i = 0; i < 50; i++) {
+    const socket = await open("GET /databases/slow/export HTTP/1.1\r\nHost: x\r\n\r\n")
+    await once(socket, "data")
+    socket.resetAndDestroy()
+  }
+
+  const all = await node.request("GET", "/databases/slow/export")
+  assert.ok(all.text.trim().split("\n").length >= 5_000)
+})

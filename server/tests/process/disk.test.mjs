@@ -1,0 +1,111 @@
+// A disk that is full or that became read-only under a real node: what it answers meanwhile, and that nothing acknowledged is lost.
+import assert from "node:assert/strict"
+import { test } from "node:test"
+import { lost, startLoad } from "./load.mjs"
+import { asRoot, Ballast, BreakableDisk, mountMemory, resizeMemory } from "./mounts.mjs"
+import { afterwards, NodeProcess, temporaryDirectory, until } from "./node-process.mjs"
+
+const memory = ["--memory", "96M"]
+const document = "/databases/load/docs?id=one"
+
+async function serveLoaded(t, data, options = []) {
+  const node = await NodeProcess.serve({ data, options: [...memory, ...options] })
+  afterwards(t, () => node.kill())
+  await node.createDatabase("load")
+  return node
+}
+
+async function nothingIsLost(t, data, acknowledged, options = []) {
+  const node = await NodeProcess.serve({ data, options: [...memory, ...options] })
+  afterwards(t, () => node.kill())
+  assert.ok(acknowledged.size > 0, "the load was real")
+  assert.deepEqual(await lost(node, "load", acknowledged), [])
+  assert.equal((await node.request("PUT", document, "{}")).status, 201, "it takes writes again")
+}
+
+const put = node => node.request("PUT", document, "{}")
+
+test("Below the reserve writes get 507, reads and deletes go on, and writes come back with the space", asRoot, async t => {
+  const data = mountMemory(t, 600)
+  const node = await serveLoaded(t, data)
+  const load = startLoad(node, "load")
+  await until(() => load.acknowledged.size > 500)
+  const ballast = new Ballast(data, 200 << 20)
+  await until(() => load.refusals.has(507))
+  await load.stop()
+  assert.deepEqual([...load.refusals.keys()], [507], "no other refusal")
+
+  const refused = await put(node)
+  assert.equal(refused.status, 507)
+  assert.match(JSON.parse(refused.text).Message, /Node A has \d+ bytes free and keeps \d+/)
+  assert.deepEqual(await lost(node, "load", load.acknowledged), [])
+  const [deleted] = load.acknowledged.keys()
+  assert.equal((await node.request("DELETE", `/databases/load/docs?id=${deleted}`)).status, 204)
+  load.acknowledged.delete(deleted)
+
+  ballast.giveBack()
+  await until(async () => (await put(node)).status === 201)
+  assert.equal(await node.terminate(), 0)
+  await nothingIsLost(t, data, load.acknowledged)
+})
+
+test("A node killed on a disk that is full to the last byte comes back with everything", asRoot, async t => {
+  const data = mountMemory(t, 600)
+  const node = await serveLoaded(t, data)
+  const load = startLoad(node, "load", { padding: 4000 })
+  await until(() => load.acknowledged.size > 500)
+  const ballast = new Ballast(data, 0)
+  await until(() => load.refusals.has(507))
+  await node.kill()
+  await load.stop()
+
+  const full = NodeProcess.start({ data, port: node.port, options: memory })
+  afterwards(t, () => full.kill())
+  await full.answers("/livez", 200)
+  await until(async () => !/opening/.test((await full.request("GET", "/readyz")).text))
+  const ready = await full.request("GET", "/readyz")
+  if (ready.status === 200) {
+    assert.deepEqual(await lost(full, "load", load.acknowledged), [], "readable while the disk is full")
+  } else {
+    assert.match(ready.text, /no space is left/)
+  }
+
+  await full.kill()
+  ballast.giveBack()
+  await nothingIsLost(t, data, load.acknowledged)
+})
+
+test("A journal that finds no space acknowledges nothing more and says so", asRoot, async t => {
+  const data = temporaryDirectory(t)
+  const journal = mountMemory(t, 20)
+  const options = ["--journal", journal]
+  const node = await serveLoaded(t, data, options)
+  const load = startLoad(node, "load", { padding: 4000 })
+  await until(() => load.refusals.size > 0)
+  await load.stop()
+  assert.match((await node.answers("/readyz", 503)).text, /journal.*no space is left/)
+  assert.equal((await node.request("GET", "/livez")).status, 200)
+  assert.equal((await put(node)).status, 503)
+  assert.equal(await node.terminate(), 0)
+
+  resizeMemory(journal, 200)
+  await nothingIsLost(t, data, load.acknowledged, options)
+})
+
+test("A file system that became read-only ends acknowledgements, not the process", asRoot, async t => {
+  const disk = new BreakableDisk(t, 800)
+  const data = `${disk.directory}/data`
+  const node = await serveLoaded(t, data)
+  const load = startLoad(node, "load")
+  await until(() => load.acknowledged.size > 500)
+  disk.breakNow()
+  await until(() => load.refusals.size > 0)
+  await load.stop()
+  assert.match((await node.answers("/readyz", 503)).text, /read-only/)
+  assert.equal((await node.request("GET", "/livez")).status, 200)
+  assert.equal((await put(node)).status, 503)
+  assert.equal(await node.terminate(), 0)
+
+  disk.repair()
+  await nothingIsLost(t, data, load.acknowledged)
+})

@@ -1,0 +1,81 @@
+// File systems of their own for a test: small, or breakable. Only root can mount.
+import { execFileSync } from "node:child_process"
+import { mkdirSync, rmSync, statfsSync, writeFileSync } from "node:fs"
+import { basename, join } from "node:path"
+import { afterwards, temporaryDirectory } from "./node-process.mjs"
+
+/** An option for `test`: without root it is skipped, and counted as that. */
+export const asRoot = { skip: process.getuid() === 0 ? false : "needs root to mount a file system" }
+
+/** A tmpfs of so many MiB; the directory where it is mounted. */
+export function mountMemory(test, mebibytes) {
+  const directory = join(temporaryDirectory(test), "mount")
+  mkdirSync(directory)
+  execFileSync("mount", ["-t", "tmpfs", "-o", `size=${mebibytes}m`, "rookery-test", directory])
+  afterwards(test, () => execFileSync("umount", ["--lazy", directory]))
+  return directory
+}
+
+/** Gives a tmpfs another size. */
+export function resizeMemory(directory, mebibytes) {
+  execFileSync("mount", ["-o", `remount,size=${mebibytes}m`, directory])
+}
+
+/** An ext4 on a loop device that becomes read-only at its first error. */
+export class BreakableDisk {
+  constructor(test, mebibytes) {
+    const home = temporaryDirectory(test)
+    const image = join(home, "image")
+    this.directory = join(home, "mount")
+    mkdirSync(this.directory)
+    execFileSync("truncate", ["--size", `${mebibytes}M`, image])
+    execFileSync("mkfs.ext4", ["-q", "-F", image])
+    this.device = execFileSync("losetup", ["--find", "--show", image]).toString().trim()
+    afterwards(test, () => execFileSync("losetup", ["--detach", this.device]))
+    afterwards(test, () => execFileSync("umount", ["--lazy", this.directory]))
+    this.#mount()
+  }
+
+  /** Lets the file system find an error: from now on it is read-only, with files open for writing. */
+  breakNow() {
+    try {
+      writeFileSync(`/sys/fs/ext4/${basename(this.device)}/trigger_fs_error`, "a test wants it")
+    } catch (refused) {
+      if (refused.code !== "EROFS") {
+        throw refused
+      }
+    }
+  }
+
+  /** Checks, repairs and mounts it again, as the next boot does. */
+  repair() {
+    execFileSync("umount", [this.directory])
+    try {
+      execFileSync("e2fsck", ["-p", this.device])
+    } catch (told) {
+      if (told.status !== 1) { // 1: errors were found and corrected
+        throw told
+      }
+    }
+
+    this.#mount()
+  }
+
+  #mount() {
+    execFileSync("mount", ["-o", "errors=remount-ro", this.device, this.directory])
+  }
+}
+
+/** A file that takes space until it is given back. */
+export class Ballast {
+  /** Takes all but `left` bytes of the file system that holds `directory`. */
+  constructor(directory, left) {
+    this.file = join(directory, "ballast")
+    const { bavail, bsize } = statfsSync(directory)
+    execFileSync("fallocate", ["--length", String(bavail * bsize - left), this.file])
+  }
+
+  giveBack() {
+    rmSync(this.file)
+  }
+}
