@@ -133,25 +133,6 @@ public sealed class EngineBehaviourTests
         Assert.Equal(before, GC.GetAllocatedBytesForCurrentThread());
     }
 
-    [Fact]
-    public void A_full_memtable_waits_for_the_background_thread_and_loses_nothing()
-    {
-        var disk = new SimulatedDisk("/data");
-        var work = new EngineWorkload(9);
-        using StorageEngine engine = EngineWorkload.Open(disk);
-        using (new BackgroundWork(engine, scrubBytes: 0, bug => Assert.Fail(bug.ToString())))
-        {
-            for (int step = 0; step < 500; step++)
-            {
-                work.Step(engine);
-            }
-        }
-
-        using Snapshot snapshot = engine.OpenSnapshot();
-        work.Model.Check(snapshot, "beside background work");
-        Assert.True(engine.Statistics().Flushes > 10);
-    }
-
     private static int Read(StorageEngine engine, byte[] key)
     {
         int found = 0;

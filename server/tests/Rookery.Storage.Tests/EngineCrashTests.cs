@@ -49,6 +49,10 @@ public sealed class EngineCrashTests
             Assert.True(engine.Flush());
         }
 
+        while (engine.CompactOnce())
+        {
+        }
+
         Assert.Null(engine.Health);
         Assert.Equal(engine.AppliedIndex, engine.Durable.Index);
     }

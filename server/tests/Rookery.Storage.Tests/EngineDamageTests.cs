@@ -48,6 +48,52 @@ public sealed class EngineDamageTests
         Assert.NotEmpty(disk.Files);
     }
 
+    [Fact]
+    public void Flushes_and_compactions_go_on_beside_damage_and_make_nothing_worse()
+    {
+        var random = new Random(12);
+        for (int round = 0; round < 60; round++)
+        {
+            int seed = round % 5;
+            var (disk, work) = Fill(seed);
+            string[] runs = [.. disk.Files.Where(path => path.EndsWith(".run", StringComparison.Ordinal))];
+            string path = runs[random.Next(runs.Length)];
+            using var file = disk.Open(path, Disk.DiskOpen.Read);
+            long offset = random.NextInt64(file.Length);
+            disk.Rot(path, offset, (byte)(1 << random.Next(8)));
+            string story = $"seed {seed}, {path} at {offset}";
+
+            using StorageEngine engine = EngineWorkload.Open(disk, EngineWorkload.Options with { Filter = new DocumentsDecide() });
+            for (int batches = 0; batches < 6; batches++)
+            {
+                PutOrders(engine, batches);
+                engine.RequestFlush();
+                Assert.True(engine.Flush(), story);
+                int steps = 0;
+                while (engine.CompactOnce())
+                {
+                    Assert.True(++steps < 500, $"{story}: compaction does not end");
+                }
+            }
+
+            using Snapshot snapshot = engine.OpenSnapshot();
+            ReadAll(snapshot, work.Model, story);
+        }
+    }
+
+    // Rows that the model does not know, beside those it knows.
+    private static void PutOrders(StorageEngine engine, int number)
+    {
+        WriteBatch batch = engine.Begin(engine.AppliedIndex + 1, 1);
+        long sequence = engine.Sequence + 1;
+        for (int i = 0; i < 20; i++)
+        {
+            batch.Put(EngineWorkload.Key(1, 2, $"other{number}-{i:D3}"), sequence, new byte[100]);
+        }
+
+        engine.Apply(batch, sequence);
+    }
+
     private static (SimulatedDisk Disk, EngineWorkload Work) Fill(int seed)
     {
         var disk = new SimulatedDisk("/data");
@@ -91,5 +137,23 @@ public sealed class EngineDamageTests
         }
 
         return wasRefused;
+    }
+
+    // Keeps every row, but looks at documents to find that out, as the filter of Rookery.Documents does.
+    private sealed class DocumentsDecide : ICompactionFilter
+    {
+        public bool Concerns(byte table) => table is 2 or 3;
+
+        public bool IsStale(ReadOnlySpan<byte> key, long sequence, ReadOnlySpan<byte> value, in Snapshot snapshot)
+        {
+            byte[] document = key.ToArray();
+            document[4] = 1;
+            if (snapshot.TryGet(document, out Row row))
+            {
+                row.Dispose();
+            }
+
+            return false;
+        }
     }
 }

@@ -55,18 +55,19 @@ internal sealed class FileRewrite(EngineContext context, Memtable none)
         }
 
         var settled = new EngineState(context.Sources, none, [], context.Published.Current.Runs, context.Durable.RangeTombstones, default);
-        using RunCursor rows = file.Reader.OpenCursor();
-        int asked = 0;
-        int stale = 0;
-        for (bool found = rows.SeekForward([]); found && asked < SampledRows; found = rows.Move(), asked++)
+        try
         {
-            bool isStale = rows.Kind == RowKind.Put && filter.Concerns(rows.Key[MemtableNode.KeyspaceBytes - 1])
-                && filter.IsStale(rows.Key, rows.Sequence, rows.Value, new Snapshot(settled));
-            stale += isStale ? 1 : 0;
+            using RunCursor rows = file.Reader.OpenCursor();
+            return IsMostlyStale(rows, filter, new Snapshot(settled));
         }
-
-        settled.Release();
-        return stale * 2 > asked;
+        catch (DamagedException)
+        {
+            return false;                               // what would say so cannot be read: the damage is noted, and the file stays as it is
+        }
+        finally
+        {
+            settled.Release();
+        }
     }
 
     /// <summary>Writes the file again and puts the new one in its place.</summary>
@@ -94,6 +95,20 @@ internal sealed class FileRewrite(EngineContext context, Memtable none)
         context.Counters.Compactions++;
         context.Counters.CompactedBytes += merge.Bytes;
         return true;
+    }
+
+    private static bool IsMostlyStale(RunCursor rows, ICompactionFilter filter, in Snapshot settled)
+    {
+        int asked = 0;
+        int stale = 0;
+        for (bool found = rows.SeekForward([]); found && asked < SampledRows; found = rows.Move(), asked++)
+        {
+            bool isStale = rows.Kind == RowKind.Put && filter.Concerns(rows.Key[MemtableNode.KeyspaceBytes - 1])
+                && filter.IsStale(rows.Key, rows.Sequence, rows.Value, settled);
+            stale += isStale ? 1 : 0;
+        }
+
+        return stale * 2 > asked;
     }
 
     private static int PlaceOf(RunEntry file, ReadOnlySpan<SortedRun> runs)

@@ -37,8 +37,22 @@ internal sealed class RowDropping : IDisposable
         settled = new EngineState(context.Sources, flushed, [], runs, rangeTombstones, flushed.Position);
     }
 
-    /// <summary>Whether a row, the newest of its key in what is merged, may be left out.</summary>
+    /// <summary>Whether a row, the newest of its key in what is merged, may be left out. What cannot be known for damage elsewhere stays.</summary>
     public bool MayDrop(ReadOnlySpan<byte> key, long sequence, RowKind kind, ReadOnlySpan<byte> value)
+    {
+        try
+        {
+            return IsDead(key, sequence, kind, value);
+        }
+        catch (DamagedException)
+        {
+            return false;                               // the damage is noted; a flush or merge of sound rows goes on
+        }
+    }
+
+    public void Dispose() => settled.Release();
+
+    private bool IsDead(ReadOnlySpan<byte> key, long sequence, RowKind kind, ReadOnlySpan<byte> value)
     {
         if (!rangeTombstones.IsEmpty && rangeTombstones.CoveringSequence(key) > sequence)
         {
@@ -50,8 +64,6 @@ internal sealed class RowDropping : IDisposable
             : group == TableMap.Released ? !HasChunks(key)
             : filter is not null && filter.Concerns(key[MemtableNode.KeyspaceBytes - 1]) && IsStale(key, sequence, kind, value);
     }
-
-    public void Dispose() => settled.Release();
 
     private bool IsInOlder(ReadOnlySpan<byte> key)
     {
