@@ -54,7 +54,7 @@ public sealed class SpaceReserve
         this.time = time;
         intervalTicks = (long)(interval.TotalSeconds * time.TimestampFrequency);
         nextLook = time.GetTimestamp() + intervalTicks;
-        Look();
+        Take(disk.SpaceOf(path));
     }
 
     /// <summary>What is free and what is needed, at most one interval old; older only while the file system does not say, for then writes fail by themselves.</summary>
@@ -67,7 +67,7 @@ public sealed class SpaceReserve
             long due = Volatile.Read(ref nextLook);
             if (now >= due && Interlocked.CompareExchange(ref nextLook, now + intervalTicks, due) == due)
             {
-                TryLook();
+                Look();
             }
 
             lock (access)
@@ -78,28 +78,26 @@ public sealed class SpaceReserve
     }
 
     /// <summary>Looks now: after a deletion, or when a write met ENOSPC.</summary>
-    /// <exception cref="DiskException">The file system does not say; the last answer stays.</exception>
     public void Look()
     {
-        var space = disk.SpaceOf(path);
+        try
+        {
+            Take(disk.SpaceOf(path));
+        }
+        catch (DiskException)
+        {
+            // A disk that cannot even be asked fails the next write, and that failure is reported by name; the last answer stays until then.
+        }
+    }
+
+    private void Take(in DiskSpace space)
+    {
         long reserve = rule.BytesOf(space.TotalBytes);
         lock (access)
         {
             long needed = isLow ? reserve + (reserve / ResumeFraction) : reserve;
             isLow = space.FreeBytes < needed;
             state = new ReserveState(space.FreeBytes, isLow ? reserve + (reserve / ResumeFraction) : reserve);
-        }
-    }
-
-    private void TryLook()
-    {
-        try
-        {
-            Look();
-        }
-        catch (DiskException)
-        {
-            // A disk that cannot even be asked fails the next write, and that failure is reported by name; the last answer stays until then.
         }
     }
 }

@@ -91,7 +91,7 @@ public sealed class StorageEngine : IDisposable
     }
 
     /// <summary>What is wrong, in one sentence; null when nothing is.</summary>
-    public string? Health => Volatile.Read(ref flushFailure) ?? Volatile.Read(ref compactionFailure) ?? (context.Sources.Damage.Events is [var first, ..] ? first.Sentence : null);
+    public string? Health => Failure ?? (context.Sources.Damage.Events is [var first, ..] ? first.Sentence : null);
 
     /// <summary>
     /// Whether a thread drives the background work; otherwise a full memtable is flushed by the writer itself. That thread says so before its first step, because two
@@ -99,8 +99,11 @@ public sealed class StorageEngine : IDisposable
     /// </summary>
     public bool HasBackgroundWork { get; set; }
 
-    /// <summary>Whether the last flush or the last step of compaction failed: it is to be tried again after a rest.</summary>
-    public bool HasFailed => Volatile.Read(ref flushFailure) is not null || Volatile.Read(ref compactionFailure) is not null;
+    /// <summary>Why the last flush or the last step of compaction failed, in one sentence: it is to be tried again after a rest. Null when neither did.</summary>
+    public string? Failure => Volatile.Read(ref flushFailure) ?? Volatile.Read(ref compactionFailure);
+
+    /// <summary>Bytes of the active memtable, which only a flush gives back.</summary>
+    public long MemtableBytes => context.Published.Current.Active.Bytes;
 
     /// <summary>Begins the batch of one journal frame, when need be after waiting for a flush. Without background work it flushes itself.</summary>
     /// <param name="index">The frame's index, higher than the last.</param>

@@ -2,14 +2,14 @@ using Rookery.Server;
 
 namespace Rookery;
 
-/// <summary>Gives memory back once after work has ended: between 20 and 40 seconds after the last request. An idle process is not disturbed again.</summary>
+/// <summary>Gives memory back once after work has ended: between 20 and 40 seconds after the last request and the last step of background work. An idle process is not disturbed again.</summary>
 internal sealed class IdleMemory : IDisposable
 {
     private static readonly TimeSpan Period = TimeSpan.FromSeconds(20);
     private readonly ServerContext context;
     private readonly Action giveBack;
     private readonly ITimer timer;
-    private long requestsSeen = -1;
+    private long workSeen = -1;
     private bool givenBack;
 
     public IdleMemory(ServerContext context, TimeProvider time, Action giveBack)
@@ -23,10 +23,10 @@ internal sealed class IdleMemory : IDisposable
 
     private void Look()
     {
-        long requests = context.Metrics.DocumentRequests;
-        if (requests != requestsSeen)
+        long work = context.Metrics.DocumentRequests + context.Node.BackgroundSteps;
+        if (work != workSeen)
         {
-            requestsSeen = requests;
+            workSeen = work;
             givenBack = false;
         }
         else if (!givenBack)

@@ -26,7 +26,7 @@ internal static class NodeProcess
         await using var app = RookeryServer.Build(context);
 
         // Opening the data takes as long as the journal is long; meanwhile the address answers that it does.
-        var opening = Task.Run(() => OpenNode(configuration, disk, memory, io, time));
+        var opening = Task.Run(() => OpenNode(configuration, disk, memory, io, time, log));
         await ListenAsync(app, configuration.Listen, opening);
         using var node = await opening;
         context.Readiness.Opened(node);
@@ -48,11 +48,11 @@ internal static class NodeProcess
         ConnectionsLimit = (int)Math.Clamp(configuration.MemoryBytes / 4 / (48 << 10), 256, 16_384),
     };
 
-    private static Node OpenNode(ServeConfiguration configuration, PosixDisk disk, MemoryBudget memory, IoTimeline io, TimeProvider time)
+    private static Node OpenNode(ServeConfiguration configuration, PosixDisk disk, MemoryBudget memory, IoTimeline io, TimeProvider time, StandardErrorLog log)
     {
         try
         {
-            var options = new NodeOptions { DataDirectory = configuration.DataDirectory, JournalDirectory = configuration.JournalDirectory };
+            var options = new NodeOptions { DataDirectory = configuration.DataDirectory, JournalDirectory = configuration.JournalDirectory, TroubleFound = trouble => log.LogError("{Trouble}", trouble) };
             return Node.Open(options, disk, memory, io, time);
         }
         catch (DataDirectoryInUseException used)

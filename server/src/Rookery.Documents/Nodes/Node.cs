@@ -34,8 +34,12 @@ public sealed class Node : IDisposable
         _core = core;
         Databases = core.Databases;
         Consensus = core.Consensus;
-        core.Consensus.Latched = sentence => Volatile.Write(ref _diagnosis, sentence);
-        _maintenance = new NodeMaintenance(core, time);
+        core.Consensus.Latched = sentence =>
+        {
+            Volatile.Write(ref _diagnosis, sentence);
+            options.TroubleFound?.Invoke(sentence);
+        };
+        _maintenance = new NodeMaintenance(core, options.TroubleFound, time);
         _threads = new CommitThreads(core.Consensus, time) { FrameWritten = LookForWork };
         _expiration = new Expiration(core.Databases, core.Consensus, time);
         _maintenance.Start();
@@ -57,6 +61,9 @@ public sealed class Node : IDisposable
 
     /// <summary>The random identity of the cluster (a single node is one of its own); empty when the data could not be opened.</summary>
     public string ClusterId => _core?.ClusterId ?? string.Empty;
+
+    /// <summary>Flushes, merges and other steps of background work since the start. Rises while the node works on its own.</summary>
+    public long BackgroundSteps => _maintenance?.Steps ?? 0;
 
     /// <summary>Opens a node and starts its threads.</summary>
     /// <param name="options">Where the data is.</param>
@@ -94,6 +101,7 @@ public sealed class Node : IDisposable
         Commands = _core.Consensus.Commands,
         Overloaded = _core.Consensus.Admission.Refused,
         Recovery = _core.Journal.Recovery.Sentence,
+        Space = _core.Space.State,
         Storage = _core.Storage.Statistics(),
     };
 

@@ -18,8 +18,9 @@ internal sealed class NodeCore : IDisposable
     private readonly NodeOptions _options;
     private Applier _applier = null!;
 
-    private NodeCore(DataDirectory directory, NodeOptions options)
+    private NodeCore(DataDirectory directory, NodeOptions options, TimeProvider time)
     {
+        Pacer = new DutyCyclePacer(time) { Share = 1 };
         _directory = directory;
         _options = options;
     }
@@ -36,12 +37,18 @@ internal sealed class NodeCore : IDisposable
 
     public SingleNodeConsensus Consensus { get; private set; } = null!;
 
+    /// <summary>What stays free on the data's file system.</summary>
+    public SpaceReserve Space { get; private set; } = null!;
+
+    /// <summary>How much of a core background work takes: all of it, until a thread of its own does that work beside others.</summary>
+    public DutyCyclePacer Pacer { get; }
+
     /// <summary>Opens the directory and replays the journal from where the manifest ends.</summary>
     /// <exception cref="DataDirectoryInUseException">Another process holds a directory.</exception>
     /// <exception cref="IOException">The data cannot be opened; the message says why. Nothing is open then.</exception>
     public static NodeCore Open(NodeOptions options, IDisk disk, MemoryBudget memory, IIoRecorder io, TimeProvider time, bool answersInline)
     {
-        var core = new NodeCore(DataDirectory.Lock(disk, options.DataDirectory, options.JournalDirectory), options);
+        var core = new NodeCore(DataDirectory.Lock(disk, options.DataDirectory, options.JournalDirectory), options, time);
         try
         {
             core.OpenData(disk, memory, io, time, answersInline);
@@ -73,6 +80,7 @@ internal sealed class NodeCore : IDisposable
     public void Dispose()
     {
         Databases.Complete();
+        Pacer.Dispose();
         _applier?.Dispose();
         Journal?.Dispose();
         Storage?.Dispose();
@@ -82,7 +90,8 @@ internal sealed class NodeCore : IDisposable
     private void OpenData(IDisk disk, MemoryBudget memory, IIoRecorder io, TimeProvider time, bool answersInline)
     {
         _directory.Check();
-        Storage = StorageEngine.Open(disk, StorageOptionsOf(_options, _directory.StoragePath), memory, io, time);
+        Storage = StorageEngine.Open(disk, StorageOptionsOf(_options, _directory.StoragePath) with { Pacer = Pacer }, memory, io, time);
+        TellDamage();
         Journal = OpenJournal(disk, io);
         if (_directory.IsNew && Journal.LastIndex > 0)
         {
@@ -90,21 +99,44 @@ internal sealed class NodeCore : IDisposable
                 $"{_directory.JournalPath} holds a journal, but {_directory.Path} is not a data directory. Nothing was changed. Put its files back, or name another journal directory.");
         }
 
-        Storage.ManifestDurable = position => Journal.ReleaseThrough(position.Index);
+        Storage.ManifestDurable = position => ReleaseJournal(position.Index);
         _applier = new Applier(Storage, Databases);
         Replay.Run(Journal, Storage, _applier);
         _directory.Complete();
         long inFlight = _options.InFlightBytes > 0 ? _options.InFlightBytes : Math.Max(memory.TotalBytes / 8, 8 << 20);
+        Space = new SpaceReserve(disk, _options.DataDirectory, _options.Reserve, TimeSpan.FromSeconds(1), time);
         Consensus = new SingleNodeConsensus(
             Journal,
             _applier,
             new Admission(inFlight, time),
-            new SpaceReserve(disk, _options.DataDirectory, _options.Reserve, TimeSpan.FromSeconds(1), time),
+            Space,
             _options.NodeTag,
             time)
         {
             AnswersInline = answersInline,
         };
+    }
+
+    // What opening met, and what is met from now on.
+    private void TellDamage()
+    {
+        Storage.DamageFound = damage => _options.TroubleFound?.Invoke(damage.Sentence);
+        foreach (var damage in Storage.Statistics().Damage)
+        {
+            _options.TroubleFound?.Invoke(damage.Sentence);
+        }
+    }
+
+    private void ReleaseJournal(long index)
+    {
+        try
+        {
+            Journal.ReleaseThrough(index);
+        }
+        catch (DiskException)
+        {
+            // A segment that could not be deleted is out of use all the same; the next start deletes it. The flush that let it go has not failed.
+        }
     }
 
     private NodeJournal OpenJournal(IDisk disk, IIoRecorder io)

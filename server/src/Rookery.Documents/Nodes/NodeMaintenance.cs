@@ -1,35 +1,44 @@
 using Rookery.Disk;
+using Rookery.Storage;
 
 namespace Rookery.Documents;
 
 /// <summary>
-/// The one low-priority thread behind a node: flushes, compacts, prepares journal segments; once a minute it scrubs a little and gives idle memory back.
-/// It sleeps when there is nothing to do, and writes nothing then.
+/// The one low-priority thread behind a node: flushes, compacts, prepares journal segments; three times a minute it scrubs a little and gives
+/// idle memory back. It takes at most a quarter of a core beside what writers wait for. It sleeps when there is nothing to do, and writes nothing then.
 /// </summary>
 internal sealed class NodeMaintenance : IDisposable
 {
-    private const int ScrubBytesPerMinute = 4 << 20;
-    private static readonly TimeSpan IdleInterval = TimeSpan.FromSeconds(60);
     private static readonly TimeSpan RetryInterval = TimeSpan.FromSeconds(1);
 
     private readonly NodeCore _core;
+    private readonly Housekeeping _housekeeping;
+    private readonly Action<string>? _troubleFound;
     private readonly Thread _thread;
     private readonly object _gate = new();
     private readonly ITimer _timer;
     private readonly ManualResetEventSlim _stopping = new();
     private bool _hasWork = true;
-    private bool _minutePassed;
+    private bool _isRoundDue;
+    private long _steps;
+    private bool _hasTrouble;
 
-    public NodeMaintenance(NodeCore core, TimeProvider time)
+    public NodeMaintenance(NodeCore core, Action<string>? troubleFound, TimeProvider time)
     {
         _core = core;
+        _housekeeping = new Housekeeping(core.Storage);
+        _troubleFound = troubleFound;
         core.Storage.WorkArrived = Wake;
-        _timer = time.CreateTimer(_ => OnMinute(), null, IdleInterval, IdleInterval);
+        _timer = time.CreateTimer(_ => BeginRound(), null, Housekeeping.Interval, Housekeeping.Interval);
         _thread = new Thread(Run) { Name = "maintenance", IsBackground = true, Priority = ThreadPriority.BelowNormal };
     }
 
+    /// <summary>Steps of work done since the start, rounds of housekeeping not counted.</summary>
+    public long Steps => Volatile.Read(ref _steps);
+
     public void Start()
     {
+        _core.Pacer.Share = DutyCyclePacer.ShareWithoutSensor;
         _core.Storage.HasBackgroundWork = true;
         _thread.Start();
     }
@@ -48,6 +57,7 @@ internal sealed class NodeMaintenance : IDisposable
     public void Dispose()
     {
         _stopping.Set();
+        _core.Pacer.Dispose();                          // ends its rests
         _timer.Dispose();
         Wake();
         if (!_thread.ThreadState.HasFlag(ThreadState.Unstarted))
@@ -58,9 +68,9 @@ internal sealed class NodeMaintenance : IDisposable
         _stopping.Dispose();
     }
 
-    private void OnMinute()
+    private void BeginRound()
     {
-        Volatile.Write(ref _minutePassed, true);
+        Volatile.Write(ref _isRoundDue, true);
         Wake();
     }
 
@@ -71,16 +81,7 @@ internal sealed class NodeMaintenance : IDisposable
             bool failed = false;
             try
             {
-                while (!_stopping.IsSet && _core.WorkOnce())
-                {
-                }
-
-                if (Volatile.Read(ref _minutePassed))
-                {
-                    Volatile.Write(ref _minutePassed, false);
-                    _core.Storage.ScrubOnce(ScrubBytesPerMinute);
-                    _core.Storage.TrimIdle();
-                }
+                Work();
             }
             catch (DiskException)
             {
@@ -88,7 +89,8 @@ internal sealed class NodeMaintenance : IDisposable
                 failed = true;
             }
 
-            if (failed || _core.Storage.HasFailed)
+            TellTrouble();
+            if (failed || _core.Storage.Failure is not null)
             {
                 // Writers that wait keep saying that there is work; a full disk is not asked more often for that.
                 _stopping.Wait(RetryInterval);
@@ -98,6 +100,44 @@ internal sealed class NodeMaintenance : IDisposable
                 Sleep();
             }
         }
+    }
+
+    private void Work()
+    {
+        long before = _steps;
+        do
+        {
+            if (Volatile.Read(ref _isRoundDue))
+            {
+                Volatile.Write(ref _isRoundDue, false);
+                _housekeeping.DoRound();
+            }
+        }
+        while (!_stopping.IsSet && DoStep());
+
+        if (_steps > before)
+        {
+            _housekeeping.WorkEnded();
+        }
+    }
+
+    private bool DoStep()
+    {
+        bool done = _core.WorkOnce();
+        Volatile.Write(ref _steps, _steps + (done ? 1 : 0));
+        return done;
+    }
+
+    // Once until it is over: what fails is tried again every second, each time with another file.
+    private void TellTrouble()
+    {
+        string? failure = _core.Storage.Failure;
+        if (failure is not null && !_hasTrouble)
+        {
+            _troubleFound?.Invoke(failure);
+        }
+
+        _hasTrouble = failure is not null;
     }
 
     private void Sleep()

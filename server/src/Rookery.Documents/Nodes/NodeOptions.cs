@@ -29,6 +29,9 @@ public sealed class NodeOptions
     /// <summary>What stays free on the data's file system.</summary>
     public ReserveRule Reserve { get; init; } = ReserveRule.Default;
 
+    /// <summary>Told in one sentence, once each, what the owner should know: damage, background work that fails, a journal that takes no more writes. From any thread; must return at once.</summary>
+    public Action<string>? TroubleFound { get; init; }
+
     /// <summary>How often expired documents are looked for.</summary>
     public TimeSpan ExpirationInterval { get; init; } = TimeSpan.FromSeconds(60);
 }

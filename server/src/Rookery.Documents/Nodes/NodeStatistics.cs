@@ -1,3 +1,4 @@
+using Rookery.Disk;
 using Rookery.Storage;
 
 namespace Rookery.Documents;
@@ -40,6 +41,9 @@ public sealed record NodeStatistics
 
     /// <summary>What recovery found in the journal, in one sentence.</summary>
     public string Recovery { get; init; } = string.Empty;
+
+    /// <summary>Free bytes on the data's file system, and below how many writes that grow the data are refused.</summary>
+    public required ReserveState Space { get; init; }
 
     /// <summary>Figures of the storage engine.</summary>
     public required StorageStatistics Storage { get; init; }

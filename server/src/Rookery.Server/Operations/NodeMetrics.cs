@@ -25,6 +25,8 @@ internal static class NodeMetrics
         text.Gauge("rookery_journal_last_index", "Index of the last frame in the journal.").Sample(statistics.JournalLastIndex);
         text.Gauge("rookery_applied_index", "Index of the last frame applied.").Sample(statistics.AppliedIndex);
         text.Gauge("rookery_manifest_index", "Index up to which runs hold everything: a restart replays what follows.").Sample(statistics.ManifestIndex);
+        text.Gauge("rookery_disk_free_bytes", "Free bytes on the file system of the data.").Sample(statistics.Space.FreeBytes);
+        text.Gauge("rookery_disk_reserve_bytes", "Free bytes below which writes that grow the data are refused.").Sample(statistics.Space.NeededBytes);
         AddStorage(text, statistics.Storage);
     }
 

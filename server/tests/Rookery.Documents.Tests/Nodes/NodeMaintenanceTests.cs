@@ -28,15 +28,34 @@ public sealed class NodeMaintenanceTests
     public async Task Writes_are_answered_and_the_node_stops_while_runs_cannot_be_written()
     {
         var disk = new SimulatedDisk();
-        using var node = Open(disk, new RunWriters());
+        var troubles = new ConcurrentQueue<string>();
+        using var node = Open(disk, new RunWriters(), troubles.Enqueue);
         disk.Inject(new DiskFault(1, Errno.NoSpace) { Calls = DiskCalls.Create | DiskCalls.Write, PathContains = "/data/storage/", Sticky = true });
         await FillAsync(node, documents: 160);
         Assert.Contains("will be tried again", node.ReadStatistics().Storage.Health, StringComparison.Ordinal);
+        Assert.Contains("will be tried again", Assert.Single(troubles), StringComparison.Ordinal);
         node.StopCleanly();
     }
 
-    private static Node Open(SimulatedDisk disk, IIoRecorder io) => Node.Open(
-        new NodeOptions { DataDirectory = "/data", SegmentBytes = 4 << 20, MemtableBytes = MemtableBytes, Reserve = new ReserveRule(0, 0) },
+    [Fact]
+    public async Task Damage_that_opening_meets_is_told_and_the_rest_is_served()
+    {
+        var disk = new SimulatedDisk();
+        using (var node = Open(disk, new RunWriters()))
+        {
+            await FillAsync(node, documents: 160);
+            Assert.True(node.ReadStatistics().Storage.Flushes > 0);
+        }
+
+        string run = disk.Files.First(path => path.EndsWith(".run", StringComparison.Ordinal));
+        disk.Rot(run, 0, 1);
+        var troubles = new ConcurrentQueue<string>();
+        using var damaged = Open(disk, new RunWriters(), troubles.Enqueue);
+        Assert.Contains(run, Assert.Single(troubles), StringComparison.Ordinal);
+    }
+
+    private static Node Open(SimulatedDisk disk, IIoRecorder io, Action<string>? told = null) => Node.Open(
+        new NodeOptions { DataDirectory = "/data", SegmentBytes = 4 << 20, MemtableBytes = MemtableBytes, Reserve = new ReserveRule(0, 0), TroubleFound = told },
         disk,
         new MemoryBudget(96 << 20),
         io,

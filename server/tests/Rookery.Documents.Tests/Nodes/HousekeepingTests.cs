@@ -1,0 +1,77 @@
+using Rookery.Disk;
+using Rookery.Documents.Apply;
+using Rookery.Simulation;
+using Rookery.Storage;
+
+namespace Rookery.Documents.Tests.Nodes;
+
+public sealed class HousekeepingTests
+{
+    private readonly SimulatedDisk disk = new("/data");
+
+    [Fact]
+    public void A_large_memtable_is_flushed_once_when_nothing_is_applied_any_more()
+    {
+        using StorageEngine storage = Open();
+        var housekeeping = new Housekeeping(storage);
+        Fill(storage, index: 1, rows: 5_000);
+        housekeeping.DoRound();
+        Assert.False(storage.FlushDue);                 // it was applied since the last round
+        housekeeping.DoRound();
+        Assert.True(storage.FlushDue);
+        Work(storage);
+        Assert.Equal(1, storage.Durable.Index);
+        housekeeping.DoRound();
+        Assert.False(storage.FlushDue);
+    }
+
+    [Fact]
+    public void Rounds_of_an_idle_node_write_nothing_and_scrub_everything()
+    {
+        using StorageEngine storage = Open();
+        var housekeeping = new Housekeeping(storage);
+        Fill(storage, index: 1, rows: 5_000);
+        storage.RequestFlush();
+        Work(storage);
+        Fill(storage, index: 2, rows: 100);
+        string run = disk.Files.First(path => path.EndsWith(".run", StringComparison.Ordinal));
+        disk.Rot(run, 1000, 1);
+        long before = disk.OperationCount;
+        for (int round = 0; round < 10; round++)
+        {
+            housekeeping.DoRound();
+            Work(storage);
+        }
+
+        Assert.Equal(before, disk.OperationCount);
+        Assert.Contains(run, storage.Health, StringComparison.Ordinal);
+    }
+
+    private static void Work(StorageEngine storage)
+    {
+        while ((storage.FlushDue && storage.Flush()) || storage.CompactOnce())
+        {
+        }
+    }
+
+    private static void Fill(StorageEngine storage, long index, int rows)
+    {
+        WriteBatch batch = storage.Begin(index, 1);
+        byte[] key = [0, 0, 0, 1, Table.Documents, 0, 0, 0];
+        for (int row = 0; row < rows; row++)
+        {
+            key[^2] = (byte)(row >> 8);
+            key[^1] = (byte)row;
+            batch.Put(key, index, new byte[1000]);
+        }
+
+        storage.Apply(batch, index);
+    }
+
+    private StorageEngine Open() => StorageEngine.Open(
+        disk,
+        new StorageOptions { Directory = "/data", Tables = Table.Definitions, MemtableBytes = 16 << 20 },
+        new MemoryBudget(96 << 20),
+        new IoTimeline(TimeProvider.System, "simulated0"),
+        new SimulatedTimeProvider());
+}
