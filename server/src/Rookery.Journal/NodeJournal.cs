@@ -119,6 +119,15 @@ public sealed class NodeJournal : IDisposable
         }
     }
 
+    /// <summary>A reader of every frame there is, from <see cref="FirstIndex"/> on. From any thread, segments may be released meanwhile.</summary>
+    public JournalReader Read()
+    {
+        lock (appender.Gate)
+        {
+            return new JournalReader(appender, FirstIndex);
+        }
+    }
+
     /// <summary>The manifest holds everything through <paramref name="index"/>, durably: whole segments up to it are recycled. From any thread.</summary>
     /// <exception cref="DiskException">A file that is not needed any more could not be deleted; the journal goes on.</exception>
     public void ReleaseThrough(long index)

@@ -44,6 +44,7 @@ public static class RookeryServer
         ChangesStreamRoute.Map(routes, context);
         ImportRoute.Map(routes, context);
         ExportRoute.Map(routes, context);
+        BackupRoute.Map(routes, context);
     }
 
     private static void Count(EndpointBuilder endpoint, RequestMetrics metrics)

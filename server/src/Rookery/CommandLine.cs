@@ -10,6 +10,8 @@ internal static class CommandLine
         var root = new RootCommand("Rookery, a document database for small machines.")
         {
             ServeCommand.Create(),
+            BackupCommand.Create(),
+            RestoreCommand.Create(),
             ExportCommand.Create(),
         };
         var parsed = root.Parse(arguments);

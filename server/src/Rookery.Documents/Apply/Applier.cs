@@ -147,6 +147,8 @@ internal sealed class Applier : IDisposable
                 return Expire(index, ref command);
             case CommandKind.SetTombstoneHorizon:
                 return new CommandOutcome(index, logTicks, TombstoneHorizon.Raise(_context, command.ReadTombstoneHorizon()));
+            case CommandKind.RenewHistory:
+                return new CommandOutcome(index, logTicks, _databases.RenewHistory(_context, command.ReadRenewHistory()));
             case CommandKind.PutClientConfiguration:
                 return new CommandOutcome(
                     index, logTicks, PutClientConfiguration(new FrameScope(_context.Batch, logTicks), command, _context.Etag));

@@ -29,6 +29,15 @@ internal sealed class DatabaseOperations(NodeState node)
         return null;
     }
 
+    public OperationResult RenewHistory(ApplyContext context, ReadOnlySpan<byte> historyId)
+    {
+        var record = context.Database.Database.Record with { HistoryId = Encoding.ASCII.GetString(historyId) };
+        Span<byte> key = stackalloc byte[Key.MaxBytes];
+        context.Batch.Put(Key.Number(key, 0, Table.Databases, record.Number), context.Etag, record.Encode());
+        node.Replace(context.Database, record);
+        return new OperationResult { Status = OperationStatus.Configured, Etag = context.Etag, LastModifiedTicks = context.LogTicks, Id = record.Name };
+    }
+
     public OperationResult Delete(in FrameScope frame, ReadOnlySpan<byte> nameBytes, long etag)
     {
         string name = Encoding.UTF8.GetString(nameBytes);

@@ -19,7 +19,7 @@ internal sealed class DatabaseState
         _byLowerName = _collections.GetAlternateLookup<ReadOnlySpan<byte>>();
     }
 
-    public Database Database { get; }
+    public Database Database { get; set; }
 
     public uint Number => Database.Number;
 

@@ -75,6 +75,14 @@ internal sealed class NodeState
         _changes.Add(new DatabaseChange(database.Database.Name, Created: false));
     }
 
+    /// <summary>A database goes on under a new record. Readers find it with the frame; subscriptions to the old history end.</summary>
+    public void Replace(DatabaseState database, DatabaseRecord record)
+    {
+        _gone.Add(database.Database);
+        database.Database = new Database(record, _storage);
+        _changes.Add(new DatabaseChange(record.Name, Created: true));
+    }
+
     /// <summary>The node's record for the frame at hand.</summary>
     public NodeRecord Record => new(_lastDatabaseNumber, LastLogTicks);
 

@@ -124,6 +124,16 @@ public static class CommandEncoder
         return buffer;
     }
 
+    /// <summary>Gives a database a new history id, so that no change vector from before matches any more.</summary>
+    /// <param name="database">The database's number.</param>
+    /// <param name="historyId">22 characters made at random by <see cref="HistoryId.Create"/>.</param>
+    public static CommandBuffer RenewHistory(uint database, string historyId)
+    {
+        CommandBuffer buffer = Begin(CommandKind.RenewHistory, database, default);
+        WriteBytes(buffer, Encoding.ASCII.GetBytes(historyId));
+        return buffer;
+    }
+
     private static CommandBuffer Begin(CommandKind kind, uint database, IdempotencyKey key)
     {
         CommandBuffer buffer = CommandBuffer.Rent();

@@ -35,6 +35,9 @@ public enum CommandKind : byte
 
     /// <summary>Stores the client configuration of a database.</summary>
     PutClientConfiguration = 11,
+
+    /// <summary>Gives a database a new history id, after a restore.</summary>
+    RenewHistory = 12,
 }
 
 /// <summary>What one operation of a batch does. Numbers are part of the journal's format.</summary>

@@ -23,7 +23,7 @@ public ref struct CommandReader
         }
 
         Kind = (CommandKind)TakeByte();
-        if (Kind is < CommandKind.Batch or > CommandKind.PutClientConfiguration)
+        if (Kind is < CommandKind.Batch or > CommandKind.RenewHistory)
         {
             throw new CommandFormatException($"A command has kind {(int)Kind}, which this program does not know: start the newer program that wrote it.");
         }
@@ -131,6 +131,9 @@ public ref struct CommandReader
 
     /// <summary>The JSON of <see cref="CommandKind.PutClientConfiguration"/>.</summary>
     public ReadOnlySpan<byte> ReadClientConfiguration() => TakeBytes();
+
+    /// <summary>The new history id of <see cref="CommandKind.RenewHistory"/>.</summary>
+    public ReadOnlySpan<byte> ReadRenewHistory() => TakeBytes();
 
     private Operation TakePut(CommandId id, ExpectedChangeVector expected, byte flags)
     {

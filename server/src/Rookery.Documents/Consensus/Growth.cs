@@ -11,7 +11,8 @@ internal static class Growth
         var reader = new CommandReader(command);
         switch (reader.Kind)
         {
-            case CommandKind.DeleteDatabases or CommandKind.ExpireDocuments or CommandKind.SetTombstoneHorizon or CommandKind.HiloReturn:
+            case CommandKind.DeleteDatabases or CommandKind.ExpireDocuments or CommandKind.SetTombstoneHorizon or CommandKind.HiloReturn
+                or CommandKind.RenewHistory:
                 return false;
             case CommandKind.Batch:
                 while (reader.TryReadOperation(out var operation))

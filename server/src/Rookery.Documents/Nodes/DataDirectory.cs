@@ -13,7 +13,11 @@ internal sealed class DataDirectory : IDisposable
     /// <summary>The version of the layout and of every format in it that has no version of its own.</summary>
     public const int FormatVersion = 1;
 
+    /// <summary>The name of the lock file.</summary>
+    public const string LockName = "lock";
+
     private const string Heading = "rookery data format ";
+    private const string UnfinishedMark = "restore-unfinished";
 
     private readonly IDisk _disk;
     private readonly IDisposable _lock;
@@ -36,13 +40,16 @@ internal sealed class DataDirectory : IDisposable
     public string StoragePath => StoragePathOf(Path);
 
     /// <summary>Whether nothing was ever completed here: the format file is written when journal and storage exist.</summary>
-    public bool IsNew => !_disk.Exists(FormatPath(Path));
+    public bool IsNew => IsNewAt(_disk, Path);
 
     /// <summary>The node's random identity; empty while the directory is new.</summary>
     public string NodeId { get; private set; } = string.Empty;
 
     /// <summary>The cluster's random identity; empty while the directory is new.</summary>
     public string ClusterId { get; private set; } = string.Empty;
+
+    /// <summary>Whether nothing was ever completed in a directory.</summary>
+    public static bool IsNewAt(IDisk disk, string directory) => !disk.Exists(FormatPath(directory));
 
     public static string StoragePathOf(string directory) => System.IO.Path.Combine(directory, "storage");
 
@@ -82,9 +89,15 @@ internal sealed class DataDirectory : IDisposable
     }
 
     /// <summary>Reads the format file, and refuses a directory whose journal has gone: beginning a new one would forget what was acknowledged.</summary>
-    /// <exception cref="DataFormatException">It was written by a newer version, is no data directory, or lacks its journal.</exception>
-    public void Check()
+    /// <param name="mayBeUnfinished">Whether this is the restore that is not finished yet.</param>
+    /// <exception cref="DataFormatException">It was written by a newer version, is no data directory, lacks its journal, or holds a restore that did not finish.</exception>
+    public void Check(bool mayBeUnfinished)
     {
+        if (!mayBeUnfinished && IsUnfinished(_disk, Path))
+        {
+            throw new DataFormatException($"{Path} holds a restore that did not finish. Delete the directory and run `rookery restore` again.");
+        }
+
         _disk.CreateDirectory(StoragePath);
         _disk.SyncDirectory(Path);
         if (IsNew)
@@ -131,12 +144,34 @@ internal sealed class DataDirectory : IDisposable
         disk.SyncDirectory(path);
     }
 
+    /// <summary>Marks a directory as one that no node opens, durably, before the first file of a restore is written.</summary>
+    public static void MarkUnfinished(IDisk disk, string path)
+    {
+        using (var mark = disk.Open(System.IO.Path.Combine(path, UnfinishedMark), DiskOpen.CreateNew))
+        {
+            mark.Sync();
+        }
+
+        disk.SyncDirectory(path);
+    }
+
+    /// <summary>Takes the mark back when everything else is durable.</summary>
+    public static void MarkFinished(IDisk disk, string path)
+    {
+        disk.SyncDirectory(path);
+        disk.Delete(System.IO.Path.Combine(path, UnfinishedMark));
+        disk.SyncDirectory(path);
+    }
+
+    /// <summary>Whether a directory carries the mark.</summary>
+    public static bool IsUnfinished(IDisk disk, string path) => disk.Exists(System.IO.Path.Combine(path, UnfinishedMark));
+
     /// <summary>Takes the lock file of a directory.</summary>
     public static IDisposable Lock(IDisk disk, string path)
     {
         try
         {
-            return disk.Lock(System.IO.Path.Combine(path, "lock"));
+            return disk.Lock(System.IO.Path.Combine(path, LockName));
         }
         catch (DiskException refused) when (refused.Error == Errno.WouldBlock)
         {

@@ -65,6 +65,9 @@ public sealed class Node : IDisposable
     /// <summary>Flushes, merges and other steps of background work since the start. Rises while the node works on its own.</summary>
     public long BackgroundSteps => _maintenance?.Steps ?? 0;
 
+    /// <summary>Whether a node, or a restore, has begun to keep data here.</summary>
+    public static bool IsDataDirectory(IDisk disk, string directory) => !DataDirectory.IsNewAt(disk, directory) || DataDirectory.IsUnfinished(disk, directory);
+
     /// <summary>Opens a node and starts its threads.</summary>
     /// <param name="options">Where the data is.</param>
     /// <param name="disk">The disk.</param>
@@ -104,6 +107,12 @@ public sealed class Node : IDisposable
         Space = _core.Space.State,
         Storage = _core.Storage.Statistics(),
     };
+
+    /// <summary>Begins a backup, which the caller reads and disposes before it stops the node. One at a time.</summary>
+    /// <exception cref="BackupException">One is being taken already, the data is damaged, or the node is in diagnosis mode.</exception>
+    /// <exception cref="IOException">The disk refused the checkpoint.</exception>
+    public Task<NodeBackup> BeginBackupAsync() =>
+        _core is not null && Diagnosis is null ? _maintenance!.BeginBackupAsync() : throw new BackupException(Diagnosis!);
 
     /// <summary>Ends cleanly: what is queued is finished, new commands are refused, a clean-stop frame is written. Nothing else is.</summary>
     public void StopCleanly()

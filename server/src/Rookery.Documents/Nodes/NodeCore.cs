@@ -16,18 +16,27 @@ internal sealed class NodeCore : IDisposable
 
     private readonly DataDirectory _directory;
     private readonly NodeOptions _options;
+    private readonly IDisk _disk;
+    private readonly IIoRecorder _io;
+    private readonly TimeProvider _time;
     private Applier _applier = null!;
 
-    private NodeCore(DataDirectory directory, NodeOptions options, TimeProvider time)
+    private NodeCore(DataDirectory directory, NodeOptions options, IDisk disk, IIoRecorder io, TimeProvider time)
     {
         Pacer = new DutyCyclePacer(time) { Share = 1 };
         _directory = directory;
         _options = options;
+        _disk = disk;
+        _io = io;
+        _time = time;
     }
 
     public string NodeId => _directory.NodeId;
 
     public string ClusterId => _directory.ClusterId;
+
+    /// <summary>Where a backup keeps the runs it copies: on their own file system, because they are hard links.</summary>
+    public string CheckpointPath => Path.Combine(_directory.Path, "checkpoint");
 
     public DatabaseCatalog Databases { get; } = new();
 
@@ -48,10 +57,10 @@ internal sealed class NodeCore : IDisposable
     /// <exception cref="IOException">The data cannot be opened; the message says why. Nothing is open then.</exception>
     public static NodeCore Open(NodeOptions options, IDisk disk, MemoryBudget memory, IIoRecorder io, TimeProvider time, bool answersInline)
     {
-        var core = new NodeCore(DataDirectory.Lock(disk, options.DataDirectory, options.JournalDirectory), options, time);
+        var core = new NodeCore(DataDirectory.Lock(disk, options.DataDirectory, options.JournalDirectory), options, disk, io, time);
         try
         {
-            core.OpenData(disk, memory, io, time, answersInline);
+            core.OpenData(memory, answersInline);
             return core;
         }
         catch
@@ -73,6 +82,10 @@ internal sealed class NodeCore : IDisposable
         return (Storage.FlushDue && Storage.Flush()) || Journal.PrepareSpare() || Storage.CompactOnce();
     }
 
+    /// <summary>Begins a backup. On the thread that calls <see cref="WorkOnce"/>, or while there is none.</summary>
+    /// <exception cref="BackupException">One is being taken already, or the data is damaged.</exception>
+    public NodeBackup BeginBackup() => NodeBackup.Begin(this, _disk, _io, _time);
+
     /// <summary>Notes in the journal that the node stopped in order. Nothing is flushed: the journal has everything.</summary>
     public void StopCleanly() => Journal.StopCleanly();
 
@@ -87,12 +100,13 @@ internal sealed class NodeCore : IDisposable
         _directory.Dispose();
     }
 
-    private void OpenData(IDisk disk, MemoryBudget memory, IIoRecorder io, TimeProvider time, bool answersInline)
+    private void OpenData(MemoryBudget memory, bool answersInline)
     {
-        _directory.Check();
-        Storage = StorageEngine.Open(disk, StorageOptionsOf(_options, _directory.StoragePath) with { Pacer = Pacer }, memory, io, time);
+        _directory.Check(_options.IsRestoring);
+        NodeBackup.RemoveCheckpoint(_disk, CheckpointPath);
+        Storage = StorageEngine.Open(_disk, StorageOptionsOf(_options, _directory.StoragePath) with { Pacer = Pacer }, memory, _io, _time);
         TellDamage();
-        Journal = OpenJournal(disk, io);
+        Journal = OpenJournal();
         if (_directory.IsNew && Journal.LastIndex > 0)
         {
             throw new DataFormatException(
@@ -104,14 +118,14 @@ internal sealed class NodeCore : IDisposable
         Replay.Run(Journal, Storage, _applier);
         _directory.Complete();
         long inFlight = _options.InFlightBytes > 0 ? _options.InFlightBytes : Math.Max(memory.TotalBytes / 8, 8 << 20);
-        Space = new SpaceReserve(disk, _options.DataDirectory, _options.Reserve, TimeSpan.FromSeconds(1), time);
+        Space = new SpaceReserve(_disk, _options.DataDirectory, _options.Reserve, TimeSpan.FromSeconds(1), _time);
         Consensus = new SingleNodeConsensus(
             Journal,
             _applier,
-            new Admission(inFlight, time),
+            new Admission(inFlight, _time),
             Space,
             _options.NodeTag,
-            time)
+            _time)
         {
             AnswersInline = answersInline,
         };
@@ -139,16 +153,16 @@ internal sealed class NodeCore : IDisposable
         }
     }
 
-    private NodeJournal OpenJournal(IDisk disk, IIoRecorder io)
+    private NodeJournal OpenJournal()
     {
         var durable = Storage.Durable;
         try
         {
             return NodeJournal.Open(
-                disk,
+                _disk,
                 new JournalOptions { Directory = _directory.JournalPath, SegmentBytes = _options.SegmentBytes },
                 new JournalKnowledge(durable.Index, durable.Term, HasPeers: false),
-                io);
+                _io);
         }
         catch (DiskException refused) when (refused.Error == Errno.WouldBlock)
         {

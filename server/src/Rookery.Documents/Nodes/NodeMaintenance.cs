@@ -16,6 +16,7 @@ internal sealed class NodeMaintenance : IDisposable
     private readonly Action<string>? _troubleFound;
     private readonly Thread _thread;
     private readonly object _gate = new();
+    private readonly Queue<TaskCompletionSource<NodeBackup>> _backups = new();
     private readonly ITimer _timer;
     private readonly ManualResetEventSlim _stopping = new();
     private bool _hasWork = true;
@@ -53,10 +54,33 @@ internal sealed class NodeMaintenance : IDisposable
         }
     }
 
+    /// <summary>Begins a backup on this thread, between two steps.</summary>
+    /// <exception cref="IOException">It could not begin, or the node is stopping.</exception>
+    public Task<NodeBackup> BeginBackupAsync()
+    {
+        var asked = new TaskCompletionSource<NodeBackup>(TaskCreationOptions.RunContinuationsAsynchronously);
+        lock (_gate)
+        {
+            if (_stopping.IsSet)
+            {
+                throw new BackupException("The node is stopping.");
+            }
+
+            _backups.Enqueue(asked);
+        }
+
+        Wake();
+        return asked.Task;
+    }
+
     /// <summary>Ends the thread after the step at hand.</summary>
     public void Dispose()
     {
-        _stopping.Set();
+        lock (_gate)
+        {
+            _stopping.Set();
+        }
+
         _core.Pacer.Dispose();                          // ends its rests
         _timer.Dispose();
         Wake();
@@ -100,6 +124,11 @@ internal sealed class NodeMaintenance : IDisposable
                 Sleep();
             }
         }
+
+        while (NextBackup() is { } late)
+        {
+            late.SetException(new BackupException("The node is stopping."));
+        }
     }
 
     private void Work()
@@ -107,6 +136,7 @@ internal sealed class NodeMaintenance : IDisposable
         long before = _steps;
         do
         {
+            BeginBackups();
             if (Volatile.Read(ref _isRoundDue))
             {
                 Volatile.Write(ref _isRoundDue, false);
@@ -118,6 +148,29 @@ internal sealed class NodeMaintenance : IDisposable
         if (_steps > before)
         {
             _housekeeping.WorkEnded();
+        }
+    }
+
+    private void BeginBackups()
+    {
+        while (NextBackup() is { } asked)
+        {
+            try
+            {
+                asked.SetResult(_core.BeginBackup());
+            }
+            catch (IOException failure)
+            {
+                asked.SetException(failure);
+            }
+        }
+    }
+
+    private TaskCompletionSource<NodeBackup>? NextBackup()
+    {
+        lock (_gate)
+        {
+            return _backups.TryDequeue(out var asked) ? asked : null;
         }
     }
 

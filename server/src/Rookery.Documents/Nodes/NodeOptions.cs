@@ -3,7 +3,7 @@ using Rookery.Disk;
 namespace Rookery.Documents;
 
 /// <summary>What a node needs to know to open its data.</summary>
-public sealed class NodeOptions
+public sealed record NodeOptions
 {
     /// <summary>The data directory, absolute. Created when it does not exist.</summary>
     public required string DataDirectory { get; init; }
@@ -34,4 +34,7 @@ public sealed class NodeOptions
 
     /// <summary>How often expired documents are looked for.</summary>
     public TimeSpan ExpirationInterval { get; init; } = TimeSpan.FromSeconds(60);
+
+    /// <summary>Opens a directory whose restore is not finished: for the restore itself.</summary>
+    internal bool IsRestoring { get; init; }
 }

@@ -1,0 +1,9 @@
+namespace Rookery.Documents;
+
+/// <summary>A backup cannot be taken, is incomplete or is damaged. The message says what, where and what to do.</summary>
+/// <param name="message">One or two sentences.</param>
+public sealed class BackupException(string message) : IOException(message);
+
+/// <summary>A directory that must be empty holds something, so nothing was written to it.</summary>
+/// <param name="message">One sentence.</param>
+public sealed class DirectoryNotEmptyException(string message) : IOException(message);

@@ -1,0 +1,86 @@
+using System.Buffers;
+using System.Buffers.Binary;
+using Rookery.Disk;
+using Rookery.Journal;
+
+namespace Rookery.Documents;
+
+/// <summary>
+/// The file <c>frames</c> of a backup: the entries of the journal behind the checkpoint, in order. It begins with <see cref="Preamble"/>; an entry is
+/// <c>[u32 payload length][u8 type][i64 index][i64 term][i64 operations before][u32 operations][u32 CRC-32C of all that][payload]</c>, little-endian; the CRC covers the payload too.
+/// </summary>
+internal static class BackupFrames
+{
+    /// <summary>The name of the file.</summary>
+    public const string FileName = "frames";
+
+    private const int HeadBytes = 37;
+    private const int ChecksumOffset = HeadBytes - sizeof(uint);
+
+    /// <summary>What the file begins with; it names the version of the format.</summary>
+    public static ReadOnlySpan<byte> Preamble => "rookery frames 1\n"u8;
+
+    public static void Write(IBufferWriter<byte> output, in JournalFrame frame)
+    {
+        Span<byte> head = output.GetSpan(HeadBytes);
+        BinaryPrimitives.WriteInt32LittleEndian(head, frame.Payload.Length);
+        head[4] = (byte)frame.Type;
+        BinaryPrimitives.WriteInt64LittleEndian(head[5..], frame.Index);
+        BinaryPrimitives.WriteInt64LittleEndian(head[13..], frame.Term);
+        BinaryPrimitives.WriteInt64LittleEndian(head[21..], frame.OperationsBefore);
+        BinaryPrimitives.WriteInt32LittleEndian(head[29..], frame.OperationCount);
+        BinaryPrimitives.WriteUInt32LittleEndian(head[ChecksumOffset..], ChecksumOf(head[..ChecksumOffset], frame.Payload.Span));
+        output.Advance(HeadBytes);
+        output.Write(frame.Payload.Span);
+    }
+
+    /// <summary>Reads all entries; a frame is valid until the next one is asked for.</summary>
+    /// <exception cref="BackupException">An entry is damaged.</exception>
+    public static IEnumerable<JournalFrame> Read(IDiskFile file)
+    {
+        byte[] head = new byte[HeadBytes];
+        long offset = Preamble.Length;
+        if (file.Read(head.AsSpan(0, Preamble.Length), 0) < Preamble.Length || !head.AsSpan(0, Preamble.Length).SequenceEqual(Preamble))
+        {
+            throw new BackupException($"{file.Path} is no file of frames that this version of Rookery reads. Restore with the version that took the backup.");
+        }
+
+        while (offset < file.Length)
+        {
+            if (file.Read(head, offset) < HeadBytes)
+            {
+                throw Damaged(file, offset);
+            }
+
+            int length = BinaryPrimitives.ReadInt32LittleEndian(head);
+            if (length < 0 || length > file.Length - offset - HeadBytes)
+            {
+                throw Damaged(file, offset);
+            }
+
+            byte[] payload = new byte[length];
+            file.Read(payload, offset + HeadBytes);
+            if (ChecksumOf(head.AsSpan(0, ChecksumOffset), payload) != BinaryPrimitives.ReadUInt32LittleEndian(head.AsSpan(ChecksumOffset)))
+            {
+                throw Damaged(file, offset);
+            }
+
+            yield return Decode(head, payload);
+            offset += HeadBytes + length;
+        }
+    }
+
+    private static JournalFrame Decode(ReadOnlySpan<byte> head, byte[] payload) => new(
+        (FrameType)head[4],
+        BinaryPrimitives.ReadInt64LittleEndian(head[5..]),
+        BinaryPrimitives.ReadInt64LittleEndian(head[13..]),
+        BinaryPrimitives.ReadInt64LittleEndian(head[21..]),
+        BinaryPrimitives.ReadInt32LittleEndian(head[29..]),
+        payload);
+
+    private static uint ChecksumOf(ReadOnlySpan<byte> head, ReadOnlySpan<byte> payload) =>
+        Checksum.Finish(Checksum.Append(Checksum.Append(Checksum.Start, head), payload));
+
+    private static BackupException Damaged(IDiskFile file, long offset) =>
+        new($"{file.Path} is damaged at byte {offset}: the checksum of an entry does not match. Use another backup.");
+}

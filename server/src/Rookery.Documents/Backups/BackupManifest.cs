@@ -1,0 +1,125 @@
+using System.Globalization;
+using System.Text;
+using Rookery.Disk;
+
+namespace Rookery.Documents;
+
+/// <summary>A file of a backup.</summary>
+/// <param name="Name">Its path within the backup, with a slash between.</param>
+/// <param name="Bytes">Its length.</param>
+/// <param name="Checksum">CRC-32C of its bytes.</param>
+internal sealed record BackupFile(string Name, long Bytes, uint Checksum);
+
+/// <summary>
+/// The file <c>backup.manifest</c>: lines of text, "key value", the first naming the format, the last the CRC-32C of those before. It is written when everything
+/// else is durable and was read back, so a directory without it holds no backup.
+/// </summary>
+internal sealed record BackupManifest(IReadOnlyList<string> Heading, IReadOnlyList<BackupFile> Files)
+{
+    public const string FileName = "backup.manifest";
+
+    private const int FormatVersion = 1;
+    private const string FirstKey = "rookery backup format ";
+    private const string DatabaseKey = "database ";
+    private const string FileKey = "file ";
+    private const string ChecksumKey = "checksum ";
+
+    /// <summary>The names of the databases in it.</summary>
+    public IEnumerable<string> Databases => Heading.Where(line => line.StartsWith(DatabaseKey, StringComparison.Ordinal)).Select(line => line[DatabaseKey.Length..]);
+
+    /// <summary>Bytes of all files.</summary>
+    public long TotalBytes => Files.Sum(file => file.Bytes);
+
+    /// <summary>The lines before the files.</summary>
+    public static string HeadingOf(string nodeId, string clusterId, DateTimeOffset taken, long throughIndex, long throughEtag, IEnumerable<string> databases)
+    {
+        var text = new StringBuilder();
+        text.Append(CultureInfo.InvariantCulture, $"{FirstKey}{FormatVersion}\nnode {nodeId}\ncluster {clusterId}\ntaken {taken.UtcDateTime:O}\n");
+        text.Append(CultureInfo.InvariantCulture, $"through-index {throughIndex}\nthrough-etag {throughEtag}\n");
+        foreach (string name in databases)
+        {
+            text.Append(DatabaseKey).Append(name).Append('\n');
+        }
+
+        return text.ToString();
+    }
+
+    /// <summary>Makes the manifest durable under its name, all at once.</summary>
+    public static void Write(IDisk disk, string directory, string heading, IEnumerable<BackupFile> files)
+    {
+        var text = new StringBuilder(heading);
+        foreach (var file in files)
+        {
+            text.Append(CultureInfo.InvariantCulture, $"{FileKey}{file.Checksum:x8} {file.Bytes} {file.Name}\n");
+        }
+
+        byte[] lines = Encoding.UTF8.GetBytes(text.ToString());
+        byte[] bytes = [.. lines, .. Encoding.ASCII.GetBytes($"{ChecksumKey}{Checksum.Of(lines):x8}\n")];
+        string path = Path.Join(directory, FileName);
+        using (var file = disk.Open(path + ".new", DiskOpen.CreateNew))
+        {
+            file.Write(bytes, 0);
+            file.Sync();
+        }
+
+        disk.Rename(path + ".new", path);
+        disk.SyncDirectory(directory);          // from here it is a backup
+    }
+
+    /// <summary>Whether a directory holds files of a backup and no manifest.</summary>
+    public static bool IsUnfinished(IDisk disk, string directory) =>
+        disk.Exists(Path.Join(directory, BackupFrames.FileName)) && !disk.Exists(Path.Join(directory, FileName));
+
+    /// <summary>Reads the manifest of a directory.</summary>
+    /// <exception cref="BackupException">There is none, it is damaged, or a newer version wrote it.</exception>
+    public static BackupManifest Read(IDisk disk, string directory)
+    {
+        string path = Path.Join(directory, FileName);
+        if (!disk.Exists(directory))
+        {
+            throw new BackupException($"There is no directory {directory}.");
+        }
+
+        if (!disk.Exists(path))
+        {
+            throw new BackupException($"{directory} holds no complete backup: there is no {FileName} in it. A backup that was interrupted looks like this. Use another one.");
+        }
+
+        byte[] bytes;
+        using (var file = disk.Open(path, DiskOpen.Read))
+        {
+            bytes = new byte[file.Length];
+            file.Read(bytes, 0);
+        }
+
+        return Parse(bytes) ?? throw new BackupException($"{path} is damaged: its checksum does not match. Use another backup.");
+    }
+
+    private static BackupManifest? Parse(byte[] bytes)
+    {
+        string text = Encoding.UTF8.GetString(bytes);
+        int end = text.LastIndexOf('\n' + ChecksumKey, StringComparison.Ordinal) + 1;
+        uint checksum = Checksum.Of(bytes.AsSpan(0, Math.Max(0, bytes.Length - ChecksumKey.Length - 9)));
+        if (end == 0 || !string.Equals(text[end..], $"{ChecksumKey}{checksum:x8}\n", StringComparison.Ordinal))
+        {
+            return null;
+        }
+
+        string[] lines = text[..end].Split('\n', StringSplitOptions.RemoveEmptyEntries);
+        if (!string.Equals(lines[0], FirstKey + FormatVersion.ToString(CultureInfo.InvariantCulture), StringComparison.Ordinal))
+        {
+            throw new BackupException($"The backup says \"{lines[0]}\", and this version of Rookery reads format {FormatVersion}. Restore with the version that took it.");
+        }
+
+        return new BackupManifest(
+            [.. lines.Where(line => !line.StartsWith(FileKey, StringComparison.Ordinal))],
+            [.. lines.Where(line => line.StartsWith(FileKey, StringComparison.Ordinal)).Select(ParseFile)]);
+    }
+
+    private static BackupFile ParseFile(string line)
+    {
+        string[] fields = line.Split(' ', 4);
+        return new BackupFile(
+            fields[3], long.Parse(fields[2], CultureInfo.InvariantCulture), uint.Parse(fields[1], NumberStyles.HexNumber, CultureInfo.InvariantCulture));
+    }
+}

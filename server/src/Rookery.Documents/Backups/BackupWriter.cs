@@ -1,0 +1,141 @@
+using System.Text;
+using Rookery.Disk;
+using Rookery.Storage;
+
+namespace Rookery.Documents;
+
+/// <summary>
+/// Writes the pieces of a backup into an empty directory. Only when every file is durable and was read back does it write the manifest, without which the
+/// directory holds no backup.
+/// </summary>
+public sealed class BackupWriter : IDisposable
+{
+    private readonly IDisk _disk;
+    private readonly List<BackupFile> _files = [];
+    private IDiskFile? _file;
+    private string _name = string.Empty;
+    private string? _heading;
+    private long _offset;
+    private uint _checksum;
+
+    /// <summary>Begins a backup in a directory, which is made when it is missing.</summary>
+    /// <exception cref="DirectoryNotEmptyException">It is not empty. Nothing was written.</exception>
+    /// <exception cref="DiskException">It cannot be made.</exception>
+    public BackupWriter(IDisk disk, string directory)
+    {
+        _disk = disk;
+        Directory = directory;
+        if (!DurableFiles.IsEmpty(disk, directory))
+        {
+            throw new DirectoryNotEmptyException(BackupManifest.IsUnfinished(disk, directory)
+                ? $"{directory} holds a backup that did not finish. Delete it, or name another directory."
+                : $"{directory} is not empty. Name an empty directory, or a new one, for each backup.");
+        }
+
+        DataDirectory.CreateDurably(disk, directory);
+        DataDirectory.CreateDurably(disk, Path.Join(directory, NodeBackup.StorageFolder));
+    }
+
+    /// <summary>The directory.</summary>
+    public string Directory { get; }
+
+    /// <summary>Files written so far.</summary>
+    public int Files => _files.Count;
+
+    /// <summary>Bytes written so far.</summary>
+    public long Bytes { get; private set; }
+
+    /// <summary>Takes the next piece.</summary>
+    /// <returns>False when it was the last: then <see cref="Complete"/> follows.</returns>
+    /// <exception cref="BackupException">The pieces are not those of a backup.</exception>
+    public bool Take(in BackupPiece piece)
+    {
+        switch (piece.Kind)
+        {
+            case BackupPieceKind.File:
+                EndFile();
+                BeginFile(Encoding.UTF8.GetString(piece.Bytes.Span));
+                return true;
+            case BackupPieceKind.Content when _file is not null:
+                DurableFiles.Append(_file, piece.Bytes.Span, ref _offset);
+                _checksum = Checksum.Append(_checksum, piece.Bytes.Span);
+                Bytes += piece.Bytes.Length;
+                return true;
+            case BackupPieceKind.End:
+                EndFile();
+                _heading = Encoding.UTF8.GetString(piece.Bytes.Span);
+                return false;
+            default:
+                throw new BackupException($"The node sent a piece of kind {(int)piece.Kind} where this version of Rookery expects none. Use the `rookery` of the node's version.");
+        }
+    }
+
+    /// <summary>Reads everything back, checks every block of every run, and makes it a backup.</summary>
+    /// <param name="memory">For the check.</param>
+    /// <param name="io">Is told of the check's reads.</param>
+    /// <param name="time">The clock.</param>
+    /// <exception cref="BackupException">What was read back is not what was sent, or was damaged on the node already.</exception>
+    public void Complete(MemoryBudget memory, IIoRecorder io, TimeProvider time)
+    {
+        Invariant.Holds(_heading is not null, "a backup is completed after its last piece");
+        _disk.SyncDirectory(Path.Join(Directory, NodeBackup.StorageFolder));
+        _disk.SyncDirectory(Directory);
+        foreach (var expected in _files)
+        {
+            using var file = _disk.Open(Path.Join(Directory, expected.Name), DiskOpen.Read);
+            if (file.Length != expected.Bytes || DurableFiles.Read(file, take: null) != expected.Checksum)
+            {
+                throw new BackupException($"{file.Path} does not read back as it was written: the device loses or changes data. Use another device.");
+            }
+        }
+
+        CheckRuns(memory, io, time);
+        BackupManifest.Write(_disk, Directory, _heading, _files);
+    }
+
+    /// <inheritdoc/>
+    public void Dispose() => _file?.Dispose();
+
+    // The transfer was checked already; this finds what was rotten on the node, where a backup must not hide it.
+    private void CheckRuns(MemoryBudget memory, IIoRecorder io, TimeProvider time)
+    {
+        var options = NodeCore.StorageOptionsOf(new NodeOptions { DataDirectory = Directory }, Path.Join(Directory, NodeBackup.StorageFolder));
+        using var storage = StorageEngine.Open(_disk, options with { ReadOnly = true }, memory, io, time);
+        while (!storage.ScrubOnce(BackupPiece.MaxBytes))
+        {
+        }
+
+        if (storage.Statistics().Damage is [var damage, ..])
+        {
+            throw new BackupException($"The node's data is damaged, and so is this copy of it, which is no backup: {damage.Sentence} Restore an earlier backup, or export what can be read.");
+        }
+    }
+
+    private void BeginFile(string name)
+    {
+        // Names come from a connection: they must not lead out of the directory.
+        string[] parts = name.Split('/');
+        if (parts is not ([BackupFrames.FileName] or [NodeBackup.StorageFolder, _]) || !parts[^1].All(letter => char.IsAsciiLetterOrDigit(letter) || letter is '-' or '.') || parts[^1].StartsWith('.'))
+        {
+            throw new BackupException($"The node sent a file named \"{name}\", which no backup has. Use the `rookery` of the node's version.");
+        }
+
+        _name = name;
+        _file = _disk.Open(Path.Join(Directory, name), DiskOpen.CreateNew);
+        _offset = 0;
+        _checksum = Checksum.Start;
+    }
+
+    private void EndFile()
+    {
+        if (_file is null)
+        {
+            return;
+        }
+
+        _file.Sync();
+        _file.Dispose();
+        _file = null;
+        _files.Add(new BackupFile(_name, _offset, Checksum.Finish(_checksum)));
+    }
+}

@@ -1,0 +1,45 @@
+using Rookery.Disk;
+
+namespace Rookery.Documents;
+
+/// <summary>Work with files that backup and restore share.</summary>
+internal static class DurableFiles
+{
+    // A card that is asked to sync more at once holds up everybody else who syncs.
+    private const int BytesBetweenSyncs = 512 << 10;
+
+    // What mkfs leaves at the top of a new file system.
+    private const string LostAndFound = "lost+found";
+
+    /// <summary>Whether a directory is missing or empty, apart from a name that does not count.</summary>
+    public static bool IsEmpty(IDisk disk, string path, string apartFrom = LostAndFound) =>
+        !disk.Exists(path) || disk.List(path).All(name => name is LostAndFound || string.Equals(name, apartFrom, StringComparison.Ordinal));
+
+    /// <summary>Appends to a file and syncs it each 512 KiB.</summary>
+    public static void Append(IDiskFile file, ReadOnlySpan<byte> bytes, ref long offset)
+    {
+        file.Write(bytes, offset);
+        long before = offset;
+        offset += bytes.Length;
+        if (before / BytesBetweenSyncs != offset / BytesBetweenSyncs)
+        {
+            file.Sync();
+        }
+    }
+
+    /// <summary>Reads a file from its beginning in pieces of up to 256 KiB, and gives its checksum.</summary>
+    public static uint Read(IDiskFile file, Action<ReadOnlyMemory<byte>>? take)
+    {
+        byte[] buffer = new byte[BackupPiece.MaxBytes];
+        uint state = Checksum.Start;
+        long offset = 0;
+        for (int read = file.Read(buffer, 0); read > 0; read = file.Read(buffer, offset))
+        {
+            state = Checksum.Append(state, buffer.AsSpan(0, read));
+            take?.Invoke(buffer.AsMemory(0, read));
+            offset += read;
+        }
+
+        return Checksum.Finish(state);
+    }
+}

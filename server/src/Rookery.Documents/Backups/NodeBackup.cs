@@ -1,0 +1,166 @@
+using System.Buffers;
+using System.Text;
+using Rookery.Disk;
+using Rookery.Journal;
+
+namespace Rookery.Documents;
+
+/// <summary>
+/// A backup of an opened node while it is read: a checkpoint of the storage (runs by hard links, in the data directory) and the entries of the journal behind it,
+/// through the last one that was durable when the backup began. Writes go on meanwhile. Disposing it gives the checkpoint's space back.
+/// </summary>
+public sealed class NodeBackup : IDisposable
+{
+    /// <summary>The folder of the run files and their manifest within a backup.</summary>
+    internal const string StorageFolder = "storage";
+
+    private readonly IDisk _disk;
+    private readonly IIoRecorder _io;
+    private readonly JournalReader _journal;
+    private readonly string _checkpoint;
+    private readonly Func<long, long, string> _headingThrough;
+    private readonly byte[] _buffer = new byte[BackupPiece.MaxBytes];
+    private long _throughIndex;
+    private long _throughEtag;
+
+    private NodeBackup(IDisk disk, IIoRecorder io, JournalReader journal, string checkpoint, Func<long, long, string> headingThrough)
+    {
+        _disk = disk;
+        _io = io;
+        _journal = journal;
+        _checkpoint = checkpoint;
+        _headingThrough = headingThrough;
+    }
+
+    /// <summary>Begins a backup. On the thread that does background work, or while there is none.</summary>
+    /// <exception cref="BackupException">One is being taken already, or the data is damaged.</exception>
+    internal static NodeBackup Begin(NodeCore core, IDisk disk, IIoRecorder io, TimeProvider time)
+    {
+        if (core.Storage.Statistics().Damage is [var damage, ..])
+        {
+            throw new BackupException($"No backup is taken, because a part of the data cannot be read: {damage.Sentence} Restore an earlier backup, or export what can be read.");
+        }
+
+        if (disk.Exists(core.CheckpointPath))
+        {
+            throw new BackupException($"A backup of this node is being taken already (its checkpoint is {core.CheckpointPath}). Wait until it is done.");
+        }
+
+        // The reader first: it keeps the journal's segments, so that whatever the checkpoint lacks is among its entries.
+        var journal = core.Journal.Read();
+        try
+        {
+            var begun = time.GetUtcNow();
+            var names = core.Databases.All.Select(database => database.Name).ToArray();
+            var position = core.Storage.Checkpoint(core.CheckpointPath);
+            string Heading(long index, long etag) => BackupManifest.HeadingOf(core.NodeId, core.ClusterId, begun, index, etag, names);
+            return new NodeBackup(disk, io, journal, core.CheckpointPath, Heading) { _throughIndex = position.Index, _throughEtag = position.Sequence };
+        }
+        catch
+        {
+            journal.Dispose();
+            RemoveCheckpoint(disk, core.CheckpointPath);
+            throw;
+        }
+    }
+
+    /// <summary>Deletes what a backup left that did not end, if any.</summary>
+    internal static void RemoveCheckpoint(IDisk disk, string checkpoint)
+    {
+        if (!disk.Exists(checkpoint))
+        {
+            return;
+        }
+
+        foreach (string name in disk.List(checkpoint))
+        {
+            disk.Delete(Path.Join(checkpoint, name));
+        }
+
+        disk.DeleteDirectory(checkpoint);
+    }
+
+    /// <summary>The whole backup, once, in pieces. The last one is its <see cref="BackupPieceKind.End"/>.</summary>
+    /// <exception cref="IOException">A file cannot be read, or an entry of the journal is damaged.</exception>
+    public IEnumerable<BackupPiece> Read()
+    {
+        yield return FileNamed(BackupFrames.FileName);
+        foreach (var content in ReadFrames())
+        {
+            yield return new BackupPiece(BackupPieceKind.Content, content);
+        }
+
+        foreach (string name in _disk.List(_checkpoint))
+        {
+            yield return FileNamed($"{StorageFolder}/{name}");
+            foreach (var content in ReadFile(Path.Join(_checkpoint, name)))
+            {
+                yield return new BackupPiece(BackupPieceKind.Content, content);
+            }
+        }
+
+        yield return new BackupPiece(BackupPieceKind.End, Encoding.UTF8.GetBytes(_headingThrough(_throughIndex, _throughEtag)));
+    }
+
+    /// <inheritdoc/>
+    public void Dispose()
+    {
+        _journal.Dispose();
+        RemoveCheckpoint(_disk, _checkpoint);
+    }
+
+    private static BackupPiece FileNamed(string name) => new(BackupPieceKind.File, Encoding.UTF8.GetBytes(name));
+
+    // Before the runs, because a segment that waits for its reader is not recycled.
+    private IEnumerable<ReadOnlyMemory<byte>> ReadFrames()
+    {
+        var gathered = new ArrayBufferWriter<byte>(BackupPiece.MaxBytes);
+        gathered.Write(BackupFrames.Preamble);
+        while (_journal.Next(out var frame))
+        {
+            if (frame.Index <= _throughIndex)
+            {
+                continue;
+            }
+
+            BackupFrames.Write(gathered, frame);
+            _throughIndex = frame.Index;
+            _throughEtag = frame.OperationsBefore + frame.OperationCount;
+            if (gathered.WrittenCount >= BackupPiece.MaxBytes)
+            {
+                foreach (var piece in Split(gathered.WrittenMemory))
+                {
+                    yield return piece;
+                }
+
+                gathered.ResetWrittenCount();
+            }
+        }
+
+        foreach (var piece in Split(gathered.WrittenMemory))
+        {
+            yield return piece;
+        }
+    }
+
+    private static IEnumerable<ReadOnlyMemory<byte>> Split(ReadOnlyMemory<byte> bytes)
+    {
+        for (int at = 0; at < bytes.Length; at += BackupPiece.MaxBytes)
+        {
+            yield return bytes.Slice(at, Math.Min(BackupPiece.MaxBytes, bytes.Length - at));
+        }
+    }
+
+    private IEnumerable<ReadOnlyMemory<byte>> ReadFile(string path)
+    {
+        using var file = _disk.Open(path, DiskOpen.Read);
+        for (long offset = 0; offset < file.Length;)
+        {
+            long begun = _io.Begin();
+            int read = file.Read(_buffer, offset);
+            _io.Record(IoKind.Backup, begun, read);
+            offset += read;
+            yield return _buffer.AsMemory(0, read);
+        }
+    }
+}

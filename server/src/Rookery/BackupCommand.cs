@@ -1,0 +1,89 @@
+using System.CommandLine;
+using Rookery.Disk;
+using Rookery.Documents;
+using Rookery.Server;
+
+namespace Rookery;
+
+/// <summary>`rookery backup`: copies a node, running or stopped, into an empty directory and checks the copy.</summary>
+internal static class BackupCommand
+{
+    private const string DefaultUrl = "http://127.0.0.1:8080";
+    private const long ProgressBytes = 256L << 20;
+
+    public static Command Create()
+    {
+        var to = new Option<string>("--to") { Description = "Directory for the backup; made when it is missing, refused when it is not empty.", HelpName = "DIR", Required = true };
+        var url = new Option<string?>("--url") { Description = $"Address of the running node [default: {DefaultUrl}].", HelpName = "URL" };
+        var data = new Option<string?>("--data") { Description = "Data directory of a stopped node, instead of --url.", HelpName = "DIR" };
+        var command = new Command("backup", "Copy all databases of a node into a directory, while it runs.") { to, url, data };
+        command.SetAction((parsed, cancellation) => RunAsync(parsed.GetValue(to)!, parsed.GetValue(url), parsed.GetValue(data), cancellation));
+        return command;
+    }
+
+    private static async Task<int> RunAsync(string to, string? url, string? data, CancellationToken cancellation)
+    {
+        if (url is not null && data is not null)
+        {
+            return await Refusal.WriteAsync("--url names a running node and --data a stopped one; give one of them.", ExitCode.Configuration);
+        }
+
+        string directory = Path.GetFullPath(to);
+        if (data is not null)
+        {
+            return await StoppedNode.UseAsync(data, node => CopyAsync(node, directory));
+        }
+
+        if (!Uri.TryCreate(url ?? DefaultUrl, UriKind.Absolute, out var address) || address.Scheme is not "http")
+        {
+            return await Refusal.WriteAsync($"\"{url}\" is not an address such as {DefaultUrl}.", ExitCode.Configuration);
+        }
+
+        ProcessMemory.Bound(MemorySize.DefaultBytes());
+        return await Refusal.GuardAsync(() => DownloadAsync(address, directory, cancellation));
+    }
+
+    private static async Task<int> CopyAsync(Node node, string directory)
+    {
+        using var backup = await node.BeginBackupAsync();
+        using var writer = new BackupWriter(new PosixDisk(), directory);
+        foreach (var piece in backup.Read())
+        {
+            Take(writer, piece);
+        }
+
+        return await CompleteAsync(writer);
+    }
+
+    private static async Task<int> DownloadAsync(Uri address, string directory, CancellationToken cancellation)
+    {
+        using var download = await BackupDownload.BeginAsync(address, cancellation);
+        using var writer = new BackupWriter(new PosixDisk(), directory);
+        while (Take(writer, await download.NextAsync(cancellation)))
+        {
+        }
+
+        return await CompleteAsync(writer);
+    }
+
+    private static bool Take(BackupWriter writer, in BackupPiece piece)
+    {
+        long before = writer.Bytes;
+        bool goesOn = writer.Take(piece);
+        if (before / ProgressBytes != writer.Bytes / ProgressBytes)
+        {
+            Console.Error.WriteLine($"{writer.Bytes >> 20} MiB so far.");
+        }
+
+        return goesOn;
+    }
+
+    private static async Task<int> CompleteAsync(BackupWriter writer)
+    {
+        await Console.Error.WriteLineAsync("Reading the backup back to check it.");
+        string device = new PosixDisk().DeviceOf(writer.Directory);
+        writer.Complete(new MemoryBudget(MemorySize.DefaultBytes()), new IoTimeline(TimeProvider.System, device), TimeProvider.System);
+        await Console.Out.WriteLineAsync($"Backup complete in {writer.Directory}: {writer.Files} files, {writer.Bytes} bytes, durable and checked.");
+        return ExitCode.Success;
+    }
+}

@@ -1,0 +1,49 @@
+using System.CommandLine;
+using Rookery.Disk;
+using Rookery.Documents;
+using Rookery.Server;
+
+namespace Rookery;
+
+/// <summary>`rookery restore`: makes a data directory from a backup.</summary>
+internal static class RestoreCommand
+{
+    private const long ProgressBytes = 256L << 20;
+
+    public static Command Create()
+    {
+        var from = new Option<string>("--from") { Description = "Directory of the backup.", HelpName = "DIR", Required = true };
+        var data = new Option<string>("--data") { Description = "Data directory to make; refused when it is not empty.", HelpName = "DIR", Required = true };
+        var database = new Option<string?>("--database") { Description = "Only this database [default: all].", HelpName = "NAME" };
+        var command = new Command("restore", "Make the data directory of a node from a backup.") { from, data, database };
+        command.SetAction((parsed, _) => Refusal.GuardAsync(() => RunAsync(Path.GetFullPath(parsed.GetValue(from)!), Path.GetFullPath(parsed.GetValue(data)!), parsed.GetValue(database))));
+        return command;
+    }
+
+    private static async Task<int> RunAsync(string from, string data, string? database)
+    {
+        long memory = MemorySize.DefaultBytes();
+        ProcessMemory.Bound(memory);
+        var disk = new PosixDisk();
+        var io = new IoTimeline(TimeProvider.System, disk.DeviceOf(from));
+        long told = 0;
+        var restoration = new Restoration(disk, new NodeOptions { DataDirectory = data }, new MemoryBudget(memory), io, TimeProvider.System)
+        {
+            Progress = (copied, total) =>
+            {
+                if (copied - told >= ProgressBytes)
+                {
+                    told = copied;
+                    Console.Error.WriteLine($"{copied >> 20} of {total >> 20} MiB copied.");
+                }
+            },
+        };
+        foreach (var (name, documents) in restoration.Run(from, database))
+        {
+            await Console.Out.WriteLineAsync($"{name}: {documents} documents.");
+        }
+
+        await Console.Out.WriteLineAsync($"Restored into {data}, durable and checked. Start it with `rookery serve --data {data}`.");
+        return ExitCode.Success;
+    }
+}

@@ -1,0 +1,266 @@
+using Rookery.Disk;
+using Rookery.Documents.Tests.Nodes;
+using Rookery.Simulation;
+
+namespace Rookery.Documents.Tests.Backups;
+
+public class BackupTests
+{
+    private readonly SimulatedDisk disk = new("/data", "/backups");
+
+    [Fact]
+    public void A_restored_node_holds_what_was_there_under_a_new_history()
+    {
+        using var node = BackedUp.NewNode(disk);
+        BackedUp.Take(node, disk);
+        Assert.False(disk.Exists(node.Core.CheckpointPath), "the checkpoint's space is given back");
+        node.Put("Shop", "d/after", "{}");
+
+        Assert.Equal([("Other", 2), ("Shop", 300)], BackedUp.Restore(disk));
+        using var restored = SteppedNode.Open(disk, BackedUp.Restored);
+        Assert.Equal(node.Documents("Other"), restored.Documents("Other"));
+        Assert.Equal(node.Documents("Shop").Where(document => document.Key is not "d/after"), restored.Documents("Shop"));
+        Assert.NotEqual(node.Database("Shop").HistoryId, restored.Database("Shop").HistoryId);
+        Assert.NotEqual(node.Database("Other").HistoryId, restored.Database("Other").HistoryId);
+        Assert.NotEqual(node.Core.NodeId, restored.Core.NodeId);
+        Assert.True(restored.Core.Storage.Sequence >= 300, "etags go on");
+        restored.Put("Shop", "d/new", """{"b":2}""");
+        Assert.Equal("\"b\":2", restored.Documents("Shop")["d/new"]);
+    }
+
+    [Fact]
+    public void A_node_that_was_never_flushed_is_backed_up_from_its_journal()
+    {
+        using (var node = SteppedNode.Open(disk, BackedUp.Node))
+        {
+            node.CreateDatabase("Shop");
+            node.Put("Shop", "a", """{"n":1}""");
+            BackedUp.Take(node, disk);
+        }
+
+        Assert.Equal([("Shop", 1)], BackedUp.Restore(disk));
+    }
+
+    [Fact]
+    public void One_database_is_restored_alone()
+    {
+        using var node = BackedUp.NewNode(disk);
+        BackedUp.Take(node, disk);
+
+        var unknown = Assert.Throws<BackupException>(() => BackedUp.Restore(disk, "Shops"));
+        Assert.Contains("Other, Shop", unknown.Message, StringComparison.Ordinal);
+        Assert.False(disk.Exists(BackedUp.Restored), "nothing was written");
+
+        Assert.Equal([("Other", 2)], BackedUp.Restore(disk, "other"));
+        using var restored = SteppedNode.Open(disk, BackedUp.Restored);
+        Assert.Equal(node.Documents("Other"), restored.Documents("Other"));
+        Assert.False(restored.Core.Databases.TryGet("Shop", out _));
+    }
+
+    [Fact]
+    public void Neither_is_written_where_something_is()
+    {
+        using var node = BackedUp.NewNode(disk, 4);
+        BackedUp.Take(node, disk);
+        int operations = disk.OperationCount;
+        Assert.Throws<DirectoryNotEmptyException>(() => BackedUp.Take(node, disk));
+        Assert.Equal(operations, disk.OperationCount);
+        BackedUp.Restore(disk);
+        operations = disk.OperationCount;
+        Assert.Throws<DirectoryNotEmptyException>(() => BackedUp.Restore(disk));
+        Assert.Equal(operations, disk.OperationCount);
+    }
+
+    [Fact]
+    public void Too_little_space_is_found_before_anything_is_written()
+    {
+        using var node = BackedUp.NewNode(disk);
+        BackedUp.Take(node, disk);
+        disk.CapacityBytes = disk.UsedBytes + 10_000;
+        Assert.Contains("free", Assert.Throws<BackupException>(() => BackedUp.Restore(disk)).Message, StringComparison.Ordinal);
+        Assert.False(disk.Exists(BackedUp.Restored));
+    }
+
+    [Fact]
+    public void Backups_are_taken_one_at_a_time_and_one_that_was_cut_off_leaves_nothing()
+    {
+        using (var node = BackedUp.NewNode(disk))
+        {
+            using var first = node.Core.BeginBackup();
+            Assert.Contains("already", Assert.Throws<BackupException>(node.Core.BeginBackup).Message, StringComparison.Ordinal);
+            disk.KillProcess();
+        }
+
+        using var reopened = SteppedNode.Open(disk, BackedUp.Node);
+        Assert.False(disk.Exists(reopened.Core.CheckpointPath));
+        BackedUp.Take(reopened, disk);
+    }
+
+    [Fact]
+    public void Bytes_that_change_anywhere_in_a_backup_are_found_and_named()
+    {
+        using (var node = BackedUp.NewNode(disk, 60))
+        {
+            BackedUp.Take(node, disk);
+        }
+
+        var random = new Random(1);
+        int start = disk.OperationCount;
+        foreach (string path in disk.Files.Where(file => file.StartsWith(BackedUp.Backup, StringComparison.Ordinal)))
+        {
+            for (int i = 0; i < 10; i++)
+            {
+                var image = disk.AfterPowerLoss(i);
+                using (var file = image.Open(path, DiskOpen.Read))
+                {
+                    image.Rot(path, random.NextInt64(file.Length), (byte)(1 << random.Next(8)));
+                }
+
+                var found = Assert.Throws<BackupException>(() => BackedUp.Restore(image));
+                Assert.Contains(path, found.Message, StringComparison.Ordinal);
+                AssertRefused(image);
+            }
+        }
+
+        Assert.Equal(start, disk.OperationCount);
+    }
+
+    [Fact]
+    public void What_is_rotten_on_the_node_does_not_become_a_backup()
+    {
+        using var node = BackedUp.NewNode(disk);
+        string run = disk.Files.First(file => file.EndsWith(".run", StringComparison.Ordinal));
+        disk.Rot(run, 100, 4);
+        Assert.Contains(Path.GetFileName(run), Assert.Throws<BackupException>(() => BackedUp.Take(node, disk)).Message, StringComparison.Ordinal);
+        Assert.Contains("no complete backup", Assert.Throws<BackupException>(() => BackedUp.Restore(disk)).Message, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void A_backup_survives_a_power_cut_whole_or_is_refused()
+    {
+        new CrashSearch { Points = 200, Runs = 1 }.Verify(
+            _ =>
+            {
+                // A disk that records the backup only, so that all cuts fall into it.
+                BackedUp.NewNode(disk, 60).Dispose();
+                var work = disk.AfterPowerLoss(0);
+                using var node = SteppedNode.Open(work, BackedUp.Node);
+                BackedUp.Take(node, work);
+                return (work, work.OperationCount);
+            },
+            (image, done, operation) =>
+            {
+                try
+                {
+                    Assert.Equal([("Other", 2), ("Shop", 60)], BackedUp.Restore(image));
+                }
+                catch (BackupException refused) when (operation < done)
+                {
+                    Assert.Contains(BackedUp.Backup, refused.Message, StringComparison.Ordinal);
+                }
+            });
+    }
+
+    [Fact]
+    public void A_restore_survives_a_power_cut_whole_or_is_refused()
+    {
+        new CrashSearch { Points = 300, Runs = 1 }.Verify(
+            _ =>
+            {
+                using (var node = BackedUp.NewNode(disk, 60))
+                {
+                    BackedUp.Take(node, disk);
+                }
+
+                var work = disk.AfterPowerLoss(0);
+                BackedUp.Restore(work);
+                return (work, work.OperationCount);
+            },
+            (image, done, operation) => AssertWholeOrRefused(image, mayBeRefused: operation < done));
+    }
+
+    [Fact]
+    public void A_restore_that_the_disk_refuses_is_never_said_to_be_done()
+    {
+        using (var node = BackedUp.NewNode(disk, 60))
+        {
+            BackedUp.Take(node, disk);
+        }
+
+        var whole = disk.AfterPowerLoss(0);
+        BackedUp.Restore(whole);
+        long calls = whole.CallCount(DiskCalls.Changing);
+        for (long call = 1; call <= calls; call++)
+        {
+            var image = disk.AfterPowerLoss(0);
+            image.Inject(new DiskFault(call, Errno.InputOutput) { Calls = DiskCalls.Changing, Sticky = true });
+            var failure = Record.Exception(() => BackedUp.Restore(image));
+            image.ClearFaults();
+            image.KillProcess();
+            if (failure is not null)
+            {
+                Assert.IsType<IOException>(failure, exactMatch: false);
+            }
+
+            AssertWholeOrRefused(image, mayBeRefused: failure is not null);
+        }
+    }
+
+    [Fact]
+    public async Task A_stream_that_ends_early_or_changed_is_refused()
+    {
+        var bytes = new System.Buffers.ArrayBufferWriter<byte>();
+        BackupWire.Write(bytes, new BackupPiece(BackupPieceKind.File, "frames"u8.ToArray()));
+        byte[] buffer = new byte[BackupPiece.MaxBytes];
+        var whole = await BackupWire.ReadPieceAsync(new MemoryStream(bytes.WrittenSpan.ToArray()), buffer, CancellationToken.None);
+        Assert.Equal((BackupPieceKind.File, "frames"), (whole.Kind, System.Text.Encoding.UTF8.GetString(whole.Bytes.Span)));
+        for (int i = 0; i < bytes.WrittenCount; i++)
+        {
+            byte[] changed = bytes.WrittenSpan.ToArray();
+            changed[i] ^= 1;
+            await Assert.ThrowsAsync<BackupException>(async () => await BackupWire.ReadPieceAsync(new MemoryStream(changed), buffer, CancellationToken.None));
+            await Assert.ThrowsAsync<BackupException>(async () => await BackupWire.ReadPieceAsync(new MemoryStream(changed, 0, i), buffer, CancellationToken.None));
+        }
+    }
+
+    [Theory]
+    [InlineData("../frames")]
+    [InlineData("storage/../../etc/passwd")]
+    [InlineData("storage/..")]
+    [InlineData("/etc/passwd")]
+    public void A_file_that_leads_out_of_the_directory_is_refused(string name)
+    {
+        using var writer = new BackupWriter(disk, BackedUp.Backup);
+        Assert.Throws<BackupException>(() => writer.Take(new BackupPiece(BackupPieceKind.File, System.Text.Encoding.UTF8.GetBytes(name))));
+    }
+
+    private static void AssertWholeOrRefused(SimulatedDisk image, bool mayBeRefused)
+    {
+        if (mayBeRefused && !HoldsAnything(image))
+        {
+            return;
+        }
+
+        try
+        {
+            using var restored = SteppedNode.Open(image, BackedUp.Restored);
+            Assert.Equal((60, 2), (restored.Documents("Shop").Count, restored.Documents("Other").Count));
+        }
+        catch (DataFormatException refused) when (mayBeRefused)
+        {
+            Assert.Contains("restore that did not finish", refused.Message, StringComparison.Ordinal);
+        }
+    }
+
+    private static void AssertRefused(SimulatedDisk image)
+    {
+        if (HoldsAnything(image))
+        {
+            var refused = Assert.Throws<DataFormatException>(() => SteppedNode.Open(image, BackedUp.Restored));
+            Assert.Contains("restore that did not finish", refused.Message, StringComparison.Ordinal);
+        }
+    }
+
+    private static bool HoldsAnything(SimulatedDisk image) =>
+        image.Exists(BackedUp.Restored) && image.List(BackedUp.Restored).Any(name => name is not "lock");
+}

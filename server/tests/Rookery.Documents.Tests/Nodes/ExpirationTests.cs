@@ -1,0 +1,56 @@
+using Rookery.Simulation;
+
+namespace Rookery.Documents.Tests.Nodes;
+
+public class ExpirationTests
+{
+    private readonly SimulatedDisk disk = new("/data");
+    private readonly SimulatedTimeProvider time = new(new DateTimeOffset(2026, 1, 1, 0, 0, 0, TimeSpan.Zero));
+
+    [Fact]
+    public async Task Documents_go_when_their_time_is_over_and_leave_tombstones()
+    {
+        using var node = SteppedNode.Open(disk, "/data/node", time);
+        node.CreateDatabase("Shop");
+        node.Put("Shop", "past", """{"@metadata":{"@expires":"2025-12-31T00:00:00Z"}}""");
+        node.Put("Shop", "soon", """{"@metadata":{"@expires":"2026-01-01T00:01:00Z"}}""");
+        node.Put("Shop", "later", """{"@metadata":{"@expires":"2026-02-01T00:00:00Z"}}""");
+        node.Put("Shop", "kept", """{"@metadata":{"@expires":"2026-01-01T00:01:00Z"}}""");
+        node.Put("Shop", "kept", "{}");
+
+        await ExpireAsync(node);
+        Assert.Equal(["kept", "later", "soon"], node.Documents("Shop").Keys.Order(StringComparer.Ordinal));
+
+        time.Advance(TimeSpan.FromMinutes(1));
+        await ExpireAsync(node);
+        Assert.Equal(["kept", "later"], node.Documents("Shop").Keys.Order(StringComparer.Ordinal));
+        using var reader = node.Database("Shop").OpenReader();
+        Assert.Equal((2, 2), (reader.ReadStatistics().Documents, reader.ReadStatistics().Tombstones));
+
+        int operations = disk.OperationCount;
+        await ExpireAsync(node);
+        Assert.Equal(operations, disk.OperationCount);
+    }
+
+    [Fact]
+    public async Task More_documents_than_one_command_takes_all_go()
+    {
+        using var node = SteppedNode.Open(disk, "/data/node", time);
+        node.CreateDatabase("Shop");
+        for (int i = 0; i < 1030; i++)
+        {
+            node.Put("Shop", $"d/{i}", """{"@metadata":{"@expires":"2025-12-31T00:00:00Z"}}""");
+        }
+
+        await ExpireAsync(node);
+        Assert.Empty(node.Documents("Shop"));
+    }
+
+    // Answers are given inline, so the work goes on inside Commit: away from the test's synchronization context, which would move it to another thread.
+    private Task ExpireAsync(SteppedNode node) => Task.Run(() =>
+    {
+        var done = new Expiration(node.Core.Databases, node.Core.Consensus, time).RunOnceAsync(CancellationToken.None);
+        node.Commit();
+        Assert.True(done.IsCompletedSuccessfully);
+    });
+}

@@ -1,0 +1,95 @@
+using System.Text;
+using Rookery.Disk;
+using Rookery.Documents.Commands;
+using Rookery.Documents.Json;
+using Rookery.Simulation;
+
+namespace Rookery.Documents.Tests.Nodes;
+
+/// <summary>A node without threads on a simulated disk: each write is committed when its call returns.</summary>
+internal sealed class SteppedNode : IDisposable
+{
+    private readonly CommitFrame _frame = new();
+
+    private SteppedNode(NodeCore core)
+    {
+        Core = core;
+    }
+
+    public NodeCore Core { get; }
+
+    public static NodeOptions Options(string directory) => new()
+    {
+        DataDirectory = directory,
+        SegmentBytes = 64 << 10,
+        MemtableBytes = 48 << 10,
+        RunBytes = 32 << 10,
+        Reserve = new ReserveRule(0, 0),
+    };
+
+    public static SteppedNode Open(IDisk disk, string directory, TimeProvider? time = null) =>
+        new(NodeCore.Open(Options(directory), disk, new MemoryBudget(16 << 20), new NoRecorder(), time ?? new SimulatedTimeProvider(), answersInline: true));
+
+    public void CreateDatabase(string name) =>
+        Run(CommandEncoder.CreateDatabase(Encoding.UTF8.GetBytes(name), Encoding.ASCII.GetBytes(HistoryId.Create())));
+
+    public void Put(string database, string id, string json)
+    {
+        using var parser = DocumentParser.Rent();
+        Assert.True(parser.TryParse(Encoding.UTF8.GetBytes(json), out var document, out _));
+        Run(CommandEncoder.Put(Database(database).Number, Encoding.UTF8.GetBytes(id), ExpectedChangeVector.None, document, default));
+    }
+
+    public Database Database(string name) => Core.Databases.TryGet(name, out var database) ? database : throw new InvalidOperationException(name);
+
+    /// <summary>The bodies of all documents by id.</summary>
+    public Dictionary<string, string> Documents(string database)
+    {
+        var documents = new Dictionary<string, string>(StringComparer.Ordinal);
+        using var reader = Database(database).OpenReader();
+        using var cursor = reader.ByIdPrefix([]);
+        while (cursor.MoveNext())
+        {
+            documents.Add(Encoding.UTF8.GetString(cursor.View.Id), Encoding.UTF8.GetString(cursor.View.Body));
+        }
+
+        return documents;
+    }
+
+    /// <summary>Flushes what is applied, so that it is in runs.</summary>
+    public void Flush()
+    {
+        Core.Storage.RequestFlush();
+        while (Core.WorkOnce())
+        {
+        }
+    }
+
+    /// <summary>Commits what was proposed, by the test or by the node itself.</summary>
+    public void Commit()
+    {
+        while (Core.Consensus.Write(_frame))
+        {
+            Core.Consensus.Apply(_frame);
+        }
+    }
+
+    public void Dispose() => Core.Dispose();
+
+    private void Run(CommandBuffer command)
+    {
+        var outcome = Core.Consensus.ProposeAsync(command, CancellationToken.None).AsTask();
+        Commit();
+        Assert.True(outcome.IsCompleted);
+        Assert.Null(outcome.Result.Rejection);
+    }
+
+    internal sealed class NoRecorder : IIoRecorder
+    {
+        public long Begin() => 0;
+
+        public void Record(IoKind kind, long begun, long bytes)
+        {
+        }
+    }
+}

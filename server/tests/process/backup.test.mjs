@@ -1,0 +1,122 @@
+// Backup of a running node, restore, and export of a stopped one, by the commands an operator types.
+import assert from "node:assert/strict"
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { test } from "node:test"
+import { lost, startLoad } from "./load.mjs"
+import { NodeProcess, run, temporaryDirectory } from "./node-process.mjs"
+
+function refused({ code, stdout, stderr }, expectedCode, pattern) {
+  assert.equal(code, expectedCode, stderr)
+  assert.equal(stdout, "")
+  assert.match(stderr, pattern)
+  assert.equal(stderr.trim().split("\n").length, 1, `one sentence, not:\n${stderr}`)
+}
+
+async function succeeded(command) {
+  const { code, stdout, stderr } = await command
+  assert.equal(code, 0, stderr)
+  return stdout
+}
+
+/** Serves a directory for the length of `work`. */
+async function serving(data, work) {
+  const node = await NodeProcess.serve({ data })
+  try {
+    return await work(node)
+  } finally {
+    await node.terminate()
+  }
+}
+
+test("A backup taken under load holds everything that was acknowledged before it began", async t => {
+  const directory = temporaryDirectory(t)
+  const [data, backup, restored, alone, rotten] = ["data", "backup", "restored", "alone", "rotten"].map(name => join(directory, name))
+  let before
+  await serving(data, async node => {
+    await node.createDatabase("Load")
+    await node.createDatabase("Quiet")
+    await node.expect(201, "PUT", "/databases/Quiet/docs?id=a", '{"n":1}')
+    const load = startLoad(node, "Load", { padding: 2000 })
+    while (load.acknowledged.size < 1000) {
+      await new Promise(done => setImmediate(done))
+    }
+
+    before = new Map(load.acknowledged)
+    assert.match(await succeeded(run("backup", "--to", backup, "--url", node.url)), /Backup complete in .*, durable and checked\./)
+    await load.stop()
+    assert.deepEqual(await lost(node, "Load", load.acknowledged), [], "the node goes on")
+    assert.ok(!existsSync(join(data, "checkpoint")), "the checkpoint's space is given back")
+    refused(await run("backup", "--to", backup, "--url", node.url), 78, /not empty/)
+    refused(await run("backup", "--to", join(directory, "none"), "--data", data), 78, /in use/)
+    refused(await run("export", "--data", data), 78, /in use/)
+
+    assert.match(await succeeded(run("restore", "--from", backup, "--data", restored)), /Quiet: 1 documents\.\nRestored into /)
+    const original = await node.expect(200, "GET", "/databases/Quiet/docs?id=a")
+    await serving(restored, async other => {
+      assert.deepEqual(await lost(other, "Load", before), [])
+      const copy = await other.expect(200, "GET", "/databases/Quiet/docs?id=a")
+      const vectors = [original, copy].map(answer => answer.Results[0]["@metadata"]["@change-vector"])
+      assert.notEqual(vectors[1], vectors[0], "a change vector of the old history matches nothing in the new one")
+      const change = { Id: "a", ChangeVector: vectors[0], Document: {}, Type: "PUT" }
+      await other.expect(409, "POST", "/databases/Quiet/bulk_docs", JSON.stringify({ Commands: [change] }))
+      await other.expect(201, "PUT", "/databases/Quiet/docs?id=b", "{}")
+      await succeeded(run("backup", "--to", join(directory, "second"), "--url", other.url))
+    })
+  })
+
+  assert.match(await succeeded(run("restore", "--from", join(directory, "second"), "--data", alone, "--database", "quiet")), /^Quiet: 2 documents\.\nRestored/)
+  assert.equal((await succeeded(run("export", "--data", alone))).trim().split("\n").length, 2)
+  refused(await run("restore", "--from", backup, "--data", alone), 78, /not empty/)
+  refused(await run("restore", "--from", backup, "--data", rotten, "--database", "Quite"), 1, /no database "Quite".*Load, Quiet/)
+
+  const largest = readdirSync(join(backup, "storage")).sort().at(-1)
+  damage(join(backup, "storage", largest))
+  refused(await run("restore", "--from", backup, "--data", rotten), 1, new RegExp(`${largest} is damaged`))
+  refused(await run("restore", "--from", backup, "--data", rotten), 78, /restore that did not finish/)
+  refused(await run("export", "--data", rotten), 1, /restore that did not finish/)
+  refused(await run("restore", "--from", data, "--data", join(directory, "other")), 1, /no complete backup/)
+})
+
+test("A stopped node is backed up and exported from its directory, and damage is reported", async t => {
+  const directory = temporaryDirectory(t)
+  const data = join(directory, "data")
+  await serving(data, async node => {
+    await node.createDatabase("Shop")
+    for (let n = 0; n < 20; n++) {
+      await node.expect(201, "PUT", `/databases/Shop/docs?id=d/${n}`, JSON.stringify({ n, text: "rook".repeat(1000) }))
+    }
+  })
+
+  await succeeded(run("backup", "--to", join(directory, "backup"), "--data", data))
+  assert.match(await succeeded(run("restore", "--from", join(directory, "backup"), "--data", join(directory, "restored"))), /Shop: 20 documents/)
+  const lines = (await succeeded(run("export", "--data", join(directory, "restored"), "--database", "shop"))).trim().split("\n").map(JSON.parse)
+  assert.deepEqual(lines.map(line => line["@metadata"]["@id"]).sort(), Array.from({ length: 20 }, (_, n) => `d/${n}`).sort())
+  refused(await run("export", "--data", data, "--database", "Shops"), 1, /no database "Shops".*Shop/)
+
+  const empty = join(directory, "empty")
+  mkdirSync(empty)
+  refused(await run("export", "--data", empty), 78, /no data directory/)
+  assert.deepEqual(readdirSync(empty), [], "nothing was begun in a directory that was named by mistake")
+  refused(await run("backup", "--to", join(directory, "x"), "--data", join(directory, "none")), 78, /no data directory/)
+  refused(await run("backup", "--to", join(directory, "x"), "--url", "http://127.0.0.1:1"), 1, /No node answers at http:\/\/127\.0\.0\.1:1/)
+  assert.ok(!existsSync(join(directory, "x")), "a backup that could not begin leaves nothing")
+
+  // The restored directory has its documents in runs.
+  const rotten = join(directory, "rotten")
+  cpSync(join(directory, "restored"), rotten, { recursive: true })
+  for (const run of readdirSync(join(rotten, "storage")).filter(name => name.endsWith(".run"))) {
+    damage(join(rotten, "storage", run))
+  }
+
+  const partial = await run("export", "--data", rotten)
+  assert.equal(partial.code, 1, partial.stderr)
+  assert.match(partial.stderr, /\.run is damaged/)
+  refused(await run("backup", "--to", join(directory, "y"), "--data", rotten), 1, /damaged/)
+})
+
+function damage(file) {
+  const bytes = readFileSync(file)
+  bytes[Math.floor(bytes.length / 3)] ^= 0x10
+  writeFileSync(file, bytes)
+}
