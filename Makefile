@@ -20,8 +20,17 @@ artifacts/rookery: $(sources)
 	install -m 755 artifacts/publish/rookery artifacts/rookery.new
 	mv artifacts/rookery.new artifacts/rookery
 
+define first_steps
+Starting a node on http://127.0.0.1:8080 with its data under ./data; Ctrl+C stops it. In another terminal, make a database and store a document:
+
+  curl -X PUT 'http://127.0.0.1:8080/admin/databases?name=birds' -d '{"DatabaseName":"birds"}'; curl -X PUT 'http://127.0.0.1:8080/databases/birds/docs?id=rooks/1' -d '{"name":"Ann"}'
+
+endef
+export first_steps
+
 run: build ## one node on http://127.0.0.1:8080 with data under ./data
-	@artifacts/rookery serve --data ./data --listen http://127.0.0.1:8080
+	@printf '%s\n' "$$first_steps"
+	@exec artifacts/rookery serve --data ./data --listen http://127.0.0.1:8080
 
 test: build ## everything that CI runs
 	server/tests/run

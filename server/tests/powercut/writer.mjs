@@ -12,9 +12,9 @@ const started = new Set()
 const end = Date.now() + Number(seconds) * 1000
 
 function put(id, version) {
-  // Half of the text repeats, half does not: journal frames of both kinds.
+  // A part of the text repeats, the rest does not: journal frames of both kinds. Enough of it that memtables are flushed and runs compacted meanwhile.
   const random = seededRandom(version)
-  const body = JSON.stringify({ version, text: 'rook'.repeat(200), noise: Array.from({ length: 60 }, () => random().toString(36)).join('') })
+  const body = JSON.stringify({ version, text: 'rook'.repeat(200), noise: Array.from({ length: 300 }, () => random().toString(36)).join('') })
   return new Promise((resolve, reject) => {
     const request = http.request(`${url}/docs?id=${id}`, { method: 'PUT', agent, headers: { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body) } }, (response) => {
       response.resume()

@@ -180,7 +180,8 @@ internal sealed class DocumentOperations : IDisposable
             _patches.Content,
             _patches.Collection,
             _patches.ExpiresAtTicks,
-            status == PatchStatus.Created ? OperationStatus.Created : OperationStatus.Patched) with { Id = Encoding.UTF8.GetString(Written) };
+            status == PatchStatus.Created ? OperationStatus.Created : OperationStatus.Patched) with
+        { Id = Encoding.UTF8.GetString(Written) };
     }
 
     private static OperationResult Unchanged(ApplyContext context, in Document previous) => new()

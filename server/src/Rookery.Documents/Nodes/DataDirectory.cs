@@ -1,6 +1,6 @@
 using System.Text;
-using Rookery.Documents.Commands;
 using Rookery.Disk;
+using Rookery.Documents.Commands;
 
 namespace Rookery.Documents;
 

@@ -22,7 +22,7 @@ public sealed class BulkInsertRouteTests(RunningServer server) : IClassFixture<R
             await stream.SendAsync($$"""{{(i == 0 ? "" : ",")}}{"Id":"users/{{i}}","Type":"PUT","Document":{"n":{{i}},"@metadata":{"@collection":"Users"} } }""");
         }
 
-        await stream.SendAsync(""","""+"""{"Type":"HeartBeat"}]""");
+        await stream.SendAsync(""",""" + """{"Type":"HeartBeat"}]""");
         string answer = await stream.AnswerAsync();
         Assert.StartsWith("HTTP/1.1 201", answer, StringComparison.Ordinal);
         Assert.Contains("Content-Length: 0", answer, StringComparison.OrdinalIgnoreCase);
