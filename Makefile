@@ -23,7 +23,7 @@ artifacts/rookery: $(sources)
 define first_steps
 Starting a node on http://127.0.0.1:8080 with its data under ./data; Ctrl+C stops it. In another terminal, make a database and store a document:
 
-  curl -X PUT 'http://127.0.0.1:8080/admin/databases?name=birds' -d '{"DatabaseName":"birds"}'; curl -X PUT 'http://127.0.0.1:8080/databases/birds/docs?id=rooks/1' -d '{"name":"Ann"}'
+  curl -X PUT 'http://127.0.0.1:8080/admin/databases?name=first' -d '{"DatabaseName":"first"}'; curl -X PUT 'http://127.0.0.1:8080/databases/first/docs?id=hello' -d '{"to":"world"}'
 
 endef
 export first_steps
