@@ -97,9 +97,11 @@ public sealed class ChangeCursor : IDisposable
         Span<byte> to = stackalloc byte[Key.MaxBytes];
         _documents = _reader.Snapshot.Seek(
             Key.Number(from, _database.Number, Table.ByEtag, Etag + 1), Key.Prefix(to, _database.Number, Table.ByEtag + 1));
-        _documentWaits = _documents.MoveNext();
         _tombstones = _reader.Snapshot.Seek(
             Key.Number(from, _database.Number, Table.Tombstones, Etag + 1), Key.Prefix(to, _database.Number, Table.Tombstones + 1));
+
+        // The first rows may be damaged: by now everything is in place to be closed.
+        _documentWaits = _documents.MoveNext();
         _tombstoneWaits = _tombstones.MoveNext();
     }
 
