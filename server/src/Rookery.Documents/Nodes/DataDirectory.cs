@@ -5,7 +5,7 @@ using Rookery.Documents.Commands;
 namespace Rookery.Documents;
 
 /// <summary>
-/// The layout of a data directory: <c>lock</c>, <c>format</c> (one line each: format version, node id, cluster id), <c>storage/</c> and, unless it lies
+/// The layout of a data directory: <c>lock</c>, <c>format</c> (one line each: format version, node id, cluster id, CRC-32C of the lines before), <c>storage/</c> and, unless it lies
 /// elsewhere, <c>journal/</c>. Made when it is missing, held locked while open.
 /// </summary>
 internal sealed class DataDirectory : IDisposable
@@ -16,6 +16,7 @@ internal sealed class DataDirectory : IDisposable
     /// <summary>The name of the lock file.</summary>
     public const string LockName = "lock";
 
+    private const int LineCount = 4;
     private const string Heading = "rookery data format ";
     private const string UnfinishedMark = "restore-unfinished";
 
@@ -128,6 +129,7 @@ internal sealed class DataDirectory : IDisposable
     public static void WriteFormat(IDisk disk, string path)
     {
         string text = $"{Heading}{FormatVersion}\nnode {HistoryId.Create()}\ncluster {HistoryId.Create()}\n";
+        text += CheckLine(text);
         string temporary = FormatPath(path) + ".new";
         if (disk.Exists(temporary))
         {
@@ -188,16 +190,25 @@ internal sealed class DataDirectory : IDisposable
     {
         using var file = disk.Open(FormatPath(path), DiskOpen.Read);
         byte[] bytes = new byte[Math.Min(file.Length, 256)];
-        string[] lines = Encoding.ASCII.GetString(bytes, 0, file.Read(bytes, 0)).Split('\n');
-        if (lines.Length < 3 || !lines[0].StartsWith(Heading, StringComparison.Ordinal) || !int.TryParse(lines[0].AsSpan(Heading.Length), out int version))
+        string text = Encoding.ASCII.GetString(bytes, 0, file.Read(bytes, 0));
+        string[] lines = text.Split('\n');
+        if (lines.Length < LineCount || !lines[0].StartsWith(Heading, StringComparison.Ordinal) || !int.TryParse(lines[0].AsSpan(Heading.Length), out int version))
         {
             throw new DataFormatException($"{FormatPath(path)} is not the format file of a Rookery data directory.");
         }
 
-        return version == FormatVersion
+        if (version != FormatVersion)
+        {
+            throw new DataFormatException($"{path} has data format {version}; this version of Rookery reads format {FormatVersion}. Start the version that wrote it.");
+        }
+
+        string content = string.Concat(lines.Take(LineCount - 1).Select(line => line + "\n"));
+        return string.Equals(text, content + CheckLine(content), StringComparison.Ordinal)
             ? (lines[1][("node ".Length)..], lines[2][("cluster ".Length)..])
-            : throw new DataFormatException($"{path} has data format {version}; this version of Rookery reads format {FormatVersion}. Start the version that wrote it.");
+            : throw new DataFormatException($"{FormatPath(path)} is damaged: its checksum does not match. Put it back from a backup.");
     }
+
+    private static string CheckLine(string content) => $"check {Checksum.Of(Encoding.ASCII.GetBytes(content)):x8}\n";
 }
 
 /// <summary>A data directory cannot be read by this program. The message says why and what to do.</summary>
