@@ -38,6 +38,9 @@ internal sealed class NodeWorkload
     /// <summary>What the work came to on disk, to show that it reaches what it should.</summary>
     public WorkDone Done { get; private set; }
 
+    /// <summary>The sentence with which the node refused to open, to stop or to write on; null when it did all.</summary>
+    public string? Failure { get; private set; }
+
     /// <summary>Runs the work of a seed on a new disk.</summary>
     /// <param name="seed">The seed.</param>
     /// <param name="journalElsewhere">Whether the journal has a device of its own.</param>
@@ -47,6 +50,31 @@ internal sealed class NodeWorkload
         var disk = journalElsewhere ? SimulatedDisk.WithSecondDevice("/data", SteppedNode.OtherDevice) : new SimulatedDisk("/data");
         var run = new NodeWorkload(disk, behind?.Invoke(disk) ?? disk, journalElsewhere, seed, index: 0, Model.Empty);
         run.Work(80);
+        return (disk, run);
+    }
+
+    /// <summary>
+    /// Runs the work of a seed until a call fails in a way that ends it, if one does: opening is refused with a sentence, or the node latches. What a latched node
+    /// does is checked: it answers nothing, touches nothing and reads on.
+    /// </summary>
+    public static (SimulatedDisk Disk, NodeWorkload Run) RunWithFault(int seed, int rounds, DiskFault? fault)
+    {
+        var disk = new SimulatedDisk("/data");
+        if (fault is not null)
+        {
+            disk.Inject(fault);
+        }
+
+        var run = new NodeWorkload(disk, disk, journalElsewhere: false, seed, index: 0, Model.Empty);
+        try
+        {
+            run.Work(rounds);
+        }
+        catch (IOException refused)
+        {
+            run.Failure = refused.Message;
+        }
+
         return (disk, run);
     }
 
@@ -66,7 +94,7 @@ internal sealed class NodeWorkload
     }
 
     /// <summary>What a disk holds after the power was cut, as work that can go on.</summary>
-    private NodeWorkload CheckOnce(SimulatedDisk image, int operation)
+    public NodeWorkload CheckOnce(SimulatedDisk image, int operation)
     {
         long least = _acknowledged.FindLast(promise => promise.Operation <= operation).Index;
         long most = _begun.FindLast(attempt => attempt.Operation <= operation).Index;
@@ -78,10 +106,36 @@ internal sealed class NodeWorkload
         return new NodeWorkload(image, image, _journalElsewhere, operation, found, _models[found]);
     }
 
+    /// <summary>Stops the node in order, so that the last write too has a sign that it was durable.</summary>
+    public void StopCleanly()
+    {
+        using var node = SteppedNode.Open(_disk, _time, _journalElsewhere);
+        node.Core.StopCleanly();
+    }
+
+    /// <summary>Fails unless the disk holds all that was acknowledged, read before and after background work.</summary>
+    /// <exception cref="IOException">Something is damaged; the message says what.</exception>
+    public void CheckAll(SimulatedDisk disk, string story)
+    {
+        using var node = SteppedNode.Open(disk, _time, _journalElsewhere);
+        long index = _acknowledged[^1].Index;
+        Assert.Equal(index, node.Core.Journal.LastIndex);
+        try
+        {
+            ModelComparison.Check(node, _models[index], story);
+        }
+        finally
+        {
+            WorkBesideDamage(node, story);
+        }
+
+        ModelComparison.Check(node, _models[index], $"{story}, after background work");
+    }
+
     private void Work(int rounds)
     {
         _node = SteppedNode.Open(_seen, _time, _journalElsewhere);
-        for (int i = 0; i < rounds; i++)
+        for (int i = 0; i < rounds && Failure is null; i++)
         {
             Round();
         }
@@ -101,18 +155,24 @@ internal sealed class NodeWorkload
             answers.Add((_node.Propose(step.Command), step.Answer));
         }
 
-        _begun.Add((_disk.OperationCount, _node.Core.Journal.LastIndex + 1));
+        long index = _node.Core.Journal.LastIndex + 1;
+        _models[index] = _commands.Model;
+        _begun.Add((_disk.OperationCount, index));
         _node.Commit(Acknowledge);
+        if (_node.Core.Consensus.Refusal is { } refusal)
+        {
+            Failure = refusal.Message;
+            CheckLatched(answers.Select(answer => answer.Outcome));
+            return;
+        }
+
         foreach (var (outcome, expected) in answers)
         {
             Assert.True(outcome.IsCompletedSuccessfully);
             Assert.Equal(expected, RandomCommands.Describe(outcome.Result));
         }
 
-        for (int i = _random.Next(4); i > 0 && _node.Core.WorkOnce(); i--)
-        {
-        }
-
+        DoBackgroundWork(_random.Next(4));
         if (_random.Next(25) == 0)
         {
             Restart();
@@ -128,9 +188,57 @@ internal sealed class NodeWorkload
         }
 
         long index = _node.Core.Journal.LastIndex;
-        _models.Add(index, after);
+        _models[index] = after;
         _acknowledged.Add((_disk.OperationCount, index));
         _begun.Add((_disk.OperationCount, index + 1));
+    }
+
+    /// <summary>As the maintenance thread does: a disk that refuses is not the end, whatever else is.</summary>
+    private void DoBackgroundWork(int steps)
+    {
+        try
+        {
+            for (int i = steps; i > 0 && _node.Core.WorkOnce(); i--)
+            {
+            }
+        }
+        catch (DiskException)
+        {
+            // It is tried again in the next round.
+        }
+    }
+
+    /// <summary>Damage is noted and reported; it must not end the thread that meets it.</summary>
+    private static void WorkBesideDamage(SteppedNode node, string story)
+    {
+        try
+        {
+            node.Core.Storage.RequestFlush();
+            for (int i = 0; i < 20 && node.Core.WorkOnce(); i++)
+            {
+            }
+
+            node.Core.Storage.ScrubOnce(long.MaxValue);
+        }
+        catch (IOException escaped)
+        {
+            Assert.Fail($"{story}: background work ended with {escaped}");
+        }
+    }
+
+    private void CheckLatched(IEnumerable<Task<CommandOutcome>> inFlight)
+    {
+        foreach (var outcome in inFlight)
+        {
+            Assert.Equal(RejectionKind.OutcomeUnknown, outcome.Result.Rejection?.Kind);
+        }
+
+        long changes = _disk.CallCount(DiskCalls.Changing);
+        var late = _node.Propose(_commands.Next().Command);
+        _node.Commit();
+        Assert.Equal(RejectionKind.Diagnosis, late.Result.Rejection?.Kind);
+        Assert.Equal(changes, _disk.CallCount(DiskCalls.Changing));
+        ModelComparison.Check(_node, _models[_acknowledged[^1].Index], $"latched: {Failure}");
     }
 
     private void Restart()

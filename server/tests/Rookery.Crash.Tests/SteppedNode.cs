@@ -37,14 +37,17 @@ internal sealed class SteppedNode : IDisposable
 
     public Task<CommandOutcome> Propose(CommandBuffer command) => Core.Consensus.ProposeAsync(command, CancellationToken.None).AsTask();
 
-    /// <summary>Commits everything that was proposed, and tells how many commands each frame held.</summary>
+    /// <summary>Commits everything that was proposed, and tells how many commands each frame held that was applied.</summary>
     public void Commit(Action<int>? committed = null)
     {
         while (Core.Consensus.Write(_frame))
         {
             int count = _frame.Count;
             Core.Consensus.Apply(_frame);
-            committed?.Invoke(count);
+            if (Core.Consensus.Refusal is null)
+            {
+                committed?.Invoke(count);
+            }
         }
     }
 

@@ -1,0 +1,144 @@
+using Rookery.Disk;
+using Rookery.Simulation;
+
+namespace Rookery.Crash.Tests;
+
+public sealed class NodeFaultTests
+{
+    private const int Seed = 3;
+    private const int Rounds = 25;
+
+    /// <summary>Every call of the work fails once, or from then on.</summary>
+    [Theory]
+    [InlineData(Errno.InputOutput, DiskCalls.All, 0, false)]
+    [InlineData(Errno.InputOutput, DiskCalls.Write, 700, false)]
+    [InlineData(Errno.NoSpace, DiskCalls.Write, 5000, false)]
+    [InlineData(Errno.NoSpace, DiskCalls.Changing, 0, true)]
+    [InlineData(Errno.ReadOnly, DiskCalls.Changing, 0, true)]
+    public void Whatever_call_fails_acknowledged_commands_survive_and_a_latched_node_reads_on(Errno error, DiskCalls calls, int shortWriteBytes, bool sticky)
+    {
+        long count = NodeWorkload.RunWithFault(Seed, Rounds, fault: null).Disk.CallCount(calls);
+        int refused = 0;
+        for (long call = 1; call <= count; call++)
+        {
+            var fault = new DiskFault(call, error) { Calls = calls, ShortWriteBytes = shortWriteBytes, Sticky = sticky };
+            try
+            {
+                var (disk, run) = NodeWorkload.RunWithFault(Seed, Rounds, fault);
+                refused += run.Failure is null ? 0 : 1;
+                Assert.True(run.Failure is null || run.Failure.Contains("/data", StringComparison.Ordinal), run.Failure);
+                disk.ClearFaults();
+                disk.KillProcess();
+                run.CheckOnce(disk.AfterPowerLoss(call), disk.OperationCount);
+                run.CheckOnce(disk, disk.OperationCount);
+            }
+            catch (Exception broken)
+            {
+                Assert.Fail($"{fault}, seed {Seed}: {broken}");
+            }
+        }
+
+        Assert.InRange(refused, 15, count);
+    }
+
+    /// <summary>Recovery is work, too: a call that fails in it costs nothing but the start.</summary>
+    [Fact]
+    public void Whatever_call_fails_in_a_recovery_the_next_one_finds_everything()
+    {
+        var (disk, run) = NodeWorkload.Run(Seed);
+        int refused = 0;
+        for (int seed = 0; seed < 2; seed++)
+        {
+            int operation = disk.OperationCount - (seed * 37);
+            for (long call = 1; ; call++)
+            {
+                var image = disk.CrashAt(operation, seed);
+                image.Inject(new DiskFault(call, call % 2 == 0 ? Errno.InputOutput : Errno.NoSpace));
+                string? refusal = Refusal(image);
+                long calls = image.CallCount(DiskCalls.All);
+                refused += refusal is null ? 0 : 1;
+                image.ClearFaults();
+                image.KillProcess();
+                try
+                {
+                    Assert.True(refusal is null || refusal.Contains("/data", StringComparison.Ordinal), refusal);
+                    run.CheckOnce(image.AfterPowerLoss(call), operation);
+                }
+                catch (Exception broken)
+                {
+                    Assert.Fail($"crash at {operation}, image {seed}, call {call} of recovery, which said {refusal}: {broken}");
+                }
+
+                if (calls < call)
+                {
+                    break;
+                }
+            }
+        }
+
+        Assert.InRange(refused, 50, int.MaxValue);
+    }
+
+    /// <summary>Whichever byte of whichever file rots, every answer is right or names the file.</summary>
+    [Fact]
+    public void A_rotten_byte_anywhere_is_harmless_or_reported_by_name()
+    {
+        var (disk, run) = NodeWorkload.Run(Seed);
+        run.StopCleanly();
+        int harmless = 0;
+        int reported = 0;
+        foreach (string file in disk.Files.Where(static path => !path.EndsWith("/lock", StringComparison.Ordinal)))
+        {
+            int length = disk.ReadAll(file).Length;
+            foreach (int offset in Offsets(length))
+            {
+                var image = disk.AfterPowerLoss(offset);
+                image.Rot(file, offset, (byte)(1 << (offset % 8)));
+                string story = $"{file}, byte {offset}";
+                try
+                {
+                    run.CheckAll(image, story);
+                    harmless++;
+                }
+                catch (IOException damage)
+                {
+                    // A segment that lost its header is named by the one that follows it.
+                    Assert.True(damage.Message.Contains(Path.GetDirectoryName(file)! + "/", StringComparison.Ordinal), $"{story}: {damage}");
+                    reported++;
+                }
+                catch (Exception broken)
+                {
+                    Assert.Fail($"{story}: {broken}");
+                }
+            }
+        }
+
+        Assert.True(reported > 100 && harmless > 50, $"{reported} reported, {harmless} harmless");
+    }
+
+    /// <summary>Close together where headers and footers are, and a dozen between.</summary>
+    private static IEnumerable<int> Offsets(int length)
+    {
+        const int Head = 160;
+        const int Foot = 64;
+        for (int offset = 0; offset < length;)
+        {
+            yield return offset;
+            int next = offset + (offset < Head || offset >= length - Foot ? 11 : Math.Max(11, length / 12));
+            offset = offset < length - Foot ? Math.Min(next, Math.Max(offset + 1, length - Foot)) : next;
+        }
+    }
+
+    private static string? Refusal(SimulatedDisk disk)
+    {
+        try
+        {
+            SteppedNode.Open(disk, new SimulatedTimeProvider()).Dispose();
+            return null;
+        }
+        catch (IOException refused)
+        {
+            return refused.Message;
+        }
+    }
+}
