@@ -88,9 +88,8 @@ public sealed class Node : IDisposable
         }
     }
 
-    /// <summary>What there is to know about journal, storage and queue, for metrics and <c>/readyz?verbose</c>.</summary>
-    /// <exception cref="InvalidOperationException">The data could not be opened (see <see cref="Diagnosis"/>).</exception>
-    public NodeStatistics ReadStatistics() => _core is null ? throw new InvalidOperationException(Diagnosis) : new NodeStatistics
+    /// <summary>What there is to know about journal, storage and queue, for metrics and <c>/readyz?verbose</c>; null when the data could not be opened.</summary>
+    public NodeStatistics? ReadStatistics() => _core is null ? null : new NodeStatistics
     {
         JournalFirstIndex = _core.Journal.FirstIndex,
         JournalLastIndex = _core.Journal.LastIndex,

@@ -20,7 +20,7 @@ public sealed class NodeMaintenanceTests
         using var node = Open(new SimulatedDisk(), threads);
         threads.Forget();                               // opening is one thread's
         await FillAsync(node, documents: 2_000);
-        Assert.True(node.ReadStatistics().Storage.Flushes > 4, "writers were faster than a memtable is large");
+        Assert.True(node.ReadStatistics()!.Storage.Flushes > 4, "writers were faster than a memtable is large");
         Assert.Equal(["maintenance"], threads.Names);
     }
 
@@ -32,7 +32,7 @@ public sealed class NodeMaintenanceTests
         using var node = Open(disk, new RunWriters(), troubles.Enqueue);
         disk.Inject(new DiskFault(1, Errno.NoSpace) { Calls = DiskCalls.Create | DiskCalls.Write, PathContains = "/data/storage/", Sticky = true });
         await FillAsync(node, documents: 160);
-        Assert.Contains("will be tried again", node.ReadStatistics().Storage.Health, StringComparison.Ordinal);
+        Assert.Contains("will be tried again", node.ReadStatistics()!.Storage.Health, StringComparison.Ordinal);
         Assert.Contains("will be tried again", Assert.Single(troubles), StringComparison.Ordinal);
         node.StopCleanly();
     }
@@ -44,7 +44,7 @@ public sealed class NodeMaintenanceTests
         using (var node = Open(disk, new RunWriters()))
         {
             await FillAsync(node, documents: 160);
-            Assert.True(node.ReadStatistics().Storage.Flushes > 0);
+            Assert.True(node.ReadStatistics()!.Storage.Flushes > 0);
         }
 
         string run = disk.Files.First(path => path.EndsWith(".run", StringComparison.Ordinal));
