@@ -184,6 +184,7 @@ public sealed class StorageEngine : IDisposable
         flushEnded.Set();
         if (done)
         {
+            context.Arenas.Trim();                      // mapped anew in milliseconds when the next memtable grows; a merge may need that memory before
             ManifestDurable?.Invoke(Durable);
         }
 

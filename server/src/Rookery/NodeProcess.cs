@@ -4,6 +4,7 @@ using Microsoft.AspNetCore.Builder;
 using Microsoft.Extensions.Logging;
 using Rookery.Disk;
 using Rookery.Documents;
+using Rookery.Documents.Commands;
 using Rookery.Server;
 
 namespace Rookery;
@@ -32,12 +33,18 @@ internal static class NodeProcess
         context.Readiness.Opened(node);
         Announce(node, configuration, systemd, log);
 
-        using var idle = new IdleMemory(context, time, ProcessMemory.GiveBack);
+        using var idle = new IdleMemory(context, time, GiveBackMemory);
         await stop.Received;
         systemd.Stopping();
         context.Readiness.Stopping();
         await app.StopAsync();
         node.StopCleanly();
+    }
+
+    private static void GiveBackMemory()
+    {
+        LargeBuffers.Trim();
+        ProcessMemory.GiveBack();
     }
 
     private static ServerOptions OptionsFor(ServeConfiguration configuration) => new()

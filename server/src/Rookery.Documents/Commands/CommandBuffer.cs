@@ -77,7 +77,7 @@ public sealed class CommandBuffer : IBufferWriter<byte>, IDisposable
         Length = 0;
         if (bytes.Length > IdleBytes)
         {
-            ArrayPool<byte>.Shared.Return(bytes);
+            LargeBuffers.Return(bytes);
             bytes = [];
         }
 
@@ -102,11 +102,11 @@ public sealed class CommandBuffer : IBufferWriter<byte>, IDisposable
             return;
         }
 
-        byte[] larger = ArrayPool<byte>.Shared.Rent(Math.Max(256, Math.Max(Length + count, Length * 2)));
+        byte[] larger = LargeBuffers.Rent(Math.Max(256, Math.Max(Length + count, Length * 2)));
         bytes.AsSpan(0, Length).CopyTo(larger);
         if (bytes.Length > 0)
         {
-            ArrayPool<byte>.Shared.Return(bytes);
+            LargeBuffers.Return(bytes);
         }
 
         bytes = larger;

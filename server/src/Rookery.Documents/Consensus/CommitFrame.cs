@@ -2,6 +2,7 @@ using System.Buffers;
 using System.Buffers.Binary;
 using Rookery.Disk;
 using Rookery.Documents.Apply;
+using Rookery.Documents.Commands;
 using Rookery.Journal;
 
 namespace Rookery.Documents;
@@ -9,8 +10,8 @@ namespace Rookery.Documents;
 /// <summary>One batch on its way: the proposals, the frame they became, and their outcomes. Reused.</summary>
 internal sealed class CommitFrame
 {
-    /// <summary>Bytes of commands that go into one frame; one command alone may be larger.</summary>
-    public const int MaxBytes = 1 << 20;
+    /// <summary>Bytes of commands that go into one frame; one command alone may be larger. With all heads it stays within buffers of 1 MiB.</summary>
+    public const int MaxBytes = (1 << 20) - 4096;
 
     private readonly List<Proposal> _proposals = [];
     private byte[] _content = [];
@@ -42,7 +43,7 @@ internal sealed class CommitFrame
     public JournalFrame Build(long index, long term, long operationsBefore, long logTicks)
     {
         Invariant.Holds(_proposals.Count > 0, "a batch has a command");
-        _content = ArrayPool<byte>.Shared.Rent(_contentLength);
+        _content = LargeBuffers.Rent(_contentLength);
         FrameContent.WriteHead(_content, logTicks, _proposals.Count);
         int at = FrameContent.HeadBytes;
         int operations = 0;
@@ -56,7 +57,7 @@ internal sealed class CommitFrame
         }
 
         Invariant.Holds(at == _contentLength, "a frame is as long as its commands");
-        _encoded = ArrayPool<byte>.Shared.Rent(Payload.MaxEncodedLength(_contentLength));
+        _encoded = LargeBuffers.Rent(Payload.MaxEncodedLength(_contentLength));
         int encodedLength = Payload.Encode(_content.AsSpan(0, _contentLength), _encoded);
         _position = new FramePosition(index, term, operationsBefore, operations);
         return new JournalFrame(FrameType.Batch, index, term, operationsBefore, operations, _encoded.AsMemory(0, encodedLength));
@@ -96,8 +97,8 @@ internal sealed class CommitFrame
     private void Clear()
     {
         _proposals.Clear();
-        ArrayPool<byte>.Shared.Return(_content);
-        ArrayPool<byte>.Shared.Return(_encoded);
+        LargeBuffers.Return(_content);
+        LargeBuffers.Return(_encoded);
         ArrayPool<CommandOutcome>.Shared.Return(_outcomes, clearArray: true);
         _content = _encoded = [];
         _outcomes = [];

@@ -1,4 +1,4 @@
-using System.Buffers;
+using Rookery.Documents.Commands;
 
 namespace Rookery.Documents.Json;
 
@@ -70,14 +70,14 @@ internal sealed class PooledBytes
         Length = 0;
         if (bytes.Length > 0)
         {
-            ArrayPool<byte>.Shared.Return(bytes);
+            LargeBuffers.Return(bytes);
             bytes = [];
         }
     }
 
     private void Grow(int count)
     {
-        byte[] larger = ArrayPool<byte>.Shared.Rent(Math.Max(256, Math.Max(Length + count, Length + (Length / 2))));
+        byte[] larger = LargeBuffers.Rent(Math.Max(256, Math.Max(Length + count, Length + (Length / 2))));
         Written.CopyTo(larger);
         int length = Length;
         Release();

@@ -1,5 +1,5 @@
-using System.Buffers;
 using Rookery.Documents.Apply;
+using Rookery.Documents.Commands;
 using Rookery.Journal;
 using Rookery.Storage;
 
@@ -34,7 +34,7 @@ internal static class Replay
             throw new DataFormatException($"Entry {frame.Index} of the journal holds no payload that this version of Rookery can decode.");
         }
 
-        byte[] content = ArrayPool<byte>.Shared.Rent(length);
+        byte[] content = LargeBuffers.Rent(length);
         try
         {
             if (!Payload.TryDecode(frame.Payload.Span, content.AsSpan(0, length)))
@@ -46,7 +46,7 @@ internal static class Replay
         }
         finally
         {
-            ArrayPool<byte>.Shared.Return(content);
+            LargeBuffers.Return(content);
         }
     }
 }

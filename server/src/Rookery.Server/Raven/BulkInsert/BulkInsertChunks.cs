@@ -8,10 +8,11 @@ using Rookery.Documents.Json;
 
 namespace Rookery.Server.Raven.BulkInsert;
 
-/// <summary>Gathers documents into commands of about 1 MiB and keeps one of them on its way to the disk while the next is gathered.</summary>
+/// <summary>Gathers documents into commands of a little less than 1 MiB and keeps one of them on its way to the disk while the next is gathered.</summary>
 internal sealed class BulkInsertChunks(ServerContext context, Database database, BulkOperation operation, OperationRegistry operations, bool skipUnchanged) : IDisposable
 {
-    private const int ChunkBytes = 1 << 20;
+    // With the document that ends it, a chunk seldom passes 1 MiB, so that it and its frame stay within buffers of 1 MiB: twice the size for one byte more.
+    private const int ChunkBytes = 896 << 10;
     private const int ChunkDocuments = 8192;
 
     // Chunks of all bulk inserts together that may be in flight. The next waits here, which holds its client back; admission would refuse it.
