@@ -103,6 +103,7 @@ internal sealed class NodeCore : IDisposable
     private void OpenData(MemoryBudget memory, bool answersInline)
     {
         _directory.Check(_options.IsRestoring);
+        RefuseWithoutStorage();
         NodeBackup.RemoveCheckpoint(_disk, CheckpointPath);
         Storage = StorageEngine.Open(_disk, StorageOptionsOf(_options, _directory.StoragePath) with { Pacer = Pacer }, memory, _io, _time);
         TellDamage();
@@ -129,6 +130,16 @@ internal sealed class NodeCore : IDisposable
         {
             AnswersInline = answersInline,
         };
+    }
+
+    // The journal begins where the last manifest ended: an empty storage directory beside it would forget everything before.
+    private void RefuseWithoutStorage()
+    {
+        if (!_directory.IsNew && _disk.List(_directory.StoragePath).All(static name => string.Equals(name, "lock", StringComparison.Ordinal)))
+        {
+            throw new DataFormatException(
+                $"{_options.DataDirectory} was in use before, but {_directory.StoragePath} is empty. Nothing was changed. Put back that directory's files, or restore a backup.");
+        }
     }
 
     // What opening met, and what is met from now on.
