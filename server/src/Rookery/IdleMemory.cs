@@ -2,10 +2,10 @@ using Rookery.Server;
 
 namespace Rookery;
 
-/// <summary>Gives memory back once after work has ended: between 20 and 40 seconds after the last request and the last step of background work. An idle process is not disturbed again.</summary>
+/// <summary>Gives memory back once after work has ended: between 10 and 20 seconds after the last request and the last step of background work. An idle process is not disturbed again.</summary>
 internal sealed class IdleMemory : IDisposable
 {
-    private static readonly TimeSpan Period = TimeSpan.FromSeconds(20);
+    private static readonly TimeSpan Period = TimeSpan.FromSeconds(10);
     private readonly ServerContext context;
     private readonly Action giveBack;
     private readonly ITimer timer;

@@ -4,7 +4,7 @@ using Rookery.Storage;
 namespace Rookery.Documents;
 
 /// <summary>
-/// The one low-priority thread behind a node: flushes, compacts, prepares journal segments; three times a minute it scrubs a little and gives
+/// The one low-priority thread behind a node: flushes, compacts, prepares journal segments; four times a minute it scrubs a little and gives
 /// idle memory back. It takes at most a quarter of a core beside what writers wait for. It sleeps when there is nothing to do, and writes nothing then.
 /// </summary>
 internal sealed class NodeMaintenance : IDisposable
