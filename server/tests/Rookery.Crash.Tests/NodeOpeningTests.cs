@@ -1,3 +1,7 @@
+using System.Text;
+using Rookery.Disk;
+using Rookery.Documents;
+using Rookery.Documents.Commands;
 using Rookery.Simulation;
 
 namespace Rookery.Crash.Tests;
@@ -17,4 +21,58 @@ public sealed class NodeOpeningTests
             SteppedNode.Open(image, new SimulatedTimeProvider(), journalElsewhere: true).Dispose();
         }
     }
+
+    [Fact]
+    public void A_directory_that_another_node_uses_is_refused_by_name_and_left_alone()
+    {
+        var disk = new SimulatedDisk("/data");
+        using var first = Open(disk, SteppedNode.Directory, "/data/journal");
+        long changes = disk.CallCount(DiskCalls.Write | DiskCalls.Delete | DiskCalls.Rename);
+        Assert.Equal(
+            "/data/node is in use by another process.",
+            Assert.Throws<DataDirectoryInUseException>(() => Open(disk, SteppedNode.Directory, "/data/other")).Message);
+        Assert.Equal(changes, disk.CallCount(DiskCalls.Write | DiskCalls.Delete | DiskCalls.Rename));
+        Assert.Equal(
+            "/data/journal is in use by another process.",
+            Assert.Throws<DataDirectoryInUseException>(() => Open(disk, "/data/second", "/data/journal")).Message);
+    }
+
+    [Fact]
+    public async Task A_node_whose_journal_has_gone_stays_up_says_so_and_refuses_everything()
+    {
+        var disk = new SimulatedDisk("/data");
+        Open(disk, SteppedNode.Directory, "/data/journal").Dispose();
+        using var node = Open(disk, SteppedNode.Directory, "/data/elsewhere");
+        Assert.Contains("there is no journal in /data/elsewhere", node.Diagnosis, StringComparison.Ordinal);
+        var refused = await node.Consensus.ProposeAsync(CommandEncoder.CreateDatabase("db"u8, "0123456789012345678901"u8), CancellationToken.None);
+        Assert.Equal((RejectionKind.Diagnosis, node.Diagnosis), (refused.Rejection!.Kind, refused.Rejection.Message));
+        Assert.False(await node.Consensus.ReadBarrierAsync(CancellationToken.None));
+        Assert.Empty(node.Databases.All);
+    }
+
+    /// <summary>The whole node with its threads: what it answered it has again.</summary>
+    [Fact]
+    public async Task A_node_commits_by_its_threads_and_has_everything_again()
+    {
+        var disk = new SimulatedDisk("/data");
+        Task<CommandOutcome>[] creations;
+        using (var node = Open(disk, SteppedNode.Directory, null))
+        {
+            creations = [.. Enumerable.Range(0, 50).Select(i => node.Consensus.ProposeAsync(
+                CommandEncoder.CreateDatabase(Encoding.UTF8.GetBytes($"db{i}"), "0123456789012345678901"u8), CancellationToken.None).AsTask())];
+            Assert.All(await Task.WhenAll(creations), outcome => Assert.Null(outcome.Rejection));
+            node.StopCleanly();
+        }
+
+        using var again = Open(disk.AfterPowerLoss(1), SteppedNode.Directory, null);
+        Assert.Equal(50, again.Databases.All.Count);
+        Assert.Null(again.Diagnosis);
+    }
+
+    private static Node Open(SimulatedDisk disk, string directory, string? journal) => Node.Open(
+        new NodeOptions { DataDirectory = directory, JournalDirectory = journal, SegmentBytes = 64 << 10, Reserve = new ReserveRule(0, 0) },
+        disk,
+        new MemoryBudget(16 << 20),
+        SteppedNode.NoRecorder.Instance,
+        new SimulatedTimeProvider());
 }

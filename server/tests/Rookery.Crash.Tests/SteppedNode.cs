@@ -53,7 +53,7 @@ internal sealed class SteppedNode : IDisposable
 
     public void Dispose() => Core.Dispose();
 
-    private sealed class NoRecorder : IIoRecorder
+    internal sealed class NoRecorder : IIoRecorder
     {
         public static NoRecorder Instance { get; } = new();
 
