@@ -46,6 +46,9 @@ public enum Errno
     /// <summary>No error.</summary>
     None = 0,
 
+    /// <summary>EPERM: only the owner may.</summary>
+    NotPermitted = 1,
+
     /// <summary>ENOENT.</summary>
     NoEntry = 2,
 

@@ -14,6 +14,7 @@ internal static partial class LibC
     internal const int Create = 0x40;
     internal const int Exclusive = 0x80;
     internal const int CloseOnExec = 0x80000;
+    internal const int NoAccessTime = 0x40000;
 
     internal const int SeekEnd = 2;
 

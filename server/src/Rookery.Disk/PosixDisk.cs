@@ -18,14 +18,31 @@ public sealed class PosixDisk : IDisk
     /// <inheritdoc/>
     public IDiskFile Open(string path, DiskOpen mode)
     {
+        if (mode == DiskOpen.Read)
+        {
+            return OpenToRead(path);
+        }
+
         int flags = mode switch
         {
-            DiskOpen.Read => LibC.ReadOnly,
             DiskOpen.ReadWrite => LibC.ReadWrite,
             DiskOpen.CreateNew => LibC.ReadWrite | LibC.Create | LibC.Exclusive,
             _ => throw new ArgumentOutOfRangeException(nameof(mode)),
         };
         return new PosixFile(OpenDescriptor(mode == DiskOpen.CreateNew ? "create" : "open", path, flags), path);
+    }
+
+    /// <summary>Without a note of the time of access: that would make the scrub of an idle node write (relatime notes the first read after a write).</summary>
+    private static PosixFile OpenToRead(string path)
+    {
+        try
+        {
+            return new PosixFile(OpenDescriptor("open", path, LibC.ReadOnly | LibC.NoAccessTime), path);
+        }
+        catch (DiskException refused) when (refused.Error == Errno.NotPermitted)
+        {
+            return new PosixFile(OpenDescriptor("open", path, LibC.ReadOnly), path);    // another user's file, such as a backup's
+        }
     }
 
     /// <inheritdoc/>

@@ -28,6 +28,21 @@ public sealed class PosixDiskTests : DiskContractTests, IDisposable
     }
 
     [Fact]
+    public void Reading_leaves_no_note_of_the_time_of_access()
+    {
+        string path = directory["read"];
+        File.WriteAllBytes(path, new byte[4096]);
+        var accessed = new DateTime(2020, 1, 1, 0, 0, 0, DateTimeKind.Utc);     // before the write, so that relatime would note a read
+        File.SetLastAccessTimeUtc(path, accessed);
+        using (var file = disk.Open(path, DiskOpen.Read))
+        {
+            file.Read(new byte[4096], 0);
+        }
+
+        Assert.Equal(accessed, File.GetLastAccessTimeUtc(path));
+    }
+
+    [Fact]
     public void A_full_device_is_told_apart()
     {
         // /dev/full answers every write with ENOSPC, as a full file system would.
