@@ -130,7 +130,7 @@ card_speed_up() {
   echo "$CARD_DEVICE 0" >/sys/fs/cgroup/blkio/blkio.throttle.write_iops_device
   echo "$CARD_DEVICE 0" >/sys/fs/cgroup/blkio/blkio.throttle.write_bps_device
 }
-card_bytes_written() { sync -f "$WORK/card"; awk '{ printf "%d", $7 * 512 }' "/sys/block/${CARD_LOOP##*/}/stat"; }
+card_bytes_written() { sync -f "$WORK/card"; awk '{ printf "%.0f", $7 * 512 }' "/sys/block/${CARD_LOOP##*/}/stat"; }
 card_remove() {
   card_speed_up
   umount "$WORK/card"
