@@ -19,7 +19,8 @@ public static class RookeryServer
         // The host tells of a failed start twice, in its log and by an exception; whoever starts it says the second in one sentence.
         builder.Logging.AddProvider(new SharedLoggerProvider(context.Log)).SetMinimumLevel(LogLevel.Warning).AddFilter("Microsoft.Extensions.Hosting", LogLevel.None);
         builder.Services.AddRoutingCore();
-        builder.WebHost.UseKestrelCore().ConfigureKestrel(kestrel => Configure(kestrel, context.Options));
+        // A request goes on where its bytes arrived: without it each read and write wakes another thread of the pool (one connection: 3,880 writes/s, with it 4,570).
+        builder.WebHost.UseKestrelCore().UseSockets(static sockets => sockets.UnsafePreferInlineScheduling = true).ConfigureKestrel(kestrel => Configure(kestrel, context.Options));
         configureHost?.Invoke(builder.WebHost);
 
         var app = builder.Build();

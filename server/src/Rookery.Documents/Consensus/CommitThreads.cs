@@ -2,7 +2,8 @@ namespace Rookery.Documents;
 
 /// <summary>
 /// The two threads of the commit path. One writes and syncs; while it does, the other applies the frame before. When nothing else waits, the first applies
-/// its frame itself, which saves a lone caller the way over a second thread.
+/// its frame itself. A lone caller, who finds the writing thread asleep, does both on his own thread: waking another and being woken costs more than the rest of
+/// the commit (one connection, two cores: 3,400 writes/s and 190 µs of CPU each over the threads, 4,570 and 140 µs without).
 /// </summary>
 internal sealed class CommitThreads
 {
@@ -19,7 +20,10 @@ internal sealed class CommitThreads
     private bool _isStopping;
     private bool _writerEnded;
     private bool _isApplying;
+
+    // Of whoever's turn it is to write.
     private long _syncTicks;
+    private int _lastCount;
 
     public CommitThreads(SingleNodeConsensus consensus, TimeProvider time)
     {
@@ -30,6 +34,7 @@ internal sealed class CommitThreads
             _free.Push(new CommitFrame());
         }
 
+        _consensus.CommitHere = CommitHere;
         _writer = new Thread(WriteFrames) { Name = "journal", IsBackground = true, Priority = ThreadPriority.AboveNormal };
         _applier = new Thread(ApplyFrames) { Name = "apply", IsBackground = true, Priority = ThreadPriority.AboveNormal };
     }
@@ -61,27 +66,18 @@ internal sealed class CommitThreads
 
     private void WriteFrames()
     {
-        int lastCount = 0;
         while (true)
         {
-            var frame = TakeFree();
-            if (!_consensus.HasWaiting && lastCount > 1)
+            if (!_consensus.HasWaiting && _lastCount > 1)
             {
-                Gather(lastCount);
+                Gather();
             }
 
-            long begun = _time.GetTimestamp();
-            if (_consensus.Write(frame))
+            if (WriteFrame())
             {
-                _syncTicks = _time.GetTimestamp() - begun;
-                lastCount = frame.Count;
-                Pass(frame);
-                FrameWritten?.Invoke();
                 continue;
             }
 
-            lastCount = 0;
-            Free(frame);
             if (Volatile.Read(ref _isStopping) && _consensus.Queue.Count == 0 && !_consensus.HasWaiting)
             {
                 break;
@@ -100,15 +96,49 @@ internal sealed class CommitThreads
         }
     }
 
+    private void CommitHere()
+    {
+        try
+        {
+            WriteFrame();
+            _consensus.Queue.GiveTurnBack(ref _isStopping, _consensus.HasWaiting);
+        }
+        catch (Exception failure)
+        {
+            // On the writing thread the same would end the process. Going on as if one request had failed would apply the next frame to broken tables.
+            Environment.FailFast("The commit path met a state that must not be.", failure);
+        }
+    }
+
+    /// <summary>Commits what waits, as much as fits in a frame.</summary>
+    /// <returns>False when nothing waited, or it was refused.</returns>
+    private bool WriteFrame()
+    {
+        var frame = TakeFree();
+        long begun = _time.GetTimestamp();
+        if (!_consensus.Write(frame))
+        {
+            _lastCount = 0;
+            Free(frame);
+            return false;
+        }
+
+        _syncTicks = _time.GetTimestamp() - begun;
+        _lastCount = frame.Count;
+        Pass(frame);
+        FrameWritten?.Invoke();
+        return true;
+    }
+
     /// <summary>
     /// Callers that were just answered come back within moments. Waiting a tenth of a sync for them keeps closed-loop clients from splitting into two halves
     /// that take turns (101 syncs/s, 64 clients: 3,232 writes/s without, 4,946 with). It ends as soon as as many are back as there were.
     /// </summary>
-    private void Gather(int lastCount)
+    private void Gather()
     {
         long most = Math.Min(_syncTicks / 10, _time.TimestampFrequency / 1000);
         long begun = _time.GetTimestamp();
-        while (_consensus.Queue.Count < lastCount && _time.GetTimestamp() - begun < most && !Volatile.Read(ref _isStopping))
+        while (_consensus.Queue.Count < _lastCount && _time.GetTimestamp() - begun < most && !Volatile.Read(ref _isStopping))
         {
             Thread.Yield();
         }

@@ -6,7 +6,7 @@ namespace Rookery.Documents;
 
 /// <summary>
 /// A command on its way, and what its caller awaits. Pooled: a proposal costs no allocation once as many exist as are ever in flight together.
-/// The caller goes on on the thread pool, because what it does next must not delay the next journal write.
+/// A caller who already awaits goes on on the thread pool, because what it does next must not delay the next journal write.
 /// </summary>
 internal sealed class Proposal : IValueTaskSource<CommandOutcome>, IThreadPoolWorkItem
 {
@@ -16,6 +16,7 @@ internal sealed class Proposal : IValueTaskSource<CommandOutcome>, IThreadPoolWo
     private ManualResetValueTaskSourceCore<CommandOutcome> _core;
     private CommandOutcome _outcome;
     private CommandBuffer? _command;
+    private bool _isAwaited;
 
     private Proposal()
     {
@@ -63,7 +64,7 @@ internal sealed class Proposal : IValueTaskSource<CommandOutcome>, IThreadPoolWo
     public void Complete(in CommandOutcome outcome, bool inline)
     {
         ReleaseCommand();
-        if (inline)
+        if (inline || !Volatile.Read(ref _isAwaited))
         {
             _core.SetResult(outcome);
             return;
@@ -82,6 +83,7 @@ internal sealed class Proposal : IValueTaskSource<CommandOutcome>, IThreadPoolWo
         var outcome = _core.GetResult(token);
         _core.Reset();
         _outcome = default;
+        _isAwaited = false;
         Next = null;
         if (Pool.Count < PoolSize)
         {
@@ -95,6 +97,9 @@ internal sealed class Proposal : IValueTaskSource<CommandOutcome>, IThreadPoolWo
     ValueTaskSourceStatus IValueTaskSource<CommandOutcome>.GetStatus(short token) => _core.GetStatus(token);
 
     /// <inheritdoc/>
-    void IValueTaskSource<CommandOutcome>.OnCompleted(Action<object?> continuation, object? state, short token, ValueTaskSourceOnCompletedFlags flags) =>
+    void IValueTaskSource<CommandOutcome>.OnCompleted(Action<object?> continuation, object? state, short token, ValueTaskSourceOnCompletedFlags flags)
+    {
+        Volatile.Write(ref _isAwaited, true);
         _core.OnCompleted(continuation, state, token, flags);
+    }
 }

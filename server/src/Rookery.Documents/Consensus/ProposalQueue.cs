@@ -1,17 +1,29 @@
 namespace Rookery.Documents;
 
-/// <summary>Many callers put proposals in, one thread takes all that are there. Putting costs one exchange, and a wake-up only when that thread sleeps.</summary>
+/// <summary>
+/// Many callers put proposals in, one at a time takes all that are there: the writing thread, or, while that sleeps, a caller to whom its turn is lent. Putting costs
+/// one exchange, and a wake-up only when the turn cannot be lent.
+/// </summary>
 internal sealed class ProposalQueue
 {
+    // Whose turn it is to take. Only the writing thread makes it free, and only by going to sleep.
+    private const int OfThread = 0;
+    private const int Free = 1;
+    private const int OfCaller = 2;
+
     private readonly object _gate = new();
     private Proposal? _newest;
     private int _count;
-    private int _isSleeping;
+    private int _turn;
 
     /// <summary>Proposals that wait, roughly.</summary>
     public int Count => Volatile.Read(ref _count);
 
-    public void Put(Proposal proposal)
+    /// <summary>Adds a proposal.</summary>
+    /// <param name="proposal">The proposal.</param>
+    /// <param name="mayTakeTurn">Whether the caller would take what waits itself.</param>
+    /// <returns>True when the turn is the caller's now: it takes what waits, and then calls <see cref="GiveTurnBack"/>.</returns>
+    public bool Put(Proposal proposal, bool mayTakeTurn)
     {
         Interlocked.Increment(ref _count);
         var newest = Volatile.Read(ref _newest);
@@ -27,7 +39,27 @@ internal sealed class ProposalQueue
             newest = seen;
         }
 
-        if (Volatile.Read(ref _isSleeping) != 0)
+        if (Volatile.Read(ref _turn) != Free)
+        {
+            return false;
+        }
+
+        if (mayTakeTurn)
+        {
+            return Interlocked.CompareExchange(ref _turn, OfCaller, Free) == Free;
+        }
+
+        Wake();
+        return false;
+    }
+
+    /// <summary>Ends a caller's turn. The writing thread wakes when something waits by then, or it is to stop.</summary>
+    /// <param name="isStopping">Set before <see cref="Wake"/> by whoever stops the thread.</param>
+    /// <param name="somethingWaits">Whether the caller leaves something that it took.</param>
+    public void GiveTurnBack(ref bool isStopping, bool somethingWaits)
+    {
+        Interlocked.Exchange(ref _turn, Free);
+        if (somethingWaits || Volatile.Read(ref _newest) is not null || Volatile.Read(ref isStopping))
         {
             Wake();
         }
@@ -59,29 +91,28 @@ internal sealed class ProposalQueue
         Interlocked.Add(ref _count, -taken);
     }
 
-    /// <summary>Sleeps until there is a proposal, or <see cref="Wake"/> after <paramref name="isStopping"/> was set.</summary>
+    /// <summary>Sleeps, its turn free, until there is a proposal that nobody else takes, or <see cref="Wake"/> after <paramref name="isStopping"/> was set.</summary>
     public void Wait(ref bool isStopping)
     {
-        Interlocked.Exchange(ref _isSleeping, 1);
+        Interlocked.Exchange(ref _turn, Free);
         if (Volatile.Read(ref _newest) is not null || Volatile.Read(ref isStopping))
         {
-            Volatile.Write(ref _isSleeping, 0);
-            return;
+            Wake();
         }
 
         lock (_gate)
         {
-            while (Volatile.Read(ref _isSleeping) != 0)
+            while (Volatile.Read(ref _turn) != OfThread)
             {
                 Monitor.Wait(_gate);
             }
         }
     }
 
-    /// <summary>Ends the sleep of the taking thread.</summary>
+    /// <summary>Gives a free turn to the writing thread, and ends its sleep. A caller who has the turn does so when he gives it back.</summary>
     public void Wake()
     {
-        if (Interlocked.Exchange(ref _isSleeping, 0) != 0)
+        if (Interlocked.CompareExchange(ref _turn, OfThread, Free) == Free)
         {
             lock (_gate)
             {

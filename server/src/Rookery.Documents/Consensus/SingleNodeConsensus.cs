@@ -11,6 +11,9 @@ namespace Rookery.Documents;
 /// </summary>
 internal sealed class SingleNodeConsensus : IConsensus
 {
+    // A caller with more than this has more to do than to wait for the disk: bulk insert reads on meanwhile.
+    private const int LargestCommandToCommitHere = 64 << 10;
+
     private readonly NodeJournal _journal;
     private readonly Applier _applier;
     private readonly TimeProvider _time;
@@ -60,6 +63,9 @@ internal sealed class SingleNodeConsensus : IConsensus
 
     /// <summary>Called once, with the sentence, when the journal or apply failed: nothing is acknowledged from then on.</summary>
     public Action<string>? Latched { get; set; }
+
+    /// <summary>Called by a caller who found the writing thread asleep and has its turn now.</summary>
+    public Action? CommitHere { get; set; }
 
     /// <summary>Whether callers go on on the thread that answers them: for tests that drive this class step by step.</summary>
     public bool AnswersInline { get; init; }
@@ -189,7 +195,11 @@ internal sealed class SingleNodeConsensus : IConsensus
         var proposal = Proposal.Rent(command, operationCount);
         var outcome = proposal.Task;
         Interlocked.Increment(ref _queued);
-        _queue.Put(proposal);
+        if (_queue.Put(proposal, mayTakeTurn: command.Length <= LargestCommandToCommitHere))
+        {
+            CommitHere?.Invoke();
+        }
+
         return outcome;
     }
 

@@ -1,0 +1,122 @@
+using Rookery.Documents.Commands;
+
+namespace Rookery.Documents.Tests.Consensus;
+
+public sealed class ProposalQueueTests
+{
+    private bool _isStopping;
+
+    [Fact]
+    public void The_turn_is_lent_only_while_the_thread_sleeps_and_to_one_caller()
+    {
+        var queue = new ProposalQueue();
+        Assert.False(queue.Put(NewProposal(), mayTakeTurn: true));
+        Take(queue);
+        var thread = Sleeper(queue);
+        Assert.True(queue.Put(NewProposal(), mayTakeTurn: true));
+        Assert.False(queue.Put(NewProposal(), mayTakeTurn: true));
+        Assert.Equal(2, Take(queue).Count);
+        queue.GiveTurnBack(ref _isStopping, somethingWaits: false);
+        Assert.True(queue.Put(NewProposal(), mayTakeTurn: true));
+        Assert.True(thread.IsAlive);
+        queue.GiveTurnBack(ref _isStopping, somethingWaits: false);
+        thread.Join();
+    }
+
+    [Fact]
+    public void What_a_caller_leaves_wakes_the_thread()
+    {
+        var queue = new ProposalQueue();
+        var thread = Sleeper(queue);
+        Assert.True(queue.Put(NewProposal(), mayTakeTurn: true));
+        Take(queue);
+        queue.GiveTurnBack(ref _isStopping, somethingWaits: true);
+        thread.Join();
+    }
+
+    [Fact]
+    public void The_thread_wakes_to_stop_whoever_has_the_turn()
+    {
+        var queue = new ProposalQueue();
+        var thread = Sleeper(queue);
+        Assert.True(queue.Put(NewProposal(), mayTakeTurn: true));
+        Take(queue);
+        Volatile.Write(ref _isStopping, true);
+        queue.Wake();
+        queue.GiveTurnBack(ref _isStopping, somethingWaits: false);
+        thread.Join();
+    }
+
+    [Fact]
+    public void Of_many_callers_and_the_thread_each_proposal_is_taken_once_and_none_waits_for_ever()
+    {
+        const int Callers = 4;
+        const int Each = 20_000;
+        var queue = new ProposalQueue();
+        int taken = 0;
+        int takers = 0;
+        void TakeAlone()
+        {
+            Assert.Equal(1, Interlocked.Increment(ref takers));
+            taken += Take(queue).Count;
+            Interlocked.Decrement(ref takers);
+        }
+
+        var thread = new Thread(() =>
+        {
+            while (!Volatile.Read(ref _isStopping))
+            {
+                queue.Wait(ref _isStopping);
+                TakeAlone();
+            }
+        });
+        thread.Start();
+        Thread[] callers = [.. Enumerable.Range(0, Callers).Select(caller => new Thread(() =>
+        {
+            for (int i = 0; i < Each; i++)
+            {
+                if (queue.Put(NewProposal(), mayTakeTurn: (i + caller) % 3 != 0))
+                {
+                    TakeAlone();
+                    queue.GiveTurnBack(ref _isStopping, somethingWaits: false);
+                }
+            }
+        }))];
+        Array.ForEach(callers, static caller => caller.Start());
+        Array.ForEach(callers, static caller => caller.Join());
+
+        // Whatever was put last is taken without anybody's help: a lost wake-up would hang here.
+        while (queue.Count > 0)
+        {
+            Thread.Yield();
+        }
+
+        Volatile.Write(ref _isStopping, true);
+        queue.Wake();
+        thread.Join();
+        Assert.Equal(Callers * Each, taken);
+    }
+
+    private static Proposal NewProposal() => Proposal.Rent(CommandEncoder.CreateDatabase("db"u8, "0123456789012345678901"u8), 1);
+
+    private static Queue<Proposal> Take(ProposalQueue queue)
+    {
+        var taken = new Queue<Proposal>();
+        queue.TakeAll(taken);
+        foreach (var proposal in taken)
+        {
+            proposal.ReleaseCommand();
+        }
+
+        return taken;
+    }
+
+    // A thread that sleeps, and ends when something is left to it.
+    private Thread Sleeper(ProposalQueue queue)
+    {
+        var thread = new Thread(() => queue.Wait(ref _isStopping));
+        thread.Start();
+        Assert.True(SpinWait.SpinUntil(() => thread.ThreadState.HasFlag(System.Threading.ThreadState.WaitSleepJoin), TimeSpan.FromSeconds(30)));
+        return thread;
+    }
+}
