@@ -136,7 +136,9 @@ internal sealed class Applier : IDisposable
             case CommandKind.BulkPut:
                 return BulkPut(index, ref command);
             case CommandKind.HiloNext:
-                return new CommandOutcome(index, logTicks, _hilo.Next(_context, command.ReadHiloNext()));
+                return _hilo.Next(_context, command.ReadHiloNext(), out var range) is { } exhausted
+                    ? new CommandOutcome(exhausted)
+                    : new CommandOutcome(index, logTicks, range);
             case CommandKind.HiloReturn:
                 return new CommandOutcome(index, logTicks, _hilo.Return(_context, command.ReadHiloReturn()));
             case CommandKind.IdentityNext:

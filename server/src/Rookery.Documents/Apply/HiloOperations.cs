@@ -1,4 +1,5 @@
 using System.Buffers.Text;
+using System.Text;
 using System.Text.Json;
 using Rookery.Documents.Commands;
 using Rookery.Documents.Ids;
@@ -28,13 +29,27 @@ internal sealed class HiloOperations(DocumentOperations documents)
     private static ReadOnlySpan<byte> Collection => "@hilo"u8;
 
     /// <summary>Hands out the next range.</summary>
-    public OperationResult Next(ApplyContext context, in HiloNextCommand command)
+    /// <returns>Why there is none, or null. Numbers that a client could not tell apart, or that began again from below, would give one id to two documents.</returns>
+    public Rejection? Next(ApplyContext context, in HiloNextCommand command, out OperationResult result)
     {
         var id = IdOf(command.Tag);
         using var previous = Find(context, id);
         long max = Math.Max(previous.Exists ? MaxOf(previous.View) : 0, command.LastMax);
         long size = RangeSize(command.LastBatchSize, context.LogTicks - command.LastRangeAtTicks);
-        return Store(context, id, previous, max + size) with { Status = OperationStatus.Numbered, Low = max + 1, High = max + size };
+        if (max > LargestNumber - size)
+        {
+            string name = Encoding.UTF8.GetString(id);
+            result = default;
+            return new Rejection(
+                RejectionKind.Invalid, $"No range of {size} numbers is left behind {max}: ids end at {LargestNumber}. Correct 'lastMax', or the Max of document {name}.")
+            {
+                DocumentId = name,
+                Database = context.Database.Database.Name,
+            };
+        }
+
+        result = Store(context, id, previous, max + size) with { Status = OperationStatus.Numbered, Low = max + 1, High = max + size };
+        return null;
     }
 
     /// <summary>Takes the unused end of a range back, when no other range was given out since.</summary>

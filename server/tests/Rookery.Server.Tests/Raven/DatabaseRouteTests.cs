@@ -89,6 +89,17 @@ public sealed class DatabaseRouteTests(RunningServer server) : IClassFixture<Run
     }
 
     [Fact]
+    public async Task Numbers_that_would_begin_again_are_refused()
+    {
+        string db = await server.CreateDatabaseAsync();
+        await server.SendAsync("GET", db + "/hilo/next?tag=users");
+        (await server.SendAsync("GET", db + "/hilo/next?tag=users&lastMax=9223372036854775807")).IsRefusal(400, "lastMax");
+        Assert.Equal(33, (await server.SendAsync("GET", db + "/hilo/next?tag=users")).Json.GetProperty("Low").GetInt64());
+        (await server.SendAsync("POST", db + "/identity/seed?name=users%7C&value=9223372036854775807&force=true")).IsRefusal(400, "value");
+        Assert.Equal(1, (await server.SendAsync("POST", db + "/identity/next?name=users%7C")).Json.GetProperty("NewIdentityValue").GetInt64());
+    }
+
+    [Fact]
     public async Task Identities_count_without_gaps_and_a_repeated_request_counts_once()
     {
         string db = await server.CreateDatabaseAsync();

@@ -9,6 +9,7 @@ namespace Rookery.Server.Raven.Documents;
 internal sealed class IdentityRoutes(ServerContext context)
 {
     private const int NameBytes = 256;
+    private const long LargestValue = 1L << 53; // what JavaScript counts exactly
 
     public async Task NextAsync(HttpContext http, Database database)
     {
@@ -23,9 +24,9 @@ internal sealed class IdentityRoutes(ServerContext context)
         var parameters = new QueryParameters(http);
         byte[] name = ReadName(parameters);
         long value = parameters.Number("value", -1);
-        if (value < 0)
+        if (value is < 0 or > LargestValue)
         {
-            throw RefusedException.BadRequest("The parameter 'value' is missing in the query string: the identity's last value, from 0.");
+            throw RefusedException.BadRequest($"The parameter 'value' must be the identity's last value: a whole number from 0 to {LargestValue}.");
         }
 
         var outcome = await context.Node.Consensus.ProposeAsync(
