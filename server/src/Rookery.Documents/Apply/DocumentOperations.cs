@@ -86,14 +86,46 @@ internal sealed class DocumentOperations : IDisposable
         // As RavenDB does: a number whose document exists already (stored under that very id by a client) is passed over.
         Span<byte> name = stackalloc byte[DocumentId.MaxBytes];
         name = name[..id.WriteLowerName(name)];
-        bool taken;
-        do
+        long number = FreeNumber(context, id, IdentityOperations.Last(context, name));
+        IdentityOperations.Set(context, name, number);
+        _writtenLength = id.Resolve(number, _written, _lower, out _lowerLength);
+    }
+
+    /// <summary>The next number without a document; behind many that are taken, one found in steps that double and halve: a million of them must not hold up every write.</summary>
+    private long FreeNumber(ApplyContext context, in CommandId id, long last)
+    {
+        const int TriedInTurn = 64;
+        for (int i = 1; i <= TriedInTurn; i++)
         {
-            _writtenLength = id.Resolve(IdentityOperations.Next(context, name), _written, _lower, out _lowerLength);
-            using var there = context.FindDocument(Lower);
-            taken = there.Exists;
+            if (!IsTaken(context, id, last + i))
+            {
+                return last + i;
+            }
         }
-        while (taken);
+
+        long taken = last + TriedInTurn;
+        long step = 1;
+        while (IsTaken(context, id, taken + step))
+        {
+            taken += step;
+            step *= 2;
+        }
+
+        long free = taken + step;
+        while (free - taken > 1)
+        {
+            long middle = taken + ((free - taken) / 2);
+            (taken, free) = IsTaken(context, id, middle) ? (middle, free) : (taken, middle);
+        }
+
+        return free;
+    }
+
+    private bool IsTaken(ApplyContext context, in CommandId id, long number)
+    {
+        _writtenLength = id.Resolve(number, _written, _lower, out _lowerLength);
+        using var there = context.FindDocument(Lower);
+        return there.Exists;
     }
 
     private Rejection? Violated(ApplyContext context, in ExpectedChangeVector expected, in Document previous)

@@ -11,9 +11,19 @@ internal static class IdentityOperations
     /// <param name="lowerName">Its name, lower-cased, bar included.</param>
     public static long Next(ApplyContext context, ReadOnlySpan<byte> lowerName)
     {
-        long value = Read(context, lowerName, out bool exists) + 1;
-        Write(context, lowerName, value, exists);
+        long value = Last(context, lowerName) + 1;
+        Set(context, lowerName, value);
         return value;
+    }
+
+    /// <summary>The last value of an identity; 0 when it never gave one.</summary>
+    public static long Last(ApplyContext context, ReadOnlySpan<byte> lowerName) => Read(context, lowerName, out _);
+
+    /// <summary>Makes <paramref name="value"/> the last one.</summary>
+    public static void Set(ApplyContext context, ReadOnlySpan<byte> lowerName, long value)
+    {
+        Read(context, lowerName, out bool exists);
+        Write(context, lowerName, value, exists);
     }
 
     /// <summary>Sets an identity; without <see cref="IdentitySeedCommand.Force"/> never to a lower value.</summary>

@@ -17,6 +17,6 @@ public readonly record struct DatabaseStatistics(
 public readonly record struct CollectionStatistics(string Name, long Documents, long Bytes);
 
 /// <summary>An identity and the last value it gave.</summary>
-/// <param name="Name">Its name, ending in <c>|</c>, in the case it was first used.</param>
+/// <param name="Name">Its name, lower-cased, ending in <c>|</c>.</param>
 /// <param name="Value">The last value.</param>
 public readonly record struct IdentityValue(string Name, long Value);

@@ -100,6 +100,15 @@ public sealed class DatabaseRouteTests(RunningServer server) : IClassFixture<Run
     }
 
     [Fact]
+    public async Task Identities_have_no_case_as_ids_have_none()
+    {
+        string db = await server.CreateDatabaseAsync();
+        await server.SendAsync("POST", db + "/identity/seed?name=%C3%84pfel%7C&value=100");
+        Assert.Equal("\u00E4pfel/101", (await server.SendAsync("PUT", db + "/docs?id=%C3%A4pfel%7C", "{}")).Json.GetProperty("Id").GetString());
+        Assert.Equal(102, (await server.SendAsync("POST", db + "/identity/next?name=%C3%84PFEL%7C")).Json.GetProperty("NewIdentityValue").GetInt64());
+    }
+
+    [Fact]
     public async Task Identities_count_without_gaps_and_a_repeated_request_counts_once()
     {
         string db = await server.CreateDatabaseAsync();

@@ -144,6 +144,17 @@ public sealed class DocumentRouteTests(RunningServer server) : IClassFixture<Run
     }
 
     [Fact]
+    public async Task An_identity_passes_over_ids_that_are_taken()
+    {
+        string db = await server.CreateDatabaseAsync();
+        string commands = string.Join(',', Enumerable.Range(1, 300).Select(i => $$"""{"Id":"users/{{i}}","Type":"PUT","Document":{} }"""));
+        await server.SendAsync("POST", db + "/bulk_docs", $$"""{"Commands":[{{commands}}]}""");
+        Assert.Equal("users/301", (await server.SendAsync("PUT", db + "/docs?id=users|", "{}")).Json.GetProperty("Id").GetString());
+        Assert.Equal("users/302", (await server.SendAsync("PUT", db + "/docs?id=users|", "{}")).Json.GetProperty("Id").GetString());
+        Assert.Equal(302, await server.CountAsync(db));
+    }
+
+    [Fact]
     public async Task A_repeated_write_with_the_same_idempotency_key_applies_once()
     {
         string db = await server.CreateDatabaseAsync();

@@ -2,6 +2,7 @@ using System.Text;
 using Microsoft.AspNetCore.Http;
 using Rookery.Documents;
 using Rookery.Documents.Commands;
+using Rookery.Documents.Ids;
 
 namespace Rookery.Server.Raven.Documents;
 
@@ -58,12 +59,14 @@ internal sealed class IdentityRoutes(ServerContext context)
         await JsonAnswer.SendAsync(http, json => json.WriteNumber(member, outcome[0].Low));
     }
 
+    // Lower-cased as ids are: "Users|" counts on where documents stored as "users|" ended.
     private static byte[] ReadName(QueryParameters parameters)
     {
         string name = parameters.RequiredText("name");
         name = name.EndsWith('|') ? name : name + "|";
+        Span<byte> lower = stackalloc byte[2 * NameBytes];
         return name.Length > 1 && Encoding.UTF8.GetByteCount(name) <= NameBytes && !name.Any(char.IsControl)
-            ? Encoding.UTF8.GetBytes(name)
+            ? lower[..DocumentId.ToLower(Encoding.UTF8.GetBytes(name), lower)].ToArray()
             : throw RefusedException.BadRequest($"'name' must be an identity like 'users|', at most {NameBytes} bytes of UTF-8 without control characters.");
     }
 }
