@@ -43,6 +43,7 @@ internal sealed class Applier : IDisposable
         {
             var frame = new FrameContent(content);
             var scope = new FrameScope(batch, frame.LogTicks);
+            _context.Patches.BeginFrame();
             for (int i = 0; i < frame.Count; i++)
             {
                 var reader = new CommandReader(frame.Next());

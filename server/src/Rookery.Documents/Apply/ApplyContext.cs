@@ -22,6 +22,9 @@ internal sealed class ApplyContext
     /// <summary>What subscribers of the database are told when the command succeeds; collected only when there are any.</summary>
     public IReadOnlyList<DocumentChange> Changes => _changes;
 
+    /// <summary>What the patches of the frame and of the command have cost.</summary>
+    public PatchBudget Patches { get; } = new();
+
     /// <summary>Whether anybody wants to know of changes.</summary>
     public bool IsWatched { get; private set; }
 
@@ -33,6 +36,7 @@ internal sealed class ApplyContext
         Etag = firstEtag;
         IsWatched = database.Database.Changes.HasSubscribers;
         _changes.Clear();
+        Patches.BeginCommand();
     }
 
     public void Note(in DocumentChange change) => _changes.Add(change);

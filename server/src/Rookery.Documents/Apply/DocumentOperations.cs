@@ -181,6 +181,13 @@ internal sealed class DocumentOperations : IDisposable
             };
         }
 
+        long stored = status is PatchStatus.Created or PatchStatus.Patched ? _patches.Content.Length : 0;
+        if (context.Patches.Charge(stored, previous.Length + stored + _patches.CopiedBytes) is { } refusal)
+        {
+            result = default;
+            return refusal with { DocumentId = Encoding.UTF8.GetString(Written), Database = context.Database.Database.Name };
+        }
+
         result = status switch
         {
             PatchStatus.Created or PatchStatus.Patched => StorePatched(context, previous, status),

@@ -5,7 +5,7 @@ using Rookery.Documents.Patching;
 namespace Rookery.Documents.Commands;
 
 /// <summary>Reads one command of bulk_docs, members in any order, and adds it to the batch.</summary>
-internal sealed class BatchElement(DocumentParser parser, BatchWriter writer) : IDisposable
+internal sealed class BatchElement(DocumentParser parser, BatchWriter writer, int maxBatchBytes) : IDisposable
 {
     private readonly PooledBytes id = new();
     private readonly PooledBytes changeVector = new();
@@ -48,7 +48,7 @@ internal sealed class BatchElement(DocumentParser parser, BatchWriter writer) : 
             }
         }
 
-        isInside = scanner.Error != InputErrorCode.None || !TryAdd(ref scanner, start, document);
+        isInside = scanner.Error != InputErrorCode.None || !TryAdd(ref scanner, start, document) || !IsWithinLimits(scanner, start);
         return !isInside;
     }
 
@@ -120,6 +120,16 @@ internal sealed class BatchElement(DocumentParser parser, BatchWriter writer) : 
         id.Release();
         changeVector.Release();
         patch.Release();
+    }
+
+    /// <summary>Checked after each command: a patch may become longer than its JSON, so the body's length alone does not bound the batch.</summary>
+    private bool IsWithinLimits(JsonScanner scanner, int start)
+    {
+        int most = DocumentLimits.BatchCommands(maxBatchBytes);
+        return (writer.Length <= maxBatchBytes
+                || Refuse(InputErrorCode.BatchTooLarge, scanner, start, $"The batch takes more than {maxBatchBytes} bytes", "Send several batches, or use bulk insert"))
+            && (writer.Count <= most
+                || Refuse(InputErrorCode.BatchTooLarge, scanner, start, $"The batch holds more than {most} commands", "Send several batches, or use bulk insert"));
     }
 
     private void Clear()

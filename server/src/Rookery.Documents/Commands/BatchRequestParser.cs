@@ -31,18 +31,12 @@ public static class BatchRequestParser
 
         using DocumentParser parser = DocumentParser.Rent();
         using var writer = new BatchWriter(CommandKind.Batch, database, key);
-        using var element = new BatchElement(parser, writer);
+        using var element = new BatchElement(parser, writer, maxBatchBytes);
         parser.Keys.Reset();
         var scanner = new JsonScanner(body, 0, parser.Keys);
         if (!TryReadEnvelope(ref scanner, element, out bool clusterWide))
         {
             error = element.Explain(scanner);
-            return false;
-        }
-
-        if (writer.Length > maxBatchBytes)
-        {
-            error = TooLarge(writer.Length, maxBatchBytes);
             return false;
         }
 
@@ -70,7 +64,7 @@ public static class BatchRequestParser
 
         using DocumentParser parser = DocumentParser.Rent();
         using var writer = new BatchWriter(CommandKind.Batch, database, key);
-        using var element = new BatchElement(parser, writer);
+        using var element = new BatchElement(parser, writer, DocumentLimits.MaxBatchBytes);
         parser.Keys.Reset();
         var scanner = new JsonScanner(body, 0, parser.Keys);
         if (!element.TryReadPatch(ref scanner, id, expected, skipOnMismatch) || !scanner.TryEnd())

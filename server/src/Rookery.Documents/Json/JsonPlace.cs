@@ -9,6 +9,9 @@ internal static class JsonPlace
     /// <summary>Longest path put into an answer.</summary>
     private const int MaxPathCharacters = 256;
 
+    /// <summary>Levels looked at: text that is refused for another reason may open millions of brackets. An envelope and the deepest document fit.</summary>
+    private const int MaxLevels = DocumentLimits.MaxDepth + 8;
+
     /// <summary>Describes a place.</summary>
     /// <param name="json">The text; valid up to the place.</param>
     /// <param name="offset">The place.</param>
@@ -23,7 +26,7 @@ internal static class JsonPlace
     {
         var open = new Stack<Level>();
         Range lastString = default;
-        for (int at = 0; at < json.Length;)
+        for (int at = 0; at < json.Length && open.Count <= MaxLevels;)
         {
             switch (json[at])
             {

@@ -28,6 +28,9 @@ public sealed class PatchEvaluator : IDisposable
     /// <summary>The new expiry, UTC ticks; 0 = never.</summary>
     public long ExpiresAtTicks { get; private set; }
 
+    /// <summary>Bytes that the steps of a script copied on the way to the result.</summary>
+    internal long CopiedBytes { get; private set; }
+
     /// <summary>Why the patch failed, after Failed.</summary>
     public string? Failure { get; private set; }
 
@@ -97,6 +100,7 @@ public sealed class PatchEvaluator : IDisposable
     {
         content.Clear();
         ExpiresAtTicks = expiresAtTicks;
+        CopiedBytes = 0;
         Failure = null;
     }
 
@@ -116,7 +120,9 @@ public sealed class PatchEvaluator : IDisposable
 
     private bool TryRun(ReadOnlySpan<byte> script, ReadOnlySpan<byte> collection, ReadOnlySpan<byte> metadata, ReadOnlySpan<byte> body)
     {
-        if (!scripts.TryRun(script, body))
+        bool ran = scripts.TryRun(script, body);
+        CopiedBytes = scripts.CopiedBytes;
+        if (!ran)
         {
             Failure = scripts.Failure;
             return false;

@@ -105,12 +105,10 @@ internal ref struct ScriptCompiler
     {
         do
         {
-            if (!TryArgument(out ReadOnlySpan<byte> value))
+            if (!TryArgument(out ReadOnlySpan<byte> value) || !Emit(ScriptOperation.Push, value))
             {
                 return false;
             }
-
-            Emit(ScriptOperation.Push, value);
         }
         while (Take((byte)','));
         return Take((byte)')');
@@ -287,8 +285,14 @@ internal ref struct ScriptCompiler
             && Varint.TryReadBytes(path.Written, ref at, out ReadOnlySpan<byte> name) && name.SequenceEqual(MetadataReader.MemberName);
     }
 
-    private readonly bool Emit(ScriptOperation operation, ReadOnlySpan<byte> value)
+    /// <summary>Adds an operation. One short line may name a long value, so a script's length does not bound its program.</summary>
+    private bool Emit(ScriptOperation operation, ReadOnlySpan<byte> value)
     {
+        if (output.Length + path.Length + value.Length > DocumentLimits.MaxDocumentBytes)
+        {
+            return Fail(InputErrorCode.InvalidPatch, position, $"The patch script and its values take more than {DocumentLimits.MaxDocumentBytes} bytes", "Send fewer lines");
+        }
+
         output.Append((byte)operation);
         output.Advance(StoredDocument.WriteBytes(output.Reserve(Varint.MaxBytes + path.Length), 0, path.Written));
         output.Advance(StoredDocument.WriteBytes(output.Reserve(Varint.MaxBytes + value.Length), 0, value));

@@ -16,6 +16,9 @@ internal sealed class ScriptMachine
     /// <summary>The document after <see cref="TryRun"/>, braces included.</summary>
     public ReadOnlySpan<byte> Result => current.Written;
 
+    /// <summary>Bytes that the script's steps copied.</summary>
+    public long CopiedBytes { get; private set; }
+
     /// <summary>Why the script failed.</summary>
     public string? Failure { get; private set; }
 
@@ -27,7 +30,7 @@ internal sealed class ScriptMachine
         current.Append(members);
         current.Append((byte)'}');
         Failure = null;
-        long copied = 0;
+        CopiedBytes = 0;
         for (int at = 0; at < script.Length;)
         {
             var operation = (ScriptOperation)script[at++];
@@ -36,8 +39,8 @@ internal sealed class ScriptMachine
                 throw new CommandFormatException("A patch script in a command does not decode although its checksum is right: keep the data directory and report it.");
             }
 
-            copied += current.Length;
-            if (copied > MaxCopiedBytes)
+            CopiedBytes += current.Length;
+            if (CopiedBytes > MaxCopiedBytes)
             {
                 return Fail("the script has too many operations for a document of this size");
             }

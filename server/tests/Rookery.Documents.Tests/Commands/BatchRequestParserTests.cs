@@ -56,6 +56,31 @@ public class BatchRequestParserTests
         Assert.Contains(named, error.What, StringComparison.Ordinal);
     }
 
+    [Fact]
+    public void A_batch_is_bounded_by_what_it_becomes_and_by_its_commands()
+    {
+        const int Limit = 256 << 10;
+        string patch = $$"""{"Id":"a","Type":"PATCH","Patch":{"Script":"{{string.Concat(Enumerable.Repeat("this.a=$v;", 100))}}","Values":{"v":"{{new string('x', 2000)}}"} } }""";
+        InputError error = Refuse($$"""{"Commands":[{{patch}},{{patch}}]}""", Limit);
+        Assert.Equal((InputErrorCode.BatchTooLarge, InputErrorKind.TooLarge), (error.Code, error.Kind));
+        string deletes = string.Join(',', Enumerable.Repeat("""{"Id":"a","Type":"DELETE"}""", 1025));
+        error = Refuse($$"""{"Commands":[{{deletes}}]}""", Limit);
+        Assert.Equal(InputErrorCode.BatchTooLarge, error.Code);
+        Assert.Contains("1024", error.What, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void A_body_of_brackets_is_refused_without_a_level_of_memory_for_each()
+    {
+        byte[] body = new byte[4 << 20];
+        body.AsSpan().Fill((byte)'[');
+        body[^1] = 0xFF;
+        long before = GC.GetAllocatedBytesForCurrentThread();
+        Assert.False(BatchRequestParser.TryParse(body, 1, default, 8 << 20, out _, out InputError error));
+        Assert.Equal(InputErrorCode.InvalidUtf8, error.Code);
+        Assert.InRange(GC.GetAllocatedBytesForCurrentThread() - before, 0, 1 << 20);
+    }
+
     [Theory]
     [InlineData("""{}""", InputErrorCode.MissingMember)]
     [InlineData("""{"Commands":5}""", InputErrorCode.UnexpectedCharacter)]
@@ -114,9 +139,9 @@ public class BatchRequestParserTests
         return batch;
     }
 
-    private static InputError Refuse(string body)
+    private static InputError Refuse(string body, int maxBatchBytes = 1 << 20)
     {
-        Assert.False(BatchRequestParser.TryParse(Bytes(body), 1, default, 1 << 20, out _, out InputError error), body);
+        Assert.False(BatchRequestParser.TryParse(Bytes(body), 1, default, maxBatchBytes, out _, out InputError error), body);
         AssertHelpful(error);
         return error;
     }

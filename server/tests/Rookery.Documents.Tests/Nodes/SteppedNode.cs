@@ -76,13 +76,16 @@ internal sealed class SteppedNode : IDisposable
 
     public void Dispose() => Core.Dispose();
 
-    private void Run(CommandBuffer command)
+    /// <summary>Commits a command and gives its outcome.</summary>
+    public CommandOutcome Propose(CommandBuffer command)
     {
         var outcome = Core.Consensus.ProposeAsync(command, CancellationToken.None).AsTask();
         Commit();
         Assert.True(outcome.IsCompleted);
-        Assert.Null(outcome.Result.Rejection);
+        return outcome.Result;
     }
+
+    private void Run(CommandBuffer command) => Assert.Null(Propose(command).Rejection);
 
     internal sealed class NoRecorder : IIoRecorder
     {

@@ -51,6 +51,16 @@ public class PatchTests
     }
 
     [Fact]
+    public void A_script_that_repeats_a_long_value_is_refused_before_it_fills_memory()
+    {
+        string script = string.Concat(Enumerable.Repeat("this.a=$v;", 100_000));
+        string body = $$"""{"Patch":{"Script":"{{script}}","Values":{"v":"{{new string('x', 100_000)}}"} } }"""; // 10^10 bytes as a program
+        Assert.False(BatchRequestParser.TryParsePatch(Bytes(body), "a"u8, default, false, 1, default, out _, out InputError error));
+        Assert.Equal(InputErrorCode.InvalidPatch, error.Code);
+        Assert.Contains("8388608", error.What, StringComparison.Ordinal);
+    }
+
+    [Fact]
     public void A_merge_of_large_objects_is_not_quadratic()
     {
         string target = "{" + string.Join(',', Enumerable.Range(0, 200_000).Select(key => $"\"a{key}\":1")) + "}";

@@ -1,0 +1,51 @@
+using Rookery.Documents.Json;
+
+namespace Rookery.Documents.Apply;
+
+/// <summary>
+/// Bounds what patches may cost. A patch of a hundred bytes rewrites a document of megabytes, so neither the length of a command nor that of a frame says how much memory
+/// and time its patches take when they are applied; and a frame that cannot be applied could not be replayed either. Counted alike on every node.
+/// </summary>
+internal sealed class PatchBudget
+{
+    /// <summary>Bytes of documents that the patches of one command may store: as many as its puts may bring.</summary>
+    public const long StoredBytesPerCommand = DocumentLimits.MaxBatchBytes;
+
+    /// <summary>Bytes of documents that all patches of one frame may store.</summary>
+    public const long StoredBytesPerFrame = 2 * StoredBytesPerCommand;
+
+    /// <summary>Bytes that the patches of one command may read and copy: about a tenth of a second, in which no other write is applied.</summary>
+    public const long CopiedBytesPerCommand = 256L << 20;
+
+    /// <summary>Bytes that all patches of one frame may read and copy.</summary>
+    public const long CopiedBytesPerFrame = 2 * CopiedBytesPerCommand;
+
+    private long _storedOfCommand;
+    private long _storedOfFrame;
+    private long _copiedOfCommand;
+    private long _copiedOfFrame;
+
+    public void BeginFrame() => _storedOfFrame = _copiedOfFrame = 0;
+
+    public void BeginCommand() => _storedOfCommand = _copiedOfCommand = 0;
+
+    /// <summary>Counts a patch that was evaluated and would be stored now.</summary>
+    /// <returns>Why its command is refused, or null.</returns>
+    public Rejection? Charge(long storedBytes, long copiedBytes)
+    {
+        _storedOfCommand += storedBytes;
+        _storedOfFrame += storedBytes;
+        _copiedOfCommand += copiedBytes;
+        _copiedOfFrame += copiedBytes;
+        if (_storedOfCommand > StoredBytesPerCommand || _copiedOfCommand > CopiedBytesPerCommand)
+        {
+            return new Rejection(
+                RejectionKind.TooLarge,
+                $"The patches of this request rewrite more than {StoredBytesPerCommand} bytes of documents, or copy more than {CopiedBytesPerCommand} on the way. Send several requests.");
+        }
+
+        return _storedOfFrame > StoredBytesPerFrame || _copiedOfFrame > CopiedBytesPerFrame
+            ? new Rejection(RejectionKind.Overloaded, "Too many patches of large documents came at once. Nothing of this request was stored; try again in a second.")
+            : null;
+    }
+}

@@ -1,0 +1,65 @@
+using System.Text;
+using Rookery.Documents.Apply;
+using Rookery.Documents.Commands;
+using Rookery.Simulation;
+
+namespace Rookery.Documents.Tests.Nodes;
+
+/// <summary>Patches are short, and what they rewrite is not.</summary>
+public sealed class PatchBudgetTests
+{
+    [Fact]
+    public void Patches_that_rewrite_too_much_together_are_refused_and_the_node_goes_on()
+    {
+        var disk = new SimulatedDisk();
+        using (var node = Open(disk))
+        {
+            const int DocumentBytes = 200_000;
+            node.Put("db", "large", $"{{\"t\":\"{new string('x', DocumentBytes)}\"}}");
+            int tooMany = (int)(PatchBudget.StoredBytesPerCommand / DocumentBytes) + 1;
+            Assert.Equal(RejectionKind.TooLarge, node.Propose(Patches(node, tooMany)).Rejection?.Kind);
+            Assert.Null(node.Propose(Patches(node, 10)).Rejection);
+            node.Put("db", "small", "{}");
+        }
+
+        using var again = SteppedNode.Open(disk, "/data");
+        var documents = again.Documents("db");
+        Assert.EndsWith("\"n\":9", documents["large"], StringComparison.Ordinal);
+        Assert.True(documents.ContainsKey("small"));
+    }
+
+    [Fact]
+    public void Commands_of_one_frame_share_what_patches_may_cost()
+    {
+        var budget = new PatchBudget();
+        budget.BeginFrame();
+        for (int command = 0; command < 2; command++)
+        {
+            budget.BeginCommand();
+            Assert.Null(budget.Charge(PatchBudget.StoredBytesPerCommand, PatchBudget.CopiedBytesPerCommand));
+        }
+
+        budget.BeginCommand();
+        Assert.Equal(RejectionKind.Overloaded, budget.Charge(1, 1)?.Kind);
+        budget.BeginFrame();
+        budget.BeginCommand();
+        Assert.Null(budget.Charge(1, 1));
+        Assert.Equal(RejectionKind.TooLarge, budget.Charge(0, PatchBudget.CopiedBytesPerCommand)?.Kind);
+    }
+
+    private static SteppedNode Open(SimulatedDisk disk)
+    {
+        var node = SteppedNode.Open(disk, "/data");
+        node.CreateDatabase("db");
+        return node;
+    }
+
+    private static CommandBuffer Patches(SteppedNode node, int count)
+    {
+        string commands = string.Join(',', Enumerable.Range(0, count).Select(i =>
+            $$"""{"Id":"large","Type":"PATCH","Patch":{"Script":"this.n = args.v","Values":{"v":{{i}}} } }"""));
+        byte[] body = Encoding.UTF8.GetBytes($$"""{"Commands":[{{commands}}]}""");
+        Assert.True(BatchRequestParser.TryParse(body, node.Database("db").Number, default, 1 << 20, out var batch, out var error), error.ToString());
+        return batch.Command;
+    }
+}
