@@ -1,5 +1,6 @@
 using System.Buffers;
 using Microsoft.AspNetCore.Http;
+using Rookery.Disk;
 
 namespace Rookery.Server.Raven;
 
@@ -19,6 +20,7 @@ internal sealed class AnswerBuffer : IBufferWriter<byte>, IDisposable
 
     private byte[] _bytes;
     private int _length;
+    private bool _isRented;
 
     private AnswerBuffer()
     {
@@ -36,6 +38,7 @@ internal sealed class AnswerBuffer : IBufferWriter<byte>, IDisposable
     {
         var buffer = _kept ?? new AnswerBuffer();
         _kept = null;
+        buffer._isRented = true;
         return buffer;
     }
 
@@ -63,7 +66,7 @@ internal sealed class AnswerBuffer : IBufferWriter<byte>, IDisposable
     /// <summary>Forgets what was written behind <paramref name="length"/>.</summary>
     public void Truncate(int length) => _length = length;
 
-    /// <summary>Sends everything as the whole answer, or as its last part, and gives the buffer back. Synchronous when the connection takes the bytes at once.</summary>
+    /// <summary>Sends everything as the whole answer, or as its last part. Synchronous when the connection takes the bytes at once.</summary>
     public Task SendAsync(HttpContext http, string contentType = "application/json; charset=utf-8")
     {
         if (!http.Response.HasStarted)
@@ -74,19 +77,30 @@ internal sealed class AnswerBuffer : IBufferWriter<byte>, IDisposable
 
         if (_length == 0)
         {
-            Dispose();
             return Task.CompletedTask;
         }
 
         var sending = http.Response.BodyWriter.WriteAsync(Written);
         if (!sending.IsCompletedSuccessfully)
         {
-            return FinishAsync(sending.AsTask());
+            return sending.AsTask();
         }
 
         sending.GetAwaiter().GetResult();
-        Dispose();
         return Task.CompletedTask;
+    }
+
+    /// <summary>The same, and disposes the buffer: for a handler that awaits nothing, so that a small answer needs no state machine.</summary>
+    public Task SendAndDisposeAsync(HttpContext http)
+    {
+        var sending = SendAsync(http);
+        if (!sending.IsCompletedSuccessfully)
+        {
+            return DisposeAfterAsync(sending);
+        }
+
+        Dispose();
+        return sending;
     }
 
     /// <summary>Sends what there is and goes on with an empty buffer. The answer has no Content-Length then.</summary>
@@ -106,8 +120,11 @@ internal sealed class AnswerBuffer : IBufferWriter<byte>, IDisposable
         }
     }
 
+    /// <summary>Gives the buffer back, once: twice would hand it to two requests.</summary>
     public void Dispose()
     {
+        Invariant.Holds(_isRented, "an answer's buffer is given back once");
+        _isRented = false;
         _length = 0;
         if (_kept is null && _bytes.Length <= 2 * PartBytes)
         {
@@ -123,7 +140,7 @@ internal sealed class AnswerBuffer : IBufferWriter<byte>, IDisposable
         }
     }
 
-    private async Task FinishAsync(Task<System.IO.Pipelines.FlushResult> sending)
+    private async Task DisposeAfterAsync(Task sending)
     {
         using (this)
         {

@@ -64,7 +64,7 @@ internal sealed class ChangeDocument(ServerContext context)
         }
 
         var stored = outcome[0];
-        var answer = AnswerBuffer.Rent();
+        using var answer = AnswerBuffer.Rent();
         answer.Write("{\"Id\":\""u8);
         WriteEscaped(answer, stored.Id ?? id ?? "");
         answer.Write("\",\"ChangeVector\":\"A:"u8);

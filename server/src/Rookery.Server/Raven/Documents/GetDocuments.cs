@@ -61,7 +61,7 @@ internal sealed class GetDocuments(ServerContext context)
         var answer = AnswerBuffer.Rent();
         if (TryWriteOne(http, answer, database, id))
         {
-            return answer.SendAsync(http);
+            return answer.SendAndDisposeAsync(http);
         }
 
         answer.Dispose();
