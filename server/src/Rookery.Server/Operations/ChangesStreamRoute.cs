@@ -14,6 +14,7 @@ namespace Rookery.Server;
 /// </summary>
 internal static class ChangesStreamRoute
 {
+    private const string ContentType = "text/event-stream; charset=utf-8";
     private static readonly TimeSpan SignOfLife = TimeSpan.FromSeconds(15);
 
     public static void Map(IEndpointRouteBuilder routes, ServerContext context) =>
@@ -29,7 +30,6 @@ internal static class ChangesStreamRoute
         // Subscribed before the first read, so that nothing falls between both. What it brings is only a sign to read on: the etag says from where.
         using var subscription = database.Subscribe();
         using var stopping = CancellationTokenSource.CreateLinkedTokenSource(http.RequestAborted, context.Stopping);
-        http.Response.ContentType = "text/event-stream; charset=utf-8";
         http.Response.Headers.CacheControl = "no-store";
         using var answer = AnswerBuffer.Rent();
         long etag = Begin(answer, database, since);
@@ -83,13 +83,13 @@ internal static class ChangesStreamRoute
             WriteEvent(answer, database, changes);
             if (answer.IsPartDue)
             {
-                await answer.SendPartAsync(http);
+                await answer.SendPartAsync(http, ContentType);
             }
         }
 
         if (answer.Length > 0)
         {
-            await answer.SendPartAsync(http);
+            await answer.SendPartAsync(http, ContentType);
         }
 
         return etag;
@@ -124,7 +124,7 @@ internal static class ChangesStreamRoute
             {
                 var view = change.View;
                 json.WriteString("Id"u8, view.Id);
-                json.WriteString("Collection"u8, view.Collection);
+                json.WriteString("Collection"u8, view.Collection.IsEmpty ? "@empty"u8 : view.Collection);
             }
 
             json.WriteNumber("Etag"u8, change.Etag);
