@@ -44,10 +44,9 @@ public sealed class ChangeCursor : IDisposable
         {
             ReleaseDocument();
 
-            // Re-opened only between etags, because a moved document has two changes with one.
-            if (_isOpen && _rowsLeft <= 0 && !(_documentWaits && Key.NumberOf(_documents!.Key) == Etag))
+            if (_rowsLeft <= 0)
             {
-                Close();
+                Pause();
             }
 
             if (!_isOpen)
@@ -78,6 +77,18 @@ public sealed class ChangeCursor : IDisposable
                 IsTombstone = false;
                 return true;
             }
+        }
+    }
+
+    /// <summary>Lets go of the snapshot and of the change at hand until the next move, while a slow client is waited for.</summary>
+    public void Pause()
+    {
+        ReleaseDocument();
+
+        // Only between etags, because a moved document has two changes with one.
+        if (_isOpen && !(_documentWaits && Key.NumberOf(_documents!.Key) == Etag))
+        {
+            Close();
         }
     }
 

@@ -31,6 +31,7 @@ public sealed class DocumentCursor : IDisposable
     private Document _document;
     private CommandBuffer? _large;
     private bool _isOpen;
+    private bool _isAtRow;
 
     private DocumentCursor(Database database, ReadOnlySpan<byte> from, ReadOnlySpan<byte> to, bool isIndirect, bool backward)
     {
@@ -132,6 +133,16 @@ public sealed class DocumentCursor : IDisposable
         return skipped;
     }
 
+    /// <summary>Lets go of the snapshot and of the document at hand until the next move, while a slow client is waited for.</summary>
+    public void Pause()
+    {
+        if (_isOpen && _isAtRow)
+        {
+            Remember(_rows!.Key);
+            Close();
+        }
+    }
+
     /// <inheritdoc/>
     public void Dispose() => Close();
 
@@ -156,7 +167,8 @@ public sealed class DocumentCursor : IDisposable
         }
 
         _rowsLeft--;
-        return _rows!.MoveNext();
+        _isAtRow = false;
+        return _isAtRow = _rows!.MoveNext();
     }
 
     /// <summary>Keeps the place from which to go on.</summary>

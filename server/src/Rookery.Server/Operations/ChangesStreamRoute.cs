@@ -83,13 +83,13 @@ internal static class ChangesStreamRoute
             WriteEvent(answer, database, changes);
             if (answer.IsPartDue)
             {
-                await answer.SendPartAsync(http, ContentType);
+                await answer.SendPartAsync(http, changes.Pause, ContentType);
             }
         }
 
         if (answer.Length > 0)
         {
-            await answer.SendPartAsync(http, ContentType);
+            await answer.SendPartAsync(http, changes.Pause, ContentType);
         }
 
         return etag;

@@ -1,4 +1,5 @@
 using System.Buffers;
+using System.IO.Pipelines;
 using Microsoft.AspNetCore.Http;
 using Rookery.Disk;
 
@@ -14,6 +15,8 @@ internal sealed class AnswerBuffer : IBufferWriter<byte>, IDisposable
     public const int PartBytes = 64 << 10;
 
     private const int InitialBytes = 4 << 10;
+
+    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(1);
 
     [ThreadStatic]
     private static AnswerBuffer? _kept;
@@ -104,16 +107,20 @@ internal sealed class AnswerBuffer : IBufferWriter<byte>, IDisposable
     }
 
     /// <summary>Sends what there is and goes on with an empty buffer. The answer has no Content-Length then.</summary>
+    /// <param name="http">The request.</param>
+    /// <param name="pause">Called when the client has not taken the part after a second: whoever reads for it lets go of its snapshot, which holds memory and files.</param>
+    /// <param name="contentType">The type of the whole answer.</param>
     /// <exception cref="OperationCanceledException">The client left.</exception>
-    public async Task SendPartAsync(HttpContext http, string contentType = "application/json; charset=utf-8")
+    public async Task SendPartAsync(HttpContext http, Action? pause, string contentType = "application/json; charset=utf-8")
     {
         if (!http.Response.HasStarted)
         {
             http.Response.ContentType = contentType;
         }
 
-        var sent = await http.Response.BodyWriter.WriteAsync(Written, http.RequestAborted);
+        var sending = http.Response.BodyWriter.WriteAsync(Written, http.RequestAborted);
         _length = 0;
+        var sent = sending.IsCompletedSuccessfully || pause is null ? await sending : await WaitAsync(sending.AsTask(), pause);
         if (sent.IsCompleted || sent.IsCanceled)
         {
             throw new OperationCanceledException("The client left before its answer was complete.", http.RequestAborted);
@@ -137,6 +144,19 @@ internal sealed class AnswerBuffer : IBufferWriter<byte>, IDisposable
         if (bytes.Length > 0)
         {
             ArrayPool<byte>.Shared.Return(bytes);
+        }
+    }
+
+    private static async Task<FlushResult> WaitAsync(Task<FlushResult> sending, Action pause)
+    {
+        try
+        {
+            return await sending.WaitAsync(Patience);
+        }
+        catch (TimeoutException)
+        {
+            pause();
+            return await sending;
         }
     }
 

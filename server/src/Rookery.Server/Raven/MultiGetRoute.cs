@@ -31,7 +31,7 @@ internal sealed class MultiGetRoute(ServerContext context, GetDocuments document
             Write(answer, part.Response, body);
             if (answer.IsPartDue)
             {
-                await answer.SendPartAsync(http);
+                await answer.SendPartAsync(http, pause: null);
             }
         }
 

@@ -22,10 +22,10 @@ internal static class ExportRoute
         {
             if (answer.IsPartDue)
             {
-                await answer.SendPartAsync(http, ContentType);
+                await answer.SendPartAsync(http, export.Pause, ContentType);
             }
         }
 
-        await answer.SendPartAsync(http, ContentType);
+        await answer.SendPartAsync(http, export.Pause, ContentType);
     }
 }

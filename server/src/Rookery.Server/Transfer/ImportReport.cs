@@ -39,7 +39,7 @@ internal sealed class ImportReport(HttpContext http, TimeProvider time, NdjsonIm
         using var answer = AnswerBuffer.Rent();
         WriteBadLines(answer);
         WriteCounts(answer, "Progress");
-        await answer.SendPartAsync(http, ContentType);
+        await answer.SendPartAsync(http, pause: null, ContentType);
     }
 
     public async Task EndAsync()
@@ -53,7 +53,7 @@ internal sealed class ImportReport(HttpContext http, TimeProvider time, NdjsonIm
         using var answer = AnswerBuffer.Rent();
         WriteBadLines(answer);
         WriteCounts(answer, "Result");
-        await answer.SendPartAsync(http, ContentType);
+        await answer.SendPartAsync(http, pause: null, ContentType);
     }
 
     private void WriteBadLines(AnswerBuffer answer)

@@ -37,6 +37,9 @@ public sealed class NdjsonExport : IDisposable
         return true;
     }
 
+    /// <summary>Lets go of the snapshot until the next document.</summary>
+    public void Pause() => cursor.Pause();
+
     /// <inheritdoc/>
     public void Dispose() => cursor.Dispose();
 }

@@ -20,6 +20,8 @@ public sealed class RunningServer : IAsyncLifetime
 
     public HttpClient Http { get; } = new() { Timeout = TimeSpan.FromSeconds(60) };
 
+    public Node Node => _node!;
+
     public Uri Address { get; private set; } = new("http://127.0.0.1");
 
     public async Task InitializeAsync()

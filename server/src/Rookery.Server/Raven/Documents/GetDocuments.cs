@@ -96,7 +96,7 @@ internal sealed class GetDocuments(ServerContext context)
     {
         var includes = ReadIncludes(http);
         bool metadataOnly = new QueryParameters(http).Flag("metadataOnly");
-        using var reader = database.OpenReader();
+        using var reader = new PausableReader(database);
         using var answer = AnswerBuffer.Rent();
         var tag = new EntityTag(database);
         answer.Write("{\"Results\":["u8);
@@ -104,8 +104,8 @@ internal sealed class GetDocuments(ServerContext context)
         for (int i = 0; i < ids.Count; i++)
         {
             answer.Write(i == 0 ? ""u8 : ","u8);
-            found += Write(answer, reader, database, ids[i], metadataOnly, ref tag, includes) ? 1 : 0;
-            await SendWhenLargeAsync(http, answer);
+            found += Write(answer, reader.Current, database, ids[i], metadataOnly, ref tag, includes) ? 1 : 0;
+            await SendWhenLargeAsync(http, answer, reader);
         }
 
         if (found == 0 && ids.Count == 1)
@@ -114,23 +114,19 @@ internal sealed class GetDocuments(ServerContext context)
             return;
         }
 
-        foreach (string id in ids)
-        {
-            includes.Exclude(id);
-        }
-
+        includes.Exclude(ids);
         answer.Write("],\"Includes\":{"u8);
         await WriteIncludesAsync(http, answer, reader, database, includes, tag);
     }
 
     private static async Task WriteIncludesAsync(
-        HttpContext http, AnswerBuffer answer, DatabaseReader reader, Database database, IncludePaths includes, EntityTag tag)
+        HttpContext http, AnswerBuffer answer, PausableReader reader, Database database, IncludePaths includes, EntityTag tag)
     {
         bool isFirst = true;
         foreach (string id in includes.Ids)
         {
-            isFirst &= !IncludedDocuments.TryWrite(answer, reader, database, id, isFirst, ref tag);
-            await SendWhenLargeAsync(http, answer);
+            isFirst &= !IncludedDocuments.TryWrite(answer, reader.Current, database, id, isFirst, ref tag);
+            await SendWhenLargeAsync(http, answer, reader);
         }
 
         answer.Write("}}"u8);
@@ -159,8 +155,8 @@ internal sealed class GetDocuments(ServerContext context)
         }
     }
 
-    private static Task SendWhenLargeAsync(HttpContext http, AnswerBuffer answer) =>
-        answer.Length > WholeAnswerBytes ? answer.SendPartAsync(http) : Task.CompletedTask;
+    private static Task SendWhenLargeAsync(HttpContext http, AnswerBuffer answer, PausableReader reader) =>
+        answer.Length > WholeAnswerBytes ? answer.SendPartAsync(http, reader.Pause) : Task.CompletedTask;
 
     private static List<string> ReadIds(HttpContext http)
     {

@@ -22,18 +22,14 @@ internal sealed class IncludePaths
 
     public bool IsEmpty => _paths.Length == 0;
 
-    /// <summary>The ids to include, without those of <see cref="Exclude"/>.</summary>
+    /// <summary>The ids to include, without those given to <see cref="Exclude"/>.</summary>
     public List<string> Ids { get; } = [];
 
-    /// <summary>Keeps an id out of the includes, because it is among the results.</summary>
-    public void Exclude(string id)
+    /// <summary>Keeps ids out of the includes, because they are among the results.</summary>
+    public void Exclude(IEnumerable<string> results)
     {
-        if (_seen.Add(id))
-        {
-            return;
-        }
-
-        Ids.RemoveAll(included => included.Equals(id, StringComparison.OrdinalIgnoreCase));
+        var excluded = new HashSet<string>(results, _seen.Comparer);
+        Ids.RemoveAll(excluded.Contains);
     }
 
     /// <summary>Adds the ids that a document refers to.</summary>

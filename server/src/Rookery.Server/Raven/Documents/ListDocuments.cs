@@ -20,7 +20,7 @@ internal static class ListDocuments
             DocumentJson.Write(answer, walk.View, walk.Etag, database, metadataOnly);
             if (answer.IsPartDue)
             {
-                await answer.SendPartAsync(http);
+                await answer.SendPartAsync(http, walk.Pause);
             }
         }
 

@@ -9,7 +9,6 @@ namespace Rookery.Server.Raven.Documents;
 /// <summary>The documents that startsWith, matches, exclude, startAfter, start and pageSize ask for: in id order, or newest first without startsWith.</summary>
 internal sealed class PrefixWalk : IDisposable
 {
-    private readonly DatabaseReader _reader;
     private readonly DocumentCursor _cursor;
     private readonly int _lowerPrefixBytes;
     private readonly IdPattern _matches;
@@ -33,9 +32,11 @@ internal sealed class PrefixWalk : IDisposable
         _left = parameters.Number("pageSize", long.MaxValue);
         Span<byte> lower = stackalloc byte[2 * DocumentId.MaxBytes];
         _lowerPrefixBytes = DocumentId.ToLower(prefix, lower);
-        _reader = database.OpenReader();
         bool isByPrefix = parameters.TryGetEscaped("startsWith", out _) || startAfter.Length > 0;
-        _cursor = isByPrefix ? _reader.ByIdPrefix(prefix, startAfter) : _reader.ByEtagBackward();
+
+        // The cursor opens snapshots of its own; this one must not outlive it.
+        using var reader = database.OpenReader();
+        _cursor = isByPrefix ? reader.ByIdPrefix(prefix, startAfter) : reader.ByEtagBackward();
     }
 
     public DocumentView View => _cursor.View;
@@ -74,11 +75,10 @@ internal sealed class PrefixWalk : IDisposable
         return false;
     }
 
-    public void Dispose()
-    {
-        _cursor.Dispose();
-        _reader.Dispose();
-    }
+    /// <summary>Lets go of the snapshot until the next move.</summary>
+    public void Pause() => _cursor.Pause();
+
+    public void Dispose() => _cursor.Dispose();
 
     private bool IsWanted()
     {

@@ -11,10 +11,11 @@ namespace Rookery.Server.Raven.Queries;
 /// </summary>
 internal sealed class QueryWalk : IDisposable
 {
-    private readonly DatabaseReader _reader;
+    private readonly PausableReader _reader;
     private readonly IdQuery _query;
     private readonly byte[]? _collection;
     private readonly DocumentCursor? _cursor;
+    private readonly string[] _ids = [];
     private readonly long? _knownTotal;
     private int _nextId;
     private Document _byId;
@@ -22,23 +23,30 @@ internal sealed class QueryWalk : IDisposable
     private long _left;
     private long _matched;
 
+    /// <exception cref="RefusedException">A name or prefix is longer than any can be.</exception>
     public QueryWalk(Database database, IdQuery query)
     {
         _query = query;
-        _reader = database.OpenReader();
-        _collection = query.Collection is { } name ? Encoding.UTF8.GetBytes(name) : null;
+        _reader = new PausableReader(database);
+        _collection = query.Collection is { } name ? Utf8(name, DocumentLimits.MaxCollectionBytes, "The name of a collection") : null;
         _toSkip = query.Offset;
         _left = query.Limit ?? long.MaxValue;
+        if (query.Condition is { Kind: IdConditionKind.OneOf } condition)
+        {
+            _ids = condition.Values.Distinct(StringComparer.OrdinalIgnoreCase).ToArray();
+            return;
+        }
+
+        byte[] prefix = query.Condition is { } startsWith ? Utf8(startsWith.Values[0], DocumentId.MaxBytes, "The prefix of startsWith") : [];
+        using var reader = database.OpenReader();
         if (query.Condition is null)
         {
-            _knownTotal = CountAll();
-            _cursor = _collection is null ? _reader.ByEtag(0) : _reader.ByCollection(CollectionKey(_collection));
-            _cursor.Skip(_toSkip);
-            _toSkip = 0;
+            _knownTotal = CountAll(reader);
+            _cursor = _collection is null ? reader.ByEtag(0) : reader.ByCollection(CollectionKey(_collection));
         }
-        else if (query.Condition.Kind == IdConditionKind.StartsWith)
+        else
         {
-            _cursor = _reader.ByIdPrefix(Encoding.UTF8.GetBytes(query.Condition.Values[0]));
+            _cursor = reader.ByIdPrefix(prefix);
         }
     }
 
@@ -47,7 +55,8 @@ internal sealed class QueryWalk : IDisposable
 
     public long Etag => _cursor is null ? _byId.Etag : _cursor.Etag;
 
-    public DatabaseReader Reader => _reader;
+    /// <summary>A reader for what else the answer holds, until the next pause. Not to be disposed.</summary>
+    public DatabaseReader Reader => _reader.Current;
 
     /// <summary>The number of documents that match, whatever the page. Known at once for whole collections, otherwise after the walk.</summary>
     public long CountTotal()
@@ -68,6 +77,12 @@ internal sealed class QueryWalk : IDisposable
 
     public bool MoveNext()
     {
+        if (_query.Condition is null && _toSkip > 0)
+        {
+            _cursor!.Skip(_toSkip);
+            _toSkip = 0;
+        }
+
         while (_left > 0 && TryMatchNext())
         {
             if (_toSkip > 0)
@@ -81,6 +96,14 @@ internal sealed class QueryWalk : IDisposable
         }
 
         return false;
+    }
+
+    /// <summary>Lets go of snapshots and of the document at hand until the next move.</summary>
+    public void Pause()
+    {
+        ReleaseById();
+        _cursor?.Pause();
+        _reader.Pause();
     }
 
     public void Dispose()
@@ -107,13 +130,10 @@ internal sealed class QueryWalk : IDisposable
     private bool TryNextById()
     {
         ReleaseById();
-        var ids = _query.Condition!.Values;
-        while (_nextId < ids.Count)
+        while (_nextId < _ids.Length)
         {
-            string asked = ids[_nextId++];
-            byte[] id = Encoding.UTF8.GetBytes(asked);
-            bool isRepeated = ids.Take(_nextId - 1).Contains(asked, StringComparer.OrdinalIgnoreCase);
-            if (!isRepeated && DocumentId.TryValidate(id, out _) && _reader.TryGetDocument(id, out _byId))
+            byte[] id = Encoding.UTF8.GetBytes(_ids[_nextId++]);
+            if (DocumentId.TryValidate(id, out _) && _reader.Current.TryGetDocument(id, out _byId))
             {
                 return true;
             }
@@ -136,17 +156,23 @@ internal sealed class QueryWalk : IDisposable
             || Encoding.UTF8.GetString(collection).Equals(Encoding.UTF8.GetString(wanted), StringComparison.OrdinalIgnoreCase);
     }
 
+    private static byte[] Utf8(string text, int maxBytes, string what)
+    {
+        byte[] bytes = Encoding.UTF8.GetBytes(text);
+        return bytes.Length <= maxBytes ? bytes : throw RefusedException.InvalidQuery($"{what} has at most {maxBytes} bytes of UTF-8; this one has {bytes.Length}.");
+    }
+
     // Documents without a collection are stored with an empty name and shown in "@empty".
     private static ReadOnlySpan<byte> CollectionKey(byte[] collection) => collection.AsSpan().SequenceEqual("@empty"u8) ? default : collection;
 
-    private long CountAll()
+    private long CountAll(in DatabaseReader reader)
     {
         if (_query.Collection is null)
         {
-            return _reader.ReadStatistics().Documents;
+            return reader.ReadStatistics().Documents;
         }
 
-        foreach (var collection in _reader.ReadCollections())
+        foreach (var collection in reader.ReadCollections())
         {
             if (collection.Name.Equals(_query.Collection, StringComparison.OrdinalIgnoreCase))
             {

@@ -48,7 +48,7 @@ internal sealed class RunQuery(ServerContext context)
             includes.Collect(walk.View);
             if (answer.IsPartDue)
             {
-                await answer.SendPartAsync(http);
+                await answer.SendPartAsync(http, walk.Pause);
             }
         }
 
@@ -61,7 +61,7 @@ internal sealed class RunQuery(ServerContext context)
             isFirst &= !IncludedDocuments.TryWrite(answer, walk.Reader, database, id, isFirst, ref tag);
             if (answer.IsPartDue)
             {
-                await answer.SendPartAsync(http);
+                await answer.SendPartAsync(http, walk.Pause);
             }
         }
 

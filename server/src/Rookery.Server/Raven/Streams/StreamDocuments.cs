@@ -24,7 +24,7 @@ internal static class StreamDocuments
             answer.Write(isLines ? "\n"u8 : ""u8);
             if (answer.IsPartDue)
             {
-                await answer.SendPartAsync(http, type);
+                await answer.SendPartAsync(http, walk.Pause, type);
             }
         }
 

@@ -38,7 +38,7 @@ internal sealed class StreamQuery(ServerContext context)
             answer.Write(isLines ? "}\n"u8 : ""u8);
             if (answer.IsPartDue)
             {
-                await answer.SendPartAsync(http, type);
+                await answer.SendPartAsync(http, walk.Pause, type);
             }
         }
 
