@@ -35,6 +35,33 @@ public sealed class QueryRouteTests(RunningServer server) : IClassFixture<Runnin
         Assert.Equal(200, (await server.SendAsync("POST", db + "/queries", Query, ("If-None-Match", tag))).Status);
     }
 
+    public static TheoryData<string, string> BadQueries() => new()
+    {
+        { """{"Query":"from Users where id() = $p","QueryParameters":{"p":"\ud800"} }""", "JSON" },
+        { """{"Query":"from Users where id() in ($p)","QueryParameters":{"p":["\ud800x"]} }""", "JSON" },
+        { """{"Query":"from Users"} {}""", "JSON" },
+        { $$"""{"Query":"from Users where startsWith(id(), 'x{{new string('ä', 300)}}')"}""", "512" },
+        { $$"""{"Query":"from '{{new string('ä', 300)}}'"}""", "512" },
+    };
+
+    [Theory]
+    [MemberData(nameof(BadQueries))]
+    public async Task A_query_that_cannot_be_read_is_refused(string body, string named)
+    {
+        string db = await server.CreateDatabaseAsync();
+        (await server.SendAsync("POST", db + "/queries", body)).IsRefusal(400, named);
+        (await server.SendAsync("POST", db + "/streams/queries", body)).IsRefusal(400, named);
+    }
+
+    [Fact]
+    public async Task Many_ids_do_not_cost_their_square()
+    {
+        string db = await FillAsync();
+        string ids = string.Join(',', Enumerable.Range(0, 200_000).Select(i => $"\"none/{i}\"").Append("\"users/1\""));
+        var answer = await server.SendAsync("POST", db + "/queries", $$"""{"Query":"from Users where id() in ($p)","QueryParameters":{"p":[{{ids}}]} }"""); // 2 × 10^10 comparisons would not end
+        Assert.Equal(["users/1"], Ids(answer.Json));
+    }
+
     [Theory]
     [InlineData("from Users limit 0", "", 5)]
     [InlineData("from @all_docs limit 1", "users/1", 6)]

@@ -21,7 +21,7 @@ public sealed class QueryWalkTests(RunningServer server) : IClassFixture<Running
         Assert.True(server.Node.Databases.TryGet(db["/databases/".Length..], out var database));
         using var walk = new QueryWalk(database, RqlRecognizer.Read(query, new QueryParameterValues()));
         var seen = new List<string>();
-        while (walk.MoveNext())
+        while (seen.Count < 3 && walk.MoveNext())
         {
             seen.Add(Encoding.UTF8.GetString(walk.View.Id));
             walk.Pause();
@@ -29,7 +29,7 @@ public sealed class QueryWalkTests(RunningServer server) : IClassFixture<Running
             Assert.Equal(TimeSpan.Zero, server.Node.ReadStatistics()!.Storage.OldestReaderAge);
         }
 
-        Assert.Equal(["a1", "a2", "a3"], seen.Where(id => id is not "z"));
+        Assert.Equal(["a1", "a2", "a3"], seen);
     }
 
     private Task PutAsync(string db, string id) => server.SendAsync("PUT", $"{db}/docs?id={id}", $$"""{"@metadata":{"@collection":"{{(id is "z" ? "Zs" : "As")}}"} }""");

@@ -14,47 +14,54 @@ internal sealed class QueryRequest
     /// <exception cref="RefusedException">It is no query, or one that this version does not have.</exception>
     public static QueryRequest Read(ReadOnlySpan<byte> body)
     {
+        try
+        {
+            return ReadBody(body);
+        }
+        catch (Exception malformed) when (malformed is JsonException or InvalidOperationException)
+        {
+            // Parameters are read again by the query's text; half a surrogate pair in one is found only then.
+            throw RefusedException.BadRequest($"The body of the query is not valid JSON: {malformed.Message}");
+        }
+    }
+
+    private static QueryRequest ReadBody(ReadOnlySpan<byte> body)
+    {
         string? text = null;
         long start = 0;
         long pageSize = long.MaxValue;
         var parameters = new QueryParameterValues();
         var json = NewReader(body);
-        try
+        if (!json.Read() || json.TokenType != JsonTokenType.StartObject)
         {
-            if (!json.Read() || json.TokenType != JsonTokenType.StartObject)
-            {
-                throw RefusedException.BadRequest("The body of a query must be an object: {\"Query\":\"from Users\"}.");
-            }
-
-            while (json.Read() && json.TokenType == JsonTokenType.PropertyName)
-            {
-                string member = json.GetString()!;
-                json.Read();
-                switch (member)
-                {
-                    case "Query":
-                        text = JsonBody.ReadText(ref json, member);
-                        break;
-                    case "Start":
-                        start = ReadNumber(ref json, member);
-                        break;
-                    case "PageSize":
-                        pageSize = ReadNumber(ref json, member);
-                        break;
-                    case "QueryParameters" when json.TokenType == JsonTokenType.StartObject:
-                        ReadParameters(ref json, body, parameters);
-                        break;
-                    default:
-                        json.Skip();
-                        break;
-                }
-            }
-        }
-        catch (Exception malformed) when (malformed is JsonException or InvalidOperationException)
-        {
-            throw RefusedException.BadRequest($"The body of the query is not valid JSON: {malformed.Message}");
+            throw RefusedException.BadRequest("The body of a query must be an object: {\"Query\":\"from Users\"}.");
         }
 
+        while (json.Read() && json.TokenType == JsonTokenType.PropertyName)
+        {
+            string member = json.GetString()!;
+            json.Read();
+            switch (member)
+            {
+                case "Query":
+                    text = JsonBody.ReadText(ref json, member);
+                    break;
+                case "Start":
+                    start = ReadNumber(ref json, member);
+                    break;
+                case "PageSize":
+                    pageSize = ReadNumber(ref json, member);
+                    break;
+                case "QueryParameters" when json.TokenType == JsonTokenType.StartObject:
+                    ReadParameters(ref json, body, parameters);
+                    break;
+                default:
+                    json.Skip();
+                    break;
+            }
+        }
+
+        json.Read(); // refuses what follows the object
         if (string.IsNullOrWhiteSpace(text))
         {
             throw RefusedException.InvalidQuery("The member 'Query' is missing or empty.");
