@@ -18,6 +18,9 @@ public static class ErrorAnswer
     /// <summary>The type for requests that are wrong in themselves.</summary>
     public const string BadRequest = "Raven.Client.Exceptions.BadRequestException";
 
+    /// <summary>The type for requests that nobody may send; clients expect it with 403.</summary>
+    public const string Forbidden = "Raven.Client.Exceptions.Security.AuthorizationException";
+
     /// <summary>Answers with <paramref name="status"/> and the body; does nothing when the answer has begun.</summary>
     /// <param name="http">The request.</param>
     /// <param name="status">The HTTP status.</param>

@@ -4,11 +4,13 @@ using Microsoft.Extensions.Logging;
 namespace Rookery.Server;
 
 /// <summary>
-/// What every request passes: it is counted and timed, refused with a sentence while documents are not served, and answered in RavenDB's error shape when its
+/// What every request passes: it is counted and timed, refused with a sentence when a page of another site sent it or while documents are not served, and answered in RavenDB's error shape when its
 /// handler throws or no route knows it.
 /// </summary>
 internal sealed class RequestGate(ServerContext context, RequestDelegate next)
 {
+    private readonly BrowserGuard guard = new(context.Options.Listen.Address);
+
     // Hot handlers complete synchronously: then no state machine is made here either.
     public Task HandleAsync(HttpContext http)
     {
@@ -29,6 +31,11 @@ internal sealed class RequestGate(ServerContext context, RequestDelegate next)
 
     private Task Answer(HttpContext http, Endpoint? endpoint, bool needsDocuments)
     {
+        if (guard.Problem(http.Request) is { } problem)
+        {
+            return ErrorAnswer.WriteAsync(http, StatusCodes.Status403Forbidden, ErrorAnswer.Forbidden, problem);
+        }
+
         if (needsDocuments && context.Readiness.Reason is { } reason)
         {
             return ErrorAnswer.WriteAsync(http, StatusCodes.Status503ServiceUnavailable, ErrorAnswer.RavenException, reason);

@@ -57,6 +57,30 @@ public sealed class RequestGateTests : IAsyncLifetime
         Assert.EndsWith(context.Readiness.Reason!, body.RootElement.GetProperty("Error").GetString(), StringComparison.Ordinal);
     }
 
+    [Theory]
+    [InlineData("evil.example:8080", "Accept", "*/*", HttpStatusCode.Forbidden)]
+    [InlineData("192.168.0.7:8080", "Accept", "*/*", HttpStatusCode.Forbidden)]
+    [InlineData("localhost:8080", "Origin", "http://evil.example", HttpStatusCode.Forbidden)]
+    [InlineData("localhost:8080", "Origin", "http://localhost:3000", HttpStatusCode.Forbidden)]
+    [InlineData("localhost:8080", "Origin", "null", HttpStatusCode.Forbidden)]
+    [InlineData("localhost:8080", "Sec-Fetch-Site", "cross-site", HttpStatusCode.Forbidden)]
+    [InlineData("localhost:8080", "Sec-Fetch-Site", "same-origin", HttpStatusCode.OK)]
+    [InlineData("LOCALHOST:8080", "Origin", "http://localhost:8080", HttpStatusCode.OK)]
+    [InlineData("127.0.0.1:8080", "Accept", "*/*", HttpStatusCode.OK)]
+    [InlineData("[::1]:8080", "Accept", "*/*", HttpStatusCode.OK)]
+    public async Task Pages_of_other_sites_may_not_use_a_node_without_credentials(string host, string header, string value, HttpStatusCode status)
+    {
+        using var request = new HttpRequestMessage(HttpMethod.Get, "/livez") { Headers = { Host = host } };
+        request.Headers.Add(header, value);
+        using var answer = await client.SendAsync(request);
+        Assert.Equal(status, answer.StatusCode);
+        if (status == HttpStatusCode.Forbidden)
+        {
+            using var body = JsonDocument.Parse(await answer.Content.ReadAsStringAsync());
+            Assert.EndsWith("AuthorizationException", body.RootElement.GetProperty("Type").GetString(), StringComparison.Ordinal);
+        }
+    }
+
     [Fact]
     public async Task Readiness_says_why_not()
     {
