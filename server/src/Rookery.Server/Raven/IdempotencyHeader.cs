@@ -1,5 +1,6 @@
 using System.Text;
 using Microsoft.AspNetCore.Http;
+using Rookery.Documents;
 using Rookery.Documents.Commands;
 
 namespace Rookery.Server.Raven;
@@ -21,6 +22,42 @@ internal static class IdempotencyHeader
         var key = Read(http);
         return !key.IsPresent && new QueryParameters(http).Text("raft-request-id") is { Length: > 0 } requestId ? Hash(requestId) : key;
     }
+
+    /// <summary>Refuses an answer that belongs to another request with the same key: the operations do not fit.</summary>
+    /// <exception cref="RefusedException">They do not; nothing of this request was stored.</exception>
+    public static void CheckOutcome(in CommandOutcome outcome, params ReadOnlySpan<OperationKind> operations)
+    {
+        bool fits = outcome.Count == operations.Length;
+        for (int i = 0; fits && i < operations.Length; i++)
+        {
+            fits = Fits(operations[i], outcome[i].Status);
+        }
+
+        if (!fits)
+        {
+            throw Reused();
+        }
+    }
+
+    /// <summary>The same for requests that ask for a number.</summary>
+    /// <exception cref="RefusedException">The key belongs to a request of another kind.</exception>
+    public static void CheckNumber(in CommandOutcome outcome)
+    {
+        if (outcome.Count != 1 || outcome[0].Status != OperationStatus.Numbered)
+        {
+            throw Reused();
+        }
+    }
+
+    private static bool Fits(OperationKind operation, OperationStatus status) => operation switch
+    {
+        OperationKind.Put => status is OperationStatus.Stored or OperationStatus.NotModified,
+        OperationKind.Delete => status is OperationStatus.Deleted or OperationStatus.NotFound,
+        _ => status is OperationStatus.Patched or OperationStatus.Created or OperationStatus.NotModified or OperationStatus.Skipped or OperationStatus.NotFound,
+    };
+
+    private static RefusedException Reused() => new(
+        StatusCodes.Status422UnprocessableEntity, RavenType.BadRequest, "This Idempotency-Key was used for another request. Nothing of this one was stored; give each request a key of its own.");
 
     private static IdempotencyKey Hash(string text) =>
         IdempotencyKey.TryCreate(Encoding.UTF8.GetBytes(text), out var key, out var error) ? key : throw RavenErrors.Refuse(error);

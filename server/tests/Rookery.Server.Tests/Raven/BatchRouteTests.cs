@@ -34,6 +34,16 @@ public sealed class BatchRouteTests(RunningServer server) : IClassFixture<Runnin
     }
 
     [Fact]
+    public async Task A_batch_without_commands_is_answered_and_takes_no_place_in_the_log()
+    {
+        string db = await server.CreateDatabaseAsync();
+        long before = server.Node.ReadStatistics()!.JournalLastIndex;
+        var answer = await server.SendAsync("POST", db + "/bulk_docs", """{"Commands":[]}""", ("Idempotency-Key", "none"));
+        Assert.Equal((201, """{"Results":[]}"""), (answer.Status, answer.Body));
+        Assert.Equal(before, server.Node.ReadStatistics()!.JournalLastIndex);
+    }
+
+    [Fact]
     public async Task The_first_conflict_fails_the_whole_batch()
     {
         string db = await server.CreateDatabaseAsync();

@@ -166,6 +166,21 @@ public sealed class DocumentRouteTests(RunningServer server) : IClassFixture<Run
     }
 
     [Fact]
+    public async Task A_key_that_was_used_for_another_request_is_refused()
+    {
+        string db = await server.CreateDatabaseAsync();
+        var key = ("Idempotency-Key", "k2");
+        await server.SendAsync("PUT", db + "/docs?id=a", "{}", key);
+        const string Two = """{"Commands":[{"Id":"b","Document":{},"Type":"PUT"},{"Id":"c","Document":{},"Type":"PUT"}]}""";
+        (await server.SendAsync("POST", db + "/bulk_docs", Two, key)).IsRefusal(422, "Idempotency-Key");
+        (await server.SendAsync("DELETE", db + "/docs?id=a", headers: key)).IsRefusal(422, "Idempotency-Key");
+        (await server.SendAsync("POST", db + "/identity/next?name=users%7C", headers: key)).IsRefusal(422, "Idempotency-Key");
+        (await server.SendAsync("PATCH", db + "/docs?id=a", """{"x":1}""", key, ("Content-Type", "application/merge-patch+json"))).IsRefusal(422, "Idempotency-Key");
+        Assert.Equal(201, (await server.SendAsync("POST", db + "/bulk_docs", """{"Commands":[{"Id":"a","Document":{},"Type":"PUT"}]}""", key)).Status);
+        Assert.Equal(1, await server.CountAsync(db));
+    }
+
+    [Fact]
     public async Task Patches_answer_with_a_status_and_the_document()
     {
         string db = await server.CreateDatabaseAsync();

@@ -20,6 +20,14 @@ internal sealed class BulkDocs(ServerContext context)
             }
         }
 
+        if (batch.Count == 0)
+        {
+            // A command without operations would take no etag, so its rows could not be told from those of the frame before.
+            batch.Command.Dispose();
+            await JsonAnswer.SendAsync(http, static json => { json.WriteStartArray("Results"u8); json.WriteEndArray(); }, StatusCodes.Status201Created);
+            return;
+        }
+
         // Read before the command passes on: afterwards its memory belongs to others.
         var operations = BatchOperation.ReadAll(batch);
         var outcome = await context.Node.Consensus.ProposeAsync(batch.Command, CancellationToken.None);
@@ -29,6 +37,7 @@ internal sealed class BulkDocs(ServerContext context)
             return;
         }
 
+        IdempotencyHeader.CheckOutcome(outcome, Array.ConvertAll(operations, static operation => operation.Kind));
         using var answer = AnswerBuffer.Rent();
         Write(answer, database, batch, operations, outcome);
         http.Response.StatusCode = StatusCodes.Status201Created;

@@ -24,7 +24,14 @@ internal sealed class ChangeDocument(ServerContext context)
     public async Task DeleteAsync(HttpContext http, Database database)
     {
         var outcome = await context.Node.Consensus.ProposeAsync(EncodeDelete(http, database), CancellationToken.None);
-        await (outcome.Rejection is { } rejection ? RavenErrors.WriteAsync(http, rejection) : Empty.NoContent(http));
+        if (outcome.Rejection is { } rejection)
+        {
+            await RavenErrors.WriteAsync(http, rejection);
+            return;
+        }
+
+        IdempotencyHeader.CheckOutcome(outcome, OperationKind.Delete);
+        await Empty.NoContent(http);
     }
 
     /// <summary>HEAD docs: whether a document is there, and its change vector as ETag.</summary>
@@ -63,6 +70,7 @@ internal sealed class ChangeDocument(ServerContext context)
             return;
         }
 
+        IdempotencyHeader.CheckOutcome(outcome, OperationKind.Put);
         var stored = outcome[0];
         using var answer = AnswerBuffer.Rent();
         answer.Write("{\"Id\":\""u8);

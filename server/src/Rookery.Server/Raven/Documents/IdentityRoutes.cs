@@ -56,6 +56,7 @@ internal sealed class IdentityRoutes(ServerContext context)
             return;
         }
 
+        IdempotencyHeader.CheckNumber(outcome);
         await JsonAnswer.SendAsync(http, json => json.WriteNumber(member, outcome[0].Low));
     }
 

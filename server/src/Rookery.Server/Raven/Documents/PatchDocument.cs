@@ -26,6 +26,7 @@ internal sealed class PatchDocument(ServerContext context)
             return;
         }
 
+        IdempotencyHeader.CheckOutcome(outcome, OperationKind.Patch);
         var result = outcome[0];
         if (result.Status == OperationStatus.NotFound)
         {
