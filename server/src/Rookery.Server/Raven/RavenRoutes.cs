@@ -92,7 +92,7 @@ public static class RavenRoutes
     private static void MapChanges(IEndpointRouteBuilder routes, ServerContext context, OperationRegistry operations)
     {
         var webSocket = routes.CreateApplicationBuilder();
-        webSocket.UseWebSockets(new WebSocketOptions { KeepAliveInterval = TimeSpan.FromSeconds(30) });
+        webSocket.UseWebSockets(new WebSocketOptions { KeepAliveInterval = TimeSpan.FromSeconds(30), KeepAliveTimeout = TimeSpan.FromSeconds(30) });
         webSocket.Run(RavenRoute.OnDatabase(context, new ChangesRoute(context, operations).HandleAsync));
         routes.MapMethods(Database + "changes", ["GET"], webSocket.Build());
     }

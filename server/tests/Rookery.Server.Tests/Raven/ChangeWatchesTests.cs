@@ -22,6 +22,22 @@ public sealed class ChangeWatchesTests
         Assert.False(watches.Wants(Change));
     }
 
+    [Fact]
+    public void A_connection_watches_a_bounded_number_of_things()
+    {
+        var watches = new ChangeWatches();
+        for (int i = 0; i < ChangeWatches.MostOfAKind; i++)
+        {
+            Assert.True(watches.Obey("watch-prefix", $"p{i}/"));
+        }
+
+        Assert.False(watches.Obey("watch-prefix", "users/"));
+        Assert.False(watches.Wants(Change));
+        Assert.True(watches.Obey("unwatch-prefix", "p0/"));
+        Assert.True(watches.Obey("watch-prefix", "users/"));
+        Assert.True(watches.Wants(Change));
+    }
+
     [Theory]
     [InlineData("doc", "users/2")]
     [InlineData("prefix", "orders/")]

@@ -6,6 +6,9 @@ namespace Rookery.Server.Raven.Changes;
 /// <summary>What one connection wants to hear of. Safe for several threads: one changes it, others ask.</summary>
 internal sealed class ChangeWatches
 {
+    /// <summary>Watches of one connection at most, of each kind: every change is compared with them.</summary>
+    public const int MostOfAKind = 4096;
+
     private readonly Lock _gate = new();
     private readonly HashSet<string> _ids = new(StringComparer.OrdinalIgnoreCase);
     private readonly HashSet<string> _prefixes = new(StringComparer.OrdinalIgnoreCase);
@@ -19,7 +22,7 @@ internal sealed class ChangeWatches
     public bool Caches => Volatile.Read(ref _caches);
 
     /// <summary>Obeys a command ("watch-doc", "unwatch-prefix", …).</summary>
-    /// <returns>False when there is no such command.</returns>
+    /// <returns>False when there is no such command, or there are too many watches already.</returns>
     public bool Obey(string command, string? parameter)
     {
         bool watch = !command.StartsWith("unwatch-", StringComparison.Ordinal);
@@ -86,7 +89,7 @@ internal sealed class ChangeWatches
 
     private static bool Change(HashSet<string> set, string? parameter, bool watch)
     {
-        if (string.IsNullOrEmpty(parameter))
+        if (string.IsNullOrEmpty(parameter) || (watch && set.Count >= MostOfAKind))
         {
             return false;
         }

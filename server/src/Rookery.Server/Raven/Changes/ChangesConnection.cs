@@ -14,7 +14,11 @@ internal sealed class ChangesConnection(WebSocket socket, Database database, Ope
 {
     private static readonly TimeSpan GoodbyeTime = TimeSpan.FromSeconds(2);
 
-    private const int MessageBytes = 64 << 10;
+    // How long a message may wait for a client that takes none: its changes pile up meanwhile.
+    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(30);
+
+    // A command names one id, of 512 bytes at most, every one of which may be escaped.
+    private const int MessageBytes = 4 << 10;
     private const int ChangesPerMessage = 256;
 
     private readonly ChangeWatches _watches = new();
@@ -86,7 +90,7 @@ internal sealed class ChangesConnection(WebSocket socket, Database database, Ope
         {
             var command = ChangesCommand.Read(message.Span);
             id = command.Id;
-            problem = _watches.Obey(command.Name, command.Parameter) ? null : $"The command '{command.Name}' is unknown, or lacks its Param.";
+            problem = _watches.Obey(command.Name, command.Parameter) ? null : $"The command '{command.Name}' is unknown, lacks its Param, or comes on top of {ChangeWatches.MostOfAKind} others.";
         }
         catch (RefusedException refused)
         {
@@ -198,7 +202,13 @@ internal sealed class ChangesConnection(WebSocket socket, Database database, Ope
         await _sending.WaitAsync(ending);
         try
         {
-            await socket.SendAsync(message.Written, WebSocketMessageType.Text, endOfMessage: true, ending);
+            var sent = socket.SendAsync(message.Written, WebSocketMessageType.Text, endOfMessage: true, ending);
+            await (sent.IsCompletedSuccessfully ? sent : new ValueTask(sent.AsTask().WaitAsync(Patience, time, ending)));
+        }
+        catch (TimeoutException)
+        {
+            socket.Abort();
+            throw new IOException("The client took no message for too long.");
         }
         finally
         {
