@@ -7,6 +7,9 @@ namespace Rookery.Server.Raven;
 /// <summary>A whole request body as one span: in place when it lies in one piece, otherwise copied to pooled memory. Dispose it when it is parsed.</summary>
 internal readonly struct RequestBody : IDisposable
 {
+    // What is taken before anything came, whatever length the client announced: memory follows what it really sends.
+    private const int FirstBytes = 64 << 10;
+
     private readonly PipeReader? _reader;
     private readonly ReadOnlySequence<byte> _sequence;
     private readonly byte[]? _copy;
@@ -29,9 +32,15 @@ internal readonly struct RequestBody : IDisposable
     /// <summary>Reads a body.</summary>
     /// <param name="http">The request.</param>
     /// <param name="maxBytes">What it may weigh at most.</param>
-    /// <exception cref="RefusedException">It is larger: 413.</exception>
+    /// <exception cref="RefusedException">It is larger: 413. It is compressed: 415.</exception>
     public static ValueTask<RequestBody> ReadAsync(HttpContext http, int maxBytes)
     {
+        if (http.Request.Headers.ContentEncoding.ToString() is { Length: > 0 } encoding && !encoding.Equals("identity", StringComparison.OrdinalIgnoreCase))
+        {
+            throw new RefusedException(
+                StatusCodes.Status415UnsupportedMediaType, RavenType.NotSupported, $"Content-Encoding '{encoding}' is not supported on {http.Request.Path}; send the body as it is. Only bulk_insert takes gzip.");
+        }
+
         if (http.Request.ContentLength is { } announced && announced > maxBytes)
         {
             throw TooLarge(http, maxBytes);
@@ -72,7 +81,7 @@ internal readonly struct RequestBody : IDisposable
 
     private static async ValueTask<RequestBody> GatherAsync(HttpContext http, PipeReader reader, int maxBytes)
     {
-        byte[] copy = ArrayPool<byte>.Shared.Rent((int)Math.Clamp(http.Request.ContentLength ?? 4096, 256, maxBytes));
+        byte[] copy = ArrayPool<byte>.Shared.Rent((int)Math.Clamp(http.Request.ContentLength ?? 4096, 256, Math.Min(maxBytes, FirstBytes)));
         int length = 0;
         try
         {

@@ -80,6 +80,19 @@ public sealed class BadInputTests(RunningServer server) : IClassFixture<RunningS
     public async Task Wrong_parameters_are_named(string method, string url, string named) =>
         (await server.SendAsync(method, await server.CreateDatabaseAsync() + url, method is "GET" or "DELETE" ? null : "{\"Ids\":7}")).IsRefusal(400, named);
 
+    [Fact]
+    public async Task A_body_in_an_encoding_that_is_not_known_is_refused_by_its_name()
+    {
+        string db = await server.CreateDatabaseAsync();
+        foreach (string encoding in (string[])["gzip", "br", "zstd"])
+        {
+            (await server.SendAsync("PUT", db + "/docs?id=a", "{}", ("Content-Encoding", encoding))).IsRefusal(415, encoding);
+        }
+
+        Assert.Equal(0, await server.CountAsync(db));
+        Assert.Contains("zstd", (await server.SendAsync("POST", db + "/bulk_insert", "[]", ("Content-Encoding", "zstd"))).Body, StringComparison.Ordinal);
+    }
+
     [Theory]
     [InlineData("x\"y")]
     [InlineData("\"a\",\"b\"")]

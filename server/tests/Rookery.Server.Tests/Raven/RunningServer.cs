@@ -68,7 +68,11 @@ public sealed class RunningServer : IAsyncLifetime
 
         foreach (var (name, value) in headers)
         {
-            if (name is "Content-Type")
+            if (name is "Content-Encoding")
+            {
+                request.Content!.Headers.ContentEncoding.Add(value);
+            }
+            else if (name is "Content-Type")
             {
                 request.Content!.Headers.ContentType = MediaTypeHeaderValue.Parse(value);
             }

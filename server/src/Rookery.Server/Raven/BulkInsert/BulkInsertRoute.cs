@@ -59,8 +59,29 @@ internal sealed class BulkInsertRoute(ServerContext context, OperationRegistry o
 
     private async Task StoreAllAsync(HttpContext http, Database database, BulkOperation operation, bool skipUnchanged)
     {
-        bool isCompressed = http.Request.Headers.ContentEncoding.ToString().Equals("gzip", StringComparison.OrdinalIgnoreCase);
-        var body = isCompressed ? PipeReader.Create(new GZipStream(http.Request.Body, CompressionMode.Decompress)) : http.Request.BodyReader;
+        if (!IsCompressed(http))
+        {
+            await StoreAllAsync(http, http.Request.BodyReader, database, operation, skipUnchanged);
+            return;
+        }
+
+        var body = PipeReader.Create(new GZipStream(http.Request.Body, CompressionMode.Decompress));
+        await StoreAllAsync(http, body, database, operation, skipUnchanged);
+
+        // Gives pages and decompressor back. Not after a failure: a read may still be going on into those pages.
+        await body.CompleteAsync();
+    }
+
+    private static bool IsCompressed(HttpContext http) => http.Request.Headers.ContentEncoding.ToString().ToLowerInvariant() switch
+    {
+        "" or "identity" => false,
+        "gzip" => true,
+        var other => throw new RefusedException(
+            StatusCodes.Status415UnsupportedMediaType, RavenType.NotSupported, $"Content-Encoding '{other}' of bulk_insert is not supported by this version; send gzip, or the body as it is."),
+    };
+
+    private async Task StoreAllAsync(HttpContext http, PipeReader body, Database database, BulkOperation operation, bool skipUnchanged)
+    {
         using var stop = CancellationTokenSource.CreateLinkedTokenSource(operation.Killed, http.RequestAborted, context.Stopping);
         using var documents = new BulkInsertReader();
         using var chunks = new BulkInsertChunks(context, database, operation, operations, skipUnchanged);
