@@ -12,6 +12,12 @@ internal sealed class MultiGetRoute(ServerContext context, GetDocuments document
 {
     private const int BodyBytes = 16 << 20;
 
+    // Sessions make 30 requests by default.
+    private const int MostParts = 1024;
+
+    // An answer stands before its status, so each is put together in memory; one that is longer than this must be asked for alone, and is sent as it is read.
+    private const int PartAnswerBytes = 16 << 20;
+
     public async Task HandleAsync(HttpContext http, Database database)
     {
         List<Part> parts;
@@ -25,9 +31,15 @@ internal sealed class MultiGetRoute(ServerContext context, GetDocuments document
         for (int i = 0; i < parts.Count; i++)
         {
             answer.Write(i == 0 ? ""u8 : ","u8);
-            using var body = new MemoryStream();
+            using var body = new BoundedStream(PartAnswerBytes);
             var part = ContextOf(http, parts[i], body);
             await RavenRoute.OnServer(inner => RunAsync(inner, parts[i], database))(part);
+            if (body.IsExceeded)
+            {
+                body.SetLength(0);
+                await ErrorAnswer.WriteAsync(part, StatusCodes.Status413PayloadTooLarge, RavenType.BadRequest, $"The answer is longer than {PartAnswerBytes} bytes; ask for it alone, or in pages.");
+            }
+
             Write(answer, part.Response, body);
             if (answer.IsPartDue)
             {
@@ -73,7 +85,7 @@ internal sealed class MultiGetRoute(ServerContext context, GetDocuments document
     private static void Write(AnswerBuffer answer, HttpResponse response, MemoryStream body)
     {
         answer.Write("{\"Result\":"u8);
-        answer.Write(body.Length > 0 ? body.GetBuffer().AsSpan(0, (int)body.Length) : Nothing(response.StatusCode));
+        answer.Write(body.Length > 0 && response.StatusCode != StatusCodes.Status304NotModified ? body.GetBuffer().AsSpan(0, (int)body.Length) : Nothing(response.StatusCode));
         answer.Write(Encoding.ASCII.GetBytes($",\"StatusCode\":{response.StatusCode},\"Headers\":{{"));
         if (response.Headers.ETag.ToString() is { Length: > 0 } tag)
         {
@@ -106,7 +118,7 @@ internal sealed class MultiGetRoute(ServerContext context, GetDocuments document
 
             while (value.Read() && value.TokenType != JsonTokenType.EndArray)
             {
-                parts.Add(ReadPart(ref value));
+                parts.Add(parts.Count < MostParts ? ReadPart(ref value) : throw RefusedException.BadRequest($"multi_get takes at most {MostParts} requests; send several."));
             }
         });
         return parts;
@@ -151,6 +163,39 @@ internal sealed class MultiGetRoute(ServerContext context, GetDocuments document
 
         value.Skip();
     });
+
+    /// <summary>Memory that takes so much and no more, and says so.</summary>
+    private sealed class BoundedStream(int maxBytes) : MemoryStream
+    {
+        public bool IsExceeded { get; private set; }
+
+        public override void Write(ReadOnlySpan<byte> buffer)
+        {
+            Check(buffer.Length);
+            base.Write(buffer);
+        }
+
+        public override void Write(byte[] buffer, int offset, int count)
+        {
+            Check(count);
+            base.Write(buffer, offset, count);
+        }
+
+        public override ValueTask WriteAsync(ReadOnlyMemory<byte> buffer, CancellationToken cancellationToken = default)
+        {
+            Write(buffer.Span);
+            return ValueTask.CompletedTask;
+        }
+
+        private void Check(int count)
+        {
+            if (!IsExceeded && Length + count > maxBytes)
+            {
+                IsExceeded = true;
+                throw new RefusedException(StatusCodes.Status413PayloadTooLarge, RavenType.BadRequest, "The answer is too long.");
+            }
+        }
+    }
 
     /// <summary>One of the requests.</summary>
     private sealed class Part

@@ -83,6 +83,28 @@ public sealed class BatchRouteTests(RunningServer server) : IClassFixture<Runnin
     }
 
     [Fact]
+    public async Task Lazy_reads_are_bounded_in_number_and_length()
+    {
+        string db = await server.CreateDatabaseAsync();
+        (await server.SendAsync("POST", db + "/multi_get", $$"""{"Requests":[{{string.Join(',', Enumerable.Repeat("{}", 1025))}}]}""")).IsRefusal(400, "1024");
+        string document = $$"""{"t":"{{new string('x', 6 << 20)}}"}""";
+        foreach (string id in (string[])["a", "b", "c"])
+        {
+            await server.SendAsync("PUT", $"{db}/docs?id={id}", document);
+        }
+
+        var answer = await server.SendAsync("POST", db + "/multi_get", $$$"""
+            {"Requests":[
+              {"Url":"{{{db}}}/queries","Method":"POST","Content":"{\"Query\":\"from @all_docs\"}"},
+              {"Url":"{{{db}}}/docs","Query":"?id=a","Method":"GET"}]}
+            """);
+        var results = answer.Json.GetProperty("Results");
+        Assert.Equal(413, results[0].GetProperty("StatusCode").GetInt32());
+        Assert.Contains("alone", results[0].GetProperty("Result").GetProperty("Message").GetString(), StringComparison.Ordinal);
+        Assert.Equal(200, results[1].GetProperty("StatusCode").GetInt32());
+    }
+
+    [Fact]
     public async Task Lazy_reads_come_in_one_answer()
     {
         string db = await server.CreateDatabaseAsync();
