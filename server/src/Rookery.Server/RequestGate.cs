@@ -1,3 +1,4 @@
+using Microsoft.AspNetCore.Connections;
 using Microsoft.AspNetCore.Http;
 using Microsoft.Extensions.Logging;
 
@@ -69,6 +70,11 @@ internal sealed class RequestGate(ServerContext context, RequestDelegate next)
         catch (OperationCanceledException) when (http.RequestAborted.IsCancellationRequested || context.Stopping.IsCancellationRequested)
         {
             // The client left, or the node does; nobody waits for an answer.
+            http.Abort();
+        }
+        catch (Exception left) when (left is ConnectionResetException or ConnectionAbortedException)
+        {
+            // So did this one, without a word: that is ordinary, and no fault to log.
             http.Abort();
         }
         catch (BadHttpRequestException refused)

@@ -53,6 +53,9 @@ internal sealed class DatabaseState
         return state;
     }
 
+    /// <summary>How many collections are held: those with documents, between frames.</summary>
+    public int CollectionCount => _collections.Count;
+
     /// <summary>The counters of a collection, named as written.</summary>
     public CollectionCounters Collection(ReadOnlySpan<byte> name)
     {
@@ -94,6 +97,15 @@ internal sealed class DatabaseState
     /// <summary>The command was refused: nothing of it happened, except that its etags are used.</summary>
     public void RollBack(long lastEtag)
     {
+        foreach (var change in _pending)
+        {
+            // Collections that only the refused command named.
+            if (change.Collection is { Documents: 0, IsDirty: false })
+            {
+                _collections.Remove(change.Collection.LowerName);
+            }
+        }
+
         _pending.Clear();
         _counters = _committed;
         _counters.LastEtag = lastEtag;
@@ -113,6 +125,7 @@ internal sealed class DatabaseState
             if (collection.Documents == 0)
             {
                 batch.Delete(row, sequence);
+                _collections.Remove(collection.LowerName);
             }
             else
             {
