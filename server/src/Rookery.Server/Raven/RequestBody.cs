@@ -97,7 +97,7 @@ internal readonly struct RequestBody : IDisposable
                 int added = (int)bytes.Length;
                 if (length + added > copy.Length)
                 {
-                    copy = Grow(copy, length, length + added);
+                    copy = Grow(copy, length, length + added, maxBytes);
                 }
 
                 bytes.CopyTo(copy.AsSpan(length));
@@ -116,9 +116,10 @@ internal readonly struct RequestBody : IDisposable
         }
     }
 
-    private static byte[] Grow(byte[] bytes, int length, int wanted)
+    // In few steps, because the pool keeps what each leaves behind.
+    private static byte[] Grow(byte[] bytes, int length, int wanted, int maxBytes)
     {
-        byte[] larger = ArrayPool<byte>.Shared.Rent(Math.Max(wanted, bytes.Length * 2));
+        byte[] larger = ArrayPool<byte>.Shared.Rent(Math.Max(wanted, (int)Math.Min(bytes.Length * 4L, maxBytes)));
         bytes.AsSpan(0, length).CopyTo(larger);
         ArrayPool<byte>.Shared.Return(bytes);
         return larger;

@@ -161,6 +161,7 @@ public sealed class DocumentRouteTests(RunningServer server) : IClassFixture<Run
         var first = await server.SendAsync("PUT", db + "/docs?id=users|", "{}", ("Idempotency-Key", "k1"));
         var again = await server.SendAsync("PUT", db + "/docs?id=users|", "{}", ("Idempotency-Key", "k1"));
         Assert.Equal(first.Body, again.Body);
+        Assert.Matches(@"^\d{4}-\d\d-\d\dT", Assert.Single(again.Headers.GetValues("Idempotency-Key-Horizon")));
         Assert.Equal(1, await server.CountAsync(db));
         (await server.SendAsync("PUT", db + "/docs?id=a", "{}", ("Idempotency-Key", new string('k', 129)))).IsRefusal(400, "128");
     }

@@ -37,7 +37,7 @@ internal sealed class BulkDocs(ServerContext context)
             return;
         }
 
-        IdempotencyHeader.CheckOutcome(outcome, Array.ConvertAll(operations, static operation => operation.Kind));
+        IdempotencyHeader.CheckOutcome(http, database, outcome, Array.ConvertAll(operations, static operation => operation.Kind));
         using var answer = AnswerBuffer.Rent();
         Write(answer, database, batch, operations, outcome);
         http.Response.StatusCode = StatusCodes.Status201Created;

@@ -30,7 +30,7 @@ internal sealed class ChangeDocument(ServerContext context)
             return;
         }
 
-        IdempotencyHeader.CheckOutcome(outcome, OperationKind.Delete);
+        IdempotencyHeader.CheckOutcome(http, database, outcome, OperationKind.Delete);
         await Empty.NoContent(http);
     }
 
@@ -70,7 +70,7 @@ internal sealed class ChangeDocument(ServerContext context)
             return;
         }
 
-        IdempotencyHeader.CheckOutcome(outcome, OperationKind.Put);
+        IdempotencyHeader.CheckOutcome(http, database, outcome, OperationKind.Put);
         var stored = outcome[0];
         using var answer = AnswerBuffer.Rent();
         answer.Write("{\"Id\":\""u8);

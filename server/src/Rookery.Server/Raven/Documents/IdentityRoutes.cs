@@ -17,7 +17,7 @@ internal sealed class IdentityRoutes(ServerContext context)
         byte[] name = ReadName(new QueryParameters(http));
         var outcome = await context.Node.Consensus.ProposeAsync(
             CommandEncoder.IdentityNext(database.Number, name, IdempotencyHeader.ReadOrRequestId(http)), CancellationToken.None);
-        await AnswerAsync(http, outcome, "NewIdentityValue");
+        await AnswerAsync(http, database, outcome, "NewIdentityValue");
     }
 
     public async Task SeedAsync(HttpContext http, Database database)
@@ -32,7 +32,7 @@ internal sealed class IdentityRoutes(ServerContext context)
 
         var outcome = await context.Node.Consensus.ProposeAsync(
             CommandEncoder.IdentitySeed(database.Number, name, value, parameters.Flag("force"), IdempotencyHeader.ReadOrRequestId(http)), CancellationToken.None);
-        await AnswerAsync(http, outcome, "NewSeedValue");
+        await AnswerAsync(http, database, outcome, "NewSeedValue");
     }
 
     public static async Task ListAsync(HttpContext http, Database database)
@@ -48,7 +48,7 @@ internal sealed class IdentityRoutes(ServerContext context)
         });
     }
 
-    private static async Task AnswerAsync(HttpContext http, CommandOutcome outcome, string member)
+    private static async Task AnswerAsync(HttpContext http, Database database, CommandOutcome outcome, string member)
     {
         if (outcome.Rejection is { } rejection)
         {
@@ -56,7 +56,7 @@ internal sealed class IdentityRoutes(ServerContext context)
             return;
         }
 
-        IdempotencyHeader.CheckNumber(outcome);
+        IdempotencyHeader.CheckNumber(http, database, outcome);
         await JsonAnswer.SendAsync(http, json => json.WriteNumber(member, outcome[0].Low));
     }
 
