@@ -28,7 +28,7 @@ internal sealed class DocumentOperations : IDisposable
         using var previous = context.FindDocument(Lower);
         if (Violated(context, operation.Expected, previous) is { } conflict)
         {
-            result = new OperationResult { Status = OperationStatus.Skipped, Etag = previous.Etag };
+            result = new OperationResult { Status = OperationStatus.Skipped, Etag = previous.Etag, LastModifiedTicks = previous.Exists ? previous.View.LastModifiedTicks : 0 };
             return operation.Kind == OperationKind.Patch && operation.Patch.SkipOnMismatch ? null : conflict;
         }
 

@@ -26,6 +26,7 @@ internal ref struct ScriptCompiler
     private readonly PooledBytes output;
     private readonly PooledBytes path;
     private int position;
+    private bool endsWithIndex;
     private InputError error;
 
     private ScriptCompiler(ReadOnlySpan<byte> script, PatchArguments arguments, PooledBytes output, PooledBytes path)
@@ -71,7 +72,8 @@ internal ref struct ScriptCompiler
     {
         if (TakeWord("delete"u8))
         {
-            return TryPath(out ReadOnlySpan<byte> called) && called.IsEmpty && Emit(ScriptOperation.Delete, default);
+            // JavaScript leaves a hole in an array, which JSON has not.
+            return TryPath(out ReadOnlySpan<byte> called) && called.IsEmpty && !endsWithIndex && Emit(ScriptOperation.Delete, default);
         }
 
         if (!TryPath(out ReadOnlySpan<byte> method))
@@ -195,6 +197,7 @@ internal ref struct ScriptCompiler
             return false;
         }
 
+        endsWithIndex = true;
         path.Append(IndexSegment);
         path.Advance(Varint.Write(path.Reserve(Varint.MaxBytes), (uint)index));
         return true;
@@ -271,8 +274,9 @@ internal ref struct ScriptCompiler
         position = length < 0 ? script.Length : position + length;
     }
 
-    private readonly void AppendName(ReadOnlySpan<byte> name)
+    private void AppendName(ReadOnlySpan<byte> name)
     {
+        endsWithIndex = false;
         path.Append(NameSegment);
         path.Advance(StoredDocument.WriteBytes(path.Reserve(Varint.MaxBytes + name.Length), 0, name));
     }

@@ -16,6 +16,9 @@ internal static class DebugIoRoute
     private const int DaySeconds = 24 * 60 * 60;
     private const int DefaultSpanSeconds = 60;
 
+    // A day in seconds would be some tens of megabytes.
+    private const int MostSpans = 4096;
+
     public static void Map(IEndpointRouteBuilder routes, ServerContext context) =>
         routes.MapGet("/debug/io", http => AnswerAsync(http, context)).WithMetadata(WithoutData.Instance);
 
@@ -37,7 +40,7 @@ internal static class DebugIoRoute
         json.WriteStartObject();
         WriteEvents(json, "Events", context.Io.EventsSince(since));
         WriteEvents(json, "SlowEvents", context.Io.SlowEventsSince(since));
-        WriteRollUps(json, span, context.Io.RollUps(Math.Max(since / 1_000_000, now - DaySeconds), now + 1, (int)span));
+        WriteRollUps(json, span, context.Io.RollUps(Math.Max(since / 1_000_000, now - Math.Min(DaySeconds, span * MostSpans)), now + 1, (int)span));
         json.WriteEndObject();
     }
 

@@ -29,7 +29,8 @@ internal static class RavenErrors
             http.Response.Headers.RetryAfter = "1";
         }
 
-        if (rejection.Kind == RejectionKind.DatabaseMissing && rejection.Database is { } database)
+        // Apply knows a database by its number only; the route has the name.
+        if (rejection.Kind == RejectionKind.DatabaseMissing && (rejection.Database ?? http.Request.RouteValues["database"] as string) is { } database)
         {
             NameMissingDatabase(http, database);
         }

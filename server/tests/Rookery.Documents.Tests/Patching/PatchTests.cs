@@ -154,6 +154,7 @@ public class PatchTests
     [InlineData("for (const x of this.l) { x.a = 1 }")]
     [InlineData("put('a', this)")]
     [InlineData("this['@metadata']['@collection'] = args.v")]
+    [InlineData("delete this.a[0]")]
     [InlineData("this = args.v")]
     [InlineData("thisa = args.v")]
     [InlineData("var a = args.v")]
