@@ -30,7 +30,7 @@ public static class BatchRequestParser
         }
 
         using DocumentParser parser = DocumentParser.Rent();
-        using var writer = new BatchWriter(CommandKind.Batch, database, key);
+        using var writer = new BatchWriter(CommandKind.Batch, database, key, sizeHint: body.Length);
         using var element = new BatchElement(parser, writer, maxBatchBytes);
         parser.Keys.Reset();
         var scanner = new JsonScanner(body, 0, parser.Keys);

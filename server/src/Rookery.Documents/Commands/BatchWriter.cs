@@ -15,10 +15,11 @@ public sealed class BatchWriter : IDisposable
     /// <param name="database">The database's number.</param>
     /// <param name="key">The request's idempotency key, or none.</param>
     /// <param name="skipUnchanged">A put of an identical document keeps the old version.</param>
-    public BatchWriter(CommandKind kind, uint database, IdempotencyKey key = default, bool skipUnchanged = false)
+    /// <param name="sizeHint">Bytes it will probably take: memory that grows by doubling takes twice as much on the way.</param>
+    public BatchWriter(CommandKind kind, uint database, IdempotencyKey key = default, bool skipUnchanged = false, int sizeHint = 1024)
     {
         Invariant.Holds(kind is CommandKind.Batch or CommandKind.BulkPut, "only batches hold operations");
-        buffer = CommandBuffer.Rent();
+        buffer = CommandBuffer.Rent(sizeHint);
         CommandFormat.WriteHeader(buffer, kind, database, 0, key, skipUnchanged);
     }
 

@@ -123,9 +123,19 @@ internal sealed class SingleNodeConsensus : IConsensus
 
         // Log time never falls, whatever the clock does.
         _lastLogTicks = Math.Max(_lastLogTicks + 1, _time.GetUtcNow().UtcTicks);
+        JournalFrame entry;
         try
         {
-            var entry = frame.Build(_journal.LastIndex + 1, Term, _journal.OperationsBeforeNext, _lastLogTicks);
+            entry = frame.Build(_journal.LastIndex + 1, Term, _journal.OperationsBeforeNext, _lastLogTicks);
+        }
+        catch (OutOfMemoryException)
+        {
+            Refuse(frame, new Rejection(RejectionKind.Overloaded, "There was no memory for this write. Nothing of it was stored; send less at once, or try again in a second."));
+            return false;
+        }
+
+        try
+        {
             _journal.Write([entry]);
             return true;
         }

@@ -21,7 +21,7 @@ internal sealed class MultiGetRoute(ServerContext context, GetDocuments document
     public async Task HandleAsync(HttpContext http, Database database)
     {
         List<Part> parts;
-        using (var body = await RequestBody.ReadAsync(http, Math.Min(BodyBytes, context.Options.BatchBytesLimit)))
+        using (var body = await RequestBody.ReadAsync(http, Math.Min(BodyBytes, context.Options.BatchBytesLimit), context.Bodies))
         {
             parts = ReadParts(body.Span);
         }

@@ -14,6 +14,7 @@ internal readonly struct RequestBody : IDisposable
     private readonly ReadOnlySequence<byte> _sequence;
     private readonly byte[]? _copy;
     private readonly int _length;
+    private readonly BodyMemory.Lease? _room;
 
     private RequestBody(PipeReader reader, in ReadOnlySequence<byte> sequence)
     {
@@ -21,10 +22,11 @@ internal readonly struct RequestBody : IDisposable
         _sequence = sequence;
     }
 
-    private RequestBody(byte[] copy, int length)
+    private RequestBody(byte[] copy, int length, BodyMemory.Lease? room)
     {
         _copy = copy;
         _length = length;
+        _room = room;
     }
 
     public ReadOnlySpan<byte> Span => _copy is null ? _sequence.FirstSpan : _copy.AsSpan(0, _length);
@@ -32,10 +34,12 @@ internal readonly struct RequestBody : IDisposable
     /// <summary>Reads a body.</summary>
     /// <param name="http">The request.</param>
     /// <param name="maxBytes">What it may weigh at most.</param>
-    /// <exception cref="RefusedException">It is larger: 413. It is compressed: 415.</exception>
-    public static ValueTask<RequestBody> ReadAsync(HttpContext http, int maxBytes)
+    /// <param name="memory">Where a large one finds room.</param>
+    /// <param name="untilAnswered">Whether that room is kept until the request is answered, because a command as long as the body is made of it; otherwise until the body is disposed.</param>
+    /// <exception cref="RefusedException">It is larger: 413. It is compressed: 415. There is no room: 429.</exception>
+    public static ValueTask<RequestBody> ReadAsync(HttpContext http, int maxBytes, BodyMemory memory, bool untilAnswered = false)
     {
-        if (http.Request.Headers.ContentEncoding.ToString() is { Length: > 0 } encoding && !encoding.Equals("identity", StringComparison.OrdinalIgnoreCase))
+        if (http.Request.Headers.ContentEncoding is { Count: > 0 } encodings && encodings.ToString() is { Length: > 0 } encoding && !encoding.Equals("identity", StringComparison.OrdinalIgnoreCase))
         {
             throw new RefusedException(
                 StatusCodes.Status415UnsupportedMediaType, RavenType.NotSupported, $"Content-Encoding '{encoding}' is not supported on {http.Request.Path}; send the body as it is. Only bulk_insert takes gzip.");
@@ -57,10 +61,10 @@ internal readonly struct RequestBody : IDisposable
             }
 
             reader.AdvanceTo(read.Buffer.Start);
-            return GatherAsync(http, reader, maxBytes);
+            return GatherAsync(http, reader, maxBytes, memory, untilAnswered);
         }
 
-        return GatherFirstAsync(reading, http, reader, maxBytes);
+        return GatherFirstAsync(reading, http, reader, maxBytes, memory, untilAnswered);
     }
 
     public void Dispose()
@@ -70,19 +74,23 @@ internal readonly struct RequestBody : IDisposable
         {
             ArrayPool<byte>.Shared.Return(_copy);
         }
+
+        _room?.Dispose();
     }
 
-    private static async ValueTask<RequestBody> GatherFirstAsync(ValueTask<ReadResult> reading, HttpContext http, PipeReader reader, int maxBytes)
+    private static async ValueTask<RequestBody> GatherFirstAsync(
+        ValueTask<ReadResult> reading, HttpContext http, PipeReader reader, int maxBytes, BodyMemory memory, bool untilAnswered)
     {
         var read = await reading;
         reader.AdvanceTo(read.Buffer.Start);
-        return await GatherAsync(http, reader, maxBytes);
+        return await GatherAsync(http, reader, maxBytes, memory, untilAnswered);
     }
 
-    private static async ValueTask<RequestBody> GatherAsync(HttpContext http, PipeReader reader, int maxBytes)
+    private static async ValueTask<RequestBody> GatherAsync(HttpContext http, PipeReader reader, int maxBytes, BodyMemory memory, bool untilAnswered)
     {
         byte[] copy = ArrayPool<byte>.Shared.Rent((int)Math.Clamp(http.Request.ContentLength ?? 4096, 256, Math.Min(maxBytes, FirstBytes)));
         int length = 0;
+        BodyMemory.Lease? room = null;
         try
         {
             while (true)
@@ -97,7 +105,15 @@ internal readonly struct RequestBody : IDisposable
                 int added = (int)bytes.Length;
                 if (length + added > copy.Length)
                 {
-                    copy = Grow(copy, length, length + added, maxBytes);
+                    // In few steps, because the pool keeps what each leaves behind.
+                    int wanted = Math.Max(length + added, (int)Math.Min(copy.Length * 4L, maxBytes));
+                    if (wanted > FirstBytes)
+                    {
+                        room ??= Begin(http, memory, untilAnswered);
+                        await room.GrowAsync(http, wanted);
+                    }
+
+                    copy = Grow(copy, length, wanted);
                 }
 
                 bytes.CopyTo(copy.AsSpan(length));
@@ -105,21 +121,32 @@ internal readonly struct RequestBody : IDisposable
                 reader.AdvanceTo(bytes.End);
                 if (read.IsCompleted)
                 {
-                    return new RequestBody(copy, length);
+                    return new RequestBody(copy, length, untilAnswered ? null : room);
                 }
             }
         }
         catch
         {
+            room?.Dispose();
             ArrayPool<byte>.Shared.Return(copy);
             throw;
         }
     }
 
-    // In few steps, because the pool keeps what each leaves behind.
-    private static byte[] Grow(byte[] bytes, int length, int wanted, int maxBytes)
+    private static BodyMemory.Lease Begin(HttpContext http, BodyMemory memory, bool untilAnswered)
     {
-        byte[] larger = ArrayPool<byte>.Shared.Rent(Math.Max(wanted, (int)Math.Min(bytes.Length * 4L, maxBytes)));
+        var room = memory.Begin();
+        if (untilAnswered)
+        {
+            http.Response.RegisterForDispose(room);
+        }
+
+        return room;
+    }
+
+    private static byte[] Grow(byte[] bytes, int length, int wanted)
+    {
+        byte[] larger = ArrayPool<byte>.Shared.Rent(wanted);
         bytes.AsSpan(0, length).CopyTo(larger);
         ArrayPool<byte>.Shared.Return(bytes);
         return larger;

@@ -32,5 +32,5 @@ public sealed class QueryWalkTests(RunningServer server) : IClassFixture<Running
         Assert.Equal(["a1", "a2", "a3"], seen);
     }
 
-    private Task PutAsync(string db, string id) => server.SendAsync("PUT", $"{db}/docs?id={id}", $$"""{"@metadata":{"@collection":"{{(id is "z" ? "Zs" : "As")}}"} }""");
+    private Task<Answer> PutAsync(string db, string id) => server.SendAsync("PUT", $"{db}/docs?id={id}", $$"""{"@metadata":{"@collection":"{{(id is "z" ? "Zs" : "As")}}"} }""");
 }

@@ -1,20 +1,54 @@
 using Microsoft.AspNetCore.Http;
+using Rookery.Disk;
 using Rookery.Server.Raven;
+using Rookery.Simulation;
 
 namespace Rookery.Server.Tests.Raven;
 
 public sealed class RequestBodyTests
 {
+    private const int Large = 16 << 20;
+
+    private readonly MemoryBudget _budget = new(64 << 20);
+    private readonly SimulatedTimeProvider _time = new();
+
     [Fact]
     public async Task Memory_follows_what_a_client_sends_not_what_it_announces()
     {
-        const int Announced = 16 << 20;
-        var http = new DefaultHttpContext();
-        http.Request.ContentLength = Announced;
-        http.Request.Body = new MemoryStream("{}"u8.ToArray());
-        long before = GC.GetTotalAllocatedBytes(precise: true);
-        using var body = await RequestBody.ReadAsync(http, Announced);
+        var http = Request("{}"u8.ToArray());
+        http.Request.ContentLength = Large;
+        long before = GC.GetAllocatedBytesForCurrentThread();
+        using var body = await RequestBody.ReadAsync(http, Large, new BodyMemory(_budget, Large, _time));
         Assert.Equal("{}"u8.ToArray(), body.Span.ToArray());
-        Assert.InRange(GC.GetTotalAllocatedBytes(precise: true) - before, 0, Announced / 2);
+        Assert.InRange(GC.GetAllocatedBytesForCurrentThread() - before, 0, Large / 2);
+    }
+
+    [Fact]
+    public async Task Large_bodies_share_what_they_may_hold_and_give_it_back()
+    {
+        var memory = new BodyMemory(_budget, 3 << 20, _time);
+        byte[] content = new byte[2 << 20];
+        var first = await RequestBody.ReadAsync(Request(content), content.Length, memory);
+        Assert.True(_budget.UsedBytes >= content.Length);
+
+        var waiting = RequestBody.ReadAsync(Request(content), content.Length, memory).AsTask();
+        Assert.False(waiting.IsCompleted);
+        while (!waiting.IsCompleted)
+        {
+            _time.Advance(TimeSpan.FromMilliseconds(100));
+        }
+
+        var refused = await Assert.ThrowsAsync<RefusedException>(() => waiting);
+        Assert.Equal(429, refused.Status);
+        first.Dispose();
+        Assert.Equal(0, _budget.UsedBytes);
+        (await RequestBody.ReadAsync(Request(content), content.Length, memory)).Dispose();
+    }
+
+    private static DefaultHttpContext Request(byte[] body)
+    {
+        var http = new DefaultHttpContext();
+        http.Request.Body = new MemoryStream(body);
+        return http;
     }
 }

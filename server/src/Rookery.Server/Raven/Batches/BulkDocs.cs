@@ -12,7 +12,7 @@ internal sealed class BulkDocs(ServerContext context)
     {
         CheckWaits(new QueryParameters(http), context.Options.NodeTag);
         ParsedBatch batch;
-        using (var body = await RequestBody.ReadAsync(http, context.Options.BatchBytesLimit))
+        using (var body = await RequestBody.ReadAsync(http, context.Options.BatchBytesLimit, context.Bodies, untilAnswered: true))
         {
             if (!BatchRequestParser.TryParse(body.Span, database.Number, IdempotencyHeader.Read(http), context.Options.BatchBytesLimit, out batch, out var error))
             {
@@ -24,7 +24,7 @@ internal sealed class BulkDocs(ServerContext context)
         {
             // A command without operations would take no etag, so its rows could not be told from those of the frame before.
             batch.Command.Dispose();
-            await JsonAnswer.SendAsync(http, static json => { json.WriteStartArray("Results"u8); json.WriteEndArray(); }, StatusCodes.Status201Created);
+            await JsonAnswer.SendAsync(http, WriteNoResults, StatusCodes.Status201Created);
             return;
         }
 
@@ -70,6 +70,12 @@ internal sealed class BulkDocs(ServerContext context)
         {
             throw RefusedException.NotSupported($"waitForSpecificIndex={index}: indexes are not supported by this version. Nothing was stored.");
         }
+    }
+
+    private static void WriteNoResults(Utf8JsonWriter json)
+    {
+        json.WriteStartArray("Results"u8);
+        json.WriteEndArray();
     }
 
     private static void Write(AnswerBuffer answer, Database database, in ParsedBatch batch, BatchOperation[] operations, in CommandOutcome outcome)

@@ -205,10 +205,10 @@ internal sealed class ChangesConnection(WebSocket socket, Database database, Ope
             var sent = socket.SendAsync(message.Written, WebSocketMessageType.Text, endOfMessage: true, ending);
             await (sent.IsCompletedSuccessfully ? sent : new ValueTask(sent.AsTask().WaitAsync(Patience, time, ending)));
         }
-        catch (TimeoutException)
+        catch (TimeoutException tooSlow)
         {
             socket.Abort();
-            throw new IOException("The client took no message for too long.");
+            throw new IOException("The client took no message for too long.", tooSlow);
         }
         finally
         {

@@ -17,7 +17,7 @@ internal sealed class DatabaseRoutes(ServerContext context)
     {
         string? name = new QueryParameters(http).Text("name");
         long replicas = new QueryParameters(http).Number("replicationFactor", 1);
-        using (var body = await RequestBody.ReadAsync(http, BodyBytes))
+        using (var body = await RequestBody.ReadAsync(http, BodyBytes, context.Bodies))
         {
             name = ReadRecord(body.Span, name);
         }
@@ -59,7 +59,7 @@ internal sealed class DatabaseRoutes(ServerContext context)
     public async Task DeleteAsync(HttpContext http)
     {
         List<string> names;
-        using (var body = await RequestBody.ReadAsync(http, BodyBytes))
+        using (var body = await RequestBody.ReadAsync(http, BodyBytes, context.Bodies))
         {
             names = ReadNames(body.Span);
         }

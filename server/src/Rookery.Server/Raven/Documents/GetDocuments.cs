@@ -46,7 +46,7 @@ internal sealed class GetDocuments(ServerContext context)
     public async Task PostAsync(HttpContext http, Database database)
     {
         List<string> ids;
-        using (var body = await RequestBody.ReadAsync(http, Math.Min(IdsBytesLimit, context.Options.BatchBytesLimit)))
+        using (var body = await RequestBody.ReadAsync(http, Math.Min(IdsBytesLimit, context.Options.BatchBytesLimit), context.Bodies))
         {
             ids = ReadIds(body.Span);
         }

@@ -17,7 +17,7 @@ internal sealed class PatchDocument(ServerContext context)
             throw RefusedException.NotSupported("The parameters 'test' and 'debug' of PATCH docs are not supported by this version; the document was not changed.");
         }
 
-        using var body = await RequestBody.ReadAsync(http, context.Options.DocumentBytesLimit);
+        using var body = await RequestBody.ReadAsync(http, context.Options.DocumentBytesLimit, context.Bodies, untilAnswered: true);
         var batch = Parse(http, database, body.Span);
         var outcome = await context.Node.Consensus.ProposeAsync(batch.Command, CancellationToken.None);
         if (outcome.Rejection is { } rejection)

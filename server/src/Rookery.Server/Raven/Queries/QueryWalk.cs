@@ -23,6 +23,7 @@ internal sealed class QueryWalk : IDisposable
     private long _left;
     private long _matched;
 
+    /// <summary>A walk at its beginning.</summary>
     /// <exception cref="RefusedException">A name or prefix is longer than any can be.</exception>
     public QueryWalk(Database database, IdQuery query)
     {

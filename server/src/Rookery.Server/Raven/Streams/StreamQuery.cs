@@ -16,7 +16,7 @@ internal sealed class StreamQuery(ServerContext context)
         bool isLines = StreamFormats.Read(http) == StreamFormat.JsonLines;
         string type = isLines ? StreamFormats.JsonLinesType : StreamFormats.JsonType;
         QueryRequest request;
-        using (var body = await RequestBody.ReadAsync(http, QueryRequest.MaxBytes))
+        using (var body = await RequestBody.ReadAsync(http, QueryRequest.MaxBytes, context.Bodies))
         {
             request = QueryRequest.Read(body.Span);
         }
