@@ -22,8 +22,8 @@ internal sealed class CommitThreads
     private bool _isApplying;
 
     // Of whoever's turn it is to write.
-    private long _syncTicks;
-    private int _lastCount;
+    private long _averageSyncTicks;
+    private int _callers;
 
     public CommitThreads(SingleNodeConsensus consensus, TimeProvider time)
     {
@@ -68,7 +68,7 @@ internal sealed class CommitThreads
     {
         while (true)
         {
-            if (!_consensus.HasWaiting && _lastCount > 1)
+            if (!_consensus.HasWaiting && _callers > 1)
             {
                 Gather();
             }
@@ -118,27 +118,36 @@ internal sealed class CommitThreads
         long begun = _time.GetTimestamp();
         if (!_consensus.Write(frame))
         {
-            _lastCount = 0;
+            _callers = 0;
             Free(frame);
             return false;
         }
 
-        _syncTicks = _time.GetTimestamp() - begun;
-        _lastCount = frame.Count;
+        // Cards answer some syncs at once and then none for a tenth of a second: the last alone says little about the next.
+        _averageSyncTicks += (_time.GetTimestamp() - begun - _averageSyncTicks) / 8;
+        _callers = frame.Count + _consensus.Queue.Count;
         Pass(frame);
         FrameWritten?.Invoke();
         return true;
     }
 
     /// <summary>
-    /// Callers that were just answered come back within moments. Waiting a tenth of a sync for them keeps closed-loop clients from splitting into two halves
-    /// that take turns (101 syncs/s, 64 clients: 3,232 writes/s without, 4,946 with). It ends as soon as as many are back as there were.
+    /// Callers that were just answered come back within moments. Waiting for them, for a quarter of an average sync at most, keeps closed-loop clients from
+    /// splitting into halves that take turns (card of 100 syncs/s, 64 clients: 2,420 writes/s without, 5,500 with). It ends as soon as all are back.
     /// </summary>
     private void Gather()
     {
-        long most = Math.Min(_syncTicks / 10, _time.TimestampFrequency / 1000);
+        var queue = _consensus.Queue;
+        long most = _averageSyncTicks / 4;
+        if (most >= _time.TimestampFrequency / 1000)
+        {
+            // A slow disk leaves time to sleep, and with it the core to those who are awaited.
+            queue.WaitFor(_callers, (int)(most * 1000 / _time.TimestampFrequency));
+            return;
+        }
+
         long begun = _time.GetTimestamp();
-        while (_consensus.Queue.Count < _lastCount && _time.GetTimestamp() - begun < most && !Volatile.Read(ref _isStopping))
+        while (queue.Count < _callers && _time.GetTimestamp() - begun < most && !Volatile.Read(ref _isStopping))
         {
             Thread.Yield();
         }

@@ -14,6 +14,7 @@ internal sealed class ProposalQueue
     private readonly object _gate = new();
     private Proposal? _newest;
     private int _count;
+    private int _wanted;
     private int _turn;
 
     /// <summary>Proposals that wait, roughly.</summary>
@@ -25,7 +26,14 @@ internal sealed class ProposalQueue
     /// <returns>True when the turn is the caller's now: it takes what waits, and then calls <see cref="GiveTurnBack"/>.</returns>
     public bool Put(Proposal proposal, bool mayTakeTurn)
     {
-        Interlocked.Increment(ref _count);
+        if (Interlocked.Increment(ref _count) == Volatile.Read(ref _wanted))
+        {
+            lock (_gate)
+            {
+                Monitor.Pulse(_gate);
+            }
+        }
+
         var newest = Volatile.Read(ref _newest);
         while (true)
         {
@@ -106,6 +114,21 @@ internal sealed class ProposalQueue
             {
                 Monitor.Wait(_gate);
             }
+        }
+    }
+
+    /// <summary>Sleeps, keeping its turn, until so many are there, or the time is over.</summary>
+    public void WaitFor(int count, int milliseconds)
+    {
+        lock (_gate)
+        {
+            Volatile.Write(ref _wanted, count);
+            if (Count < count)
+            {
+                Monitor.Wait(_gate, milliseconds);
+            }
+
+            Volatile.Write(ref _wanted, 0);
         }
     }
 

@@ -48,6 +48,27 @@ public sealed class ProposalQueueTests
     }
 
     [Fact]
+    public void Waiting_for_callers_ends_with_the_last_of_them()
+    {
+        var queue = new ProposalQueue();
+        int seen = 0;
+        var thread = new Thread(() =>
+        {
+            queue.WaitFor(count: 3, milliseconds: 60_000);
+            seen = queue.Count;
+        });
+        thread.Start();
+        for (int i = 0; i < 3; i++)
+        {
+            Assert.False(queue.Put(NewProposal(), mayTakeTurn: true));
+        }
+
+        Assert.True(thread.Join(TimeSpan.FromSeconds(30)));
+        Assert.Equal(3, seen);
+        Assert.Equal(3, Take(queue).Count);
+    }
+
+    [Fact]
     public void Of_many_callers_and_the_thread_each_proposal_is_taken_once_and_none_waits_for_ever()
     {
         const int Callers = 4;
