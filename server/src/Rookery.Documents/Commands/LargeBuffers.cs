@@ -10,7 +10,9 @@ public static class LargeBuffers
 {
     // Smaller ones are the shared pool's: it is faster, and what it keeps of them is little.
     private const int SmallestBytes = 128 << 10;
-    private const int LargestBytes = 16 << 20;
+
+    // Larger ones are made as they are needed and left to the collector: a frame of many commands and a chunk of a bulk load stay below, and a few kept ones of 16 MiB would be half of a small node's heap.
+    private const int LargestBytes = 2 << 20;
     private const int BuffersOfASize = 8;
 
     private static ArrayPool<byte> large = NewPool();

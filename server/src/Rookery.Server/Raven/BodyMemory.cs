@@ -18,6 +18,22 @@ internal sealed class BodyMemory(MemoryBudget budget, long limitBytes, TimeProvi
     /// <summary>What one body holds: nothing yet.</summary>
     public Lease Begin() => new(this);
 
+    /// <summary>The same, given back when the request is answered.</summary>
+    public Lease BeginUntilAnswered(HttpContext http)
+    {
+        var room = new Lease(this);
+        http.Response.RegisterForDispose(room);
+        return room;
+    }
+
+    /// <summary>The refusal of a request for which there is no memory now.</summary>
+    public static RefusedException NoRoom(HttpContext http)
+    {
+        http.Response.Headers.RetryAfter = "1";
+        return new RefusedException(
+            StatusCodes.Status429TooManyRequests, RavenType.RavenException, "Too many large requests came at once. Nothing of this one was stored; try again in a second.");
+    }
+
     private async ValueTask TakeAsync(HttpContext http, long bytes)
     {
         long begun = time.GetTimestamp();
@@ -25,9 +41,7 @@ internal sealed class BodyMemory(MemoryBudget budget, long limitBytes, TimeProvi
         {
             if (time.GetElapsedTime(begun) >= Patience)
             {
-                http.Response.Headers.RetryAfter = "1";
-                throw new RefusedException(
-                    StatusCodes.Status429TooManyRequests, RavenType.RavenException, "Too many large requests came at once. Nothing of this one was stored; try again in a second.");
+                throw NoRoom(http);
             }
 
             await Task.Delay(LookAgain, time, http.RequestAborted);
@@ -68,8 +82,11 @@ internal sealed class BodyMemory(MemoryBudget budget, long limitBytes, TimeProvi
         public async ValueTask GrowAsync(HttpContext http, int bytes)
         {
             long more = bytes - _taken;
-            await memory.TakeAsync(http, more);
-            _taken += more;
+            if (more > 0)
+            {
+                await memory.TakeAsync(http, more);
+                _taken += more;
+            }
         }
 
         public void Dispose() => memory.GiveBack(Interlocked.Exchange(ref _taken, 0));

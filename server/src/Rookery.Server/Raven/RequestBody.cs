@@ -1,6 +1,8 @@
 using System.Buffers;
 using System.IO.Pipelines;
 using Microsoft.AspNetCore.Http;
+using Microsoft.AspNetCore.Server.Kestrel.Core;
+using Microsoft.AspNetCore.Server.Kestrel.Core.Features;
 
 namespace Rookery.Server.Raven;
 
@@ -10,11 +12,17 @@ internal readonly struct RequestBody : IDisposable
     // What is taken before anything came, whatever length the client announced: memory follows what it really sends.
     private const int FirstBytes = 64 << 10;
 
+    // Larger arrays are left to the collector: the shared pool would keep them, and round them up to a power of two.
+    private const int PooledBytes = 1 << 20;
+
+    // A large body holds room that others wait for, so it must come within ten minutes.
+    private const double LongestSeconds = 600;
+
     private readonly PipeReader? _reader;
     private readonly ReadOnlySequence<byte> _sequence;
     private readonly byte[]? _copy;
     private readonly int _length;
-    private readonly BodyMemory.Lease? _room;
+    private readonly bool _isRoomKept;
 
     private RequestBody(PipeReader reader, in ReadOnlySequence<byte> sequence)
     {
@@ -22,12 +30,16 @@ internal readonly struct RequestBody : IDisposable
         _sequence = sequence;
     }
 
-    private RequestBody(byte[] copy, int length, BodyMemory.Lease? room)
+    private RequestBody(byte[] copy, int length, BodyMemory.Lease? room, bool isRoomKept)
     {
         _copy = copy;
         _length = length;
-        _room = room;
+        Room = room;
+        _isRoomKept = isRoomKept;
     }
+
+    /// <summary>The room of a large body; null for others.</summary>
+    public BodyMemory.Lease? Room { get; }
 
     public ReadOnlySpan<byte> Span => _copy is null ? _sequence.FirstSpan : _copy.AsSpan(0, _length);
 
@@ -72,10 +84,13 @@ internal readonly struct RequestBody : IDisposable
         _reader?.AdvanceTo(_sequence.End);
         if (_copy is not null)
         {
-            ArrayPool<byte>.Shared.Return(_copy);
+            GiveBack(_copy);
         }
 
-        _room?.Dispose();
+        if (!_isRoomKept)
+        {
+            Room?.Dispose();
+        }
     }
 
     private static async ValueTask<RequestBody> GatherFirstAsync(
@@ -106,11 +121,12 @@ internal readonly struct RequestBody : IDisposable
                 if (length + added > copy.Length)
                 {
                     // In few steps, because the pool keeps what each leaves behind.
-                    int wanted = Math.Max(length + added, (int)Math.Min(copy.Length * 4L, maxBytes));
+                    int most = (int)Math.Max(length + added, Math.Min(http.Request.ContentLength ?? maxBytes, maxBytes));
+                    int wanted = Math.Min(most, Math.Max(length + added, copy.Length < PooledBytes ? copy.Length * 4 : most));
                     if (wanted > FirstBytes)
                     {
                         room ??= Begin(http, memory, untilAnswered);
-                        await room.GrowAsync(http, wanted);
+                        await room.GrowAsync(http, http.Request.ContentLength is null ? wanted : most);
                     }
 
                     copy = Grow(copy, length, wanted);
@@ -121,35 +137,48 @@ internal readonly struct RequestBody : IDisposable
                 reader.AdvanceTo(bytes.End);
                 if (read.IsCompleted)
                 {
-                    return new RequestBody(copy, length, untilAnswered ? null : room);
+                    return new RequestBody(copy, length, room, untilAnswered);
                 }
             }
+        }
+        catch (OutOfMemoryException)
+        {
+            room?.Dispose();
+            GiveBack(copy);
+            throw BodyMemory.NoRoom(http);
         }
         catch
         {
             room?.Dispose();
-            ArrayPool<byte>.Shared.Return(copy);
+            GiveBack(copy);
             throw;
         }
     }
 
     private static BodyMemory.Lease Begin(HttpContext http, BodyMemory memory, bool untilAnswered)
     {
-        var room = memory.Begin();
-        if (untilAnswered)
+        if (http.Request.ContentLength is { } announced && http.Features.Get<IHttpMinRequestBodyDataRateFeature>() is { MinDataRate: { } rate } feature)
         {
-            http.Response.RegisterForDispose(room);
+            feature.MinDataRate = new MinDataRate(Math.Max(rate.BytesPerSecond, announced / LongestSeconds), rate.GracePeriod);
         }
 
-        return room;
+        return untilAnswered ? memory.BeginUntilAnswered(http) : memory.Begin();
     }
 
     private static byte[] Grow(byte[] bytes, int length, int wanted)
     {
-        byte[] larger = ArrayPool<byte>.Shared.Rent(wanted);
+        byte[] larger = wanted > PooledBytes ? GC.AllocateUninitializedArray<byte>(wanted) : ArrayPool<byte>.Shared.Rent(wanted);
         bytes.AsSpan(0, length).CopyTo(larger);
-        ArrayPool<byte>.Shared.Return(bytes);
+        GiveBack(bytes);
         return larger;
+    }
+
+    private static void GiveBack(byte[] bytes)
+    {
+        if (bytes.Length <= PooledBytes)
+        {
+            ArrayPool<byte>.Shared.Return(bytes);
+        }
     }
 
     private static RefusedException TooLarge(HttpContext http, int maxBytes) => new(

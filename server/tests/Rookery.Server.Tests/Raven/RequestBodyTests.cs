@@ -45,6 +45,22 @@ public sealed class RequestBodyTests
         (await RequestBody.ReadAsync(Request(content), content.Length, memory)).Dispose();
     }
 
+    [Fact]
+    public async Task Room_may_be_kept_until_the_answer()
+    {
+        var memory = new BodyMemory(_budget, 3 << 20, _time);
+        byte[] content = new byte[1 << 20];
+        var http = Request(content);
+        var body = await RequestBody.ReadAsync(http, content.Length, memory, untilAnswered: true);
+        body.Dispose();
+        Assert.Equal(content.Length, _budget.UsedBytes);
+        await body.Room!.GrowAsync(http, 2 << 20); // what was made of it
+        Assert.Equal(2 << 20, _budget.UsedBytes);
+        body.Room.Dispose();
+        body.Room.Dispose();
+        Assert.Equal(0, _budget.UsedBytes);
+    }
+
     private static DefaultHttpContext Request(byte[] body)
     {
         var http = new DefaultHttpContext();

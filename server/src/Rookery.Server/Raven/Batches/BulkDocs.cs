@@ -1,23 +1,27 @@
+using System.Text;
 using System.Text.Json;
 using Microsoft.AspNetCore.Http;
 using Rookery.Documents;
 using Rookery.Documents.Commands;
+using Rookery.Documents.Json;
 
 namespace Rookery.Server.Raven.Batches;
 
 /// <summary>POST bulk_docs: one atomic batch, as a session's saveChanges sends it.</summary>
 internal sealed class BulkDocs(ServerContext context)
 {
+    // As much as a body may take without asking for room.
+    private const int FreeBytes = 64 << 10;
+
     public async Task HandleAsync(HttpContext http, Database database)
     {
         CheckWaits(new QueryParameters(http), context.Options.NodeTag);
         ParsedBatch batch;
+        BodyMemory.Lease? room;
         using (var body = await RequestBody.ReadAsync(http, context.Options.BatchBytesLimit, context.Bodies, untilAnswered: true))
         {
-            if (!BatchRequestParser.TryParse(body.Span, database.Number, IdempotencyHeader.Read(http), context.Options.BatchBytesLimit, out batch, out var error))
-            {
-                throw RavenErrors.Refuse(error);
-            }
+            batch = Parse(http, database, body.Span);
+            room = body.Room;
         }
 
         if (batch.Count == 0)
@@ -27,6 +31,8 @@ internal sealed class BulkDocs(ServerContext context)
             await JsonAnswer.SendAsync(http, WriteNoResults, StatusCodes.Status201Created);
             return;
         }
+
+        await TakeRoomAsync(http, batch, room);
 
         // Read before the command passes on: afterwards its memory belongs to others.
         var operations = BatchOperation.ReadAll(batch);
@@ -38,10 +44,45 @@ internal sealed class BulkDocs(ServerContext context)
         }
 
         IdempotencyHeader.CheckOutcome(http, database, outcome, Array.ConvertAll(operations, static operation => operation.Kind));
-        using var answer = AnswerBuffer.Rent();
-        Write(answer, database, batch, operations, outcome);
         http.Response.StatusCode = StatusCodes.Status201Created;
-        await answer.SendAsync(http);
+        await AnswerAsync(http, database, batch.ClusterWide, operations, outcome);
+    }
+
+    /// <summary>Short commands take more memory for their results than their JSON did.</summary>
+    private async ValueTask TakeRoomAsync(HttpContext http, ParsedBatch batch, BodyMemory.Lease? room)
+    {
+        int bytes = batch.Count * DocumentLimits.BytesPerBatchCommand;
+        if (bytes <= FreeBytes)
+        {
+            return;
+        }
+
+        try
+        {
+            // The body is gone by now; to keep its room while waiting for more would let a few such requests wait for each other.
+            room?.Dispose();
+            room ??= context.Bodies.BeginUntilAnswered(http);
+            await room.GrowAsync(http, bytes);
+        }
+        catch
+        {
+            batch.Command.Dispose();
+            throw;
+        }
+    }
+
+    private ParsedBatch Parse(HttpContext http, Database database, ReadOnlySpan<byte> body)
+    {
+        try
+        {
+            return BatchRequestParser.TryParse(body, database.Number, IdempotencyHeader.Read(http), context.Options.BatchBytesLimit, out var batch, out var error)
+                ? batch
+                : throw RavenErrors.Refuse(error);
+        }
+        catch (OutOfMemoryException)
+        {
+            throw BodyMemory.NoRoom(http);
+        }
     }
 
     /// <summary>
@@ -78,22 +119,24 @@ internal sealed class BulkDocs(ServerContext context)
         json.WriteEndArray();
     }
 
-    private static void Write(AnswerBuffer answer, Database database, in ParsedBatch batch, BatchOperation[] operations, in CommandOutcome outcome)
+    private static async Task AnswerAsync(HttpContext http, Database database, bool isClusterWide, BatchOperation[] operations, CommandOutcome outcome)
     {
+        using var answer = AnswerBuffer.Rent();
         using var json = new Utf8JsonWriter(answer);
-        json.WriteStartObject();
-        json.WriteStartArray("Results"u8);
+        answer.Write("{\"Results\":["u8);
         for (int i = 0; i < operations.Length; i++)
         {
+            answer.Write(i == 0 ? ""u8 : ","u8);
             operations[i].WriteResult(json, database, outcome[i]);
+            json.Flush();
+            json.Reset();
+            if (answer.IsPartDue)
+            {
+                await answer.SendPartAsync(http, pause: null);
+            }
         }
 
-        json.WriteEndArray();
-        if (batch.ClusterWide)
-        {
-            json.WriteNumber("TransactionIndex"u8, outcome.Index);
-        }
-
-        json.WriteEndObject();
+        answer.Write(isClusterWide ? Encoding.ASCII.GetBytes($"],\"TransactionIndex\":{outcome.Index}}}") : "]}"u8);
+        await answer.SendAsync(http);
     }
 }
