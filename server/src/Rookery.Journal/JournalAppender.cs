@@ -7,6 +7,21 @@ internal sealed class JournalAppender(JournalOptions options, SegmentPool pool, 
 {
     private readonly SegmentWriteStream stream = new(io);
 
+    /// <summary>
+    /// The segment that is being written, null before the first. Under the gate: a release on another thread moves the list up while it takes segments from its front,
+    /// and a write that looked meanwhile could go to the segment before.
+    /// </summary>
+    private Segment? Newest
+    {
+        get
+        {
+            lock (Gate)
+            {
+                return Live.Count == 0 ? null : Live[^1];
+            }
+        }
+    }
+
     /// <summary>Guards the list of segments and the map against readers and releases; never held across disk work.</summary>
     public Lock Gate { get; } = new();
 
@@ -26,9 +41,10 @@ internal sealed class JournalAppender(JournalOptions options, SegmentPool pool, 
     public void Append(ReadOnlySpan<JournalFrame> frames)
     {
         long bytes = FrameLayout.BytesOf(frames);
-        bool begins = Live[^1].End + bytes > Live[^1].Length;
+        var newest = Newest!;
+        bool begins = newest.End + bytes > newest.Length;
         bool isOversized = FrameLayout.FirstFrameOffset + bytes > options.SegmentBytes;
-        var segment = Target(begins, begins && isOversized, FrameLayout.FirstFrameOffset + bytes);
+        var segment = begins ? BeginNext(isOversized, FrameLayout.FirstFrameOffset + bytes) : newest;
         long start = begins ? FrameLayout.FirstFrameOffset : segment.End;
         long write = LastWrite + 1;
 
@@ -59,7 +75,7 @@ internal sealed class JournalAppender(JournalOptions options, SegmentPool pool, 
     /// <summary>Begins a segment with nothing but its header, durably. What the segment before it holds beyond its end can never be read again.</summary>
     public void BeginSegment()
     {
-        var segment = Target(begins: true, isOversized: false, options.SegmentBytes);
+        var segment = BeginNext(isOversized: false, options.SegmentBytes);
         stream.Begin(segment.File, 0, SegmentHeader.Bytes);
         stream.Add(segment.Header!);
         stream.Sync();
@@ -98,13 +114,8 @@ internal sealed class JournalAppender(JournalOptions options, SegmentPool pool, 
     private static FrameHeader HeaderOf(ReadOnlySpan<JournalFrame> frames, int i, Segment segment, long write) =>
         FrameHeader.Of(frames[i], i == frames.Length - 1 ? FrameFlags.EndOfWrite : FrameFlags.None, segment.Incarnation, write);
 
-    private Segment Target(bool begins, bool isOversized, long length)
+    private Segment BeginNext(bool isOversized, long length)
     {
-        if (!begins)
-        {
-            return Live[^1];
-        }
-
         var segment = isOversized ? pool.BeginOversized(length) : pool.Take();
         segment.Header = NextHeader(segment);
         LastIncarnation = segment.Incarnation;
@@ -113,7 +124,7 @@ internal sealed class JournalAppender(JournalOptions options, SegmentPool pool, 
 
     private SegmentHeader NextHeader(Segment segment)
     {
-        var last = Live.Count == 0 ? null : Live[^1];
+        var last = Newest;
         bool linksToLast = last is { HasFrames: true };
         return new SegmentHeader
         {

@@ -125,6 +125,41 @@ public sealed class NodeJournalTests
         Assert.True(journal.FirstIndex > 20);
     }
 
+    /// <summary>A release moves the list of segments while a write looks at its end.</summary>
+    [Fact]
+    public async Task Segments_are_released_on_another_thread_while_frames_are_written()
+    {
+        const int released = 1500;
+        var options = new JournalOptions { Directory = Folder, SegmentBytes = 2 * 4096, RecycledSegments = 3 };
+        for (int round = 0; round < 4; round++)
+        {
+            var card = new SimulatedDisk("/data");
+            long last;
+            using (var journal = NodeJournal.Open(card, options, default, new CountingRecorder()))
+            {
+                Append(journal, released);              // one frame a segment, so the list is long
+                var releasing = Task.Run(() =>
+                {
+                    for (long index = 1; index < released; index++)
+                    {
+                        journal.ReleaseThrough(index);
+                    }
+                });
+                while (!releasing.IsCompleted)
+                {
+                    Append(journal, 1);
+                }
+
+                await releasing;
+                last = journal.LastIndex;
+            }
+
+            using var again = NodeJournal.Open(card, options, new JournalKnowledge(released - 1, 1, HasPeers: false), new CountingRecorder());
+            Assert.Equal(last, again.LastIndex);
+            AssertHolds(again, released, last);
+        }
+    }
+
     [Fact]
     public void The_last_segment_stays_even_when_all_of_it_is_released()
     {
