@@ -57,6 +57,41 @@ public sealed class EngineCrashTests
         Assert.Equal(engine.AppliedIndex, engine.Durable.Index);
     }
 
+    /// <summary>A page whose write-back failed, or was never asked for, looks to the next process as if it were on the device.</summary>
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public void A_manifest_found_after_a_failed_sync_or_a_kill_is_made_durable_before_it_counts(bool isKilled)
+    {
+        for (int seed = 0; seed < 40; seed++)
+        {
+            var disk = new SimulatedDisk("/data");
+            var work = new EngineWorkload(seed);
+            bool skips = false;
+            using (StorageEngine engine = EngineWorkload.Open(new SyncSkippingDisk(disk, path => skips && path.Contains("manifest", StringComparison.Ordinal))))
+            {
+                Steps(work, engine, 60);
+                skips = isKilled;
+                disk.Inject(new DiskFault(isKilled ? long.MaxValue : 1, Errno.InputOutput) { Calls = DiskCalls.Sync, PathContains = "manifest" });
+                engine.RequestFlush();
+                engine.Flush();
+                disk.KillProcess();
+                disk.ClearFaults();
+            }
+
+            long found;
+            using (StorageEngine next = EngineWorkload.Open(disk))
+            {
+                found = next.Durable.Index;
+                next.TrimIdle();
+            }
+
+            using StorageEngine after = EngineWorkload.Open(disk.AfterPowerLoss(seed));
+            Assert.True(after.Durable.Index == found, $"seed {seed}: the manifest was at {found}, and after a power cut it is at {after.Durable.Index}");
+            Assert.True(after.Health is null, $"seed {seed}: {after.Health}");
+        }
+    }
+
     private static (SimulatedDisk Disk, CrashRun Run) Work(int seed) => Work(new SimulatedDisk("/data"), seed, disk => disk);
 
     private static (SimulatedDisk Disk, CrashRun Run) Work(SimulatedDisk disk, int seed, Func<SimulatedDisk, IDisk> seenAs)

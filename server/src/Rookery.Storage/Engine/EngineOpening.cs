@@ -12,7 +12,7 @@ internal sealed class EngineOpening(IDisk disk, StorageOptions options, IIoRecor
     {
         IReadOnlyList<string> names = ListDirectory();
         var slots = new ManifestSlots(disk, options.Directory, io);
-        ManifestRecord manifest = slots.Read() ?? MakeFirst(slots, names);
+        ManifestRecord manifest = slots.Read() is { } newest ? Settle(slots, newest) : MakeFirst(slots, names);
         StorageOptions sized = WithSizes(budget);
         var sources = new StorageSources(new TableMap(options.Tables), new DamageRegistry(damageFound));
         var cache = new BlockCache(budget.AddShare("block cache", sized.CacheBytes));
@@ -59,6 +59,16 @@ internal sealed class EngineOpening(IDisk disk, StorageOptions options, IIoRecor
         return disk.List(options.Directory);
     }
 
+    private ManifestRecord Settle(ManifestSlots slots, ManifestRecord newest)
+    {
+        if (!options.ReadOnly)
+        {
+            slots.Settle(newest);
+        }
+
+        return newest;
+    }
+
     private ManifestRecord MakeFirst(ManifestSlots slots, IReadOnlyList<string> names)
     {
         // The first manifest is durable before the first run is written: runs without one are not ours to delete.
@@ -79,6 +89,7 @@ internal sealed class EngineOpening(IDisk disk, StorageOptions options, IIoRecor
             Metadata = default,
         };
         slots.Write(first);
+        disk.SyncDirectory(options.Directory);          // a killed process may have made the slot, and not its name durable
         return first;
     }
 

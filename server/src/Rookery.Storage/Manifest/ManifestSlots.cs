@@ -56,6 +56,22 @@ internal sealed class ManifestSlots(IDisk disk, string directory, IIoRecorder io
     /// <exception cref="DiskException">It may or may not be durable now. Its files must stay until a later one is, with a higher revision.</exception>
     public void Write(ManifestRecord manifest)
     {
+        WriteTo(nextSlot, manifest);
+        nextSlot = 1 - nextSlot;
+    }
+
+    /// <summary>
+    /// Makes the manifest durable that <see cref="Read"/> found: a process that was killed, or whose sync failed, may have left it in the memory of the system only, and what
+    /// it makes superfluous is about to be deleted. Its bytes go over themselves: a power cut meanwhile leaves any mixture of the same.
+    /// </summary>
+    public void Settle(ManifestRecord newest)
+    {
+        WriteTo(1 - nextSlot, newest);
+        disk.SyncDirectory(directory);
+    }
+
+    private void WriteTo(int slot, ManifestRecord manifest)
+    {
         var body = new ArrayBufferWriter<byte>(AlignmentBytes);
         ManifestCodec.Encode(manifest, body);
         int copyBytes = (HeaderBytes + body.WrittenCount + AlignmentBytes - 1) / AlignmentBytes * AlignmentBytes;
@@ -63,7 +79,7 @@ internal sealed class ManifestSlots(IDisk disk, string directory, IIoRecorder io
         WriteCopy(bytes, manifest, body.WrittenSpan);
         bytes.AsSpan(0, copyBytes).CopyTo(bytes.AsSpan(copyBytes));
 
-        string path = Path.Join(directory, NameOf(nextSlot));
+        string path = Path.Join(directory, NameOf(slot));
         bool isNew = !disk.Exists(path);
         long begun = io.Begin();
         using (IDiskFile file = disk.Open(path, isNew ? DiskOpen.CreateNew : DiskOpen.ReadWrite))
@@ -79,7 +95,6 @@ internal sealed class ManifestSlots(IDisk disk, string directory, IIoRecorder io
 
         io.Record(IoKind.Manifest, begun, bytes.Length);
         WrittenBytes += bytes.Length;
-        nextSlot = 1 - nextSlot;
     }
 
     private static void WriteCopy(Span<byte> target, ManifestRecord manifest, ReadOnlySpan<byte> body)
