@@ -57,6 +57,38 @@ public sealed class EngineBehaviourTests
         Assert.True(disk.UsedBytes < before * 0.6, $"{before} bytes before, {disk.UsedBytes} after");
     }
 
+    /// <summary>The second value lies in two files. The one with its first chunk is written again before the other.</summary>
+    [Fact]
+    public void Every_chunk_of_a_released_value_goes_in_whatever_order_its_files_are_written_again()
+    {
+        using StorageEngine engine = EngineWorkload.Open(new SimulatedDisk("/data"), EngineWorkload.Options with { MemtableBytes = 1 << 20 });
+        WriteBatch batch = engine.Begin(1, 1);
+        for (int i = 1; i <= 3; i++)
+        {
+            batch.Put(EngineWorkload.Key(1, 1, $"key{i:D2}"), i, Incompressible(i, 16 * 1024));
+        }
+
+        engine.Apply(batch, 3);
+        DoBackgroundWork(engine, flushAll: true);
+        Assert.True(FilesOf(engine, TableMap.Chunks) > 1);
+        Delete(engine, 2, 1, 2);
+        DoBackgroundWork(engine, flushAll: false);
+        for (int index = 3; index < 13; index++)        // so that notes of releases are merged
+        {
+            batch = engine.Begin(index, 1);
+            batch.Put(EngineWorkload.Key(1, 1, "key04"), 20 + index, Incompressible(index, 2000));
+            engine.Apply(batch, 20 + index);
+            DoBackgroundWork(engine, flushAll: true);
+            Delete(engine, ++index, 4, 4);
+            DoBackgroundWork(engine, flushAll: false);
+        }
+
+        Assert.True(FilesOf(engine, TableMap.Chunks) > 0);
+        Delete(engine, 13, 3, 3);
+        DoBackgroundWork(engine, flushAll: false);
+        Assert.Equal(0, FilesOf(engine, TableMap.Chunks));
+    }
+
     [Fact]
     public void A_file_that_a_reader_held_goes_when_the_reader_has_gone_and_nothing_else_is_done()
     {
@@ -132,6 +164,9 @@ public sealed class EngineBehaviourTests
         Read(engine, key);
         Assert.Equal(before, GC.GetAllocatedBytesForCurrentThread());
     }
+
+    private static int FilesOf(StorageEngine engine, byte group) =>
+        engine.Statistics().Groups.Where(each => each.Group == group).Sum(each => each.Files);
 
     private static int Read(StorageEngine engine, byte[] key)
     {

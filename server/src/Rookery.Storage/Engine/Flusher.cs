@@ -49,33 +49,45 @@ internal sealed unsafe class Flusher(EngineContext context)
     // Chunks lie where they are until over half of their run is dead: how much is dead is counted here, when a release becomes durable.
     private void CountReleased(Memtable memtable, SortedRun[]?[] runs)
     {
-        Span<byte> chunk = stackalloc byte[LargeValue.ChunkKeyBytes];
+        SortedRun[] chunkRuns = runs[TableMap.Chunks] ?? [];
+        var dead = new Dictionary<RunEntry, long>(ReferenceEqualityComparer.Instance);
         foreach (SkipList list in memtable.Lists.Where(list => (byte)list.Keyspace == TableMap.Released))
         {
             for (MemtableNode* node = list.First; node is not null; node = MemtableNode.Next(node, 0))
             {
-                if (node->Batch > memtable.LastBatch)
+                if (node->Batch <= memtable.LastBatch)
                 {
-                    continue;
+                    AddDeadBytes(chunkRuns, MemtableNode.Key(node), BinaryPrimitives.ReadInt64LittleEndian(MemtableNode.Value(node)), dead);
                 }
+            }
+        }
 
-                MemtableNode.Key(node).CopyTo(chunk);
-                chunk[sizeof(uint)] = TableMap.Chunks;
-                chunk[LargeValue.StemBytes..].Clear();
-                long released = BinaryPrimitives.ReadInt64LittleEndian(MemtableNode.Value(node));
-                AddDeadBytes(runs[TableMap.Chunks] ?? [], chunk, released);
+        for (int i = 0; i < chunkRuns.Length; i++)
+        {
+            foreach (RunEntry file in chunkRuns[i].Files.Where(dead.ContainsKey).ToArray())
+            {
+                chunkRuns[i] = chunkRuns[i].Replace(file, file with { DeadBytes = file.DeadBytes + dead[file] });
             }
         }
     }
 
-    private static void AddDeadBytes(SortedRun[] chunkRuns, ReadOnlySpan<byte> firstChunk, long released)
+    // The chunks of a value may lie in several files.
+    private void AddDeadBytes(SortedRun[] chunkRuns, ReadOnlySpan<byte> releasedKey, long valueBytes, Dictionary<RunEntry, long> dead)
     {
-        ulong hash = KeyHash.Of(firstChunk);
-        for (int i = 0; i < chunkRuns.Length; i++)
+        Span<byte> chunk = stackalloc byte[LargeValue.ChunkKeyBytes];
+        releasedKey.CopyTo(chunk);
+        chunk[sizeof(uint)] = TableMap.Chunks;
+        int chunkBytes = context.Options.ChunkBytes;
+        for (uint number = 0; valueBytes > 0; number++, valueBytes -= chunkBytes)
         {
-            if (chunkRuns[i].FileOf(firstChunk) is { IsReadable: true } file && file.Reader.MayContain(hash))
+            BinaryPrimitives.WriteUInt32BigEndian(chunk[LargeValue.StemBytes..], number);
+            ulong hash = KeyHash.Of(chunk);
+            foreach (SortedRun run in chunkRuns)
             {
-                chunkRuns[i] = chunkRuns[i].Replace(file, file with { DeadBytes = file.DeadBytes + released });
+                if (run.FileOf(chunk) is { IsReadable: true } file && file.Reader.MayContain(hash))
+                {
+                    dead[file] = dead.GetValueOrDefault(file) + Math.Min(chunkBytes, valueBytes);
+                }
             }
         }
     }

@@ -18,6 +18,7 @@ internal sealed class RowDropping : IDisposable
     private readonly SortedRun[] older;
     private readonly ICompactionFilter? filter;
     private readonly EngineState settled;
+    private readonly int chunkBytes;
     private int asked;
     private int stale;
 
@@ -35,6 +36,7 @@ internal sealed class RowDropping : IDisposable
         this.older = older.ToArray();
         filter = context.Options.Filter is { } given && context.Sources.Tables.TablesOf(group).Any(given.Concerns) ? given : null;
         settled = new EngineState(context.Sources, flushed, [], runs, rangeTombstones, flushed.Position);
+        chunkBytes = context.Options.ChunkBytes;
     }
 
     /// <summary>Whether a row, the newest of its key in what is merged, may be left out. What cannot be known for damage elsewhere stays.</summary>
@@ -61,7 +63,7 @@ internal sealed class RowDropping : IDisposable
 
         return kind == RowKind.Tombstone ? !IsInOlder(key)
             : group == TableMap.Chunks ? IsReleased(key)
-            : group == TableMap.Released ? !HasChunks(key)
+            : group == TableMap.Released ? !HasChunks(key, BinaryPrimitives.ReadInt64LittleEndian(value))
             : filter is not null && filter.Concerns(key[MemtableNode.KeyspaceBytes - 1]) && IsStale(key, sequence, kind, value);
     }
 
@@ -86,14 +88,22 @@ internal sealed class RowDropping : IDisposable
         return Lookup.MayHold(settled, released) && Lookup.Holds(settled, released);
     }
 
-    // The note of a release has served when no chunk of the value is left.
-    private bool HasChunks(ReadOnlySpan<byte> releasedKey)
+    // The note of a release has served when no chunk of the value is left. Its chunks may lie in several files, which are written again in any order: all are asked for.
+    private bool HasChunks(ReadOnlySpan<byte> releasedKey, long valueBytes)
     {
         Span<byte> chunk = stackalloc byte[LargeValue.ChunkKeyBytes];
         releasedKey.CopyTo(chunk);
         chunk[sizeof(uint)] = TableMap.Chunks;
-        BinaryPrimitives.WriteUInt32BigEndian(chunk[LargeValue.StemBytes..], 0);
-        return Lookup.MayHold(settled, chunk);
+        for (uint number = 0; number * (long)chunkBytes < valueBytes; number++)
+        {
+            BinaryPrimitives.WriteUInt32BigEndian(chunk[LargeValue.StemBytes..], number);
+            if (Lookup.MayHold(settled, chunk))
+            {
+                return true;
+            }
+        }
+
+        return false;
     }
 
     private bool IsStale(ReadOnlySpan<byte> key, long sequence, RowKind kind, ReadOnlySpan<byte> value)
