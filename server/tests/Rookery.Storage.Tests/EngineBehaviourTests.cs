@@ -90,6 +90,42 @@ public sealed class EngineBehaviourTests
     }
 
     [Fact]
+    public void A_large_value_now_and_then_does_not_leave_a_file_for_each_flush()
+    {
+        var options = EngineWorkload.Options with { RunBytes = 1 << 20, FanIn = 4 };
+        var disk = new SimulatedDisk("/data");
+        var values = new Dictionary<string, byte[]>(StringComparer.Ordinal);
+        using (StorageEngine engine = EngineWorkload.Open(disk, options))
+        {
+            for (int index = 1; index <= 60; index++)
+            {
+                string name = $"key{index:D2}";
+                values[name] = Incompressible(index, 3000);
+                WriteBatch batch = engine.Begin(index, 1);
+                batch.Put(EngineWorkload.Key(1, 1, name), index, values[name]);
+                engine.Apply(batch, index);
+                DoBackgroundWork(engine, flushAll: true);
+            }
+
+            Assert.InRange(FilesOf(engine, TableMap.Chunks), 1, 10);
+            Assert.Equal(0, engine.Statistics().PendingCompactionBytes);
+        }
+
+        using StorageEngine reopened = EngineWorkload.Open(disk, options);
+        using Snapshot snapshot = reopened.OpenSnapshot();
+        foreach (var (name, value) in values)
+        {
+            Assert.True(snapshot.TryGet(EngineWorkload.Key(1, 1, name), out Row row));
+            using (row)
+            {
+                var read = new System.Buffers.ArrayBufferWriter<byte>();
+                row.CopyTo(read, 0, row.Length);
+                Assert.Equal(value, read.WrittenSpan.ToArray());
+            }
+        }
+    }
+
+    [Fact]
     public void A_file_that_a_reader_held_goes_when_the_reader_has_gone_and_nothing_else_is_done()
     {
         var disk = new SimulatedDisk("/data");

@@ -33,6 +33,22 @@ internal readonly record struct CompactionPicker(int fanIn, long baseBytes, long
         return bestBytes < long.MaxValue ? best : IsWasteful(runs) ? Range.All : default;
     }
 
+    /// <summary>As many neighbours as make a merge, each smaller than <paramref name="limitBytes"/>: for runs that are otherwise left as they are, so that they do not become ever more.</summary>
+    public Range PickSmall(ReadOnlySpan<SortedRun> runs, long limitBytes)
+    {
+        int small = 0;
+        for (int place = 0; place < runs.Length; place++)
+        {
+            small = runs[place].Bytes < limitBytes ? small + 1 : 0;
+            if (small == fanIn)
+            {
+                return (place + 1 - small)..(place + 1);
+            }
+        }
+
+        return default;
+    }
+
     // What lies above the oldest run may be new versions of what is in it, so that up to the size of the newer runs may be waste; and deleted rows waste what they hide.
     private bool IsWasteful(ReadOnlySpan<SortedRun> runs)
     {

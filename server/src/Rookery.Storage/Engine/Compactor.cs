@@ -33,7 +33,7 @@ internal sealed class Compactor
         foreach (byte group in context.Sources.Tables.Groups)
         {
             ReadOnlySpan<SortedRun> ofGroup = runs.Of(group);
-            Range picked = picker.Pick(ofGroup);
+            Range picked = Pick(group, ofGroup);
             foreach (SortedRun run in picked.Equals(default) ? [] : ofGroup[picked])
             {
                 pending += run.Bytes;
@@ -50,14 +50,12 @@ internal sealed class Compactor
         RunSet runs = context.Published.Current.Runs;
         foreach (byte group in context.Sources.Tables.Groups)
         {
-            if (group == TableMap.Chunks)
+            if (group == TableMap.Chunks && FileRewrite.FindDead(context, runs) is { } dead)
             {
-                if (FileRewrite.FindDead(context, runs) is { } dead)
-                {
-                    return new FileRewrite(context, none).Do(group, dead);
-                }
+                return new FileRewrite(context, none).Do(group, dead);
             }
-            else if (JobOf(group, runs.Of(group)) is { } job)
+
+            if (JobOf(group, runs.Of(group)) is { } job)
             {
                 return DoPart(job);
             }
@@ -88,7 +86,7 @@ internal sealed class Compactor
             usable++;
         }
 
-        Range picked = picker.Pick(runs[..usable]);
+        Range picked = Pick(group, runs[..usable]);
         if (!picked.Equals(default))
         {
             underWay.Push(new CompactionJob(group, runs[..usable][picked].ToArray(), Output: null));
@@ -96,6 +94,10 @@ internal sealed class Compactor
 
         return underWay.TryPeek(out CompactionJob? next) ? next : null;
     }
+
+    // Chunks stay where they are while most of them live. But a flush with one large value makes a file of its own, and each costs a descriptor, memory and a place in every manifest.
+    private Range Pick(byte group, ReadOnlySpan<SortedRun> runs) =>
+        group == TableMap.Chunks ? picker.PickSmall(runs, context.Options.RunBytes / LinkedShareOfRun) : picker.Pick(runs);
 
     // What cannot be read cannot be merged; it waits for its repair, and newer runs are merged without it.
     private bool IsDamaged(SortedRun run) => run.Files.Any(file =>
