@@ -13,6 +13,6 @@ public interface ICompactionFilter
     /// <param name="key">Its key.</param>
     /// <param name="sequence">Its sequence.</param>
     /// <param name="value">Its value; empty for a large one.</param>
-    /// <param name="snapshot">The newest state, to look other rows up.</param>
+    /// <param name="snapshot">What is durable, and what is being flushed, to look other rows up. Later rows are not in it.</param>
     bool IsStale(ReadOnlySpan<byte> key, long sequence, ReadOnlySpan<byte> value, in Snapshot snapshot);
 }

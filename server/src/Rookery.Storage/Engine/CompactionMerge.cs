@@ -5,8 +5,11 @@ namespace Rookery.Storage;
 /// <summary>Merges what inputs have below some key into one output file, or as much as fits one.</summary>
 internal sealed class CompactionMerge(EngineContext context, Memtable none, byte group, SortedRun[] inputs, ReadOnlySpan<SortedRun> older) : IDisposable
 {
+    // What a lookup of another row counts for beside the bytes that are merged: many of them wait for the disk.
+    private const int LookupBytes = 1024;
+
     private readonly RowDropping dropping =
-        new(context, group, none, context.Published.Current.Runs, context.Durable.RangeTombstones, older);
+        new(context, group, none, context.Published.Current.Runs, context.Durable.Manifest.Position, context.Durable.RangeTombstones, older);
 
     private readonly RunOutput output = new(context, IoKind.Compaction, context.Durable.RangeTombstones);
     private byte[]? resumeAt;
@@ -23,6 +26,7 @@ internal sealed class CompactionMerge(EngineContext context, Memtable none, byte
     {
         using var cursor = new MergingCursor([.. inputs.Select(OpenSource)], MergedRows.LiveAndTombstones);
         long unpaced = 0;
+        long lookups = 0;
         bool found = cursor.SeekForward([]);
         while (found && (toExclusive.IsEmpty || cursor.Key.SequenceCompareTo(toExclusive) < 0))
         {
@@ -37,7 +41,8 @@ internal sealed class CompactionMerge(EngineContext context, Memtable none, byte
                 output.Add(cursor.Key, cursor.Sequence, cursor.Kind, cursor.Value);
             }
 
-            unpaced += cursor.Key.Length + cursor.Value.Length;
+            unpaced += cursor.Key.Length + cursor.Value.Length + ((dropping.Lookups - lookups) * LookupBytes);
+            lookups = dropping.Lookups;
             if (unpaced > RunOutput.PaceBytes)
             {
                 context.Options.Pacer?.Yield(unpaced, context.IsUrgent);

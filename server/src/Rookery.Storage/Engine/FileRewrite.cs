@@ -54,7 +54,7 @@ internal sealed class FileRewrite(EngineContext context, Memtable none)
             return false;
         }
 
-        var settled = new EngineState(context.Sources, none, [], context.Published.Current.Runs, context.Durable.RangeTombstones, default);
+        var settled = new EngineState(context.Sources, none, [], context.Published.Current.Runs, context.Durable.RangeTombstones, context.Durable.Manifest.Position);
         try
         {
             using RunCursor rows = file.Reader.OpenCursor();

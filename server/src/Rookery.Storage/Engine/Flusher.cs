@@ -105,7 +105,7 @@ internal sealed unsafe class FlushOutput(EngineContext context, Memtable memtabl
     public SortedRun? Write(byte group)
     {
         RunSet runs = context.Published.Current.Runs;
-        using var dropping = new RowDropping(context, group, memtable, runs, rangeTombstones, runs.Of(group));
+        using var dropping = new RowDropping(context, group, memtable, runs, memtable.Position, rangeTombstones, runs.Of(group));
         var output = new RunOutput(context, IoKind.RunWrite, rangeTombstones);
         outputs.Add(output);
         foreach (SkipList list in memtable.Lists)

@@ -27,17 +27,21 @@ internal sealed class RowDropping : IDisposable
     /// <param name="group">The group that is written.</param>
     /// <param name="flushed">The memtable that is flushed; an empty one in a compaction.</param>
     /// <param name="runs">The runs by now.</param>
+    /// <param name="position">The last batch that is in the runs and <paramref name="flushed"/>.</param>
     /// <param name="rangeTombstones">What hides rows.</param>
     /// <param name="older">Sorted runs of the group that are older than everything that is being merged.</param>
-    public RowDropping(EngineContext context, byte group, Memtable flushed, RunSet runs, RangeTombstoneSet rangeTombstones, ReadOnlySpan<SortedRun> older)
+    public RowDropping(EngineContext context, byte group, Memtable flushed, RunSet runs, ManifestPosition position, RangeTombstoneSet rangeTombstones, ReadOnlySpan<SortedRun> older)
     {
         this.group = group;
         this.rangeTombstones = rangeTombstones;
         this.older = older.ToArray();
         filter = context.Options.Filter is { } given && context.Sources.Tables.TablesOf(group).Any(given.Concerns) ? given : null;
-        settled = new EngineState(context.Sources, flushed, [], runs, rangeTombstones, flushed.Position);
+        settled = new EngineState(context.Sources, flushed, [], runs, rangeTombstones, position);
         chunkBytes = context.Options.ChunkBytes;
     }
+
+    /// <summary>How often another row was looked up, which may mean a read from disk.</summary>
+    public long Lookups { get; private set; }
 
     /// <summary>Whether a row, the newest of its key in what is merged, may be left out. What cannot be known for damage elsewhere stays.</summary>
     public bool MayDrop(ReadOnlySpan<byte> key, long sequence, RowKind kind, ReadOnlySpan<byte> value)
@@ -119,6 +123,7 @@ internal sealed class RowDropping : IDisposable
             return false;
         }
 
+        Lookups++;
         bool isStale = filter!.IsStale(key, sequence, kind == RowKind.LargeReference ? [] : value, new Snapshot(settled));
         stale += isStale && place < Sample ? 1 : 0;
         return isStale;
