@@ -79,7 +79,25 @@ internal sealed class NodeCore : IDisposable
             Storage.RequestFlush();
         }
 
-        return (Storage.FlushDue && Storage.Flush()) || Journal.PrepareSpare() || Storage.CompactOnce();
+        return (Storage.FlushDue && Storage.Flush()) || PrepareSpareOrCompact();
+    }
+
+    // The room that a spare lacks may be what compaction gives back.
+    private bool PrepareSpareOrCompact()
+    {
+        try
+        {
+            return Journal.PrepareSpare() || Storage.CompactOnce();
+        }
+        catch (DiskException)
+        {
+            if (Storage.CompactOnce())
+            {
+                return true;
+            }
+
+            throw;
+        }
     }
 
     /// <summary>Begins a backup. On the thread that calls <see cref="WorkOnce"/>, or while there is none.</summary>

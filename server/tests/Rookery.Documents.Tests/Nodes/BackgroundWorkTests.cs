@@ -1,4 +1,5 @@
 using System.Globalization;
+using Rookery.Disk;
 using Rookery.Simulation;
 
 namespace Rookery.Documents.Tests.Nodes;
@@ -28,6 +29,27 @@ public sealed class BackgroundWorkTests
         var orders = node.Core.Storage.Statistics().Groups.Single(static group => group.Tables.Contains("by etag", StringComparison.Ordinal));
         Assert.InRange(orders.Rows, 2 * 40, 2 * 40 * 10);       // of 40 rounds at most as many as wait for a merge
         Assert.Equal(40, node.Documents("db").Count);
+    }
+
+    [Fact]
+    public void A_spare_segment_that_finds_no_room_does_not_keep_compaction_from_giving_some_back()
+    {
+        using var node = SteppedNode.Open(disk, Directory, time);
+        disk.Inject(new DiskFault(1, Errno.NoSpace) { Calls = DiskCalls.Allocate, PathContains = "/journal/", Sticky = true });
+        node.CreateDatabase("db");
+        for (int round = 0; round < 10; round++)
+        {
+            node.Put("db", "always/the-same", Numbered(round));
+            node.Core.Storage.RequestFlush();
+            Assert.Throws<DiskException>(() =>
+            {
+                while (node.Core.WorkOnce())
+                {
+                }
+            });
+        }
+
+        Assert.True(node.Core.Storage.Statistics().Compactions > 0);
     }
 
     private static string Id(int number) => string.Create(CultureInfo.InvariantCulture, $"documents/{number}");
