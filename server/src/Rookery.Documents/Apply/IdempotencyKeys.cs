@@ -54,6 +54,7 @@ internal static class IdempotencyKeys
             using var old = new Document(expired);
             context.Batch.Delete(
                 Key.Numbers(buffer, database, Table.IdempotencyOrder, OutcomeEncoding.LogTicksOf(old.Bytes), old.Etag), lastEtag);
+            old.ReleaseLarge(context.Batch, lastEtag);
             context.Database.Counters.IdempotencyKeys--;
         }
 
@@ -85,7 +86,16 @@ internal static class IdempotencyKeys
             }
 
             context.Batch.Delete(oldest, sequence);
-            context.Batch.Delete(Key.Text(buffer, context.Database.Number, Table.Idempotency, hash), sequence);
+            var forgotten = Key.Text(buffer, context.Database.Number, Table.Idempotency, hash);
+            if (context.Batch.TryGet(forgotten, out var row))
+            {
+                using (row)
+                {
+                    context.Batch.ReleaseLarge(row, sequence);  // the outcome of a batch of thousands lies in chunks
+                }
+            }
+
+            context.Batch.Delete(forgotten, sequence);
             counters.IdempotencyKeys--;
             counters.IdempotencyHorizonTicks = Math.Max(counters.IdempotencyHorizonTicks, usedTicks + 1);
         }

@@ -1,5 +1,8 @@
 using System.Globalization;
+using System.Text;
 using Rookery.Disk;
+using Rookery.Documents.Commands;
+using Rookery.Documents.Json;
 using Rookery.Simulation;
 
 namespace Rookery.Documents.Tests.Nodes;
@@ -50,6 +53,34 @@ public sealed class BackgroundWorkTests
         }
 
         Assert.True(node.Core.Storage.Statistics().Compactions > 0);
+    }
+
+    [Fact]
+    public void The_outcome_of_a_huge_batch_leaves_no_chunks_when_its_key_is_forgotten()
+    {
+        using var node = SteppedNode.Open(disk, Directory, time);
+        node.CreateDatabase("db");
+        node.Run(Batch(node.Database("db").Number, new IdempotencyKey(1, 1), documents: 3000));
+        node.Flush();
+        Assert.True(HasChunks(node), "the outcome is large");
+        time.Advance(TimeSpan.FromHours(25));
+        node.Run(Batch(node.Database("db").Number, new IdempotencyKey(2, 2), documents: 1));
+        node.Flush();
+        Assert.False(HasChunks(node));
+    }
+
+    private static bool HasChunks(SteppedNode node) =>
+        node.Core.Storage.Statistics().Groups.Any(static group => group.Tables.Contains("chunks", StringComparison.Ordinal));
+
+    private static CommandBuffer Batch(uint database, IdempotencyKey key, int documents)
+    {
+        using var writer = new BatchWriter(CommandKind.Batch, database, key);
+        for (int i = 0; i < documents; i++)
+        {
+            writer.Put(Encoding.UTF8.GetBytes(Id(i)), default, new ParsedDocument { BodyHead = "\"n\":1"u8 });
+        }
+
+        return writer.Complete();
     }
 
     private static string Id(int number) => string.Create(CultureInfo.InvariantCulture, $"documents/{number}");

@@ -85,7 +85,8 @@ internal sealed class SteppedNode : IDisposable
         return outcome.Result;
     }
 
-    private void Run(CommandBuffer command) => Assert.Null(Propose(command).Rejection);
+    /// <summary>Commits a command, which must not be refused.</summary>
+    public void Run(CommandBuffer command) => Assert.Null(Propose(command).Rejection);
 
     internal sealed class NoRecorder : IIoRecorder
     {
