@@ -52,21 +52,34 @@ public sealed class NodeJournal : IDisposable
     /// <summary>The payload of the last configuration frame that no cut took back, empty when there is none.</summary>
     public ReadOnlyMemory<byte> Configuration => appender.Map.Configuration;
 
-    /// <summary>Bytes of all segments that are not released yet. A host flushes when it grows, so that recovery stays short. From any thread.</summary>
+    /// <summary>Bytes of all segments that are in use or kept by a reader. From any thread.</summary>
     public long LiveBytes
     {
         get
         {
             lock (appender.Gate)
             {
-                long bytes = 0;
-                foreach (var segment in appender.Live)
-                {
-                    bytes += segment.Length;
-                }
-
-                return bytes;
+                return appender.Live.Sum(static segment => segment.Length);
             }
+        }
+    }
+
+    /// <summary>
+    /// Bytes of the segments that a start would read if the manifest were at <paramref name="index"/>. A host flushes when they grow, so that recovery stays short: those that only
+    /// a reader keeps do not count, for no flush would let them go. From any thread.
+    /// </summary>
+    public long BytesAbove(long index)
+    {
+        lock (appender.Gate)
+        {
+            var live = appender.Live;
+            long bytes = 0;
+            for (int i = live.Count - 1; i >= 0 && (i == live.Count - 1 || live[i + 1].Header!.Position.Index > index); i--)
+            {
+                bytes += live[i].Length;
+            }
+
+            return bytes;
         }
     }
 

@@ -121,8 +121,11 @@ public sealed class NodeJournalTests
             Assert.False(reader.Next(out _));
         }
 
+        Assert.True(journal.LiveBytes > journal.BytesAbove(40) + (4 * SegmentBytes), "what only a reader keeps does not count");
+        Assert.Equal(journal.LiveBytes, journal.BytesAbove(0));
         journal.ReleaseThrough(40);
         Assert.True(journal.FirstIndex > 20);
+        Assert.Equal(journal.LiveBytes, journal.BytesAbove(40));
     }
 
     /// <summary>A release moves the list of segments while a write looks at its end.</summary>

@@ -74,7 +74,7 @@ internal sealed class NodeCore : IDisposable
     /// <returns>Whether there was something to do.</returns>
     public bool WorkOnce()
     {
-        if (Journal.LiveBytes > (long)SegmentsToReplay * _options.SegmentBytes && Storage.AppliedIndex > Storage.Durable.Index)
+        if (Journal.BytesAbove(Storage.Durable.Index) > (long)SegmentsToReplay * _options.SegmentBytes && Storage.AppliedIndex > Storage.Durable.Index)
         {
             Storage.RequestFlush();
         }

@@ -56,6 +56,24 @@ public sealed class BackgroundWorkTests
     }
 
     [Fact]
+    public void A_backup_that_is_slow_to_read_the_journal_does_not_make_the_node_flush_all_the_time()
+    {
+        using var node = SteppedNode.Open(disk, Directory, time);
+        node.CreateDatabase("db");
+        node.Flush();
+        using var slow = node.Core.Journal.Read();
+        for (int i = 0; i < 300; i++)
+        {
+            node.Put("db", Id(i), Numbered(i));
+            while (node.Core.WorkOnce())
+            {
+            }
+        }
+
+        Assert.InRange(node.Core.Storage.Statistics().Flushes, 2, 12);
+    }
+
+    [Fact]
     public void The_outcome_of_a_huge_batch_leaves_no_chunks_when_its_key_is_forgotten()
     {
         using var node = SteppedNode.Open(disk, Directory, time);
