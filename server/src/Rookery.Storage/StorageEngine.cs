@@ -80,16 +80,6 @@ public sealed class StorageEngine : IDisposable
     /// <summary>Called when there may be background work: a memtable was frozen, a flush was asked for. Must return at once.</summary>
     public Action? WorkArrived { get; set; }
 
-    /// <summary>How near writers are to waiting for a flush: 0 while none is behind, 1 when the next batch waits. For admission control, which should act first.</summary>
-    public double Pressure
-    {
-        get
-        {
-            EngineState state = context.Published.Current;
-            return state.Frozen.Length == 0 ? 0 : Math.Min(1.0, (double)state.Active.Bytes / context.Options.MemtableBytes);
-        }
-    }
-
     /// <summary>What is wrong, in one sentence; null when nothing is.</summary>
     public string? Health => Failure ?? (context.Sources.Damage.Events is [var first, ..] ? first.Sentence : null);
 
@@ -154,6 +144,7 @@ public sealed class StorageEngine : IDisposable
     }
 
     /// <summary>Opens what is applied by now to read. Neither locks nor allocates.</summary>
+    /// <exception cref="ObjectDisposedException">The engine was closed.</exception>
     public Snapshot OpenSnapshot() => new(context.Published.Acquire());
 
     /// <summary>Whether <see cref="Flush"/> has something to do: a frozen memtable, a flush that was asked for, or a deleted range whose space waits.</summary>
@@ -233,7 +224,7 @@ public sealed class StorageEngine : IDisposable
             batch.Close();
         }
 
-        context.Published.Current.Release();
+        context.Published.Close();
         context.Cache.Dispose();
         context.Arenas.Dispose();
         directoryLock?.Dispose();

@@ -125,6 +125,15 @@ public sealed class EngineBehaviourTests
         }
     }
 
+    /// <summary>A late reader must not wait for ever for a state that nobody will publish.</summary>
+    [Fact(Timeout = 30_000)]
+    public async Task A_closed_engine_opens_no_snapshot()
+    {
+        StorageEngine engine = EngineWorkload.Open(new SimulatedDisk("/data"));
+        engine.Dispose();
+        await Assert.ThrowsAsync<ObjectDisposedException>(() => Task.Run(engine.OpenSnapshot));
+    }
+
     [Fact]
     public void A_file_that_a_reader_held_goes_when_the_reader_has_gone_and_nothing_else_is_done()
     {

@@ -186,9 +186,9 @@ public sealed class Node : IDisposable
         {
             await _expiration!.RunOnceAsync(_stopping.Token);
         }
-        catch (IOException)
+        catch (Exception failure) when (failure is IOException or ObjectDisposedException)
         {
-            // A damaged row keeps its documents from expiring; reading them says what is damaged.
+            // A damaged row keeps its documents from expiring; reading them says what is damaged. Or the node has stopped meanwhile.
         }
         finally
         {

@@ -1,0 +1,38 @@
+using System.Runtime.CompilerServices;
+using Rookery.Disk;
+using Rookery.Simulation;
+
+namespace Rookery.Storage.Tests;
+
+public sealed class PublishedStateTests
+{
+    [Fact]
+    public void States_behind_one_that_a_reader_keeps_are_forgotten_when_their_own_readers_have_gone()
+    {
+        var memtable = new Memtable(new ArenaPool(new MemoryBudget(1 << 20).AddShare("memtable", 1 << 20)));
+        var runs = new RunSet(new SortedRun[]?[RunSet.GroupLimit]);
+        var sources = new StorageSources(new TableMap([]), new DamageRegistry(static _ => { }));
+        var time = new SimulatedTimeProvider();
+        EngineState Make() => new(sources, memtable, [], runs, RangeTombstoneSet.Empty, default);
+
+        var published = new PublishedState(Make(), time);
+        EngineState kept = published.Acquire();
+        published.Replace(Make());
+        time.Advance(TimeSpan.FromSeconds(1));
+        List<WeakReference> passed = [.. Enumerable.Range(0, 2000).Select(_ => ReadAndReplace(published, Make))];
+        GC.Collect();
+        Assert.InRange(passed.Count(static state => state.IsAlive), 0, 200);
+        Assert.Equal(TimeSpan.FromSeconds(1), published.OldestReaderAge);
+        kept.Release();
+        Assert.Equal(TimeSpan.Zero, published.OldestReaderAge);
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private static WeakReference ReadAndReplace(PublishedState published, Func<EngineState> make)
+    {
+        EngineState read = published.Acquire();
+        published.Replace(make());
+        read.Release();
+        return new WeakReference(read);
+    }
+}
