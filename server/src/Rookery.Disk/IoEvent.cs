@@ -29,6 +29,9 @@ public enum IoKind : byte
 
     /// <summary>Writes of indexes.</summary>
     Index = 9,
+
+    /// <summary>Zeros for a segment of the journal, written and synced ahead of its use.</summary>
+    JournalSpare = 10,
 }
 
 /// <summary>One piece of disk work.</summary>

@@ -13,7 +13,7 @@ public sealed class IoTimeline : IIoRecorder
     public const int RecentSyncs = 32;
 
     /// <summary>One more than the largest <see cref="IoKind"/>.</summary>
-    private const int Kinds = (int)IoKind.Index + 1;
+    private const int Kinds = (int)IoKind.JournalSpare + 1;
     private const int RawEvents = 8192;
     private const int SlowEventsPerKind = 1024;
     private const int RollUpBytes = 5 * 1024 * 1024;

@@ -16,7 +16,7 @@ internal static class JournalOpening
         var directoryLock = disk.Lock(Path.Join(options.Directory, "lock"));
         JournalDirectory? found = null;
         JournalAppender? appender = null;
-        var pool = new SegmentPool(disk, options);
+        var pool = new SegmentPool(disk, options, io);
         try
         {
             // Names that a killed process made may be known to the system and not yet to the device.

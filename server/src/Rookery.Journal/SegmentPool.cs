@@ -3,7 +3,7 @@ using Rookery.Disk;
 namespace Rookery.Journal;
 
 /// <summary>Makes segment files and keeps those that are ready for use. Any thread; no lock is held across disk work.</summary>
-internal sealed class SegmentPool(IDisk disk, JournalOptions options) : IDisposable
+internal sealed class SegmentPool(IDisk disk, JournalOptions options, IIoRecorder io) : IDisposable
 {
     /// <summary>Zeros are synced in pieces of this size, so that a commit never waits behind more of them than this.</summary>
     private const int PieceBytes = 512 * 1024;
@@ -108,8 +108,11 @@ internal sealed class SegmentPool(IDisk disk, JournalOptions options) : IDisposa
         {
             for (long offset = 0; offset < part.Length; offset += PieceBytes)
             {
-                part.File.Write(Zeros.AsSpan(0, (int)Math.Min(PieceBytes, part.Length - offset)), offset);
+                int count = (int)Math.Min(PieceBytes, part.Length - offset);
+                long begun = io.Begin();
+                part.File.Write(Zeros.AsSpan(0, count), offset);
                 part.File.Sync();
+                io.Record(IoKind.JournalSpare, begun, count);
             }
 
             return Publish(part);

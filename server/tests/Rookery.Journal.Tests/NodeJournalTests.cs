@@ -53,6 +53,17 @@ public sealed class NodeJournalTests
     }
 
     [Fact]
+    public void Zeros_of_a_segment_are_noted_apart_from_writes_of_frames()
+    {
+        var io = new CountingRecorder();
+        using var journal = Open(disk, io: io);         // begins a segment, for which there is no spare
+        Assert.Equal(SegmentBytes, io.ZeroBytes);
+        Assert.True(journal.PrepareSpare());
+        Assert.Equal(2 * SegmentBytes, io.ZeroBytes);
+        Assert.Equal((1, 1), (io.Writes, io.Syncs));
+    }
+
+    [Fact]
     public void A_batch_of_frames_is_one_write()
     {
         var io = new CountingRecorder();

@@ -83,12 +83,15 @@ internal sealed class CountingRecorder : IIoRecorder
 
     public long Bytes { get; private set; }
 
+    public long ZeroBytes { get; private set; }
+
     public long Begin() => 0;
 
     public void Record(IoKind kind, long begun, long bytes)
     {
         Writes += kind == IoKind.JournalWrite ? 1 : 0;
         Syncs += kind == IoKind.JournalSync ? 1 : 0;
+        ZeroBytes += kind == IoKind.JournalSpare ? bytes : 0;
         Bytes += bytes;
     }
 }

@@ -16,6 +16,7 @@ internal static class IoKindName
         IoKind.Backup => "backup",
         IoKind.Scrub => "scrub",
         IoKind.Index => "index",
+        IoKind.JournalSpare => "journal_spare",
         _ => "unknown",
     };
 }

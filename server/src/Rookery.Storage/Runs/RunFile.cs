@@ -33,8 +33,7 @@ internal sealed class RunFile(IDiskFile file, IoKind kind, bool paced, IIoRecord
             WriteOut(WriteBytes);
             if (paced && unsyncedBytes + WriteBytes > UnsyncedLimitBytes)
             {
-                file.Sync();
-                unsyncedBytes = 0;
+                Sync();
             }
         }
     }
@@ -55,13 +54,21 @@ internal sealed class RunFile(IDiskFile file, IoKind kind, bool paced, IIoRecord
     public void Finish()
     {
         WriteOut(buffered);
-        file.Sync();
+        Sync();
     }
 
     public void Dispose()
     {
         file.Dispose();
         buffer.Dispose();
+    }
+
+    private void Sync()
+    {
+        long begun = io.Begin();
+        file.Sync();
+        io.Record(kind, begun, 0);
+        unsyncedBytes = 0;
     }
 
     private void WriteOut(int bytes)

@@ -1,4 +1,5 @@
 using Rookery.Disk;
+using Rookery.Simulation;
 
 namespace Rookery.Storage.Tests.Runs;
 
@@ -135,6 +136,7 @@ public sealed class RunModelTests
         Assert.InRange(bytes, 100 * 60_000, 101 * 60_100);
         Assert.InRange(disk.MostUnsyncedBytes, 256 * 1024, 512 * 1024);
         Assert.InRange(disk.Writes, 1, (bytes / (256 * 1024)) + 1);
+        Assert.Equal(fixture.Disk.CallCount(DiskCalls.Write | DiskCalls.Sync), fixture.Io.Count(IoKind.RunWrite));
     }
 
     [Fact]
