@@ -1,6 +1,7 @@
 using Microsoft.AspNetCore.Connections;
 using Microsoft.AspNetCore.Http;
 using Microsoft.Extensions.Logging;
+using Rookery.Documents.Commands;
 
 namespace Rookery.Server;
 
@@ -76,6 +77,13 @@ internal sealed class RequestGate(ServerContext context, RequestDelegate next)
         {
             // So did this one, without a word: that is ordinary, and no fault to log.
             http.Abort();
+        }
+        catch (OutOfMemoryException) when (HttpMethods.IsGet(http.Request.Method) && !http.Response.HasStarted)
+        {
+            // A read stored nothing, so it may be tried again.
+            LargeBuffers.Trim();
+            http.Response.Headers.RetryAfter = "1";
+            await ErrorAnswer.WriteAsync(http, StatusCodes.Status429TooManyRequests, ErrorAnswer.RavenException, "There is no memory for this answer now. Ask for less at once, or try again in a second.");
         }
         catch (BadHttpRequestException refused)
         {

@@ -23,6 +23,7 @@ public static class DocumentWriter
         int most = body.Length + TailBytes(document) + 1;
         if (most > OneSpanBytes)
         {
+            output.GetSpan(most); // once: memory that grows by doubling takes three times as much on the way
             output.Write("{"u8);
             output.Write(body);
             WriteTail(output, document, !body.IsEmpty, etag, historyId);

@@ -16,6 +16,9 @@ internal sealed class AnswerBuffer : IBufferWriter<byte>, IDisposable
 
     private const int InitialBytes = 4 << 10;
 
+    // Larger arrays are left to the collector: the shared pool would keep them, and round them up to a power of two.
+    private const int PooledBytes = 1 << 20;
+
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(1);
 
     [ThreadStatic]
@@ -83,6 +86,11 @@ internal sealed class AnswerBuffer : IBufferWriter<byte>, IDisposable
             return Task.CompletedTask;
         }
 
+        if (_length > 2 * PartBytes)
+        {
+            return SendInSlicesAsync(http);
+        }
+
         var sending = http.Response.BodyWriter.WriteAsync(Written);
         if (!sending.IsCompletedSuccessfully)
         {
@@ -141,9 +149,27 @@ internal sealed class AnswerBuffer : IBufferWriter<byte>, IDisposable
 
         byte[] bytes = _bytes;
         _bytes = [];
-        if (bytes.Length > 0)
+        GiveBack(bytes);
+    }
+
+    private static void GiveBack(byte[] bytes)
+    {
+        if (bytes.Length is > 0 and <= PooledBytes)
         {
             ArrayPool<byte>.Shared.Return(bytes);
+        }
+    }
+
+    // The connection copies what it is given: slice by slice it holds one of them, not all.
+    private async Task SendInSlicesAsync(HttpContext http)
+    {
+        for (int at = 0; at < _length; at += PartBytes)
+        {
+            var sent = await http.Response.BodyWriter.WriteAsync(_bytes.AsMemory(at, Math.Min(PartBytes, _length - at)), http.RequestAborted);
+            if (sent.IsCompleted || sent.IsCanceled)
+            {
+                throw new OperationCanceledException("The client left before its answer was complete.", http.RequestAborted);
+            }
         }
     }
 
@@ -176,9 +202,10 @@ internal sealed class AnswerBuffer : IBufferWriter<byte>, IDisposable
             return;
         }
 
-        byte[] larger = ArrayPool<byte>.Shared.Rent(Math.Max(_length + wanted, _bytes.Length * 2));
+        int bytes = Math.Max(_length + wanted, Math.Min(_bytes.Length * 2, _bytes.Length + PooledBytes));
+        byte[] larger = bytes > PooledBytes ? GC.AllocateUninitializedArray<byte>(bytes) : ArrayPool<byte>.Shared.Rent(bytes);
         _bytes.AsSpan(0, _length).CopyTo(larger);
-        ArrayPool<byte>.Shared.Return(_bytes);
+        GiveBack(_bytes);
         _bytes = larger;
     }
 }

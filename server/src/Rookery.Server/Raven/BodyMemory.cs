@@ -4,7 +4,7 @@ using Rookery.Disk;
 namespace Rookery.Server.Raven;
 
 /// <summary>
-/// Bounds what the bodies of all requests hold together, beyond the first 64 KiB of each. One that finds no room waits briefly and is then answered 429; one alone always
+/// Bounds what the bodies of all requests, and large documents in answers, hold together, beyond the first 64 KiB of each. One that finds no room waits briefly and is then answered 429; one alone always
 /// finds it. Without it a few dozen large batches at once would take more memory than the process has, before admission ever saw them.
 /// </summary>
 internal sealed class BodyMemory(MemoryBudget budget, long limitBytes, TimeProvider time)
@@ -25,6 +25,10 @@ internal sealed class BodyMemory(MemoryBudget budget, long limitBytes, TimeProvi
         http.Response.RegisterForDispose(room);
         return room;
     }
+
+    /// <summary>Takes room for a large answer at once.</summary>
+    /// <exception cref="RefusedException">There is none: 429.</exception>
+    public Lease Take(HttpContext http, long bytes) => TryTake(bytes) ? new Lease(this, bytes) : throw NoRoom(http);
 
     /// <summary>The refusal of a request for which there is no memory now.</summary>
     public static RefusedException NoRoom(HttpContext http)
@@ -73,9 +77,9 @@ internal sealed class BodyMemory(MemoryBudget budget, long limitBytes, TimeProvi
     }
 
     /// <summary>The room of one body. Disposing it again does nothing.</summary>
-    internal sealed class Lease(BodyMemory memory) : IDisposable
+    internal sealed class Lease(BodyMemory memory, long taken = 0) : IDisposable
     {
-        private long _taken;
+        private long _taken = taken;
 
         /// <summary>Waits for room for as many bytes in all.</summary>
         /// <exception cref="RefusedException">There was none in time: 429.</exception>

@@ -57,7 +57,7 @@ internal sealed class MultiGetRoute(ServerContext context, GetDocuments document
         string path = asked.Url.StartsWith(prefix, StringComparison.OrdinalIgnoreCase) ? asked.Url[prefix.Length..] : asked.Url;
         return (asked.Method.ToUpperInvariant(), path.ToLowerInvariant()) switch
         {
-            ("GET", "/docs") => GetDocuments.GetAsync(part, database),
+            ("GET", "/docs") => documents.GetAsync(part, database),
             ("POST", "/docs") => documents.PostAsync(part, database),
             ("POST", "/queries") => queries.HandleAsync(part, database),
             _ => throw RefusedException.NotSupported($"{asked.Method} {asked.Url} inside multi_get is not supported by this version: it reads docs and queries of the same database."),

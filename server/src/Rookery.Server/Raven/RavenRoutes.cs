@@ -63,7 +63,7 @@ public static class RavenRoutes
     {
         var documents = new GetDocuments(context);
         var queries = new RunQuery(context);
-        Read(routes, context, "GET", "docs", GetDocuments.GetAsync);
+        Read(routes, context, "GET", "docs", documents.GetAsync);
         Read(routes, context, "POST", "docs", documents.PostAsync);
         Read(routes, context, "HEAD", "docs", ChangeDocument.HeadAsync);
         Read(routes, context, "POST", "queries", queries.HandleAsync);

@@ -77,6 +77,21 @@ public sealed class DocumentRouteTests(RunningServer server) : IClassFixture<Run
     }
 
     [Fact]
+    public async Task Large_documents_come_whole_and_give_their_room_back()
+    {
+        string db = await server.CreateDatabaseAsync();
+        string text = new('x', 7 << 20);
+        await server.SendAsync("PUT", db + "/docs?id=large", $$"""{"t":"{{text}}"}""");
+        for (int i = 0; i < 6; i++) // more than fit together
+        {
+            var got = await server.SendAsync("GET", db + "/docs?id=large");
+            Assert.Equal(200, got.Status);
+            Assert.Equal(got.Body.Length, got.ContentLength);
+            Assert.Equal(text, got.Json.GetProperty("Results")[0].GetProperty("t").GetString());
+        }
+    }
+
+    [Fact]
     public async Task Metadata_alone_may_be_asked_for()
     {
         string db = await server.CreateDatabaseAsync();

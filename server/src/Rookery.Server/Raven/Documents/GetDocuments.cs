@@ -13,10 +13,13 @@ internal sealed class GetDocuments(ServerContext context)
     // Answers beyond this go out in parts and without an ETag, instead of piling up in memory.
     private const int WholeAnswerBytes = 4 << 20;
 
+    // A slow client holds its answer: of documents from this size on, only as many as there is room for.
+    private const int LargeBytes = 1 << 20;
+
     private static readonly string[] Unsupported = ["counter", "timeseries", "timeseriestime", "timeseriescount", "revisions", "revisionsBefore", "cmpxchg"];
 
     /// <summary>GET docs?id=…: hot when it names one id and includes nothing.</summary>
-    public static Task GetAsync(HttpContext http, Database database)
+    public Task GetAsync(HttpContext http, Database database)
     {
         ReadOnlySpan<char> id = default;
         int ids = 0;
@@ -54,23 +57,33 @@ internal sealed class GetDocuments(ServerContext context)
         await AnswerAsync(http, database, ids);
     }
 
-    private static Task AnswerOneAsync(HttpContext http, Database database, ReadOnlySpan<char> escapedId)
+    private Task AnswerOneAsync(HttpContext http, Database database, ReadOnlySpan<char> escapedId)
     {
         Span<byte> id = stackalloc byte[DocumentId.MaxBytes];
         id = id[..DocumentIdParameter.Read(escapedId, id)];
         var answer = AnswerBuffer.Rent();
-        if (TryWriteOne(http, answer, database, id))
+        if (TryWriteOne(http, answer, database, id, out var room))
         {
-            return answer.SendAndDisposeAsync(http);
+            return room is not null ? SendLargeAsync(http, answer, room) : answer.SendAndDisposeAsync(http);
         }
 
         answer.Dispose();
         return Task.CompletedTask;
     }
 
-    /// <summary>Writes the answer with one document, or sets the status of an answer without a body: 304 or 404.</summary>
-    private static bool TryWriteOne(HttpContext http, AnswerBuffer answer, Database database, ReadOnlySpan<byte> id)
+    private static async Task SendLargeAsync(HttpContext http, AnswerBuffer answer, BodyMemory.Lease room)
     {
+        using (room)
+        using (answer)
+        {
+            await answer.SendAsync(http);
+        }
+    }
+
+    /// <summary>Writes the answer with one document, or sets the status of an answer without a body: 304 or 404.</summary>
+    private bool TryWriteOne(HttpContext http, AnswerBuffer answer, Database database, ReadOnlySpan<byte> id, out BodyMemory.Lease? room)
+    {
+        room = null;
         using var reader = database.OpenReader();
         if (!reader.TryGetDocument(id, out var document))
         {
@@ -85,10 +98,19 @@ internal sealed class GetDocuments(ServerContext context)
                 return false;
             }
 
-            answer.Write("{\"Results\":["u8);
-            DocumentJson.Write(answer, document.View, document.Etag, database);
-            answer.Write("],\"Includes\":{}}"u8);
-            return true;
+            room = document.Length > LargeBytes ? context.Bodies.Take(http, document.Length) : null;
+            try
+            {
+                answer.Write("{\"Results\":["u8);
+                DocumentJson.Write(answer, document.View, document.Etag, database);
+                answer.Write("],\"Includes\":{}}"u8);
+                return true;
+            }
+            catch
+            {
+                room?.Dispose();
+                throw;
+            }
         }
     }
 
