@@ -18,6 +18,7 @@ internal static class NodeProcess
     {
         using var stop = new StopSignal();
         ProcessMemory.Bound(configuration.MemoryBytes);
+        LeaveThreadsForOthers();
         var log = new StandardErrorLog(time);
         using var systemd = new SystemdNotifier(time);
         var disk = new PosixDisk();
@@ -45,6 +46,13 @@ internal static class NodeProcess
     {
         LargeBuffers.Trim();
         ProcessMemory.GiveBack();
+    }
+
+    // A lone writer waits for the disk on its request's thread, and so may a reader; the pool adds no thread at once beyond its minimum, one a core.
+    private static void LeaveThreadsForOthers()
+    {
+        ThreadPool.GetMinThreads(out int workers, out int completions);
+        ThreadPool.SetMinThreads(workers + 2, completions);
     }
 
     private static ServerOptions OptionsFor(ServeConfiguration configuration) => new()

@@ -1,5 +1,6 @@
 // writer.mjs URL LOG ACKNOWLEDGED SECONDS: PUTs and overwrites documents, and for each acknowledged write notes how many
 // block-log entries there were by then. A crash image cut after that entry must hold the write (or a later one of the same document).
+import { randomBytes } from 'node:crypto'
 import { openSync, writeFileSync } from 'node:fs'
 import http from 'node:http'
 import { countEntries, seededRandom } from './block-log.mjs'
@@ -13,8 +14,7 @@ const end = Date.now() + Number(seconds) * 1000
 
 function put(id, version) {
   // A part of the text repeats, the rest does not: journal frames of both kinds. Enough of it that memtables are flushed and runs compacted meanwhile.
-  const random = seededRandom(version)
-  const body = JSON.stringify({ version, text: 'rook'.repeat(200), noise: Array.from({ length: 300 }, () => random().toString(36)).join('') })
+  const body = JSON.stringify({ version, text: 'rook'.repeat(200), noise: randomBytes(9000).toString('base64') })
   return new Promise((resolve, reject) => {
     const request = http.request(`${url}/docs?id=${id}`, { method: 'PUT', agent, headers: { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body) } }, (response) => {
       response.resume()
