@@ -6,10 +6,10 @@
 ROOKERY=$ROOT/artifacts/rookery
 TOOL=$ROOT/artifacts/benchmarks/rookery-benchmarks
 POSTGRES=/usr/lib/postgresql/15/bin
-PORT=18080
-BARE_PORT=18081
-POSTGRES_PORT=18082
-REDIS_PORT=18083
+PORT=${BENCH_PORT:-18080}
+BARE_PORT=$((PORT + 1))
+POSTGRES_PORT=$((PORT + 2))
+REDIS_PORT=$((PORT + 3))
 STARTED=()
 
 say() { printf '\033[2m%s\033[0m\n' "$*" >&2; }
