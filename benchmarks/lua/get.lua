@@ -4,7 +4,7 @@ local seeded = 0
 function setup(thread) seeded = seeded + 1; thread:set("seed", seeded) end
 function init() math.randomseed(seed * 7919) end
 function request()
-  return "GET " .. path .. math.random(0, count - 1) .. " HTTP/1.1\r\nHost: bench\r\n\r\n"
+  return "GET " .. path .. math.random(0, count - 1) .. " HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
 end
 local bad = 0
 function response(status) if status ~= 200 then bad = bad + 1; if bad == 1 then io.stderr:write("status ", status, "\n") end end end

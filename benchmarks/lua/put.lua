@@ -1,7 +1,7 @@
 -- PUTs of one 150-byte document under growing or random ids.
 local path, count = os.getenv("BENCH_PATH"), tonumber(os.getenv("BENCH_COUNT") or "0")
 local body = '{"name":"Ada Lovelace","age":36,"city":"London","joined":"2026-11-21T10:00:00","score":0.123456,"token":"0123456789abcdef","@metadata":{"@collection":"Users"}}'
-local tail = " HTTP/1.1\r\nHost: bench\r\nContent-Type: application/json\r\nContent-Length: " .. #body .. "\r\n\r\n" .. body
+local tail = " HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: " .. #body .. "\r\n\r\n" .. body
 local seeded = 0
 function setup(thread) seeded = seeded + 1; thread:set("seed", seeded) end
 local number = 0
