@@ -107,7 +107,7 @@ public sealed class BackupWriter : IDisposable
 
         if (storage.Statistics().Damage is [var damage, ..])
         {
-            throw new BackupException($"The node's data is damaged, and so is this copy of it, which is no backup: {damage.Sentence} Restore an earlier backup, or export what can be read.");
+            throw new BackupException($"The node's data is damaged, and so is this copy of it, which is no backup: {damage.Sentence} Restore an earlier backup, or export what lies before the damage.");
         }
     }
 

@@ -38,7 +38,7 @@ public sealed class NodeBackup : IDisposable
     {
         if (core.Storage.Statistics().Damage is [var damage, ..])
         {
-            throw new BackupException($"No backup is taken, because a part of the data cannot be read: {damage.Sentence} Restore an earlier backup, or export what can be read.");
+            throw new BackupException($"No backup is taken, because a part of the data cannot be read: {damage.Sentence} Restore an earlier backup, or export what lies before the damage.");
         }
 
         if (disk.Exists(core.CheckpointPath))
