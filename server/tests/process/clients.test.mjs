@@ -30,7 +30,7 @@ async function open(text) {
   return socket
 }
 
-const head = "PUT /databases/slow/docs?id=one HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n"
+const head = "PUT /databases/slow/docs?id=one HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 100000\r\n"
 
 test("Silent and trickling clients are cut off while others are served", limit, async () => {
   const silentHead = said(await open(head))
@@ -61,7 +61,7 @@ test("Clients that vanish instead of reading a long answer leave the server serv
   const lines = Array.from({ length: 5_000 }, (_, n) => JSON.stringify({ text: "rook".repeat(100), "@metadata": { "@id": `long/${n}` } })).join("\n")
   assert.equal((await node.request("POST", "/databases/slow/import", lines)).status, 200)
   for (let i = 0; i < 50; i++) {
-    const socket = await open("GET /databases/slow/export HTTP/1.1\r\nHost: x\r\n\r\n")
+    const socket = await open("GET /databases/slow/export HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
     await once(socket, "data")
     socket.resetAndDestroy()
   }
