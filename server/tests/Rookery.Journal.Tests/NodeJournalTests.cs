@@ -159,9 +159,9 @@ public sealed class NodeJournalTests
                         journal.ReleaseThrough(index);
                     }
                 });
-                while (!releasing.IsCompleted)
+                for (int i = 0; i < released && !releasing.IsCompleted; i++)
                 {
-                    Append(journal, 1);
+                    Append(journal, 1);          // bounded: a writer that outruns the other thread would make the list longer and longer
                 }
 
                 await releasing;
