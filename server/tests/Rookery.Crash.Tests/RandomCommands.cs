@@ -194,12 +194,12 @@ internal sealed class RandomCommands(int seed, SimulatedTimeProvider time, Model
             long end = max - _random.Next(2);
             long last = Math.Max(0, end - _random.Next(5));
             return max == end
-                ? Ended(CommandEncoder.HiloReturn(database.Number, "users"u8, last, end), HiloPut(database, last, etag), etag, $"Numbered {etag} 0-{last} ")
-                : Ended(CommandEncoder.HiloReturn(database.Number, "users"u8, last, end), database, etag, "NotFound 0 0-0 ");
+                ? Ended(CommandEncoder.HiloReturn(database.Number, "users"u8, last, end, default), HiloPut(database, last, etag), etag, $"Numbered {etag} 0-{last} ")
+                : Ended(CommandEncoder.HiloReturn(database.Number, "users"u8, last, end, default), database, etag, "NotFound 0 0-0 ");
         }
 
         return Ended(
-            CommandEncoder.HiloNext(database.Number, "users"u8, 0, 0, 0, (byte)'/'), HiloPut(database, max + 32, etag), etag, $"Numbered {etag} {max + 1}-{max + 32} ");
+            CommandEncoder.HiloNext(database.Number, "users"u8, 0, 0, 0, (byte)'/', default), HiloPut(database, max + 32, etag), etag, $"Numbered {etag} {max + 1}-{max + 32} ");
     }
 
     /// <summary>A batch may have made the document something else: then its numbers begin again.</summary>

@@ -98,7 +98,7 @@ internal sealed class Applier : IDisposable
         }
 
         _context.Begin(scope.Batch, scope.LogTicks, database, firstEtag);
-        if (command.Key.IsPresent && IdempotencyKeys.TryFind(_context, command.Key, out var earlier))
+        if (command.Key.IsPresent && IdempotencyKeys.TryFind(_context, command.Key, command.Request, out var earlier))
         {
             database.RollBack(lastEtag);
             return earlier;
@@ -115,7 +115,7 @@ internal sealed class Applier : IDisposable
 
         if (command.Key.IsPresent)
         {
-            IdempotencyKeys.Remember(_context, command.Key, lastEtag, outcome);
+            IdempotencyKeys.Remember(_context, command.Key, command.Request, lastEtag, outcome);
         }
 
         database.Commit(lastEtag);

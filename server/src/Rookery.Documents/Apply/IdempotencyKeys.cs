@@ -20,8 +20,12 @@ internal static class IdempotencyKeys
 
     private const int OrderKeyBytes = Key.PrefixBytes + (2 * sizeof(long));
 
-    /// <summary>The outcome of an earlier command with this key.</summary>
-    public static bool TryFind(ApplyContext context, IdempotencyKey key, out CommandOutcome outcome)
+    private static Rejection Reused { get; } = new(
+        RejectionKind.IdempotencyKeyReused,
+        "This Idempotency-Key was used for another request, whose outcome it stands for. Nothing of this one was stored; give each request a key of its own.");
+
+    /// <summary>The outcome of an earlier command with this key: its own if it asked for the same, or a refusal.</summary>
+    public static bool TryFind(ApplyContext context, IdempotencyKey key, UInt128 request, out CommandOutcome outcome)
     {
         Span<byte> buffer = stackalloc byte[Key.MaxBytes];
         outcome = default;
@@ -36,18 +40,18 @@ internal static class IdempotencyKeys
             return false;
         }
 
-        outcome = OutcomeEncoding.Read(value.Bytes);
+        outcome = OutcomeEncoding.RequestOf(value.Bytes) == request ? OutcomeEncoding.Read(value.Bytes) : new CommandOutcome(Reused);
         return true;
     }
 
     /// <summary>Remembers an outcome and forgets old ones.</summary>
-    public static void Remember(ApplyContext context, IdempotencyKey key, long lastEtag, in CommandOutcome outcome)
+    public static void Remember(ApplyContext context, IdempotencyKey key, UInt128 request, long lastEtag, in CommandOutcome outcome)
     {
         uint database = context.Database.Number;
         Span<byte> buffer = stackalloc byte[Key.MaxBytes];
         Span<byte> hash = stackalloc byte[2 * sizeof(ulong)];
         using var value = CommandBuffer.Rent();
-        OutcomeEncoding.Write(value, outcome);
+        OutcomeEncoding.Write(value, request, outcome);
         if (context.Batch.TryGet(RowKey(buffer, context, key), out var expired))
         {
             // The same key after its time: its old place in the order would forget the new row.

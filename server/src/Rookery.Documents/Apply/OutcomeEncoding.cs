@@ -1,27 +1,31 @@
 using System.Buffers;
 using System.Buffers.Binary;
 using System.Text;
+using Rookery.Documents.Commands;
 
 namespace Rookery.Documents.Apply;
 
 /// <summary>
 /// How the outcome of a command with an idempotency key is kept:
-/// <c>[u8 format][i64 log time][i64 index][u32 count]([u8 status][i64 etag][i64 last modified][i64 low][i64 high][text id][text collection])*</c>,
+/// <c>[u8 format][i64 log time][request 16 bytes][i64 index][u32 count]([u8 status][i64 etag][i64 last modified][i64 low][i64 high][text id][text collection])*</c>,
 /// a text being <c>[u16 length + 1, or 0 for none][UTF-8]</c>. Documents that a patch returned are not kept: they can be read.
 /// </summary>
 internal static class OutcomeEncoding
 {
-    private const byte Format = 1;
-    private const int HeadBytes = 1 + (2 * sizeof(long)) + sizeof(int);
+    private const byte Format = 2;                      // 1 had no hash of the request, before the first release
+    private const int RequestOffset = 1 + sizeof(long);
+    private const int IndexOffset = RequestOffset + RequestHash.Length;
+    private const int HeadBytes = IndexOffset + sizeof(long) + sizeof(int);
     private const int ResultBytes = 1 + (4 * sizeof(long));
 
-    public static void Write(IBufferWriter<byte> writer, in CommandOutcome outcome)
+    public static void Write(IBufferWriter<byte> writer, UInt128 request, in CommandOutcome outcome)
     {
         var head = writer.GetSpan(HeadBytes);
         head[0] = Format;
         BinaryPrimitives.WriteInt64LittleEndian(head[1..], outcome.LogTimeTicks);
-        BinaryPrimitives.WriteInt64LittleEndian(head[9..], outcome.Index);
-        BinaryPrimitives.WriteInt32LittleEndian(head[17..], outcome.Count);
+        BinaryPrimitives.WriteUInt128BigEndian(head[RequestOffset..], request);
+        BinaryPrimitives.WriteInt64LittleEndian(head[IndexOffset..], outcome.Index);
+        BinaryPrimitives.WriteInt32LittleEndian(head[(IndexOffset + sizeof(long))..], outcome.Count);
         writer.Advance(HeadBytes);
         for (int i = 0; i < outcome.Count; i++)
         {
@@ -45,11 +49,14 @@ internal static class OutcomeEncoding
         return BinaryPrimitives.ReadInt64LittleEndian(value[1..]);
     }
 
+    /// <summary>The hash of the request whose outcome it is.</summary>
+    public static UInt128 RequestOf(ReadOnlySpan<byte> value) => RequestHash.Read(value[RequestOffset..]);
+
     public static CommandOutcome Read(ReadOnlySpan<byte> value)
     {
         long logTicks = LogTicksOf(value);
-        long index = BinaryPrimitives.ReadInt64LittleEndian(value[9..]);
-        int count = BinaryPrimitives.ReadInt32LittleEndian(value[17..]);
+        long index = BinaryPrimitives.ReadInt64LittleEndian(value[IndexOffset..]);
+        int count = BinaryPrimitives.ReadInt32LittleEndian(value[(IndexOffset + sizeof(long))..]);
         value = value[HeadBytes..];
         var results = new OperationResult[count];
         foreach (ref var result in results.AsSpan())

@@ -9,6 +9,7 @@ namespace Rookery.Documents.Commands;
 public sealed class BatchWriter : IDisposable
 {
     private CommandBuffer? buffer;
+    private List<int>? madeIds;
 
     /// <summary>Begins a command.</summary>
     /// <param name="kind">Batch or BulkPut.</param>
@@ -34,8 +35,16 @@ public sealed class BatchWriter : IDisposable
     /// <summary>Adds a put.</summary>
     public void Put(ReadOnlySpan<byte> id, ExpectedChangeVector expected, in ParsedDocument document)
     {
-        Span<byte> made = stackalloc byte[GuidId.Length];
-        CommandFormat.WritePut(Buffer, id.IsEmpty ? GuidId.Create(made) : id, expected, document);
+        if (id.IsEmpty)
+        {
+            int place = CommandFormat.WritePutWithoutId(Buffer, expected, document);
+            (madeIds ??= []).Add(place);
+        }
+        else
+        {
+            CommandFormat.WritePut(Buffer, id, expected, document);
+        }
+
         Count++;
     }
 
@@ -69,6 +78,12 @@ public sealed class BatchWriter : IDisposable
         CommandBuffer complete = Buffer;
         buffer = null;
         BinaryPrimitives.WriteInt32LittleEndian(complete.WrittenSpan[CommandFormat.OperationCountOffset..], Count);
+        RequestHash.Seal(complete);
+        foreach (int place in madeIds ?? [])
+        {
+            GuidId.Create(complete.WrittenSpan[place..]);   // after the hash: a retry gets another GUID and is still the same request
+        }
+
         return complete;
     }
 

@@ -13,9 +13,16 @@ public static class CommandEncoder
     /// <inheritdoc cref="BatchWriter.Put"/>
     public static CommandBuffer Put(uint database, ReadOnlySpan<byte> id, ExpectedChangeVector expected, in ParsedDocument document, IdempotencyKey key)
     {
-        Span<byte> made = stackalloc byte[GuidId.Length];
         CommandBuffer buffer = Begin(CommandKind.Batch, database, key);
-        CommandFormat.WritePut(buffer, id.IsEmpty ? GuidId.Create(made) : id, expected, document);
+        if (!id.IsEmpty)
+        {
+            CommandFormat.WritePut(buffer, id, expected, document);
+            return Sealed(buffer);
+        }
+
+        int madeId = CommandFormat.WritePutWithoutId(buffer, expected, document);
+        RequestHash.Seal(buffer);
+        GuidId.Create(buffer.WrittenSpan[madeId..]);
         return buffer;
     }
 
@@ -25,7 +32,7 @@ public static class CommandEncoder
     {
         CommandBuffer buffer = Begin(CommandKind.Batch, database, key);
         CommandFormat.WriteOperation(buffer, OperationKind.Delete, id, expected, 0);
-        return buffer;
+        return Sealed(buffer);
     }
 
     /// <summary>A client's HiLo generator asks for a range (wire page, §3).</summary>
@@ -35,26 +42,27 @@ public static class CommandEncoder
     /// <param name="lastRangeAtTicks">When it got it, UTC ticks.</param>
     /// <param name="lastMax">Its end.</param>
     /// <param name="separator">Between the tag and the number, usually "/".</param>
-    public static CommandBuffer HiloNext(uint database, ReadOnlySpan<byte> tag, long lastBatchSize, long lastRangeAtTicks, long lastMax, byte separator)
+    /// <param name="key">The request's key.</param>
+    public static CommandBuffer HiloNext(uint database, ReadOnlySpan<byte> tag, long lastBatchSize, long lastRangeAtTicks, long lastMax, byte separator, IdempotencyKey key)
     {
-        CommandBuffer buffer = Begin(CommandKind.HiloNext, database, default);
+        CommandBuffer buffer = Begin(CommandKind.HiloNext, database, key);
         WriteInt64(buffer, lastBatchSize);
         WriteInt64(buffer, lastRangeAtTicks);
         WriteInt64(buffer, lastMax);
         buffer.GetSpan(1)[0] = separator;
         buffer.Advance(1);
         WriteBytes(buffer, tag);
-        return buffer;
+        return Sealed(buffer);
     }
 
     /// <summary>A client gives the rest of its range back.</summary>
-    public static CommandBuffer HiloReturn(uint database, ReadOnlySpan<byte> tag, long last, long end)
+    public static CommandBuffer HiloReturn(uint database, ReadOnlySpan<byte> tag, long last, long end, IdempotencyKey key)
     {
-        CommandBuffer buffer = Begin(CommandKind.HiloReturn, database, default);
+        CommandBuffer buffer = Begin(CommandKind.HiloReturn, database, key);
         WriteInt64(buffer, last);
         WriteInt64(buffer, end);
         WriteBytes(buffer, tag);
-        return buffer;
+        return Sealed(buffer);
     }
 
     /// <summary>The next value of an identity. Repeated by clients with one request id: pass its key.</summary>
@@ -65,7 +73,7 @@ public static class CommandEncoder
     {
         CommandBuffer buffer = Begin(CommandKind.IdentityNext, database, key);
         WriteBytes(buffer, name);
-        return buffer;
+        return Sealed(buffer);
     }
 
     /// <summary>Sets an identity; without <paramref name="force"/> only upwards.</summary>
@@ -81,7 +89,7 @@ public static class CommandEncoder
         buffer.GetSpan(1)[0] = force ? (byte)1 : (byte)0;
         buffer.Advance(1);
         WriteBytes(buffer, name);
-        return buffer;
+        return Sealed(buffer);
     }
 
     /// <summary>Makes a database. Its number is given in apply.</summary>
@@ -138,6 +146,12 @@ public static class CommandEncoder
     {
         CommandBuffer buffer = CommandBuffer.Rent();
         CommandFormat.WriteHeader(buffer, kind, database, 1, key);
+        return buffer;
+    }
+
+    private static CommandBuffer Sealed(CommandBuffer buffer)
+    {
+        RequestHash.Seal(buffer);
         return buffer;
     }
 

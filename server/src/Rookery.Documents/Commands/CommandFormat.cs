@@ -6,8 +6,8 @@ using Rookery.Documents.Json;
 namespace Rookery.Documents.Commands;
 
 /// <summary>
-/// The bytes of a command, version 1: <c>[version u8][kind u8][flags u8][database u32][operations u32][key 16 bytes if flag 1]</c>, then the body of
-/// its kind. Integers are little-endian, except the key.
+/// The bytes of a command, version 1: <c>[version u8][kind u8][flags u8][database u32][operations u32][key 16 bytes, request 16 bytes if flag 4]</c>, then the
+/// body of its kind. Integers are little-endian, except the key and the request, which are hashes.
 /// </summary>
 /// <remarks>
 /// An operation: <c>[kind | id kind &lt;&lt; 4][flags][id u16+bytes][lower id u16+bytes if flag 8][change vector u8+bytes if MustEqual]</c>, then for a put
@@ -18,10 +18,15 @@ internal static class CommandFormat
 {
     public const byte Version = 1;
     public const int FixedHeaderBytes = 11;
+    public const int FlagsOffset = 2;
     public const int OperationCountOffset = 7;
 
-    public const byte HeaderHasKey = 1;
     public const byte HeaderSkipUnchanged = 2;
+    public const byte HeaderHasKey = 4;                 // 1 was a key without a request's hash, before the first release
+    public const byte HeaderFlags = HeaderSkipUnchanged | HeaderHasKey;
+    public const int KeyedHeaderBytes = FixedHeaderBytes + IdempotencyKey.Length + RequestHash.Length;
+
+    private const int OperationHeadBytes = 4;
 
     public const byte ExpectationMask = 3;
     public const byte HasExpiry = 4;
@@ -29,10 +34,10 @@ internal static class CommandFormat
     public const byte ReturnsDocument = 16;
     public const byte SkipsOnMismatch = 32;
 
-    /// <summary>Writes a header.</summary>
+    /// <summary>Writes a header. The hash of the request is zero until <see cref="RequestHash.Seal"/>.</summary>
     public static void WriteHeader(CommandBuffer buffer, CommandKind kind, uint database, int operations, IdempotencyKey key, bool skipUnchanged = false)
     {
-        Span<byte> span = buffer.GetSpan(FixedHeaderBytes + IdempotencyKey.Length);
+        Span<byte> span = buffer.GetSpan(KeyedHeaderBytes);
         span[0] = Version;
         span[1] = (byte)kind;
         span[2] = (byte)((key.IsPresent ? HeaderHasKey : 0) | (skipUnchanged ? HeaderSkipUnchanged : 0));
@@ -41,9 +46,10 @@ internal static class CommandFormat
         if (key.IsPresent)
         {
             key.Write(span[FixedHeaderBytes..]);
+            span[(FixedHeaderBytes + IdempotencyKey.Length)..KeyedHeaderBytes].Clear();
         }
 
-        buffer.Advance(FixedHeaderBytes + (key.IsPresent ? IdempotencyKey.Length : 0));
+        buffer.Advance(key.IsPresent ? KeyedHeaderBytes : FixedHeaderBytes);
     }
 
     /// <summary>Writes what all operations begin with.</summary>
@@ -51,8 +57,7 @@ internal static class CommandFormat
     {
         Invariant.Holds(id.Length is > 0 and <= DocumentId.MaxBytes, "ids are checked before they are encoded");
         Span<byte> span = buffer.GetSpan(2 + (2 * (2 + DocumentId.MaxBytes)) + 1 + ExpectedChangeVector.MaxBytes);
-        CommandIdKind idKind = KindOf(kind, id);
-        span[0] = (byte)((int)kind | ((int)idKind << 4));
+        span[0] = (byte)((int)kind | ((int)KindOf(kind, id) << 4));
         int at = WriteShort(span, 2, id);
         if (!System.Text.Ascii.IsValid(id))
         {
@@ -89,6 +94,18 @@ internal static class CommandFormat
         BinaryPrimitives.WriteInt32LittleEndian(span[at..], contentBytes);
         at += 4;
         buffer.Advance(at + StoredDocument.WriteContent(span[at..], document));
+    }
+
+    /// <summary>Writes a put without an id: the place for a GUID is left zero.</summary>
+    /// <returns>Where that place begins in the buffer.</returns>
+    public static int WritePutWithoutId(CommandBuffer buffer, ExpectedChangeVector expected, in ParsedDocument document)
+    {
+        int start = buffer.Length;
+        Span<byte> nothing = stackalloc byte[GuidId.Length];
+        nothing.Clear();
+        WritePut(buffer, nothing, expected, document);
+        buffer.WrittenSpan[start] = (int)OperationKind.Put | ((int)CommandIdKind.Made << 4);
+        return start + OperationHeadBytes;
     }
 
     /// <summary>Writes a 16-bit length and bytes; returns the position behind them.</summary>

@@ -14,6 +14,9 @@ public enum CommandIdKind : byte
 
     /// <summary>"users|": the next value of that identity is appended, and the bar becomes a slash.</summary>
     Identity = 2,
+
+    /// <summary>It is final, and a GUID that the server made: the client learns it from the result.</summary>
+    Made = 3,
 }
 
 /// <summary>The id of an operation, with its lower-cased form: made by the proposer, so that nodes with other Unicode tables agree.</summary>

@@ -29,9 +29,19 @@ public ref struct CommandReader
         }
 
         byte flags = TakeByte();
+        if ((flags & ~CommandFormat.HeaderFlags) != 0)
+        {
+            throw Broken();
+        }
+
         Database = BinaryPrimitives.ReadUInt32LittleEndian(Take(4));
         OperationCount = TakeLength();
-        Key = (flags & CommandFormat.HeaderHasKey) == 0 ? default : IdempotencyKey.Read(Take(IdempotencyKey.Length));
+        if ((flags & CommandFormat.HeaderHasKey) != 0)
+        {
+            Key = IdempotencyKey.Read(Take(IdempotencyKey.Length));
+            Request = RequestHash.Read(Take(RequestHash.Length));
+        }
+
         SkipUnchanged = (flags & CommandFormat.HeaderSkipUnchanged) != 0;
     }
 
@@ -46,6 +56,9 @@ public ref struct CommandReader
 
     /// <summary>The idempotency key's hash, or none.</summary>
     public readonly IdempotencyKey Key { get; }
+
+    /// <summary>With a key: the hash of what was asked, equal for a retry. See <see cref="RequestHash"/>.</summary>
+    public readonly UInt128 Request { get; }
 
     /// <summary>Batch, BulkPut: a put of an identical document keeps the old version.</summary>
     public readonly bool SkipUnchanged { get; }

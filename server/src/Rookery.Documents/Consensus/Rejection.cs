@@ -41,6 +41,9 @@ public enum RejectionKind : byte
 
     /// <summary>The caller gave up before the command was queued; nothing was appended.</summary>
     Canceled = 13,
+
+    /// <summary>The idempotency key belongs to another request (422, draft-ietf-httpapi-idempotency-key-header); nothing was applied.</summary>
+    IdempotencyKeyReused = 14,
 }
 
 /// <summary>A refusal: what, where, and what to do. Immutable.</summary>

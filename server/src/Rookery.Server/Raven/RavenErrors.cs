@@ -18,6 +18,7 @@ internal static class RavenErrors
             RejectionKind.PatchFailed => (StatusCodes.Status400BadRequest, RavenType.PatchFailed),
             RejectionKind.TooLarge => (StatusCodes.Status413PayloadTooLarge, RavenType.BadRequest),
             RejectionKind.Invalid => (StatusCodes.Status400BadRequest, RavenType.BadRequest),
+            RejectionKind.IdempotencyKeyReused => (StatusCodes.Status422UnprocessableEntity, RavenType.BadRequest),
             RejectionKind.Overloaded => (StatusCodes.Status429TooManyRequests, RavenType.RavenException),
             RejectionKind.InsufficientSpace => (StatusCodes.Status507InsufficientStorage, RavenType.RavenException),
             RejectionKind.NoLeader => (StatusCodes.Status503ServiceUnavailable, RavenType.NoLeader),

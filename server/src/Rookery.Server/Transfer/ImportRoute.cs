@@ -18,6 +18,7 @@ internal static class ImportRoute
 
     private static async Task AnswerAsync(HttpContext http, ServerContext context, Database database)
     {
+        IdempotencyHeader.Refuse(http, "import", "it is stored in parts, and a repetition overwrites each document that has an id");
         using var import = new NdjsonImport(database, context.Node.Consensus, context.Time);
         var report = new ImportReport(http, context.Time, import);
         var body = http.Request.BodyReader;

@@ -72,11 +72,11 @@ public class CommandTests
     [Fact]
     public void Single_commands_come_back_as_they_were_encoded()
     {
-        using CommandBuffer hilo = CommandEncoder.HiloNext(3, "users"u8, 32, 55, 64, (byte)'/');
+        using CommandBuffer hilo = CommandEncoder.HiloNext(3, "users"u8, 32, 55, 64, (byte)'/', default);
         HiloNextCommand next = new CommandReader(hilo.Written.Span).ReadHiloNext();
         Assert.Equal(("users", 32L, 55L, 64L, (byte)'/'), (Text(next.Tag), next.LastBatchSize, next.LastRangeAtTicks, next.LastMax, next.Separator));
 
-        using CommandBuffer back = CommandEncoder.HiloReturn(3, "users"u8, 2, 32);
+        using CommandBuffer back = CommandEncoder.HiloReturn(3, "users"u8, 2, 32, default);
         HiloReturnCommand returned = new CommandReader(back.Written.Span).ReadHiloReturn();
         Assert.Equal(("users", 2L, 32L), (Text(returned.Tag), returned.Last, returned.End));
 
@@ -159,7 +159,8 @@ public class CommandTests
         Assert.True(parser.TryParse(Bytes("""{"a":1,"@metadata":{"@collection":"C","k":2}}"""), out ParsedDocument document, out _));
         using CommandBuffer buffer = CommandEncoder.Put(258, "X"u8, ExpectedChangeVector.MustEqual("v"u8), document, new IdempotencyKey(1, 2));
         Assert.Equal(
-            "0101" + "01" + "02010000" + "01000000" + "0000000000000001" + "0000000000000002" // header
+            "0101" + "04" + "02010000" + "01000000" + "0000000000000001" + "0000000000000002" // header
+            + "8C5D0EA320C34D0B4961DC25B4790474" // SHA-256 of the rest, the key zero
             + "01" + "02" + "0100" + "58" + "01" + "76" // put, must equal, id, change vector
             + "0D000000" + "0143" + "05" + "226B223A32" + "2261223A31", // content
             Convert.ToHexString(buffer.Written.Span));

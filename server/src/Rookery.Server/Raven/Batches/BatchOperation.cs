@@ -25,13 +25,6 @@ internal readonly record struct BatchOperation(OperationKind Kind, string Id)
         return operations;
     }
 
-    /// <summary>The first operation of a command.</summary>
-    public static BatchOperation ReadFirst(CommandBuffer command)
-    {
-        var reader = new CommandReader(command.Written.Span);
-        return Read(ref reader);
-    }
-
     /// <summary>Writes the operation's element of "Results".</summary>
     public void WriteResult(Utf8JsonWriter json, Database database, in OperationResult result)
     {

@@ -43,7 +43,7 @@ internal sealed class BulkDocs(ServerContext context)
             return;
         }
 
-        IdempotencyHeader.CheckOutcome(http, database, outcome, Array.ConvertAll(operations, static operation => operation.Kind));
+        IdempotencyHeader.TellHorizon(http, database);
         http.Response.StatusCode = StatusCodes.Status201Created;
         await AnswerAsync(http, database, batch.ClusterWide, operations, outcome);
     }

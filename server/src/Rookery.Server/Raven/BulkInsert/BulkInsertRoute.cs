@@ -14,6 +14,7 @@ internal sealed class BulkInsertRoute(ServerContext context, OperationRegistry o
 {
     public async Task HandleAsync(HttpContext http, Database database)
     {
+        IdempotencyHeader.Refuse(http, "bulk_insert", "it is stored in parts, and a repetition overwrites each document by its id");
         var parameters = new QueryParameters(http);
         bool skipUnchanged = parameters.Flag("skipOverwriteIfUnchanged");
         var operation = operations.Begin(parameters.Number("id", 0));

@@ -15,6 +15,7 @@ internal sealed class DatabaseRoutes(ServerContext context)
     /// <summary>PUT admin/databases?name=…. Settings that this version does not know are ignored, as are their names; encrypted databases are refused.</summary>
     public async Task CreateAsync(HttpContext http)
     {
+        IdempotencyHeader.Refuse(http, "admin/databases", "a repetition is answered with 409");
         string? name = new QueryParameters(http).Text("name");
         long replicas = new QueryParameters(http).Number("replicationFactor", 1);
         using (var body = await RequestBody.ReadAsync(http, BodyBytes, context.Bodies))
@@ -58,6 +59,7 @@ internal sealed class DatabaseRoutes(ServerContext context)
     /// <summary>DELETE admin/databases: {"DatabaseNames":[…]}. What is not there stays so.</summary>
     public async Task DeleteAsync(HttpContext http)
     {
+        IdempotencyHeader.Refuse(http, "admin/databases", "a repetition finds the databases gone already");
         List<string> names;
         using (var body = await RequestBody.ReadAsync(http, BodyBytes, context.Bodies))
         {

@@ -6,7 +6,6 @@ using Rookery.Documents;
 using Rookery.Documents.Commands;
 using Rookery.Documents.Ids;
 using Rookery.Documents.Json;
-using Rookery.Server.Raven.Batches;
 
 namespace Rookery.Server.Raven.Documents;
 
@@ -17,7 +16,7 @@ internal sealed class ChangeDocument(ServerContext context)
     {
         var reading = RequestBody.ReadAsync(http, context.Options.DocumentBytesLimit, context.Bodies, untilAnswered: true);
         return reading.IsCompletedSuccessfully
-            ? ProposePutAsync(http, database, EncodePut(http, database, reading.Result, out string? id), id)
+            ? ProposePutAsync(http, database, EncodePut(http, database, reading.Result, out string id), id)
             : PutLaterAsync(reading, http, database);
     }
 
@@ -30,7 +29,7 @@ internal sealed class ChangeDocument(ServerContext context)
             return;
         }
 
-        IdempotencyHeader.CheckOutcome(http, database, outcome, OperationKind.Delete);
+        IdempotencyHeader.TellHorizon(http, database);
         await Empty.NoContent(http);
     }
 
@@ -59,9 +58,9 @@ internal sealed class ChangeDocument(ServerContext context)
     }
 
     private async Task PutLaterAsync(ValueTask<RequestBody> reading, HttpContext http, Database database) =>
-        await ProposePutAsync(http, database, EncodePut(http, database, await reading, out string? id), id);
+        await ProposePutAsync(http, database, EncodePut(http, database, await reading, out string id), id);
 
-    private async Task ProposePutAsync(HttpContext http, Database database, CommandBuffer command, string? id)
+    private async Task ProposePutAsync(HttpContext http, Database database, CommandBuffer command, string id)
     {
         var outcome = await context.Node.Consensus.ProposeAsync(command, CancellationToken.None);
         if (outcome.Rejection is { } rejection)
@@ -70,11 +69,11 @@ internal sealed class ChangeDocument(ServerContext context)
             return;
         }
 
-        IdempotencyHeader.CheckOutcome(http, database, outcome, OperationKind.Put);
+        IdempotencyHeader.TellHorizon(http, database);
         var stored = outcome[0];
         using var answer = AnswerBuffer.Rent();
         answer.Write("{\"Id\":\""u8);
-        WriteEscaped(answer, stored.Id ?? id ?? "");
+        WriteEscaped(answer, stored.Id ?? id);
         answer.Write("\",\"ChangeVector\":\"A:"u8);
         WriteNumber(answer, stored.Etag);
         answer.Write("-"u8);
@@ -84,7 +83,7 @@ internal sealed class ChangeDocument(ServerContext context)
         await answer.SendAsync(http);
     }
 
-    private static CommandBuffer EncodePut(HttpContext http, Database database, RequestBody body, out string? writtenId)
+    private static CommandBuffer EncodePut(HttpContext http, Database database, RequestBody body, out string writtenId)
     {
         using (body)
         {
@@ -99,11 +98,8 @@ internal sealed class ChangeDocument(ServerContext context)
                 throw RavenErrors.Refuse(error);
             }
 
-            using var batch = new BatchWriter(CommandKind.Batch, database.Number, IdempotencyHeader.Read(http));
-            batch.Put(id, expected, document);
-            var command = batch.Complete();
-            writtenId = id.IsEmpty ? BatchOperation.ReadFirst(command).Id : Encoding.UTF8.GetString(id); // an empty one became a GUID
-            return command;
+            writtenId = Encoding.UTF8.GetString(id);
+            return CommandEncoder.Put(database.Number, id, expected, document, IdempotencyHeader.Read(http));
         }
     }
 
@@ -117,9 +113,7 @@ internal sealed class ChangeDocument(ServerContext context)
         Span<byte> id = stackalloc byte[DocumentId.MaxBytes];
         id = id[..DocumentIdParameter.Read(escaped, id)];
         Span<byte> vector = stackalloc byte[ExpectedChangeVector.MaxBytes];
-        using var batch = new BatchWriter(CommandKind.Batch, database.Number, IdempotencyHeader.Read(http));
-        batch.Delete(id, IfMatch.Read(http, vector));
-        return batch.Complete();
+        return CommandEncoder.Delete(database.Number, id, IfMatch.Read(http, vector), IdempotencyHeader.Read(http));
     }
 
     private static void WriteEscaped(AnswerBuffer answer, string text) => answer.Write(JsonEncodedText.Encode(text).EncodedUtf8Bytes);

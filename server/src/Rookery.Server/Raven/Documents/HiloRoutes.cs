@@ -28,7 +28,8 @@ internal sealed class HiloRoutes(ServerContext context)
         }
 
         var command = CommandEncoder.HiloNext(
-            database.Number, Encoding.UTF8.GetBytes(tag), parameters.Number("lastBatchSize", 0), lastRangeAt, parameters.Number("lastMax", 0), (byte)separator[0]);
+            database.Number, Encoding.UTF8.GetBytes(tag), parameters.Number("lastBatchSize", 0), lastRangeAt, parameters.Number("lastMax", 0), (byte)separator[0],
+            IdempotencyHeader.Read(http));
         var outcome = await context.Node.Consensus.ProposeAsync(command, CancellationToken.None);
         if (outcome.Rejection is { } rejection)
         {
@@ -36,6 +37,7 @@ internal sealed class HiloRoutes(ServerContext context)
             return;
         }
 
+        IdempotencyHeader.TellHorizon(http, database);
         var range = outcome[0];
         await JsonAnswer.SendAsync(http, json =>
         {
@@ -52,9 +54,16 @@ internal sealed class HiloRoutes(ServerContext context)
     {
         var parameters = new QueryParameters(http);
         var command = CommandEncoder.HiloReturn(
-            database.Number, Encoding.UTF8.GetBytes(ReadTag(parameters)), parameters.Number("last", 0), parameters.Number("end", 0));
+            database.Number, Encoding.UTF8.GetBytes(ReadTag(parameters)), parameters.Number("last", 0), parameters.Number("end", 0), IdempotencyHeader.Read(http));
         var outcome = await context.Node.Consensus.ProposeAsync(command, CancellationToken.None);
-        await (outcome.Rejection is { } rejection ? RavenErrors.WriteAsync(http, rejection) : Empty.NoContent(http));
+        if (outcome.Rejection is { } rejection)
+        {
+            await RavenErrors.WriteAsync(http, rejection);
+            return;
+        }
+
+        IdempotencyHeader.TellHorizon(http, database);
+        await Empty.NoContent(http);
     }
 
     private static string ReadTag(QueryParameters parameters)

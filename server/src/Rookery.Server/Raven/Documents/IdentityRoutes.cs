@@ -56,7 +56,7 @@ internal sealed class IdentityRoutes(ServerContext context)
             return;
         }
 
-        IdempotencyHeader.CheckNumber(http, database, outcome);
+        IdempotencyHeader.TellHorizon(http, database);
         await JsonAnswer.SendAsync(http, json => json.WriteNumber(member, outcome[0].Low));
     }
 

@@ -26,7 +26,7 @@ internal sealed class PatchDocument(ServerContext context)
             return;
         }
 
-        IdempotencyHeader.CheckOutcome(http, database, outcome, OperationKind.Patch);
+        IdempotencyHeader.TellHorizon(http, database);
         var result = outcome[0];
         if (result.Status == OperationStatus.NotFound)
         {

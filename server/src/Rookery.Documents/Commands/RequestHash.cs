@@ -1,0 +1,38 @@
+using System.Buffers.Binary;
+using System.Security.Cryptography;
+using Rookery.Disk;
+
+namespace Rookery.Documents.Commands;
+
+/// <summary>
+/// The hash by which a retry is told from another request under the same idempotency key: the first 128 bits of the SHA-256 of the command, without its key and without
+/// what the server made for it (GUIDs as ids). Taken where the command is made, so that apply only compares.
+/// </summary>
+internal static class RequestHash
+{
+    /// <summary>Bytes of a hash.</summary>
+    public const int Length = 16;
+
+    /// <summary>Writes the hash into the header of a finished command that has a key. What the server makes by chance is still zero then.</summary>
+    public static void Seal(CommandBuffer command)
+    {
+        Span<byte> written = command.WrittenSpan;
+        if ((written[CommandFormat.FlagsOffset] & CommandFormat.HeaderHasKey) == 0)
+        {
+            return;
+        }
+
+        Span<byte> key = stackalloc byte[IdempotencyKey.Length];
+        Span<byte> place = written[CommandFormat.FixedHeaderBytes..CommandFormat.KeyedHeaderBytes];
+        Invariant.Holds(!place[IdempotencyKey.Length..].ContainsAnyExcept((byte)0), "a command is sealed once");
+        place[..IdempotencyKey.Length].CopyTo(key);
+        place.Clear();
+        Span<byte> hash = stackalloc byte[SHA256.HashSizeInBytes];
+        SHA256.HashData(written, hash);
+        key.CopyTo(place);
+        hash[..Length].CopyTo(place[IdempotencyKey.Length..]);
+    }
+
+    /// <summary>Reads a hash.</summary>
+    public static UInt128 Read(ReadOnlySpan<byte> source) => BinaryPrimitives.ReadUInt128BigEndian(source);
+}

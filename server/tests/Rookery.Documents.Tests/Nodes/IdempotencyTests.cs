@@ -1,0 +1,73 @@
+using System.Text;
+using Rookery.Documents.Commands;
+using Rookery.Documents.Json;
+using Rookery.Simulation;
+
+namespace Rookery.Documents.Tests.Nodes;
+
+public sealed class IdempotencyTests
+{
+    private readonly SimulatedDisk disk = new();
+    private readonly SimulatedTimeProvider time = new(new DateTimeOffset(2026, 1, 1, 0, 0, 0, TimeSpan.Zero));
+
+    [Fact]
+    public void A_retry_without_an_id_gets_the_first_guid_after_a_restart_too()
+    {
+        string? first;
+        using (var node = Open())
+        {
+            node.CreateDatabase("db");
+            first = node.Propose(Put(node, "", "{}", 1))[0].Id;
+            Assert.Equal(36, first?.Length);
+            Assert.Equal(first, node.Propose(Put(node, "", "{}", 1))[0].Id);
+        }
+
+        using (var replayed = Open())
+        {
+            Assert.Equal(first, replayed.Propose(Put(replayed, "", "{}", 1))[0].Id);
+            replayed.Flush();
+        }
+
+        using var flushed = Open();
+        Assert.Equal(first, flushed.Propose(Put(flushed, "", "{}", 1))[0].Id);
+        Assert.Equal([first!], flushed.Documents("db").Keys);
+    }
+
+    [Fact]
+    public void Another_request_under_a_key_is_refused_until_the_key_is_forgotten()
+    {
+        using var node = Open();
+        node.CreateDatabase("db");
+        node.Run(Put(node, "a", """{"n":1}""", 1));
+        Assert.Equal(RejectionKind.IdempotencyKeyReused, node.Propose(Put(node, "a", """{"n":2}""", 1)).Rejection?.Kind);
+        Assert.Equal("\"n\":1", node.Documents("db")["a"]);
+
+        node.Run(Put(node, "a", """{"n":1}""", 1));
+        time.Advance(TimeSpan.FromHours(25));
+        node.Run(Put(node, "a", """{"n":2}""", 1));
+        Assert.Equal("\"n\":2", node.Documents("db")["a"]);
+        Assert.Equal(RejectionKind.IdempotencyKeyReused, node.Propose(Put(node, "a", """{"n":1}""", 1)).Rejection?.Kind);
+    }
+
+    [Fact]
+    public void A_refused_request_does_not_use_its_key_up()
+    {
+        using var node = Open();
+        node.CreateDatabase("db");
+        using var parser = DocumentParser.Rent();
+        Assert.True(parser.TryParse("{}"u8, out var document, out _));
+        var key = new IdempotencyKey(1, 1);
+        uint database = node.Database("db").Number;
+        Assert.Equal(RejectionKind.ConcurrencyConflict, node.Propose(CommandEncoder.Put(database, "a"u8, ExpectedChangeVector.MustEqual("A:1-x"u8), document, key)).Rejection?.Kind);
+        Assert.Null(node.Propose(CommandEncoder.Put(database, "a"u8, ExpectedChangeVector.None, document, key)).Rejection);
+    }
+
+    private static CommandBuffer Put(SteppedNode node, string id, string json, ulong key)
+    {
+        using var parser = DocumentParser.Rent();
+        Assert.True(parser.TryParse(Encoding.UTF8.GetBytes(json), out var document, out _));
+        return CommandEncoder.Put(node.Database("db").Number, Encoding.UTF8.GetBytes(id), ExpectedChangeVector.None, document, new IdempotencyKey(key, key));
+    }
+
+    private SteppedNode Open() => SteppedNode.Open(disk, "/data", time);
+}
