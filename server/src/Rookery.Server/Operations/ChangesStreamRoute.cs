@@ -1,16 +1,18 @@
-using System.Globalization;
+using System.Text;
 using System.Text.Json;
 using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.Http;
 using Microsoft.AspNetCore.Routing;
 using Rookery.Documents;
+using Rookery.Documents.Commands;
+using Rookery.Documents.Ids;
 using Rookery.Server.Raven;
 
 namespace Rookery.Server;
 
 /// <summary>
-/// GET /databases/{database}/changes/stream?since=ETAG: Server-Sent Events of every change after an etag, and then of those to come. Each event carries its etag as
-/// its id, so that a browser that connects again (Last-Event-ID) misses nothing. A document that changed twice since is told once, as it is now.
+/// GET /databases/{database}/changes/stream?since=POSITION: Server-Sent Events of every change after a <see cref="ChangesPosition"/>, and then of those to come. Each event carries its position
+/// as its id, so that a browser that connects again (Last-Event-ID) misses nothing. A document that changed twice since is told once, as it is now.
 /// </summary>
 internal static class ChangesStreamRoute
 {
@@ -22,10 +24,7 @@ internal static class ChangesStreamRoute
 
     private static async Task AnswerAsync(HttpContext http, ServerContext context, Database database)
     {
-        if (!TryReadSince(http, out long? since))
-        {
-            throw RefusedException.BadRequest("'since' must be an etag: a whole number.");
-        }
+        var since = ReadSince(http);
 
         // Subscribed before the first read, so that nothing falls between both. What it brings is only a sign to read on: the etag says from where.
         using var subscription = database.Subscribe();
@@ -43,33 +42,35 @@ internal static class ChangesStreamRoute
         }
     }
 
-    private static bool TryReadSince(HttpContext http, out long? since)
+    // The header is what a browser that connects again knows; the parameter stays as the page wrote it.
+    private static ChangesPosition? ReadSince(HttpContext http)
     {
-        string? text = http.Request.Headers["Last-Event-ID"].FirstOrDefault() ?? http.Request.Query["since"];
-        since = null;
+        string? text = http.Request.Headers["Last-Event-ID"].FirstOrDefault() ?? new QueryParameters(http).Text("since");
         if (string.IsNullOrEmpty(text))
         {
-            return true;
+            return null;
         }
 
-        bool isEtag = long.TryParse(text, NumberStyles.None, CultureInfo.InvariantCulture, out long etag);
-        since = etag;
-        return isEtag;
+        return ChangesPosition.TryParse(text, out var position)
+            ? position
+            : throw RefusedException.BadRequest("'since' (or Last-Event-ID) must be the id of an event of this feed, or an etag: a whole number.");
     }
 
-    // Deletions at or below the horizon are forgotten: whoever comes from before it cannot be told of them, and must hear that.
-    private static long Begin(AnswerBuffer answer, Database database, long? since)
+    /// <summary>Says from where the feed goes on. The id without data sets a browser's Last-Event-ID and is no event of its own: whoever is cut off before the first change misses nothing either.</summary>
+    private static long Begin(AnswerBuffer answer, Database database, ChangesPosition? since)
     {
         using var reader = database.OpenReader();
         var statistics = reader.ReadStatistics();
-        long etag = since ?? statistics.LastEtag;
-        if (etag > 0 && etag < statistics.TombstoneHorizon)
+        if (since is { } position && !position.IsKnownTo(database, statistics))
         {
             answer.Write("event: reset\ndata: {}\n\n"u8);
             return 0;
         }
 
-        answer.Write(": changes\n\n"u8);
+        long etag = since?.Etag ?? statistics.LastEtag;
+        answer.Write(": changes\nid: "u8);
+        WritePosition(answer, database, etag);
+        answer.Write("\n\n"u8);
         return etag;
     }
 
@@ -110,7 +111,7 @@ internal static class ChangesStreamRoute
         }
 
         answer.Write(change.IsTombstone ? "event: delete\nid: "u8 : "event: put\nid: "u8);
-        WriteNumber(answer, change.Etag);
+        WritePosition(answer, database, change.Etag);
         answer.Write("\ndata: "u8);
         using (var json = new Utf8JsonWriter(answer))
         {
@@ -135,10 +136,11 @@ internal static class ChangesStreamRoute
         answer.Write("\n\n"u8);
     }
 
-    private static void WriteNumber(AnswerBuffer answer, long number)
+    private static void WritePosition(AnswerBuffer answer, Database database, long etag)
     {
-        number.TryFormat(answer.GetSpan(20), out int written, provider: CultureInfo.InvariantCulture);
-        answer.Advance(written);
+        Span<byte> history = stackalloc byte[HistoryId.Length];
+        int length = ChangeVector.Write(answer.GetSpan(ChangeVector.MaxBytes), etag, history[..Encoding.ASCII.GetBytes(database.HistoryId, history)]);
+        answer.Advance(length);
     }
 
     /// <summary>Waits for a change; after a while without one leaves a comment, so that proxies and clients see that the feed lives.</summary>

@@ -3,6 +3,8 @@ namespace Rookery.Server.Tests.Raven;
 /// <summary>The changes feed for everything but RavenDB's clients.</summary>
 public sealed class ChangesStreamTests(RunningServer server) : IClassFixture<RunningServer>
 {
+    private const string Reset = "event: reset\ndata: {}";
+
     [Fact]
     public async Task Changes_come_as_server_sent_events()
     {
@@ -33,4 +35,80 @@ public sealed class ChangesStreamTests(RunningServer server) : IClassFixture<Run
         while (!line.StartsWith("data:", StringComparison.Ordinal));
         Assert.Contains("\"Id\":\"c\",\"Collection\":\"@empty\"", line, StringComparison.Ordinal);
     }
+
+    [Fact]
+    public async Task A_reader_of_another_history_is_told_to_start_over()
+    {
+        string db = await server.CreateDatabaseAsync();
+        await server.SendAsync("PUT", db + "/docs?id=a", "{}");
+        string put = (await BlocksAsync(2, db, since: "0"))[1];
+        string position = IdOf(put);
+        Assert.StartsWith("event: put", put, StringComparison.Ordinal);
+        Assert.Equal(["id: " + position], await BlocksAsync(1, db, position));
+
+        // As after a restore: etags that were given already, under another history.
+        string name = db["/databases/".Length..];
+        await server.SendAsync("DELETE", "/admin/databases", $$"""{"DatabaseNames":["{{name}}"],"HardDelete":true}""");
+        await server.SendAsync("PUT", $"/admin/databases?name={name}", $$"""{"DatabaseName":"{{name}}"}""");
+        await server.SendAsync("PUT", db + "/docs?id=b", "{}");
+        Assert.Equal(Reset, (await BlocksAsync(1, db, position))[0]);
+        var again = await BlocksAsync(2, db, since: "", lastEventId: position);
+        Assert.Equal(Reset, again[0]);
+        Assert.Contains("\"Id\":\"b\"", again[1], StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task An_etag_that_was_not_given_yet_is_of_another_history()
+    {
+        string db = await server.CreateDatabaseAsync();
+        await server.SendAsync("PUT", db + "/docs?id=a", "{}");
+        Assert.Equal([Reset], await BlocksAsync(1, db, since: "4000000000"));
+    }
+
+    [Fact]
+    public async Task A_reader_who_begins_now_learns_where_that_is()
+    {
+        string db = await server.CreateDatabaseAsync();
+        await server.SendAsync("PUT", db + "/docs?id=a", "{}");
+        string begun = IdOf((await BlocksAsync(1, db, since: ""))[0]);
+        await server.SendAsync("PUT", db + "/docs?id=b", "{}");
+        Assert.Contains("\"Id\":\"b\"", (await BlocksAsync(2, db, since: "", lastEventId: begun))[1], StringComparison.Ordinal);
+    }
+
+    [Theory]
+    [InlineData("soon")]
+    [InlineData("-1")]
+    [InlineData("A:7")]
+    [InlineData("A:x-history")]
+    public async Task What_is_no_position_is_refused(string since) =>
+        (await server.SendAsync("GET", await server.CreateDatabaseAsync() + "/changes/stream?since=" + since)).IsRefusal(400, "since");
+
+    /// <summary>The first blocks of the feed, without comments.</summary>
+    private async Task<List<string>> BlocksAsync(int count, string db, string since, string lastEventId = "")
+    {
+        using var request = new HttpRequestMessage(HttpMethod.Get, new Uri(server.Address, $"{db}/changes/stream?since={since}"));
+        request.Headers.Add("Last-Event-ID", lastEventId.Length > 0 ? [lastEventId] : []);
+        using var response = await server.Http.SendAsync(request, HttpCompletionOption.ResponseHeadersRead);
+        using var events = new StreamReader(await response.Content.ReadAsStreamAsync());
+        var blocks = new List<string>();
+        var block = new List<string>();
+        while (blocks.Count < count)
+        {
+            string line = (await events.ReadLineAsync())!;
+            if (line.Length == 0)
+            {
+                blocks.Add(string.Join('\n', block));
+                block.Clear();
+            }
+            else if (line[0] is not ':')
+            {
+                block.Add(line);
+            }
+        }
+
+        return blocks;
+    }
+
+    private static string IdOf(string block) =>
+        block.Split('\n').Single(line => line.StartsWith("id: ", StringComparison.Ordinal))["id: ".Length..];
 }
