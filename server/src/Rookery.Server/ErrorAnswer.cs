@@ -1,3 +1,4 @@
+using System.Text.Encodings.Web;
 using System.Text.Json;
 using Microsoft.AspNetCore.Http;
 
@@ -45,10 +46,13 @@ public static class ErrorAnswer
         return http.Response.Body.WriteAsync(body, 0, body.Length, http.RequestAborted);
     }
 
+    // Quotes and signs as they are: the sentence is read by people too. Nothing shows this type of content as a page.
+    private static readonly JsonWriterOptions Readable = new() { Encoder = JavaScriptEncoder.UnsafeRelaxedJsonEscaping };
+
     private static byte[] Encode(string url, string type, string message)
     {
         var body = new MemoryStream();
-        using (var json = new Utf8JsonWriter(body))
+        using (var json = new Utf8JsonWriter(body, Readable))
         {
             json.WriteStartObject();
             json.WriteString("Url"u8, url);

@@ -17,20 +17,24 @@ internal static class JsonBody
     {
         try
         {
-            var json = new Utf8JsonReader(body);
+            var json = new Utf8JsonReader(body, new JsonReaderOptions { MaxDepth = 128 });
             json.Read();
             var result = read(ref json);
-            return json.Read() ? throw new JsonException("Something follows the end of the value.") : result;
+            return json.Read() ? throw RefusedException.BadRequest("The body is not valid JSON: something follows the end of its value.") : result;
         }
-        catch (JsonException malformed)
+        catch (Exception malformed) when (malformed is JsonException or InvalidOperationException)
         {
-            throw RefusedException.BadRequest($"The body is not valid JSON: {malformed.Message}");
-        }
-        catch (InvalidOperationException malformed)
-        {
-            throw RefusedException.BadRequest($"The body has text that is not UTF-8 or a value of the wrong type: {malformed.Message}");
+            throw Malformed("The body", malformed);
         }
     }
+
+    /// <summary>Says in our own words what the reader threw: the framework's are keys of resources in the published program.</summary>
+    /// <param name="what">What was read ("The body").</param>
+    /// <param name="thrown">What the reader threw.</param>
+    public static RefusedException Malformed(string what, Exception thrown) => RefusedException.BadRequest(
+        thrown is JsonException { LineNumber: { } line, BytePositionInLine: { } at }
+            ? $"{what} is not valid JSON in line {line + 1}, byte {at}: something is missing, or stands where it must not, or the nesting is too deep. Send JSON as RFC 8259 defines it."
+            : $"{what} is not valid JSON: a text in it is not UTF-8 or ends within an escaped surrogate pair.");
 
     /// <summary>Walks over the members of an object.</summary>
     public static void ForEachMember(ref Utf8JsonReader json, JsonMember member)

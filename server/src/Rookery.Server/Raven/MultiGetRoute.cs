@@ -23,7 +23,7 @@ internal sealed class MultiGetRoute(ServerContext context, GetDocuments document
         List<Part> parts;
         using (var body = await RequestBody.ReadAsync(http, Math.Min(BodyBytes, context.Options.BatchBytesLimit), context.Bodies))
         {
-            parts = ReadParts(body.Span);
+            parts = ReadParts(body);
         }
 
         using var answer = AnswerBuffer.Rent();
@@ -60,7 +60,7 @@ internal sealed class MultiGetRoute(ServerContext context, GetDocuments document
             ("GET", "/docs") => documents.GetAsync(part, database),
             ("POST", "/docs") => documents.PostAsync(part, database),
             ("POST", "/queries") => queries.HandleAsync(part, database),
-            _ => throw RefusedException.NotSupported($"{asked.Method} {asked.Url} inside multi_get is not supported by this version: it reads docs and queries of the same database."),
+            _ => throw RefusedException.NotSupported($"{asked.Method} {asked.Url} inside multi_get of database '{database.Name}' is not supported by this version: it takes GET and POST of its docs, and POST of its queries."),
         };
     }
 
@@ -72,7 +72,7 @@ internal sealed class MultiGetRoute(ServerContext context, GetDocuments document
         part.Request.Host = http.Request.Host;
         part.Request.Path = asked.Url.StartsWith('/') ? asked.Url : "/" + asked.Url;
         part.Request.QueryString = new QueryString(asked.Query.Length == 0 || asked.Query[0] == '?' ? asked.Query : "?" + asked.Query);
-        part.Request.Body = new MemoryStream(Encoding.UTF8.GetBytes(asked.Content));
+        part.Request.Body = new MemoryStream(asked.Content);
         part.Response.Body = answer;
         foreach (var (name, value) in asked.Headers)
         {
@@ -100,7 +100,7 @@ internal sealed class MultiGetRoute(ServerContext context, GetDocuments document
     // A lazy load of one id that is not there: the client parses the part whatever its status, and fails on null.
     private static ReadOnlySpan<byte> Nothing(int status) => status == StatusCodes.Status404NotFound ? "{\"Results\":[null],\"Includes\":{}}"u8 : "null"u8;
 
-    private static List<Part> ReadParts(ReadOnlySpan<byte> body) => JsonBody.Read(body, static (ref Utf8JsonReader json) =>
+    private static List<Part> ReadParts(RequestBody body) => JsonBody.Read(body.Span, (ref Utf8JsonReader json) =>
     {
         var parts = new List<Part>();
         JsonBody.ForEachMember(ref json, (string name, ref Utf8JsonReader value) =>
@@ -118,13 +118,13 @@ internal sealed class MultiGetRoute(ServerContext context, GetDocuments document
 
             while (value.Read() && value.TokenType != JsonTokenType.EndArray)
             {
-                parts.Add(parts.Count < MostParts ? ReadPart(ref value) : throw RefusedException.BadRequest($"multi_get takes at most {MostParts} requests; send several."));
+                parts.Add(parts.Count < MostParts ? ReadPart(ref value, body) : throw RefusedException.BadRequest($"multi_get takes at most {MostParts} requests; send several."));
             }
         });
         return parts;
     });
 
-    private static Part ReadPart(ref Utf8JsonReader json)
+    private static Part ReadPart(ref Utf8JsonReader json, RequestBody body)
     {
         var part = new Part();
         JsonBody.ForEachMember(ref json, (string name, ref Utf8JsonReader value) =>
@@ -141,8 +141,14 @@ internal sealed class MultiGetRoute(ServerContext context, GetDocuments document
                     part.Method = JsonBody.ReadText(ref value, name) is { Length: > 0 } method ? method : "GET";
                     break;
                 case "Content" when value.TokenType == JsonTokenType.String:
-                    part.Content = value.GetString()!;
+                    part.Content = Encoding.UTF8.GetBytes(value.GetString()!);
                     break;
+                // The Node client sends JSON as text; .NET's and Python's send it as it is.
+                case "Content" when value.TokenType == JsonTokenType.StartObject:
+                    part.Content = JsonBody.Raw(ref value, body.Span).ToArray();
+                    break;
+                case "Content" when value.TokenType != JsonTokenType.Null:
+                    throw RefusedException.BadRequest("'Content' must be a JSON object, or a text that holds one.");
                 case "Headers" when value.TokenType == JsonTokenType.StartObject:
                     ReadHeaders(ref value, part);
                     break;
@@ -206,7 +212,7 @@ internal sealed class MultiGetRoute(ServerContext context, GetDocuments document
 
         public string Method { get; set; } = "GET";
 
-        public string Content { get; set; } = "";
+        public byte[] Content { get; set; } = [];
 
         public Dictionary<string, string> Headers { get; } = new(StringComparer.OrdinalIgnoreCase);
     }

@@ -58,8 +58,19 @@ internal readonly ref struct QueryParameters(ReadOnlySpan<char> query)
             : throw RefusedException.BadRequest($"The parameter '{name}' must be a whole number from 0, not '{escaped}'.");
     }
 
-    /// <summary>True when the parameter says "true".</summary>
-    public bool Flag(string name) => TryGetEscaped(name, out var escaped) && escaped.Equals("true", StringComparison.OrdinalIgnoreCase);
+    /// <summary>True when the parameter says "true"; false when it says "false" or nothing.</summary>
+    /// <exception cref="RefusedException">It says something else.</exception>
+    public bool Flag(string name)
+    {
+        if (!TryGetEscaped(name, out var escaped) || escaped.IsEmpty || escaped.Equals("false", StringComparison.OrdinalIgnoreCase))
+        {
+            return false;
+        }
+
+        return escaped.Equals("true", StringComparison.OrdinalIgnoreCase)
+            ? true
+            : throw RefusedException.BadRequest($"The parameter '{name}' must be true or false, not '{escaped}'.");
+    }
 
     /// <summary>Unescapes a value into UTF-8.</summary>
     /// <returns>The bytes written, or -1 when <paramref name="destination"/> is too short or the escapes are not UTF-8.</returns>

@@ -77,8 +77,32 @@ public sealed class BadInputTests(RunningServer server) : IClassFixture<RunningS
     [InlineData("GET", "/docs?startsWith=a&start=x", "start")]
     [InlineData("GET", "/streams/docs?startsWith=a&pageSize=-1", "pageSize")]
     [InlineData("POST", "/docs", "")]
+    [InlineData("GET", "/docs?id=a&metadataOnly=maybe", "metadataOnly")]
+    [InlineData("GET", "/docs?startsWith=a&metadataOnly=maybe", "metadataOnly")]
+    [InlineData("PATCH", "/docs?id=a&skipPatchIfChangeVectorMismatch=maybe", "skipPatchIfChangeVectorMismatch")]
     public async Task Wrong_parameters_are_named(string method, string url, string named) =>
         (await server.SendAsync(method, await server.CreateDatabaseAsync() + url, method is "GET" or "DELETE" ? null : "{\"Ids\":7}")).IsRefusal(400, named);
+
+    [Theory]
+    [InlineData("/docs", """{"Ids":["a",}""")]
+    [InlineData("/docs", "")]
+    [InlineData("/docs", """{"Ids":["\ud800"]}""")]
+    [InlineData("/docs", """{"Ids":["a"]} x""")]
+    [InlineData("/docs", """{"name":"a document, by mistake"}""")]
+    [InlineData("/queries", "")]
+    [InlineData("/queries", "{\"Query\":\"from A\"")]
+    [InlineData("/queries", """{"Query":"\ud800"}""")]
+    [InlineData("/multi_get", "[[")]
+    [InlineData("/multi_get", """{"Requests":[{"Content":7}]}""")]
+    public async Task A_bad_envelope_is_refused_in_our_own_words(string url, string body)
+    {
+        var answer = await server.SendAsync("POST", await server.CreateDatabaseAsync() + url, body);
+        answer.IsRefusal(400, "");
+
+        // What the framework says are keys of its resources in the published program.
+        Assert.DoesNotContain("LineNumber", answer.Body, StringComparison.Ordinal);
+        Assert.DoesNotContain("Cannot", answer.Body, StringComparison.Ordinal);
+    }
 
     [Fact]
     public async Task A_body_in_an_encoding_that_is_not_known_is_refused_by_its_name()

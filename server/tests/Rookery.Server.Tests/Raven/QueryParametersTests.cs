@@ -42,6 +42,21 @@ public sealed class QueryParametersTests
     public void A_number_that_is_none_is_refused(string query) =>
         Assert.Equal(400, Assert.Throws<RefusedException>(() => new QueryParameters(query).Number("start", 0)).Status);
 
+    [Theory]
+    [InlineData("", false)]
+    [InlineData("?f", false)]
+    [InlineData("?f=False", false)]
+    [InlineData("?f=true", true)]
+    [InlineData("?f=True", true)]
+    public void A_flag_is_true_or_false(string query, bool expected) => Assert.Equal(expected, new QueryParameters(query).Flag("f"));
+
+    [Theory]
+    [InlineData("?f=maybe")]
+    [InlineData("?f=1")]
+    [InlineData("?f=true%20")]
+    public void A_flag_that_is_neither_is_refused(string query) =>
+        Assert.Contains("'f'", Assert.Throws<RefusedException>(() => new QueryParameters(query).Flag("f")).Message, StringComparison.Ordinal);
+
     [Fact]
     public void Unescaping_says_when_the_destination_is_too_short()
     {

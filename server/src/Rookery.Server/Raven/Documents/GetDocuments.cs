@@ -42,7 +42,14 @@ internal sealed class GetDocuments(ServerContext context)
             return AnswerOneAsync(http, database, id);
         }
 
-        return ids == 0 ? ListDocuments.AnswerAsync(http, database) : AnswerAsync(http, database, ReadIds(http));
+        if (ids > 0)
+        {
+            return AnswerAsync(http, database, ReadIds(http));
+        }
+
+        return ReadIncludes(http).IsEmpty
+            ? ListDocuments.AnswerAsync(http, database)
+            : throw RefusedException.NotSupported("The parameter 'include' of GET docs is supported by this version beside 'id' only.");
     }
 
     /// <summary>POST docs: the ids are in the body, because they are too long for a URL.</summary>
@@ -197,7 +204,7 @@ internal sealed class GetDocuments(ServerContext context)
     private static List<string> ReadIds(ReadOnlySpan<byte> body) =>
         JsonBody.Read(body, static (ref Utf8JsonReader json) =>
         {
-            var ids = new List<string>();
+            List<string>? ids = null;
             JsonBody.ForEachMember(ref json, (string name, ref Utf8JsonReader value) =>
             {
                 if (name is "Ids")
@@ -209,7 +216,7 @@ internal sealed class GetDocuments(ServerContext context)
                     value.Skip();
                 }
             });
-            return ids;
+            return ids ?? throw RefusedException.BadRequest("The body must be {\"Ids\":[…]}: POST docs reads documents. PUT docs?id=… stores one.");
         });
 
     private static IncludePaths ReadIncludes(HttpContext http)

@@ -21,7 +21,7 @@ internal sealed class QueryRequest
         catch (Exception malformed) when (malformed is JsonException or InvalidOperationException)
         {
             // Parameters are read again by the query's text; half a surrogate pair in one is found only then.
-            throw RefusedException.BadRequest($"The body of the query is not valid JSON: {malformed.Message}");
+            throw JsonBody.Malformed("The body of the query", malformed);
         }
     }
 
