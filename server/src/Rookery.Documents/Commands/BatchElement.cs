@@ -174,6 +174,14 @@ internal sealed class BatchElement(DocumentParser parser, BatchWriter writer, in
         }
 
         byte next = scanner.Peek();
+        if (member.SequenceEqual("ForceRevisionCreationStrategy"u8) && next != (byte)'n')
+        {
+            int start = scanner.Position;
+            return scanner.TryReadString(out JsonSlice strategy)
+                && (scanner.Text(strategy).SequenceEqual("None"u8)
+                    || Refuse(InputErrorCode.NotSupported, scanner, start, "Batch: ForceRevisionCreationStrategy is not supported, because there are no revisions", "Leave it out"));
+        }
+
         if (member.SequenceEqual("CreateIfMissing"u8))
         {
             createIfMissingAt = next == (byte)'n' ? -1 : scanner.Position;

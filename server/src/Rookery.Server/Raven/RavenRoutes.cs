@@ -27,7 +27,8 @@ public static class RavenRoutes
         MapBulkInsert(routes, context, operations);
         MapChanges(routes, context, operations);
         routes.Map(Database + "{**rest}", RavenRoute.OnDatabase(context, UnsupportedRoutes.OnDatabaseAsync));
-        routes.Map("/admin/{**rest}", RavenRoute.OnServer(UnsupportedRoutes.OnServerAsync));
+        // Not MapFallback, whose pattern leaves out paths with a dot in their last segment: they would be 404 without a body.
+        routes.Map("/{**rest}", RavenRoute.OnServer(UnsupportedRoutes.OnServerAsync));
     }
 
     private static void MapServer(IEndpointRouteBuilder routes, ServerContext context)

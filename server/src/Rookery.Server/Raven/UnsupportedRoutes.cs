@@ -6,42 +6,86 @@ namespace Rookery.Server.Raven;
 /// <summary>What RavenDB has and this version has not: refused by name with 501, never 404, which its clients read as "no result".</summary>
 internal static class UnsupportedRoutes
 {
-    private static readonly (string Path, string Feature)[] Features =
+    private static readonly (string Path, string Feature)[] OfDatabase =
     [
-        ("queries", "change by query"),
         ("indexes", "indexes"),
         ("admin/indexes", "indexes"),
+        ("admin/sorters", "custom sorters"),
+        ("admin/analyzers", "custom analyzers"),
         ("attachments", "attachments"),
+        ("admin/attachments", "attachments"),
         ("counters", "counters"),
         ("timeseries", "time series"),
+        ("admin/timeseries", "time series"),
         ("revisions", "revisions"),
         ("admin/revisions", "revisions"),
         ("cmpxchg", "compare-exchange"),
         ("subscriptions", "data subscriptions"),
-        ("smuggler", "smuggler export and import"),
+        ("smuggler", "smuggler export and import (there is import and export of NDJSON)"),
+        ("admin/smuggler", "smuggler export and import (there is import and export of NDJSON)"),
         ("admin/expiration", "configuration of expiration (documents with @expires always end on time)"),
         ("admin/refresh", "refresh of documents"),
-        ("admin/backup", "periodic backup"),
+        ("admin/data-archival", "archival of documents"),
+        ("admin/documents-compression", "configuration of compression (documents are always compressed)"),
+        ("admin/schema-validation", "schema validation"),
+        ("admin/transactions", "recording of transactions"),
+        ("admin/backup", "backup over HTTP (there is the command `rookery backup`)"),
+        ("admin/periodic-backup", "periodic backup"),
+        ("admin/backup-task", "periodic backup"),
+        ("admin/connection-strings", "connection strings"),
+        ("admin/etl", "ETL"),
         ("etl", "ETL"),
+        ("admin/queue-sink", "queue sinks"),
+        ("admin/ai", "AI tasks"),
+        ("admin/tasks", "ongoing tasks"),
+        ("tasks", "ongoing tasks"),
+        ("task", "ongoing tasks"),
         ("replication", "replication to other clusters"),
+        ("admin/replication", "replication to other clusters"),
         ("admin/configuration", "configuration of a database"),
+        ("admin/record", "changing the record of a database"),
+    ];
+
+    private static readonly (string Path, string Feature)[] OfServer =
+    [
+        ("admin/certificates", "certificates"),
+        ("admin/compact", "compaction on demand (it goes on by itself)"),
+        ("admin/restore", "restore over HTTP (there is the command `rookery restore`)"),
+        ("admin/backup", "backup over HTTP (there is the command `rookery backup`)"),
+        ("periodic-backup", "periodic backup"),
+        ("admin/configuration", "server-wide configuration"),
+        ("admin/databases", "changing where databases lie and whether they are locked"),
+        ("admin/cluster", "changing the members of a cluster"),
+        ("admin/logs", "configuration of logs"),
+        ("admin/sorters", "custom sorters"),
+        ("admin/analyzers", "custom analyzers"),
+        ("info/remote-task", "data subscriptions"),
+        ("studio", "the Studio"),
     ];
 
     /// <summary>Anything else under /databases/{database}/.</summary>
     public static Task OnDatabaseAsync(HttpContext http, Database database)
     {
         string rest = (string?)http.Request.RouteValues["rest"] ?? "";
-        throw Refuse(http, FeatureOf(rest));
+        bool isQuery = rest.Equals("queries", StringComparison.OrdinalIgnoreCase);
+        throw Refuse(http, isQuery ? OfQueries(http.Request.Method) : FeatureOf(OfDatabase, rest));
     }
 
-    /// <summary>Anything else of the server's dialect.</summary>
-    public static Task OnServerAsync(HttpContext http) => throw Refuse(http, feature: null);
+    /// <summary>Anything else.</summary>
+    public static Task OnServerAsync(HttpContext http) => throw Refuse(http, FeatureOf(OfServer, http.Request.Path.Value.AsSpan().TrimStart('/')));
 
-    private static string? FeatureOf(string path)
+    private static string OfQueries(string method) => method.ToUpperInvariant() switch
     {
-        foreach (var (prefix, feature) in Features)
+        "PATCH" => "patch by query",
+        "DELETE" => "delete by query",
+        _ => "queries in the URL (send them in the body of a POST)",
+    };
+
+    private static string? FeatureOf((string Path, string Feature)[] features, ReadOnlySpan<char> path)
+    {
+        foreach (var (prefix, feature) in features)
         {
-            if (path.Equals(prefix, StringComparison.OrdinalIgnoreCase) || path.StartsWith(prefix + "/", StringComparison.OrdinalIgnoreCase))
+            if (path.StartsWith(prefix, StringComparison.OrdinalIgnoreCase) && (path.Length == prefix.Length || path[prefix.Length] == '/'))
             {
                 return feature;
             }
@@ -51,5 +95,7 @@ internal static class UnsupportedRoutes
     }
 
     private static RefusedException Refuse(HttpContext http, string? feature) => RefusedException.NotSupported(
-        $"{http.Request.Method} {http.Request.Path}: {(feature is null ? "this route" : "the feature '" + feature + "'")} is not supported by this version; GET /help lists what is.");
+        feature is null
+            ? $"{http.Request.Method} {http.Request.Path} is not supported by this version; GET /help lists what is."
+            : $"{http.Request.Method} {http.Request.Path}: {feature}: this feature is not supported by this version; GET /help lists what is.");
 }

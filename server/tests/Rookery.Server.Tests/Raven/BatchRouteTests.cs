@@ -83,6 +83,22 @@ public sealed class BatchRouteTests(RunningServer server) : IClassFixture<Runnin
     }
 
     [Fact]
+    public async Task A_revision_that_a_put_asks_for_is_refused()
+    {
+        string db = await server.CreateDatabaseAsync();
+        (await server.SendAsync("POST", db + "/bulk_docs", """{"Commands":[{"Id":"a","Document":{},"ForceRevisionCreationStrategy":"Before","Type":"PUT"}]}""")).IsRefusal(501, "ForceRevisionCreationStrategy");
+        Assert.Equal(201, (await server.SendAsync("POST", db + "/bulk_docs", """{"Commands":[{"Id":"a","Document":{},"ForceRevisionCreationStrategy":"None","Type":"PUT"}]}""")).Status);
+    }
+
+    [Fact]
+    public async Task A_batch_in_parts_is_refused_because_of_its_attachments()
+    {
+        string db = await server.CreateDatabaseAsync();
+        string body = "--x\r\nContent-Disposition: form-data; name=\"main\"\r\n\r\n{\"Commands\":[]}\r\n--x--\r\n";
+        (await server.SendAsync("POST", db + "/bulk_docs", body, ("Content-Type", "multipart/form-data; boundary=x"))).IsRefusal(501, "attachments");
+    }
+
+    [Fact]
     public async Task Lazy_reads_are_bounded_in_number_and_length()
     {
         string db = await server.CreateDatabaseAsync();
@@ -115,15 +131,21 @@ public sealed class BatchRouteTests(RunningServer server) : IClassFixture<Runnin
               {"Url":"{{{db}}}/docs","Query":"?&id=b","Method":null,"Headers":{}},
               {"Url":"{{{db}}}/queries","Query":"?queryHash=1","Method":"POST","Headers":{},"Content":"{\"Query\":\"from @all_docs\"}"},
               {"Url":"{{{db}}}/queries","Query":"","Method":"POST","Content":"{\"Query\":\"from A where x = 1\"}"},
-              {"Url":"{{{db}}}/attachments","Query":"?id=a","Method":"GET"}]}
+              {"Url":"{{{db}}}/attachments","Query":"?id=a","Method":"GET"},
+              {"Url":"{{{db}}}/queries","Query":"?query=from+A","Method":"GET"},
+              {"Url":"{{{db}}}/queries","Method":"POST","Content":{"Query":"from @all_docs","QueryParameters":{"p":[1,{"x":null}] } }},
+              {"Url":"{{{db}}}/docs","Method":"POST","Content":{"Ids":["a"]}}]}
             """);
         Assert.Equal(200, answer.Status);
         var results = answer.Json.GetProperty("Results").EnumerateArray().ToArray();
-        Assert.Equal([200, 404, 200, 501, 501], results.Select(result => result.GetProperty("StatusCode").GetInt32()));
+        Assert.Equal([200, 404, 200, 501, 501, 501, 200, 200], results.Select(result => result.GetProperty("StatusCode").GetInt32()));
         Assert.Equal(1, results[0].GetProperty("Result").GetProperty("Results")[0].GetProperty("x").GetInt32());
         Assert.StartsWith("\"A:", results[0].GetProperty("Headers").GetProperty("ETag").GetString(), StringComparison.Ordinal);
         Assert.Equal(System.Text.Json.JsonValueKind.Null, results[1].GetProperty("Result").GetProperty("Results")[0].ValueKind);
         Assert.Equal(1, results[2].GetProperty("Result").GetProperty("TotalResults").GetInt32());
+        Assert.Contains("POST of its queries", results[5].GetProperty("Result").GetProperty("Message").GetString(), StringComparison.Ordinal);
+        Assert.Equal(1, results[6].GetProperty("Result").GetProperty("TotalResults").GetInt32());
+        Assert.Equal(1, results[7].GetProperty("Result").GetProperty("Results")[0].GetProperty("x").GetInt32());
         string tag = results[0].GetProperty("Headers").GetProperty("ETag").GetString()!;
         var again = await server.SendAsync("POST", db + "/multi_get", $$$"""{"Requests":[{"Url":"{{{db}}}/docs","Query":"?id=a","Method":"GET","Headers":{"If-None-Match":{{{System.Text.Json.JsonSerializer.Serialize(tag)}}}}}]}""");
         Assert.Equal(304, again.Json.GetProperty("Results")[0].GetProperty("StatusCode").GetInt32());

@@ -27,6 +27,34 @@ public sealed class DatabaseRouteTests(RunningServer server) : IClassFixture<Run
     }
 
     [Theory]
+    [InlineData("""{"DatabaseNames":["NAME"],"HardDelete":false}""", 501, "HardDelete")]
+    [InlineData("""{"DatabaseNames":["NAME"],"HardDelete":"yes"}""", 400, "HardDelete")]
+    [InlineData("""{"DatabaseNames":["NAME"],"HardDelete":true,"FromNodes":["B"]}""", 501, "FromNodes")]
+    public async Task A_database_is_not_deleted_otherwise_than_asked(string body, int status, string named)
+    {
+        string db = await server.CreateDatabaseAsync();
+        (await server.SendAsync("DELETE", "/admin/databases", body.Replace("NAME", db["/databases/".Length..], StringComparison.Ordinal))).IsRefusal(status, named);
+        Assert.Equal(0, await server.CountAsync(db));
+    }
+
+    [Theory]
+    [InlineData("""{"Encrypted":true}""", "Encrypted")]
+    [InlineData("""{"Revisions":{"Default":{"Disabled":false}}}""", "Revisions")]
+    [InlineData("""{"Indexes":{"A":{"Maps":[[{}]]}},"Settings":{}}""", "Indexes")]
+    public async Task A_record_with_features_that_are_not_here_is_refused_by_name(string record, string named)
+    {
+        (await server.SendAsync("PUT", "/admin/databases?name=featured", record)).IsRefusal(501, named);
+        (await server.SendAsync("GET", "/databases/featured/stats")).IsRefusal(503, "featured");
+    }
+
+    [Fact]
+    public async Task A_record_with_empty_members_is_taken()
+    {
+        var created = await server.SendAsync("PUT", "/admin/databases?name=plain", """{"DatabaseName":"plain","Encrypted":false,"Indexes":{},"RavenEtls":[],"Revisions":null,"Topology":{"Members":[]} }""");
+        Assert.Equal(201, created.Status);
+    }
+
+    [Theory]
     [InlineData("GET", "/databases/nope/docs?id=a")]
     [InlineData("PUT", "/databases/nope/docs?id=a")]
     [InlineData("POST", "/databases/nope/bulk_insert")]
@@ -160,8 +188,17 @@ public sealed class DatabaseRouteTests(RunningServer server) : IClassFixture<Run
     [InlineData("PUT", "/cmpxchg?key=k", "compare-exchange")]
     [InlineData("PUT", "/subscriptions", "subscriptions")]
     [InlineData("POST", "/smuggler/export", "smuggler")]
-    [InlineData("DELETE", "/queries", "by query")]
-    [InlineData("PATCH", "/queries", "by query")]
+    [InlineData("DELETE", "/queries", "delete by query")]
+    [InlineData("PATCH", "/queries", "patch by query")]
+    [InlineData("GET", "/queries?query=from+A", "queries in the URL")]
+    [InlineData("OPTIONS", "/queries", "queries in the URL")]
+    [InlineData("GET", "/docs?startsWith=a&include=b", "include")]
+    [InlineData("GET", "/docs?startsWith=a&counter=b", "counter")]
+    [InlineData("DELETE", "/attachments?id=a&name=f", "attachments")]
+    [InlineData("GET", "/attachments?id=a&name=f.png", "attachments")]
+    [InlineData("POST", "/admin/tasks/state?key=1", "ongoing tasks")]
+    [InlineData("POST", "/admin/revisions/config/enforce", "revisions")]
+    [InlineData("GET", "/no/such/route.html", "not supported")]
     [InlineData("GET", "/docs?id=a&counter=x&include=b", "counter")]
     [InlineData("GET", "/no/such/route", "not supported")]
     [InlineData("TRACE", "/docs", "not supported")]
@@ -171,6 +208,11 @@ public sealed class DatabaseRouteTests(RunningServer server) : IClassFixture<Run
     [Theory]
     [InlineData("POST", "/admin/backup/database")]
     [InlineData("GET", "/admin/certificates")]
+    [InlineData("GET", "/info/remote-task/tcp?database=a")]
+    [InlineData("GET", "/studio/index.html")]
+    [InlineData("POST", "/livez")]
+    [InlineData("GET", "/periodic-backup/status?name=a")]
+    [InlineData("PUT", "/admin/databases/node?name=a&node=B")]
     public async Task So_are_routes_of_the_server(string method, string path) =>
         (await server.SendAsync(method, path, method is "POST" ? "{}" : null)).IsRefusal(501, "not supported");
 }

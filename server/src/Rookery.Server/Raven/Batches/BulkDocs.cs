@@ -16,6 +16,7 @@ internal sealed class BulkDocs(ServerContext context)
     public async Task HandleAsync(HttpContext http, Database database)
     {
         CheckWaits(new QueryParameters(http), context.Options.NodeTag);
+        RefuseAttachments(http);
         ParsedBatch batch;
         BodyMemory.Lease? room;
         using (var body = await RequestBody.ReadAsync(http, context.Options.BatchBytesLimit, context.Bodies, untilAnswered: true))
@@ -110,6 +111,15 @@ internal sealed class BulkDocs(ServerContext context)
         if (parameters.Text("waitForSpecificIndex") is { Length: > 0 } index)
         {
             throw RefusedException.NotSupported($"waitForSpecificIndex={index}: indexes are not supported by this version. Nothing was stored.");
+        }
+    }
+
+    // Clients send a batch in parts when attachments come with it, and only then.
+    private static void RefuseAttachments(HttpContext http)
+    {
+        if (http.Request.ContentType?.StartsWith("multipart/", StringComparison.OrdinalIgnoreCase) == true)
+        {
+            throw RefusedException.NotSupported("Attachments are not supported by this version. Nothing of the batch was stored; send it without AttachmentPUT commands.");
         }
     }
 

@@ -12,7 +12,14 @@ internal sealed class DatabaseRoutes(ServerContext context)
 {
     private const int BodyBytes = 1 << 20;
 
-    /// <summary>PUT admin/databases?name=…. Settings that this version does not know are ignored, as are their names; encrypted databases are refused.</summary>
+    // What a record may ask for that would change what the database does with documents.
+    private static readonly string[] Unsupported =
+    [
+        "Encrypted", "Disabled", "Sharding", "Indexes", "AutoIndexes", "Sorters", "Analyzers", "Revisions", "RevisionsForConflicts", "TimeSeries", "Refresh", "DataArchival",
+        "PeriodicBackups", "ExternalReplications", "SinkPullReplications", "HubPullReplications", "RavenEtls", "SqlEtls", "ElasticSearchEtls", "OlapEtls", "QueueEtls", "SnowflakeEtls", "QueueSinks",
+    ];
+
+    /// <summary>PUT admin/databases?name=…. Settings that this version does not know are ignored, as are their names; features that it has not are refused.</summary>
     public async Task CreateAsync(HttpContext http)
     {
         IdempotencyHeader.Refuse(http, "admin/databases", "a repetition is answered with 409");
@@ -173,9 +180,9 @@ internal sealed class DatabaseRoutes(ServerContext context)
         string? found = name;
         JsonBody.ForEachMember(ref json, (string member, ref Utf8JsonReader value) =>
         {
-            if (member is "Encrypted" && value.TokenType == JsonTokenType.True)
+            if (Array.IndexOf(Unsupported, member) >= 0 && !IsEmpty(ref value))
             {
-                throw RefusedException.NotSupported("Encrypted databases are not supported by this version. The database was not created.");
+                throw RefusedException.NotSupported($"'{member}' in the record of a database is not supported by this version. The database was not created; create it without.");
             }
 
             if (member is "DatabaseName" && string.IsNullOrEmpty(found))
@@ -188,18 +195,47 @@ internal sealed class DatabaseRoutes(ServerContext context)
         return found;
     });
 
+    // Clients write every member of a record, most of them empty.
+    private static bool IsEmpty(ref Utf8JsonReader value)
+    {
+        switch (value.TokenType)
+        {
+            case JsonTokenType.Null or JsonTokenType.False:
+                return true;
+            case JsonTokenType.StartObject or JsonTokenType.StartArray:
+                int depth = value.CurrentDepth;
+                bool isEmpty = value.Read() && value.TokenType is JsonTokenType.EndObject or JsonTokenType.EndArray;
+                while (value.CurrentDepth > depth)
+                {
+                    value.Read();
+                }
+
+                return isEmpty;
+            default:
+                return false;
+        }
+    }
+
     private static List<string> ReadNames(ReadOnlySpan<byte> body) => JsonBody.Read(body, static (ref Utf8JsonReader json) =>
     {
         var names = new List<string>();
         JsonBody.ForEachMember(ref json, (string member, ref Utf8JsonReader value) =>
         {
-            if (member is "DatabaseNames")
+            switch (member)
             {
-                names = JsonBody.ReadTexts(ref value, member);
-            }
-            else
-            {
-                value.Skip();
+                case "DatabaseNames":
+                    names = JsonBody.ReadTexts(ref value, member);
+                    break;
+                // The Node client leaves it out unless it is told otherwise, and then means no more than "delete".
+                case "HardDelete" when value.TokenType == JsonTokenType.False:
+                    throw RefusedException.NotSupported("\"HardDelete\":false is not supported by this version: a database is always deleted with its files. Nothing was deleted; say true, or leave it out.");
+                case "HardDelete" when value.TokenType is not (JsonTokenType.True or JsonTokenType.Null):
+                    throw RefusedException.BadRequest("'HardDelete' must be true.");
+                case "FromNodes" when value.TokenType == JsonTokenType.StartArray && JsonBody.ReadTexts(ref value, member).Count > 0:
+                    throw RefusedException.NotSupported("'FromNodes' is not supported by this version: a database is deleted from all nodes. Nothing was deleted.");
+                default:
+                    value.Skip();
+                    break;
             }
         });
         return names;
