@@ -28,8 +28,8 @@ internal sealed class BrowserGuard(IPAddress listens)
             return $"A page of {headers.Origin} asked, and pages of others may not use this node, because it has no credentials.";
         }
 
-        // Sent by browsers, and not for scripts to change. Following a link is no harm.
-        bool isForeign = headers["Sec-Fetch-Site"].ToString() is "cross-site" && headers["Sec-Fetch-Mode"].ToString() is not "navigate";
+        // Sent by browsers, and not for scripts to change; "same-site" is another port of this machine, and some requests of such a page carry no Origin. Following a link is no harm.
+        bool isForeign = headers["Sec-Fetch-Site"].ToString() is "cross-site" or "same-site" && headers["Sec-Fetch-Mode"].ToString() is not "navigate";
         return isForeign ? "A page of another site asked, and pages of others may not use this node, because it has no credentials." : null;
     }
 

@@ -22,7 +22,7 @@ internal sealed class RequestGate(ServerContext context, RequestDelegate next)
         long begun = context.Metrics.Begin(needsDocuments);
         http.Response.Headers["Raven-Server-Version"] = "7.2.0.0";
         var handling = Answer(http, endpoint, needsDocuments);
-        if (handling.IsCompletedSuccessfully && http.Response.StatusCode != StatusCodes.Status405MethodNotAllowed)
+        if (handling.IsCompletedSuccessfully)
         {
             context.Metrics.End(route, begun, http.Response.StatusCode);
             return Task.CompletedTask;
@@ -63,10 +63,6 @@ internal sealed class RequestGate(ServerContext context, RequestDelegate next)
         try
         {
             await handling;
-            if (http.Response.StatusCode == StatusCodes.Status405MethodNotAllowed)
-            {
-                await RefuseUnknownRouteAsync(http);
-            }
         }
         catch (OperationCanceledException) when (http.RequestAborted.IsCancellationRequested || context.Stopping.IsCancellationRequested)
         {
@@ -99,13 +95,6 @@ internal sealed class RequestGate(ServerContext context, RequestDelegate next)
             context.Metrics.End(route, begun, http.Response.StatusCode);
         }
     }
-
-    /// <summary>The answer of last resort. RavenDB's clients read 404 as "no result", so what we do not know is 501.</summary>
-    public static Task RefuseUnknownRouteAsync(HttpContext http) => ErrorAnswer.WriteAsync(
-        http,
-        StatusCodes.Status501NotImplemented,
-        ErrorAnswer.NotSupported,
-        $"{http.Request.Method} {http.Request.Path} is not supported by this version; GET /help lists what is.");
 
     private static string Explain(BadHttpRequestException refused, HttpContext http) => refused.StatusCode switch
     {

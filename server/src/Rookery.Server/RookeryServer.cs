@@ -30,7 +30,6 @@ public static class RookeryServer
         var routes = app.MapGroup(string.Empty);
         ((IEndpointConventionBuilder)routes).Add(endpoint => Count(endpoint, context.Metrics));
         MapRoutes(routes, context);
-        routes.MapFallback(RequestGate.RefuseUnknownRouteAsync);
         return app;
     }
 

@@ -1,5 +1,7 @@
+using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.Http;
 using Microsoft.AspNetCore.Http.Features;
+using Microsoft.AspNetCore.Routing;
 using Microsoft.AspNetCore.Server.Kestrel.Core;
 using Microsoft.AspNetCore.Server.Kestrel.Core.Features;
 
@@ -14,6 +16,14 @@ public sealed class WithoutData
     private WithoutData()
     {
     }
+}
+
+/// <summary>How such routes are mapped.</summary>
+internal static class WithoutDataRoutes
+{
+    /// <summary>Answers GET with <paramref name="handler"/>, and HEAD with its status and headers: watchdogs and load balancers ask that way.</summary>
+    public static void MapWithoutData(this IEndpointRouteBuilder routes, string pattern, RequestDelegate handler) =>
+        routes.MapMethods(pattern, [HttpMethods.Get, HttpMethods.Head], handler).WithMetadata(WithoutData.Instance);
 }
 
 /// <summary>

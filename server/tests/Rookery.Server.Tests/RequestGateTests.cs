@@ -43,6 +43,20 @@ public sealed class RequestGateTests : IAsyncLifetime
         Assert.Equal(HttpStatusCode.OK, (await client.GetAsync(path)).StatusCode);
 
     [Theory]
+    [InlineData("/livez", HttpStatusCode.OK)]
+    [InlineData("/readyz", HttpStatusCode.ServiceUnavailable)]
+    [InlineData("/readyz?verbose", HttpStatusCode.ServiceUnavailable)]
+    [InlineData("/metrics", HttpStatusCode.OK)]
+    [InlineData("/debug/io", HttpStatusCode.OK)]
+    [InlineData("/help", HttpStatusCode.OK)]
+    [InlineData("/", HttpStatusCode.OK)]
+    public async Task They_answer_HEAD_too(string path, HttpStatusCode status)
+    {
+        using var request = new HttpRequestMessage(HttpMethod.Head, path);
+        Assert.Equal(status, (await client.SendAsync(request)).StatusCode);
+    }
+
+    [Theory]
     [InlineData("/databases/any/docs?id=a")]
     [InlineData("/no/such/route")]
     public async Task Everything_else_is_refused_with_the_sentence_in_the_clients_error_shape(string path)
@@ -64,6 +78,7 @@ public sealed class RequestGateTests : IAsyncLifetime
     [InlineData("localhost:8080", "Origin", "http://localhost:3000", HttpStatusCode.Forbidden)]
     [InlineData("localhost:8080", "Origin", "null", HttpStatusCode.Forbidden)]
     [InlineData("localhost:8080", "Sec-Fetch-Site", "cross-site", HttpStatusCode.Forbidden)]
+    [InlineData("localhost:8080", "Sec-Fetch-Site", "same-site", HttpStatusCode.Forbidden)]
     [InlineData("localhost:8080", "Sec-Fetch-Site", "same-origin", HttpStatusCode.OK)]
     [InlineData("LOCALHOST:8080", "Origin", "http://localhost:8080", HttpStatusCode.OK)]
     [InlineData("127.0.0.1:8080", "Accept", "*/*", HttpStatusCode.OK)]

@@ -1,6 +1,5 @@
 using System.Globalization;
 using System.Text.Json;
-using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.Http;
 using Microsoft.AspNetCore.Routing;
 using Rookery.Disk;
@@ -20,7 +19,7 @@ internal static class DebugIoRoute
     private const int MostSpans = 4096;
 
     public static void Map(IEndpointRouteBuilder routes, ServerContext context) =>
-        routes.MapGet("/debug/io", http => AnswerAsync(http, context)).WithMetadata(WithoutData.Instance);
+        routes.MapWithoutData("/debug/io", http => AnswerAsync(http, context));
 
     private static async Task AnswerAsync(HttpContext http, ServerContext context)
     {

@@ -1,5 +1,4 @@
 using System.Text.Json;
-using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.Http;
 using Microsoft.AspNetCore.Routing;
 
@@ -10,8 +9,8 @@ internal static class HealthRoutes
 {
     public static void Map(IEndpointRouteBuilder routes, ServerContext context)
     {
-        routes.MapGet("/livez", static http => http.Response.WriteAsync("ok\n")).WithMetadata(WithoutData.Instance);
-        routes.MapGet("/readyz", http => AnswerReadyAsync(http, context)).WithMetadata(WithoutData.Instance);
+        routes.MapWithoutData("/livez", static http => http.Response.WriteAsync("ok\n"));
+        routes.MapWithoutData("/readyz", http => AnswerReadyAsync(http, context));
     }
 
     private static Task AnswerReadyAsync(HttpContext http, ServerContext context)

@@ -1,6 +1,5 @@
 using System.Net;
 using System.Text;
-using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.Http;
 using Microsoft.AspNetCore.Routing;
 
@@ -17,9 +16,9 @@ internal static class HelpRoutes
 
     public static void Map(IEndpointRouteBuilder routes, ServerContext context)
     {
-        routes.MapGet("/", http => AnswerFrontPageAsync(http, context)).WithMetadata(WithoutData.Instance);
-        routes.MapGet("/help", AnswerListAsync).WithMetadata(WithoutData.Instance);
-        routes.MapGet("/help/{**path}", AnswerPageAsync).WithMetadata(WithoutData.Instance);
+        routes.MapWithoutData("/", http => AnswerFrontPageAsync(http, context));
+        routes.MapWithoutData("/help", AnswerListAsync);
+        routes.MapWithoutData("/help/{**path}", AnswerPageAsync);
     }
 
     private static Task AnswerFrontPageAsync(HttpContext http, ServerContext context)

@@ -1,5 +1,4 @@
 using System.Globalization;
-using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.Http;
 using Microsoft.AspNetCore.Routing;
 using Rookery.Disk;
@@ -13,11 +12,11 @@ internal static class MetricsRoute
     private static readonly double[] Quantiles = [0.5, 0.99, 0.999];
 
     public static void Map(IEndpointRouteBuilder routes, ServerContext context) =>
-        routes.MapGet("/metrics", http =>
+        routes.MapWithoutData("/metrics", http =>
         {
             http.Response.ContentType = "text/plain; version=0.0.4; charset=utf-8";
             return http.Response.WriteAsync(Collect(context), http.RequestAborted);
-        }).WithMetadata(WithoutData.Instance);
+        });
 
     private static string Collect(ServerContext context)
     {
