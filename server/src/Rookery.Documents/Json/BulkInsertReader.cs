@@ -102,6 +102,23 @@ public sealed class BulkInsertReader : IDisposable
         }
     }
 
+    /// <summary>Whether only white space follows the closing bracket in what was fed; ask it for each chunk from the one with the bracket on.</summary>
+    /// <param name="error">What follows, when it is more.</param>
+    public bool IsFollowedByNothing(out InputError error)
+    {
+        ReadOnlySpan<byte> rest = chunk.Span[position..];
+        int at = rest.IndexOfAnyExcept(" \t\r\n"u8);
+        error = at < 0
+            ? default
+            : new InputError(
+                InputErrorCode.UnexpectedCharacter,
+                "Something follows the closing bracket of the bulk insert",
+                new InputPlace(chunkOffset + position + at, Element: ElementCount),
+                "End the body there; the documents before it are stored");
+        position = at < 0 ? chunk.Length : position + at;
+        return at < 0;
+    }
+
     /// <summary>Says why a stream that ended here, before its closing bracket, is refused.</summary>
     public InputError Truncated() => new(
         InputErrorCode.UnexpectedEnd,

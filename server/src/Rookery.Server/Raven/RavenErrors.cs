@@ -10,21 +10,7 @@ internal static class RavenErrors
     /// <summary>Answers with a rejected command or read.</summary>
     public static Task WriteAsync(HttpContext http, Rejection rejection)
     {
-        var (status, type) = rejection.Kind switch
-        {
-            RejectionKind.ConcurrencyConflict => (StatusCodes.Status409Conflict, RavenType.Concurrency),
-            RejectionKind.DatabaseExists => (StatusCodes.Status409Conflict, RavenType.Concurrency),
-            RejectionKind.DatabaseMissing => (StatusCodes.Status503ServiceUnavailable, RavenType.DatabaseDoesNotExist),
-            RejectionKind.PatchFailed => (StatusCodes.Status400BadRequest, RavenType.PatchFailed),
-            RejectionKind.TooLarge => (StatusCodes.Status413PayloadTooLarge, RavenType.BadRequest),
-            RejectionKind.Invalid => (StatusCodes.Status400BadRequest, RavenType.BadRequest),
-            RejectionKind.IdempotencyKeyReused => (StatusCodes.Status422UnprocessableEntity, RavenType.BadRequest),
-            RejectionKind.Overloaded => (StatusCodes.Status429TooManyRequests, RavenType.RavenException),
-            RejectionKind.InsufficientSpace => (StatusCodes.Status507InsufficientStorage, RavenType.RavenException),
-            RejectionKind.NoLeader => (StatusCodes.Status503ServiceUnavailable, RavenType.NoLeader),
-            RejectionKind.OutcomeUnknown => (StatusCodes.Status500InternalServerError, RavenType.RavenException),
-            _ => (StatusCodes.Status503ServiceUnavailable, RavenType.RavenException),
-        };
+        var (status, type) = Of(rejection.Kind);
         if (rejection.Kind == RejectionKind.Overloaded)
         {
             http.Response.Headers.RetryAfter = "1";
@@ -37,6 +23,13 @@ internal static class RavenErrors
         }
 
         return ErrorAnswer.WriteAsync(http, status, type, rejection.Message);
+    }
+
+    /// <summary>A rejected command within a request that ends otherwise.</summary>
+    public static RefusedException Refuse(Rejection rejection)
+    {
+        var (status, type) = Of(rejection.Kind);
+        return new RefusedException(status, type, rejection.Message);
     }
 
     /// <summary>Answers with bytes that were refused.</summary>
@@ -57,6 +50,22 @@ internal static class RavenErrors
             RavenType.DatabaseDoesNotExist,
             $"There is no database '{name}' on this node. Create it with PUT /admin/databases?name={Uri.EscapeDataString(name)}.");
     }
+
+    private static (int Status, string Type) Of(RejectionKind kind) => kind switch
+    {
+        RejectionKind.ConcurrencyConflict => (StatusCodes.Status409Conflict, RavenType.Concurrency),
+        RejectionKind.DatabaseExists => (StatusCodes.Status409Conflict, RavenType.Concurrency),
+        RejectionKind.DatabaseMissing => (StatusCodes.Status503ServiceUnavailable, RavenType.DatabaseDoesNotExist),
+        RejectionKind.PatchFailed => (StatusCodes.Status400BadRequest, RavenType.PatchFailed),
+        RejectionKind.TooLarge => (StatusCodes.Status413PayloadTooLarge, RavenType.BadRequest),
+        RejectionKind.Invalid => (StatusCodes.Status400BadRequest, RavenType.BadRequest),
+        RejectionKind.IdempotencyKeyReused => (StatusCodes.Status422UnprocessableEntity, RavenType.BadRequest),
+        RejectionKind.Overloaded => (StatusCodes.Status429TooManyRequests, RavenType.RavenException),
+        RejectionKind.InsufficientSpace => (StatusCodes.Status507InsufficientStorage, RavenType.RavenException),
+        RejectionKind.NoLeader => (StatusCodes.Status503ServiceUnavailable, RavenType.NoLeader),
+        RejectionKind.OutcomeUnknown => (StatusCodes.Status500InternalServerError, RavenType.RavenException),
+        _ => (StatusCodes.Status503ServiceUnavailable, RavenType.RavenException),
+    };
 
     // A header takes visible ASCII only.
     private static void NameMissingDatabase(HttpContext http, string name) => http.Response.Headers["Database-Missing"] = Uri.EscapeDataString(name);

@@ -1,3 +1,4 @@
+using System.IO.Pipelines;
 using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.Http;
 using Microsoft.AspNetCore.Routing;
@@ -21,26 +22,49 @@ internal static class ImportRoute
         IdempotencyHeader.Refuse(http, "import", "it is stored in parts, and a repetition overwrites each document that has an id");
         using var import = new NdjsonImport(database, context.Node.Consensus, context.Time);
         var report = new ImportReport(http, context.Time, import);
-        var body = http.Request.BodyReader;
+        var body = GzipBody.Open(http);
+        try
+        {
+            await ReadAsync(body.Reader, import, report, http.RequestAborted);
+            await body.CompleteAsync();
+        }
+        catch (InvalidDataException)
+        {
+            await import.FlushAsync(http.RequestAborted);
+            await import.DurableAsync();
+            import.Break($"The gzip of the import is damaged or cut off behind line {import.Line}.");
+        }
+
+        await report.EndAsync();
+    }
+
+    private static async Task ReadAsync(PipeReader body, NdjsonImport import, ImportReport report, CancellationToken cancellation)
+    {
         bool complete = false;
         while (!complete)
         {
-            var read = await body.ReadAsync(http.RequestAborted);
-            foreach (var part in read.Buffer)
+            var read = await body.ReadAsync(cancellation);
+            try
             {
-                import.Feed(part);
-                await DrainAsync(import, report, http.RequestAborted);
+                foreach (var part in read.Buffer)
+                {
+                    import.Feed(part);
+                    await DrainAsync(import, report, cancellation);
+                }
+            }
+            finally
+            {
+                // After a failure too: the server reads on behind us, and cannot while this read is open.
+                body.AdvanceTo(read.Buffer.End);
             }
 
-            body.AdvanceTo(read.Buffer.End);
             complete = read.IsCompleted || import.Rejection is not null;
         }
 
         import.Complete();
-        await DrainAsync(import, report, http.RequestAborted);
-        await import.FlushAsync(http.RequestAborted);
+        await DrainAsync(import, report, cancellation);
+        await import.FlushAsync(cancellation);
         await import.DurableAsync();
-        await report.EndAsync();
     }
 
     private static async Task DrainAsync(NdjsonImport import, ImportReport report, CancellationToken cancellation)

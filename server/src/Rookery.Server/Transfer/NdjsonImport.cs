@@ -90,6 +90,9 @@ internal sealed class NdjsonImport : IDisposable
         inFlight = StoreAsync(command, count, cancellation);
     }
 
+    /// <summary>Ends it early, because no more can be read; what was stored stays.</summary>
+    public void Break(string sentence) => Rejection ??= new Rejection(RejectionKind.Invalid, sentence);
+
     /// <summary>Waits until everything proposed is durable.</summary>
     public Task DurableAsync() => inFlight;
 

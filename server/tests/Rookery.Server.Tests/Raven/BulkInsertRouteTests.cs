@@ -49,19 +49,20 @@ public sealed class BulkInsertRouteTests(RunningServer server) : IClassFixture<R
     }
 
     [Theory]
-    [InlineData("""[{"Id":"a","Type":"PUT","Document":{}},{"Id":"b","Type":"PUT","Document":{"x":}}""", "JSON")]
-    [InlineData("""[{"Id":"a","Type":"PUT","Document":{}},{"Id":"b","Type":"PUT","Document":{"x":1,"x":2}}""", "twice")]
-    [InlineData("""[{"Id":"a","Type":"PUT","Document":{}},{"Id":"b","Type":"Counters","Counters":{}}]""", "Counters")]
-    [InlineData("""[{"Id":"a","Type":"PUT","Document":{}},{"Id":"b","Type":"AttachmentPUT","Name":"n","ContentLength":1}x]""", "AttachmentPUT")]
-    [InlineData("""[{"Id":"a","Type":"PUT","Document":{}} {}]""", "")]
-    public async Task A_bad_element_ends_it_and_the_operation_says_why(string body, string named)
+    [InlineData("""[{"Id":"a","Type":"PUT","Document":{}},{"Id":"b","Type":"PUT","Document":{"x":}}""", 400, "JSON")]
+    [InlineData("""[{"Id":"a","Type":"PUT","Document":{}},{"Id":"b","Type":"PUT","Document":{"x":1,"x":2}}""", 400, "twice")]
+    [InlineData("""[{"Id":"a","Type":"PUT","Document":{}},{"Id":"b","Type":"Counters","Counters":{}}]""", 501, "Counters")]
+    [InlineData("""[{"Id":"a","Type":"PUT","Document":{}},{"Id":"b","Type":"AttachmentPUT","Name":"n","ContentLength":1}x]""", 501, "AttachmentPUT")]
+    [InlineData("""[{"Id":"a","Type":"PUT","Document":{}} {}]""", 400, "")]
+    [InlineData("""[{"Id":"a","Type":"PUT","Document":{}}] ]""", 400, "follows")]
+    public async Task A_bad_element_ends_it_and_the_operation_says_why(string body, int status, string named)
     {
         string db = await server.CreateDatabaseAsync();
         long id = await NextIdAsync(db);
         using var stream = await BulkStream.OpenAsync(server, $"{db}/bulk_insert?id={id}", compressed: false);
         await stream.SendAsync(body);
         string answer = await stream.AnswerAsync();
-        Assert.StartsWith("HTTP/1.1 500", answer, StringComparison.Ordinal);
+        Assert.StartsWith($"HTTP/1.1 {status}", answer, StringComparison.Ordinal);
         Assert.Contains("Connection: close", answer, StringComparison.OrdinalIgnoreCase);
         var state = (await server.SendAsync("GET", $"{db}/operations/state?id={id}")).Json;
         Assert.Equal("Faulted", state.GetProperty("Status").GetString());
@@ -80,9 +81,51 @@ public sealed class BulkInsertRouteTests(RunningServer server) : IClassFixture<R
         string db = await server.CreateDatabaseAsync();
         long id = await NextIdAsync(db);
         var answer = await server.SendAsync("POST", $"{db}/bulk_insert?id={id}", """[{"Id":"a","Type":"PUT","Document":{}},{"Id":"b","Ty""");
-        answer.IsRefusal(500, "bracket");
+        answer.IsRefusal(400, "bracket");
         Assert.Equal("Faulted", (await server.SendAsync("GET", $"{db}/operations/state?id={id}")).Json.GetProperty("Status").GetString());
         Assert.Equal(1, await server.CountAsync(db));
+    }
+
+    [Fact]
+    public async Task What_follows_the_bracket_of_a_body_with_a_length_is_refused_however_late_it_comes()
+    {
+        string db = await server.CreateDatabaseAsync();
+        string body = $$"""[{"Id":"a","Type":"PUT","Document":{} }]{{new string(' ', 1 << 20)}}{"Id":"b"}""";
+        (await server.SendAsync("POST", db + "/bulk_insert", body)).IsRefusal(400, "follows");
+        Assert.Equal(201, (await server.SendAsync("POST", db + "/bulk_insert", body[..^10])).Status);
+        Assert.Equal(1, await server.CountAsync(db));
+    }
+
+    [Fact]
+    public async Task A_database_that_goes_meanwhile_ends_it_without_an_error_in_the_log()
+    {
+        string db = await server.CreateDatabaseAsync();
+        using var stream = await BulkStream.OpenAsync(server, $"{db}/bulk_insert?id={await NextIdAsync(db)}", compressed: false);
+        await stream.SendAsync("""[{"Id":"a","Type":"PUT","Document":{} }""");
+        while (await server.CountAsync(db) == 0)
+        {
+            await Task.Yield();
+        }
+
+        await server.SendAsync("DELETE", "/admin/databases", $$"""{"DatabaseNames":["{{db["/databases/".Length..]}}"],"HardDelete":true}""");
+        await stream.SendAsync(""",{"Id":"b","Type":"PUT","Document":{} }""");
+
+        // Its refusal is seen when the next is ready, while the body is read on.
+        long refused = server.Node.Consensus.AppliedIndex;
+        while (server.Node.Consensus.AppliedIndex == refused)
+        {
+            await server.SendAsync("GET", "/livez");
+        }
+
+        await stream.SendAsync(""",{"Id":"c","Type":"PUT","Document":{} }""");
+        Assert.StartsWith("HTTP/1.1 500", await stream.AnswerAsync(), StringComparison.Ordinal);
+        stream.EndSending();
+        while (await stream.AnswerAsync() is not "")
+        {
+            // The rest of the answer, until the server has read all that was sent and hangs up.
+        }
+
+        Assert.True(server.Log.Lines.IsEmpty, string.Join("\n", server.Log.Lines));
     }
 
     [Fact]
@@ -106,6 +149,7 @@ public sealed class BulkInsertRouteTests(RunningServer server) : IClassFixture<R
 
         Assert.Equal("Faulted", (await server.SendAsync("GET", $"{db}/operations/state?id={id}")).Json.GetProperty("Status").GetString());
         Assert.Equal(200, (await server.SendAsync("GET", db + "/stats")).Status);
+        Assert.True(server.Log.Lines.IsEmpty, string.Join("\n", server.Log.Lines));
     }
 
     [Fact]
@@ -175,6 +219,8 @@ public sealed class BulkInsertRouteTests(RunningServer server) : IClassFixture<R
             byte[] head = Encoding.ASCII.GetBytes(bytes.Length.ToString("x", CultureInfo.InvariantCulture) + "\r\n");
             await _client.GetStream().WriteAsync((byte[])[.. head, .. bytes, (byte)'\r', (byte)'\n']);
         }
+
+        public void EndSending() => _client.Client.Shutdown(SocketShutdown.Send);
 
         /// <summary>What the server says first; nothing when it hangs up without a word.</summary>
         public async Task<string> AnswerAsync()

@@ -4,7 +4,6 @@ using System.Net.Http.Headers;
 using System.Text;
 using System.Text.Json;
 using Microsoft.AspNetCore.Builder;
-using Microsoft.Extensions.Logging.Abstractions;
 using Rookery.Disk;
 using Rookery.Documents;
 using Rookery.Simulation;
@@ -20,6 +19,8 @@ public sealed class RunningServer : IAsyncLifetime
 
     public HttpClient Http { get; } = new() { Timeout = TimeSpan.FromSeconds(60) };
 
+    public RecordedLog Log { get; } = new();
+
     public Node Node => _node!;
 
     public Uri Address { get; private set; } = new("http://127.0.0.1");
@@ -29,7 +30,7 @@ public sealed class RunningServer : IAsyncLifetime
         var memory = new MemoryBudget(256 << 20);
         var io = new IoTimeline(TimeProvider.System, "memory");
         _node = Node.Open(new NodeOptions { DataDirectory = "/data", SegmentBytes = 4 << 20 }, new SimulatedDisk(), memory, io, TimeProvider.System);
-        var context = new ServerContext(new ServerOptions { Listen = new IPEndPoint(IPAddress.Loopback, 0) }, TimeProvider.System, NullLogger.Instance, memory, io);
+        var context = new ServerContext(new ServerOptions { Listen = new IPEndPoint(IPAddress.Loopback, 0) }, TimeProvider.System, Log, memory, io);
         context.Readiness.Opened(_node);
         _app = RookeryServer.Build(context);
         await _app.StartAsync();

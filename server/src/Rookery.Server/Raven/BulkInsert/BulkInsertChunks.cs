@@ -70,25 +70,49 @@ internal sealed class BulkInsertChunks(ServerContext context, Database database,
     }
 
     /// <summary>Waits for bytes; when the client pauses, what was gathered goes to the disk meanwhile.</summary>
-    public async ValueTask<ReadResult> StoreWhileWaitingAsync(ValueTask<ReadResult> reading)
+    /// <exception cref="RefusedException">A chunk was refused. No read goes on.</exception>
+    public async ValueTask<ReadResult> StoreWhileWaitingAsync(PipeReader body, CancellationToken stop)
     {
+        var reading = body.ReadAsync(stop);
         if (reading.IsCompletedSuccessfully || _chunk.Count == 0)
         {
             return await reading;
         }
 
         var read = reading.AsTask();
-        if (_onItsWay is { } before)
+        try
         {
-            await Task.WhenAny(read, before);
-        }
+            if (_onItsWay is { } before)
+            {
+                await Task.WhenAny(read, before);
+            }
 
-        if (!read.IsCompleted)
+            if (!read.IsCompleted)
+            {
+                await StoreAsync();
+            }
+        }
+        catch
         {
-            await StoreAsync();
+            await EndReadAsync(body, read);
+            throw;
         }
 
         return await read;
+    }
+
+    // The server reads on to the end of the request behind us, and cannot while this read waits.
+    private static async Task EndReadAsync(PipeReader body, Task<ReadResult> read)
+    {
+        body.CancelPendingRead();
+        try
+        {
+            body.AdvanceTo((await read).Buffer.End);
+        }
+        catch (Exception left) when (left is OperationCanceledException or IOException or InvalidDataException or BadHttpRequestException)
+        {
+            // The chunk's refusal is the reason to tell.
+        }
     }
 
     public void Dispose() => _chunk.Dispose();
@@ -139,7 +163,7 @@ internal sealed class BulkInsertChunks(ServerContext context, Database database,
         if (outcome.Rejection is { } rejection)
         {
             operation.Killed.ThrowIfCancellationRequested();
-            throw new RefusedException(StatusCodes.Status500InternalServerError, RavenType.RavenException, rejection.Message);
+            throw RavenErrors.Refuse(rejection);
         }
 
         operation.Progress(_documentsOnTheirWay, _lastId.Length == 0 ? null : Encoding.UTF8.GetString(_lastId));

@@ -1,5 +1,3 @@
-using System.IO.Compression;
-using System.IO.Pipelines;
 using Microsoft.AspNetCore.Http;
 using Rookery.Documents;
 using Rookery.Documents.Json;
@@ -36,7 +34,7 @@ internal sealed class BulkInsertRoute(ServerContext context, OperationRegistry o
         }
         catch (Exception left) when (left is OperationCanceledException or IOException or InvalidDataException or BadHttpRequestException)
         {
-            operation.Fail(RefusedException.BadRequest($"The stream broke off after {operation.Total} documents, which are stored: {left.Message}"));
+            operation.Fail(RefusedException.BadRequest($"The stream broke off: {Explain(left)}."));
             await FailAsync(http, operation, operation.Failure!);
         }
         finally
@@ -50,58 +48,58 @@ internal sealed class BulkInsertRoute(ServerContext context, OperationRegistry o
         }
     }
 
-    // The client looks for a reason in operations/state only when its request failed; the body is not read to its end, so the connection closes.
+    private string Explain(Exception left) => left switch
+    {
+        InvalidDataException => "its gzip is damaged or cut off",
+        BadHttpRequestException { StatusCode: StatusCodes.Status408RequestTimeout } => "it came too slowly",
+        OperationCanceledException when context.Stopping.IsCancellationRequested => "the node is stopping",
+        _ => "the client left, or sent malformed HTTP",
+    };
+
+    // RavenDB's clients look for the reason in operations/state, whatever the status, unless it is one that sends them to another node (503 and its like) or means "no result" (404).
+    // The body is not read to its end, so the connection closes.
     private static Task FailAsync(HttpContext http, BulkOperation operation, RefusedException refused)
     {
         http.Response.Headers.Connection = "close";
+        bool isTold = refused.Status is StatusCodes.Status400BadRequest or StatusCodes.Status413PayloadTooLarge or StatusCodes.Status415UnsupportedMediaType
+            or StatusCodes.Status429TooManyRequests or StatusCodes.Status501NotImplemented or StatusCodes.Status507InsufficientStorage;
         return ErrorAnswer.WriteAsync(
-            http, StatusCodes.Status500InternalServerError, refused.Type, $"Bulk insert {operation.Id} stopped after {operation.Total} documents, which are stored: {refused.Message}");
+            http,
+            isTold ? refused.Status : StatusCodes.Status500InternalServerError,
+            refused.Type,
+            $"Bulk insert {operation.Id} stopped after {operation.Total} documents, which are stored: {refused.Message}");
     }
 
     private async Task StoreAllAsync(HttpContext http, Database database, BulkOperation operation, bool skipUnchanged)
     {
-        if (!IsCompressed(http))
-        {
-            await StoreAllAsync(http, http.Request.BodyReader, database, operation, skipUnchanged);
-            return;
-        }
-
-        var body = PipeReader.Create(new GZipStream(http.Request.Body, CompressionMode.Decompress));
-        await StoreAllAsync(http, body, database, operation, skipUnchanged);
-
-        // Gives pages and decompressor back. Not after a failure: a read may still be going on into those pages.
-        await body.CompleteAsync();
-    }
-
-    private static bool IsCompressed(HttpContext http) => http.Request.Headers.ContentEncoding.ToString().ToLowerInvariant() switch
-    {
-        "" or "identity" => false,
-        "gzip" => true,
-        var other => throw new RefusedException(
-            StatusCodes.Status415UnsupportedMediaType, RavenType.NotSupported, $"Content-Encoding '{other}' of bulk_insert is not supported by this version; send gzip, or the body as it is."),
-    };
-
-    private async Task StoreAllAsync(HttpContext http, PipeReader body, Database database, BulkOperation operation, bool skipUnchanged)
-    {
+        var body = GzipBody.Open(http);
         using var stop = CancellationTokenSource.CreateLinkedTokenSource(operation.Killed, http.RequestAborted, context.Stopping);
         using var documents = new BulkInsertReader();
         using var chunks = new BulkInsertChunks(context, database, operation, operations, skipUnchanged);
-        bool isAtEnd = false;
-        while (!isAtEnd)
+
+        // Only a length that was announced says that the client ends its request; the others do not.
+        bool isEnded = http.Request.ContentLength is not null;
+        bool isAtBracket = false;
+        bool isComplete = false;
+        while (!isAtBracket || (isEnded && !isComplete))
         {
-            var read = await chunks.StoreWhileWaitingAsync(body.ReadAsync(stop.Token));
-            foreach (var segment in read.Buffer)
+            var read = await chunks.StoreWhileWaitingAsync(body.Reader, stop.Token);
+            try
             {
-                documents.Feed(segment);
-                isAtEnd = await ParseAsync(documents, chunks);
-                if (isAtEnd)
+                foreach (var segment in read.Buffer)
                 {
-                    break;
+                    documents.Feed(segment);
+                    isAtBracket = await ParseAsync(documents, chunks);
                 }
             }
+            finally
+            {
+                // After a refusal too: the server reads on behind us, and cannot while this read is open.
+                body.Reader.AdvanceTo(read.Buffer.End);
+            }
 
-            body.AdvanceTo(read.Buffer.End);
-            if (!isAtEnd && read.IsCompleted)
+            isComplete = read.IsCompleted;
+            if (isComplete && !isAtBracket)
             {
                 await chunks.StoreRestAsync();
                 throw RavenErrors.Refuse(documents.Truncated());
@@ -109,21 +107,23 @@ internal sealed class BulkInsertRoute(ServerContext context, OperationRegistry o
         }
 
         await chunks.StoreRestAsync();
+        await body.CompleteAsync();
     }
 
     /// <summary>Takes documents from what was fed; hands full chunks on.</summary>
-    /// <returns>True at the closing bracket.</returns>
+    /// <returns>True behind the closing bracket.</returns>
+    /// <exception cref="RefusedException">Something is wrong there, or follows the bracket.</exception>
     private static async ValueTask<bool> ParseAsync(BulkInsertReader documents, BulkInsertChunks chunks)
     {
         while (true)
         {
             switch (chunks.Fill(documents, out var error))
             {
-                case StreamRead.End:
+                case StreamRead.End when documents.IsFollowedByNothing(out error):
                     return true;
                 case StreamRead.NeedMore:
                     return false;
-                case StreamRead.Error:
+                case StreamRead.End or StreamRead.Error:
                     await chunks.StoreRestAsync();
                     throw RavenErrors.Refuse(error);
                 default:

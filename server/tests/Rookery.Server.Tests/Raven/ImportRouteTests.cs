@@ -1,0 +1,68 @@
+using System.IO.Compression;
+using System.Text;
+using System.Text.Json;
+
+namespace Rookery.Server.Tests.Raven;
+
+/// <summary>Lines of JSON on their way in.</summary>
+public sealed class ImportRouteTests(RunningServer server) : IClassFixture<RunningServer>
+{
+    [Fact]
+    public async Task Good_lines_are_stored_and_bad_ones_named()
+    {
+        string db = await server.CreateDatabaseAsync();
+        var answer = await server.SendAsync("POST", db + "/import", Lines("{\"a\":1}", "{\"a\":}", "{\"b\":2}"));
+        Assert.Equal(200, answer.Status);
+        Assert.Contains("\"BadLine\":2", answer.Body, StringComparison.Ordinal);
+        Assert.Equal((3, 2, 1), ResultOf(answer));
+    }
+
+    [Fact]
+    public async Task A_compressed_import_is_unpacked()
+    {
+        string db = await server.CreateDatabaseAsync();
+        Assert.Equal((3, 3, 0), ResultOf(await server.SendAsync("POST", db + "/import", Compress(Lines("{}", "{}", "{}")), ("Content-Encoding", "gzip"))));
+        Assert.Equal(3, await server.CountAsync(db));
+    }
+
+    [Fact]
+    public async Task A_line_that_grows_out_of_few_bytes_is_one_bad_line()
+    {
+        string db = await server.CreateDatabaseAsync();
+        byte[] bomb = Compress(Lines("{}", $$"""{"t":"{{new string('x', 64 << 20)}}"}""", "{}"));
+        Assert.InRange(bomb.Length, 0, 1 << 20);
+        var answer = await server.SendAsync("POST", db + "/import", bomb, ("Content-Encoding", "gzip"));
+        Assert.Equal((3, 2, 1), ResultOf(answer));
+        Assert.Contains("8388608", answer.Body, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task Gzip_that_is_cut_off_or_none_is_refused()
+    {
+        string db = await server.CreateDatabaseAsync();
+        byte[] whole = Compress(Lines([.. Enumerable.Range(0, 100).Select(i => $$"""{"n":{{i}}}""")]));
+        (await server.SendAsync("POST", db + "/import", whole[..^20], ("Content-Encoding", "gzip"))).IsRefusal(400, "gzip");
+        (await server.SendAsync("POST", db + "/import", Lines("{}"), ("Content-Encoding", "gzip"))).IsRefusal(400, "gzip");
+        (await server.SendAsync("POST", db + "/import", Lines("{}"), ("Content-Encoding", "br"))).IsRefusal(415, "br");
+    }
+
+    private static byte[] Lines(params string[] lines) => Encoding.UTF8.GetBytes(string.Join('\n', lines) + "\n");
+
+    private static byte[] Compress(byte[] bytes)
+    {
+        using var compressed = new MemoryStream();
+        using (var gzip = new GZipStream(compressed, CompressionLevel.Fastest))
+        {
+            gzip.Write(bytes);
+        }
+
+        return compressed.ToArray();
+    }
+
+    private static (int Lines, int Stored, int Bad) ResultOf(Answer answer)
+    {
+        using var last = JsonDocument.Parse(answer.Body.TrimEnd().Split('\n')[^1]);
+        var result = last.RootElement.GetProperty("Result");
+        return (result.GetProperty("Lines").GetInt32(), result.GetProperty("Stored").GetInt32(), result.GetProperty("Bad").GetInt32());
+    }
+}
