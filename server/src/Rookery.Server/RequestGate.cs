@@ -2,6 +2,7 @@ using Microsoft.AspNetCore.Connections;
 using Microsoft.AspNetCore.Http;
 using Microsoft.Extensions.Logging;
 using Rookery.Documents.Commands;
+using Rookery.Storage;
 
 namespace Rookery.Server;
 
@@ -88,7 +89,7 @@ internal sealed class RequestGate(ServerContext context, RequestDelegate next)
         catch (Exception failure)
         {
             context.Log.LogError(failure, "{Method} {Path} failed", http.Request.Method, http.Request.Path.Value);
-            await AnswerFailureAsync(http);
+            await AnswerFailureAsync(http, failure);
         }
         finally
         {
@@ -106,7 +107,7 @@ internal sealed class RequestGate(ServerContext context, RequestDelegate next)
     };
 
     // An answer that has begun cannot become an error: cutting the connection is the only sign left.
-    private static Task AnswerFailureAsync(HttpContext http)
+    private static Task AnswerFailureAsync(HttpContext http, Exception failure)
     {
         if (http.Response.HasStarted)
         {
@@ -118,6 +119,6 @@ internal sealed class RequestGate(ServerContext context, RequestDelegate next)
             http,
             StatusCodes.Status500InternalServerError,
             ErrorAnswer.RavenException,
-            "The node could not answer because of a fault of its own; its log has the details.");
+            failure is DamagedException ? failure.Message : "The node could not answer because of a fault of its own; its log has the details.");
     }
 }

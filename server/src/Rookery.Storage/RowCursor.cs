@@ -16,7 +16,7 @@ public sealed class RowCursor : IDisposable
     private bool begun;
     private bool ended;
 
-    internal RowCursor(EngineState state, int visibleBatch, RangeTombstoneSet rangeTombstones, ReadOnlySpan<byte> from, ReadOnlySpan<byte> toExclusive, bool backward)
+    internal RowCursor(EngineState state, int visibleBatch, RangeTombstoneSet rangeTombstones, ReadOnlySpan<byte> from, ReadOnlySpan<byte> toExclusive, bool backward, IRowCursor? rows = null)
     {
         this.state = state;
         this.visibleBatch = visibleBatch;
@@ -24,7 +24,7 @@ public sealed class RowCursor : IDisposable
         this.from = from.ToArray();
         this.toExclusive = toExclusive.ToArray();
         this.backward = backward;
-        rows = StateCursor.Open(state, visibleBatch, from, toExclusive);
+        this.rows = rows ?? StateCursor.Open(state, visibleBatch, from, toExclusive);
     }
 
     /// <summary>The whole key.</summary>
@@ -71,7 +71,7 @@ public sealed class RowCursor : IDisposable
         }
 
         ended = true;
-        return !found && rows.Damage is { } damage ? throw state.Sources.Damage.Of(damage) : false;
+        return !found && rows.Damage is { } damage ? throw new DamagedException(damage.ToEvent()) : false;
     }
 
     /// <summary>Copies a part of the value, large or not.</summary>

@@ -33,6 +33,15 @@ public readonly struct Snapshot : IDisposable, IEquatable<Snapshot>
     public RowCursor Seek(ReadOnlySpan<byte> from, ReadOnlySpan<byte> toExclusive, bool backward = false) =>
         new(state, state.VisibleBatch, state.RangeTombstones, from, toExclusive, backward);
 
+    /// <summary>
+    /// Walks the rows of a range in key order and goes past what cannot be read: of a damaged stretch, those rows are shown that <see cref="TryGet"/> would find.
+    /// </summary>
+    /// <param name="from">The first key.</param>
+    /// <param name="toExclusive">The first key after the range; empty for no bound.</param>
+    /// <param name="passedOver">Told of each damaged stretch when the walk reaches it; perhaps more than once of the same.</param>
+    public RowCursor SeekReadable(ReadOnlySpan<byte> from, ReadOnlySpan<byte> toExclusive, Action<DamageEvent> passedOver) =>
+        new(state, state.VisibleBatch, state.RangeTombstones, from, toExclusive, backward: false, new ReadableCursor(state, state.VisibleBatch, toExclusive, passedOver));
+
     /// <summary>Lets go of the state.</summary>
     public void Dispose() => state.Release();
 

@@ -20,28 +20,35 @@ internal static class ExportCommand
         return command;
     }
 
-    private static Task<int> RunAsync(string data, string? name, CancellationToken cancellation) =>
-        StoppedNode.UseAsync(data, async node =>
-        {
-            var databases = name is null ? node.Databases.All : node.Databases.TryGet(name, out var found) ? [found] : [];
-            if (name is not null && databases.Count == 0)
-            {
-                await Console.Error.WriteLineAsync($"There is no database \"{name}\" in {data}; there are: {string.Join(", ", node.Databases.All.Select(database => database.Name))}.");
-                return ExitCode.Failure;
-            }
-
-            await using var output = Console.OpenStandardOutput();
-            foreach (var database in databases)
-            {
-                await ExportAsync(database, output, cancellation);
-            }
-
-            return ExitCode.Success;
-        });
-
-    private static async Task ExportAsync(Database database, Stream output, CancellationToken cancellation)
+    private static Task<int> RunAsync(string data, string? name, CancellationToken cancellation)
     {
-        using var export = new NdjsonExport(database);
+        var gaps = new ExportGaps();
+        return StoppedNode.UseAsync(data, node => ExportAsync(node, data, name, gaps, cancellation), gaps.Add);
+    }
+
+    private static async Task<int> ExportAsync(Node node, string data, string? name, ExportGaps gaps, CancellationToken cancellation)
+    {
+        var databases = name is null ? node.Databases.All : node.Databases.TryGet(name, out var found) ? [found] : [];
+        if (name is not null && databases.Count == 0)
+        {
+            return await Refusal.WriteAsync(
+                $"There is no database \"{name}\" in {data}; there are: {string.Join(", ", node.Databases.All.Select(database => database.Name))}.", ExitCode.Failure);
+        }
+
+        await using var output = Console.OpenStandardOutput();
+        foreach (var database in databases)
+        {
+            await ExportAsync(database, output, gaps, cancellation);
+        }
+
+        return gaps.Count == 0
+            ? ExitCode.Success
+            : await Refusal.WriteAsync($"The export lacks what could not be read: {gaps.Count} {(gaps.Count == 1 ? "range" : "ranges")}, named above. Everything else was exported.", ExitCode.Failure);
+    }
+
+    private static async Task ExportAsync(Database database, Stream output, ExportGaps gaps, CancellationToken cancellation)
+    {
+        using var export = new NdjsonExport(database, damage => gaps.Add(database, damage));
         var part = new ArrayBufferWriter<byte>(2 * PartBytes);
         while (export.WriteNext(part))
         {

@@ -7,9 +7,12 @@ namespace Rookery;
 /// <summary>Opens the data of a node that does not run, for commands that work on it.</summary>
 internal static class StoppedNode
 {
-    /// <summary>Runs <paramref name="work"/> on an opened node and closes it in order.</summary>
+    /// <summary>Runs <paramref name="work"/>, which only reads, on an opened node and closes it in order.</summary>
+    /// <param name="directory">The data directory.</param>
+    /// <param name="work">What to do; its result is the exit code.</param>
+    /// <param name="commandLeftOut">See <see cref="NodeOptions.CommandLeftOut"/>; null refuses data whose journal cannot be replayed for damage.</param>
     /// <returns>The exit code: that of the work, or of why it could not begin.</returns>
-    public static Task<int> UseAsync(string directory, Func<Node, Task<int>> work) => Refusal.GuardAsync(async () =>
+    public static Task<int> UseAsync(string directory, Func<Node, Task<int>> work, Action<string>? commandLeftOut = null) => Refusal.GuardAsync(async () =>
     {
         string path = Path.GetFullPath(directory);
         long memory = MemorySize.DefaultBytes();
@@ -21,7 +24,7 @@ internal static class StoppedNode
         }
 
         using var node = Node.Open(
-            new NodeOptions { DataDirectory = path }, disk, new MemoryBudget(memory), new IoTimeline(TimeProvider.System, disk.DeviceOf(path)), TimeProvider.System);
+            new NodeOptions { DataDirectory = path, CommandLeftOut = commandLeftOut, ExpirationInterval = Timeout.InfiniteTimeSpan }, disk, new MemoryBudget(memory), new IoTimeline(TimeProvider.System, disk.DeviceOf(path)), TimeProvider.System);
         if (node.Diagnosis is { } diagnosis)
         {
             return await Refusal.WriteAsync(diagnosis, ExitCode.Failure);

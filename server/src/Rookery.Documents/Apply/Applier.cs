@@ -28,6 +28,17 @@ internal sealed class Applier : IDisposable
         _databases = new DatabaseOperations(_node);
     }
 
+    /// <summary>When set, a document that is damaged counts as missing, and each command that is refused for that is told of. Never where anything of it is kept.</summary>
+    public Action<string>? LeftOut
+    {
+        get;
+        init
+        {
+            field = value;
+            _context.ReadsAroundDamage = value is not null;
+        }
+    }
+
     /// <summary>The log time of the last frame applied.</summary>
     public long LastLogTicks => _node.LastLogTicks;
 
@@ -110,6 +121,11 @@ internal sealed class Applier : IDisposable
         {
             scope.Batch.RollBack(mark);
             database.RollBack(lastEtag);
+            if (_context.Damage is { } damage)
+            {
+                LeftOut?.Invoke($"Entry {index} of the journal: a command for database {database.Database.Name} is left out, because it needs a document that cannot be read. {damage.Sentence}");
+            }
+
             return outcome;
         }
 

@@ -28,6 +28,12 @@ internal sealed class ApplyContext
     /// <summary>Whether anybody wants to know of changes.</summary>
     public bool IsWatched { get; private set; }
 
+    /// <summary>Whether a document that is damaged counts as missing; only where nothing of it is kept (an export).</summary>
+    public bool ReadsAroundDamage { get; set; }
+
+    /// <summary>The damage that this command met, when it reads around damage.</summary>
+    public DamageEvent? Damage { get; private set; }
+
     public void Begin(WriteBatch batch, long logTicks, DatabaseState database, long firstEtag)
     {
         Batch = batch;
@@ -35,6 +41,7 @@ internal sealed class ApplyContext
         Database = database;
         Etag = firstEtag;
         IsWatched = database.Database.Changes.HasSubscribers;
+        Damage = null;
         _changes.Clear();
         Patches.BeginCommand();
     }
@@ -45,6 +52,14 @@ internal sealed class ApplyContext
     public Document FindDocument(ReadOnlySpan<byte> lowerId)
     {
         Span<byte> key = stackalloc byte[Key.MaxBytes];
-        return Batch.TryGet(Key.Text(key, Database.Number, Table.Documents, lowerId), out var row) ? new Document(row) : default;
+        try
+        {
+            return Batch.TryGet(Key.Text(key, Database.Number, Table.Documents, lowerId), out var row) ? new Document(row) : default;
+        }
+        catch (DamagedException damaged) when (ReadsAroundDamage)
+        {
+            Damage = damaged.Damage;
+            return default;
+        }
     }
 }

@@ -51,6 +51,10 @@ public readonly struct DatabaseReader : IDisposable
     public DocumentCursor ByIdPrefix(ReadOnlySpan<byte> prefix, ReadOnlySpan<byte> startAfter = default) =>
         DocumentCursor.ById(Database, prefix, startAfter);
 
+    /// <summary>All documents that can be read, in id order, going past those that cannot.</summary>
+    /// <param name="passedOver">Told of each damaged stretch when the walk reaches it; perhaps more than once of the same.</param>
+    public DocumentCursor AllReadable(Action<DamageEvent> passedOver) => DocumentCursor.ById(Database, [], [], passedOver);
+
     /// <summary>Documents in the order they were last written, from the first etag above <paramref name="afterEtag"/>.</summary>
     public DocumentCursor ByEtag(long afterEtag) => DocumentCursor.ByEtag(Database, afterEtag, backward: false);
 

@@ -46,13 +46,16 @@ public sealed class DocumentCursor : IDisposable
         _toLength = to.Length;
     }
 
+    /// <summary>Told of each damaged stretch that is gone past, perhaps more than once; null: damage ends the walk. Only in the order of ids.</summary>
+    private Action<DamageEvent>? DamagePassedOver { get; init; }
+
     /// <summary>The etag of the document at hand.</summary>
     public long Etag { get; private set; }
 
     /// <summary>The document at hand, valid until the next move.</summary>
     public DocumentView View => _isIndirect ? _document.View : new DocumentView(_large is null ? _rows!.Value : _large.Written.Span);
 
-    internal static DocumentCursor ById(Database database, ReadOnlySpan<byte> prefix, ReadOnlySpan<byte> startAfter)
+    internal static DocumentCursor ById(Database database, ReadOnlySpan<byte> prefix, ReadOnlySpan<byte> startAfter, Action<DamageEvent>? damagePassedOver = null)
     {
         Span<byte> lower = stackalloc byte[2 * DocumentId.MaxBytes];
         Span<byte> from = stackalloc byte[Key.PrefixBytes + (2 * DocumentId.MaxBytes)];
@@ -67,7 +70,7 @@ public sealed class DocumentCursor : IDisposable
             first = last[..(lastSeen.Length + 1)];
         }
 
-        return new DocumentCursor(database, first, after, isIndirect: false, backward: false);
+        return new DocumentCursor(database, first, after, isIndirect: false, backward: false) { DamagePassedOver = damagePassedOver };
     }
 
     internal static DocumentCursor ByEtag(Database database, long afterEtag, bool backward)
@@ -105,8 +108,12 @@ public sealed class DocumentCursor : IDisposable
             if (!_isIndirect)
             {
                 Etag = _rows!.Sequence;
-                Materialize();
-                return true;
+                if (TryMaterialize())
+                {
+                    return true;
+                }
+
+                continue;
             }
 
             long etag = Key.LastNumberOf(_rows!.Key);
@@ -162,7 +169,9 @@ public sealed class DocumentCursor : IDisposable
         {
             _reader = _database.OpenReader();
             _isOpen = true;
-            _rows = _reader.Snapshot.Seek(_from.AsSpan(0, _fromLength), _to.AsSpan(0, _toLength), _backward);
+            _rows = DamagePassedOver is { } passedOver
+                ? _reader.Snapshot.SeekReadable(_from.AsSpan(0, _fromLength), _to.AsSpan(0, _toLength), passedOver)
+                : _reader.Snapshot.Seek(_from.AsSpan(0, _fromLength), _to.AsSpan(0, _toLength), _backward);
             _rowsLeft = DocumentsPerSnapshot;
         }
 
@@ -187,13 +196,24 @@ public sealed class DocumentCursor : IDisposable
         }
     }
 
-    private void Materialize()
+    /// <summary>Puts a large document together. False when a part of it is damaged and damage is passed over.</summary>
+    private bool TryMaterialize()
     {
         if (_rows!.IsLarge)
         {
             _large = CommandBuffer.Rent(checked((int)_rows.Length));
-            _rows.CopyTo(_large, 0, _rows.Length);
+            try
+            {
+                _rows.CopyTo(_large, 0, _rows.Length);
+            }
+            catch (DamagedException damaged) when (DamagePassedOver is not null)
+            {
+                DamagePassedOver(damaged.Damage);
+                return false;
+            }
         }
+
+        return true;
     }
 
     private void Release()

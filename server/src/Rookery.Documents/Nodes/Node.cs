@@ -1,4 +1,5 @@
 using Rookery.Disk;
+using Rookery.Storage;
 
 namespace Rookery.Documents;
 
@@ -27,6 +28,13 @@ public sealed class Node : IDisposable
         _diagnosis = diagnosis;
         Databases = new DatabaseCatalog();
         Consensus = new SilentConsensus(new Rejection(RejectionKind.Diagnosis, diagnosis), nodeTag);
+    }
+
+    private Node(NodeCore readOnly, string nodeTag)
+    {
+        _core = readOnly;
+        Databases = readOnly.Databases;
+        Consensus = new SilentConsensus(new Rejection(RejectionKind.Stopping, "The data is damaged, and this node was opened to read what can be read."), nodeTag);
     }
 
     private Node(NodeCore core, NodeOptions options, TimeProvider time)
@@ -82,6 +90,10 @@ public sealed class Node : IDisposable
         {
             return new Node(NodeCore.Open(options, disk, memory, io, time, answersInline: false), options, time);
         }
+        catch (DamagedException) when (options.CommandLeftOut is not null)
+        {
+            return OpenAroundDamage(options, disk, memory, io, time);
+        }
         catch (Exception failure) when (IsDiagnosis(failure))
         {
             return new Node(failure.Message, options.NodeTag);
@@ -111,7 +123,9 @@ public sealed class Node : IDisposable
     /// <exception cref="BackupException">One is being taken already, the data is damaged, or the node is in diagnosis mode.</exception>
     /// <exception cref="IOException">The disk refused the checkpoint.</exception>
     public Task<NodeBackup> BeginBackupAsync() =>
-        _core is not null && Diagnosis is null ? _maintenance!.BeginBackupAsync() : throw new BackupException(Diagnosis!);
+        _maintenance is not null && Diagnosis is null
+            ? _maintenance.BeginBackupAsync()
+            : throw new BackupException(Diagnosis ?? "This node was opened to read damaged data: no backup is taken of it.");
 
     /// <summary>Ends cleanly: what is queued is finished, new commands are refused, a clean-stop frame is written. Nothing else is.</summary>
     public void StopCleanly()
@@ -139,6 +153,18 @@ public sealed class Node : IDisposable
         StopThreads();
         _core?.Dispose();
         _stopping.Dispose();
+    }
+
+    private static Node OpenAroundDamage(NodeOptions options, IDisk disk, MemoryBudget memory, IIoRecorder io, TimeProvider time)
+    {
+        try
+        {
+            return new Node(NodeCore.Open(options with { ReplaysAroundDamage = true }, disk, memory, io, time, answersInline: false), options.NodeTag);
+        }
+        catch (Exception failure) when (IsDiagnosis(failure))
+        {
+            return new Node(failure.Message, options.NodeTag);
+        }
     }
 
     private static bool IsDiagnosis(Exception failure) => failure switch

@@ -14,6 +14,9 @@ internal sealed class NodeCore : IDisposable
     // Beyond so many segments the memtable is flushed although it is not full, so that a restart replays no more than that.
     private const int SegmentsToReplay = 8;
 
+    // What is replayed around damage must not reach a run: it stays in memory, which it fits into because a journal is flushed long before (see above).
+    private const long NeverFull = 1L << 40;
+
     private readonly DataDirectory _directory;
     private readonly NodeOptions _options;
     private readonly IDisk _disk;
@@ -133,7 +136,7 @@ internal sealed class NodeCore : IDisposable
         }
 
         Storage.ManifestDurable = position => ReleaseJournal(position.Index);
-        _applier = new Applier(Storage, Databases);
+        _applier = new Applier(Storage, Databases) { LeftOut = _options.ReplaysAroundDamage ? _options.CommandLeftOut : null };
         Replay.Run(Journal, Storage, _applier);
         _directory.Complete();
         long inFlight = _options.InFlightBytes > 0 ? _options.InFlightBytes : Math.Max(memory.TotalBytes / 8, 8 << 20);
@@ -203,7 +206,7 @@ internal sealed class NodeCore : IDisposable
     {
         Directory = directory,
         Tables = Table.Definitions,
-        MemtableBytes = options.MemtableBytes,
+        MemtableBytes = options.ReplaysAroundDamage ? NeverFull : options.MemtableBytes,
         RunBytes = options.RunBytes,
         Filter = new StaleOrderFilter(),
     };

@@ -32,9 +32,18 @@ public sealed record NodeOptions
     /// <summary>Told in one sentence, once each, what the owner should know: damage, background work that fails, a journal that takes no more writes. From any thread; must return at once.</summary>
     public Action<string>? TroubleFound { get; init; }
 
+    /// <summary>
+    /// Set by who only reads (an export): where the journal's replay needs a document that is damaged, it goes on as if there were none, instead of refusing to open, and tells of each
+    /// command that is left out for that. Such a node takes no writes and keeps nothing of what it replayed.
+    /// </summary>
+    public Action<string>? CommandLeftOut { get; init; }
+
     /// <summary>How often expired documents are looked for.</summary>
     public TimeSpan ExpirationInterval { get; init; } = TimeSpan.FromSeconds(60);
 
     /// <summary>Opens a directory whose restore is not finished: for the restore itself.</summary>
     internal bool IsRestoring { get; init; }
+
+    /// <summary>Replays around damage; see <see cref="CommandLeftOut"/>.</summary>
+    internal bool ReplaysAroundDamage { get; init; }
 }

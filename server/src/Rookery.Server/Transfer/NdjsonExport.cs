@@ -2,6 +2,7 @@ using System.Buffers;
 using System.Text;
 using Rookery.Documents;
 using Rookery.Documents.Json;
+using Rookery.Storage;
 
 namespace Rookery.Server;
 
@@ -12,11 +13,13 @@ public sealed class NdjsonExport : IDisposable
     private readonly byte[] historyId;
 
     /// <summary>An export at its beginning.</summary>
-    public NdjsonExport(Database database)
+    /// <param name="database">The database.</param>
+    /// <param name="passedOver">Told of what cannot be read, perhaps more than once of the same; null: damage ends the export.</param>
+    public NdjsonExport(Database database, Action<DamageEvent>? passedOver = null)
     {
         historyId = Encoding.ASCII.GetBytes(database.HistoryId);
         using var reader = database.OpenReader();
-        cursor = reader.ByIdPrefix([]);
+        cursor = passedOver is null ? reader.ByIdPrefix([]) : reader.AllReadable(passedOver);
     }
 
     /// <summary>Documents written so far.</summary>

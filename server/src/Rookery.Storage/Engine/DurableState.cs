@@ -73,7 +73,6 @@ internal sealed class DurableState(ManifestSlots slots, ManifestRecord manifest,
     private static void Retire(EngineContext context, RunEntry file)
     {
         string path = context.Durable.PathOf(file.Summary.FileId);
-        context.Sources.Damage.Forget(path);
         if (file.Reader is { } reader)
         {
             reader.Retire(context.Garbage.Add);
@@ -82,6 +81,8 @@ internal sealed class DurableState(ManifestSlots slots, ManifestRecord manifest,
         {
             context.Garbage.Add(path);
         }
+
+        context.Sources.Damage.Forget(path);            // after that: what a late reader finds in it is not noted any more
     }
 
     private static void Publish(EngineContext context, RunSet next, Memtable? flushed)

@@ -13,6 +13,20 @@ internal sealed record RunDamage(string Path, long Offset, long Length, string R
     /// <summary>No key at or above this one is touched by the damage; empty when there is no such bound.</summary>
     public ReadOnlyMemory<byte> ToExclusive { get; init; }
 
+    /// <summary>The tables whose rows share the file, by name; empty while only the file itself is known.</summary>
+    public string Tables { get; init; } = "";
+
+    /// <summary>The same with bounds and tables, of a file that a manifest names.</summary>
+    public RunDamage Within(RunEntry file, string tables) => this with
+    {
+        From = From.IsEmpty ? file.FirstKey.ToArray() : From,
+        ToExclusive = ToExclusive.IsEmpty ? (byte[])[.. file.LastKey, 0] : ToExclusive,
+        Tables = tables,
+    };
+
+    /// <summary>What is reported of it, once it is within a file.</summary>
+    public DamageEvent ToEvent() => new(Path, Offset, Tables, From, ToExclusive, Reason);
+
     /// <summary>One sentence for the owner of the node.</summary>
     public override string ToString() => $"{Path} is damaged at byte {Offset}: {Reason}.";
 }

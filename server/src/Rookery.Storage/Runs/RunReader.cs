@@ -147,6 +147,9 @@ internal sealed unsafe class RunReader
     /// <summary>Says that the run is no longer in the manifest: when the last reference goes, <paramref name="remove"/> is called with the path, on that thread.</summary>
     public void Retire(Action<string> remove) => Volatile.Write(ref removeName, remove);
 
+    /// <summary>Whether <see cref="Retire"/> was called.</summary>
+    public bool IsRetired => Volatile.Read(ref removeName) is not null;
+
     /// <summary>Reads a block into the cache; for the cache only.</summary>
     internal CachedBlock? ReadBlock(int block, BlockCache into, bool wasEvictedRecently, out RunDamage? damage)
     {

@@ -21,17 +21,13 @@ internal sealed class DamageRegistry(Action<DamageEvent> found)
     /// <summary>Notes damage of a run and gives the exception that says so.</summary>
     public DamagedException Note(RunDamage damage, RunEntry file, string tables)
     {
-        var noted = new DamageEvent(
-            damage.Path,
-            damage.Offset,
-            tables,
-            damage.From.IsEmpty ? file.FirstKey.ToArray() : damage.From,
-            damage.ToExclusive.IsEmpty ? file.Summary.LargestKey : damage.ToExclusive,
-            damage.Reason);
+        DamageEvent noted = damage.Within(file, tables).ToEvent();
         bool isNew;
         lock (gate)
         {
-            isNew = !events.Exists(known => known.Offset == noted.Offset && string.Equals(known.File, noted.File, StringComparison.Ordinal));
+            // A reader may meet damage in a file that was retired meanwhile: that concerns the reader, and nobody else any more.
+            isNew = file.Reader?.IsRetired != true
+                && !events.Exists(known => known.Offset == noted.Offset && string.Equals(known.File, noted.File, StringComparison.Ordinal));
             if (isNew)
             {
                 events.Add(noted);
@@ -44,15 +40,6 @@ internal sealed class DamageRegistry(Action<DamageEvent> found)
         }
 
         return new DamagedException(noted);
-    }
-
-    /// <summary>The exception for damage that was noted before.</summary>
-    public DamagedException Of(RunDamage damage)
-    {
-        lock (gate)
-        {
-            return new DamagedException(events.First(known => known.Offset == damage.Offset && string.Equals(known.File, damage.Path, StringComparison.Ordinal)));
-        }
     }
 
     /// <summary>Forgets the damage of a file that is no longer in use.</summary>

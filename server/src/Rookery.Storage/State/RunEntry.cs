@@ -8,6 +8,9 @@ internal sealed record RunEntry
     /// <summary>What the run holds.</summary>
     public required RunSummary Summary { get; init; }
 
+    /// <summary>Its path.</summary>
+    public string Path => Reader?.Path ?? Damage!.Path;
+
     /// <summary>The first key that still counts: compaction has moved those below it elsewhere. Empty when all count.</summary>
     public ReadOnlyMemory<byte> From { get; init; }
 

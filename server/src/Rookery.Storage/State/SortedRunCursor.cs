@@ -107,7 +107,7 @@ internal sealed class SortedRunCursor(RunEntry[] files, DamageRegistry registry,
 
     private void Note(RunDamage damage)
     {
-        Damage = damage;
-        _ = registry.Note(damage, files[place], tables);
+        Damage = damage.Within(files[place], tables);
+        _ = registry.Note(Damage, files[place], tables);
     }
 }

@@ -3,8 +3,8 @@ namespace Rookery.Storage;
 /// <summary>Opens one cursor over everything in a state that may hold rows of a range.</summary>
 internal static class StateCursor
 {
-    /// <summary>All rows in and around the range, tombstones included; range tombstones are the caller's to heed.</summary>
-    public static IRowCursor Open(EngineState state, int visibleBatch, ReadOnlySpan<byte> from, ReadOnlySpan<byte> toExclusive)
+    /// <summary>All rows in and around the range, tombstones included, but for those of some files (by path); range tombstones are the caller's to heed.</summary>
+    public static IRowCursor Open(EngineState state, int visibleBatch, ReadOnlySpan<byte> from, ReadOnlySpan<byte> toExclusive, params ReadOnlySpan<string> without)
     {
         var sources = new List<MergeSource>(2 + state.Frozen.Length);
         Add(sources, new MemtableCursor(state.Active, visibleBatch));
@@ -17,31 +17,41 @@ internal static class StateCursor
         {
             foreach (SortedRun run in state.Runs.Of(group))
             {
-                AddOverlapping(sources, state.Sources, run, group, from, toExclusive);
+                AddOverlapping(sources, state.Sources, Without(run.Files, without), group, from, toExclusive);
             }
         }
 
         return sources.Count == 1 ? sources[0].Rows : new MergingCursor(sources, MergedRows.LiveAndTombstones);
     }
 
-    private static void AddOverlapping(List<MergeSource> sources, StorageSources shared, SortedRun run, byte group, ReadOnlySpan<byte> from, ReadOnlySpan<byte> toExclusive)
+    private static void AddOverlapping(List<MergeSource> sources, StorageSources shared, RunEntry[] files, byte group, ReadOnlySpan<byte> from, ReadOnlySpan<byte> toExclusive)
     {
         int first = 0;
-        while (first < run.Files.Length && run.Files[first].LastKey.SequenceCompareTo(from) < 0)
+        while (first < files.Length && files[first].LastKey.SequenceCompareTo(from) < 0)
         {
             first++;
         }
 
         int end = first;
-        while (end < run.Files.Length && run.Files[end].Overlaps(from, toExclusive))
+        while (end < files.Length && files[end].Overlaps(from, toExclusive))
         {
             end++;
         }
 
         if (end > first)
         {
-            Add(sources, new SortedRunCursor(run.Files[first..end], shared.Damage, shared.Tables.NamesOf(group), static reader => reader.OpenCursor()));
+            Add(sources, new SortedRunCursor(files[first..end], shared.Damage, shared.Tables.NamesOf(group), static reader => reader.OpenCursor()));
         }
+    }
+
+    private static RunEntry[] Without(RunEntry[] files, ReadOnlySpan<string> paths)
+    {
+        foreach (string path in paths)
+        {
+            files = [.. files.Where(file => !string.Equals(file.Path, path, StringComparison.Ordinal))];
+        }
+
+        return files;
     }
 
     private static void Add(List<MergeSource> sources, IRowCursor rows) => sources.Add(new MergeSource(rows, RangeTombstoneSet.Empty));

@@ -1,0 +1,121 @@
+using System.Text;
+using Rookery.Disk;
+using Rookery.Documents.Commands;
+using Rookery.Simulation;
+using Rookery.Storage;
+
+namespace Rookery.Documents.Tests.Nodes;
+
+public class DamageTests
+{
+    private const string Directory = "/data/node";
+
+    /// <summary>Bytes of documents rot that the replay of the journal needs: the node says so and stays closed, and who only reads gets all the rest, as often as he asks.</summary>
+    [Fact]
+    public void A_replay_that_meets_damage_is_refused_by_name_and_read_around()
+    {
+        var disk = Filled(out int documents);
+        int refused = 0;
+        int leftOut = 0;
+        foreach (string path in disk.Files.Where(path => path.EndsWith(".run", StringComparison.Ordinal)))
+        {
+            for (long offset = 2000; offset < Length(disk, path); offset += 3000)
+            {
+                var rotten = disk.AfterPowerLoss(1);
+                rotten.Rot(path, offset, 1);
+                string? diagnosis = Diagnosis(rotten, leftOut: null);
+                if (diagnosis is null || !diagnosis.Contains("rows of documents from", StringComparison.Ordinal))
+                {
+                    continue;
+                }
+
+                refused++;
+                Assert.Contains(path, diagnosis, StringComparison.Ordinal);
+                for (int attempt = 0; attempt < 2; attempt++)
+                {
+                    var commands = new List<string>();
+                    using var node = OpenWhole(rotten, commands.Add);
+                    Assert.Null(node.Diagnosis);
+                    var (read, gaps) = ReadAll(node);
+                    Assert.Equal("\"new\":true", read["d/100"]);
+                    Assert.True(gaps.Count > 0 || read.Count == documents, $"{path} at {offset}: {read.Count} documents and no gap");
+                    Assert.All(gaps, gap => Assert.Equal(path, gap.File));
+                    Assert.All(commands, command => Assert.Contains(path, command, StringComparison.Ordinal));
+                    Assert.Equal(commands.Count == 0, read.ContainsKey("beside"));
+                    leftOut += commands.Count;
+                }
+
+                Assert.Equal(diagnosis, Diagnosis(rotten, leftOut: null));
+            }
+        }
+
+        Assert.InRange(refused, 1, int.MaxValue);
+        Assert.InRange(leftOut, 1, int.MaxValue);
+    }
+
+    // Documents in runs; in the journal alone a new version of one of them, and a batch that expects another to be as it was.
+    private static SimulatedDisk Filled(out int documents)
+    {
+        var disk = new SimulatedDisk("/data");
+        var random = new Random(5);
+        using var node = SteppedNode.Open(disk, Directory);
+        node.CreateDatabase("Shop");
+        for (int i = 0; i < 200; i++)
+        {
+            byte[] noise = new byte[250];
+            random.NextBytes(noise);
+            node.Put("Shop", $"d/{i:D3}", $$"""{"noise":"{{Convert.ToHexString(noise)}}"}""");
+        }
+
+        node.Flush();
+        node.Put("Shop", "d/100", """{"new":true}""");
+        node.Run(Conditional(node, "d/150"));
+        documents = node.Documents("Shop").Count;
+        return disk;
+    }
+
+    private static CommandBuffer Conditional(SteppedNode node, string id)
+    {
+        var database = node.Database("Shop");
+        using var reader = database.OpenReader();
+        Assert.True(reader.TryGetDocument(Encoding.UTF8.GetBytes(id), out var document));
+        using (document)
+        {
+            string body = $$"""
+                {"Commands":[{"Type":"PUT","Id":"beside","Document":{} },{"Type":"PUT","Id":"{{id}}","ChangeVector":"{{database.ChangeVectorOf(document.Etag)}}","Document":{} } ]}
+                """;
+            Assert.True(BatchRequestParser.TryParse(Encoding.UTF8.GetBytes(body), database.Number, default, 1 << 20, out var batch, out _));
+            return batch.Command;
+        }
+    }
+
+    private static string? Diagnosis(SimulatedDisk disk, Action<string>? leftOut)
+    {
+        using var node = OpenWhole(disk, leftOut);
+        return node.Diagnosis;
+    }
+
+    private static Node OpenWhole(SimulatedDisk disk, Action<string>? leftOut) => Node.Open(
+        SteppedNode.Options(Directory) with { CommandLeftOut = leftOut }, disk, new MemoryBudget(16 << 20), new SteppedNode.NoRecorder(), new SimulatedTimeProvider());
+
+    private static (Dictionary<string, string> Read, List<DamageEvent> Gaps) ReadAll(Node node)
+    {
+        var gaps = new List<DamageEvent>();
+        var read = new Dictionary<string, string>(StringComparer.Ordinal);
+        Assert.True(node.Databases.TryGet("Shop", out var database));
+        using var reader = database.OpenReader();
+        using var cursor = reader.AllReadable(gaps.Add);
+        while (cursor.MoveNext())
+        {
+            read.Add(Encoding.UTF8.GetString(cursor.View.Id), Encoding.UTF8.GetString(cursor.View.Body));
+        }
+
+        return (read, gaps);
+    }
+
+    private static long Length(SimulatedDisk disk, string path)
+    {
+        using var file = disk.Open(path, DiskOpen.Read);
+        return file.Length;
+    }
+}
