@@ -8,6 +8,9 @@ internal static class TombstoneHorizon
     public static OperationResult Raise(ApplyContext context, long horizon)
     {
         ref var counters = ref context.Database.Counters;
+
+        // Above this command nothing was deleted yet, and who follows the changes must not be told to start over for what he has not missed.
+        horizon = Math.Min(horizon, context.Etag - 1);
         if (horizon <= counters.TombstoneHorizon)
         {
             return new OperationResult { Status = OperationStatus.NotFound, Etag = counters.TombstoneHorizon };

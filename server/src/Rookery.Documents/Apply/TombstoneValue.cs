@@ -23,15 +23,22 @@ internal static class TombstoneValue
         return buffer[..(HeadBytes + collection.Length + id.Length)];
     }
 
-    public static Tombstone Read(long etag, ReadOnlySpan<byte> value)
+    /// <summary>The log time of the deletion.</summary>
+    public static long TicksOf(ReadOnlySpan<byte> value)
     {
         FormatGuard.Expect(value.Length >= HeadBytes && value[0] == Format, "tombstone");
+        return BinaryPrimitives.ReadInt64LittleEndian(value[2..]);
+    }
+
+    public static Tombstone Read(long etag, ReadOnlySpan<byte> value)
+    {
+        long deletedTicks = TicksOf(value);
         int collectionLength = BinaryPrimitives.ReadUInt16LittleEndian(value[10..]);
         return new Tombstone(
             Id: Encoding.UTF8.GetString(value[(HeadBytes + collectionLength)..]),
             Collection: Key.CollectionText(value.Slice(HeadBytes, collectionLength)),
             Etag: etag,
-            DeletedTicks: BinaryPrimitives.ReadInt64LittleEndian(value[2..]),
+            DeletedTicks: deletedTicks,
             Moved: value[1] != 0);
     }
 }

@@ -16,6 +16,7 @@ public sealed class Node : IDisposable
     private readonly CommitThreads? _threads;
     private readonly NodeMaintenance? _maintenance;
     private readonly Expiration? _expiration;
+    private readonly TombstoneCleaning? _tombstones;
     private readonly ITimer? _expirationTimer;
     private readonly CancellationTokenSource _stopping = new();
     private string? _diagnosis;
@@ -50,6 +51,7 @@ public sealed class Node : IDisposable
         _maintenance = new NodeMaintenance(core, options.TroubleFound, time);
         _threads = new CommitThreads(core.Consensus, time) { FrameWritten = LookForWork };
         _expiration = new Expiration(core.Databases, core.Consensus, time);
+        _tombstones = new TombstoneCleaning(core.Databases, core.Consensus, time);
         _maintenance.Start();
         _threads.Start();
         _expirationTimer = time.CreateTimer(_ => Expire(), null, options.ExpirationInterval, options.ExpirationInterval);
@@ -211,6 +213,7 @@ public sealed class Node : IDisposable
         try
         {
             await _expiration!.RunOnceAsync(_stopping.Token);
+            await _tombstones!.RunOnceAsync(_stopping.Token);
         }
         catch (Exception failure) when (failure is IOException or ObjectDisposedException)
         {

@@ -1,0 +1,126 @@
+using Rookery.Documents.Commands;
+using Rookery.Simulation;
+
+namespace Rookery.Documents.Tests.Nodes;
+
+public sealed class TombstoneCleaningTests
+{
+    private readonly SimulatedDisk disk = new("/data");
+    private readonly SimulatedTimeProvider time = new(new DateTimeOffset(2026, 1, 1, 0, 0, 0, TimeSpan.Zero));
+
+    [Fact]
+    public async Task Deletions_are_forgotten_after_a_day_and_the_horizon_says_so()
+    {
+        using var node = Open();
+        Delete(node, "a");
+        long first = Statistics(node).LastDocumentEtag;
+        time.Advance(TimeSpan.FromHours(2));
+        Delete(node, "b");
+
+        time.Advance(TimeSpan.FromHours(22));
+        await CleanAsync(node);
+        Assert.Equal((2, 0), (Statistics(node).Tombstones, Statistics(node).TombstoneHorizon));
+
+        time.Advance(TimeSpan.FromMinutes(61));
+        await CleanAsync(node);
+        Assert.Equal((1, first), (Statistics(node).Tombstones, Statistics(node).TombstoneHorizon));
+        Assert.Equal(["b"], Tombstones(node));
+
+        time.Advance(TimeSpan.FromHours(3));
+        await CleanAsync(node);
+        Assert.Empty(Tombstones(node));
+    }
+
+    [Fact]
+    public async Task Nothing_is_written_when_there_is_nothing_to_forget()
+    {
+        using var node = Open();
+        Delete(node, "a");
+        int operations = disk.OperationCount;
+        await CleanAsync(node);
+        Assert.Equal(operations, disk.OperationCount);
+
+        time.Advance(TimeSpan.FromDays(2));
+        await CleanAsync(node);
+        Assert.Empty(Tombstones(node));
+        operations = disk.OperationCount;
+        time.Advance(TimeSpan.FromDays(2));
+        await CleanAsync(node);
+        Assert.Equal(operations, disk.OperationCount);
+    }
+
+    [Fact]
+    public async Task More_deletions_than_one_command_takes_all_go()
+    {
+        using var node = Open();
+        using var writer = new BatchWriter(CommandKind.Batch, node.Database("db").Number);
+        using var deletes = new BatchWriter(CommandKind.Batch, node.Database("db").Number);
+        const int Count = 20_000;
+        for (int i = 0; i < Count; i++)
+        {
+            byte[] id = System.Text.Encoding.UTF8.GetBytes($"d/{i}");
+            writer.Put(id, default, default);
+            deletes.Delete(id, default);
+        }
+
+        node.Run(writer.Complete());
+        node.Run(deletes.Complete());
+        Assert.Equal(Count, Statistics(node).Tombstones);
+        time.Advance(TimeSpan.FromDays(2));
+        await CleanAsync(node);
+        Assert.Equal(0, Statistics(node).Tombstones);
+        Assert.Empty(Tombstones(node));
+    }
+
+    [Fact]
+    public void A_horizon_beyond_all_etags_forgets_only_what_there_is()
+    {
+        using var node = Open();
+        Delete(node, "a");
+        long last = Statistics(node).LastEtag;
+        node.Run(CommandEncoder.SetTombstoneHorizon(node.Database("db").Number, long.MaxValue));
+        Assert.Equal((0, last), (Statistics(node).Tombstones, Statistics(node).TombstoneHorizon));
+        Delete(node, "b");
+        Assert.Equal(["b"], Tombstones(node));
+    }
+
+    private SteppedNode Open()
+    {
+        var node = SteppedNode.Open(disk, "/data/node", time);
+        node.CreateDatabase("db");
+        return node;
+    }
+
+    private static void Delete(SteppedNode node, string id)
+    {
+        node.Put("db", id, "{}");
+        node.Run(CommandEncoder.Delete(node.Database("db").Number, System.Text.Encoding.UTF8.GetBytes(id), default, default));
+    }
+
+    private static DatabaseStatistics Statistics(SteppedNode node)
+    {
+        using var reader = node.Database("db").OpenReader();
+        return reader.ReadStatistics();
+    }
+
+    private static List<string> Tombstones(SteppedNode node)
+    {
+        var ids = new List<string>();
+        using var reader = node.Database("db").OpenReader();
+        using var changes = reader.Changes(0);
+        while (changes.MoveNext())
+        {
+            ids.Add(changes.Tombstone.Id);
+        }
+
+        return ids;
+    }
+
+    // Answers are given inline, so the work goes on inside Commit: away from the test's synchronization context, which would move it to another thread.
+    private Task CleanAsync(SteppedNode node) => Task.Run(() =>
+    {
+        var done = new TombstoneCleaning(node.Core.Databases, node.Core.Consensus, time).RunOnceAsync(CancellationToken.None);
+        node.Commit();
+        Assert.True(done.IsCompletedSuccessfully);
+    });
+}
