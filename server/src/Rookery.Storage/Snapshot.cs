@@ -26,6 +26,16 @@ public readonly struct Snapshot : IDisposable, IEquatable<Snapshot>
     public bool TryGet(ReadOnlySpan<byte> key, out Row row) =>
         Lookup.TryGet(state, state.VisibleBatch, state.RangeTombstones, key, out row);
 
+    /// <summary>
+    /// Brings what a batch to come will look up into memory: reads the block that holds the key's newest version, unless a memtable has it. A key that is surely in no run,
+    /// or whose block is in memory, costs no read.
+    /// </summary>
+    /// <param name="key">The whole key.</param>
+    /// <param name="row">When there is one: the version, perhaps a deletion. Its block stays in memory until it is disposed.</param>
+    /// <returns>Whether a run has the newest version of the key.</returns>
+    /// <exception cref="DamagedException">The place that would hold it cannot be trusted: the batch would meet that too.</exception>
+    public bool TryLoadAhead(ReadOnlySpan<byte> key, out Row row) => Lookup.TryGetAhead(state, key, out row);
+
     /// <summary>Walks the rows of a range in key order, or downwards from its end. The snapshot must stay open meanwhile.</summary>
     /// <param name="from">The first key.</param>
     /// <param name="toExclusive">The first key after the range; empty for no bound.</param>

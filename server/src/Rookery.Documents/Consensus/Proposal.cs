@@ -16,6 +16,7 @@ internal sealed class Proposal : IValueTaskSource<CommandOutcome>, IThreadPoolWo
     private ManualResetValueTaskSourceCore<CommandOutcome> _core;
     private CommandOutcome _outcome;
     private CommandBuffer? _command;
+    private LoadedVersion _previous;
     private bool _isAwaited;
 
     private Proposal()
@@ -37,8 +38,8 @@ internal sealed class Proposal : IValueTaskSource<CommandOutcome>, IThreadPoolWo
     /// <summary>What the caller awaits, once.</summary>
     public ValueTask<CommandOutcome> Task => new(this, _core.Version);
 
-    /// <summary>Takes the command over.</summary>
-    public static Proposal Rent(CommandBuffer command, int operationCount)
+    /// <summary>Takes the command over, and what was loaded for it until it is answered.</summary>
+    public static Proposal Rent(CommandBuffer command, int operationCount, in LoadedVersion previous = default)
     {
         if (!Pool.TryDequeue(out var proposal))
         {
@@ -46,6 +47,7 @@ internal sealed class Proposal : IValueTaskSource<CommandOutcome>, IThreadPoolWo
         }
 
         proposal._command = command;
+        proposal._previous = previous;
         proposal.Bytes = command.Length;
         proposal.OperationCount = operationCount;
         return proposal;
@@ -64,6 +66,8 @@ internal sealed class Proposal : IValueTaskSource<CommandOutcome>, IThreadPoolWo
     public void Complete(in CommandOutcome outcome, bool inline)
     {
         ReleaseCommand();
+        _previous.Dispose();
+        _previous = default;
         if (inline || !Volatile.Read(ref _isAwaited))
         {
             _core.SetResult(outcome);

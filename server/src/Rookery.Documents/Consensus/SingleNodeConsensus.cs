@@ -2,6 +2,7 @@ using Rookery.Disk;
 using Rookery.Documents.Apply;
 using Rookery.Documents.Commands;
 using Rookery.Journal;
+using Rookery.Storage;
 
 namespace Rookery.Documents;
 
@@ -19,6 +20,7 @@ internal sealed class SingleNodeConsensus : IConsensus
     private readonly TimeProvider _time;
     private readonly Admission _admission;
     private readonly SpaceReserve _space;
+    private readonly PreviousVersions _previous;
     private readonly ProposalQueue _queue = new();
 
     // Of the committing thread: taken from the queue, not yet in a frame.
@@ -30,10 +32,12 @@ internal sealed class SingleNodeConsensus : IConsensus
     private long _commands;
     private int _queued;
 
-    public SingleNodeConsensus(NodeJournal journal, Applier applier, Admission admission, SpaceReserve space, string nodeTag, TimeProvider time)
+    public SingleNodeConsensus(
+        NodeJournal journal, Applier applier, PreviousVersions previous, Admission admission, SpaceReserve space, string nodeTag, TimeProvider time)
     {
         _journal = journal;
         _applier = applier;
+        _previous = previous;
         _time = time;
         _admission = admission;
         _space = space;
@@ -100,8 +104,8 @@ internal sealed class SingleNodeConsensus : IConsensus
         }
 
         return _admission.TryEnter(command.Length)
-            ? Enqueue(command, reader.OperationCount)
-            : ProposeWhenThereIsRoomAsync(command, reader.OperationCount, cancellationToken);
+            ? Enqueue(command, reader)
+            : ProposeWhenThereIsRoomAsync(command, cancellationToken);
     }
 
     /// <summary>Takes what waits into a frame and makes it durable.</summary>
@@ -200,9 +204,9 @@ internal sealed class SingleNodeConsensus : IConsensus
     private static Rejection DurableButUnapplied { get; } = new(
         RejectionKind.OutcomeUnknown, "The write is durable, but an error kept it from being applied; it takes effect when the node is restarted.");
 
-    private ValueTask<CommandOutcome> Enqueue(CommandBuffer command, int operationCount)
+    private ValueTask<CommandOutcome> Enqueue(CommandBuffer command, scoped CommandReader reader)
     {
-        var proposal = Proposal.Rent(command, operationCount);
+        var proposal = Proposal.Rent(command, reader.OperationCount, LoadPrevious(reader));
         var outcome = proposal.Task;
         Interlocked.Increment(ref _queued);
         if (_queue.Put(proposal, mayTakeTurn: command.Length <= LargestCommandToCommitHere))
@@ -213,7 +217,19 @@ internal sealed class SingleNodeConsensus : IConsensus
         return outcome;
     }
 
-    private async ValueTask<CommandOutcome> ProposeWhenThereIsRoomAsync(CommandBuffer command, int operationCount, CancellationToken cancellationToken)
+    private LoadedVersion LoadPrevious(scoped CommandReader reader)
+    {
+        try
+        {
+            return _previous.Load(reader);
+        }
+        catch (DamagedException)
+        {
+            return default;                             // apply meets it again, and says what it means
+        }
+    }
+
+    private async ValueTask<CommandOutcome> ProposeWhenThereIsRoomAsync(CommandBuffer command, CancellationToken cancellationToken)
     {
         try
         {
@@ -231,7 +247,7 @@ internal sealed class SingleNodeConsensus : IConsensus
             return new CommandOutcome(new Rejection(RejectionKind.Canceled, "The request was given up before its write was queued. Nothing was stored."));
         }
 
-        return await Enqueue(command, operationCount);
+        return await Enqueue(command, new CommandReader(command.Written.Span));
     }
 
     private Rejection? SpaceRefusal(CommandBuffer command)

@@ -144,6 +144,7 @@ internal sealed class NodeCore : IDisposable
         Consensus = new SingleNodeConsensus(
             Journal,
             _applier,
+            new PreviousVersions(Storage),
             new Admission(inFlight, _time),
             Space,
             _options.NodeTag,

@@ -31,12 +31,7 @@ internal static unsafe class Lookup
     /// <summary>The newest version whatever it says; range tombstones are not asked.</summary>
     public static bool TryGetAnyKind(EngineState state, int visibleBatch, ReadOnlySpan<byte> key, out Row row)
     {
-        MemtableNode* node = state.Active.TryGet(key, visibleBatch);
-        for (int i = 0; node is null && i < state.Frozen.Length; i++)
-        {
-            node = state.Frozen[i].TryGet(key, MemtableNode.TakenBack - 1);
-        }
-
+        MemtableNode* node = InMemtables(state, visibleBatch, key);
         if (node is not null)
         {
             row = new Row(state, visibleBatch, node);
@@ -44,6 +39,16 @@ internal static unsafe class Lookup
         }
 
         return TryGetFromRuns(state, visibleBatch, key, out row);
+    }
+
+    /// <summary>
+    /// The newest version of a key when it lies in a run, whatever it says; not when a memtable has one, or when surely no run does. The filters are asked first: a new
+    /// key costs a writer little (0.2 µs), and an old one a look into the memtables before its block is read.
+    /// </summary>
+    public static bool TryGetAhead(EngineState state, ReadOnlySpan<byte> key, out Row row)
+    {
+        row = default;
+        return RunsMayHold(state, key) && InMemtables(state, state.VisibleBatch, key) is null && TryGetFromRuns(state, state.VisibleBatch, key, out row);
     }
 
     /// <summary>Whether there is a version of a key.</summary>
@@ -59,15 +64,14 @@ internal static unsafe class Lookup
     }
 
     /// <summary>False when there surely is no version of a key; reads nothing from disk.</summary>
-    public static bool MayHold(EngineState state, ReadOnlySpan<byte> key)
-    {
-        if (state.Active.TryGet(key, state.VisibleBatch) is not null)
-        {
-            return true;
-        }
+    public static bool MayHold(EngineState state, ReadOnlySpan<byte> key) =>
+        state.Active.TryGet(key, state.VisibleBatch) is not null || RunsMayHold(state, key);
 
-        ulong hash = KeyHash.Of(key);
-        foreach (SortedRun run in state.Runs.Of(state.Sources.Tables.GroupOf(key[MemtableNode.KeyspaceBytes - 1])))
+    private static bool RunsMayHold(EngineState state, ReadOnlySpan<byte> key)
+    {
+        ReadOnlySpan<SortedRun> runs = state.Runs.Of(state.Sources.Tables.GroupOf(key[MemtableNode.KeyspaceBytes - 1]));
+        ulong hash = runs.IsEmpty ? 0 : KeyHash.Of(key);
+        foreach (SortedRun run in runs)
         {
             if (run.FileOf(key) is { } file && (!file.IsReadable || file.Reader.MayContain(hash)))
             {
@@ -76,6 +80,17 @@ internal static unsafe class Lookup
         }
 
         return false;
+    }
+
+    private static MemtableNode* InMemtables(EngineState state, int visibleBatch, ReadOnlySpan<byte> key)
+    {
+        MemtableNode* node = state.Active.TryGet(key, visibleBatch);
+        for (int i = 0; node is null && i < state.Frozen.Length; i++)
+        {
+            node = state.Frozen[i].TryGet(key, MemtableNode.TakenBack - 1);
+        }
+
+        return node;
     }
 
     [SkipLocalsInit]

@@ -27,8 +27,8 @@ internal sealed class SteppedNode : IDisposable
         Reserve = new ReserveRule(0, 0),
     };
 
-    public static SteppedNode Open(IDisk disk, string directory, TimeProvider? time = null) =>
-        new(NodeCore.Open(Options(directory), disk, new MemoryBudget(16 << 20), new NoRecorder(), time ?? new SimulatedTimeProvider(), answersInline: true));
+    public static SteppedNode Open(IDisk disk, string directory, TimeProvider? time = null, IIoRecorder? io = null) =>
+        new(NodeCore.Open(Options(directory), disk, new MemoryBudget(16 << 20), io ?? new NoRecorder(), time ?? new SimulatedTimeProvider(), answersInline: true));
 
     public void CreateDatabase(string name) =>
         Run(CommandEncoder.CreateDatabase(Encoding.UTF8.GetBytes(name), Encoding.ASCII.GetBytes(HistoryId.Create())));

@@ -1,0 +1,91 @@
+using System.Text;
+using Rookery.Disk;
+using Rookery.Documents.Commands;
+using Rookery.Documents.Json;
+using Rookery.Documents.Tests.Nodes;
+using Rookery.Simulation;
+
+namespace Rookery.Documents.Tests.Consensus;
+
+public sealed class PreviousVersionsTests
+{
+    private readonly SimulatedDisk disk = new();
+    private readonly ReadCounter reads = new();
+
+    [Fact]
+    public async Task The_caller_reads_what_apply_looks_up()
+    {
+        using var node = OpenWithDocumentsInRuns(200);
+        foreach (string id in (string[])["d/7", "D/150"])
+        {
+            long before = reads.Count;
+            var outcome = node.Core.Consensus.ProposeAsync(Put(node, id), CancellationToken.None).AsTask();
+            Assert.True(reads.Count > before, id);
+            before = reads.Count;
+            node.Commit();
+            Assert.Equal(before, reads.Count);
+            Assert.Null((await outcome).Rejection);
+        }
+    }
+
+    [Fact]
+    public void A_new_document_and_one_in_the_memtable_cost_no_read()
+    {
+        using var node = OpenWithDocumentsInRuns(1);
+        node.Run(Put(node, "new"));
+        node.Run(Put(node, "new"));
+        node.Run(Put(node, "users/"));
+        node.Run(Put(node, ""));
+        Assert.Equal(0, reads.Count);
+    }
+
+    [Fact]
+    public void Blocks_are_held_for_so_many_commands_only_and_then_let_go()
+    {
+        using var node = OpenWithDocumentsInRuns(10);
+        var previous = new PreviousVersions(node.Core.Storage);
+        using var command = Put(node, "d/3");
+        LoadedVersion[] loaded = [.. Enumerable.Range(0, 300).Select(_ => previous.Load(new CommandReader(command.Written.Span)))];
+        Assert.Equal(256, previous.Held);
+        foreach (var version in loaded)
+        {
+            version.Dispose();
+        }
+
+        Assert.Equal(0, previous.Held);
+    }
+
+    private SteppedNode OpenWithDocumentsInRuns(int documents)
+    {
+        using (var node = SteppedNode.Open(disk, "/data"))
+        {
+            node.CreateDatabase("db");
+            for (int i = 0; i < documents; i++)
+            {
+                node.Put("db", $"d/{i}", $"{{\"n\":\"{Convert.ToHexString(BitConverter.GetBytes((ulong)i * 0x9E3779B97F4A7C15))}{new string('x', 200)}\"}}");
+            }
+
+            node.Flush();
+        }
+
+        var cold = SteppedNode.Open(disk, "/data", io: reads);
+        reads.Count = 0;
+        return cold;
+    }
+
+    private static CommandBuffer Put(SteppedNode node, string id)
+    {
+        using var parser = DocumentParser.Rent();
+        Assert.True(parser.TryParse("{}"u8, out var document, out _));
+        return CommandEncoder.Put(node.Database("db").Number, Encoding.UTF8.GetBytes(id), ExpectedChangeVector.None, document, default);
+    }
+
+    private sealed class ReadCounter : IIoRecorder
+    {
+        public long Count { get; set; }
+
+        public long Begin() => 0;
+
+        public void Record(IoKind kind, long begun, long bytes) => Count += kind == IoKind.Read ? 1 : 0;
+    }
+}
