@@ -194,14 +194,16 @@ public sealed class BulkInsertRouteTests(RunningServer server) : IClassFixture<R
         private readonly TcpClient _client = new();
         private readonly MemoryStream _compressed = new();
         private GZipStream? _gzip;
+        private NetworkStream _stream = null!;
 
         public static async Task<BulkStream> OpenAsync(RunningServer server, string url, bool compressed)
         {
             var stream = new BulkStream();
             await stream._client.ConnectAsync(server.Address.Host, server.Address.Port);
+            stream._stream = stream._client.GetStream();
             stream._gzip = compressed ? new GZipStream(stream._compressed, CompressionLevel.Fastest, leaveOpen: true) : null;
             string head = $"POST {url} HTTP/1.1\r\nHost: {server.Address.Authority}\r\nTransfer-Encoding: chunked\r\n{(compressed ? "Content-Encoding: gzip\r\n" : "")}\r\n";
-            await stream._client.GetStream().WriteAsync(Encoding.ASCII.GetBytes(head));
+            await stream._stream.WriteAsync(Encoding.ASCII.GetBytes(head));
             return stream;
         }
 
@@ -217,7 +219,7 @@ public sealed class BulkInsertRouteTests(RunningServer server) : IClassFixture<R
             }
 
             byte[] head = Encoding.ASCII.GetBytes(bytes.Length.ToString("x", CultureInfo.InvariantCulture) + "\r\n");
-            await _client.GetStream().WriteAsync((byte[])[.. head, .. bytes, (byte)'\r', (byte)'\n']);
+            await _stream.WriteAsync((byte[])[.. head, .. bytes, (byte)'\r', (byte)'\n']);
         }
 
         public void EndSending() => _client.Client.Shutdown(SocketShutdown.Send);
@@ -228,7 +230,7 @@ public sealed class BulkInsertRouteTests(RunningServer server) : IClassFixture<R
             byte[] buffer = new byte[64 << 10];
             try
             {
-                int length = await _client.GetStream().ReadAsync(buffer);
+                int length = await _stream.ReadAsync(buffer);
                 return Encoding.UTF8.GetString(buffer, 0, length);
             }
             catch (IOException)
