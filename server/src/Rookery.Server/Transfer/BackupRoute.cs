@@ -1,9 +1,10 @@
-using System.Buffers;
 using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.Http;
 using Microsoft.AspNetCore.Routing;
 using Microsoft.AspNetCore.Server.Kestrel.Core.Features;
+using Microsoft.Extensions.Logging;
 using Rookery.Documents;
+using Rookery.Server.Raven;
 
 namespace Rookery.Server;
 
@@ -15,6 +16,9 @@ internal static class BackupRoute
 {
     private const int RestsPerRead = 3;
     private static readonly TimeSpan LongestRest = TimeSpan.FromSeconds(2);
+
+    // Longer than any disk stalls that a backup could still end well on; `rookery backup` itself gives up after two minutes of silence.
+    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
 
     public static void Map(IEndpointRouteBuilder routes, ServerContext context) =>
         routes.MapGet("/admin/node/backup", http => AnswerAsync(http, context));
@@ -40,28 +44,28 @@ internal static class BackupRoute
 
     private static async Task SendAsync(HttpContext http, ServerContext context, NodeBackup backup)
     {
-        // The other side writes to a disk of its own, perhaps a slow one, and syncs as it goes.
+        // The other side writes to a disk of its own, perhaps a slow one, and syncs as it goes: not the server's rate holds here, but our patience.
         if (http.Features.Get<IHttpMinResponseDataRateFeature>() is { } rate)
         {
             rate.MinDataRate = null;
         }
 
         http.Response.ContentType = "application/octet-stream";
-        var output = http.Response.BodyWriter;
-        output.Write(BackupWire.Preamble);
         using var ended = CancellationTokenSource.CreateLinkedTokenSource(http.RequestAborted, context.Stopping);
+        using var answer = AnswerBuffer.Rent();
+        answer.Write(BackupWire.Preamble);
         long begun = context.Time.GetTimestamp();
         long appliedIndex = context.Node.Consensus.AppliedIndex;
         foreach (var piece in backup.Read())
         {
             var took = context.Time.GetElapsedTime(begun);
-            BackupWire.Write(output, piece);
-            var sent = await output.FlushAsync(ended.Token);
-            if (sent.IsCompleted)
+            BackupWire.Write(answer, piece);
+            if (!await SendAsync(http, context, answer.Written, ended.Token))
             {
                 return;
             }
 
+            answer.Truncate(0);
             if (context.Node.Consensus.AppliedIndex != appliedIndex)
             {
                 appliedIndex = context.Node.Consensus.AppliedIndex;
@@ -70,5 +74,32 @@ internal static class BackupRoute
 
             begun = context.Time.GetTimestamp();
         }
+    }
+
+    /// <summary>Sends bytes slice by slice, so that each tells whether the client still takes any.</summary>
+    /// <returns>False when the client left, or took none for too long: then it is cut off, because a backup holds the files of its moment and keeps others from beginning.</returns>
+    private static async Task<bool> SendAsync(HttpContext http, ServerContext context, ReadOnlyMemory<byte> bytes, CancellationToken ended)
+    {
+        while (!bytes.IsEmpty)
+        {
+            var slice = bytes[..Math.Min(bytes.Length, AnswerBuffer.PartBytes)];
+            bytes = bytes[slice.Length..];
+            try
+            {
+                var sent = await http.Response.BodyWriter.WriteAsync(slice, ended).AsTask().WaitAsync(Patience, context.Time, ended);
+                if (sent.IsCompleted)
+                {
+                    return false;
+                }
+            }
+            catch (TimeoutException)
+            {
+                context.Log.LogWarning("A backup was given up: its client took nothing for {Seconds} s.", Patience.TotalSeconds);
+                http.Abort();
+                return false;
+            }
+        }
+
+        return true;
     }
 }

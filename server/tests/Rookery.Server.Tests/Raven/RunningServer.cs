@@ -21,6 +21,9 @@ public sealed class RunningServer : IAsyncLifetime
 
     public RecordedLog Log { get; } = new();
 
+    /// <summary>The clock of the routes; the node has the machine's.</summary>
+    public TimeProvider Time { get; init; } = TimeProvider.System;
+
     public Node Node => _node!;
 
     public Uri Address { get; private set; } = new("http://127.0.0.1");
@@ -30,7 +33,7 @@ public sealed class RunningServer : IAsyncLifetime
         var memory = new MemoryBudget(256 << 20);
         var io = new IoTimeline(TimeProvider.System, "memory");
         _node = Node.Open(new NodeOptions { DataDirectory = "/data", SegmentBytes = 4 << 20 }, new SimulatedDisk(), memory, io, TimeProvider.System);
-        var context = new ServerContext(new ServerOptions { Listen = new IPEndPoint(IPAddress.Loopback, 0) }, TimeProvider.System, Log, memory, io);
+        var context = new ServerContext(new ServerOptions { Listen = new IPEndPoint(IPAddress.Loopback, 0) }, Time, Log, memory, io);
         context.Readiness.Opened(_node);
         _app = RookeryServer.Build(context);
         await _app.StartAsync();
