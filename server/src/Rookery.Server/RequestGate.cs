@@ -65,9 +65,9 @@ internal sealed class RequestGate(ServerContext context, RequestDelegate next)
         {
             await handling;
         }
-        catch (OperationCanceledException) when (http.RequestAborted.IsCancellationRequested || context.Stopping.IsCancellationRequested)
+        catch (OperationCanceledException left) when (left.CancellationToken == http.RequestAborted || http.RequestAborted.IsCancellationRequested || context.Stopping.IsCancellationRequested)
         {
-            // The client left, or the node does; nobody waits for an answer.
+            // The client left, or the node does; nobody waits for an answer. A write learns that sooner than the token does.
             http.Abort();
         }
         catch (Exception left) when (left is ConnectionResetException or ConnectionAbortedException)
@@ -103,7 +103,7 @@ internal sealed class RequestGate(ServerContext context, RequestDelegate next)
             $"The body of {http.Request.Method} {http.Request.Path} is larger than this route takes; send it in parts, or use bulk insert or import.",
         StatusCodes.Status408RequestTimeout =>
             $"The body of {http.Request.Method} {http.Request.Path} came too slowly; nothing of it was stored.",
-        _ => $"The request {http.Request.Method} {http.Request.Path} is malformed HTTP: {refused.Message}",
+        _ => $"The body of {http.Request.Method} {http.Request.Path} is malformed HTTP, or its connection broke before its end; nothing of it was stored.",
     };
 
     // An answer that has begun cannot become an error: cutting the connection is the only sign left.

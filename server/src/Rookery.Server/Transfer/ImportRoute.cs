@@ -28,11 +28,11 @@ internal static class ImportRoute
             await ReadAsync(body.Reader, import, report, http.RequestAborted);
             await body.CompleteAsync();
         }
-        catch (InvalidDataException)
+        catch (Exception broken) when (broken is InvalidDataException or BadHttpRequestException)
         {
             await import.FlushAsync(http.RequestAborted);
             await import.DurableAsync();
-            import.Break($"The gzip of the import is damaged or cut off behind line {import.Line}.");
+            import.Break($"{(broken is InvalidDataException ? "The gzip of the import is damaged or cut off" : "The import came too slowly, broke off or is malformed HTTP")} behind line {import.Line}.");
         }
 
         await report.EndAsync();
