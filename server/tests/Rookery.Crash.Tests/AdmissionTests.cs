@@ -10,8 +10,7 @@ public sealed class AdmissionTests
     [Fact]
     public async Task One_command_alone_is_admitted_however_large_and_the_next_waits_for_room()
     {
-        var admission = new Admission(100, _time);
-        Assert.True(admission.TryEnter(1000));
+        var admission = HoldingOf100(1000);
         Assert.False(admission.TryEnter(1));
         var next = admission.EnterAsync(1, CancellationToken.None);
         Assert.False(next.IsCompleted);
@@ -23,8 +22,7 @@ public sealed class AdmissionTests
     [Fact]
     public async Task Who_came_first_enters_first_and_nobody_passes_those_who_wait()
     {
-        var admission = new Admission(100, _time);
-        Assert.True(admission.TryEnter(90));
+        var admission = HoldingOf100(90);
         var large = admission.EnterAsync(60, CancellationToken.None);
         var small = admission.EnterAsync(5, CancellationToken.None);
         Assert.False(admission.TryEnter(5));
@@ -38,8 +36,7 @@ public sealed class AdmissionTests
     [Fact]
     public async Task Without_room_in_time_a_command_is_refused_and_takes_none()
     {
-        var admission = new Admission(100, _time);
-        Assert.True(admission.TryEnter(100));
+        var admission = HoldingOf100(100);
         var late = admission.EnterAsync(1, CancellationToken.None);
         _time.Advance(Admission.Patience);
         Assert.False(await late);
@@ -51,13 +48,19 @@ public sealed class AdmissionTests
     [Fact]
     public async Task Who_gives_up_takes_no_room()
     {
-        var admission = new Admission(100, _time);
-        Assert.True(admission.TryEnter(100));
+        var admission = HoldingOf100(100);
         using var patience = new CancellationTokenSource();
         var waiting = admission.EnterAsync(1, patience.Token);
         await patience.CancelAsync();
         await Assert.ThrowsAnyAsync<OperationCanceledException>(async () => await waiting);
         admission.Leave(100);
         Assert.Equal(0, admission.Bytes);
+    }
+
+    private Admission HoldingOf100(int bytes)
+    {
+        var admission = new Admission(100, _time);
+        Assert.True(admission.TryEnter(bytes));
+        return admission;
     }
 }

@@ -106,17 +106,15 @@ public sealed class BulkInsertReader : IDisposable
     /// <param name="error">What follows, when it is more.</param>
     public bool IsFollowedByNothing(out InputError error)
     {
-        ReadOnlySpan<byte> rest = chunk.Span[position..];
-        int at = rest.IndexOfAnyExcept(" \t\r\n"u8);
-        error = at < 0
-            ? default
-            : new InputError(
+        bool isMore = TrySkipSpace();
+        error = isMore
+            ? new InputError(
                 InputErrorCode.UnexpectedCharacter,
                 "Something follows the closing bracket of the bulk insert",
-                new InputPlace(chunkOffset + position + at, Element: ElementCount),
-                "End the body there; the documents before it are stored");
-        position = at < 0 ? chunk.Length : position + at;
-        return at < 0;
+                new InputPlace(chunkOffset + position, Element: ElementCount),
+                "End the body there; the documents before it are stored")
+            : default;
+        return !isMore;
     }
 
     /// <summary>Says why a stream that ended here, before its closing bracket, is refused.</summary>
@@ -134,18 +132,23 @@ public sealed class BulkInsertReader : IDisposable
         chunk = default;
     }
 
+    /// <summary>Steps over white space; false when nothing else is left of the chunk.</summary>
+    private bool TrySkipSpace()
+    {
+        int skipped = chunk.Span[position..].IndexOfAnyExcept(" \t\r\n"u8);
+        position = skipped < 0 ? chunk.Length : position + skipped;
+        return skipped >= 0;
+    }
+
     /// <summary>Steps over the punctuation around elements; false when the chunk ends first.</summary>
     private bool TryPunctuation()
     {
         ReadOnlySpan<byte> bytes = chunk.Span;
-        int skipped = bytes[position..].IndexOfAnyExcept(" \t\r\n"u8);
-        if (skipped < 0)
+        if (!TrySkipSpace())
         {
-            position = bytes.Length;
             return false;
         }
 
-        position += skipped;
         elementOffset = chunkOffset + position;
         byte next = bytes[position];
         (State following, int step) = (state, next) switch
@@ -171,14 +174,11 @@ public sealed class BulkInsertReader : IDisposable
     {
         document = default;
         ReadOnlySpan<byte> bytes = chunk.Span;
-        int skipped = bytes[position..].IndexOfAnyExcept(" \t\r\n"u8);
-        if (skipped < 0)
+        if (!TrySkipSpace())
         {
-            position = bytes.Length;
             return false;
         }
 
-        position += skipped;
         elementOffset = chunkOffset + position;
         bytes = bytes[position..];
         JsonScanner scanner = element.Scan(bytes);

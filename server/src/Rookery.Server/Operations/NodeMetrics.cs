@@ -35,14 +35,10 @@ internal static class NodeMetrics
         text.Gauge("rookery_memtable_bytes", "Bytes of rows not in runs yet, by state.")
             .Sample(storage.MemtableBytes, ("state", "active"))
             .Sample(storage.FrozenBytes, ("state", "frozen"));
-        text.Gauge("rookery_run_bytes", "Bytes of runs on disk, by group of tables.");
-        AddGroups(text, storage, group => group.Bytes);
-        text.Gauge("rookery_run_files", "Files of runs.");
-        AddGroups(text, storage, group => group.Files);
-        text.Gauge("rookery_sorted_runs", "Sorted runs that a read may have to ask.");
-        AddGroups(text, storage, group => group.SortedRuns);
-        text.Gauge("rookery_run_rows", "Rows in runs, tombstones included.");
-        AddGroups(text, storage, group => group.Rows);
+        AddGroups(text.Gauge("rookery_run_bytes", "Bytes of runs on disk, by group of tables."), storage, group => group.Bytes);
+        AddGroups(text.Gauge("rookery_run_files", "Files of runs."), storage, group => group.Files);
+        AddGroups(text.Gauge("rookery_sorted_runs", "Sorted runs that a read may have to ask."), storage, group => group.SortedRuns);
+        AddGroups(text.Gauge("rookery_run_rows", "Rows in runs, tombstones included."), storage, group => group.Rows);
         text.Counter("rookery_flushes_total", "Flushes that finished.").Sample(storage.Flushes);
         text.Counter("rookery_flushed_bytes_total", "Bytes that flushes wrote.").Sample(storage.FlushedBytes);
         text.Counter("rookery_compactions_total", "Compaction steps that wrote a file.").Sample(storage.Compactions);
