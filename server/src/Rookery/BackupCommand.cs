@@ -16,22 +16,28 @@ internal static class BackupCommand
         var to = new Option<string>("--to") { Description = "Directory for the backup; made when it is missing, refused when it is not empty.", HelpName = "DIR", Required = true };
         var url = new Option<string?>("--url") { Description = $"Address of the running node [default: {DefaultUrl}].", HelpName = "URL" };
         var data = new Option<string?>("--data") { Description = "Data directory of a stopped node, instead of --url.", HelpName = "DIR" };
-        var command = new Command("backup", "Copy all databases of a node into a directory, while it runs.") { to, url, data };
-        command.SetAction((parsed, cancellation) => RunAsync(parsed.GetValue(to)!, parsed.GetValue(url), parsed.GetValue(data), cancellation));
+        var journal = StoppedNode.JournalOption();
+        var command = new Command("backup", "Copy all databases of a node into a directory, while it runs.") { to, url, data, journal };
+        command.SetAction((parsed, cancellation) => RunAsync(parsed.GetValue(to)!, parsed.GetValue(url), parsed.GetValue(data), parsed.GetValue(journal), cancellation));
         return command;
     }
 
-    private static async Task<int> RunAsync(string to, string? url, string? data, CancellationToken cancellation)
+    private static async Task<int> RunAsync(string to, string? url, string? data, string? journal, CancellationToken cancellation)
     {
         if (url is not null && data is not null)
         {
             return await Refusal.WriteAsync("--url names a running node and --data a stopped one; give one of them.", ExitCode.Configuration);
         }
 
+        if (journal is not null && data is null)
+        {
+            return await Refusal.WriteAsync("--journal belongs to --data: a running node knows where its journal lies.", ExitCode.Configuration);
+        }
+
         string directory = Path.GetFullPath(to);
         if (data is not null)
         {
-            return await StoppedNode.UseAsync(data, node => CopyAsync(node, directory));
+            return await StoppedNode.UseAsync(data, journal, node => CopyAsync(node, directory));
         }
 
         if (!Uri.TryCreate(url ?? DefaultUrl, UriKind.Absolute, out var address) || address.Scheme is not "http")

@@ -14,16 +14,17 @@ internal static class ExportCommand
     public static Command Create()
     {
         var data = new Option<string>("--data") { Description = "Directory of the data.", HelpName = "DIR", Required = true };
+        var journal = StoppedNode.JournalOption();
         var database = new Option<string?>("--database") { Description = "Only this database [default: all, one after the other].", HelpName = "NAME" };
-        var command = new Command("export", "Write the documents of a stopped node to stdout, one JSON object a line.") { data, database };
-        command.SetAction((parsed, cancellation) => RunAsync(parsed.GetValue(data)!, parsed.GetValue(database), cancellation));
+        var command = new Command("export", "Write the documents of a stopped node to stdout, one JSON object a line.") { data, journal, database };
+        command.SetAction((parsed, cancellation) => RunAsync(parsed.GetValue(data)!, parsed.GetValue(journal), parsed.GetValue(database), cancellation));
         return command;
     }
 
-    private static Task<int> RunAsync(string data, string? name, CancellationToken cancellation)
+    private static Task<int> RunAsync(string data, string? journal, string? name, CancellationToken cancellation)
     {
         var gaps = new ExportGaps();
-        return StoppedNode.UseAsync(data, node => ExportAsync(node, data, name, gaps, cancellation), gaps.Add);
+        return StoppedNode.UseAsync(data, journal, node => ExportAsync(node, data, name, gaps, cancellation), gaps.Add);
     }
 
     private static async Task<int> ExportAsync(Node node, string data, string? name, ExportGaps gaps, CancellationToken cancellation)

@@ -68,7 +68,7 @@ internal static class NodeProcess
         try
         {
             var options = new NodeOptions { DataDirectory = configuration.DataDirectory, JournalDirectory = configuration.JournalDirectory, TroubleFound = trouble => log.LogError("{Trouble}", trouble) };
-            return Node.Open(options, disk, memory, io, time);
+            return Node.WhyNotNew(disk, options) is { } foreign ? throw new ConfigurationException(foreign) : Node.Open(options, disk, memory, io, time);
         }
         catch (DataDirectoryInUseException used)
         {

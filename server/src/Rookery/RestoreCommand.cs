@@ -14,20 +14,25 @@ internal static class RestoreCommand
     {
         var from = new Option<string>("--from") { Description = "Directory of the backup.", HelpName = "DIR", Required = true };
         var data = new Option<string>("--data") { Description = "Data directory to make; refused when it is not empty.", HelpName = "DIR", Required = true };
+        var journal = new Option<string?>("--journal") { Description = "Directory of the journal to make, for a device of its own [default: in the data directory].", HelpName = "DIR" };
         var database = new Option<string?>("--database") { Description = "Only this database [default: all].", HelpName = "NAME" };
-        var command = new Command("restore", "Make the data directory of a node from a backup.") { from, data, database };
-        command.SetAction((parsed, _) => Refusal.GuardAsync(() => RunAsync(Path.GetFullPath(parsed.GetValue(from)!), Path.GetFullPath(parsed.GetValue(data)!), parsed.GetValue(database))));
+        var command = new Command("restore", "Make the data directory of a node from a backup.") { from, data, journal, database };
+        command.SetAction((parsed, _) =>
+        {
+            var options = new NodeOptions { DataDirectory = Path.GetFullPath(parsed.GetValue(data)!), JournalDirectory = parsed.GetValue(journal) is { } own ? Path.GetFullPath(own) : null };
+            return Refusal.GuardAsync(() => RunAsync(Path.GetFullPath(parsed.GetValue(from)!), options, parsed.GetValue(database)));
+        });
         return command;
     }
 
-    private static async Task<int> RunAsync(string from, string data, string? database)
+    private static async Task<int> RunAsync(string from, NodeOptions options, string? database)
     {
         long memory = MemorySize.DefaultBytes();
         ProcessMemory.Bound(memory);
         var disk = new PosixDisk();
         var io = new IoTimeline(TimeProvider.System, disk.DeviceOf(from));
         long told = 0;
-        var restoration = new Restoration(disk, new NodeOptions { DataDirectory = data }, new MemoryBudget(memory), io, TimeProvider.System)
+        var restoration = new Restoration(disk, options, new MemoryBudget(memory), io, TimeProvider.System)
         {
             Progress = (copied, total) =>
             {
@@ -43,7 +48,8 @@ internal static class RestoreCommand
             await Console.Out.WriteLineAsync($"{name}: {documents} documents.");
         }
 
-        await Console.Out.WriteLineAsync($"Restored into {data}, durable and checked. Start it with `rookery serve --data {data}`.");
+        string start = options.JournalDirectory is { } journal ? $"--data {options.DataDirectory} --journal {journal}" : $"--data {options.DataDirectory}";
+        await Console.Out.WriteLineAsync($"Restored into {options.DataDirectory}, durable and checked. Start it with `rookery serve {start}`.");
         return ExitCode.Success;
     }
 }

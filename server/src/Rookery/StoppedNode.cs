@@ -1,3 +1,4 @@
+using System.CommandLine;
 using Rookery.Disk;
 using Rookery.Documents;
 using Rookery.Server;
@@ -7,12 +8,16 @@ namespace Rookery;
 /// <summary>Opens the data of a node that does not run, for commands that work on it.</summary>
 internal static class StoppedNode
 {
+    /// <summary>The option that names a journal on a device of its own.</summary>
+    public static Option<string?> JournalOption() => new("--journal") { Description = "Directory of the stopped node's journal, when it is served with one of its own.", HelpName = "DIR" };
+
     /// <summary>Runs <paramref name="work"/>, which only reads, on an opened node and closes it in order.</summary>
     /// <param name="directory">The data directory.</param>
+    /// <param name="journal">The journal's directory; null when it lies in the data directory.</param>
     /// <param name="work">What to do; its result is the exit code.</param>
     /// <param name="commandLeftOut">See <see cref="NodeOptions.CommandLeftOut"/>; null refuses data whose journal cannot be replayed for damage.</param>
     /// <returns>The exit code: that of the work, or of why it could not begin.</returns>
-    public static Task<int> UseAsync(string directory, Func<Node, Task<int>> work, Action<string>? commandLeftOut = null) => Refusal.GuardAsync(async () =>
+    public static Task<int> UseAsync(string directory, string? journal, Func<Node, Task<int>> work, Action<string>? commandLeftOut = null) => Refusal.GuardAsync(async () =>
     {
         string path = Path.GetFullPath(directory);
         long memory = MemorySize.DefaultBytes();
@@ -24,7 +29,17 @@ internal static class StoppedNode
         }
 
         using var node = Node.Open(
-            new NodeOptions { DataDirectory = path, CommandLeftOut = commandLeftOut, ExpirationInterval = Timeout.InfiniteTimeSpan }, disk, new MemoryBudget(memory), new IoTimeline(TimeProvider.System, disk.DeviceOf(path)), TimeProvider.System);
+            new NodeOptions
+            {
+                DataDirectory = path,
+                JournalDirectory = journal is null ? null : Path.GetFullPath(journal),
+                CommandLeftOut = commandLeftOut,
+                ExpirationInterval = Timeout.InfiniteTimeSpan,
+            },
+            disk,
+            new MemoryBudget(memory),
+            new IoTimeline(TimeProvider.System, disk.DeviceOf(path)),
+            TimeProvider.System);
         if (node.Diagnosis is { } diagnosis)
         {
             return await Refusal.WriteAsync(diagnosis, ExitCode.Failure);

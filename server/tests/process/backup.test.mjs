@@ -20,8 +20,8 @@ async function succeeded(command) {
 }
 
 /** Serves a directory for the length of `work`. */
-async function serving(data, work) {
-  const node = await NodeProcess.serve({ data })
+async function serving(data, work, options = []) {
+  const node = await NodeProcess.serve({ data, options })
   try {
     return await work(node)
   } finally {
@@ -114,6 +114,25 @@ test("A stopped node is backed up and exported from its directory, and damage is
   assert.match(partial.stderr, /Shop: not exported: .*\.run is damaged at byte \d+: .*\(d\//)
   assert.match(partial.stderr, /The export lacks what could not be read: 1 range, /)
   refused(await run("backup", "--to", join(directory, "y"), "--data", rotten), 1, /damaged/)
+})
+
+test("A node with a journal of its own is backed up, exported and restored with it", async t => {
+  const directory = temporaryDirectory(t)
+  const [data, journal, backup, restored, other] = ["data", "journal", "backup", "restored", "other"].map(name => join(directory, name))
+  await serving(data, async node => {
+    await node.createDatabase("Shop")
+    await node.expect(201, "PUT", "/databases/Shop/docs?id=a", "{}")
+  }, ["--journal", journal])
+
+  refused(await run("export", "--data", data), 1, /no journal in/)
+  assert.match(await succeeded(run("export", "--data", data, "--journal", journal)), /"@id":"a"/)
+  refused(await run("backup", "--to", backup, "--journal", journal), 78, /--data/)
+  await succeeded(run("backup", "--to", backup, "--data", data, "--journal", journal))
+  refused(await run("restore", "--from", backup, "--data", restored, "--journal", journal), 78, /journal is not empty/)
+  assert.ok(!existsSync(restored), "nothing was begun")
+  assert.match(await succeeded(run("restore", "--from", backup, "--data", restored, "--journal", other)), /serve --data .*restored --journal .*other`/)
+  assert.ok(!existsSync(join(restored, "journal")))
+  await serving(restored, node => node.expect(200, "GET", "/databases/Shop/docs?id=a"), ["--journal", other])
 })
 
 function damage(file) {

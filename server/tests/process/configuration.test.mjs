@@ -1,7 +1,7 @@
 // What a node refuses to start with: exit code 78 and one sentence that says what and where.
 import assert from "node:assert/strict"
 import { once } from "node:events"
-import { writeFileSync } from "node:fs"
+import { mkdirSync, readdirSync, writeFileSync } from "node:fs"
 import { createServer } from "node:net"
 import { join } from "node:path"
 import { test } from "node:test"
@@ -26,8 +26,9 @@ test("A journal directory in use is refused by name", async t => {
   const journal = temporaryDirectory(t)
   const node = await NodeProcess.serve({ data: temporaryDirectory(t), options: ["--journal", journal] })
   afterwards(t, () => node.kill())
-  const port = await freePort()
-  refused(await run("serve", "--data", temporaryDirectory(t), "--journal", journal, "--listen", `http://127.0.0.1:${port}`), new RegExp(`${journal}.* in use`))
+  const [data, port] = [temporaryDirectory(t), await freePort()]
+  await (await NodeProcess.serve({ data })).terminate()
+  refused(await run("serve", "--data", data, "--journal", journal, "--listen", `http://127.0.0.1:${port}`), new RegExp(`${journal}.* in use`))
 })
 
 test("The data of a running node is not exported", async t => {
@@ -59,6 +60,22 @@ test("A data directory that is a file is refused", async t => {
   refused(await run("serve", "--data", file, "--listen", `http://127.0.0.1:${await freePort()}`), new RegExp(file))
 })
 
+test("A directory with files of others and no data of a node is refused by the name of one", async t => {
+  const directory = temporaryDirectory(t)
+  mkdirSync(join(directory, "lost+found"))
+  const begun = await NodeProcess.serve({ data: directory })
+  await begun.terminate()
+
+  const foreign = temporaryDirectory(t)
+  writeFileSync(join(foreign, "letters.txt"), "")
+  const listen = ["--listen", `http://127.0.0.1:${await freePort()}`]
+  refused(await run("serve", "--data", foreign, ...listen), /letters\.txt/)
+  assert.deepEqual(readdirSync(foreign), ["letters.txt"], "nothing was changed")
+  refused(await run("serve", "--data", join(foreign, "new"), "--journal", foreign, ...listen), /letters\.txt/)
+  refused(await run("serve", "--data", join(foreign, "new"), "--journal", join(directory, "journal"), ...listen), /journal-0+1\.segment/)
+  assert.deepEqual(readdirSync(foreign), ["letters.txt"], "nothing was changed")
+})
+
 test("A wrong option, size, address or configuration file is refused with its place", async t => {
   const directory = temporaryDirectory(t)
   const file = join(directory, "rookery.json")
@@ -74,7 +91,7 @@ test("A wrong option, size, address or configuration file is refused with its pl
   refused(await run("serve", "--data", directory, "--memory", "lots"), /lots/)
   refused(await run("serve", "--data", directory, "--listen", "127.0.0.1:80"), /127\.0\.0\.1:80/)
   refused(await run("serve", "--data", directory, "--listen", "https://127.0.0.1:8443"), /https:/)
-  refused(await run("serve", "--data", directory, "--listen", "http://192.0.2.7:8080", "--insecure"), /192\.0\.2\.7/)
+  refused(await run("serve", "--data", join(directory, "data"), "--listen", "http://192.0.2.7:8080", "--insecure"), /192\.0\.2\.7/)
   refused(await run("serve", "--data", directory, "--lisen", "x"), /--lisen/)
 })
 

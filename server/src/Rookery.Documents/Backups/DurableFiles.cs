@@ -8,8 +8,8 @@ internal static class DurableFiles
     // A card that is asked to sync more at once holds up everybody else who syncs.
     private const int BytesBetweenSyncs = 512 << 10;
 
-    // What mkfs leaves at the top of a new file system.
-    private const string LostAndFound = "lost+found";
+    /// <summary>What mkfs leaves at the top of a new file system.</summary>
+    public const string LostAndFound = "lost+found";
 
     /// <summary>Whether a directory is missing or empty, apart from a name that does not count.</summary>
     public static bool IsEmpty(IDisk disk, string path, string apartFrom = LostAndFound) =>

@@ -24,11 +24,13 @@ public sealed class Restoration(IDisk disk, NodeOptions options, MemoryBudget me
 
     private string Target => options.DataDirectory;
 
+    private string JournalTarget => options.JournalDirectory ?? DataDirectory.JournalPathOf(Target);
+
     /// <summary>Restores.</summary>
     /// <param name="from">The directory of the backup.</param>
     /// <param name="onlyDatabase">The name of the one database to keep; null for all.</param>
     /// <returns>The databases that there are now, with the number of their documents.</returns>
-    /// <exception cref="DirectoryNotEmptyException">The data directory is not empty. Nothing was written.</exception>
+    /// <exception cref="DirectoryNotEmptyException">The data directory or the journal's is not empty. Nothing was written.</exception>
     /// <exception cref="BackupException">There is no complete backup, it is damaged, or the database is not in it.</exception>
     /// <exception cref="IOException">The disk refused. The data directory, if begun, cannot be opened by a node.</exception>
     public IReadOnlyList<(string Name, long Documents)> Run(string from, string? onlyDatabase)
@@ -58,6 +60,7 @@ public sealed class Restoration(IDisk disk, NodeOptions options, MemoryBudget me
         }
 
         RefuseUnlessEmpty();
+        RefuseUnlessJournalIsEmpty();
         string existing = Target;
         while (!disk.Exists(existing))
         {
@@ -79,6 +82,14 @@ public sealed class Restoration(IDisk disk, NodeOptions options, MemoryBudget me
                 DataDirectory.IsUnfinished(disk, Target)
                     ? $"{Target} holds a restore that did not finish. Delete it and restore again."
                     : $"{Target} is not empty. A backup is restored into an empty or new directory only; nothing was changed.");
+        }
+    }
+
+    private void RefuseUnlessJournalIsEmpty()
+    {
+        if (!DurableFiles.IsEmpty(disk, JournalTarget))
+        {
+            throw new DirectoryNotEmptyException($"{JournalTarget} is not empty. The journal of a restored node begins in an empty or new directory only; nothing was changed.");
         }
     }
 
@@ -117,9 +128,8 @@ public sealed class Restoration(IDisk disk, NodeOptions options, MemoryBudget me
             position = checkpoint.Durable;
         }
 
-        string directory = DataDirectory.JournalPathOf(Target);
-        DataDirectory.CreateDurably(disk, directory);
-        var journalOptions = new JournalOptions { Directory = directory, SegmentBytes = options.SegmentBytes };
+        DataDirectory.CreateDurably(disk, JournalTarget);
+        var journalOptions = new JournalOptions { Directory = JournalTarget, SegmentBytes = options.SegmentBytes };
         NodeJournal.Create(disk, journalOptions, new JournalPosition(position.Index, position.Term, position.Sequence), io);
         using var journal = NodeJournal.Open(disk, journalOptions, new JournalKnowledge(position.Index, position.Term, HasPeers: false), io);
         Write(journal, BackupFrames.Read(file));

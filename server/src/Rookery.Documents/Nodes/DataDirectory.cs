@@ -52,6 +52,29 @@ internal sealed class DataDirectory : IDisposable
     /// <summary>Whether nothing was ever completed in a directory.</summary>
     public static bool IsNewAt(IDisk disk, string directory) => !disk.Exists(FormatPath(directory));
 
+    /// <summary>
+    /// Why a node must not be begun in a directory, in a sentence: it holds files of others, or its journal's directory holds the journal of another node; null when it may, or was begun already.
+    /// </summary>
+    public static string? WhyNotNew(IDisk disk, string directory, string? journalDirectory)
+    {
+        if (!IsNewAt(disk, directory) || IsUnfinished(disk, directory))
+        {
+            return null;
+        }
+
+        // A first start that was cut off leaves some of these; the lock comes first.
+        string[] names = disk.Exists(directory) ? [.. disk.List(directory)] : [];
+        if (Array.Find(names, name => name is not (LockName or "storage" or "journal" or "format.new" or DurableFiles.LostAndFound)) is { } foreign)
+        {
+            return $"{directory} holds files that are not Rookery's, such as {System.IO.Path.Combine(directory, foreign)}, and no data of a node. Nothing was changed; name an empty directory, or a new one.";
+        }
+
+        bool isBegun = names.Contains(LockName, StringComparer.Ordinal);
+        return isBegun || journalDirectory is null || DurableFiles.IsEmpty(disk, journalDirectory)
+            ? null
+            : $"{directory} holds no data, but {journalDirectory} is not empty: it holds {System.IO.Path.Combine(journalDirectory, FirstNameIn(disk, journalDirectory))}. Nothing was changed; name the data directory that this journal belongs to, or an empty directory for a new journal.";
+    }
+
     public static string StoragePathOf(string directory) => System.IO.Path.Combine(directory, "storage");
 
     public static string JournalPathOf(string directory) => System.IO.Path.Combine(directory, "journal");
@@ -183,6 +206,8 @@ internal sealed class DataDirectory : IDisposable
 
     /// <inheritdoc/>
     public void Dispose() => _lock.Dispose();
+
+    private static string FirstNameIn(IDisk disk, string directory) => disk.List(directory).First(name => name is not DurableFiles.LostAndFound);
 
     private static string FormatPath(string path) => System.IO.Path.Combine(path, "format");
 

@@ -78,6 +78,9 @@ public sealed class Node : IDisposable
     /// <summary>Whether a node, or a restore, has begun to keep data here.</summary>
     public static bool IsDataDirectory(IDisk disk, string directory) => !DataDirectory.IsNewAt(disk, directory) || DataDirectory.IsUnfinished(disk, directory);
 
+    /// <summary>Why no node is begun in a directory that none was begun in yet, in a sentence: files of others lie there, or in its journal's; null when nothing speaks against it.</summary>
+    public static string? WhyNotNew(IDisk disk, NodeOptions options) => DataDirectory.WhyNotNew(disk, options.DataDirectory, options.JournalDirectory);
+
     /// <summary>Opens a node and starts its threads.</summary>
     /// <param name="options">Where the data is.</param>
     /// <param name="disk">The disk.</param>
