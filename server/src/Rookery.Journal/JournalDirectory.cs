@@ -139,6 +139,11 @@ internal sealed class JournalDirectory : IDisposable
 
     private void CheckStore()
     {
+        if (options.StoreId != Guid.Empty && Used.Find(segment => segment.Header!.StoreId != options.StoreId) is { } foreign)
+        {
+            throw new ForeignJournalException(foreign.File.Path);
+        }
+
         if (Used.Find(segment => segment.Header!.StoreId != Used[^1].Header!.StoreId) is { } stranger)
         {
             throw new JournalFormatException(

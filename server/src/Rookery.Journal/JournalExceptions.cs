@@ -40,3 +40,8 @@ public sealed class JournalFormatException : IOException
     {
     }
 }
+
+/// <summary>The journal belongs to another store than the one it was opened for. Nothing was changed on disk.</summary>
+/// <param name="file">A segment that says so.</param>
+public sealed class ForeignJournalException(string file) : IOException(
+    $"{file} is the journal of another data directory. Nothing was changed. Name the directory in which this data directory's own journal lies, or for new data an empty one.");

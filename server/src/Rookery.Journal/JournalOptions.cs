@@ -18,7 +18,7 @@ public sealed class JournalOptions
     /// <summary>The cluster a new journal belongs to; an existing journal keeps its own.</summary>
     public Guid ClusterId { get; init; }
 
-    /// <summary>Names this store for as long as it exists; used when a journal is new, drawn at random when left empty.</summary>
+    /// <summary>Names the store that the journal belongs to: a new journal keeps it, and one that names another is refused. Empty: a new journal draws one at random, any is opened.</summary>
     public Guid StoreId { get; init; }
 }
 

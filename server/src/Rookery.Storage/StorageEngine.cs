@@ -68,8 +68,8 @@ public sealed class StorageEngine : IDisposable
     /// <summary>The journal index of the last batch applied.</summary>
     public long AppliedIndex => context.Published.Current.Position.Index;
 
-    /// <summary>Bytes that the level above keeps in the durable manifest; empty at first. Set with <see cref="SetMetadata"/>.</summary>
-    public ReadOnlyMemory<byte> Metadata => context.Durable.Manifest.Metadata;
+    /// <summary>Names this store for as long as it exists: drawn at random when the directory, or the checkpoint in it, is first opened to be written. Empty in a checkpoint that is only read.</summary>
+    public Guid StoreId => context.Durable.Manifest.StoreId;
 
     /// <summary>Called on the background thread when a manifest is durable: the journal up to it may be released.</summary>
     public Action<ManifestPosition>? ManifestDurable { get; set; }
@@ -202,9 +202,6 @@ public sealed class StorageEngine : IDisposable
     /// <param name="targetDirectory">Missing or empty. When this fails it holds an incomplete checkpoint, which has no manifest.</param>
     /// <returns>What it contains: the journal after that is the caller's to add.</returns>
     public ManifestPosition Checkpoint(string targetDirectory) => new Checkpointer(context).CopyTo(targetDirectory);
-
-    /// <summary>Keeps bytes for the level above with the next manifest. On the background thread, or while there is none.</summary>
-    public void SetMetadata(ReadOnlyMemory<byte> metadata) => context.Durable.SetMetadata(metadata);
 
     /// <summary>What is there and what was done.</summary>
     public StorageStatistics Statistics() => EngineStatistics.Of(context, compactor, Health);

@@ -5,6 +5,7 @@ using Microsoft.Extensions.Logging;
 using Rookery.Disk;
 using Rookery.Documents;
 using Rookery.Documents.Commands;
+using Rookery.Journal;
 using Rookery.Server;
 
 namespace Rookery;
@@ -70,9 +71,9 @@ internal static class NodeProcess
             var options = new NodeOptions { DataDirectory = configuration.DataDirectory, JournalDirectory = configuration.JournalDirectory, TroubleFound = trouble => log.LogError("{Trouble}", trouble) };
             return Node.WhyNotNew(disk, options) is { } foreign ? throw new ConfigurationException(foreign) : Node.Open(options, disk, memory, io, time);
         }
-        catch (DataDirectoryInUseException used)
+        catch (Exception wrong) when (wrong is DataDirectoryInUseException or ForeignJournalException)
         {
-            throw new ConfigurationException(used.Message);
+            throw new ConfigurationException(wrong.Message);
         }
         catch (DiskException refused) when (refused.Error is Errno.NotDirectory or Errno.AccessDenied or Errno.Exists)
         {

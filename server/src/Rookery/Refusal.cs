@@ -1,4 +1,5 @@
 using Rookery.Documents;
+using Rookery.Journal;
 
 namespace Rookery;
 
@@ -12,7 +13,7 @@ internal static class Refusal
         {
             return await work();
         }
-        catch (Exception refused) when (refused is DirectoryNotEmptyException or DataDirectoryInUseException)
+        catch (Exception refused) when (refused is DirectoryNotEmptyException or DataDirectoryInUseException or ForeignJournalException)
         {
             return await WriteAsync(refused.Message, ExitCode.Configuration);
         }

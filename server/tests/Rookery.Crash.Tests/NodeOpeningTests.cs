@@ -2,6 +2,7 @@ using System.Text;
 using Rookery.Disk;
 using Rookery.Documents;
 using Rookery.Documents.Commands;
+using Rookery.Journal;
 using Rookery.Simulation;
 
 namespace Rookery.Crash.Tests;
@@ -48,6 +49,28 @@ public sealed class NodeOpeningTests
         Assert.Equal((RejectionKind.Diagnosis, node.Diagnosis), (refused.Rejection!.Kind, refused.Rejection.Message));
         Assert.False(await node.Consensus.ReadBarrierAsync(CancellationToken.None));
         Assert.Empty(node.Databases.All);
+    }
+
+    [Fact]
+    public void The_journal_of_another_stopped_node_is_refused_and_left_as_it_is()
+    {
+        var disk = new SimulatedDisk("/data");
+        foreach (string name in (string[])["one", "two"])
+        {
+            using var node = Open(disk, $"/data/{name}", $"/data/journal-{name}");
+            Assert.Null(node.Diagnosis);
+            node.StopCleanly();
+        }
+
+        var refused = Assert.Throws<ForeignJournalException>(() => Open(disk, "/data/one", "/data/journal-two"));
+        Assert.StartsWith("/data/journal-two/", refused.Message, StringComparison.Ordinal);
+        Assert.Throws<ForeignJournalException>(() => Open(disk, "/data/three", "/data/journal-two"));
+        Assert.DoesNotContain(disk.Files, static path => path.StartsWith("/data/three/format", StringComparison.Ordinal));
+        foreach (string name in (string[])["one", "two"])
+        {
+            using var node = Open(disk, $"/data/{name}", $"/data/journal-{name}");
+            Assert.Null(node.Diagnosis);
+        }
     }
 
     /// <summary>The whole node with its threads: what it answered it has again.</summary>

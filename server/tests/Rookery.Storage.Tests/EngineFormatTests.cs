@@ -96,6 +96,49 @@ public sealed class EngineFormatTests
         Assert.Equal(position, opened.Durable);
         using Snapshot snapshot = opened.OpenSnapshot();
         expected.Check(snapshot, "checkpoint");
+        Assert.Equal(Guid.Empty, opened.StoreId);
+    }
+
+    [Fact]
+    public void A_store_keeps_its_identity_and_a_copy_gets_its_own()
+    {
+        var disk = new SimulatedDisk("/data", "/backup");
+        StorageOptions copied = EngineWorkload.Options with { Directory = "/backup/one" };
+        Guid original;
+        using (StorageEngine engine = EngineWorkload.Open(disk))
+        {
+            original = engine.StoreId;
+            Steps(new EngineWorkload(7), engine, 50);
+            engine.Checkpoint("/backup/one");
+            Assert.Equal(original, engine.StoreId);
+        }
+
+        Guid copy;
+        using (StorageEngine engine = EngineWorkload.Open(disk, copied))
+        {
+            copy = engine.StoreId;
+        }
+
+        Assert.Equal(3, new HashSet<Guid> { original, copy, Guid.Empty }.Count);
+        using StorageEngine originalAgain = EngineWorkload.Open(disk.AfterPowerLoss(1));
+        using StorageEngine copyAgain = EngineWorkload.Open(disk.AfterPowerLoss(2), copied);
+        Assert.Equal((original, copy), (originalAgain.StoreId, copyAgain.StoreId));
+    }
+
+    [Fact]
+    public void An_opening_that_fails_gives_back_all_memory()
+    {
+        var disk = new SimulatedDisk("/data");
+        Work(disk);
+        using (IDiskFile leftOver = disk.Open("/data/0000000000009999.run", DiskOpen.CreateNew))
+        {
+            leftOver.Sync();
+        }
+
+        disk.Inject(new DiskFault(1, Errno.InputOutput) { Calls = DiskCalls.Delete });
+        var budget = new MemoryBudget(64L * 1024 * 1024);
+        Assert.Throws<DiskException>(() => StorageEngine.Open(disk, EngineWorkload.Options, budget, NoNotes.Instance, new SimulatedTimeProvider()));
+        Assert.Equal(0, budget.UsedBytes);
     }
 
     private static EngineWorkload Work(SimulatedDisk disk)

@@ -29,6 +29,8 @@ test("A journal directory in use is refused by name", async t => {
   const [data, port] = [temporaryDirectory(t), await freePort()]
   await (await NodeProcess.serve({ data })).terminate()
   refused(await run("serve", "--data", data, "--journal", journal, "--listen", `http://127.0.0.1:${port}`), new RegExp(`${journal}.* in use`))
+  await node.terminate()
+  refused(await run("serve", "--data", data, "--journal", journal, "--listen", `http://127.0.0.1:${port}`), new RegExp(`${journal}/journal-.* is the journal of another data directory`))
 })
 
 test("The data of a running node is not exported", async t => {

@@ -121,15 +121,15 @@ public sealed class Restoration(IDisk disk, NodeOptions options, MemoryBudget me
         using var file = Open(from, expected);
         RefuseUnless(file.Length == expected.Bytes && DurableFiles.Read(file, take: null) == expected.Checksum, file.Path);
 
-        var storage = NodeCore.StorageOptionsOf(options, DataDirectory.StoragePathOf(Target)) with { ReadOnly = true };
         ManifestPosition position;
-        using (var checkpoint = StorageEngine.Open(disk, storage, memory, io, time))
+        Guid storeId;
+        using (var storage = StorageEngine.Open(disk, NodeCore.StorageOptionsOf(options, DataDirectory.StoragePathOf(Target)), memory, io, time))
         {
-            position = checkpoint.Durable;
+            (position, storeId) = (storage.Durable, storage.StoreId);
         }
 
         DataDirectory.CreateDurably(disk, JournalTarget);
-        var journalOptions = new JournalOptions { Directory = JournalTarget, SegmentBytes = options.SegmentBytes };
+        var journalOptions = new JournalOptions { Directory = JournalTarget, SegmentBytes = options.SegmentBytes, StoreId = storeId };
         NodeJournal.Create(disk, journalOptions, new JournalPosition(position.Index, position.Term, position.Sequence), io);
         using var journal = NodeJournal.Open(disk, journalOptions, new JournalKnowledge(position.Index, position.Term, HasPeers: false), io);
         Write(journal, BackupFrames.Read(file));

@@ -1,4 +1,5 @@
 using Rookery.Disk;
+using Rookery.Journal;
 using Rookery.Storage;
 
 namespace Rookery.Documents;
@@ -88,6 +89,7 @@ public sealed class Node : IDisposable
     /// <param name="io">Is told of all disk work.</param>
     /// <param name="time">The clock.</param>
     /// <exception cref="DataDirectoryInUseException">Another process holds the data directory or the journal directory.</exception>
+    /// <exception cref="ForeignJournalException">The journal belongs to another data directory.</exception>
     /// <exception cref="DiskException">A directory cannot be made or entered: not a directory, permission denied, or a file has its name.</exception>
     public static Node Open(NodeOptions options, IDisk disk, MemoryBudget memory, IIoRecorder io, TimeProvider time)
     {
@@ -120,7 +122,7 @@ public sealed class Node : IDisposable
         Commands = _core.Consensus.Commands,
         Overloaded = _core.Consensus.Admission.Refused,
         Recovery = _core.Journal.Recovery.Sentence,
-        Space = _core.Space.State,
+        Space = _core.Space.Data,
         Storage = _core.Storage.Statistics(),
     };
 
@@ -174,7 +176,7 @@ public sealed class Node : IDisposable
 
     private static bool IsDiagnosis(Exception failure) => failure switch
     {
-        DataDirectoryInUseException => false,
+        DataDirectoryInUseException or ForeignJournalException => false,
         DiskException refused => refused.Error is not (Errno.NotDirectory or Errno.AccessDenied or Errno.Exists),
         InvariantViolationException or OutOfMemoryException => false,
         _ => true,

@@ -193,7 +193,7 @@ internal sealed class NodeCore : IDisposable
         {
             return NodeJournal.Open(
                 _disk,
-                new JournalOptions { Directory = _directory.JournalPath, SegmentBytes = _options.SegmentBytes },
+                new JournalOptions { Directory = _directory.JournalPath, SegmentBytes = _options.SegmentBytes, StoreId = Storage.StoreId },
                 new JournalKnowledge(durable.Index, durable.Term, HasPeers: false),
                 _io);
         }

@@ -12,7 +12,6 @@ internal sealed class DurableState(ManifestSlots slots, ManifestRecord manifest,
     private ManifestRecord manifest = manifest;
     private long nextFileId = firstFileId;
     private long revision = manifest.Revision;
-    private ReadOnlyMemory<byte> metadata = manifest.Metadata;
 
     /// <summary>The durable manifest.</summary>
     public ManifestRecord Manifest => Volatile.Read(ref manifest);
@@ -28,9 +27,6 @@ internal sealed class DurableState(ManifestSlots slots, ManifestRecord manifest,
 
     /// <summary>The path of a run file.</summary>
     public string PathOf(long fileId) => Path.Join(directory, RunFileName.Of(fileId));
-
-    /// <summary>Bytes of the level above for the next manifest.</summary>
-    public void SetMetadata(ReadOnlyMemory<byte> bytes) => metadata = bytes.ToArray();
 
     /// <summary>Makes a new set of runs durable and then visible.</summary>
     /// <param name="context">The engine.</param>
@@ -118,7 +114,7 @@ internal sealed class DurableState(ManifestSlots slots, ManifestRecord manifest,
             NextFileId = nextFileId,
             Groups = groups,
             RangeTombstones = rangeTombstones.Pieces,
-            Metadata = metadata,
+            StoreId = Manifest.StoreId,
         };
     }
 

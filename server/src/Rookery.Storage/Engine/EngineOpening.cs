@@ -1,3 +1,4 @@
+using System.Security.Cryptography;
 using Rookery.Disk;
 
 namespace Rookery.Storage;
@@ -16,37 +17,51 @@ internal sealed class EngineOpening(IDisk disk, StorageOptions options, IIoRecor
         StorageOptions sized = WithSizes(budget);
         var sources = new StorageSources(new TableMap(options.Tables), new DamageRegistry(damageFound));
         var cache = new BlockCache(budget.AddShare("block cache", sized.CacheBytes));
-        var arenas = new ArenaPool(budget.AddShare("memtable", 4 * sized.MemtableBytes));
-        var runs = new RunSet(OpenRuns(manifest, sources, cache));
-        foreach (RunEntry file in runs.Files())
+        RunSet? runs = null;
+        try
         {
-            file.Reader?.Release();                     // the set has its own references
-        }
+            runs = OpenRuns(manifest, sources, cache);
+            if (runs.Files().All(file => file.IsReadable))
+            {
+                // Otherwise this may be the older of two manifests, the newer one being damaged, and what looks left over may be all there is.
+                DeleteLeftOvers(manifest, names);
+            }
 
-        if (runs.Files().All(file => file.IsReadable))
+            var arenas = new ArenaPool(budget.AddShare("memtable", 4 * sized.MemtableBytes));
+            long lastFileId = names.Select(name => RunFileName.TryParse(name, out long id) ? id : 0).DefaultIfEmpty().Max();
+            var durable = new DurableState(slots, manifest, options.Directory, Math.Max(manifest.NextFileId, lastFileId + 1));
+            return new EngineContext
+            {
+                Disk = disk,
+                Options = sized,
+                Io = io,
+                Cache = cache,
+                Arenas = arenas,
+                Sources = sources,
+                Published = new PublishedState(FirstState(manifest, sources, runs, arenas), time),
+                Durable = durable,
+                Garbage = new GarbageFiles(disk),
+            };
+        }
+        catch
         {
-            // Otherwise this may be the older of two manifests, the newer one being damaged, and what looks left over may be all there is.
-            DeleteLeftOvers(manifest, names);
+            runs?.Release();
+            runs = null;
+            cache.Dispose();
+            throw;
         }
+        finally
+        {
+            runs?.Release();
+        }
+    }
 
-        long lastFileId = names.Select(name => RunFileName.TryParse(name, out long id) ? id : 0).DefaultIfEmpty().Max();
+    private static EngineState FirstState(ManifestRecord manifest, StorageSources sources, RunSet runs, ArenaPool arenas)
+    {
         var active = new Memtable(arenas);
-        var tombstones = new RangeTombstoneSet(manifest.RangeTombstones);
-        var state = new EngineState(sources, active, [], runs, tombstones, manifest.Position);
+        var state = new EngineState(sources, active, [], runs, new RangeTombstoneSet(manifest.RangeTombstones), manifest.Position);
         active.Release();
-        runs.Release();
-        return new EngineContext
-        {
-            Disk = disk,
-            Options = sized,
-            Io = io,
-            Cache = cache,
-            Arenas = arenas,
-            Sources = sources,
-            Published = new PublishedState(state, time),
-            Durable = new DurableState(slots, manifest, options.Directory, Math.Max(manifest.NextFileId, lastFileId + 1)),
-            Garbage = new GarbageFiles(disk),
-        };
+        return state;
     }
 
     private IReadOnlyList<string> ListDirectory()
@@ -61,13 +76,23 @@ internal sealed class EngineOpening(IDisk disk, StorageOptions options, IIoRecor
 
     private ManifestRecord Settle(ManifestSlots slots, ManifestRecord newest)
     {
-        if (!options.ReadOnly)
+        if (options.ReadOnly)
         {
-            slots.Settle(newest);
+            return newest;
         }
 
-        return newest;
+        slots.Settle(newest);
+        if (newest.StoreId != Guid.Empty)
+        {
+            return newest;
+        }
+
+        ManifestRecord named = newest with { Revision = newest.Revision + 1, StoreId = NewStoreId() };
+        slots.Write(named);
+        return named;
     }
+
+    private static Guid NewStoreId() => new(RandomNumberGenerator.GetBytes(16));
 
     private ManifestRecord MakeFirst(ManifestSlots slots, IReadOnlyList<string> names)
     {
@@ -86,22 +111,37 @@ internal sealed class EngineOpening(IDisk disk, StorageOptions options, IIoRecor
             NextFileId = 1,
             Groups = [],
             RangeTombstones = [],
-            Metadata = default,
+            StoreId = NewStoreId(),
         };
         slots.Write(first);
         disk.SyncDirectory(options.Directory);          // a killed process may have made the slot, and not its name durable
         return first;
     }
 
-    private SortedRun[]?[] OpenRuns(ManifestRecord manifest, StorageSources sources, BlockCache cache)
+    private RunSet OpenRuns(ManifestRecord manifest, StorageSources sources, BlockCache cache)
     {
-        var byGroup = new SortedRun[]?[RunSet.GroupLimit];
-        foreach (ManifestGroup group in manifest.Groups)
+        var opened = new List<RunEntry>();
+        try
         {
-            byGroup[group.Group] = [.. group.SortedRuns.Select(run => new SortedRun([.. run.Select(file => Open(file, group.Group, sources, cache))]))];
-        }
+            var byGroup = new SortedRun[]?[RunSet.GroupLimit];
+            foreach (ManifestGroup group in manifest.Groups)
+            {
+                byGroup[group.Group] = [.. group.SortedRuns.Select(run => new SortedRun([.. run.Select(Open)]))];
 
-        return byGroup;
+                RunEntry Open(ManifestFile file)
+                {
+                    RunEntry entry = this.Open(file, group.Group, sources, cache);
+                    opened.Add(entry);
+                    return entry;
+                }
+            }
+
+            return new RunSet(byGroup);
+        }
+        finally
+        {
+            opened.ForEach(static file => file.Reader?.Release()); // the set has its own references
+        }
     }
 
     private RunEntry Open(ManifestFile file, byte group, StorageSources sources, BlockCache cache)

@@ -4,7 +4,7 @@ using System.Buffers.Binary;
 namespace Rookery.Storage;
 
 /// <summary>
-/// A manifest's bytes, all numbers little-endian: [i64 index][i64 term][i64 sequence][i64 next file][blob metadata], range tombstones as [i32 count] of
+/// A manifest's bytes, all numbers little-endian: [i64 index][i64 term][i64 sequence][i64 next file][blob store id: 16 bytes, or none in a checkpoint], range tombstones as [i32 count] of
 /// [blob from][blob to][i64 sequence], groups as [i32 count] of [i32 group][i32 sorted runs] of [i32 files] of a file. A blob is [i32 length][bytes].
 /// </summary>
 internal static class ManifestCodec
@@ -16,7 +16,7 @@ internal static class ManifestCodec
         Write(target, manifest.Position.Term);
         Write(target, manifest.Position.Sequence);
         Write(target, manifest.NextFileId);
-        Write(target, manifest.Metadata);
+        Write(target, manifest.StoreId == Guid.Empty ? [] : manifest.StoreId.ToByteArray());
         Write(target, manifest.RangeTombstones.Count);
         foreach (RangeTombstone tombstone in manifest.RangeTombstones)
         {
@@ -46,7 +46,7 @@ internal static class ManifestCodec
     {
         var position = new ManifestPosition(ReadLong(ref bytes), ReadLong(ref bytes), ReadLong(ref bytes));
         long nextFileId = ReadLong(ref bytes);
-        byte[] metadata = ReadBlob(ref bytes);
+        byte[] storeId = ReadBlob(ref bytes);
         var tombstones = new RangeTombstone[ReadInt(ref bytes)];
         for (int i = 0; i < tombstones.Length; i++)
         {
@@ -80,7 +80,7 @@ internal static class ManifestCodec
             NextFileId = nextFileId,
             Groups = groups,
             RangeTombstones = tombstones,
-            Metadata = metadata,
+            StoreId = storeId.Length == 0 ? Guid.Empty : new Guid(storeId),
         };
     }
 

@@ -21,8 +21,8 @@ internal sealed record ManifestRecord
     /// <summary>Range tombstones that still cover rows of runs.</summary>
     public required IReadOnlyList<RangeTombstone> RangeTombstones { get; init; }
 
-    /// <summary>What the level above keeps here.</summary>
-    public required ReadOnlyMemory<byte> Metadata { get; init; }
+    /// <summary>Names the store for as long as it exists; empty in a checkpoint, which becomes a store of its own when it is first opened to be written.</summary>
+    public required Guid StoreId { get; init; }
 }
 
 /// <summary>The sorted runs of one group.</summary>
