@@ -49,10 +49,10 @@ internal static class Table
     public static IReadOnlyList<TableDefinition> Definitions { get; } =
     [
         new(Documents, "documents", Rows),
-        new(ByEtag, "documents by etag", Orders),
-        new(ByCollection, "documents by collection", Orders),
-        new(Tombstones, "tombstones", Orders),
-        new(Expiry, "expiry", Orders),
+        new(ByEtag, "documents by etag", Orders, IsWalkedOnly: true),
+        new(ByCollection, "documents by collection", Orders, IsWalkedOnly: true),
+        new(Tombstones, "tombstones", Orders, IsWalkedOnly: true),
+        new(Expiry, "expiry", Orders, IsWalkedOnly: true),
         new(Counters, "counters", Meta),
         new(Identities, "identities", Meta),
         new(Idempotency, "idempotency keys", Meta),

@@ -11,7 +11,7 @@ internal sealed class CompactionMerge(EngineContext context, Memtable none, byte
     private readonly RowDropping dropping =
         new(context, group, none, context.Published.Current.Runs, context.Durable.Manifest.Position, context.Durable.RangeTombstones, older);
 
-    private readonly RunOutput output = new(context, IoKind.Compaction, context.Durable.RangeTombstones);
+    private readonly RunOutput output = new(context, group, IoKind.Compaction, context.Durable.RangeTombstones);
     private byte[]? resumeAt;
 
     /// <summary>The files written: one, or none when no row was left.</summary>

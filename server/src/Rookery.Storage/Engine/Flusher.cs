@@ -106,7 +106,7 @@ internal sealed unsafe class FlushOutput(EngineContext context, Memtable memtabl
     {
         RunSet runs = context.Published.Current.Runs;
         using var dropping = new RowDropping(context, group, memtable, runs, memtable.Position, rangeTombstones, runs.Of(group));
-        var output = new RunOutput(context, IoKind.RunWrite, rangeTombstones);
+        var output = new RunOutput(context, group, IoKind.RunWrite, rangeTombstones);
         outputs.Add(output);
         foreach (SkipList list in memtable.Lists)
         {

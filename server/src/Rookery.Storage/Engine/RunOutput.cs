@@ -5,7 +5,7 @@ namespace Rookery.Storage;
 /// <summary>
 /// Rows in key order on their way into files of at most <see cref="StorageOptions.RunBytes"/>. Disposing it deletes what was not handed over.
 /// </summary>
-internal sealed class RunOutput(EngineContext context, IoKind kind, RangeTombstoneSet cleared) : IDisposable
+internal sealed class RunOutput(EngineContext context, byte group, IoKind kind, RangeTombstoneSet cleared) : IDisposable
 {
     public const long PaceBytes = 256 * 1024;
 
@@ -33,7 +33,7 @@ internal sealed class RunOutput(EngineContext context, IoKind kind, RangeTombsto
         if (writer is null)
         {
             fileId = context.Durable.TakeFileId();
-            var options = new RunWriterOptions(context.Options.BlockBytes, Filter: true, Paced: true, kind);
+            var options = new RunWriterOptions(context.Options.BlockBytes, Filter: context.Sources.Tables.IsLookedUp(group), Paced: true, kind);
             writer = new RunWriter(context.Disk, context.Durable.PathOf(fileId), fileId, options, context.Io);
             pacedBytes = 0;
         }

@@ -14,6 +14,7 @@ internal sealed class TableMap
     private const int OwnFrom = 240;
     private readonly byte[] groupOf = new byte[256];
     private readonly string?[] nameOf = new string?[256];
+    private readonly bool[] isLookedUp = new bool[256];
 
     /// <summary>Takes the tables of the level above.</summary>
     public TableMap(IEnumerable<TableDefinition> tables)
@@ -39,6 +40,9 @@ internal sealed class TableMap
         return groupOf[table];
     }
 
+    /// <summary>Whether rows of a group are looked up by key, so that a Bloom filter is worth its bytes.</summary>
+    public bool IsLookedUp(byte group) => isLookedUp[group];
+
     /// <summary>Whether a table is known.</summary>
     public bool Knows(byte table) => nameOf[table] is not null;
 
@@ -53,5 +57,6 @@ internal sealed class TableMap
         Invariant.Holds(nameOf[table.Number] is null, "a table number is used once");
         nameOf[table.Number] = table.Name;
         groupOf[table.Number] = table.Group;
+        isLookedUp[table.Group] |= !table.IsWalkedOnly;
     }
 }
