@@ -13,7 +13,7 @@ public readonly record struct ReserveRule(long Bytes, double Fraction)
 }
 
 /// <summary>What a <see cref="SpaceReserve"/> found.</summary>
-/// <param name="FreeBytes">Free now.</param>
+/// <param name="FreeBytes">Free now, what will be used again included.</param>
 /// <param name="NeededBytes">Free bytes below which writes that grow the data are refused.</param>
 public readonly record struct ReserveState(long FreeBytes, long NeededBytes)
 {
@@ -32,6 +32,7 @@ public sealed class SpaceReserve
     private readonly IDisk disk;
     private readonly string path;
     private readonly ReserveRule rule;
+    private readonly Func<long>? reusableBytes;
     private readonly TimeProvider time;
     private readonly long intervalTicks;
     private readonly Lock access = new();
@@ -45,12 +46,14 @@ public sealed class SpaceReserve
     /// <param name="rule">How much to keep.</param>
     /// <param name="interval">How old an answer may be.</param>
     /// <param name="time">The clock.</param>
+    /// <param name="reusableBytes">Bytes of files that will be written again and so count as free; null for none.</param>
     /// <exception cref="DiskException">The file system does not say.</exception>
-    public SpaceReserve(IDisk disk, string path, ReserveRule rule, TimeSpan interval, TimeProvider time)
+    public SpaceReserve(IDisk disk, string path, ReserveRule rule, TimeSpan interval, TimeProvider time, Func<long>? reusableBytes = null)
     {
         this.disk = disk;
         this.path = path;
         this.rule = rule;
+        this.reusableBytes = reusableBytes;
         this.time = time;
         intervalTicks = (long)(interval.TotalSeconds * time.TimestampFrequency);
         nextLook = time.GetTimestamp() + intervalTicks;
@@ -93,11 +96,12 @@ public sealed class SpaceReserve
     private void Take(in DiskSpace space)
     {
         long reserve = rule.BytesOf(space.TotalBytes);
+        long free = space.FreeBytes + (reusableBytes?.Invoke() ?? 0);
         lock (access)
         {
             long needed = isLow ? reserve + (reserve / ResumeFraction) : reserve;
-            isLow = space.FreeBytes < needed;
-            state = new ReserveState(space.FreeBytes, isLow ? reserve + (reserve / ResumeFraction) : reserve);
+            isLow = free < needed;
+            state = new ReserveState(free, isLow ? reserve + (reserve / ResumeFraction) : reserve);
         }
     }
 }

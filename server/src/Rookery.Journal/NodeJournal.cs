@@ -14,6 +14,7 @@ public sealed class NodeJournal : IDisposable
     private readonly SegmentPool pool;
     private readonly IDisposable directoryLock;
     private readonly string directory;
+    private readonly int segmentBytes;
     private string? latch;
     private Exception? latchCause;
     private bool isStopped;
@@ -25,6 +26,7 @@ public sealed class NodeJournal : IDisposable
         this.pool = pool;
         this.directoryLock = directoryLock;
         directory = options.Directory;
+        segmentBytes = options.SegmentBytes;
         Recovery = recovery;
     }
 
@@ -63,6 +65,9 @@ public sealed class NodeJournal : IDisposable
             }
         }
     }
+
+    /// <summary>Bytes of segments that are ready to be written: room that the journal has although its file system does not call it free. From any thread.</summary>
+    public long ReadyBytes => (long)pool.Ready * segmentBytes;
 
     /// <summary>
     /// Bytes of the segments that a start would read if the manifest were at <paramref name="index"/>. A host flushes when they grow, so that recovery stays short: those that only

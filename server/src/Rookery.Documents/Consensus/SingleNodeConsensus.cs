@@ -19,7 +19,7 @@ internal sealed class SingleNodeConsensus : IConsensus
     private readonly Applier _applier;
     private readonly TimeProvider _time;
     private readonly Admission _admission;
-    private readonly SpaceReserve _space;
+    private readonly NodeSpace _space;
     private readonly PreviousVersions _previous;
     private readonly ProposalQueue _queue = new();
 
@@ -33,7 +33,7 @@ internal sealed class SingleNodeConsensus : IConsensus
     private int _queued;
 
     public SingleNodeConsensus(
-        NodeJournal journal, Applier applier, PreviousVersions previous, Admission admission, SpaceReserve space, string nodeTag, TimeProvider time)
+        NodeJournal journal, Applier applier, PreviousVersions previous, Admission admission, NodeSpace space, string nodeTag, TimeProvider time)
     {
         _journal = journal;
         _applier = applier;
@@ -252,12 +252,8 @@ internal sealed class SingleNodeConsensus : IConsensus
 
     private Rejection? SpaceRefusal(CommandBuffer command)
     {
-        var state = _space.State;
-        return state.GrowthAllowed || !Growth.Grows(command.Written.Span)
-            ? null
-            : new Rejection(
-                RejectionKind.InsufficientSpace,
-                $"Node {NodeTag} has {state.FreeBytes} bytes free and keeps {state.NeededBytes}: writes that grow the data are refused. Deletes go on; free some space.");
+        string? reason = _space.GrowthRefusal(NodeTag);
+        return reason is null || !Growth.Grows(command.Written.Span) ? null : new Rejection(RejectionKind.InsufficientSpace, reason);
     }
 
     private void Latch(string sentence)

@@ -49,8 +49,8 @@ internal sealed class NodeCore : IDisposable
 
     public SingleNodeConsensus Consensus { get; private set; } = null!;
 
-    /// <summary>What stays free on the data's file system.</summary>
-    public SpaceReserve Space { get; private set; } = null!;
+    /// <summary>What stays free on the node's file systems.</summary>
+    public NodeSpace Space { get; private set; } = null!;
 
     /// <summary>How much of a core background work takes: all of it, until a thread of its own does that work beside others.</summary>
     public DutyCyclePacer Pacer { get; }
@@ -77,7 +77,8 @@ internal sealed class NodeCore : IDisposable
     /// <returns>Whether there was something to do.</returns>
     public bool WorkOnce()
     {
-        if (Journal.BytesAbove(Storage.Durable.Index) > (long)SegmentsToReplay * _options.SegmentBytes && Storage.AppliedIndex > Storage.Durable.Index)
+        bool isJournalLong = Journal.BytesAbove(Storage.Durable.Index) > (long)SegmentsToReplay * _options.SegmentBytes || Space.IsJournalLow;
+        if (isJournalLong && Storage.AppliedIndex > Storage.Durable.Index)
         {
             Storage.RequestFlush();
         }
@@ -140,7 +141,7 @@ internal sealed class NodeCore : IDisposable
         Replay.Run(Journal, Storage, _applier);
         _directory.Complete();
         long inFlight = _options.InFlightBytes > 0 ? _options.InFlightBytes : Math.Max(memory.TotalBytes / 8, 8 << 20);
-        Space = new SpaceReserve(_disk, _options.DataDirectory, _options.Reserve, TimeSpan.FromSeconds(1), _time);
+        Space = new NodeSpace(_disk, _options, Journal, _time);
         Consensus = new SingleNodeConsensus(
             Journal,
             _applier,

@@ -28,16 +28,21 @@ internal sealed class SteppedNode : IDisposable
     };
 
     public static SteppedNode Open(IDisk disk, string directory, TimeProvider? time = null, IIoRecorder? io = null) =>
-        new(NodeCore.Open(Options(directory), disk, new MemoryBudget(16 << 20), io ?? new NoRecorder(), time ?? new SimulatedTimeProvider(), answersInline: true));
+        Open(disk, Options(directory), time, io);
+
+    public static SteppedNode Open(IDisk disk, NodeOptions options, TimeProvider? time = null, IIoRecorder? io = null) =>
+        new(NodeCore.Open(options, disk, new MemoryBudget(16 << 20), io ?? new NoRecorder(), time ?? new SimulatedTimeProvider(), answersInline: true));
 
     public void CreateDatabase(string name) =>
         Run(CommandEncoder.CreateDatabase(Encoding.UTF8.GetBytes(name), Encoding.ASCII.GetBytes(HistoryId.Create())));
 
-    public void Put(string database, string id, string json)
+    public void Put(string database, string id, string json) => Run(PutCommand(database, id, json));
+
+    public CommandBuffer PutCommand(string database, string id, string json)
     {
         using var parser = DocumentParser.Rent();
         Assert.True(parser.TryParse(Encoding.UTF8.GetBytes(json), out var document, out _));
-        Run(CommandEncoder.Put(Database(database).Number, Encoding.UTF8.GetBytes(id), ExpectedChangeVector.None, document, default));
+        return CommandEncoder.Put(Database(database).Number, Encoding.UTF8.GetBytes(id), ExpectedChangeVector.None, document, default);
     }
 
     public Database Database(string name) => Core.Databases.TryGet(name, out var database) ? database : throw new InvalidOperationException(name);

@@ -1,0 +1,58 @@
+using Rookery.Documents.Commands;
+using Rookery.Simulation;
+
+namespace Rookery.Documents.Tests.Nodes;
+
+public class NodeSpaceTests
+{
+    private const int SegmentBytes = 64 << 10;
+
+    private readonly SimulatedDisk disk = new("/data", "/journal");
+    private readonly SimulatedTimeProvider time = new();
+
+    /// <summary>The reserve of the data is off here, so that it is the journal's device that says no. One document is written again and again: its run is small.</summary>
+    [Fact]
+    public void A_journal_device_that_fills_up_refuses_growth_and_a_flush_gives_room_again()
+    {
+        using var node = Open();
+        node.CreateDatabase("Shop");
+        for (int i = 0; i < 12; i++)
+        {
+            node.Put("Shop", "d", $$"""{"noise":"{{Noise(i)}}"}""");
+        }
+
+        disk.CapacityBytes = disk.UsedBytes + (3 * SegmentBytes);
+        time.Advance(TimeSpan.FromSeconds(1));
+        var refused = node.Propose(node.PutCommand("Shop", "more", "{}")).Rejection;
+        Assert.Equal(RejectionKind.InsufficientSpace, refused?.Kind);
+        Assert.Contains("/journal", refused!.Message, StringComparison.Ordinal);
+        node.Run(CommandEncoder.DeleteDatabases(["None"]));
+
+        while (node.Core.WorkOnce())
+        {
+        }
+
+        Assert.True(node.Core.Journal.ReadyBytes >= SegmentBytes);
+        time.Advance(TimeSpan.FromSeconds(1));
+        node.Put("Shop", "more", "{}");
+    }
+
+    [Fact]
+    public void A_journal_beside_the_data_has_no_reserve_of_its_own()
+    {
+        using var node = SteppedNode.Open(disk, "/data/node", time);
+        node.CreateDatabase("Shop");
+        disk.CapacityBytes = disk.UsedBytes + (3 * SegmentBytes);
+        time.Advance(TimeSpan.FromSeconds(1));
+        node.Put("Shop", "more", "{}");
+    }
+
+    private SteppedNode Open() => SteppedNode.Open(disk, SteppedNode.Options("/data/node") with { JournalDirectory = "/journal", MemtableBytes = 4 << 20 }, time);
+
+    private static string Noise(int seed)
+    {
+        byte[] bytes = new byte[16 << 10];
+        new Random(seed).NextBytes(bytes);
+        return Convert.ToHexString(bytes);
+    }
+}
