@@ -22,7 +22,7 @@ internal sealed class Checkpointer(EngineContext context)
             }
 
             context.Disk.SyncDirectory(targetDirectory);
-            
+
             // A copy is another store: its journal is not this one's.
             new ManifestSlots(context.Disk, targetDirectory, context.Io).Write(manifest with { StoreId = Guid.Empty });
             return manifest.Position;
