@@ -25,7 +25,7 @@ internal sealed class PreviousVersions(StorageEngine storage)
     {
         switch (command.Kind)
         {
-            case CommandKind.Batch:
+            case CommandKind.Batch or CommandKind.BulkPut:
                 return LoadOperations(command);
             case CommandKind.ExpireDocuments:
                 LoadExpired(command);
@@ -57,6 +57,12 @@ internal sealed class PreviousVersions(StorageEngine storage)
                 int length = operation.Id.WriteLowerName(key[Key.PrefixBytes..]);
                 if (snapshot.TryLoadAhead(key[..(Key.PrefixBytes + length)], out row))
                 {
+                    if (row.IsLarge)
+                    {
+                        new Document(row).Dispose();    // apply puts it together, so each of its parts has to be readable
+                        continue;
+                    }
+
                     isHeld = command.OperationCount == 1 && TryHold();
                     if (!isHeld)
                     {

@@ -44,6 +44,9 @@ public enum RejectionKind : byte
 
     /// <summary>The idempotency key belongs to another request (422, draft-ietf-httpapi-idempotency-key-header); nothing was applied.</summary>
     IdempotencyKeyReused = 14,
+
+    /// <summary>The write needs a stored version that is damaged on this node's disk (500); nothing was appended.</summary>
+    Damaged = 15,
 }
 
 /// <summary>A refusal: what, where, and what to do. Immutable.</summary>

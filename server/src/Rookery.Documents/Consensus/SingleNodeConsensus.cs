@@ -169,7 +169,10 @@ internal sealed class SingleNodeConsensus : IConsensus
         }
         catch (Exception failure) when (failure is not InvariantViolationException)
         {
-            Latch($"A durable write could not be applied: {failure.Message} The node applies it when it is restarted and the cause is removed.");
+            string wayOn = failure is DamagedException
+                ? "Restore a backup, or stop the node, take what can be read with `rookery export`, and import it into a new node."
+                : "The node applies it when it is restarted and the cause is removed.";
+            Latch($"A durable write could not be applied: {failure.Message} {wayOn}");
             Refuse(frame, DurableButUnapplied);
             return;
         }
@@ -206,7 +209,21 @@ internal sealed class SingleNodeConsensus : IConsensus
 
     private ValueTask<CommandOutcome> Enqueue(CommandBuffer command, scoped CommandReader reader)
     {
-        var proposal = Proposal.Rent(command, reader.OperationCount, LoadPrevious(reader));
+        LoadedVersion previous;
+        try
+        {
+            previous = _previous.Load(reader);
+        }
+        catch (DamagedException damaged)
+        {
+            // Once it is in the journal it has to be applied: what cannot be is refused before.
+            _admission.Leave(command.Length);
+            command.Dispose();
+            return ValueTask.FromResult(new CommandOutcome(new Rejection(
+                RejectionKind.Damaged, $"Nothing was stored, because what the write would replace cannot be read. {damaged.Message} Other documents are not affected.")));
+        }
+
+        var proposal = Proposal.Rent(command, reader.OperationCount, previous);
         var outcome = proposal.Task;
         Interlocked.Increment(ref _queued);
         if (_queue.Put(proposal, mayTakeTurn: command.Length <= LargestCommandToCommitHere))
@@ -215,18 +232,6 @@ internal sealed class SingleNodeConsensus : IConsensus
         }
 
         return outcome;
-    }
-
-    private LoadedVersion LoadPrevious(scoped CommandReader reader)
-    {
-        try
-        {
-            return _previous.Load(reader);
-        }
-        catch (DamagedException)
-        {
-            return default;                             // apply meets it again, and says what it means
-        }
     }
 
     private async ValueTask<CommandOutcome> ProposeWhenThereIsRoomAsync(CommandBuffer command, CancellationToken cancellationToken)

@@ -1,5 +1,6 @@
 using Rookery.Documents.Apply;
 using Rookery.Documents.Commands;
+using Rookery.Storage;
 
 namespace Rookery.Documents;
 
@@ -25,7 +26,7 @@ internal sealed class Expiration(DatabaseCatalog databases, IConsensus consensus
         }
     }
 
-    /// <summary>The command that deletes the documents that expired first; null when none did.</summary>
+    /// <summary>The command that deletes the documents that expired first; null when none did. Those that cannot be read stay: they must not keep the others from going.</summary>
     internal static CommandBuffer? NextCommand(Database database, long nowTicks, out int found)
     {
         Span<byte> from = stackalloc byte[Key.MaxBytes];
@@ -42,10 +43,30 @@ internal sealed class Expiration(DatabaseCatalog databases, IConsensus consensus
         using var writer = new ExpiryWriter(database.Number);
         do
         {
-            writer.Add(rows.Value, rows.Sequence);
-            found++;
+            if (IsReadable(reader, rows.Value))
+            {
+                writer.Add(rows.Value, rows.Sequence);
+                found++;
+            }
         }
         while (found < DocumentsPerCommand && rows.MoveNext());
-        return writer.Complete();
+        return found == 0 ? null : writer.Complete();
+    }
+
+    private static bool IsReadable(in DatabaseReader reader, ReadOnlySpan<byte> lowerId)
+    {
+        try
+        {
+            if (reader.TryGetByLowerId(lowerId, out var document))
+            {
+                document.Dispose();
+            }
+
+            return true;
+        }
+        catch (DamagedException)
+        {
+            return false;
+        }
     }
 }

@@ -1,6 +1,5 @@
 using Rookery.Disk;
 using Rookery.Journal;
-using Rookery.Storage;
 
 namespace Rookery.Documents;
 
@@ -97,7 +96,7 @@ public sealed class Node : IDisposable
         {
             return new Node(NodeCore.Open(options, disk, memory, io, time, answersInline: false), options, time);
         }
-        catch (DamagedException) when (options.CommandLeftOut is not null)
+        catch (UnappliedDamageException) when (options.CommandLeftOut is not null)
         {
             return OpenAroundDamage(options, disk, memory, io, time);
         }

@@ -138,7 +138,15 @@ internal sealed class NodeCore : IDisposable
 
         Storage.ManifestDurable = position => ReleaseJournal(position.Index);
         _applier = new Applier(Storage, Databases) { LeftOut = _options.ReplaysAroundDamage ? _options.CommandLeftOut : null };
-        Replay.Run(Journal, Storage, _applier);
+        try
+        {
+            Replay.Run(Journal, Storage, _applier);
+        }
+        catch (DamagedException damaged)
+        {
+            throw new UnappliedDamageException(damaged);
+        }
+
         _directory.Complete();
         long inFlight = _options.InFlightBytes > 0 ? _options.InFlightBytes : Math.Max(memory.TotalBytes / 8, 8 << 20);
         Space = new NodeSpace(_disk, _options, Journal, _time);

@@ -63,7 +63,7 @@ internal static class RavenErrors
         RejectionKind.Overloaded => (StatusCodes.Status429TooManyRequests, RavenType.RavenException),
         RejectionKind.InsufficientSpace => (StatusCodes.Status507InsufficientStorage, RavenType.RavenException),
         RejectionKind.NoLeader => (StatusCodes.Status503ServiceUnavailable, RavenType.NoLeader),
-        RejectionKind.OutcomeUnknown => (StatusCodes.Status500InternalServerError, RavenType.RavenException),
+        RejectionKind.OutcomeUnknown or RejectionKind.Damaged => (StatusCodes.Status500InternalServerError, RavenType.RavenException),
         _ => (StatusCodes.Status503ServiceUnavailable, RavenType.RavenException),
     };
 

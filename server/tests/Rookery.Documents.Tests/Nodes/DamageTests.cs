@@ -53,18 +53,106 @@ public class DamageTests
         Assert.InRange(leftOut, 1, int.MaxValue);
     }
 
+    /// <summary>One bit at a time, through all runs: a write either succeeds or is refused by name and stores nothing, and the node goes on, after a restart too.</summary>
+    [Fact]
+    public void A_write_that_needs_a_damaged_version_is_refused_before_the_journal_and_only_it()
+    {
+        var disk = new SimulatedDisk("/data");
+        using (var node = SteppedNode.Open(disk, Directory))
+        {
+            node.CreateDatabase("Shop");
+            for (int i = 0; i < 120; i++)
+            {
+                node.Put("Shop", $"d/{i:D3}", $$"""{"noise":"{{Noise(i, i % 40 == 7 ? 100_000 : 250)}}","@metadata":{"@expires":"2031-01-01T00:00:00Z"} }""");
+            }
+
+            node.Flush();
+        }
+
+        int refused = 0;
+        foreach (string path in disk.Files.Where(path => path.EndsWith(".run", StringComparison.Ordinal)))
+        {
+            for (long offset = 1500; offset < Length(disk, path); offset += 15_000)
+            {
+                refused += WriteBeside(disk, path, offset) ? 1 : 0;
+            }
+        }
+
+        Assert.InRange(refused, 3, int.MaxValue);
+    }
+
+    private static bool WriteBeside(SimulatedDisk disk, string path, long offset)
+    {
+        var rotten = disk.AfterPowerLoss(1);
+        rotten.Rot(path, offset, 1);
+        SteppedNode node;
+        try
+        {
+            node = SteppedNode.Open(rotten, Directory);
+        }
+        catch (DamagedException)
+        {
+            return false;                               // what every start reads
+        }
+
+        int refused = 0;
+        using (node)
+        {
+            foreach (int number in (int[])[.. Enumerable.Range(0, 120).Where(i => i % 5 == 2 || i % 40 == 7)])
+            {
+                string id = $"d/{number:D3}";
+                var rejection = node.Propose(number % 2 == 0 ? node.PutCommand("Shop", id, "{}") : Batch(node, $$"""{"Commands":[{"Type":"DELETE","Id":"{{id}}"}]}""")).Rejection;
+                refused += rejection is null ? 0 : 1;
+                Assert.True(rejection is null or { Kind: RejectionKind.Damaged }, rejection?.Message);
+                Assert.Contains(rejection is null ? "" : path, rejection?.Message ?? "", StringComparison.Ordinal);
+                node.Put("Shop", $"beside/{number}", "{}");
+            }
+
+            Assert.Null(node.Core.Consensus.Refusal);
+        }
+
+        using var again = SteppedNode.Open(rotten, Directory);
+        again.Put("Shop", "after", "{}");
+        return refused > 0;
+    }
+
+    [Fact]
+    public void Documents_expire_beside_one_that_cannot_be_read()
+    {
+        var disk = new SimulatedDisk("/data");
+        using (var node = SteppedNode.Open(disk, Directory))
+        {
+            node.CreateDatabase("Shop");
+            for (int i = 0; i < 120; i++)
+            {
+                node.Put("Shop", $"d/{i:D3}", $$"""{"noise":"{{Noise(i, 250)}}","@metadata":{"@expires":"2000-01-01T00:00:00Z"} }""");
+            }
+
+            node.Flush();
+        }
+
+        var counts = new List<int>();
+        foreach (string path in disk.Files.Where(path => path.EndsWith(".run", StringComparison.Ordinal) && Length(disk, path) > 20_000))
+        {
+            var rotten = disk.AfterPowerLoss(1);
+            rotten.Rot(path, 3000, 1);
+            using var node = SteppedNode.Open(rotten, Directory);
+            using var command = Expiration.NextCommand(node.Database("Shop"), DateTime.MaxValue.Ticks - 1, out int found);
+            counts.Add(found);
+        }
+
+        Assert.Contains(counts, static found => found is > 20 and < 120);
+    }
+
     // Documents in runs; in the journal alone a new version of one of them, and a batch that expects another to be as it was.
     private static SimulatedDisk Filled(out int documents)
     {
         var disk = new SimulatedDisk("/data");
-        var random = new Random(5);
         using var node = SteppedNode.Open(disk, Directory);
         node.CreateDatabase("Shop");
         for (int i = 0; i < 200; i++)
         {
-            byte[] noise = new byte[250];
-            random.NextBytes(noise);
-            node.Put("Shop", $"d/{i:D3}", $$"""{"noise":"{{Convert.ToHexString(noise)}}"}""");
+            node.Put("Shop", $"d/{i:D3}", $$"""{"noise":"{{Noise(i, 250)}}"}""");
         }
 
         node.Flush();
@@ -81,12 +169,23 @@ public class DamageTests
         Assert.True(reader.TryGetDocument(Encoding.UTF8.GetBytes(id), out var document));
         using (document)
         {
-            string body = $$"""
+            return Batch(node, $$"""
                 {"Commands":[{"Type":"PUT","Id":"beside","Document":{} },{"Type":"PUT","Id":"{{id}}","ChangeVector":"{{database.ChangeVectorOf(document.Etag)}}","Document":{} } ]}
-                """;
-            Assert.True(BatchRequestParser.TryParse(Encoding.UTF8.GetBytes(body), database.Number, default, 1 << 20, out var batch, out _));
-            return batch.Command;
+                """);
         }
+    }
+
+    private static CommandBuffer Batch(SteppedNode node, string body)
+    {
+        Assert.True(BatchRequestParser.TryParse(Encoding.UTF8.GetBytes(body), node.Database("Shop").Number, default, 1 << 20, out var batch, out _));
+        return batch.Command;
+    }
+
+    private static string Noise(int seed, int bytes)
+    {
+        byte[] noise = new byte[bytes];
+        new Random(seed).NextBytes(noise);
+        return Convert.ToHexString(noise);
     }
 
     private static string? Diagnosis(SimulatedDisk disk, Action<string>? leftOut)
