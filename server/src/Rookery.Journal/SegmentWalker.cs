@@ -1,4 +1,4 @@
-using System.Buffers;
+using Rookery.Disk;
 
 namespace Rookery.Journal;
 
@@ -9,7 +9,7 @@ internal sealed class SegmentWalker : IDisposable
 
     private readonly Segment segment;
     private readonly long end;
-    private byte[] window = ArrayPool<byte>.Shared.Rent(WindowBytes);
+    private PooledMemory window = PooledMemory.Rent(WindowBytes);
     private long windowStart;
     private int windowLength;
     private bool inWrite;
@@ -60,8 +60,7 @@ internal sealed class SegmentWalker : IDisposable
 
     public void Dispose()
     {
-        ArrayPool<byte>.Shared.Return(window);
-        window = [];
+        window.Return();
     }
 
     /// <summary>Of the two copies of a vote one is enough: rot of a single block must not make a node forget whom it voted for.</summary>
@@ -100,15 +99,14 @@ internal sealed class SegmentWalker : IDisposable
         {
             if (count > window.Length)
             {
-                ArrayPool<byte>.Shared.Return(window);
-                window = ArrayPool<byte>.Shared.Rent(count);
+                window.Grow(0, count);
             }
 
             windowStart = offset;
-            windowLength = segment.File.Read(window.AsSpan(0, (int)Math.Min(window.Length, segment.Length - Math.Min(offset, segment.Length))), offset);
+            windowLength = segment.File.Read(window.Span[..(int)Math.Min(window.Length, segment.Length - Math.Min(offset, segment.Length))], offset);
         }
 
         int from = (int)(offset - windowStart);
-        return window.AsMemory(from, Math.Min(count, windowLength - from));
+        return window.Memory.Slice(from, Math.Min(count, windowLength - from));
     }
 }

@@ -1,7 +1,7 @@
 using Microsoft.AspNetCore.Connections;
 using Microsoft.AspNetCore.Http;
 using Microsoft.Extensions.Logging;
-using Rookery.Documents.Commands;
+using Rookery.Disk;
 using Rookery.Storage;
 
 namespace Rookery.Server;

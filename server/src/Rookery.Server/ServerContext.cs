@@ -30,8 +30,8 @@ public sealed class ServerContext(ServerOptions options, TimeProvider time, ILog
     /// <summary>Requests and their durations, by route.</summary>
     public RequestMetrics Metrics { get; } = new(time);
 
-    /// <summary>What bounds the bodies of all requests together.</summary>
-    internal Raven.BodyMemory Bodies { get; } = new(memory, Math.Max(options.BatchBytesLimit, options.DocumentBytesLimit), time);
+    /// <summary>What bounds the memory of all large requests together.</summary>
+    internal Raven.LargeRequests LargeRequests { get; } = new(memory, time);
 
     /// <summary>Whether documents are served, and if not, why.</summary>
     public Readiness Readiness { get; } = new();

@@ -51,8 +51,9 @@ internal static class ExportCommand
     {
         using var export = new NdjsonExport(database, damage => gaps.Add(database, damage));
         var part = new ArrayBufferWriter<byte>(2 * PartBytes);
-        while (export.WriteNext(part))
+        while (export.MoveNext())
         {
+            export.Write(part);
             if (part.WrittenCount >= PartBytes)
             {
                 await output.WriteAsync(part.WrittenMemory, cancellation);

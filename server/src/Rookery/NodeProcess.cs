@@ -4,7 +4,6 @@ using Microsoft.AspNetCore.Builder;
 using Microsoft.Extensions.Logging;
 using Rookery.Disk;
 using Rookery.Documents;
-using Rookery.Documents.Commands;
 using Rookery.Journal;
 using Rookery.Server;
 

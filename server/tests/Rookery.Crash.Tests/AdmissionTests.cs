@@ -1,4 +1,4 @@
-using Rookery.Documents;
+using Rookery.Disk;
 using Rookery.Simulation;
 
 namespace Rookery.Crash.Tests;

@@ -55,6 +55,7 @@ internal sealed class Applier : IDisposable
             var frame = new FrameContent(content);
             var scope = new FrameScope(batch, frame.LogTicks);
             _context.Patches.BeginFrame();
+            _context.IsAnswered = !outcomes.IsEmpty;
             for (int i = 0; i < frame.Count; i++)
             {
                 var reader = new CommandReader(frame.Next());
@@ -185,6 +186,11 @@ internal sealed class Applier : IDisposable
         {
             if (_documents.Apply(_context, operation, command.SkipUnchanged, out result) is { } refusal)
             {
+                foreach (var earlier in results.AsSpan())
+                {
+                    earlier.Document?.Dispose();
+                }
+
                 return new CommandOutcome(refusal with { Operation = i });
             }
 

@@ -25,6 +25,9 @@ internal sealed class ApplyContext
     /// <summary>What the patches of the frame and of the command have cost.</summary>
     public PatchBudget Patches { get; } = new();
 
+    /// <summary>Whether somebody waits for the outcome of the frame: nobody does in replay.</summary>
+    public bool IsAnswered { get; set; }
+
     /// <summary>Whether anybody wants to know of changes.</summary>
     public bool IsWatched { get; private set; }
 

@@ -28,7 +28,7 @@ internal sealed class DocumentOperations : IDisposable
         using var previous = context.FindDocument(Lower);
         if (Violated(context, operation.Expected, previous) is { } conflict)
         {
-            result = new OperationResult { Status = OperationStatus.Skipped, Etag = previous.Etag, LastModifiedTicks = previous.Exists ? previous.View.LastModifiedTicks : 0 };
+            result = new OperationResult { Status = OperationStatus.Skipped, Etag = previous.Etag, LastModifiedTicks = previous.Exists ? previous.Head.LastModifiedTicks : 0 };
             return operation.Kind == OperationKind.Patch && operation.Patch.SkipOnMismatch ? null : conflict;
         }
 
@@ -159,7 +159,7 @@ internal sealed class DocumentOperations : IDisposable
     }
 
     private static bool IsUnchanged(in Document previous, in Operation operation) =>
-        previous.Exists && previous.View.ExpiresAtTicks == operation.ExpiresAtTicks && previous.View.Content.SequenceEqual(operation.Content);
+        previous.Exists && previous.Head.ExpiresAtTicks == operation.ExpiresAtTicks && previous.View.Content.SequenceEqual(operation.Content);
 
     private OperationResult Put(ApplyContext context, in Document previous, in Operation operation)
     {
@@ -195,7 +195,7 @@ internal sealed class DocumentOperations : IDisposable
             PatchStatus.Skipped => Unchanged(context, previous) with { Status = OperationStatus.Skipped },
             _ => default,
         };
-        if (patch.ReturnDocument && result.Etag != 0)
+        if (patch.ReturnDocument && result.Etag != 0 && context.IsAnswered)
         {
             using var now = context.FindDocument(Lower);
             result = result with { Document = now.Copy() };
@@ -208,7 +208,7 @@ internal sealed class DocumentOperations : IDisposable
     {
         if (previous.Exists)
         {
-            var id = previous.View.Id;
+            var id = previous.Head.Id;
             id.CopyTo(_written);
             _writtenLength = id.Length;
         }
@@ -227,9 +227,9 @@ internal sealed class DocumentOperations : IDisposable
     {
         Status = OperationStatus.NotModified,
         Etag = previous.Etag,
-        LastModifiedTicks = previous.View.LastModifiedTicks,
-        Id = Encoding.UTF8.GetString(previous.View.Id),
-        Collection = context.Database.Collection(previous.View.Collection).TextOf(previous.View.Collection),
+        LastModifiedTicks = previous.Head.LastModifiedTicks,
+        Id = Encoding.UTF8.GetString(previous.Head.Id),
+        Collection = context.Database.Collection(previous.Head.Collection).TextOf(previous.Head.Collection),
     };
 
     private OperationResult Store(
@@ -279,7 +279,7 @@ internal sealed class DocumentOperations : IDisposable
         var database = context.Database;
         long etag = context.Etag;
         Span<byte> key = stackalloc byte[Key.MaxBytes];
-        var view = previous.View;
+        var view = previous.Head;
         var counters = database.Collection(view.Collection);
         string collectionText = counters.TextOf(view.Collection);
         Supersede(context, previous, counters, key);
@@ -298,7 +298,7 @@ internal sealed class DocumentOperations : IDisposable
     /// <summary>Takes the previous version out of the counters, the expiry table and the chunks. Its rows by etag stay: they are recognised as stale.</summary>
     private static void Supersede(ApplyContext context, in Document previous, CollectionCounters current, Span<byte> key)
     {
-        var view = previous.View;
+        var view = previous.Head;
         var counters = context.Database.Collection(view.Collection);
         context.Database.Change(counters, counters.TextOf(view.Collection), -1, -previous.Length);
         if (!ReferenceEquals(counters, current))

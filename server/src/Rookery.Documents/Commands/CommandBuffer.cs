@@ -8,12 +8,12 @@ namespace Rookery.Documents.Commands;
 /// </summary>
 public sealed class CommandBuffer : IBufferWriter<byte>, IDisposable
 {
-    /// <summary>Memory that stays with an idle buffer; larger memory goes back to the shared pool.</summary>
+    /// <summary>Memory that stays with an idle buffer; larger memory goes back to its pool.</summary>
     private const int IdleBytes = 4096;
 
     private static readonly CommandBuffer?[] Idle = new CommandBuffer?[64];
 
-    private byte[] bytes = [];
+    private PooledMemory memory;
     private bool isRented;
 
     private CommandBuffer()
@@ -21,13 +21,13 @@ public sealed class CommandBuffer : IBufferWriter<byte>, IDisposable
     }
 
     /// <summary>The encoded command so far.</summary>
-    public ReadOnlyMemory<byte> Written => bytes.AsMemory(0, Length);
+    public ReadOnlyMemory<byte> Written => memory.Memory[..Length];
 
     /// <summary>Bytes written.</summary>
     public int Length { get; private set; }
 
     /// <summary>The encoded command so far, to correct what was written before.</summary>
-    internal Span<byte> WrittenSpan => bytes.AsSpan(0, Length);
+    internal Span<byte> WrittenSpan => memory.Span[..Length];
 
     /// <summary>An empty buffer from the pool.</summary>
     /// <param name="sizeHint">Bytes the command will probably take.</param>
@@ -51,7 +51,7 @@ public sealed class CommandBuffer : IBufferWriter<byte>, IDisposable
     /// <inheritdoc/>
     public void Advance(int count)
     {
-        ArgumentOutOfRangeException.ThrowIfGreaterThan((uint)count, (uint)(bytes.Length - Length));
+        ArgumentOutOfRangeException.ThrowIfGreaterThan((uint)count, (uint)(memory.Length - Length));
         Length += count;
     }
 
@@ -59,14 +59,14 @@ public sealed class CommandBuffer : IBufferWriter<byte>, IDisposable
     public Memory<byte> GetMemory(int sizeHint = 0)
     {
         Reserve(sizeHint);
-        return bytes.AsMemory(Length);
+        return memory.Memory[Length..];
     }
 
     /// <inheritdoc/>
     public Span<byte> GetSpan(int sizeHint = 0)
     {
         Reserve(sizeHint);
-        return bytes.AsSpan(Length);
+        return memory.Span[Length..];
     }
 
     /// <summary>Gives the memory back.</summary>
@@ -75,10 +75,9 @@ public sealed class CommandBuffer : IBufferWriter<byte>, IDisposable
         Invariant.Holds(isRented, "a command buffer is disposed once, by its owner");
         isRented = false;
         Length = 0;
-        if (bytes.Length > IdleBytes)
+        if (memory.Length > IdleBytes)
         {
-            LargeBuffers.Return(bytes);
-            bytes = [];
+            memory.Return();
         }
 
         for (int slot = 0; slot < Idle.Length; slot++)
@@ -97,18 +96,9 @@ public sealed class CommandBuffer : IBufferWriter<byte>, IDisposable
     {
         Invariant.Holds(isRented, "a command buffer is used only by its owner");
         count = Math.Max(count, 1);
-        if (bytes.Length - Length >= count)
+        if (memory.Length - Length < count)
         {
-            return;
+            memory.Grow(Length, Math.Max(256, Math.Max(Length + count, Length * 2)));
         }
-
-        byte[] larger = LargeBuffers.Rent(Math.Max(256, Math.Max(Length + count, Length * 2)));
-        bytes.AsSpan(0, Length).CopyTo(larger);
-        if (bytes.Length > 0)
-        {
-            LargeBuffers.Return(bytes);
-        }
-
-        bytes = larger;
     }
 }

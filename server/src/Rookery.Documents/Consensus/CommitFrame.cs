@@ -2,7 +2,6 @@ using System.Buffers;
 using System.Buffers.Binary;
 using Rookery.Disk;
 using Rookery.Documents.Apply;
-using Rookery.Documents.Commands;
 using Rookery.Journal;
 
 namespace Rookery.Documents;
@@ -14,8 +13,8 @@ internal sealed class CommitFrame
     public const int MaxBytes = (1 << 20) - 4096;
 
     private readonly List<Proposal> _proposals = [];
-    private byte[] _content = [];
-    private byte[] _encoded = [];
+    private PooledMemory _content;
+    private PooledMemory _encoded;
     private int _contentLength;
     private CommandOutcome[] _outcomes = [];
     private FramePosition _position;
@@ -43,31 +42,33 @@ internal sealed class CommitFrame
     public JournalFrame Build(long index, long term, long operationsBefore, long logTicks)
     {
         Invariant.Holds(_proposals.Count > 0, "a batch has a command");
-        _content = LargeBuffers.Rent(_contentLength);
-        FrameContent.WriteHead(_content, logTicks, _proposals.Count);
+        _content = PooledMemory.Rent(_contentLength);
+        var content = _content.Span[.._contentLength];
+        FrameContent.WriteHead(content, logTicks, _proposals.Count);
         int at = FrameContent.HeadBytes;
         int operations = 0;
         foreach (var proposal in _proposals)
         {
-            BinaryPrimitives.WriteInt32LittleEndian(_content.AsSpan(at), proposal.Bytes);
-            proposal.Command.Span.CopyTo(_content.AsSpan(at + FrameContent.CommandHeadBytes));
+            BinaryPrimitives.WriteInt32LittleEndian(content[at..], proposal.Bytes);
+            proposal.Command.Span.CopyTo(content[(at + FrameContent.CommandHeadBytes)..]);
             at += FrameContent.CommandHeadBytes + proposal.Bytes;
             operations = checked(operations + proposal.OperationCount);
             proposal.ReleaseCommand();
         }
 
         Invariant.Holds(at == _contentLength, "a frame is as long as its commands");
-        _encoded = LargeBuffers.Rent(Payload.MaxEncodedLength(_contentLength));
-        int encodedLength = Payload.Encode(_content.AsSpan(0, _contentLength), _encoded);
+        _encoded = PooledMemory.Rent(Payload.MaxEncodedLength(_contentLength));
+        int encodedLength = Payload.Encode(content, _encoded.Span);
         _position = new FramePosition(index, term, operationsBefore, operations);
-        return new JournalFrame(FrameType.Batch, index, term, operationsBefore, operations, _encoded.AsMemory(0, encodedLength));
+        return new JournalFrame(FrameType.Batch, index, term, operationsBefore, operations, _encoded.Memory[..encodedLength]);
     }
 
     /// <summary>Applies the frame, once it is durable. The outcomes wait for <see cref="Answer"/>.</summary>
     public void Apply(Applier applier)
     {
+        _encoded.Return();                              // written: apply may need the room for what it looks up
         _outcomes = ArrayPool<CommandOutcome>.Shared.Rent(_proposals.Count);
-        applier.Apply(_position, _content.AsSpan(0, _contentLength), _outcomes.AsSpan(0, _proposals.Count));
+        applier.Apply(_position, _content.Span[.._contentLength], _outcomes.AsSpan(0, _proposals.Count));
     }
 
     /// <summary>Answers every caller of the batch.</summary>
@@ -97,10 +98,9 @@ internal sealed class CommitFrame
     private void Clear()
     {
         _proposals.Clear();
-        LargeBuffers.Return(_content);
-        LargeBuffers.Return(_encoded);
+        _content.Return();
+        _encoded.Return();
         ArrayPool<CommandOutcome>.Shared.Return(_outcomes, clearArray: true);
-        _content = _encoded = [];
         _outcomes = [];
     }
 }

@@ -34,9 +34,10 @@ internal sealed class CommitThreads
             _free.Push(new CommitFrame());
         }
 
-        _consensus.CommitHere = CommitHere;
-        _writer = new Thread(WriteFrames) { Name = "journal", IsBackground = true, Priority = ThreadPriority.AboveNormal };
-        _applier = new Thread(ApplyFrames) { Name = "apply", IsBackground = true, Priority = ThreadPriority.AboveNormal };
+        Action commitHere = CommitHere;
+        _consensus.CommitHere = () => Guard(commitHere);
+        _writer = new Thread(() => Guard(WriteFrames)) { Name = "journal", IsBackground = true, Priority = ThreadPriority.AboveNormal };
+        _applier = new Thread(() => Guard(ApplyFrames)) { Name = "apply", IsBackground = true, Priority = ThreadPriority.AboveNormal };
     }
 
     /// <summary>Called from the writing thread after each frame.</summary>
@@ -62,6 +63,23 @@ internal sealed class CommitThreads
         _writer.Join();
         _applier.Join();
         _consensus.RefuseWaiting();
+    }
+
+    // What comes up to here would leave tables half written, or callers without an answer for ever. The journal has everything: whoever starts the process again loses nothing.
+    private static void Guard(Action work)
+    {
+        try
+        {
+            work();
+        }
+        catch (Exception failure)
+        {
+            Environment.FailFast(
+                failure is OutOfMemoryException
+                    ? "The node ends, because there is no memory to carry out a durable write: it is carried out when the node is started again. Give it more with --memory, or less to do at once."
+                    : "The node ends, because the commit path met a state that must not be.",
+                failure);
+        }
     }
 
     private void WriteFrames()
@@ -98,16 +116,8 @@ internal sealed class CommitThreads
 
     private void CommitHere()
     {
-        try
-        {
-            WriteFrame();
-            _consensus.Queue.GiveTurnBack(ref _isStopping, _consensus.HasWaiting);
-        }
-        catch (Exception failure)
-        {
-            // On the writing thread the same would end the process. Going on as if one request had failed would apply the next frame to broken tables.
-            Environment.FailFast("The commit path met a state that must not be.", failure);
-        }
+        WriteFrame();
+        _consensus.Queue.GiveTurnBack(ref _isStopping, _consensus.HasWaiting);
     }
 
     /// <summary>Commits what waits, as much as fits in a frame.</summary>

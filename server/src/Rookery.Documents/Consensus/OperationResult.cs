@@ -1,3 +1,5 @@
+using Rookery.Documents.Commands;
+
 namespace Rookery.Documents;
 
 /// <summary>What one operation of a command did.</summary>
@@ -49,8 +51,8 @@ public readonly record struct OperationResult
     /// <summary>The document's collection, for stored, patched and deleted documents.</summary>
     public string? Collection { get; init; }
 
-    /// <summary>A patched document as it is stored now, when the patch asked for it.</summary>
-    public ReadOnlyMemory<byte> Document { get; init; }
+    /// <summary>A patched document as it is stored now, when the patch asked for it. It belongs to whoever gets the outcome.</summary>
+    public CommandBuffer? Document { get; init; }
 
     /// <summary>The first number handed out, or the identity's value.</summary>
     public long Low { get; init; }

@@ -167,7 +167,7 @@ internal sealed class SingleNodeConsensus : IConsensus
         {
             frame.Apply(_applier);
         }
-        catch (Exception failure) when (failure is not InvariantViolationException)
+        catch (Exception failure) when (failure is not (InvariantViolationException or OutOfMemoryException))
         {
             string wayOn = failure is DamagedException
                 ? "Restore a backup, or stop the node, take what can be read with `rookery export`, and import it into a new node."
@@ -250,6 +250,14 @@ internal sealed class SingleNodeConsensus : IConsensus
         {
             command.Dispose();
             return new CommandOutcome(new Rejection(RejectionKind.Canceled, "The request was given up before its write was queued. Nothing was stored."));
+        }
+
+        if (Refusal is { } refusal)
+        {
+            // It came while this waited. Behind it nobody may be left to commit what is queued.
+            _admission.Leave(command.Length);
+            command.Dispose();
+            return new CommandOutcome(refusal);
         }
 
         return await Enqueue(command, new CommandReader(command.Written.Span));

@@ -118,7 +118,7 @@ public readonly struct DatabaseReader : IDisposable
         }
 
         using var document = new Document(row);
-        return document.Copy();
+        return document.Bytes.ToArray();
     }
 
     /// <inheritdoc/>

@@ -1,5 +1,5 @@
+using System.Buffers;
 using Rookery.Documents.Apply;
-using Rookery.Documents.Commands;
 using Rookery.Documents.Ids;
 using Rookery.Documents.Json;
 using Rookery.Storage;
@@ -29,7 +29,7 @@ public sealed class DocumentCursor : IDisposable
     private RowCursor? _rows;
     private int _rowsLeft;
     private Document _document;
-    private CommandBuffer? _large;
+    private LargeDocument? _large;
     private bool _isOpen;
     private bool _isAtRow;
 
@@ -52,8 +52,14 @@ public sealed class DocumentCursor : IDisposable
     /// <summary>The etag of the document at hand.</summary>
     public long Etag { get; private set; }
 
-    /// <summary>The document at hand, valid until the next move.</summary>
-    public DocumentView View => _isIndirect ? _document.View : new DocumentView(_large is null ? _rows!.Value : _large.Written.Span);
+    /// <summary>Bytes that the document at hand is stored in, before compression.</summary>
+    public long Length => _isIndirect ? _document.Length : _rows!.Length;
+
+    /// <summary>The document at hand, valid until the next move. A large one is put together for it, in as much memory again.</summary>
+    public DocumentView View => _isIndirect ? _document.View : new DocumentView(_large is null ? _rows!.Value : _large.Whole);
+
+    /// <summary>The same without the body of a large document, which costs little.</summary>
+    public DocumentView Head => _isIndirect ? _document.Head : new DocumentView(_large is null ? _rows!.Value : _large.Head);
 
     internal static DocumentCursor ById(Database database, ReadOnlySpan<byte> prefix, ReadOnlySpan<byte> startAfter, Action<DamageEvent>? damagePassedOver = null)
     {
@@ -108,7 +114,8 @@ public sealed class DocumentCursor : IDisposable
             if (!_isIndirect)
             {
                 Etag = _rows!.Sequence;
-                if (TryMaterialize())
+                _large = _rows.IsLarge ? new LargeDocument(_rows.Length, _rows.CopyTo) : null;
+                if (IsWhole())
                 {
                     return true;
                 }
@@ -138,6 +145,32 @@ public sealed class DocumentCursor : IDisposable
         }
 
         return skipped;
+    }
+
+    /// <summary>Writes the document at hand as clients read it. The body of a large one goes chunk by chunk to the output, each checked.</summary>
+    /// <param name="output">Where to.</param>
+    /// <param name="historyId">The database's history id, 22 ASCII characters.</param>
+    public void Write(IBufferWriter<byte> output, ReadOnlySpan<byte> historyId)
+    {
+        if (_isIndirect)
+        {
+            _document.Write(output, historyId);
+        }
+        else if (_large is null)
+        {
+            DocumentWriter.Write(output, View, Etag, historyId);
+        }
+        else
+        {
+            DocumentWriter.Write(output, Length, _large, Etag, historyId);
+        }
+    }
+
+    /// <summary>Lets go of the snapshot and of the document at hand, which the next move meets again.</summary>
+    public void StepBack()
+    {
+        RememberAt(_rows!.Key);
+        Close();
     }
 
     /// <summary>Lets go of the snapshot and of the document at hand until the next move, while a slow client is waited for.</summary>
@@ -196,24 +229,34 @@ public sealed class DocumentCursor : IDisposable
         }
     }
 
-    /// <summary>Puts a large document together. False when a part of it is damaged and damage is passed over.</summary>
-    private bool TryMaterialize()
+    /// <summary>Keeps the place before a row.</summary>
+    private void RememberAt(ReadOnlySpan<byte> key)
     {
-        if (_rows!.IsLarge)
+        if (_backward)
         {
-            _large = CommandBuffer.Rent(checked((int)_rows.Length));
-            try
-            {
-                _rows.CopyTo(_large, 0, _rows.Length);
-            }
-            catch (DamagedException damaged) when (DamagePassedOver is not null)
-            {
-                DamagePassedOver(damaged.Damage);
-                return false;
-            }
+            key.CopyTo(_to);
+            _to[key.Length] = 0;
+            _toLength = key.Length + 1;
         }
+        else
+        {
+            key.CopyTo(_from);
+            _fromLength = key.Length;
+        }
+    }
 
-        return true;
+    /// <summary>False when a part of a large document is damaged and damage is passed over.</summary>
+    private bool IsWhole()
+    {
+        try
+        {
+            return DamagePassedOver is null || _large is null || !_large.Whole.IsEmpty;
+        }
+        catch (DamagedException damaged) when (DamagePassedOver is not null)
+        {
+            DamagePassedOver(damaged.Damage);
+            return false;
+        }
     }
 
     private void Release()

@@ -54,6 +54,9 @@ public sealed class BulkInsertReader : IDisposable
     /// <summary>Elements read so far, heartbeats included: the number of the next one.</summary>
     public long ElementCount { get; private set; }
 
+    /// <summary>Bytes of an element that came cut and is not whole yet; 0 between elements.</summary>
+    public int CollectedBytes => state == State.InElement ? collected.Length : 0;
+
     /// <summary>Gives the reader its next bytes; they must stay unchanged until it has answered <see cref="StreamRead.NeedMore"/>.</summary>
     public void Feed(ReadOnlyMemory<byte> chunk)
     {

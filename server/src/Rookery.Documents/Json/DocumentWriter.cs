@@ -37,8 +37,18 @@ public static class DocumentWriter
         output.Advance(at + FillTail(span[at..], document, !body.IsEmpty, etag, historyId));
     }
 
+    /// <summary>Writes the same of a document that lies in chunks.</summary>
+    internal static void Write(IBufferWriter<byte> output, long length, LargeDocument document, long etag, ReadOnlySpan<byte> historyId)
+    {
+        var head = new DocumentView(document.Head);
+        output.GetSpan(checked((int)length) + TailBytes(head) + 1); // once: memory that grows by doubling takes three times as much on the way
+        output.Write("{"u8);
+        document.WriteBody(output);
+        WriteTail(output, head, afterBody: length > document.Head.Length, etag, historyId);
+    }
+
     /// <summary>Writes <c>{"@metadata":{…}}</c>.</summary>
-    /// <inheritdoc cref="Write"/>
+    /// <inheritdoc cref="Write(IBufferWriter{byte}, in DocumentView, long, ReadOnlySpan{byte})"/>
     public static void WriteMetadataOnly(IBufferWriter<byte> output, in DocumentView document, long etag, ReadOnlySpan<byte> historyId)
     {
         output.Write("{"u8);

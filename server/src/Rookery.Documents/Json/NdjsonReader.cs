@@ -16,6 +16,9 @@ public sealed class NdjsonReader : IDisposable
     /// <summary>The number of the line last read, from 1.</summary>
     public long Line { get; private set; }
 
+    /// <summary>Bytes of a line that came cut and is not whole yet; 0 between lines.</summary>
+    public int CollectedBytes => isConsumed ? 0 : collected.Length;
+
     private static ReadOnlySpan<byte> ByteOrderMark => [0xEF, 0xBB, 0xBF];
 
     /// <summary>Gives the reader its next bytes; they must stay unchanged until it has answered <see cref="StreamRead.NeedMore"/>.</summary>

@@ -1,39 +1,39 @@
-using Rookery.Documents.Commands;
+using Rookery.Disk;
 
 namespace Rookery.Documents.Json;
 
-/// <summary>Bytes that grow, in memory from the shared pool.</summary>
+/// <summary>Bytes that grow, in pooled memory.</summary>
 internal sealed class PooledBytes
 {
     /// <summary>What stays rented between uses; larger memory goes back to the pool, which frees it when memory is short.</summary>
     private const int IdleBytes = 64 * 1024;
 
-    private byte[] bytes = [];
+    private PooledMemory memory;
 
     /// <summary>Bytes in use.</summary>
     public int Length { get; private set; }
 
     /// <summary>The bytes in use; valid until the next change.</summary>
-    public ReadOnlySpan<byte> Written => bytes.AsSpan(0, Length);
+    public ReadOnlySpan<byte> Written => memory.Span[..Length];
 
     /// <summary>The same, as memory.</summary>
-    public Memory<byte> WrittenMemory => bytes.AsMemory(0, Length);
+    public Memory<byte> WrittenMemory => memory.Memory[..Length];
 
     /// <summary>Room for <paramref name="count"/> more bytes behind those in use.</summary>
     public Span<byte> Reserve(int count)
     {
-        if (bytes.Length - Length < count)
+        if (memory.Length - Length < count)
         {
-            Grow(count);
+            memory.Grow(Length, Math.Max(256, Math.Max(Length + count, Length + (Length / 2))));
         }
 
-        return bytes.AsSpan(Length);
+        return memory.Span[Length..];
     }
 
     /// <summary>Takes reserved bytes into use.</summary>
     public void Advance(int count)
     {
-        ArgumentOutOfRangeException.ThrowIfGreaterThan((uint)count, (uint)(bytes.Length - Length));
+        ArgumentOutOfRangeException.ThrowIfGreaterThan((uint)count, (uint)(memory.Length - Length));
         Length += count;
     }
 
@@ -58,7 +58,7 @@ internal sealed class PooledBytes
     public void Clear()
     {
         Length = 0;
-        if (bytes.Length > IdleBytes)
+        if (memory.Length > IdleBytes)
         {
             Release();
         }
@@ -68,20 +68,6 @@ internal sealed class PooledBytes
     public void Release()
     {
         Length = 0;
-        if (bytes.Length > 0)
-        {
-            LargeBuffers.Return(bytes);
-            bytes = [];
-        }
-    }
-
-    private void Grow(int count)
-    {
-        byte[] larger = LargeBuffers.Rent(Math.Max(256, Math.Max(Length + count, Length + (Length / 2))));
-        Written.CopyTo(larger);
-        int length = Length;
-        Release();
-        bytes = larger;
-        Length = length;
+        memory.Return();
     }
 }

@@ -1,5 +1,5 @@
+using Rookery.Disk;
 using Rookery.Documents.Apply;
-using Rookery.Documents.Commands;
 using Rookery.Journal;
 using Rookery.Storage;
 
@@ -34,19 +34,19 @@ internal static class Replay
             throw new DataFormatException($"Entry {frame.Index} of the journal holds no payload that this version of Rookery can decode.");
         }
 
-        byte[] content = LargeBuffers.Rent(length);
+        var content = PooledMemory.Rent(length);
         try
         {
-            if (!Payload.TryDecode(frame.Payload.Span, content.AsSpan(0, length)))
+            if (!Payload.TryDecode(frame.Payload.Span, content.Span[..length]))
             {
                 throw new DataFormatException($"The payload of entry {frame.Index} of the journal does not match its checksum.");
             }
 
-            applier.Apply(position, content.AsSpan(0, length), []);
+            applier.Apply(position, content.Span[..length], []);
         }
         finally
         {
-            LargeBuffers.Return(content);
+            content.Return();
         }
     }
 }

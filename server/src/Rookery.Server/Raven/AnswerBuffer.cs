@@ -16,21 +16,17 @@ internal sealed class AnswerBuffer : IBufferWriter<byte>, IDisposable
 
     private const int InitialBytes = 4 << 10;
 
-    // Larger arrays are left to the collector: the shared pool would keep them, and round them up to a power of two.
-    private const int PooledBytes = 1 << 20;
-
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(1);
 
     [ThreadStatic]
     private static AnswerBuffer? _kept;
 
-    private byte[] _bytes;
+    private PooledMemory _memory = PooledMemory.Rent(InitialBytes);
     private int _length;
     private bool _isRented;
 
     private AnswerBuffer()
     {
-        _bytes = ArrayPool<byte>.Shared.Rent(InitialBytes);
     }
 
     public int Length => _length;
@@ -38,7 +34,7 @@ internal sealed class AnswerBuffer : IBufferWriter<byte>, IDisposable
     public bool IsPartDue => _length >= PartBytes;
 
     /// <summary>What was written and not yet sent.</summary>
-    public ReadOnlyMemory<byte> Written => _bytes.AsMemory(0, _length);
+    public ReadOnlyMemory<byte> Written => _memory.Memory[.._length];
 
     public static AnswerBuffer Rent()
     {
@@ -53,19 +49,19 @@ internal sealed class AnswerBuffer : IBufferWriter<byte>, IDisposable
     public Memory<byte> GetMemory(int sizeHint = 0)
     {
         Reserve(sizeHint);
-        return _bytes.AsMemory(_length);
+        return _memory.Memory[_length..];
     }
 
     public Span<byte> GetSpan(int sizeHint = 0)
     {
         Reserve(sizeHint);
-        return _bytes.AsSpan(_length);
+        return _memory.Span[_length..];
     }
 
     public void Write(ReadOnlySpan<byte> bytes)
     {
         Reserve(bytes.Length);
-        bytes.CopyTo(_bytes.AsSpan(_length));
+        bytes.CopyTo(_memory.Span[_length..]);
         _length += bytes.Length;
     }
 
@@ -88,7 +84,7 @@ internal sealed class AnswerBuffer : IBufferWriter<byte>, IDisposable
 
         if (_length > 2 * PartBytes)
         {
-            return SendInSlicesAsync(http);
+            return SendInSlicesAsync(http, pause: null);
         }
 
         var sending = http.Response.BodyWriter.WriteAsync(Written);
@@ -126,13 +122,8 @@ internal sealed class AnswerBuffer : IBufferWriter<byte>, IDisposable
             http.Response.ContentType = contentType;
         }
 
-        var sending = http.Response.BodyWriter.WriteAsync(Written, http.RequestAborted);
+        await SendInSlicesAsync(http, pause);
         _length = 0;
-        var sent = sending.IsCompletedSuccessfully || pause is null ? await sending : await WaitAsync(sending.AsTask(), pause);
-        if (sent.IsCompleted || sent.IsCanceled)
-        {
-            throw new OperationCanceledException("The client left before its answer was complete.", http.RequestAborted);
-        }
     }
 
     /// <summary>Gives the buffer back, once: twice would hand it to two requests.</summary>
@@ -141,31 +132,22 @@ internal sealed class AnswerBuffer : IBufferWriter<byte>, IDisposable
         Invariant.Holds(_isRented, "an answer's buffer is given back once");
         _isRented = false;
         _length = 0;
-        if (_kept is null && _bytes.Length <= 2 * PartBytes)
+        if (_kept is null && _memory.Length <= 2 * PartBytes)
         {
             _kept = this;
             return;
         }
 
-        byte[] bytes = _bytes;
-        _bytes = [];
-        GiveBack(bytes);
-    }
-
-    private static void GiveBack(byte[] bytes)
-    {
-        if (bytes.Length is > 0 and <= PooledBytes)
-        {
-            ArrayPool<byte>.Shared.Return(bytes);
-        }
+        _memory.Return();
     }
 
     // The connection copies what it is given: slice by slice it holds one of them, not all.
-    private async Task SendInSlicesAsync(HttpContext http)
+    private async Task SendInSlicesAsync(HttpContext http, Action? pause)
     {
         for (int at = 0; at < _length; at += PartBytes)
         {
-            var sent = await http.Response.BodyWriter.WriteAsync(_bytes.AsMemory(at, Math.Min(PartBytes, _length - at)), http.RequestAborted);
+            var sending = http.Response.BodyWriter.WriteAsync(_memory.Memory.Slice(at, Math.Min(PartBytes, _length - at)), http.RequestAborted);
+            var sent = sending.IsCompletedSuccessfully || pause is null ? await sending : await WaitAsync(sending.AsTask(), pause);
             if (sent.IsCompleted || sent.IsCanceled)
             {
                 throw new OperationCanceledException("The client left before its answer was complete.", http.RequestAborted);
@@ -197,15 +179,9 @@ internal sealed class AnswerBuffer : IBufferWriter<byte>, IDisposable
     private void Reserve(int count)
     {
         int wanted = Math.Max(count, 1);
-        if (_bytes.Length - _length >= wanted)
+        if (_memory.Length - _length < wanted)
         {
-            return;
+            _memory.Grow(_length, Math.Max(_length + wanted, _memory.Length + Math.Min(_memory.Length, 1 << 20)));
         }
-
-        int bytes = Math.Max(_length + wanted, Math.Min(_bytes.Length * 2, _bytes.Length + PooledBytes));
-        byte[] larger = bytes > PooledBytes ? GC.AllocateUninitializedArray<byte>(bytes) : ArrayPool<byte>.Shared.Rent(bytes);
-        _bytes.AsSpan(0, _length).CopyTo(larger);
-        GiveBack(_bytes);
-        _bytes = larger;
     }
 }

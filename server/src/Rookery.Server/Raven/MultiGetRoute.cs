@@ -10,18 +10,15 @@ namespace Rookery.Server.Raven;
 /// <summary>POST multi_get: several reads of one database in one request, as lazy sessions send them. Each runs through the same handler as alone.</summary>
 internal sealed class MultiGetRoute(ServerContext context, GetDocuments documents, RunQuery queries)
 {
-    private const int BodyBytes = 16 << 20;
+    private const int BodyBytes = 1 << 20;
 
     // Sessions make 30 requests by default.
     private const int MostParts = 1024;
 
-    // An answer stands before its status, so each is put together in memory; one that is longer than this must be asked for alone, and is sent as it is read.
-    private const int PartAnswerBytes = 16 << 20;
-
     public async Task HandleAsync(HttpContext http, Database database)
     {
         List<Part> parts;
-        using (var body = await RequestBody.ReadAsync(http, Math.Min(BodyBytes, context.Options.BatchBytesLimit), context.Bodies))
+        using (var body = await RequestBody.ReadAsync(http, Math.Min(BodyBytes, context.Options.BatchBytesLimit), context.LargeRequests, BodyUse.Objects))
         {
             parts = ReadParts(body);
         }
@@ -31,16 +28,11 @@ internal sealed class MultiGetRoute(ServerContext context, GetDocuments document
         for (int i = 0; i < parts.Count; i++)
         {
             answer.Write(i == 0 ? ""u8 : ","u8);
-            using var body = new BoundedStream(PartAnswerBytes);
+            answer.Write("{\"Result\":"u8);
+            await using var body = new MultiGetPart(http, answer);
             var part = ContextOf(http, parts[i], body);
-            await RavenRoute.OnServer(inner => RunAsync(inner, parts[i], database))(part);
-            if (body.IsExceeded)
-            {
-                body.SetLength(0);
-                await ErrorAnswer.WriteAsync(part, StatusCodes.Status413PayloadTooLarge, RavenType.BadRequest, $"The answer is longer than {PartAnswerBytes} bytes; ask for it alone, or in pages.");
-            }
-
-            Write(answer, part.Response, body);
+            await RavenRoute.OnServer(inner => RunAsync(inner, parts[i], database, body))(part);
+            WriteEnd(answer, part.Response, body);
             if (answer.IsPartDue)
             {
                 await answer.SendPartAsync(http, pause: null);
@@ -49,6 +41,19 @@ internal sealed class MultiGetRoute(ServerContext context, GetDocuments document
 
         answer.Write("]}"u8);
         await answer.SendAsync(http);
+    }
+
+    private async Task RunAsync(HttpContext part, Part asked, Database database, MultiGetPart body)
+    {
+        try
+        {
+            await RunAsync(part, asked, database);
+        }
+        catch (RefusedException refused) when (!body.TryTakeBack())
+        {
+            // Half an answer cannot become an error: cutting the connection is the only sign left.
+            throw new OperationCanceledException("An answer broke off.", refused);
+        }
     }
 
     private Task RunAsync(HttpContext part, Part asked, Database database)
@@ -64,7 +69,7 @@ internal sealed class MultiGetRoute(ServerContext context, GetDocuments document
         };
     }
 
-    private static DefaultHttpContext ContextOf(HttpContext http, Part asked, MemoryStream answer)
+    private static DefaultHttpContext ContextOf(HttpContext http, Part asked, MultiGetPart answer)
     {
         var part = new DefaultHttpContext();
         part.Request.Method = asked.Method;
@@ -74,6 +79,8 @@ internal sealed class MultiGetRoute(ServerContext context, GetDocuments document
         part.Request.QueryString = new QueryString(asked.Query.Length == 0 || asked.Query[0] == '?' ? asked.Query : "?" + asked.Query);
         part.Request.Body = new MemoryStream(asked.Content);
         part.Response.Body = answer;
+        part.Features.Set(answer);
+        part.RequestAborted = http.RequestAborted;
         foreach (var (name, value) in asked.Headers)
         {
             part.Request.Headers[name] = value;
@@ -82,10 +89,9 @@ internal sealed class MultiGetRoute(ServerContext context, GetDocuments document
         return part;
     }
 
-    private static void Write(AnswerBuffer answer, HttpResponse response, MemoryStream body)
+    private static void WriteEnd(AnswerBuffer answer, HttpResponse response, MultiGetPart body)
     {
-        answer.Write("{\"Result\":"u8);
-        answer.Write(body.Length > 0 && response.StatusCode != StatusCodes.Status304NotModified ? body.GetBuffer().AsSpan(0, (int)body.Length) : Nothing(response.StatusCode));
+        answer.Write(body.Answered > 0 ? ""u8 : Nothing(response.StatusCode));
         answer.Write(Encoding.ASCII.GetBytes($",\"StatusCode\":{response.StatusCode},\"Headers\":{{"));
         if (response.Headers.ETag.ToString() is { Length: > 0 } tag)
         {
@@ -169,39 +175,6 @@ internal sealed class MultiGetRoute(ServerContext context, GetDocuments document
 
         value.Skip();
     });
-
-    /// <summary>Memory that takes so much and no more, and says so.</summary>
-    private sealed class BoundedStream(int maxBytes) : MemoryStream
-    {
-        public bool IsExceeded { get; private set; }
-
-        public override void Write(ReadOnlySpan<byte> buffer)
-        {
-            Check(buffer.Length);
-            base.Write(buffer);
-        }
-
-        public override void Write(byte[] buffer, int offset, int count)
-        {
-            Check(count);
-            base.Write(buffer, offset, count);
-        }
-
-        public override ValueTask WriteAsync(ReadOnlyMemory<byte> buffer, CancellationToken cancellationToken = default)
-        {
-            Write(buffer.Span);
-            return ValueTask.CompletedTask;
-        }
-
-        private void Check(int count)
-        {
-            if (!IsExceeded && Length + count > maxBytes)
-            {
-                IsExceeded = true;
-                throw new RefusedException(StatusCodes.Status413PayloadTooLarge, RavenType.BadRequest, "The answer is too long.");
-            }
-        }
-    }
 
     /// <summary>One of the requests.</summary>
     private sealed class Part

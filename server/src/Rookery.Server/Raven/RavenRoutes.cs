@@ -68,7 +68,7 @@ public static class RavenRoutes
         Read(routes, context, "POST", "docs", documents.PostAsync);
         Read(routes, context, "HEAD", "docs", ChangeDocument.HeadAsync);
         Read(routes, context, "POST", "queries", queries.HandleAsync);
-        Read(routes, context, "GET", "streams/docs", StreamDocuments.HandleAsync);
+        Read(routes, context, "GET", "streams/docs", new StreamDocuments(context).HandleAsync);
         Read(routes, context, "POST", "streams/queries", new StreamQuery(context).HandleAsync);
         Read(routes, context, "POST", "multi_get", new MultiGetRoute(context, documents, queries).HandleAsync);
         Read(routes, context, "GET", "debug/identities", IdentityRoutes.ListAsync);

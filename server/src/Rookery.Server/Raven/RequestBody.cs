@@ -3,26 +3,39 @@ using System.IO.Pipelines;
 using Microsoft.AspNetCore.Http;
 using Microsoft.AspNetCore.Server.Kestrel.Core;
 using Microsoft.AspNetCore.Server.Kestrel.Core.Features;
+using Rookery.Disk;
 
 namespace Rookery.Server.Raven;
+
+/// <summary>What becomes of a body, which says how much memory its request takes in all.</summary>
+internal enum BodyUse
+{
+    /// <summary>It becomes a command: room is kept until the request is answered.</summary>
+    Write,
+
+    /// <summary>It is a list of texts, each of which becomes an object: room is kept until the request is answered.</summary>
+    Objects,
+}
 
 /// <summary>A whole request body as one span: in place when it lies in one piece, otherwise copied to pooled memory. Dispose it when it is parsed.</summary>
 internal readonly struct RequestBody : IDisposable
 {
     // What is taken before anything came, whatever length the client announced: memory follows what it really sends.
-    private const int FirstBytes = 64 << 10;
+    private const int FirstBytes = 16 << 10;
 
-    // Larger arrays are left to the collector: the shared pool would keep them, and round them up to a power of two.
-    private const int PooledBytes = 1 << 20;
+    // A body of unknown length asks for room as if it had so many, and once more if it has more.
+    private const int UnknownBytes = 1 << 20;
+
+    // A text of three bytes of JSON becomes an object of 32 and its place in a list.
+    private const int BytesPerByteOfObjects = 12;
 
     // A large body holds room that others wait for, so it must come within ten minutes.
     private const double LongestSeconds = 600;
 
     private readonly PipeReader? _reader;
     private readonly ReadOnlySequence<byte> _sequence;
-    private readonly byte[]? _copy;
     private readonly int _length;
-    private readonly bool _isRoomKept;
+    private readonly PooledMemory _copy;
 
     private RequestBody(PipeReader reader, in ReadOnlySequence<byte> sequence)
     {
@@ -30,26 +43,25 @@ internal readonly struct RequestBody : IDisposable
         _sequence = sequence;
     }
 
-    private RequestBody(byte[] copy, int length, BodyMemory.Lease? room, bool isRoomKept)
+    private RequestBody(PooledMemory copy, int length, LargeRequests.Lease? room)
     {
         _copy = copy;
         _length = length;
         Room = room;
-        _isRoomKept = isRoomKept;
     }
 
-    /// <summary>The room of a large body; null for others.</summary>
-    public BodyMemory.Lease? Room { get; }
+    /// <summary>The room of the request, when its body is large; given back when the request is answered.</summary>
+    public LargeRequests.Lease? Room { get; }
 
-    public ReadOnlySpan<byte> Span => _copy is null ? _sequence.FirstSpan : _copy.AsSpan(0, _length);
+    public ReadOnlySpan<byte> Span => _reader is not null ? _sequence.FirstSpan : _copy.Span[.._length];
 
     /// <summary>Reads a body.</summary>
     /// <param name="http">The request.</param>
     /// <param name="maxBytes">What it may weigh at most.</param>
-    /// <param name="memory">Where a large one finds room.</param>
-    /// <param name="untilAnswered">Whether that room is kept until the request is answered, because a command as long as the body is made of it; otherwise until the body is disposed.</param>
+    /// <param name="requests">Where a large one finds room.</param>
+    /// <param name="use">What becomes of it.</param>
     /// <exception cref="RefusedException">It is larger: 413. It is compressed: 415. There is no room: 429.</exception>
-    public static ValueTask<RequestBody> ReadAsync(HttpContext http, int maxBytes, BodyMemory memory, bool untilAnswered = false)
+    public static ValueTask<RequestBody> ReadAsync(HttpContext http, int maxBytes, LargeRequests requests, BodyUse use)
     {
         if (http.Request.Headers.ContentEncoding is { Count: > 0 } encodings && encodings.ToString() is { Length: > 0 } encoding && !encoding.Equals("identity", StringComparison.OrdinalIgnoreCase))
         {
@@ -73,39 +85,34 @@ internal readonly struct RequestBody : IDisposable
             }
 
             reader.AdvanceTo(read.Buffer.Start);
-            return GatherAsync(http, reader, maxBytes, memory, untilAnswered);
+            return GatherAsync(http, reader, maxBytes, requests, use);
         }
 
-        return GatherFirstAsync(reading, http, reader, maxBytes, memory, untilAnswered);
+        return GatherFirstAsync(reading, http, reader, maxBytes, requests, use);
     }
 
     public void Dispose()
     {
         _reader?.AdvanceTo(_sequence.End);
-        if (_copy is not null)
-        {
-            GiveBack(_copy);
-        }
-
-        if (!_isRoomKept)
-        {
-            Room?.Dispose();
-        }
+        var copy = _copy;
+        copy.Return();
     }
 
     private static async ValueTask<RequestBody> GatherFirstAsync(
-        ValueTask<ReadResult> reading, HttpContext http, PipeReader reader, int maxBytes, BodyMemory memory, bool untilAnswered)
+        ValueTask<ReadResult> reading, HttpContext http, PipeReader reader, int maxBytes, LargeRequests requests, BodyUse use)
     {
         var read = await reading;
         reader.AdvanceTo(read.Buffer.Start);
-        return await GatherAsync(http, reader, maxBytes, memory, untilAnswered);
+        return await GatherAsync(http, reader, maxBytes, requests, use);
     }
 
-    private static async ValueTask<RequestBody> GatherAsync(HttpContext http, PipeReader reader, int maxBytes, BodyMemory memory, bool untilAnswered)
+    private static async ValueTask<RequestBody> GatherAsync(HttpContext http, PipeReader reader, int maxBytes, LargeRequests requests, BodyUse use)
     {
-        byte[] copy = ArrayPool<byte>.Shared.Rent((int)Math.Clamp(http.Request.ContentLength ?? 4096, 256, Math.Min(maxBytes, FirstBytes)));
+        int held = use == BodyUse.Write ? LargeRequests.CopiesOfWrite : BytesPerByteOfObjects;
+        int announced = (int)Math.Clamp(http.Request.ContentLength ?? 4096, 256, FirstBytes);
+        var copy = PooledMemory.Rent(announced);
         int length = 0;
-        BodyMemory.Lease? room = null;
+        LargeRequests.Lease? room = null;
         try
         {
             while (true)
@@ -117,68 +124,47 @@ internal readonly struct RequestBody : IDisposable
                     throw TooLarge(http, maxBytes);
                 }
 
-                int added = (int)bytes.Length;
-                if (length + added > copy.Length)
+                int longer = length + (int)bytes.Length;
+                if ((long)longer * held > Math.Max(LargeRequests.FreeBytes, room?.Bytes ?? 0) && http.Features.Get<MultiGetPart>() is null)
                 {
-                    // In few steps, because the pool keeps what each leaves behind.
-                    int most = (int)Math.Max(length + added, Math.Min(http.Request.ContentLength ?? maxBytes, maxBytes));
-                    int wanted = Math.Min(most, Math.Max(length + added, copy.Length < PooledBytes ? copy.Length * 4 : most));
-                    if (wanted > FirstBytes)
-                    {
-                        room ??= Begin(http, memory, untilAnswered);
-                        await room.GrowAsync(http, http.Request.ContentLength is null ? wanted : most);
-                    }
-
-                    copy = Grow(copy, length, wanted);
+                    room ??= Begin(http, requests);
+                    long most = http.Request.ContentLength ?? (longer <= UnknownBytes ? Math.Min(UnknownBytes, maxBytes) : maxBytes);
+                    await room.GrowAsync(requests, http, Math.Max(most, longer) * held);
                 }
 
-                bytes.CopyTo(copy.AsSpan(length));
-                length += added;
+                copy.Grow(length, longer <= copy.Length ? longer : Math.Min(maxBytes, Math.Max(longer, 4 * copy.Length)));
+                bytes.CopyTo(copy.Span[length..]);
+                length = longer;
                 reader.AdvanceTo(bytes.End);
                 if (read.IsCompleted)
                 {
-                    return new RequestBody(copy, length, room, untilAnswered);
+                    return new RequestBody(copy, length, room);
                 }
             }
         }
-        catch (OutOfMemoryException)
+        catch (Exception failure)
         {
             room?.Dispose();
-            GiveBack(copy);
-            throw BodyMemory.NoRoom(http);
-        }
-        catch
-        {
-            room?.Dispose();
-            GiveBack(copy);
+            copy.Return();
+            if (failure is OutOfMemoryException)
+            {
+                throw requests.NoRoom(http, (long)length * held);
+            }
+
             throw;
         }
     }
 
-    private static BodyMemory.Lease Begin(HttpContext http, BodyMemory memory, bool untilAnswered)
+    private static LargeRequests.Lease Begin(HttpContext http, LargeRequests requests)
     {
         if (http.Request.ContentLength is { } announced && http.Features.Get<IHttpMinRequestBodyDataRateFeature>() is { MinDataRate: { } rate } feature)
         {
             feature.MinDataRate = new MinDataRate(Math.Max(rate.BytesPerSecond, announced / LongestSeconds), rate.GracePeriod);
         }
 
-        return untilAnswered ? memory.BeginUntilAnswered(http) : memory.Begin();
-    }
-
-    private static byte[] Grow(byte[] bytes, int length, int wanted)
-    {
-        byte[] larger = wanted > PooledBytes ? GC.AllocateUninitializedArray<byte>(wanted) : ArrayPool<byte>.Shared.Rent(wanted);
-        bytes.AsSpan(0, length).CopyTo(larger);
-        GiveBack(bytes);
-        return larger;
-    }
-
-    private static void GiveBack(byte[] bytes)
-    {
-        if (bytes.Length <= PooledBytes)
-        {
-            ArrayPool<byte>.Shared.Return(bytes);
-        }
+        var room = requests.Begin();
+        http.Response.RegisterForDispose(room);
+        return room;
     }
 
     private static RefusedException TooLarge(HttpContext http, int maxBytes) => new(

@@ -12,20 +12,21 @@ internal static class ExportRoute
     private const string ContentType = "application/x-ndjson; charset=utf-8";
 
     public static void Map(IEndpointRouteBuilder routes, ServerContext context) =>
-        routes.MapGet("/databases/{database}/export", RavenRoute.OnFreshDatabase(context, AnswerAsync));
+        routes.MapGet("/databases/{database}/export", RavenRoute.OnFreshDatabase(context, (http, database) => AnswerAsync(http, database, context.LargeRequests)));
 
-    private static async Task AnswerAsync(HttpContext http, Database database)
+    private static async Task AnswerAsync(HttpContext http, Database database, LargeRequests requests)
     {
         using var export = new NdjsonExport(database);
-        using var answer = AnswerBuffer.Rent();
-        while (export.WriteNext(answer))
+        using var answer = new DocumentAnswer(http, requests, ContentType);
+        while (export.MoveNext())
         {
-            if (answer.IsPartDue)
+            if (await answer.HasRoomAsync(export.Length, export.StepBack))
             {
-                await answer.SendPartAsync(http, export.Pause, ContentType);
+                export.Write(answer.Buffer);
+                await answer.SendWhenDueAsync(export.Pause);
             }
         }
 
-        await answer.SendPartAsync(http, export.Pause, ContentType);
+        await answer.SendAsync();
     }
 }

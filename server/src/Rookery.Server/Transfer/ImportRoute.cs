@@ -20,25 +20,25 @@ internal static class ImportRoute
     private static async Task AnswerAsync(HttpContext http, ServerContext context, Database database)
     {
         IdempotencyHeader.Refuse(http, "import", "it is stored in parts, and a repetition overwrites each document that has an id");
-        using var import = new NdjsonImport(database, context.Node.Consensus, context.Time);
+        using var room = new StreamedRoom(http, context.LargeRequests);
+        using var import = new NdjsonImport(database, context.Node.Consensus, room, context.Time);
         var report = new ImportReport(http, context.Time, import);
         var body = GzipBody.Open(http);
         try
         {
-            await ReadAsync(body.Reader, import, report, http.RequestAborted);
+            await ReadAsync(body.Reader, room, import, report, http.RequestAborted);
             await body.CompleteAsync();
         }
         catch (Exception broken) when (broken is InvalidDataException or BadHttpRequestException)
         {
-            await import.FlushAsync(http.RequestAborted);
-            await import.DurableAsync();
+            await import.StoreRestAsync(http.RequestAborted);
             import.Break($"{(broken is InvalidDataException ? "The gzip of the import is damaged or cut off" : "The import came too slowly, broke off or is malformed HTTP")} behind line {import.Line}.");
         }
 
         await report.EndAsync();
     }
 
-    private static async Task ReadAsync(PipeReader body, NdjsonImport import, ImportReport report, CancellationToken cancellation)
+    private static async Task ReadAsync(PipeReader body, StreamedRoom room, NdjsonImport import, ImportReport report, CancellationToken cancellation)
     {
         bool complete = false;
         while (!complete)
@@ -48,6 +48,7 @@ internal static class ImportRoute
             {
                 foreach (var part in read.Buffer)
                 {
+                    await room.FitDocumentAsync(import.CollectedBytes, () => import.StoreRestAsync(cancellation), cancellation);
                     import.Feed(part);
                     await DrainAsync(import, report, cancellation);
                 }
@@ -63,8 +64,7 @@ internal static class ImportRoute
 
         import.Complete();
         await DrainAsync(import, report, cancellation);
-        await import.FlushAsync(cancellation);
-        await import.DurableAsync();
+        await import.StoreRestAsync(cancellation);
     }
 
     private static async Task DrainAsync(NdjsonImport import, ImportReport report, CancellationToken cancellation)

@@ -1,7 +1,6 @@
 using System.Buffers;
 using System.Text;
 using Rookery.Documents;
-using Rookery.Documents.Json;
 using Rookery.Storage;
 
 namespace Rookery.Server;
@@ -25,20 +24,23 @@ public sealed class NdjsonExport : IDisposable
     /// <summary>Documents written so far.</summary>
     public long Count { get; private set; }
 
-    /// <summary>Writes the next document and a newline.</summary>
-    /// <returns>False when there was none.</returns>
-    public bool WriteNext(IBufferWriter<byte> output)
-    {
-        if (!cursor.MoveNext())
-        {
-            return false;
-        }
+    /// <summary>Bytes of the document at hand.</summary>
+    public long Length => cursor.Length;
 
-        DocumentWriter.Write(output, cursor.View, cursor.Etag, historyId);
+    /// <summary>Goes to the next document.</summary>
+    /// <returns>False when there is none.</returns>
+    public bool MoveNext() => cursor.MoveNext();
+
+    /// <summary>Writes the document at hand and a newline.</summary>
+    public void Write(IBufferWriter<byte> output)
+    {
+        cursor.Write(output, historyId);
         output.Write("\n"u8);
         Count++;
-        return true;
     }
+
+    /// <summary>Lets go of the snapshot; the next move meets the document at hand again.</summary>
+    public void StepBack() => cursor.StepBack();
 
     /// <summary>Lets go of the snapshot until the next document.</summary>
     public void Pause() => cursor.Pause();

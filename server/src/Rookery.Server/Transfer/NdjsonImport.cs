@@ -1,7 +1,9 @@
+using System.Buffers;
 using Rookery.Documents;
 using Rookery.Documents.Commands;
 using Rookery.Documents.Ids;
 using Rookery.Documents.Json;
+using Rookery.Server.Raven;
 
 namespace Rookery.Server;
 
@@ -17,21 +19,26 @@ internal sealed class NdjsonImport : IDisposable
 
     private readonly Database database;
     private readonly IConsensus consensus;
+    private readonly StreamedRoom room;
     private readonly TimeProvider time;
     private readonly NdjsonReader reader = new();
     private BatchWriter writer;
     private Task inFlight = Task.CompletedTask;
 
-    public NdjsonImport(Database database, IConsensus consensus, TimeProvider time)
+    public NdjsonImport(Database database, IConsensus consensus, StreamedRoom room, TimeProvider time)
     {
         this.database = database;
         this.consensus = consensus;
+        this.room = room;
         this.time = time;
         writer = Begin();
     }
 
     /// <summary>The line read last, from 1.</summary>
     public long Line => reader.Line;
+
+    /// <summary>Bytes of a line that came cut and is not whole yet.</summary>
+    public int CollectedBytes => reader.CollectedBytes;
 
     /// <summary>Documents that are durable.</summary>
     public long Stored { get; private set; }
@@ -59,7 +66,7 @@ internal sealed class NdjsonImport : IDisposable
             {
                 case StreamRead.Item when DocumentId.TryValidateForStore(document.MetadataId, out error):
                     writer.Put(document.MetadataId, ExpectedChangeVector.None, document);
-                    if (writer.Length >= CommandBytes || writer.Count >= CommandDocuments)
+                    if (writer.Length >= CommandBytes || writer.Count >= CommandDocuments || !room.HasRoomForChunk(writer.Length, CommandBytes))
                     {
                         return true;
                     }
@@ -93,8 +100,13 @@ internal sealed class NdjsonImport : IDisposable
     /// <summary>Ends it early, because no more can be read; what was stored stays.</summary>
     public void Break(string sentence) => Rejection ??= new Rejection(RejectionKind.Invalid, sentence);
 
-    /// <summary>Waits until everything proposed is durable.</summary>
-    public Task DurableAsync() => inFlight;
+    /// <summary>Stores everything gathered and waits until it is durable.</summary>
+    public async ValueTask StoreRestAsync(CancellationToken cancellation)
+    {
+        await FlushAsync(cancellation);
+        await inFlight;
+        room.ChunksAreStored();
+    }
 
     public void Dispose()
     {
@@ -107,7 +119,7 @@ internal sealed class NdjsonImport : IDisposable
     // An import has no reason to give up when others write much: it waits its turn. A refused command is gone, so a copy is kept for the next try.
     private async Task StoreAsync(CommandBuffer command, int count, CancellationToken cancellation)
     {
-        byte[] copy = command.Written.ToArray();
+        using var copy = Copy(command);
         while (true)
         {
             var outcome = await consensus.ProposeAsync(command, cancellation);
@@ -124,9 +136,14 @@ internal sealed class NdjsonImport : IDisposable
             }
 
             await Task.Delay(RetryDelay, time, cancellation);
-            command = CommandBuffer.Rent(copy.Length);
-            copy.CopyTo(command.GetSpan(copy.Length));
-            command.Advance(copy.Length);
+            command = Copy(copy);
         }
+    }
+
+    private static CommandBuffer Copy(CommandBuffer command)
+    {
+        var copy = CommandBuffer.Rent(command.Length);
+        copy.Write(command.Written.Span);
+        return copy;
     }
 }

@@ -1,4 +1,5 @@
 using Microsoft.AspNetCore.Http;
+using Microsoft.AspNetCore.Http.Features;
 using Rookery.Disk;
 using Rookery.Server.Raven;
 using Rookery.Simulation;
@@ -9,8 +10,15 @@ public sealed class RequestBodyTests
 {
     private const int Large = 16 << 20;
 
-    private readonly MemoryBudget _budget = new(64 << 20);
+    // A quarter of it is large requests' room.
+    private readonly MemoryBudget _budget = new(40 << 20);
     private readonly SimulatedTimeProvider _time = new();
+    private readonly LargeRequests _requests;
+
+    public RequestBodyTests()
+    {
+        _requests = new LargeRequests(_budget, _time);
+    }
 
     [Fact]
     public async Task Memory_follows_what_a_client_sends_not_what_it_announces()
@@ -18,46 +26,38 @@ public sealed class RequestBodyTests
         var http = Request("{}"u8.ToArray());
         http.Request.ContentLength = Large;
         long before = GC.GetAllocatedBytesForCurrentThread();
-        using var body = await RequestBody.ReadAsync(http, Large, new BodyMemory(_budget, Large, _time));
+        using var body = await RequestBody.ReadAsync(http, Large, _requests, BodyUse.Write);
         Assert.Equal("{}"u8.ToArray(), body.Span.ToArray());
         Assert.InRange(GC.GetAllocatedBytesForCurrentThread() - before, 0, Large / 2);
     }
 
     [Fact]
-    public async Task Large_bodies_share_what_they_may_hold_and_give_it_back()
+    public async Task Large_bodies_share_what_they_may_hold_and_give_it_back_when_they_are_answered()
     {
-        var memory = new BodyMemory(_budget, 3 << 20, _time);
         byte[] content = new byte[2 << 20];
-        var first = await RequestBody.ReadAsync(Request(content), content.Length, memory);
-        Assert.True(_budget.UsedBytes >= content.Length);
+        var http = Request(content);
+        var first = await RequestBody.ReadAsync(http, content.Length, _requests, BodyUse.Write);
+        first.Dispose();
+        Assert.Equal(LargeRequests.CopiesOfWrite * content.Length, _budget.UsedBytes);
 
-        var waiting = RequestBody.ReadAsync(Request(content), content.Length, memory).AsTask();
+        var waiting = RequestBody.ReadAsync(Request(content), content.Length, _requests, BodyUse.Write).AsTask();
         Assert.False(waiting.IsCompleted);
-        while (!waiting.IsCompleted)
-        {
-            _time.Advance(TimeSpan.FromMilliseconds(100));
-        }
-
+        _time.Advance(Admission.Patience);
         var refused = await Assert.ThrowsAsync<RefusedException>(() => waiting);
         Assert.Equal(429, refused.Status);
-        first.Dispose();
+        Assert.Contains($"{LargeRequests.CopiesOfWrite * content.Length} bytes", refused.Message, StringComparison.Ordinal);
+        Assert.Equal(LargeRequests.CopiesOfWrite * content.Length, _budget.UsedBytes);
+
+        await http.Features.Get<Ending>()!.EndAsync();
         Assert.Equal(0, _budget.UsedBytes);
-        (await RequestBody.ReadAsync(Request(content), content.Length, memory)).Dispose();
+        (await RequestBody.ReadAsync(Request(content), content.Length, _requests, BodyUse.Write)).Dispose();
     }
 
     [Fact]
-    public async Task Room_may_be_kept_until_the_answer()
+    public async Task A_small_body_asks_for_no_room()
     {
-        var memory = new BodyMemory(_budget, 3 << 20, _time);
-        byte[] content = new byte[1 << 20];
-        var http = Request(content);
-        var body = await RequestBody.ReadAsync(http, content.Length, memory, untilAnswered: true);
-        body.Dispose();
-        Assert.Equal(content.Length, _budget.UsedBytes);
-        await body.Room!.GrowAsync(http, 2 << 20); // what was made of it
-        Assert.Equal(2 << 20, _budget.UsedBytes);
-        body.Room.Dispose();
-        body.Room.Dispose();
+        using var body = await RequestBody.ReadAsync(Request(new byte[20_000]), Large, _requests, BodyUse.Write);
+        Assert.Equal(20_000, body.Span.Length);
         Assert.Equal(0, _budget.UsedBytes);
     }
 
@@ -65,6 +65,26 @@ public sealed class RequestBodyTests
     {
         var http = new DefaultHttpContext();
         http.Request.Body = new MemoryStream(body);
+        http.Request.ContentLength = body.Length;
+        var ending = new Ending();
+        http.Features.Set(ending);
+        http.Features.Set<IHttpResponseFeature>(ending);
         return http;
+    }
+
+    /// <summary>Ends an answer as a server does.</summary>
+    private sealed class Ending : HttpResponseFeature
+    {
+        private readonly List<(Func<object, Task> Callback, object State)> _callbacks = [];
+
+        public override void OnCompleted(Func<object, Task> callback, object state) => _callbacks.Add((callback, state));
+
+        public async Task EndAsync()
+        {
+            foreach (var (callback, state) in _callbacks)
+            {
+                await callback(state);
+            }
+        }
     }
 }

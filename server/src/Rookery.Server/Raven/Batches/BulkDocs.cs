@@ -3,23 +3,19 @@ using System.Text.Json;
 using Microsoft.AspNetCore.Http;
 using Rookery.Documents;
 using Rookery.Documents.Commands;
-using Rookery.Documents.Json;
 
 namespace Rookery.Server.Raven.Batches;
 
 /// <summary>POST bulk_docs: one atomic batch, as a session's saveChanges sends it.</summary>
 internal sealed class BulkDocs(ServerContext context)
 {
-    // As much as a body may take without asking for room.
-    private const int FreeBytes = 64 << 10;
-
     public async Task HandleAsync(HttpContext http, Database database)
     {
         CheckWaits(new QueryParameters(http), context.Options.NodeTag);
         RefuseAttachments(http);
         ParsedBatch batch;
-        BodyMemory.Lease? room;
-        using (var body = await RequestBody.ReadAsync(http, context.Options.BatchBytesLimit, context.Bodies, untilAnswered: true))
+        LargeRequests.Lease? room;
+        using (var body = await RequestBody.ReadAsync(http, context.Options.BatchBytesLimit, context.LargeRequests, BodyUse.Write))
         {
             batch = Parse(http, database, body.Span);
             room = body.Room;
@@ -33,7 +29,7 @@ internal sealed class BulkDocs(ServerContext context)
             return;
         }
 
-        await TakeRoomAsync(http, batch, room);
+        await PatchRoom.TakeAsync(http, context, database, batch, room);
 
         // Read before the command passes on: afterwards its memory belongs to others.
         var operations = BatchOperation.ReadAll(batch);
@@ -49,29 +45,6 @@ internal sealed class BulkDocs(ServerContext context)
         await AnswerAsync(http, database, batch.ClusterWide, operations, outcome);
     }
 
-    /// <summary>Short commands take more memory for their results than their JSON did.</summary>
-    private async ValueTask TakeRoomAsync(HttpContext http, ParsedBatch batch, BodyMemory.Lease? room)
-    {
-        int bytes = batch.Count * DocumentLimits.BytesPerBatchCommand;
-        if (bytes <= FreeBytes)
-        {
-            return;
-        }
-
-        try
-        {
-            // The body is gone by now; to keep its room while waiting for more would let a few such requests wait for each other.
-            room?.Dispose();
-            room ??= context.Bodies.BeginUntilAnswered(http);
-            await room.GrowAsync(http, bytes);
-        }
-        catch
-        {
-            batch.Command.Dispose();
-            throw;
-        }
-    }
-
     private ParsedBatch Parse(HttpContext http, Database database, ReadOnlySpan<byte> body)
     {
         try
@@ -82,7 +55,7 @@ internal sealed class BulkDocs(ServerContext context)
         }
         catch (OutOfMemoryException)
         {
-            throw BodyMemory.NoRoom(http);
+            throw context.LargeRequests.NoRoom(http, (long)body.Length * LargeRequests.CopiesOfWrite);
         }
     }
 

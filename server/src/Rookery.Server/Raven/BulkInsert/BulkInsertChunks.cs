@@ -9,7 +9,7 @@ using Rookery.Documents.Json;
 namespace Rookery.Server.Raven.BulkInsert;
 
 /// <summary>Gathers documents into commands of a little less than 1 MiB and keeps one of them on its way to the disk while the next is gathered.</summary>
-internal sealed class BulkInsertChunks(ServerContext context, Database database, BulkOperation operation, OperationRegistry operations, bool skipUnchanged) : IDisposable
+internal sealed class BulkInsertChunks(ServerContext context, Database database, BulkOperation operation, OperationRegistry operations, StreamedRoom room, bool skipUnchanged) : IDisposable
 {
     // With the document that ends it, a chunk seldom passes 1 MiB, so that it and its frame stay within buffers of 1 MiB: twice the size for one byte more.
     private const int ChunkBytes = 896 << 10;
@@ -41,7 +41,7 @@ internal sealed class BulkInsertChunks(ServerContext context, Database database,
             }
 
             _chunk.Put(id, ExpectedChangeVector.None, document);
-            if (_chunk.Length >= ChunkBytes || _chunk.Count >= ChunkDocuments)
+            if (_chunk.Length >= ChunkBytes || _chunk.Count >= ChunkDocuments || !room.HasRoomForChunk(_chunk.Length, ChunkBytes))
             {
                 _lastId = id.ToArray();
                 return StreamRead.Item;
@@ -67,6 +67,8 @@ internal sealed class BulkInsertChunks(ServerContext context, Database database,
             Propose();
             await ArriveAsync();
         }
+
+        room.ChunksAreStored();
     }
 
     /// <summary>Waits for bytes; when the client pauses, what was gathered goes to the disk meanwhile.</summary>
@@ -89,7 +91,7 @@ internal sealed class BulkInsertChunks(ServerContext context, Database database,
 
             if (!read.IsCompleted)
             {
-                await StoreAsync();
+                await StoreRestAsync();
             }
         }
         catch

@@ -75,7 +75,8 @@ internal sealed class BulkInsertRoute(ServerContext context, OperationRegistry o
         var body = GzipBody.Open(http);
         using var stop = CancellationTokenSource.CreateLinkedTokenSource(operation.Killed, http.RequestAborted, context.Stopping);
         using var documents = new BulkInsertReader();
-        using var chunks = new BulkInsertChunks(context, database, operation, operations, skipUnchanged);
+        using var room = new StreamedRoom(http, context.LargeRequests);
+        using var chunks = new BulkInsertChunks(context, database, operation, operations, room, skipUnchanged);
 
         // Only a length that was announced says that the client ends its request; the others do not.
         bool isEnded = http.Request.ContentLength is not null;
@@ -88,6 +89,7 @@ internal sealed class BulkInsertRoute(ServerContext context, OperationRegistry o
             {
                 foreach (var segment in read.Buffer)
                 {
+                    await room.FitDocumentAsync(documents.CollectedBytes, chunks.StoreRestAsync, stop.Token);
                     documents.Feed(segment);
                     isAtBracket = await ParseAsync(documents, chunks);
                 }

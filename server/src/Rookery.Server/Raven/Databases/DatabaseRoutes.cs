@@ -25,7 +25,7 @@ internal sealed class DatabaseRoutes(ServerContext context)
         IdempotencyHeader.Refuse(http, "admin/databases", "a repetition is answered with 409");
         string? name = new QueryParameters(http).Text("name");
         long replicas = new QueryParameters(http).Number("replicationFactor", 1);
-        using (var body = await RequestBody.ReadAsync(http, BodyBytes, context.Bodies))
+        using (var body = await RequestBody.ReadAsync(http, BodyBytes, context.LargeRequests, BodyUse.Objects))
         {
             name = ReadRecord(body.Span, name);
         }
@@ -68,7 +68,7 @@ internal sealed class DatabaseRoutes(ServerContext context)
     {
         IdempotencyHeader.Refuse(http, "admin/databases", "a repetition finds the databases gone already");
         List<string> names;
-        using (var body = await RequestBody.ReadAsync(http, BodyBytes, context.Bodies))
+        using (var body = await RequestBody.ReadAsync(http, BodyBytes, context.LargeRequests, BodyUse.Objects))
         {
             names = ReadNames(body.Span);
         }

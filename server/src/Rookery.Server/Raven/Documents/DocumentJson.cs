@@ -9,17 +9,32 @@ namespace Rookery.Server.Raven.Documents;
 internal static class DocumentJson
 {
     /// <summary>Writes a document as clients read it, whole or only its metadata.</summary>
-    public static void Write(IBufferWriter<byte> output, in DocumentView document, long etag, Database database, bool metadataOnly = false)
+    public static void Write(IBufferWriter<byte> output, in Document document, Database database, bool metadataOnly = false)
     {
         Span<byte> history = stackalloc byte[64];
         history = history[..Encoding.ASCII.GetBytes(database.HistoryId, history)];
         if (metadataOnly)
         {
-            DocumentWriter.WriteMetadataOnly(output, document, etag, history);
+            DocumentWriter.WriteMetadataOnly(output, document.Head, document.Etag, history);
         }
         else
         {
-            DocumentWriter.Write(output, document, etag, history);
+            document.Write(output, history);
+        }
+    }
+
+    /// <summary>Writes the document that a walk is at.</summary>
+    public static void Write(IBufferWriter<byte> output, DocumentCursor walk, Database database, bool metadataOnly = false)
+    {
+        Span<byte> history = stackalloc byte[64];
+        history = history[..Encoding.ASCII.GetBytes(database.HistoryId, history)];
+        if (metadataOnly)
+        {
+            DocumentWriter.WriteMetadataOnly(output, walk.Head, walk.Etag, history);
+        }
+        else
+        {
+            walk.Write(output, history);
         }
     }
 

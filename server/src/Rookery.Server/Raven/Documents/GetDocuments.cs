@@ -8,13 +8,10 @@ namespace Rookery.Server.Raven.Documents;
 /// <summary>GET and POST docs: documents by id, with includes.</summary>
 internal sealed class GetDocuments(ServerContext context)
 {
-    private const int IdsBytesLimit = 4 << 20;
+    private const int IdsBytesLimit = 1 << 20;
 
     // Answers beyond this go out in parts and without an ETag, instead of piling up in memory.
     private const int WholeAnswerBytes = 4 << 20;
-
-    // A slow client holds its answer: of documents from this size on, only as many as there is room for.
-    private const int LargeBytes = 1 << 20;
 
     private static readonly string[] Unsupported = ["counter", "timeseries", "timeseriestime", "timeseriescount", "revisions", "revisionsBefore", "cmpxchg"];
 
@@ -48,7 +45,7 @@ internal sealed class GetDocuments(ServerContext context)
         }
 
         return ReadIncludes(http).IsEmpty
-            ? ListDocuments.AnswerAsync(http, database)
+            ? ListDocuments.AnswerAsync(http, database, context.LargeRequests)
             : throw RefusedException.NotSupported("The parameter 'include' of GET docs is supported by this version beside 'id' only.");
     }
 
@@ -56,7 +53,7 @@ internal sealed class GetDocuments(ServerContext context)
     public async Task PostAsync(HttpContext http, Database database)
     {
         List<string> ids;
-        using (var body = await RequestBody.ReadAsync(http, Math.Min(IdsBytesLimit, context.Options.BatchBytesLimit), context.Bodies))
+        using (var body = await RequestBody.ReadAsync(http, Math.Min(IdsBytesLimit, context.Options.BatchBytesLimit), context.LargeRequests, BodyUse.Objects))
         {
             ids = ReadIds(body.Span);
         }
@@ -69,72 +66,100 @@ internal sealed class GetDocuments(ServerContext context)
         Span<byte> id = stackalloc byte[DocumentId.MaxBytes];
         id = id[..DocumentIdParameter.Read(escapedId, id)];
         var answer = AnswerBuffer.Rent();
-        if (TryWriteOne(http, answer, database, id, out var room))
+        switch (WriteOne(http, answer, database, id, LargeRequests.FreeBytes, out long neededBytes))
         {
-            return room is not null ? SendLargeAsync(http, answer, room) : answer.SendAndDisposeAsync(http);
-        }
-
-        answer.Dispose();
-        return Task.CompletedTask;
-    }
-
-    private static async Task SendLargeAsync(HttpContext http, AnswerBuffer answer, BodyMemory.Lease room)
-    {
-        using (room)
-        using (answer)
-        {
-            await answer.SendAsync(http);
+            case OneWritten.Whole:
+                return answer.SendAndDisposeAsync(http);
+            case OneWritten.NoRoom:
+                answer.Dispose();
+                return AnswerLargeAsync(http, database, id.ToArray(), neededBytes);
+            default:
+                answer.Dispose();
+                return Task.CompletedTask;
         }
     }
 
-    /// <summary>Writes the answer with one document, or sets the status of an answer without a body: 304 or 404.</summary>
-    private bool TryWriteOne(HttpContext http, AnswerBuffer answer, Database database, ReadOnlySpan<byte> id, out BodyMemory.Lease? room)
+    /// <summary>A large document waits for room, and is read again when it has it: it may have grown, or be gone.</summary>
+    private async Task AnswerLargeAsync(HttpContext http, Database database, byte[] id, long neededBytes)
     {
-        room = null;
+        OneWritten written;
+        do
+        {
+            using var room = await context.LargeRequests.TakeAsync(http, neededBytes);
+            using var answer = AnswerBuffer.Rent();
+            written = WriteOne(http, answer, database, id, neededBytes, out neededBytes);
+            if (written == OneWritten.Whole)
+            {
+                await answer.SendAsync(http);
+            }
+        }
+        while (written == OneWritten.NoRoom);
+    }
+
+    private enum OneWritten
+    {
+        /// <summary>The status says it all: 304 or 404.</summary>
+        Nothing,
+
+        /// <summary>The answer with the document.</summary>
+        Whole,
+
+        /// <summary>The document is larger than the room that was taken.</summary>
+        NoRoom,
+    }
+
+    /// <summary>Writes the answer with one document.</summary>
+    private static OneWritten WriteOne(HttpContext http, AnswerBuffer answer, Database database, ReadOnlySpan<byte> id, long roomBytes, out long neededBytes)
+    {
+        neededBytes = 0;
         using var reader = database.OpenReader();
         if (!reader.TryGetDocument(id, out var document))
         {
             Empty.Set(http, StatusCodes.Status404NotFound);
-            return false;
+            return OneWritten.Nothing;
         }
 
         using (document)
         {
             if (EntityTag.Set(http, EntityTag.Of(database, document.Etag)))
             {
-                return false;
+                return OneWritten.Nothing;
             }
 
-            room = document.Length > LargeBytes ? context.Bodies.Take(http, document.Length) : null;
-            try
+            neededBytes = document.Length;
+            if (neededBytes > roomBytes)
             {
-                answer.Write("{\"Results\":["u8);
-                DocumentJson.Write(answer, document.View, document.Etag, database);
-                answer.Write("],\"Includes\":{}}"u8);
-                return true;
+                return OneWritten.NoRoom;
             }
-            catch
-            {
-                room?.Dispose();
-                throw;
-            }
+
+            answer.Write("{\"Results\":["u8);
+            DocumentJson.Write(answer, document, database);
+            answer.Write("],\"Includes\":{}}"u8);
+            return OneWritten.Whole;
         }
     }
 
-    private static async Task AnswerAsync(HttpContext http, Database database, List<string> ids)
+    private async Task AnswerAsync(HttpContext http, Database database, List<string> ids)
     {
         var includes = ReadIncludes(http);
         bool metadataOnly = new QueryParameters(http).Flag("metadataOnly");
         using var reader = new PausableReader(database);
-        using var answer = AnswerBuffer.Rent();
+        using var answer = new DocumentAnswer(http, context.LargeRequests);
         var tag = new EntityTag(database);
         answer.Write("{\"Results\":["u8);
         int found = 0;
         for (int i = 0; i < ids.Count; i++)
         {
             answer.Write(i == 0 ? ""u8 : ","u8);
-            found += Write(answer, reader.Current, database, ids[i], metadataOnly, ref tag, includes) ? 1 : 0;
-            await SendWhenLargeAsync(http, answer, reader);
+            bool isFound;
+            while (!TryWrite(answer, reader.Current, database, ids[i], metadataOnly, ref tag, includes, out isFound, out long neededBytes))
+            {
+                reader.Pause();
+                await answer.WaitForRoomAsync(neededBytes);
+            }
+
+            found += isFound ? 1 : 0;
+            await answer.SendBeyondAsync(WholeAnswerBytes, reader.Pause);
         }
 
         if (found == 0 && ids.Count == 1)
@@ -149,43 +174,59 @@ internal sealed class GetDocuments(ServerContext context)
     }
 
     private static async Task WriteIncludesAsync(
-        HttpContext http, AnswerBuffer answer, PausableReader reader, Database database, IncludePaths includes, EntityTag tag)
+        HttpContext http, DocumentAnswer answer, PausableReader reader, Database database, IncludePaths includes, EntityTag tag)
     {
         bool isFirst = true;
         foreach (string id in includes.Ids)
         {
-            isFirst &= !IncludedDocuments.TryWrite(answer, reader.Current, database, id, isFirst, ref tag);
-            await SendWhenLargeAsync(http, answer, reader);
+            while (!IncludedDocuments.TryWrite(answer, reader.Current, database, id, ref isFirst, ref tag, out long neededBytes))
+            {
+                reader.Pause();
+                await answer.WaitForRoomAsync(neededBytes);
+            }
+
+            await answer.SendBeyondAsync(WholeAnswerBytes, reader.Pause);
         }
 
         answer.Write("}}"u8);
-        if (http.Response.HasStarted || !EntityTag.Set(http, tag.ToString()))
+        if (answer.HasStarted || !EntityTag.Set(http, tag.ToString()))
         {
-            await answer.SendAsync(http);
+            await answer.SendAsync();
         }
     }
 
-    private static bool Write(
-        AnswerBuffer answer, in DatabaseReader reader, Database database, string id, bool metadataOnly, ref EntityTag tag, IncludePaths includes)
+    /// <summary>Writes a document, or null when there is none.</summary>
+    /// <returns>False when it needs more room than there is.</returns>
+    private static bool TryWrite(
+        DocumentAnswer answer, in DatabaseReader reader, Database database, string id, bool metadataOnly, ref EntityTag tag, IncludePaths includes, out bool isFound, out long neededBytes)
     {
-        if (!reader.TryGetDocument(DocumentIdParameter.Check(id), out var document))
+        neededBytes = 0;
+        isFound = reader.TryGetDocument(DocumentIdParameter.Check(id), out var document);
+        if (!isFound)
         {
             tag.Add(0);
             answer.Write("null"u8);
-            return false;
+            return true;
         }
 
         using (document)
         {
+            neededBytes = includes.BytesFor(document.Length);
+            if (!answer.TryMakeRoom(neededBytes))
+            {
+                return false;
+            }
+
             tag.Add(document.Etag);
-            includes.Collect(document.View);
-            DocumentJson.Write(answer, document.View, document.Etag, database, metadataOnly);
+            if (!includes.IsEmpty)
+            {
+                includes.Collect(document.View);
+            }
+
+            DocumentJson.Write(answer.Buffer, document, database, metadataOnly);
             return true;
         }
     }
-
-    private static Task SendWhenLargeAsync(HttpContext http, AnswerBuffer answer, PausableReader reader) =>
-        answer.Length > WholeAnswerBytes ? answer.SendPartAsync(http, reader.Pause) : Task.CompletedTask;
 
     private static List<string> ReadIds(HttpContext http)
     {

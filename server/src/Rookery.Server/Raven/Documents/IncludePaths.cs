@@ -1,6 +1,6 @@
-using System.Buffers;
 using System.Text;
 using System.Text.Json;
+using Rookery.Disk;
 using Rookery.Documents.Json;
 
 namespace Rookery.Server.Raven.Documents;
@@ -25,6 +25,9 @@ internal sealed class IncludePaths
     /// <summary>The ids to include, without those given to <see cref="Exclude"/>.</summary>
     public List<string> Ids { get; } = [];
 
+    /// <summary>What writing a document and following its references takes: it is put together for that, and once more as JSON.</summary>
+    public long BytesFor(long documentBytes) => IsEmpty ? documentBytes : 3 * documentBytes;
+
     /// <summary>Keeps ids out of the includes, because they are among the results.</summary>
     public void Exclude(IEnumerable<string> results)
     {
@@ -41,18 +44,19 @@ internal sealed class IncludePaths
         }
 
         var body = document.Body;
-        byte[] json = ArrayPool<byte>.Shared.Rent(body.Length + 2);
+        var memory = PooledMemory.Rent(body.Length + 2);
+        var json = memory.Span[..(body.Length + 2)];
         json[0] = (byte)'{';
-        body.CopyTo(json.AsSpan(1));
-        json[body.Length + 1] = (byte)'}';
+        body.CopyTo(json[1..]);
+        json[^1] = (byte)'}';
         foreach (string[] path in _paths)
         {
-            var reader = new Utf8JsonReader(json.AsSpan(0, body.Length + 2), new JsonReaderOptions { MaxDepth = 256 });
+            var reader = new Utf8JsonReader(json, new JsonReaderOptions { MaxDepth = 256 });
             reader.Read();
             Follow(ref reader, path);
         }
 
-        ArrayPool<byte>.Shared.Return(json);
+        memory.Return();
     }
 
     // "lines[].product" → "lines", "[]", "product"

@@ -8,25 +8,33 @@ namespace Rookery.Server.Raven.Documents;
 internal static class IncludedDocuments
 {
     /// <summary>Writes one; nothing when there is no such document.</summary>
-    /// <returns>Whether it was written.</returns>
-    public static bool TryWrite(AnswerBuffer answer, in DatabaseReader reader, Database database, string id, bool isFirst, ref EntityTag tag)
+    /// <returns>False when it needs more room than the answer has.</returns>
+    public static bool TryWrite(DocumentAnswer answer, in DatabaseReader reader, Database database, string id, ref bool isFirst, ref EntityTag tag, out long neededBytes)
     {
+        neededBytes = 0;
         Span<byte> utf8 = stackalloc byte[512];
         if (!Encoding.UTF8.TryGetBytes(id, utf8, out int length)
             || !Rookery.Documents.Ids.DocumentId.TryValidate(utf8[..length], out _)
             || !reader.TryGetDocument(utf8[..length], out var document))
         {
             tag.Add(0);
-            return false;
+            return true;
         }
 
         using (document)
         {
+            neededBytes = document.Length;
+            if (!answer.TryMakeRoom(neededBytes))
+            {
+                return false;
+            }
+
             tag.Add(document.Etag);
             answer.Write(isFirst ? "\""u8 : ",\""u8);
             answer.Write(JsonEncodedText.Encode(id).EncodedUtf8Bytes);
             answer.Write("\":"u8);
-            DocumentJson.Write(answer, document.View, document.Etag, database);
+            DocumentJson.Write(answer.Buffer, document, database);
+            isFirst = false;
             return true;
         }
     }

@@ -3,6 +3,7 @@ using Microsoft.AspNetCore.Http;
 using Rookery.Documents;
 using Rookery.Documents.Commands;
 using Rookery.Documents.Ids;
+using Rookery.Server.Raven.Batches;
 
 namespace Rookery.Server.Raven.Documents;
 
@@ -17,8 +18,15 @@ internal sealed class PatchDocument(ServerContext context)
             throw RefusedException.NotSupported("The parameters 'test' and 'debug' of PATCH docs are not supported by this version; the document was not changed.");
         }
 
-        using var body = await RequestBody.ReadAsync(http, context.Options.DocumentBytesLimit, context.Bodies, untilAnswered: true);
-        var batch = Parse(http, database, body.Span);
+        ParsedBatch batch;
+        LargeRequests.Lease? room;
+        using (var body = await RequestBody.ReadAsync(http, context.Options.DocumentBytesLimit, context.LargeRequests, BodyUse.Write))
+        {
+            batch = Parse(http, database, body.Span);
+            room = body.Room;
+        }
+
+        await PatchRoom.TakeAsync(http, context, database, batch, room);
         var outcome = await context.Node.Consensus.ProposeAsync(batch.Command, CancellationToken.None);
         if (outcome.Rejection is { } rejection)
         {

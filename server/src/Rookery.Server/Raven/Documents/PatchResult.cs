@@ -28,13 +28,14 @@ internal static class PatchResult
 
         json.WriteString("ChangeVector"u8, database.ChangeVectorOf(result.Etag));
         json.WriteString("LastModified"u8, DocumentJson.Date(result.LastModifiedTicks));
-        if (result.Document.IsEmpty)
+        if (result.Document is null)
         {
             return;
         }
 
+        using var stored = result.Document;
         using var document = AnswerBuffer.Rent();
-        DocumentWriter.Write(document, new DocumentView(result.Document.Span), result.Etag, Encoding.ASCII.GetBytes(database.HistoryId));
+        DocumentWriter.Write(document, new DocumentView(result.Document.Written.Span), result.Etag, Encoding.ASCII.GetBytes(database.HistoryId));
         json.WritePropertyName("ModifiedDocument"u8);
         json.WriteRawValue(document.Written.Span, skipInputValidation: true);
     }

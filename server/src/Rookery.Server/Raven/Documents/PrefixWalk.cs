@@ -2,7 +2,6 @@ using System.Text;
 using Microsoft.AspNetCore.Http;
 using Rookery.Documents;
 using Rookery.Documents.Ids;
-using Rookery.Documents.Json;
 
 namespace Rookery.Server.Raven.Documents;
 
@@ -39,9 +38,8 @@ internal sealed class PrefixWalk : IDisposable
         _cursor = isByPrefix ? reader.ByIdPrefix(prefix, startAfter) : reader.ByEtagBackward();
     }
 
-    public DocumentView View => _cursor.View;
-
-    public long Etag => _cursor.Etag;
+    /// <summary>Bytes of the document at hand.</summary>
+    public long Length => _cursor.Length;
 
     /// <summary>Begins at the first document asked for.</summary>
     /// <exception cref="RefusedException">A parameter is wrong.</exception>
@@ -75,6 +73,16 @@ internal sealed class PrefixWalk : IDisposable
         return false;
     }
 
+    /// <summary>Writes the document at hand.</summary>
+    public void Write(AnswerBuffer answer, Database database, bool metadataOnly = false) => DocumentJson.Write(answer, _cursor, database, metadataOnly);
+
+    /// <summary>Lets go of the snapshot; the next move meets the document at hand again.</summary>
+    public void StepBack()
+    {
+        _left++;
+        _cursor.StepBack();
+    }
+
     /// <summary>Lets go of the snapshot until the next move.</summary>
     public void Pause() => _cursor.Pause();
 
@@ -88,7 +96,7 @@ internal sealed class PrefixWalk : IDisposable
         }
 
         Span<byte> lower = stackalloc byte[2 * DocumentId.MaxBytes];
-        var rest = lower[..DocumentId.ToLower(_cursor.View.Id, lower)][_lowerPrefixBytes..];
+        var rest = lower[..DocumentId.ToLower(_cursor.Head.Id, lower)][_lowerPrefixBytes..];
         return (_matches.IsEmpty || _matches.IsMatch(rest)) && (_exclude.IsEmpty || !_exclude.IsMatch(rest));
     }
 }

@@ -6,7 +6,7 @@ namespace Rookery.Server.Raven.Queries;
 internal sealed class QueryRequest
 {
     /// <summary>Bytes of a query with its parameters at most.</summary>
-    public const int MaxBytes = 4 << 20;
+    public const int MaxBytes = 1 << 20;
 
     public required IdQuery Query { get; init; }
 

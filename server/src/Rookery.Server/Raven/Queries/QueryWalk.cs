@@ -2,6 +2,7 @@ using System.Text;
 using Rookery.Documents;
 using Rookery.Documents.Ids;
 using Rookery.Documents.Json;
+using Rookery.Server.Raven.Documents;
 
 namespace Rookery.Server.Raven.Queries;
 
@@ -51,10 +52,11 @@ internal sealed class QueryWalk : IDisposable
         }
     }
 
-    /// <summary>The document at hand; valid until the next move.</summary>
+    /// <summary>The document at hand, whole; valid until the next move. A large one takes as much memory again.</summary>
     public DocumentView View => _cursor is null ? _byId.View : _cursor.View;
 
-    public long Etag => _cursor is null ? _byId.Etag : _cursor.Etag;
+    /// <summary>Bytes of the document at hand.</summary>
+    public long Length => _cursor is null ? _byId.Length : _cursor.Length;
 
     /// <summary>A reader for what else the answer holds, until the next pause. Not to be disposed.</summary>
     public DatabaseReader Reader => _reader.Current;
@@ -97,6 +99,30 @@ internal sealed class QueryWalk : IDisposable
         }
 
         return false;
+    }
+
+    /// <summary>Writes the document at hand.</summary>
+    public void Write(AnswerBuffer answer, Database database, bool metadataOnly = false)
+    {
+        if (_cursor is null)
+        {
+            DocumentJson.Write(answer, _byId, database, metadataOnly);
+        }
+        else
+        {
+            DocumentJson.Write(answer, _cursor, database, metadataOnly);
+        }
+    }
+
+    /// <summary>Lets go of snapshots and of the document at hand, which the next move meets again.</summary>
+    public void StepBack()
+    {
+        ReleaseById();
+        _cursor?.StepBack();
+        _reader.Pause();
+        _nextId--;
+        _left++;
+        _matched--;
     }
 
     /// <summary>Lets go of snapshots and of the document at hand until the next move.</summary>
@@ -151,7 +177,7 @@ internal sealed class QueryWalk : IDisposable
 
     private bool IsInCollection()
     {
-        var collection = View.Collection;
+        var collection = (_cursor is null ? _byId.Head : _cursor.Head).Collection;
         var wanted = CollectionKey(_collection!);
         return collection.SequenceEqual(wanted)
             || Encoding.UTF8.GetString(collection).Equals(Encoding.UTF8.GetString(wanted), StringComparison.OrdinalIgnoreCase);

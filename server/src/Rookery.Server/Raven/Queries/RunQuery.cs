@@ -21,7 +21,7 @@ internal sealed class RunQuery(ServerContext context)
 
         QueryRequest request;
         string tag;
-        using (var body = await RequestBody.ReadAsync(http, QueryRequest.MaxBytes, context.Bodies))
+        using (var body = await RequestBody.ReadAsync(http, QueryRequest.MaxBytes, context.LargeRequests, BodyUse.Objects))
         {
             request = QueryRequest.Read(body.Span);
             tag = TagOf(database, body.Span);
@@ -36,20 +36,26 @@ internal sealed class RunQuery(ServerContext context)
     private async Task AnswerAsync(HttpContext http, Database database, QueryRequest request, bool metadataOnly, long begun)
     {
         using var walk = new QueryWalk(database, request.Query);
-        using var answer = AnswerBuffer.Rent();
+        using var answer = new DocumentAnswer(http, context.LargeRequests);
         var includes = new IncludePaths(request.Query.Includes);
         answer.Write("{\"Results\":["u8);
         bool isFirst = true;
         while (walk.MoveNext())
         {
+            if (!await answer.HasRoomAsync(includes.BytesFor(walk.Length), walk.StepBack))
+            {
+                continue;
+            }
+
             answer.Write(isFirst ? ""u8 : ","u8);
             isFirst = false;
-            DocumentJson.Write(answer, walk.View, walk.Etag, database, metadataOnly);
-            includes.Collect(walk.View);
-            if (answer.IsPartDue)
+            walk.Write(answer.Buffer, database, metadataOnly);
+            if (!includes.IsEmpty)
             {
-                await answer.SendPartAsync(http, walk.Pause);
+                includes.Collect(walk.View);
             }
+
+            await answer.SendWhenDueAsync(walk.Pause);
         }
 
         long total = walk.CountTotal();
@@ -58,15 +64,17 @@ internal sealed class RunQuery(ServerContext context)
         var tag = new EntityTag(database);
         foreach (string id in includes.Ids)
         {
-            isFirst &= !IncludedDocuments.TryWrite(answer, walk.Reader, database, id, isFirst, ref tag);
-            if (answer.IsPartDue)
+            while (!IncludedDocuments.TryWrite(answer, walk.Reader, database, id, ref isFirst, ref tag, out long neededBytes))
             {
-                await answer.SendPartAsync(http, walk.Pause);
+                walk.Pause();
+                await answer.WaitForRoomAsync(neededBytes);
             }
+
+            await answer.SendWhenDueAsync(walk.Pause);
         }
 
-        WriteStatistics(answer, walk.Reader, request.Query, total, (long)context.Time.GetElapsedTime(begun).TotalMilliseconds);
-        await answer.SendAsync(http);
+        WriteStatistics(answer.Buffer, walk.Reader, request.Query, total, (long)context.Time.GetElapsedTime(begun).TotalMilliseconds);
+        await answer.SendAsync();
     }
 
     /// <summary>The name RavenDB gives to a query without an index.</summary>

@@ -16,7 +16,7 @@ internal sealed class StreamQuery(ServerContext context)
         bool isLines = StreamFormats.Read(http) == StreamFormat.JsonLines;
         string type = isLines ? StreamFormats.JsonLinesType : StreamFormats.JsonType;
         QueryRequest request;
-        using (var body = await RequestBody.ReadAsync(http, QueryRequest.MaxBytes, context.Bodies))
+        using (var body = await RequestBody.ReadAsync(http, QueryRequest.MaxBytes, context.LargeRequests, BodyUse.Objects))
         {
             request = QueryRequest.Read(body.Span);
         }
@@ -26,24 +26,26 @@ internal sealed class StreamQuery(ServerContext context)
             throw RefusedException.NotSupported("'include' in a streamed query is not supported by this version: run the query in pages instead.");
         }
 
-        using var answer = AnswerBuffer.Rent();
+        using var answer = new DocumentAnswer(http, context.LargeRequests, type);
         answer.Write(Encoding.UTF8.GetBytes(Opening(database, request.Query, isLines)));
         using var walk = new QueryWalk(database, request.Query);
         bool isFirst = true;
         while (walk.MoveNext())
         {
+            if (!await answer.HasRoomAsync(walk.Length, walk.StepBack))
+            {
+                continue;
+            }
+
             answer.Write(isLines ? "{\"Item\":"u8 : isFirst ? ""u8 : ","u8);
             isFirst = false;
-            DocumentJson.Write(answer, walk.View, walk.Etag, database);
+            walk.Write(answer.Buffer, database);
             answer.Write(isLines ? "}\n"u8 : ""u8);
-            if (answer.IsPartDue)
-            {
-                await answer.SendPartAsync(http, walk.Pause, type);
-            }
+            await answer.SendWhenDueAsync(walk.Pause);
         }
 
         answer.Write(isLines ? ""u8 : "]}"u8);
-        await answer.SendAsync(http, type);
+        await answer.SendAsync();
     }
 
     private string Opening(Database database, IdQuery query, bool isLines)

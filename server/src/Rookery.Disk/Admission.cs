@@ -1,13 +1,16 @@
-namespace Rookery.Documents;
+namespace Rookery.Disk;
 
 /// <summary>
-/// Bounds the bytes of commands in flight. Within the bound admission is one addition; beyond it a command waits, first come first served, for at most
-/// <see cref="Patience"/>. One command alone is always admitted, however large.
+/// Bounds what requests, or their commands, hold together. Within the bound admission is one addition; beyond it a request waits, first come first served, for at most
+/// <see cref="Patience"/>. One alone is always admitted, however large. Thread-safe.
 /// </summary>
-internal sealed class Admission(long limitBytes, TimeProvider time)
+/// <param name="limitBytes">The bound, in bytes.</param>
+/// <param name="time">The clock.</param>
+/// <param name="share">What is charged with the bytes that were admitted; null when something else is.</param>
+public sealed class Admission(long limitBytes, TimeProvider time, MemoryShare? share = null)
 {
-    /// <summary>How long a command waits for room before it is refused.</summary>
-    public static readonly TimeSpan Patience = TimeSpan.FromSeconds(1);
+    /// <summary>How long a request waits for room before it is refused: a card needs a second for each of the largest documents.</summary>
+    public static readonly TimeSpan Patience = TimeSpan.FromSeconds(5);
 
     private readonly Lock _gate = new();
     private readonly LinkedList<Waiter> _waiters = new();
@@ -21,16 +24,16 @@ internal sealed class Admission(long limitBytes, TimeProvider time)
     /// <summary>The bound.</summary>
     public long LimitBytes => limitBytes;
 
-    /// <summary>Commands that were refused for want of room.</summary>
+    /// <summary>How many were refused for want of room.</summary>
     public long Refused => Volatile.Read(ref _refused);
 
     /// <summary>Takes room at once, if there is and nobody waits for it.</summary>
-    public bool TryEnter(int bytes) => Volatile.Read(ref _waiterCount) == 0 && TryTake(bytes);
+    public bool TryEnter(long bytes) => Volatile.Read(ref _waiterCount) == 0 && TryTake(bytes);
 
     /// <summary>Waits for room.</summary>
     /// <returns>False when there was none in time.</returns>
     /// <exception cref="OperationCanceledException">The caller gave up.</exception>
-    public async ValueTask<bool> EnterAsync(int bytes, CancellationToken cancellationToken)
+    public async ValueTask<bool> EnterAsync(long bytes, CancellationToken cancellationToken)
     {
         var waiter = new Waiter(bytes);
         lock (_gate)
@@ -68,6 +71,7 @@ internal sealed class Admission(long limitBytes, TimeProvider time)
     public void Leave(long bytes)
     {
         Interlocked.Add(ref _bytes, -bytes);
+        share?.Release(bytes);
         if (Volatile.Read(ref _waiterCount) > 0)
         {
             Admit();
@@ -106,7 +110,7 @@ internal sealed class Admission(long limitBytes, TimeProvider time)
         return true;
     }
 
-    private bool TryTake(int bytes)
+    private bool TryTake(long bytes)
     {
         long now = Volatile.Read(ref _bytes);
         while (now == 0 || now + bytes <= limitBytes)
@@ -114,6 +118,7 @@ internal sealed class Admission(long limitBytes, TimeProvider time)
             long seen = Interlocked.CompareExchange(ref _bytes, now + bytes, now);
             if (seen == now)
             {
+                share?.Reserve(bytes);
                 return true;
             }
 
@@ -125,13 +130,13 @@ internal sealed class Admission(long limitBytes, TimeProvider time)
 
     private sealed class Waiter
     {
-        public Waiter(int bytes)
+        public Waiter(long bytes)
         {
             Bytes = bytes;
             Place = new LinkedListNode<Waiter>(this);
         }
 
-        public int Bytes { get; }
+        public long Bytes { get; }
 
         public LinkedListNode<Waiter> Place { get; }
 

@@ -1,0 +1,79 @@
+using Microsoft.AspNetCore.Http;
+
+namespace Rookery.Server.Raven;
+
+/// <summary>
+/// An answer of any number of documents that goes out part by part. A document that is large is written only when there is room for it, which is given back when its part was sent;
+/// whoever waits for that room holds neither memory nor a snapshot meanwhile. Not thread-safe.
+/// </summary>
+internal sealed class DocumentAnswer(HttpContext http, LargeRequests requests, string contentType = "application/json; charset=utf-8") : IDisposable
+{
+    private LargeRequests.Lease? _room;
+
+    /// <summary>Where it is written to.</summary>
+    public AnswerBuffer Buffer { get; } = AnswerBuffer.Rent();
+
+    /// <summary>Whether a part of it was sent, so that neither its status nor its headers can change.</summary>
+    public bool HasStarted => http.Response.HasStarted;
+
+    public void Write(ReadOnlySpan<byte> bytes) => Buffer.Write(bytes);
+
+    /// <summary>Makes room for so many bytes more, at once.</summary>
+    /// <returns>False when there is none: let go of what is being read, wait with <see cref="WaitForRoomAsync"/>, read it again and ask again.</returns>
+    public bool TryMakeRoom(long bytes)
+    {
+        long held = Buffer.Length + bytes;
+        return held <= LargeRequests.FreeBytes + AnswerBuffer.PartBytes || (_room ??= requests.Begin()).TryGrow(held);
+    }
+
+    /// <summary>Sends what is gathered, if it is much, and waits for room for so many bytes more.</summary>
+    /// <exception cref="RefusedException">There was none in time, and nothing was sent yet: 429.</exception>
+    public async Task WaitForRoomAsync(long bytes)
+    {
+        if (HasStarted || Buffer.IsPartDue)
+        {
+            await SendPartAsync(pause: null);
+        }
+
+        // What is held is given back first: two that wait for more than each other's would wait for ever.
+        _room!.Dispose();
+        await _room.GrowAsync(requests, http, Buffer.Length + bytes);
+    }
+
+    /// <summary>Makes room for the document that a walk is at.</summary>
+    /// <param name="bytes">Its length.</param>
+    /// <param name="stepBack">Called when there is none: the walk lets go of its snapshot and meets the document again with its next move.</param>
+    /// <returns>False when it was waited for: go on with the next move.</returns>
+    /// <exception cref="RefusedException">There was none in time, and nothing was sent yet: 429.</exception>
+    public ValueTask<bool> HasRoomAsync(long bytes, Action stepBack) => TryMakeRoom(bytes) ? new ValueTask<bool>(true) : StepBackAndWaitAsync(bytes, stepBack);
+
+    /// <summary>Sends what there is when it is much, and gives room back.</summary>
+    /// <param name="pause">Called when the client is slow.</param>
+    public Task SendWhenDueAsync(Action? pause) => Buffer.IsPartDue ? SendPartAsync(pause) : Task.CompletedTask;
+
+    /// <summary>The same from so many bytes on, or when there is no room for as many: an answer that is sent whole has an ETag.</summary>
+    public Task SendBeyondAsync(int bytes, Action pause) =>
+        Buffer.IsPartDue && (Buffer.Length > bytes || !TryMakeRoom(0)) ? SendPartAsync(pause) : Task.CompletedTask;
+
+    /// <summary>Sends the rest, or all of it.</summary>
+    public Task SendAsync() => Buffer.SendAsync(http, contentType);
+
+    public void Dispose()
+    {
+        Buffer.Dispose();
+        _room?.Dispose();
+    }
+
+    private async ValueTask<bool> StepBackAndWaitAsync(long bytes, Action stepBack)
+    {
+        stepBack();
+        await WaitForRoomAsync(bytes);
+        return false;
+    }
+
+    private async Task SendPartAsync(Action? pause)
+    {
+        await Buffer.SendPartAsync(http, pause, contentType);
+        _room?.Dispose();
+    }
+}

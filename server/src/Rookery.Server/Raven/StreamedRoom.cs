@@ -1,0 +1,58 @@
+using Microsoft.AspNetCore.Http;
+using Rookery.Documents.Json;
+
+namespace Rookery.Server.Raven;
+
+/// <summary>
+/// The room of a body that is read as a stream of documents and stored chunk by chunk. A chunk of small documents grows only as long as there is room for it at once, and is stored
+/// earlier otherwise; a large document is waited for, with nothing else held meanwhile. One thread at a time.
+/// </summary>
+internal sealed class StreamedRoom(HttpContext http, LargeRequests requests) : IDisposable
+{
+    // The one that is gathered and the one on its way.
+    private const int Chunks = 2;
+
+    // One that is cut by its chunks, parsed, encoded, and perhaps kept to be proposed again.
+    private const int CopiesOfDocument = LargeRequests.CopiesOfWrite + 1;
+    private const int OrdinaryDocumentBytes = 1 << 20;
+    private const int LargestDocumentBytes = DocumentLimits.MaxDocumentBytes + (64 << 10);
+
+    private readonly LargeRequests.Lease _chunk = requests.Begin();
+    private readonly LargeRequests.Lease _document = requests.Begin();
+
+    /// <summary>Whether a chunk may grow on to its full length.</summary>
+    public bool HasRoomForChunk(int length, int fullLength) => length <= LargeRequests.FreeBytes || _document.Bytes > 0 || _chunk.TryGrow((long)Chunks * fullLength);
+
+    /// <summary>What was gathered is stored: its room is others'.</summary>
+    public void ChunksAreStored() => _chunk.Dispose();
+
+    /// <summary>Makes room for the document of which so many bytes have come.</summary>
+    /// <param name="collectedBytes">Its bytes so far; 0 between documents.</param>
+    /// <param name="storeGathered">Stores the documents before it, to the last.</param>
+    /// <param name="cancellation">Ends the wait.</param>
+    /// <exception cref="RefusedException">Others held all room for minutes: 429.</exception>
+    public ValueTask FitDocumentAsync(int collectedBytes, Func<ValueTask> storeGathered, CancellationToken cancellation)
+    {
+        long needed = collectedBytes <= LargeRequests.FreeBytes ? 0
+            : CopiesOfDocument * (long)(collectedBytes <= OrdinaryDocumentBytes ? OrdinaryDocumentBytes : LargestDocumentBytes);
+        bool isDone = needed == 0 && _document.Bytes > 0 && collectedBytes == 0;
+        return !isDone && _document.Bytes >= needed ? ValueTask.CompletedTask : FitAsync(needed, storeGathered, cancellation);
+    }
+
+    public void Dispose()
+    {
+        _chunk.Dispose();
+        _document.Dispose();
+    }
+
+    private async ValueTask FitAsync(long needed, Func<ValueTask> storeGathered, CancellationToken cancellation)
+    {
+        await storeGathered();
+        _chunk.Dispose();
+        _document.Dispose();
+        if (needed > 0)
+        {
+            await _document.GrowAsync(requests, http, needed, isPatient: true, cancellation);
+        }
+    }
+}

@@ -1,0 +1,170 @@
+// Documents of megabytes from many clients at once, on the smallest budgets: the node stays up, within its budget, and refuses what it has no room for by name.
+// A longer run: MEMORY_SECONDS=60 MEMORY_SEED=7 MEMORY_BUDGETS=96,128,256 node --test memory.test.mjs
+import assert from "node:assert/strict"
+import { readFileSync } from "node:fs"
+import http from "node:http"
+import test from "node:test"
+import { NodeProcess, temporaryDirectory } from "./node-process.mjs"
+
+const seconds = Number(process.env.MEMORY_SECONDS ?? 3)
+const seed = Number(process.env.MEMORY_SEED ?? 1)
+const budgets = (process.env.MEMORY_BUDGETS ?? "96,256").split(",").map(Number)
+const clients = 16
+const documents = 12
+const MB = 1_000_000
+
+for (const budget of budgets) {
+  test(`a node of ${budget} MiB outlives ${clients} clients with large documents (MEMORY_SEED=${seed})`, async t => {
+    const data = temporaryDirectory(t)
+    const options = ["--memory", `${budget}M`]
+    const node = await NodeProcess.serve({ data, options })
+    await node.createDatabase("d")
+    const until = performance.now() + seconds * 1000
+    const load = new Load(node, random(seed))
+    await Promise.all(Array.from({ length: clients }, () => load.run(until)))
+    assert.equal(node.end, undefined, `it ended:\n${node.log}`)
+    assert.equal((await node.request("GET", "/readyz")).status, 200, node.log)
+
+    // Alone, the largest document that is allowed gets through.
+    const largest = document("largest", 8 * 1024 * 1024)
+    await node.expect(201, "PUT", "/databases/d/docs?id=largest", largest)
+    assert.equal((await node.request("GET", "/databases/d/docs?id=largest")).status, 200)
+    const peak = peakMebibytes(node.child.pid)
+    t.diagnostic(`peak ${peak} MiB of ${budget}; ${JSON.stringify(Object.fromEntries([...load.answers].sort()))}`)
+    assert.deepEqual(load.faults, [], node.log)
+    assert.ok(peak <= budget * 1.25, `${peak} MiB resident`)
+
+    // What replay needs is no more than what was needed live.
+    await node.kill()
+    const again = await NodeProcess.serve({ data, options })
+    for (const [id, content] of load.acknowledged) {
+      const answer = await again.request("GET", `/databases/d/docs?id=${id}`)
+      assert.equal(answer.status, 200, `${id} was acknowledged and is missing`)
+      assert.ok(answer.text.includes(content), `${id} is not what was acknowledged`)
+    }
+
+    assert.ok(peakMebibytes(again.child.pid) <= budget * 1.25, `${peakMebibytes(again.child.pid)} MiB resident after the restart`)
+    assert.equal(await again.terminate(), 0)
+  })
+}
+
+function peakMebibytes(pid) {
+  return Math.round(Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))[1]) / 1024)
+}
+
+// A linear congruential generator (Numerical Recipes).
+function random(state) {
+  return below => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0
+    return Math.floor(state / 2 ** 32 * below)
+  }
+}
+
+/** JSON of so many bytes that does not compress to nothing. */
+function document(name, bytes) {
+  const head = `{"name":"${name}","v":"`
+  const tail = `","@metadata":{"@collection":"Large"}}`
+  const word = Buffer.from(Array.from({ length: 4096 }, (_, i) => 97 + (i * i * 31 + i * 7) % 26))
+  const body = Buffer.alloc(bytes, word)
+  body.write(head, 0)
+  body.write(tail, bytes - tail.length)
+  return body
+}
+
+class Load {
+  answers = new Map()
+  faults = []
+  acknowledged = new Map()
+  #turn = 0
+
+  constructor(node, draw) {
+    this.node = node
+    this.draw = draw
+    this.sizes = [200, 60_000, 300_000, MB, 4 * MB, 7 * MB]
+    this.kinds = ["put", "put", "put", "get", "get", "docs", "query", "stream", "multi", "batch", "patch", "script", "bulk", "import", "post", "export"]
+  }
+
+  async run(until) {
+    while (performance.now() < until && this.node.end === undefined) {
+      const kind = this.kinds[this.draw(this.kinds.length)]
+      try {
+        const answer = await this[kind]()
+        this.#note(kind, answer)
+      } catch (broken) {
+        this.faults.push(`${kind}: ${broken.message}`)
+        await new Promise(done => setTimeout(done, 100))
+      }
+    }
+  }
+
+  put() {
+    // Ids that are written once: what was acknowledged is there afterwards.
+    const turn = this.#turn++
+    const isKept = turn < 6
+    const id = isKept ? `kept${turn}` : this.#id()
+    const name = `${id}-${turn}`
+    return this.#send("PUT", `/docs?id=${id}`, document(name, this.#size())).then(answer => {
+      if (isKept && answer.status === 201) {
+        this.acknowledged.set(id, name)
+      }
+
+      return answer
+    })
+  }
+
+  get = () => this.#send("GET", `/docs?id=${this.#id()}`)
+  docs = () => this.#send("GET", `/docs?id=${this.#id()}&id=${this.#id()}&id=${this.#id()}`)
+  stream = () => this.#send("GET", "/streams/docs?startsWith=l")
+  export = () => this.#send("GET", "/export")
+  query = () => this.#send("POST", "/queries", `{"Query":"from Large limit 4"}`)
+  post = () => this.#send("POST", "/docs", JSON.stringify({ Ids: Array.from({ length: 20_000 }, (_, i) => `n${i}`) }))
+  multi = () => this.#send("POST", "/multi_get", JSON.stringify({ Requests: [1, 2].map(() => ({ Url: "/docs", Query: `?id=${this.#id()}`, Method: "GET" })) }))
+  patch = () => this.#send("PATCH", `/docs?id=${this.#id()}`, `{"p":${this.draw(1000)}}`, "application/merge-patch+json")
+  script = () => this.#send("POST", "/bulk_docs", JSON.stringify({
+    Commands: [1, 2].map(() => ({ Id: this.#id(), ChangeVector: null, Type: "PATCH", Patch: { Script: "this.p = args.val_0;", Values: { val_0: this.draw(1000) } } })),
+  }))
+
+  batch() {
+    const commands = Array.from({ length: 1 + this.draw(4) }, () => `{"Id":"${this.#id()}","ChangeVector":null,"Type":"PUT","Document":${document("b", this.#size())}}`)
+    return this.#send("POST", "/bulk_docs", Buffer.from(`{"Commands":[${commands.join(",")}]}`))
+  }
+
+  bulk() {
+    const elements = Array.from({ length: 4 }, () => `{"Id":"${this.#id()}","Type":"PUT","Document":${document("i", this.#size())}}`)
+    return this.#send("POST", "/bulk_insert?id=0", Buffer.from(`[${elements.join(",")}]`))
+  }
+
+  import() {
+    const lines = Array.from({ length: 4 }, () => document("n", this.#size()).toString().replace(`"@collection"`, `"@id":"${this.#id()}","@collection"`))
+    return this.#send("POST", "/import", Buffer.from(lines.join("\n")))
+  }
+
+  #id = () => `l${this.draw(documents)}`
+  #size = () => this.sizes[this.draw(this.sizes.length)]
+
+  /** A request on a connection of its own: one that is refused early may close while the client still sends. */
+  #send(method, path, body, type = "application/json") {
+    return new Promise((done, failed) => {
+      const headers = body === undefined ? {} : { "Content-Type": type, "Content-Length": Buffer.byteLength(body) }
+      const request = http.request(`${this.node.url}/databases/d${path}`, { method, headers, agent: false }, response => {
+        const parts = []
+        response.on("data", part => parts.push(part))
+        response.on("error", failed)
+        response.on("end", () => done({ status: response.statusCode, headers: response.headers, text: Buffer.concat(parts).subarray(0, 1000).toString() }))
+      })
+      request.on("error", failed)
+      request.end(body)
+    })
+  }
+
+  #note(kind, { status, headers, text }) {
+    const key = `${kind} ${status}`
+    this.answers.set(key, (this.answers.get(key) ?? 0) + 1)
+    const isRefusal = (status === 429 && headers["retry-after"] !== undefined) || status === 413
+    if (!(status >= 200 && status < 300) && status !== 404 && !isRefusal) {
+      this.faults.push(`${key}: ${text.slice(0, 300)}`)
+    } else if (isRefusal && !/\d+ bytes/.test(text)) {
+      this.faults.push(`${key} names no bytes: ${text.slice(0, 300)}`)
+    }
+  }
+}
