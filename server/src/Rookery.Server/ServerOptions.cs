@@ -14,6 +14,9 @@ public sealed record ServerOptions
     /// <summary>What one atomic batch may weigh at most, in bytes of JSON: min(32 MiB, an eighth of the memory budget).</summary>
     public int BatchBytesLimit { get; init; } = 32 << 20;
 
+    /// <summary>What a list of ids, a query or a multi_get may weigh at most, in bytes of JSON: each of their texts becomes an object. min(4 MiB, 1/64 of the memory budget).</summary>
+    public int QueryBytesLimit { get; init; } = 4 << 20;
+
     /// <summary>Connections served at once; more are closed on arrival. Each may hold a few pooled pages.</summary>
     public int ConnectionsLimit { get; init; } = 2048;
 

@@ -59,6 +59,7 @@ internal static class NodeProcess
     {
         Listen = configuration.Listen,
         BatchBytesLimit = (int)Math.Min(32 << 20, configuration.MemoryBytes / 8),
+        QueryBytesLimit = (int)Math.Min(4 << 20, configuration.MemoryBytes / 64),
         // A connection that is being served pins a few 4 KiB pages and its buffers: about 48 KiB; they may take a quarter of the budget.
         ConnectionsLimit = (int)Math.Clamp(configuration.MemoryBytes / 4 / (48 << 10), 256, 16_384),
     };

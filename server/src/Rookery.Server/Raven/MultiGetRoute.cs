@@ -10,15 +10,13 @@ namespace Rookery.Server.Raven;
 /// <summary>POST multi_get: several reads of one database in one request, as lazy sessions send them. Each runs through the same handler as alone.</summary>
 internal sealed class MultiGetRoute(ServerContext context, GetDocuments documents, RunQuery queries)
 {
-    private const int BodyBytes = 1 << 20;
-
     // Sessions make 30 requests by default.
     private const int MostParts = 1024;
 
     public async Task HandleAsync(HttpContext http, Database database)
     {
         List<Part> parts;
-        using (var body = await RequestBody.ReadAsync(http, Math.Min(BodyBytes, context.Options.BatchBytesLimit), context.LargeRequests, BodyUse.Objects))
+        using (var body = await RequestBody.ReadAsync(http, context.Options.QueryBytesLimit, context.LargeRequests, BodyUse.Objects))
         {
             parts = ReadParts(body);
         }

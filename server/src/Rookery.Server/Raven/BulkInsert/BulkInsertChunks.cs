@@ -91,7 +91,9 @@ internal sealed class BulkInsertChunks(ServerContext context, Database database,
 
             if (!read.IsCompleted)
             {
-                await StoreRestAsync();
+                // What is on its way is admitted as a command; a client that pauses for long holds no room here.
+                await StoreAsync();
+                room.ChunksAreStored();
             }
         }
         catch

@@ -8,8 +8,6 @@ namespace Rookery.Server.Raven.Documents;
 /// <summary>GET and POST docs: documents by id, with includes.</summary>
 internal sealed class GetDocuments(ServerContext context)
 {
-    private const int IdsBytesLimit = 1 << 20;
-
     // Answers beyond this go out in parts and without an ETag, instead of piling up in memory.
     private const int WholeAnswerBytes = 4 << 20;
 
@@ -53,7 +51,7 @@ internal sealed class GetDocuments(ServerContext context)
     public async Task PostAsync(HttpContext http, Database database)
     {
         List<string> ids;
-        using (var body = await RequestBody.ReadAsync(http, Math.Min(IdsBytesLimit, context.Options.BatchBytesLimit), context.LargeRequests, BodyUse.Objects))
+        using (var body = await RequestBody.ReadAsync(http, context.Options.QueryBytesLimit, context.LargeRequests, BodyUse.Objects))
         {
             ids = ReadIds(body.Span);
         }

@@ -5,9 +5,6 @@ namespace Rookery.Server.Raven.Queries;
 /// <summary>The body of a query: its text, its parameters, its page.</summary>
 internal sealed class QueryRequest
 {
-    /// <summary>Bytes of a query with its parameters at most.</summary>
-    public const int MaxBytes = 1 << 20;
-
     public required IdQuery Query { get; init; }
 
     /// <summary>Reads {"Query","QueryParameters","Start","PageSize",…}. Waiting for an index needs no wait here, so those fields pass.</summary>

@@ -21,7 +21,7 @@ internal sealed class RunQuery(ServerContext context)
 
         QueryRequest request;
         string tag;
-        using (var body = await RequestBody.ReadAsync(http, QueryRequest.MaxBytes, context.LargeRequests, BodyUse.Objects))
+        using (var body = await RequestBody.ReadAsync(http, context.Options.QueryBytesLimit, context.LargeRequests, BodyUse.Objects))
         {
             request = QueryRequest.Read(body.Span);
             tag = TagOf(database, body.Span);

@@ -16,7 +16,7 @@ internal sealed class StreamQuery(ServerContext context)
         bool isLines = StreamFormats.Read(http) == StreamFormat.JsonLines;
         string type = isLines ? StreamFormats.JsonLinesType : StreamFormats.JsonType;
         QueryRequest request;
-        using (var body = await RequestBody.ReadAsync(http, QueryRequest.MaxBytes, context.LargeRequests, BodyUse.Objects))
+        using (var body = await RequestBody.ReadAsync(http, context.Options.QueryBytesLimit, context.LargeRequests, BodyUse.Objects))
         {
             request = QueryRequest.Read(body.Span);
         }
