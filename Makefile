@@ -10,7 +10,7 @@ sources := $(shell find server/src -type f -not -path '*/bin/*' -not -path '*/ob
 export DOTNET_CLI_TELEMETRY_OPTOUT := 1
 export DOTNET_NOLOGO := 1
 
-.PHONY: build run test test-crash test-long bench lint clean
+.PHONY: build run test test-crash test-long simulate bench lint clean
 
 build: artifacts/rookery ## the executable, for this machine
 
@@ -41,6 +41,11 @@ test-crash: build ## only what kills, fills and fails
 test-long: build ## the long targets: 1,000 kills, power cuts of a real ext4
 	server/tests/run long
 
+simulate: ## consensus under faults: SEEDS=1000 of each profile, or FIRST=seed PROFILE=name to replay
+	dotnet build cluster/tests/Rookery.Raft.Tests -c Release -v quiet --nologo
+	SIMULATE_SEEDS=$(or $(SEEDS),1000) SIMULATE_FIRST=$(FIRST) dotnet test cluster/tests/Rookery.Raft.Tests/bin/Release/net10.0/Rookery.Raft.Tests.dll --nologo \
+	  --logger "console;verbosity=detailed" --filter '$(if $(PROFILE),DisplayName~"$(PROFILE)",FullyQualifiedName~Nothing_acknowledged)'
+
 bench: build ## the figures of benchmarks/README.md
 	benchmarks/run
 
@@ -49,4 +54,4 @@ lint: ## warnings as errors, formatting, shell scripts
 
 clean:
 	rm -rf artifacts server/tests/client/node_modules
-	find server benchmarks -type d \( -name bin -o -name obj \) -prune -exec rm -rf {} +
+	find server cluster benchmarks -type d \( -name bin -o -name obj \) -prune -exec rm -rf {} +

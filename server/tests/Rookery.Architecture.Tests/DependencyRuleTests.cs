@@ -30,6 +30,16 @@ public sealed class DependencyRuleTests
     public void An_assembly_refers_only_to_rooms_below_it(string room) =>
         Assert.All(House.Read(room).Assemblies.Where(name => name.StartsWith("Rookery", StringComparison.OrdinalIgnoreCase)), reference => AssertIsBelow(room, reference));
 
+    /// <summary>So that a run of it can be repeated: no room of ours, no clock, thread, socket or file, no task.</summary>
+    [Fact]
+    public void The_consensus_core_knows_nothing_else()
+    {
+        var core = House.Read("Rookery.Raft");
+        Assert.DoesNotContain(core.Assemblies, name => name.StartsWith("Rookery", StringComparison.OrdinalIgnoreCase));
+        string[] outside = ["System.IO.", "System.Net.", "System.Threading.", "System.Diagnostics.Stopwatch", "System.DateTime", "System.TimeProvider", "System.Environment"];
+        Assert.DoesNotContain(core.Types, type => Array.Exists(outside, forbidden => type.StartsWith(forbidden, StringComparison.Ordinal)));
+    }
+
     [Theory]
     [MemberData(nameof(Libraries))]
     public void Only_the_disk_room_touches_files(string room)

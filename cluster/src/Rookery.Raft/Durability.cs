@@ -1,0 +1,87 @@
+namespace Rookery.Raft;
+
+/// <summary>
+/// What is on the own disk. One journal write is outstanding at a time; all that becomes necessary meanwhile goes out together in the next. Completions
+/// are known by their numbers.
+/// </summary>
+internal sealed class Durability(long durableIndex)
+{
+    private long cutAfter = -1;
+    private long voteWrite;
+    private bool voteIsPending;
+    private long outstandingFirst;
+    private long outstandingLast;
+
+    /// <summary>Entries through here are durable and in the log.</summary>
+    public long DurableIndex { get; private set; } = durableIndex;
+
+    /// <summary>Entries through here were handed to the journal.</summary>
+    public long WrittenIndex { get; private set; } = durableIndex;
+
+    /// <summary>The number of the newest write.</summary>
+    public long LastWrite { get; private set; }
+
+    /// <summary>The newest write that completed.</summary>
+    public long DurableWrite { get; private set; }
+
+    /// <summary>Whether the current vote record is on disk.</summary>
+    public bool VoteIsDurable => !voteIsPending && DurableWrite >= voteWrite;
+
+    /// <summary>The vote record changed: it goes into the next write.</summary>
+    public void VoteChanged() => voteIsPending = true;
+
+    /// <summary>
+    /// The log was cut behind <paramref name="index"/>. No write that carries what is cut is outstanding: a leader sends entries only after an answer in its term,
+    /// that answer waits for the vote record of the term, and that record's write is behind all those of earlier terms. Were it otherwise, a completion could
+    /// count for entries that took the place of those it wrote.
+    /// </summary>
+    public void CutAfter(long index)
+    {
+        if (index >= WrittenIndex)
+        {
+            return;
+        }
+
+        ConsensusException.Unless(DurableWrite == LastWrite || outstandingLast < outstandingFirst || outstandingLast <= index, "nothing is cut while it is being written");
+        cutAfter = cutAfter < 0 ? index : Math.Min(cutAfter, index);
+        WrittenIndex = index;
+        DurableIndex = Math.Min(DurableIndex, index);
+    }
+
+    /// <summary>The store now holds everything through <paramref name="index"/> without the journal; the log ends at or behind it.</summary>
+    public void Installed(long index, bool tailIsKept)
+    {
+        ConsensusException.Unless(DurableWrite == LastWrite, "a manifest is installed when the journal rests");
+        if (!tailIsKept)
+        {
+            (DurableIndex, WrittenIndex, cutAfter) = (index, index, -1);
+        }
+    }
+
+    /// <summary>The next write, if one is due and none is outstanding.</summary>
+    public JournalWrite? Next(VoteRecord vote, long lastIndex)
+    {
+        if (LastWrite != DurableWrite || (!voteIsPending && cutAfter < 0 && WrittenIndex == lastIndex))
+        {
+            return null;
+        }
+
+        var write = new JournalWrite(++LastWrite, voteIsPending ? vote : null, cutAfter, WrittenIndex + 1, lastIndex);
+        if (voteIsPending)
+        {
+            (voteIsPending, voteWrite) = (false, LastWrite);
+        }
+
+        cutAfter = -1;
+        (outstandingFirst, outstandingLast, WrittenIndex) = (write.FirstIndex, lastIndex, lastIndex);
+        return write;
+    }
+
+    /// <summary>The write of this number is durable.</summary>
+    public void Completed(long write)
+    {
+        ConsensusException.Unless(write == LastWrite && DurableWrite == LastWrite - 1, "the journal completes the write that is outstanding");
+        DurableWrite = write;
+        DurableIndex = Math.Max(DurableIndex, outstandingLast);
+    }
+}

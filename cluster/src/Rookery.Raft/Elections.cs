@@ -1,0 +1,214 @@
+namespace Rookery.Raft;
+
+/// <summary>Elections: PreVote (thesis 9.6), CheckQuorum (6.2) and stickiness (4.2.3), which only work together.</summary>
+public sealed partial class RaftCore
+{
+    /// <summary>Syncs that a store must finish after a stall before its node campaigns again, or a minute.</summary>
+    private const int SyncsAfterStall = 20;
+
+    private const long BanMicroseconds = 60_000_000;
+
+    private readonly List<NodeId> votes = [];
+    private bool wasUnclean;
+    private long cautionEnds;
+    private long electionDeadline;
+    private long leaderHeardAt = long.MinValue / 2;
+    private int syncsUntilCampaign;
+    private long banEnds;
+
+    private bool HasLeaderContact => Role == Role.Leader || (!Leader.IsNone && now - leaderHeardAt < ElectionTimeoutMicroseconds);
+
+    private bool MayCampaign => Configuration.IsVoter(Self) && !IsDamaged && (syncsUntilCampaign == 0 || now >= banEnds);
+
+    private void Begin()
+    {
+        cautionEnds = wasUnclean ? now + options.CautionMicroseconds : now;
+        DrawElectionDeadline();
+        if (Configuration.Majority == 1 && Configuration.IsVoter(Self))
+        {
+            electionDeadline = now;
+        }
+    }
+
+    /// <summary>A draw between one and two election timeouts (paper 5.2). Worse boards draw half a timeout later; nobody is refused for it.</summary>
+    private void DrawElectionDeadline()
+    {
+        long later = health.BoardPenalty > 0 ? ElectionTimeoutMicroseconds / 2 : 0;
+        electionDeadline = now + later + ElectionTimeoutMicroseconds + random.NextInt64(ElectionTimeoutMicroseconds);
+    }
+
+    private void OnTick()
+    {
+        if (Role == Role.Leader)
+        {
+            LeadOn();
+        }
+        else if (now >= electionDeadline)
+        {
+            Leader = NodeId.None;
+            Campaign();
+        }
+        else
+        {
+            AskAgainForReads();
+        }
+    }
+
+    private void HearLeader()
+    {
+        leaderHeardAt = now;
+        cautionEnds = now;
+        DrawElectionDeadline();
+    }
+
+    private void Campaign()
+    {
+        DrawElectionDeadline();
+        if (!MayCampaign)
+        {
+            return;
+        }
+
+        Role = Role.PreCandidate;
+        votes.Clear();
+        votes.Add(Self);
+        AskForVotes(Make(MessageKind.PreVote, Self) with { Term = Term + 1 });
+        CountPreVotes();
+    }
+
+    private void AskForVotes(Message question)
+    {
+        foreach (var voter in Configuration.Voters)
+        {
+            if (voter != Self)
+            {
+                Send(question with { To = voter, Position = log.Last });
+            }
+        }
+    }
+
+    private void OnPreVote(in Message message)
+    {
+        bool granted = message.Term > Term && !HasLeaderContact && rules.IsNewEnough(message.Position, log.Last, votedBy);
+        Send(Make(MessageKind.PreVoteReply, message.From) with { Term = granted ? message.Term : Term, Refused = !granted, Position = log.Last });
+    }
+
+    /// <summary>
+    /// A refusal's higher term is adopted, else a long log at an old term and a short log at a new one would refuse each other for ever.
+    /// </summary>
+    private void OnPreVoteReply(in Message message)
+    {
+        if (message.Refused)
+        {
+            if (message.Term > Term)
+            {
+                Follow(message.Term, NodeId.None);
+            }
+        }
+        else if (Role == Role.PreCandidate && message.Term == Term + 1)
+        {
+            CountVoteOf(message.From);
+            CountPreVotes();
+        }
+    }
+
+    private void CountPreVotes()
+    {
+        // After an unclean stop every voter must say that its log is no longer: our card may have lied about its last sync, and another may hold what we lost.
+        int needed = now < cautionEnds ? Configuration.Voters.Length : Configuration.Majority;
+        if (votes.Count >= needed)
+        {
+            StandForElection(isTransfer: false);
+        }
+    }
+
+    private void StandForElection(bool isTransfer)
+    {
+        Term++;
+        (Role, VotedFor, Leader) = (Role.Candidate, Self, NodeId.None);
+        durability.VoteChanged();
+        votes.Clear();
+        DrawElectionDeadline();
+        AskForVotes(Make(MessageKind.Vote, Self) with { IsTransfer = isTransfer });
+        CountOwnVote();
+    }
+
+    /// <summary>Everybody with our cluster's id votes, learners too: a voter may not know yet that it is one. Only voters are counted.</summary>
+    private void OnVote(in Message message)
+    {
+        if (message.Term > Term && HasLeaderContact && !message.IsTransfer)
+        {
+            return; // Stickiness: who hears a leader lets nobody disturb it.
+        }
+
+        if (message.Term > Term)
+        {
+            Follow(message.Term, NodeId.None);
+        }
+
+        bool granted = message.Term == Term && Role is Role.Follower or Role.PreCandidate && (VotedFor == message.From || (VotedFor.IsNone && Leader.IsNone))
+            && rules.IsNewEnough(message.Position, log.Last, votedBy);
+        if (granted && VotedFor != message.From)
+        {
+            VotedFor = message.From;
+            durability.VoteChanged();
+        }
+
+        if (granted)
+        {
+            DrawElectionDeadline();
+        }
+
+        Send(Make(MessageKind.VoteReply, message.From) with { Refused = !granted });
+    }
+
+    private void OnVoteReply(in Message message)
+    {
+        if (Role == Role.Candidate && !message.Refused)
+        {
+            CountVoteOf(message.From);
+            TakeOfficeIfElected();
+        }
+    }
+
+    private void CountOwnVote()
+    {
+        if (Role == Role.Candidate && rules.HasOwnVote(durability.VoteIsDurable))
+        {
+            CountVoteOf(Self);
+            TakeOfficeIfElected();
+        }
+    }
+
+    private void CountVoteOf(NodeId node)
+    {
+        if (Configuration.IsVoter(node) && !votes.Contains(node))
+        {
+            votes.Add(node);
+        }
+    }
+
+    private void TakeOfficeIfElected()
+    {
+        if (votes.Count >= Configuration.Majority && votes.Contains(Self))
+        {
+            TakeOffice();
+        }
+    }
+
+    private void OnTimeoutNow()
+    {
+        if (Configuration.IsVoter(Self) && !IsDamaged)
+        {
+            StandForElection(isTransfer: true);
+        }
+    }
+
+    private void CountGoodSync()
+    {
+        if (syncsUntilCampaign > 0 && health.StallMicroseconds == 0)
+        {
+            syncsUntilCampaign--;
+        }
+    }
+}

@@ -1,0 +1,184 @@
+namespace Rookery.Raft;
+
+/// <summary>
+/// The log without its payloads: terms as runs, sizes in a ring, the configurations. Entries at or below <see cref="Base"/> lie in the manifest and are known by
+/// that one position only.
+/// </summary>
+public sealed class EntryLog
+{
+    /// <summary>Where entries of one term begin. There are as many as elections, not as entries.</summary>
+    private readonly List<(long FirstIndex, long Term)> runs = [];
+    private readonly List<(long Index, Configuration Configuration)> configurations = [];
+    private readonly SizeRing sizes = new();
+
+    /// <summary>A log that begins behind <paramref name="position"/>.</summary>
+    /// <param name="position">The last entry that the manifest holds; zeros for an empty store.</param>
+    /// <param name="configuration">The configuration in force there.</param>
+    /// <param name="configurationIndex">The index of its entry.</param>
+    public EntryLog(LogPosition position, Configuration configuration, long configurationIndex)
+    {
+        Base = position;
+        LastIndex = position.Index;
+        configurations.Add((configurationIndex, configuration));
+    }
+
+    /// <summary>The position before the first entry that is known singly.</summary>
+    public LogPosition Base { get; private set; }
+
+    /// <summary>The highest index; that of <see cref="Base"/> when the log is empty.</summary>
+    public long LastIndex { get; private set; }
+
+    /// <summary>Where the log ends.</summary>
+    public LogPosition Last => new(runs.Count == 0 ? Base.Term : runs[^1].Term, LastIndex);
+
+    /// <summary>The configuration in force: the newest one in the log, committed or not.</summary>
+    public Configuration Configuration => configurations[^1].Configuration;
+
+    /// <summary>The index of the entry of <see cref="Configuration"/>.</summary>
+    public long ConfigurationIndex => configurations[^1].Index;
+
+    /// <summary>Appends an entry behind the last one.</summary>
+    public void Append(in Entry entry)
+    {
+        ConsensusException.Unless(entry.Index == LastIndex + 1, "an entry follows the one before it");
+        ConsensusException.Unless(entry.Term >= Last.Term && entry.Term > 0, "terms in a log never fall");
+        ConsensusException.Unless(entry.Configuration is not null == (entry.Type == EntryType.Configuration), "a configuration entry, and no other, has a configuration");
+        if (entry.Term != Last.Term || runs.Count == 0)
+        {
+            runs.Add((entry.Index, entry.Term));
+        }
+
+        if (entry.Configuration is not null)
+        {
+            configurations.Add((entry.Index, entry.Configuration));
+        }
+
+        sizes.Add(entry.Bytes);
+        LastIndex = entry.Index;
+    }
+
+    /// <summary>Forgets the entries behind <paramref name="index"/>, and the configurations among them: the one before is in force again.</summary>
+    public void TruncateAfter(long index)
+    {
+        ConsensusException.Unless(index >= Base.Index && index <= LastIndex, "a log is cut where it has entries");
+        runs.RemoveAll(run => run.FirstIndex > index);
+        configurations.RemoveAll(configuration => configuration.Index > index);
+        ConsensusException.Unless(configurations.Count > 0, "a log has a configuration");
+        sizes.RemoveLast((int)(LastIndex - index));
+        LastIndex = index;
+    }
+
+    /// <summary>Forgets single entries through <paramref name="index"/>: the journal gave their segments back.</summary>
+    public void ReleaseThrough(long index)
+    {
+        if (index <= Base.Index)
+        {
+            return;
+        }
+
+        ConsensusException.Unless(index <= LastIndex, "what is released is in the log");
+        var position = new LogPosition(TermAt(index), index);
+        sizes.RemoveFirst((int)(index - Base.Index));
+        int kept = runs.FindLastIndex(run => run.FirstIndex <= index + 1);
+        runs.RemoveRange(0, Math.Max(kept, 0));
+        if (runs.Count > 0 && runs[0].FirstIndex <= index)
+        {
+            runs[0] = (index + 1, runs[0].Term);
+        }
+
+        if (index == LastIndex)
+        {
+            runs.Clear();
+        }
+
+        int inForce = configurations.FindLastIndex(configuration => configuration.Index <= index);
+        configurations.RemoveRange(0, Math.Max(inForce, 0));
+        Base = position;
+    }
+
+    /// <summary>Begins anew behind what a manifest holds.</summary>
+    public void Reset(LogPosition position, Configuration configuration, long configurationIndex)
+    {
+        runs.Clear();
+        configurations.Clear();
+        sizes.RemoveLast(sizes.Count);
+        configurations.Add((configurationIndex, configuration));
+        (Base, LastIndex) = (position, position.Index);
+    }
+
+    /// <summary>The term of the entry at <paramref name="index"/>.</summary>
+    /// <returns>Zero when the log has no such entry, or has it in the manifest.</returns>
+    public long TermAt(long index)
+    {
+        if (index == Base.Index)
+        {
+            return Base.Term;
+        }
+
+        if (index < Base.Index || index > LastIndex)
+        {
+            return 0;
+        }
+
+        // The newest run is nearly always the one that is asked for.
+        for (int run = runs.Count - 1; run >= 0; run--)
+        {
+            if (runs[run].FirstIndex <= index)
+            {
+                return runs[run].Term;
+            }
+        }
+
+        throw new ConsensusException("every entry has a term");
+    }
+
+    /// <summary>Whether the log has this entry. Only a term above zero, or the beginning of all logs, can be held.</summary>
+    public bool Has(LogPosition position) => position.Index == 0 || (position.Term > 0 && TermAt(position.Index) == position.Term);
+
+    /// <summary>
+    /// The last index at or below <paramref name="index"/> whose term is at most <paramref name="term"/>. A follower's log that has <paramref name="term"/> at
+    /// <paramref name="index"/> cannot agree with this one above it, so that a search goes back a whole term with each answer (thesis 3.5, last paragraph).
+    /// </summary>
+    public LogPosition LastAtMost(long index, long term)
+    {
+        index = Math.Min(index, LastIndex);
+        while (index > Base.Index && TermAt(index) > term)
+        {
+            index = FirstOfTerm(index) - 1;
+        }
+
+        return index <= Base.Index ? Base : new LogPosition(TermAt(index), index);
+    }
+
+    /// <summary>The last index of the entries from <paramref name="first"/> on that fit into <paramref name="bytes"/>; at least <paramref name="first"/> itself.</summary>
+    public long LastThatFits(long first, long last, int bytes)
+    {
+        long index = first;
+        long total = sizes[(int)(first - Base.Index - 1)];
+        while (index < last && total + sizes[(int)(index - Base.Index)] <= bytes)
+        {
+            total += sizes[(int)(index - Base.Index)];
+            index++;
+        }
+
+        return index;
+    }
+
+    /// <summary>How many bytes the entries have together.</summary>
+    public long BytesBetween(long first, long last)
+    {
+        long total = 0;
+        for (long index = first; index <= last; index++)
+        {
+            total += sizes[(int)(index - Base.Index - 1)];
+        }
+
+        return total;
+    }
+
+    private long FirstOfTerm(long index)
+    {
+        int run = runs.FindLastIndex(candidate => candidate.FirstIndex <= index);
+        return runs[run].FirstIndex;
+    }
+}

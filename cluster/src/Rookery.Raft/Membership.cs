@@ -1,0 +1,180 @@
+namespace Rookery.Raft;
+
+/// <summary>
+/// Changes of members, one voter at a time and in force from their append (thesis 4.1 to 4.3), and hand-over of leadership (3.10).
+/// </summary>
+public sealed partial class RaftCore
+{
+    private NodeId transferTo;
+    private long transferEnds;
+
+    private ChangeAnswer OnChangeMember(MemberChange change, NodeId node)
+    {
+        if (Role != Role.Leader)
+        {
+            return ChangeAnswer.NotLeader;
+        }
+
+        var answer = Judge(change, node);
+        if (answer == ChangeAnswer.Accepted)
+        {
+            AppendOwn(EntryType.Configuration, After(change, node));
+        }
+
+        return answer;
+    }
+
+    private Configuration After(MemberChange change, NodeId node) => change switch
+    {
+        MemberChange.Voter => Configuration.WithVoter(node),
+        MemberChange.Learner => Configuration.WithLearner(node),
+        _ => Configuration.Without(node),
+    };
+
+    private ChangeAnswer Judge(MemberChange change, NodeId node)
+    {
+        bool isVoter = Configuration.IsVoter(node);
+        bool isThere = change switch
+        {
+            MemberChange.Voter => isVoter,
+            MemberChange.Learner => Configuration.IsLearner(node),
+            _ => !Configuration.IsMember(node),
+        };
+        if (isThere)
+        {
+            return change == MemberChange.Removed ? ChangeAnswer.NoSuchMember : ChangeAnswer.NothingToDo;
+        }
+
+        if (!rules.MayChangeMembers(OwnTermIsCommitted, ChangeIsPending))
+        {
+            return ChangeAnswer.ChangePending;
+        }
+
+        return change switch
+        {
+            MemberChange.Voter => JudgePromotion(node),
+            _ when node == Self => ChangeAnswer.LeaderItself,
+            _ when isVoter && !HearsMajorityAfter(change, node) => ChangeAnswer.NoMajority,
+            _ => ChangeAnswer.Accepted,
+        };
+    }
+
+    private ChangeAnswer JudgePromotion(NodeId node)
+    {
+        if (!Configuration.IsLearner(node))
+        {
+            return ChangeAnswer.NoSuchMember;
+        }
+
+        if (Configuration.Voters.Length == Configuration.MostVoters)
+        {
+            return ChangeAnswer.TooManyVoters;
+        }
+
+        return Find(node) is not { IsCaughtUp: true } ? ChangeAnswer.NotCaughtUp
+            : HearsMajorityAfter(MemberChange.Voter, node) ? ChangeAnswer.Accepted : ChangeAnswer.NoMajority;
+    }
+
+    private bool HearsMajorityAfter(MemberChange change, NodeId node)
+    {
+        var after = After(change, node);
+        int heard = 0;
+        foreach (var voter in after.Voters)
+        {
+            heard += voter == Self || (Find(voter) is { } peer && peer.Incarnation > 0 && now - peer.LastContact <= ElectionTimeoutMicroseconds) ? 1 : 0;
+        }
+
+        return heard >= after.Majority;
+    }
+
+    /// <summary>Peers follow the configuration in force. Who lost its vote hears of it only when that is committed.</summary>
+    private void RefreshPeers()
+    {
+        foreach (var peer in peers)
+        {
+            bool losesVote = peer.IsVoter && !Configuration.IsVoter(peer.Node);
+            bool leaves = !peer.IsRemoved && !Configuration.IsMember(peer.Node);
+            peer.HoldBackFrom = losesVote || leaves ? log.ConfigurationIndex : peer.HoldBackFrom;
+            peer.IsVoter = Configuration.IsVoter(peer.Node);
+            peer.IsRemoved = !Configuration.IsMember(peer.Node);
+        }
+
+        foreach (var voter in Configuration.Voters)
+        {
+            AddPeer(voter);
+        }
+
+        foreach (var learner in Configuration.Learners)
+        {
+            AddPeer(learner);
+        }
+    }
+
+    private void AddPeer(NodeId node)
+    {
+        if (node != Self && Find(node) is null)
+        {
+            peers.Add(new Progress(node, log.LastIndex + 1, now) { IsVoter = Configuration.IsVoter(node) });
+        }
+    }
+
+    private void ForgetRemoved() =>
+        peers.RemoveAll(peer => peer.IsRemoved && CommitIndex >= peer.HoldBackFrom
+            && (peer.Match >= peer.HoldBackFrom || now - peer.LastContact > ElectionTimeoutMicroseconds));
+
+    private void OnTransfer(NodeId node)
+    {
+        if (Role != Role.Leader)
+        {
+            return;
+        }
+
+        var target = node.IsNone ? BestSuccessor() : node;
+        if (target != Self && Configuration.IsVoter(target))
+        {
+            BeginTransfer(target);
+        }
+    }
+
+    /// <summary>The voter that lacks least, among those that answer, whose store is well; of equals the one whose board is best.</summary>
+    private NodeId BestSuccessor()
+    {
+        Progress? best = null;
+        foreach (var peer in peers)
+        {
+            bool isFit = Configuration.IsVoter(peer.Node) && now - peer.LastContact < ElectionTimeoutMicroseconds && !IsStalled(peer.Health) && peer.State == ProgressState.Replicate;
+            if (isFit && (best is null || (peer.Health.BoardPenalty, -peer.Match).CompareTo((best.Health.BoardPenalty, -best.Match)) < 0))
+            {
+                best = peer;
+            }
+        }
+
+        return best?.Node ?? NodeId.None;
+    }
+
+    private void BeginTransfer(NodeId target)
+    {
+        if (transferTo.IsNone)
+        {
+            (transferTo, transferEnds) = (target, now + ElectionTimeoutMicroseconds);
+            FinishTransfer();
+        }
+    }
+
+    /// <summary>Proposals wait from the beginning of a transfer; when the target has everything durably, it campaigns without waiting for silence.</summary>
+    private void FinishTransfer()
+    {
+        if (Role == Role.Leader && Find(transferTo) is { } peer && peer.Match == log.LastIndex)
+        {
+            Send(Make(MessageKind.TimeoutNow, transferTo));
+        }
+    }
+
+    private void EndLateTransfer()
+    {
+        if (!transferTo.IsNone && now >= transferEnds)
+        {
+            transferTo = NodeId.None;
+        }
+    }
+}

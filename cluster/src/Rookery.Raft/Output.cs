@@ -1,0 +1,133 @@
+namespace Rookery.Raft;
+
+/// <summary>What a vote record in the journal says. Terms never fall, and one vote is given in each.</summary>
+/// <param name="Term">The current term.</param>
+/// <param name="VotedFor">Who has this node's vote in it.</param>
+public readonly record struct VoteRecord(long Term, NodeId VotedFor);
+
+/// <summary>One journal write: everything in it becomes durable together, in this order. At most one is outstanding.</summary>
+/// <param name="Number">Its number since the core was started, from 1; names it in <see cref="Input.JournalDurable"/>.</param>
+/// <param name="Vote">The vote record to write, if it changed.</param>
+/// <param name="CutAfter">What the journal holds behind this index counts no more; -1 for no cut.</param>
+/// <param name="FirstIndex">The first entry to write.</param>
+/// <param name="LastIndex">The last entry to write; below <paramref name="FirstIndex"/> when there are none.</param>
+public readonly record struct JournalWrite(long Number, VoteRecord? Vote, long CutAfter, long FirstIndex, long LastIndex);
+
+/// <summary>A read may be served once the state was applied through <paramref name="Index"/>.</summary>
+/// <param name="Number">The number that <see cref="Input.Read"/> gave.</param>
+/// <param name="Index">How far must have been applied.</param>
+public readonly record struct ReadReady(long Number, long Index);
+
+/// <summary>What became of <see cref="Input.ChangeMember"/>.</summary>
+public enum ChangeAnswer
+{
+    /// <summary>Nothing was asked.</summary>
+    None,
+
+    /// <summary>Appended; in force already, done when committed.</summary>
+    Accepted,
+
+    /// <summary>It has that part already.</summary>
+    NothingToDo,
+
+    /// <summary>Ask the leader.</summary>
+    NotLeader,
+
+    /// <summary>The change before it is not committed yet, or no entry of this term is (Ongaro's correction of 2015).</summary>
+    ChangePending,
+
+    /// <summary>Only a learner that caught up in three rounds becomes a voter.</summary>
+    NotCaughtUp,
+
+    /// <summary>A majority of the voters that there would be was not heard from within an election timeout.</summary>
+    NoMajority,
+
+    /// <summary>A leader does not take its own vote away: transfer first.</summary>
+    LeaderItself,
+
+    /// <summary>There would be more than <see cref="Configuration.MostVoters"/>.</summary>
+    TooManyVoters,
+
+    /// <summary>Nobody here has that id.</summary>
+    NoSuchMember,
+}
+
+/// <summary>Rare things that an owner should hear of.</summary>
+public enum CoreEvent
+{
+    /// <summary>A peer has fewer entries than it once said were durable: its card lost them.</summary>
+    PeerLostEntries,
+
+    /// <summary>The leader's own store stalled; it hands over or steps down.</summary>
+    LeaderStoreStalled,
+
+    /// <summary>A majority was not heard from; the leader stepped down.</summary>
+    QuorumLost,
+
+    /// <summary>A message of an earlier start of its store came: an old card or a copy is running.</summary>
+    OldIncarnation,
+
+    /// <summary>What this store had acknowledged and lost was replaced by the leader's entries.</summary>
+    DamageHealed,
+}
+
+/// <summary>What a step asks of the host. One object is used again and again: it holds what the last step said, and nothing else.</summary>
+public sealed class Output
+{
+    private readonly List<Message> messages = [];
+    private readonly List<ReadReady> reads = [];
+    private readonly List<Entry> made = [];
+    private readonly List<(CoreEvent What, NodeId Node)> events = [];
+
+    /// <summary>Messages to send now, in this order. For <see cref="MessageKind.Append"/> the host adds the entries; if its journal has others at their place by then, it drops the message.</summary>
+    public IReadOnlyList<Message> Messages => messages;
+
+    /// <summary>Reads that may be served.</summary>
+    public IReadOnlyList<ReadReady> Reads => reads;
+
+    /// <summary>What an owner should hear of.</summary>
+    public IReadOnlyList<(CoreEvent What, NodeId Node)> Events => events;
+
+    /// <summary>The journal write to begin; null for none.</summary>
+    public JournalWrite? Write { get; internal set; }
+
+    /// <summary>Where the proposed entry went; null when it was refused, because this node does not lead or is handing over.</summary>
+    public LogPosition? Proposed { get; internal set; }
+
+    /// <summary>The answer to <see cref="Input.ChangeMember"/>.</summary>
+    public ChangeAnswer ChangeAnswer { get; internal set; }
+
+    /// <summary>Entries that the core made itself, a new leader's no-op or a configuration, whose payloads the host makes.</summary>
+    public IReadOnlyList<Entry> Made => made;
+
+    /// <summary>A manifest to fetch from a leader; null for none.</summary>
+    public (NodeId From, LogPosition Position)? Fetch { get; internal set; }
+
+    /// <summary>Entries behind this index were replaced or dropped; what the host holds of them is void. -1 for none.</summary>
+    public long DroppedAfter { get; internal set; } = -1;
+
+    /// <summary>Whether role, term or leader changed in the step.</summary>
+    public bool RoleChanged { get; internal set; }
+
+    internal void Send(in Message message) => messages.Add(message);
+
+    internal void Make(in Entry entry) => made.Add(entry);
+
+    internal void Serve(long number, long index) => reads.Add(new ReadReady(number, index));
+
+    internal void Tell(CoreEvent what, NodeId node) => events.Add((what, node));
+
+    internal void Clear()
+    {
+        messages.Clear();
+        reads.Clear();
+        made.Clear();
+        events.Clear();
+        Write = null;
+        Proposed = null;
+        ChangeAnswer = ChangeAnswer.None;
+        Fetch = null;
+        DroppedAfter = -1;
+        RoleChanged = false;
+    }
+}

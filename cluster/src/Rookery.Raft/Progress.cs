@@ -1,0 +1,166 @@
+namespace Rookery.Raft;
+
+/// <summary>How a leader replicates to one peer.</summary>
+internal enum ProgressState
+{
+    /// <summary>Looking for the place where the logs agree: one message without entries at a time.</summary>
+    Probe,
+
+    /// <summary>The place is known: entries go out ahead of their answers.</summary>
+    Replicate,
+
+    /// <summary>Its entries are gone here: it fetches a manifest.</summary>
+    Manifest,
+}
+
+/// <summary>What a leader knows of one peer.</summary>
+internal sealed class Progress(NodeId node, long next, long now)
+{
+    /// <summary>The most messages on the way to a peer.</summary>
+    public const int MostMessages = 64;
+
+    /// <summary>The most bytes on the way to a peer; one larger entry may go alone.</summary>
+    public const int MostBytes = 4 << 20;
+
+    /// <summary>Learners that caught up with all there was at the beginning of so many rounds in a row may become voters (thesis 4.2.1).</summary>
+    public const int RoundsToCatchUp = 3;
+
+    private readonly Queue<(long Last, long Bytes)> onTheWay = new();
+    private long bytesOnTheWay;
+    private long roundTarget = -1;
+    private long roundBegan;
+    private int quickRounds;
+
+    public NodeId Node { get; } = node;
+
+    public ProgressState State { get; private set; }
+
+    /// <summary>Entries through here are durable there.</summary>
+    public long Match { get; private set; }
+
+    /// <summary>The next entry to send.</summary>
+    public long Next { get; private set; } = next;
+
+    /// <summary>Its newest start that is known.</summary>
+    public long Incarnation { get; set; }
+
+    /// <summary>The start in which it confirmed <see cref="Match"/>.</summary>
+    public long MatchIncarnation { get; private set; }
+
+    /// <summary>Whether it is counted in the configuration in force.</summary>
+    public bool IsVoter { get; set; }
+
+    /// <summary>When it last answered.</summary>
+    public long LastContact { get; set; } = now;
+
+    /// <summary>The newest round of reads that it confirmed.</summary>
+    public long Sequence { get; set; }
+
+    /// <summary>The commit index it was told last.</summary>
+    public long CommitSent { get; set; }
+
+    /// <summary>Entries from here on wait for the commit of the one that takes its vote away: with it, it might have the longest log and be barred from office.</summary>
+    public long HoldBackFrom { get; set; } = long.MaxValue;
+
+    /// <summary>It has no part any more; it is told so, and then forgotten.</summary>
+    public bool IsRemoved { get; set; }
+
+    /// <summary>Since when nothing that was sent was confirmed.</summary>
+    public long WaitingSince { get; private set; } = now;
+
+    public StoreHealth Health { get; set; }
+
+    public RoundTrips RoundTrips { get; } = new();
+
+    public bool IsCaughtUp => quickRounds >= RoundsToCatchUp;
+
+    /// <summary>Whether another message may go out.</summary>
+    public bool HasRoom => State switch
+    {
+        ProgressState.Replicate => onTheWay.Count < MostMessages && bytesOnTheWay < MostBytes,
+        ProgressState.Probe => onTheWay.Count == 0,
+        _ => false,
+    };
+
+    public bool IsWaiting => onTheWay.Count > 0 || State == ProgressState.Manifest;
+
+    /// <summary>A message with entries through <paramref name="last"/> goes out.</summary>
+    public void Sent(long last, long bytes, long now)
+    {
+        if (onTheWay.Count == 0)
+        {
+            WaitingSince = now;
+        }
+
+        onTheWay.Enqueue((last, bytes));
+        bytesOnTheWay += bytes;
+        if (State == ProgressState.Replicate)
+        {
+            Next = last + 1;
+        }
+    }
+
+    /// <summary>It has entries through <paramref name="match"/>, durably.</summary>
+    /// <returns>Whether that is news.</returns>
+    public bool Acknowledged(long match, long now)
+    {
+        bool isNews = match > Match;
+        MatchIncarnation = match >= Match ? Incarnation : MatchIncarnation;
+        Match = Math.Max(Match, match);
+        if (State == ProgressState.Replicate)
+        {
+            while (onTheWay.TryPeek(out var first) && first.Last <= Match)
+            {
+                bytesOnTheWay -= onTheWay.Dequeue().Bytes;
+                WaitingSince = now;
+            }
+        }
+        else if (State == ProgressState.Probe)
+        {
+            Become(ProgressState.Replicate, Match + 1, now);
+        }
+
+        Next = Math.Max(Next, Match + 1);
+        return isNews;
+    }
+
+    /// <summary>Begins anew behind what is known to be there.</summary>
+    public void ProbeFrom(long next, long now) => Become(ProgressState.Probe, Math.Max(next, Match + 1), now);
+
+    /// <summary>It lost what it had acknowledged: nothing is known of it until it confirms again.</summary>
+    public void Lost(long next, long now)
+    {
+        Match = 0;
+        Become(ProgressState.Probe, next, now);
+    }
+
+    public void OfferManifest(long now) => Become(ProgressState.Manifest, Next, now);
+
+    /// <summary>Counts the rounds in which it caught up with all that the log had at their beginning.</summary>
+    public void CountRound(long lastIndex, long now, long electionTimeout)
+    {
+        if (roundTarget >= 0 && Match < roundTarget)
+        {
+            if (now - roundBegan > electionTimeout)
+            {
+                quickRounds = 0;
+            }
+
+            return;
+        }
+
+        if (roundTarget >= 0)
+        {
+            quickRounds = now - roundBegan <= electionTimeout ? quickRounds + 1 : 0;
+        }
+
+        (roundTarget, roundBegan) = (lastIndex, now);
+    }
+
+    private void Become(ProgressState state, long next, long now)
+    {
+        onTheWay.Clear();
+        bytesOnTheWay = 0;
+        (State, Next, WaitingSince) = (state, next, now);
+    }
+}

@@ -1,0 +1,379 @@
+namespace Rookery.Raft;
+
+/// <summary>The parts a member can play.</summary>
+public enum Role
+{
+    /// <summary>It takes entries from a leader, or waits for one.</summary>
+    Follower,
+
+    /// <summary>It asks who would vote for it.</summary>
+    PreCandidate,
+
+    /// <summary>It asks for votes in a new term.</summary>
+    Candidate,
+
+    /// <summary>It decides the order of entries.</summary>
+    Leader,
+}
+
+/// <summary>
+/// Raft as a state machine: inputs and a clock's readings in, messages and journal writes out. It does no input or output, starts no thread and waits for nothing.
+/// Sources: Ongaro and Ousterhout 2014 ("the paper"), Ongaro's thesis ("the thesis", by section).
+/// </summary>
+/// <remarks>Not safe for several threads at once.</remarks>
+public sealed partial class RaftCore
+{
+    private readonly CoreOptions options;
+    private readonly SafetyRules rules;
+    private readonly Random random;
+    private readonly EntryLog log;
+    private readonly Durability durability;
+    private readonly long incarnation;
+    private readonly List<Message> held = [];
+    private Output output = new();
+    private LogPosition votedBy;
+    private StoreHealth health;
+    private long now;
+    private long appliedThrough;
+    private bool hasTime;
+
+    /// <summary>A core that goes on where its store left off, as a follower.</summary>
+    public RaftCore(StartingPoint start, CoreOptions options)
+        : this(start, options, SafetyRules.Sound)
+    {
+    }
+
+    internal RaftCore(StartingPoint start, CoreOptions options, SafetyRules rules)
+    {
+        ConsensusException.Unless(!start.Self.IsNone, "a node has an id");
+        ConsensusException.Unless(start.CommitIndex >= start.Log.Base.Index && start.CommitIndex <= start.Log.LastIndex, "what the manifest holds is in the log, or before it");
+        ConsensusException.Unless(start.Vote.Term >= start.Log.Last.Term, "the vote record is as new as the log");
+        this.options = options;
+        this.rules = rules;
+        random = new Random(start.Seed);
+        (Self, incarnation, log) = (start.Self, start.Incarnation, start.Log);
+        (Term, VotedFor, CommitIndex) = (start.Vote.Term, start.Vote.VotedFor, start.CommitIndex);
+        durability = new Durability(log.LastIndex);
+        votedBy = start.VotedBy > log.Last ? start.VotedBy : default;
+        ElectionTimeoutMicroseconds = options.FirstElectionTimeoutMicroseconds;
+        wasUnclean = start.WasUnclean;
+
+        // An answer to a question of an earlier start must not answer one of this: a read would see the past.
+        readRequest = start.Incarnation << 32;
+        appliedThrough = CommitIndex;
+    }
+
+    /// <summary>This node.</summary>
+    public NodeId Self { get; }
+
+    /// <summary>What it is now.</summary>
+    public Role Role { get; private set; }
+
+    /// <summary>The current term.</summary>
+    public long Term { get; private set; }
+
+    /// <summary>Who has this node's vote in <see cref="Term"/>.</summary>
+    public NodeId VotedFor { get; private set; }
+
+    /// <summary>Who leads in <see cref="Term"/>, if that is known.</summary>
+    public NodeId Leader { get; private set; }
+
+    /// <summary>Entries through here are committed, as far as this node knows.</summary>
+    public long CommitIndex { get; private set; }
+
+    /// <summary>Entries through here may be applied: committed, and durable here.</summary>
+    public long ApplyThrough => Math.Min(CommitIndex, durability.DurableIndex);
+
+    /// <summary>The end of the log, durable or not.</summary>
+    public LogPosition Last => log.Last;
+
+    /// <summary>Entries through here are durable here.</summary>
+    public long DurableIndex => durability.DurableIndex;
+
+    /// <summary>Who belongs to the cluster.</summary>
+    public Configuration Configuration => log.Configuration;
+
+    /// <summary>Whether the last change of members is not committed yet.</summary>
+    public bool ChangeIsPending => log.ConfigurationIndex > CommitIndex;
+
+    /// <summary>The election timeout in force, one for the whole cluster.</summary>
+    public long ElectionTimeoutMicroseconds { get; private set; }
+
+    /// <summary>Whether this store lost entries that it may have acknowledged, and the leader has not replaced them yet: it neither campaigns nor votes for older logs.</summary>
+    public bool IsDamaged => votedBy != default;
+
+    /// <summary>Whether the journal failed: the node must stop.</summary>
+    public bool HasFailed { get; private set; }
+
+    /// <summary>The term of the entry at <paramref name="index"/>; 0 when the log does not have it singly.</summary>
+    public long TermAt(long index) => log.TermAt(index);
+
+    /// <summary>Takes one event in.</summary>
+    /// <param name="input">What happened.</param>
+    /// <param name="into">What to do about it; cleared first.</param>
+    /// <exception cref="ConsensusException">A rule was found broken, here or at a peer. The node must stop.</exception>
+    public void Step(in Input input, Output into)
+    {
+        output = into;
+        output.Clear();
+        if (HasFailed)
+        {
+            return;
+        }
+
+        var before = (Role, Term, Leader);
+        PassTime(input.NowMicroseconds);
+        Take(input);
+        output.Write = HasFailed ? null : durability.Next(new VoteRecord(Term, VotedFor), log.LastIndex);
+        output.RoleChanged = before != (Role, Term, Leader);
+        CheckRules(before.Term);
+    }
+
+    private void Take(in Input input)
+    {
+        switch (input.Kind)
+        {
+            case InputKind.Tick:
+                OnTick();
+                break;
+            case InputKind.Message:
+                OnMessage(input.Message, input.Entries.Span);
+                break;
+            case InputKind.JournalDurable:
+                OnJournalDurable(input.Number);
+                break;
+            case InputKind.JournalFailed:
+                Follow(Term, NodeId.None);
+                HasFailed = true;
+                break;
+            case InputKind.Released:
+                ConsensusException.Unless(input.Number <= ApplyThrough, "only what is applied is given back");
+                log.ReleaseThrough(input.Number);
+                break;
+            case InputKind.ManifestDurable:
+                manifest = input.Position;
+                break;
+            case InputKind.ManifestInstalled:
+                OnManifestInstalled(input.Position, input.Configuration!, input.Number);
+                break;
+            case InputKind.ManifestFailed:
+                fetching = default;
+                break;
+            case InputKind.Propose:
+                OnPropose(input.Entry);
+                break;
+            case InputKind.Read:
+                OnRead(input.Number);
+                break;
+            case InputKind.ChangeMember:
+                output.ChangeAnswer = OnChangeMember(input.Change, input.Node);
+                break;
+            case InputKind.Transfer:
+                OnTransfer(input.Node);
+                break;
+            case InputKind.PeerUnreachable:
+                OnPeerUnreachable(input.Node);
+                break;
+            case InputKind.Health:
+                OnHealth(input.Health);
+                break;
+            default:
+                throw new ConsensusException("an input has a kind");
+        }
+    }
+
+    private void OnMessage(in Message message, ReadOnlySpan<Entry> entries)
+    {
+        ConsensusException.Unless(message.To == Self, "a message comes to whom it is for");
+        switch (message.Kind)
+        {
+            case MessageKind.PreVote:
+                OnPreVote(message);
+                return;
+            case MessageKind.PreVoteReply:
+                OnPreVoteReply(message);
+                return;
+            case MessageKind.Vote:
+                OnVote(message);
+                return;
+            default:
+                break;
+        }
+
+        if (message.Term < Term)
+        {
+            RefuseOldTerm(message);
+            return;
+        }
+
+        bool fromLeader = message.Kind is MessageKind.Append or MessageKind.Heartbeat or MessageKind.Commit or MessageKind.ManifestOffer;
+        if (message.Term > Term || (fromLeader && Leader.IsNone))
+        {
+            Follow(message.Term, fromLeader ? message.From : NodeId.None);
+        }
+
+        if (fromLeader)
+        {
+            ConsensusException.Unless(Role == Role.Follower && Leader == message.From, "a term has one leader");
+            HearLeader();
+        }
+
+        switch (message.Kind)
+        {
+            case MessageKind.VoteReply:
+                OnVoteReply(message);
+                break;
+            case MessageKind.Append:
+                OnAppend(message, entries);
+                break;
+            case MessageKind.AppendReply:
+                OnAppendReply(message);
+                break;
+            case MessageKind.Heartbeat:
+                OnHeartbeat(message);
+                break;
+            case MessageKind.HeartbeatReply:
+                OnHeartbeatReply(message);
+                break;
+            case MessageKind.Commit:
+                CommitAsFollower(message.Commit);
+                break;
+            case MessageKind.Read:
+                OnRemoteRead(message);
+                break;
+            case MessageKind.ReadReply:
+                OnReadReply(message);
+                break;
+            case MessageKind.TimeoutNow:
+                OnTimeoutNow();
+                break;
+            case MessageKind.ManifestOffer:
+                OnManifestOffer(message);
+                break;
+            default:
+                throw new ConsensusException("a message has a kind");
+        }
+    }
+
+    /// <summary>A leader of an old term learns of the new one; other old messages are dropped.</summary>
+    private void RefuseOldTerm(in Message message)
+    {
+        if (message.Kind is MessageKind.Append or MessageKind.Heartbeat or MessageKind.ManifestOffer)
+        {
+            Send(Reply(message, MessageKind.HeartbeatReply) with { Refused = true });
+        }
+    }
+
+    /// <summary>A jump past the election timeout (a pause, a suspended machine) is lost contact: a leader must not go on as if nothing had been.</summary>
+    private void PassTime(long time)
+    {
+        ConsensusException.Unless(!hasTime || time >= now, "the clock never runs back");
+        bool jumped = hasTime && time - now > ElectionTimeoutMicroseconds;
+        now = time;
+        if (!hasTime)
+        {
+            hasTime = true;
+            Begin();
+        }
+        else if (jumped && Role == Role.Leader)
+        {
+            StepDown(CoreEvent.QuorumLost);
+        }
+    }
+
+    private void OnJournalDurable(long write)
+    {
+        durability.Completed(write);
+        CountGoodSync();
+        if (durability.VoteIsDurable)
+        {
+            SendHeld();
+            CountOwnVote();
+        }
+
+        HealDamage();
+        AcknowledgeAsFollower();
+        AdvanceCommit();
+        FinishTransfer();
+    }
+
+    /// <summary>Sends now, or when the vote record is durable that its term rests on.</summary>
+    private void Send(in Message message)
+    {
+        if (durability.VoteIsDurable || rules.MayLeaveBeforeVoteIsDurable(message.Kind))
+        {
+            output.Send(message);
+        }
+        else
+        {
+            held.Add(message);
+        }
+    }
+
+    private void SendHeld()
+    {
+        foreach (var message in held)
+        {
+            if (message.Term >= Term)
+            {
+                output.Send(message);
+            }
+        }
+
+        held.Clear();
+    }
+
+    private Message Make(MessageKind kind, NodeId to) => new() { Kind = kind, From = Self, To = to, Term = Term, Incarnation = incarnation };
+
+    private Message Reply(in Message to, MessageKind kind) => Make(kind, to.From) with { Sequence = to.Sequence, SentAtMicroseconds = to.SentAtMicroseconds };
+
+    /// <summary>Follows <paramref name="leader"/> in <paramref name="term"/>, or nobody yet.</summary>
+    private void Follow(long term, NodeId leader)
+    {
+        ConsensusException.Unless(term >= Term, "terms never fall");
+        if (term > Term)
+        {
+            (Term, VotedFor) = (term, NodeId.None);
+            durability.VoteChanged();
+        }
+
+        LeaveOffice();
+        (Role, Leader) = (Role.Follower, leader);
+        (verified, acknowledged, isAskedToAcknowledge) = (0, 0, false);
+        fetching = default;
+        votes.Clear();
+        DrawElectionDeadline();
+        WithdrawQuestion();
+        AskForReads();
+    }
+
+    /// <summary>What this store had acknowledged and lost is made good when the log is as new again as it was.</summary>
+    private void HealDamage()
+    {
+        var durable = new LogPosition(log.TermAt(durability.DurableIndex), durability.DurableIndex);
+        if (IsDamaged && durable >= votedBy)
+        {
+            votedBy = default;
+            output.Tell(CoreEvent.DamageHealed, Self);
+        }
+    }
+
+    /// <summary>Checked after each step, in the program too: a wrong value must stop the node before its disk or its peers believe it.</summary>
+    private void CheckRules(long termBefore)
+    {
+        ConsensusException.Unless(Term >= termBefore, "terms never fall");
+        ConsensusException.Unless(Term >= log.Last.Term, "no entry is of a later term than the node");
+        ConsensusException.Unless(CommitIndex <= log.LastIndex, "what is committed is in the log");
+        ConsensusException.Unless(durability.DurableIndex <= durability.WrittenIndex && durability.WrittenIndex <= log.LastIndex, "what is durable was written, and what was written is in the log");
+        ConsensusException.Unless(ApplyThrough >= appliedThrough, "what was applied stays committed and durable");
+        appliedThrough = ApplyThrough;
+        if (Role == Role.Leader)
+        {
+            ConsensusException.Unless(Leader == Self && durability.VoteIsDurable, "a leader's own vote is durable");
+            foreach (var peer in peers)
+            {
+                ConsensusException.Unless(peer.Match < peer.Next && peer.Match <= log.LastIndex, "a peer has what was sent to it");
+            }
+        }
+    }
+}

@@ -1,0 +1,241 @@
+namespace Rookery.Raft;
+
+/// <summary>A leader's replication: its log goes out beside its own sync (thesis 10.2.1), ahead of the answers, bounded for each peer.</summary>
+public sealed partial class RaftCore
+{
+    private LogPosition manifest;
+
+    private void OnPropose(in Entry entry)
+    {
+        if (Role != Role.Leader || !transferTo.IsNone)
+        {
+            return;
+        }
+
+        output.Proposed = AppendToLog(entry);
+        ReplicateToAll();
+    }
+
+    /// <summary>Appends an entry that the core makes itself.</summary>
+    private void AppendOwn(EntryType type, Configuration? configuration)
+    {
+        var position = AppendToLog(new Entry(0, 0, type, 0, configuration));
+        output.Make(new Entry(position.Index, position.Term, type, 0, configuration));
+        if (configuration is not null)
+        {
+            RefreshPeers();
+        }
+
+        ReplicateToAll();
+        AdvanceCommit();
+    }
+
+    private LogPosition AppendToLog(in Entry entry)
+    {
+        log.Append(entry with { Index = log.LastIndex + 1, Term = Term });
+        return log.Last;
+    }
+
+    private void ReplicateToAll()
+    {
+        foreach (var peer in peers)
+        {
+            Replicate(peer);
+        }
+    }
+
+    private void Replicate(Progress peer)
+    {
+        while (peer.HasRoom)
+        {
+            if (peer.Next <= log.Base.Index)
+            {
+                OfferManifest(peer);
+                return;
+            }
+
+            long through = Math.Min(log.LastIndex, CommitIndex >= peer.HoldBackFrom ? long.MaxValue : peer.HoldBackFrom - 1);
+            bool probes = peer.State == ProgressState.Probe;
+            if (!probes && peer.Next > through)
+            {
+                TellCommit(peer);
+                return;
+            }
+
+            long before = peer.Next - 1;
+            long last = probes ? before : log.LastThatFits(peer.Next, through, options.MostMessageBytes);
+            peer.CommitSent = Math.Max(peer.CommitSent, Math.Min(CommitIndex, last));
+            Send(Make(MessageKind.Append, peer.Node) with
+            {
+                Position = new LogPosition(log.TermAt(before), before),
+                LastIndex = last,
+                Commit = Math.Min(CommitIndex, last),
+            });
+            peer.Sent(last, log.BytesBetween(before + 1, last), now);
+        }
+    }
+
+    /// <summary>With no entries on the way a follower would learn of a commit only with the next heartbeat.</summary>
+    private void TellCommit(Progress peer)
+    {
+        long commit = Math.Min(CommitIndex, peer.Match);
+        if (commit > peer.CommitSent)
+        {
+            peer.CommitSent = commit;
+            Send(Make(MessageKind.Commit, peer.Node) with { Commit = commit });
+        }
+    }
+
+    private void OfferManifest(Progress peer)
+    {
+        if (manifest.Index < log.Base.Index)
+        {
+            return; // The manifest behind the released entries is always at least as new; until the host has said so, wait.
+        }
+
+        peer.OfferManifest(now);
+        Send(Make(MessageKind.ManifestOffer, peer.Node) with { Position = manifest });
+    }
+
+    private void OnAppendReply(in Message message)
+    {
+        if (Role != Role.Leader)
+        {
+            return;
+        }
+
+        if (Hear(message) is not { } peer)
+        {
+            return;
+        }
+
+        if (message.Refused)
+        {
+            LookBack(peer, message);
+        }
+        else if (message.Position.Index <= log.LastIndex)
+        {
+            // Only what was sent in this term is answered in it, so that the index alone names the entries.
+            TakeMatch(peer, message.Position.Index);
+        }
+        else
+        {
+            throw new ConsensusException("a follower verifies no more than the leader has");
+        }
+
+        Replicate(peer);
+    }
+
+    private void TakeMatch(Progress peer, long match)
+    {
+        if (peer.State == ProgressState.Manifest && match < log.Base.Index)
+        {
+            return;
+        }
+
+        if (peer.State == ProgressState.Manifest)
+        {
+            peer.ProbeFrom(match + 1, now);
+        }
+
+        if (peer.Acknowledged(match, now))
+        {
+            peer.CountRound(log.LastIndex, now, ElectionTimeoutMicroseconds);
+            AdvanceCommit();
+            FinishTransfer();
+        }
+    }
+
+    /// <summary>The logs differ before the entries sent: go back by the hint, a whole term at a time (paper 5.3).</summary>
+    private void LookBack(Progress peer, in Message message)
+    {
+        bool isOld = message.Position.Index <= peer.Match || peer.State switch
+        {
+            ProgressState.Probe => message.Position.Index != peer.Next - 1,
+            ProgressState.Replicate => false,
+            _ => true,
+        };
+
+        // A store that was started again since it acknowledged, and refuses what it had, lost it. From the same start such a refusal is a late one.
+        if (message.Position.Index <= peer.Match && message.Hint.Index < peer.Match && message.Incarnation > peer.MatchIncarnation)
+        {
+            output.Tell(CoreEvent.PeerLostEntries, peer.Node);
+            peer.Lost(CommonEnd(message) + 1, now);
+        }
+        else if (!isOld)
+        {
+            peer.ProbeFrom(Math.Min(message.Position.Index, CommonEnd(message) + 1), now);
+        }
+    }
+
+    /// <summary>Where the logs may agree at most. A hint below the base of this log is taken as it is, so that a manifest is offered.</summary>
+    private long CommonEnd(in Message message) => Math.Min(message.Hint.Index, log.LastAtMost(message.Hint.Index, message.Hint.Term).Index);
+
+    private void OnPeerUnreachable(NodeId node)
+    {
+        if (Role == Role.Leader && Find(node) is { State: not ProgressState.Manifest } peer)
+        {
+            peer.ProbeFrom(peer.Match + 1, now);
+        }
+    }
+
+    /// <summary>An answer that stays out for an election timeout was lost, or its question was.</summary>
+    private void RetryIfLost(Progress peer)
+    {
+        if (peer.IsWaiting && now - peer.WaitingSince > ElectionTimeoutMicroseconds)
+        {
+            peer.ProbeFrom(peer.State == ProgressState.Probe ? peer.Next : peer.Match + 1, now);
+            Replicate(peer);
+        }
+    }
+
+    /// <summary>Commits what a majority of the voters has durably, if it is of this term (paper 5.4.2).</summary>
+    private void AdvanceCommit()
+    {
+        if (Role != Role.Leader)
+        {
+            return;
+        }
+
+        long index = MajorityMatch();
+        if (index > CommitIndex && rules.MayCommitByCounting(log.TermAt(index), Term))
+        {
+            CommitIndex = index;
+            BeginReadRound();
+            ReplicateToAll();
+        }
+    }
+
+    /// <summary>The highest index that a majority of the voters has on stable storage.</summary>
+    private long MajorityMatch()
+    {
+        var voters = Configuration.Voters;
+        if (voters.IsEmpty)
+        {
+            return 0;
+        }
+
+        Span<long> matches = stackalloc long[Configuration.MostVoters];
+        for (int voter = 0; voter < voters.Length; voter++)
+        {
+            matches[voter] = voters[voter] == Self ? rules.OwnMatch(durability.DurableIndex, log.LastIndex) : Find(voters[voter])?.Match ?? 0;
+        }
+
+        matches = matches[..voters.Length];
+        matches.Sort();
+        return matches[^Configuration.Majority];
+    }
+
+    private Progress? Find(NodeId node)
+    {
+        foreach (var peer in peers)
+        {
+            if (peer.Node == node)
+            {
+                return peer;
+            }
+        }
+
+        return null;
+    }
+}

@@ -1,0 +1,79 @@
+namespace Rookery.Raft.Tests.Simulation;
+
+/// <summary>Sees everything, and holds the cluster to what raft.md §2 promises. Constant work for each event.</summary>
+internal sealed class ClusterOracle
+{
+    private readonly Dictionary<long, (long Term, long Payload, long StateHash)> committed = [];
+    private readonly Dictionary<long, NodeId> leaders = [];
+    private readonly Dictionary<(NodeId Voter, long Term), NodeId> votes = [];
+
+    /// <summary>The highest index whose write a client was told of.</summary>
+    public long Acknowledged { get; private set; }
+
+    public long Committed { get; private set; }
+
+    public int Writes { get; private set; }
+
+    public int Reads { get; private set; }
+
+    public int Elections => leaders.Count;
+
+    public void SeesLeader(NodeId node, long term)
+    {
+        if (leaders.TryAdd(term, node))
+        {
+            return;
+        }
+
+        Assert.True(leaders[term] == node, $"term {term} has two leaders: {leaders[term]} and {node}");
+    }
+
+    public void SeesVote(NodeId voter, long term, NodeId candidate)
+    {
+        if (!votes.TryAdd((voter, term), candidate))
+        {
+            Assert.True(votes[(voter, term)] == candidate, $"{voter} voted twice in term {term}: for {votes[(voter, term)]} and {candidate}");
+        }
+    }
+
+    public void SeesApplied(NodeId node, in StoredEntry entry, long stateHash)
+    {
+        var what = (entry.Entry.Term, entry.Payload, stateHash);
+        if (committed.TryAdd(entry.Entry.Index, what))
+        {
+            Committed = Math.Max(Committed, entry.Entry.Index);
+            return;
+        }
+
+        Assert.True(committed[entry.Entry.Index] == what, $"{node} applied {what} at {entry.Entry.Index}, another {committed[entry.Entry.Index]}");
+    }
+
+    /// <summary>A leader counts an entry as committed: a majority must have it on stable storage, or have lost it since and know that.</summary>
+    public static void SeesCommit(NodeId leader, LogPosition position, Configuration configuration, Func<NodeId, SimulatedStore> storeOf)
+    {
+        int holders = 0;
+        foreach (var voter in configuration.Voters)
+        {
+            holders += Holds(storeOf(voter), position) ? 1 : 0;
+        }
+
+        Assert.True(holders >= configuration.Majority, $"{leader} committed {position}, which {holders} of {configuration} have on disk");
+    }
+
+    public void AcknowledgesWrite(long index)
+    {
+        Acknowledged = Math.Max(Acknowledged, index);
+        Writes++;
+    }
+
+    public void ServesRead(NodeId node, long index, long acknowledgedBefore)
+    {
+        Reads++;
+        Assert.True(index >= acknowledgedBefore, $"a read at {node} sees {index}; {acknowledgedBefore} had been acknowledged before it began");
+    }
+
+    private static bool Holds(SimulatedStore store, LogPosition position) =>
+        store.Base.Position.Index >= position.Index
+        || (store.At(position.Index) is { } held && held.Entry.Term == position.Term)
+        || store.VotedBy >= position;
+}

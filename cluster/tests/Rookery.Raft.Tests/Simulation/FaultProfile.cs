@@ -1,0 +1,64 @@
+namespace Rookery.Raft.Tests.Simulation;
+
+/// <summary>What goes wrong in a run, and how often. A seed draws one, because mistakes hide behind each other's noise when everything fails at once.</summary>
+internal sealed record FaultProfile(string Name)
+{
+    /// <summary>Share of messages lost, and sent twice.</summary>
+    public double Loss { get; init; }
+
+    public double Duplication { get; init; }
+
+    /// <summary>Share of messages that overtake others on their connection.</summary>
+    public double Overtaking { get; init; }
+
+    /// <summary>The longest delay of a message in microseconds; most take a tenth of it.</summary>
+    public long LongestDelay { get; init; } = 20_000;
+
+    /// <summary>The longest sync in microseconds.</summary>
+    public long LongestSync { get; init; } = 30_000;
+
+    /// <summary>Faults in ten seconds of the whole cluster.</summary>
+    public double Crashes { get; init; }
+
+    /// <summary>Chance of a crash just after the outputs of a step that sent or wrote something.</summary>
+    public double AimedCrash { get; init; }
+
+    /// <summary>Crashes of whoever leads, in ten seconds.</summary>
+    public double LeaderCrashes { get; init; }
+
+    /// <summary>For how long an uncleanly stopped node is cautious, in microseconds.</summary>
+    public long Caution { get; init; } = 20_000_000;
+
+    /// <summary>Chance of a crash just after a step that asked for a vote or gave one; the node is back within a tenth of a second, and may be asked again in the same term.</summary>
+    public double CrashAtVote { get; init; }
+
+    public double Partitions { get; init; }
+
+    public double Pauses { get; init; }
+
+    public double Stalls { get; init; }
+
+    public double MemberChanges { get; init; }
+
+    public double Transfers { get; init; }
+
+    public double Manifests { get; init; } = 2;
+
+    /// <summary>Chance that a restart finds the end of its journal damaged.</summary>
+    public double Rot { get; init; }
+
+    public static FaultProfile[] All { get; } =
+    [
+        new("calm") { Manifests = 4 },
+        new("lossy") { Loss = 0.1, Duplication = 0.1, Overtaking = 0.1, LongestDelay = 400_000, Partitions = 1 },
+        new("crashes") { Crashes = 4, Loss = 0.02, Partitions = 0.5 },
+        new("aimed crashes") { AimedCrash = 0.004, Loss = 0.02, LongestSync = 200_000, Partitions = 1, Transfers = 0.5 },
+        new("elections") { CrashAtVote = 0.3, LeaderCrashes = 8, Caution = 0, LongestDelay = 400_000, LongestSync = 400_000 },
+        new("slow disks") { LongestSync = 900_000, Stalls = 1, Crashes = 1, Transfers = 1 },
+        new("partitions") { Partitions = 4, Crashes = 1, LongestDelay = 100_000, Manifests = 6 },
+        new("churn") { MemberChanges = 10, Crashes = 1, Partitions = 1, Loss = 0.05, Transfers = 1 },
+        new("pauses") { Pauses = 3, Transfers = 1, Duplication = 0.05 },
+        new("rot") { Crashes = 2, Rot = 0.3, Partitions = 1, Manifests = 6 },
+        new("storm") { Loss = 0.1, Duplication = 0.05, Overtaking = 0.02, LongestDelay = 300_000, LongestSync = 300_000, Crashes = 3, AimedCrash = 0.001, Partitions = 2, Pauses = 1, Stalls = 0.5, MemberChanges = 4, Transfers = 1, Rot = 0.1 },
+    ];
+}

@@ -1,0 +1,145 @@
+namespace Rookery.Raft.Tests.Simulation;
+
+/// <summary>An entry with what stands for its payload.</summary>
+internal readonly record struct StoredEntry(Entry Entry, long Payload);
+
+/// <summary>What the manifest of a store holds.</summary>
+internal sealed record StoredManifest(LogPosition Position, Configuration Configuration, long ConfigurationIndex, long StateHash);
+
+/// <summary>A node's disk: what survives its process. A journal write that is under way when the power goes leaves all, nothing or a beginning of itself.</summary>
+internal sealed class SimulatedStore(Configuration configuration)
+{
+    private readonly List<StoredEntry> entries = [];
+    private (JournalWrite Write, StoredEntry[] Entries)? outstanding;
+
+    public VoteRecord Vote { get; private set; }
+
+    public long Incarnation { get; private set; }
+
+    public StoredManifest Manifest { get; private set; } = new(default, configuration, 0, 0);
+
+    public StoredManifest Base { get; private set; } = new(default, configuration, 0, 0);
+
+    public LogPosition VotedBy { get; private set; }
+
+    public bool WasUnclean { get; private set; }
+
+    public bool IsWriting => outstanding is not null;
+
+    public LogPosition Last => entries.Count == 0 ? Base.Position : PositionOf(entries[^1]);
+
+    public IReadOnlyList<StoredEntry> Entries => entries;
+
+    /// <summary>Whether the others make a majority without this store: of two voters neither may lose anything.</summary>
+    public bool BearsLoss => entries.Select(entry => entry.Entry.Configuration).OfType<Configuration>().Append(Base.Configuration).All(configuration => configuration.Voters.Length > 2);
+
+    public StoredEntry? At(long index) => index > Base.Position.Index && index <= Last.Index ? entries[(int)(index - Base.Position.Index - 1)] : null;
+
+    public void Begin(in JournalWrite write, StoredEntry[] written)
+    {
+        Assert.Null(outstanding);
+        outstanding = (write, written);
+    }
+
+    /// <summary>The write that was under way is durable.</summary>
+    public long Complete()
+    {
+        var (write, written) = outstanding!.Value;
+        outstanding = null;
+        Persist(write, written, written.Length, withVote: true, withCut: true);
+        return write.Number;
+    }
+
+    /// <summary>The process is gone. Of the write under way, an arbitrary beginning is on the disk.</summary>
+    public void Crash(Random random)
+    {
+        WasUnclean = true;
+        if (outstanding is { } torn)
+        {
+            outstanding = null;
+            int kept = random.Next(3) switch { 0 => 0, 1 => torn.Entries.Length, _ => random.Next(torn.Entries.Length + 1) };
+            bool withVote = kept > 0 || random.Next(2) == 0;
+            Persist(torn.Write, torn.Entries, kept, withVote, withCut: kept > 0 || (withVote && random.Next(2) == 0));
+        }
+    }
+
+    /// <summary>The last entries can no longer be read, but the store knows how far it had acknowledged.</summary>
+    public void Rot(Random random)
+    {
+        long lowest = Manifest.Position.Index;
+        if (Last.Index > lowest)
+        {
+            VotedBy = VotedBy > Last ? VotedBy : Last;
+            long keep = random.NextInt64(lowest, Last.Index);
+            entries.RemoveRange((int)(keep - Base.Position.Index), (int)(Last.Index - keep));
+        }
+    }
+
+    public StartingPoint Start(NodeId self, int seed)
+    {
+        Incarnation++;
+        var log = new EntryLog(Base.Position, Base.Configuration, Base.ConfigurationIndex);
+        foreach (var entry in entries)
+        {
+            log.Append(entry.Entry);
+        }
+
+        return new StartingPoint
+        {
+            Self = self,
+            Incarnation = Incarnation,
+            Vote = Vote,
+            Log = log,
+            CommitIndex = Manifest.Position.Index,
+            VotedBy = VotedBy,
+            WasUnclean = WasUnclean,
+            Seed = seed,
+        };
+    }
+
+    public void Flush(StoredManifest manifest) => Manifest = manifest;
+
+    /// <summary>Gives the journal's entries back through <paramref name="index"/>.</summary>
+    public void Release(long index, StoredManifest at)
+    {
+        entries.RemoveRange(0, (int)(index - Base.Position.Index));
+        Base = at;
+    }
+
+    /// <summary>A fetched manifest and the journal's base change in one step. A tail that agrees stays.</summary>
+    public void Install(StoredManifest manifest, bool keepTail)
+    {
+        Assert.Null(outstanding);
+        Manifest = manifest;
+        if (!keepTail)
+        {
+            entries.Clear();
+            Base = manifest;
+        }
+    }
+
+    public void Healed() => VotedBy = default;
+
+    private static LogPosition PositionOf(in StoredEntry entry) => new(entry.Entry.Term, entry.Entry.Index);
+
+    private void Persist(in JournalWrite write, StoredEntry[] written, int count, bool withVote, bool withCut)
+    {
+        if (write.Vote is { } vote && withVote)
+        {
+            Assert.True(vote.Term >= Vote.Term, "terms on disk never fall");
+            Vote = vote;
+        }
+
+        if (write.CutAfter >= 0 && withCut)
+        {
+            long kept = Math.Max(write.CutAfter - Base.Position.Index, 0);
+            entries.RemoveRange((int)kept, entries.Count - (int)kept);
+        }
+
+        for (int place = 0; place < count; place++)
+        {
+            Assert.True(written[place].Entry.Index == Last.Index + 1, "the journal has no gaps");
+            entries.Add(written[place]);
+        }
+    }
+}
