@@ -18,8 +18,8 @@ internal sealed record ModelDatabase(uint Number, string Name, string HistoryId)
 
     public ImmutableSortedDictionary<string, long> Identities { get; init; } = ImmutableSortedDictionary.Create<string, long>(StringComparer.Ordinal);
 
-    /// <summary>Idempotency keys, and what the command with each was answered.</summary>
-    public ImmutableDictionary<ulong, string> Keys { get; init; } = ImmutableDictionary<ulong, string>.Empty;
+    /// <summary>Idempotency keys, the command with each, and what it was answered.</summary>
+    public ImmutableDictionary<ulong, (byte[] Command, string Answer)> Keys { get; init; } = ImmutableDictionary<ulong, (byte[] Command, string Answer)>.Empty;
 
     /// <summary>Etags up to here have no tombstones any more.</summary>
     public long Horizon { get; init; }

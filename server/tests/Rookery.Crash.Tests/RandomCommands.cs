@@ -1,3 +1,4 @@
+using System.Buffers;
 using System.Globalization;
 using System.Text;
 using Rookery.Documents;
@@ -232,27 +233,37 @@ internal sealed class RandomCommands(int seed, SimulatedTimeProvider time, Model
             $"Numbered 0 {now}-{now} ");
     }
 
-    /// <summary>A batch under a new key, or another one under a key that was used: then the first one's answer comes back.</summary>
+    /// <summary>A batch under a new key, the same one again, whose answer comes back, or another one under a key that was used, which is refused.</summary>
     private Step WithKey(ModelDatabase database)
     {
         if (_random.Next(2) == 0 && _keys > 0 && database.Keys.Count > 0)
         {
             ulong used = (ulong)_random.Next(1, _keys + 1);
-            if (database.Keys.TryGetValue(used, out string? answer))
+            if (database.Keys.TryGetValue(used, out var first))
             {
-                var again = Batch(database, new IdempotencyKey(used, 7));
-                return Ended(again.Command, database, again.After.LastEtag, answer);
+                var other = Batch(database, new IdempotencyKey(used, 7));
+                if (_random.Next(2) == 0)
+                {
+                    bool isSame = other.Command.Written.Span.SequenceEqual(first.Command);
+                    return Ended(other.Command, database, other.After.LastEtag, isSame ? first.Answer : "IdempotencyKeyReused   at -1");
+                }
+
+                other.Command.Dispose();
+                var again = CommandBuffer.Rent();
+                again.Write(first.Command);
+                return Ended(again, database, Model.LastEtag + new CommandReader(first.Command).OperationCount, first.Answer);
             }
         }
 
         ulong fresh = (ulong)++_keys;
         var step = Batch(database, new IdempotencyKey(fresh, 7));
+        byte[] command = step.Command.Written.ToArray();
         var after = step.After.Databases[database.Number];
         return step.Answer.StartsWith("ConcurrencyConflict", StringComparison.Ordinal)
             ? step
             : step with
             {
-                After = step.After with { Databases = step.After.Databases.SetItem(database.Number, after with { Keys = after.Keys.Add(fresh, step.Answer) }) },
+                After = step.After with { Databases = step.After.Databases.SetItem(database.Number, after with { Keys = after.Keys.Add(fresh, (command, step.Answer)) }) },
             };
     }
 
