@@ -14,7 +14,7 @@ public sealed class ConsensusTests : IDisposable
     public ConsensusTests()
     {
         _node = SteppedNode.Open(_disk, _time);
-        var created = _node.Propose(CommandEncoder.CreateDatabase("db"u8, "0123456789012345678901"u8));
+        var created = _node.Propose(CommandEncoder.CreateDatabase("db", "0123456789012345678901"));
         _node.Commit();
         Assert.Null(created.Result.Rejection);
     }

@@ -1,4 +1,3 @@
-using System.Text;
 using Rookery.Disk;
 using Rookery.Documents;
 using Rookery.Documents.Commands;
@@ -45,7 +44,7 @@ public sealed class NodeOpeningTests
         Open(disk, SteppedNode.Directory, "/data/journal").Dispose();
         using var node = Open(disk, SteppedNode.Directory, "/data/elsewhere");
         Assert.Contains("there is no journal in /data/elsewhere", node.Diagnosis, StringComparison.Ordinal);
-        var refused = await node.Consensus.ProposeAsync(CommandEncoder.CreateDatabase("db"u8, "0123456789012345678901"u8), CancellationToken.None);
+        var refused = await node.Consensus.ProposeAsync(CommandEncoder.CreateDatabase("db", "0123456789012345678901"), CancellationToken.None);
         Assert.Equal((RejectionKind.Diagnosis, node.Diagnosis), (refused.Rejection!.Kind, refused.Rejection.Message));
         Assert.False(await node.Consensus.ReadBarrierAsync(CancellationToken.None));
         Assert.Empty(node.Databases.All);
@@ -82,7 +81,7 @@ public sealed class NodeOpeningTests
         using (var node = Open(disk, SteppedNode.Directory, null))
         {
             creations = [.. Enumerable.Range(0, 50).Select(i => node.Consensus.ProposeAsync(
-                CommandEncoder.CreateDatabase(Encoding.UTF8.GetBytes($"db{i}"), "0123456789012345678901"u8), CancellationToken.None).AsTask())];
+                CommandEncoder.CreateDatabase($"db{i}", "0123456789012345678901"), CancellationToken.None).AsTask())];
             Assert.All(await Task.WhenAll(creations), outcome => Assert.Null(outcome.Rejection));
             node.StopCleanly();
         }

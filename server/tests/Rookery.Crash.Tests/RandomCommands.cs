@@ -73,7 +73,7 @@ internal sealed class RandomCommands(int seed, SimulatedTimeProvider time, Model
         string name = Names[_random.Next(Names.Length)];
         string history = Convert.ToBase64String(Bytes(17))[..HistoryId.Length];
         long etag = Model.LastEtag + 1;
-        var command = CommandEncoder.CreateDatabase(Encoding.UTF8.GetBytes(name), Encoding.ASCII.GetBytes(history));
+        var command = CommandEncoder.CreateDatabase(name, history);
         if (Model.Find(name) is not null)
         {
             return new Step(command, Model with { LastEtag = etag }, "DatabaseExists   at -1");

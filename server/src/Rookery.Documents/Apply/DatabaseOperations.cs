@@ -9,20 +9,15 @@ internal sealed class DatabaseOperations(NodeState node)
     public Rejection? Create(in FrameScope frame, in CreateDatabaseCommand command, long etag, out OperationResult result)
     {
         string name = Encoding.UTF8.GetString(command.Name);
-        if (node.TryFind(name, out var there))
+        string lowerName = Encoding.UTF8.GetString(command.LowerName);
+        if (node.TryFind(lowerName, out var there))
         {
             result = default;
             return new Rejection(RejectionKind.DatabaseExists, $"A database named {there.Database.Name} exists.") { Database = there.Database.Name };
         }
 
-        if (DatabaseName.Problem(name) is { } problem)
-        {
-            result = default;
-            return new Rejection(RejectionKind.Invalid, problem) { Database = name };
-        }
-
         Span<byte> key = stackalloc byte[Key.MaxBytes];
-        var record = new DatabaseRecord(node.NextDatabaseNumber(), name, Encoding.ASCII.GetString(command.HistoryId), frame.LogTicks);
+        var record = new DatabaseRecord(node.NextDatabaseNumber(), name, lowerName, Encoding.ASCII.GetString(command.HistoryId), frame.LogTicks);
         frame.Batch.Put(Key.Number(key, 0, Table.Databases, record.Number), etag, record.Encode());
         node.Add(record);
         result = new OperationResult { Status = OperationStatus.Configured, Etag = etag, LastModifiedTicks = frame.LogTicks, Id = name };
@@ -38,12 +33,11 @@ internal sealed class DatabaseOperations(NodeState node)
         return new OperationResult { Status = OperationStatus.Configured, Etag = context.Etag, LastModifiedTicks = context.LogTicks, Id = record.Name };
     }
 
-    public OperationResult Delete(in FrameScope frame, ReadOnlySpan<byte> nameBytes, long etag)
+    public OperationResult Delete(in FrameScope frame, ReadOnlySpan<byte> lowerName, long etag)
     {
-        string name = Encoding.UTF8.GetString(nameBytes);
-        if (!node.TryFind(name, out var database))
+        if (!node.TryFind(Encoding.UTF8.GetString(lowerName), out var database))
         {
-            return new OperationResult { Id = name };
+            return default;
         }
 
         Span<byte> from = stackalloc byte[Key.MaxBytes];

@@ -59,21 +59,17 @@ internal sealed class DocumentOperations : IDisposable
     }
 
     /// <summary>Stores content that apply made itself, under a literal id.</summary>
-    public OperationResult PutContent(ApplyContext context, ReadOnlySpan<byte> id, in Document previous, ReadOnlySpan<byte> content, ReadOnlySpan<byte> collection)
+    public OperationResult PutContent(ApplyContext context, ReadOnlySpan<byte> id, ReadOnlySpan<byte> lowerId, in Document previous, ReadOnlySpan<byte> content, ReadOnlySpan<byte> collection)
     {
-        SetId(id);
+        id.CopyTo(_written);
+        _writtenLength = id.Length;
+        lowerId.CopyTo(_lower);
+        _lowerLength = lowerId.Length;
         return Store(context, previous, content, collection, expiresAtTicks: 0, OperationStatus.Stored);
     }
 
     /// <inheritdoc/>
     public void Dispose() => _patches.Dispose();
-
-    private void SetId(ReadOnlySpan<byte> id)
-    {
-        id.CopyTo(_written);
-        _writtenLength = id.Length;
-        _lowerLength = DocumentId.ToLower(id, _lower);
-    }
 
     private void Resolve(ApplyContext context, in CommandId id)
     {

@@ -32,8 +32,8 @@ internal sealed class HiloOperations(DocumentOperations documents)
     /// <returns>Why there is none, or null. Numbers that a client could not tell apart, or that began again from below, would give one id to two documents.</returns>
     public Rejection? Next(ApplyContext context, in HiloNextCommand command, out OperationResult result)
     {
-        var id = IdOf(command.Tag);
-        using var previous = Find(context, id);
+        var id = IdOf(command.Tag, command.LowerTag, out var lower);
+        using var previous = context.FindDocument(lower);
         long max = Math.Max(previous.Exists ? MaxOf(previous.View) : 0, command.LastMax);
         long size = RangeSize(command.LastBatchSize, context.LogTicks - command.LastRangeAtTicks);
         if (max > LargestNumber - size)
@@ -48,17 +48,17 @@ internal sealed class HiloOperations(DocumentOperations documents)
             };
         }
 
-        result = Store(context, id, previous, max + size) with { Status = OperationStatus.Numbered, Low = max + 1, High = max + size };
+        result = Store(context, id, lower, previous, max + size) with { Status = OperationStatus.Numbered, Low = max + 1, High = max + size };
         return null;
     }
 
     /// <summary>Takes the unused end of a range back, when no other range was given out since.</summary>
     public OperationResult Return(ApplyContext context, in HiloReturnCommand command)
     {
-        var id = IdOf(command.Tag);
-        using var previous = Find(context, id);
+        var id = IdOf(command.Tag, command.LowerTag, out var lower);
+        using var previous = context.FindDocument(lower);
         return previous.Exists && MaxOf(previous.View) == command.End && command.Last <= command.End
-            ? Store(context, id, previous, command.Last) with { Status = OperationStatus.Numbered, High = command.Last }
+            ? Store(context, id, lower, previous, command.Last) with { Status = OperationStatus.Numbered, High = command.Last }
             : default;
     }
 
@@ -73,23 +73,28 @@ internal sealed class HiloOperations(DocumentOperations documents)
         return Math.Clamp(size, SmallestRange, LargestRange);
     }
 
-    private ReadOnlySpan<byte> IdOf(ReadOnlySpan<byte> tag)
+    private ReadOnlySpan<byte> IdOf(ReadOnlySpan<byte> tag, ReadOnlySpan<byte> lowerTag, out ReadOnlySpan<byte> lower)
     {
         IdPrefix.CopyTo(_id);
         tag.CopyTo(_id.AsSpan(IdPrefix.Length));
+        Ascii.ToLower(_id.AsSpan(0, IdPrefix.Length + tag.Length), _lower, out int lowerLength);
+        if (!lowerTag.IsEmpty)
+        {
+            lowerTag.CopyTo(_lower.AsSpan(IdPrefix.Length));
+            lowerLength = IdPrefix.Length + lowerTag.Length;
+        }
+
+        lower = _lower.AsSpan(0, lowerLength);
         return _id.AsSpan(0, IdPrefix.Length + tag.Length);
     }
 
-    private Document Find(ApplyContext context, ReadOnlySpan<byte> id) =>
-        context.FindDocument(_lower.AsSpan(0, DocumentId.ToLower(id, _lower)));
-
-    private OperationResult Store(ApplyContext context, ReadOnlySpan<byte> id, in Document previous, long max)
+    private OperationResult Store(ApplyContext context, ReadOnlySpan<byte> id, ReadOnlySpan<byte> lower, in Document previous, long max)
     {
         "\"Max\":"u8.CopyTo(_body);
         Utf8Formatter.TryFormat(max, _body.AsSpan(6), out int digits);
         int length = StoredDocument.WriteContent(
             _content, new ParsedDocument { Collection = Collection, BodyHead = _body.AsSpan(0, 6 + digits) });
-        return documents.PutContent(context, id, previous, _content.AsSpan(0, length), Collection);
+        return documents.PutContent(context, id, lower, previous, _content.AsSpan(0, length), Collection);
     }
 
     /// <summary>The document's Max; 0 when a user has made it something else than a whole number.</summary>

@@ -7,7 +7,7 @@ namespace Rookery.Documents.Apply;
 internal sealed class NodeState
 {
     private readonly Dictionary<uint, DatabaseState> _byNumber = [];
-    private readonly Dictionary<string, DatabaseState> _byName = new(DatabaseName.Comparer);
+    private readonly Dictionary<string, DatabaseState> _byName = new(StringComparer.Ordinal);
     private readonly List<Database> _gone = [];
     private readonly StorageEngine _storage;
     private readonly DatabaseCatalog _catalog;
@@ -43,7 +43,7 @@ internal sealed class NodeState
         {
             var loaded = DatabaseState.Load(_byNumber[number].Database, snapshot);
             _byNumber[number] = loaded;
-            _byName[loaded.Database.Name] = loaded;
+            _byName[loaded.Database.Record.LowerName] = loaded;
         }
 
         _changes.Clear();
@@ -53,7 +53,7 @@ internal sealed class NodeState
     /// <summary>The log time of the last frame applied.</summary>
     public long LastLogTicks { get; set; }
 
-    public bool TryFind(string name, [NotNullWhen(true)] out DatabaseState? database) => _byName.TryGetValue(name, out database);
+    public bool TryFind(string lowerName, [NotNullWhen(true)] out DatabaseState? database) => _byName.TryGetValue(lowerName, out database);
 
     public bool TryFind(uint number, [NotNullWhen(true)] out DatabaseState? database) => _byNumber.TryGetValue(number, out database);
 
@@ -63,14 +63,14 @@ internal sealed class NodeState
     {
         var state = new DatabaseState(new Database(record, _storage));
         _byNumber.Add(record.Number, state);
-        _byName.Add(record.Name, state);
+        _byName.Add(record.LowerName, state);
         _changes.Add(new DatabaseChange(record.Name, Created: true));
     }
 
     public void Remove(DatabaseState database)
     {
         _byNumber.Remove(database.Number);
-        _byName.Remove(database.Database.Name);
+        _byName.Remove(database.Database.Record.LowerName);
         _gone.Add(database.Database);
         _changes.Add(new DatabaseChange(database.Database.Name, Created: false));
     }

@@ -54,7 +54,7 @@ public sealed class Restoration(IDisk disk, NodeOptions options, MemoryBudget me
 
     private void CheckRequest(BackupManifest backup, string from, string? onlyDatabase)
     {
-        if (onlyDatabase is not null && !backup.Databases.Contains(onlyDatabase, DatabaseName.Comparer))
+        if (onlyDatabase is not null && !backup.Databases.Any(name => DatabaseName.AreEqual(name, onlyDatabase)))
         {
             throw new BackupException($"There is no database \"{onlyDatabase}\" in {from}; there are: {string.Join(", ", backup.Databases)}.");
         }
@@ -161,7 +161,7 @@ public sealed class Restoration(IDisk disk, NodeOptions options, MemoryBudget me
     private List<(string Name, long Documents)> BeginNewHistory(string? onlyDatabase)
     {
         using var core = NodeCore.Open(options with { IsRestoring = true }, disk, memory, io, time, answersInline: true);
-        string[] others = onlyDatabase is null ? [] : [.. core.Databases.All.Select(database => database.Name).Where(name => !DatabaseName.Comparer.Equals(name, onlyDatabase))];
+        string[] others = onlyDatabase is null ? [] : [.. core.Databases.All.Select(database => database.Name).Where(name => !DatabaseName.AreEqual(name, onlyDatabase))];
         if (others.Length > 0)
         {
             Commit(core, CommandEncoder.DeleteDatabases(others));

@@ -6,6 +6,9 @@ public readonly ref struct HiloNextCommand
     /// <summary>The collection's tag.</summary>
     public ReadOnlySpan<byte> Tag { get; init; }
 
+    /// <summary>The tag lower-cased by the proposer; empty when it is ASCII.</summary>
+    public ReadOnlySpan<byte> LowerTag { get; init; }
+
     /// <summary>Size of the client's last range, 0 for the first.</summary>
     public long LastBatchSize { get; init; }
 
@@ -24,6 +27,9 @@ public readonly ref struct HiloReturnCommand
 {
     /// <summary>The collection's tag.</summary>
     public ReadOnlySpan<byte> Tag { get; init; }
+
+    /// <summary>The tag lower-cased by the proposer; empty when it is ASCII.</summary>
+    public ReadOnlySpan<byte> LowerTag { get; init; }
 
     /// <summary>The last id it used.</summary>
     public long Last { get; init; }
@@ -50,6 +56,9 @@ public readonly ref struct CreateDatabaseCommand
 {
     /// <summary>Its name.</summary>
     public ReadOnlySpan<byte> Name { get; init; }
+
+    /// <summary>The name lower-cased by the proposer.</summary>
+    public ReadOnlySpan<byte> LowerName { get; init; }
 
     /// <summary>The history id of its first life.</summary>
     public ReadOnlySpan<byte> HistoryId { get; init; }

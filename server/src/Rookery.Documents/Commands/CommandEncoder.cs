@@ -2,6 +2,8 @@ using System.Buffers.Binary;
 using System.Buffers.Text;
 using System.Security.Cryptography;
 using System.Text;
+using Rookery.Disk;
+using Rookery.Documents.Ids;
 using Rookery.Documents.Json;
 
 namespace Rookery.Documents.Commands;
@@ -51,7 +53,7 @@ public static class CommandEncoder
         WriteInt64(buffer, lastMax);
         buffer.GetSpan(1)[0] = separator;
         buffer.Advance(1);
-        WriteBytes(buffer, tag);
+        WriteTag(buffer, tag);
         return Sealed(buffer);
     }
 
@@ -61,7 +63,7 @@ public static class CommandEncoder
         CommandBuffer buffer = Begin(CommandKind.HiloReturn, database, key);
         WriteInt64(buffer, last);
         WriteInt64(buffer, end);
-        WriteBytes(buffer, tag);
+        WriteTag(buffer, tag);
         return Sealed(buffer);
     }
 
@@ -93,13 +95,15 @@ public static class CommandEncoder
     }
 
     /// <summary>Makes a database. Its number is given in apply.</summary>
-    /// <param name="name">The name, UTF-8.</param>
+    /// <param name="name">A name without a <see cref="DatabaseName.Problem"/>.</param>
     /// <param name="historyId">22 characters made at random by <see cref="HistoryId.Create"/>.</param>
-    public static CommandBuffer CreateDatabase(ReadOnlySpan<byte> name, ReadOnlySpan<byte> historyId)
+    public static CommandBuffer CreateDatabase(string name, string historyId)
     {
+        Invariant.Holds(DatabaseName.Problem(name) is null, "names are checked before they are encoded");
         CommandBuffer buffer = Begin(CommandKind.CreateDatabase, 0, default);
-        WriteBytes(buffer, name);
-        WriteBytes(buffer, historyId);
+        WriteBytes(buffer, Encoding.UTF8.GetBytes(name));
+        WriteBytes(buffer, Encoding.ASCII.GetBytes(historyId));
+        WriteBytes(buffer, Encoding.UTF8.GetBytes(DatabaseName.ToLower(name)));
         return buffer;
     }
 
@@ -110,7 +114,7 @@ public static class CommandEncoder
         CommandFormat.WriteHeader(buffer, CommandKind.DeleteDatabases, 0, names.Count, default);
         foreach (string name in names)
         {
-            WriteBytes(buffer, Encoding.UTF8.GetBytes(name));
+            WriteBytes(buffer, Encoding.UTF8.GetBytes(DatabaseName.ToLower(name)));
         }
 
         return buffer;
@@ -153,6 +157,14 @@ public static class CommandEncoder
     {
         RequestHash.Seal(buffer);
         return buffer;
+    }
+
+    // As with ids: what is not ASCII is lower-cased here, because nodes may know other versions of Unicode.
+    private static void WriteTag(CommandBuffer buffer, ReadOnlySpan<byte> tag)
+    {
+        Span<byte> lower = stackalloc byte[2 * DocumentId.MaxBytes];
+        WriteBytes(buffer, tag);
+        WriteBytes(buffer, Ascii.IsValid(tag) ? [] : lower[..DocumentId.ToLower(tag, lower)]);
     }
 
     private static void WriteInt64(CommandBuffer buffer, long value)

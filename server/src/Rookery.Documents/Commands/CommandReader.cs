@@ -104,7 +104,7 @@ public ref struct CommandReader
         return true;
     }
 
-    /// <summary>DeleteDatabases: the next name.</summary>
+    /// <summary>DeleteDatabases: the next name, lower-cased.</summary>
     public bool TryReadName(out ReadOnlySpan<byte> name)
     {
         name = default;
@@ -125,10 +125,11 @@ public ref struct CommandReader
         LastMax = TakeInt64(),
         Separator = TakeByte(),
         Tag = TakeBytes(),
+        LowerTag = TakeBytes(),
     };
 
     /// <summary>The body of <see cref="CommandKind.HiloReturn"/>.</summary>
-    public HiloReturnCommand ReadHiloReturn() => new() { Last = TakeInt64(), End = TakeInt64(), Tag = TakeBytes() };
+    public HiloReturnCommand ReadHiloReturn() => new() { Last = TakeInt64(), End = TakeInt64(), Tag = TakeBytes(), LowerTag = TakeBytes() };
 
     /// <summary>The name of <see cref="CommandKind.IdentityNext"/>.</summary>
     public ReadOnlySpan<byte> ReadIdentityNext() => TakeBytes();
@@ -137,7 +138,7 @@ public ref struct CommandReader
     public IdentitySeedCommand ReadIdentitySeed() => new() { Value = TakeInt64(), Force = TakeByte() != 0, Name = TakeBytes() };
 
     /// <summary>The body of <see cref="CommandKind.CreateDatabase"/>.</summary>
-    public CreateDatabaseCommand ReadCreateDatabase() => new() { Name = TakeBytes(), HistoryId = TakeBytes() };
+    public CreateDatabaseCommand ReadCreateDatabase() => new() { Name = TakeBytes(), HistoryId = TakeBytes(), LowerName = TakeBytes() };
 
     /// <summary>The etag of <see cref="CommandKind.SetTombstoneHorizon"/>.</summary>
     public long ReadTombstoneHorizon() => TakeInt64();

@@ -7,7 +7,7 @@ namespace Rookery.Documents;
 public sealed class DatabaseCatalog
 {
     private readonly ChangeHub<DatabaseChange> _changes = new();
-    private State _state = new(FrozenDictionary<string, Database>.Empty, []);
+    private State _state = new([]);
 
     internal DatabaseCatalog()
     {
@@ -17,12 +17,16 @@ public sealed class DatabaseCatalog
     public IReadOnlyList<Database> All => Volatile.Read(ref _state).Ordered;
 
     /// <summary>Finds a database by name, without case.</summary>
-    public bool TryGet(string name, [NotNullWhen(true)] out Database? database) =>
-        Volatile.Read(ref _state).ByName.TryGetValue(name, out database);
+    public bool TryGet(string name, [NotNullWhen(true)] out Database? database) => TryGet(name.AsSpan(), out database);
 
     /// <summary>Finds a database by name, without case and without making a string of it.</summary>
-    public bool TryGet(ReadOnlySpan<char> name, [NotNullWhen(true)] out Database? database) =>
-        Volatile.Read(ref _state).ByName.GetAlternateLookup<ReadOnlySpan<char>>().TryGetValue(name, out database);
+    public bool TryGet(ReadOnlySpan<char> name, [NotNullWhen(true)] out Database? database)
+    {
+        Span<char> lower = stackalloc char[DatabaseName.MaximumLength];
+        database = null;
+        return name.Length <= lower.Length
+            && Volatile.Read(ref _state).ByLowerName.TryGetValue(lower[..name.ToLowerInvariant(lower)], out database);
+    }
 
     /// <summary>A stream of the databases that come and go from now on.</summary>
     public ChangeSubscription<DatabaseChange> Subscribe() => _changes.Subscribe();
@@ -30,8 +34,8 @@ public sealed class DatabaseCatalog
     /// <summary>Publishes the databases that exist now.</summary>
     internal void Publish(IEnumerable<Database> databases)
     {
-        var ordered = databases.OrderBy(database => database.Name, DatabaseName.Comparer).ToArray();
-        Volatile.Write(ref _state, new State(ordered.ToFrozenDictionary(database => database.Name, DatabaseName.Comparer), ordered));
+        var ordered = databases.OrderBy(database => database.Record.LowerName, StringComparer.Ordinal).ToArray();
+        Volatile.Write(ref _state, new State(ordered));
     }
 
     internal void Announce(in DatabaseChange change) => _changes.Publish(change);
@@ -45,5 +49,12 @@ public sealed class DatabaseCatalog
         }
     }
 
-    private sealed record State(FrozenDictionary<string, Database> ByName, Database[] Ordered);
+    private sealed class State(Database[] ordered)
+    {
+        public Database[] Ordered => ordered;
+
+        // A lookup is made of the dictionary once: making it costs more than using it.
+        public FrozenDictionary<string, Database>.AlternateLookup<ReadOnlySpan<char>> ByLowerName { get; } =
+            ordered.ToFrozenDictionary(database => database.Record.LowerName, StringComparer.Ordinal).GetAlternateLookup<ReadOnlySpan<char>>();
+    }
 }

@@ -7,8 +7,11 @@ public static class DatabaseName
     /// <summary>The longest name in characters.</summary>
     public const int MaximumLength = 128;
 
-    /// <summary>How names are compared.</summary>
-    public static StringComparer Comparer => StringComparer.OrdinalIgnoreCase;
+    /// <summary>Whether two names are one but for case.</summary>
+    public static bool AreEqual(string left, string right) => string.Equals(ToLower(left), ToLower(right), StringComparison.Ordinal);
+
+    /// <summary>The form by which a name is compared. Made where a command is made, never in apply: runtimes may know other versions of Unicode.</summary>
+    public static string ToLower(string name) => name.ToLowerInvariant();
 
     /// <summary>Checks a name.</summary>
     /// <returns>A sentence that says what is wrong, or null when the name is good.</returns>

@@ -4,29 +4,39 @@ using Rookery.Documents.Apply;
 
 namespace Rookery.Documents;
 
-/// <summary>What the node keeps about a database, apart from its contents. Stored as <c>[u8 format][i64 created ticks][history id, 22 bytes][name]</c>.</summary>
-internal sealed record DatabaseRecord(uint Number, string Name, string HistoryId, long CreatedTicks)
+/// <summary>
+/// What the node keeps about a database, apart from its contents. Stored as
+/// <c>[u8 format][i64 created ticks][history id, 22 bytes][u16 length][lower-cased name][name]</c>.
+/// </summary>
+internal sealed record DatabaseRecord(uint Number, string Name, string LowerName, string HistoryId, long CreatedTicks)
 {
-    private const byte Format = 1;
-    private const int HeadBytes = 1 + sizeof(long) + Commands.HistoryId.Length;
+    private const byte Format = 2;                      // 1 had no lower-cased name, before the first release
+    private const int LowerOffset = HistoryOffset + Commands.HistoryId.Length;
+    private const int HistoryOffset = 1 + sizeof(long);
+    private const int HeadBytes = LowerOffset + sizeof(ushort);
 
     public byte[] Encode()
     {
-        byte[] value = new byte[HeadBytes + Encoding.UTF8.GetByteCount(Name)];
+        int lowerBytes = Encoding.UTF8.GetByteCount(LowerName);
+        byte[] value = new byte[HeadBytes + lowerBytes + Encoding.UTF8.GetByteCount(Name)];
         value[0] = Format;
         BinaryPrimitives.WriteInt64LittleEndian(value.AsSpan(1), CreatedTicks);
-        Encoding.ASCII.GetBytes(HistoryId, value.AsSpan(1 + sizeof(long)));
-        Encoding.UTF8.GetBytes(Name, value.AsSpan(HeadBytes));
+        Encoding.ASCII.GetBytes(HistoryId, value.AsSpan(HistoryOffset));
+        BinaryPrimitives.WriteUInt16LittleEndian(value.AsSpan(LowerOffset), (ushort)lowerBytes);
+        Encoding.UTF8.GetBytes(LowerName, value.AsSpan(HeadBytes));
+        Encoding.UTF8.GetBytes(Name, value.AsSpan(HeadBytes + lowerBytes));
         return value;
     }
 
     public static DatabaseRecord Decode(uint number, ReadOnlySpan<byte> value)
     {
         FormatGuard.Expect(value.Length > HeadBytes && value[0] == Format, "database");
+        int lowerBytes = BinaryPrimitives.ReadUInt16LittleEndian(value[LowerOffset..]);
         return new DatabaseRecord(
             number,
-            Encoding.UTF8.GetString(value[HeadBytes..]),
-            Encoding.ASCII.GetString(value.Slice(1 + sizeof(long), Commands.HistoryId.Length)),
+            Encoding.UTF8.GetString(value[(HeadBytes + lowerBytes)..]),
+            Encoding.UTF8.GetString(value.Slice(HeadBytes, lowerBytes)),
+            Encoding.ASCII.GetString(value.Slice(HistoryOffset, Commands.HistoryId.Length)),
             BinaryPrimitives.ReadInt64LittleEndian(value[1..]));
     }
 }

@@ -89,7 +89,7 @@ public class CommandTests
         Assert.Equal(("users|", 100L, true), (Text(seeded.Name), seeded.Value, seeded.Force));
 
         string history = HistoryId.Create();
-        using CommandBuffer create = CommandEncoder.CreateDatabase("db"u8, Bytes(history));
+        using CommandBuffer create = CommandEncoder.CreateDatabase("db", history);
         CreateDatabaseCommand created = new CommandReader(create.Written.Span).ReadCreateDatabase();
         Assert.Equal(("db", history, HistoryId.Length), (Text(created.Name), Text(created.HistoryId), history.Length));
 

@@ -118,7 +118,7 @@ public sealed class ProposalQueueTests
         Assert.Equal(Callers * Each, taken);
     }
 
-    private static Proposal NewProposal() => Proposal.Rent(CommandEncoder.CreateDatabase("db"u8, "0123456789012345678901"u8), 1);
+    private static Proposal NewProposal() => Proposal.Rent(CommandEncoder.CreateDatabase("db", "0123456789012345678901"), 1);
 
     private static Queue<Proposal> Take(ProposalQueue queue)
     {

@@ -63,7 +63,7 @@ public sealed class NodeMaintenanceTests
 
     private static async Task FillAsync(Node node, int documents)
     {
-        var created = await node.Consensus.ProposeAsync(CommandEncoder.CreateDatabase("fill"u8, "abcdefghijklmnopqrstuv"u8), CancellationToken.None);
+        var created = await node.Consensus.ProposeAsync(CommandEncoder.CreateDatabase("fill", "abcdefghijklmnopqrstuv"), CancellationToken.None);
         Assert.Null(created.Rejection);
         Assert.True(node.Databases.TryGet("fill", out var database));
         await Task.WhenAll(Enumerable.Range(0, 16).Select(async writer =>

@@ -34,7 +34,7 @@ internal sealed class SteppedNode : IDisposable
         new(NodeCore.Open(options, disk, new MemoryBudget(16 << 20), io ?? new NoRecorder(), time ?? new SimulatedTimeProvider(), answersInline: true));
 
     public void CreateDatabase(string name) =>
-        Run(CommandEncoder.CreateDatabase(Encoding.UTF8.GetBytes(name), Encoding.ASCII.GetBytes(HistoryId.Create())));
+        Run(CommandEncoder.CreateDatabase(name, HistoryId.Create()));
 
     public void Put(string database, string id, string json) => Run(PutCommand(database, id, json));
 

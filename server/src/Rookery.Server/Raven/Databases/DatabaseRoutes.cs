@@ -1,4 +1,3 @@
-using System.Text;
 using System.Text.Json;
 using Microsoft.AspNetCore.Http;
 using Rookery.Documents;
@@ -41,7 +40,7 @@ internal sealed class DatabaseRoutes(ServerContext context)
         }
 
         var outcome = await context.Node.Consensus.ProposeAsync(
-            CommandEncoder.CreateDatabase(Encoding.UTF8.GetBytes(name!), Encoding.ASCII.GetBytes(HistoryId.Create())), CancellationToken.None);
+            CommandEncoder.CreateDatabase(name!, HistoryId.Create()), CancellationToken.None);
         if (outcome.Rejection is { } rejection)
         {
             await RavenErrors.WriteAsync(http, rejection);
@@ -131,7 +130,7 @@ internal sealed class DatabaseRoutes(ServerContext context)
         int start = (int)Math.Min(parameters.Number("start", 0), int.MaxValue);
         int pageSize = (int)Math.Min(parameters.Number("pageSize", int.MaxValue), int.MaxValue);
         string? only = parameters.Text("name");
-        var databases = context.Node.Databases.All.Where(database => only is null || DatabaseName.Comparer.Equals(database.Name, only)).Skip(start).Take(pageSize);
+        var databases = context.Node.Databases.All.Where(database => only is null || DatabaseName.AreEqual(database.Name, only)).Skip(start).Take(pageSize);
         return JsonAnswer.SendAsync(http, json =>
         {
             json.WriteStartArray("Databases"u8);
