@@ -56,9 +56,13 @@ export function seededRandom(seed) {
   }
 }
 
+// The superblock of ext4, 1,024 bytes from byte 1,024 on, is two sectors and carries a checksum. Media write blocks of 4 KiB, so it is not torn there; a torn one would keep
+// the file system from being mounted, with which no program's promise has to do. Its two sectors go together.
+const SUPERBLOCK_SECTOR = 2
+
 /**
  * Turns `target`, a copy of the disk before the log began, into what the disk may hold when power goes before entry `cut`:
- * everything up to the last flush before it, and of what was written since, each sector with probability one half.
+ * everything up to the last flush before it, and of what was written since, each sector with probability one half (a superblock whole or not at all).
  */
 export function buildCrashImage({ log, target, cut, seed }) {
   const { entries, sectorBytes } = readEntries(log)
@@ -77,8 +81,11 @@ export function buildCrashImage({ log, target, cut, seed }) {
       writeSync(to, data, 0, data.length, entry.sector * sectorBytes)
       continue
     }
+    let isDropped = false
     for (let sector = 0; sector < entry.sectors; sector++) {
-      if (random() < 0.5) {
+      const isSecondHalf = sector > 0 && entry.sector + sector === SUPERBLOCK_SECTOR + 1
+      isDropped = isSecondHalf ? isDropped : random() < 0.5
+      if (isDropped) {
         dropped++
         continue
       }

@@ -1,20 +1,25 @@
-// writer.mjs URL LOG ACKNOWLEDGED SECONDS: PUTs and overwrites documents, and for each acknowledged write notes how many
-// block-log entries there were by then. A crash image cut after that entry must hold the write (or a later one of the same document).
+// writer.mjs NODE DATABASE LOG ACKNOWLEDGED SECONDS: PUTs and overwrites documents, and for each acknowledged write notes how many
+// block-log entries there were by then. Beside that it makes and deletes databases, because each deletion is flushed: small runs pile up until they are compacted, which a
+// recording must hold. On a slow machine it goes on until that has happened, for a minute at most. A crash image cut after that entry must hold the write (or a later one of the same document).
 import { randomBytes } from 'node:crypto'
 import { openSync, writeFileSync } from 'node:fs'
 import http from 'node:http'
 import { countEntries, seededRandom } from './block-log.mjs'
 
-const [url, logPath, acknowledgedPath, seconds] = process.argv.slice(2)
+const [node, database, logPath, acknowledgedPath, seconds] = process.argv.slice(2)
+const url = `${node}/databases/${database}`
 const log = openSync(logPath, 'r')
 const agent = new http.Agent({ keepAlive: true, maxSockets: 16 })
 const acknowledged = []
 const started = new Set()
-const end = Date.now() + Number(seconds) * 1000
+const least = Date.now() + Number(seconds) * 1000
+const most = Math.max(least, Date.now() + 60_000)
+let hasCompacted = false
+const isOver = () => Date.now() > (hasCompacted ? least : most)
 
 function put(id, version) {
-  // A part of the text repeats, the rest does not: journal frames of both kinds. Enough of it that memtables are flushed and runs compacted meanwhile.
-  const body = JSON.stringify({ version, text: 'rook'.repeat(200), noise: randomBytes(9000).toString('base64') })
+  // A part of the text repeats, the rest does not: journal frames of both kinds.
+  const body = JSON.stringify({ version, text: 'rook'.repeat(200), noise: randomBytes(3000).toString('base64') })
   return new Promise((resolve, reject) => {
     const request = http.request(`${url}/docs?id=${id}`, { method: 'PUT', agent, headers: { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body) } }, (response) => {
       response.resume()
@@ -27,17 +32,36 @@ function put(id, version) {
 
 async function work(worker) {
   const random = seededRandom(worker + 1)
-  for (let version = 1; Date.now() < end; version++) {
+  for (let version = 1; !isOver(); version++) {
     // Every worker owns its documents, so versions of one document are acknowledged in order.
     const id = `w${worker}/${Math.floor(random() * 2000)}`
     const stamped = version * 16 + worker
     started.add(id)
     await put(id, stamped)
     acknowledged.push([id, stamped, countEntries(log)])
+    if (Date.now() > least) await new Promise(resolve => setTimeout(resolve, 100)) // leaves the machine to the compaction that is waited for
   }
 }
 
-await Promise.all(Array.from({ length: 16 }, (_, worker) => work(worker)))
+async function request(path, method = 'GET', body = undefined) {
+  const answer = await fetch(node + path, { method, body, headers: { 'Content-Type': 'application/json' } })
+  if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`)
+  return answer.text()
+}
+
+async function churn() {
+  for (let number = 0; !isOver(); number++) {
+    const name = `brief${number}`
+    await request(`/admin/databases?name=${name}`, 'PUT', JSON.stringify({ DatabaseName: name }))
+    await request(`/databases/${name}/docs?id=d`, 'PUT', '{}')
+    await request('/admin/databases', 'DELETE', JSON.stringify({ DatabaseNames: [name], HardDelete: true }))
+    await new Promise(resolve => setTimeout(resolve, 100))
+    const compactions = /^rookery_compactions_total (\d+)/m.exec(await request('/metrics'))
+    hasCompacted = Number(compactions[1]) > 1
+  }
+}
+
+await Promise.all([churn(), ...Array.from({ length: 16 }, (_, worker) => work(worker))])
 writeFileSync(acknowledgedPath, JSON.stringify(acknowledged))
 console.log(`${acknowledged.length} writes of ${started.size} documents acknowledged, ${countEntries(log)} block-log entries`)
 agent.destroy()
