@@ -98,13 +98,14 @@ public sealed class StorageEngine : IDisposable
     /// <summary>Begins the batch of one journal frame, when need be after waiting for a flush. Without background work it flushes itself.</summary>
     /// <param name="index">The frame's index, higher than the last.</param>
     /// <param name="term">The frame's term.</param>
+    /// <param name="bytes">About how many bytes it will put: a large batch begins a memtable of its own, instead of making a nearly full one twice as large.</param>
     /// <exception cref="ObjectDisposedException">The engine was closed, perhaps while this waited.</exception>
-    public WriteBatch Begin(long index, long term)
+    public WriteBatch Begin(long index, long term, long bytes = 0)
     {
         ObjectDisposedException.ThrowIf(disposed, this);
         Invariant.Holds(!context.Options.ReadOnly, "a directory that was opened to read is not written to");
         Invariant.Holds(index > AppliedIndex, "batches are applied in order of their index");
-        while (!TryBegin(index, term))
+        while (!TryBegin(index, term, bytes))
         {
             WaitForFlush();
         }
@@ -228,12 +229,13 @@ public sealed class StorageEngine : IDisposable
         flushEnded.Dispose();
     }
 
-    private bool TryBegin(long index, long term)
+    private bool TryBegin(long index, long term, long bytes)
     {
         lock (context.Gate)
         {
             EngineState current = context.Published.Current;
-            bool isFull = current.Active.Bytes >= context.Options.MemtableBytes;
+            long limit = context.Options.MemtableBytes;
+            bool isFull = current.Active.Bytes >= limit || (bytes >= limit / 4 && current.Active.Bytes + bytes > limit && !current.Active.IsEmpty);
             if (isFull && current.Frozen.Length > 0)
             {
                 flushEnded.Reset();

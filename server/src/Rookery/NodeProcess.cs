@@ -23,6 +23,7 @@ internal static class NodeProcess
         using var systemd = new SystemdNotifier(time);
         var disk = new PosixDisk();
         var memory = new MemoryBudget(configuration.MemoryBytes);
+        ProcessMemory.Charge(memory);
         var io = new IoTimeline(time, JournalDevice(configuration, disk)) { SlowSyncSeen = slow => LogSlowSync(log, slow) };
         var context = new ServerContext(OptionsFor(configuration), time, log, memory, io);
         await using var app = RookeryServer.Build(context);

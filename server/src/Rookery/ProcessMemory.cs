@@ -1,4 +1,5 @@
 using System.Runtime.InteropServices;
+using Rookery.Disk;
 
 namespace Rookery;
 
@@ -9,6 +10,9 @@ internal static partial class ProcessMemory
     private const int TrimThreshold = -1;
     private const int MapThreshold = -3;
     private const int ArenaMaximum = -8;
+
+    // A bare Kestrel program.
+    private const long RuntimeBytes = 36 << 20;
 
     /// <summary>Bounds the managed heap and makes the C library give memory back. Call before anything large is allocated.</summary>
     /// <param name="budgetBytes">The budget of the whole process.</param>
@@ -23,6 +27,16 @@ internal static partial class ProcessMemory
         _ = SetAllocatorOption(ArenaMaximum, 2);
         _ = SetAllocatorOption(MapThreshold, 128 << 10);
         _ = SetAllocatorOption(TrimThreshold, 256 << 10);
+    }
+
+    /// <summary>
+    /// Charges the budget with what code, stacks, the runtime and the managed heap usually take, so that caches keep to what is left: with all of the budget theirs, a node of 128 MiB
+    /// reached 200 on a slow card.
+    /// </summary>
+    public static void Charge(MemoryBudget memory)
+    {
+        long bytes = Math.Min(RuntimeBytes + (memory.TotalBytes / 8), memory.TotalBytes / 2);
+        memory.AddShare("runtime", bytes).Reserve(bytes);
     }
 
     /// <summary>Gives unused memory back to the system: managed, then native.</summary>

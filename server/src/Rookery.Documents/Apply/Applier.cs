@@ -48,7 +48,7 @@ internal sealed class Applier : IDisposable
     /// <param name="outcomes">Receives the outcome of each command; empty when nobody waits for them (replay).</param>
     public void Apply(in FramePosition position, ReadOnlySpan<byte> content, Span<CommandOutcome> outcomes)
     {
-        var batch = _storage.Begin(position.Index, position.Term);
+        var batch = _storage.Begin(position.Index, position.Term, content.Length);
         long etag = position.OperationsBefore;
         if (!content.IsEmpty)
         {

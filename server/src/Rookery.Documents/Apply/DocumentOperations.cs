@@ -43,7 +43,9 @@ internal sealed class DocumentOperations : IDisposable
                 result = Delete(context, previous);
                 return null;
             case OperationKind.Patch:
-                return Patch(context, previous, operation.Patch, out result);
+                var refusal = Patch(context, previous, operation.Patch, out result);
+                _patches.End();
+                return refusal;
             default:
                 throw new CommandFormatException($"Operation {(byte)operation.Kind} is not known to this version of Rookery.");
         }

@@ -59,7 +59,7 @@ internal sealed class PreviousVersions(StorageEngine storage)
                 {
                     if (row.IsLarge)
                     {
-                        new Document(row).Dispose();    // apply puts it together, so each of its parts has to be readable
+                        Check(row, isWhole: operation.Kind == OperationKind.Patch || command.SkipUnchanged);
                         continue;
                     }
 
@@ -80,6 +80,13 @@ internal sealed class PreviousVersions(StorageEngine storage)
         }
 
         return isHeld ? new LoadedVersion(this, snapshot, row) : default;
+    }
+
+    /// <summary>Reads what apply will read of a large document, so that it is known to be readable: what stands before the body, and the body for a patch or a comparison.</summary>
+    private static void Check(in Row row, bool isWhole)
+    {
+        using var document = new Document(row);
+        _ = isWhole ? document.View : document.Head;
     }
 
     private void LoadExpired(scoped CommandReader command)

@@ -88,6 +88,14 @@ public sealed class PatchEvaluator : IDisposable
         }
     }
 
+    /// <summary>Gives what the last patch of a large document took back; its content is gone then.</summary>
+    internal void End()
+    {
+        content.Clear();
+        merged.Clear();
+        scripts.Clear();
+    }
+
     /// <summary>Gives the buffers back.</summary>
     public void Dispose()
     {
