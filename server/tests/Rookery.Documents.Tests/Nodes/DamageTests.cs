@@ -103,7 +103,7 @@ public class DamageTests
                 string id = $"d/{number:D3}";
                 var rejection = node.Propose(number % 2 == 0 ? node.PutCommand("Shop", id, "{}") : Batch(node, $$"""{"Commands":[{"Type":"DELETE","Id":"{{id}}"}]}""")).Rejection;
                 refused += rejection is null ? 0 : 1;
-                Assert.True(rejection is null or { Kind: RejectionKind.Damaged }, rejection?.Message);
+                Assert.True(rejection is null or { Kind: RejectionKind.Damaged }, $"{path} at {offset}, {id}: {node.Core.Consensus.Refusal?.Message}");
                 Assert.Contains(rejection is null ? "" : path, rejection?.Message ?? "", StringComparison.Ordinal);
                 node.Put("Shop", $"beside/{number}", "{}");
             }
