@@ -77,7 +77,8 @@ internal static class ModelComparison
             Equal(collection.Select(document => document.Etag), etags, $"{story}: collection {collection.Key}");
         }
 
-        Expiration.NextCommand(reader.Database, DateTime.MaxValue.Ticks - 1, out int expiring)?.Dispose();
+        byte[] from = [];
+        Expiration.NextCommand(reader.Database, DateTime.MaxValue.Ticks - 1, ref from, out int expiring)?.Dispose();
         Equal([documents.Count(document => document.ExpiresAtTicks != 0)], [expiring], $"{story}: expiring");
     }
 

@@ -26,6 +26,12 @@ internal sealed class DatabaseState
     /// <summary>The counters, with what the command at hand has changed so far.</summary>
     public ref DatabaseCounters Counters => ref _counters;
 
+    /// <summary>
+    /// The place of the idempotency key that was forgotten last: there is none before it, because log time only rises. Says where to begin to look, and changes no
+    /// outcome; null after a start.
+    /// </summary>
+    public (long LogTicks, long Etag)? LastForgottenKey { get; set; }
+
     /// <summary>Whether the rows in the table are older than this.</summary>
     public bool IsDirty { get; private set; }
 

@@ -101,6 +101,7 @@ internal static class IdempotencyKeys
 
             context.Batch.Delete(forgotten, sequence);
             counters.IdempotencyKeys--;
+            context.Database.LastForgottenKey = (usedTicks, Key.LastNumberOf(oldest));
             counters.IdempotencyHorizonTicks = Math.Max(counters.IdempotencyHorizonTicks, usedTicks + 1);
         }
     }
@@ -109,8 +110,7 @@ internal static class IdempotencyKeys
     {
         Span<byte> from = stackalloc byte[Key.MaxBytes];
         Span<byte> to = stackalloc byte[Key.MaxBytes];
-        var prefix = Key.Prefix(from, context.Database.Number, Table.IdempotencyOrder);
-        using RowCursor rows = context.Batch.Seek(prefix, Key.After(to, prefix));
+        using RowCursor rows = context.Batch.Seek(OldestKey(context, from), Key.Prefix(to, context.Database.Number, Table.IdempotencyOrder + 1));
         if (!rows.MoveNext())
         {
             return false;
@@ -119,6 +119,16 @@ internal static class IdempotencyKeys
         rows.Key.CopyTo(key);
         rows.Value.CopyTo(hash);
         return true;
+    }
+
+    // Behind what was forgotten: its tombstones stay until they are compacted, and a walk over them for each command would take longer with every one. Before the first
+    // command after a start only the log time of the last forgotten key is known, of which a frame's commands share one.
+    private static ReadOnlySpan<byte> OldestKey(ApplyContext context, Span<byte> buffer)
+    {
+        var database = context.Database;
+        return database.LastForgottenKey is { } last
+            ? Key.Numbers(buffer, database.Number, Table.IdempotencyOrder, last.LogTicks, last.Etag + 1)
+            : Key.Number(buffer, database.Number, Table.IdempotencyOrder, Math.Max(database.Counters.IdempotencyHorizonTicks - 1, 0));
     }
 
     private static ReadOnlySpan<byte> RowKey(Span<byte> buffer, ApplyContext context, IdempotencyKey key) =>

@@ -15,7 +15,8 @@ internal sealed class Expiration(DatabaseCatalog databases, IConsensus consensus
     {
         foreach (var database in databases.All)
         {
-            while (consensus.IsLeader && NextCommand(database, time.GetUtcNow().UtcTicks, out int found) is { } command)
+            byte[] from = [];
+            while (consensus.IsLeader && NextCommand(database, time.GetUtcNow().UtcTicks, ref from, out int found) is { } command)
             {
                 var outcome = await consensus.ProposeAsync(command, cancellationToken);
                 if (outcome.Rejection is not null || found < DocumentsPerCommand)
@@ -27,13 +28,20 @@ internal sealed class Expiration(DatabaseCatalog databases, IConsensus consensus
     }
 
     /// <summary>The command that deletes the documents that expired first; null when none did. Those that cannot be read stay: they must not keep the others from going.</summary>
-    internal static CommandBuffer? NextCommand(Database database, long nowTicks, out int found)
+    /// <param name="database">The database.</param>
+    /// <param name="nowTicks">The time.</param>
+    /// <param name="from">
+    /// Where to begin: empty in the first command of a round, then behind the one before. From the table's start each would walk over what all those before it
+    /// deleted. What is stored with an earlier time meanwhile goes in the next round.
+    /// </param>
+    /// <param name="found">Documents in the command.</param>
+    internal static CommandBuffer? NextCommand(Database database, long nowTicks, ref byte[] from, out int found)
     {
-        Span<byte> from = stackalloc byte[Key.MaxBytes];
+        Span<byte> start = stackalloc byte[Key.MaxBytes];
         Span<byte> to = stackalloc byte[Key.MaxBytes];
         using var reader = database.OpenReader();
         using var rows = reader.Snapshot.Seek(
-            Key.Prefix(from, database.Number, Table.Expiry), Key.Number(to, database.Number, Table.Expiry, nowTicks + 1));
+            from.Length > 0 ? from : Key.Prefix(start, database.Number, Table.Expiry), Key.Number(to, database.Number, Table.Expiry, nowTicks + 1));
         found = 0;
         if (!rows.MoveNext())
         {
@@ -48,8 +56,14 @@ internal sealed class Expiration(DatabaseCatalog databases, IConsensus consensus
                 writer.Add(rows.Value, rows.Sequence);
                 found++;
             }
+
+            if (found == DocumentsPerCommand)
+            {
+                from = [.. rows.Key, 0];                // the smallest key behind it
+                break;
+            }
         }
-        while (found < DocumentsPerCommand && rows.MoveNext());
+        while (rows.MoveNext());
         return found == 0 ? null : writer.Complete();
     }
 

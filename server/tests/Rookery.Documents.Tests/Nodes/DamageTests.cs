@@ -137,7 +137,8 @@ public class DamageTests
             var rotten = disk.AfterPowerLoss(1);
             rotten.Rot(path, 3000, 1);
             using var node = SteppedNode.Open(rotten, Directory);
-            using var command = Expiration.NextCommand(node.Database("Shop"), DateTime.MaxValue.Ticks - 1, out int found);
+            byte[] from = [];
+            using var command = Expiration.NextCommand(node.Database("Shop"), DateTime.MaxValue.Ticks - 1, ref from, out int found);
             counts.Add(found);
         }
 

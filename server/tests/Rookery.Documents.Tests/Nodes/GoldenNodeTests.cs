@@ -169,7 +169,8 @@ public class GoldenNodeTests
             text.Append(CultureInfo.InvariantCulture, $"  {identity.Name} {identity.Value}\n");
         }
 
-        using var expired = Expiration.NextCommand(database, DateTime.MaxValue.Ticks - 1, out int expiring);
+        byte[] from = [];
+        using var expired = Expiration.NextCommand(database, DateTime.MaxValue.Ticks - 1, ref from, out int expiring);
         text.Append(CultureInfo.InvariantCulture, $"  {expiring} will expire, configuration {Text(reader.ReadClientConfiguration() ?? [])}\n");
     }
 

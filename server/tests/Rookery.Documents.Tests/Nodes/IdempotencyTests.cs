@@ -1,4 +1,5 @@
 using System.Text;
+using Rookery.Documents.Apply;
 using Rookery.Documents.Commands;
 using Rookery.Documents.Json;
 using Rookery.Simulation;
@@ -47,6 +48,49 @@ public sealed class IdempotencyTests
         node.Run(Put(node, "a", """{"n":2}""", 1));
         Assert.Equal("\"n\":2", node.Documents("db")["a"]);
         Assert.Equal(RejectionKind.IdempotencyKeyReused, node.Propose(Put(node, "a", """{"n":1}""", 1)).Rejection?.Kind);
+    }
+
+    [Fact]
+    public void Keys_that_shared_a_frame_are_all_forgotten_also_after_a_restart()
+    {
+        using (var node = Open())
+        {
+            node.CreateDatabase("db");
+            for (ulong key = 1; key <= 9; key++)
+            {
+                _ = node.Core.Consensus.ProposeAsync(Put(node, "a", "{}", key), CancellationToken.None).AsTask();
+            }
+
+            node.Commit();
+            time.Advance(TimeSpan.FromHours(25));
+            node.Run(Put(node, "a", "{}", 10));         // two go
+            node.Run(Put(node, "a", "{}", 11));
+            node.Flush();
+        }
+
+        using var again = Open();
+        for (ulong key = 12; key <= 14; key++)
+        {
+            again.Run(Put(again, "a", "{}", key));      // and the other five
+        }
+
+        Assert.Equal(5, Keys(again));
+    }
+
+    private static int Keys(SteppedNode node)
+    {
+        Span<byte> from = stackalloc byte[Key.MaxBytes];
+        Span<byte> to = stackalloc byte[Key.MaxBytes];
+        uint database = node.Database("db").Number;
+        using var snapshot = node.Core.Storage.OpenSnapshot();
+        using var rows = snapshot.Seek(Key.Prefix(from, database, Table.Idempotency), Key.Prefix(to, database, Table.Idempotency + 1));
+        int count = 0;
+        while (rows.MoveNext())
+        {
+            count++;
+        }
+
+        return count;
     }
 
     [Fact]
