@@ -63,6 +63,7 @@ internal static class ServeCommand
     {
         FileNotFoundException or DirectoryNotFoundException => "there is no such file",
         UnauthorizedAccessException => "permission denied, or it is a directory",
-        _ => unreadable.Message,
+        PathTooLongException => "its name is too long",
+        _ => "the system refuses to read it",
     };
 }

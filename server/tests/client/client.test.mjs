@@ -10,6 +10,7 @@ import { patches } from "./suites/patches.mjs"
 import { queries } from "./suites/queries.mjs"
 import { sessions } from "./suites/sessions.mjs"
 import { streams } from "./suites/streams.mjs"
+import { unsupported } from "./suites/unsupported.mjs"
 
 let node
 before(async () => { node = await startNode() })
@@ -17,7 +18,7 @@ after(async () => { await node?.stop() })
 
 for (const client of clients) {
   describe(`ravendb ${client.version}`, () => {
-    for (const suite of [sessions, ids, patches, queries, streams, bulkInsert, changes, databases]) {
+    for (const suite of [sessions, ids, patches, queries, streams, bulkInsert, changes, databases, unsupported]) {
       suite(client, () => node.url)
     }
   })

@@ -33,6 +33,14 @@ export function databases(client, url) {
       store.dispose()
     })
 
+    it("are deleted with or without hardDelete, and not softly", () => withDatabase(client, url(), "deleted", async store => {
+      const remove = parameters => store.maintenance.server.send(new client.DeleteDatabasesOperation({ databaseNames: ["deleted"], ...parameters }))
+      await assert.rejects(remove({ hardDelete: false }), /HardDelete/)
+      assert.ok(await store.maintenance.server.send(new client.GetDatabaseRecordOperation("deleted")))
+      await remove({})
+      assert.ok(!await store.maintenance.server.send(new client.GetDatabaseRecordOperation("deleted")))
+    }))
+
     it("count their documents", () => withDatabase(client, url(), "statistics", async store => {
       const session = store.openSession()
       for (let i = 0; i < 5; i++) {

@@ -1,0 +1,35 @@
+import assert from "node:assert/strict"
+import { describe, it } from "node:test"
+import { User, withDatabase } from "../clients.mjs"
+
+/** Features that this version has not: the client hears their names, and nothing else of the same session is stored. */
+export function unsupported(client, url) {
+  const database = work => withDatabase(client, url(), "unsupported", work)
+
+  const asked = {
+    attachments: session => session.advanced.attachments.store("users/1", "a.txt", Buffer.from("hello"), "text/plain"),
+    counters: session => session.countersFor("users/1").increment("likes", 1),
+    "time series": session => session.timeSeriesFor("users/1", "heart").append(new Date(0), 60),
+    revisions: session => session.advanced.revisions.forceRevisionCreationFor("users/1"),
+  }
+
+  describe("what is not supported", () => {
+    for (const [feature, ask] of Object.entries(asked)) {
+      it(`is refused by name in a session: ${feature}`, () => database(async store => {
+        const session = store.openSession()
+        await session.store(new User({ name: "ann" }), "users/1")
+        await ask(session)
+        await assert.rejects(session.saveChanges(), new RegExp(feature, "i"))
+        assert.equal(await store.openSession().load("users/1"), null, "nothing was stored")
+      }))
+    }
+
+    it("is refused by name in operations", () => database(async store => {
+      await assert.rejects(store.operations.send(new client.PutCompareExchangeValueOperation("k", "v", 0)), /compare-exchange/)
+      await assert.rejects(store.operations.send(new client.PatchByQueryOperation("from Users update { this.x = 1 }")), /patch by query/)
+      await assert.rejects(store.operations.send(new client.DeleteByQueryOperation(new client.IndexQuery("from Users"))), /delete by query/)
+      await assert.rejects(store.operations.send(new client.GetAttachmentOperation("users/1", "a.txt", "Document", null)), /attachments/)
+      await assert.rejects(store.subscriptions.create({ query: "from Users" }), /subscriptions/)
+    }))
+  })
+}
