@@ -57,6 +57,18 @@ test("Clients that vanish in the middle of a body leave nothing behind", limit, 
   assert.equal((await node.request("PUT", "/databases/slow/docs?id=one", "{}")).status, 201)
 })
 
+test("Bulk inserts that vanish are no error of the node", limit, async () => {
+  for (let i = 0; i < 20; i++) {
+    const length = i % 2 === 0 ? "Content-Length: 100000" : "Transfer-Encoding: chunked"
+    const socket = await open(`POST /databases/slow/bulk_insert HTTP/1.1\r\nHost: 127.0.0.1\r\n${length}\r\n\r\n`)
+    socket.on("error", () => {})
+    i % 4 < 2 ? socket.resetAndDestroy() : socket.end()
+  }
+
+  assert.equal((await node.request("GET", "/databases/slow/docs?id=one")).status, 200)
+  assert.doesNotMatch(node.log, /error/)
+})
+
 test("Clients that vanish instead of reading a long answer leave the server serving", limit, async () => {
   const lines = Array.from({ length: 5_000 }, (_, n) => JSON.stringify({ text: "rook".repeat(100), "@metadata": { "@id": `long/${n}` } })).join("\n")
   assert.equal((await node.request("POST", "/databases/slow/import", lines)).status, 200)

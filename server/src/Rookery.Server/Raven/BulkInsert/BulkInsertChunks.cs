@@ -73,9 +73,9 @@ internal sealed class BulkInsertChunks(ServerContext context, Database database,
 
     /// <summary>Waits for bytes; when the client pauses, what was gathered goes to the disk meanwhile.</summary>
     /// <exception cref="RefusedException">A chunk was refused. No read goes on.</exception>
-    public async ValueTask<ReadResult> StoreWhileWaitingAsync(PipeReader body, CancellationToken stop)
+    public async ValueTask<ReadResult> StoreWhileWaitingAsync(PipeReader body)
     {
-        var reading = body.ReadAsync(stop);
+        var reading = body.ReadAsync();
         if (reading.IsCompletedSuccessfully || _chunk.Count == 0)
         {
             return await reading;

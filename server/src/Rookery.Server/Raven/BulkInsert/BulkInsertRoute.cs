@@ -1,3 +1,4 @@
+using System.IO.Pipelines;
 using Microsoft.AspNetCore.Http;
 using Rookery.Documents;
 using Rookery.Documents.Json;
@@ -73,7 +74,10 @@ internal sealed class BulkInsertRoute(ServerContext context, OperationRegistry o
     private async Task StoreAllAsync(HttpContext http, Database database, BulkOperation operation, bool skipUnchanged)
     {
         var body = GzipBody.Open(http);
-        using var stop = CancellationTokenSource.CreateLinkedTokenSource(operation.Killed, http.RequestAborted, context.Stopping);
+
+        // Not a token of the read: the server takes a read that was ended by one for open, and logs that as an error. A client that leaves ends it by itself.
+        using var stop = CancellationTokenSource.CreateLinkedTokenSource(operation.Killed, context.Stopping);
+        await using var interrupt = stop.Token.UnsafeRegister(static reader => ((PipeReader)reader!).CancelPendingRead(), body.Reader);
         using var documents = new BulkInsertReader();
         using var room = new StreamedRoom(http, context.LargeRequests);
         using var chunks = new BulkInsertChunks(context, database, operation, operations, room, skipUnchanged);
@@ -84,9 +88,10 @@ internal sealed class BulkInsertRoute(ServerContext context, OperationRegistry o
         bool isComplete = false;
         while (!isAtBracket || (isEnded && !isComplete))
         {
-            var read = await chunks.StoreWhileWaitingAsync(body.Reader, stop.Token);
+            var read = await chunks.StoreWhileWaitingAsync(body.Reader);
             try
             {
+                stop.Token.ThrowIfCancellationRequested();
                 foreach (var segment in read.Buffer)
                 {
                     await room.FitDocumentAsync(documents.CollectedBytes, chunks.StoreRestAsync, stop.Token);
