@@ -78,6 +78,7 @@ public sealed class BadInputTests(RunningServer server) : IClassFixture<RunningS
     [InlineData("GET", "/streams/docs?startsWith=a&pageSize=-1", "pageSize")]
     [InlineData("POST", "/docs", "")]
     [InlineData("GET", "/docs?id=a&metadataOnly=maybe", "metadataOnly")]
+    [InlineData("GET", "/docs?id=a&include=", "include")]
     [InlineData("GET", "/docs?startsWith=a&metadataOnly=maybe", "metadataOnly")]
     [InlineData("PATCH", "/docs?id=a&skipPatchIfChangeVectorMismatch=maybe", "skipPatchIfChangeVectorMismatch")]
     public async Task Wrong_parameters_are_named(string method, string url, string named) =>

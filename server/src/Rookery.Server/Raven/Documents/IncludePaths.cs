@@ -62,7 +62,12 @@ internal sealed class IncludePaths
     // "lines[].product" → "lines", "[]", "product"
     private static string[] Split(string path)
     {
-        if (path.Length == 0 || path.Contains('(', StringComparison.Ordinal))
+        if (path.Length == 0)
+        {
+            throw RefusedException.BadRequest("An include path is empty.");
+        }
+
+        if (path.Contains('(', StringComparison.Ordinal))
         {
             throw RefusedException.NotSupported($"The include path '{path}' is not supported by this version: it must be members separated by dots, with [] behind arrays.");
         }
