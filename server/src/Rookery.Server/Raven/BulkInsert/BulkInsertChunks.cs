@@ -1,6 +1,5 @@
 using System.IO.Pipelines;
 using System.Text;
-using Microsoft.AspNetCore.Http;
 using Rookery.Documents;
 using Rookery.Documents.Commands;
 using Rookery.Documents.Ids;
@@ -72,7 +71,7 @@ internal sealed class BulkInsertChunks(ServerContext context, Database database,
     }
 
     /// <summary>Waits for bytes; when the client pauses, what was gathered goes to the disk meanwhile.</summary>
-    /// <exception cref="RefusedException">A chunk was refused. No read goes on.</exception>
+    /// <exception cref="RefusedException">A chunk was refused. The read goes on, see the route.</exception>
     public async ValueTask<ReadResult> StoreWhileWaitingAsync(PipeReader body)
     {
         var reading = body.ReadAsync();
@@ -82,41 +81,19 @@ internal sealed class BulkInsertChunks(ServerContext context, Database database,
         }
 
         var read = reading.AsTask();
-        try
+        if (_onItsWay is { } before)
         {
-            if (_onItsWay is { } before)
-            {
-                await Task.WhenAny(read, before);
-            }
-
-            if (!read.IsCompleted)
-            {
-                // What is on its way is admitted as a command; a client that pauses for long holds no room here.
-                await StoreAsync();
-                room.ChunksAreStored();
-            }
+            await Task.WhenAny(read, before);
         }
-        catch
+
+        if (!read.IsCompleted)
         {
-            await EndReadAsync(body, read);
-            throw;
+            // What is on its way is admitted as a command; a client that pauses for long holds no room here.
+            await StoreAsync();
+            room.ChunksAreStored();
         }
 
         return await read;
-    }
-
-    // The server reads on to the end of the request behind us, and cannot while this read waits.
-    private static async Task EndReadAsync(PipeReader body, Task<ReadResult> read)
-    {
-        body.CancelPendingRead();
-        try
-        {
-            body.AdvanceTo((await read).Buffer.End);
-        }
-        catch (Exception left) when (left is OperationCanceledException or IOException or InvalidDataException or BadHttpRequestException)
-        {
-            // The chunk's refusal is the reason to tell.
-        }
     }
 
     public void Dispose() => _chunk.Dispose();

@@ -58,7 +58,6 @@ internal sealed class BulkInsertRoute(ServerContext context, OperationRegistry o
     };
 
     // RavenDB's clients look for the reason in operations/state, whatever the status, unless it is one that sends them to another node (503 and its like) or means "no result" (404).
-    // The body is not read to its end, so the connection closes.
     private static Task FailAsync(HttpContext http, BulkOperation operation, RefusedException refused)
     {
         http.Response.Headers.Connection = "close";
@@ -89,22 +88,18 @@ internal sealed class BulkInsertRoute(ServerContext context, OperationRegistry o
         while (!isAtBracket || (isEnded && !isComplete))
         {
             var read = await chunks.StoreWhileWaitingAsync(body.Reader);
-            try
+            stop.Token.ThrowIfCancellationRequested();
+
+            // A refusal leaves the read open on purpose: the server then hangs up at once. Otherwise it would read on for 5 s, and client 5.4.3, which never ends its request,
+            // takes the answer only behind that, and waits for ever when it is cut off in between.
+            foreach (var segment in read.Buffer)
             {
-                stop.Token.ThrowIfCancellationRequested();
-                foreach (var segment in read.Buffer)
-                {
-                    await room.FitDocumentAsync(documents.CollectedBytes, chunks.StoreRestAsync, stop.Token);
-                    documents.Feed(segment);
-                    isAtBracket = await ParseAsync(documents, chunks);
-                }
-            }
-            finally
-            {
-                // After a refusal too: the server reads on behind us, and cannot while this read is open.
-                body.Reader.AdvanceTo(read.Buffer.End);
+                await room.FitDocumentAsync(documents.CollectedBytes, chunks.StoreRestAsync, stop.Token);
+                documents.Feed(segment);
+                isAtBracket = await ParseAsync(documents, chunks);
             }
 
+            body.Reader.AdvanceTo(read.Buffer.End);
             isComplete = read.IsCompleted;
             if (isComplete && !isAtBracket)
             {
