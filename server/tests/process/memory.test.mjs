@@ -13,8 +13,8 @@ const clients = 16
 const documents = 12
 const MB = 1_000_000
 
-// The largest requests are more than the smallest nodes have beside their memtables; seen: 68 MiB at 96, 62 at 128, none at 256.
-const beyondBudget = 96
+// The largest requests are more than the smallest nodes have beside their memtables; seen in longer runs: 117 MiB at 96, 112 at 128.
+const beyondBudget = 192
 
 for (const budget of budgets) {
   test(`a node of ${budget} MiB outlives ${clients} clients with large documents (MEMORY_SEED=${seed})`, async t => {
