@@ -89,9 +89,6 @@ public sealed class CommandBuffer : IBufferWriter<byte>, IDisposable
         }
     }
 
-    /// <summary>Removes all bytes behind <paramref name="length"/>: an operation that turned out not to fit.</summary>
-    internal void Truncate(int length) => Length = Math.Min(Length, length);
-
     private void Reserve(int count)
     {
         Invariant.Holds(isRented, "a command buffer is used only by its owner");

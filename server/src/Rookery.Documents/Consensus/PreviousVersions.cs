@@ -6,8 +6,7 @@ namespace Rookery.Documents;
 
 /// <summary>
 /// Reads the blocks of the documents that a command changes, on the caller's thread, before the command is queued: apply, which looks at the previous version of each, then
-/// finds them in memory. Many callers read at once what the one thread of apply would read one after the other. Not for bulk inserts: a single caller reads no faster than
-/// apply, and what the filters let through by mistake (1 % of new ids for each run) would leave a small cache again before a part of thousands is applied.
+/// finds them in memory, or the command is refused because they cannot be read. Many callers read at once what the one thread of apply would read one after the other.
 /// </summary>
 internal sealed class PreviousVersions(StorageEngine storage)
 {

@@ -22,22 +22,4 @@ public static class ChangeVector
         historyId.CopyTo(destination[(3 + digits)..]);
         return 3 + digits + historyId.Length;
     }
-
-    /// <summary>Whether a change may go on.</summary>
-    /// <param name="expected">What it expects.</param>
-    /// <param name="etag">The document's etag; 0 when there is none.</param>
-    /// <param name="historyId">The database's history id.</param>
-    public static bool IsMet(ExpectedChangeVector expected, long etag, ReadOnlySpan<byte> historyId)
-    {
-        switch (expected.Expectation)
-        {
-            case Expectation.Anything:
-                return true;
-            case Expectation.MustNotExist:
-                return etag == 0;
-            default:
-                Span<byte> actual = stackalloc byte[MaxBytes];
-                return etag != 0 && expected.Text.SequenceEqual(actual[..Write(actual, etag, historyId)]);
-        }
-    }
 }
