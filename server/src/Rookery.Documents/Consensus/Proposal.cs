@@ -53,6 +53,9 @@ internal sealed class Proposal : IValueTaskSource<CommandOutcome>, IThreadPoolWo
         return proposal;
     }
 
+    /// <summary>One that is no proposal, for a place to be recognised by.</summary>
+    public static Proposal MakeMarker() => new();
+
     /// <summary>The command's bytes are in the frame now.</summary>
     public void ReleaseCommand()
     {

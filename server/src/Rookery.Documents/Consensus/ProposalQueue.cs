@@ -11,6 +11,9 @@ internal sealed class ProposalQueue
     private const int Free = 1;
     private const int OfCaller = 2;
 
+    // In place of the newest proposal once the queue is closed.
+    private static readonly Proposal Closed = Proposal.MakeMarker();
+
     private readonly object _gate = new();
     private Proposal? _newest;
     private int _count;
@@ -23,9 +26,11 @@ internal sealed class ProposalQueue
     /// <summary>Adds a proposal.</summary>
     /// <param name="proposal">The proposal.</param>
     /// <param name="mayTakeTurn">Whether the caller would take what waits itself.</param>
-    /// <returns>True when the turn is the caller's now: it takes what waits, and then calls <see cref="GiveTurnBack"/>.</returns>
-    public bool Put(Proposal proposal, bool mayTakeTurn)
+    /// <param name="hasTurn">True when the turn is the caller's now: it takes what waits, and then calls <see cref="GiveTurnBack"/>.</param>
+    /// <returns>False when the queue is closed: nobody takes the proposal any more.</returns>
+    public bool TryPut(Proposal proposal, bool mayTakeTurn, out bool hasTurn)
     {
+        hasTurn = false;
         if (Interlocked.Increment(ref _count) == Volatile.Read(ref _wanted))
         {
             lock (_gate)
@@ -37,6 +42,12 @@ internal sealed class ProposalQueue
         var newest = Volatile.Read(ref _newest);
         while (true)
         {
+            if (ReferenceEquals(newest, Closed))
+            {
+                Interlocked.Decrement(ref _count);
+                return false;
+            }
+
             proposal.Next = newest;
             var seen = Interlocked.CompareExchange(ref _newest, proposal, newest);
             if (ReferenceEquals(seen, newest))
@@ -49,16 +60,19 @@ internal sealed class ProposalQueue
 
         if (Volatile.Read(ref _turn) != Free)
         {
-            return false;
+            return true;
         }
 
         if (mayTakeTurn)
         {
-            return Interlocked.CompareExchange(ref _turn, OfCaller, Free) == Free;
+            hasTurn = Interlocked.CompareExchange(ref _turn, OfCaller, Free) == Free;
+        }
+        else
+        {
+            Wake();
         }
 
-        Wake();
-        return false;
+        return true;
     }
 
     /// <summary>Ends a caller's turn. The writing thread wakes when something waits by then, or it is to stop.</summary>
@@ -74,30 +88,10 @@ internal sealed class ProposalQueue
     }
 
     /// <summary>Moves all that wait behind <paramref name="target"/>, oldest first.</summary>
-    public void TakeAll(Queue<Proposal> target)
-    {
-        var newest = Interlocked.Exchange(ref _newest, null);
-        Proposal? oldest = null;
-        int taken = 0;
-        while (newest is not null)
-        {
-            var older = newest.Next;
-            newest.Next = oldest;
-            oldest = newest;
-            newest = older;
-            taken++;
-        }
+    public void TakeAll(Queue<Proposal> target) => Take(target, leave: null);
 
-        while (oldest is not null)
-        {
-            var next = oldest.Next;
-            oldest.Next = null;
-            target.Enqueue(oldest);
-            oldest = next;
-        }
-
-        Interlocked.Add(ref _count, -taken);
-    }
+    /// <summary>Moves all that wait behind <paramref name="target"/>, and takes nothing more in. Nobody may take from it afterwards.</summary>
+    public void Close(Queue<Proposal> target) => Take(target, leave: Closed);
 
     /// <summary>Sleeps, its turn free, until there is a proposal that nobody else takes, or <see cref="Wake"/> after <paramref name="isStopping"/> was set.</summary>
     public void Wait(ref bool isStopping)
@@ -142,5 +136,30 @@ internal sealed class ProposalQueue
                 Monitor.Pulse(_gate);
             }
         }
+    }
+
+    private void Take(Queue<Proposal> target, Proposal? leave)
+    {
+        var newest = Interlocked.Exchange(ref _newest, leave);
+        Proposal? oldest = null;
+        int taken = 0;
+        while (newest is not null && !ReferenceEquals(newest, Closed))
+        {
+            var older = newest.Next;
+            newest.Next = oldest;
+            oldest = newest;
+            newest = older;
+            taken++;
+        }
+
+        while (oldest is not null)
+        {
+            var next = oldest.Next;
+            oldest.Next = null;
+            target.Enqueue(oldest);
+            oldest = next;
+        }
+
+        Interlocked.Add(ref _count, -taken);
     }
 }

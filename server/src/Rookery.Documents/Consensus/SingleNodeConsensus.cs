@@ -186,14 +186,14 @@ internal sealed class SingleNodeConsensus : IConsensus
 
     /// <summary>Refuses new commands, in order to stop.</summary>
     public void RefuseBecauseStopping() =>
-        Interlocked.CompareExchange(ref _refusal, new Rejection(RejectionKind.Stopping, "The node is stopping."), null);
+        Interlocked.CompareExchange(ref _refusal, Stopping, null);
 
-    /// <summary>Answers what still waits when nobody will commit it any more: it was never written.</summary>
+    /// <summary>Answers what still waits when nobody will commit it any more: it was never written. What comes later is refused.</summary>
     public void RefuseWaiting()
     {
         var frame = new CommitFrame();
-        var refusal = Refusal ?? new Rejection(RejectionKind.Stopping, "The node is stopping.");
-        _queue.TakeAll(_waiting);
+        var refusal = Refusal ?? Stopping;
+        _queue.Close(_waiting);
         while (_waiting.Count > 0)
         {
             frame.Fill(_waiting);
@@ -203,6 +203,8 @@ internal sealed class SingleNodeConsensus : IConsensus
 
     /// <summary>Whether something waits that did not fit into the last frame.</summary>
     public bool HasWaiting => _waiting.Count > 0;
+
+    private static Rejection Stopping { get; } = new(RejectionKind.Stopping, "The node is stopping.");
 
     private static Rejection DurableButUnapplied { get; } = new(
         RejectionKind.OutcomeUnknown, "The write is durable, but an error kept it from being applied; it takes effect when the node is restarted.");
@@ -214,25 +216,40 @@ internal sealed class SingleNodeConsensus : IConsensus
         {
             previous = _previous.Load(reader);
         }
-        catch (DamagedException damaged)
+        catch (Exception failure)
         {
-            // Once it is in the journal it has to be applied: what cannot be is refused before.
             _admission.Leave(command.Length);
             command.Dispose();
-            return ValueTask.FromResult(new CommandOutcome(new Rejection(
-                RejectionKind.Damaged, $"Nothing was stored, because what the write would replace cannot be read. {damaged.Message} Other documents are not affected.")));
+            return RefusalOf(failure) is { } refusal ? ValueTask.FromResult(new CommandOutcome(refusal)) : ValueTask.FromException<CommandOutcome>(failure);
         }
 
         var proposal = Proposal.Rent(command, reader.OperationCount, previous);
         var outcome = proposal.Task;
         Interlocked.Increment(ref _queued);
-        if (_queue.Put(proposal, mayTakeTurn: command.Length <= LargestCommandToCommitHere))
+        if (!_queue.TryPut(proposal, mayTakeTurn: command.Length <= LargestCommandToCommitHere, out bool hasTurn))
+        {
+            // The node stopped while this looked ahead: nobody is left to commit it.
+            Interlocked.Decrement(ref _queued);
+            _admission.Leave(proposal.Bytes);
+            proposal.Complete(new CommandOutcome(Refusal ?? Stopping), AnswersInline);
+        }
+        else if (hasTurn)
         {
             CommitHere?.Invoke();
         }
 
         return outcome;
     }
+
+    /// <summary>Why a command is refused when looking ahead failed. Once it is in the journal it has to be applied: what is known not to be possible is refused before.</summary>
+    private static Rejection? RefusalOf(Exception failure) => failure switch
+    {
+        DamagedException => new Rejection(
+            RejectionKind.Damaged, $"Nothing was stored, because what the write would replace cannot be read. {failure.Message} Other documents are not affected."),
+        OutOfMemoryException => new Rejection(
+            RejectionKind.Overloaded, "There was no memory to look up what the write would replace. Nothing was stored; send less at once, or try again in a second."),
+        _ => null,
+    };
 
     private async ValueTask<CommandOutcome> ProposeWhenThereIsRoomAsync(CommandBuffer command, CancellationToken cancellationToken)
     {

@@ -55,6 +55,37 @@ public sealed class PreviousVersionsTests
         Assert.Equal(0, previous.Held);
     }
 
+    [Fact]
+    public async Task A_write_that_looks_ahead_while_the_node_stops_is_answered()
+    {
+        using var node = OpenWithDocumentsInRuns(200);
+        reads.Reading = () =>
+        {
+            node.Core.Consensus.RefuseBecauseStopping();
+            node.Core.Consensus.RefuseWaiting();
+        };
+        var outcome = node.Core.Consensus.ProposeAsync(Put(node, "d/7"), CancellationToken.None).AsTask();
+        Assert.True(outcome.IsCompleted);
+        Assert.Equal(RejectionKind.Stopping, (await outcome).Rejection?.Kind);
+        Assert.Equal(0, node.Core.Consensus.Admission.Bytes);
+        Assert.Equal(0, node.Core.Consensus.Queued);
+    }
+
+    [Fact]
+    public async Task Looking_ahead_without_memory_refuses_the_write_and_gives_its_room_back()
+    {
+        using var node = OpenWithDocumentsInRuns(200);
+        reads.Reading = static () => GC.KeepAlive(new byte[int.MaxValue]);
+        var outcome = await node.Core.Consensus.ProposeAsync(Put(node, "d/7"), CancellationToken.None);
+        Assert.Equal(RejectionKind.Overloaded, outcome.Rejection?.Kind);
+        Assert.Equal(0, node.Core.Consensus.Admission.Bytes);
+        reads.Reading = static () => throw new InvalidOperationException("unexpected");
+        await Assert.ThrowsAsync<InvalidOperationException>(() => node.Core.Consensus.ProposeAsync(Put(node, "d/7"), CancellationToken.None).AsTask());
+        Assert.Equal(0, node.Core.Consensus.Admission.Bytes);
+        reads.Reading = null;
+        node.Run(Put(node, "d/7"));
+    }
+
     private SteppedNode OpenWithDocumentsInRuns(int documents)
     {
         using (var node = SteppedNode.Open(disk, "/data"))
@@ -84,8 +115,18 @@ public sealed class PreviousVersionsTests
     {
         public long Count { get; set; }
 
+        /// <summary>What happens at a read's end.</summary>
+        public Action? Reading { get; set; }
+
         public long Begin() => 0;
 
-        public void Record(IoKind kind, long begun, long bytes) => Count += kind == IoKind.Read ? 1 : 0;
+        public void Record(IoKind kind, long begun, long bytes)
+        {
+            if (kind == IoKind.Read)
+            {
+                Count++;
+                Reading?.Invoke();
+            }
+        }
     }
 }

@@ -10,14 +10,14 @@ public sealed class ProposalQueueTests
     public void The_turn_is_lent_only_while_the_thread_sleeps_and_to_one_caller()
     {
         var queue = new ProposalQueue();
-        Assert.False(queue.Put(NewProposal(), mayTakeTurn: true));
+        Assert.False(Put(queue, mayTakeTurn: true));
         Take(queue);
         var thread = Sleeper(queue);
-        Assert.True(queue.Put(NewProposal(), mayTakeTurn: true));
-        Assert.False(queue.Put(NewProposal(), mayTakeTurn: true));
+        Assert.True(Put(queue, mayTakeTurn: true));
+        Assert.False(Put(queue, mayTakeTurn: true));
         Assert.Equal(2, Take(queue).Count);
         queue.GiveTurnBack(ref _isStopping, somethingWaits: false);
-        Assert.True(queue.Put(NewProposal(), mayTakeTurn: true));
+        Assert.True(Put(queue, mayTakeTurn: true));
         Assert.True(thread.IsAlive);
         queue.GiveTurnBack(ref _isStopping, somethingWaits: false);
         thread.Join();
@@ -28,7 +28,7 @@ public sealed class ProposalQueueTests
     {
         var queue = new ProposalQueue();
         var thread = Sleeper(queue);
-        Assert.True(queue.Put(NewProposal(), mayTakeTurn: true));
+        Assert.True(Put(queue, mayTakeTurn: true));
         Take(queue);
         queue.GiveTurnBack(ref _isStopping, somethingWaits: true);
         thread.Join();
@@ -39,7 +39,7 @@ public sealed class ProposalQueueTests
     {
         var queue = new ProposalQueue();
         var thread = Sleeper(queue);
-        Assert.True(queue.Put(NewProposal(), mayTakeTurn: true));
+        Assert.True(Put(queue, mayTakeTurn: true));
         Take(queue);
         Volatile.Write(ref _isStopping, true);
         queue.Wake();
@@ -60,7 +60,7 @@ public sealed class ProposalQueueTests
         thread.Start();
         for (int i = 0; i < 3; i++)
         {
-            Assert.False(queue.Put(NewProposal(), mayTakeTurn: true));
+            Assert.False(Put(queue, mayTakeTurn: true));
         }
 
         Assert.True(thread.Join(TimeSpan.FromSeconds(30)));
@@ -96,7 +96,7 @@ public sealed class ProposalQueueTests
         {
             for (int i = 0; i < Each; i++)
             {
-                if (queue.Put(NewProposal(), mayTakeTurn: (i + caller) % 3 != 0))
+                if (Put(queue, mayTakeTurn: (i + caller) % 3 != 0))
                 {
                     TakeAlone();
                     queue.GiveTurnBack(ref _isStopping, somethingWaits: false);
@@ -116,6 +116,33 @@ public sealed class ProposalQueueTests
         queue.Wake();
         thread.Join();
         Assert.Equal(Callers * Each, taken);
+    }
+
+    [Fact]
+    public void A_closed_queue_gives_what_waits_and_takes_nothing_more()
+    {
+        var queue = new ProposalQueue();
+        Put(queue, mayTakeTurn: true);
+        var rest = new Queue<Proposal>();
+        queue.Close(rest);
+        Assert.Single(rest);
+        var late = NewProposal();
+        Assert.False(queue.TryPut(late, mayTakeTurn: true, out bool hasTurn));
+        Assert.False(hasTurn);
+        Assert.Equal(0, queue.Count);
+        queue.Close(rest);
+        rest.Enqueue(late);
+        Assert.Equal(2, rest.Count);
+        foreach (var proposal in rest)
+        {
+            proposal.ReleaseCommand();
+        }
+    }
+
+    private static bool Put(ProposalQueue queue, bool mayTakeTurn)
+    {
+        Assert.True(queue.TryPut(NewProposal(), mayTakeTurn, out bool hasTurn));
+        return hasTurn;
     }
 
     private static Proposal NewProposal() => Proposal.Rent(CommandEncoder.CreateDatabase("db", "0123456789012345678901"), 1);
