@@ -4,12 +4,11 @@ namespace Rookery.Raft;
 /// What is on the own disk. One journal write is outstanding at a time; all that becomes necessary meanwhile goes out together in the next. Completions
 /// are known by their numbers.
 /// </summary>
-internal sealed class Durability(long durableIndex)
+internal sealed class Durability(long durableIndex, SafetyRules rules)
 {
     private long cutAfter = -1;
     private long voteWrite;
     private bool voteIsPending;
-    private long outstandingFirst;
     private long outstandingLast;
 
     /// <summary>Entries through here are durable and in the log.</summary>
@@ -24,6 +23,9 @@ internal sealed class Durability(long durableIndex)
     /// <summary>The newest write that completed.</summary>
     public long DurableWrite { get; private set; }
 
+    /// <summary>Whether no write is outstanding.</summary>
+    public bool IsIdle => LastWrite == DurableWrite;
+
     /// <summary>Whether the current vote record is on disk.</summary>
     public bool VoteIsDurable => !voteIsPending && DurableWrite >= voteWrite;
 
@@ -31,9 +33,8 @@ internal sealed class Durability(long durableIndex)
     public void VoteChanged() => voteIsPending = true;
 
     /// <summary>
-    /// The log was cut behind <paramref name="index"/>. No write that carries what is cut is outstanding: a leader sends entries only after an answer in its term,
-    /// that answer waits for the vote record of the term, and that record's write is behind all those of earlier terms. Were it otherwise, a completion could
-    /// count for entries that took the place of those it wrote.
+    /// The log was cut behind <paramref name="index"/>. What is outstanding then counts only up to there: the same indexes are filled with other entries, which
+    /// its completion says nothing about (a vote of the same term can be outstanding while a leader's first entries replace a tail).
     /// </summary>
     public void CutAfter(long index)
     {
@@ -42,8 +43,8 @@ internal sealed class Durability(long durableIndex)
             return;
         }
 
-        ConsensusException.Unless(DurableWrite == LastWrite || outstandingLast < outstandingFirst || outstandingLast <= index, "nothing is cut while it is being written");
         cutAfter = cutAfter < 0 ? index : Math.Min(cutAfter, index);
+        outstandingLast = rules.OutstandingAfterCut(outstandingLast, index);
         WrittenIndex = index;
         DurableIndex = Math.Min(DurableIndex, index);
     }
@@ -51,7 +52,6 @@ internal sealed class Durability(long durableIndex)
     /// <summary>The store now holds everything through <paramref name="index"/> without the journal; the log ends at or behind it.</summary>
     public void Installed(long index, bool tailIsKept)
     {
-        ConsensusException.Unless(DurableWrite == LastWrite, "a manifest is installed when the journal rests");
         if (!tailIsKept)
         {
             (DurableIndex, WrittenIndex, cutAfter) = (index, index, -1);
@@ -61,7 +61,7 @@ internal sealed class Durability(long durableIndex)
     /// <summary>The next write, if one is due and none is outstanding.</summary>
     public JournalWrite? Next(VoteRecord vote, long lastIndex)
     {
-        if (LastWrite != DurableWrite || (!voteIsPending && cutAfter < 0 && WrittenIndex == lastIndex))
+        if (!IsIdle || (!voteIsPending && cutAfter < 0 && WrittenIndex == lastIndex))
         {
             return null;
         }
@@ -73,7 +73,7 @@ internal sealed class Durability(long durableIndex)
         }
 
         cutAfter = -1;
-        (outstandingFirst, outstandingLast, WrittenIndex) = (write.FirstIndex, lastIndex, lastIndex);
+        (outstandingLast, WrittenIndex) = (lastIndex, lastIndex);
         return write;
     }
 

@@ -34,6 +34,9 @@ public sealed class EntryLog
     /// <summary>The configuration in force: the newest one in the log, committed or not.</summary>
     public Configuration Configuration => configurations[^1].Configuration;
 
+    /// <summary>The one before it, as far as the log reaches back: in force again should the newest be replaced.</summary>
+    public Configuration PreviousConfiguration => configurations[Math.Max(configurations.Count - 2, 0)].Configuration;
+
     /// <summary>The index of the entry of <see cref="Configuration"/>.</summary>
     public long ConfigurationIndex => configurations[^1].Index;
 

@@ -107,13 +107,19 @@ public sealed partial class RaftCore
         }
     }
 
+    /// <summary>
+    /// Whether a fetched manifest may be put in place now: the host asks just before it does, takes no other step until <see cref="Input.ManifestInstalled"/>, and
+    /// answers <see cref="Input.ManifestFailed"/> when entries have overtaken the manifest meanwhile; while the journal writes, it asks again later.
+    /// </summary>
+    public bool MayInstall(LogPosition position) => position.Index > CommitIndex && durability.IsIdle;
+
     /// <summary>Whether a manifest at <paramref name="position"/> leaves the journal as it is: its entry is in the log, durably. Else the journal begins anew behind it.</summary>
     public bool KeepsTailBehind(LogPosition position) => log.Has(position) && position.Index <= durability.DurableIndex;
 
     private void OnManifestInstalled(LogPosition position, Configuration configuration, long configurationIndex)
     {
         fetching = default;
-        ConsensusException.Unless(position.Index > CommitIndex, "a manifest is installed only above what is committed");
+        ConsensusException.Unless(MayInstall(position), "a manifest is installed only above what is committed, when the journal rests");
         bool tailIsKept = KeepsTailBehind(position);
         if (tailIsKept)
         {

@@ -86,7 +86,7 @@ public readonly record struct Input
 
     internal StoreHealth Health { get; private init; }
 
-    /// <summary>Time went on. To be given at least ten times in an election timeout.</summary>
+    /// <summary>Time went on. To be given at least ten times in the shortest election timeout.</summary>
     public static Input Tick(long now) => new() { Kind = InputKind.Tick, NowMicroseconds = now };
 
     /// <summary>A message came in.</summary>
@@ -108,7 +108,7 @@ public readonly record struct Input
     /// <summary>The local manifest durably holds everything through <paramref name="position"/>.</summary>
     public static Input ManifestDurable(long now, LogPosition position) => new() { Kind = InputKind.ManifestDurable, NowMicroseconds = now, Position = position };
 
-    /// <summary>A fetched manifest is in place: the store holds everything through <paramref name="position"/>, the journal begins behind it or keeps a matching tail.</summary>
+    /// <summary>A fetched manifest is in place, as <see cref="RaftCore.MayInstall"/> allowed: the store holds everything through <paramref name="position"/>, the journal begins behind it or keeps a matching tail.</summary>
     public static Input ManifestInstalled(long now, LogPosition position, Configuration configuration, long configurationIndex) =>
         new() { Kind = InputKind.ManifestInstalled, NowMicroseconds = now, Position = position, Configuration = configuration, Number = configurationIndex };
 
@@ -118,7 +118,7 @@ public readonly record struct Input
     /// <summary>Append a batch of so many bytes. The answer is <see cref="Output.Proposed"/>.</summary>
     public static Input Propose(long now, int bytes) => new() { Kind = InputKind.Propose, NowMicroseconds = now, Entry = new Entry(0, 0, EntryType.Batch, bytes) };
 
-    /// <summary>A read; answered by an <see cref="Output.Reads"/> with the same number, perhaps many steps later, or never while there is no leader.</summary>
+    /// <summary>A read; answered by an <see cref="Output.Reads"/> with the same number, perhaps many steps later, or never while there is no leader. One number may stand for all reads that wait at a host, so that without a leader there is one.</summary>
     public static Input Read(long now, long number) => new() { Kind = InputKind.Read, NowMicroseconds = now, Number = number };
 
     /// <summary>Give <paramref name="node"/> another part. The answer is <see cref="Output.ChangeAnswer"/>.</summary>

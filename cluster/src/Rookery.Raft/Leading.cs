@@ -8,6 +8,7 @@ public sealed partial class RaftCore
     private long heartbeatDue;
     private long betterBoardSince;
     private long stallHandledAt = long.MinValue / 2;
+    private bool stepsDownUnlessTransferred;
 
     private bool OwnTermIsCommitted => log.TermAt(CommitIndex) == Term;
 
@@ -19,6 +20,7 @@ public sealed partial class RaftCore
         WithdrawQuestion();
         (officeBegan, heartbeatDue, betterBoardSince) = (now, now, now);
         RefreshPeers();
+        HoldBackInherited();
         AppendOwn(EntryType.NoOp, configuration: null);
         LeadOn();
     }
@@ -32,7 +34,12 @@ public sealed partial class RaftCore
             return;
         }
 
-        EndLateTransfer();
+        if (EndLateTransfer() && stepsDownUnlessTransferred)
+        {
+            Follow(Term, NodeId.None);
+            return;
+        }
+
         MindBoards();
         ForgetRemoved();
         if (now >= heartbeatDue)
@@ -59,6 +66,7 @@ public sealed partial class RaftCore
         {
             peers.Clear();
             transferTo = NodeId.None;
+            stepsDownUnlessTransferred = false;
             TakeReadsBack();
         }
     }
@@ -90,6 +98,9 @@ public sealed partial class RaftCore
 
         bool wasMeasured = slowestTrip > 0 || slowestSync > 0;
         long measured = wasMeasured ? (10 * slowestTrip) + (4 * slowestSync) : options.FirstElectionTimeoutMicroseconds;
+
+        // It falls slowly: what was heard within the timeout of the last heartbeat must be within that of the next.
+        measured = Math.Max(measured, ElectionTimeoutMicroseconds * 3 / 4);
         return Math.Clamp(measured, options.ShortestElectionTimeoutMicroseconds, options.LongestElectionTimeoutMicroseconds);
     }
 
@@ -113,7 +124,7 @@ public sealed partial class RaftCore
     {
         ElectionTimeoutMicroseconds = message.ElectionTimeoutMicroseconds;
         CommitAsFollower(message.Commit);
-        Send(Reply(message, MessageKind.HeartbeatReply) with { LastIndex = verified, Health = health });
+        Send(Reply(message, MessageKind.HeartbeatReply) with { Health = health });
     }
 
     private void OnHeartbeatReply(in Message message)
@@ -124,7 +135,11 @@ public sealed partial class RaftCore
         }
 
         peer.Health = message.Health;
-        peer.RoundTrips.Add(Math.Max(now - message.SentAtMicroseconds, 1));
+        if (message.SentAtMicroseconds > 0)
+        {
+            peer.RoundTrips.Add(Math.Max(now - message.SentAtMicroseconds, 1));
+        }
+
         peer.Sequence = Math.Max(peer.Sequence, message.Sequence);
         peer.CountRound(log.LastIndex, now, ElectionTimeoutMicroseconds);
         FinishReadRound();
@@ -163,7 +178,9 @@ public sealed partial class RaftCore
         {
             (stallHandledAt, banEnds, syncsUntilCampaign) = (now, now + BanMicroseconds, SyncsAfterStall);
             output.Tell(CoreEvent.LeaderStoreStalled, Self);
-            if (BestSuccessor() is { IsNone: false } successor)
+            var successor = BestSuccessor();
+            stepsDownUnlessTransferred = !successor.IsNone;
+            if (stepsDownUnlessTransferred)
             {
                 BeginTransfer(successor);
             }

@@ -71,7 +71,7 @@ public sealed partial class RaftCore
             return ChangeAnswer.TooManyVoters;
         }
 
-        return Find(node) is not { IsCaughtUp: true } ? ChangeAnswer.NotCaughtUp
+        return Find(node) is not { IsCaughtUp: true } learner || now - learner.LastContact > ElectionTimeoutMicroseconds ? ChangeAnswer.NotCaughtUp
             : HearsMajorityAfter(MemberChange.Voter, node) ? ChangeAnswer.Accepted : ChangeAnswer.NoMajority;
     }
 
@@ -107,6 +107,18 @@ public sealed partial class RaftCore
         foreach (var learner in Configuration.Learners)
         {
             AddPeer(learner);
+        }
+    }
+
+    /// <summary>A new leader that inherits a change which is not committed holds it back from whoever loses its vote by it, as the leader before did.</summary>
+    private void HoldBackInherited()
+    {
+        foreach (var peer in peers)
+        {
+            if (ChangeIsPending && log.PreviousConfiguration.IsVoter(peer.Node) && !Configuration.IsVoter(peer.Node))
+            {
+                peer.HoldBackFrom = log.ConfigurationIndex;
+            }
         }
     }
 
@@ -170,11 +182,11 @@ public sealed partial class RaftCore
         }
     }
 
-    private void EndLateTransfer()
+    /// <summary>Whether a transfer was given up.</summary>
+    private bool EndLateTransfer()
     {
-        if (!transferTo.IsNone && now >= transferEnds)
-        {
-            transferTo = NodeId.None;
-        }
+        bool isLate = !transferTo.IsNone && now >= transferEnds;
+        transferTo = isLate ? NodeId.None : transferTo;
+        return isLate;
     }
 }

@@ -67,7 +67,7 @@ public readonly record struct Message
     /// </summary>
     public LogPosition Position { get; init; }
 
-    /// <summary>Append: the index of the last entry; that of <see cref="Position"/> when there are none. HeartbeatReply: the last index verified in this term.</summary>
+    /// <summary>Append: the index of the last entry; that of <see cref="Position"/> when there are none. ReadReply: how far must have been applied.</summary>
     public long LastIndex { get; init; }
 
     /// <summary>Append, Heartbeat, Commit, ReadReply: how far the receiver may commit, of what it verified.</summary>
@@ -88,7 +88,7 @@ public readonly record struct Message
     /// <summary>Heartbeat: the election timeout in force for all, in microseconds.</summary>
     public long ElectionTimeoutMicroseconds { get; init; }
 
-    /// <summary>Heartbeat and its reply: when the leader sent it, by its own clock, in microseconds.</summary>
+    /// <summary>Heartbeat and its reply: when the leader sent it, by its own clock, in microseconds; 0 when the answer waited for a disk, and tells nothing of the network.</summary>
     public long SentAtMicroseconds { get; init; }
 
     /// <summary>HeartbeatReply: how the sender's store does.</summary>

@@ -64,7 +64,7 @@ public enum CoreEvent
     /// <summary>A majority was not heard from; the leader stepped down.</summary>
     QuorumLost,
 
-    /// <summary>A message of an earlier start of its store came: an old card or a copy is running.</summary>
+    /// <summary>A message of an earlier start of its store came: a late one, or, when it happens again and again, an old card or a copy is running.</summary>
     OldIncarnation,
 
     /// <summary>What this store had acknowledged and lost was replaced by the leader's entries.</summary>

@@ -53,7 +53,7 @@ public sealed partial class RaftCore
         random = new Random(start.Seed);
         (Self, incarnation, log) = (start.Self, start.Incarnation, start.Log);
         (Term, VotedFor, CommitIndex) = (start.Vote.Term, start.Vote.VotedFor, start.CommitIndex);
-        durability = new Durability(log.LastIndex);
+        durability = new Durability(log.LastIndex, rules);
         votedBy = start.VotedBy > log.Last ? start.VotedBy : default;
         ElectionTimeoutMicroseconds = options.FirstElectionTimeoutMicroseconds;
         wasUnclean = start.WasUnclean;
@@ -124,9 +124,9 @@ public sealed partial class RaftCore
         var before = (Role, Term, Leader);
         PassTime(input.NowMicroseconds);
         Take(input);
+        CheckRules(before.Term);
         output.Write = HasFailed ? null : durability.Next(new VoteRecord(Term, VotedFor), log.LastIndex);
         output.RoleChanged = before != (Role, Term, Leader);
-        CheckRules(before.Term);
     }
 
     private void Take(in Input input)
@@ -275,7 +275,7 @@ public sealed partial class RaftCore
             hasTime = true;
             Begin();
         }
-        else if (jumped && Role == Role.Leader)
+        else if (jumped && Role == Role.Leader && Configuration.Majority > 1)
         {
             StepDown(CoreEvent.QuorumLost);
         }
@@ -306,8 +306,18 @@ public sealed partial class RaftCore
         }
         else
         {
-            held.Add(message);
+            Hold(message);
         }
+    }
+
+    /// <summary>Of each kind only the newest waits for a peer: a disk that hangs for an hour must not make an hour of answers.</summary>
+    private void Hold(in Message message)
+    {
+        var (kind, to) = (message.Kind, message.To);
+        held.RemoveAll(earlier => earlier.Kind == kind && earlier.To == to);
+
+        // Held back by the own disk, it would tell of a slow network.
+        held.Add(message with { SentAtMicroseconds = 0 });
     }
 
     private void SendHeld()
@@ -340,7 +350,6 @@ public sealed partial class RaftCore
         LeaveOffice();
         (Role, Leader) = (Role.Follower, leader);
         (verified, acknowledged, isAskedToAcknowledge) = (0, 0, false);
-        fetching = default;
         votes.Clear();
         DrawElectionDeadline();
         WithdrawQuestion();

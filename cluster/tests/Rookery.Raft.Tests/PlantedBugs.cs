@@ -17,6 +17,7 @@ internal static class PlantedBugs
         ["reads are served before an entry of the term is committed"] = new ReadBeforeNoOp(),
         ["a damaged store votes by what is left of its log"] = new ForgetLostTail(),
         ["a vote goes to any log"] = new VoteForAnyLog(),
+        ["a write counts for what took the place of its entries"] = new OverwriteCounts(),
     };
 
     private sealed class AcknowledgeBeforeSync : SafetyRules
@@ -79,5 +80,10 @@ internal static class PlantedBugs
     private sealed class VoteForAnyLog : SafetyRules
     {
         public override bool IsNewEnough(LogPosition candidate, LogPosition ownLast, LogPosition votedBy) => true;
+    }
+
+    private sealed class OverwriteCounts : SafetyRules
+    {
+        public override long OutstandingAfterCut(long outstandingLast, long cutAfter) => outstandingLast;
     }
 }

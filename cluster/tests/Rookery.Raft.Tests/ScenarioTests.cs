@@ -15,6 +15,7 @@ public sealed class ScenarioTests
     private static Dictionary<string, (string Bug, string Symptom, Action<ScriptedWorld> Script, int Voters, int Learners)> Scenarios { get; } = new(StringComparer.Ordinal)
     {
         ["old-term-commit"] = ("an older term's entry is committed by counting", "what is committed is never replaced", OldTermCommit, 5, 0),
+        ["overwrite-while-voting"] = ("a write counts for what took the place of its entries", "what is durable was written", OverwriteWhileVoting, 5, 0),
         ["two-changes-two-terms"] = ("members change twice at once", "another", TwoChangesInTwoTerms, 4, 1),
     };
 
@@ -79,5 +80,47 @@ public sealed class ScenarioTests
         world.Restart(1);
         world.Elect(1);
         world.Propose(1, payload: 9);
+    }
+
+    /// <summary>
+    /// A vote's write is outstanding while the leader's first entries replace a tail: the vote's completion says nothing about them. Found by review, not by chance.
+    /// </summary>
+    private static void OverwriteWhileVoting(ScriptedWorld world)
+    {
+        var five = new NodeId(5);
+        world.Elect(5);
+        world.Connect(5);
+        world.Propose(5, payload: 7);
+        world.Propose(5, payload: 8);
+
+        world.Connect(1, 2, 3, 4);
+        world.Passes = message => message.Kind != MessageKind.Append;
+        world.Elect(2);
+        world.Connect(1, 3, 4);
+        world.Elect(1);
+
+        world.Connect(1, 3, 4, 5);
+        world.Lingers = message => message.To == five && message.Kind == MessageKind.Append && message.LastIndex >= 2;
+        world.Passes = message => message.To != new NodeId(3) || message.Kind != MessageKind.Append;
+        world.Pass(1, 300_000);
+        world.Propose(1, payload: 9);
+        Assert.Equal(world[1].Core!.Term, world[5].Core!.Term);
+
+        world.Passes = message => message.To != five && message.From != five && (message.To != new NodeId(3) || message.Kind != MessageKind.Append);
+        world.HoldDisk(5);
+        for (int tick = 0; tick < 60 && world[5].Core!.Role == Role.Follower; tick++)
+        {
+            world.Pass(1, 100_000);
+            world.Pass(5, 0);
+        }
+
+        Assert.Equal(Role.PreCandidate, world[5].Core!.Role);
+        world.Connect(1, 2, 3, 4, 5);
+        world.Receive(new Message { Kind = MessageKind.Vote, From = new NodeId(2), To = five, Term = world[1].Core!.Term, Incarnation = 1, Position = new LogPosition(2, 2) });
+        Assert.Equal(new NodeId(2), world[5].Core!.VotedFor);
+        world.Arrive();
+        world.ReleaseDisk(5);
+        Assert.Equal(world[1].Core!.Last, world[5].Core!.Last);
+        Assert.True(world[5].Core!.DurableIndex >= 3, "the replaced tail becomes durable in its own write");
     }
 }

@@ -29,6 +29,9 @@ internal sealed record FaultProfile(string Name)
     /// <summary>For how long an uncleanly stopped node is cautious, in microseconds.</summary>
     public long Caution { get; init; } = 20_000_000;
 
+    /// <summary>The longest election timeout a leader may publish, in microseconds: a slow network makes elections rare.</summary>
+    public long LongestElectionTimeout { get; init; } = 10_000_000;
+
     /// <summary>Chance of a crash just after a step that asked for a vote or gave one; the node is back within a tenth of a second, and may be asked again in the same term.</summary>
     public double CrashAtVote { get; init; }
 
@@ -53,12 +56,12 @@ internal sealed record FaultProfile(string Name)
         new("lossy") { Loss = 0.1, Duplication = 0.1, Overtaking = 0.1, LongestDelay = 400_000, Partitions = 1 },
         new("crashes") { Crashes = 4, Loss = 0.02, Partitions = 0.5 },
         new("aimed crashes") { AimedCrash = 0.004, Loss = 0.02, LongestSync = 200_000, Partitions = 1, Transfers = 0.5 },
-        new("elections") { CrashAtVote = 0.3, LeaderCrashes = 8, Caution = 0, LongestDelay = 400_000, LongestSync = 400_000 },
+        new("elections") { CrashAtVote = 0.3, LeaderCrashes = 8, Caution = 0, LongestElectionTimeout = 1_500_000, LongestDelay = 600_000, LongestSync = 400_000 },
         new("slow disks") { LongestSync = 900_000, Stalls = 1, Crashes = 1, Transfers = 1 },
         new("partitions") { Partitions = 4, Crashes = 1, LongestDelay = 100_000, Manifests = 6 },
         new("churn") { MemberChanges = 10, Crashes = 1, Partitions = 1, Loss = 0.05, Transfers = 1 },
         new("pauses") { Pauses = 3, Transfers = 1, Duplication = 0.05 },
-        new("rot") { Crashes = 2, Rot = 0.3, Partitions = 1, Manifests = 6 },
+        new("rot") { Crashes = 1, LeaderCrashes = 3, Rot = 0.4, Caution = 0, LongestElectionTimeout = 1_500_000, Partitions = 3, Manifests = 3 },
         new("storm") { Loss = 0.1, Duplication = 0.05, Overtaking = 0.02, LongestDelay = 300_000, LongestSync = 300_000, Crashes = 3, AimedCrash = 0.001, Partitions = 2, Pauses = 1, Stalls = 0.5, MemberChanges = 4, Transfers = 1, Rot = 0.1 },
     ];
 }

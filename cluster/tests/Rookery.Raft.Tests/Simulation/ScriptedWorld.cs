@@ -8,6 +8,7 @@ internal sealed class ScriptedWorld : INodeWorld
 {
     private readonly List<SimulatedNode> nodes = [];
     private readonly Queue<(Message Message, StoredEntry[] Entries)> messages = new();
+    private readonly List<(Message Message, StoredEntry[] Entries)> lingering = [];
     private readonly Queue<(SimulatedNode Node, int Process)> syncs = new();
     private readonly HashSet<int> reachable = [];
     private readonly HashSet<int> heldDisks = [];
@@ -35,6 +36,9 @@ internal sealed class ScriptedWorld : INodeWorld
     public ClusterOracle Oracle { get; } = new();
 
     public long Now { get; private set; }
+
+    /// <summary>Which messages wait until <see cref="Arrive"/>.</summary>
+    public Predicate<Message> Lingers { get; set; } = _ => false;
 
     /// <summary>Which messages arrive, of those between reachable nodes.</summary>
     public Predicate<Message> Passes { get; set; } = _ => true;
@@ -64,6 +68,23 @@ internal sealed class ScriptedWorld : INodeWorld
         reachable.Clear();
         reachable.UnionWith(ids);
         Passes = _ => true;
+    }
+
+    /// <summary>What lingered arrives now.</summary>
+    public void Arrive()
+    {
+        Lingers = _ => false;
+        Passes = _ => true;
+        lingering.ForEach(messages.Enqueue);
+        lingering.Clear();
+        Settle();
+    }
+
+    /// <summary>A message that somebody sent long ago.</summary>
+    public void Receive(Message message)
+    {
+        messages.Enqueue((message, []));
+        Settle();
     }
 
     public void HoldDisk(int id) => heldDisks.Add(id);
@@ -127,6 +148,12 @@ internal sealed class ScriptedWorld : INodeWorld
         }
 
         var (message, entries) = next;
+        if (Lingers(message))
+        {
+            lingering.Add(next);
+            return true;
+        }
+
         bool arrives = reachable.Contains((int)message.From.Value) && reachable.Contains((int)message.To.Value) && Passes(message);
         if (arrives)
         {

@@ -23,7 +23,7 @@ internal sealed class SimulatedCluster : INodeWorld
     public SimulatedCluster(int seed, FaultProfile profile, SafetyRules rules, Dictionary<string, int> marks)
     {
         (this.profile, Rules, this.marks) = (profile, rules, marks);
-        Options = new CoreOptions { ShortestElectionTimeoutMicroseconds = Second / 2, FirstElectionTimeoutMicroseconds = 3 * Second / 2, MostMessageBytes = 4_000, CautionMicroseconds = profile.Caution };
+        Options = new CoreOptions { ShortestElectionTimeoutMicroseconds = Second / 2, FirstElectionTimeoutMicroseconds = 3 * Second / 2, MostMessageBytes = 4_000, CautionMicroseconds = profile.Caution, LongestElectionTimeoutMicroseconds = profile.LongestElectionTimeout };
         Random = new Random(seed);
         int voters = Random.Next(4) == 0 ? 5 : 3;
         int spares = profile.MemberChanges > 0 ? 2 : 0;

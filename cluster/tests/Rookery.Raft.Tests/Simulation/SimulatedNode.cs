@@ -130,7 +130,7 @@ internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld 
     {
         var core = Core!;
         IsFetching = false;
-        if (manifest is null || manifest.Position.Index <= core.CommitIndex)
+        if (manifest is null || !core.MayInstall(manifest.Position))
         {
             Step(Input.ManifestFailed(world.Now));
             return;
