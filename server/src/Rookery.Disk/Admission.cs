@@ -1,8 +1,8 @@
 namespace Rookery.Disk;
 
 /// <summary>
-/// Bounds what requests, or their commands, hold together. Within the bound admission is one addition; beyond it a request waits, first come first served, for at most
-/// <see cref="Patience"/>. One alone is always admitted, however large. Thread-safe.
+/// Bounds what requests, or their commands, hold together. Within the bound admission is one addition; beyond it a request waits, first come first served, for
+/// <see cref="Patience"/> or as long as it says. One alone is always admitted, however large. Thread-safe.
 /// </summary>
 /// <param name="limitBytes">The bound, in bytes.</param>
 /// <param name="time">The clock.</param>
@@ -28,17 +28,26 @@ public sealed class Admission(long limitBytes, TimeProvider time, MemoryShare? s
     public long Refused => Volatile.Read(ref _refused);
 
     /// <summary>Takes room at once, if there is and nobody waits for it.</summary>
-    public bool TryEnter(long bytes) => Volatile.Read(ref _waiterCount) == 0 && TryTake(bytes);
+    public bool TryEnter(long bytes) => Volatile.Read(ref _waiterCount) == 0 && TryTake(bytes, heldBytes: 0);
 
-    /// <summary>Waits for room.</summary>
+    /// <summary>Waits for room, for <see cref="Patience"/> at most.</summary>
     /// <returns>False when there was none in time.</returns>
     /// <exception cref="OperationCanceledException">The caller gave up.</exception>
-    public async ValueTask<bool> EnterAsync(long bytes, CancellationToken cancellationToken)
+    public ValueTask<bool> EnterAsync(long bytes, CancellationToken cancellationToken) => EnterAsync(bytes, heldBytes: 0, Patience, cancellationToken);
+
+    /// <summary>Waits for room beside what the caller has already. Who is patient keeps its place among those who wait.</summary>
+    /// <param name="bytes">How many bytes more.</param>
+    /// <param name="heldBytes">What it holds meanwhile: when nobody else holds any, it is alone, and is admitted.</param>
+    /// <param name="patience">How long it waits at most.</param>
+    /// <param name="cancellationToken">Ends the wait.</param>
+    /// <returns>False when there was none in time.</returns>
+    /// <exception cref="OperationCanceledException">The caller gave up.</exception>
+    public async ValueTask<bool> EnterAsync(long bytes, long heldBytes, TimeSpan patience, CancellationToken cancellationToken)
     {
-        var waiter = new Waiter(bytes);
+        var waiter = new Waiter(bytes, heldBytes);
         lock (_gate)
         {
-            if (_waiters.Count == 0 && TryTake(bytes))
+            if (_waiters.Count == 0 && TryTake(bytes, heldBytes))
             {
                 return true;
             }
@@ -51,7 +60,7 @@ public sealed class Admission(long limitBytes, TimeProvider time, MemoryShare? s
         Admit();
         try
         {
-            await waiter.Admitted.Task.WaitAsync(Patience, time, cancellationToken);
+            await waiter.Admitted.Task.WaitAsync(patience, time, cancellationToken);
             return true;
         }
         catch (Exception refusal) when (refusal is TimeoutException or OperationCanceledException)
@@ -82,7 +91,7 @@ public sealed class Admission(long limitBytes, TimeProvider time, MemoryShare? s
     {
         lock (_gate)
         {
-            while (_waiters.First is { } first && TryTake(first.Value.Bytes))
+            while (_waiters.First is { } first && TryTake(first.Value.Bytes, first.Value.HeldBytes))
             {
                 _waiters.RemoveFirst();
                 first.Value.Admitted.SetResult();
@@ -110,10 +119,10 @@ public sealed class Admission(long limitBytes, TimeProvider time, MemoryShare? s
         return true;
     }
 
-    private bool TryTake(long bytes)
+    private bool TryTake(long bytes, long heldBytes)
     {
         long now = Volatile.Read(ref _bytes);
-        while (now == 0 || now + bytes <= limitBytes)
+        while (now == heldBytes || now + bytes <= limitBytes)
         {
             long seen = Interlocked.CompareExchange(ref _bytes, now + bytes, now);
             if (seen == now)
@@ -130,13 +139,16 @@ public sealed class Admission(long limitBytes, TimeProvider time, MemoryShare? s
 
     private sealed class Waiter
     {
-        public Waiter(long bytes)
+        public Waiter(long bytes, long heldBytes)
         {
             Bytes = bytes;
+            HeldBytes = heldBytes;
             Place = new LinkedListNode<Waiter>(this);
         }
 
         public long Bytes { get; }
+
+        public long HeldBytes { get; }
 
         public LinkedListNode<Waiter> Place { get; }
 

@@ -32,7 +32,8 @@ internal static class WithoutDataRoutes
 /// </summary>
 public sealed class LongBody
 {
-    // A heartbeat is 22 bytes in 40 s; a tenth of a byte per second is below that and still ends a connection that went silent for good.
+    // A heartbeat is 22 bytes in 40 s; a tenth of a byte per second is below that and still ends
+    // a connection that went silent early. It is an average: a silent client keeps its connection for longer the more it sent, but no room, see LargeRequests.
     private static readonly MinDataRate Trickle = new(bytesPerSecond: 0.1, gracePeriod: TimeSpan.FromMinutes(3));
 
     /// <summary>The only instance.</summary>

@@ -57,6 +57,33 @@ public sealed class AdmissionTests
         Assert.Equal(0, admission.Bytes);
     }
 
+    [Fact]
+    public async Task Who_is_patient_keeps_its_place_while_others_are_refused()
+    {
+        var admission = HoldingOf100(100);
+        var patient = admission.EnterAsync(60, heldBytes: 0, 10 * Admission.Patience, CancellationToken.None);
+        var other = admission.EnterAsync(60, CancellationToken.None);
+        _time.Advance(Admission.Patience);
+        Assert.False(await other);
+        var last = admission.EnterAsync(60, CancellationToken.None);
+        admission.Leave(100);
+        Assert.True(await patient);
+        Assert.False(last.IsCompleted);
+        _time.Advance(Admission.Patience);
+        Assert.False(await last);
+    }
+
+    [Fact]
+    public async Task Who_holds_some_is_alone_when_nobody_else_does()
+    {
+        var admission = HoldingOf100(90);
+        var more = admission.EnterAsync(1000, heldBytes: 40, Admission.Patience, CancellationToken.None);
+        Assert.False(more.IsCompleted);
+        admission.Leave(50);
+        Assert.True(await more);
+        Assert.Equal(1040, admission.Bytes);
+    }
+
     private Admission HoldingOf100(int bytes)
     {
         var admission = new Admission(100, _time);

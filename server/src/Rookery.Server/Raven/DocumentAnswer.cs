@@ -23,7 +23,7 @@ internal sealed class DocumentAnswer(HttpContext http, LargeRequests requests, s
     public bool TryMakeRoom(long bytes)
     {
         long held = Buffer.Length + bytes;
-        return held <= LargeRequests.FreeBytes + AnswerBuffer.PartBytes || (_room ??= requests.Begin()).TryGrow(held);
+        return held <= LargeRequests.FreeBytes + AnswerBuffer.PartBytes || (_room ??= requests.Begin(http)).TryGrow(held);
     }
 
     /// <summary>Sends what is gathered, if it is much, and waits for room for so many bytes more.</summary>
@@ -37,7 +37,7 @@ internal sealed class DocumentAnswer(HttpContext http, LargeRequests requests, s
 
         // What is held is given back first: two that wait for more than each other's would wait for ever.
         _room!.Dispose();
-        await _room.GrowAsync(requests, http, Buffer.Length + bytes);
+        await _room.GrowAsync(Buffer.Length + bytes);
     }
 
     /// <summary>Makes room for the document that a walk is at.</summary>

@@ -11,6 +11,9 @@ internal sealed class MultiGetPart(HttpContext http, AnswerBuffer answer) : Stre
     private readonly int _start = answer.Length;
     private bool _isPartSent;
 
+    /// <summary>The multi_get.</summary>
+    public HttpContext Around => http;
+
     /// <summary>Bytes answered so far.</summary>
     public long Answered { get; private set; }
 

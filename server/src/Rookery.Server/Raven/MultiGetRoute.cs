@@ -50,7 +50,7 @@ internal sealed class MultiGetRoute(ServerContext context, GetDocuments document
         catch (RefusedException refused) when (!body.TryTakeBack())
         {
             // Half an answer cannot become an error: cutting the connection is the only sign left.
-            throw new OperationCanceledException("An answer broke off.", refused);
+            throw new OperationCanceledException("An answer broke off.", refused, part.RequestAborted);
         }
     }
 

@@ -1,8 +1,6 @@
 using System.Buffers;
 using System.IO.Pipelines;
 using Microsoft.AspNetCore.Http;
-using Microsoft.AspNetCore.Server.Kestrel.Core;
-using Microsoft.AspNetCore.Server.Kestrel.Core.Features;
 using Rookery.Disk;
 
 namespace Rookery.Server.Raven;
@@ -28,9 +26,6 @@ internal readonly struct RequestBody : IDisposable
 
     // A text of three bytes of JSON becomes an object of 32 and its place in a list.
     private const int BytesPerByteOfObjects = 12;
-
-    // A large body holds room that others wait for, so it must come within ten minutes.
-    private const double LongestSeconds = 600;
 
     private readonly PipeReader? _reader;
     private readonly ReadOnlySequence<byte> _sequence;
@@ -60,7 +55,7 @@ internal readonly struct RequestBody : IDisposable
     /// <param name="maxBytes">What it may weigh at most.</param>
     /// <param name="requests">Where a large one finds room.</param>
     /// <param name="use">What becomes of it.</param>
-    /// <exception cref="RefusedException">It is larger: 413. It is compressed: 415. There is no room: 429.</exception>
+    /// <exception cref="RefusedException">It is larger: 413. It is compressed: 415. There is no room: 429. It is large and came too slowly: 408.</exception>
     public static ValueTask<RequestBody> ReadAsync(HttpContext http, int maxBytes, LargeRequests requests, BodyUse use)
     {
         if (http.Request.Headers.ContentEncoding is { Count: > 0 } encodings && encodings.ToString() is { Length: > 0 } encoding && !encoding.Equals("identity", StringComparison.OrdinalIgnoreCase))
@@ -118,6 +113,11 @@ internal readonly struct RequestBody : IDisposable
             while (true)
             {
                 var read = await reader.ReadAsync();
+                if (read.IsCanceled)
+                {
+                    throw LargeRequests.TooSlow(http);
+                }
+
                 var bytes = read.Buffer;
                 if (bytes.Length > maxBytes - length)
                 {
@@ -127,9 +127,9 @@ internal readonly struct RequestBody : IDisposable
                 int longer = length + (int)bytes.Length;
                 if ((long)longer * held > Math.Max(LargeRequests.FreeBytes, room?.Bytes ?? 0) && http.Features.Get<MultiGetPart>() is null)
                 {
-                    room ??= Begin(http, requests);
+                    room ??= Begin(http, reader, requests);
                     long most = http.Request.ContentLength ?? (longer <= UnknownBytes ? Math.Min(UnknownBytes, maxBytes) : maxBytes);
-                    await room.GrowAsync(requests, http, Math.Max(most, longer) * held);
+                    await room.GrowAsync(Math.Max(most, longer) * held);
                 }
 
                 copy.Grow(length, longer <= copy.Length ? longer : Math.Min(maxBytes, Math.Max(longer, 4 * copy.Length)));
@@ -138,6 +138,7 @@ internal readonly struct RequestBody : IDisposable
                 reader.AdvanceTo(bytes.End);
                 if (read.IsCompleted)
                 {
+                    room?.Reading = null;
                     return new RequestBody(copy, length, room);
                 }
             }
@@ -155,14 +156,10 @@ internal readonly struct RequestBody : IDisposable
         }
     }
 
-    private static LargeRequests.Lease Begin(HttpContext http, LargeRequests requests)
+    private static LargeRequests.Lease Begin(HttpContext http, PipeReader reader, LargeRequests requests)
     {
-        if (http.Request.ContentLength is { } announced && http.Features.Get<IHttpMinRequestBodyDataRateFeature>() is { MinDataRate: { } rate } feature)
-        {
-            feature.MinDataRate = new MinDataRate(Math.Max(rate.BytesPerSecond, announced / LongestSeconds), rate.GracePeriod);
-        }
-
-        var room = requests.Begin();
+        var room = requests.Begin(http);
+        room.Reading = reader;
         http.Response.RegisterForDispose(room);
         return room;
     }

@@ -1,3 +1,4 @@
+using System.IO.Pipelines;
 using Microsoft.AspNetCore.Http;
 using Rookery.Documents.Json;
 
@@ -5,9 +6,10 @@ namespace Rookery.Server.Raven;
 
 /// <summary>
 /// The room of a body that is read as a stream of documents and stored chunk by chunk. A chunk of small documents grows only as long as there is room for it at once, and is stored
-/// earlier otherwise; a large document is waited for, with nothing else held meanwhile. One thread at a time.
+/// earlier otherwise; a large document is waited for, with nothing else held meanwhile. A read of the body
+/// returns cancelled when what it reads kept its room for <see cref="LargeRequests.Deadline"/>. One thread at a time.
 /// </summary>
-internal sealed class StreamedRoom(HttpContext http, LargeRequests requests) : IDisposable
+internal sealed class StreamedRoom(HttpContext http, PipeReader body, LargeRequests requests) : IDisposable
 {
     // The one that is gathered and the one on its way.
     private const int Chunks = 2;
@@ -17,11 +19,17 @@ internal sealed class StreamedRoom(HttpContext http, LargeRequests requests) : I
     private const int OrdinaryDocumentBytes = 1 << 20;
     private const int LargestDocumentBytes = DocumentLimits.MaxDocumentBytes + (64 << 10);
 
-    private readonly LargeRequests.Lease _chunk = requests.Begin();
-    private readonly LargeRequests.Lease _document = requests.Begin();
+    private readonly LargeRequests.Lease _chunk = new(requests, http) { Reading = body };
+    private readonly LargeRequests.Lease _document = new(requests, http) { Reading = body };
 
     /// <summary>Whether a chunk may grow on to its full length.</summary>
     public bool HasRoomForChunk(int length, int fullLength) => length <= LargeRequests.FreeBytes || _document.Bytes > 0 || _chunk.TryGrow((long)Chunks * fullLength);
+
+    /// <summary>Whether the chunks hold room, which they need not while nothing comes.</summary>
+    public bool IsHeldByChunks => _chunk.Bytes > 0;
+
+    /// <summary>A chunk is on its way, and the next is gathered in its place.</summary>
+    public void ChunkIsOnItsWay() => _chunk.Renew();
 
     /// <summary>What was gathered is stored: its room is others'.</summary>
     public void ChunksAreStored() => _chunk.Dispose();
@@ -52,7 +60,7 @@ internal sealed class StreamedRoom(HttpContext http, LargeRequests requests) : I
         _document.Dispose();
         if (needed > 0)
         {
-            await _document.GrowAsync(requests, http, needed, isPatient: true, cancellation);
+            await _document.GrowAsync(needed, isPatient: true, cancellation);
         }
     }
 }

@@ -20,10 +20,10 @@ internal static class ImportRoute
     private static async Task AnswerAsync(HttpContext http, ServerContext context, Database database)
     {
         IdempotencyHeader.Refuse(http, "import", "it is stored in parts, and a repetition overwrites each document that has an id");
-        using var room = new StreamedRoom(http, context.LargeRequests);
+        var body = GzipBody.Open(http);
+        using var room = new StreamedRoom(http, body.Reader, context.LargeRequests);
         using var import = new NdjsonImport(database, context.Node.Consensus, room, context.Time);
         var report = new ImportReport(http, context.Time, import);
-        var body = GzipBody.Open(http);
         try
         {
             await ReadAsync(body.Reader, room, import, report, http.RequestAborted);
@@ -43,9 +43,15 @@ internal static class ImportRoute
         bool complete = false;
         while (!complete)
         {
-            var read = await body.ReadAsync(cancellation);
+            var reading = body.ReadAsync(cancellation);
+            var read = reading.IsCompletedSuccessfully || !room.IsHeldByChunks ? await reading : await import.StoreWhileWaitingAsync(reading.AsTask(), cancellation);
             try
             {
+                if (read.IsCanceled)
+                {
+                    throw new BadHttpRequestException("A large document came too slowly.", StatusCodes.Status408RequestTimeout);
+                }
+
                 foreach (var part in read.Buffer)
                 {
                     await room.FitDocumentAsync(import.CollectedBytes, () => import.StoreRestAsync(cancellation), cancellation);

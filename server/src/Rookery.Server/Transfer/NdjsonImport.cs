@@ -1,4 +1,5 @@
 using System.Buffers;
+using System.IO.Pipelines;
 using Rookery.Documents;
 using Rookery.Documents.Commands;
 using Rookery.Documents.Ids;
@@ -95,6 +96,7 @@ internal sealed class NdjsonImport : IDisposable
         var command = writer.Complete();
         writer = Begin();
         inFlight = StoreAsync(command, count, cancellation);
+        room.ChunkIsOnItsWay();
     }
 
     /// <summary>Ends it early, because no more can be read; what was stored stays.</summary>
@@ -106,6 +108,18 @@ internal sealed class NdjsonImport : IDisposable
         await FlushAsync(cancellation);
         await inFlight;
         room.ChunksAreStored();
+    }
+
+    /// <summary>Waits for bytes; when the client pauses, what was gathered goes to the disk meanwhile and its room to others.</summary>
+    public async Task<ReadResult> StoreWhileWaitingAsync(Task<ReadResult> read, CancellationToken cancellation)
+    {
+        await Task.WhenAny(read, inFlight);
+        if (!read.IsCompleted)
+        {
+            await StoreRestAsync(cancellation);
+        }
+
+        return await read;
     }
 
     public void Dispose()

@@ -24,16 +24,18 @@ public sealed class RunningServer : IAsyncLifetime
     /// <summary>The clock of the routes; the node has the machine's.</summary>
     public TimeProvider Time { get; init; } = TimeProvider.System;
 
+    /// <summary>A quarter of it is large requests' room.</summary>
+    public MemoryBudget Memory { get; init; } = new(256 << 20);
+
     public Node Node => _node!;
 
     public Uri Address { get; private set; } = new("http://127.0.0.1");
 
     public async Task InitializeAsync()
     {
-        var memory = new MemoryBudget(256 << 20);
         var io = new IoTimeline(TimeProvider.System, "memory");
-        _node = Node.Open(new NodeOptions { DataDirectory = "/data", SegmentBytes = 4 << 20 }, new SimulatedDisk(), memory, io, TimeProvider.System);
-        var context = new ServerContext(new ServerOptions { Listen = new IPEndPoint(IPAddress.Loopback, 0) }, Time, Log, memory, io);
+        _node = Node.Open(new NodeOptions { DataDirectory = "/data", SegmentBytes = 4 << 20 }, new SimulatedDisk(), Memory, io, TimeProvider.System);
+        var context = new ServerContext(new ServerOptions { Listen = new IPEndPoint(IPAddress.Loopback, 0) }, Time, Log, Memory, io);
         context.Readiness.Opened(_node);
         _app = RookeryServer.Build(context);
         await _app.StartAsync();

@@ -40,13 +40,13 @@ internal static class PatchRoom
 
             if (room is null)
             {
-                room = context.LargeRequests.Begin();
+                room = context.LargeRequests.Begin(http);
                 http.Response.RegisterForDispose(room);
             }
 
-            // The body is gone by now; to keep its room while waiting for more would let a few such requests wait for each other.
-            room.Dispose();
-            await room.GrowAsync(context.LargeRequests, http, beside + ((long)batch.Command.Length * LargeRequests.CopiesOfWrite));
+            // The body is gone by now, the command is still there. A few that wait for each other's room are refused after a moment.
+            room.Shrink(batch.Command.Length);
+            await room.GrowAsync(beside + ((long)batch.Command.Length * LargeRequests.CopiesOfWrite));
         }
         catch
         {

@@ -54,6 +54,7 @@ internal sealed class BulkInsertChunks(ServerContext context, Database database,
     {
         await ArriveAsync();
         Propose();
+        room.ChunkIsOnItsWay();
     }
 
     /// <summary>Stores everything gathered and waits until it is durable.</summary>
@@ -75,21 +76,22 @@ internal sealed class BulkInsertChunks(ServerContext context, Database database,
     public async ValueTask<ReadResult> StoreWhileWaitingAsync(PipeReader body)
     {
         var reading = body.ReadAsync();
-        if (reading.IsCompletedSuccessfully || _chunk.Count == 0)
+        if (reading.IsCompletedSuccessfully || (_chunk.Count == 0 && _onItsWay is null))
         {
             return await reading;
         }
 
         var read = reading.AsTask();
-        if (_onItsWay is { } before)
+        await HasArrivedOrAsync(read);
+        if (!read.IsCompleted && _chunk.Count > 0)
         {
-            await Task.WhenAny(read, before);
+            await StoreAsync();
+            await HasArrivedOrAsync(read);
         }
 
         if (!read.IsCompleted)
         {
-            // What is on its way is admitted as a command; a client that pauses for long holds no room here.
-            await StoreAsync();
+            // Nothing is gathered and nothing on its way: a client that pauses for long holds no room.
             room.ChunksAreStored();
         }
 
@@ -100,6 +102,8 @@ internal sealed class BulkInsertChunks(ServerContext context, Database database,
 
     private static BatchWriter NewChunk(Database database, bool skipUnchanged) =>
         new(CommandKind.BulkPut, database.Number, IdempotencyKey.None, skipUnchanged);
+
+    private Task HasArrivedOrAsync(Task read) => _onItsWay is { } onItsWay ? Task.WhenAny(read, onItsWay) : Task.CompletedTask;
 
     private void Propose()
     {

@@ -78,7 +78,7 @@ internal sealed class BulkInsertRoute(ServerContext context, OperationRegistry o
         using var stop = CancellationTokenSource.CreateLinkedTokenSource(operation.Killed, context.Stopping);
         await using var interrupt = stop.Token.UnsafeRegister(static reader => ((PipeReader)reader!).CancelPendingRead(), body.Reader);
         using var documents = new BulkInsertReader();
-        using var room = new StreamedRoom(http, context.LargeRequests);
+        using var room = new StreamedRoom(http, body.Reader, context.LargeRequests);
         using var chunks = new BulkInsertChunks(context, database, operation, operations, room, skipUnchanged);
 
         // Only a length that was announced says that the client ends its request; the others do not.
@@ -89,6 +89,10 @@ internal sealed class BulkInsertRoute(ServerContext context, OperationRegistry o
         {
             var read = await chunks.StoreWhileWaitingAsync(body.Reader);
             stop.Token.ThrowIfCancellationRequested();
+            if (read.IsCanceled)
+            {
+                throw LargeRequests.TooSlow(http);
+            }
 
             // A refusal leaves the read open on purpose: the server then hangs up at once. Otherwise it would read on for 5 s, and client 5.4.3, which never ends its request,
             // takes the answer only behind that, and waits for ever when it is cut off in between.

@@ -127,6 +127,8 @@ internal sealed class GetDocuments(ServerContext context)
             neededBytes = document.Length;
             if (neededBytes > roomBytes)
             {
+                // What is answered instead, or later, is not this version.
+                http.Response.Headers.ETag = default;
                 return OneWritten.NoRoom;
             }
 

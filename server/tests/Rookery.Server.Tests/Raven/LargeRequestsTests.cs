@@ -1,0 +1,221 @@
+using System.Globalization;
+using System.Net.Sockets;
+using System.Text;
+using System.Text.Json;
+using Rookery.Disk;
+using Rookery.Server.Raven;
+using Rookery.Simulation;
+
+namespace Rookery.Server.Tests.Raven;
+
+public sealed class LargeRequestsTests : IAsyncLifetime
+{
+    private readonly SimulatedTimeProvider _time = new();
+    private readonly RunningServer _server;
+    private readonly string _megabytes = $$"""{"t":"{{new string('x', 6 << 20)}}"}""";
+
+    // 32 MiB of room.
+    public LargeRequestsTests() => _server = new RunningServer { Time = _time, Memory = new MemoryBudget(128 << 20) };
+
+    private long HeldBytes => _server.Memory.Shares.Single(share => share.Name is "large requests").UsedBytes;
+
+    public Task InitializeAsync() => _server.InitializeAsync();
+
+    public Task DisposeAsync() => _server.DisposeAsync();
+
+    [Fact]
+    public async Task A_client_that_is_silent_inside_a_large_body_loses_its_room()
+    {
+        string db = await _server.CreateDatabaseAsync();
+        using var client = await SilentInBodyAsync(db, 8 << 20);
+        await HoldUntilTheDeadlineAsync();
+        Assert.StartsWith("HTTP/1.1 408", await client.AnswerAsync(), StringComparison.Ordinal);
+        await AnotherGetsThroughAsync(db);
+    }
+
+    [Theory]
+    [InlineData("bulk_insert", "[{\"Id\":\"a\",\"Type\":\"PUT\",\"Document\":{\"t\":\"", "500")]
+    [InlineData("import", "{\"t\":\"", "400")]
+    public async Task A_client_that_is_silent_inside_a_large_document_of_a_stream_loses_its_room(string route, string begin, string status)
+    {
+        string db = await _server.CreateDatabaseAsync();
+        using var client = await RawClient.OpenAsync(_server, $"POST {db}/{route}", "Transfer-Encoding: chunked");
+        await client.SendChunkAsync(begin + new string('x', 2 << 20));
+        await HoldUntilTheDeadlineAsync();
+        string answer = await client.AnswerAsync();
+        Assert.StartsWith($"HTTP/1.1 {status}", answer, StringComparison.Ordinal);
+        Assert.Contains("came too slowly", answer, StringComparison.Ordinal);
+        await AnotherGetsThroughAsync(db);
+    }
+
+    [Fact]
+    public async Task A_client_that_takes_nothing_of_a_large_answer_loses_its_room()
+    {
+        string db = await _server.CreateDatabaseAsync();
+        await _server.SendAsync("PUT", db + "/docs?id=a", _megabytes);
+        using var client = await RawClient.OpenAsync(_server, $"GET {db}/docs?id=a", "");
+        await HoldUntilTheDeadlineAsync();
+        Assert.InRange(await client.CountAsync(), 0, _megabytes.Length - 1);
+        await AnotherGetsThroughAsync(db);
+    }
+
+    [Theory]
+    [InlineData("bulk_insert", """,{"Id":"users/","Type":"PUT","Document":{"n":0} }""", "[")]
+    [InlineData("import", """{"n":0,"@metadata":{"@id":"users/"} }""" + "\n", "")]
+    public async Task A_stream_that_pauses_between_documents_holds_no_room(string route, string document, string begin)
+    {
+        string db = await _server.CreateDatabaseAsync();
+        using var client = await RawClient.OpenAsync(_server, $"POST {db}/{route}", "Transfer-Encoding: chunked");
+        string documents = string.Concat(Enumerable.Repeat(document, 8000));
+        await client.SendChunkAsync(begin + (begin.Length == 0 ? documents : documents[1..]));
+        while (await _server.CountAsync(db) < 8000 || HeldBytes > 0)
+        {
+            await Task.Yield();
+        }
+    }
+
+    [Fact]
+    public async Task A_batch_that_waits_for_the_room_of_its_patches_keeps_that_of_its_command()
+    {
+        string db = await _server.CreateDatabaseAsync();
+        await _server.SendAsync("PUT", db + "/docs?id=a", _megabytes);
+        using var client = await SilentInBodyAsync(db, 6 << 20);
+        long others = HeldBytes;
+        string put = $$"""{"Id":"b","Type":"PUT","Document":{"t":"{{new string('x', 1 << 20)}}"} }""";
+        var waiting = _server.SendAsync("POST", db + "/bulk_docs", $$"""{"Commands":[{{put}},{"Id":"a","Type":"PATCH","Patch":{"Script":"this.n = args.n;","Values":{"n":1} } }]}""");
+        while (HeldBytes - others is < 1 << 20 or > 2 << 20)
+        {
+            Assert.False(waiting.IsCompleted, waiting.IsCompleted ? (await waiting).Body : "");
+            await Task.Yield();
+        }
+
+        await WaitInVainAsync(waiting);
+        (await waiting).IsRefusal(429, "bytes of memory");
+        Assert.Equal(others, HeldBytes);
+    }
+
+    [Fact]
+    public async Task A_document_without_room_is_refused_without_its_tag()
+    {
+        string db = await _server.CreateDatabaseAsync();
+        await _server.SendAsync("PUT", db + "/docs?id=a", _megabytes);
+        using var client = await SilentInBodyAsync(db, 10 << 20);
+        var waiting = _server.SendAsync("GET", db + "/docs?id=a");
+        await WaitInVainAsync(waiting);
+        var refused = await waiting;
+        refused.IsRefusal(429, "bytes of memory");
+        Assert.Null(refused.Tag);
+    }
+
+    [Fact]
+    public async Task A_lazy_read_whose_answer_has_begun_waits_longer()
+    {
+        string db = await _server.CreateDatabaseAsync();
+        await _server.SendAsync("PUT", db + "/docs?id=a", _megabytes);
+        await _server.SendAsync("PUT", db + "/docs?id=b", $$"""{"t":"{{new string('x', 100_000)}}"}""");
+        using var client = await SilentInBodyAsync(db, 10 << 20);
+        using var body = new StringContent($$"""{"Requests":[{"Url":"{{db}}/docs","Query":"?id=b"},{"Url":"{{db}}/docs","Query":"?id=b"},{"Url":"{{db}}/docs","Query":"?id=a"}]}""");
+        using var request = new HttpRequestMessage(HttpMethod.Post, new Uri(_server.Address, db + "/multi_get")) { Content = body };
+        using var answer = await _server.Http.SendAsync(request, HttpCompletionOption.ResponseHeadersRead);
+        for (int i = 0; i < 20; i++)
+        {
+            _time.Advance(Admission.Patience);
+            await _server.SendAsync("GET", "/livez");
+        }
+
+        client.Dispose();
+        var results = JsonDocument.Parse(await answer.Content.ReadAsStringAsync()).RootElement.GetProperty("Results");
+        Assert.Equal([200, 200, 200], results.EnumerateArray().Select(result => result.GetProperty("StatusCode").GetInt32()));
+        Assert.True(_server.Log.Lines.IsEmpty, string.Join("\n", _server.Log.Lines));
+    }
+
+    private async Task<RawClient> SilentInBodyAsync(string db, int length)
+    {
+        var client = await RawClient.OpenAsync(_server, $"POST {db}/bulk_docs", $"Content-Length: {length}");
+        await client.SendAsync(new string(' ', 1 << 19));
+        while (HeldBytes < LargeRequests.CopiesOfWrite * (long)length)
+        {
+            await Task.Yield();
+        }
+
+        return client;
+    }
+
+    private async Task HoldUntilTheDeadlineAsync()
+    {
+        while (HeldBytes == 0)
+        {
+            await Task.Yield();
+        }
+
+        _time.Advance(LargeRequests.Deadline / 2);
+        Assert.NotEqual(0, HeldBytes);
+        while (HeldBytes > 0)
+        {
+            _time.Advance(LargeRequests.Deadline / 2);
+            await Task.Yield();
+        }
+    }
+
+    private async Task WaitInVainAsync(Task<Answer> waiting)
+    {
+        while (!waiting.IsCompleted)
+        {
+            _time.Advance(TimeSpan.FromMilliseconds(1));
+            await Task.Yield();
+        }
+    }
+
+    // All the room there is.
+    private async Task AnotherGetsThroughAsync(string db)
+    {
+        string document = $$"""{"Id":"c","Type":"PUT","Document":{{_megabytes}} }""";
+        Assert.Equal(201, (await _server.SendAsync("POST", db + "/bulk_docs", $$"""{"Commands":[{{document}},{{document}}]}""")).Status);
+        Assert.True(_server.Log.Lines.IsEmpty, string.Join("\n", _server.Log.Lines));
+    }
+
+    private sealed class RawClient : IDisposable
+    {
+        private readonly TcpClient _client = new() { ReceiveBufferSize = 32 << 10 };
+
+        public static async Task<RawClient> OpenAsync(RunningServer server, string request, string header)
+        {
+            var client = new RawClient();
+            await client._client.ConnectAsync(server.Address.Host, server.Address.Port);
+            await client.SendAsync($"{request} HTTP/1.1\r\nHost: {server.Address.Authority}\r\n{header}{(header.Length == 0 ? "" : "\r\n")}\r\n");
+            return client;
+        }
+
+        public async Task SendAsync(string text) => await _client.GetStream().WriteAsync(Encoding.ASCII.GetBytes(text));
+
+        public Task SendChunkAsync(string text) => SendAsync(string.Create(CultureInfo.InvariantCulture, $"{text.Length:x}\r\n{text}\r\n"));
+
+        public async Task<string> AnswerAsync()
+        {
+            byte[] buffer = new byte[64 << 10];
+            return Encoding.UTF8.GetString(buffer, 0, await _client.GetStream().ReadAsync(buffer));
+        }
+
+        /// <summary>Reads until the server hangs up.</summary>
+        public async Task<long> CountAsync()
+        {
+            byte[] buffer = new byte[64 << 10];
+            long count = 0;
+            try
+            {
+                while (await _client.GetStream().ReadAsync(buffer) is > 0 and int read)
+                {
+                    count += read;
+                }
+            }
+            catch (IOException)
+            {
+                // Hung up hard.
+            }
+
+            return count;
+        }
+
+        public void Dispose() => _client.Dispose();
+    }
+}
