@@ -86,4 +86,16 @@ internal readonly ref struct LargeValue
             }
         }
     }
+
+    /// <summary>Looks all chunks up.</summary>
+    public void ReadThrough(EngineState state, int visibleBatch)
+    {
+        Span<byte> key = stackalloc byte[ChunkKeyBytes];
+        for (long chunk = 0; chunk * ChunkBytes < Length; chunk++)
+        {
+            WriteChunkKey(key, Stem, (uint)chunk);
+            Invariant.Holds(Lookup.TryGetAnyKind(state, visibleBatch, key, out Row row), "the chunks of a large value live as long as its row");
+            row.Dispose();
+        }
+    }
 }

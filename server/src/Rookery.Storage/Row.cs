@@ -69,6 +69,19 @@ public readonly unsafe struct Row : IDisposable
         }
     }
 
+    /// <summary>Reads a large value, chunk by chunk, each checked, and keeps nothing of it: afterwards it is known to be readable.</summary>
+    /// <exception cref="DamagedException">A chunk cannot be trusted.</exception>
+    public void ReadThrough()
+    {
+        if (IsLarge)
+        {
+            new LargeValue(Stored).ReadThrough(state, visibleBatch);
+        }
+    }
+
+    /// <summary>Memory that stays in use until <see cref="Dispose"/>, in bytes: that of its block, 0 for a row of a memtable.</summary>
+    public int BlockBytes => run.BlockBytes;
+
     /// <summary>Lets go of the block.</summary>
     public void Dispose() => run.Dispose();
 }

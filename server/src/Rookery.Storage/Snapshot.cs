@@ -36,6 +36,21 @@ public readonly struct Snapshot : IDisposable, IEquatable<Snapshot>
     /// <exception cref="DamagedException">The place that would hold it cannot be trusted: the batch would meet that too.</exception>
     public bool TryLoadAhead(ReadOnlySpan<byte> key, out Row row) => Lookup.TryGetAhead(state, key, out row);
 
+    /// <summary>
+    /// Looks for known damage where rows of a range may lie, for a batch to come whose keys are not known yet. Reads nothing from disk; a range without any costs nothing.
+    /// </summary>
+    /// <param name="from">The first key.</param>
+    /// <param name="toExclusive">The first key after the range; of a table of the same group.</param>
+    /// <exception cref="DamagedException">A run that may hold such rows cannot be read, or a part of it that may hold them was found damaged.</exception>
+    public void ThrowIfDamaged(ReadOnlySpan<byte> from, ReadOnlySpan<byte> toExclusive)
+    {
+        if (!state.Sources.Damage.IsEmpty
+            && state.Sources.Damage.Find(state.Sources.Tables.NamesOf(state.Sources.Tables.GroupOf(from[MemtableNode.KeyspaceBytes - 1])), from, toExclusive) is { } found)
+        {
+            throw new DamagedException(found);
+        }
+    }
+
     /// <summary>Walks the rows of a range in key order, or downwards from its end. The snapshot must stay open meanwhile.</summary>
     /// <param name="from">The first key.</param>
     /// <param name="toExclusive">The first key after the range; empty for no bound.</param>

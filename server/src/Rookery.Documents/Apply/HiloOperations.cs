@@ -62,6 +62,24 @@ internal sealed class HiloOperations(DocumentOperations documents)
             : default;
     }
 
+    /// <summary>Writes the lower-cased id of a tag's document.</summary>
+    /// <param name="tag">The tag as written.</param>
+    /// <param name="lowerTag">It lower-cased; empty when it is ASCII.</param>
+    /// <param name="destination">Where to.</param>
+    /// <returns>Bytes written.</returns>
+    internal static int WriteLowerId(ReadOnlySpan<byte> tag, ReadOnlySpan<byte> lowerTag, Span<byte> destination)
+    {
+        Ascii.ToLower(IdPrefix, destination, out int length);
+        if (lowerTag.IsEmpty)
+        {
+            Ascii.ToLower(tag, destination[length..], out int tagLength);
+            return length + tagLength;
+        }
+
+        lowerTag.CopyTo(destination[length..]);
+        return length + lowerTag.Length;
+    }
+
     internal static long RangeSize(long lastSize, long sinceLastTicks)
     {
         if (lastSize <= 0)
@@ -77,13 +95,7 @@ internal sealed class HiloOperations(DocumentOperations documents)
     {
         IdPrefix.CopyTo(_id);
         tag.CopyTo(_id.AsSpan(IdPrefix.Length));
-        Ascii.ToLower(_id.AsSpan(0, IdPrefix.Length + tag.Length), _lower, out int lowerLength);
-        if (!lowerTag.IsEmpty)
-        {
-            lowerTag.CopyTo(_lower.AsSpan(IdPrefix.Length));
-            lowerLength = IdPrefix.Length + lowerTag.Length;
-        }
-
+        int lowerLength = WriteLowerId(tag, lowerTag, _lower);
         lower = _lower.AsSpan(0, lowerLength);
         return _id.AsSpan(0, IdPrefix.Length + tag.Length);
     }

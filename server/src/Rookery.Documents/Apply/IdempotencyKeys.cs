@@ -24,6 +24,10 @@ internal static class IdempotencyKeys
         RejectionKind.IdempotencyKeyReused,
         "This Idempotency-Key was used for another request, whose outcome it stands for. Nothing of this one was stored; give each request a key of its own.");
 
+    /// <summary>The key of the row that remembers a command.</summary>
+    public static ReadOnlySpan<byte> RowKey(Span<byte> buffer, uint database, IdempotencyKey key) =>
+        Key.Numbers(buffer, database, Table.Idempotency, (long)key.High, (long)key.Low);
+
     /// <summary>The outcome of an earlier command with this key: its own if it asked for the same, or a refusal.</summary>
     public static bool TryFind(ApplyContext context, IdempotencyKey key, UInt128 request, out CommandOutcome outcome)
     {
@@ -131,6 +135,5 @@ internal static class IdempotencyKeys
             : Key.Number(buffer, database.Number, Table.IdempotencyOrder, Math.Max(database.Counters.IdempotencyHorizonTicks - 1, 0));
     }
 
-    private static ReadOnlySpan<byte> RowKey(Span<byte> buffer, ApplyContext context, IdempotencyKey key) =>
-        Key.Numbers(buffer, context.Database.Number, Table.Idempotency, (long)key.High, (long)key.Low);
+    private static ReadOnlySpan<byte> RowKey(Span<byte> buffer, ApplyContext context, IdempotencyKey key) => RowKey(buffer, context.Database.Number, key);
 }

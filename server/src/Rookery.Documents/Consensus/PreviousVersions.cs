@@ -5,23 +5,32 @@ using Rookery.Storage;
 namespace Rookery.Documents;
 
 /// <summary>
-/// Reads the blocks of the documents that a command changes, on the caller's thread, before the command is queued: apply, which looks at the previous version of each, then
+/// Reads the blocks of the rows that a command looks up, on the caller's thread, before the command is queued: apply, which looks at the previous version of each, then
 /// finds them in memory, or the command is refused because they cannot be read. Many callers read at once what the one thread of apply would read one after the other.
 /// </summary>
+/// <remarks>
+/// Ids that only apply can number are not read ahead: where damage is known among those they may get, the command is refused. So is every command with an idempotency key
+/// while the rows of keys are damaged, because with each the oldest are forgotten.
+/// </remarks>
 internal sealed class PreviousVersions(StorageEngine storage)
 {
-    // 16 KiB each: a cache that is smaller than what is in flight would lose blocks before they are used, and what is held beyond its capacity stays within 4 MiB.
-    private const int HeldBlocksLimit = 256;
+    // A cache that is smaller than what is in flight would lose blocks before they are used; what is held beyond its capacity stays within this.
+    private const long HeldBytesLimit = 4 << 20;
 
-    private int _held;
+    private long _heldBytes;
 
-    /// <summary>Blocks held for commands that are not applied yet.</summary>
-    public int Held => Volatile.Read(ref _held);
+    /// <summary>Bytes of the blocks held for commands that are not applied yet.</summary>
+    public long HeldBytes => Volatile.Read(ref _heldBytes);
 
     /// <summary>Reads what the command's documents were. The block of a single document stays in memory until <see cref="LoadedVersion.Dispose"/>.</summary>
-    /// <exception cref="DamagedException">A previous version cannot be read: the command could not be applied.</exception>
+    /// <exception cref="DamagedException">A row cannot be read: the command could not be applied.</exception>
     public LoadedVersion Load(scoped CommandReader command)
     {
+        if (command.Key.IsPresent)
+        {
+            CheckKey(command);
+        }
+
         switch (command.Kind)
         {
             case CommandKind.Batch or CommandKind.BulkPut:
@@ -29,12 +38,26 @@ internal sealed class PreviousVersions(StorageEngine storage)
             case CommandKind.ExpireDocuments:
                 LoadExpired(command);
                 return default;
+            case CommandKind.HiloNext:
+                var next = command.ReadHiloNext();
+                CheckHilo(command.Database, next.Tag, next.LowerTag);
+                return default;
+            case CommandKind.HiloReturn:
+                var returned = command.ReadHiloReturn();
+                CheckHilo(command.Database, returned.Tag, returned.LowerTag);
+                return default;
+            case CommandKind.IdentityNext:
+                CheckIdentity(command.Database, command.ReadIdentityNext());
+                return default;
+            case CommandKind.IdentitySeed:
+                CheckIdentity(command.Database, command.ReadIdentitySeed().Name);
+                return default;
             default:
                 return default;
         }
     }
 
-    internal void Release() => Interlocked.Decrement(ref _held);
+    internal void Release(int bytes) => Interlocked.Add(ref _heldBytes, -bytes);
 
     private LoadedVersion LoadOperations(scoped CommandReader command)
     {
@@ -47,9 +70,9 @@ internal sealed class PreviousVersions(StorageEngine storage)
         {
             while (command.TryReadOperation(out var operation))
             {
-                // Ids that the server makes are new.
-                if (operation.Id.Kind != CommandIdKind.Literal)
+                if (operation.Id.Kind is CommandIdKind.Numbered or CommandIdKind.Identity)
                 {
+                    CheckNumbers(snapshot, command.Database, operation.Id);
                     continue;
                 }
 
@@ -62,7 +85,7 @@ internal sealed class PreviousVersions(StorageEngine storage)
                         continue;
                     }
 
-                    isHeld = command.OperationCount == 1 && TryHold();
+                    isHeld = command.OperationCount == 1 && TryHold(row.BlockBytes);
                     if (!isHeld)
                     {
                         row.Dispose();
@@ -85,7 +108,73 @@ internal sealed class PreviousVersions(StorageEngine storage)
     private static void Check(in Row row, bool isWhole)
     {
         using var document = new Document(row);
-        _ = isWhole ? document.View : document.Head;
+        if (isWhole)
+        {
+            row.ReadThrough();
+        }
+        else if (row.IsLarge)
+        {
+            _ = document.Head;
+        }
+    }
+
+    private static void CheckRow(in Snapshot snapshot, ReadOnlySpan<byte> key)
+    {
+        if (snapshot.TryLoadAhead(key, out var row))
+        {
+            Check(row, isWhole: true);
+        }
+    }
+
+    /// <summary>Refuses an id whose number is not known yet, where damage is known among those it may become.</summary>
+    private void CheckNumbers(in Snapshot snapshot, uint database, in CommandId id)
+    {
+        Span<byte> from = stackalloc byte[Key.MaxBytes];
+        Span<byte> to = stackalloc byte[Key.MaxBytes];
+        Key.Prefix(from, database, Table.Documents);
+        int prefixLength = Key.PrefixBytes + id.WriteLowerName(from[Key.PrefixBytes..]);
+        int length = prefixLength + 1;
+        if (id.Kind == CommandIdKind.Identity)
+        {
+            CheckIdentity(database, from[Key.PrefixBytes..prefixLength]);
+            from[prefixLength - 1] = (byte)'/';
+            from[prefixLength] = (byte)'0';
+        }
+        else
+        {
+            // Etags rise: those from here on come.
+            id.Resolve(snapshot.Sequence + 1, to, from[Key.PrefixBytes..], out int lowerLength);
+            length = Key.PrefixBytes + lowerLength;
+        }
+
+        from[..prefixLength].CopyTo(to);
+        to[prefixLength] = (byte)'9' + 1;
+        snapshot.ThrowIfDamaged(from[..length], to[..(prefixLength + 1)]);
+    }
+
+    private void CheckIdentity(uint database, ReadOnlySpan<byte> lowerName)
+    {
+        Span<byte> key = stackalloc byte[Key.MaxBytes];
+        using var snapshot = storage.OpenSnapshot();
+        CheckRow(snapshot, Key.Text(key, database, Table.Identities, lowerName));
+    }
+
+    private void CheckHilo(uint database, ReadOnlySpan<byte> tag, ReadOnlySpan<byte> lowerTag)
+    {
+        Span<byte> key = stackalloc byte[Key.MaxBytes];
+        Key.Prefix(key, database, Table.Documents);
+        int length = Key.PrefixBytes + HiloOperations.WriteLowerId(tag, lowerTag, key[Key.PrefixBytes..]);
+        using var snapshot = storage.OpenSnapshot();
+        CheckRow(snapshot, key[..length]);
+    }
+
+    private void CheckKey(scoped CommandReader command)
+    {
+        Span<byte> key = stackalloc byte[Key.MaxBytes];
+        Span<byte> to = stackalloc byte[Key.MaxBytes];
+        using var snapshot = storage.OpenSnapshot();
+        CheckRow(snapshot, IdempotencyKeys.RowKey(key, command.Database, command.Key));
+        snapshot.ThrowIfDamaged(Key.Prefix(key, command.Database, Table.Idempotency), Key.Prefix(to, command.Database, Table.IdempotencyOrder + 1));
     }
 
     private void LoadExpired(scoped CommandReader command)
@@ -96,19 +185,19 @@ internal sealed class PreviousVersions(StorageEngine storage)
         {
             if (snapshot.TryLoadAhead(Key.Text(key, command.Database, Table.Documents, lowerId), out var row))
             {
-                row.Dispose();
+                Check(row, isWhole: false);
             }
         }
     }
 
-    private bool TryHold()
+    private bool TryHold(int bytes)
     {
-        if (Interlocked.Increment(ref _held) <= HeldBlocksLimit)
+        if (Interlocked.Add(ref _heldBytes, bytes) <= HeldBytesLimit)
         {
             return true;
         }
 
-        Release();
+        Release(bytes);
         return false;
     }
 }
@@ -132,9 +221,9 @@ internal readonly struct LoadedVersion : IDisposable
     {
         if (_owner is not null)
         {
+            _owner.Release(_row.BlockBytes);
             _row.Dispose();
             _snapshot.Dispose();
-            _owner.Release();
         }
     }
 }

@@ -38,6 +38,9 @@ internal readonly unsafe struct RunRow : IDisposable
     /// <summary>The value, in memory that is valid until <see cref="Dispose"/>.</summary>
     public ReadOnlySpan<byte> Value => new(value, valueLength);
 
+    /// <summary>Memory of its block in bytes; 0 for a default value.</summary>
+    public int BlockBytes => block?.MemoryBytes ?? 0;
+
     /// <summary>Lets go of the block. Nothing happens for a default value.</summary>
     public void Dispose() => block?.Unpin();
 }

@@ -5,6 +5,10 @@ internal sealed class DamageRegistry(Action<DamageEvent> found)
 {
     private readonly Lock gate = new();
     private readonly List<DamageEvent> events = [];
+    private int count;
+
+    /// <summary>Whether nothing was found.</summary>
+    public bool IsEmpty => Volatile.Read(ref count) == 0;
 
     /// <summary>What was found.</summary>
     public IReadOnlyList<DamageEvent> Events
@@ -16,6 +20,25 @@ internal sealed class DamageRegistry(Action<DamageEvent> found)
                 return [.. events];
             }
         }
+    }
+
+    /// <summary>Known damage that may touch keys in [from, toExclusive) of these tables, named as in <see cref="Note"/>; null when there is none.</summary>
+    public DamageEvent? Find(string tables, ReadOnlySpan<byte> from, ReadOnlySpan<byte> toExclusive)
+    {
+        lock (gate)
+        {
+            foreach (DamageEvent known in events)
+            {
+                if (string.Equals(known.Tables, tables, StringComparison.Ordinal)
+                    && known.ToExclusive.Span.SequenceCompareTo(from) > 0
+                    && known.FirstKey.Span.SequenceCompareTo(toExclusive) < 0)
+                {
+                    return known;
+                }
+            }
+        }
+
+        return null;
     }
 
     /// <summary>Notes damage of a run and gives the exception that says so.</summary>
@@ -31,6 +54,7 @@ internal sealed class DamageRegistry(Action<DamageEvent> found)
             if (isNew)
             {
                 events.Add(noted);
+                Volatile.Write(ref count, events.Count);
             }
         }
 
@@ -48,6 +72,7 @@ internal sealed class DamageRegistry(Action<DamageEvent> found)
         lock (gate)
         {
             events.RemoveAll(known => string.Equals(known.File, path, StringComparison.Ordinal));
+            Volatile.Write(ref count, events.Count);
         }
     }
 }

@@ -40,19 +40,19 @@ public sealed class PreviousVersionsTests
     }
 
     [Fact]
-    public void Blocks_are_held_for_so_many_commands_only_and_then_let_go()
+    public void Blocks_are_held_up_to_a_number_of_bytes_and_then_let_go()
     {
-        using var node = OpenWithDocumentsInRuns(10);
+        using var node = OpenWithDocumentsInRuns(10, bodyBytes: 60_000);
         var previous = new PreviousVersions(node.Core.Storage);
         using var command = Put(node, "d/3");
         LoadedVersion[] loaded = [.. Enumerable.Range(0, 300).Select(_ => previous.Load(new CommandReader(command.Written.Span)))];
-        Assert.Equal(256, previous.Held);
+        Assert.InRange(previous.HeldBytes, 3 << 20, 4 << 20);
         foreach (var version in loaded)
         {
             version.Dispose();
         }
 
-        Assert.Equal(0, previous.Held);
+        Assert.Equal(0, previous.HeldBytes);
     }
 
     [Fact]
@@ -86,14 +86,14 @@ public sealed class PreviousVersionsTests
         node.Run(Put(node, "d/7"));
     }
 
-    private SteppedNode OpenWithDocumentsInRuns(int documents)
+    private SteppedNode OpenWithDocumentsInRuns(int documents, int bodyBytes = 200)
     {
         using (var node = SteppedNode.Open(disk, "/data"))
         {
             node.CreateDatabase("db");
             for (int i = 0; i < documents; i++)
             {
-                node.Put("db", $"d/{i}", $"{{\"n\":\"{Convert.ToHexString(BitConverter.GetBytes((ulong)i * 0x9E3779B97F4A7C15))}{new string('x', 200)}\"}}");
+                node.Put("db", $"d/{i}", $"{{\"n\":\"{Convert.ToHexString(BitConverter.GetBytes((ulong)i * 0x9E3779B97F4A7C15))}{new string('x', bodyBytes)}\"}}");
             }
 
             node.Flush();

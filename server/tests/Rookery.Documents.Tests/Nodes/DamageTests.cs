@@ -116,6 +116,104 @@ public class DamageTests
         return refused > 0;
     }
 
+    /// <summary>Whatever a command looks up besides the documents it names: it is carried out or refused by name, and the node goes on, after a restart too.</summary>
+    [Fact]
+    public void Numbers_ranges_and_keys_in_damaged_places_are_refused_before_the_journal()
+    {
+        var disk = new SimulatedDisk("/data");
+        using (var node = SteppedNode.Open(disk, Directory))
+        {
+            node.CreateDatabase("Shop");
+            uint shop = node.Database("Shop").Number;
+            foreach (int i in Enumerable.Range(0, 150))
+            {
+                // Before, among and behind all ids that the server makes.
+                foreach (string id in (string[])[$"!/{i:D3}", $"{i:x3}", $"users/{i:D3}", $"users/9{i:D3}", $"~/{i:D3}"])
+                {
+                    node.Put("Shop", id, $$"""{"noise":"{{Noise(i, 60)}}"}""");
+                }
+
+                node.Run(CommandEncoder.HiloNext(shop, Encoding.UTF8.GetBytes($"Tag{i}"), 0, 0, 0, (byte)'/', default));
+                node.Run(CommandEncoder.IdentitySeed(shop, Encoding.UTF8.GetBytes($"{i * 41 % 150:D3}{Noise(i, 150)}|"), i, force: true, default));
+                node.Run(CommandEncoder.IdentityNext(shop, "other|"u8, new IdempotencyKey((ulong)i, 7)));
+            }
+
+            node.Flush();
+        }
+
+        var refused = new HashSet<string>(StringComparer.Ordinal);
+        foreach (string path in disk.Files.Where(path => path.EndsWith(".run", StringComparison.Ordinal)))
+        {
+            LookUpBeside(disk, path, -1, refused);
+            for (long offset = 500; offset < Length(disk, path); offset += Math.Max(Length(disk, path) / 6, 800))
+            {
+                LookUpBeside(disk, path, offset, refused);
+            }
+        }
+
+        Assert.Equal(["hilo", "identity", "key", "made", "numbered", "numbered by identity", "seed"], refused.Order(StringComparer.Ordinal));
+    }
+
+    // At offset -1 the whole file is missing.
+    private static void LookUpBeside(SimulatedDisk disk, string path, long offset, HashSet<string> refused)
+    {
+        var rotten = disk.AfterPowerLoss(1);
+        if (offset < 0)
+        {
+            rotten.Delete(path);
+        }
+        else
+        {
+            rotten.Rot(path, offset, 1);
+        }
+
+        SteppedNode node;
+        try
+        {
+            node = SteppedNode.Open(rotten, Directory);
+        }
+        catch (DamagedException)
+        {
+            return;                                     // what every start reads
+        }
+
+        using (node)
+        {
+            while (!node.Core.Storage.ScrubOnce(1 << 20))
+            {
+            }
+
+            uint shop = node.Database("Shop").Number;
+            for (int i = 0; i < 150; i += 5)
+            {
+                byte[] identity = Encoding.UTF8.GetBytes($"{i * 41 % 150:D3}{Noise(i, 150)}|");
+                foreach (var (name, command) in ((string, CommandBuffer)[])[
+                    ("made", node.PutCommand("Shop", "", "{}")),
+                    ("numbered", node.PutCommand("Shop", "users/", "{}")),
+                    ("numbered by identity", node.PutCommand("Shop", "users|", "{}")),
+                    ("hilo", CommandEncoder.HiloNext(shop, Encoding.UTF8.GetBytes($"Tag{i}"), 0, 0, 0, (byte)'/', default)),
+                    ("hilo", CommandEncoder.HiloReturn(shop, Encoding.UTF8.GetBytes($"Tag{i}"), 1, 32, default)),
+                    ("identity", CommandEncoder.IdentityNext(shop, identity, default)),
+                    ("seed", CommandEncoder.IdentitySeed(shop, identity, 1, force: false, default)),
+                    ("key", CommandEncoder.IdentityNext(shop, "other|"u8, new IdempotencyKey((ulong)i, 7)))])
+                {
+                    var rejection = node.Propose(command).Rejection;
+                    Assert.True(rejection is null or { Kind: RejectionKind.Damaged }, $"{path} at {offset}, {name}: {node.Core.Consensus.Refusal?.Message}");
+                    if (rejection is not null)
+                    {
+                        Assert.Contains(path, rejection.Message, StringComparison.Ordinal);
+                        refused.Add(name);
+                    }
+                }
+            }
+
+            Assert.Null(node.Core.Consensus.Refusal);
+        }
+
+        using var again = SteppedNode.Open(rotten, Directory);
+        again.Put("Shop", "~~", "{}");
+    }
+
     [Fact]
     public void Documents_expire_beside_one_that_cannot_be_read()
     {
