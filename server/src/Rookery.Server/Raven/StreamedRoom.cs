@@ -22,6 +22,8 @@ internal sealed class StreamedRoom(HttpContext http, PipeReader body, LargeReque
     private readonly LargeRequests.Lease _chunk = new(requests, http) { Reading = body };
     private readonly LargeRequests.Lease _document = new(requests, http) { Reading = body };
 
+    private int _collectedBytes;
+
     /// <summary>Whether a chunk may grow on to its full length.</summary>
     public bool HasRoomForChunk(int length, int fullLength) => length <= LargeRequests.FreeBytes || _document.Bytes > 0 || _chunk.TryGrow((long)Chunks * fullLength);
 
@@ -34,7 +36,7 @@ internal sealed class StreamedRoom(HttpContext http, PipeReader body, LargeReque
     /// <summary>What was gathered is stored: its room is others'.</summary>
     public void ChunksAreStored() => _chunk.Dispose();
 
-    /// <summary>Makes room for the document of which so many bytes have come.</summary>
+    /// <summary>Makes room for the document of which so many bytes have come. Asked behind each piece, so that one that is whole holds none while its client pauses.</summary>
     /// <param name="collectedBytes">Its bytes so far; 0 between documents.</param>
     /// <param name="storeGathered">Stores the documents before it, to the last.</param>
     /// <param name="cancellation">Ends the wait.</param>
@@ -43,7 +45,10 @@ internal sealed class StreamedRoom(HttpContext http, PipeReader body, LargeReque
     {
         long needed = collectedBytes <= LargeRequests.FreeBytes ? 0
             : CopiesOfDocument * (long)(collectedBytes <= OrdinaryDocumentBytes ? OrdinaryDocumentBytes : LargestDocumentBytes);
-        bool isDone = needed == 0 && _document.Bytes > 0 && collectedBytes == 0;
+
+        // The next may begin in the bytes that ended this one: each document has a deadline of its own, and others may go first.
+        bool isDone = _document.Bytes > 0 && collectedBytes < _collectedBytes;
+        _collectedBytes = collectedBytes;
         return !isDone && _document.Bytes >= needed ? ValueTask.CompletedTask : FitAsync(needed, storeGathered, cancellation);
     }
 

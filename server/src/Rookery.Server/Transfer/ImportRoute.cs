@@ -54,9 +54,9 @@ internal static class ImportRoute
 
                 foreach (var part in read.Buffer)
                 {
-                    await room.FitDocumentAsync(import.CollectedBytes, () => import.StoreRestAsync(cancellation), cancellation);
                     import.Feed(part);
                     await DrainAsync(import, report, cancellation);
+                    await room.FitDocumentAsync(import.CollectedBytes, () => import.StoreRestAsync(cancellation), cancellation);
                 }
             }
             finally

@@ -2,6 +2,7 @@ using System.Globalization;
 using System.Net.Sockets;
 using System.Text;
 using System.Text.Json;
+using Microsoft.AspNetCore.Http;
 using Rookery.Disk;
 using Rookery.Server.Raven;
 using Rookery.Simulation;
@@ -66,11 +67,36 @@ public sealed class LargeRequestsTests : IAsyncLifetime
     {
         string db = await _server.CreateDatabaseAsync();
         using var client = await RawClient.OpenAsync(_server, $"POST {db}/{route}", "Transfer-Encoding: chunked");
-        string documents = string.Concat(Enumerable.Repeat(document, 8000));
+        string large = document.Replace("0", $"\"{new string('x', 200_000)}\"", StringComparison.Ordinal);
+        string documents = string.Concat(Enumerable.Repeat(document, 8000)) + large;
         await client.SendChunkAsync(begin + (begin.Length == 0 ? documents : documents[1..]));
-        while (await _server.CountAsync(db) < 8000 || HeldBytes > 0)
+        while (await _server.CountAsync(db) < 8001 || HeldBytes > 0)
         {
             await Task.Yield();
+        }
+    }
+
+    [Fact]
+    public async Task Large_documents_that_follow_each_other_at_once_take_room_one_by_one()
+    {
+        var budget = new MemoryBudget(256 << 20);
+        var http = new DefaultHttpContext();
+        using var room = new StreamedRoom(http, http.Request.BodyReader, new LargeRequests(budget, _time));
+        int stored = 0;
+        for (int i = 1; i <= 3; i++)
+        {
+            await room.FitDocumentAsync(100_000, Store, CancellationToken.None);
+            Assert.NotEqual(0, budget.UsedBytes);
+            _time.Advance(LargeRequests.Deadline / 2);
+            await room.FitDocumentAsync(4000, Store, CancellationToken.None);
+            Assert.Equal(0, budget.UsedBytes);
+            Assert.Equal(2 * i, stored);
+        }
+
+        ValueTask Store()
+        {
+            stored++;
+            return ValueTask.CompletedTask;
         }
     }
 

@@ -98,9 +98,9 @@ internal sealed class BulkInsertRoute(ServerContext context, OperationRegistry o
             // takes the answer only behind that, and waits for ever when it is cut off in between.
             foreach (var segment in read.Buffer)
             {
-                await room.FitDocumentAsync(documents.CollectedBytes, chunks.StoreRestAsync, stop.Token);
                 documents.Feed(segment);
                 isAtBracket = await ParseAsync(documents, chunks);
+                await room.FitDocumentAsync(documents.CollectedBytes, chunks.StoreRestAsync, stop.Token);
             }
 
             body.Reader.AdvanceTo(read.Buffer.End);
