@@ -10,19 +10,31 @@ internal sealed class Expiration(DatabaseCatalog databases, IConsensus consensus
     // About 100 KiB a command: other writes get their turn between.
     private const int DocumentsPerCommand = 1024;
 
-    /// <summary>Goes through all databases once.</summary>
+    /// <summary>Goes through all databases once. One whose rows cannot be read does not keep the others from it.</summary>
     public async Task RunOnceAsync(CancellationToken cancellationToken)
     {
         foreach (var database in databases.All)
         {
-            byte[] from = [];
-            while (consensus.IsLeader && NextCommand(database, time.GetUtcNow().UtcTicks, ref from, out int found) is { } command)
+            try
             {
-                var outcome = await consensus.ProposeAsync(command, cancellationToken);
-                if (outcome.Rejection is not null || found < DocumentsPerCommand)
-                {
-                    break;
-                }
+                await RunOnceAsync(database, cancellationToken);
+            }
+            catch (DamagedException)
+            {
+                // Its documents stay. The damage was told of when it was found.
+            }
+        }
+    }
+
+    private async Task RunOnceAsync(Database database, CancellationToken cancellationToken)
+    {
+        byte[] from = [];
+        while (consensus.IsLeader && NextCommand(database, time.GetUtcNow().UtcTicks, ref from, out int found) is { } command)
+        {
+            var outcome = await consensus.ProposeAsync(command, cancellationToken);
+            if (outcome.Rejection is not null || found < DocumentsPerCommand)
+            {
+                break;
             }
         }
     }

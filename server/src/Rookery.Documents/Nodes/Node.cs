@@ -221,7 +221,7 @@ public sealed class Node : IDisposable
         }
         catch (Exception failure) when (failure is IOException or ObjectDisposedException)
         {
-            // A damaged row keeps its documents from expiring; reading them says what is damaged. Or the node has stopped meanwhile.
+            // The disk refused, or the node has stopped meanwhile.
         }
         finally
         {

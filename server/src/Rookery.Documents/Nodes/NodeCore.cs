@@ -77,7 +77,9 @@ internal sealed class NodeCore : IDisposable
     /// <returns>Whether there was something to do.</returns>
     public bool WorkOnce()
     {
-        bool isJournalLong = Journal.BytesAbove(Storage.Durable.Index) > (long)SegmentsToReplay * _options.SegmentBytes || Space.IsJournalLow;
+        // Where the journal lacks room a flush helps as soon as it lets go of a whole segment: before that, each would write runs and give nothing back.
+        int segments = Space.IsJournalLow ? 1 : SegmentsToReplay;
+        bool isJournalLong = Journal.BytesAbove(Storage.Durable.Index) > (long)segments * _options.SegmentBytes;
         if (isJournalLong && Storage.AppliedIndex > Storage.Durable.Index)
         {
             Storage.RequestFlush();

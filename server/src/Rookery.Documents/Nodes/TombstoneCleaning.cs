@@ -1,5 +1,6 @@
 using Rookery.Documents.Apply;
 using Rookery.Documents.Commands;
+using Rookery.Storage;
 
 namespace Rookery.Documents;
 
@@ -18,23 +19,35 @@ internal sealed class TombstoneCleaning(DatabaseCatalog databases, IConsensus co
     // Apply counts them, about 5 ms a command: other writes get their turn between.
     private const int TombstonesPerCommand = 16_384;
 
-    /// <summary>Goes through all databases once.</summary>
+    /// <summary>Goes through all databases once. One whose rows cannot be read does not keep the others from it.</summary>
     public async Task RunOnceAsync(CancellationToken cancellationToken)
     {
         foreach (var database in databases.All)
         {
-            long nowTicks = time.GetUtcNow().UtcTicks;
-            long oldestTicks = nowTicks - (Lifetime + Slack).Ticks;
-            while (consensus.IsLeader && NextHorizon(database, oldestTicks, nowTicks - Lifetime.Ticks, out bool isLast) is var horizon and > 0)
+            try
             {
-                var outcome = await consensus.ProposeAsync(CommandEncoder.SetTombstoneHorizon(database.Number, horizon), cancellationToken);
-                if (outcome.Rejection is not null || isLast)
-                {
-                    break;
-                }
-
-                oldestTicks = nowTicks - Lifetime.Ticks;
+                await RunOnceAsync(database, cancellationToken);
             }
+            catch (DamagedException)
+            {
+                // Its deletions stay. The damage was told of when it was found.
+            }
+        }
+    }
+
+    private async Task RunOnceAsync(Database database, CancellationToken cancellationToken)
+    {
+        long nowTicks = time.GetUtcNow().UtcTicks;
+        long oldestTicks = nowTicks - (Lifetime + Slack).Ticks;
+        while (consensus.IsLeader && NextHorizon(database, oldestTicks, nowTicks - Lifetime.Ticks, out bool isLast) is var horizon and > 0)
+        {
+            var outcome = await consensus.ProposeAsync(CommandEncoder.SetTombstoneHorizon(database.Number, horizon), cancellationToken);
+            if (outcome.Rejection is not null || isLast)
+            {
+                break;
+            }
+
+            oldestTicks = nowTicks - Lifetime.Ticks;
         }
     }
 

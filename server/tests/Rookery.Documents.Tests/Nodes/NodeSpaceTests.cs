@@ -38,6 +38,26 @@ public class NodeSpaceTests
     }
 
     [Fact]
+    public void A_journal_device_without_room_is_no_reason_to_flush_what_gives_none_back()
+    {
+        using var node = Open();
+        node.CreateDatabase("Shop");
+        disk.CapacityBytes = disk.UsedBytes + (3 * SegmentBytes);
+        time.Advance(TimeSpan.FromSeconds(1));
+        Assert.True(node.Core.Space.IsJournalLow);
+        long durable = node.Core.Storage.Durable.Index;
+        for (int i = 0; i < 5; i++)
+        {
+            node.Run(CommandEncoder.DeleteDatabases(["None"]));
+            while (node.Core.WorkOnce())
+            {
+            }
+        }
+
+        Assert.Equal(durable, node.Core.Storage.Durable.Index);
+    }
+
+    [Fact]
     public void A_journal_beside_the_data_has_no_reserve_of_its_own()
     {
         using var node = SteppedNode.Open(disk, "/data/node", time);
