@@ -6,7 +6,7 @@ using Rookery.Documents.Json;
 namespace Rookery.Documents.Commands;
 
 /// <summary>
-/// The bytes of a command, version 1: <c>[version u8][kind u8][flags u8][database u32][operations u32][key 16 bytes, request 16 bytes if flag 4]</c>, then the
+/// The bytes of a command, version 2: <c>[version u8][kind u8][flags u8][database u32][operations u32][key 16 bytes, request 16 bytes if flag 4]</c>, then the
 /// body of its kind. Integers are little-endian, except the key and the request, which are hashes.
 /// </summary>
 /// <remarks>
@@ -16,13 +16,13 @@ namespace Rookery.Documents.Commands;
 /// </remarks>
 internal static class CommandFormat
 {
-    public const byte Version = 1;
+    public const byte Version = 2;                       // 1 was written before the first release, and is not read
     public const int FixedHeaderBytes = 11;
     public const int FlagsOffset = 2;
     public const int OperationCountOffset = 7;
 
     public const byte HeaderSkipUnchanged = 2;
-    public const byte HeaderHasKey = 4;                 // 1 was a key without a request's hash, before the first release
+    public const byte HeaderHasKey = 4;                 // 1 was a key without a request's hash, in version 1
     public const byte HeaderFlags = HeaderSkipUnchanged | HeaderHasKey;
     public const int KeyedHeaderBytes = FixedHeaderBytes + IdempotencyKey.Length + RequestHash.Length;
 

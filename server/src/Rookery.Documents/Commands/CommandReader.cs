@@ -19,7 +19,7 @@ public ref struct CommandReader
         byte version = TakeByte();
         if (version != CommandFormat.Version)
         {
-            throw new CommandFormatException($"A command has version {version}, and this program reads version {CommandFormat.Version}: start the newer program that wrote it.");
+            throw new CommandFormatException($"A command has version {version}, and this program reads version {CommandFormat.Version}: start the {(version > CommandFormat.Version ? "newer" : "older")} program that wrote it.");
         }
 
         Kind = (CommandKind)TakeByte();

@@ -141,26 +141,29 @@ public class CommandTests
     }
 
     [Fact]
-    public void Unknown_versions_and_kinds_name_the_newer_program()
+    public void Unknown_versions_and_kinds_name_the_program_to_start()
     {
         using CommandBuffer buffer = MakeBatch();
         byte[] version = buffer.Written.ToArray();
         byte[] kind = buffer.Written.ToArray();
-        version[0] = 2;
+        byte[] before = buffer.Written.ToArray();
+        before[0] = 1;
+        version[0] = 3;
         kind[1] = 200;
+        Assert.Contains("older program", Assert.Throws<CommandFormatException>(() => new CommandReader(before).Kind).Message, StringComparison.Ordinal);
         Assert.Contains("newer program", Assert.Throws<CommandFormatException>(() => new CommandReader(version).Kind).Message, StringComparison.Ordinal);
         Assert.Contains("newer program", Assert.Throws<CommandFormatException>(() => new CommandReader(kind).Kind).Message, StringComparison.Ordinal);
     }
 
     [Fact]
-    public void The_format_of_version_1_stays()
+    public void The_format_of_version_2_stays()
     {
         using DocumentParser parser = DocumentParser.Rent();
         Assert.True(parser.TryParse(Bytes("""{"a":1,"@metadata":{"@collection":"C","k":2}}"""), out ParsedDocument document, out _));
         using CommandBuffer buffer = CommandEncoder.Put(258, "X"u8, ExpectedChangeVector.MustEqual("v"u8), document, new IdempotencyKey(1, 2));
         Assert.Equal(
-            "0101" + "04" + "02010000" + "01000000" + "0000000000000001" + "0000000000000002" // header
-            + "8C5D0EA320C34D0B4961DC25B4790474" // SHA-256 of the rest, the key zero
+            "0201" + "04" + "02010000" + "01000000" + "0000000000000001" + "0000000000000002" // header
+            + "F646B28FF37131DAF8A61AF96B3F389A" // SHA-256 of the rest, the key zero
             + "01" + "02" + "0100" + "58" + "01" + "76" // put, must equal, id, change vector
             + "0D000000" + "0143" + "05" + "226B223A32" + "2261223A31", // content
             Convert.ToHexString(buffer.Written.Span));
