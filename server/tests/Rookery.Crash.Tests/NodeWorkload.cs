@@ -152,7 +152,15 @@ internal sealed class NodeWorkload
         {
             var step = _commands.Next();
             _proposed.Enqueue(step.After);
-            answers.Add((_node.Propose(step.Command), step.Answer));
+            var proposed = _node.Propose(step.Command);
+            if (proposed is { IsCompleted: true, Result.Rejection: { Kind: RejectionKind.Damaged } damaged })
+            {
+                // What it looks up could not be read: it is in no frame, and the model has it. Nothing of this round is written.
+                Failure = damaged.Message;
+                return;
+            }
+
+            answers.Add((proposed, step.Answer));
         }
 
         long index = _node.Core.Journal.LastIndex + 1;
