@@ -107,15 +107,28 @@ internal sealed class BulkDocs(ServerContext context)
         using var answer = AnswerBuffer.Rent();
         using var json = new Utf8JsonWriter(answer);
         answer.Write("{\"Results\":["u8);
-        for (int i = 0; i < operations.Length; i++)
+        int written = 0;
+        try
         {
-            answer.Write(i == 0 ? ""u8 : ","u8);
-            operations[i].WriteResult(json, database, outcome[i]);
-            json.Flush();
-            json.Reset();
-            if (answer.IsPartDue)
+            while (written < operations.Length)
             {
-                await answer.SendPartAsync(http, pause: null);
+                int next = written++;
+                answer.Write(next == 0 ? ""u8 : ","u8);
+                operations[next].WriteResult(json, database, outcome[next]);
+                json.Flush();
+                json.Reset();
+                if (answer.IsPartDue)
+                {
+                    await answer.SendPartAsync(http, pause: null);
+                }
+            }
+        }
+        finally
+        {
+            // The client went away: nobody else lets go of the documents that it asked for.
+            for (; written < operations.Length; written++)
+            {
+                outcome[written].Document?.Dispose();
             }
         }
 
