@@ -139,9 +139,9 @@ internal sealed class JournalDirectory : IDisposable
 
     private void CheckStore()
     {
-        if (options.StoreId != Guid.Empty && Used.Find(segment => segment.Header!.StoreId != options.StoreId) is { } foreign)
+        if (options.StoreId != Guid.Empty && Used.Count > 0 && Used.TrueForAll(segment => segment.Header!.StoreId != options.StoreId))
         {
-            throw new ForeignJournalException(foreign.File.Path);
+            throw new ForeignJournalException(Used[0].File.Path);
         }
 
         if (Used.Find(segment => segment.Header!.StoreId != Used[^1].Header!.StoreId) is { } stranger)

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
 import { lost, startLoad } from "./load.mjs"
-import { asRoot, Ballast, BreakableDisk, mountMemory, resizeMemory } from "./mounts.mjs"
+import { asRoot, Ballast, BreakableDisk, mountMemory } from "./mounts.mjs"
 import { afterwards, NodeProcess, temporaryDirectory, until } from "./node-process.mjs"
 
 const memory = ["--memory", "96M"]
@@ -75,20 +75,25 @@ test("A node killed on a disk that is full to the last byte comes back with ever
   await nothingIsLost(t, data, load.acknowledged)
 })
 
-test("A journal that finds no space acknowledges nothing more and says so", asRoot, async t => {
+test("A journal's own device that fills up refuses growth, and writes come back with the space", asRoot, async t => {
   const data = temporaryDirectory(t)
-  const journal = mountMemory(t, 20)
+  const journal = mountMemory(t, 200)
   const options = ["--journal", journal]
   const node = await serveLoaded(t, data, options)
   const load = startLoad(node, "load", { padding: 4000 })
-  await until(() => load.refusals.size > 0)
+  await until(() => load.acknowledged.size > 500)
+  const ballast = new Ballast(journal, 40 << 20)
+  await until(() => load.refusals.has(507))
   await load.stop()
-  assert.match((await node.answers("/readyz", 503)).text, /journal.*no space is left/)
-  assert.equal((await node.request("GET", "/livez")).status, 200)
-  assert.equal((await put(node)).status, 503)
-  assert.equal(await node.terminate(), 0)
+  assert.deepEqual([...load.refusals.keys()], [507], "no other refusal")
+  assert.match(JSON.parse((await put(node)).text).Message, /bytes left for its journal in .* and keeps \d+/)
+  const [deleted] = load.acknowledged.keys()
+  assert.equal((await node.request("DELETE", `/databases/load/docs?id=${deleted}`)).status, 204)
+  load.acknowledged.delete(deleted)
 
-  resizeMemory(journal, 200)
+  ballast.giveBack()
+  await until(async () => (await put(node)).status === 201)
+  assert.equal(await node.terminate(), 0)
   await nothingIsLost(t, data, load.acknowledged, options)
 })
 

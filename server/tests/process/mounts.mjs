@@ -16,11 +16,6 @@ export function mountMemory(test, mebibytes) {
   return directory
 }
 
-/** Gives a tmpfs another size. */
-export function resizeMemory(directory, mebibytes) {
-  execFileSync("mount", ["-o", `remount,size=${mebibytes}m`, directory])
-}
-
 /** An ext4 on a loop device that becomes read-only at its first error. */
 export class BreakableDisk {
   constructor(test, mebibytes) {
