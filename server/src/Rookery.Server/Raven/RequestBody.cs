@@ -61,7 +61,7 @@ internal readonly struct RequestBody : IDisposable
         if (http.Request.Headers.ContentEncoding is { Count: > 0 } encodings && encodings.ToString() is { Length: > 0 } encoding && !encoding.Equals("identity", StringComparison.OrdinalIgnoreCase))
         {
             throw new RefusedException(
-                StatusCodes.Status415UnsupportedMediaType, RavenType.NotSupported, $"Content-Encoding '{encoding}' is not supported on {http.Request.Path}; send the body as it is. Only bulk_insert takes gzip.");
+                StatusCodes.Status415UnsupportedMediaType, RavenType.NotSupported, $"Content-Encoding '{encoding}' is not supported on {http.Request.Path}; send the body as it is. Only bulk_insert and import take gzip.");
         }
 
         if (http.Request.ContentLength is { } announced && announced > maxBytes)
