@@ -4,7 +4,6 @@ namespace Rookery.Raft;
 public sealed partial class RaftCore
 {
     private readonly List<Progress> peers = [];
-    private long officeBegan;
     private long heartbeatDue;
     private long betterBoardSince;
     private long stallHandledAt = long.MinValue / 2;
@@ -18,7 +17,7 @@ public sealed partial class RaftCore
         votes.Clear();
         peers.Clear();
         WithdrawQuestion();
-        (officeBegan, heartbeatDue, betterBoardSince) = (now, now, now);
+        (heartbeatDue, betterBoardSince) = (now, now);
         RefreshPeers();
         HoldBackInherited();
         AppendOwn(EntryType.NoOp, configuration: null);

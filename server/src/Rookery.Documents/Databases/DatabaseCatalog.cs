@@ -1,5 +1,6 @@
 using System.Collections.Frozen;
 using System.Diagnostics.CodeAnalysis;
+using Rookery.Storage;
 
 namespace Rookery.Documents;
 
@@ -30,6 +31,22 @@ public sealed class DatabaseCatalog
 
     /// <summary>A stream of the databases that come and go from now on.</summary>
     public ChangeSubscription<DatabaseChange> Subscribe() => _changes.Subscribe();
+
+    /// <summary>Does background work on each database in turn. One whose rows cannot be read does not keep the others from it: its damage was told of when it was found.</summary>
+    internal async Task ForEachReadableAsync(Func<Database, CancellationToken, Task> work, CancellationToken cancellationToken)
+    {
+        foreach (var database in All)
+        {
+            try
+            {
+                await work(database, cancellationToken);
+            }
+            catch (DamagedException)
+            {
+                // What is damaged stays as it is.
+            }
+        }
+    }
 
     /// <summary>Publishes the databases that exist now.</summary>
     internal void Publish(IEnumerable<Database> databases)

@@ -10,21 +10,8 @@ internal sealed class Expiration(DatabaseCatalog databases, IConsensus consensus
     // About 100 KiB a command: other writes get their turn between.
     private const int DocumentsPerCommand = 1024;
 
-    /// <summary>Goes through all databases once. One whose rows cannot be read does not keep the others from it.</summary>
-    public async Task RunOnceAsync(CancellationToken cancellationToken)
-    {
-        foreach (var database in databases.All)
-        {
-            try
-            {
-                await RunOnceAsync(database, cancellationToken);
-            }
-            catch (DamagedException)
-            {
-                // Its documents stay. The damage was told of when it was found.
-            }
-        }
-    }
+    /// <summary>Goes through all databases once.</summary>
+    public Task RunOnceAsync(CancellationToken cancellationToken) => databases.ForEachReadableAsync(RunOnceAsync, cancellationToken);
 
     private async Task RunOnceAsync(Database database, CancellationToken cancellationToken)
     {

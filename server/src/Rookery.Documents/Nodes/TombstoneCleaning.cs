@@ -1,6 +1,5 @@
 using Rookery.Documents.Apply;
 using Rookery.Documents.Commands;
-using Rookery.Storage;
 
 namespace Rookery.Documents;
 
@@ -19,21 +18,8 @@ internal sealed class TombstoneCleaning(DatabaseCatalog databases, IConsensus co
     // Apply counts them, about 5 ms a command: other writes get their turn between.
     private const int TombstonesPerCommand = 16_384;
 
-    /// <summary>Goes through all databases once. One whose rows cannot be read does not keep the others from it.</summary>
-    public async Task RunOnceAsync(CancellationToken cancellationToken)
-    {
-        foreach (var database in databases.All)
-        {
-            try
-            {
-                await RunOnceAsync(database, cancellationToken);
-            }
-            catch (DamagedException)
-            {
-                // Its deletions stay. The damage was told of when it was found.
-            }
-        }
-    }
+    /// <summary>Goes through all databases once.</summary>
+    public Task RunOnceAsync(CancellationToken cancellationToken) => databases.ForEachReadableAsync(RunOnceAsync, cancellationToken);
 
     private async Task RunOnceAsync(Database database, CancellationToken cancellationToken)
     {
