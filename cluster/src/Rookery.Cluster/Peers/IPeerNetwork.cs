@@ -1,0 +1,47 @@
+using Rookery.Documents;
+using Rookery.Documents.Commands;
+using Rookery.Journal;
+using Rookery.Raft;
+
+namespace Rookery.Cluster.Peers;
+
+/// <summary>
+/// The connections to the other members, as consensus sees them: messages may be lost, late or doubled, never changed. Real over TLS, simulated in tests.
+/// </summary>
+public interface IPeerNetwork
+{
+    /// <summary>
+    /// Sends a message soon, or drops it. Never blocks and never throws, because consensus calls it under its lock: what is sent is copied before it returns. A message that would
+    /// wait behind more than the connection's bound is dropped; the receiver's silence tells consensus to send it again.
+    /// </summary>
+    /// <param name="message">The message, with its receiver.</param>
+    /// <param name="frames">For <see cref="MessageKind.Append"/>, the entries behind its position through its last index, payloads as they are in the journal.</param>
+    void Send(in Message message, ReadOnlySpan<JournalFrame> frames);
+
+    /// <summary>
+    /// Carries a command to <paramref name="leader"/>, to be proposed there. Ownership of the command passes. Refusals are values: when the connection broke after the command
+    /// was sent, <see cref="RejectionKind.OutcomeUnknown"/>; when it was never sent, <see cref="RejectionKind.NoLeader"/>.
+    /// </summary>
+    ValueTask<CommandOutcome> ForwardAsync(NodeId leader, CommandBuffer command, CancellationToken cancellationToken);
+
+    /// <summary>Names the members to be connected to, and where they were last seen. Connections to others end.</summary>
+    void SetPeers(IReadOnlyList<PeerAddress> peers);
+}
+
+/// <summary>Where a member may be reached.</summary>
+/// <param name="Node">Who it is: the identity that its certificate must prove.</param>
+/// <param name="Addresses"><c>host:port</c>, the likeliest first; names and addresses are hints and may change at any time.</param>
+public sealed record PeerAddress(NodeId Node, IReadOnlyList<string> Addresses);
+
+/// <summary>What the network tells consensus of. Called from the connections' own threads.</summary>
+public interface IPeerReceiver
+{
+    /// <summary>A message came. Its frames' payloads are checked for integrity, and valid until this returns.</summary>
+    void Received(in Message message, ReadOnlySpan<JournalFrame> frames);
+
+    /// <summary>The connection to a member broke: what was on the way may be lost.</summary>
+    void Unreachable(NodeId node);
+
+    /// <summary>Another member forwards a command of one of its clients.</summary>
+    ValueTask<CommandOutcome> ProposeForwardedAsync(CommandBuffer command, CancellationToken cancellationToken);
+}
