@@ -62,6 +62,10 @@ internal sealed record Model(ImmutableSortedDictionary<uint, ModelDatabase> Data
 {
     public static Model Empty { get; } = new(ImmutableSortedDictionary<uint, ModelDatabase>.Empty, 0, 0);
 
+    /// <summary>Cluster records: value and version.</summary>
+    public ImmutableSortedDictionary<string, (string Value, long Version)> Records { get; init; } =
+        ImmutableSortedDictionary.Create<string, (string Value, long Version)>(StringComparer.Ordinal);
+
     public ModelDatabase? Find(string name) =>
         Databases.Values.FirstOrDefault(database => string.Equals(database.Name, name, StringComparison.OrdinalIgnoreCase));
 }

@@ -12,6 +12,10 @@ internal static class ModelComparison
             model.Databases.Values.OrderBy(database => database.Name, StringComparer.OrdinalIgnoreCase).Select(database => (database.Number, database.Name, database.HistoryId)),
             node.Core.Databases.All.Select(database => (database.Number, database.Name, database.HistoryId)),
             $"{story}: databases");
+        Equal(
+            model.Records.Select(pair => (pair.Key, pair.Value.Value, pair.Value.Version)),
+            node.Core.ClusterRecords.List(string.Empty).Select(record => (record.Key, Encoding.ASCII.GetString(record.Value.Span), record.Version)),
+            $"{story}: cluster records");
         foreach (var expected in model.Databases.Values)
         {
             Assert.True(node.Core.Databases.TryGet(expected.Name, out var database), story);

@@ -55,6 +55,7 @@ internal sealed class RandomCommands(int seed, SimulatedTimeProvider time, Model
         {
             (null, _) or (_, < 3) => Create(),
             (_, < 4) => DeleteDatabase(database),
+            (_, < 9) => Records(),
             (_, < 60) => Batch(database),
             (_, < 68) => BulkPut(database),
             (_, < 74) => Merge(database),
@@ -82,7 +83,7 @@ internal sealed class RandomCommands(int seed, SimulatedTimeProvider time, Model
         uint number = Model.LastDatabaseNumber + 1;
         return new Step(
             command,
-            new Model(Model.Databases.Add(number, new ModelDatabase(number, name, history)), number, etag),
+            Model with { Databases = Model.Databases.Add(number, new ModelDatabase(number, name, history)), LastDatabaseNumber = number, LastEtag = etag },
             $"Configured {etag} 0-0 ");
     }
 
@@ -93,6 +94,43 @@ internal sealed class RandomCommands(int seed, SimulatedTimeProvider time, Model
             CommandEncoder.DeleteDatabases([database.Name.ToUpperInvariant()]),
             Model with { Databases = Model.Databases.Remove(database.Number), LastEtag = etag },
             $"Deleted {etag} 0-0 ");
+    }
+
+    /// <summary>Some cluster records, stored and deleted all or none; what one expects may be wrong.</summary>
+    private Step Records()
+    {
+        using var writer = new ClusterRecordWriter();
+        var after = Model.Records;
+        long etag = Model.LastEtag;
+        var answer = new StringBuilder();
+        string? refusal = null;
+        int count = _random.Next(1, 4);
+        for (int i = 0; i < count; i++)
+        {
+            etag++;
+            string key = $"member/{_random.Next(6)}";
+            long version = after.TryGetValue(key, out var previous) ? previous.Version : ClusterRecord.Absent;
+            long? expected = _random.Next(3) switch { 0 => null, 1 => version, _ => _random.Next(4) == 0 ? _random.Next(100) : version };
+            if (refusal is null && expected is { } wanted && wanted != version)
+            {
+                refusal = $"ConcurrencyConflict {wanted} {version} at {i}";
+            }
+
+            if (_random.Next(4) == 0)
+            {
+                writer.Delete(key, expected);
+                answer.Append(version == ClusterRecord.Absent ? "NotFound 0 0-0 " : $"Deleted {etag} 0-0 ");
+                after = after.Remove(key);
+                continue;
+            }
+
+            string value = Padding(_random.Next(20) == 0 ? ClusterRecord.MaxValueBytes : _random.Next(200));
+            writer.Set(key, Encoding.ASCII.GetBytes(value), expected);
+            answer.Append($"Configured {etag} 0-0 ");
+            after = after.SetItem(key, (value, etag));
+        }
+
+        return new Step(writer.Complete(), Model with { Records = refusal is null ? after : Model.Records, LastEtag = etag }, refusal ?? answer.ToString());
     }
 
     private Step Batch(ModelDatabase before, IdempotencyKey key = default)

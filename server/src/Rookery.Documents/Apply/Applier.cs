@@ -16,16 +16,18 @@ internal sealed class Applier : IDisposable
     private readonly DocumentOperations _documents;
     private readonly HiloOperations _hilo;
     private readonly DatabaseOperations _databases;
+    private readonly ClusterRecordOperations _records;
     private readonly List<DatabaseState> _touched = [];
     private readonly List<(Database Database, DocumentChange Change)> _changes = [];
 
-    public Applier(StorageEngine storage, DatabaseCatalog catalog)
+    public Applier(StorageEngine storage, DatabaseCatalog catalog, ClusterRecords records)
     {
         _storage = storage;
         _node = new NodeState(storage, catalog);
         _documents = new DocumentOperations();
         _hilo = new HiloOperations(_documents);
         _databases = new DatabaseOperations(_node);
+        _records = new ClusterRecordOperations(records);
     }
 
     /// <summary>When set, a document that is damaged counts as missing, and each command that is refused for that is told of. Never where anything of it is kept.</summary>
@@ -36,6 +38,7 @@ internal sealed class Applier : IDisposable
         {
             field = value;
             _context.ReadsAroundDamage = value is not null;
+            _records.LeftOut = value;
         }
     }
 
@@ -91,6 +94,8 @@ internal sealed class Applier : IDisposable
                 return DeleteDatabases(scope, index, ref command, firstEtag);
             case CommandKind.PutClientConfiguration when command.Database == 0:
                 return new CommandOutcome(index, scope.LogTicks, PutClientConfiguration(scope, command, firstEtag));
+            case CommandKind.SetClusterRecords:
+                return _records.Apply(scope, index, ref command, firstEtag);
             default:
                 return ApplyToDatabase(scope, index, ref command, firstEtag);
         }
@@ -287,6 +292,7 @@ internal sealed class Applier : IDisposable
     private void Publish()
     {
         _node.PublishDatabases();
+        _records.Publish();
         foreach (var (database, change) in _changes)
         {
             database.Changes.Publish(change);

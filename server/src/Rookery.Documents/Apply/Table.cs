@@ -41,6 +41,9 @@ internal static class Table
     /// <summary>Nothing → client configuration, JSON; of a database or, under number 0, of the node.</summary>
     public const byte ClientConfiguration = 12;
 
+    /// <summary>Of the cluster: key → <see cref="ClusterRecordValue"/>; the row's sequence is the record's version.</summary>
+    public const byte ClusterRecords = 13;
+
     private const byte Rows = 1;
     private const byte Orders = 2;
     private const byte Meta = 3;
@@ -60,5 +63,6 @@ internal static class Table
         new(Databases, "databases", Meta),
         new(Node, "node", Meta),
         new(ClientConfiguration, "client configuration", Meta),
+        new(ClusterRecords, "cluster records", Meta),
     ];
 }

@@ -167,6 +167,7 @@ public sealed class Restoration(IDisk disk, NodeOptions options, MemoryBudget me
             Commit(core, CommandEncoder.DeleteDatabases(others));
         }
 
+        DropRecordsOfMembers(core);
         foreach (var database in core.Databases.All)
         {
             Commit(core, CommandEncoder.RenewHistory(database.Number, HistoryId.Create()));
@@ -190,6 +191,21 @@ public sealed class Restoration(IDisk disk, NodeOptions options, MemoryBudget me
         return [.. core.Databases.All.Select(CountDocuments)];
     }
 
+    // The restored cluster starts as one new voter, and the others join it empty.
+    private static void DropRecordsOfMembers(NodeCore core)
+    {
+        using var writer = new ClusterRecordWriter();
+        foreach (var record in ClusterRecordPrefix.BoundToMembers.SelectMany(core.ClusterRecords.List))
+        {
+            writer.Delete(record.Key);
+        }
+
+        if (writer.Count > 0)
+        {
+            Commit(core, writer.Complete());
+        }
+    }
+
     private static (string Name, long Documents) CountDocuments(Database database)
     {
         using var reader = database.OpenReader();
@@ -208,7 +224,7 @@ public sealed class Restoration(IDisk disk, NodeOptions options, MemoryBudget me
         Invariant.Holds(outcome.IsCompleted, "a command is answered when its frame is applied or refused");
         if (outcome.Result.Rejection is { } refusal)
         {
-            throw new BackupException($"The restored databases could not be given a new history: {refusal.Message}");
+            throw new BackupException($"The restored cluster could not begin a new history: {refusal.Message}");
         }
     }
 

@@ -63,3 +63,22 @@ public readonly ref struct CreateDatabaseCommand
     /// <summary>The history id of its first life.</summary>
     public ReadOnlySpan<byte> HistoryId { get; init; }
 }
+
+/// <summary>Stores or deletes a cluster record.</summary>
+public readonly ref struct ClusterRecordCommand
+{
+    /// <summary>Its key, ASCII.</summary>
+    public ReadOnlySpan<byte> Key { get; init; }
+
+    /// <summary>What to store.</summary>
+    public ReadOnlySpan<byte> Value { get; init; }
+
+    /// <summary>Whether it is deleted.</summary>
+    public bool IsDelete { get; init; }
+
+    /// <summary>Whether the record must have <see cref="ExpectedVersion"/>.</summary>
+    public bool HasExpectation { get; init; }
+
+    /// <summary>The version it must have; 0 when there must be none.</summary>
+    public long ExpectedVersion { get; init; }
+}

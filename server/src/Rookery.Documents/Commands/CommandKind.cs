@@ -38,6 +38,9 @@ public enum CommandKind : byte
 
     /// <summary>Gives a database a new history id, after a restore.</summary>
     RenewHistory = 12,
+
+    /// <summary>Stores and deletes cluster records, all or none.</summary>
+    SetClusterRecords = 13,
 }
 
 /// <summary>What one operation of a batch does. Numbers are part of the journal's format.</summary>

@@ -23,7 +23,7 @@ public ref struct CommandReader
         }
 
         Kind = (CommandKind)TakeByte();
-        if (Kind is < CommandKind.Batch or > CommandKind.RenewHistory)
+        if (Kind is < CommandKind.Batch or > CommandKind.SetClusterRecords)
         {
             throw new CommandFormatException($"A command has kind {(int)Kind}, which this program does not know: start the newer program that wrote it.");
         }
@@ -114,6 +114,29 @@ public ref struct CommandReader
         }
 
         name = TakeBytes();
+        return true;
+    }
+
+    /// <summary>SetClusterRecords: the next record.</summary>
+    public bool TryReadRecord(out ClusterRecordCommand record)
+    {
+        record = default;
+        if (position == command.Length)
+        {
+            return false;
+        }
+
+        byte flags = TakeByte();
+        bool hasExpectation = (flags & ClusterRecordWriter.HasExpectation) != 0;
+        bool hasValue = (flags & ClusterRecordWriter.HasValue) != 0;
+        record = new ClusterRecordCommand
+        {
+            HasExpectation = hasExpectation,
+            ExpectedVersion = hasExpectation ? TakeInt64() : 0,
+            Key = TakeBytes(),
+            IsDelete = !hasValue,
+            Value = hasValue ? TakeBytes() : default,
+        };
         return true;
     }
 

@@ -14,6 +14,8 @@ internal static class Growth
             case CommandKind.DeleteDatabases or CommandKind.ExpireDocuments or CommandKind.SetTombstoneHorizon or CommandKind.HiloReturn
                 or CommandKind.RenewHistory:
                 return false;
+            case CommandKind.SetClusterRecords:
+                return false;                           // small, and what helps a full cluster: a member, a certificate, a token
             case CommandKind.Batch:
                 while (reader.TryReadOperation(out var operation))
                 {

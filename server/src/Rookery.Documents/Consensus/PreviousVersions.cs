@@ -52,6 +52,9 @@ internal sealed class PreviousVersions(StorageEngine storage)
             case CommandKind.IdentitySeed:
                 CheckIdentity(command.Database, command.ReadIdentitySeed().Name);
                 return default;
+            case CommandKind.SetClusterRecords:
+                CheckRecords(command);
+                return default;
             default:
                 return default;
         }
@@ -186,6 +189,19 @@ internal sealed class PreviousVersions(StorageEngine storage)
             if (snapshot.TryLoadAhead(Key.Text(key, command.Database, Table.Documents, lowerId), out var row))
             {
                 Check(row, isWhole: false);
+            }
+        }
+    }
+
+    private void CheckRecords(scoped CommandReader command)
+    {
+        Span<byte> key = stackalloc byte[Key.MaxBytes];
+        using var snapshot = storage.OpenSnapshot();
+        while (command.TryReadRecord(out var record))
+        {
+            if (snapshot.TryLoadAhead(Key.Text(key, 0, Table.ClusterRecords, record.Key), out var row))
+            {
+                row.Dispose();                          // apply asks for its version only
             }
         }
     }

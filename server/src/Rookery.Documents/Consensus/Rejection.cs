@@ -54,13 +54,13 @@ public enum RejectionKind : byte
 /// <param name="Message">One sentence for the caller.</param>
 public sealed record Rejection(RejectionKind Kind, string Message)
 {
-    /// <summary>The document it is about, as written in the command, or null.</summary>
+    /// <summary>The document or the cluster record it is about, as written in the command, or null.</summary>
     public string? DocumentId { get; init; }
 
-    /// <summary>The change vector the caller expected ("" = none may exist), for <see cref="RejectionKind.ConcurrencyConflict"/>.</summary>
+    /// <summary>The change vector the caller expected ("" = none may exist), or the version of a cluster record in digits, for <see cref="RejectionKind.ConcurrencyConflict"/>.</summary>
     public string? Expected { get; init; }
 
-    /// <summary>The change vector found, or null when there is no document.</summary>
+    /// <summary>The change vector found, or null when there is no document; the version of a cluster record in digits.</summary>
     public string? Actual { get; init; }
 
     /// <summary>The database it is about, or null.</summary>

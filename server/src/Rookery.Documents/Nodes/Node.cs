@@ -28,6 +28,7 @@ public sealed class Node : IDisposable
     {
         _diagnosis = diagnosis;
         Databases = new DatabaseCatalog();
+        ClusterRecords = new ClusterRecords();
         Consensus = new SilentConsensus(new Rejection(RejectionKind.Diagnosis, diagnosis), nodeTag);
     }
 
@@ -35,6 +36,7 @@ public sealed class Node : IDisposable
     {
         _core = readOnly;
         Databases = readOnly.Databases;
+        ClusterRecords = readOnly.ClusterRecords;
         Consensus = new SilentConsensus(new Rejection(RejectionKind.Stopping, "The data is damaged, and this node was opened to read what can be read."), nodeTag);
     }
 
@@ -42,6 +44,7 @@ public sealed class Node : IDisposable
     {
         _core = core;
         Databases = core.Databases;
+        ClusterRecords = core.ClusterRecords;
         Consensus = core.Consensus;
         core.Consensus.Latched = sentence =>
         {
@@ -62,6 +65,9 @@ public sealed class Node : IDisposable
 
     /// <summary>The databases. Empty when the data could not be opened.</summary>
     public DatabaseCatalog Databases { get; }
+
+    /// <summary>What the members of the cluster agree on. None when the data could not be opened.</summary>
+    public ClusterRecords ClusterRecords { get; }
 
     /// <summary>The way of every write.</summary>
     public IConsensus Consensus { get; }

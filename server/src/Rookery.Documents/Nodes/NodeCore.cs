@@ -43,6 +43,8 @@ internal sealed class NodeCore : IDisposable
 
     public DatabaseCatalog Databases { get; } = new();
 
+    public ClusterRecords ClusterRecords { get; } = new();
+
     public StorageEngine Storage { get; private set; } = null!;
 
     public NodeJournal Journal { get; private set; } = null!;
@@ -117,6 +119,7 @@ internal sealed class NodeCore : IDisposable
     public void Dispose()
     {
         Databases.Complete();
+        ClusterRecords.Complete();
         Pacer.Dispose();
         _applier?.Dispose();
         Journal?.Dispose();
@@ -138,8 +141,9 @@ internal sealed class NodeCore : IDisposable
                 $"{_directory.JournalPath} holds a journal, but {_directory.Path} is not a data directory. Nothing was changed. Put its files back, or name another journal directory.");
         }
 
+        ClusterRecords.Open(Storage);
         Storage.ManifestDurable = position => ReleaseJournal(position.Index);
-        _applier = new Applier(Storage, Databases) { LeftOut = _options.ReplaysAroundDamage ? _options.CommandLeftOut : null };
+        _applier = new Applier(Storage, Databases, ClusterRecords) { LeftOut = _options.ReplaysAroundDamage ? _options.CommandLeftOut : null };
         try
         {
             Replay.Run(Journal, Storage, _applier);

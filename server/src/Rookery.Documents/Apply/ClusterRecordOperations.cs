@@ -1,0 +1,111 @@
+using System.Globalization;
+using System.Text;
+using Rookery.Documents.Commands;
+using Rookery.Storage;
+
+namespace Rookery.Documents.Apply;
+
+/// <summary>Changes cluster records: all that a command names, or none.</summary>
+internal sealed class ClusterRecordOperations(ClusterRecords records)
+{
+    private readonly List<ClusterRecordChange> _changes = [];
+
+    /// <summary>When set, a record that is damaged counts as missing, and it is told of (<see cref="Applier.LeftOut"/>).</summary>
+    public Action<string>? LeftOut { get; set; }
+
+    /// <summary>Carries a command out; each of its records takes an etag, from <paramref name="firstEtag"/>.</summary>
+    public CommandOutcome Apply(in FrameScope scope, long index, ref CommandReader command, long firstEtag)
+    {
+        var results = new OperationResult[command.OperationCount];
+        var mark = scope.Batch.Mark();
+        int told = _changes.Count;
+        for (int i = 0; command.TryReadRecord(out var record); i++)
+        {
+            if (Apply(scope, record, firstEtag + i, out results[i]) is { } refusal)
+            {
+                scope.Batch.RollBack(mark);
+                _changes.RemoveRange(told, _changes.Count - told);
+                return new CommandOutcome(refusal with { Operation = i });
+            }
+        }
+
+        return new CommandOutcome(index, scope.LogTicks, results);
+    }
+
+    /// <summary>Tells of what changed, once the frame can be read.</summary>
+    public void Publish()
+    {
+        foreach (var change in _changes)
+        {
+            records.Announce(change);
+        }
+
+        _changes.Clear();
+    }
+
+    private Rejection? Apply(in FrameScope scope, in ClusterRecordCommand record, long etag, out OperationResult result)
+    {
+        Span<byte> buffer = stackalloc byte[Key.MaxBytes];
+        var key = Key.Text(buffer, 0, Table.ClusterRecords, record.Key);
+        bool exists = TryFind(scope.Batch, key, out var previous);
+        using (previous)
+        {
+            long version = exists ? previous.Sequence : ClusterRecord.Absent;
+            if (record.HasExpectation && record.ExpectedVersion != version)
+            {
+                result = default;
+                return Conflict(Encoding.ASCII.GetString(record.Key), record.ExpectedVersion, version);
+            }
+
+            if (record.IsDelete && !exists)
+            {
+                result = default;
+                return null;
+            }
+
+            if (exists)
+            {
+                scope.Batch.ReleaseLarge(previous, etag);
+            }
+        }
+
+        if (record.IsDelete)
+        {
+            scope.Batch.Delete(key, etag);
+            result = new OperationResult { Status = OperationStatus.Deleted, Etag = etag };
+        }
+        else
+        {
+            scope.Batch.Put(key, etag, ClusterRecordValue.Head, record.Value);
+            result = new OperationResult { Status = OperationStatus.Configured, Etag = etag, LastModifiedTicks = scope.LogTicks };
+        }
+
+        _changes.Add(new ClusterRecordChange(Encoding.ASCII.GetString(record.Key), record.IsDelete ? ClusterRecord.Absent : etag));
+        return null;
+    }
+
+    private bool TryFind(WriteBatch batch, ReadOnlySpan<byte> key, out Row row)
+    {
+        try
+        {
+            return batch.TryGet(key, out row);
+        }
+        catch (DamagedException damaged) when (LeftOut is not null)
+        {
+            LeftOut($"Cluster record {Encoding.ASCII.GetString(Key.TextOf(key))} counts as missing. {damaged.Damage.Sentence}");
+            row = default;
+            return false;
+        }
+    }
+
+    private static Rejection Conflict(string key, long expected, long actual) => new(
+        RejectionKind.ConcurrencyConflict,
+        string.Create(
+            CultureInfo.InvariantCulture,
+            $"Cluster record {key} has version {actual}, and version {expected} was expected (0: it must be absent). Somebody changed it meanwhile; nothing was stored. Read it and try again."))
+    {
+        DocumentId = key,
+        Expected = expected.ToString(CultureInfo.InvariantCulture),
+        Actual = actual.ToString(CultureInfo.InvariantCulture),
+    };
+}
