@@ -35,6 +35,9 @@ public enum FrameType : byte
 public readonly record struct JournalFrame(
     FrameType Type, long Index, long Term, long OperationsBefore, int OperationCount, ReadOnlyMemory<byte> Payload)
 {
+    /// <summary>The longest payload of a <see cref="FrameType.Configuration"/>, in bytes: it is repeated in segment headers.</summary>
+    public const int MaxConfigurationBytes = SegmentHeader.MaxConfigurationBytes;
+
     /// <summary>Whether the frame is an entry of the replicated log and not a note of this node.</summary>
     public bool IsReplicated => Type is FrameType.Batch or FrameType.NoOp or FrameType.Configuration;
 }

@@ -87,7 +87,7 @@ public static class Payload
     }
 
     /// <summary>Whether the bytes carry their own checksum at the end.</summary>
-    internal static bool IsIntact(ReadOnlySpan<byte> encoded) =>
+    public static bool IsIntact(ReadOnlySpan<byte> encoded) =>
         encoded.Length >= OverheadBytes && Checksum.Of(encoded[..^sizeof(uint)]) == ChecksumIn(encoded);
 
     /// <summary>The checksum an encoded payload ends with; 0 of no payload.</summary>

@@ -1,0 +1,157 @@
+using System.Runtime.InteropServices;
+using Rookery.Journal;
+using Rookery.Raft;
+
+namespace Rookery.Cluster.Peers;
+
+/// <summary>
+/// A message of consensus on the wire: <c>[u8 kind][u8 flags]</c>, thirteen numbers of 64 bits and one of 32 in the order of <see cref="Write"/>, <c>[u32 frames]</c>, then of each frame
+/// <c>[u8 type][i64 index][i64 term][i64 operations before][u32 operations][u32 payload length][payload]</c>. All numbers have their full width: a message fits one Ethernet packet
+/// either way. Sender and receiver are not in it: the connection has proved who they are, so that a member can speak only for itself.
+/// </summary>
+internal static class MessageCodec
+{
+    /// <summary>Bytes of a message without frames.</summary>
+    public const int HeadBytes = 2 + (13 * sizeof(long)) + sizeof(int) + sizeof(uint);
+
+    private const int FrameHeadBytes = 1 + (3 * sizeof(long)) + sizeof(int) + sizeof(uint);
+    private const byte Refused = 1;
+    private const byte IsTransfer = 2;
+
+    /// <summary>Bytes that <see cref="Write"/> takes.</summary>
+    public static long SizeOf(ReadOnlySpan<JournalFrame> frames)
+    {
+        long bytes = HeadBytes;
+        foreach (ref readonly var frame in frames)
+        {
+            bytes += FrameHeadBytes + frame.Payload.Length;
+        }
+
+        return bytes;
+    }
+
+    /// <summary>Writes a message.</summary>
+    public static void Write(Span<byte> destination, in Message message, ReadOnlySpan<JournalFrame> frames)
+    {
+        var writer = new WireWriter(destination);
+        writer.PutByte((byte)message.Kind);
+        writer.PutByte((byte)((message.Refused ? Refused : 0) | (message.IsTransfer ? IsTransfer : 0)));
+        writer.PutInt64(message.Term);
+        writer.PutInt64(message.Incarnation);
+        writer.PutInt64(message.Position.Term);
+        writer.PutInt64(message.Position.Index);
+        writer.PutInt64(message.LastIndex);
+        writer.PutInt64(message.Commit);
+        writer.PutInt64(message.Sequence);
+        writer.PutInt64(message.Hint.Term);
+        writer.PutInt64(message.Hint.Index);
+        writer.PutInt64(message.ElectionTimeoutMicroseconds);
+        writer.PutInt64(message.SentAtMicroseconds);
+        writer.PutInt64(message.Health.SyncMicroseconds);
+        writer.PutInt64(message.Health.StallMicroseconds);
+        writer.PutInt32(message.Health.BoardPenalty);
+        writer.PutInt32(frames.Length);
+        foreach (ref readonly var frame in frames)
+        {
+            writer.PutByte((byte)frame.Type);
+            writer.PutInt64(frame.Index);
+            writer.PutInt64(frame.Term);
+            writer.PutInt64(frame.OperationsBefore);
+            writer.PutInt32(frame.OperationCount);
+            writer.PutInt32(frame.Payload.Length);
+            writer.Put(frame.Payload.Span);
+        }
+    }
+
+    /// <summary>Reads a message and checks all that the journal relies on: that frames follow each other, and are as their leader made them.</summary>
+    /// <param name="body">What <see cref="Write"/> wrote. Payloads of the frames lie in it.</param>
+    /// <param name="from">Whom the connection comes from.</param>
+    /// <param name="to">This node.</param>
+    /// <param name="frames">Filled with the frames.</param>
+    /// <exception cref="PeerProtocolException">It is no such message.</exception>
+    public static Message Read(ReadOnlyMemory<byte> body, NodeId from, NodeId to, List<JournalFrame> frames)
+    {
+        var reader = new WireReader(body.Span);
+        var kind = (MessageKind)reader.TakeByte();
+        byte flags = reader.TakeByte();
+        Demand(Enum.IsDefined(kind) && (flags & ~(Refused | IsTransfer)) == 0, "A message is of a kind that is not known here.");
+        var message = new Message
+        {
+            Kind = kind,
+            From = from,
+            To = to,
+            Refused = (flags & Refused) != 0,
+            IsTransfer = (flags & IsTransfer) != 0,
+            Term = reader.TakeInt64(),
+            Incarnation = reader.TakeInt64(),
+            Position = new LogPosition(reader.TakeInt64(), reader.TakeInt64()),
+            LastIndex = reader.TakeInt64(),
+            Commit = reader.TakeInt64(),
+            Sequence = reader.TakeInt64(),
+            Hint = new LogPosition(reader.TakeInt64(), reader.TakeInt64()),
+            ElectionTimeoutMicroseconds = reader.TakeInt64(),
+            SentAtMicroseconds = reader.TakeInt64(),
+            Health = new StoreHealth(reader.TakeInt64(), reader.TakeInt64(), reader.TakeInt32()),
+        };
+        ReadFrames(body, ref reader, message, frames);
+        reader.ExpectEnd();
+        return message;
+    }
+
+    private static void ReadFrames(ReadOnlyMemory<byte> body, ref WireReader reader, in Message message, List<JournalFrame> frames)
+    {
+        frames.Clear();
+        int count = reader.TakeInt32();
+        long announced = message.Kind == MessageKind.Append ? message.LastIndex - message.Position.Index : 0;
+        Demand(count == announced && count <= reader.Remaining / FrameHeadBytes, "A message has other frames than it says.");
+        Demand(count <= 1 || body.Length <= PeerProtocol.MaxSharedPacketBytes, "Several frames are longer together than they may be.");
+        for (int i = 0; i < count; i++)
+        {
+            var type = (FrameType)reader.TakeByte();
+            long index = reader.TakeInt64();
+            long term = reader.TakeInt64();
+            long operationsBefore = reader.TakeInt64();
+            int operations = reader.TakeInt32();
+            int length = reader.TakeInt32();
+            int start = reader.Position;
+            reader.Take(length);
+            frames.Add(new JournalFrame(type, index, term, operationsBefore, operations, body.Slice(start, length)));
+        }
+
+        Check(message, CollectionsMarshal.AsSpan(frames));
+    }
+
+    private static void Check(in Message message, ReadOnlySpan<JournalFrame> frames)
+    {
+        var before = message.Position;
+        long operations = frames.IsEmpty ? 0 : frames[0].OperationsBefore;
+        foreach (ref readonly var frame in frames)
+        {
+            Demand(frame.IsReplicated, "A frame is of a type that is not sent.");
+            Demand(frame.Index == before.Index + 1 && frame.Term >= before.Term && frame.Term <= message.Term, "Frames do not follow each other.");
+            Demand(frame.OperationsBefore == operations && operations <= long.MaxValue - frame.OperationCount, "Frames count their operations with a gap.");
+            Demand(IsGood(frame), "The payload of a frame is not as it was made.");
+            before = new LogPosition(frame.Term, frame.Index);
+            operations += frame.OperationCount;
+        }
+    }
+
+    private static bool IsGood(in JournalFrame frame)
+    {
+        var payload = frame.Payload.Span;
+        return frame.Type switch
+        {
+            FrameType.NoOp when payload.IsEmpty => frame.OperationCount == 0,
+            FrameType.Configuration when payload.Length > JournalFrame.MaxConfigurationBytes => false,
+            _ => Payload.ContentLength(payload) is >= 0 and <= PeerProtocol.MaxFrameContentBytes && Payload.IsIntact(payload),
+        };
+    }
+
+    private static void Demand(bool condition, string sentence)
+    {
+        if (!condition)
+        {
+            throw new PeerProtocolException(sentence);
+        }
+    }
+}

@@ -1,0 +1,186 @@
+using System.Buffers;
+using Rookery.Documents;
+using Rookery.Documents.Commands;
+using OperationStatus = Rookery.Documents.OperationStatus;
+
+namespace Rookery.Cluster.Peers;
+
+/// <summary>
+/// What became of a forwarded command, on the wire. Applied: <c>[0][i64 index][i64 log time][u32 results]</c>, then of each <c>[u8 status][i64 etag][i64 last modified][i64 low][i64 high]
+/// [text id][text collection][u32 document length + 1, or 0 for none][document]</c>. Refused: <c>[1][u8 kind][u32 operation + 1][text message, document id, expected, actual, database]</c>.
+/// </summary>
+internal static class OutcomeCodec
+{
+    private const byte Applied = 0;
+    private const byte Refused = 1;
+    private const int AppliedHeadBytes = 1 + (2 * sizeof(long)) + sizeof(int);
+    private const int ResultHeadBytes = 1 + (4 * sizeof(long)) + (3 * sizeof(int));
+    private const int RefusedHeadBytes = 2 + sizeof(int);
+
+    /// <summary>Bytes that <see cref="Write"/> takes.</summary>
+    public static long SizeOf(in CommandOutcome outcome)
+    {
+        if (outcome.Rejection is { } rejection)
+        {
+            return RefusedHeadBytes + WireWriter.SizeOf(rejection.Message) + WireWriter.SizeOf(rejection.DocumentId) + WireWriter.SizeOf(rejection.Expected)
+                + WireWriter.SizeOf(rejection.Actual) + WireWriter.SizeOf(rejection.Database);
+        }
+
+        long bytes = AppliedHeadBytes;
+        for (int i = 0; i < outcome.Count; i++)
+        {
+            var result = outcome[i];
+            bytes += ResultHeadBytes - (2 * sizeof(int)) + WireWriter.SizeOf(result.Id) + WireWriter.SizeOf(result.Collection) + (result.Document?.Length ?? 0);
+        }
+
+        return bytes;
+    }
+
+    /// <summary>Writes an outcome. Its documents stay with the caller.</summary>
+    public static void Write(Span<byte> destination, in CommandOutcome outcome)
+    {
+        var writer = new WireWriter(destination);
+        if (outcome.Rejection is { } rejection)
+        {
+            WriteRejection(ref writer, rejection);
+            return;
+        }
+
+        writer.PutByte(Applied);
+        writer.PutInt64(outcome.Index);
+        writer.PutInt64(outcome.LogTimeTicks);
+        writer.PutInt32(outcome.Count);
+        for (int i = 0; i < outcome.Count; i++)
+        {
+            WriteResult(ref writer, outcome[i]);
+        }
+    }
+
+    /// <summary>Reads an outcome; its documents belong to the caller.</summary>
+    /// <exception cref="PeerProtocolException">It is no outcome.</exception>
+    public static CommandOutcome Read(ReadOnlySpan<byte> body)
+    {
+        var reader = new WireReader(body);
+        switch (reader.TakeByte())
+        {
+            case Applied:
+                return ReadApplied(ref reader);
+            case Refused:
+                var rejection = ReadRejection(ref reader);
+                reader.ExpectEnd();
+                return new CommandOutcome(rejection);
+            default:
+                throw new PeerProtocolException("An outcome is neither applied nor refused.");
+        }
+    }
+
+    /// <summary>Gives back the documents of an outcome that nobody will read.</summary>
+    public static void DisposeDocuments(in CommandOutcome outcome)
+    {
+        for (int i = 0; i < outcome.Count; i++)
+        {
+            outcome[i].Document?.Dispose();
+        }
+    }
+
+    private static void WriteResult(ref WireWriter writer, in OperationResult result)
+    {
+        writer.PutByte((byte)result.Status);
+        writer.PutInt64(result.Etag);
+        writer.PutInt64(result.LastModifiedTicks);
+        writer.PutInt64(result.Low);
+        writer.PutInt64(result.High);
+        writer.PutText(result.Id);
+        writer.PutText(result.Collection);
+        writer.PutInt32(result.Document is null ? 0 : result.Document.Length + 1);
+        if (result.Document is { } document)
+        {
+            writer.Put(document.Written.Span);
+        }
+    }
+
+    private static void WriteRejection(ref WireWriter writer, Rejection rejection)
+    {
+        writer.PutByte(Refused);
+        writer.PutByte((byte)rejection.Kind);
+        writer.PutInt32(rejection.Operation + 1);
+        writer.PutText(rejection.Message);
+        writer.PutText(rejection.DocumentId);
+        writer.PutText(rejection.Expected);
+        writer.PutText(rejection.Actual);
+        writer.PutText(rejection.Database);
+    }
+
+    private static CommandOutcome ReadApplied(ref WireReader reader)
+    {
+        long index = reader.TakeInt64();
+        long logTicks = reader.TakeInt64();
+        int count = reader.TakeInt32();
+        if (count > reader.Remaining / ResultHeadBytes)
+        {
+            throw new PeerProtocolException("An outcome ends before its results.");
+        }
+
+        var results = new OperationResult[count];
+        try
+        {
+            for (int i = 0; i < count; i++)
+            {
+                results[i] = ReadResult(ref reader);
+            }
+
+            reader.ExpectEnd();
+        }
+        catch (PeerProtocolException)
+        {
+            DisposeDocuments(new CommandOutcome(index, logTicks, results));
+            throw;
+        }
+
+        return count == 1 ? new CommandOutcome(index, logTicks, results[0]) : new CommandOutcome(index, logTicks, results);
+    }
+
+    private static OperationResult ReadResult(ref WireReader reader)
+    {
+        var result = new OperationResult
+        {
+            Status = (OperationStatus)reader.TakeByte(),
+            Etag = reader.TakeInt64(),
+            LastModifiedTicks = reader.TakeInt64(),
+            Low = reader.TakeSignedInt64(),
+            High = reader.TakeSignedInt64(),
+            Id = reader.TakeText(),
+            Collection = reader.TakeText(),
+        };
+        int length = reader.TakeInt32() - 1;
+        return !Enum.IsDefined(result.Status) ? throw new PeerProtocolException("A result has a status that is not known here.")
+            : length < 0 ? result
+            : result with { Document = Copy(reader.Take(length)) };
+    }
+
+    private static Rejection ReadRejection(ref WireReader reader)
+    {
+        var kind = (RejectionKind)reader.TakeByte();
+        if (!Enum.IsDefined(kind))
+        {
+            throw new PeerProtocolException("A refusal is of a kind that is not known here.");
+        }
+
+        int operation = reader.TakeInt32() - 1;
+        return new Rejection(kind, reader.TakeText() ?? string.Empty)
+        {
+            Operation = operation,
+            DocumentId = reader.TakeText(),
+            Expected = reader.TakeText(),
+            Actual = reader.TakeText(),
+            Database = reader.TakeText(),
+        };
+    }
+
+    private static CommandBuffer Copy(ReadOnlySpan<byte> document)
+    {
+        var buffer = CommandBuffer.Rent(document.Length);
+        buffer.Write(document);
+        return buffer;
+    }
+}

@@ -1,0 +1,5 @@
+namespace Rookery.Cluster.Peers;
+
+/// <summary>What a peer sent does not follow the protocol: it is broken, hostile or of another version. The connection is closed; nothing else is harmed.</summary>
+/// <param name="message">What is wrong, in a sentence.</param>
+internal sealed class PeerProtocolException(string message) : Exception(message);

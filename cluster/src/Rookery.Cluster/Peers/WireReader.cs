@@ -1,0 +1,69 @@
+using System.Buffers.Binary;
+using System.Text;
+
+namespace Rookery.Cluster.Peers;
+
+/// <summary>Takes values from the body of a packet; nothing is believed before it is there.</summary>
+internal ref struct WireReader(ReadOnlySpan<byte> body)
+{
+    private readonly ReadOnlySpan<byte> body = body;
+
+    /// <summary>Bytes taken so far.</summary>
+    public int Position { get; private set; }
+
+    /// <summary>Bytes left.</summary>
+    public readonly int Remaining => body.Length - Position;
+
+    public byte TakeByte() => Take(1)[0];
+
+    public ushort TakeUInt16() => BinaryPrimitives.ReadUInt16LittleEndian(Take(sizeof(ushort)));
+
+    /// <summary>A number that is never negative.</summary>
+    public int TakeInt32()
+    {
+        int value = BinaryPrimitives.ReadInt32LittleEndian(Take(sizeof(int)));
+        return value >= 0 ? value : throw new PeerProtocolException("A number is negative that cannot be.");
+    }
+
+    /// <summary>A number that is never negative.</summary>
+    public long TakeInt64()
+    {
+        long value = BinaryPrimitives.ReadInt64LittleEndian(Take(sizeof(long)));
+        return value >= 0 ? value : throw new PeerProtocolException("A number is negative that cannot be.");
+    }
+
+    /// <summary>Any number.</summary>
+    public long TakeSignedInt64() => BinaryPrimitives.ReadInt64LittleEndian(Take(sizeof(long)));
+
+    public ulong TakeUInt64() => BinaryPrimitives.ReadUInt64LittleEndian(Take(sizeof(ulong)));
+
+    public Guid TakeGuid() => new(Take(16));
+
+    /// <summary>Text that may be absent, as <see cref="WireWriter.PutText"/> wrote it.</summary>
+    public string? TakeText()
+    {
+        int length = TakeInt32() - 1;
+        return length < 0 ? null : Encoding.UTF8.GetString(Take(length));
+    }
+
+    public ReadOnlySpan<byte> Take(int count)
+    {
+        if (count > Remaining)
+        {
+            throw new PeerProtocolException("A packet ends within a value.");
+        }
+
+        var taken = body.Slice(Position, count);
+        Position += count;
+        return taken;
+    }
+
+    /// <summary>Nothing may follow.</summary>
+    public readonly void ExpectEnd()
+    {
+        if (Remaining > 0)
+        {
+            throw new PeerProtocolException("A packet is longer than what it holds.");
+        }
+    }
+}

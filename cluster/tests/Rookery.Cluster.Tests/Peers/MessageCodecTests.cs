@@ -1,0 +1,147 @@
+using System.Runtime.InteropServices;
+using Rookery.Cluster.Peers;
+using Rookery.Journal;
+using Rookery.Raft;
+
+namespace Rookery.Cluster.Tests.Peers;
+
+public sealed class MessageCodecTests
+{
+    private static readonly NodeId From = new(7);
+    private static readonly NodeId To = new(long.MinValue);
+
+    public static TheoryData<MessageKind> Kinds => [.. Enum.GetValues<MessageKind>()];
+
+    [Theory]
+    [MemberData(nameof(Kinds))]
+    public void Every_field_of_every_kind_arrives(MessageKind kind)
+    {
+        var sent = Samples.Message(new Random((int)kind), kind, From, To);
+        Assert.Equal(sent, Decode(Encode(sent, []), out var frames));
+        Assert.Empty(frames);
+    }
+
+    [Fact]
+    public void Frames_arrive_as_they_were()
+    {
+        var sent = Samples.Append(new Random(1), From, To, out var frames);
+        Assert.Equal(sent, Decode(Encode(sent, frames), out var arrived));
+        Samples.AssertEqual(frames, CollectionsMarshal.AsSpan(arrived));
+    }
+
+    [Fact]
+    public void A_frame_of_an_atomic_batch_may_be_longer_than_several_together()
+    {
+        var frame = Samples.Frame(FrameType.Batch, 5, 3, 10, 2, Samples.Bytes(new Random(2), 3 << 20));
+        var sent = Samples.Message(new Random(2), MessageKind.Append, From, To) with { Term = 9, Position = new LogPosition(2, 4), LastIndex = 5 };
+        byte[] encoded = Encode(sent, [frame]);
+        Decode(encoded, out var arrived);
+        Samples.AssertEqual([frame], CollectionsMarshal.AsSpan(arrived));
+
+        var second = Samples.Frame(FrameType.Batch, 6, 3, 12, 1, [1, 2, 3]);
+        byte[] both = Encode(sent with { LastIndex = 6 }, [frame, second]);
+        Assert.Contains("Several frames", Assert.Throws<PeerProtocolException>(() => Decode(both, out _)).Message, StringComparison.Ordinal);
+    }
+
+    public static TheoryData<string, JournalFrame> BadFrames => new()
+    {
+        { "vote", Samples.Frame(FrameType.Vote, 5, 3, 10, 0, [1]) },
+        { "gap", Samples.Frame(FrameType.Batch, 6, 3, 10, 1, [1]) },
+        { "term falls", Samples.Frame(FrameType.Batch, 5, 1, 10, 1, [1]) },
+        { "term of a later leader", Samples.Frame(FrameType.Batch, 5, 10, 10, 1, [1]) },
+        { "no payload", new JournalFrame(FrameType.Batch, 5, 3, 10, 1, default) },
+        { "payload of no codec", new JournalFrame(FrameType.Batch, 5, 3, 10, 1, new byte[20]) },
+        { "rot", Rotten(Samples.Frame(FrameType.Batch, 5, 3, 10, 1, [1, 2, 3, 4])) },
+        { "configuration too long", Samples.Frame(FrameType.Configuration, 5, 3, 10, 0, new byte[4000]) },
+        { "content too long", Samples.Frame(FrameType.Batch, 5, 3, 10, 0, new byte[PeerProtocol.MaxFrameContentBytes + 1]) },
+        { "operations past their end", Samples.Frame(FrameType.Batch, 5, 3, long.MaxValue, 1, [1]) },
+    };
+
+    [Theory]
+    [MemberData(nameof(BadFrames), DisableDiscoveryEnumeration = true)]
+    public void What_the_journal_could_not_take_is_refused(string flaw, JournalFrame frame)
+    {
+        Assert.NotEmpty(flaw);
+        var sent = Samples.Message(new Random(3), MessageKind.Append, From, To) with { Term = 9, Position = new LogPosition(2, 4), LastIndex = 5 };
+        byte[] encoded = Encode(sent, [frame]);
+        Assert.Throws<PeerProtocolException>(() => Decode(encoded, out _));
+    }
+
+    [Fact]
+    public void A_message_must_hold_the_frames_that_it_names()
+    {
+        var sent = Samples.Append(new Random(4), From, To, out var frames);
+        Assert.Throws<PeerProtocolException>(() => Decode(Encode(sent with { LastIndex = sent.LastIndex + 1 }, frames), out _));
+        Assert.Throws<PeerProtocolException>(() => Decode(Encode(sent with { Kind = MessageKind.Heartbeat }, frames), out _));
+        Assert.Throws<PeerProtocolException>(() => Decode(Encode(sent with { LastIndex = long.MaxValue }, frames), out _));
+    }
+
+    /// <summary>Whatever bytes come: a message that could be sent, or one exception, and no more memory than they are worth.</summary>
+    [Fact]
+    public void Changed_cut_and_random_bytes_are_refused_or_read_and_nothing_else()
+    {
+        int refused = 0;
+        for (int seed = 0; seed < 20_000; seed++)
+        {
+            var random = new Random(seed);
+            byte[] bytes = Mangle(random, Encode(Samples.Append(random, From, To, out var frames), frames));
+            try
+            {
+                long before = GC.GetAllocatedBytesForCurrentThread();
+                Decode(bytes, out _);
+                Assert.True(GC.GetAllocatedBytesForCurrentThread() - before < 16_384, $"seed {seed}");
+            }
+            catch (PeerProtocolException)
+            {
+                refused++;
+            }
+            catch (Exception other)
+            {
+                Assert.Fail($"seed {seed}: {other}");
+            }
+        }
+
+        Assert.InRange(refused, 10_000, 20_000);
+    }
+
+    internal static byte[] Mangle(Random random, byte[] bytes)
+    {
+        switch (random.Next(4))
+        {
+            case 0:
+                return bytes[..random.Next(bytes.Length)];
+            case 1:
+                random.NextBytes(bytes);
+                return bytes;
+            case 2:
+                return [.. bytes, (byte)random.Next(256)];
+            default:
+                for (int change = 0; change <= random.Next(4); change++)
+                {
+                    bytes[random.Next(bytes.Length)] = random.Next(3) switch { 0 => 0xFF, 1 => 0, _ => (byte)random.Next(256) };
+                }
+
+                return bytes;
+        }
+    }
+
+    private static JournalFrame Rotten(in JournalFrame frame)
+    {
+        byte[] payload = frame.Payload.ToArray();
+        payload[^6] ^= 1;
+        return frame with { Payload = payload };
+    }
+
+    private static byte[] Encode(in Message message, ReadOnlySpan<JournalFrame> frames)
+    {
+        byte[] bytes = new byte[MessageCodec.SizeOf(frames)];
+        MessageCodec.Write(bytes, message, frames);
+        return bytes;
+    }
+
+    private static Message Decode(byte[] bytes, out List<JournalFrame> frames)
+    {
+        frames = [];
+        return MessageCodec.Read(bytes, From, To, frames);
+    }
+}

@@ -1,0 +1,73 @@
+using Rookery.Journal;
+using Rookery.Raft;
+
+namespace Rookery.Cluster.Tests.Peers;
+
+/// <summary>Messages and frames by chance, from a seed.</summary>
+internal static class Samples
+{
+    public static Message Message(Random random, MessageKind kind, NodeId from, NodeId to)
+    {
+        long last = random.NextInt64(1L << 50);
+        return new Message
+        {
+            Kind = kind,
+            From = from,
+            To = to,
+            Term = random.NextInt64(),
+            Incarnation = random.NextInt64(),
+            Position = new LogPosition(random.NextInt64(1000), last),
+            LastIndex = last,
+            Commit = random.NextInt64(),
+            Sequence = random.NextInt64(),
+            Refused = random.Next(2) == 0,
+            Hint = new LogPosition(random.NextInt64(), random.NextInt64()),
+            IsTransfer = random.Next(2) == 0,
+            ElectionTimeoutMicroseconds = random.NextInt64(),
+            SentAtMicroseconds = random.NextInt64(),
+            Health = new StoreHealth(random.NextInt64(), random.NextInt64(), random.Next()),
+        };
+    }
+
+    /// <summary>An append of some frames of every type that is sent.</summary>
+    public static Message Append(Random random, NodeId from, NodeId to, out JournalFrame[] frames)
+    {
+        var message = Message(random, MessageKind.Append, from, to) with { Term = 2_000 };
+        long operations = random.NextInt64(1L << 40);
+        frames = new JournalFrame[random.Next(1, 6)];
+        for (int i = 0; i < frames.Length; i++)
+        {
+            var type = i % 3 == 0 ? FrameType.Batch : i % 3 == 1 ? FrameType.Configuration : FrameType.NoOp;
+            int count = type == FrameType.Batch ? random.Next(1, 50) : 0;
+            frames[i] = Frame(type, message.Position.Index + 1 + i, 1_000 + i, operations, count, type == FrameType.NoOp ? [] : Bytes(random, random.Next(0, 2_000)));
+            operations += count;
+        }
+
+        return message with { LastIndex = message.Position.Index + frames.Length };
+    }
+
+    /// <summary>A frame; of no content none has a payload but those that need one.</summary>
+    public static JournalFrame Frame(FrameType type, long index, long term, long operationsBefore, int operations, byte[] content)
+    {
+        byte[] payload = new byte[Payload.MaxEncodedLength(content.Length)];
+        int length = Payload.Encode(content, payload);
+        return new JournalFrame(type, index, term, operationsBefore, operations, type == FrameType.NoOp && content.Length == 0 ? default : payload.AsMemory(0, length));
+    }
+
+    public static byte[] Bytes(Random random, int count)
+    {
+        byte[] bytes = new byte[count];
+        random.NextBytes(bytes);
+        return bytes;
+    }
+
+    public static void AssertEqual(ReadOnlySpan<JournalFrame> expected, ReadOnlySpan<JournalFrame> actual)
+    {
+        Assert.Equal(expected.Length, actual.Length);
+        for (int i = 0; i < expected.Length; i++)
+        {
+            Assert.Equal(expected[i] with { Payload = default }, actual[i] with { Payload = default });
+            Assert.True(expected[i].Payload.Span.SequenceEqual(actual[i].Payload.Span));
+        }
+    }
+}
