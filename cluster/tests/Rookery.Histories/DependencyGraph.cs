@@ -1,0 +1,119 @@
+namespace Rookery.Histories;
+
+/// <summary>Which transaction comes before which: by real time, and by the versions of lists that they read and wrote.</summary>
+internal sealed class DependencyGraph
+{
+    private readonly List<Operation> transactions;
+    private readonly List<List<int>> after = [];
+
+    public DependencyGraph(List<Operation> transactions)
+    {
+        this.transactions = transactions;
+        transactions.ForEach(_ => after.Add([]));
+        AddRealTime();
+    }
+
+    public void AddEdge(int from, int to) => after[from].Add(to);
+
+    /// <summary>All of <paramref name="from"/> come before all of <paramref name="to"/>; who is in <paramref name="both"/>, one at most, before the others.</summary>
+    public void AddEdges(List<int> from, List<int> to, List<int> both)
+    {
+        int between = AddNode();
+        from.Except(both).ToList().ForEach(earlier => AddEdge(earlier, between));
+        foreach (int later in to)
+        {
+            AddEdge(between, later);
+            both.Where(earlier => earlier != later).ToList().ForEach(earlier => AddEdge(earlier, later));
+        }
+    }
+
+    /// <summary>Topological order (Kahn 1962): what is left over lies on a cycle, or behind one.</summary>
+    public string? FindCycle()
+    {
+        int[] before = new int[after.Count];
+        foreach (int node in after.SelectMany(nodes => nodes))
+        {
+            before[node]++;
+        }
+
+        Queue<int> free = new(Enumerable.Range(0, after.Count).Where(node => before[node] == 0));
+        int ordered = 0;
+        for (; free.TryDequeue(out int node); ordered++)
+        {
+            foreach (int next in after[node])
+            {
+                if (--before[next] == 0)
+                {
+                    free.Enqueue(next);
+                }
+            }
+        }
+
+        return ordered == after.Count ? null : $"each of these comes before the next, and the last before the first: {string.Join("; ", CycleAmong(before))}";
+    }
+
+    /// <summary>A chain of moments: what ended comes before the next moment, and that before what began later.</summary>
+    private void AddRealTime()
+    {
+        List<(long At, int Order, int Transaction)> events = [];
+        for (int number = 0; number < transactions.Count; number++)
+        {
+            events.Add((transactions[number].Invoked, 0, number));
+            if (transactions[number].Outcome == Outcome.Done)
+            {
+                events.Add((transactions[number].Completed, 1, number));
+            }
+        }
+
+        events.Sort();
+        int moment = AddNode();
+        foreach (var (_, order, transaction) in events)
+        {
+            if (order == 0)
+            {
+                AddEdge(moment, transaction);
+                continue;
+            }
+
+            int later = AddNode();
+            AddEdge(transaction, later);
+            AddEdge(moment, later);
+            moment = later;
+        }
+    }
+
+    private int AddNode()
+    {
+        after.Add([]);
+        return after.Count - 1;
+    }
+
+    /// <summary>Everything left over has something left over before it: going back, one comes round.</summary>
+    private IEnumerable<Operation> CycleAmong(int[] before)
+    {
+        Dictionary<int, int> predecessors = [];
+        for (int node = 0; node < after.Count; node++)
+        {
+            foreach (int next in before[node] > 0 ? after[node] : [])
+            {
+                predecessors[next] = node;
+            }
+        }
+
+        HashSet<int> seen = [];
+        int at = predecessors.First(edge => before[edge.Key] > 0).Key;
+        while (seen.Add(at))
+        {
+            at = predecessors[at];
+        }
+
+        List<int> cycle = [at];
+        for (int node = predecessors[at]; node != at; node = predecessors[node])
+        {
+            cycle.Add(node);
+        }
+
+        cycle.Reverse();
+        return cycle.Where(node => node < transactions.Count).Select(node => transactions[node]);
+    }
+}

@@ -1,0 +1,159 @@
+namespace Rookery.Histories;
+
+/// <summary>
+/// Holds a history to the order that the etags of its answers claim: for documents whose values are all different. O(n log n), so that every history can be
+/// checked. Within a document the order of etags is the order of versions, and over all documents that of writes; either must agree with real time (Herlihy and
+/// Wing 1990: linearizability is local, and an order that real time does not contradict is a witness).
+/// </summary>
+public static class EtagOrder
+{
+    /// <summary>Looks for a first contradiction; null when there is none.</summary>
+    public static string? FindViolation(IEnumerable<Operation> history)
+    {
+        var operations = history.Where(operation => operation.Outcome != Outcome.Unknown || operation.Writes).ToList();
+        var writes = new WrittenValues();
+        if (writes.Collect(operations) is { } wrong)
+        {
+            return wrong;
+        }
+
+        List<Placed> writesInOrder = [.. writes.All];
+        Dictionary<string, List<Placed>> documents = new(StringComparer.Ordinal);
+        foreach (var placed in writesInOrder.Concat(ReadsAmong(operations)))
+        {
+            if (placed.Operation.Kind != OperationKind.Transaction)
+            {
+                VersionsOf(documents, placed.Operation.Key).Add(placed);
+            }
+        }
+
+        return FindDisorder(writesInOrder) ?? documents.Values.Select(versions => FindDisorder(versions) ?? FindBrokenChain(versions, writes)).FirstOrDefault(found => found is not null);
+    }
+
+    private static List<Placed> VersionsOf(Dictionary<string, List<Placed>> documents, string key)
+    {
+        if (!documents.TryGetValue(key, out var versions))
+        {
+            documents.Add(key, versions = []);
+        }
+
+        return versions;
+    }
+
+    /// <summary>What saw a version: a get, or a compare-and-set that found another than it expected.</summary>
+    private static IEnumerable<Placed> ReadsAmong(List<Operation> operations) =>
+        from operation in operations
+        where operation.Kind == OperationKind.Get || operation is { Kind: OperationKind.CompareAndSet, Outcome: Outcome.Refused }
+        select new Placed(operation.Etag, IsWrite: false, operation);
+
+    /// <summary>An operation earlier in the order may not have begun after a later one had ended.</summary>
+    private static string? FindDisorder(List<Placed> placed)
+    {
+        placed.Sort((one, other) => (one.Etag, !one.IsWrite).CompareTo((other.Etag, !other.IsWrite)));
+        Operation? newest = null;
+        for (int first = 0, end; first < placed.Count; first = end)
+        {
+            for (end = first; end < placed.Count && placed[end].Etag == placed[first].Etag; end++)
+            {
+                var current = placed[end].Operation;
+                bool isBeforeItsWrite = placed[first].IsWrite && end > first && current.Ended < placed[first].Operation.Invoked;
+                if (isBeforeItsWrite || (newest is not null && current.Ended < newest.Invoked))
+                {
+                    return $"{current} had ended before {(isBeforeItsWrite ? placed[first].Operation : newest)} began, whose etag {(isBeforeItsWrite ? "it saw" : "is lower")}";
+                }
+            }
+
+            for (int place = first; place < end; place++)
+            {
+                newest = newest is null || placed[place].Operation.Invoked > newest.Invoked ? placed[place].Operation : newest;
+            }
+        }
+
+        return null;
+    }
+
+    /// <summary>A compare-and-set was done on the version before it, and refused on another than it expected.</summary>
+    private static string? FindBrokenChain(List<Placed> versions, WrittenValues writes)
+    {
+        long value = 0, etag = 0;
+        foreach (var (at, isWrite, operation) in versions)
+        {
+            bool compares = operation.Kind == OperationKind.CompareAndSet;
+            if (compares && isWrite && operation.Expected != value && !writes.MayHaveBeenBefore(operation))
+            {
+                return $"{operation} was done on {value} of etag {etag}";
+            }
+
+            if (compares && !isWrite && at == etag && operation.Expected == value)
+            {
+                return $"{operation} was refused on what it expected";
+            }
+
+            (value, etag) = isWrite ? (operation.Value, at) : (value, etag);
+        }
+
+        return null;
+    }
+
+    /// <summary>An operation at its place in the order.</summary>
+    private readonly record struct Placed(long Etag, bool IsWrite, Operation Operation);
+
+    /// <summary>The writes with their etags: of unknown outcomes, those that somebody read.</summary>
+    private sealed class WrittenValues
+    {
+        private readonly Dictionary<long, (Operation Write, long Etag)> byValue = [];
+        private readonly Dictionary<long, Operation> byEtag = [];
+
+        public IEnumerable<Placed> All => byEtag.Select(write => new Placed(write.Key, IsWrite: true, write.Value));
+
+        /// <summary>Whether what a compare-and-set expected was written by an operation whose outcome and etag nobody else was told.</summary>
+        public bool MayHaveBeenBefore(Operation operation) =>
+            byValue.TryGetValue(operation.Expected, out var expected) && expected is { Write.Outcome: Outcome.Unknown, Etag: 0 } && expected.Write.Invoked < operation.Ended;
+
+        public string? Collect(List<Operation> operations)
+        {
+            foreach (var operation in operations.Where(operation => operation.Kind is OperationKind.Put or OperationKind.CompareAndSet))
+            {
+                if (!byValue.TryAdd(operation.Value, (operation, 0)))
+                {
+                    return $"{operation} writes the value of {byValue[operation.Value].Write}: such a history cannot be checked";
+                }
+            }
+
+            return operations.Where(operation => operation.Writes && operation.Outcome == Outcome.Done).Select(Acknowledge).FirstOrDefault(wrong => wrong is not null)
+                ?? operations.Where(operation => operation.Kind == OperationKind.Get).Select(Read).FirstOrDefault(wrong => wrong is not null);
+        }
+
+        private string? Acknowledge(Operation write) => write.Kind == OperationKind.Transaction ? PlaceAt(write.Etag, write) : Place(write.Value, write.Etag);
+
+        private string? Read(Operation read)
+        {
+            if (read.Value == 0)
+            {
+                return read.Etag == 0 ? null : $"{read} saw nothing, with an etag";
+            }
+
+            if (!byValue.TryGetValue(read.Value, out var written) || !string.Equals(written.Write.Key, read.Key, StringComparison.Ordinal))
+            {
+                return $"{read} saw what nobody wrote there";
+            }
+
+            return written.Write.Outcome == Outcome.Refused ? $"{read} saw what was refused: {written.Write}" : Place(read.Value, read.Etag);
+        }
+
+        private string? Place(long value, long etag)
+        {
+            var (write, known) = byValue[value];
+            if (known != 0)
+            {
+                return known == etag ? null : $"{write} took place at {known} and at {etag}";
+            }
+
+            byValue[value] = (write, etag);
+            return PlaceAt(etag, write);
+        }
+
+        private string? PlaceAt(long etag, Operation write) =>
+            etag <= 0 ? $"{write} has no etag" : byEtag.TryAdd(etag, write) ? null : $"{write} and {byEtag[etag]} have one etag";
+    }
+}

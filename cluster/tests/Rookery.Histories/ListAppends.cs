@@ -1,0 +1,166 @@
+namespace Rookery.Histories;
+
+/// <summary>
+/// Looks for cycles among transactions that read and append to lists (Kingsbury and Alvaro, "Elle", 2020): a list names the order of all that wrote it, so that every
+/// dependency between transactions is known, and no order explains a cycle of them and real time. Linear in the history, but for sorting it by time.
+/// </summary>
+public static class ListAppends
+{
+    /// <summary>Looks for a first contradiction; null when there is none.</summary>
+    public static string? FindViolation(IEnumerable<Operation> history)
+    {
+        List<Operation> transactions = [.. history.Where(operation => operation.Kind == OperationKind.Transaction && (operation.Outcome != Outcome.Unknown || operation.Writes))];
+        Dictionary<(string Key, long Element), int> appenders = [];
+        for (int number = 0; number < transactions.Count; number++)
+        {
+            foreach (var append in transactions[number].Appends)
+            {
+                if (!appenders.TryAdd((append.Key, append.Element), number))
+                {
+                    return $"{append.Element} is appended twice to {append.Key}: such a history cannot be checked";
+                }
+            }
+        }
+
+        var lists = LongestLists(transactions);
+        return FindWrongRead(transactions, lists, appenders) ?? FindCycle(transactions, lists, appenders);
+    }
+
+    private static Dictionary<string, IReadOnlyList<long>> LongestLists(List<Operation> transactions)
+    {
+        Dictionary<string, IReadOnlyList<long>> lists = new(StringComparer.Ordinal);
+        foreach (var (_, read) in ReadsOf(transactions))
+        {
+            if (!lists.TryGetValue(read.Key, out var longest) || read.Elements.Count > longest.Count)
+            {
+                lists[read.Key] = read.Elements;
+            }
+        }
+
+        return lists;
+    }
+
+    private static IEnumerable<(int Reader, ListRead Read)> ReadsOf(List<Operation> transactions) =>
+        from number in Enumerable.Range(0, transactions.Count)
+        where transactions[number].Outcome == Outcome.Done
+        from read in transactions[number].Reads
+        select (number, read);
+
+    /// <summary>Every list read is a beginning of the longest, whose elements were appended once each, by transactions that were not refused.</summary>
+    private static string? FindWrongRead(List<Operation> transactions, Dictionary<string, IReadOnlyList<long>> lists, Dictionary<(string Key, long Element), int> appenders)
+    {
+        foreach (var (key, elements) in lists)
+        {
+            HashSet<long> seen = [];
+            foreach (long element in elements)
+            {
+                if (!seen.Add(element))
+                {
+                    return $"{key} has {element} twice";
+                }
+
+                if (!appenders.TryGetValue((key, element), out int by))
+                {
+                    return $"{key} has {element}, which nobody appended";
+                }
+
+                if (transactions[by].Outcome == Outcome.Refused)
+                {
+                    return $"{key} has {element}, which was refused: {transactions[by]}";
+                }
+            }
+        }
+
+        return (from read in ReadsOf(transactions)
+                where !IsBeginning(read.Read.Elements, lists[read.Read.Key])
+                select $"{transactions[read.Reader]} read a {read.Read.Key} that is no beginning of its longest version").FirstOrDefault();
+    }
+
+    private static bool IsBeginning(IReadOnlyList<long> elements, IReadOnlyList<long> of)
+    {
+        for (int place = 0; place < elements.Count; place++)
+        {
+            if (elements[place] != of[place])
+            {
+                return false;
+            }
+        }
+
+        return true;
+    }
+
+    private static string? FindCycle(List<Operation> transactions, Dictionary<string, IReadOnlyList<long>> lists, Dictionary<(string Key, long Element), int> appenders)
+    {
+        var graph = new DependencyGraph(transactions);
+        foreach (var (key, elements) in lists)
+        {
+            for (int place = 1; place < elements.Count; place++)
+            {
+                AddUnlessSame(graph, appenders[(key, elements[place - 1])], appenders[(key, elements[place])]);
+            }
+        }
+
+        Dictionary<string, List<int>> readersOfLongest = new(StringComparer.Ordinal);
+        foreach (var (reader, (key, elements)) in ReadsOf(transactions))
+        {
+            if (elements.Count > 0)
+            {
+                graph.AddEdge(appenders[(key, elements[^1])], reader);
+            }
+
+            if (elements.Count < lists[key].Count)
+            {
+                AddUnlessSame(graph, reader, appenders[(key, lists[key][elements.Count])]);
+            }
+            else
+            {
+                PlaceOf(readersOfLongest, key).Add(reader);
+            }
+        }
+
+        return AddUnread(graph, transactions, lists, appenders, readersOfLongest) ?? graph.FindCycle();
+    }
+
+    /// <summary>What was appended and is in no list that was read comes behind all that read the list. Of those that read its end and appended, one at most can be the next.</summary>
+    private static string? AddUnread(
+        DependencyGraph graph,
+        List<Operation> transactions,
+        Dictionary<string, IReadOnlyList<long>> lists,
+        Dictionary<(string Key, long Element), int> appenders,
+        Dictionary<string, List<int>> readersOfLongest)
+    {
+        var read = lists.SelectMany(list => list.Value.Select(element => (list.Key, element))).ToHashSet();
+        var unread = appenders.Where(append => lists.ContainsKey(append.Key.Key) && !read.Contains(append.Key) && transactions[append.Value].Outcome == Outcome.Done);
+        foreach (var ofKey in unread.GroupBy(append => append.Key.Key, append => append.Value, StringComparer.Ordinal))
+        {
+            var later = ofKey.Distinct().ToList();
+            var both = readersOfLongest[ofKey.Key].Intersect(later).ToList();
+            if (both.Count > 1)
+            {
+                return $"{transactions[both[0]]} and {transactions[both[1]]} read the same version of {ofKey.Key} and appended to it: one of them was lost";
+            }
+
+            graph.AddEdges(readersOfLongest[ofKey.Key], later, both);
+        }
+
+        return null;
+    }
+
+    private static List<int> PlaceOf(Dictionary<string, List<int>> lists, string key)
+    {
+        if (!lists.TryGetValue(key, out var list))
+        {
+            lists.Add(key, list = []);
+        }
+
+        return list;
+    }
+
+    private static void AddUnlessSame(DependencyGraph graph, int from, int to)
+    {
+        if (from != to)
+        {
+            graph.AddEdge(from, to);
+        }
+    }
+}
