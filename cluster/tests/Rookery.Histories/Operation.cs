@@ -60,7 +60,7 @@ public sealed record Operation
     public required Outcome Outcome { get; init; }
 
     /// <summary>The document; empty for transactions.</summary>
-    public string Key { get; init; } = "";
+    public string Key { get => field ?? ""; init; }
 
     /// <summary>The value written, which no other operation writes, or the one read. 0 for a document that is not there.</summary>
     public long Value { get; init; }
@@ -72,10 +72,10 @@ public sealed record Operation
     public long Etag { get; init; }
 
     /// <summary>The lists that a transaction read, before its own appends.</summary>
-    public IReadOnlyList<ListRead> Reads { get; init; } = [];
+    public IReadOnlyList<ListRead> Reads { get => field ?? []; init; }
 
     /// <summary>What a transaction appended.</summary>
-    public IReadOnlyList<ListAppend> Appends { get; init; } = [];
+    public IReadOnlyList<ListAppend> Appends { get => field ?? []; init; }
 
     /// <summary>When it had certainly taken place: never, for an unknown outcome.</summary>
     [JsonIgnore]
