@@ -28,8 +28,14 @@ internal sealed class JournalAppender(JournalOptions options, SegmentPool pool, 
     /// <summary>Segments in use, oldest first; the last one is being written.</summary>
     public List<Segment> Live { get; } = [];
 
+    /// <summary>Segments of a log that was given up, which readers may still hold. Under the gate.</summary>
+    public List<Segment> GivenUp { get; } = [];
+
     /// <summary>What the durable frames add up to.</summary>
-    public required LogMap Map { get; init; }
+    public required LogMap Map { get; set; }
+
+    /// <summary>The mark of the last time that the journal began anew; each header repeats it.</summary>
+    public required long RebaseMark { get; set; }
 
     /// <summary>The number of the last durable write, or a higher one that no earlier process has used.</summary>
     public required long LastWrite { get; set; }
@@ -98,6 +104,29 @@ internal sealed class JournalAppender(JournalOptions options, SegmentPool pool, 
         }
     }
 
+    /// <summary>
+    /// Gives up all there is and goes on behind an installed state, in a segment that has none before it. One header makes it so: a cut leaves the old log or the new one, with the vote in either.
+    /// </summary>
+    public void BeginAnew(in JournalRebase rebase)
+    {
+        var map = LogMap.Behind(rebase, Map.Vote);
+        var segment = pool.Take();
+        segment.Header = HeaderOf(segment, map, rebase.Mark, previousIncarnation: 0, previousEnd: 0);
+        LastIncarnation = segment.Incarnation;
+        stream.Begin(segment.File, 0, SegmentHeader.Bytes);
+        stream.Add(segment.Header);
+        stream.Sync();                                  // from here the log before it does not count
+
+        lock (Gate)
+        {
+            GivenUp.AddRange(Live);
+            Live.Clear();
+            Live.Add(segment);
+            Map = map;
+            RebaseMark = rebase.Mark;
+        }
+    }
+
     /// <summary>Makes sure that the bytes of the last write are on the device and not only in the memory of the system.</summary>
     /// <param name="lastWrite">Where the last write begins; the first write of a segment brought its header.</param>
     public void RewriteEnd(long lastWrite) =>
@@ -105,7 +134,7 @@ internal sealed class JournalAppender(JournalOptions options, SegmentPool pool, 
 
     public void Dispose()
     {
-        foreach (var segment in Live)
+        foreach (var segment in Live.Concat(GivenUp))
         {
             segment.Dispose();
         }
@@ -126,22 +155,30 @@ internal sealed class JournalAppender(JournalOptions options, SegmentPool pool, 
     {
         var last = Newest;
         bool linksToLast = last is { HasFrames: true };
-        return new SegmentHeader
-        {
-            Slot = segment.Slot,
-            SegmentBytes = segment.Length,
-            Incarnation = LastIncarnation + 1,
-            ClusterId = clusterId,
-            StoreId = storeId,
-            FirstWrite = LastWrite + 1,
-            PreviousIncarnation = linksToLast ? last!.Incarnation : last?.Header!.PreviousIncarnation ?? 0,
-            PreviousEnd = linksToLast ? last!.End : last?.Header!.PreviousEnd ?? 0,
-            Position = Map.Position,
-            Vote = Map.Vote,
-            ConfigurationIndex = Map.ConfigurationIndex,
-            Configuration = Map.Configuration,
-        };
+        return HeaderOf(
+            segment,
+            Map,
+            RebaseMark,
+            linksToLast ? last!.Incarnation : last?.Header!.PreviousIncarnation ?? 0,
+            linksToLast ? last!.End : last?.Header!.PreviousEnd ?? 0);
     }
+
+    private SegmentHeader HeaderOf(Segment segment, LogMap map, long rebaseMark, long previousIncarnation, long previousEnd) => new()
+    {
+        Slot = segment.Slot,
+        SegmentBytes = segment.Length,
+        Incarnation = LastIncarnation + 1,
+        ClusterId = clusterId,
+        StoreId = storeId,
+        FirstWrite = LastWrite + 1,
+        PreviousIncarnation = previousIncarnation,
+        PreviousEnd = previousEnd,
+        Position = map.Position,
+        RebaseMark = rebaseMark,
+        Vote = map.Vote,
+        ConfigurationIndex = map.ConfigurationIndex,
+        Configuration = map.Configuration,
+    };
 
     private void Count(ReadOnlySpan<JournalFrame> frames, Segment segment, long start, long write)
     {

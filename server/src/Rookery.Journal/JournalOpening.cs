@@ -56,6 +56,7 @@ internal static class JournalOpening
         var appender = new JournalAppender(options, pool, io, newest?.ClusterId ?? options.ClusterId, storeId)
         {
             Map = walk.Map ?? LogMap.Empty(newJournalStart),
+            RebaseMark = newest?.RebaseMark ?? 0,
             LastWrite = walk.LastWrite,
 
             // A torn first write may have used the next incarnation without leaving its header: that number is left out.
@@ -71,6 +72,12 @@ internal static class JournalOpening
     /// </summary>
     private static void GoOn(JournalAppender appender, RecoveryWalk walk)
     {
+        if (walk.Rebase is { } rebase)
+        {
+            appender.BeginAnew(rebase);                 // the header brings the vote along: nothing of the old log has to be made durable first
+            return;
+        }
+
         var last = appender.Live.Count == 0 ? null : appender.Live[^1];
         if (last is { HasFrames: true })
         {

@@ -26,7 +26,18 @@ public sealed class JournalOptions
 /// <param name="ManifestIndex">The index through which the manifest holds everything; 0 when there is no manifest.</param>
 /// <param name="ManifestTerm">The term at that index.</param>
 /// <param name="HasPeers">Whether peers can give back frames that are damaged here.</param>
-public readonly record struct JournalKnowledge(long ManifestIndex, long ManifestTerm, bool HasPeers);
+public readonly record struct JournalKnowledge(long ManifestIndex, long ManifestTerm, bool HasPeers)
+{
+    /// <summary>Where the journal begins anew, unless it has: the manifest holds a state that was installed instead of what the journal says. Null when it holds none.</summary>
+    public JournalRebase? Rebase { get; init; }
+}
+
+/// <summary>Where a journal goes on that gave up everything it held, because the manifest holds a state that another node had made.</summary>
+/// <param name="Mark">Names this one time, above 0 and never used again by the store: a journal that carries it in its headers has begun anew.</param>
+/// <param name="Position">The place behind which the journal goes on.</param>
+/// <param name="ConfigurationIndex">The index of the configuration in force there; 0 when there is none.</param>
+/// <param name="Configuration">The payload of that configuration as <see cref="Payload.Encode"/> made it, or none.</param>
+public readonly record struct JournalRebase(long Mark, JournalPosition Position, long ConfigurationIndex, ReadOnlyMemory<byte> Configuration);
 
 /// <summary>A place between two frames.</summary>
 /// <param name="Index">The last index before it.</param>

@@ -50,6 +50,25 @@ internal sealed class LogMap
     /// <summary>A log that has no frames yet and goes on behind <paramref name="position"/>.</summary>
     public static LogMap Empty(JournalPosition position) => new(position);
 
+    /// <summary>A log without frames behind an installed state; the vote is this node's own and stays.</summary>
+    public static LogMap Behind(in JournalRebase rebase, ReadOnlyMemory<byte> vote)
+    {
+        var map = new LogMap(rebase.Position) { Vote = vote };
+        if (!rebase.Configuration.IsEmpty)
+        {
+            map.configurations.Add((rebase.ConfigurationIndex, rebase.Configuration.ToArray()));
+        }
+
+        return map;
+    }
+
+    /// <summary>The configuration that is in force behind an index: its own index (0 when there is none) and payload.</summary>
+    public (long Index, ReadOnlyMemory<byte> Payload) ConfigurationAt(long index)
+    {
+        var (found, payload) = configurations.FindLast(configuration => configuration.Index <= index);
+        return (found, payload);
+    }
+
     /// <summary>Whether a frame with this header may stand at the end of the log.</summary>
     public bool Accepts(in FrameHeader header) => header switch
     {

@@ -54,6 +54,33 @@ public sealed class NodeJournal : IDisposable
     /// <summary>The payload of the last configuration frame that no cut took back, empty when there is none.</summary>
     public ReadOnlyMemory<byte> Configuration => appender.Map.Configuration;
 
+    /// <summary>The configuration in force behind <paramref name="index"/>, which is not below what the manifest held when the journal was opened: its index (0 when there is none) and payload. From any thread.</summary>
+    public (long Index, ReadOnlyMemory<byte> Payload) ConfigurationAt(long index)
+    {
+        lock (appender.Gate)
+        {
+            return appender.Map.ConfigurationAt(index);
+        }
+    }
+
+    /// <summary>Whether the durable log has an entry of this term at this index, or begins behind it. Reads the entry when need be.</summary>
+    /// <exception cref="JournalDamagedException">The entry is there and cannot be read.</exception>
+    public bool Holds(long index, long term)
+    {
+        if (index == LastIndex)
+        {
+            return term == LastTerm;
+        }
+
+        if (index < FirstIndex || index > LastIndex)
+        {
+            return false;
+        }
+
+        using var reader = Read(index);
+        return reader.Next(out var frame) && frame.Term == term;
+    }
+
     /// <summary>Bytes of all segments that are in use or kept by a reader. From any thread.</summary>
     public long LiveBytes
     {
@@ -61,7 +88,7 @@ public sealed class NodeJournal : IDisposable
         {
             lock (appender.Gate)
             {
-                return appender.Live.Sum(static segment => segment.Length);
+                return appender.Live.Concat(appender.GivenUp).Sum(static segment => segment.Length);
             }
         }
     }
@@ -124,6 +151,21 @@ public sealed class NodeJournal : IDisposable
         Invariant.Holds(!isStopped, "nothing is written after the clean stop");
         FrameRules.Check(frames, appender.Map);
         WriteOrLatch(frames);
+    }
+
+    /// <summary>
+    /// Gives up everything the journal holds, the vote apart, and goes on behind an installed state that the manifest already holds durably, with this mark. When it returns, a power cut leaves the
+    /// journal as it is now; when it throws, the journal is latched, and the next opening does it again by the manifest's mark.
+    /// </summary>
+    /// <remarks>On the thread that writes. Readers read on what they began.</remarks>
+    /// <exception cref="JournalLatchedException">This or an earlier write or sync failed.</exception>
+    public void Rebase(in JournalRebase rebase)
+    {
+        ThrowIfLatched();
+        Invariant.Holds(!isStopped, "nothing is written after the clean stop");
+        Invariant.Holds(rebase.Mark > appender.RebaseMark, "a journal begins anew once for each installed state");
+        Invariant.Holds(rebase.Configuration.Length <= SegmentHeader.MaxConfigurationBytes, "a configuration fits into a segment header");
+        BeginOrLatch(rebase);
     }
 
     /// <summary>A reader whose first frame has <paramref name="fromIndex"/>, which lies between <see cref="FirstIndex"/> and the index after <see cref="LastIndex"/>.</summary>
@@ -202,12 +244,32 @@ public sealed class NodeJournal : IDisposable
         }
         catch (DiskException error)
         {
-            latch = error.Message.TrimEnd('.');
-            latchCause = error;
-            ThrowIfLatched();
+            Latch(error);
         }
 
         latch = null;
+    }
+
+    private void BeginOrLatch(in JournalRebase rebase)
+    {
+        latch = "it did not begin anew";
+        try
+        {
+            appender.BeginAnew(rebase);
+        }
+        catch (DiskException error)
+        {
+            Latch(error);
+        }
+
+        latch = null;
+    }
+
+    private void Latch(DiskException error)
+    {
+        latch = error.Message.TrimEnd('.');
+        latchCause = error;
+        ThrowIfLatched();
     }
 
     private void ThrowIfLatched()
@@ -225,6 +287,12 @@ public sealed class NodeJournal : IDisposable
     {
         lock (appender.Gate)
         {
+            if (appender.GivenUp.Find(static segment => segment.Pins == 0) is { } givenUp)
+            {
+                appender.GivenUp.Remove(givenUp);
+                return givenUp;
+            }
+
             var live = appender.Live;
             if (live.Count < 2 || live[0].Pins > 0 || live[1].Header!.Position.Index > releasedThrough)
             {

@@ -20,6 +20,14 @@ internal static class RecoveryTable
             (true, _, false, false) => TailVerdict.StopAndExplain,  // C: a lone node must not choose what to lose
         };
 
+    /// <summary>
+    /// Judges the journal as a whole, before any place in it. I: the manifest holds a state that was installed from a peer, and the newest segment does not carry the mark of it: the cut came
+    /// between the manifest and the journal, whose entries the state replaces.
+    /// </summary>
+    /// <param name="installedMark">The mark in the manifest; 0 when it holds no installed state.</param>
+    /// <param name="journalMark">The mark in the newest segment's header.</param>
+    public static bool IsGivenUp(long installedMark, long journalMark) => installedMark != 0 && installedMark != journalMark;
+
     public static char LabelOf(TailVerdict verdict) => verdict switch
     {
         TailVerdict.BeginNew => 'N',
@@ -28,6 +36,7 @@ internal static class RecoveryTable
         TailVerdict.RepairFromPeers => 'B',
         TailVerdict.StopAndExplain => 'C',
         TailVerdict.PassOverApplied => 'D',
+        TailVerdict.BeginBehindInstalled => 'I',
         _ => throw new ArgumentOutOfRangeException(nameof(verdict), verdict, message: null),
     };
 }

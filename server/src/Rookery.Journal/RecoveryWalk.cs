@@ -2,8 +2,10 @@ namespace Rookery.Journal;
 
 /// <summary>The way back after a crash: finds the chain of segments that the manifest does not make superfluous, reads it to its end and judges that end.</summary>
 /// <remarks>Changes nothing on disk, except that a damaged segment gets a second name in case B.</remarks>
-internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions options, JournalKnowledge knowledge)
+internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions options, JournalKnowledge known)
 {
+    // Of a journal that is given up only the vote counts. It is in the newest segment, and the manifest proves nothing about where that one ends.
+    private readonly JournalKnowledge knowledge = IsGivenUp(directory, known) ? known with { ManifestIndex = 0, ManifestTerm = 0 } : known;
     private FrameType lastFrame;
     private long lastWrite;
     private long highestWrite;
@@ -24,6 +26,9 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
 
     /// <summary>The write number to go on from: behind a torn write one is left out, because the torn one may have used it.</summary>
     public long LastWrite => TailVerdict == TailVerdict.GoOnAfterCleanStop ? lastWrite : Math.Max(lastWrite, highestWrite) + 1;
+
+    /// <summary>Where the journal begins anew; null when it goes on.</summary>
+    public JournalRebase? Rebase { get; } = IsGivenUp(directory, known) ? known.Rebase : null;
 
     public List<string> KeptAside { get; } = [];
 
@@ -63,8 +68,17 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
             }
         }
 
-        MayHaveAcknowledgedThrough = Math.Max(MayHaveAcknowledgedThrough, Map.Position.Index);
+        if (Rebase is { } rebase)
+        {
+            verdict = TailVerdict.BeginBehindInstalled;
+            sentence += $" A state through index {rebase.Position.Index} had been installed from a peer: the journal begins anew behind it.";
+        }
+
+        MayHaveAcknowledgedThrough = Math.Max(MayHaveAcknowledgedThrough, Rebase?.Position.Index ?? Map.Position.Index);
     }
+
+    private static bool IsGivenUp(JournalDirectory directory, in JournalKnowledge known) =>
+        directory.Used.Count > 0 && RecoveryTable.IsGivenUp(known.Rebase?.Mark ?? 0, directory.Used[^1].Header!.RebaseMark);
 
     /// <summary>From the newest segment back to the one in which the manifest's index lies.</summary>
     private bool FindChain()
@@ -85,7 +99,7 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
 
         var segment = directory.Used[^1];
         Live.Add(segment);
-        while (segment.Header!.Position.Index > knowledge.ManifestIndex)
+        while (Rebase is null && segment.Header!.Position.Index > knowledge.ManifestIndex)
         {
             var previous = segment.Header.PreviousIncarnation == 0 ? null : directory.WithIncarnation(segment.Header.PreviousIncarnation);
             if (previous is null)

@@ -57,6 +57,9 @@ internal sealed record SegmentHeader
     /// <summary>The log before the first frame.</summary>
     public required JournalPosition Position { get; init; }
 
+    /// <summary>The mark of the last time that the journal began anew (<see cref="JournalRebase.Mark"/>); 0 when it never did.</summary>
+    public required long RebaseMark { get; init; }
+
     public required ReadOnlyMemory<byte> Vote { get; init; }
 
     public required long ConfigurationIndex { get; init; }
@@ -109,6 +112,7 @@ internal sealed record SegmentHeader
                 BinaryPrimitives.ReadInt64LittleEndian(block[96..]),
                 BinaryPrimitives.ReadInt64LittleEndian(block[104..])),
             ConfigurationIndex = BinaryPrimitives.ReadInt64LittleEndian(block[112..]),
+            RebaseMark = BinaryPrimitives.ReadInt64LittleEndian(block[120..]),
             Vote = block.Slice(VoteOffset, voteLength).ToArray(),
             Configuration = block.Slice(ConfigurationOffset, configurationLength).ToArray(),
         };
@@ -132,6 +136,7 @@ internal sealed record SegmentHeader
         BinaryPrimitives.WriteInt64LittleEndian(block[96..], Position.Term);
         BinaryPrimitives.WriteInt64LittleEndian(block[104..], Position.Operations);
         BinaryPrimitives.WriteInt64LittleEndian(block[112..], ConfigurationIndex);
+        BinaryPrimitives.WriteInt64LittleEndian(block[120..], RebaseMark);
         BinaryPrimitives.WriteUInt16LittleEndian(block[132..], (ushort)Vote.Length);
         BinaryPrimitives.WriteUInt16LittleEndian(block[134..], (ushort)Configuration.Length);
         Vote.Span.CopyTo(block[VoteOffset..]);

@@ -20,4 +20,7 @@ public enum TailVerdict
 
     /// <summary>D: damaged, but the manifest holds every frame of the gap.</summary>
     PassOverApplied,
+
+    /// <summary>I: the manifest holds a state installed from a peer; the journal is given up, its vote apart, and begins behind that state.</summary>
+    BeginBehindInstalled,
 }

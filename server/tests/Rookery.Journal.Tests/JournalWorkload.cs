@@ -10,10 +10,10 @@ internal readonly record struct Entry(FrameType Type, long Index, long Term, lon
         frame.Type, frame.Index, frame.Term, frame.OperationsBefore, frame.OperationCount, frame.Payload.Length, Disk.Checksum.Of(frame.Payload.Span));
 }
 
-/// <summary>A log and a vote, as promised or as read.</summary>
-internal sealed record LogState(Entry[] Entries, uint Vote)
+/// <summary>A log, a vote and a configuration, as promised or as read.</summary>
+internal sealed record LogState(Entry[] Entries, uint Vote, uint Configuration)
 {
-    public static LogState Empty { get; } = new([], Disk.Checksum.Of([]));
+    public static LogState Empty { get; } = new([], Disk.Checksum.Of([]), Disk.Checksum.Of([]));
 
     public long NextOperation => Entries.Length == 0 ? 0 : Entries[^1].OperationsBefore + Entries[^1].OperationCount;
 
@@ -27,11 +27,19 @@ internal sealed record LogState(Entry[] Entries, uint Vote)
         _ => this with { Entries = [.. Entries, Entry.Of(frame)] },
     };
 
+    /// <summary>The state behind an installed one, whose entries nobody reads.</summary>
+    public LogState Behind(JournalRebase rebase)
+    {
+        var entries = new Entry[rebase.Position.Index];
+        entries[^1] = new Entry(FrameType.Batch, rebase.Position.Index, rebase.Position.Term, rebase.Position.Operations, 0, 0, 0);
+        return this with { Entries = entries, Configuration = Disk.Checksum.Of(rebase.Configuration.Span) };
+    }
+
     public bool EqualsFrom(LogState other, long manifestIndex) =>
-        Vote == other.Vote && Entries.Length == other.Entries.Length && Entries.AsSpan((int)manifestIndex).SequenceEqual(other.Entries.AsSpan((int)manifestIndex));
+        Vote == other.Vote && Configuration == other.Configuration && Entries.Length == other.Entries.Length && Entries.AsSpan((int)manifestIndex).SequenceEqual(other.Entries.AsSpan((int)manifestIndex));
 }
 
-/// <summary>Seeded work on a journal, with a note of what was acknowledged, and when: writes small and oversized, cuts, votes, releases, spares, kills and clean stops.</summary>
+/// <summary>Seeded work on a journal, with a note of what was acknowledged, and when: writes small and oversized, cuts, votes, releases, spares, installed states, kills and clean stops.</summary>
 internal sealed class JournalWorkload
 {
     private readonly SimulatedDisk disk;
@@ -39,21 +47,23 @@ internal sealed class JournalWorkload
     private readonly Random random;
     private readonly List<(int Operation, LogState State)> acknowledged = [];
     private readonly List<(int Operation, LogState Before, JournalFrame[] Frames)> attempts = [];
-    private readonly List<(int Operation, long Index)> manifests = [];
+    private readonly List<(int Operation, long Index, JournalRebase? Rebase)> manifests = [];
     private NodeJournal journal = null!;
 
-    private JournalWorkload(SimulatedDisk disk, IDisk seen, int seed, LogState start, long manifestIndex)
+    private JournalWorkload(SimulatedDisk disk, IDisk seen, int seed, LogState start, long manifestIndex, JournalRebase? rebase = null)
     {
         this.disk = disk;
         this.seen = seen;
         random = new Random(seed);
         acknowledged.Add((0, start));
-        manifests.Add((0, manifestIndex));
+        manifests.Add((0, manifestIndex, rebase));
     }
 
     private LogState Log => acknowledged[^1].State;
 
     private long ManifestIndex => manifests[^1].Index;
+
+    private JournalRebase? LastRebase => manifests[^1].Rebase;
 
     /// <summary>Runs the work of a seed on a new disk. <paramref name="behind"/> stands between the journal and the disk.</summary>
     public static (SimulatedDisk Disk, JournalWorkload Run) Run(int seed, Func<IDisk, IDisk>? behind = null)
@@ -100,7 +110,7 @@ internal sealed class JournalWorkload
     /// <summary>What a disk holds after the power was cut, as a workload that can go on.</summary>
     public JournalWorkload CheckOnce(SimulatedDisk image, int operation)
     {
-        long manifestIndex = manifests.FindLast(manifest => manifest.Operation <= operation).Index;
+        var (_, manifestIndex, rebase) = manifests.FindLast(manifest => manifest.Operation <= operation);
         var promised = acknowledged.FindLast(promise => promise.Operation <= operation).State;
         var candidates = new List<LogState> { promised };
         if (attempts.Find(attempt => attempt.Operation <= operation && ReferenceEquals(attempt.Before, promised)) is { Frames: { } inFlight })
@@ -111,14 +121,14 @@ internal sealed class JournalWorkload
             }
         }
 
-        using var opened = TestJournal.Open(image, manifestIndex);
+        using var opened = TestJournal.Open(image, manifestIndex, rebase: rebase);
         var read = Read(opened, promised, manifestIndex);
         int match = candidates.FindLastIndex(candidate => candidate.EqualsFrom(read, manifestIndex));
         Assert.True(
             match >= 0,
             $"promised {promised.Entries.Length} entries, read {read.Entries.Length} above the manifest at {manifestIndex}; {opened.Recovery.Sentence}");
         Assert.Equal(candidates[match].NextOperation, opened.OperationsBeforeNext);
-        return new JournalWorkload(image, image, operation, candidates[match], manifestIndex);
+        return new JournalWorkload(image, image, operation, candidates[match], manifestIndex, rebase);
     }
 
     /// <summary>Everything readable behind the manifest, on top of what the manifest holds.</summary>
@@ -126,12 +136,12 @@ internal sealed class JournalWorkload
     {
         var entries = promised.Entries.Take((int)manifestIndex).ToList();
         entries.AddRange(TestJournal.ReadAll(opened, manifestIndex + 1).Select(static frame => Entry.Of(frame)));
-        return new LogState([.. entries], Disk.Checksum.Of(opened.Vote.Span));
+        return new LogState([.. entries], Disk.Checksum.Of(opened.Vote.Span), Disk.Checksum.Of(opened.Configuration.Span));
     }
 
     private void Work(int steps)
     {
-        journal = TestJournal.Open(seen, ManifestIndex);
+        journal = TestJournal.Open(seen, ManifestIndex, rebase: LastRebase);
         for (int i = 0; i < steps; i++)
         {
             Step();
@@ -151,10 +161,13 @@ internal sealed class JournalWorkload
                 journal.PrepareSpare();
                 break;
             case < 90:
-                manifests.Add((disk.OperationCount, random.NextInt64(ManifestIndex, Log.Entries.Length + 1)));
+                manifests.Add((disk.OperationCount, random.NextInt64(ManifestIndex, Log.Entries.Length + 1), LastRebase));
                 journal.ReleaseThrough(ManifestIndex);
                 break;
-            case < 95:
+            case < 92:
+                BeginAnew();
+                break;
+            case < 96:
                 disk.KillProcess();
                 Reopen();
                 break;
@@ -168,8 +181,20 @@ internal sealed class JournalWorkload
 
     private void Reopen()
     {
-        journal = TestJournal.Open(seen, ManifestIndex);
+        journal = TestJournal.Open(seen, ManifestIndex, rebase: LastRebase);
         Assert.True(Log.EqualsFrom(Read(journal, Log, ManifestIndex), ManifestIndex), journal.Recovery.Sentence);
+    }
+
+    /// <summary>A state is installed: from the manifest on it counts, whenever the journal follows.</summary>
+    private void BeginAnew()
+    {
+        long index = Math.Max(ManifestIndex + 1, Log.Entries.Length + random.Next(-3, 20));
+        var position = new JournalPosition(index, Log.Term, Log.NextOperation + random.Next(100));
+        var rebase = new JournalRebase(
+            (LastRebase?.Mark ?? 0) + random.Next(1, 9), position, index - 1, random.Next(3) == 0 ? default : TestJournal.PayloadOf(index, 5, random.Next(500)));
+        manifests.Add((disk.OperationCount, index, rebase));
+        acknowledged.Add((disk.OperationCount, Log.Behind(rebase)));
+        journal.Rebase(rebase);
     }
 
     private void Write()

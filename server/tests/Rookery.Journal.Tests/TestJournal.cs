@@ -18,8 +18,8 @@ internal static class TestJournal
         StoreId = new Guid(4, 5, 6, new byte[8]),
     };
 
-    public static NodeJournal Open(IDisk disk, long manifestIndex = 0, bool hasPeers = false, IIoRecorder? io = null) =>
-        NodeJournal.Open(disk, Options, new JournalKnowledge(manifestIndex, manifestIndex == 0 ? 0 : 1, hasPeers), io ?? new CountingRecorder());
+    public static NodeJournal Open(IDisk disk, long manifestIndex = 0, bool hasPeers = false, IIoRecorder? io = null, JournalRebase? rebase = null) =>
+        NodeJournal.Open(disk, Options, new JournalKnowledge(manifestIndex, manifestIndex == 0 ? 0 : 1, hasPeers) { Rebase = rebase }, io ?? new CountingRecorder());
 
     /// <summary>Payload bytes that name the index and cannot be compressed.</summary>
     public static byte[] PayloadOf(long index, int variant, int length)
