@@ -24,7 +24,7 @@ internal sealed class Checkpointer(EngineContext context)
             context.Disk.SyncDirectory(targetDirectory);
 
             // A copy is another store: its journal is not this one's.
-            new ManifestSlots(context.Disk, targetDirectory, context.Io).Write(manifest with { StoreId = Guid.Empty });
+            new ManifestSlots(context.Disk, targetDirectory, context.Io).Write(manifest with { StoreId = Guid.Empty, Pending = null });
             return manifest.Position;
         }
         finally

@@ -37,9 +37,52 @@ internal sealed class DurableState(ManifestSlots slots, ManifestRecord manifest,
     /// <exception cref="DiskException">Nothing changed for readers; the new files may not be deleted yet, which is seen to here.</exception>
     public void Install(EngineContext context, RunSet next, ManifestPosition position, RangeTombstoneSet rangeTombstones, Memtable? flushed)
     {
-        RunSet before = context.Published.Current.Runs;
-        var kept = next.Files().Select(file => file.Summary.FileId).ToHashSet();
-        ManifestRecord written = Describe(next, position, rangeTombstones);
+        // What was applied behind an installed state came from a journal that had followed it: the mark has served.
+        Write(context, Describe(next, position, rangeTombstones, position == Manifest.Position ? Manifest.Pending : null));
+        RetireAllBut(context, next);
+        Publish(context, next, flushed);
+        Collect(context);
+    }
+
+    /// <summary>Makes another state durable and then visible, instead of all there is: runs, memtables, range tombstones and position.</summary>
+    /// <param name="context">The engine.</param>
+    /// <param name="next">The runs; the caller's reference stays the caller's.</param>
+    /// <param name="position">What they hold.</param>
+    /// <param name="rangeTombstones">What they leave hidden.</param>
+    /// <param name="note">What the mark says that the manifest carries from now on; null for no mark.</param>
+    /// <exception cref="DiskException">Nothing changed, now or later.</exception>
+    /// <exception cref="StateInDoubtException">A restart shows which state counts.</exception>
+    public void Replace(EngineContext context, RunSet next, ManifestPosition position, RangeTombstoneSet rangeTombstones, ReadOnlyMemory<byte>? note)
+    {
+        ManifestRecord described = Describe(next, position, rangeTombstones, pending: null);
+        try
+        {
+            Write(context, note is { } given ? described with { Pending = new InstallMark(described.Revision, given) } : described);
+        }
+        catch (DiskException refused)
+        {
+            TakeBack(context, refused);
+            throw;
+        }
+
+        RetireAllBut(context, next);
+        lock (context.Gate)
+        {
+            var active = new Memtable(context.Arenas);
+            context.Published.Replace(new EngineState(context.Sources, active, [], next, rangeTombstones, position));
+            active.Release();
+        }
+
+        Collect(context);
+    }
+
+    /// <summary>Takes the mark of an installed state out of the manifest.</summary>
+    /// <exception cref="DiskException">It may be there still, which does no harm.</exception>
+    public void TakeMarkAway(EngineContext context) =>
+        Write(context, Describe(context.Published.Current.Runs, Manifest.Position, RangeTombstones, pending: null));
+
+    private void Write(EngineContext context, ManifestRecord written)
+    {
         try
         {
             context.Disk.SyncDirectory(directory);      // the names of new runs
@@ -47,20 +90,42 @@ internal sealed class DurableState(ManifestSlots slots, ManifestRecord manifest,
         }
         catch (DiskException)
         {
-            var known = before.Files().Select(file => file.Summary.FileId).ToHashSet();
-            doubtful.AddRange(kept.Where(id => !known.Contains(id)).Select(PathOf));
+            var known = context.Published.Current.Runs.Files().Select(file => file.Summary.FileId).ToHashSet();
+            doubtful.AddRange(written.Files.Select(file => file.Summary.FileId).Where(id => !known.Contains(id)).Select(PathOf));
             throw;
         }
 
         Volatile.Write(ref manifest, written);
-        RangeTombstones = rangeTombstones;
-        RunEntry[] removed = [.. before.Files().Where(file => !kept.Contains(file.Summary.FileId))];
-        foreach (RunEntry file in removed)
+        RangeTombstones = new RangeTombstoneSet(written.RangeTombstones);
+    }
+
+    // The manifest whose write failed may be on disk all the same, and another state with it: what the journal takes from now on would be lost to a restart that finds it.
+    private void TakeBack(EngineContext context, DiskException refused)
+    {
+        try
+        {
+            slots.Write(Describe(context.Published.Current.Runs, Manifest.Position, RangeTombstones, Manifest.Pending));
+        }
+        catch (DiskException again)
+        {
+            throw new StateInDoubtException(refused, again);
+        }
+
+        Collect(context);
+    }
+
+    private static void RetireAllBut(EngineContext context, RunSet next)
+    {
+        var kept = next.Files().Select(file => file.Summary.FileId).ToHashSet();
+        foreach (RunEntry file in context.Published.Current.Runs.Files().Where(file => !kept.Contains(file.Summary.FileId)).ToArray())
         {
             Retire(context, file);
         }
+    }
 
-        Publish(context, next, flushed);
+    // Once a later manifest is durable, the files of one that may be are needed no more.
+    private void Collect(EngineContext context)
+    {
         doubtful.ForEach(context.Garbage.Add);
         doubtful.Clear();
         context.Garbage.Collect();
@@ -93,7 +158,7 @@ internal sealed class DurableState(ManifestSlots slots, ManifestRecord manifest,
         }
     }
 
-    private ManifestRecord Describe(RunSet runs, ManifestPosition position, RangeTombstoneSet rangeTombstones)
+    private ManifestRecord Describe(RunSet runs, ManifestPosition position, RangeTombstoneSet rangeTombstones, InstallMark? pending)
     {
         var groups = new List<ManifestGroup>();
         for (int group = 0; group < RunSet.GroupLimit; group++)
@@ -115,9 +180,10 @@ internal sealed class DurableState(ManifestSlots slots, ManifestRecord manifest,
             Groups = groups,
             RangeTombstones = rangeTombstones.Pieces,
             StoreId = Manifest.StoreId,
+            Pending = pending,
         };
     }
 
     private static IReadOnlyList<ManifestFile> DescribeRun(SortedRun run) =>
-        [.. run.Files.Select(file => new ManifestFile(file.Summary, file.From, file.DeadBytes, file.ClearedThrough))];
+        [.. run.Files.Select(file => new ManifestFile(file.Summary, file.From, file.DeadBytes, file.ClearedThrough, file.WrittenAs))];
 }

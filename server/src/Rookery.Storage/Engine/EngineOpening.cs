@@ -6,7 +6,8 @@ namespace Rookery.Storage;
 /// <summary>The way from a directory to an open engine.</summary>
 internal sealed class EngineOpening(IDisk disk, StorageOptions options, IIoRecorder io, TimeProvider time)
 {
-    private const int FeatureLevel = 1;
+    /// <summary>The highest level whose formats this program reads, and which it writes.</summary>
+    public const int FeatureLevel = 1;
 
     /// <summary>Reads the newest manifest, opens its runs and deletes what no manifest names.</summary>
     public EngineContext Open(MemoryBudget budget, Action<DamageEvent> damageFound)
@@ -20,7 +21,7 @@ internal sealed class EngineOpening(IDisk disk, StorageOptions options, IIoRecor
         RunSet? runs = null;
         try
         {
-            runs = OpenRuns(manifest, sources, cache);
+            runs = new RunSetOpening(disk, options.Directory, io, cache).Open(manifest, sources);
             if (runs.Files().All(file => file.IsReadable))
             {
                 // Otherwise this may be the older of two manifests, the newer one being damaged, and what looks left over may be all there is.
@@ -118,60 +119,6 @@ internal sealed class EngineOpening(IDisk disk, StorageOptions options, IIoRecor
         return first;
     }
 
-    private RunSet OpenRuns(ManifestRecord manifest, StorageSources sources, BlockCache cache)
-    {
-        var opened = new List<RunEntry>();
-        try
-        {
-            var byGroup = new SortedRun[]?[RunSet.GroupLimit];
-            foreach (ManifestGroup group in manifest.Groups)
-            {
-                byGroup[group.Group] = [.. group.SortedRuns.Select(run => new SortedRun([.. run.Select(Open)]))];
-
-                RunEntry Open(ManifestFile file)
-                {
-                    RunEntry entry = this.Open(file, group.Group, sources, cache);
-                    opened.Add(entry);
-                    return entry;
-                }
-            }
-
-            return new RunSet(byGroup);
-        }
-        finally
-        {
-            opened.ForEach(static file => file.Reader?.Release()); // the set has its own references
-        }
-    }
-
-    private RunEntry Open(ManifestFile file, byte group, StorageSources sources, BlockCache cache)
-    {
-        string path = Path.Join(options.Directory, RunFileName.Of(file.Summary.FileId));
-        RunReader? reader = RunReader.Open(disk, path, file.Summary.FileId, cache, io, out RunDamage? damage);
-        if (reader is not null && reader.Summary.FileBytes != file.Summary.FileBytes)
-        {
-            reader.Release();
-            reader = null;
-            damage = new RunDamage(path, -1, 0, "its length is not the one in the manifest");
-        }
-
-        var entry = new RunEntry
-        {
-            Summary = file.Summary,
-            From = file.From,
-            DeadBytes = file.DeadBytes,
-            ClearedThrough = file.ClearedThrough,
-            Reader = reader,
-            Damage = damage,
-        };
-        if (damage is not null)
-        {
-            _ = sources.Damage.Note(damage, entry, sources.Tables.NamesOf(group));
-        }
-
-        return entry;
-    }
-
     private void DeleteLeftOvers(ManifestRecord manifest, IReadOnlyList<string> names)
     {
         if (options.ReadOnly)
@@ -179,7 +126,7 @@ internal sealed class EngineOpening(IDisk disk, StorageOptions options, IIoRecor
             return;
         }
 
-        var named = manifest.Groups.SelectMany(group => group.SortedRuns).SelectMany(run => run).Select(file => file.Summary.FileId).ToHashSet();
+        var named = manifest.Files.Select(file => file.Summary.FileId).ToHashSet();
         foreach (string name in names)
         {
             if (RunFileName.TryParse(name, out long id) && !named.Contains(id))

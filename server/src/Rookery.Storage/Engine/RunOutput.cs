@@ -90,6 +90,6 @@ internal sealed class RunOutput(EngineContext context, byte group, IoKind kind, 
             throw new DiskException("read back", path, Errno.InputOutput);
         }
 
-        finished.Add(new RunEntry { Summary = summary, Reader = reader, ClearedThrough = clearedThrough });
+        finished.Add(new RunEntry { Summary = summary, WrittenAs = fileId, Reader = reader, ClearedThrough = clearedThrough });
     }
 }

@@ -6,9 +6,14 @@ namespace Rookery.Storage;
 /// <summary>
 /// A manifest's bytes, all numbers little-endian: [i64 index][i64 term][i64 sequence][i64 next file][blob store id: 16 bytes, or none in a checkpoint], range tombstones as [i32 count] of
 /// [blob from][blob to][i64 sequence], groups as [i32 count] of [i32 group][i32 sorted runs] of [i32 files] of a file. A blob is [i32 length][bytes].
+/// Version 2 ends with the files that another node made, [i32 count] of [i64 file][i64 the number that its checksums name], and the mark of an installed state, [i64 number, 0 for none][blob note].
+/// It is written only while there is one or the other.
 /// </summary>
 internal static class ManifestCodec
 {
+    /// <summary>The lowest version of the format that can say what a manifest says.</summary>
+    public static int VersionOf(ManifestRecord manifest) => manifest.Pending is null && !manifest.Files.Any(IsFromAnotherNode) ? 1 : 2;
+
     /// <summary>Writes everything but revision and feature level, which the slot's header carries.</summary>
     public static void Encode(ManifestRecord manifest, IBufferWriter<byte> target)
     {
@@ -38,6 +43,11 @@ internal static class ManifestCodec
                     Encode(file, target);
                 }
             }
+        }
+
+        if (VersionOf(manifest) > 1)
+        {
+            EncodeOrigins(manifest, target);
         }
     }
 
@@ -72,6 +82,15 @@ internal static class ManifestCodec
             groups[i] = new ManifestGroup(number, runs);
         }
 
+        InstallMark? pending = null;
+        if (!bytes.IsEmpty)
+        {
+            groups = DecodeOrigins(groups, ref bytes);
+            long mark = ReadLong(ref bytes);
+            byte[] note = ReadBlob(ref bytes);
+            pending = mark == 0 ? null : new InstallMark(mark, note);
+        }
+
         return new ManifestRecord
         {
             Revision = revision,
@@ -81,7 +100,39 @@ internal static class ManifestCodec
             Groups = groups,
             RangeTombstones = tombstones,
             StoreId = storeId.Length == 0 ? Guid.Empty : new Guid(storeId),
+            Pending = pending,
         };
+    }
+
+    private static bool IsFromAnotherNode(ManifestFile file) => file.WrittenAs != file.Summary.FileId;
+
+    private static void EncodeOrigins(ManifestRecord manifest, IBufferWriter<byte> target)
+    {
+        ManifestFile[] foreign = [.. manifest.Files.Where(IsFromAnotherNode).DistinctBy(file => file.Summary.FileId)];
+        Write(target, foreign.Length);
+        foreach (ManifestFile file in foreign)
+        {
+            Write(target, file.Summary.FileId);
+            Write(target, file.WrittenAs);
+        }
+
+        Write(target, manifest.Pending?.Number ?? 0);
+        Write(target, manifest.Pending?.Note ?? default);
+    }
+
+    private static ManifestGroup[] DecodeOrigins(ManifestGroup[] groups, ref ReadOnlySpan<byte> bytes)
+    {
+        var writtenAs = new Dictionary<long, long>();
+        for (int count = ReadInt(ref bytes); count > 0; count--)
+        {
+            writtenAs.Add(ReadLong(ref bytes), ReadLong(ref bytes));
+        }
+
+        return [.. groups.Select(group => group with
+        {
+            SortedRuns = [.. group.SortedRuns.Select(run => (IReadOnlyList<ManifestFile>)[.. run.Select(
+                file => writtenAs.TryGetValue(file.Summary.FileId, out long number) ? file with { WrittenAs = number } : file)])],
+        })];
     }
 
     private static void Encode(ManifestFile file, IBufferWriter<byte> target)
@@ -115,7 +166,7 @@ internal static class ManifestCodec
             ReadLong(ref bytes),
             ReadBlob(ref bytes),
             ReadBlob(ref bytes));
-        return new ManifestFile(summary, ReadBlob(ref bytes), ReadLong(ref bytes), ReadLong(ref bytes));
+        return new ManifestFile(summary, ReadBlob(ref bytes), ReadLong(ref bytes), ReadLong(ref bytes), summary.FileId);
     }
 
     private static void Write(IBufferWriter<byte> target, long value)

@@ -23,6 +23,12 @@ internal sealed record ManifestRecord
 
     /// <summary>Names the store for as long as it exists; empty in a checkpoint, which becomes a store of its own when it is first opened to be written.</summary>
     public required Guid StoreId { get; init; }
+
+    /// <summary>Set from the moment that an installed state counts until the journal has followed.</summary>
+    public InstallMark? Pending { get; init; }
+
+    /// <summary>The files, sorted run by sorted run; one that was linked may come twice.</summary>
+    public IEnumerable<ManifestFile> Files => Groups.SelectMany(group => group.SortedRuns).SelectMany(run => run);
 }
 
 /// <summary>The sorted runs of one group.</summary>
@@ -35,4 +41,5 @@ internal sealed record ManifestGroup(byte Group, IReadOnlyList<IReadOnlyList<Man
 /// <param name="From">The first key that counts; empty when all do.</param>
 /// <param name="DeadBytes">Bytes of chunks whose value was released.</param>
 /// <param name="ClearedThrough">Rows that range tombstones up to this sequence hide are not in it.</param>
-internal sealed record ManifestFile(RunSummary Summary, ReadOnlyMemory<byte> From, long DeadBytes, long ClearedThrough);
+/// <param name="WrittenAs">The file number that its checksums name: its own, unless it was made by the node that this store got its state from.</param>
+internal sealed record ManifestFile(RunSummary Summary, ReadOnlyMemory<byte> From, long DeadBytes, long ClearedThrough, long WrittenAs);

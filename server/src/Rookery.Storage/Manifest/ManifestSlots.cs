@@ -11,8 +11,8 @@ namespace Rookery.Storage;
 /// <remarks>A copy is [8 magic][u32 format version][u32 CRC-32C of the rest][u32 length][u32 feature level][u64 revision][body], at a multiple of 4 KiB. Every version keeps this header.</remarks>
 internal sealed class ManifestSlots(IDisk disk, string directory, IIoRecorder io)
 {
-    /// <summary>The version that this program writes, and the highest that it reads.</summary>
-    public const int FormatVersion = 1;
+    /// <summary>The highest version that this program reads and writes.</summary>
+    public const int FormatVersion = 2;
 
     private const int HeaderBytes = 32;
     private const int AlignmentBytes = 4096;
@@ -100,7 +100,7 @@ internal sealed class ManifestSlots(IDisk disk, string directory, IIoRecorder io
     private static void WriteCopy(Span<byte> target, ManifestRecord manifest, ReadOnlySpan<byte> body)
     {
         Magic.CopyTo(target);
-        BinaryPrimitives.WriteInt32LittleEndian(target[8..], FormatVersion);
+        BinaryPrimitives.WriteInt32LittleEndian(target[8..], ManifestCodec.VersionOf(manifest));
         BinaryPrimitives.WriteInt32LittleEndian(target[16..], body.Length);
         BinaryPrimitives.WriteInt32LittleEndian(target[20..], manifest.FeatureLevel);
         BinaryPrimitives.WriteInt64LittleEndian(target[24..], manifest.Revision);

@@ -20,6 +20,9 @@ internal sealed record RunEntry
     /// <summary>Rows that range tombstones up to this sequence hide are not in it.</summary>
     public long ClearedThrough { get; init; }
 
+    /// <summary>The file number that its checksums name.</summary>
+    public required long WrittenAs { get; init; }
+
     /// <summary>The open run; null when it could not be opened.</summary>
     public RunReader? Reader { get; init; }
 

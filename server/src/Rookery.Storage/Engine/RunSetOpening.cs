@@ -1,0 +1,63 @@
+using Rookery.Disk;
+
+namespace Rookery.Storage;
+
+/// <summary>Opens the runs that a manifest names. What is missing or damaged is noted and has no reader.</summary>
+internal sealed class RunSetOpening(IDisk disk, string directory, IIoRecorder io, BlockCache cache)
+{
+    /// <summary>Opens all of them; the set is the caller's to release.</summary>
+    public RunSet Open(ManifestRecord manifest, StorageSources sources)
+    {
+        var opened = new List<RunEntry>();
+        try
+        {
+            var byGroup = new SortedRun[]?[RunSet.GroupLimit];
+            foreach (ManifestGroup group in manifest.Groups)
+            {
+                byGroup[group.Group] = [.. group.SortedRuns.Select(run => new SortedRun([.. run.Select(OpenFile)]))];
+
+                RunEntry OpenFile(ManifestFile file)
+                {
+                    RunEntry entry = Open(file);
+                    opened.Add(entry);
+                    if (entry.Damage is not null)
+                    {
+                        _ = sources.Damage.Note(entry.Damage, entry, sources.Tables.NamesOf(group.Group));
+                    }
+
+                    return entry;
+                }
+            }
+
+            return new RunSet(byGroup);
+        }
+        finally
+        {
+            opened.ForEach(static file => file.Reader?.Release()); // the set has its own references
+        }
+    }
+
+    /// <summary>Opens one; its reader carries a reference.</summary>
+    public RunEntry Open(ManifestFile file)
+    {
+        string path = Path.Join(directory, RunFileName.Of(file.Summary.FileId));
+        RunReader? reader = RunReader.Open(disk, path, file.WrittenAs, cache, io, out RunDamage? damage);
+        if (reader is not null && reader.Summary.FileBytes != file.Summary.FileBytes)
+        {
+            reader.Release();
+            reader = null;
+            damage = new RunDamage(path, -1, 0, "its length is not the one in the manifest");
+        }
+
+        return new RunEntry
+        {
+            Summary = file.Summary,
+            WrittenAs = file.WrittenAs,
+            From = file.From,
+            DeadBytes = file.DeadBytes,
+            ClearedThrough = file.ClearedThrough,
+            Reader = reader,
+            Damage = damage,
+        };
+    }
+}

@@ -1,0 +1,22 @@
+namespace Rookery.Storage;
+
+/// <summary>The state of a whole store, made by another node as a checkpoint and fetched into a directory: complete, synced, and checked block by block.</summary>
+public sealed class ReceivedState
+{
+    internal ReceivedState(string directory, ManifestRecord manifest)
+    {
+        Directory = directory;
+        Manifest = manifest;
+    }
+
+    /// <summary>Where its files lie.</summary>
+    public string Directory { get; }
+
+    /// <summary>What it holds.</summary>
+    public ManifestPosition Position => Manifest.Position;
+
+    /// <summary>Bytes of its runs.</summary>
+    public long Bytes => Manifest.Files.DistinctBy(file => file.Summary.FileId).Sum(file => file.Summary.FileBytes);
+
+    internal ManifestRecord Manifest { get; }
+}

@@ -1,0 +1,75 @@
+using Rookery.Disk;
+using Rookery.Simulation;
+
+namespace Rookery.Storage.Tests;
+
+public sealed class InstallCrashTests
+{
+    [Fact]
+    public void After_any_power_cut_the_old_state_or_the_installed_one_is_there_whole() =>
+        new CrashSearch { Points = 1200, Runs = 12 }.Verify(seed => Work(seed, static disk => disk), CheckImage);
+
+    [Fact]
+    public void The_search_catches_an_install_that_forgets_to_sync_its_files() =>
+        Assert.NotNull(new CrashSearch { Points = 600, Runs = 6 }.Find(
+            seed => Work(seed, static disk => new SyncSkippingDisk(disk, static path => path.Contains("incoming/", StringComparison.Ordinal))), CheckImage));
+
+    [Fact]
+    public void The_search_catches_an_install_that_forgets_to_sync_the_names() =>
+        Assert.NotNull(new CrashSearch { Points = 600, Runs = 6 }.Find(
+            seed => Work(seed, static disk => new SyncSkippingDisk(disk, static path => path is EngineWorkload.Directory)), CheckImage));
+
+    private static (SimulatedDisk Disk, Story Run) Work(int seed, Func<SimulatedDisk, IDisk> seenAs)
+    {
+        var disk = new SimulatedDisk("/data");
+        IDisk seen = seenAs(disk);
+        var random = new Random(seed);
+        EngineWorkload sender = InstallTests.Fetch(disk, seed + 100, random.Next(60, 120));
+        Unsync(disk);
+        var own = new EngineWorkload(seed);
+        using StorageEngine engine = EngineWorkload.Open(seen);
+        InstallTests.Work(own, engine, random.Next(1, 50));
+        for (int i = 0; i < 5; i++)
+        {
+            own.Step(engine);                           // applied, and in the journal only
+        }
+
+        int began = disk.OperationCount;
+        ReceivedState state = engine.CheckReceived(EngineWorkload.Directory + "/incoming");
+        engine.Install(state, note: new byte[] { (byte)seed });
+        int installed = disk.OperationCount;
+        engine.CompleteInstall();
+        InstallTests.Work(sender, engine, 25);
+        return (disk, new Story(own, sender, began, installed, (int)state.Position.Index));
+    }
+
+    /// <summary>As a fetch that was cut off may leave them: written, and not synced.</summary>
+    private static void Unsync(SimulatedDisk disk)
+    {
+        foreach (string name in disk.List(EngineWorkload.Directory + "/incoming"))
+        {
+            string path = Path.Join(EngineWorkload.Directory, "incoming", name);
+            byte[] bytes = disk.ReadAll(path);
+            disk.Delete(path);
+            disk.WriteNew(path, bytes);
+        }
+    }
+
+    private static void CheckImage(SimulatedDisk image, Story story, int operation)
+    {
+        using StorageEngine engine = EngineWorkload.Open(image);
+        bool isNew = engine.Durable.Index >= story.InstalledIndex;
+        Assert.True(operation < story.Installed || isNew, $"the state was installed, and {engine.Durable.Index} is found");
+        Assert.True(operation > story.Began || !isNew, "a state counts that nobody installed yet");
+        Assert.True(engine.PendingInstall is null || engine.Durable.Index == story.InstalledIndex, "a mark outlives what it is about");
+        using Snapshot snapshot = engine.OpenSnapshot();
+        (isNew ? story.Sender : story.Own).Models[(int)engine.Durable.Index].Check(snapshot, $"at {engine.Durable.Index}");
+        while (!engine.ScrubOnce(1 << 20))
+        {
+        }
+
+        Assert.Null(engine.Health);
+    }
+
+    private sealed record Story(EngineWorkload Own, EngineWorkload Sender, int Began, int Installed, int InstalledIndex);
+}

@@ -1,0 +1,232 @@
+using Rookery.Disk;
+using Rookery.Simulation;
+
+namespace Rookery.Storage.Tests;
+
+/// <summary>A state made by another store, put in the place of all there is. Power cuts at every point of it are in <see cref="InstallCrashTests"/>.</summary>
+public sealed class InstallTests
+{
+    private const string Incoming = EngineWorkload.Directory + "/incoming";
+
+    private readonly SimulatedDisk disk = new("/data");
+
+    [Fact]
+    public void An_installed_state_replaces_runs_memtable_and_position_and_keeps_the_store_id()
+    {
+        using StorageEngine engine = EngineWorkload.Open(disk);
+        var work = new EngineWorkload(1);
+        Work(work, engine, 90);
+        Guid storeId = engine.StoreId;
+        EngineWorkload sender = Fetch(disk, seed: 2, batches: 200);
+        using Snapshot before = engine.OpenSnapshot();
+
+        engine.Install(engine.CheckReceived(Incoming), new byte[] { 7, 8 });
+
+        Assert.Equal((200L, 200L, storeId), (engine.AppliedIndex, engine.Durable.Index, engine.StoreId));
+        Assert.Equal(new byte[] { 7, 8 }, engine.PendingInstall!.Note.ToArray());
+        work.Model.Check(before, "a snapshot from before");
+        Check(engine, sender);
+        engine.CompleteInstall();
+        Assert.Null(engine.PendingInstall);
+    }
+
+    /// <summary>Runs of another node keep the numbers that their checksums name, through flush, compaction, checkpoint and reopening.</summary>
+    [Fact]
+    public void A_store_works_on_from_an_installed_state_and_can_be_opened_and_copied()
+    {
+        EngineWorkload sender = Fetch(disk, seed: 3, batches: 120);
+        using (StorageEngine engine = EngineWorkload.Open(disk))
+        {
+            Work(new EngineWorkload(1), engine, 90);
+            engine.Install(engine.CheckReceived(Incoming), note: null);
+            Assert.Null(engine.PendingInstall);
+            Work(sender, engine, 30);
+            engine.Checkpoint("/data/copy");
+        }
+
+        foreach (string directory in new[] { EngineWorkload.Directory, "/data/copy" })
+        {
+            using StorageEngine again = EngineWorkload.Open(disk, EngineWorkload.Options with { Directory = directory });
+            Assert.Null(again.Health);
+            using Snapshot snapshot = again.OpenSnapshot();
+            sender.Models[(int)again.Durable.Index].Check(snapshot, directory);
+        }
+
+        using StorageEngine last = EngineWorkload.Open(disk);
+        sender.GoBackTo(last.Durable);
+        Work(sender, last, 100);
+        Check(last, sender);
+    }
+
+    [Fact]
+    public void Old_files_go_when_the_last_snapshot_of_the_old_state_does()
+    {
+        using StorageEngine engine = EngineWorkload.Open(disk);
+        Work(new EngineWorkload(1), engine, 90);
+        Fetch(disk, seed: 2, batches: 200);
+        string[] old = Runs();
+        Snapshot before = engine.OpenSnapshot();
+        engine.Install(engine.CheckReceived(Incoming), note: null);
+        Assert.Empty(old.Except(Runs()));
+        before.Dispose();
+        engine.TrimIdle();
+        Assert.Empty(old.Intersect(Runs()));
+    }
+
+    [Fact]
+    public void Damage_that_was_known_goes_with_the_old_runs()
+    {
+        using (StorageEngine engine = EngineWorkload.Open(disk))
+        {
+            Work(new EngineWorkload(1), engine, 90);
+        }
+
+        disk.Rot(Path.Join(EngineWorkload.Directory, Runs()[0]), 300, 40);
+        disk.Delete(Path.Join(EngineWorkload.Directory, Runs()[1]));
+        EngineWorkload sender = Fetch(disk, seed: 2, batches: 200);
+        using StorageEngine damaged = EngineWorkload.Open(disk);
+        while (!damaged.ScrubOnce(1 << 20))
+        {
+        }
+
+        Assert.NotNull(damaged.Health);
+        damaged.Install(damaged.CheckReceived(Incoming), note: null);
+        Assert.Null(damaged.Health);
+        Check(damaged, sender);
+    }
+
+    [Fact]
+    public void A_state_behind_what_is_applied_is_refused()
+    {
+        Fetch(disk, seed: 2, batches: 20);
+        using StorageEngine engine = EngineWorkload.Open(disk);
+        var work = new EngineWorkload(1);
+        Work(work, engine, 90);
+        ReceivedState state = engine.CheckReceived(Incoming);
+        Assert.Equal(
+            "The state holds everything through index 20, and 90 is applied here: it is not needed any more.",
+            Assert.Throws<ReceivedStateException>(() => engine.Install(state, note: null)).Message);
+        Check(engine, work);
+    }
+
+    /// <summary>Whatever arrives wrong is found before it can count.</summary>
+    [Fact]
+    public void A_received_state_with_a_rotten_byte_or_a_missing_file_is_refused()
+    {
+        Fetch(disk, seed: 2, batches: 60);
+        using StorageEngine engine = EngineWorkload.Open(disk);
+        var random = new Random(4);
+        foreach (string name in disk.List(Incoming))
+        {
+            string path = Path.Join(Incoming, name);
+            byte[] whole = disk.ReadAll(path);
+            for (int i = 0; i < 6; i++)
+            {
+                disk.Rot(path, random.NextInt64(whole.Length), 1);
+                string? refusal = name.StartsWith("manifest", StringComparison.Ordinal) ? null : Refusal(engine);
+                Assert.True(refusal?.Contains(name, StringComparison.Ordinal) ?? name.StartsWith("manifest", StringComparison.Ordinal), $"seed 4, {name}: {refusal}");
+                Write(path, whole);
+            }
+
+            disk.Delete(path);
+            Assert.NotNull(Refusal(engine));
+            Write(path, whole);
+        }
+
+        Assert.Null(Refusal(engine));
+    }
+
+    [Fact]
+    public void A_failing_call_leaves_the_old_state_or_the_new_one_and_the_store_says_which()
+    {
+        long calls = 0;
+        int inDoubt = 0;
+        for (long call = 1; call == 1 || call <= calls; call++)
+        {
+            foreach (bool sticky in new[] { false, true })
+            {
+                var faulty = new SimulatedDisk("/data");
+                EngineWorkload sender = Fetch(faulty, seed: 2, batches: 60);
+                var work = new EngineWorkload(1);
+                long found;
+                using (StorageEngine engine = EngineWorkload.Open(faulty))
+                {
+                    Work(work, engine, 30);
+                    ReceivedState state = engine.CheckReceived(Incoming);
+                    long before = faulty.CallCount(DiskCalls.Changing | DiskCalls.Open);
+                    faulty.Inject(new DiskFault(call, Errno.InputOutput) { Calls = DiskCalls.Changing | DiskCalls.Open, Sticky = sticky });
+                    Exception? failure = Record.Exception(() => engine.Install(state, note: new byte[] { 1 }));
+                    calls = Math.Max(calls, faulty.CallCount(DiskCalls.Changing | DiskCalls.Open) - before);
+                    faulty.ClearFaults();
+                    inDoubt += failure is StateInDoubtException ? 1 : 0;
+                    Assert.True(failure is null or DiskException or StateInDoubtException or ReceivedStateException, $"call {call}, {sticky}: {failure}");
+                    Check(engine, failure is null ? sender : work);
+                    found = failure is StateInDoubtException ? -1 : engine.Durable.Index;
+                }
+
+                using StorageEngine again = EngineWorkload.Open(faulty.AfterPowerLoss(call));
+                Assert.True(found < 0 || found == again.Durable.Index, $"call {call}, {sticky}: {found} was said, and {again.Durable.Index} is found");
+                bool isNew = again.Durable.Index == 60;
+                Assert.Equal(isNew, again.PendingInstall is not null);
+                Assert.True(again.Health is null, $"call {call}, {sticky}: {again.Health}");
+                using Snapshot snapshot = again.OpenSnapshot();
+                (isNew ? sender : work).Models[(int)again.Durable.Index].Check(snapshot, $"call {call}, {sticky}, reopened");
+            }
+        }
+
+        Assert.InRange(calls, 10, 1000);
+        Assert.InRange(inDoubt, 1, 10);
+    }
+
+    /// <summary>Makes a state of another store and puts it where a fetch would.</summary>
+    internal static EngineWorkload Fetch(SimulatedDisk target, int seed, int batches)
+    {
+        var sender = new EngineWorkload(seed);
+        using StorageEngine engine = EngineWorkload.Open(target, EngineWorkload.Options with { Directory = "/data/sender" });
+        Work(sender, engine, batches);
+        engine.Checkpoint(Incoming);
+        return sender;
+    }
+
+    /// <summary>Batches, flushes and compactions; all is flushed at the end.</summary>
+    internal static void Work(EngineWorkload work, StorageEngine engine, int batches)
+    {
+        for (int i = 0; i < batches; i++)
+        {
+            work.Step(engine);
+            if (i % 20 == 19)
+            {
+                engine.RequestFlush();
+                engine.Flush();
+            }
+
+            engine.CompactOnce();
+        }
+
+        engine.RequestFlush();
+        while (engine.FlushDue)
+        {
+            engine.Flush();
+        }
+    }
+
+    private static string? Refusal(StorageEngine engine) => Record.Exception(() => engine.CheckReceived(Incoming))?.Message;
+
+    private static void Check(StorageEngine engine, EngineWorkload expected)
+    {
+        using Snapshot snapshot = engine.OpenSnapshot();
+        expected.Model.Check(snapshot, "now");
+    }
+
+    private string[] Runs() => [.. disk.List(EngineWorkload.Directory).Where(static name => name.EndsWith(".run", StringComparison.Ordinal))];
+
+    private void Write(string path, byte[] bytes)
+    {
+        if (disk.Exists(path))
+        {
+            disk.Delete(path);
+        }
+
+        disk.WriteNew(path, bytes);
+    }
+}
