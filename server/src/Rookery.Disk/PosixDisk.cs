@@ -13,6 +13,8 @@ public sealed class PosixDisk : IDisk
     /// <summary>Read and write for the owner, read for its group: what a node stores is nobody else's business.</summary>
     private const uint FileMode = 0b110_100_000;
 
+    private const uint SecretMode = 0b110_000_000;
+
     private const uint DirectoryMode = 0b111_101_000;
 
     /// <inheritdoc/>
@@ -23,13 +25,16 @@ public sealed class PosixDisk : IDisk
             return OpenToRead(path);
         }
 
-        int flags = mode switch
-        {
-            DiskOpen.ReadWrite => LibC.ReadWrite,
-            DiskOpen.CreateNew => LibC.ReadWrite | LibC.Create | LibC.Exclusive,
-            _ => throw new ArgumentOutOfRangeException(nameof(mode)),
-        };
-        return new PosixFile(OpenDescriptor(mode == DiskOpen.CreateNew ? "create" : "open", path, flags), path);
+        const int creating = LibC.ReadWrite | LibC.Create | LibC.Exclusive;
+        return new PosixFile(
+            mode switch
+            {
+                DiskOpen.ReadWrite => OpenDescriptor("open", path, LibC.ReadWrite),
+                DiskOpen.CreateNew => OpenDescriptor("create", path, creating),
+                DiskOpen.CreateSecret => OpenDescriptor("create", path, creating, SecretMode),
+                _ => throw new ArgumentOutOfRangeException(nameof(mode)),
+            },
+            path);
     }
 
     /// <summary>Without a note of the time of access: that would make the scrub of an idle node write (relatime notes the first read after a write).</summary>
@@ -173,12 +178,12 @@ public sealed class PosixDisk : IDisk
 
     internal static Errno LastError() => (Errno)Marshal.GetLastPInvokeError();
 
-    private static SafeFileHandle OpenDescriptor(string operation, string path, int flags)
+    private static SafeFileHandle OpenDescriptor(string operation, string path, int flags, uint fileMode = FileMode)
     {
         int descriptor;
         do
         {
-            descriptor = LibC.Open(path, flags | LibC.CloseOnExec, FileMode);
+            descriptor = LibC.Open(path, flags | LibC.CloseOnExec, fileMode);
         }
         while (descriptor < 0 && LastError() == Errno.Interrupted);
         Check(descriptor, operation, path);

@@ -44,7 +44,7 @@ public sealed class Restoration(IDisk disk, NodeOptions options, MemoryBudget me
             DataDirectory.MarkUnfinished(disk, Target);
             CopyRuns(backup, from);
             WriteJournal(backup, from);
-            DataDirectory.WriteFormat(disk, Target);
+            DataDirectory.WriteFormat(disk, Target, NodeIds.Create());
         }
 
         var databases = BeginNewHistory(onlyDatabase);

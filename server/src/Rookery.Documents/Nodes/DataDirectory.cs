@@ -1,6 +1,5 @@
 using System.Text;
 using Rookery.Disk;
-using Rookery.Documents.Commands;
 
 namespace Rookery.Documents;
 
@@ -15,6 +14,9 @@ internal sealed class DataDirectory : IDisposable
 
     /// <summary>The name of the lock file.</summary>
     public const string LockName = "lock";
+
+    // Who the node is in a cluster: written by the room above, before the first start of a node that joins one.
+    private const string IdentityName = "cluster";
 
     private const int LineCount = 4;
     private const string Heading = "rookery data format ";
@@ -64,7 +66,7 @@ internal sealed class DataDirectory : IDisposable
 
         // A first start that was cut off leaves some of these; the lock comes first.
         string[] names = disk.Exists(directory) ? [.. disk.List(directory)] : [];
-        if (Array.Find(names, name => name is not (LockName or "storage" or "journal" or "format.new" or DurableFiles.LostAndFound)) is { } foreign)
+        if (Array.Find(names, name => name is not (LockName or "storage" or "journal" or "format.new" or IdentityName or IdentityName + ".new" or DurableFiles.LostAndFound)) is { } foreign)
         {
             return $"{directory} holds files that are not Rookery's, such as {System.IO.Path.Combine(directory, foreign)}, and no data of a node. Nothing was changed; name an empty directory, or a new one.";
         }
@@ -129,7 +131,7 @@ internal sealed class DataDirectory : IDisposable
             return;
         }
 
-        (NodeId, ClusterId) = ReadFormat(_disk, Path);
+        TakeIds(ReadFormat(_disk, Path));
         if (!_disk.Exists(JournalPath) || _disk.List(JournalPath).Count == 0)
         {
             throw new DataFormatException(
@@ -138,20 +140,21 @@ internal sealed class DataDirectory : IDisposable
     }
 
     /// <summary>Writes the format file, once, when journal and storage exist.</summary>
-    public void Complete()
+    /// <param name="ids">Whose data it becomes.</param>
+    public void Complete(NodeIds ids)
     {
         if (IsNew)
         {
-            WriteFormat(_disk, Path);
+            WriteFormat(_disk, Path, ids);
         }
 
-        (NodeId, ClusterId) = ReadFormat(_disk, Path);
+        TakeIds(ReadFormat(_disk, Path));
     }
 
-    /// <summary>Writes a new format file, with identities made at random.</summary>
-    public static void WriteFormat(IDisk disk, string path)
+    /// <summary>Writes a new format file.</summary>
+    public static void WriteFormat(IDisk disk, string path, NodeIds ids)
     {
-        string text = $"{Heading}{FormatVersion}\nnode {HistoryId.Create()}\ncluster {HistoryId.Create()}\n";
+        string text = $"{Heading}{FormatVersion}\nnode {ids.NodeId}\ncluster {ids.ClusterId}\n";
         text += CheckLine(text);
         string temporary = FormatPath(path) + ".new";
         if (disk.Exists(temporary))
@@ -211,7 +214,10 @@ internal sealed class DataDirectory : IDisposable
 
     private static string FormatPath(string path) => System.IO.Path.Combine(path, "format");
 
-    private static (string NodeId, string ClusterId) ReadFormat(IDisk disk, string path)
+    private void TakeIds(NodeIds ids) => (NodeId, ClusterId) = (ids.NodeId, ids.ClusterId);
+
+    /// <summary>Reads the format file.</summary>
+    public static NodeIds ReadFormat(IDisk disk, string path)
     {
         using var file = disk.Open(FormatPath(path), DiskOpen.Read);
         byte[] bytes = new byte[Math.Min(file.Length, 256)];
@@ -229,7 +235,7 @@ internal sealed class DataDirectory : IDisposable
 
         string content = string.Concat(lines.Take(LineCount - 1).Select(line => line + "\n"));
         return string.Equals(text, content + CheckLine(content), StringComparison.Ordinal)
-            ? (lines[1][("node ".Length)..], lines[2][("cluster ".Length)..])
+            ? new NodeIds(lines[1][("node ".Length)..], lines[2][("cluster ".Length)..])
             : throw new DataFormatException($"{FormatPath(path)} is damaged: its checksum does not match. Put it back from a backup.");
     }
 

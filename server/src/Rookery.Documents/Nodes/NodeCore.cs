@@ -153,7 +153,7 @@ internal sealed class NodeCore : IDisposable
             throw new UnappliedDamageException(damaged);
         }
 
-        _directory.Complete();
+        _directory.Complete(_options.NewIds ?? NodeIds.Create());
         long inFlight = _options.InFlightBytes > 0 ? _options.InFlightBytes : Math.Max(memory.TotalBytes / 8, 8 << 20);
         Space = new NodeSpace(_disk, _options, Journal, _time);
         Consensus = new SingleNodeConsensus(

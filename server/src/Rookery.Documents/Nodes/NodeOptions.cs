@@ -11,6 +11,9 @@ public sealed record NodeOptions
     /// <summary>The journal's directory, absolute, possibly on another device; by default <c>journal</c> in the data directory.</summary>
     public string? JournalDirectory { get; init; }
 
+    /// <summary>Whose data the directory becomes when none was begun in it: those that a node which joins a cluster was given. At random otherwise.</summary>
+    public NodeIds? NewIds { get; init; }
+
     /// <summary>The node's tag in topologies and change vectors.</summary>
     public string NodeTag { get; init; } = "A";
 

@@ -1,0 +1,190 @@
+using System.Net;
+using System.Security.Cryptography;
+using System.Security.Cryptography.X509Certificates;
+
+namespace Rookery.Cluster.Identity;
+
+/// <summary>
+/// A cluster's own certificate authority: a key on P-256, and a certificate that may sign leaves only, for the cluster's names and private addresses only (<see cref="NameConstraints"/>).
+/// Every member can hold one, because every member may come to lead and let others in.
+/// </summary>
+public sealed class ClusterAuthority : IDisposable
+{
+    private const string ServerUsage = "1.3.6.1.5.5.7.3.1";
+    private const string ClientUsage = "1.3.6.1.5.5.7.3.2";
+
+    private readonly ECDsa _key;
+    private readonly NameConstraints _constraints;
+
+    private ClusterAuthority(string clusterId, X509Certificate2 certificate, ECDsa key) =>
+        (ClusterId, Certificate, _key, _constraints) = (clusterId, certificate, key, NameConstraints.In(certificate));
+
+    /// <summary>The cluster's random id.</summary>
+    public string ClusterId { get; }
+
+    /// <summary>The certificate, without the key.</summary>
+    public X509Certificate2 Certificate { get; }
+
+    /// <summary>SHA-256 of the certificate: what a token pins.</summary>
+    public byte[] Fingerprint => FingerprintOf(Certificate);
+
+    internal static Oid Server => new(ServerUsage);
+
+    internal static Oid Client => new(ClientUsage);
+
+    /// <summary>SHA-256 of an authority's certificate.</summary>
+    public static byte[] FingerprintOf(X509Certificate2 authority) => SHA256.HashData(authority.RawDataMemory.Span);
+
+    /// <summary>Makes a new one.</summary>
+    /// <param name="clusterId">The cluster's random id.</param>
+    /// <param name="clusterName">A <see cref="MemberName"/>.</param>
+    /// <param name="addedNames">DNS names and domains beyond those that every cluster may use, such as bare host names.</param>
+    public static ClusterAuthority Create(string clusterId, string clusterName, IEnumerable<string> addedNames)
+    {
+        var key = NodeKey.Create();
+        var request = new CertificateRequest(SubjectOf(clusterName, key), key, HashAlgorithmName.SHA256);
+        request.CertificateExtensions.Add(X509BasicConstraintsExtension.CreateForCertificateAuthority(pathLengthConstraint: 0));
+        request.CertificateExtensions.Add(new X509KeyUsageExtension(X509KeyUsageFlags.KeyCertSign | X509KeyUsageFlags.CrlSign, critical: true));
+        request.CertificateExtensions.Add(new X509SubjectKeyIdentifierExtension(request.PublicKey, critical: false));
+        request.CertificateExtensions.Add(NameConstraints.OfCluster(clusterName, addedNames).ToExtension());
+        var (notBefore, notAfter) = CertificateLife.OfAuthority;
+        return new ClusterAuthority(clusterId, request.Create(request.SubjectName, X509SignatureGenerator.CreateForECDsa(key), notBefore, notAfter, NewSerialNumber()), key);
+    }
+
+    /// <summary>One whose key was opened (<see cref="OpenKey"/>).</summary>
+    /// <param name="clusterId">The cluster's random id.</param>
+    /// <param name="certificate">The certificate.</param>
+    /// <param name="privateKey">PKCS #8.</param>
+    /// <exception cref="IdentityException">The two do not belong together.</exception>
+    public static ClusterAuthority FromKey(string clusterId, X509Certificate2 certificate, ReadOnlySpan<byte> privateKey)
+    {
+        var key = ECDsa.Create();
+        try
+        {
+            key.ImportPkcs8PrivateKey(privateKey, out _);
+            return key.ExportSubjectPublicKeyInfo().AsSpan().SequenceEqual(certificate.PublicKey.ExportSubjectPublicKeyInfo())
+                ? new ClusterAuthority(clusterId, certificate, key)
+                : throw new IdentityException($"The key does not belong to the authority {certificate.Subject}.");
+        }
+        catch (CryptographicException)
+        {
+            key.Dispose();
+            throw new IdentityException($"The key of the authority {certificate.Subject} cannot be read.");
+        }
+    }
+
+    /// <summary>One whose key is sealed for a member, opened by that member's key.</summary>
+    /// <param name="clusterId">The cluster's random id.</param>
+    /// <param name="certificate">The certificate.</param>
+    /// <param name="sealedKey">What <see cref="SealKeyFor"/> made.</param>
+    /// <param name="memberKey">The member's private key.</param>
+    /// <exception cref="IdentityException">It was sealed for another member or another authority, or is damaged.</exception>
+    public static ClusterAuthority OpenKey(string clusterId, X509Certificate2 certificate, ReadOnlySpan<byte> sealedKey, ECDsa memberKey)
+    {
+        byte[] privateKey = SealedKey.Open(sealedKey, memberKey, FingerprintOf(certificate))
+            ?? throw new IdentityException($"The key of the authority {certificate.Subject} was not sealed for this node, or is damaged. Another member can seal it again.");
+        try
+        {
+            return FromKey(clusterId, certificate, privateKey);
+        }
+        finally
+        {
+            CryptographicOperations.ZeroMemory(privateKey);
+        }
+    }
+
+    /// <summary>The key, readable by one member only.</summary>
+    /// <param name="member">That member's public key.</param>
+    public byte[] SealKeyFor(PublicKey member)
+    {
+        byte[] privateKey = _key.ExportPkcs8PrivateKey();
+        try
+        {
+            return SealedKey.Seal(privateKey, member, Fingerprint);
+        }
+        finally
+        {
+            CryptographicOperations.ZeroMemory(privateKey);
+        }
+    }
+
+    /// <summary>Signs the certificate of a member: server and client, for its names and addresses as far as the authority may sign them.</summary>
+    /// <param name="key">The member's public key.</param>
+    /// <param name="nodeId">Its random id.</param>
+    /// <param name="names">What it is called and where it is.</param>
+    /// <param name="now">The time.</param>
+    public X509Certificate2 SignNode(PublicKey key, string nodeId, NodeNames names, DateTimeOffset now) => Sign(
+        key,
+        names.Name,
+        new SubjectAlternativeNames(
+            [.. names.DnsNames.Where(_constraints.Permits)],
+            [.. names.Addresses.Where(_constraints.Permits)],
+            NodeUri.OfNode(ClusterId, nodeId)),
+        // The member's key also opens what is sealed for it.
+        X509KeyUsageFlags.DigitalSignature | X509KeyUsageFlags.KeyAgreement,
+        [Server, Client],
+        now);
+
+    /// <summary>Signs the certificate of a client.</summary>
+    /// <param name="key">The client's public key.</param>
+    /// <param name="name">Its <see cref="MemberName"/>.</param>
+    /// <param name="now">The time.</param>
+    public X509Certificate2 SignClient(PublicKey key, string name, DateTimeOffset now) =>
+        Sign(key, name, new SubjectAlternativeNames([], [], NodeUri.OfClient(ClusterId, name)), X509KeyUsageFlags.DigitalSignature, [Client], now);
+
+    /// <summary>Whether a member's certificate covers the names and addresses that it has now, as far as the authority may sign them.</summary>
+    internal bool Covers(X509Certificate2 certificate, NodeNames names) =>
+        SubjectAlternativeNames.In(certificate) is { } covered
+        && names.DnsNames.Where(_constraints.Permits).All(name => covered.DnsNames.Contains(name, StringComparer.Ordinal))
+        && names.Addresses.Where(_constraints.Permits).All(covered.Addresses.Contains);
+
+    /// <inheritdoc/>
+    public void Dispose()
+    {
+        _key.Dispose();
+        Certificate.Dispose();
+    }
+
+    /// <summary>The key's hash is in the name because two authorities are trusted during a rotation, and a verifier that looks for one by name must not find the other.</summary>
+    private static X500DistinguishedName SubjectOf(string clusterName, ECDsa key)
+    {
+        var builder = new X500DistinguishedNameBuilder();
+        builder.AddCommonName($"{clusterName} authority {Convert.ToHexStringLower(SHA256.HashData(key.ExportSubjectPublicKeyInfo()).AsSpan(0, 4))}");
+        builder.AddOrganizationName("Rookery");
+        return builder.Build();
+    }
+
+    /// <summary>RFC 5280 4.1.2.2: positive, at most 20 bytes, never twice; random, because nobody counts.</summary>
+    private static byte[] NewSerialNumber()
+    {
+        byte[] number = RandomNumberGenerator.GetBytes(16);
+        number[0] = (byte)((number[0] & 0x7f) | 0x40);
+        return number;
+    }
+
+    private X509Certificate2 Sign(PublicKey key, string name, SubjectAlternativeNames names, X509KeyUsageFlags keyUsage, OidCollection usages, DateTimeOffset now)
+    {
+        var subject = new X500DistinguishedNameBuilder();
+        subject.AddCommonName(name);
+        var request = new CertificateRequest(subject.Build(), key, HashAlgorithmName.SHA256);
+        request.CertificateExtensions.Add(X509BasicConstraintsExtension.CreateForEndEntity(critical: true));
+        request.CertificateExtensions.Add(new X509KeyUsageExtension(keyUsage, critical: true));
+        request.CertificateExtensions.Add(new X509EnhancedKeyUsageExtension(usages, critical: false));
+        request.CertificateExtensions.Add(X509AuthorityKeyIdentifierExtension.CreateFromCertificate(Certificate, includeKeyIdentifier: true, includeIssuerAndSerial: false));
+        request.CertificateExtensions.Add(names.ToExtension());
+        var (notBefore, notAfter) = CertificateLife.LeafFrom(now);
+        return request.Create(Certificate.SubjectName, X509SignatureGenerator.CreateForECDsa(_key), notBefore, notAfter, NewSerialNumber());
+    }
+}
+
+/// <summary>What a node is called and where it is.</summary>
+/// <param name="Name">Its <see cref="MemberName"/>.</param>
+/// <param name="ClusterName">Its cluster's.</param>
+/// <param name="CurrentAddresses">The addresses of its interfaces.</param>
+public sealed record NodeNames(string Name, string ClusterName, IReadOnlyList<IPAddress> CurrentAddresses)
+{
+    internal IEnumerable<string> DnsNames => [Name, Name + ".local", $"{Name}.{NameConstraints.DomainOf(ClusterName)}", "localhost"];
+
+    internal IEnumerable<IPAddress> Addresses =>
+        CurrentAddresses.Select(address => address.IsIPv4MappedToIPv6 ? address.MapToIPv4() : new IPAddress(address.GetAddressBytes())).Concat([IPAddress.Loopback, IPAddress.IPv6Loopback]).Distinct();
+}

@@ -1,0 +1,203 @@
+using System.Security.Cryptography;
+using System.Security.Cryptography.X509Certificates;
+using Rookery.Disk;
+using Rookery.Documents;
+
+namespace Rookery.Cluster.Identity;
+
+/// <summary>
+/// Where a member keeps who it is: <c>cluster/</c> in its data directory, with <c>cluster</c> (<see cref="IdentityText"/>), <c>node.key</c> and <c>authority.key</c> (for the owner's eyes),
+/// <c>node.pem</c> and <c>authority.pem</c>; each a <see cref="CheckedText"/>. A node that never was in a cluster has none.
+/// </summary>
+/// <remarks>Made under another name and renamed when it is whole, so that a power cut leaves all of it or nothing; later each file is replaced at once.</remarks>
+public static class IdentityDirectory
+{
+    private const string DirectoryName = "cluster";
+    private const string TextName = "cluster";
+    private const string KeyName = "node.key";
+    private const string CertificateName = "node.pem";
+    private const string AuthoritiesName = "authority.pem";
+    private const string AuthorityKeyName = "authority.key";
+    private const string SealedKeyLabel = "ROOKERY SEALED KEY";
+    private const int MostBytes = 1 << 20;
+    private const string Remedy = "Put the directory back from a backup of this node, or let the machine join anew with an empty data directory and remove its old id from the cluster.";
+
+    /// <summary>The directory's path.</summary>
+    public static string PathIn(string dataDirectory) => Path.Join(dataDirectory, DirectoryName);
+
+    /// <summary>Whether the node of this data directory is, or was, a member of a cluster.</summary>
+    public static bool ExistsIn(IDisk disk, string dataDirectory) => disk.Exists(PathIn(dataDirectory));
+
+    /// <summary>Reads and checks it.</summary>
+    /// <returns>Null when the node never was in a cluster.</returns>
+    /// <exception cref="IdentityException">A file is missing or damaged, or they do not belong together or to the data beside them.</exception>
+    public static NodeIdentity? TryLoad(IDisk disk, string dataDirectory)
+    {
+        string path = PathIn(dataDirectory);
+        if (!disk.Exists(path))
+        {
+            return null;
+        }
+
+        var identity = Load(disk, path);
+        if ((identity.WhyInconsistent() ?? WhyForeign(disk, dataDirectory, identity)) is { } wrong)
+        {
+            identity.Dispose();
+            throw new IdentityException($"{path} cannot be used: {wrong} {Remedy}");
+        }
+
+        return identity;
+    }
+
+    /// <summary>Makes it, durably and all at once.</summary>
+    /// <exception cref="IdentityException">There is one.</exception>
+    public static void Create(IDisk disk, string dataDirectory, NodeIdentity identity)
+    {
+        string path = PathIn(dataDirectory);
+        if (disk.Exists(path))
+        {
+            throw new IdentityException($"{path} is there already: the node of {dataDirectory} is in a cluster.");
+        }
+
+        string unfinished = path + ".new";
+        DeleteUnfinished(disk, unfinished);
+        disk.CreateDirectory(unfinished);
+        Replace(disk, unfinished, KeyName, identity.Key.ExportPkcs8PrivateKeyPem() + "\n", DiskOpen.CreateSecret);
+        WritePublic(disk, unfinished, identity);
+        disk.Rename(unfinished, path);
+        disk.SyncDirectory(dataDirectory);
+    }
+
+    /// <summary>Writes what may change while the node is a member: certificate, authorities, their key, names and peers. The key pair stays.</summary>
+    public static void Update(IDisk disk, string dataDirectory, NodeIdentity identity) => WritePublic(disk, PathIn(dataDirectory), identity);
+
+    private static NodeIdentity Load(IDisk disk, string path)
+    {
+        var text = IdentityText.Parse(Read(disk, path, TextName))
+            ?? throw new IdentityException($"{Path.Join(path, TextName)} was written by another version of Rookery. Start the version that wrote it.");
+        return new NodeIdentity
+        {
+            ClusterId = text.ClusterId,
+            ClusterName = text.ClusterName,
+            NodeId = text.NodeId,
+            NodeName = text.NodeName,
+            Peers = text.Peers,
+            Certificate = ReadCertificates(disk, path, CertificateName)[0],
+            Key = ReadKey(disk, path),
+            Authorities = [.. ReadCertificates(disk, path, AuthoritiesName)],
+            SealedAuthorityKey = ReadSealedKey(disk, path),
+        };
+    }
+
+    /// <summary>Data and identity are copied apart only by mistake; together they would let one node answer for another's acknowledgements.</summary>
+    private static string? WhyForeign(IDisk disk, string dataDirectory, NodeIdentity identity) =>
+        NodeIds.At(disk, dataDirectory) is { } data && data != new NodeIds(identity.NodeId, identity.ClusterId)
+            ? $"It is that of node {identity.NodeId} of cluster {identity.ClusterId}, and the data beside it are those of node {data.NodeId} of cluster {data.ClusterId}."
+            : null;
+
+    /// <summary>The trust goes before the certificate: one of a new authority would not pass the check of the next start without it.</summary>
+    private static void WritePublic(IDisk disk, string path, NodeIdentity identity)
+    {
+        Replace(disk, path, AuthorityKeyName, PemEncoding.WriteString(SealedKeyLabel, identity.SealedAuthorityKey) + "\n", DiskOpen.CreateSecret);
+        Replace(disk, path, AuthoritiesName, string.Concat(identity.Authorities.Select(authority => authority.ExportCertificatePem() + "\n")), DiskOpen.CreateNew);
+        Replace(disk, path, CertificateName, identity.Certificate.ExportCertificatePem() + "\n", DiskOpen.CreateNew);
+        Replace(disk, path, TextName, IdentityText.Of(identity).ToString(), DiskOpen.CreateNew);
+    }
+
+    private static void Replace(IDisk disk, string path, string name, string text, DiskOpen mode)
+    {
+        string target = Path.Join(path, name);
+        byte[] content = CheckedText.Encode(text);
+        if (disk.Exists(target) && ReadAll(disk, target).AsSpan().SequenceEqual(content))
+        {
+            return;
+        }
+
+        string temporary = target + ".new";
+        if (disk.Exists(temporary))
+        {
+            disk.Delete(temporary);
+        }
+
+        using (var file = disk.Open(temporary, mode))
+        {
+            file.Write(content, 0);
+            file.Sync();
+        }
+
+        disk.Rename(temporary, target);
+        disk.SyncDirectory(path);
+    }
+
+    private static void DeleteUnfinished(IDisk disk, string path)
+    {
+        if (!disk.Exists(path))
+        {
+            return;
+        }
+
+        foreach (string name in disk.List(path))
+        {
+            disk.Delete(Path.Join(path, name));
+        }
+
+        disk.DeleteDirectory(path);
+    }
+
+    private static X509Certificate2Collection ReadCertificates(IDisk disk, string path, string name)
+    {
+        var certificates = new X509Certificate2Collection();
+        try
+        {
+            certificates.ImportFromPem(Read(disk, path, name));
+        }
+        catch (CryptographicException)
+        {
+            // Said below, as for a file without a certificate.
+        }
+
+        return certificates.Count > 0 ? certificates : throw new IdentityException($"{Path.Join(path, name)} holds no certificate that can be read. {Remedy}");
+    }
+
+    private static ECDsa ReadKey(IDisk disk, string path)
+    {
+        var key = ECDsa.Create();
+        try
+        {
+            key.ImportFromPem(Read(disk, path, KeyName));
+            return key;
+        }
+        catch (Exception unreadable) when (unreadable is CryptographicException or ArgumentException)
+        {
+            key.Dispose();
+            throw new IdentityException($"{Path.Join(path, KeyName)} holds no key that can be read. {Remedy}");
+        }
+    }
+
+    private static byte[] ReadSealedKey(IDisk disk, string path)
+    {
+        string text = Read(disk, path, AuthorityKeyName);
+        return PemEncoding.TryFind(text, out var fields) && text.AsSpan()[fields.Label] is SealedKeyLabel
+            ? Convert.FromBase64String(text[fields.Base64Data])
+            : throw new IdentityException($"{Path.Join(path, AuthorityKeyName)} holds no sealed key that can be read. {Remedy}");
+    }
+
+    private static string Read(IDisk disk, string path, string name)
+    {
+        try
+        {
+            return CheckedText.Decode(ReadAll(disk, Path.Join(path, name))) ?? throw new IdentityException($"{Path.Join(path, name)} is damaged: its checksum does not match. {Remedy}");
+        }
+        catch (DiskException missing) when (missing.Error == Errno.NoEntry)
+        {
+            throw new IdentityException($"{Path.Join(path, name)} is missing, and without it this node cannot show who it is. {Remedy}");
+        }
+    }
+
+    private static byte[] ReadAll(IDisk disk, string path)
+    {
+        using var file = disk.Open(path, DiskOpen.Read);
+        byte[] content = new byte[Math.Min(file.Length, MostBytes)];
+        return content[..file.Read(content, 0)];
+    }
+}

@@ -1,0 +1,76 @@
+using System.Security.Cryptography;
+using System.Security.Cryptography.X509Certificates;
+using Rookery.Raft;
+
+namespace Rookery.Cluster.Identity;
+
+/// <summary>Who a member is: its ids and names, its key and certificate, and whom it trusts. On disk in <see cref="IdentityDirectory"/>. Immutable; what changes is written anew.</summary>
+public sealed class NodeIdentity : IDisposable
+{
+    /// <summary>The cluster's random id.</summary>
+    public required string ClusterId { get; init; }
+
+    /// <summary>The cluster's <see cref="MemberName"/>.</summary>
+    public required string ClusterName { get; init; }
+
+    /// <summary>This node's random id; the same as in its data.</summary>
+    public required string NodeId { get; init; }
+
+    /// <summary>This node's <see cref="MemberName"/>.</summary>
+    public required string NodeName { get; init; }
+
+    /// <summary>The other members when it last looked, to be found again after a start.</summary>
+    public IReadOnlyList<KnownPeer> Peers { get; init; } = [];
+
+    /// <summary>This node's certificate, without the key.</summary>
+    public required X509Certificate2 Certificate { get; init; }
+
+    /// <summary>This node's private key: it signs handshakes and opens what is sealed for this node.</summary>
+    public required ECDsa Key { get; init; }
+
+    /// <summary>The cluster's authorities, the one that signs first: one or, during a rotation, two.</summary>
+    public required IReadOnlyList<X509Certificate2> Authorities { get; init; }
+
+    /// <summary>The key of the first authority, sealed for this node; empty on a member whose authority was rotated: then the cluster's records hold it.</summary>
+    public byte[] SealedAuthorityKey { get; init; } = [];
+
+    /// <summary>This node as consensus knows it.</summary>
+    public NodeId Member => Members.IdOf(NodeId);
+
+    /// <summary>Whom this node takes for members.</summary>
+    public PeerCertificateRule PeerRule => new(Authorities, ClusterId);
+
+    /// <summary>Which client certificates hold here.</summary>
+    public ClientCertificateRule ClientRule => new(Authorities, ClusterId);
+
+    /// <summary>The certificate with its key, for a TLS stack. The caller disposes it.</summary>
+    public X509Certificate2 CertificateWithKey() => Certificate.CopyWithPrivateKey(Key);
+
+    /// <summary>The authority that signs, with its key.</summary>
+    /// <exception cref="IdentityException">The sealed key is missing or damaged.</exception>
+    public ClusterAuthority OpenAuthority() => ClusterAuthority.OpenKey(ClusterId, X509CertificateLoader.LoadCertificate(Authorities[0].RawDataMemory.Span), SealedAuthorityKey, Key);
+
+    /// <summary>Why key, certificate, ids and authorities do not belong together, in a sentence; null when they do.</summary>
+    public string? WhyInconsistent()
+    {
+        if (!Key.ExportSubjectPublicKeyInfo().AsSpan().SequenceEqual(Certificate.PublicKey.ExportSubjectPublicKeyInfo()))
+        {
+            return "The certificate was not made for the key beside it.";
+        }
+
+        var verdict = PeerRule.Judge(Certificate, PeerRole.Server);
+        return verdict.Refusal
+            ?? (string.Equals(verdict.NodeId, NodeId, StringComparison.Ordinal) ? null : $"The certificate is that of node {verdict.NodeId}, and this is node {NodeId}.");
+    }
+
+    /// <inheritdoc/>
+    public void Dispose()
+    {
+        Certificate.Dispose();
+        Key.Dispose();
+        foreach (var authority in Authorities)
+        {
+            authority.Dispose();
+        }
+    }
+}

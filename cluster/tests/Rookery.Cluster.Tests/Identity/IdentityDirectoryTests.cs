@@ -1,0 +1,164 @@
+using System.Runtime.Versioning;
+using System.Text;
+using Rookery.Cluster.Identity;
+using Rookery.Disk;
+using Rookery.Simulation;
+using static Rookery.Cluster.Tests.Identity.TestAuthority;
+
+namespace Rookery.Cluster.Tests.Identity;
+
+public sealed class IdentityDirectoryTests : IDisposable
+{
+    private const string Data = "/data";
+
+    private readonly ClusterAuthority authority = Create();
+    private readonly NodeIdentity identity;
+    private readonly SimulatedDisk disk = new(Data);
+
+    public IdentityDirectoryTests() => identity = CreateIdentity(authority);
+
+    public void Dispose()
+    {
+        identity.Dispose();
+        authority.Dispose();
+    }
+
+    [Fact]
+    public void What_was_made_is_read_back()
+    {
+        Assert.Null(IdentityDirectory.TryLoad(disk, Data));
+        IdentityDirectory.Create(disk, Data, identity);
+        using var loaded = IdentityDirectory.TryLoad(disk, Data)!;
+        Assert.Equal((ClusterId, "home", NodeId, "pi-1"), (loaded.ClusterId, loaded.ClusterName, loaded.NodeId, loaded.NodeName));
+        Assert.Equal(identity.Certificate.RawData, loaded.Certificate.RawData);
+        Assert.Equal(authority.Certificate.RawData, Assert.Single(loaded.Authorities).RawData);
+        var peer = Assert.Single(loaded.Peers);
+        Assert.Equal(("other", "pi-2.local:9080 [fe80::1]:9080"), (peer.NodeId, string.Join(' ', peer.Addresses)));
+        using var opened = loaded.OpenAuthority();
+        Assert.Equal(authority.Fingerprint, opened.Fingerprint);
+        using var withKey = loaded.CertificateWithKey();
+        Assert.True(withKey.HasPrivateKey);
+    }
+
+    [Fact]
+    public void A_power_cut_while_it_is_made_leaves_all_of_it_or_nothing()
+    {
+        IdentityDirectory.Create(disk, Data, identity);
+        for (int operation = 0; operation <= disk.OperationCount; operation++)
+        {
+            for (long seed = 0; seed < 4; seed++)
+            {
+                var after = disk.CrashAt(operation, seed);
+                using var loaded = IdentityDirectory.TryLoad(after, Data);
+                Assert.True(loaded is not null || operation < disk.OperationCount, $"operation {operation}, seed {seed}");
+                if (loaded is null)
+                {
+                    IdentityDirectory.Create(after, Data, identity);
+                    IdentityDirectory.TryLoad(after, Data)!.Dispose();
+                }
+            }
+        }
+    }
+
+    [Fact]
+    public void A_power_cut_while_it_is_updated_leaves_a_certificate_that_is_trusted()
+    {
+        IdentityDirectory.Create(disk, Data, identity);
+        int made = disk.OperationCount;
+        using var next = Create();
+        using var renewed = new NodeIdentity
+        {
+            ClusterId = ClusterId,
+            ClusterName = "home",
+            NodeId = NodeId,
+            NodeName = "pi-1",
+            Key = identity.Key,
+            Certificate = next.SignNode(PublicKeyOf(identity.Key), NodeId, Names(), Now),
+            Authorities = [next.Certificate, authority.Certificate],
+            SealedAuthorityKey = next.SealKeyFor(PublicKeyOf(identity.Key)),
+        };
+        IdentityDirectory.Update(disk, Data, renewed);
+        for (int operation = made; operation <= disk.OperationCount; operation++)
+        {
+            for (long seed = 0; seed < 4; seed++)
+            {
+                using var loaded = IdentityDirectory.TryLoad(disk.CrashAt(operation, seed), Data)!;
+                Assert.Null(loaded.WhyInconsistent());
+                Assert.True(operation < disk.OperationCount || loaded.Peers.Count == 0, $"operation {operation}, seed {seed}");
+            }
+        }
+    }
+
+    [Theory]
+    [InlineData("cluster")]
+    [InlineData("node.key")]
+    [InlineData("node.pem")]
+    [InlineData("authority.pem")]
+    [InlineData("authority.key")]
+    public void A_file_that_is_missing_is_named(string name)
+    {
+        IdentityDirectory.Create(disk, Data, identity);
+        disk.Delete($"/data/cluster/{name}");
+        var refused = Assert.Throws<IdentityException>(() => IdentityDirectory.TryLoad(disk, Data));
+        Assert.StartsWith($"/data/cluster/{name} is missing, and without it this node cannot show who it is. Put the directory back from a backup", refused.Message, StringComparison.Ordinal);
+    }
+
+    [Theory]
+    [InlineData("cluster")]
+    [InlineData("node.key")]
+    [InlineData("node.pem")]
+    [InlineData("authority.pem")]
+    [InlineData("authority.key")]
+    public void No_rotten_byte_is_believed(string name)
+    {
+        IdentityDirectory.Create(disk, Data, identity);
+        string path = $"/data/cluster/{name}";
+        int length = disk.ReadAll(path).Length;
+        for (int offset = 0; offset < length; offset++)
+        {
+            disk.Rot(path, offset, 0x11);
+            Assert.StartsWith(path + " is damaged", Assert.Throws<IdentityException>(() => IdentityDirectory.TryLoad(disk, Data)).Message, StringComparison.Ordinal);
+            disk.Rot(path, offset, 0x11);
+        }
+    }
+
+    [Fact]
+    public void Identity_and_data_of_different_nodes_are_refused()
+    {
+        IdentityDirectory.Create(disk, Data, identity);
+        string content = $"rookery data format 1\nnode someoneelse\ncluster {ClusterId}\n";
+        disk.WriteNew("/data/format", Encoding.ASCII.GetBytes($"{content}check {Checksum.Of(Encoding.ASCII.GetBytes(content)):x8}\n"));
+        var refused = Assert.Throws<IdentityException>(() => IdentityDirectory.TryLoad(disk, Data));
+        Assert.Contains($"It is that of node {NodeId} of cluster {ClusterId}, and the data beside it are those of node someoneelse", refused.Message, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void A_key_of_another_node_is_refused()
+    {
+        using var other = CreateIdentity(authority);
+        using var mixed = new NodeIdentity
+        {
+            ClusterId = ClusterId, ClusterName = "home", NodeId = NodeId, NodeName = "pi-1", Key = other.Key, Certificate = identity.Certificate, Authorities = identity.Authorities,
+        };
+        Assert.Equal("The certificate was not made for the key beside it.", mixed.WhyInconsistent());
+    }
+
+    [Fact]
+    [UnsupportedOSPlatform("windows")]
+    public void Keys_on_a_real_disk_are_for_their_owner_only()
+    {
+        string data = Directory.CreateTempSubdirectory("rookery-identity-").FullName;
+        try
+        {
+            IdentityDirectory.Create(new PosixDisk(), data, identity);
+            foreach (string name in new[] { "node.key", "authority.key" })
+            {
+                Assert.Equal(UnixFileMode.UserRead | UnixFileMode.UserWrite, File.GetUnixFileMode(Path.Join(data, "cluster", name)));
+            }
+        }
+        finally
+        {
+            Directory.Delete(data, recursive: true);
+        }
+    }
+}

@@ -1,0 +1,17 @@
+using Rookery.Disk;
+using Rookery.Documents.Commands;
+
+namespace Rookery.Documents;
+
+/// <summary>Whose data a directory holds. Both are 22 random characters.</summary>
+/// <param name="NodeId">The node's identity: given once, never used again for other data.</param>
+/// <param name="ClusterId">The cluster's identity; a single node is a cluster of its own.</param>
+public sealed record NodeIds(string NodeId, string ClusterId)
+{
+    /// <summary>New ones, at random.</summary>
+    public static NodeIds Create() => new(HistoryId.Create(), HistoryId.Create());
+
+    /// <summary>Those in a data directory, without opening it; null when no node was begun there.</summary>
+    /// <exception cref="DataFormatException">The format file is damaged, or of a newer version.</exception>
+    public static NodeIds? At(IDisk disk, string dataDirectory) => DataDirectory.IsNewAt(disk, dataDirectory) ? null : DataDirectory.ReadFormat(disk, dataDirectory);
+}

@@ -1,0 +1,25 @@
+using Rookery.Simulation;
+
+namespace Rookery.Documents.Tests.Nodes;
+
+public sealed class NodeIdsTests
+{
+    [Fact]
+    public void A_directory_keeps_the_ids_that_it_was_begun_with()
+    {
+        var disk = new SimulatedDisk("/data");
+        Assert.Null(NodeIds.At(disk, "/data"));
+        var ids = NodeIds.Create();
+        DataDirectory.WriteFormat(disk, "/data", ids);
+        Assert.Equal(ids, NodeIds.At(disk, "/data"));
+    }
+
+    [Fact]
+    public void An_identity_that_waits_for_its_first_start_is_nothing_foreign()
+    {
+        var disk = new SimulatedDisk("/data/cluster");
+        Assert.Null(DataDirectory.WhyNotNew(disk, "/data", journalDirectory: null));
+        disk.CreateDirectory("/data/photos");
+        Assert.Contains("/data/photos", DataDirectory.WhyNotNew(disk, "/data", journalDirectory: null), StringComparison.Ordinal);
+    }
+}
