@@ -4,12 +4,13 @@ using Microsoft.AspNetCore.Http;
 namespace Rookery.Server;
 
 /// <summary>
-/// Keeps web pages away from a node without credentials. A page of any site may make its visitor's browser send requests to 127.0.0.1: as a plain POST, as a WebSocket, or
-/// under a name of its own that it lets point there (DNS rebinding). So a node that listens on loopback answers only to names of loopback, and no node answers pages of others.
+/// Keeps web pages of others away from a node. A page of any site may make its visitor's browser send requests to 127.0.0.1: as a plain POST, as a WebSocket, or
+/// under a name of its own that it lets point there (DNS rebinding). So a node that listens on loopback in plain HTTP answers only to names of loopback, and no node answers pages of
+/// others: a browser sends its client certificate for them as well.
 /// </summary>
-internal sealed class BrowserGuard(IPAddress listens)
+internal sealed class BrowserGuard(ServerOptions options)
 {
-    private readonly bool isLocal = IPAddress.IsLoopback(listens);
+    private readonly bool isLocal = !options.IsSecure && IPAddress.IsLoopback(options.Listen.Address);
 
     // Nearly all requests name the host that the last one named: then one comparison is enough.
     private volatile string? lastGoodHost;
@@ -25,12 +26,12 @@ internal sealed class BrowserGuard(IPAddress listens)
         var headers = request.Headers;
         if (headers.Origin.Count > 0 && !IsOwn(headers.Origin.ToString(), request))
         {
-            return $"A page of {headers.Origin} asked, and pages of others may not use this node, because it has no credentials.";
+            return $"A page of {headers.Origin} asked, and pages of others may not use this node.";
         }
 
         // Sent by browsers, and not for scripts to change; "same-site" is another port of this machine, and some requests of such a page carry no Origin. Following a link is no harm.
         bool isForeign = headers["Sec-Fetch-Site"].ToString() is "cross-site" or "same-site" && headers["Sec-Fetch-Mode"].ToString() is not "navigate";
-        return isForeign ? "A page of another site asked, and pages of others may not use this node, because it has no credentials." : null;
+        return isForeign ? "A page of another site asked, and pages of others may not use this node." : null;
     }
 
     private static bool IsOwn(string origin, HttpRequest request) =>

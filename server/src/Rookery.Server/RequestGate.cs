@@ -12,7 +12,8 @@ namespace Rookery.Server;
 /// </summary>
 internal sealed class RequestGate(ServerContext context, RequestDelegate next)
 {
-    private readonly BrowserGuard guard = new(context.Options.Listen.Address);
+    private readonly BrowserGuard guard = new(context.Options);
+    private readonly AccessGate access = context.Access;
 
     // Hot handlers complete synchronously: then no state machine is made here either.
     public Task HandleAsync(HttpContext http)
@@ -39,24 +40,43 @@ internal sealed class RequestGate(ServerContext context, RequestDelegate next)
             return ErrorAnswer.WriteAsync(http, StatusCodes.Status403Forbidden, ErrorAnswer.Forbidden, problem);
         }
 
-        if (needsDocuments && context.Readiness.Reason is { } reason)
-        {
-            return ErrorAnswer.WriteAsync(http, StatusCodes.Status503ServiceUnavailable, ErrorAnswer.RavenException, reason);
-        }
-
-        if (endpoint?.Metadata.GetMetadata<LongBody>() is not null)
-        {
-            LongBody.Allow(http);
-        }
-
         try
         {
+            if (access.Refusal(http, endpoint) is { } refusal)
+            {
+                return RefuseAsync(http, refusal);
+            }
+
+            if (needsDocuments && context.Readiness.Reason is { } reason)
+            {
+                return ErrorAnswer.WriteAsync(http, StatusCodes.Status503ServiceUnavailable, ErrorAnswer.RavenException, reason);
+            }
+
+            if (endpoint?.Metadata.GetMetadata<LongBody>() is not null)
+            {
+                LongBody.Allow(http);
+            }
+
             return next(http);
+        }
+        catch (Raven.RefusedException refused)
+        {
+            return ErrorAnswer.WriteAsync(http, refused.Status, refused.Type, refused.Message);
         }
         catch (Exception failure)
         {
             return Task.FromException(failure);
         }
+    }
+
+    private static Task RefuseAsync(HttpContext http, AccessRefusal refused)
+    {
+        if (refused.Status == StatusCodes.Status401Unauthorized)
+        {
+            http.Response.Headers.WWWAuthenticate = "Bearer realm=\"rookery\"";
+        }
+
+        return ErrorAnswer.WriteAsync(http, refused.Status, refused.Status == StatusCodes.Status503ServiceUnavailable ? ErrorAnswer.RavenException : ErrorAnswer.Forbidden, refused.Sentence);
     }
 
     private async Task FinishAsync(HttpContext http, Task handling, RouteMetrics? route, long begun)

@@ -4,6 +4,7 @@ using Microsoft.AspNetCore.Routing;
 using Microsoft.AspNetCore.Server.Kestrel.Core;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Logging;
+using Rookery.Disk;
 
 namespace Rookery.Server;
 
@@ -28,7 +29,7 @@ public static class RookeryServer
         app.UseRouting();
         app.Use(next => new RequestGate(context, next).HandleAsync);
         var routes = app.MapGroup(string.Empty);
-        ((IEndpointConventionBuilder)routes).Add(endpoint => Count(endpoint, context.Metrics));
+        ((IEndpointConventionBuilder)routes).Finally(endpoint => Complete(endpoint, context.Metrics));
         MapRoutes(routes, context);
         return app;
     }
@@ -47,10 +48,11 @@ public static class RookeryServer
         BackupRoute.Map(routes, context);
     }
 
-    private static void Count(EndpointBuilder endpoint, RequestMetrics metrics)
+    private static void Complete(EndpointBuilder endpoint, RequestMetrics metrics)
     {
         if (endpoint is RouteEndpointBuilder route)
         {
+            Invariant.Holds(endpoint.Metadata.OfType<RouteScope>().Any(), "every route says who may use it");
             endpoint.Metadata.Add(metrics.ForRoute(route.RoutePattern.RawText ?? string.Empty));
         }
     }
@@ -69,6 +71,13 @@ public static class RookeryServer
         kestrel.Limits.MinRequestBodyDataRate = new MinDataRate(bytesPerSecond: 240, gracePeriod: TimeSpan.FromSeconds(10));
         kestrel.Limits.RequestHeadersTimeout = TimeSpan.FromSeconds(15);
         kestrel.Limits.KeepAliveTimeout = TimeSpan.FromMinutes(3);
-        kestrel.Listen(options.Listen, static endpoint => endpoint.Protocols = HttpProtocols.Http1);
+        kestrel.Listen(options.Listen, endpoint =>
+        {
+            endpoint.Protocols = HttpProtocols.Http1;
+            if (options.IsSecure)
+            {
+                endpoint.UseHttps(new SecureEndpoint(options.Identity ?? (static () => null)).ToOptions());
+            }
+        });
     }
 }

@@ -12,6 +12,8 @@ namespace Rookery.Server;
 /// <param name="io">What the disk was asked to do.</param>
 public sealed class ServerContext(ServerOptions options, TimeProvider time, ILogger log, MemoryBudget memory, IoTimeline io)
 {
+    private AccessGate? access;
+
     /// <summary>How this server was asked to run.</summary>
     public ServerOptions Options => options;
 
@@ -32,6 +34,9 @@ public sealed class ServerContext(ServerOptions options, TimeProvider time, ILog
 
     /// <summary>What bounds the memory of all large requests together.</summary>
     internal Raven.LargeRequests LargeRequests { get; } = new(memory, time);
+
+    /// <summary>Who may use which route.</summary>
+    internal AccessGate Access => LazyInitializer.EnsureInitialized(ref access, () => new AccessGate(this));
 
     /// <summary>Whether documents are served, and if not, why.</summary>
     public Readiness Readiness { get; } = new();

@@ -8,6 +8,15 @@ public sealed record ServerOptions
     /// <summary>Where it listens.</summary>
     public required IPEndPoint Listen { get; init; }
 
+    /// <summary>Whether it speaks TLS and lets nobody in without a credential. Otherwise it speaks plain HTTP and asks nobody who he is.</summary>
+    public bool IsSecure { get; init; }
+
+    /// <summary>What it shows over TLS, asked at each handshake so that a renewed certificate needs no restart; null, or a null result, while there is none.</summary>
+    public Func<IServerIdentity?>? Identity { get; init; }
+
+    /// <summary>SHA-256 of a token that may do everything and that only this machine's root and the owner of the process can read; empty when there is none.</summary>
+    public ReadOnlyMemory<byte> LocalKeyHash { get; init; }
+
     /// <summary>What one document may weigh at most, in bytes of JSON.</summary>
     public int DocumentBytesLimit { get; init; } = 8 << 20;
 

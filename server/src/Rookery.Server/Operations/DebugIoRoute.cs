@@ -19,7 +19,7 @@ internal static class DebugIoRoute
     private const int MostSpans = 4096;
 
     public static void Map(IEndpointRouteBuilder routes, ServerContext context) =>
-        routes.MapWithoutData("/debug/io", http => AnswerAsync(http, context));
+        routes.MapWithoutData("/debug/io", RouteScope.Metrics, http => AnswerAsync(http, context));
 
     private static async Task AnswerAsync(HttpContext http, ServerContext context)
     {

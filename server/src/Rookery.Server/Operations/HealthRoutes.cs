@@ -9,8 +9,8 @@ internal static class HealthRoutes
 {
     public static void Map(IEndpointRouteBuilder routes, ServerContext context)
     {
-        routes.MapWithoutData("/livez", static http => http.Response.WriteAsync("ok\n"));
-        routes.MapWithoutData("/readyz", http => AnswerReadyAsync(http, context));
+        routes.MapWithoutData("/livez", RouteScope.Open, static http => http.Response.WriteAsync("ok\n"));
+        routes.MapWithoutData("/readyz", RouteScope.Open, http => AnswerReadyAsync(http, context));
     }
 
     private static Task AnswerReadyAsync(HttpContext http, ServerContext context)

@@ -16,9 +16,9 @@ internal static class HelpRoutes
 
     public static void Map(IEndpointRouteBuilder routes, ServerContext context)
     {
-        routes.MapWithoutData("/", http => AnswerFrontPageAsync(http, context));
-        routes.MapWithoutData("/help", AnswerListAsync);
-        routes.MapWithoutData("/help/{**path}", AnswerPageAsync);
+        routes.MapWithoutData("/", RouteScope.Open, http => AnswerFrontPageAsync(http, context));
+        routes.MapWithoutData("/help", RouteScope.Open, AnswerListAsync);
+        routes.MapWithoutData("/help/{**path}", RouteScope.Open, AnswerPageAsync);
     }
 
     private static Task AnswerFrontPageAsync(HttpContext http, ServerContext context)

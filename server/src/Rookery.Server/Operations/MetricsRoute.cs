@@ -12,7 +12,7 @@ internal static class MetricsRoute
     private static readonly double[] Quantiles = [0.5, 0.99, 0.999];
 
     public static void Map(IEndpointRouteBuilder routes, ServerContext context) =>
-        routes.MapWithoutData("/metrics", http =>
+        routes.MapWithoutData("/metrics", RouteScope.Metrics, http =>
         {
             http.Response.ContentType = "text/plain; version=0.0.4; charset=utf-8";
             return http.Response.WriteAsync(Collect(context), http.RequestAborted);

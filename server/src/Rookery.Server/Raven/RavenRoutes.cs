@@ -26,23 +26,23 @@ public static class RavenRoutes
         MapReads(routes, context);
         MapBulkInsert(routes, context, operations);
         MapChanges(routes, context, operations);
-        routes.Map(Database + "{**rest}", RavenRoute.OnDatabase(context, UnsupportedRoutes.OnDatabaseAsync));
+        routes.Map(Database + "{**rest}", RavenRoute.OnDatabase(context, UnsupportedRoutes.OnDatabaseAsync)).For(RouteScope.ReadOrWrite);
         // Not MapFallback, whose pattern leaves out paths with a dot in their last segment: they would be 404 without a body.
-        routes.Map("/{**rest}", RavenRoute.OnServer(UnsupportedRoutes.OnServerAsync));
+        routes.Map("/{**rest}", RavenRoute.OnServer(UnsupportedRoutes.OnServerAsync)).For(RouteScope.ReadOrWrite);
     }
 
     private static void MapServer(IEndpointRouteBuilder routes, ServerContext context)
     {
         var topology = new TopologyRoutes(context);
         var databases = new DatabaseRoutes(context);
-        Add(routes, "GET", "/topology", topology.DatabaseTopologyAsync);
-        Add(routes, "GET", "/cluster/topology", topology.ClusterTopologyAsync);
-        Add(routes, "GET", "/cluster/node-info", topology.NodeInfoAsync);
-        Add(routes, "GET", "/build/version", TopologyRoutes.VersionAsync);
-        Add(routes, "PUT", "/admin/databases", databases.CreateAsync);
-        Add(routes, "DELETE", "/admin/databases", databases.DeleteAsync);
-        Add(routes, "GET", "/admin/databases", databases.GetAsync);
-        Add(routes, "GET", "/databases", databases.ListAsync);
+        Add(routes, "GET", "/topology", RouteScope.NamedDatabase, topology.DatabaseTopologyAsync);
+        Add(routes, "GET", "/cluster/topology", RouteScope.ReadOrWrite, topology.ClusterTopologyAsync);
+        Add(routes, "GET", "/cluster/node-info", RouteScope.ReadOrWrite, topology.NodeInfoAsync);
+        Add(routes, "GET", "/build/version", RouteScope.ReadOrWrite, TopologyRoutes.VersionAsync);
+        Add(routes, "PUT", "/admin/databases", RouteScope.Admin, databases.CreateAsync);
+        Add(routes, "DELETE", "/admin/databases", RouteScope.Admin, databases.DeleteAsync);
+        Add(routes, "GET", "/admin/databases", RouteScope.NamedDatabase, databases.GetAsync);
+        Add(routes, "GET", "/databases", RouteScope.ReadOrWrite, databases.ListAsync);
     }
 
     private static void MapDocuments(IEndpointRouteBuilder routes, ServerContext context)
@@ -77,15 +77,15 @@ public static class RavenRoutes
         Read(routes, context, "GET", "stats/detailed", StatisticsRoutes.DetailedAsync);
         Read(routes, context, "GET", "collections/stats", StatisticsRoutes.CollectionsAsync);
         Read(routes, context, "GET", "collections/stats/detailed", StatisticsRoutes.CollectionsDetailedAsync);
-        Write(routes, context, "GET", "healthcheck", TopologyRoutes.HealthAsync);
-        Write(routes, context, "GET", "configuration/client", TopologyRoutes.ClientConfigurationAsync);
+        Ask(routes, context, "healthcheck", TopologyRoutes.HealthAsync);
+        Ask(routes, context, "configuration/client", TopologyRoutes.ClientConfigurationAsync);
     }
 
     private static void MapBulkInsert(IEndpointRouteBuilder routes, ServerContext context, OperationRegistry registry)
     {
         var operations = new OperationRoutes(context, registry);
-        Write(routes, context, "GET", "operations/next-operation-id", operations.NextIdAsync);
-        Write(routes, context, "GET", "operations/state", operations.StateAsync);
+        Ask(routes, context, "operations/next-operation-id", operations.NextIdAsync);
+        Ask(routes, context, "operations/state", operations.StateAsync);
         Write(routes, context, "POST", "operations/kill", operations.KillAsync);
         Write(routes, context, "POST", "bulk_insert", new BulkInsertRoute(context, registry).HandleAsync).WithMetadata(LongBody.Instance);
     }
@@ -95,16 +95,19 @@ public static class RavenRoutes
         var webSocket = routes.CreateApplicationBuilder();
         webSocket.UseWebSockets(new WebSocketOptions { KeepAliveInterval = TimeSpan.FromSeconds(30), KeepAliveTimeout = TimeSpan.FromSeconds(30) });
         webSocket.Run(RavenRoute.OnDatabase(context, new ChangesRoute(context, operations).HandleAsync));
-        routes.MapMethods(Database + "changes", ["GET"], webSocket.Build());
+        routes.MapMethods(Database + "changes", ["GET"], webSocket.Build()).For(RouteScope.Read);
     }
 
-    private static void Add(IEndpointRouteBuilder routes, string method, string pattern, RequestDelegate handler) =>
-        routes.MapMethods(pattern, [method], RavenRoute.OnServer(handler));
+    private static void Add(IEndpointRouteBuilder routes, string method, string pattern, RouteScope scope, RequestDelegate handler) =>
+        routes.MapMethods(pattern, [method], RavenRoute.OnServer(handler)).For(scope);
 
     private static void Read(IEndpointRouteBuilder routes, ServerContext context, string method, string path, DatabaseHandler handler) =>
-        routes.MapMethods(Database + path, [method], RavenRoute.OnFreshDatabase(context, handler));
+        routes.MapMethods(Database + path, [method], RavenRoute.OnFreshDatabase(context, handler)).For(RouteScope.Read);
 
-    // Writes, and reads of nothing that writes change: no read barrier.
+    // What clients ask beside reading and writing, of nothing that writes change: no read barrier.
+    private static void Ask(IEndpointRouteBuilder routes, ServerContext context, string path, DatabaseHandler handler) =>
+        routes.MapMethods(Database + path, ["GET"], RavenRoute.OnDatabase(context, handler)).For(RouteScope.ReadOrWrite);
+
     private static IEndpointConventionBuilder Write(IEndpointRouteBuilder routes, ServerContext context, string method, string path, DatabaseHandler handler) =>
-        routes.MapMethods(Database + path, [method], RavenRoute.OnDatabase(context, handler));
+        routes.MapMethods(Database + path, [method], RavenRoute.OnDatabase(context, handler)).For(RouteScope.Write);
 }

@@ -21,7 +21,7 @@ internal static class BackupRoute
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
 
     public static void Map(IEndpointRouteBuilder routes, ServerContext context) =>
-        routes.MapGet("/admin/node/backup", http => AnswerAsync(http, context));
+        routes.MapGet("/admin/node/backup", http => AnswerAsync(http, context)).For(RouteScope.Admin);
 
     private static async Task AnswerAsync(HttpContext http, ServerContext context)
     {

@@ -12,7 +12,7 @@ internal static class ExportRoute
     private const string ContentType = "application/x-ndjson; charset=utf-8";
 
     public static void Map(IEndpointRouteBuilder routes, ServerContext context) =>
-        routes.MapGet("/databases/{database}/export", RavenRoute.OnFreshDatabase(context, (http, database) => AnswerAsync(http, database, context.LargeRequests)));
+        routes.MapGet("/databases/{database}/export", RavenRoute.OnFreshDatabase(context, (http, database) => AnswerAsync(http, database, context.LargeRequests))).For(RouteScope.Read);
 
     private static async Task AnswerAsync(HttpContext http, Database database, LargeRequests requests)
     {

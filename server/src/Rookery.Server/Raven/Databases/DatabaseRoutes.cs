@@ -130,7 +130,8 @@ internal sealed class DatabaseRoutes(ServerContext context)
         int start = (int)Math.Min(parameters.Number("start", 0), int.MaxValue);
         int pageSize = (int)Math.Min(parameters.Number("pageSize", int.MaxValue), int.MaxValue);
         string? only = parameters.Text("name");
-        var databases = context.Node.Databases.All.Where(database => only is null || DatabaseName.AreEqual(database.Name, only)).Skip(start).Take(pageSize);
+        var asked = Principal.Of(http);
+        var databases = context.Node.Databases.All.Where(database => (only is null || DatabaseName.AreEqual(database.Name, only)) && asked.MaySee(database.Name)).Skip(start).Take(pageSize);
         return JsonAnswer.SendAsync(http, json =>
         {
             json.WriteStartArray("Databases"u8);

@@ -1,0 +1,186 @@
+using System.Security.Cryptography;
+using System.Security.Cryptography.X509Certificates;
+using Microsoft.AspNetCore.Connections.Features;
+using Microsoft.AspNetCore.Http;
+using Rookery.Documents;
+
+namespace Rookery.Server;
+
+/// <summary>A request that its sender may not make: the status and the sentence.</summary>
+internal readonly record struct AccessRefusal(int Status, string Sentence);
+
+/// <summary>
+/// Decides who may use which route (docs/reference/access.md). Plain HTTP is for this machine, or for everybody by the owner's word, and asks nobody who he is. Over TLS each request brings a
+/// bearer token, or its connection a client certificate.
+/// </summary>
+internal sealed class AccessGate(ServerContext context)
+{
+    private static readonly object OfConnection = new();
+
+    private readonly Lock loading = new();
+    private AccessTable? table;
+
+    /// <summary>Whether the node has an owner. A node alone that listens on plain HTTP needs none.</summary>
+    /// <param name="node">Its opened data.</param>
+    public bool IsClaimed(Node node) => Table(node).IsClaimed;
+
+    /// <summary>Why a request is refused; null when it is not. For plain HTTP without a credential: two comparisons.</summary>
+    public AccessRefusal? Refusal(HttpContext http, Endpoint? endpoint)
+    {
+        string? authorization = http.Request.Headers.Authorization;
+        if (!context.Options.IsSecure && (authorization is null || !AccessToken.IsMeant(authorization)))
+        {
+            return null;
+        }
+
+        var scope = endpoint?.Metadata.GetMetadata<RouteScope>() ?? RouteScope.Admin;
+        return scope == RouteScope.Open ? null : Judge(http, scope, authorization);
+    }
+
+    private AccessRefusal? Judge(HttpContext http, RouteScope scope, string? authorization)
+    {
+        AccessRefusal? refusal;
+        Principal? principal;
+        if (authorization is not null)
+        {
+            refusal = WhoHoldsToken(authorization, out principal);
+        }
+        else if (http.Connection.ClientCertificate is { } certificate)
+        {
+            refusal = WhoHoldsCertificate(http, certificate, out principal);
+        }
+        else
+        {
+            return Unknown("No credential came with the request.");
+        }
+
+        if (principal is null)
+        {
+            return refusal;
+        }
+
+        string? database = scope.IsNamedInQuery ? new Raven.QueryParameters(http).Text("name") : http.Request.RouteValues["database"] as string;
+        if (!principal.May(scope.AnyOf, string.IsNullOrEmpty(database) ? null : database))
+        {
+            string where = string.IsNullOrEmpty(database) ? string.Empty : $" in database '{database}'";
+            return new AccessRefusal(
+                StatusCodes.Status403Forbidden,
+                $"{http.Request.Method} {http.Request.Path} needs the scope {scope.Name}{where}, which '{principal.Name}' does not have. An admin can give it: `rookery token create` or `rookery cert create`.");
+        }
+
+        if (principal.IsConfined)
+        {
+            http.Features.Set(principal);
+        }
+
+        return null;
+    }
+
+    private AccessRefusal? WhoHoldsToken(string authorization, out Principal? principal)
+    {
+        principal = null;
+        Span<byte> hash = stackalloc byte[AccessToken.HashBytes];
+        if (!AccessToken.TryHashHeader(authorization, hash))
+        {
+            return Unknown("The Authorization header holds no token of Rookery, which looks like 'Bearer rookery_…'.");
+        }
+
+        if (context.Options.LocalKeyHash is { Length: AccessToken.HashBytes } local && CryptographicOperations.FixedTimeEquals(local.Span, hash))
+        {
+            principal = Principal.Everything;
+            return null;
+        }
+
+        if (context.Readiness.Node is not { Diagnosis: null } node)
+        {
+            return NotKnownYet();
+        }
+
+        if (!Table(node).TryFindToken(hash, out var found, out var expires))
+        {
+            return Unknown("The token is not known: it was withdrawn, or belongs to another cluster.");
+        }
+
+        if (expires <= context.Time.GetUtcNow())
+        {
+            return Unknown($"The token '{found.Name}' ended at {expires.UtcDateTime:u}.");
+        }
+
+        principal = found;
+        return null;
+    }
+
+    /// <summary>Found once for a connection, as long as nobody's access changes.</summary>
+    private AccessRefusal? WhoHoldsCertificate(HttpContext http, X509Certificate2 certificate, out Principal? principal)
+    {
+        principal = null;
+        if (context.Readiness.Node is not { Diagnosis: null } node)
+        {
+            return NotKnownYet();
+        }
+
+        var current = Table(node);
+        var items = http.Features.Get<IConnectionItemsFeature>()?.Items;
+        if (items is not null && items.TryGetValue(OfConnection, out object? kept) && kept is Known known && ReferenceEquals(known.From, current))
+        {
+            principal = known.Principal;
+            return null;
+        }
+
+        string thumbprint = ThumbprintOf(certificate);
+        if (!current.TryFindCertificate(thumbprint, out var found))
+        {
+            return new AccessRefusal(
+                StatusCodes.Status403Forbidden,
+                $"The client certificate of {certificate.Subject} with SHA-256 thumbprint {thumbprint} is not registered here: it was withdrawn, or belongs to another cluster. {HowToGetIn(current.IsClaimed)}");
+        }
+
+        if (context.Options.Identity?.Invoke()?.WhyRefused(certificate) is { } reason)
+        {
+            return new AccessRefusal(StatusCodes.Status403Forbidden, $"{reason} Make another with `rookery cert create`.");
+        }
+
+        if (items is not null)
+        {
+            items[OfConnection] = new Known(current, found);
+        }
+
+        principal = found;
+        return null;
+    }
+
+    /// <summary>The name under which a certificate is registered: its SHA-256.</summary>
+    public static string ThumbprintOf(X509Certificate2 certificate) => Convert.ToHexStringLower(SHA256.HashData(certificate.RawDataMemory.Span));
+
+    private AccessTable Table(Node node)
+    {
+        var current = Volatile.Read(ref table);
+        return current is not null && current.Revision == node.ClusterRecords.Revision ? current : Load(node);
+    }
+
+    private AccessTable Load(Node node)
+    {
+        lock (loading)
+        {
+            if (table is null || table.Revision != node.ClusterRecords.Revision)
+            {
+                Volatile.Write(ref table, AccessTable.Load(node.ClusterRecords));
+            }
+
+            return table!;
+        }
+    }
+
+    private AccessRefusal NotKnownYet() => new(
+        StatusCodes.Status503ServiceUnavailable, $"Who you are cannot be checked now. {context.Readiness.Reason ?? "The node is opening its data."}");
+
+    private AccessRefusal Unknown(string sentence) => new(
+        StatusCodes.Status401Unauthorized,
+        $"{sentence} {HowToGetIn(context.Readiness.Node is not { Diagnosis: null } node || IsClaimed(node))}");
+
+    private static string HowToGetIn(bool isClaimed) => isClaimed
+        ? "Send 'Authorization: Bearer TOKEN', or a client certificate of this cluster; an admin makes them with `rookery token create` and `rookery cert create`."
+        : "This node has no owner yet: claim it with `rookery claim`, or POST /claim, and the code that it printed at its start.";
+
+    private sealed record Known(AccessTable From, Principal Principal);
+}

@@ -1,0 +1,81 @@
+using System.Buffers.Binary;
+using System.Collections.Frozen;
+using System.Diagnostics.CodeAnalysis;
+using System.Security.Cryptography;
+using Rookery.Documents;
+
+namespace Rookery.Server;
+
+/// <summary>Whom the cluster knows: every token and certificate, as the records were at one <see cref="ClusterRecords.Revision"/>. Immutable, so that asking it takes no lock and allocates nothing.</summary>
+internal sealed class AccessTable
+{
+    private readonly FrozenDictionary<long, Token[]> tokens;
+    private readonly FrozenDictionary<string, Principal> certificates;
+
+    private AccessTable(long revision, IEnumerable<Token> tokens, IEnumerable<KeyValuePair<string, CertificateRecord>> certificates)
+    {
+        Revision = revision;
+        // By eight bytes of the hash, which whoever tries tokens cannot steer; the rest is compared in constant time.
+        this.tokens = tokens.GroupBy(static token => BinaryPrimitives.ReadInt64LittleEndian(token.Hash)).ToFrozenDictionary(static group => group.Key, static group => group.ToArray());
+        this.certificates = certificates.ToFrozenDictionary(static pair => pair.Key, static pair => pair.Value.ToPrincipal(), StringComparer.Ordinal);
+        IsClaimed = this.tokens.Values.Any(static same => same.Any(static token => token.IsAdmin)) || certificates.Any(static pair => pair.Value.IsAdmin);
+    }
+
+    /// <summary>The revision of the records that it was made of, or an earlier one.</summary>
+    public long Revision { get; }
+
+    /// <summary>Whether anybody may give access: a token or certificate with everything was made, be it expired by now.</summary>
+    public bool IsClaimed { get; }
+
+    /// <summary>Reads the records.</summary>
+    public static AccessTable Load(ClusterRecords records)
+    {
+        long revision = records.Revision;
+        var foundTokens = new List<Token>();
+        foreach (var record in records.List(ClusterRecordPrefix.Access))
+        {
+            if (AccessToken.HashIn(record.Key) is { } hash && AccessJson.DecodeToken(record.Value.Span) is { } token)
+            {
+                foundTokens.Add(new Token(hash, token.ToPrincipal(), token.IsAdmin, token.Expires ?? DateTimeOffset.MaxValue));
+            }
+        }
+
+        var foundCertificates = new List<KeyValuePair<string, CertificateRecord>>();
+        foreach (var record in records.List(ClusterRecordPrefix.ClientCertificate))
+        {
+            if (AccessJson.DecodeCertificate(record.Value.Span) is { } certificate)
+            {
+                foundCertificates.Add(KeyValuePair.Create(record.Key[ClusterRecordPrefix.ClientCertificate.Length..], certificate));
+            }
+        }
+
+        return new AccessTable(revision, foundTokens, foundCertificates);
+    }
+
+    /// <summary>Who holds the token of a hash.</summary>
+    /// <param name="hash">SHA-256 of the token.</param>
+    /// <param name="principal">Who it is.</param>
+    /// <param name="expires">When it ends, or ended.</param>
+    public bool TryFindToken(ReadOnlySpan<byte> hash, [NotNullWhen(true)] out Principal? principal, out DateTimeOffset expires)
+    {
+        principal = null;
+        expires = default;
+        if (tokens.TryGetValue(BinaryPrimitives.ReadInt64LittleEndian(hash), out var same))
+        {
+            foreach (var token in same)
+            {
+                if (CryptographicOperations.FixedTimeEquals(token.Hash, hash))
+                {
+                    (principal, expires) = (token.Principal, token.Expires);
+                }
+            }
+        }
+
+        return principal is not null;
+    }
+
+    /// <summary>Who holds the certificate of a thumbprint.</summary>
+    public bool TryFindCertificate(string thumbprint, [NotNullWhen(true)] out Principal? principal) => certificates.TryGetValue(thumbprint, out principal);
+
+    private sealed record Token(byte[] Hash, Principal Principal, bool IsAdmin, DateTimeOffset Expires);
+}

@@ -1,0 +1,69 @@
+using System.Collections.Frozen;
+using Microsoft.AspNetCore.Http;
+using Rookery.Documents;
+
+namespace Rookery.Server;
+
+/// <summary>Who sent a request, and what he may do. Immutable.</summary>
+internal sealed class Principal
+{
+    private readonly AccessScopes everywhere;
+    private readonly FrozenDictionary<string, AccessScopes> byLowerDatabase;
+    private readonly FrozenDictionary<string, AccessScopes>.AlternateLookup<ReadOnlySpan<char>> lookup;
+    private readonly AccessScopes somewhere;
+
+    /// <summary>Somebody who was given access.</summary>
+    /// <param name="name">As its owner called it.</param>
+    /// <param name="everywhere">What it may do, in all databases.</param>
+    /// <param name="databases">What it may do besides, by database, named in any case.</param>
+    public Principal(string name, AccessScopes everywhere, IEnumerable<KeyValuePair<string, AccessScopes>> databases)
+    {
+        Name = name;
+        this.everywhere = everywhere;
+        var lower = new Dictionary<string, AccessScopes>(StringComparer.Ordinal);
+        foreach (var (database, scopes) in databases)
+        {
+            lower[DatabaseName.ToLower(database)] = scopes & (AccessScopes.Read | AccessScopes.Write);
+        }
+
+        byLowerDatabase = lower.ToFrozenDictionary(StringComparer.Ordinal);
+        lookup = byLowerDatabase.GetAlternateLookup<ReadOnlySpan<char>>();
+        somewhere = lower.Values.Aggregate(everywhere, static (all, scopes) => all | scopes);
+    }
+
+    /// <summary>Whoever may do everything: on loopback, and by the local key.</summary>
+    public static Principal Everything { get; } = new("local", AccessScopes.All, []);
+
+    /// <summary>As its owner called it.</summary>
+    public string Name { get; }
+
+    /// <summary>Whether it sees some databases only.</summary>
+    public bool IsConfined => (everywhere & (AccessScopes.Read | AccessScopes.Write | AccessScopes.Admin)) == AccessScopes.None;
+
+    /// <summary>The principal of a request.</summary>
+    public static Principal Of(HttpContext http) => http.Features.Get<Principal>() ?? Everything;
+
+    /// <summary>Whether it has one of these scopes.</summary>
+    /// <param name="anyOf">The scopes.</param>
+    /// <param name="database">In which database, in any case; null for what no database is named for, where a right in any of them is enough.</param>
+    public bool May(AccessScopes anyOf, string? database)
+    {
+        if ((everywhere & (anyOf | AccessScopes.Admin)) != AccessScopes.None)
+        {
+            return true;
+        }
+
+        if (database is null)
+        {
+            return (somewhere & anyOf) != AccessScopes.None;
+        }
+
+        Span<char> lower = stackalloc char[DatabaseName.MaximumLength];
+        return database.Length <= lower.Length
+            && lookup.TryGetValue(lower[..database.AsSpan().ToLowerInvariant(lower)], out var scopes)
+            && (scopes & anyOf) != AccessScopes.None;
+    }
+
+    /// <summary>Whether it may know that a database exists.</summary>
+    public bool MaySee(string database) => May(AccessScopes.Read | AccessScopes.Write, database);
+}

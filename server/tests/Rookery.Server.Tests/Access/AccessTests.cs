@@ -1,0 +1,168 @@
+using System.Net.Security;
+using System.Net.Sockets;
+
+namespace Rookery.Server.Tests.Access;
+
+public class AccessTests(SecureServer server) : IClassFixture<SecureServer>
+{
+    private const string Docs = "/databases/Shop/docs?id=none";
+
+    [Fact]
+    public async Task Without_a_credential_only_open_routes_answer()
+    {
+        (await server.SendAsync("GET", Docs)).IsRefusal(401, "credential");
+        (await server.SendAsync("GET", "/metrics")).IsRefusal(401, "credential");
+        (await server.SendAsync("GET", "/nowhere")).IsRefusal(401, "credential");
+        var refused = await server.SendAsync("PUT", "/admin/databases?name=New", body: "{}");
+        refused.IsRefusal(401, "credential");
+        Assert.Equal("Bearer", refused.Headers.WwwAuthenticate.Single().Scheme);
+        foreach (string open in (string[])["/livez", "/readyz", "/readyz?verbose", "/", "/help"])
+        {
+            Assert.Equal(200, (await server.SendAsync("GET", open)).Status);
+        }
+    }
+
+    [Theory]
+    [InlineData("read", "GET", Docs, 404)]
+    [InlineData("read", "POST", "/databases/Shop/bulk_docs", 403)]
+    [InlineData("read", "GET", "/topology?name=Shop", 200)]
+    [InlineData("read", "GET", "/metrics", 403)]
+    [InlineData("read", "PUT", "/admin/databases?name=New", 403)]
+    [InlineData("write", "POST", "/databases/Shop/bulk_docs", 201)]
+    [InlineData("write", "GET", Docs, 403)]
+    [InlineData("metrics", "GET", "/metrics", 200)]
+    [InlineData("metrics", "GET", "/debug/io", 200)]
+    [InlineData("metrics", "GET", Docs, 403)]
+    [InlineData("metrics", "GET", "/databases", 403)]
+    [InlineData("admin", "GET", Docs, 404)]
+    [InlineData("admin", "GET", "/metrics", 200)]
+    [InlineData("admin", "GET", "/admin/databases?name=Shop", 200)]
+    [InlineData("", "GET", "/topology?name=Shop", 403)]
+    public async Task A_token_opens_what_its_scopes_say(string scope, string method, string url, int status)
+    {
+        string token = await server.GiveTokenAsync([scope, "invented-later"]);
+        var answer = await server.SendAsync(method, url, token, method is "POST" ? """{"Commands":[]}""" : method is "PUT" ? "{}" : null);
+        Assert.True(answer.Status == status, $"{answer.Status}: {answer.Body}");
+        if (status == 403)
+        {
+            answer.IsRefusal(403, "needs the scope");
+        }
+    }
+
+    [Fact]
+    public async Task A_token_for_one_database_sees_no_other()
+    {
+        string token = await server.GiveTokenAsync(["read"], ["sHOP"]);
+        Assert.Equal(404, (await server.SendAsync("GET", "/databases/shop/docs?id=none", token)).Status);
+        Assert.Equal(200, (await server.SendAsync("GET", "/topology?name=SHOP", token)).Status);
+        Assert.Equal(["Shop"], (await server.SendAsync("GET", "/databases?namesOnly=true", token)).Json.GetProperty("Databases").EnumerateArray().Select(name => name.GetString()));
+        foreach (string url in (string[])
+                 ["/databases/Other/docs?id=none", "/topology?name=Other", "/topology?name=Other&name=Shop", "/admin/databases?name=%4fther", "/databases/Missing/docs?id=none"])
+        {
+            (await server.SendAsync("GET", url, token)).IsRefusal(403, "'test'");
+        }
+    }
+
+    [Fact]
+    public async Task A_token_that_is_withdrawn_or_ended_opens_nothing_from_that_moment()
+    {
+        var expires = server.Time.GetUtcNow().AddHours(1);
+        string ending = await server.GiveTokenAsync(["read"], expires: expires);
+        string token = await server.GiveTokenAsync(["read"]);
+        using var http = server.NewClient();
+        Assert.Equal(404, (await server.SendAsync(http, "GET", Docs, token)).Status);
+        Assert.Equal(404, (await server.SendAsync(http, "GET", Docs, ending)).Status);
+        await server.WithdrawAsync(token);
+        (await server.SendAsync(http, "GET", Docs, token)).IsRefusal(401, "withdrawn");
+        server.Time.Advance(TimeSpan.FromHours(1));
+        (await server.SendAsync(http, "GET", Docs, ending)).IsRefusal(401, "ended at");
+    }
+
+    [Theory]
+    [InlineData("rookery_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAB", "not known")]
+    [InlineData("rookery_short", "holds no token")]
+    [InlineData("eyJhbGciOiJub25lIn0.e30.", "holds no token")]
+    [InlineData("rookery_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA", "holds no token")]
+    public async Task What_is_no_token_is_refused_and_is_not_logged(string token, string sentence)
+    {
+        (await server.SendAsync("GET", Docs, token)).IsRefusal(401, sentence);
+        Assert.DoesNotContain(server.Log.Lines, line => line.Contains(token, StringComparison.Ordinal));
+    }
+
+    [Fact]
+    public async Task The_local_key_opens_everything()
+    {
+        Assert.Equal(200, (await server.SendAsync("GET", "/metrics", SecureServer.LocalKey)).Status);
+        Assert.Equal(404, (await server.SendAsync("GET", Docs, SecureServer.LocalKey)).Status);
+    }
+
+    [Fact]
+    public async Task A_client_certificate_opens_the_databases_it_was_registered_for()
+    {
+        using var certificate = server.Identity.NewClient("app");
+        (await server.SendAsync("GET", Docs, certificate: certificate)).IsRefusal(403, AccessGate.ThumbprintOf(certificate));
+        await server.RegisterAsync(certificate, isAdmin: false, ("Shop", "rw"), ("Other", "ro"));
+        using var http = server.NewClient(certificate);
+        for (int round = 0; round < 2; round++)
+        {
+            Assert.Equal(404, (await server.SendAsync(http, "GET", Docs)).Status);
+            Assert.Equal(201, (await server.SendAsync(http, "POST", "/databases/Shop/bulk_docs", body: """{"Commands":[]}""")).Status);
+            Assert.Equal(404, (await server.SendAsync(http, "GET", "/databases/Other/docs?id=none")).Status);
+            (await server.SendAsync(http, "POST", "/databases/Other/bulk_docs", body: """{"Commands":[]}""")).IsRefusal(403, "needs the scope write in database 'Other'");
+            (await server.SendAsync(http, "GET", "/admin/node/backup")).IsRefusal(403, "admin");
+        }
+
+        // The same connection, after its rights were taken away.
+        await server.RegisterAsync(certificate, isAdmin: false, ("Other", "ro"));
+        (await server.SendAsync(http, "GET", Docs)).IsRefusal(403, "'Shop'");
+        await server.RegisterAsync(certificate, isAdmin: true);
+        Assert.Equal(200, (await server.SendAsync(http, "GET", "/metrics")).Status);
+    }
+
+    [Fact]
+    public async Task A_client_certificate_that_no_longer_holds_is_refused_with_the_reason()
+    {
+        using var certificate = server.Identity.NewClient("app");
+        await server.RegisterAsync(certificate, isAdmin: true);
+        server.Identity.Refuses = "It ended.";
+        try
+        {
+            (await server.SendAsync("GET", Docs, certificate: certificate)).IsRefusal(403, "It ended. Make another");
+        }
+        finally
+        {
+            server.Identity.Refuses = null;
+        }
+    }
+
+    /// <summary>A browser asks its user only when it holds a certificate of an authority that the server names.</summary>
+    [Fact]
+    public async Task The_handshake_asks_for_certificates_of_the_clusters_authority_only()
+    {
+        using var client = new TcpClient();
+        await client.ConnectAsync(server.Address.Host, server.Address.Port);
+        string[]? issuers = null;
+        await using var tls = new SslStream(client.GetStream());
+        await tls.AuthenticateAsClientAsync(new SslClientAuthenticationOptions
+        {
+            TargetHost = "127.0.0.1",
+            CertificateChainPolicy = server.TrustPolicy(),
+            LocalCertificateSelectionCallback = (_, _, _, _, acceptable) =>
+            {
+                issuers = acceptable;
+                return null!;
+            },
+        });
+        Assert.Equal("CN=test authority", Assert.Single(issuers ?? []));
+    }
+
+    [Fact]
+    public async Task A_page_of_another_site_may_not_use_the_certificate_of_its_visitor()
+    {
+        using var certificate = server.Identity.NewClient("browser");
+        await server.RegisterAsync(certificate, isAdmin: true);
+        using var http = server.NewClient(certificate);
+        http.DefaultRequestHeaders.Add("Origin", "https://elsewhere.example");
+        (await server.SendAsync(http, "GET", "/databases")).IsRefusal(403, "elsewhere.example");
+    }
+}

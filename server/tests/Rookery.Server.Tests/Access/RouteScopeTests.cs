@@ -1,0 +1,73 @@
+using Microsoft.AspNetCore.Routing;
+
+namespace Rookery.Server.Tests.Access;
+
+public class RouteScopeTests(SecureServer server) : IClassFixture<SecureServer>
+{
+    /// <summary>Every route and who may use it, in one place. A route that is new is written down here, by somebody who thought about it.</summary>
+    private static readonly string[] Routes =
+    [
+        "* /databases/{database}/{**rest}: read or write",
+        "* /{**rest}: read or write",
+        "DELETE /admin/databases: admin",
+        "DELETE /databases/{database}/docs: write",
+        "GET /admin/databases: read or write",
+        "GET /admin/node/backup: admin",
+        "GET /build/version: read or write",
+        "GET /cluster/node-info: read or write",
+        "GET /cluster/topology: read or write",
+        "GET /databases/{database}/changes/stream: read",
+        "GET /databases/{database}/changes: read",
+        "GET /databases/{database}/collections/stats/detailed: read",
+        "GET /databases/{database}/collections/stats: read",
+        "GET /databases/{database}/configuration/client: read or write",
+        "GET /databases/{database}/debug/identities: read",
+        "GET /databases/{database}/docs: read",
+        "GET /databases/{database}/export: read",
+        "GET /databases/{database}/healthcheck: read or write",
+        "GET /databases/{database}/hilo/next: write",
+        "GET /databases/{database}/operations/next-operation-id: read or write",
+        "GET /databases/{database}/operations/state: read or write",
+        "GET /databases/{database}/stats/detailed: read",
+        "GET /databases/{database}/stats/essential: read",
+        "GET /databases/{database}/stats: read",
+        "GET /databases/{database}/streams/docs: read",
+        "GET /databases: read or write",
+        "GET /topology: read or write",
+        "GET,HEAD /: open",
+        "GET,HEAD /debug/io: metrics",
+        "GET,HEAD /help/{**path}: open",
+        "GET,HEAD /help: open",
+        "GET,HEAD /livez: open",
+        "GET,HEAD /metrics: metrics",
+        "GET,HEAD /readyz: open",
+        "HEAD /databases/{database}/docs: read",
+        "PATCH /databases/{database}/docs: write",
+        "POST /databases/{database}/bulk_docs: write",
+        "POST /databases/{database}/bulk_insert: write",
+        "POST /databases/{database}/docs: read",
+        "POST /databases/{database}/identity/next: write",
+        "POST /databases/{database}/identity/seed: write",
+        "POST /databases/{database}/import: write",
+        "POST /databases/{database}/multi_get: read",
+        "POST /databases/{database}/operations/kill: write",
+        "POST /databases/{database}/queries: read",
+        "POST /databases/{database}/streams/queries: read",
+        "PUT /admin/databases: admin",
+        "PUT /databases/{database}/docs: write",
+        "PUT /databases/{database}/hilo/return: write",
+    ];
+
+    [Fact]
+    public void Every_route_says_who_may_use_it()
+    {
+        var mapped = ((IEndpointRouteBuilder)server.App).DataSources.SelectMany(source => source.Endpoints).OfType<RouteEndpoint>().Select(Describe).Order(StringComparer.Ordinal).ToArray();
+        Assert.Equal(Routes.Order(StringComparer.Ordinal), mapped);
+    }
+
+    private static string Describe(RouteEndpoint endpoint)
+    {
+        string methods = endpoint.Metadata.GetMetadata<HttpMethodMetadata>() is { HttpMethods.Count: > 0 } allowed ? string.Join(',', allowed.HttpMethods) : "*";
+        return $"{methods} {endpoint.RoutePattern.RawText}: {endpoint.Metadata.GetMetadata<RouteScope>()?.Name}";
+    }
+}

@@ -1,0 +1,144 @@
+using System.Net;
+using System.Net.Security;
+using System.Security.Cryptography;
+using System.Security.Cryptography.X509Certificates;
+using System.Text;
+using Microsoft.AspNetCore.Builder;
+using Rookery.Disk;
+using Rookery.Documents;
+using Rookery.Documents.Commands;
+using Rookery.Server.Tests.Raven;
+using Rookery.Simulation;
+
+namespace Rookery.Server.Tests.Access;
+
+/// <summary>A node in memory behind TLS on a free port.</summary>
+public sealed class SecureServer : IAsyncLifetime
+{
+    public const string LocalKey = "rookery_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
+
+    private WebApplication? _app;
+    private Node? _node;
+
+    public RecordedLog Log { get; } = new();
+
+    public SimulatedTimeProvider Time { get; } = new();
+
+    public bool IsSecure { get; init; } = true;
+
+    internal TestIdentity Identity { get; } = new();
+
+    internal ServerContext Context { get; private set; } = null!;
+
+    public Node Node => _node!;
+
+    public Uri Address { get; private set; } = new("https://127.0.0.1");
+
+    internal WebApplication App => _app!;
+
+    public async Task InitializeAsync()
+    {
+        var io = new IoTimeline(TimeProvider.System, "memory");
+        var memory = new MemoryBudget(256 << 20);
+        _node = Node.Open(new NodeOptions { DataDirectory = "/data", SegmentBytes = 4 << 20 }, new SimulatedDisk(), memory, io, TimeProvider.System);
+        var options = new ServerOptions
+        {
+            Listen = new IPEndPoint(IPAddress.Loopback, 0),
+            IsSecure = IsSecure,
+            Identity = () => Identity,
+            LocalKeyHash = SHA256.HashData(Encoding.ASCII.GetBytes(LocalKey)),
+        };
+        Context = new ServerContext(options, Time, Log, memory, io);
+        Context.Readiness.Opened(_node);
+        _app = RookeryServer.Build(Context);
+        await _app.StartAsync();
+        Address = new Uri(_app.Urls.Single());
+        foreach (string name in (string[])["Shop", "Other"])
+        {
+            await ProposeAsync(CommandEncoder.CreateDatabase(name, HistoryId.Create()));
+        }
+    }
+
+    public async Task DisposeAsync()
+    {
+        await _app!.DisposeAsync();
+        _node!.StopCleanly();
+        _node.Dispose();
+        Identity.Dispose();
+    }
+
+    public async Task ProposeAsync(CommandBuffer command) =>
+        Assert.Null((await Node.Consensus.ProposeAsync(command, CancellationToken.None)).Rejection);
+
+    /// <summary>Makes a token known and gives it.</summary>
+    internal async Task<string> GiveTokenAsync(string[] scopes, string[]? databases = null, DateTimeOffset? expires = null)
+    {
+        string token = AccessToken.Create();
+        await SetAsync(KeyOf(token), AccessJson.Encode(new TokenRecord("test", scopes, databases, Time.GetUtcNow(), expires)));
+        return token;
+    }
+
+    internal async Task RegisterAsync(X509Certificate2 certificate, bool isAdmin, params (string Database, string Right)[] rights) =>
+        await SetAsync(
+            ClusterRecordPrefix.ClientCertificate + AccessGate.ThumbprintOf(certificate),
+            AccessJson.Encode(new CertificateRecord("app", isAdmin, rights.ToDictionary(right => right.Database, right => right.Right), Time.GetUtcNow(), Time.GetUtcNow())));
+
+    internal async Task WithdrawAsync(string token)
+    {
+        using var writer = new ClusterRecordWriter();
+        writer.Delete(KeyOf(token));
+        await ProposeAsync(writer.Complete());
+    }
+
+    public async Task<Answer> SendAsync(string method, string url, string? token = null, string? body = null, X509Certificate2? certificate = null)
+    {
+        using var http = NewClient(certificate);
+        return await SendAsync(http, method, url, token, body);
+    }
+
+    public async Task<Answer> SendAsync(HttpClient http, string method, string url, string? token = null, string? body = null)
+    {
+        using var request = new HttpRequestMessage(new HttpMethod(method), new Uri(Address, url));
+        request.Content = body is null ? null : new StringContent(body, Encoding.UTF8, "application/json");
+        if (token is not null)
+        {
+            request.Headers.TryAddWithoutValidation("Authorization", "Bearer " + token);
+        }
+
+        using var response = await http.SendAsync(request);
+        return new Answer((int)response.StatusCode, await response.Content.ReadAsStringAsync(), response.Headers, response.Content.Headers.ContentLength);
+    }
+
+    public HttpClient NewClient(X509Certificate2? certificate = null)
+    {
+        var handler = new SocketsHttpHandler { SslOptions = new SslClientAuthenticationOptions { CertificateChainPolicy = TrustPolicy() } };
+        if (certificate is not null)
+        {
+            handler.SslOptions.ClientCertificates = [certificate];
+        }
+
+        return new HttpClient(handler) { Timeout = TimeSpan.FromSeconds(60) };
+    }
+
+    /// <summary>Trusts the test's authority only.</summary>
+    public X509ChainPolicy TrustPolicy()
+    {
+        var policy = new X509ChainPolicy { TrustMode = X509ChainTrustMode.CustomRootTrust, RevocationMode = X509RevocationMode.NoCheck };
+        policy.CustomTrustStore.AddRange(Identity.Authorities);
+        return policy;
+    }
+
+    private static string KeyOf(string token)
+    {
+        Span<byte> hash = stackalloc byte[AccessToken.HashBytes];
+        Assert.True(AccessToken.TryHash(token, hash));
+        return AccessToken.KeyOf(hash);
+    }
+
+    private async Task SetAsync(string key, byte[] value)
+    {
+        using var writer = new ClusterRecordWriter();
+        writer.Set(key, value);
+        await ProposeAsync(writer.Complete());
+    }
+}

@@ -1,0 +1,58 @@
+using System.Net;
+using System.Security.Cryptography;
+using System.Security.Cryptography.X509Certificates;
+
+namespace Rookery.Server.Tests.Access;
+
+/// <summary>An authority, and a certificate of it for 127.0.0.1, as the cluster's room would give them.</summary>
+internal sealed class TestIdentity : IServerIdentity, IDisposable
+{
+    private static readonly DateTimeOffset Begins = TimeProvider.System.GetUtcNow().AddDays(-1);
+    private readonly X509Certificate2 authority;
+
+    public TestIdentity()
+    {
+        using var key = ECDsa.Create(ECCurve.NamedCurves.nistP256);
+        var request = new CertificateRequest("CN=test authority", key, HashAlgorithmName.SHA256);
+        request.CertificateExtensions.Add(X509BasicConstraintsExtension.CreateForCertificateAuthority());
+        authority = request.CreateSelfSigned(Begins, Begins.AddYears(1));
+        Authorities = [X509CertificateLoader.LoadCertificate(authority.RawDataMemory.Span)];
+        using var nodeKey = ECDsa.Create(ECCurve.NamedCurves.nistP256);
+        var node = new CertificateRequest("CN=node", nodeKey, HashAlgorithmName.SHA256);
+        var names = new SubjectAlternativeNameBuilder();
+        names.AddIpAddress(IPAddress.Loopback);
+        node.CertificateExtensions.Add(names.Build());
+        using var signed = node.Create(authority, Begins, Begins.AddMonths(6), RandomNumberGenerator.GetBytes(8));
+        Certificate = signed.CopyWithPrivateKey(nodeKey);
+    }
+
+    public X509Certificate2 Certificate { get; }
+
+    public X509Certificate2Collection Authorities { get; }
+
+    /// <summary>Why client certificates do not hold, when they should not.</summary>
+    public string? Refuses { get; set; }
+
+    public string? WhyRefused(X509Certificate2 client) => Refuses;
+
+    public X509Certificate2 SignClient(PublicKey key, string name)
+    {
+        var request = new CertificateRequest(new X500DistinguishedName("CN=" + name), key, HashAlgorithmName.SHA256);
+        return request.Create(authority, Begins, Begins.AddMonths(6), RandomNumberGenerator.GetBytes(8));
+    }
+
+    /// <summary>A client's certificate with its key.</summary>
+    public X509Certificate2 NewClient(string name)
+    {
+        using var key = ECDsa.Create(ECCurve.NamedCurves.nistP256);
+        using var signed = SignClient(new PublicKey(key), name);
+        return signed.CopyWithPrivateKey(key);
+    }
+
+    public void Dispose()
+    {
+        authority.Dispose();
+        Certificate.Dispose();
+        Authorities[0].Dispose();
+    }
+}
