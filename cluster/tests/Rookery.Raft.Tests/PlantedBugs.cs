@@ -1,9 +1,28 @@
 namespace Rookery.Raft.Tests;
 
+/// <summary>What a host of the core can do wrong.</summary>
+internal enum HostMistake
+{
+    None,
+
+    /// <summary>A command that a client sent again is done again.</summary>
+    AppliesTwice,
+}
+
+/// <summary>A mistake of the core, or of its host.</summary>
+internal sealed record PlantedBug(SafetyRules Rules, HostMistake Mistake = HostMistake.None)
+{
+    public static PlantedBug None { get; } = new(SafetyRules.Sound);
+
+    public static implicit operator PlantedBug(SafetyRules rules) => new(rules);
+
+    public static implicit operator PlantedBug(HostMistake mistake) => new(SafetyRules.Sound, mistake);
+}
+
 /// <summary>Known mistakes, one decision each, some of them once made by well-known systems. The simulator must find every one.</summary>
 internal static class PlantedBugs
 {
-    public static IReadOnlyDictionary<string, SafetyRules> All { get; } = new Dictionary<string, SafetyRules>(StringComparer.Ordinal)
+    public static IReadOnlyDictionary<string, PlantedBug> All { get; } = new Dictionary<string, PlantedBug>(StringComparer.Ordinal)
     {
         ["a follower acknowledges before its sync"] = new AcknowledgeBeforeSync(),
         ["a leader counts itself before its sync"] = new CountSelfBeforeSync(),
@@ -18,6 +37,7 @@ internal static class PlantedBugs
         ["a damaged store votes by what is left of its log"] = new ForgetLostTail(),
         ["a vote goes to any log"] = new VoteForAnyLog(),
         ["a write counts for what took the place of its entries"] = new OverwriteCounts(),
+        ["a command that is sent again is done again"] = HostMistake.AppliesTwice,
     };
 
     private sealed class AcknowledgeBeforeSync : SafetyRules

@@ -24,7 +24,7 @@ public sealed class ScenarioTests
     public void A_scenario_is_survived(string name)
     {
         var (_, _, script, voters, learners) = Scenarios[name];
-        script(new ScriptedWorld(SafetyRules.Sound, voters, learners));
+        script(new ScriptedWorld(PlantedBug.None, voters, learners));
     }
 
     [Theory]

@@ -38,7 +38,7 @@ public sealed class SimulationTests(ITestOutputHelper report)
         int[] seeds = first > 0 ? [.. Enumerable.Range(first, count)]
             : [.. Enumerable.Range(1, KnownSeeds), .. Enumerable.Range(Random.Shared.Next(1_000, int.MaxValue - count), count)];
         var (marks, total) = Run(profile, seeds);
-        report.WriteLine($"{seeds.Length} seeds, {total.Events:n0} events, {total.Writes:n0} writes and {total.Reads:n0} reads answered, {total.Elections:n0} elections");
+        report.WriteLine($"{seeds.Length} seeds, {total.Events:n0} events, {total.Operations:n0} operations of clients, {total.Elections:n0} elections");
         report.WriteLine(string.Join(", ", marks.OrderBy(mark => mark.Key, StringComparer.Ordinal).Select(mark => $"{mark.Key} {mark.Value}")));
         if (seeds.Length >= 90)
         {
@@ -54,14 +54,14 @@ public sealed class SimulationTests(ITestOutputHelper report)
         Assert.NotEqual(Trace(7, storm), Trace(8, storm));
     }
 
-    private static (Dictionary<string, int> Marks, (long Events, long Writes, long Reads, long Elections) Total) Run(string profile, int[] seeds)
+    private static (Dictionary<string, int> Marks, (long Events, long Operations, long Elections) Total) Run(string profile, int[] seeds)
     {
         Dictionary<string, int> marks = new(StringComparer.Ordinal);
-        (long Events, long Writes, long Reads, long Elections) total = default;
+        (long Events, long Operations, long Elections) total = default;
         var faults = FaultProfile.All.Single(candidate => string.Equals(candidate.Name, profile, StringComparison.Ordinal));
         foreach (int seed in seeds)
         {
-            var cluster = new SimulatedCluster(seed, faults, SafetyRules.Sound, marks);
+            var cluster = new SimulatedCluster(seed, faults, PlantedBug.None, marks);
             try
             {
                 cluster.Run();
@@ -72,7 +72,7 @@ public sealed class SimulationTests(ITestOutputHelper report)
                     $"Profile '{profile}', seed {seed}, after {cluster.Now} µs and {cluster.Events} events: {failure.Message} Replay: make simulate FIRST={seed} SEEDS=1 PROFILE='{profile}'", failure);
             }
 
-            total = (total.Events + cluster.Events, total.Writes + cluster.Oracle.Writes, total.Reads + cluster.Oracle.Reads, total.Elections + cluster.Oracle.Elections);
+            total = (total.Events + cluster.Events, total.Operations + cluster.Operations, total.Elections + cluster.Oracle.Elections);
         }
 
         return (marks, total);
@@ -81,7 +81,7 @@ public sealed class SimulationTests(ITestOutputHelper report)
     private static string Trace(int seed, FaultProfile profile)
     {
         Dictionary<string, int> marks = new(StringComparer.Ordinal);
-        var cluster = new SimulatedCluster(seed, profile, SafetyRules.Sound, marks);
+        var cluster = new SimulatedCluster(seed, profile, PlantedBug.None, marks);
         cluster.Run();
         return $"{cluster.Events} {cluster.Oracle.Committed} {cluster.Oracle.Writes} {string.Join(',', marks.Values)}";
     }

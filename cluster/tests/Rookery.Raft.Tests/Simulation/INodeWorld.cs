@@ -13,6 +13,18 @@ internal interface INodeWorld
 
     long Now { get; }
 
+    /// <summary>What the host of the core does wrong.</summary>
+    HostMistake Mistake { get; }
+
+    /// <summary>The command that an entry brings; null when it brings none.</summary>
+    ClientCommand? CommandOf(long payload);
+
+    /// <summary>Sends a client's command on to who leads.</summary>
+    void Forward(SimulatedNode from, NodeId to, ClientCommand command, long payload, Action<CommandResult> answer);
+
+    /// <summary>A number that no other read has.</summary>
+    long NextNumber();
+
     SimulatedStore StoreOf(NodeId id);
 
     void Saw(string mark);

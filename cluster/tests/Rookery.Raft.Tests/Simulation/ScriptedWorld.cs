@@ -12,10 +12,11 @@ internal sealed class ScriptedWorld : INodeWorld
     private readonly Queue<(SimulatedNode Node, int Process)> syncs = new();
     private readonly HashSet<int> reachable = [];
     private readonly HashSet<int> heldDisks = [];
+    private long reads;
 
-    public ScriptedWorld(SafetyRules rules, int voters, int learners = 0)
+    public ScriptedWorld(PlantedBug bug, int voters, int learners = 0)
     {
-        Rules = rules;
+        (Rules, Mistake) = (bug.Rules, bug.Mistake);
         var configuration = Configuration.Of(Enumerable.Range(1, voters).Select(id => new NodeId(id)), Enumerable.Range(voters + 1, learners).Select(id => new NodeId(id)));
         for (int id = 1; id <= voters + learners; id++)
         {
@@ -44,6 +45,14 @@ internal sealed class ScriptedWorld : INodeWorld
     public Predicate<Message> Passes { get; set; } = _ => true;
 
     public SimulatedNode this[int id] => nodes[id - 1];
+
+    public HostMistake Mistake { get; }
+
+    public ClientCommand? CommandOf(long payload) => null;
+
+    public long NextNumber() => ++reads;
+
+    public void Forward(SimulatedNode from, NodeId to, ClientCommand command, long payload, Action<CommandResult> answer) => throw new NotSupportedException("scripts ask the leader");
 
     public SimulatedStore StoreOf(NodeId id) => this[(int)id.Value].Store;
 

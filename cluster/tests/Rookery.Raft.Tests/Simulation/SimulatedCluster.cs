@@ -1,3 +1,5 @@
+using Rookery.Histories;
+
 namespace Rookery.Raft.Tests.Simulation;
 
 /// <summary>
@@ -9,22 +11,29 @@ internal sealed class SimulatedCluster : INodeWorld
     private const long Second = 1_000_000;
     private const long FaultSeconds = 30;
     private const long HealSeconds = 60;
+    private const int Clients = 8;
+    private const long ThinkingMicroseconds = 30_000;
+    private const long LongestClientDelay = 20_000;
 
     private readonly PriorityQueue<Action, (long At, long Order)> events = new();
     private readonly HashSet<(NodeId From, NodeId To)> cuts = [];
     private readonly Dictionary<(NodeId From, NodeId To, bool HasEntries), long> arrivals = [];
     private readonly List<SimulatedNode> nodes = [];
+    private readonly List<SimulatedClient> clients = [];
+    private readonly List<ClientCommand?> commands = [null];
     private readonly FaultProfile profile;
+    private readonly bool searchesHistory;
     private readonly Dictionary<string, int> marks;
     private long order;
-    private long nextPayload = 1;
+    private long reads;
     private bool isHealing;
 
-    public SimulatedCluster(int seed, FaultProfile profile, SafetyRules rules, Dictionary<string, int> marks)
+    public SimulatedCluster(int seed, FaultProfile profile, PlantedBug bug, Dictionary<string, int> marks)
     {
-        (this.profile, Rules, this.marks) = (profile, rules, marks);
+        (this.profile, Rules, Mistake, this.marks) = (profile, bug.Rules, bug.Mistake, marks);
         Options = new CoreOptions { ShortestElectionTimeoutMicroseconds = Second / 2, FirstElectionTimeoutMicroseconds = 3 * Second / 2, MostMessageBytes = 4_000, CautionMicroseconds = profile.Caution, LongestElectionTimeoutMicroseconds = profile.LongestElectionTimeout };
         Random = new Random(seed);
+        searchesHistory = seed % 10 == 0;
         int voters = Random.Next(4) == 0 ? 5 : 3;
         int spares = profile.MemberChanges > 0 ? 2 : 0;
         var configuration = Configuration.Of(Enumerable.Range(1, voters).Select(id => new NodeId(id)), []);
@@ -46,7 +55,41 @@ internal sealed class SimulatedCluster : INodeWorld
 
     public long Events { get; private set; }
 
+    /// <summary>How many operations of clients were checked.</summary>
+    public int Operations { get; private set; }
+
+    public HostMistake Mistake { get; }
+
+    /// <summary>The number of the next command that is kept.</summary>
+    public long NextPayload => commands.Count;
+
     public SimulatedStore StoreOf(NodeId id) => Node(id).Store;
+
+    public ClientCommand? CommandOf(long payload) => payload > 0 ? commands[(int)payload] : null;
+
+    public long NextNumber() => ++reads;
+
+    public long Keep(ClientCommand command)
+    {
+        commands.Add(command);
+        return commands.Count - 1;
+    }
+
+    /// <summary>A client mostly knows who leads, and sometimes asks one that only believes to, or any.</summary>
+    public void Ask(ClientCommand command, long payload, Action<CommandResult> hear)
+    {
+        var leaders = nodes.FindAll(node => node.Core?.Role == Role.Leader);
+        var node = leaders.Count > 0 && Random.Next(3) > 0 ? leaders[Random.Next(leaders.Count)] : nodes[Random.Next(nodes.Count)];
+        After(Skewed(LongestClientDelay), () => Serve(node, command, payload, result => After(Skewed(LongestClientDelay), () => hear(result)), isForwarded: false));
+    }
+
+    public void Forward(SimulatedNode from, NodeId to, ClientCommand command, long payload, Action<CommandResult> answer)
+    {
+        if (!IsCut(from.Id, to))
+        {
+            After(Skewed(profile.LongestDelay), () => Serve(Node(to), command, payload, result => AnswerForwarded(from, to, result, answer), isForwarded: true));
+        }
+    }
 
     public void Saw(string mark) => marks[mark] = marks.GetValueOrDefault(mark) + 1;
 
@@ -58,13 +101,19 @@ internal sealed class SimulatedCluster : INodeWorld
             Every(node, 40_000);
         }
 
-        Repeat(20_000, Write);
-        Repeat(50_000, Read);
+        for (int number = 0; number < Clients; number++)
+        {
+            var client = new SimulatedClient(number, this);
+            clients.Add(client);
+            Think(client);
+        }
+
         PlanFaults();
         RunUntil(FaultSeconds * Second);
         Heal();
         RunUntil((FaultSeconds + HealSeconds) * Second);
         CheckHealed();
+        CheckHistory();
     }
 
     public void CompleteLater(SimulatedNode node, long write)
@@ -76,7 +125,7 @@ internal sealed class SimulatedCluster : INodeWorld
     public void Send(Message message, StoredEntry[] entries)
     {
         Saw($"{message.Kind}{(message.Refused ? " refused" : "")}");
-        if (cuts.Contains((message.From, message.To)) || Chance(profile.Loss))
+        if (IsCut(message.From, message.To))
         {
             return;
         }
@@ -115,6 +164,28 @@ internal sealed class SimulatedCluster : INodeWorld
         }
     }
 
+    private void Serve(SimulatedNode node, ClientCommand command, long payload, Action<CommandResult> answer, bool isForwarded)
+    {
+        if (node.PausedUntil > Now)
+        {
+            After(node.PausedUntil - Now, () => Serve(node, command, payload, answer, isForwarded));
+        }
+        else if (node.IsRunning)
+        {
+            node.Serve(command, payload, answer, isForwarded);
+        }
+    }
+
+    private void AnswerForwarded(SimulatedNode through, NodeId leader, CommandResult result, Action<CommandResult> answer)
+    {
+        if (!IsCut(leader, through.Id))
+        {
+            After(Skewed(profile.LongestDelay), () => answer(result));
+        }
+    }
+
+    private bool IsCut(NodeId from, NodeId to) => cuts.Contains((from, to)) || Chance(profile.Loss);
+
     private SimulatedNode Node(NodeId id) => nodes[(int)id.Value - 1];
 
     private bool Chance(double share) => !isHealing && share > 0 && Random.NextDouble() < share;
@@ -151,36 +222,17 @@ internal sealed class SimulatedCluster : INodeWorld
         }
     });
 
-    private void Repeat(long period, Action action) => After(1 + Random.NextInt64(2 * period), () =>
+    /// <summary>What is to be found happens under faults: afterwards there are few operations.</summary>
+    private void Think(SimulatedClient client) => After(1 + Random.NextInt64(2 * ThinkingMicroseconds * (isHealing ? 10 : 1)), () =>
     {
-        Repeat(period, action);
-        action();
+        Think(client);
+        client.GoOn();
     });
 
     private SimulatedNode? AnyRunning()
     {
         var node = nodes[Random.Next(nodes.Count)];
         return node.IsRunning && Now >= node.PausedUntil ? node : null;
-    }
-
-    /// <summary>Clients mostly know who leads, and sometimes ask one that only believes to.</summary>
-    private void Write()
-    {
-        foreach (var node in nodes)
-        {
-            if (node.Core?.Role == Role.Leader && Now >= node.PausedUntil)
-            {
-                node.Propose(nextPayload++);
-            }
-        }
-    }
-
-    private void Read()
-    {
-        if (AnyRunning() is { } node)
-        {
-            node.Read(nextPayload++);
-        }
     }
 
     private void Complete(SimulatedNode node, int process)
@@ -354,6 +406,40 @@ internal sealed class SimulatedCluster : INodeWorld
                 Assert.True(core.CommitIndex - node.Applied < 200, $"{node.Id} keeps up: applied {node.Applied} of {core.CommitIndex}");
                 Assert.False(node.Core!.IsDamaged, $"{node.Id} is healed");
             }
+        }
+    }
+
+    /// <summary>What clients were told, and what is there in the end, is one history.</summary>
+    private void CheckHistory()
+    {
+        var leader = nodes.Find(node => node.Core?.Role == Role.Leader)!;
+        clients.ForEach(client => client.Stop());
+        var history = clients.SelectMany(client => client.History).ToList();
+        for (int document = 0; document < SimulatedState.Documents; document++)
+        {
+            foreach (var kind in new[] { OperationKind.Get, OperationKind.Transaction })
+            {
+                var last = new ClientCommand(Clients, 0, kind, [document], 0, 0);
+                history.Add(SimulatedClient.OperationOf(last, leader.Peek(last)) with { Client = Clients, Invoked = Now, Completed = Now });
+            }
+        }
+
+        Operations = history.Count;
+        Assert.Null(EtagOrder.FindViolation(history));
+        Assert.Null(ListAppends.FindViolation(history));
+        if (searchesHistory)
+        {
+            SearchDocuments(history);
+        }
+    }
+
+    private void SearchDocuments(List<Operation> history)
+    {
+        foreach (var document in history.Where(operation => operation.Kind != OperationKind.Transaction).GroupBy(operation => operation.Key, StringComparer.Ordinal))
+        {
+            var verdict = Linearizability.Check(Linearizability.BeginningOf(document));
+            Assert.True(verdict != Verdict.Violated, $"no order explains what was read from {document.Key}");
+            Saw($"search: {verdict}");
         }
     }
 }

@@ -5,12 +5,13 @@ internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld 
 {
     private readonly Output output = new();
     private readonly List<StoredEntry> mirror = [];
-    private readonly Dictionary<long, long> readsAsked = [];
+    private readonly Dictionary<long, (long Before, ClientCommand? Command, Action<CommandResult>? Answer)> readsAsked = [];
     private readonly List<ReadReady> readsReady = [];
-    private readonly Dictionary<long, long> proposed = [];
+    private readonly Dictionary<long, (long Term, Action<CommandResult>? Answer)> proposed = [];
     private StoredManifest mirrorBase = store.Base;
     private long applied;
-    private long stateHash;
+    private SimulatedState state = new();
+    private Action<CommandResult>? proposer;
     private long seenCommit;
 
     public NodeId Id { get; } = id;
@@ -39,7 +40,7 @@ internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld 
         mirror.Clear();
         mirror.AddRange(Store.Entries);
         mirrorBase = Store.Base;
-        (applied, stateHash) = (Store.Manifest.Position.Index, Store.Manifest.StateHash);
+        (applied, state) = (Store.Manifest.Position.Index, Store.Manifest.State.Copy());
         seenCommit = applied;
         IsFetching = false;
         Step(Input.ManifestDurable(world.Now, Store.Manifest.Position));
@@ -85,16 +86,47 @@ internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld 
         }
     }
 
-    public void Propose(long payload)
+    /// <summary>A client asks; there is an answer at once, later, or never.</summary>
+    public void Serve(ClientCommand command, long payload, Action<CommandResult> answer, bool isForwarded = false)
     {
-        Step(Input.Propose(world.Now, 100 + (int)(payload % 2000)), payload: payload);
+        var core = Core!;
+        if (!command.Writes)
+        {
+            Read(world.NextNumber(), command, answer);
+        }
+        else if (core.Role == Role.Leader)
+        {
+            Propose(payload, answer);
+        }
+        else if (!core.Leader.IsNone && !isForwarded)
+        {
+            world.Forward(this, core.Leader, command, payload, answer);
+        }
+        else
+        {
+            answer(CommandResult.NotLed);
+        }
     }
 
-    public void Read(long number)
+    public void Propose(long payload, Action<CommandResult>? answer = null)
     {
-        readsAsked[number] = world.Oracle.Acknowledged;
+        proposer = answer;
+        Step(Input.Propose(world.Now, 100 + (int)(payload % 2000)), payload: payload);
+        if (proposer is not null)
+        {
+            proposer = null;
+            answer!(CommandResult.NotLed);
+        }
+    }
+
+    public void Read(long number, ClientCommand? command = null, Action<CommandResult>? answer = null)
+    {
+        readsAsked[number] = (world.Oracle.Acknowledged, command, answer);
         Step(Input.Read(world.Now, number));
     }
+
+    /// <summary>What it would answer from what it has applied.</summary>
+    public CommandResult Peek(ClientCommand command) => state.Read(command);
 
     public ChangeAnswer Change(MemberChange change, NodeId node)
     {
@@ -144,7 +176,7 @@ internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld 
             mirrorBase = manifest;
         }
 
-        (applied, stateHash) = (manifest.Position.Index, manifest.StateHash);
+        (applied, state) = (manifest.Position.Index, manifest.State.Copy());
         world.Saw(keepsTail ? "manifest kept a tail" : "manifest replaced the log");
         Step(Input.ManifestInstalled(world.Now, manifest.Position, manifest.Configuration, manifest.ConfigurationIndex));
         if (Core is not null)
@@ -165,7 +197,7 @@ internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld 
         }
 
         long term = index == mirrorBase.Position.Index ? mirrorBase.Position.Term : mirror[(int)(index - mirrorBase.Position.Index - 1)].Entry.Term;
-        return new StoredManifest(new LogPosition(term, index), configuration, configurationIndex, index == applied ? stateHash : 0);
+        return new StoredManifest(new LogPosition(term, index), configuration, configurationIndex, state.Copy());
     }
 
     private void KeepEntries(RaftCore core, StoredEntry[]? received, long payload)
@@ -180,7 +212,8 @@ internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld 
         if (output.Proposed is { } position)
         {
             mirror.Add(new StoredEntry(new Entry(position.Index, position.Term, EntryType.Batch, 100), payload));
-            proposed[position.Index] = position.Term;
+            proposed[position.Index] = (position.Term, proposer);
+            proposer = null;
         }
 
         foreach (var made in output.Made)
@@ -242,11 +275,15 @@ internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld 
             var entry = mirror[(int)(applied - mirrorBase.Position.Index)];
             applied++;
             Assert.Equal(applied, entry.Entry.Index);
-            stateHash = unchecked((stateHash * 31) + entry.Payload);
-            world.Oracle.SeesApplied(Id, entry, stateHash);
-            if (proposed.Remove(applied, out long term) && term == entry.Entry.Term)
+            var result = state.Apply(applied, entry.Payload, world.CommandOf(entry.Payload), onlyOnce: world.Mistake != HostMistake.AppliesTwice);
+            world.Oracle.SeesApplied(Id, entry, state.Hash);
+            if (proposed.Remove(applied, out var mine) && mine.Term == entry.Entry.Term)
             {
                 world.Oracle.AcknowledgesWrite(applied);
+                if (result is not null)
+                {
+                    mine.Answer?.Invoke(result);
+                }
             }
         }
     }
@@ -256,9 +293,13 @@ internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld 
         readsReady.AddRange(output.Reads);
         foreach (var ready in readsReady)
         {
-            if (applied >= ready.Index && readsAsked.Remove(ready.Number, out long before))
+            if (applied >= ready.Index && readsAsked.Remove(ready.Number, out var asked))
             {
-                world.Oracle.ServesRead(Id, ready.Index, before);
+                world.Oracle.ServesRead(Id, ready.Index, asked.Before);
+                if (asked.Command is not null)
+                {
+                    asked.Answer?.Invoke(state.Read(asked.Command));
+                }
             }
         }
 

@@ -4,7 +4,7 @@ namespace Rookery.Raft.Tests.Simulation;
 internal readonly record struct StoredEntry(Entry Entry, long Payload);
 
 /// <summary>What the manifest of a store holds.</summary>
-internal sealed record StoredManifest(LogPosition Position, Configuration Configuration, long ConfigurationIndex, long StateHash);
+internal sealed record StoredManifest(LogPosition Position, Configuration Configuration, long ConfigurationIndex, SimulatedState State);
 
 /// <summary>A node's disk: what survives its process. A journal write that is under way when the power goes leaves all, nothing or a beginning of itself.</summary>
 internal sealed class SimulatedStore(Configuration configuration)
@@ -16,9 +16,9 @@ internal sealed class SimulatedStore(Configuration configuration)
 
     public long Incarnation { get; private set; }
 
-    public StoredManifest Manifest { get; private set; } = new(default, configuration, 0, 0);
+    public StoredManifest Manifest { get; private set; } = new(default, configuration, 0, new SimulatedState());
 
-    public StoredManifest Base { get; private set; } = new(default, configuration, 0, 0);
+    public StoredManifest Base { get; private set; } = new(default, configuration, 0, new SimulatedState());
 
     public LogPosition VotedBy { get; private set; }
 

@@ -1,0 +1,77 @@
+using Rookery.Histories;
+
+namespace Rookery.Raft.Tests.Simulation;
+
+/// <summary>What entries are applied to: documents with etags, lists, the last result of each client, and a chain over all results.</summary>
+internal sealed class SimulatedState
+{
+    /// <summary>How many documents there can be, and how many lists.</summary>
+    public const int Documents = 128;
+
+    private const int Clients = 8;
+
+    private readonly (long Value, long Etag)[] documents;
+    private readonly long[][] lists;
+    private readonly (int Sequence, CommandResult? Result)[] sessions;
+
+    public SimulatedState()
+        : this(new (long, long)[Documents], [.. Enumerable.Repeat<long[]>([], Documents)], new (int, CommandResult?)[Clients], 0)
+    {
+    }
+
+    private SimulatedState((long Value, long Etag)[] documents, long[][] lists, (int Sequence, CommandResult? Result)[] sessions, long hash) =>
+        (this.documents, this.lists, this.sessions, Hash) = (documents, lists, sessions, hash);
+
+    /// <summary>A chain over what was applied and what came of it.</summary>
+    public long Hash { get; private set; }
+
+    public SimulatedState Copy() => new([.. documents], [.. lists], [.. sessions], Hash);
+
+    /// <summary>What to tell the client; null when the entry was of nobody, or of a client that has gone on since.</summary>
+    public CommandResult? Apply(long index, long payload, ClientCommand? command, bool onlyOnce)
+    {
+        var result = command is null ? null : ApplyOnce(index, command, onlyOnce);
+        Hash = unchecked((((Hash * 31) + payload) * 31) + (result is null ? 0 : (result.Etag * 31) + (int)result.Outcome));
+        return result;
+    }
+
+    public CommandResult Read(ClientCommand command) =>
+        command.Kind == OperationKind.Transaction ? new CommandResult(Outcome.Done, Lists: [.. command.Documents.Select(list => lists[list])])
+            : new CommandResult(Outcome.Done, documents[command.Documents[0]].Etag, documents[command.Documents[0]].Value);
+
+    private CommandResult? ApplyOnce(long index, ClientCommand command, bool onlyOnce)
+    {
+        var (sequence, last) = sessions[command.Client];
+        if (onlyOnce && command.Sequence <= sequence)
+        {
+            return command.Sequence == sequence ? last : null;
+        }
+
+        var result = Change(index, command);
+        sessions[command.Client] = (command.Sequence, result);
+        return result;
+    }
+
+    private CommandResult Change(long index, ClientCommand command)
+    {
+        if (command.Kind == OperationKind.Transaction)
+        {
+            var read = Read(command);
+            foreach (int list in command.Documents)
+            {
+                lists[list] = [.. lists[list], command.Value];
+            }
+
+            return read with { Etag = index };
+        }
+
+        ref var document = ref documents[command.Documents[0]];
+        if (command.Kind == OperationKind.CompareAndSet && document.Value != command.Expected)
+        {
+            return new CommandResult(Outcome.Refused, document.Etag);
+        }
+
+        document = (command.Value, index);
+        return new CommandResult(Outcome.Done, index);
+    }
+}
