@@ -3,3 +3,7 @@ namespace Rookery.Cluster.Peers;
 /// <summary>What a peer sent does not follow the protocol: it is broken, hostile or of another version. The connection is closed; nothing else is harmed.</summary>
 /// <param name="message">What is wrong, in a sentence.</param>
 internal sealed class PeerProtocolException(string message) : Exception(message);
+
+/// <summary>The other end refuses this one.</summary>
+/// <param name="sentence">Why, as the other end says.</param>
+internal sealed class PeerRefusedException(string sentence) : Exception($"It refused this node: {sentence}");

@@ -1,0 +1,120 @@
+using System.Buffers.Binary;
+using Rookery.Disk;
+using Rookery.Documents;
+using Rookery.Documents.Commands;
+
+namespace Rookery.Cluster.Peers;
+
+/// <summary>The commands that were forwarded over one connection and are not answered yet, by their numbers. Thread-safe.</summary>
+internal sealed class ForwardTable(OutgoingQueue queue, TimeProvider time) : IPacketHandler
+{
+    private readonly Lock gate = new();
+    private readonly Dictionary<long, PendingForward> pending = [];
+    private readonly Admission room = new(ForwardedProposals.MostBytesInFlight, time);
+    private long lastNumber;
+    private bool isBroken;
+
+    /// <summary>Bytes of commands that are not answered yet.</summary>
+    public long BytesInFlight => room.Bytes;
+
+    /// <inheritdoc cref="IPeerNetwork.ForwardAsync"/>
+    public async ValueTask<CommandOutcome> ForwardAsync(CommandBuffer command, CancellationToken cancellationToken)
+    {
+        PendingForward forward;
+        using (command)
+        {
+            if (command.Length > PeerProtocol.MaxBulkPacketBytes - PeerProtocol.PacketHeadBytes - sizeof(long))
+            {
+                return PeerRefusals.TooLarge;
+            }
+
+            long charge = ForwardedProposals.ChargeOf(command.Length);
+            try
+            {
+                if (!await room.EnterAsync(charge, cancellationToken))
+                {
+                    return PeerRefusals.Overloaded;
+                }
+            }
+            catch (OperationCanceledException)
+            {
+                return PeerRefusals.GivenUp;
+            }
+
+            forward = new PendingForward(room, charge);
+            Send(forward, command);
+        }
+
+        return await forward.WaitAsync(cancellationToken);
+    }
+
+    /// <summary>Takes an answer.</summary>
+    public void Handle(PacketKind kind, ReadOnlyMemory<byte> body)
+    {
+        if (kind != PacketKind.Outcome || body.Length < sizeof(long))
+        {
+            throw new PeerProtocolException("A packet came that does not belong here.");
+        }
+
+        var forward = Remove(BinaryPrimitives.ReadInt64LittleEndian(body.Span)) ?? throw new PeerProtocolException("An outcome came of a command that was not forwarded.");
+        try
+        {
+            forward.Complete(OutcomeCodec.Read(body.Span[sizeof(long)..]));
+        }
+        catch (PeerProtocolException)
+        {
+            forward.Complete(PeerRefusals.OutcomeUnknown);
+            throw;
+        }
+    }
+
+    /// <summary>The connection broke: answers all, by whether they had been taken to be written.</summary>
+    public void Break()
+    {
+        lock (gate)
+        {
+            isBroken = true;
+            foreach (var (number, forward) in pending)
+            {
+                forward.Complete(number <= queue.TakenMark ? PeerRefusals.OutcomeUnknown : PeerRefusals.NeverSent);
+            }
+
+            pending.Clear();
+        }
+    }
+
+    private void Send(PendingForward forward, CommandBuffer command)
+    {
+        long number = Add(forward);
+        if (number == 0)
+        {
+            forward.Complete(PeerRefusals.NeverSent);
+        }
+        else if (!queue.Put(new ForwardBody(number, command.Written), charge: 0, mark: number))
+        {
+            Remove(number)?.Complete(PeerRefusals.NeverSent);
+        }
+    }
+
+    private long Add(PendingForward forward)
+    {
+        lock (gate)
+        {
+            if (isBroken)
+            {
+                return 0;
+            }
+
+            pending.Add(++lastNumber, forward);
+            return lastNumber;
+        }
+    }
+
+    private PendingForward? Remove(long number)
+    {
+        lock (gate)
+        {
+            return pending.Remove(number, out var forward) ? forward : null;
+        }
+    }
+}

@@ -1,0 +1,85 @@
+using System.Buffers;
+using System.Buffers.Binary;
+using Rookery.Documents;
+using Rookery.Documents.Commands;
+
+namespace Rookery.Cluster.Peers;
+
+/// <summary>The commands that another member forwards over one connection: proposed here, and answered there in the order in which they come about.</summary>
+internal sealed class ForwardedProposals(IPeerReceiver receiver, PeerConnection connection, Action<string> log)
+{
+    /// <summary>
+    /// Bytes of commands in flight on one connection. The sender waits before it would pass them; the receiver closes a connection that does, because each costs it memory. One longer
+    /// command may go alone.
+    /// </summary>
+    public const long MostBytesInFlight = 8 << 20;
+
+    private const int OverheadBytes = 512;              // the objects around a command, and its outcome
+
+    private long bytesInFlight;
+
+    /// <summary>What a command counts.</summary>
+    public static long ChargeOf(int commandBytes) => commandBytes + OverheadBytes;
+
+    /// <summary>Proposes a command.</summary>
+    /// <exception cref="PeerProtocolException">There are too many, or it is none.</exception>
+    public void Propose(ReadOnlySpan<byte> body)
+    {
+        if (body.Length <= sizeof(long))
+        {
+            throw new PeerProtocolException("A forwarded command is empty.");
+        }
+
+        long number = BinaryPrimitives.ReadInt64LittleEndian(body);
+        var bytes = body[sizeof(long)..];
+        long charge = ChargeOf(bytes.Length);
+        if (Interlocked.Add(ref bytesInFlight, charge) is var all && all > MostBytesInFlight && all > charge)
+        {
+            throw new PeerProtocolException($"More than {MostBytesInFlight} bytes of commands were forwarded at once.");
+        }
+
+        var command = CommandBuffer.Rent(bytes.Length);
+        command.Write(bytes);
+        _ = AnswerAsync(number, command, charge);
+    }
+
+    private async Task AnswerAsync(long number, CommandBuffer command, long charge)
+    {
+        var outcome = await ProposeAsync(command);
+        try
+        {
+            var body = new OutcomeBody(number, OutcomeCodec.SizeOf(outcome) + 64 > PeerProtocol.MaxBulkPacketBytes ? PeerRefusals.AnswerTooLarge : outcome);
+            long room = body.SizeInBytes + PeerProtocol.PacketHeadBytes;
+            if (await connection.Queue.Room.EnterAsync(room, heldBytes: 0, Timeout.InfiniteTimeSpan, connection.Closing))
+            {
+                Interlocked.Add(ref bytesInFlight, -charge);
+                connection.Queue.Put(body, room, mark: 0);
+            }
+        }
+        catch (Exception gone) when (gone is OperationCanceledException or ObjectDisposedException)
+        {
+            // The connection closed: the other end knows that it will not learn the outcome.
+        }
+        finally
+        {
+            OutcomeCodec.DisposeDocuments(outcome);
+        }
+    }
+
+    private async Task<CommandOutcome> ProposeAsync(CommandBuffer command)
+    {
+        try
+        {
+            return await receiver.ProposeForwardedAsync(command, connection.Closing);
+        }
+        catch (CommandFormatException format)
+        {
+            return new CommandOutcome(new Rejection(RejectionKind.Invalid, format.Message));
+        }
+        catch (Exception trouble)
+        {
+            log($"A write that node {connection.Remote.NodeId} forwarded failed: {trouble.Message}");
+            return PeerRefusals.Broken;
+        }
+    }
+}

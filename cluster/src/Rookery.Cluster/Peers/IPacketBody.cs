@@ -1,0 +1,89 @@
+using System.Buffers.Binary;
+using System.Text;
+using Rookery.Documents;
+using Rookery.Journal;
+using Rookery.Raft;
+
+namespace Rookery.Cluster.Peers;
+
+/// <summary>A packet to be written; a struct, so that each kind compiles to code of its own.</summary>
+internal interface IPacketBody
+{
+    /// <summary>What it is.</summary>
+    PacketKind Kind { get; }
+
+    /// <summary>Bytes that <see cref="Write"/> takes.</summary>
+    long SizeInBytes { get; }
+
+    /// <summary>Writes it to exactly <see cref="SizeInBytes"/> bytes.</summary>
+    void Write(Span<byte> destination);
+}
+
+/// <summary>A packet without a body.</summary>
+internal readonly struct SignBody(PacketKind kind) : IPacketBody
+{
+    public PacketKind Kind => kind;
+
+    public long SizeInBytes => 0;
+
+    public void Write(Span<byte> destination)
+    {
+        // Its kind says it all.
+    }
+}
+
+internal readonly struct HelloBody(PeerHello hello) : IPacketBody
+{
+    public PacketKind Kind => PacketKind.Hello;
+
+    public long SizeInBytes => hello.SizeInBytes;
+
+    public void Write(Span<byte> destination) => hello.Write(destination);
+}
+
+internal readonly struct RefusalBody(string sentence) : IPacketBody
+{
+    public PacketKind Kind => PacketKind.Refusal;
+
+    public long SizeInBytes => Encoding.UTF8.GetByteCount(sentence);
+
+    public void Write(Span<byte> destination) => Encoding.UTF8.GetBytes(sentence, destination);
+}
+
+internal readonly ref struct MessageBody(Message message, ReadOnlySpan<JournalFrame> frames) : IPacketBody
+{
+    private readonly Message message = message;
+    private readonly ReadOnlySpan<JournalFrame> frames = frames;
+
+    public PacketKind Kind => PacketKind.Message;
+
+    public long SizeInBytes => MessageCodec.SizeOf(frames);
+
+    public void Write(Span<byte> destination) => MessageCodec.Write(destination, message, frames);
+}
+
+internal readonly struct ForwardBody(long number, ReadOnlyMemory<byte> command) : IPacketBody
+{
+    public PacketKind Kind => PacketKind.Forward;
+
+    public long SizeInBytes => sizeof(long) + command.Length;
+
+    public void Write(Span<byte> destination)
+    {
+        BinaryPrimitives.WriteInt64LittleEndian(destination, number);
+        command.Span.CopyTo(destination[sizeof(long)..]);
+    }
+}
+
+internal readonly struct OutcomeBody(long number, CommandOutcome outcome) : IPacketBody
+{
+    public PacketKind Kind => PacketKind.Outcome;
+
+    public long SizeInBytes => sizeof(long) + OutcomeCodec.SizeOf(outcome);
+
+    public void Write(Span<byte> destination)
+    {
+        BinaryPrimitives.WriteInt64LittleEndian(destination, number);
+        OutcomeCodec.Write(destination[sizeof(long)..], outcome);
+    }
+}

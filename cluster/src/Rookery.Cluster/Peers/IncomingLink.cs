@@ -1,0 +1,30 @@
+using System.Runtime.InteropServices;
+using Rookery.Journal;
+using Rookery.Raft;
+
+namespace Rookery.Cluster.Peers;
+
+/// <summary>What comes over a connection that another member dialled.</summary>
+internal sealed class IncomingLink(IPeerReceiver receiver, PeerConnection connection, NodeId self, Action<string> log) : IPacketHandler
+{
+    private readonly NodeId from = connection.Remote.Member;
+    private readonly List<JournalFrame> frames = [];
+    private readonly ForwardedProposals forwarded = new(receiver, connection, log);
+
+    public void Handle(PacketKind kind, ReadOnlyMemory<byte> body)
+    {
+        switch (kind)
+        {
+            case PacketKind.Message:
+                var message = MessageCodec.Read(body, from, self, frames);
+                receiver.Received(message, CollectionsMarshal.AsSpan(frames));
+                frames.Clear();
+                break;
+            case PacketKind.Forward:
+                forwarded.Propose(body.Span);
+                break;
+            default:
+                throw new PeerProtocolException("A packet came that does not belong here.");
+        }
+    }
+}

@@ -1,0 +1,147 @@
+using System.Net;
+using Rookery.Cluster.Identity;
+
+namespace Rookery.Cluster.Peers;
+
+/// <summary>A connection that came in, with what its TLS handshake has shown.</summary>
+/// <param name="Stream">The TLS stream.</param>
+/// <param name="Verdict">Whom its certificate proves.</param>
+/// <param name="From">Where it comes from.</param>
+internal sealed record IncomingStream(Stream Stream, PeerVerdict Verdict, IPAddress? From);
+
+/// <summary>The connections that other members dialled: the newest of each member and kind. Thread-safe.</summary>
+internal sealed class IncomingLinks(PeerHello self, LinkContext context, Action<PeerHello, IPAddress?> called)
+{
+    /// <summary>How long a stranger may take to say hello.</summary>
+    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(5);
+
+    private readonly Lock gate = new();
+    private readonly Dictionary<(string Node, LinkKind Kind), PeerConnection> connections = [];
+    private bool isClosed;
+
+    /// <summary>Carries a connection until it ends.</summary>
+    public async Task AcceptAsync(IncomingStream incoming, CancellationToken cancellationToken)
+    {
+        using var reader = new PacketReader(incoming.Stream, PeerProtocol.MaxControlPacketBytes);
+        try
+        {
+            if (await GreetAsync(incoming, reader, cancellationToken) is not { } remote)
+            {
+                return;
+            }
+
+            using var connection = new PeerConnection(incoming.Stream, reader, remote, asks: false, context.Time);
+            using var stop = cancellationToken.Register(() => connection.Close(null));
+            if (!Add(connection))
+            {
+                return;
+            }
+
+            called(remote, incoming.From);
+            string? end = await connection.RunAsync(new IncomingLink(context.Receiver, connection, self.Member, context.Log.Tell));
+            Remove(connection);
+            if (end is not null)
+            {
+                context.Log.Tell($"The connection from node {remote.NodeId} at {incoming.From} was closed: {end}");
+            }
+        }
+        catch (Exception trouble)
+        {
+            context.Log.Tell($"A connection from {incoming.From} came to nothing: {PeerConnection.Explain(trouble)}");
+        }
+    }
+
+    /// <summary>Looks after all. Called every second.</summary>
+    public void Watch()
+    {
+        foreach (var connection in All())
+        {
+            connection.Watch();
+            if (context.Gate.RefuseLater(connection.Remote) is { } refusal)
+            {
+                connection.Close(refusal);
+            }
+        }
+    }
+
+    /// <summary>Ends all, and takes no more.</summary>
+    public void Close()
+    {
+        lock (gate)
+        {
+            isClosed = true;
+        }
+
+        foreach (var connection in All())
+        {
+            connection.Close(null);
+        }
+    }
+
+    /// <summary>Both ends say hello, or this one says why not.</summary>
+    private async Task<PeerHello?> GreetAsync(IncomingStream incoming, PacketReader reader, CancellationToken cancellationToken)
+    {
+        using var patience = new CancellationTokenSource(Patience, context.Time);
+        using var either = CancellationTokenSource.CreateLinkedTokenSource(patience.Token, cancellationToken);
+        string refusal;
+        try
+        {
+            var hello = await PeerHandshake.ReadHelloAsync(reader, either.Token);
+            string? reason = incoming.Verdict.NodeId is { } proven ? context.Gate.Refuse(hello, proven) : incoming.Verdict.Refusal;
+            if (reason is null && incoming.Verdict.NodeId is not null)
+            {
+                await PeerHandshake.WriteAsync(incoming.Stream, new HelloBody(self with { Kind = hello.Kind }), either.Token);
+                return hello;
+            }
+
+            refusal = reason ?? "It has no certificate.";
+        }
+        catch (PeerProtocolException malformed)
+        {
+            refusal = malformed.Message;
+        }
+
+        context.Log.Tell($"A connection from {incoming.From} was refused: {refusal}");
+        await PeerHandshake.WriteAsync(incoming.Stream, new RefusalBody(refusal), either.Token);
+        return null;
+    }
+
+    private bool Add(PeerConnection connection)
+    {
+        PeerConnection? older;
+        lock (gate)
+        {
+            if (isClosed)
+            {
+                return false;
+            }
+
+            var key = (connection.Remote.NodeId, connection.Remote.Kind);
+            connections.Remove(key, out older);
+            connections.Add(key, connection);
+        }
+
+        older?.Close("It called again.");
+        return true;
+    }
+
+    private void Remove(PeerConnection connection)
+    {
+        lock (gate)
+        {
+            var key = (connection.Remote.NodeId, connection.Remote.Kind);
+            if (connections.GetValueOrDefault(key) == connection)
+            {
+                connections.Remove(key);
+            }
+        }
+    }
+
+    private PeerConnection[] All()
+    {
+        lock (gate)
+        {
+            return [.. connections.Values];
+        }
+    }
+}

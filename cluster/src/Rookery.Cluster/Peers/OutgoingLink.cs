@@ -1,0 +1,198 @@
+using Rookery.Documents;
+using Rookery.Documents.Commands;
+using Rookery.Journal;
+using Rookery.Raft;
+
+namespace Rookery.Cluster.Peers;
+
+/// <summary>What all links of a node share.</summary>
+internal sealed record LinkContext(PeerDialer Dialer, PeerGate Gate, IPeerReceiver Receiver, TimeProvider Time, RepeatedLog Log);
+
+/// <summary>
+/// The connection of one kind to one member: dialled again whenever it breaks, for as long as the member is one. Each end dials the other and sends its messages on its own connections
+/// only, rather than one end for both: then neither has to settle who dials, a member that moved is back as soon as it finds one other, and how each direction does is known by itself.
+/// It costs two more TLS connections for each pair of members.
+/// </summary>
+internal sealed class OutgoingLink : IAsyncDisposable
+{
+    /// <summary>A connection that lasted so long was a good one: the attempts after it begin at the shortest wait.</summary>
+    private static readonly TimeSpan GoodLife = TimeSpan.FromSeconds(2);
+
+    private readonly LinkContext context;
+    private readonly PeerRoute route;
+    private readonly LinkKind kind;
+
+    private readonly CancellationTokenSource stopping = new();
+    private readonly Backoff backoff = new(Random.Shared);
+    private readonly Task running;
+    private TaskCompletionSource wake = NewWake();
+    private Carrier? carrier;
+    private long droppedBefore;
+
+    /// <summary>Begins to dial.</summary>
+    public OutgoingLink(LinkContext context, PeerRoute route, LinkKind kind)
+    {
+        this.context = context;
+        this.route = route;
+        this.kind = kind;
+        running = Task.Run(RunAsync);
+    }
+
+    /// <summary>Whether there is a connection now.</summary>
+    public bool IsConnected => Volatile.Read(ref carrier) is not null;
+
+    /// <summary>Messages that were dropped because too much waited, or there was no connection.</summary>
+    public long Dropped => Volatile.Read(ref droppedBefore) + (Volatile.Read(ref carrier)?.Connection.Queue.Dropped ?? 0);
+
+    /// <summary>Bytes that wait, or are being written.</summary>
+    public long QueuedBytes => Volatile.Read(ref carrier)?.Connection.Queue.Room.Bytes ?? 0;
+
+    /// <summary>What ended the last connection, or kept the last attempt from succeeding; null before.</summary>
+    public string? Trouble { get; private set; }
+
+    /// <summary>Sends a message, or drops it.</summary>
+    public void Send(in Message message, ReadOnlySpan<JournalFrame> frames)
+    {
+        if (Volatile.Read(ref carrier) is { } carried)
+        {
+            carried.Connection.Queue.TryPut(new MessageBody(message, frames));
+        }
+        else
+        {
+            Interlocked.Increment(ref droppedBefore);
+        }
+    }
+
+    /// <inheritdoc cref="IPeerNetwork.ForwardAsync"/>
+    public ValueTask<CommandOutcome> ForwardAsync(CommandBuffer command, CancellationToken cancellationToken)
+    {
+        if (Volatile.Read(ref carrier) is { } carried)
+        {
+            return carried.Forwards.ForwardAsync(command, cancellationToken);
+        }
+
+        command.Dispose();
+        return new ValueTask<CommandOutcome>(PeerRefusals.NeverSent);
+    }
+
+    /// <summary>The member may be there again, or somewhere else: tries at once.</summary>
+    public void Wake() => Volatile.Read(ref wake).TrySetResult();
+
+    /// <summary>Looks after the connection. Called every second.</summary>
+    public void Watch()
+    {
+        if (Volatile.Read(ref carrier) is { } carried)
+        {
+            carried.Connection.Watch();
+            if (context.Gate.RefuseLater(carried.Connection.Remote) is { } refusal)
+            {
+                carried.Connection.Close(refusal);
+            }
+        }
+    }
+
+    /// <summary>Ends it.</summary>
+    public async ValueTask DisposeAsync()
+    {
+        await stopping.CancelAsync();
+        await running;
+        stopping.Dispose();
+    }
+
+    private static TaskCompletionSource NewWake() => new(TaskCreationOptions.RunContinuationsAsynchronously);
+
+    private async Task RunAsync()
+    {
+        while (!stopping.IsCancellationRequested)
+        {
+            foreach (string address in route.Candidates())
+            {
+                if (await TryCarryAsync(address))
+                {
+                    break;
+                }
+            }
+
+            await RestAsync();
+        }
+    }
+
+    /// <summary>Connects, and carries messages until the connection breaks.</summary>
+    /// <returns>False when there was no connection.</returns>
+    private async Task<bool> TryCarryAsync(string address)
+    {
+        try
+        {
+            var (connection, stream) = await context.Dialer.DialAsync(route.Node, address, kind, stopping.Token);
+            route.Reached(address);
+            await using (stream)
+            {
+                using (connection)
+                {
+                    await CarryAsync(connection, address);
+                }
+            }
+
+            return true;
+        }
+        catch (Exception) when (stopping.IsCancellationRequested)
+        {
+            return true;
+        }
+        catch (Exception trouble)
+        {
+            Tell($"Node {route.Node} was not reached at {address}: {PeerConnection.Explain(trouble)}");
+            return false;
+        }
+    }
+
+    private async Task CarryAsync(PeerConnection connection, string address)
+    {
+        using var stop = stopping.Token.Register(() => connection.Close(null));
+        var carried = new Carrier(connection, new ForwardTable(connection.Queue, context.Time));
+        long began = context.Time.GetTimestamp();
+        Volatile.Write(ref carrier, carried);
+        string? end = await connection.RunAsync(carried.Forwards);
+        Volatile.Write(ref carrier, null);
+        carried.Forwards.Break();
+        Interlocked.Add(ref droppedBefore, connection.Queue.Dropped);
+        if (stopping.IsCancellationRequested)
+        {
+            return;
+        }
+
+        if (context.Time.GetElapsedTime(began) > GoodLife)
+        {
+            backoff.Reset();
+        }
+
+        Tell($"The connection to node {connection.Remote.NodeId} at {address} ended: {end ?? "the other end closed it."}");
+        context.Receiver.Unreachable(route.Node);
+    }
+
+    private async Task RestAsync()
+    {
+        try
+        {
+            await wake.Task.WaitAsync(backoff.Next(), context.Time, stopping.Token);
+            Volatile.Write(ref wake, NewWake());
+            backoff.Reset();
+        }
+        catch (TimeoutException)
+        {
+            // The time is over: try again.
+        }
+        catch (OperationCanceledException)
+        {
+            // The link ends.
+        }
+    }
+
+    private void Tell(string sentence)
+    {
+        Trouble = sentence;
+        context.Log.Tell(sentence);
+    }
+
+    private sealed record Carrier(PeerConnection Connection, ForwardTable Forwards);
+}

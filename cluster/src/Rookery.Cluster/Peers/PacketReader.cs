@@ -1,0 +1,100 @@
+using System.Buffers.Binary;
+using System.Runtime.CompilerServices;
+using Rookery.Disk;
+
+namespace Rookery.Cluster.Peers;
+
+/// <summary>
+/// Takes packets from a stream. Memory grows with what has arrived, never with what was announced, and up to the longest packet that may come. For one reader at a time.
+/// </summary>
+internal sealed class PacketReader(Stream stream, int mostPacketBytes) : IDisposable
+{
+    /// <summary>Memory between packets: one TLS record.</summary>
+    private const int IdleBytes = 16 << 10;
+
+    private PooledMemory buffer = PooledMemory.Rent(IdleBytes);
+    private int start;
+    private int end;
+    private bool sawLongPacket;
+
+    /// <summary>The longest packet that may come, in bytes.</summary>
+    public int MostPacketBytes { get; set; } = mostPacketBytes;
+
+    /// <summary>Bytes it holds now.</summary>
+    public int HeldBytes => buffer.Length;
+
+    /// <summary>The next packet, if it is there.</summary>
+    /// <param name="kind">What it is.</param>
+    /// <param name="body">Its body, until the next <see cref="FillAsync"/>.</param>
+    /// <exception cref="PeerProtocolException">It is longer than it may be.</exception>
+    public bool TryRead(out PacketKind kind, out ReadOnlyMemory<byte> body)
+    {
+        kind = default;
+        body = default;
+        int bytes = NextPacketBytes();
+        if (bytes == 0 || end - start < bytes)
+        {
+            return false;
+        }
+
+        var packet = buffer.Memory.Slice(start, bytes);
+        kind = (PacketKind)packet.Span[sizeof(uint)];
+        body = packet[PeerProtocol.PacketHeadBytes..];
+        start += bytes;
+        sawLongPacket |= bytes > IdleBytes;
+        return true;
+    }
+
+    /// <summary>Waits for more bytes.</summary>
+    /// <returns>False at the end of the stream.</returns>
+    // Pooled: otherwise each wait for the network is an allocation.
+    [AsyncMethodBuilder(typeof(PoolingAsyncValueTaskMethodBuilder<>))]
+    public async ValueTask<bool> FillAsync(CancellationToken cancellationToken)
+    {
+        MakeRoom();
+        int read = await stream.ReadAsync(buffer.Memory[end..], cancellationToken);
+        end += read;
+        return read > 0;
+    }
+
+    /// <summary>Gives the memory back.</summary>
+    public void Dispose() => buffer.Return();
+
+    /// <summary>Bytes of the packet that begins at <see cref="start"/>; 0 when that is not known yet.</summary>
+    private int NextPacketBytes()
+    {
+        if (end - start < PeerProtocol.PacketHeadBytes)
+        {
+            return 0;
+        }
+
+        uint length = BinaryPrimitives.ReadUInt32LittleEndian(buffer.Span[start..]);
+        if (length == 0 || length > MostPacketBytes - sizeof(uint))
+        {
+            throw new PeerProtocolException($"A packet of {length} bytes was announced, and {MostPacketBytes} may come.");
+        }
+
+        return sizeof(uint) + (int)length;
+    }
+
+    private void MakeRoom()
+    {
+        if (start > 0)
+        {
+            buffer.Span[start..end].CopyTo(buffer.Span);
+            (start, end) = (0, end - start);
+        }
+
+        if (end == 0 && buffer.Length > IdleBytes && !sawLongPacket)
+        {
+            buffer.Return();
+            buffer = PooledMemory.Rent(IdleBytes);
+        }
+        else if (end == buffer.Length)
+        {
+            buffer.Grow(end, Math.Min(2 * end, NextPacketBytes()));
+        }
+
+        sawLongPacket &= end > 0;
+    }
+}

@@ -1,0 +1,182 @@
+using System.Net.Sockets;
+using System.Security.Authentication;
+using System.Text;
+
+namespace Rookery.Cluster.Peers;
+
+/// <summary>What a connection hands its packets to, one at a time.</summary>
+internal interface IPacketHandler
+{
+    /// <summary>Handles a packet. An exception closes the connection.</summary>
+    /// <param name="kind">What it is: neither a sign of life nor a refusal.</param>
+    /// <param name="body">Its body, until this returns.</param>
+    void Handle(PacketKind kind, ReadOnlyMemory<byte> body);
+}
+
+/// <summary>
+/// One connection after both ends have said hello: a loop that sends what waits, a loop that hands over what comes, and signs of life. Either end of it.
+/// </summary>
+internal sealed class PeerConnection : IDisposable
+{
+    /// <summary>Bytes given to the kernel at once; each piece that had to wait for room there is a sign that the other end lives.</summary>
+    private const int PieceBytes = 64 << 10;
+
+    private const int ControlQueueBytes = 64 << 10;
+    private const int BulkQueueBytes = 8 << 20;
+
+    private readonly Stream stream;
+    private readonly PacketReader reader;
+    private readonly Liveness liveness;
+    private readonly CancellationTokenSource closing = new();
+    private string? closedBecause;
+
+    /// <summary>Takes over a connection on which both ends have said hello.</summary>
+    /// <param name="stream">The TLS stream; its owner disposes it.</param>
+    /// <param name="reader">What has read the hello from it, and perhaps more.</param>
+    /// <param name="remote">The other end.</param>
+    /// <param name="asks">Whether this end dialled, and asks the other for signs of life.</param>
+    /// <param name="time">The clock.</param>
+    public PeerConnection(Stream stream, PacketReader reader, PeerHello remote, bool asks, TimeProvider time)
+    {
+        this.stream = stream;
+        this.reader = reader;
+        Remote = remote;
+        Closing = closing.Token;
+        liveness = new Liveness(time, remote.Kind, asks);
+        Queue = new OutgoingQueue(remote.Kind == LinkKind.Control ? ControlQueueBytes : BulkQueueBytes, time);
+        reader.MostPacketBytes = remote.Kind == LinkKind.Control ? PeerProtocol.MaxControlPacketBytes : PeerProtocol.MaxBulkPacketBytes;
+    }
+
+    /// <summary>The other end.</summary>
+    public PeerHello Remote { get; }
+
+    /// <summary>What waits to be sent.</summary>
+    public OutgoingQueue Queue { get; }
+
+    /// <summary>Set when the connection is being closed.</summary>
+    public CancellationToken Closing { get; }
+
+    /// <summary>Carries packets until the connection breaks, or is closed.</summary>
+    /// <returns>Why it ended, in a sentence; null when the other end closed it.</returns>
+    public async Task<string?> RunAsync(IPacketHandler handler)
+    {
+        var sending = SendAsync();
+        try
+        {
+            await ReceiveAsync(handler);
+            Close(null);
+        }
+        catch (Exception trouble)
+        {
+            Close(Explain(trouble));
+        }
+
+        await sending;
+        Queue.Release();
+        return closedBecause;
+    }
+
+    /// <summary>Ends it. Only the first reason counts.</summary>
+    public void Close(string? because)
+    {
+        if (closing.IsCancellationRequested)
+        {
+            return;
+        }
+
+        closedBecause ??= because;
+        Queue.Close();
+        closing.Cancel();
+    }
+
+    /// <summary>Asks for a sign of life when it is time, and closes a connection that gave none. Called every second.</summary>
+    public void Watch()
+    {
+        if (liveness.IsDead())
+        {
+            Close($"It has been silent for more than {liveness.Limit.TotalSeconds:0} s.");
+        }
+        else if (liveness.ShouldAsk())
+        {
+            Queue.TryPut(new SignBody(PacketKind.Ping));
+        }
+    }
+
+    /// <inheritdoc/>
+    public void Dispose()
+    {
+        reader.Dispose();
+        closing.Dispose();
+    }
+
+    /// <summary>What went wrong on a connection, in a sentence.</summary>
+    public static string Explain(Exception trouble) => trouble switch
+    {
+        PeerProtocolException or PeerRefusedException or SocketException => trouble.Message,
+        OperationCanceledException => "It took too long.",
+        AuthenticationException or IOException => (trouble.InnerException ?? trouble).Message,
+        _ => $"{trouble.GetType().Name}: {trouble.Message}",
+    };
+
+    private async Task ReceiveAsync(IPacketHandler handler)
+    {
+        do
+        {
+            while (reader.TryRead(out var kind, out var body))
+            {
+                Handle(handler, kind, body);
+            }
+
+            liveness.Lives();                           // what we took our time for is not the other's silence
+        }
+        while (await FillAsync());
+    }
+
+    private ValueTask<bool> FillAsync() => reader.FillAsync(Closing);
+
+    private void Handle(IPacketHandler handler, PacketKind kind, ReadOnlyMemory<byte> body)
+    {
+        liveness.Answers();
+        switch (kind)
+        {
+            case PacketKind.Ping:
+                Queue.TryPut(new SignBody(PacketKind.Pong));
+                break;
+            case PacketKind.Pong:
+                break;
+            case PacketKind.Refusal:
+                throw new PeerRefusedException(Encoding.UTF8.GetString(body.Span));
+            default:
+                handler.Handle(kind, body);
+                break;
+        }
+    }
+
+    private async Task SendAsync()
+    {
+        try
+        {
+            while (await Queue.WaitAsync())
+            {
+                for (var left = Queue.Take(); !left.IsEmpty;)
+                {
+                    var piece = left[..Math.Min(left.Length, PieceBytes)];
+                    left = left[piece.Length..];
+                    var write = stream.WriteAsync(piece, Closing);
+                    bool waits = !write.IsCompleted;
+                    await write;
+                    if (waits)
+                    {
+                        liveness.Lives();
+                    }
+                }
+
+                Queue.Written();
+            }
+        }
+        catch (Exception trouble)
+        {
+            Close(Explain(trouble));
+        }
+    }
+}

@@ -1,0 +1,35 @@
+namespace Rookery.Cluster.Peers;
+
+/// <summary>Whether the other end of a connection is a member that may have it: the same questions at both ends.</summary>
+internal sealed class PeerGate(PeerHello self, IPeerAdmission admission)
+{
+    private readonly KnownStarts starts = new();
+
+    /// <summary>Why not, in a sentence for the other end; null when it may.</summary>
+    /// <param name="hello">What it says.</param>
+    /// <param name="proven">The node that its certificate proves.</param>
+    public string? Refuse(PeerHello hello, string proven)
+    {
+        if (!string.Equals(hello.ClusterId, self.ClusterId, StringComparison.Ordinal))
+        {
+            return $"Node {hello.NodeId} belongs to cluster {hello.ClusterId}, and node {self.NodeId} to cluster {self.ClusterId}: it may join this one with an empty data directory.";
+        }
+
+        if (!string.Equals(hello.NodeId, proven, StringComparison.Ordinal))
+        {
+            return $"Node {hello.NodeId} came with the certificate of node {proven}: each needs its own, so let it join again.";
+        }
+
+        if (string.Equals(hello.NodeId, self.NodeId, StringComparison.Ordinal))
+        {
+            return hello.Run == self.Run
+                ? $"Node {self.NodeId} called itself: one of the addresses of a member is its own."
+                : $"There are two copies of node {self.NodeId}, and both run: stop one of them for good. It may join again with an empty card.";
+        }
+
+        return starts.Refuse(hello) ?? admission.Refuse(hello);
+    }
+
+    /// <summary>Why a member that was let in may not stay.</summary>
+    public string? RefuseLater(PeerHello hello) => starts.Refuse(hello) ?? admission.Refuse(hello);
+}

@@ -1,0 +1,98 @@
+using System.Net;
+using System.Net.Security;
+using System.Security.Authentication;
+using System.Security.Cryptography.X509Certificates;
+using Microsoft.AspNetCore.Builder;
+using Microsoft.AspNetCore.Connections;
+using Microsoft.AspNetCore.Hosting;
+using Microsoft.AspNetCore.Http.Features;
+using Microsoft.AspNetCore.Server.Kestrel.Core;
+using Microsoft.AspNetCore.Server.Kestrel.Core.Features;
+using Microsoft.AspNetCore.Server.Kestrel.Https;
+using Microsoft.Extensions.Logging;
+using Rookery.Cluster.Identity;
+
+namespace Rookery.Cluster.Peers;
+
+/// <summary>
+/// The port for members. Who asks for <c>rookery/1</c> in the TLS handshake gets a <see cref="PeerNetwork"/>'s connection; anything else is HTTP, where routes find in
+/// <see cref="ProvenPeer"/> who asks.
+/// </summary>
+public static class PeerListener
+{
+    /// <summary>Connections at once: some for each member, and room for those who join.</summary>
+    private const int MostConnections = 256;
+
+    /// <summary>The protocol between members, as ALPN names it (RFC 7301).</summary>
+    public static readonly SslApplicationProtocol Protocol = new("rookery/1");
+
+    /// <summary>Builds a server of one port; the caller starts, stops and disposes it.</summary>
+    /// <param name="endPoint">Where it listens.</param>
+    /// <param name="network">What takes members' connections.</param>
+    /// <param name="configureHttp">Adds what is served over HTTPS beside them.</param>
+    /// <param name="logs">Where Kestrel's warnings go.</param>
+    public static WebApplication Build(IPEndPoint endPoint, PeerNetwork network, Action<IApplicationBuilder> configureHttp, ILoggerProvider? logs = null)
+    {
+        var builder = WebApplication.CreateEmptyBuilder(new WebApplicationOptions());
+        builder.Logging.SetMinimumLevel(LogLevel.Warning).AddFilter("Microsoft.Extensions.Hosting", LogLevel.None);
+        if (logs is not null)
+        {
+            builder.Logging.AddProvider(logs);
+        }
+
+        builder.WebHost.UseKestrelCore().ConfigureKestrel(kestrel =>
+        {
+            kestrel.AddServerHeader = false;
+            kestrel.Limits.MaxConcurrentConnections = MostConnections;
+            kestrel.Listen(endPoint, listen => listen.UsePeers(network));
+        });
+        var app = builder.Build();
+        configureHttp(app);
+        return app;
+    }
+
+    /// <summary>Makes an endpoint of Kestrel one for members.</summary>
+    public static ListenOptions UsePeers(this ListenOptions listen, PeerNetwork network)
+    {
+        listen.Protocols = HttpProtocols.Http1;
+        listen.UseHttps(new TlsHandshakeCallbackOptions { OnConnection = context => new ValueTask<SslServerAuthenticationOptions>(OptionsFor(context.Connection, network.Trust())) });
+        listen.Use(next => connection => IsLink(connection) ? CarryAsync(connection, network) : next(connection));
+        return listen;
+    }
+
+    /// <summary>
+    /// Made anew for each handshake, with the certificates of now. A certificate that proves nobody does not end the handshake: a node that joins has none yet, and a member whose own is
+    /// refused hears why.
+    /// </summary>
+#pragma warning disable CA5359 // This end is the server, and the verdict is looked at before a connection is used.
+    private static SslServerAuthenticationOptions OptionsFor(BaseConnectionContext connection, PeerTrust trust) => new()
+    {
+        ApplicationProtocols = [Protocol, SslApplicationProtocol.Http11],
+        EnabledSslProtocols = SslProtocols.Tls13,
+        AllowTlsResume = false,                         // handshakes are rare here, and each shall look at the certificates of now
+        ServerCertificateContext = trust.Certificate,
+        ClientCertificateRequired = true,
+        CertificateChainPolicy = trust.Rule.ChainPolicy(PeerRole.Client),
+        RemoteCertificateValidationCallback = (_, certificate, _, _) =>
+        {
+            connection.Features.Set(new ProvenPeer(trust.Rule.Judge((X509Certificate2?)certificate, PeerRole.Client)));
+            return true;
+        },
+    };
+#pragma warning restore CA5359
+
+    private static bool IsLink(ConnectionContext connection) =>
+        connection.Features.Get<ISslStreamFeature>() is { } tls && tls.SslStream.NegotiatedApplicationProtocol == Protocol;
+
+    private static Task CarryAsync(ConnectionContext connection, PeerNetwork network)
+    {
+        var proven = connection.Features.Get<ProvenPeer>();
+        var stream = new IncomingStream(
+            connection.Features.GetRequiredFeature<ISslStreamFeature>().SslStream, proven?.Verdict ?? default, (connection.RemoteEndPoint as IPEndPoint)?.Address);
+        return network.AcceptAsync(stream, connection.ConnectionClosed);
+    }
+}
+
+/// <summary>A feature of connections to the port for members: who is at the other end.</summary>
+/// <param name="Verdict">The node that its certificate proves, if any. Whether that is a member is said by the members' records.</param>
+public sealed record ProvenPeer(PeerVerdict Verdict);

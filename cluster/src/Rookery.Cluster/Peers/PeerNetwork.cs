@@ -1,0 +1,163 @@
+using System.Net;
+using System.Security.Cryptography;
+using Rookery.Disk;
+using Rookery.Documents;
+using Rookery.Documents.Commands;
+using Rookery.Journal;
+using Rookery.Raft;
+
+namespace Rookery.Cluster.Peers;
+
+/// <summary>
+/// The connections to the other members over mutually authenticated TLS: two to each, one small for votes and heartbeats, one for frames and forwarded commands. Incoming ones come from
+/// <see cref="PeerListener"/>.
+/// </summary>
+public sealed class PeerNetwork : IPeerNetwork, IAsyncDisposable
+{
+    private static readonly TimeSpan WatchInterval = TimeSpan.FromSeconds(1);
+
+    private readonly PeerHello self;
+    private readonly PeerGate gate;
+    private readonly TimeProvider time;
+    private readonly RepeatedLog log;
+    private readonly Lock peersGate = new();
+    private OutgoingPeer[] peers = [];
+    private LinkContext? context;
+    private IncomingLinks? incoming;
+    private ITimer? watch;
+    private bool isStopped;
+
+    /// <summary>A network that is silent until <see cref="Start"/>.</summary>
+    /// <param name="self">How this node introduces itself.</param>
+    /// <param name="trust">Certificates, asked for at each handshake.</param>
+    /// <param name="admission">Whom to have connections with.</param>
+    /// <param name="time">The clock.</param>
+    /// <param name="log">Told in a sentence why a connection was refused, failed or ended; each sentence at most once a minute.</param>
+    public PeerNetwork(PeerHello self, Func<PeerTrust> trust, IPeerAdmission admission, TimeProvider time, Action<string> log)
+    {
+        this.self = self with { Run = BitConverter.ToUInt64(RandomNumberGenerator.GetBytes(sizeof(ulong))) };
+        this.time = time;
+        this.log = new RepeatedLog(log, time);
+        Trust = trust;
+        gate = new PeerGate(this.self, admission);
+    }
+
+    /// <summary>Certificates of now.</summary>
+    internal Func<PeerTrust> Trust { get; }
+
+    /// <summary>Begins to take connections, and to dial once peers are named. Called once.</summary>
+    /// <param name="receiver">Consensus.</param>
+    public void Start(IPeerReceiver receiver)
+    {
+        lock (peersGate)
+        {
+            Invariant.Holds(context is null, "a network is started once");
+            context = new LinkContext(new PeerDialer(self, Trust, gate, time), gate, receiver, time, log);
+            Volatile.Write(ref incoming, new IncomingLinks(self, context, Called));
+            watch = time.CreateTimer(static network => ((PeerNetwork)network!).Watch(), this, WatchInterval, WatchInterval);
+        }
+    }
+
+    /// <inheritdoc/>
+    public void Send(in Message message, ReadOnlySpan<JournalFrame> frames) => Find(message.To)?.For(message.Kind).Send(message, frames);
+
+    /// <inheritdoc/>
+    public ValueTask<CommandOutcome> ForwardAsync(NodeId leader, CommandBuffer command, CancellationToken cancellationToken)
+    {
+        if (Find(leader) is { } peer)
+        {
+            return peer.Bulk.ForwardAsync(command, cancellationToken);
+        }
+
+        command.Dispose();
+        return new ValueTask<CommandOutcome>(PeerRefusals.NeverSent);
+    }
+
+    /// <inheritdoc/>
+    public void SetPeers(IReadOnlyList<PeerAddress> peers)
+    {
+        lock (peersGate)
+        {
+            Invariant.Holds(context is not null, "peers are named to a network that was started");
+            var wanted = isStopped ? [] : peers.Where(peer => peer.Node != self.Member).ToArray();
+            var kept = this.peers.Where(peer => Array.Exists(wanted, address => address.Node == peer.Route.Node)).ToArray();
+            foreach (var gone in this.peers.Except(kept))
+            {
+                _ = gone.StopAsync();
+            }
+
+            Volatile.Write(ref this.peers, [.. wanted.Select(address => Array.Find(kept, peer => peer.Route.Node == address.Node) ?? new OutgoingPeer(context, address))]);
+            foreach (var peer in kept)
+            {
+                if (peer.Route.Update(Array.Find(wanted, address => address.Node == peer.Route.Node)!.Addresses))
+                {
+                    peer.Wake();
+                }
+            }
+        }
+    }
+
+    /// <summary>How the connections to each peer do.</summary>
+    public IReadOnlyList<PeerStatus> Status() => [.. Volatile.Read(ref peers).Select(PeerStatus.Of)];
+
+    /// <summary>Ends all connections and takes no more.</summary>
+    public async ValueTask DisposeAsync()
+    {
+        OutgoingPeer[] stopping;
+        lock (peersGate)
+        {
+            isStopped = true;
+            stopping = peers;
+            Volatile.Write(ref peers, []);
+        }
+
+        if (watch is not null)
+        {
+            await watch.DisposeAsync();
+        }
+
+        Volatile.Read(ref incoming)?.Close();
+        await Task.WhenAll(stopping.Select(peer => peer.StopAsync()));
+    }
+
+    /// <summary>Carries a connection that came in, until it ends.</summary>
+    internal Task AcceptAsync(IncomingStream stream, CancellationToken cancellationToken) =>
+        Volatile.Read(ref incoming)?.AcceptAsync(stream, cancellationToken) ?? Task.CompletedTask;
+
+    private OutgoingPeer? Find(NodeId node)
+    {
+        foreach (var peer in Volatile.Read(ref peers))
+        {
+            if (peer.Route.Node == node)
+            {
+                return peer;
+            }
+        }
+
+        return null;
+    }
+
+    /// <summary>A member called: it lives, and where it calls from it can be called.</summary>
+    private void Called(PeerHello from, IPAddress? address)
+    {
+        if (Find(from.Member) is { } peer)
+        {
+            if (address is not null && from.Port != 0)
+            {
+                peer.Route.Seen(new IPEndPoint(address, from.Port).ToString());
+            }
+
+            peer.Wake();
+        }
+    }
+
+    private void Watch()
+    {
+        foreach (var peer in Volatile.Read(ref peers))
+        {
+            peer.Watch();
+        }
+
+        Volatile.Read(ref incoming)?.Watch();
+    }
+}

@@ -1,0 +1,54 @@
+using Rookery.Raft;
+
+namespace Rookery.Cluster.Peers;
+
+/// <summary>Where one member may be: where it was reached last, where it was seen calling from, where the members' records say. Thread-safe.</summary>
+internal sealed class PeerRoute(NodeId node, IReadOnlyList<string> addresses)
+{
+    private readonly Lock gate = new();
+    private IReadOnlyList<string> addresses = addresses;
+    private string? reached;
+    private string? seen;
+
+    /// <summary>The member.</summary>
+    public NodeId Node => node;
+
+    /// <summary>Addresses to try, the likeliest first.</summary>
+    public string[] Candidates()
+    {
+        lock (gate)
+        {
+            return [.. new[] { reached, seen }.OfType<string>().Concat(addresses).Distinct(StringComparer.Ordinal)];
+        }
+    }
+
+    /// <summary>The members' records say something else.</summary>
+    /// <returns>Whether that was news.</returns>
+    public bool Update(IReadOnlyList<string> addresses)
+    {
+        lock (gate)
+        {
+            bool isNews = !this.addresses.SequenceEqual(addresses, StringComparer.Ordinal);
+            this.addresses = addresses;
+            return isNews;
+        }
+    }
+
+    /// <summary>It was reached here.</summary>
+    public void Reached(string address)
+    {
+        lock (gate)
+        {
+            reached = address;
+        }
+    }
+
+    /// <summary>It called from here.</summary>
+    public void Seen(string address)
+    {
+        lock (gate)
+        {
+            seen = address;
+        }
+    }
+}

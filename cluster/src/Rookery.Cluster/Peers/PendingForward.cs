@@ -1,0 +1,37 @@
+using Rookery.Disk;
+using Rookery.Documents;
+
+namespace Rookery.Cluster.Peers;
+
+/// <summary>A forwarded command whose outcome is awaited.</summary>
+/// <param name="room">What it holds room of until it is answered, even when its caller has gone: until then it costs the other end memory.</param>
+/// <param name="charge">How many bytes.</param>
+internal sealed class PendingForward(Admission room, long charge)
+{
+    // The caller goes on elsewhere: on the connection's own thread it would hold up what comes next.
+    private readonly TaskCompletionSource<CommandOutcome> outcome = new(TaskCreationOptions.RunContinuationsAsynchronously);
+
+    /// <summary>Waits for the outcome.</summary>
+    public async ValueTask<CommandOutcome> WaitAsync(CancellationToken cancellationToken)
+    {
+        try
+        {
+            return await outcome.Task.WaitAsync(cancellationToken);
+        }
+        catch (OperationCanceledException)
+        {
+            outcome.TrySetResult(PeerRefusals.GivenUpAfterSent);
+            return await outcome.Task;
+        }
+    }
+
+    /// <summary>Answers, once. If the caller has given up, the documents of the outcome are given back.</summary>
+    public void Complete(in CommandOutcome result)
+    {
+        room.Leave(charge);
+        if (!outcome.TrySetResult(result))
+        {
+            OutcomeCodec.DisposeDocuments(result);
+        }
+    }
+}

@@ -1,0 +1,166 @@
+using System.Net.Security;
+using System.Security.Cryptography.X509Certificates;
+using Rookery.Cluster.Identity;
+using Rookery.Cluster.Peers;
+using Rookery.Cluster.Tests.Identity;
+using Rookery.Journal;
+using Rookery.Raft;
+
+namespace Rookery.Cluster.Tests.Peers;
+
+/// <summary>Real networks over TLS on loopback.</summary>
+public sealed class PeerNetworkTests : IDisposable
+{
+    private readonly ClusterAuthority authority = TestAuthority.Create();
+
+    public void Dispose() => authority.Dispose();
+
+    [Fact]
+    public async Task Messages_arrive_in_order_and_frames_as_they_were()
+    {
+        var members = await TestMember.StartAllAsync(authority, "A1", "B2", "C3");
+        await using var a = members[0];
+        await using var b = members[1];
+        await using var c = members[2];
+        const int Count = 500;
+        var sent = new List<(Message Message, JournalFrame[] Frames)>();
+        var random = new Random(1);
+        for (int i = 0; i < Count; i++)
+        {
+            var append = Samples.Append(random, a.Node, b.Node, out var frames) with { Sequence = i };
+            sent.Add((append, frames));
+            a.Network.Send(append, frames);
+            a.Network.Send(Samples.Message(random, MessageKind.Heartbeat, a.Node, b.Node) with { Sequence = i }, []);
+            c.Network.Send(Samples.Message(random, MessageKind.AppendReply, c.Node, b.Node) with { Sequence = i }, []);
+        }
+
+        await Eventually.HoldsAsync(() => b.Receiver.Messages.Count == 3 * Count, "all messages arrive");
+        var appends = b.Receiver.Messages.Where(received => received.Message.Kind == MessageKind.Append).ToArray();
+        Assert.Equal(sent.Select(append => append.Message), appends.Select(append => append.Message));
+        for (int i = 0; i < Count; i++)
+        {
+            Samples.AssertEqual(sent[i].Frames, appends[i].Frames);
+        }
+
+        AssertInOrder(b, MessageKind.Heartbeat, a.Node, Count);
+        AssertInOrder(b, MessageKind.AppendReply, c.Node, Count);
+        Assert.Empty(a.Receiver.Messages);
+        Assert.All(members, member => Assert.Empty(member.Log));
+    }
+
+    [Fact]
+    public async Task A_batch_of_32_MiB_arrives()
+    {
+        var members = await TestMember.StartAllAsync(authority, "A1", "B2");
+        await using var a = members[0];
+        await using var b = members[1];
+        var frame = Samples.Frame(FrameType.Batch, 5, 3, 10, 2, Samples.Bytes(new Random(2), 32 << 20));
+        var append = Samples.Message(new Random(2), MessageKind.Append, a.Node, b.Node) with { Term = 9, Position = new LogPosition(2, 4), LastIndex = 5 };
+        a.Network.Send(append, [frame]);
+        await Eventually.HoldsAsync(() => !b.Receiver.Messages.IsEmpty, "it arrives");
+        Samples.AssertEqual([frame], b.Receiver.Messages.Single().Frames);
+    }
+
+    /// <summary>A peer whose reader of frames stands still costs us no more than the bound, and hears heartbeats all the same.</summary>
+    [Fact]
+    public async Task Blocked_frames_hold_up_no_heartbeat_and_no_more_than_their_bound()
+    {
+        var members = await TestMember.StartAllAsync(authority, "A1", "B2");
+        await using var a = members[0];
+        await using var b = members[1];
+        b.Receiver.Block();
+        b.Receiver.Keeps = false;
+        var frame = Samples.Frame(FrameType.Batch, 5, 3, 10, 2, Samples.Bytes(new Random(3), 1 << 20));
+        var append = Samples.Message(new Random(3), MessageKind.Append, a.Node, b.Node) with { Term = 9, Position = new LogPosition(2, 4), LastIndex = 5 };
+        for (int i = 0; i < 100; i++)
+        {
+            a.Network.Send(append, [frame]);
+            Assert.InRange(a.Network.Status().Single().QueuedBytes, 0, (8 << 20) + (64 << 10));
+        }
+
+        Assert.InRange(a.Network.Status().Single().DroppedMessages, 50, 100);
+        await Eventually.HoldsAsync(() => b.Receiver.Blocked == 1, "the first append is being handled");
+        b.Receiver.Keeps = true;
+        for (int i = 0; i < 50; i++)
+        {
+            a.Network.Send(Samples.Message(new Random(i), MessageKind.Heartbeat, a.Node, b.Node) with { Sequence = i }, []);
+            int awaited = i + 1;
+            await Eventually.HoldsAsync(() => b.Receiver.Messages.Count == awaited, "a heartbeat arrives");
+        }
+
+        AssertInOrder(b, MessageKind.Heartbeat, a.Node, 50);
+        b.Receiver.Unblock();
+        await Eventually.HoldsAsync(() => a.Network.Status().Single().QueuedBytes == 0, "what waited is sent");
+    }
+
+    [Fact]
+    public async Task A_member_that_restarts_is_found_again_and_the_break_is_told()
+    {
+        await using var a = await TestMember.StartAsync(TestMember.Hello("A1"), TestMember.TrustOf(authority, "A1"));
+        var trust = TestMember.TrustOf(authority, "B2");
+        var b = await TestMember.StartAsync(TestMember.Hello("B2"), trust);
+        a.Network.SetPeers([b.Address]);
+        await Eventually.HoldsAsync(() => a.IsConnectedToAll, "A reaches B");
+        await b.DisposeAsync();
+        await Eventually.HoldsAsync(() => a.Receiver.Unreachables == 2, "both breaks are told");
+        Assert.False(a.IsConnectedToAll);
+
+        await using var again = await TestMember.StartAsync(TestMember.Hello("B2") with { BootCounter = 6 }, trust, b.Port);
+        await Eventually.HoldsAsync(() => a.IsConnectedToAll, "A reaches B again");
+        a.Network.Send(Samples.Message(new Random(4), MessageKind.Vote, a.Node, again.Node), []);
+        await Eventually.HoldsAsync(() => again.Receiver.Messages.Count == 1, "a message arrives");
+        Assert.Equal(2, a.Receiver.Unreachables);
+    }
+
+    /// <summary>Whoever moved calls the others, and is called back where it calls from.</summary>
+    [Fact]
+    public async Task A_member_that_moved_is_found_because_it_calls()
+    {
+        int port = TestMember.FreePort();
+        await using var a = await TestMember.StartAsync(TestMember.Hello("A1"), TestMember.TrustOf(authority, "A1"));
+        await using var b = await TestMember.StartAsync(TestMember.Hello("B2") with { Port = port }, TestMember.TrustOf(authority, "B2"), port);
+        a.Network.SetPeers([new PeerAddress(b.Node, ["127.0.0.1:1", "nonsense"])]);
+        await Eventually.HoldsAsync(() => a.WasTold("\"nonsense\" is not of the form host:port"), "all addresses of B were tried");
+        b.Network.SetPeers([a.Address]);
+        await Eventually.HoldsAsync(() => a.IsConnectedToAll, "A reaches B");
+    }
+
+    [Fact]
+    public async Task Peers_that_are_no_longer_named_are_not_connected_to()
+    {
+        var members = await TestMember.StartAllAsync(authority, "A1", "B2");
+        await using var a = members[0];
+        await using var b = members[1];
+        a.Network.SetPeers([]);
+        a.Network.Send(Samples.Message(new Random(5), MessageKind.Vote, a.Node, b.Node), []);
+        Assert.Empty(a.Network.Status());
+        a.Network.SetPeers([b.Address]);
+        await Eventually.HoldsAsync(() => a.IsConnectedToAll, "A reaches B again");
+        Assert.Empty(b.Receiver.Messages);
+        Assert.Equal(0, a.Receiver.Unreachables);
+    }
+
+    [Fact]
+    public async Task Who_asks_for_HTTP_is_served_it_and_known_by_its_certificate()
+    {
+        await using var a = await TestMember.StartAsync(TestMember.Hello("A1"), TestMember.TrustOf(authority, "A1"));
+        using var impostor = TestAuthority.Create();
+        Assert.Equal("B2", await AskAsync(a.Port, TestMember.TrustOf(authority, "B2")().Certificate));
+        Assert.Contains("was not signed by this cluster's authority", await AskAsync(a.Port, TestMember.TrustOf(impostor, "B2")().Certificate), StringComparison.Ordinal);
+        Assert.Contains("presented no certificate", await AskAsync(a.Port, null), StringComparison.Ordinal);
+    }
+
+    private static async Task<string> AskAsync(int port, SslStreamCertificateContext? certificate)
+    {
+        using var handler = new SocketsHttpHandler
+        {
+            SslOptions = new SslClientAuthenticationOptions { ClientCertificateContext = certificate, RemoteCertificateValidationCallback = static (_, presented, _, _) => presented is X509Certificate2 },
+        };
+        using var client = new HttpClient(handler);
+        return await client.GetStringAsync(new Uri($"https://127.0.0.1:{port}/"));
+    }
+
+    private static void AssertInOrder(TestMember member, MessageKind kind, NodeId from, int count) => Assert.Equal(
+        Enumerable.Range(0, count).Select(number => (long)number),
+        member.Receiver.Messages.Where(received => received.Message.Kind == kind && received.Message.From == from).Select(received => received.Message.Sequence));
+}

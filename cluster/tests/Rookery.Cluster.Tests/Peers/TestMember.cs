@@ -1,0 +1,142 @@
+using System.Collections.Concurrent;
+using System.Net;
+using System.Net.Sockets;
+using Microsoft.AspNetCore.Builder;
+using Microsoft.AspNetCore.Hosting.Server;
+using Microsoft.AspNetCore.Hosting.Server.Features;
+using Microsoft.AspNetCore.Http;
+using Microsoft.Extensions.DependencyInjection;
+using Rookery.Cluster.Identity;
+using Rookery.Cluster.Peers;
+using Rookery.Cluster.Tests.Identity;
+using Rookery.Raft;
+
+namespace Rookery.Cluster.Tests.Peers;
+
+/// <summary>One member's network on loopback, with a real listener and real certificates.</summary>
+internal sealed class TestMember : IAsyncDisposable
+{
+    private readonly WebApplication listener;
+
+    private TestMember(PeerHello self, PeerNetwork network, TestReceiver receiver, TestAdmission admission, ConcurrentQueue<string> log, WebApplication listener)
+    {
+        Self = self;
+        Network = network;
+        Receiver = receiver;
+        Admission = admission;
+        Log = log;
+        this.listener = listener;
+    }
+
+    public PeerHello Self { get; }
+
+    public NodeId Node => Self.Member;
+
+    public PeerNetwork Network { get; }
+
+    public TestReceiver Receiver { get; }
+
+    public TestAdmission Admission { get; }
+
+    /// <summary>What its owner was told.</summary>
+    public ConcurrentQueue<string> Log { get; }
+
+    public int Port { get; private init; }
+
+    public PeerAddress Address => new(Node, [$"127.0.0.1:{Port}"]);
+
+    public static PeerHello Hello(string node, string cluster = TestAuthority.ClusterId) => new()
+    {
+        ClusterId = cluster,
+        NodeId = node,
+        StoreId = Guid.Parse("00000000-0000-0000-0000-000000000001"),
+        BootCounter = 5,
+        FeatureLevel = 1,
+    };
+
+    public static Func<PeerTrust> TrustOf(ClusterAuthority authority, string node, DateTimeOffset? signed = null)
+    {
+        var trust = PeerTrust.Of(TestAuthority.CreateIdentity(authority, signed, node));
+        return () => trust;
+    }
+
+    public static int FreePort()
+    {
+        using var socket = new Socket(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp);
+        socket.Bind(new IPEndPoint(IPAddress.Loopback, 0));
+        return ((IPEndPoint)socket.LocalEndPoint!).Port;
+    }
+
+    public static async Task<TestMember> StartAsync(PeerHello self, Func<PeerTrust> trust, int port = 0, TimeProvider? time = null)
+    {
+        var log = new ConcurrentQueue<string>();
+        var admission = new TestAdmission();
+        var network = new PeerNetwork(self, trust, admission, time ?? TimeProvider.System, log.Enqueue);
+        var receiver = new TestReceiver();
+        network.Start(receiver);
+        var app = PeerListener.Build(new IPEndPoint(IPAddress.Loopback, port), network, static http => http.Run(TellWhoAsks));
+        await app.StartAsync();
+        string address = app.Services.GetRequiredService<IServer>().Features.Get<IServerAddressesFeature>()!.Addresses.Single();
+        return new TestMember(self, network, receiver, admission, log, app) { Port = new Uri(address).Port };
+    }
+
+    /// <summary>Members that all name each other.</summary>
+    public static async Task<TestMember[]> StartAllAsync(ClusterAuthority authority, params string[] nodes)
+    {
+        var members = await Task.WhenAll(nodes.Select(node => StartAsync(Hello(node), TrustOf(authority, node))));
+        foreach (var member in members)
+        {
+            member.Network.SetPeers([.. members.Where(other => other != member).Select(other => other.Address)]);
+        }
+
+        await Eventually.HoldsAsync(() => members.All(member => member.IsConnectedToAll), "all members are connected");
+        return members;
+    }
+
+    public bool IsConnectedToAll => Network.Status().All(peer => peer.HasControl && peer.HasBulk);
+
+    public bool WasTold(string part) => Log.Any(sentence => sentence.Contains(part, StringComparison.Ordinal));
+
+    public async ValueTask DisposeAsync()
+    {
+        Receiver.Unblock();
+        await Network.DisposeAsync();
+        await listener.DisposeAsync();
+        Receiver.Dispose();
+    }
+
+    private static Task TellWhoAsks(HttpContext http)
+    {
+        var verdict = http.Features.Get<ProvenPeer>()!.Verdict;
+        return http.Response.WriteAsync(verdict.NodeId ?? verdict.Refusal ?? "nobody");
+    }
+}
+
+/// <summary>Lets everybody in, until told otherwise.</summary>
+internal sealed class TestAdmission : IPeerAdmission
+{
+    public ConcurrentDictionary<string, string> Refused { get; } = new(StringComparer.Ordinal);
+
+    public string? Refuse(PeerHello hello) => Refused.GetValueOrDefault(hello.NodeId);
+}
+
+/// <summary>Waits for what must come about.</summary>
+internal static class Eventually
+{
+    public static async Task HoldsAsync(Func<bool> condition, string what)
+    {
+        using var bound = new CancellationTokenSource(TimeSpan.FromSeconds(30));
+        using var tick = new PeriodicTimer(TimeSpan.FromMilliseconds(5));
+        while (!condition())
+        {
+            try
+            {
+                await tick.WaitForNextTickAsync(bound.Token);
+            }
+            catch (OperationCanceledException)
+            {
+                Assert.Fail("It did not come about within 30 s that " + what);
+            }
+        }
+    }
+}

@@ -1,0 +1,63 @@
+using System.Buffers;
+using System.Collections.Concurrent;
+using Rookery.Cluster.Peers;
+using Rookery.Documents;
+using Rookery.Documents.Commands;
+using Rookery.Journal;
+using Rookery.Raft;
+
+namespace Rookery.Cluster.Tests.Peers;
+
+/// <summary>Keeps what comes, answers commands, and can be blocked.</summary>
+internal sealed class TestReceiver : IPeerReceiver, IDisposable
+{
+    private readonly ManualResetEventSlim appendsMayPass = new(initialState: true);
+    private int unreachable;
+    private int blocked;
+
+    public ConcurrentQueue<(Message Message, JournalFrame[] Frames)> Messages { get; } = new();
+
+    /// <summary>Whether it keeps messages.</summary>
+    public bool Keeps { get; set; } = true;
+
+    public int Unreachables => Volatile.Read(ref unreachable);
+
+    /// <summary>Appends that wait to be let through.</summary>
+    public int Blocked => Volatile.Read(ref blocked);
+
+    public Func<CommandBuffer, CancellationToken, ValueTask<CommandOutcome>> Propose { get; set; } = (command, _) => Echo(command);
+
+    public void Block() => appendsMayPass.Reset();
+
+    public void Unblock() => appendsMayPass.Set();
+
+    public void Dispose() => appendsMayPass.Dispose();
+
+    public void Received(in Message message, ReadOnlySpan<JournalFrame> frames)
+    {
+        if (message.Kind == MessageKind.Append && !appendsMayPass.IsSet)
+        {
+            Interlocked.Increment(ref blocked);
+            appendsMayPass.Wait();
+        }
+
+        if (Keeps)
+        {
+            Messages.Enqueue((message, [.. frames.ToArray().Select(frame => frame with { Payload = frame.Payload.ToArray() })]));
+        }
+    }
+
+    public void Unreachable(NodeId node) => Interlocked.Increment(ref unreachable);
+
+    public ValueTask<CommandOutcome> ProposeForwardedAsync(CommandBuffer command, CancellationToken cancellationToken) => Propose(command, cancellationToken);
+
+    /// <summary>Answers with a document that is the command, and its length as etag.</summary>
+    public static ValueTask<CommandOutcome> Echo(CommandBuffer command)
+    {
+        var document = CommandBuffer.Rent(command.Length);
+        document.Write(command.Written.Span);
+        var outcome = new CommandOutcome(1, 2, new OperationResult { Status = Documents.OperationStatus.Patched, Etag = command.Length, Document = document });
+        command.Dispose();
+        return new ValueTask<CommandOutcome>(outcome);
+    }
+}
