@@ -46,6 +46,9 @@ public static class RookeryServer
         ImportRoute.Map(routes, context);
         ExportRoute.Map(routes, context);
         BackupRoute.Map(routes, context);
+        ClaimRoute.Map(routes, context);
+        TokenRoutes.Map(routes, context);
+        CertificateRoutes.Map(routes, context);
     }
 
     private static void Complete(EndpointBuilder endpoint, RequestMetrics metrics)

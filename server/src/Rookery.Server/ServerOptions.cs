@@ -17,6 +17,9 @@ public sealed record ServerOptions
     /// <summary>SHA-256 of a token that may do everything and that only this machine's root and the owner of the process can read; empty when there is none.</summary>
     public ReadOnlyMemory<byte> LocalKeyHash { get; init; }
 
+    /// <summary>With this code the first admin token is claimed, once; null where nobody needs one.</summary>
+    public string? ClaimCode { get; init; }
+
     /// <summary>What one document may weigh at most, in bytes of JSON.</summary>
     public int DocumentBytesLimit { get; init; } = 8 << 20;
 

@@ -68,11 +68,7 @@ internal sealed class AccessGate(ServerContext context)
                 $"{http.Request.Method} {http.Request.Path} needs the scope {scope.Name}{where}, which '{principal.Name}' does not have. An admin can give it: `rookery token create` or `rookery cert create`.");
         }
 
-        if (principal.IsConfined)
-        {
-            http.Features.Set(principal);
-        }
-
+        http.Features.Set(principal);
         return null;
     }
 

@@ -19,9 +19,6 @@ internal sealed record TokenRecord(string Name, string[] Scopes, string[]? Datab
             ? new Principal(Name, scopes, [])
             : new Principal(Name, scopes & ~(AccessScopes.Read | AccessScopes.Write), Databases.Select(database => KeyValuePair.Create(database, scopes)));
     }
-
-    /// <summary>Whether it lets its holder give access to others.</summary>
-    public bool IsAdmin => Scopes.Contains("admin", StringComparer.Ordinal);
 }
 
 /// <summary>What is kept of a client's certificate under <c>certificate/THUMBPRINT</c>, the SHA-256 of the certificate in lower-case hexadecimal.</summary>

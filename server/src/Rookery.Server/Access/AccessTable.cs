@@ -12,19 +12,19 @@ internal sealed class AccessTable
     private readonly FrozenDictionary<long, Token[]> tokens;
     private readonly FrozenDictionary<string, Principal> certificates;
 
-    private AccessTable(long revision, IEnumerable<Token> tokens, IEnumerable<KeyValuePair<string, CertificateRecord>> certificates)
+    private AccessTable(long revision, bool isClaimed, IEnumerable<Token> tokens, IEnumerable<KeyValuePair<string, CertificateRecord>> certificates)
     {
         Revision = revision;
         // By eight bytes of the hash, which whoever tries tokens cannot steer; the rest is compared in constant time.
         this.tokens = tokens.GroupBy(static token => BinaryPrimitives.ReadInt64LittleEndian(token.Hash)).ToFrozenDictionary(static group => group.Key, static group => group.ToArray());
         this.certificates = certificates.ToFrozenDictionary(static pair => pair.Key, static pair => pair.Value.ToPrincipal(), StringComparer.Ordinal);
-        IsClaimed = this.tokens.Values.Any(static same => same.Any(static token => token.IsAdmin)) || certificates.Any(static pair => pair.Value.IsAdmin);
+        IsClaimed = isClaimed;
     }
 
     /// <summary>The revision of the records that it was made of, or an earlier one.</summary>
     public long Revision { get; }
 
-    /// <summary>Whether anybody may give access: a token or certificate with everything was made, be it expired by now.</summary>
+    /// <summary>Whether the cluster has an owner, who may give access: since its first admin token or certificate, whatever became of that.</summary>
     public bool IsClaimed { get; }
 
     /// <summary>Reads the records.</summary>
@@ -36,7 +36,7 @@ internal sealed class AccessTable
         {
             if (AccessToken.HashIn(record.Key) is { } hash && AccessJson.DecodeToken(record.Value.Span) is { } token)
             {
-                foundTokens.Add(new Token(hash, token.ToPrincipal(), token.IsAdmin, token.Expires ?? DateTimeOffset.MaxValue));
+                foundTokens.Add(new Token(hash, token.ToPrincipal(), token.Expires ?? DateTimeOffset.MaxValue));
             }
         }
 
@@ -49,7 +49,7 @@ internal sealed class AccessTable
             }
         }
 
-        return new AccessTable(revision, foundTokens, foundCertificates);
+        return new AccessTable(revision, records.TryGet(ClaimRoute.OwnerKey, out _), foundTokens, foundCertificates);
     }
 
     /// <summary>Who holds the token of a hash.</summary>
@@ -77,5 +77,5 @@ internal sealed class AccessTable
     /// <summary>Who holds the certificate of a thumbprint.</summary>
     public bool TryFindCertificate(string thumbprint, [NotNullWhen(true)] out Principal? principal) => certificates.TryGetValue(thumbprint, out principal);
 
-    private sealed record Token(byte[] Hash, Principal Principal, bool IsAdmin, DateTimeOffset Expires);
+    private sealed record Token(byte[] Hash, Principal Principal, DateTimeOffset Expires);
 }

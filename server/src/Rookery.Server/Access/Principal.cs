@@ -37,9 +37,6 @@ internal sealed class Principal
     /// <summary>As its owner called it.</summary>
     public string Name { get; }
 
-    /// <summary>Whether it sees some databases only.</summary>
-    public bool IsConfined => (everywhere & (AccessScopes.Read | AccessScopes.Write | AccessScopes.Admin)) == AccessScopes.None;
-
     /// <summary>The principal of a request.</summary>
     public static Principal Of(HttpContext http) => http.Features.Get<Principal>() ?? Everything;
 

@@ -17,6 +17,8 @@ public sealed class SecureServer : IAsyncLifetime
 {
     public const string LocalKey = "rookery_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
 
+    public const string ClaimCode = "ABCDEFGH23456789";
+
     private WebApplication? _app;
     private Node? _node;
 
@@ -46,6 +48,7 @@ public sealed class SecureServer : IAsyncLifetime
             Listen = new IPEndPoint(IPAddress.Loopback, 0),
             IsSecure = IsSecure,
             Identity = () => Identity,
+            ClaimCode = IsSecure ? ClaimCode : null,
             LocalKeyHash = SHA256.HashData(Encoding.ASCII.GetBytes(LocalKey)),
         };
         Context = new ServerContext(options, Time, Log, memory, io);

@@ -1,0 +1,93 @@
+using System.Text.Json;
+using Microsoft.AspNetCore.Http;
+using Rookery.Documents.Commands;
+using Rookery.Server.Raven;
+
+namespace Rookery.Server;
+
+/// <summary>What the routes of access have in common: small bodies read, records committed, tokens written.</summary>
+internal static class AccessAnswer
+{
+    /// <summary>What a body may weigh.</summary>
+    public const int BodyBytes = 64 << 10;
+
+    /// <summary>Reads the members of the one object of a body.</summary>
+    public static void ReadMembers(ReadOnlySpan<byte> body, JsonMember member) => JsonBody.Read(body, (ref Utf8JsonReader json) =>
+    {
+        JsonBody.ForEachMember(ref json, member);
+        return true;
+    });
+
+    /// <summary>A member that would be ignored is refused: here a misspelt one gives more rights than were meant.</summary>
+    public static RefusedException UnknownMember(string name) => RefusedException.BadRequest($"The body has the unknown member '{name}'.");
+
+    /// <summary>Stores records, all or none.</summary>
+    /// <exception cref="RefusedException">They were not stored.</exception>
+    public static async Task CommitAsync(ServerContext context, ClusterRecordWriter writer)
+    {
+        var outcome = await context.Node.Consensus.ProposeAsync(writer.Complete(), CancellationToken.None);
+        if (outcome.Rejection is { } rejection)
+        {
+            throw RavenErrors.Refuse(rejection);
+        }
+    }
+
+    /// <summary>Waits until this node knows what was acknowledged before.</summary>
+    /// <exception cref="RefusedException">It cannot say now.</exception>
+    public static async Task ReadBarrierAsync(ServerContext context)
+    {
+        if (!await context.Node.Consensus.ReadBarrierAsync(CancellationToken.None))
+        {
+            throw new RefusedException(StatusCodes.Status503ServiceUnavailable, ErrorAnswer.RavenException, context.Node.Consensus.Refusal?.Message ?? "This node cannot say now what is newest; try again, or another node.");
+        }
+    }
+
+    /// <summary>Answers with a new token, which is not shown again.</summary>
+    public static Task SendTokenAsync(HttpContext http, MadeToken made) => JsonAnswer.SendAsync(
+        http,
+        json =>
+        {
+            json.WriteString("Token"u8, made.Token);
+            WriteToken(json, made.Record);
+        },
+        StatusCodes.Status201Created);
+
+    /// <summary>Writes what is kept of a token.</summary>
+    public static void WriteToken(Utf8JsonWriter json, TokenRecord token)
+    {
+        json.WriteString("Name"u8, token.Name);
+        WriteTexts(json, "Scopes", token.Scopes);
+        WriteTexts(json, "Databases", token.Databases);
+        json.WriteString("Created"u8, token.Created);
+        WriteTime(json, "Expires", token.Expires);
+    }
+
+    private static void WriteTime(Utf8JsonWriter json, string name, DateTimeOffset? time)
+    {
+        if (time is { } at)
+        {
+            json.WriteString(name, at);
+        }
+        else
+        {
+            json.WriteNull(name);
+        }
+    }
+
+    private static void WriteTexts(Utf8JsonWriter json, string name, string[]? texts)
+    {
+        if (texts is null)
+        {
+            json.WriteNull(name);
+            return;
+        }
+
+        json.WriteStartArray(name);
+        foreach (string text in texts)
+        {
+            json.WriteStringValue(text);
+        }
+
+        json.WriteEndArray();
+    }
+}

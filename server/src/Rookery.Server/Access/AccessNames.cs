@@ -1,0 +1,17 @@
+using System.Buffers;
+
+namespace Rookery.Server;
+
+/// <summary>How tokens and certificates may be called.</summary>
+internal static class AccessNames
+{
+    private const int MaxLength = 63;                    // a label of the DNS, because certificates carry it
+
+    private static readonly SearchValues<char> Allowed = SearchValues.Create("abcdefghijklmnopqrstuvwxyz0123456789-");
+
+    /// <summary>Why a text is no name, in a sentence; null when it is one.</summary>
+    public static string? Problem(string? name) =>
+        name is { Length: > 0 and <= MaxLength } && !name.AsSpan().ContainsAnyExcept(Allowed) && name[0] is not '-' && name[^1] is not '-'
+            ? null
+            : $"A name has 1 to {MaxLength} lower-case letters, digits and hyphens, and no hyphen at its ends; '{name}' is none.";
+}

@@ -1,0 +1,192 @@
+using System.Security.Cryptography;
+using System.Security.Cryptography.X509Certificates;
+using System.Text.Json;
+using Microsoft.AspNetCore.Builder;
+using Microsoft.AspNetCore.Http;
+using Microsoft.AspNetCore.Routing;
+using Microsoft.Extensions.Logging;
+using Rookery.Documents;
+using Rookery.Documents.Commands;
+using Rookery.Server.Raven;
+
+namespace Rookery.Server;
+
+/// <summary>
+/// /admin/access/certificates: GET lists the certificates of clients, POST {"Name","Request","Admin","Databases"} signs one for the key of a PKCS #10 request (PEM), DELETE ?name= withdraws one.
+/// The private key stays with the client.
+/// </summary>
+internal sealed class CertificateRoutes(ServerContext context)
+{
+    private const string Path = "/admin/access/certificates";
+
+    public static void Map(IEndpointRouteBuilder routes, ServerContext context)
+    {
+        var certificates = new CertificateRoutes(context);
+        routes.MapMethods(Path, [HttpMethods.Get], RavenRoute.OnServer(certificates.ListAsync)).For(RouteScope.Admin);
+        routes.MapMethods(Path, [HttpMethods.Post], RavenRoute.OnServer(certificates.CreateAsync)).For(RouteScope.Admin);
+        routes.MapMethods(Path, [HttpMethods.Delete], RavenRoute.OnServer(certificates.RemoveAsync)).For(RouteScope.Admin);
+    }
+
+    private async Task ListAsync(HttpContext http)
+    {
+        await AccessAnswer.ReadBarrierAsync(context);
+        await JsonAnswer.SendAsync(http, json =>
+        {
+            json.WriteStartArray("Certificates"u8);
+            foreach (var (key, certificate) in All().OrderBy(static known => known.Certificate.Name, StringComparer.Ordinal))
+            {
+                json.WriteStartObject();
+                Write(json, key[ClusterRecordPrefix.ClientCertificate.Length..], certificate);
+                json.WriteEndObject();
+            }
+
+            json.WriteEndArray();
+        });
+    }
+
+    private async Task CreateAsync(HttpContext http)
+    {
+        var identity = context.Options.Identity?.Invoke() ?? throw new RefusedException(
+            StatusCodes.Status409Conflict, RavenType.RavenException, "This node has no authority that could sign certificates. Form a cluster first, be it of one node: `rookery cluster init`.");
+        var asked = await ReadAsync(http);
+        await AccessAnswer.ReadBarrierAsync(context);
+        if (All().Any(known => string.Equals(known.Certificate.Name, asked.Name, StringComparison.Ordinal)))
+        {
+            throw new RefusedException(StatusCodes.Status409Conflict, RavenType.Concurrency, $"There is a certificate '{asked.Name}'. Withdraw it first with `rookery cert rm {asked.Name}`, or choose another name.");
+        }
+
+        using var signed = identity.SignClient(asked.Key!, asked.Name!);
+        var record = new CertificateRecord(asked.Name!, asked.IsAdmin, asked.Databases, context.Time.GetUtcNow(), new DateTimeOffset(signed.NotAfter));
+        string thumbprint = AccessGate.ThumbprintOf(signed);
+        using var writer = new ClusterRecordWriter();
+        writer.Set(ClusterRecordPrefix.ClientCertificate + thumbprint, AccessJson.Encode(record), ClusterRecord.Absent);
+        if (asked.IsAdmin)
+        {
+            writer.Set(ClaimRoute.OwnerKey, "{}"u8);
+        }
+
+        await AccessAnswer.CommitAsync(context, writer);
+        context.Log.LogInformation("'{Who}' had the certificate '{Name}' signed, with thumbprint {Thumbprint}.", Principal.Of(http).Name, asked.Name, thumbprint);
+        string certificate = signed.ExportCertificatePem();
+        string authorities = string.Join('\n', identity.Authorities.Select(static authority => authority.ExportCertificatePem()));
+        await JsonAnswer.SendAsync(
+            http,
+            json =>
+            {
+                json.WriteString("Certificate"u8, certificate);
+                json.WriteString("Authorities"u8, authorities);
+                Write(json, thumbprint, record);
+            },
+            StatusCodes.Status201Created);
+    }
+
+    private async Task RemoveAsync(HttpContext http)
+    {
+        string name = new QueryParameters(http).RequiredText("name");
+        await AccessAnswer.ReadBarrierAsync(context);
+        using var writer = new ClusterRecordWriter();
+        foreach (var (key, _) in All().Where(known => string.Equals(known.Certificate.Name, name, StringComparison.Ordinal)))
+        {
+            writer.Delete(key);
+        }
+
+        if (writer.Count == 0)
+        {
+            throw new RefusedException(StatusCodes.Status404NotFound, RavenType.RavenException, $"There is no certificate '{name}'; `rookery cert ls` names those there are.");
+        }
+
+        await AccessAnswer.CommitAsync(context, writer);
+        context.Log.LogInformation("'{Who}' withdrew the certificate '{Name}'.", Principal.Of(http).Name, name);
+        await Empty.NoContent(http);
+    }
+
+    private IEnumerable<(string Key, CertificateRecord Certificate)> All()
+    {
+        foreach (var record in context.Node.ClusterRecords.List(ClusterRecordPrefix.ClientCertificate))
+        {
+            if (AccessJson.DecodeCertificate(record.Value.Span) is { } certificate)
+            {
+                yield return (record.Key, certificate);
+            }
+        }
+    }
+
+    private async Task<Asked> ReadAsync(HttpContext http)
+    {
+        using var body = await RequestBody.ReadAsync(http, AccessAnswer.BodyBytes, context.LargeRequests, BodyUse.Objects);
+        var asked = new Asked();
+        AccessAnswer.ReadMembers(body.Span, (string member, ref Utf8JsonReader json) =>
+        {
+            switch (member)
+            {
+                case "Name": asked.Name = JsonBody.ReadText(ref json, member); break;
+                case "Request": asked.Key = ReadKey(JsonBody.ReadText(ref json, member)); break;
+                case "Admin": asked.IsAdmin = json.TokenType is JsonTokenType.True or JsonTokenType.False ? json.GetBoolean() : throw RefusedException.BadRequest("'Admin' must be true or false."); break;
+                case "Databases": JsonBody.ForEachMember(ref json, asked.AddRight); break;
+                default: throw AccessAnswer.UnknownMember(member);
+            }
+        });
+
+        if (asked.Key is null)
+        {
+            throw RefusedException.BadRequest("'Request' is missing: a PKCS #10 request in PEM, which proves that its sender holds the key.");
+        }
+
+        return AccessNames.Problem(asked.Name) is { } problem ? throw RefusedException.BadRequest(problem)
+            : !asked.IsAdmin && asked.Databases.Count == 0 ? throw RefusedException.BadRequest("A certificate needs a database, as 'ro' or 'rw', or to be an admin's.")
+            : asked;
+    }
+
+    /// <summary>The public key of a request whose signature holds.</summary>
+    private static PublicKey ReadKey(string? pem)
+    {
+        try
+        {
+            return CertificateRequest.LoadSigningRequestPem(pem ?? string.Empty, HashAlgorithmName.SHA256).PublicKey;
+        }
+        catch (Exception wrong) when (wrong is CryptographicException or ArgumentException)
+        {
+            throw RefusedException.BadRequest("'Request' is no PKCS #10 request in PEM that is signed by its own key.");
+        }
+    }
+
+    private static void Write(Utf8JsonWriter json, string thumbprint, CertificateRecord certificate)
+    {
+        json.WriteString("Name"u8, certificate.Name);
+        json.WriteString("Thumbprint"u8, thumbprint);
+        json.WriteBoolean("Admin"u8, certificate.IsAdmin);
+        json.WriteStartObject("Databases"u8);
+        foreach (var (database, right) in certificate.Databases)
+        {
+            json.WriteString(database, right);
+        }
+
+        json.WriteEndObject();
+        json.WriteString("Created"u8, certificate.Created);
+        json.WriteString("Expires"u8, certificate.Expires);
+    }
+
+    private sealed class Asked
+    {
+        public string? Name { get; set; }
+
+        public PublicKey? Key { get; set; }
+
+        public bool IsAdmin { get; set; }
+
+        public Dictionary<string, string> Databases { get; } = new(StringComparer.OrdinalIgnoreCase);
+
+        public void AddRight(string database, ref Utf8JsonReader json)
+        {
+            string right = JsonBody.ReadText(ref json, database) ?? string.Empty;
+            if (DatabaseName.Problem(database) is { } problem)
+            {
+                throw RefusedException.BadRequest(problem);
+            }
+
+            Databases[database] = CertificateRecord.ScopesOf(right) == AccessScopes.None
+                ? throw RefusedException.BadRequest($"The right on '{database}' must be 'ro' or 'rw', not '{right}'.")
+                : right;
+        }
+    }
+}

@@ -1,0 +1,76 @@
+using System.Security.Cryptography;
+using System.Text;
+using Microsoft.AspNetCore.Builder;
+using Microsoft.AspNetCore.Http;
+using Microsoft.AspNetCore.Routing;
+using Microsoft.Extensions.Logging;
+using Rookery.Server.Raven;
+
+namespace Rookery.Server;
+
+/// <summary>
+/// POST /claim {"Code","Name"}: gives the first admin token of a node without an owner to whoever reads the code that it printed. The record <see cref="OwnerKey"/> makes sure that this
+/// happens once in the life of a cluster, whichever of its nodes are asked.
+/// </summary>
+internal sealed class ClaimRoute(ServerContext context)
+{
+    /// <summary>Stored with the first admin token, and never deleted: who withdraws the last one must not open the node to the next who comes.</summary>
+    public const string OwnerKey = Documents.ClusterRecordPrefix.Access + "owner";
+
+    /// <summary>Characters of a code: 80 bits, which nobody tries out.</summary>
+    public const int CodeLength = 16;
+
+    // Without 0, O, 1, I and l: it is read from a screen.
+    private const string CodeLetters = "23456789ABCDEFGHJKLMNPQRSTUVWXYZ";
+
+    public static void Map(IEndpointRouteBuilder routes, ServerContext context) =>
+        routes.MapMethods("/claim", [HttpMethods.Post], RavenRoute.OnServer(new ClaimRoute(context).AnswerAsync)).For(RouteScope.Open);
+
+    /// <summary>Makes a code.</summary>
+    public static string CreateCode() => RandomNumberGenerator.GetString(CodeLetters, CodeLength);
+
+    private async Task AnswerAsync(HttpContext http)
+    {
+        string? code = null;
+        string? name = "admin";
+        using (var body = await RequestBody.ReadAsync(http, AccessAnswer.BodyBytes, context.LargeRequests, BodyUse.Objects))
+        {
+            AccessAnswer.ReadMembers(body.Span, (string member, ref System.Text.Json.Utf8JsonReader json) =>
+            {
+                switch (member)
+                {
+                    case "Code": code = JsonBody.ReadText(ref json, member); break;
+                    case "Name": name = JsonBody.ReadText(ref json, member); break;
+                    default: throw AccessAnswer.UnknownMember(member);
+                }
+            });
+        }
+
+        Check(code);
+        var made = await new TokenMaker(context).MakeAsync(new TokenRequest(name, ["admin"], null, null), writer => writer.Set(OwnerKey, "{}"u8, Documents.ClusterRecord.Absent));
+        context.Log.LogWarning("This node was claimed: the admin token '{Name}' was given.", name);
+        await AccessAnswer.SendTokenAsync(http, made);
+    }
+
+    private void Check(string? code)
+    {
+        if (context.Options.ClaimCode is not { Length: > 0 } expected)
+        {
+            throw new RefusedException(StatusCodes.Status409Conflict, ErrorAnswer.Forbidden, "This node speaks plain HTTP and asks nobody who he is: there is nothing to claim. `rookery token create` makes tokens.");
+        }
+
+        if (context.Access.IsClaimed(context.Node))
+        {
+            throw new RefusedException(
+                StatusCodes.Status409Conflict, ErrorAnswer.Forbidden, "This node has an owner. If the admin token is lost, root on the node's machine replaces it with `rookery token reset`.");
+        }
+
+        // Hashes, so that the comparison takes as long whatever the length; blanks and hyphens are for people.
+        string typed = new([.. (code ?? string.Empty).Where(static letter => letter is not (' ' or '-')).Select(char.ToUpperInvariant)]);
+        if (!CryptographicOperations.FixedTimeEquals(SHA256.HashData(Encoding.UTF8.GetBytes(typed)), SHA256.HashData(Encoding.UTF8.GetBytes(expected))))
+        {
+            throw new RefusedException(
+                StatusCodes.Status403Forbidden, ErrorAnswer.Forbidden, "That is not the code of this node. It printed it at its start, and keeps it in the file claim-code of its data directory.");
+        }
+    }
+}

@@ -1,0 +1,62 @@
+using Rookery.Documents;
+using Rookery.Documents.Commands;
+using Rookery.Server.Raven;
+
+namespace Rookery.Server;
+
+/// <summary>What somebody asks of a new token.</summary>
+/// <param name="Name">What to call it.</param>
+/// <param name="Scopes">Names of scopes.</param>
+/// <param name="Databases">The databases in which read and write hold; null for all.</param>
+/// <param name="Lifetime">How long it holds; null for ever.</param>
+internal sealed record TokenRequest(string? Name, IReadOnlyList<string> Scopes, IReadOnlyList<string>? Databases, TimeSpan? Lifetime)
+{
+    /// <summary>Why it cannot be made, in a sentence; null when it can.</summary>
+    public string? Problem() =>
+        AccessNames.Problem(Name)
+        ?? (Scopes.Count == 0 ? $"A token needs a scope: {AccessScopeNames.All}." : null)
+        ?? (Scopes.FirstOrDefault(static scope => AccessScopeNames.Parse(scope) == AccessScopes.None) is { } unknown ? $"'{unknown}' is no scope; there are {AccessScopeNames.All}." : null)
+        ?? Databases?.Select(DatabaseName.Problem).FirstOrDefault(static problem => problem is not null)
+        ?? (Databases is { Count: 0 } ? "A token for no database opens none: name some, or leave the list away." : null)
+        ?? (Lifetime <= TimeSpan.Zero ? "A token must hold for some time." : null);
+}
+
+/// <summary>A token that was made, with what is kept of it. The token itself is shown once.</summary>
+internal sealed record MadeToken(string Token, TokenRecord Record);
+
+/// <summary>Makes tokens, and keeps their hashes.</summary>
+internal sealed class TokenMaker(ServerContext context)
+{
+    /// <summary>Makes one, together with other changes or not at all.</summary>
+    /// <exception cref="RefusedException">It was not made; the sentence says why.</exception>
+    public async Task<MadeToken> MakeAsync(TokenRequest request, Action<ClusterRecordWriter> alongside)
+    {
+        if (request.Problem() is { } problem)
+        {
+            throw RefusedException.BadRequest(problem);
+        }
+
+        var now = context.Time.GetUtcNow();
+        var record = new TokenRecord(request.Name!, [.. request.Scopes], request.Databases is null ? null : [.. request.Databases], now, request.Lifetime is { } lifetime ? now + lifetime : null);
+        string token = AccessToken.Create();
+        using var writer = new ClusterRecordWriter();
+        Span<byte> hash = stackalloc byte[AccessToken.HashBytes];
+        AccessToken.TryHash(token, hash);
+        writer.Set(AccessToken.KeyOf(hash), AccessJson.Encode(record), ClusterRecord.Absent);
+        alongside(writer);
+        await AccessAnswer.CommitAsync(context, writer);
+        return new MadeToken(token, record);
+    }
+
+    /// <summary>The tokens there are.</summary>
+    public static IEnumerable<(string Key, TokenRecord Token)> All(Node node)
+    {
+        foreach (var record in node.ClusterRecords.List(ClusterRecordPrefix.Access))
+        {
+            if (AccessToken.HashIn(record.Key) is not null && AccessJson.DecodeToken(record.Value.Span) is { } token)
+            {
+                yield return (record.Key, token);
+            }
+        }
+    }
+}

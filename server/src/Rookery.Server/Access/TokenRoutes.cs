@@ -1,0 +1,126 @@
+using System.Text.Json;
+using Microsoft.AspNetCore.Builder;
+using Microsoft.AspNetCore.Http;
+using Microsoft.AspNetCore.Routing;
+using Microsoft.Extensions.Logging;
+using Rookery.Documents.Commands;
+using Rookery.Server.Raven;
+
+namespace Rookery.Server;
+
+/// <summary>
+/// /admin/access/tokens: GET lists what is kept of tokens, POST {"Name","Scopes","Databases","LifetimeSeconds"} makes one, DELETE ?name= withdraws one; POST /admin/access/tokens/reset
+/// {"Name"} replaces an admin token that was lost. Each change is logged with who made it.
+/// </summary>
+internal sealed class TokenRoutes(ServerContext context)
+{
+    private const string Path = "/admin/access/tokens";
+    private readonly TokenMaker _maker = new(context);
+
+    public static void Map(IEndpointRouteBuilder routes, ServerContext context)
+    {
+        var tokens = new TokenRoutes(context);
+        routes.MapMethods(Path, [HttpMethods.Get], RavenRoute.OnServer(tokens.ListAsync)).For(RouteScope.Admin);
+        routes.MapMethods(Path, [HttpMethods.Post], RavenRoute.OnServer(tokens.CreateAsync)).For(RouteScope.Admin);
+        routes.MapMethods(Path, [HttpMethods.Delete], RavenRoute.OnServer(tokens.RemoveAsync)).For(RouteScope.Admin);
+        routes.MapMethods(Path + "/reset", [HttpMethods.Post], RavenRoute.OnServer(tokens.ResetAsync)).For(RouteScope.Admin);
+    }
+
+    private async Task ListAsync(HttpContext http)
+    {
+        await AccessAnswer.ReadBarrierAsync(context);
+        await JsonAnswer.SendAsync(http, json =>
+        {
+            json.WriteStartArray("Tokens"u8);
+            foreach (var (_, token) in TokenMaker.All(context.Node).OrderBy(static known => known.Token.Name, StringComparer.Ordinal))
+            {
+                json.WriteStartObject();
+                AccessAnswer.WriteToken(json, token);
+                json.WriteEndObject();
+            }
+
+            json.WriteEndArray();
+        });
+    }
+
+    private async Task CreateAsync(HttpContext http)
+    {
+        var request = await ReadAsync(http);
+        await AccessAnswer.ReadBarrierAsync(context);
+        if (TokenMaker.All(context.Node).Any(known => string.Equals(known.Token.Name, request.Name, StringComparison.Ordinal)))
+        {
+            throw new RefusedException(StatusCodes.Status409Conflict, RavenType.Concurrency, $"There is a token '{request.Name}'. Withdraw it first with `rookery token rm {request.Name}`, or choose another name.");
+        }
+
+        // From the first admin token on the node has an owner, and cannot be claimed any more.
+        var made = await _maker.MakeAsync(request, writer =>
+        {
+            if (request.Scopes.Contains("admin", StringComparer.Ordinal))
+            {
+                writer.Set(ClaimRoute.OwnerKey, "{}"u8);
+            }
+        });
+        context.Log.LogInformation("'{Who}' made the token '{Name}' with {Scopes}.", Principal.Of(http).Name, request.Name, string.Join(',', request.Scopes));
+        await AccessAnswer.SendTokenAsync(http, made);
+    }
+
+    private async Task RemoveAsync(HttpContext http)
+    {
+        string name = new QueryParameters(http).RequiredText("name");
+        await AccessAnswer.ReadBarrierAsync(context);
+        using var writer = new ClusterRecordWriter();
+        DeleteNamed(writer, name);
+        if (writer.Count == 0)
+        {
+            throw new RefusedException(StatusCodes.Status404NotFound, RavenType.RavenException, $"There is no token '{name}'; `rookery token ls` names those there are.");
+        }
+
+        await AccessAnswer.CommitAsync(context, writer);
+        context.Log.LogInformation("'{Who}' withdrew the token '{Name}'.", Principal.Of(http).Name, name);
+        await Empty.NoContent(http);
+    }
+
+    private async Task ResetAsync(HttpContext http)
+    {
+        var request = await ReadAsync(http);
+        await AccessAnswer.ReadBarrierAsync(context);
+        var made = await _maker.MakeAsync(request with { Name = request.Name ?? "admin", Scopes = ["admin"], Databases = null, Lifetime = null }, writer =>
+        {
+            DeleteNamed(writer, request.Name ?? "admin");
+            writer.Set(ClaimRoute.OwnerKey, "{}"u8);
+        });
+        context.Log.LogWarning("'{Who}' replaced the admin token '{Name}'; the one before it opens nothing any more.", Principal.Of(http).Name, made.Record.Name);
+        await AccessAnswer.SendTokenAsync(http, made);
+    }
+
+    private void DeleteNamed(ClusterRecordWriter writer, string name)
+    {
+        foreach (var (key, _) in TokenMaker.All(context.Node).Where(known => string.Equals(known.Token.Name, name, StringComparison.Ordinal)))
+        {
+            writer.Delete(key);
+        }
+    }
+
+    private async Task<TokenRequest> ReadAsync(HttpContext http)
+    {
+        using var body = await RequestBody.ReadAsync(http, AccessAnswer.BodyBytes, context.LargeRequests, BodyUse.Objects);
+        var request = new TokenRequest(null, [], null, null);
+        AccessAnswer.ReadMembers(body.Span, (string member, ref Utf8JsonReader json) => request = member switch
+        {
+            "Name" => request with { Name = JsonBody.ReadText(ref json, member) },
+            "Scopes" => request with { Scopes = JsonBody.ReadTexts(ref json, member) },
+            "Databases" => request with { Databases = json.TokenType == JsonTokenType.Null ? null : JsonBody.ReadTexts(ref json, member) },
+            "LifetimeSeconds" => request with { Lifetime = ReadLifetime(ref json, member) },
+            _ => throw AccessAnswer.UnknownMember(member),
+        });
+        return request;
+    }
+
+    private static TimeSpan? ReadLifetime(ref Utf8JsonReader json, string member) => json.TokenType switch
+    {
+        JsonTokenType.Null => null,
+        // A century is for ever; more overflows the calendar.
+        JsonTokenType.Number when json.TryGetInt64(out long seconds) && seconds is > 0 and <= 100L * 365 * 86_400 => TimeSpan.FromSeconds(seconds),
+        _ => throw RefusedException.BadRequest($"'{member}' must be a whole number of seconds, at most a century."),
+    };
+}

@@ -1,0 +1,105 @@
+using System.Security.Cryptography;
+using System.Security.Cryptography.X509Certificates;
+
+namespace Rookery.Server.Tests.Access;
+
+public class AccessRouteTests : IAsyncLifetime
+{
+    private const string Tokens = "/admin/access/tokens";
+    private const string Certificates = "/admin/access/certificates";
+    private const string Docs = "/databases/Shop/docs?id=none";
+
+    private readonly SecureServer server = new();
+
+    public Task InitializeAsync() => server.InitializeAsync();
+
+    public Task DisposeAsync() => server.DisposeAsync();
+
+    [Fact]
+    public async Task A_node_without_an_owner_gives_its_first_admin_token_for_its_code_and_only_once()
+    {
+        (await server.SendAsync("GET", Docs)).IsRefusal(401, "no owner yet");
+        (await server.SendAsync("POST", "/claim", body: """{"Code":"ABCDEFGH2345678X"}""")).IsRefusal(403, "not the code");
+        (await server.SendAsync("POST", "/claim", body: "{}")).IsRefusal(403, "not the code");
+        var claimed = await server.SendAsync("POST", "/claim", body: """{"Code":"abcd-efgh-2345-6789"}""");
+        Assert.Equal(201, claimed.Status);
+        string token = claimed.Json.GetProperty("Token").GetString()!;
+        Assert.Equal(200, (await server.SendAsync("GET", Tokens, token)).Status);
+        (await server.SendAsync("POST", "/claim", body: $$"""{"Code":"{{SecureServer.ClaimCode}}"}""")).IsRefusal(409, "has an owner");
+
+        // Not even when nobody is left who may do anything.
+        Assert.Equal(204, (await server.SendAsync("DELETE", Tokens + "?name=admin", token)).Status);
+        (await server.SendAsync("POST", "/claim", body: $$"""{"Code":"{{SecureServer.ClaimCode}}"}""")).IsRefusal(409, "token reset");
+        (await server.SendAsync("GET", Docs, token)).IsRefusal(401, "not known");
+        Assert.DoesNotContain(server.Log.Lines, line => line.Contains(token, StringComparison.Ordinal) || line.Contains(SecureServer.ClaimCode, StringComparison.Ordinal));
+    }
+
+    [Fact]
+    public async Task A_token_is_made_listed_without_its_secret_and_withdrawn()
+    {
+        var made = await server.SendAsync("POST", Tokens, SecureServer.LocalKey, """{"Name":"ci","Scopes":["read"],"Databases":["Shop"],"LifetimeSeconds":3600}""");
+        Assert.Equal(201, made.Status);
+        string token = made.Json.GetProperty("Token").GetString()!;
+        Assert.Equal(404, (await server.SendAsync("GET", Docs, token)).Status);
+        (await server.SendAsync("GET", Tokens, token)).IsRefusal(403, "admin");
+        (await server.SendAsync("POST", Tokens, SecureServer.LocalKey, """{"Name":"ci","Scopes":["write"]}""")).IsRefusal(409, "ci");
+
+        var listed = await server.SendAsync("GET", Tokens, SecureServer.LocalKey);
+        var known = Assert.Single(listed.Json.GetProperty("Tokens").EnumerateArray());
+        Assert.Equal(("ci", "read", "Shop"), (known.GetProperty("Name").GetString(), known.GetProperty("Scopes")[0].GetString(), known.GetProperty("Databases")[0].GetString()));
+        Assert.Equal(server.Time.GetUtcNow().AddHours(1), known.GetProperty("Expires").GetDateTimeOffset());
+        Assert.DoesNotContain("rookery_", listed.Body, StringComparison.Ordinal);
+
+        Assert.Equal(204, (await server.SendAsync("DELETE", Tokens + "?name=ci", SecureServer.LocalKey)).Status);
+        (await server.SendAsync("GET", Docs, token)).IsRefusal(401, "not known");
+        (await server.SendAsync("DELETE", Tokens + "?name=ci", SecureServer.LocalKey)).IsRefusal(404, "no token 'ci'");
+    }
+
+    [Theory]
+    [InlineData("""{"Name":"Upper","Scopes":["read"]}""", "lower-case")]
+    [InlineData("""{"Name":"a","Scopes":[]}""", "needs a scope")]
+    [InlineData("""{"Name":"a","Scopes":["reed"]}""", "'reed' is no scope")]
+    [InlineData("""{"Name":"a","Scopes":["read"],"Databases":[]}""", "no database")]
+    [InlineData("""{"Name":"a","Scopes":["read"],"Databases":["a/b"]}""", "database")]
+    [InlineData("""{"Name":"a","Scopes":["read"],"LifetimeSeconds":0}""", "LifetimeSeconds")]
+    [InlineData("""{"Name":"a","Scopes":["read"],"Database":"Shop"}""", "unknown member 'Database'")]
+    public async Task A_token_that_would_mean_something_else_is_not_made(string body, string sentence) =>
+        (await server.SendAsync("POST", Tokens, SecureServer.LocalKey, body)).IsRefusal(400, sentence);
+
+    [Fact]
+    public async Task A_lost_admin_token_is_replaced_and_that_is_logged()
+    {
+        string lost = (await server.SendAsync("POST", Tokens, SecureServer.LocalKey, """{"Name":"admin","Scopes":["admin"]}""")).Json.GetProperty("Token").GetString()!;
+        var reset = await server.SendAsync("POST", Tokens + "/reset", SecureServer.LocalKey, "{}");
+        Assert.Equal(201, reset.Status);
+        (await server.SendAsync("GET", Tokens, lost)).IsRefusal(401, "not known");
+        Assert.Equal(200, (await server.SendAsync("GET", Tokens, reset.Json.GetProperty("Token").GetString())).Status);
+        Assert.Contains(server.Log.Lines, line => line.Contains("'local' replaced the admin token 'admin'", StringComparison.Ordinal));
+    }
+
+    [Fact]
+    public async Task A_client_is_given_a_certificate_for_the_key_that_it_keeps()
+    {
+        using var key = ECDsa.Create(ECCurve.NamedCurves.nistP256);
+        string request = new CertificateRequest("CN=ignored", key, HashAlgorithmName.SHA256).CreateSigningRequestPem().ReplaceLineEndings("\\n");
+        var made = await server.SendAsync("POST", Certificates, SecureServer.LocalKey, $$$"""{"Name":"shop-app","Request":"{{{request}}}","Databases":{"Shop":"rw","Other":"ro"}}""");
+        Assert.True(made.Status == 201, made.Body);
+        using var signed = X509Certificate2.CreateFromPem(made.Json.GetProperty("Certificate").GetString());
+        using var certificate = signed.CopyWithPrivateKey(key);
+        Assert.Equal("CN=shop-app", certificate.Subject);
+        Assert.Equal(201, (await server.SendAsync("POST", "/databases/Shop/bulk_docs", body: """{"Commands":[]}""", certificate: certificate)).Status);
+        Assert.Equal(403, (await server.SendAsync("POST", "/databases/Other/bulk_docs", body: """{"Commands":[]}""", certificate: certificate)).Status);
+        var listed = Assert.Single((await server.SendAsync("GET", Certificates, SecureServer.LocalKey)).Json.GetProperty("Certificates").EnumerateArray());
+        Assert.Equal(("shop-app", AccessGate.ThumbprintOf(certificate)), (listed.GetProperty("Name").GetString(), listed.GetProperty("Thumbprint").GetString()));
+
+        Assert.Equal(204, (await server.SendAsync("DELETE", Certificates + "?name=shop-app", SecureServer.LocalKey)).Status);
+        (await server.SendAsync("GET", Docs, certificate: certificate)).IsRefusal(403, "not registered");
+    }
+
+    [Theory]
+    [InlineData("""{"Name":"a","Databases":{"Shop":"rw"}}""", "'Request' is missing")]
+    [InlineData("""{"Name":"a","Request":"no pem","Databases":{"Shop":"rw"}}""", "no PKCS #10")]
+    [InlineData("""{"Name":"a","Databases":{"Shop":"rwx"}}""", "'ro' or 'rw'")]
+    public async Task A_certificate_that_was_asked_for_wrongly_is_not_made(string body, string sentence) =>
+        (await server.SendAsync("POST", Certificates, SecureServer.LocalKey, body)).IsRefusal(400, sentence);
+}
