@@ -8,6 +8,9 @@ public static class MemberName
     /// <summary>The most characters: a label of DNS.</summary>
     public const int MostCharacters = 63;
 
+    /// <summary>What a name may be, in a sentence.</summary>
+    public const string Rule = "A name is lower-case letters, digits and hyphens, as in a host name, 63 at most.";
+
     private static readonly SearchValues<char> Allowed = SearchValues.Create("abcdefghijklmnopqrstuvwxyz0123456789-");
 
     /// <summary>Whether a name may be used.</summary>

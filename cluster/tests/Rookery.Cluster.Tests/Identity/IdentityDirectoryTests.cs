@@ -1,7 +1,8 @@
 using System.Runtime.Versioning;
-using System.Text;
 using Rookery.Cluster.Identity;
+using Rookery.Cluster.Tests.Joining;
 using Rookery.Disk;
+using Rookery.Documents;
 using Rookery.Simulation;
 using static Rookery.Cluster.Tests.Identity.TestAuthority;
 
@@ -126,8 +127,7 @@ public sealed class IdentityDirectoryTests : IDisposable
     public void Identity_and_data_of_different_nodes_are_refused()
     {
         IdentityDirectory.Create(disk, Data, identity);
-        string content = $"rookery data format 1\nnode someoneelse\ncluster {ClusterId}\n";
-        disk.WriteNew("/data/format", Encoding.ASCII.GetBytes($"{content}check {Checksum.Of(Encoding.ASCII.GetBytes(content)):x8}\n"));
+        TestFormat.Write(disk, Data, new NodeIds("someoneelse", ClusterId));
         var refused = Assert.Throws<IdentityException>(() => IdentityDirectory.TryLoad(disk, Data));
         Assert.Contains($"It is that of node {NodeId} of cluster {ClusterId}, and the data beside it are those of node someoneelse", refused.Message, StringComparison.Ordinal);
     }

@@ -1,0 +1,30 @@
+using System.Text.Json;
+using System.Text.Json.Serialization;
+using System.Text.Json.Serialization.Metadata;
+
+namespace Rookery.Cluster.Joining;
+
+/// <summary>How records and the messages of joining look in JSON.</summary>
+[JsonSourceGenerationOptions(PropertyNamingPolicy = JsonKnownNamingPolicy.CamelCase, DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull, UseStringEnumConverter = true)]
+[JsonSerializable(typeof(MemberRecord))]
+[JsonSerializable(typeof(TokenRecord))]
+[JsonSerializable(typeof(JoinRequest))]
+[JsonSerializable(typeof(JoinAnswer))]
+[JsonSerializable(typeof(JoinRefusal))]
+[JsonSerializable(typeof(AuthorityList))]
+internal sealed partial class ClusterJson : JsonSerializerContext
+{
+    /// <summary>Reads what comes from the world; null when it is not of this shape.</summary>
+    public static T? TryRead<T>(ReadOnlySpan<byte> json, JsonTypeInfo<T> type)
+        where T : class
+    {
+        try
+        {
+            return JsonSerializer.Deserialize(json, type);
+        }
+        catch (JsonException)
+        {
+            return null;
+        }
+    }
+}

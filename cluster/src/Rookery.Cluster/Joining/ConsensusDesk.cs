@@ -1,0 +1,50 @@
+using Rookery.Documents;
+using Rookery.Documents.Commands;
+using Rookery.Raft;
+
+namespace Rookery.Cluster.Joining;
+
+/// <summary>The desk of a running member.</summary>
+/// <param name="consensus">The way of every write.</param>
+/// <param name="records">The records as applied here.</param>
+/// <param name="addLearner">Changes the configuration; consensus answers it.</param>
+public sealed class ConsensusDesk(IConsensus consensus, ClusterRecords records, Func<NodeId, ChangeAnswer> addLearner) : IJoinDesk
+{
+    /// <inheritdoc/>
+    public bool IsLeader => consensus.IsLeader;
+
+    /// <inheritdoc/>
+    public IReadOnlyList<string> LeaderAddresses =>
+        MemberRecord.All(this).FirstOrDefault(member => string.Equals(member.Record.Tag, consensus.LeaderTag, StringComparison.Ordinal)).Record?.Addresses ?? [];
+
+    /// <inheritdoc/>
+    public ValueTask<bool> CatchUpAsync(CancellationToken cancellationToken) => consensus.ReadBarrierAsync(cancellationToken);
+
+    /// <inheritdoc/>
+    public ClusterRecord? Find(string key) => records.TryGet(key, out var record) ? record : null;
+
+    /// <inheritdoc/>
+    public IReadOnlyList<ClusterRecord> List(string prefix) => records.List(prefix);
+
+    /// <inheritdoc/>
+    public async ValueTask<Rejection?> ChangeAsync(IReadOnlyList<RecordChange> changes, CancellationToken cancellationToken)
+    {
+        using var writer = new ClusterRecordWriter();
+        foreach (var change in changes)
+        {
+            if (change.Value is { } value)
+            {
+                writer.Set(change.Key, value, change.ExpectedVersion);
+            }
+            else
+            {
+                writer.Delete(change.Key, change.ExpectedVersion);
+            }
+        }
+
+        return (await consensus.ProposeAsync(writer.Complete(), cancellationToken)).Rejection;
+    }
+
+    /// <inheritdoc/>
+    public ChangeAnswer AddLearner(NodeId node) => addLearner(node);
+}

@@ -1,0 +1,178 @@
+using System.Net;
+using System.Net.Http.Headers;
+using System.Net.Security;
+using System.Security.Cryptography;
+using System.Security.Cryptography.X509Certificates;
+using System.Text.Json;
+using Rookery.Cluster.Identity;
+using Rookery.Disk;
+using Rookery.Documents;
+
+namespace Rookery.Cluster.Joining;
+
+/// <summary>The node's side of joining: finds a member, checks that it is of the cluster that the token names before it says the secret, and writes down who it has become.</summary>
+/// <param name="token">The token.</param>
+/// <param name="node">The node that joins.</param>
+public sealed class JoinClient(JoinToken token, JoiningNode node)
+{
+    // Answers take this long when a leader is being elected.
+    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(20);
+
+    /// <summary>Why a node cannot join with this data directory, in a sentence; null when nothing speaks against it.</summary>
+    public static string? WhyNot(IDisk disk, string dataDirectory, JoinToken token)
+    {
+        if (IdentityDirectory.ExistsIn(disk, dataDirectory))
+        {
+            using var member = IdentityDirectory.TryLoad(disk, dataDirectory)!;
+            return string.Equals(member.ClusterId, token.ClusterId, StringComparison.Ordinal)
+                ? $"The node of {dataDirectory} is {member.NodeName} of this cluster already: start it with `rookery serve`. If the cluster says that it was removed, or is an old copy, let it join with an empty data directory."
+                : $"The node of {dataDirectory} is {member.NodeName} of another cluster, {member.ClusterName} ({member.ClusterId}). Nothing was changed. To join this one, name an empty data directory.";
+        }
+
+        return NodeIds.At(disk, dataDirectory) is { } ids
+            ? $"{dataDirectory} holds the data of node {ids.NodeId}, and a node that joins takes over the cluster's. Nothing was changed. Name an empty data directory; what is in this one can be carried over with `rookery export`."
+            : Node.WhyNotNew(disk, new NodeOptions { DataDirectory = dataDirectory });
+    }
+
+    /// <summary>Joins.</summary>
+    /// <param name="disk">The disk.</param>
+    /// <param name="dataDirectory">An empty or missing directory that nobody else uses.</param>
+    /// <param name="cancellationToken">Gives up.</param>
+    /// <exception cref="JoinException">No member answers, or the cluster refuses.</exception>
+    public async Task<JoinedCluster> JoinAsync(IDisk disk, string dataDirectory, CancellationToken cancellationToken)
+    {
+        var key = NodeKey.Create();
+        var request = new JoinRequest
+        {
+            Secret = token.Secret,
+            NodeId = NodeIds.Create().NodeId,
+            Name = node.Name,
+            Addresses = node.Addresses,
+            CertificateRequest = NodeKey.RequestCertificate(key),
+            PublicUrl = node.PublicUrl,
+        };
+        var answer = await AskAsync(request, cancellationToken);
+        using var identity = new NodeIdentity
+        {
+            ClusterId = answer.ClusterId,
+            ClusterName = answer.ClusterName,
+            NodeId = request.NodeId,
+            NodeName = node.Name,
+            Peers = [.. answer.Members.Select(member => new KnownPeer(member.NodeId, member.Addresses))],
+            Key = key,
+            Certificate = X509CertificateLoader.LoadCertificate(answer.Certificate),
+            Authorities = [.. answer.Authorities.Select(authority => X509CertificateLoader.LoadCertificate(authority))],
+            SealedAuthorityKey = answer.SealedAuthorityKey,
+        };
+        if (identity.WhyInconsistent() is { } wrong)
+        {
+            throw new JoinException($"The cluster's answer cannot be used: {wrong} Let the node join again with another token.");
+        }
+
+        IdentityDirectory.Create(disk, dataDirectory, identity);
+        return new JoinedCluster(identity.ClusterId, identity.ClusterName, identity.NodeId, answer.Tag, [.. answer.Members.Select(member => member.Name)]);
+    }
+
+    /// <summary>Asks the members that the token names, and the leader that one of them names, until one decides.</summary>
+    private async Task<JoinAnswer> AskAsync(JoinRequest request, CancellationToken cancellationToken)
+    {
+        var waiting = new Queue<string>(token.Addresses);
+        var asked = new HashSet<string>(StringComparer.Ordinal);
+        var troubles = new List<string>();
+        while (waiting.TryDequeue(out string? address))
+        {
+            if (!asked.Add(address))
+            {
+                continue;
+            }
+
+            try
+            {
+                var (answer, refusal) = await AskAsync(address, request, cancellationToken);
+                if (answer is not null)
+                {
+                    return answer;
+                }
+
+                if (refusal!.Error is not (JoinError.NotLeader or JoinError.Unavailable))
+                {
+                    throw new JoinException(refusal.Message);
+                }
+
+                troubles.Add($"{address}: {refusal.Message}");
+                waiting = new Queue<string>([.. refusal.Leader ?? [], .. waiting]);
+            }
+            catch (Exception unreachable) when (unreachable is HttpRequestException or TaskCanceledException && !cancellationToken.IsCancellationRequested)
+            {
+                troubles.Add($"{address}: {Reason(unreachable)}");
+            }
+        }
+
+        throw new JoinException($"No member of the cluster let the node in. {string.Join(" ", troubles)} Look whether a member runs and can be reached from here on its port for members; the token can be used again until it ends.");
+    }
+
+    private async Task<(JoinAnswer? Answer, JoinRefusal? Refusal)> AskAsync(string address, JoinRequest request, CancellationToken cancellationToken)
+    {
+        using var authority = await FindAuthorityAsync(address, cancellationToken);
+        var rule = new PeerCertificateRule([authority], token.ClusterId);
+        using var client = CreateClient(presented => rule.Judge(presented, PeerRole.Server).Refusal is null, rule.ChainPolicy(PeerRole.Server));
+        using var content = new ByteArrayContent(JsonSerializer.SerializeToUtf8Bytes(request, ClusterJson.Default.JoinRequest));
+        content.Headers.ContentType = new MediaTypeHeaderValue("application/json");
+        using var response = await client.PostAsync(new Uri($"https://{address}{JoinRoutes.JoinPath}"), content, cancellationToken);
+        byte[] body = await response.Content.ReadAsByteArrayAsync(cancellationToken);
+        var answer = response.StatusCode == HttpStatusCode.OK ? ClusterJson.TryRead(body, ClusterJson.Default.JoinAnswer) : null;
+        return (answer, answer is null ? ClusterJson.TryRead(body, ClusterJson.Default.JoinRefusal) ?? NotOurs(address) : null);
+    }
+
+    /// <summary>Asks whoever is there for his authorities, over a connection that proves nothing yet, and believes only the one that the token pins.</summary>
+    private async Task<X509Certificate2> FindAuthorityAsync(string address, CancellationToken cancellationToken)
+    {
+        using var client = CreateClient(static _ => true, new X509ChainPolicy { TrustMode = X509ChainTrustMode.CustomRootTrust, DisableCertificateDownloads = true, RevocationMode = X509RevocationMode.NoCheck });
+        byte[] body = await client.GetByteArrayAsync(new Uri($"https://{address}{JoinRoutes.AuthorityPath}"), cancellationToken);
+        var pinned = ClusterJson.TryRead(body, ClusterJson.Default.AuthorityList)?.Authorities.FirstOrDefault(authority => SHA256.HashData(authority).AsSpan().SequenceEqual(token.Pin));
+        return pinned is not null
+            ? X509CertificateLoader.LoadCertificate(pinned)
+            : throw new JoinException(
+                $"Who answers at {address} is not of the cluster that the token is for: its authority is another one. The secret was not sent. Either that address has gone to another machine, the cluster's authority was rotated since, or somebody stands in between. Make another token with `rookery cluster token create`, on a member that you are sure of.");
+    }
+
+    private static JoinRefusal NotOurs(string address) => new(JoinError.Malformed, $"What answers at {address} is not Rookery, or another version of it.");
+
+    private static HttpClient CreateClient(Func<X509Certificate2?, bool> believes, X509ChainPolicy policy) => new(
+        new SocketsHttpHandler
+        {
+            UseProxy = false,
+            AllowAutoRedirect = false,
+            SslOptions = new SslClientAuthenticationOptions
+            {
+                CertificateChainPolicy = policy,
+                RemoteCertificateValidationCallback = (_, presented, _, _) => believes(presented as X509Certificate2),
+            },
+        })
+    {
+        Timeout = Patience,
+        MaxResponseContentBufferSize = 1 << 20,
+    };
+
+    private static string Reason(Exception unreachable) => unreachable switch
+    {
+        TaskCanceledException => $"it did not answer within {Patience.TotalSeconds} s.",
+        { InnerException: System.Net.Sockets.SocketException refused } => refused.Message + ".",
+        { InnerException: System.Security.Authentication.AuthenticationException } => "its certificate was not signed by the authority that it shows, so the secret was not sent.",
+        _ => unreachable.Message,
+    };
+}
+
+/// <summary>The node that joins.</summary>
+/// <param name="Name">What it is to be called, a <see cref="MemberName"/>.</param>
+/// <param name="Addresses">Where it will listen for members, <c>host:port</c>.</param>
+/// <param name="PublicUrl">Where clients reach it, when that is not where it listens.</param>
+public sealed record JoiningNode(string Name, IReadOnlyList<string> Addresses, string? PublicUrl);
+
+/// <summary>The cluster that a node has joined.</summary>
+/// <param name="ClusterId">Its random id.</param>
+/// <param name="ClusterName">Its name.</param>
+/// <param name="NodeId">The node's random id.</param>
+/// <param name="Tag">The node's letter.</param>
+/// <param name="Members">The names of the others.</param>
+public sealed record JoinedCluster(string ClusterId, string ClusterName, string NodeId, string Tag, IReadOnlyList<string> Members);

@@ -1,0 +1,72 @@
+using System.Buffers;
+using System.Text.Json;
+using Microsoft.AspNetCore.Http;
+
+namespace Rookery.Cluster.Joining;
+
+/// <summary>
+/// The two requests of a node that joins, on the port for members and without a client certificate: first which authority this is, so that it can check it against its token, then the
+/// token itself.
+/// </summary>
+/// <param name="registrar">Lets nodes in.</param>
+public sealed class JoinRoutes(Registrar registrar)
+{
+    /// <summary>GET: the authorities.</summary>
+    public const string AuthorityPath = "/cluster/authority";
+
+    /// <summary>POST: a token and a key, for a certificate.</summary>
+    public const string JoinPath = "/cluster/join";
+
+    private const int MostBodyBytes = 64 << 10;
+
+    /// <summary>Answers <see cref="AuthorityPath"/>.</summary>
+    public Task ListAuthoritiesAsync(HttpContext http) =>
+        WriteAsync(http, StatusCodes.Status200OK, JsonSerializer.SerializeToUtf8Bytes(registrar.Authorities, ClusterJson.Default.AuthorityList));
+
+    /// <summary>Answers <see cref="JoinPath"/>.</summary>
+    public async Task JoinAsync(HttpContext http)
+    {
+        if (await ReadAsync(http) is not { } body || ClusterJson.TryRead(body, ClusterJson.Default.JoinRequest) is not { } request)
+        {
+            await RefuseAsync(http, new JoinRefusal(JoinError.Malformed, "This is not what a node that joins sends: it may be of another version of Rookery."));
+            return;
+        }
+
+        var (answer, refusal) = await registrar.AdmitAsync(request, http.RequestAborted);
+        if (refusal is not null)
+        {
+            await RefuseAsync(http, refusal);
+            return;
+        }
+
+        await WriteAsync(http, StatusCodes.Status200OK, JsonSerializer.SerializeToUtf8Bytes(answer!, ClusterJson.Default.JoinAnswer));
+    }
+
+    private static Task RefuseAsync(HttpContext http, JoinRefusal refusal) => WriteAsync(http, StatusOf(refusal.Error), JsonSerializer.SerializeToUtf8Bytes(refusal, ClusterJson.Default.JoinRefusal));
+
+    private static int StatusOf(JoinError error) => error switch
+    {
+        JoinError.Malformed or JoinError.NameInvalid => StatusCodes.Status400BadRequest,
+        JoinError.NameTaken or JoinError.IdTaken or JoinError.TooManyMembers => StatusCodes.Status409Conflict,
+        JoinError.NotLeader => StatusCodes.Status421MisdirectedRequest,
+        JoinError.Unavailable or JoinError.ClockBehind => StatusCodes.Status503ServiceUnavailable,
+        _ => StatusCodes.Status403Forbidden,
+    };
+
+    /// <summary>Null when it is longer than any request of ours: whoever asks has shown nothing yet.</summary>
+    private static async Task<byte[]?> ReadAsync(HttpContext http)
+    {
+        byte[] buffer = new byte[MostBodyBytes];
+        int length = await http.Request.Body.ReadAtLeastAsync(buffer, buffer.Length, throwOnEndOfStream: false, http.RequestAborted);
+        return length < buffer.Length ? buffer[..length] : null;
+    }
+
+    private static async Task WriteAsync(HttpContext http, int status, byte[] json)
+    {
+        http.Response.StatusCode = status;
+        http.Response.ContentType = "application/json";
+        http.Response.ContentLength = json.Length;
+        http.Response.BodyWriter.Write(json);
+        await http.Response.BodyWriter.FlushAsync(http.RequestAborted);
+    }
+}

@@ -1,0 +1,127 @@
+using System.Buffers.Binary;
+using System.Buffers.Text;
+using System.Diagnostics.CodeAnalysis;
+using System.Security.Cryptography;
+using System.Security.Cryptography.X509Certificates;
+using System.Text;
+using Rookery.Cluster.Identity;
+using Rookery.Disk;
+
+namespace Rookery.Cluster.Joining;
+
+/// <summary>
+/// What an owner carries from a member to a fresh node: the cluster, where its members are, the SHA-256 of the authority that they must prove, and a secret that lets one node in once. As text:
+/// <c>rookery-join-1.</c> and base64url of <c>[secret 16][pin 32][cluster id][count u8][addresses]</c> and the CRC-32C of that, texts after their length in a byte.
+/// </summary>
+/// <param name="ClusterId">The cluster's random id.</param>
+/// <param name="Addresses">Where members listen for members, <c>host:port</c>.</param>
+/// <param name="Pin">SHA-256 of the authority's certificate.</param>
+/// <param name="Secret">128 random bits.</param>
+public sealed record JoinToken(string ClusterId, IReadOnlyList<string> Addresses, byte[] Pin, byte[] Secret)
+{
+    /// <summary>The most addresses that a token carries.</summary>
+    public const int MostAddresses = 16;
+
+    private const string Heading = "rookery-join-1.";
+    private const int SecretBytes = 16;
+
+    /// <summary>A new one, with a random secret.</summary>
+    /// <param name="clusterId">The cluster's random id.</param>
+    /// <param name="addresses">Where members listen for members.</param>
+    /// <param name="authority">The authority that signs their certificates.</param>
+    public static JoinToken Create(string clusterId, IEnumerable<string> addresses, X509Certificate2 authority) =>
+        new(clusterId, [.. addresses.Take(MostAddresses)], ClusterAuthority.FingerprintOf(authority), RandomNumberGenerator.GetBytes(SecretBytes));
+
+    /// <summary>Reads a token; false when it is none, or not whole.</summary>
+    public static bool TryParse(string text, [NotNullWhen(true)] out JoinToken? token)
+    {
+        token = null;
+        string trimmed = text.Trim();
+        if (!trimmed.StartsWith(Heading, StringComparison.Ordinal) || !Base64Url.IsValid(trimmed.AsSpan(Heading.Length)))
+        {
+            return false;
+        }
+
+        byte[] bytes = Base64Url.DecodeFromChars(trimmed.AsSpan(Heading.Length));
+        int end = bytes.Length - sizeof(uint);
+        if (end <= 0 || BinaryPrimitives.ReadUInt32LittleEndian(bytes.AsSpan(end)) != Checksum.Of(bytes.AsSpan(0, end)))
+        {
+            return false;
+        }
+
+        token = Read(bytes.AsSpan(0, end));
+        return token is not null;
+    }
+
+    /// <summary>The text that is copied from one machine to the other. Whoever has it can let one node in: it is a password until it is used.</summary>
+    public string ToText()
+    {
+        using var bytes = new MemoryStream();
+        bytes.Write(Secret);
+        bytes.Write(Pin);
+        WriteText(bytes, ClusterId);
+        bytes.WriteByte((byte)Addresses.Count);
+        foreach (string address in Addresses)
+        {
+            WriteText(bytes, address);
+        }
+
+        byte[] check = new byte[sizeof(uint)];
+        BinaryPrimitives.WriteUInt32LittleEndian(check, Checksum.Of(bytes.ToArray()));
+        bytes.Write(check);
+        return Heading + Base64Url.EncodeToString(bytes.ToArray());
+    }
+
+    /// <summary>Without the secret: what may stand in a log.</summary>
+    public override string ToString() => $"token for cluster {ClusterId}";
+
+    private static JoinToken? Read(ReadOnlySpan<byte> bytes)
+    {
+        if (bytes.Length < SecretBytes + SHA256.HashSizeInBytes)
+        {
+            return null;
+        }
+
+        byte[] secret = bytes[..SecretBytes].ToArray();
+        byte[] pin = bytes.Slice(SecretBytes, SHA256.HashSizeInBytes).ToArray();
+        bytes = bytes[(SecretBytes + SHA256.HashSizeInBytes)..];
+        if (TakeText(ref bytes) is not { } clusterId || bytes.IsEmpty)
+        {
+            return null;
+        }
+
+        string[] addresses = new string[bytes[0]];
+        bytes = bytes[1..];
+        for (int i = 0; i < addresses.Length; i++)
+        {
+            if (TakeText(ref bytes) is not { } address)
+            {
+                return null;
+            }
+
+            addresses[i] = address;
+        }
+
+        return new JoinToken(clusterId, addresses, pin, secret);
+    }
+
+    private static string? TakeText(ref ReadOnlySpan<byte> bytes)
+    {
+        if (bytes.IsEmpty || bytes.Length < 1 + bytes[0])
+        {
+            return null;
+        }
+
+        string text = Encoding.UTF8.GetString(bytes.Slice(1, bytes[0]));
+        bytes = bytes[(1 + bytes[0])..];
+        return text;
+    }
+
+    private static void WriteText(MemoryStream bytes, string text)
+    {
+        byte[] encoded = Encoding.UTF8.GetBytes(text);
+        Invariant.Holds(encoded.Length <= byte.MaxValue, "ids and addresses are short");
+        bytes.WriteByte((byte)encoded.Length);
+        bytes.Write(encoded);
+    }
+}

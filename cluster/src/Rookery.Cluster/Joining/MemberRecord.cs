@@ -1,0 +1,48 @@
+using System.Text.Json;
+using Rookery.Documents;
+
+namespace Rookery.Cluster.Joining;
+
+/// <summary>What the cluster knows of a member, as JSON under <see cref="ClusterRecordPrefix.Member"/> and its node id.</summary>
+public sealed record MemberRecord
+{
+    /// <summary>A letter, given once: A is the first member's.</summary>
+    public required string Tag { get; init; }
+
+    /// <summary>What it is called; no two members share a name.</summary>
+    public required string Name { get; init; }
+
+    /// <summary>Where it listens for members, <c>host:port</c>, the likeliest first. Hints.</summary>
+    public required IReadOnlyList<string> Addresses { get; init; }
+
+    /// <summary>The public key that it joined with (SubjectPublicKeyInfo): what is sealed for it.</summary>
+    public required byte[] PublicKey { get; init; }
+
+    /// <summary>Where clients reach it, as the owner says; null for its own addresses.</summary>
+    public string? PublicUrl { get; init; }
+
+    /// <summary>The id of its store, said at its first start and new with each format; null before.</summary>
+    public Guid? StoreId { get; init; }
+
+    /// <summary>How often its store had been started when it last said so.</summary>
+    public long BootCounter { get; init; }
+
+    /// <summary>When it joined.</summary>
+    public DateTimeOffset Joined { get; init; }
+
+    /// <summary>The key of a member's record.</summary>
+    public static string KeyOf(string nodeId) => ClusterRecordPrefix.Member + nodeId;
+
+    /// <summary>The members, by node id.</summary>
+    public static IEnumerable<(string NodeId, MemberRecord Record, long Version)> All(IJoinDesk desk) =>
+        from record in desk.List(ClusterRecordPrefix.Member)
+        let member = Parse(record.Value.Span)
+        where member is not null
+        select (record.Key[ClusterRecordPrefix.Member.Length..], member, record.Version);
+
+    /// <summary>Reads one; null when a newer version wrote it in a way that this one does not know.</summary>
+    public static MemberRecord? Parse(ReadOnlySpan<byte> json) => ClusterJson.TryRead(json, ClusterJson.Default.MemberRecord);
+
+    /// <summary>The record's value.</summary>
+    public byte[] ToJson() => JsonSerializer.SerializeToUtf8Bytes(this, ClusterJson.Default.MemberRecord);
+}

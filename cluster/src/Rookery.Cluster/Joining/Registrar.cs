@@ -1,0 +1,152 @@
+using System.Net;
+using System.Security.Cryptography.X509Certificates;
+using Rookery.Cluster.Identity;
+using Rookery.Documents;
+using Rookery.Documents.Commands;
+using Rookery.Raft;
+
+namespace Rookery.Cluster.Joining;
+
+/// <summary>Lets nodes into the cluster, on the member that leads: a token and a key come in, a certificate and a seat as learner go out.</summary>
+/// <remarks>
+/// Token, member and seats change in one command, so that a token lets in one node or none, and no two nodes get one letter or name. The steps after it (learner, certificate) can be
+/// repeated: who asks again with the same token, id and key gets the same seat, however often an answer is lost or a leader changes.
+/// </remarks>
+/// <param name="identity">This member, as it is now; a renewal changes it.</param>
+/// <param name="desk">The cluster.</param>
+/// <param name="time">The clock.</param>
+public sealed class Registrar(Func<NodeIdentity> identity, IJoinDesk desk, TimeProvider time)
+{
+    private const int Attempts = 5;
+
+    private static readonly TimeSpan PauseBetweenAttempts = TimeSpan.FromMilliseconds(200);
+
+    private readonly JoinTokens _tokens = new(identity, desk, time);
+
+    /// <summary>The authorities that members trust.</summary>
+    internal AuthorityList Authorities => new() { Authorities = [.. identity().Authorities.Select(authority => authority.RawData)] };
+
+    /// <summary>Lets a node in, or says why not.</summary>
+    internal async ValueTask<(JoinAnswer? Answer, JoinRefusal? Refusal)> AdmitAsync(JoinRequest request, CancellationToken cancellationToken)
+    {
+        if (NodeKey.ReadRequest(request.CertificateRequest) is not { } key || request.NodeId.Length != HistoryId.Length || !ClusterRecord.IsKey(request.NodeId))
+        {
+            return (null, new JoinRefusal(JoinError.Malformed, "This is not what a node that joins sends, or it does not hold the key that it wants a certificate for."));
+        }
+
+        if (!MemberName.IsValid(request.Name))
+        {
+            return (null, new JoinRefusal(JoinError.NameInvalid, $"\"{request.Name}\" cannot be a node's name. {MemberName.Rule} Say another one with --name."));
+        }
+
+        for (int attempt = 0; attempt < Attempts; attempt++)
+        {
+            if (!desk.IsLeader || !await desk.CatchUpAsync(cancellationToken))
+            {
+                return (null, ReferToLeader());
+            }
+
+            var (seat, refusal) = await TakeSeatAsync(request, key, cancellationToken);
+            if (refusal is not null)
+            {
+                return (null, refusal);
+            }
+
+            if (seat is not null)
+            {
+                return await CompleteAsync(request, key, seat, cancellationToken);
+            }
+        }
+
+        return (null, Busy());
+    }
+
+    /// <summary>Gives the node the seat that it has, or a new one. Neither seat nor refusal: somebody took one meanwhile.</summary>
+    private async ValueTask<(MemberRecord? Seat, JoinRefusal? Refusal)> TakeSeatAsync(JoinRequest request, PublicKey key, CancellationToken cancellationToken)
+    {
+        var seats = new Seats(desk);
+        var stored = desk.Find(TokenRecord.KeyOf(request.Secret));
+        var token = stored is null ? null : TokenRecord.Parse(stored.Value.Span);
+        byte[] publicKey = key.ExportSubjectPublicKeyInfo();
+        if (string.Equals(token?.UsedBy, request.NodeId, StringComparison.Ordinal) && seats.Of(request.NodeId) is { } given && given.PublicKey.AsSpan().SequenceEqual(publicKey))
+        {
+            return (given, null);
+        }
+
+        if ((_tokens.Judge(token) ?? seats.Judge(request)) is { } refusal)
+        {
+            return (null, refusal);
+        }
+
+        var now = time.GetUtcNow();
+        var seat = new MemberRecord
+        {
+            Tag = seats.FreeTag!,
+            Name = request.Name,
+            Addresses = request.Addresses,
+            PublicKey = publicKey,
+            PublicUrl = request.PublicUrl,
+            Joined = now,
+        };
+        var rejection = await desk.ChangeAsync(
+            [
+                new RecordChange(stored!.Key, (token! with { UsedBy = request.NodeId, Used = now }).ToJson(), stored.Version),
+                new RecordChange(MemberRecord.KeyOf(request.NodeId), seat.ToJson(), ClusterRecord.Absent),
+                seats.Guard(),
+            ],
+            cancellationToken);
+        return rejection switch
+        {
+            null => (seat, null),
+            { Kind: RejectionKind.ConcurrencyConflict } => (null, null),
+            _ => (null, new JoinRefusal(JoinError.Unavailable, rejection.Message + " Try again with the same token.")),
+        };
+    }
+
+    private async ValueTask<(JoinAnswer? Answer, JoinRefusal? Refusal)> CompleteAsync(JoinRequest request, PublicKey key, MemberRecord seat, CancellationToken cancellationToken)
+    {
+        for (int attempt = 0; attempt < Attempts; attempt++)
+        {
+            switch (desk.AddLearner(Members.IdOf(request.NodeId)))
+            {
+                case ChangeAnswer.Accepted or ChangeAnswer.NothingToDo:
+                    return (Sign(request, key, seat), null);
+                case ChangeAnswer.NotLeader:
+                    return (null, ReferToLeader());
+                default:
+                    await Task.Delay(PauseBetweenAttempts, time, cancellationToken);
+                    break;
+            }
+        }
+
+        return (null, Busy());
+    }
+
+    private JoinAnswer Sign(JoinRequest request, PublicKey key, MemberRecord seat)
+    {
+        var self = identity();
+        using var authority = self.OpenAuthority();
+        using var certificate = authority.SignNode(key, request.NodeId, new NodeNames(seat.Name, self.ClusterName, [.. AddressesIn(seat.Addresses)]), time.GetUtcNow());
+        return new JoinAnswer
+        {
+            ClusterId = self.ClusterId,
+            ClusterName = self.ClusterName,
+            Tag = seat.Tag,
+            Certificate = certificate.RawData,
+            Authorities = Authorities.Authorities,
+            SealedAuthorityKey = authority.SealKeyFor(key),
+            Members = [.. from other in MemberRecord.All(desk)
+                          where !string.Equals(other.NodeId, request.NodeId, StringComparison.Ordinal)
+                          select new JoinedPeer { NodeId = other.NodeId, Name = other.Record.Name, Addresses = other.Record.Addresses }],
+        };
+    }
+
+    private static IEnumerable<IPAddress> AddressesIn(IEnumerable<string> addresses) =>
+        addresses.Select(address => IPEndPoint.TryParse(address, out var endpoint) ? endpoint.Address : null).OfType<IPAddress>();
+
+    private JoinRefusal ReferToLeader() => desk.LeaderAddresses is { Count: > 0 } leader && !desk.IsLeader
+        ? new JoinRefusal(JoinError.NotLeader, "Another member leads; ask it.") { Leader = leader }
+        : new JoinRefusal(JoinError.Unavailable, "No member leads now, so nobody can be let in: fewer than half of the voters see each other. Try again with the same token when they do.");
+
+    private static JoinRefusal Busy() => new(JoinError.Unavailable, "The cluster is busy with another change of its members. Try again with the same token in a moment.");
+}

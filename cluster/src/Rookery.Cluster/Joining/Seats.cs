@@ -1,0 +1,51 @@
+using Rookery.Documents;
+
+namespace Rookery.Cluster.Joining;
+
+/// <summary>Which names, ids and letters the members have.</summary>
+internal sealed class Seats
+{
+    /// <summary>A record that changes with every seat that is given, so that of two who look at the same seats one has to look again.</summary>
+    public const string Key = ClusterRecordPrefix.Desired + "seats";
+
+    private readonly (string NodeId, MemberRecord Record, long Version)[] _members;
+    private readonly long _version;
+
+    /// <summary>The seats as they are.</summary>
+    public Seats(IJoinDesk desk)
+    {
+        _version = desk.Find(Key)?.Version ?? ClusterRecord.Absent;
+        _members = [.. MemberRecord.All(desk)];
+    }
+
+    /// <summary>The first free letter; null when there is none.</summary>
+    public string? FreeTag => Enumerable.Range('A', 26).Select(letter => ((char)letter).ToString()).FirstOrDefault(tag => !Array.Exists(_members, member => Same(member.Record.Tag, tag)));
+
+    /// <summary>The seat of a node, or null.</summary>
+    public MemberRecord? Of(string nodeId) => Array.Find(_members, member => Same(member.NodeId, nodeId)).Record;
+
+    /// <summary>The change that fails when a seat was given since.</summary>
+    public RecordChange Guard() => new(Key, [], _version);
+
+    /// <summary>Why a node cannot have the seat that it wants, or null.</summary>
+    public JoinRefusal? Judge(JoinRequest request)
+    {
+        if (Of(request.NodeId) is not null)
+        {
+            return new JoinRefusal(
+                JoinError.IdTaken,
+                $"Node {request.NodeId} is a member already, with another key: this is a copy of it, or has lost its identity. Let it join with an empty data directory, and remove the old id with `rookery node rm`.");
+        }
+
+        if (Array.Find(_members, member => Same(member.Record.Name, request.Name)) is { Record: not null } named)
+        {
+            return new JoinRefusal(
+                JoinError.NameTaken,
+                $"There is a node named {request.Name} already (id {named.NodeId}). Say another name with --name; if that node is gone for good, remove it first with `rookery node rm {request.Name}`.");
+        }
+
+        return FreeTag is null ? new JoinRefusal(JoinError.TooManyMembers, "All letters from A to Z are taken by members. Remove one first with `rookery node rm`.") : null;
+    }
+
+    private static bool Same(string one, string other) => string.Equals(one, other, StringComparison.Ordinal);
+}

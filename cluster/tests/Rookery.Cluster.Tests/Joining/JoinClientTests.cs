@@ -1,0 +1,175 @@
+using System.Net;
+using Microsoft.AspNetCore.Builder;
+using Microsoft.AspNetCore.Hosting;
+using Microsoft.AspNetCore.Hosting.Server;
+using Microsoft.AspNetCore.Hosting.Server.Features;
+using Microsoft.AspNetCore.Http;
+using Microsoft.Extensions.DependencyInjection;
+using Rookery.Cluster.Identity;
+using Rookery.Cluster.Joining;
+using Rookery.Cluster.Tests.Identity;
+using Rookery.Documents;
+using Rookery.Simulation;
+
+namespace Rookery.Cluster.Tests.Joining;
+
+/// <summary>Joining over TLS on loopback.</summary>
+public sealed class JoinClientTests : IAsyncLifetime, IDisposable
+{
+    private static readonly JoiningNode Node = new("pi-2", ["192.168.1.6:9080"], null);
+
+    private readonly TestCluster cluster = new();
+    private readonly SimulatedDisk disk = new("/data");
+    private WebApplication server = null!;
+    private string address = null!;
+
+    public async Task InitializeAsync() => (server, address) = await ServeAsync(cluster);
+
+    public async Task DisposeAsync() => await server.DisposeAsync();
+
+    public void Dispose() => cluster.Dispose();
+
+    [Fact]
+    public async Task A_fresh_node_joins_and_knows_who_it_is()
+    {
+        var joined = await JoinAsync(await TokenAsync());
+        Assert.Equal(("home", "B", "pi-1"), (joined.ClusterName, joined.Tag, Assert.Single(joined.Members)));
+        using var identity = IdentityDirectory.TryLoad(disk, "/data")!;
+        Assert.Equal((TestAuthority.ClusterId, joined.NodeId, "pi-2"), (identity.ClusterId, identity.NodeId, identity.NodeName));
+        Assert.Equal(TestAuthority.NodeId, Assert.Single(identity.Peers).NodeId);
+        using var authority = identity.OpenAuthority();
+        Assert.Equal(cluster.Identity.Authorities[0].RawData, authority.Certificate.RawData);
+    }
+
+    [Fact]
+    public async Task A_fresh_node_with_its_clock_in_1970_joins_all_the_same()
+    {
+        // Nothing in the client reads a clock; the certificates of a cluster whose own clocks are right begin long after 1970.
+        cluster.Time.SetUtcNow(TestAuthority.Now.AddYears(30));
+        Assert.Equal("B", (await JoinAsync(await TokenAsync())).Tag);
+    }
+
+    [Fact]
+    public async Task Another_cluster_at_the_address_never_sees_the_secret()
+    {
+        using var other = new TestCluster("b3RoZXJjbHVzdGVyb3RoZQ");
+        var foreign = (await other.CreateTokenAsync()) with { Addresses = [address] };
+        var refused = await Assert.ThrowsAsync<JoinException>(() => JoinAsync(foreign));
+        Assert.StartsWith($"Who answers at {address} is not of the cluster that the token is for: its authority is another one. The secret was not sent.", refused.Message, StringComparison.Ordinal);
+        Assert.Equal(0, Requests(server));
+    }
+
+    [Fact]
+    public async Task Who_shows_the_right_authority_without_its_certificate_never_sees_the_secret()
+    {
+        // Anybody can ask a member for the authority's certificate, and show it.
+        using var impostor = new TestCluster();
+        await using var between = await ServeAsync(impostor, showing: cluster).ContinueWith(task => task.Result.Server, TaskScheduler.Default);
+        var token = (await cluster.CreateTokenAsync()) with { Addresses = [AddressOf(between)] };
+        var refused = await Assert.ThrowsAsync<JoinException>(() => JoinAsync(token));
+        Assert.Contains("its certificate was not signed by the authority that it shows, so the secret was not sent.", refused.Message, StringComparison.Ordinal);
+        Assert.Equal(0, Requests(between));
+    }
+
+    [Fact]
+    public async Task A_refusal_of_the_cluster_is_passed_on_and_nothing_is_written()
+    {
+        var token = await TokenAsync();
+        cluster.Time.Advance(TimeSpan.FromHours(1));
+        var refused = await Assert.ThrowsAsync<JoinException>(() => JoinAsync(token));
+        Assert.StartsWith("The token ended on", refused.Message, StringComparison.Ordinal);
+        Assert.Empty(disk.Files);
+    }
+
+    [Fact]
+    public async Task A_member_that_is_off_is_passed_over_and_a_follower_sends_on_to_the_leader()
+    {
+        using var following = new TestCluster();
+        following.Desk.IsLeader = false;
+        following.Desk.LeaderAddresses = [address];
+        var (follower, followerAddress) = await ServeAsync(cluster, answering: following);
+        await using (follower)
+        {
+            var joined = await JoinAsync((await TokenAsync()) with { Addresses = ["127.0.0.1:1", followerAddress] });
+            Assert.Equal("B", joined.Tag);
+        }
+    }
+
+    [Fact]
+    public async Task Nobody_in_reach_is_said_with_what_was_tried()
+    {
+        var token = (await TokenAsync()) with { Addresses = ["127.0.0.1:1"] };
+        var refused = await Assert.ThrowsAsync<JoinException>(() => JoinAsync(token));
+        Assert.StartsWith("No member of the cluster let the node in. 127.0.0.1:1: Connection refused", refused.Message, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task Only_an_empty_data_directory_joins()
+    {
+        var token = await TokenAsync();
+        Assert.Null(JoinClient.WhyNot(disk, "/data", token));
+        Assert.Null(JoinClient.WhyNot(disk, "/missing", token));
+
+        disk.WriteNew("/data/photo.jpg", "x"u8);
+        Assert.StartsWith("/data holds files that are not Rookery's, such as /data/photo.jpg", JoinClient.WhyNot(disk, "/data", token), StringComparison.Ordinal);
+
+        var single = new SimulatedDisk("/data");
+        TestFormat.Write(single, "/data", new NodeIds("node", "cluster"));
+        Assert.StartsWith("/data holds the data of node node, and a node that joins takes over the cluster's. Nothing was changed.", JoinClient.WhyNot(single, "/data", token), StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task A_member_of_this_or_another_cluster_does_not_join_again()
+    {
+        var token = await TokenAsync();
+        IdentityDirectory.Create(disk, "/data", cluster.Identity);
+        Assert.StartsWith("The node of /data is pi-1 of this cluster already: start it with `rookery serve`.", JoinClient.WhyNot(disk, "/data", token), StringComparison.Ordinal);
+        Assert.StartsWith(
+            $"The node of /data is pi-1 of another cluster, home ({TestAuthority.ClusterId}). Nothing was changed.",
+            JoinClient.WhyNot(disk, "/data", token with { ClusterId = "another" }),
+            StringComparison.Ordinal);
+    }
+
+    private Task<JoinedCluster> JoinAsync(JoinToken token) => new JoinClient(token, Node).JoinAsync(disk, "/data", CancellationToken.None);
+
+    private async Task<JoinToken> TokenAsync() => (await cluster.CreateTokenAsync()) with { Addresses = [address] };
+
+    private static int Requests(WebApplication server) => server.Services.GetRequiredService<RequestCount>().Joins;
+
+    private static string AddressOf(WebApplication server)
+    {
+        var bound = new Uri(server.Services.GetRequiredService<IServer>().Features.Get<IServerAddressesFeature>()!.Addresses.Single());
+        return $"127.0.0.1:{bound.Port}";
+    }
+
+    /// <summary>Serves with the certificate of one cluster's member, shows the authority of another, and answers as a third.</summary>
+    private static async Task<(WebApplication Server, string Address)> ServeAsync(TestCluster certificate, TestCluster? showing = null, TestCluster? answering = null)
+    {
+        var builder = WebApplication.CreateEmptyBuilder(new WebApplicationOptions());
+        var count = new RequestCount();
+        builder.Services.AddSingleton(count);
+        builder.WebHost.UseKestrelCore().UseKestrelHttpsConfiguration().ConfigureKestrel(kestrel => kestrel.Listen(IPAddress.Loopback, 0, endpoint => endpoint.UseHttps(certificate.Identity.CertificateWithKey())));
+        var built = builder.Build();
+        var shown = new JoinRoutes((showing ?? certificate).Registrar);
+        var asked = new JoinRoutes((answering ?? certificate).Registrar);
+        built.Run(http => http.Request.Path.Value switch
+        {
+            JoinRoutes.AuthorityPath => shown.ListAuthoritiesAsync(http),
+            JoinRoutes.JoinPath => count.Count(http, asked.JoinAsync),
+            _ => Task.CompletedTask,
+        });
+        await built.StartAsync();
+        return (built, AddressOf(built));
+    }
+
+    private sealed class RequestCount
+    {
+        public int Joins { get; private set; }
+
+        public Task Count(HttpContext http, RequestDelegate next)
+        {
+            Joins++;
+            return next(http);
+        }
+    }
+}

@@ -1,0 +1,57 @@
+using System.Text;
+using Rookery.Cluster.Joining;
+
+namespace Rookery.Cluster.Tests.Joining;
+
+public sealed class JoinTokenTests
+{
+    [Fact]
+    public async Task A_token_is_read_as_it_was_written()
+    {
+        using var cluster = new TestCluster();
+        var token = await cluster.CreateTokenAsync();
+        Assert.StartsWith("rookery-join-1.", token.ToText(), StringComparison.Ordinal);
+        Assert.True(JoinToken.TryParse($"  {token.ToText()}\n", out var read));
+        Assert.Equal((token.ClusterId, "127.0.0.1:9080"), (read.ClusterId, Assert.Single(read.Addresses)));
+        Assert.Equal(token.Secret, read.Secret);
+        Assert.Equal(token.Pin, read.Pin);
+    }
+
+    [Fact]
+    public async Task No_garbled_token_is_taken_for_one()
+    {
+        using var cluster = new TestCluster();
+        string text = (await cluster.CreateTokenAsync()).ToText();
+        Assert.All(["", "hello", "rookery-join-1.", "rookery-join-1.AAAA", "rookery-join-2." + text[15..], text[..^1], text + "A"], wrong => Assert.False(JoinToken.TryParse(wrong, out _), wrong));
+        for (int i = 0; i < text.Length; i++)
+        {
+            var garbled = new StringBuilder(text);
+            garbled[i] = garbled[i] == 'x' ? 'y' : 'x';
+            Assert.False(JoinToken.TryParse(garbled.ToString(), out _), $"character {i}");
+        }
+    }
+
+    [Fact]
+    public async Task The_cluster_keeps_no_secret_and_logs_none()
+    {
+        using var cluster = new TestCluster();
+        var token = await cluster.CreateTokenAsync();
+        var record = Assert.Single(cluster.Desk.List("token/"));
+        Assert.DoesNotContain(Convert.ToHexStringLower(token.Secret), record.Key, StringComparison.Ordinal);
+        Assert.DoesNotContain(Convert.ToBase64String(token.Secret), Encoding.UTF8.GetString(record.Value.Span), StringComparison.Ordinal);
+        Assert.Equal($"token for cluster {token.ClusterId}", token.ToString());
+    }
+
+    [Fact]
+    public async Task Tokens_that_ended_long_ago_are_forgotten()
+    {
+        using var cluster = new TestCluster();
+        await cluster.CreateTokenAsync();
+        cluster.Time.Advance(TimeSpan.FromDays(20));
+        await cluster.CreateTokenAsync();
+        Assert.Equal(2, cluster.Desk.List("token/").Count);
+        cluster.Time.Advance(TimeSpan.FromDays(20));
+        await cluster.CreateTokenAsync();
+        Assert.Equal(2, cluster.Desk.List("token/").Count);
+    }
+}

@@ -1,0 +1,72 @@
+using Rookery.Cluster.Joining;
+using Rookery.Documents;
+using Rookery.Raft;
+
+namespace Rookery.Cluster.Tests.Joining;
+
+/// <summary>A cluster of records in memory.</summary>
+internal sealed class MemoryDesk : IJoinDesk
+{
+    private readonly SortedDictionary<string, ClusterRecord> records = new(StringComparer.Ordinal);
+    private long version;
+
+    public bool IsLeader { get; set; } = true;
+
+    public IReadOnlyList<string> LeaderAddresses { get; set; } = [];
+
+    public List<NodeId> Learners { get; } = [];
+
+    /// <summary>What the next calls of <see cref="AddLearner"/> answer, before they succeed.</summary>
+    public Queue<ChangeAnswer> LearnerAnswers { get; } = new();
+
+    /// <summary>Runs before the next change: somebody else's.</summary>
+    public Action? BeforeChange { get; set; }
+
+    public int Changes { get; private set; }
+
+    public ValueTask<bool> CatchUpAsync(CancellationToken cancellationToken) => ValueTask.FromResult(true);
+
+    public ClusterRecord? Find(string key) => records.GetValueOrDefault(key);
+
+    public IReadOnlyList<ClusterRecord> List(string prefix) => [.. records.Values.Where(record => record.Key.StartsWith(prefix, StringComparison.Ordinal))];
+
+    public ValueTask<Rejection?> ChangeAsync(IReadOnlyList<RecordChange> changes, CancellationToken cancellationToken)
+    {
+        var before = BeforeChange;
+        BeforeChange = null;
+        before?.Invoke();
+        if (changes.Any(change => change.ExpectedVersion is { } expected && (Find(change.Key)?.Version ?? ClusterRecord.Absent) != expected))
+        {
+            return ValueTask.FromResult<Rejection?>(new Rejection(RejectionKind.ConcurrencyConflict, "A record has another version."));
+        }
+
+        foreach (var change in changes)
+        {
+            Assert.True(ClusterRecord.IsKey(change.Key), change.Key);
+            records.Remove(change.Key);
+            if (change.Value is { } value)
+            {
+                records.Add(change.Key, new ClusterRecord(change.Key, value, ++version));
+            }
+        }
+
+        Changes++;
+        return ValueTask.FromResult<Rejection?>(null);
+    }
+
+    public ChangeAnswer AddLearner(NodeId node)
+    {
+        if (LearnerAnswers.TryDequeue(out var answer))
+        {
+            return answer;
+        }
+
+        if (Learners.Contains(node))
+        {
+            return ChangeAnswer.NothingToDo;
+        }
+
+        Learners.Add(node);
+        return ChangeAnswer.Accepted;
+    }
+}

@@ -1,0 +1,166 @@
+using System.Security.Cryptography.X509Certificates;
+using Rookery.Cluster.Identity;
+using Rookery.Cluster.Joining;
+using Rookery.Cluster.Tests.Identity;
+using Rookery.Raft;
+
+namespace Rookery.Cluster.Tests.Joining;
+
+public sealed class RegistrarTests : IDisposable
+{
+    private readonly TestCluster cluster = new();
+
+    public void Dispose() => cluster.Dispose();
+
+    [Fact]
+    public async Task A_node_with_a_token_gets_a_letter_a_certificate_and_a_seat_as_learner()
+    {
+        var request = TestCluster.Request(await cluster.CreateTokenAsync());
+        var answer = await cluster.AdmitAsync(request);
+        Assert.Equal((TestAuthority.ClusterId, "home", "B"), (answer.ClusterId, answer.ClusterName, answer.Tag));
+        Assert.Equal("pi-1", Assert.Single(answer.Members).Name);
+        using var certificate = X509CertificateLoader.LoadCertificate(answer.Certificate);
+        Assert.Equal(request.NodeId, cluster.Identity.PeerRule.Judge(certificate, PeerRole.Client).NodeId);
+        Assert.True(certificate.MatchesHostname("192.168.1.6"));
+        Assert.Equal(Members.IdOf(request.NodeId), Assert.Single(cluster.Desk.Learners));
+        var member = Assert.Single(MemberRecord.All(cluster.Desk), member => string.Equals(member.NodeId, request.NodeId, StringComparison.Ordinal)).Record;
+        Assert.Equal(("B", "pi-2", TestAuthority.Now), (member.Tag, member.Name, member.Joined));
+    }
+
+    [Fact]
+    public async Task Two_at_once_get_different_letters()
+    {
+        var first = TestCluster.Request(await cluster.CreateTokenAsync());
+        var second = TestCluster.Request(await cluster.CreateTokenAsync(), "pi-3");
+        JoinAnswer? other = null;
+        cluster.Desk.BeforeChange = () => other = cluster.AdmitAsync(second).GetAwaiter().GetResult();
+        Assert.Equal("C", (await cluster.AdmitAsync(first)).Tag);
+        Assert.Equal("B", other!.Tag);
+    }
+
+    [Fact]
+    public async Task Who_lost_the_answer_asks_again_and_gets_the_same_seat()
+    {
+        var request = TestCluster.Request(await cluster.CreateTokenAsync());
+        cluster.Desk.LearnerAnswers.Enqueue(ChangeAnswer.NotLeader);
+        var (_, refusal) = await cluster.Registrar.AdmitAsync(request, CancellationToken.None);
+        Assert.Equal(JoinError.Unavailable, refusal!.Error);
+        cluster.Time.Advance(TimeSpan.FromHours(2));
+        Assert.Equal("B", (await cluster.AdmitAsync(request)).Tag);
+        Assert.Equal("B", (await cluster.AdmitAsync(request)).Tag);
+        Assert.Single(cluster.Desk.Learners);
+    }
+
+    [Fact]
+    public async Task A_follower_names_the_leader()
+    {
+        var request = TestCluster.Request(await cluster.CreateTokenAsync());
+        cluster.Desk.IsLeader = false;
+        Assert.Equal(JoinError.Unavailable, (await cluster.RefuseAsync(request)).Error);
+        cluster.Desk.LeaderAddresses = ["192.168.1.9:9080"];
+        var refusal = await cluster.RefuseAsync(request);
+        Assert.Equal((JoinError.NotLeader, "192.168.1.9:9080"), (refusal.Error, Assert.Single(refusal.Leader!)));
+    }
+
+    [Fact]
+    public async Task An_unknown_token_is_refused()
+    {
+        var stranger = JoinToken.Create(TestAuthority.ClusterId, [], cluster.Identity.Authorities[0]);
+        var refusal = await cluster.RefuseAsync(TestCluster.Request(stranger));
+        Assert.Equal(JoinError.TokenUnknown, refusal.Error);
+        Assert.Equal("This cluster has given out no such token, or it ended long ago. Make another one with `rookery cluster token create` on a member.", refusal.Message);
+    }
+
+    [Fact]
+    public async Task An_expired_token_is_refused()
+    {
+        var token = await cluster.CreateTokenAsync();
+        cluster.Time.Advance(TimeSpan.FromMinutes(61));
+        var refusal = await cluster.RefuseAsync(TestCluster.Request(token));
+        Assert.Equal(JoinError.TokenExpired, refusal.Error);
+        Assert.Equal("The token ended on 2026-11-21 13:00 UTC. Make another one with `rookery cluster token create` on a member.", refusal.Message);
+    }
+
+    [Fact]
+    public async Task A_token_lets_in_one_node_only()
+    {
+        var token = await cluster.CreateTokenAsync();
+        var first = TestCluster.Request(token);
+        await cluster.AdmitAsync(first);
+        var refusal = await cluster.RefuseAsync(TestCluster.Request(token, "pi-3"));
+        Assert.Equal(JoinError.TokenUsed, refusal.Error);
+        Assert.StartsWith($"The token has let node {first.NodeId} in on 2026-11-21 12:00 UTC, and each lets in one.", refusal.Message, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task A_node_that_was_removed_does_not_come_back_by_its_old_token()
+    {
+        var request = TestCluster.Request(await cluster.CreateTokenAsync());
+        await cluster.AdmitAsync(request);
+        await cluster.Desk.ChangeAsync([new RecordChange(MemberRecord.KeyOf(request.NodeId), null, null)], CancellationToken.None);
+        Assert.Equal(JoinError.TokenUsed, (await cluster.RefuseAsync(request)).Error);
+    }
+
+    [Fact]
+    public async Task A_clock_in_1970_says_so_and_uses_nothing_up()
+    {
+        var request = TestCluster.Request(await cluster.CreateTokenAsync());
+        cluster.Time.SetUtcNow(DateTimeOffset.UnixEpoch.AddMinutes(3));
+        var refusal = await cluster.RefuseAsync(request);
+        Assert.Equal(JoinError.ClockBehind, refusal.Error);
+        Assert.StartsWith("The clock of pi-1 says 1970-01-01 00:03 UTC, and the token was made on 2026-11-21 12:00 UTC: it cannot tell", refusal.Message, StringComparison.Ordinal);
+        cluster.Time.SetUtcNow(TestAuthority.Now);
+        await cluster.AdmitAsync(request);
+    }
+
+    [Theory]
+    [InlineData("Pi-2")]
+    [InlineData("")]
+    [InlineData("pi 2")]
+    [InlineData("-pi")]
+    [InlineData("pi.example.org")]
+    public async Task A_wrong_name_is_refused(string name)
+    {
+        var refusal = await cluster.RefuseAsync(TestCluster.Request(await cluster.CreateTokenAsync(), name));
+        Assert.Equal(JoinError.NameInvalid, refusal.Error);
+        Assert.EndsWith("Say another one with --name.", refusal.Message, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task The_name_of_another_member_is_refused()
+    {
+        var refusal = await cluster.RefuseAsync(TestCluster.Request(await cluster.CreateTokenAsync(), "pi-1"));
+        Assert.Equal(JoinError.NameTaken, refusal.Error);
+        Assert.Contains("Say another name with --name; if that node is gone for good, remove it first with `rookery node rm pi-1`.", refusal.Message, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task A_copy_of_a_member_with_another_key_is_refused()
+    {
+        var first = TestCluster.Request(await cluster.CreateTokenAsync());
+        await cluster.AdmitAsync(first);
+        var copy = TestCluster.Request(await cluster.CreateTokenAsync()) with { NodeId = first.NodeId };
+        var refusal = await cluster.RefuseAsync(copy);
+        Assert.Equal(JoinError.IdTaken, refusal.Error);
+        Assert.Contains("Let it join with an empty data directory, and remove the old id with `rookery node rm`.", refusal.Message, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task A_request_without_the_key_it_names_is_refused()
+    {
+        var request = TestCluster.Request(await cluster.CreateTokenAsync());
+        request.CertificateRequest[^1] ^= 1;
+        Assert.Equal(JoinError.Malformed, (await cluster.RefuseAsync(request)).Error);
+    }
+
+    [Fact]
+    public async Task There_are_as_many_seats_as_letters()
+    {
+        for (int i = 2; i <= 26; i++)
+        {
+            await cluster.AdmitAsync(TestCluster.Request(await cluster.CreateTokenAsync(), $"pi-{i}"));
+        }
+
+        Assert.Equal(JoinError.TooManyMembers, (await cluster.RefuseAsync(TestCluster.Request(await cluster.CreateTokenAsync(), "pi-27"))).Error);
+    }
+}

@@ -1,0 +1,75 @@
+using Rookery.Cluster.Identity;
+using Rookery.Cluster.Joining;
+using Rookery.Cluster.Tests.Identity;
+using Rookery.Documents;
+using Rookery.Simulation;
+
+namespace Rookery.Cluster.Tests.Joining;
+
+/// <summary>A cluster of one member, pi-1, that lets others in.</summary>
+internal sealed class TestCluster : IDisposable
+{
+    private readonly ClusterAuthority authority;
+
+    public TestCluster(string clusterId = TestAuthority.ClusterId)
+    {
+        authority = TestAuthority.Create(clusterId);
+        Identity = TestAuthority.CreateIdentity(authority);
+        Tokens = new JoinTokens(() => Identity, Desk, Time);
+        Registrar = new Registrar(() => Identity, Desk, Time);
+        var self = new MemberRecord { Tag = "A", Name = "pi-1", Addresses = ["127.0.0.1:9080"], PublicKey = Identity.Key.ExportSubjectPublicKeyInfo(), Joined = TestAuthority.Now };
+        Desk.ChangeAsync([new RecordChange(MemberRecord.KeyOf(Identity.NodeId), self.ToJson(), null)], CancellationToken.None).AsTask().Wait();
+    }
+
+    public SimulatedTimeProvider Time { get; } = new(TestAuthority.Now);
+
+    public MemoryDesk Desk { get; } = new();
+
+    public NodeIdentity Identity { get; }
+
+    public JoinTokens Tokens { get; }
+
+    public Registrar Registrar { get; }
+
+    public void Dispose()
+    {
+        Identity.Dispose();
+        authority.Dispose();
+    }
+
+    public async Task<JoinToken> CreateTokenAsync()
+    {
+        var (token, refusal) = await Tokens.CreateAsync(JoinTokens.DefaultLife, CancellationToken.None);
+        Assert.Null(refusal);
+        return token!;
+    }
+
+    public async Task<JoinAnswer> AdmitAsync(JoinRequest request)
+    {
+        var (answer, refusal) = await Registrar.AdmitAsync(request, CancellationToken.None);
+        Assert.True(refusal is null, refusal?.Message);
+        return answer!;
+    }
+
+    public async Task<JoinRefusal> RefuseAsync(JoinRequest request)
+    {
+        int changes = Desk.Changes;
+        var (answer, refusal) = await Registrar.AdmitAsync(request, CancellationToken.None);
+        Assert.Null(answer);
+        Assert.Equal(changes, Desk.Changes);
+        return refusal!;
+    }
+
+    public static JoinRequest Request(JoinToken token, string name = "pi-2")
+    {
+        using var key = NodeKey.Create();
+        return new JoinRequest
+        {
+            Secret = token.Secret,
+            NodeId = NodeIds.Create().NodeId,
+            Name = name,
+            Addresses = ["192.168.1.6:9080", "[fe80::6]:9080"],
+            CertificateRequest = NodeKey.RequestCertificate(key),
+        };
+    }
+}

@@ -1,0 +1,16 @@
+using System.Text;
+using Rookery.Disk;
+using Rookery.Documents;
+using Rookery.Simulation;
+
+namespace Rookery.Cluster.Tests.Joining;
+
+/// <summary>A data directory that a node was begun in, as far as its format file says so.</summary>
+internal static class TestFormat
+{
+    public static void Write(IDisk disk, string directory, NodeIds ids)
+    {
+        string content = $"rookery data format 1\nnode {ids.NodeId}\ncluster {ids.ClusterId}\n";
+        disk.WriteNew($"{directory}/format", Encoding.ASCII.GetBytes($"{content}check {Checksum.Of(Encoding.ASCII.GetBytes(content)):x8}\n"));
+    }
+}
