@@ -15,6 +15,9 @@ public enum InputKind
     /// <summary>The journal failed: nothing more is acknowledged from here.</summary>
     JournalFailed,
 
+    /// <summary>An entry was applied.</summary>
+    Applied,
+
     /// <summary>The journal gave entries back.</summary>
     Released,
 
@@ -86,6 +89,8 @@ public readonly record struct Input
 
     internal StoreHealth Health { get; private init; }
 
+    internal OutcomeHash Outcome { get; private init; }
+
     /// <summary>Time went on. To be given at least ten times in the shortest election timeout.</summary>
     public static Input Tick(long now) => new() { Kind = InputKind.Tick, NowMicroseconds = now };
 
@@ -101,6 +106,9 @@ public readonly record struct Input
 
     /// <summary>A journal write or sync failed.</summary>
     public static Input JournalFailed(long now) => new() { Kind = InputKind.JournalFailed, NowMicroseconds = now };
+
+    /// <summary>An entry was applied, and this is what has come of all through it; to be given for each, so that members can be compared at any.</summary>
+    public static Input Applied(long now, OutcomeHash outcome) => new() { Kind = InputKind.Applied, NowMicroseconds = now, Outcome = outcome };
 
     /// <summary>The journal can no longer read entries at or below <paramref name="index"/>.</summary>
     public static Input Released(long now, long index) => new() { Kind = InputKind.Released, NowMicroseconds = now, Number = index };

@@ -66,6 +66,7 @@ public sealed partial class RaftCore
             peers.Clear();
             transferTo = NodeId.None;
             stepsDownUnlessTransferred = false;
+            ForgetOutcomes();
             TakeReadsBack();
         }
     }
@@ -106,6 +107,7 @@ public sealed partial class RaftCore
     private void SendHeartbeats()
     {
         heartbeatDue = now + (ElectionTimeoutMicroseconds / 6);
+        long outcomeIndex = OutcomeToAskFor();
         foreach (var peer in peers)
         {
             peer.CommitSent = Math.Max(peer.CommitSent, Math.Min(CommitIndex, peer.Match));
@@ -115,6 +117,8 @@ public sealed partial class RaftCore
                 Sequence = readRound,
                 SentAtMicroseconds = now,
                 ElectionTimeoutMicroseconds = ElectionTimeoutMicroseconds,
+                Outcome = agreedOutcome,
+                OutcomeIndex = outcomeIndex,
             });
         }
     }
@@ -123,7 +127,8 @@ public sealed partial class RaftCore
     {
         ElectionTimeoutMicroseconds = message.ElectionTimeoutMicroseconds;
         CommitAsFollower(message.Commit);
-        Send(Reply(message, MessageKind.HeartbeatReply) with { Health = health });
+        Send(Reply(message, MessageKind.HeartbeatReply) with { Health = health, Outcome = outcomes.At(message.OutcomeIndex) });
+        HearAgreedOutcome(message.Outcome);
     }
 
     private void OnHeartbeatReply(in Message message)
@@ -143,6 +148,7 @@ public sealed partial class RaftCore
         peer.CountRound(log.LastIndex, now, ElectionTimeoutMicroseconds);
         FinishReadRound();
         Replicate(peer);
+        TakeOutcome(peer, message.Outcome);
     }
 
     /// <summary>The peer that a message came from, which lives, unless the message is of an earlier start of its store.</summary>

@@ -93,6 +93,12 @@ public readonly record struct Message
 
     /// <summary>HeartbeatReply: how the sender's store does.</summary>
     public StoreHealth Health { get; init; }
+
+    /// <summary>Heartbeat: what a majority of the voters came to by applying. HeartbeatReply: what the sender came to, at <see cref="OutcomeIndex"/> of the heartbeat.</summary>
+    public OutcomeHash Outcome { get; init; }
+
+    /// <summary>Heartbeat: the index at which the leader wants to know what members came to by applying; 0 for none.</summary>
+    public long OutcomeIndex { get; init; }
 }
 
 /// <summary>How a member's store and board do, as its host measured them.</summary>

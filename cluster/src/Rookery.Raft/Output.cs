@@ -69,6 +69,12 @@ public enum CoreEvent
 
     /// <summary>What this store had acknowledged and lost was replaced by the leader's entries.</summary>
     DamageHealed,
+
+    /// <summary>Voters applied the same entries with other results, and no majority of them agrees yet: until one does, nothing is proposed.</summary>
+    OutcomesDiffer,
+
+    /// <summary>This node's state differs from that of a majority: it has halted, and must be filled anew from the others.</summary>
+    Diverged,
 }
 
 /// <summary>What a step asks of the host. One object is used again and again: it holds what the last step said, and nothing else.</summary>
@@ -91,7 +97,7 @@ public sealed class Output
     /// <summary>The journal write to begin; null for none.</summary>
     public JournalWrite? Write { get; internal set; }
 
-    /// <summary>Where the proposed entry went; null when it was refused, because this node does not lead or is handing over.</summary>
+    /// <summary>Where the proposed entry went; null when it was refused, because this node does not lead, is handing over, or members differ in what they applied.</summary>
     public LogPosition? Proposed { get; internal set; }
 
     /// <summary>The answer to <see cref="Input.ChangeMember"/>.</summary>

@@ -70,6 +70,9 @@ internal sealed class Progress(NodeId node, long next, long now)
 
     public StoreHealth Health { get; set; }
 
+    /// <summary>What it came to by applying, where it was asked last.</summary>
+    public OutcomeHash Outcome { get; set; }
+
     public RoundTrips RoundTrips { get; } = new();
 
     public bool IsCaughtUp => quickRounds >= RoundsToCatchUp;

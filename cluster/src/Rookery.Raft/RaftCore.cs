@@ -102,7 +102,7 @@ public sealed partial class RaftCore
     /// <summary>Whether this store lost entries that it may have acknowledged, and the leader has not replaced them yet: it neither campaigns nor votes for older logs.</summary>
     public bool IsDamaged => votedBy != default;
 
-    /// <summary>Whether the journal failed: the node must stop.</summary>
+    /// <summary>Whether the journal failed, or the state differs from that of a majority: the node must stop.</summary>
     public bool HasFailed { get; private set; }
 
     /// <summary>The term of the entry at <paramref name="index"/>; 0 when the log does not have it singly.</summary>
@@ -145,6 +145,9 @@ public sealed partial class RaftCore
             case InputKind.JournalFailed:
                 Follow(Term, NodeId.None);
                 HasFailed = true;
+                break;
+            case InputKind.Applied:
+                OnApplied(input.Outcome);
                 break;
             case InputKind.Released:
                 ConsensusException.Unless(input.Number <= ApplyThrough, "only what is applied is given back");

@@ -7,7 +7,7 @@ public sealed partial class RaftCore
 
     private void OnPropose(in Entry entry)
     {
-        if (Role != Role.Leader || !transferTo.IsNone)
+        if (Role != Role.Leader || !transferTo.IsNone || outcomesDiffer)
         {
             return;
         }

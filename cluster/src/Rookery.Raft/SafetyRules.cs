@@ -38,6 +38,9 @@ internal class SafetyRules
     /// <summary>Whether a voter may grant: only to logs at least as new as its own and as all it may have acknowledged.</summary>
     public virtual bool IsNewEnough(LogPosition candidate, LogPosition ownLast, LogPosition votedBy) => candidate >= ownLast && candidate >= votedBy;
 
+    /// <summary>Whether this node came to what a majority came to by applying.</summary>
+    public virtual bool IsSameOutcome(OutcomeHash own, OutcomeHash agreed) => own == agreed;
+
     /// <summary>Through which index an outstanding write counts when it completes, after a cut: no entry that took the place of another is durable by the other's write.</summary>
     public virtual long OutstandingAfterCut(long outstandingLast, long cutAfter) => Math.Min(outstandingLast, cutAfter);
 }

@@ -37,6 +37,7 @@ internal static class PlantedBugs
         ["a damaged store votes by what is left of its log"] = new ForgetLostTail(),
         ["a vote goes to any log"] = new VoteForAnyLog(),
         ["a write counts for what took the place of its entries"] = new OverwriteCounts(),
+        ["a state that went astray goes on"] = new NeverCompare(),
         ["a command that is sent again is done again"] = HostMistake.AppliesTwice,
     };
 
@@ -100,6 +101,11 @@ internal static class PlantedBugs
     private sealed class VoteForAnyLog : SafetyRules
     {
         public override bool IsNewEnough(LogPosition candidate, LogPosition ownLast, LogPosition votedBy) => true;
+    }
+
+    private sealed class NeverCompare : SafetyRules
+    {
+        public override bool IsSameOutcome(OutcomeHash own, OutcomeHash agreed) => true;
     }
 
     private sealed class OverwriteCounts : SafetyRules

@@ -18,13 +18,14 @@ public sealed class SimulationTests(ITestOutputHelper report)
         ["lossy"] = ["AppendReply refused", "ManifestOffer"],
         ["crashes"] = ["crash", "entries replaced", "manifest replaced the log"],
         ["aimed crashes"] = ["crash", "entries replaced", "TimeoutNow"],
-        ["elections"] = ["VoteReply refused", "entries replaced"],
+        ["elections"] = ["VoteReply refused", "entries replaced", "OldIncarnation"],
         ["slow disks"] = ["LeaderStoreStalled", "TimeoutNow"],
         ["partitions"] = ["QuorumLost", "PreVoteReply refused", "manifest replaced the log"],
         ["churn"] = ["change Accepted", "change ChangePending", "change NotCaughtUp", "change NoMajority", "change LeaderItself"],
         ["pauses"] = ["HeartbeatReply refused", "QuorumLost", "TimeoutNow"],
         ["rot"] = ["rot", "PeerLostEntries", "DamageHealed"],
-        ["storm"] = ["OldIncarnation", "DamageHealed", "change Accepted", "manifest replaced the log"],
+        ["divergence"] = ["halted", "OutcomesDiffer"],
+        ["storm"] = ["DamageHealed", "change Accepted", "manifest replaced the log"],
     };
 
     public static TheoryData<string> Profiles => [.. FaultProfile.All.Select(profile => profile.Name)];

@@ -5,14 +5,14 @@ using Rookery.Raft;
 namespace Rookery.Cluster.Peers;
 
 /// <summary>
-/// A message of consensus on the wire: <c>[u8 kind][u8 flags]</c>, thirteen numbers of 64 bits and one of 32 in the order of <see cref="Write"/>, <c>[u32 frames]</c>, then of each frame
+/// A message of consensus on the wire: <c>[u8 kind][u8 flags]</c>, sixteen numbers of 64 bits and one of 32 in the order of <see cref="Write"/>, <c>[u32 frames]</c>, then of each frame
 /// <c>[u8 type][i64 index][i64 term][i64 operations before][u32 operations][u32 payload length][payload]</c>. All numbers have their full width: a message fits one Ethernet packet
 /// either way. Sender and receiver are not in it: the connection has proved who they are, so that a member can speak only for itself.
 /// </summary>
 internal static class MessageCodec
 {
     /// <summary>Bytes of a message without frames.</summary>
-    public const int HeadBytes = 2 + (13 * sizeof(long)) + sizeof(int) + sizeof(uint);
+    public const int HeadBytes = 2 + (16 * sizeof(long)) + sizeof(int) + sizeof(uint);
 
     private const int FrameHeadBytes = 1 + (3 * sizeof(long)) + sizeof(int) + sizeof(uint);
     private const byte Refused = 1;
@@ -50,6 +50,9 @@ internal static class MessageCodec
         writer.PutInt64(message.Health.SyncMicroseconds);
         writer.PutInt64(message.Health.StallMicroseconds);
         writer.PutInt32(message.Health.BoardPenalty);
+        writer.PutInt64(message.Outcome.Index);
+        writer.PutInt64(message.Outcome.Hash);
+        writer.PutInt64(message.OutcomeIndex);
         writer.PutInt32(frames.Length);
         foreach (ref readonly var frame in frames)
         {
@@ -92,6 +95,8 @@ internal static class MessageCodec
             ElectionTimeoutMicroseconds = reader.TakeInt64(),
             SentAtMicroseconds = reader.TakeInt64(),
             Health = new StoreHealth(reader.TakeInt64(), reader.TakeInt64(), reader.TakeInt32()),
+            Outcome = new OutcomeHash(reader.TakeInt64(), reader.TakeInt64()),
+            OutcomeIndex = reader.TakeInt64(),
         };
         ReadFrames(body, ref reader, message, frames);
         reader.ExpectEnd();

@@ -3,7 +3,7 @@ namespace Rookery.Raft.Tests.Simulation;
 /// <summary>Sees everything, and holds the cluster to what raft.md §2 promises. Constant work for each event.</summary>
 internal sealed class ClusterOracle
 {
-    private readonly Dictionary<long, (long Term, long Payload, long StateHash)> committed = [];
+    private readonly Dictionary<long, (long Term, long Payload, long? StateHash)> committed = [];
     private readonly Dictionary<long, NodeId> leaders = [];
     private readonly Dictionary<(NodeId Voter, long Term), NodeId> votes = [];
 
@@ -36,16 +36,18 @@ internal sealed class ClusterOracle
         }
     }
 
-    public void SeesApplied(NodeId node, in StoredEntry entry, long stateHash)
+    /// <summary>A node applied an entry. What came of it is null from a node that is known to have diverged.</summary>
+    public void SeesApplied(NodeId node, in StoredEntry entry, long? stateHash)
     {
         var what = (entry.Entry.Term, entry.Payload, stateHash);
-        if (committed.TryAdd(entry.Entry.Index, what))
+        if (!committed.TryGetValue(entry.Entry.Index, out var before) || before.StateHash is null)
         {
+            committed[entry.Entry.Index] = what;
             Committed = Math.Max(Committed, entry.Entry.Index);
             return;
         }
 
-        Assert.True(committed[entry.Entry.Index] == what, $"{node} applied {what} at {entry.Entry.Index}, another {committed[entry.Entry.Index]}");
+        Assert.True(before == what || (stateHash is null && (before.Term, before.Payload) == (what.Term, what.Payload)), $"{node} applied {what} at {entry.Entry.Index}, another {committed[entry.Entry.Index]}");
     }
 
     /// <summary>A leader counts an entry as committed: a majority must have it on stable storage, or have lost it since and know that.</summary>

@@ -47,6 +47,12 @@ internal sealed record FaultProfile(string Name)
 
     public double Manifests { get; init; } = 2;
 
+    /// <summary>Journal writes that fail, in ten seconds: the process ends, and is started again.</summary>
+    public double JournalFailures { get; init; }
+
+    /// <summary>Whether the state of one node goes astray at some time. It has nothing to go back to, and must halt.</summary>
+    public bool Diverges { get; init; }
+
     /// <summary>Chance that a restart finds the end of its journal damaged.</summary>
     public double Rot { get; init; }
 
@@ -54,7 +60,7 @@ internal sealed record FaultProfile(string Name)
     [
         new("calm") { Manifests = 4 },
         new("lossy") { Loss = 0.1, Duplication = 0.1, Overtaking = 0.1, LongestDelay = 400_000, Partitions = 1 },
-        new("crashes") { Crashes = 4, Loss = 0.02, Partitions = 0.5 },
+        new("crashes") { Crashes = 4, JournalFailures = 1, Loss = 0.02, Partitions = 0.5 },
         new("aimed crashes") { AimedCrash = 0.004, Loss = 0.02, LongestSync = 200_000, Partitions = 1, Transfers = 0.5 },
         new("elections") { CrashAtVote = 0.3, LeaderCrashes = 8, Caution = 0, LongestElectionTimeout = 1_500_000, LongestDelay = 600_000, LongestSync = 400_000 },
         new("slow disks") { LongestSync = 900_000, Stalls = 1, Crashes = 1, Transfers = 1 },
@@ -62,6 +68,7 @@ internal sealed record FaultProfile(string Name)
         new("churn") { MemberChanges = 10, Crashes = 1, Partitions = 1, Loss = 0.05, Transfers = 1 },
         new("pauses") { Pauses = 3, Transfers = 1, Duplication = 0.05 },
         new("rot") { Crashes = 1, LeaderCrashes = 3, Rot = 0.4, Caution = 0, LongestElectionTimeout = 1_500_000, Partitions = 3, Manifests = 3 },
-        new("storm") { Loss = 0.1, Duplication = 0.05, Overtaking = 0.02, LongestDelay = 300_000, LongestSync = 300_000, Crashes = 3, AimedCrash = 0.001, Partitions = 2, Pauses = 1, Stalls = 0.5, MemberChanges = 4, Transfers = 1, Rot = 0.1 },
+        new("divergence") { Diverges = true, Loss = 0.05, Partitions = 1, LeaderCrashes = 1, Caution = 0, LongestElectionTimeout = 1_500_000, Manifests = 0 },
+        new("storm") { Loss = 0.1, Duplication = 0.05, Overtaking = 0.02, LongestDelay = 300_000, LongestSync = 300_000, Crashes = 3, AimedCrash = 0.001, Partitions = 2, Pauses = 1, Stalls = 0.5, MemberChanges = 4, Transfers = 1, Rot = 0.1, JournalFailures = 0.5 },
     ];
 }

@@ -35,5 +35,8 @@ internal interface INodeWorld
 
     void FetchLater(SimulatedNode node, NodeId from);
 
+    /// <summary>The core of a running node says that it must stop.</summary>
+    void Failed(SimulatedNode node);
+
     void PerhapsCrash(SimulatedNode node, bool hasVoted);
 }

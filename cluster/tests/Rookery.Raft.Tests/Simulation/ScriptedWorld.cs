@@ -66,6 +66,8 @@ internal sealed class ScriptedWorld : INodeWorld
 
     public void FetchLater(SimulatedNode node, NodeId from) => node.Install(StoreOf(from).Manifest);
 
+    public void Failed(SimulatedNode node) => node.Crash();
+
     public void PerhapsCrash(SimulatedNode node, bool hasVoted)
     {
     }

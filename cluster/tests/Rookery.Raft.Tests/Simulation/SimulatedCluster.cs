@@ -27,6 +27,8 @@ internal sealed class SimulatedCluster : INodeWorld
     private long order;
     private long reads;
     private bool isHealing;
+    private SimulatedNode? astray;
+    private SimulatedNode? halted;
 
     public SimulatedCluster(int seed, FaultProfile profile, PlantedBug bug, Dictionary<string, int> marks)
     {
@@ -150,6 +152,21 @@ internal sealed class SimulatedCluster : INodeWorld
     {
         int process = node.Process;
         After(Skewed(500_000), () => FinishFetch(node, process, from));
+    }
+
+    /// <summary>After a failed write its supervisor starts it again. Who diverged stays down: it would have to be filled anew.</summary>
+    public void Failed(SimulatedNode node)
+    {
+        if (node.HasDiverged)
+        {
+            Saw("halted");
+            halted = node;
+            node.Crash();
+        }
+        else
+        {
+            Restart(node);
+        }
     }
 
     public void PerhapsCrash(SimulatedNode node, bool hasVoted)
@@ -290,6 +307,13 @@ internal sealed class SimulatedCluster : INodeWorld
         Plan(profile.Stalls, () => nodes[Random.Next(nodes.Count)].StalledUntil = Now + Random.NextInt64(5 * Second));
         Plan(profile.MemberChanges, ChangeMembers);
         Plan(profile.Transfers, Transfer);
+        Plan(profile.JournalFailures, () => AnyRunning()?.Step(Input.JournalFailed(Now)));
+        if (profile.Diverges)
+        {
+            astray = nodes[Random.Next(nodes.Count)];
+            After(Random.NextInt64(FaultSeconds * Second), LoseTheWay);
+        }
+
         Plan(profile.Manifests, () => AnyRunning()?.Flush(Random.NextDouble()));
     }
 
@@ -305,6 +329,18 @@ internal sealed class SimulatedCluster : INodeWorld
                     Plan(inTenSeconds, fault);
                 }
             });
+        }
+    }
+
+    private void LoseTheWay()
+    {
+        if (astray!.IsRunning)
+        {
+            astray.Diverge();
+        }
+        else
+        {
+            After(Second, LoseTheWay);
         }
     }
 
@@ -326,7 +362,7 @@ internal sealed class SimulatedCluster : INodeWorld
 
         After(Random.NextInt64(within), () =>
         {
-            if (!node.IsRunning)
+            if (!node.IsRunning && node != halted)
             {
                 node.Start();
             }
@@ -385,7 +421,7 @@ internal sealed class SimulatedCluster : INodeWorld
         foreach (var node in nodes)
         {
             (node.PausedUntil, node.StalledUntil) = (Math.Min(node.PausedUntil, Now), Math.Min(node.StalledUntil, Now));
-            if (!node.IsRunning)
+            if (!node.IsRunning && node != halted)
             {
                 node.Start();
             }
@@ -399,9 +435,10 @@ internal sealed class SimulatedCluster : INodeWorld
         Assert.True(Oracle.Acknowledged > 0, "writes were acknowledged");
         Assert.True(core.CommitIndex >= Oracle.Acknowledged, "the leader has what was acknowledged");
         Assert.True(core.Last.Index - core.CommitIndex < 100, "the leader commits");
+        Assert.DoesNotContain(nodes, node => node.HasDiverged && node.IsRunning);
         foreach (var node in nodes)
         {
-            if (core.Configuration.IsMember(node.Id))
+            if (core.Configuration.IsMember(node.Id) && node != halted)
             {
                 Assert.True(core.CommitIndex - node.Applied < 200, $"{node.Id} keeps up: applied {node.Applied} of {core.CommitIndex}");
                 Assert.False(node.Core!.IsDamaged, $"{node.Id} is healed");

@@ -11,6 +11,7 @@ internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld 
     private StoredManifest mirrorBase = store.Base;
     private long applied;
     private SimulatedState state = new();
+    private readonly Queue<OutcomeHash> outcomes = new();
     private Action<CommandResult>? proposer;
     private long seenCommit;
 
@@ -33,6 +34,9 @@ internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld 
 
     public bool IsFetching { get; private set; }
 
+    /// <summary>Whether its state is not what the entries give.</summary>
+    public bool HasDiverged { get; private set; }
+
     public void Start()
     {
         Process++;
@@ -42,7 +46,7 @@ internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld 
         mirrorBase = Store.Base;
         (applied, state) = (Store.Manifest.Position.Index, Store.Manifest.State.Copy());
         seenCommit = applied;
-        IsFetching = false;
+        (IsFetching, HasDiverged) = (false, false);
         Step(Input.ManifestDurable(world.Now, Store.Manifest.Position));
     }
 
@@ -53,6 +57,14 @@ internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld 
         readsAsked.Clear();
         readsReady.Clear();
         proposed.Clear();
+        outcomes.Clear();
+    }
+
+    /// <summary>One result of apply comes out wrong.</summary>
+    public void Diverge()
+    {
+        state.Diverge();
+        HasDiverged = true;
     }
 
     public void Step(in Input input, StoredEntry[]? received = null, long payload = 0)
@@ -83,6 +95,16 @@ internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld 
         if (sent > 0 || output.Write is not null)
         {
             world.PerhapsCrash(this, output.Messages.Any(message => message.Kind is MessageKind.Vote || message is { Kind: MessageKind.VoteReply, Refused: false }));
+        }
+
+        if (core.HasFailed && Core == core)
+        {
+            world.Failed(this);
+        }
+
+        while (Core == core && outcomes.TryDequeue(out var outcome))
+        {
+            Step(Input.Applied(world.Now, outcome));
         }
     }
 
@@ -276,7 +298,8 @@ internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld 
             applied++;
             Assert.Equal(applied, entry.Entry.Index);
             var result = state.Apply(applied, entry.Payload, world.CommandOf(entry.Payload), onlyOnce: world.Mistake != HostMistake.AppliesTwice);
-            world.Oracle.SeesApplied(Id, entry, state.Hash);
+            world.Oracle.SeesApplied(Id, entry, HasDiverged ? null : state.Hash);
+            outcomes.Enqueue(new OutcomeHash(applied, state.Hash));
             if (proposed.Remove(applied, out var mine) && mine.Term == entry.Entry.Term)
             {
                 world.Oracle.AcknowledgesWrite(applied);

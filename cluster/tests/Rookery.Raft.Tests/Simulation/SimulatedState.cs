@@ -25,6 +25,9 @@ internal sealed class SimulatedState
     /// <summary>A chain over what was applied and what came of it.</summary>
     public long Hash { get; private set; }
 
+    /// <summary>Goes on from another chain, as if one result had come out wrong.</summary>
+    public void Diverge() => Hash++;
+
     public SimulatedState Copy() => new([.. documents], [.. lists], [.. sessions], Hash);
 
     /// <summary>What to tell the client; null when the entry was of nobody, or of a client that has gone on since.</summary>
