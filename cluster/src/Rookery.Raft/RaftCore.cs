@@ -78,6 +78,12 @@ public sealed partial class RaftCore
     /// <summary>Who leads in <see cref="Term"/>, if that is known.</summary>
     public NodeId Leader { get; private set; }
 
+    /// <summary>How often this node's store was started.</summary>
+    public long Incarnation => incarnation;
+
+    /// <summary>Whether it is handing leadership over: proposals are refused until that is done or given up.</summary>
+    public bool IsTransferring => !transferTo.IsNone;
+
     /// <summary>Entries through here are committed, as far as this node knows.</summary>
     public long CommitIndex { get; private set; }
 

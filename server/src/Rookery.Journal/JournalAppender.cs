@@ -127,6 +127,9 @@ internal sealed class JournalAppender(JournalOptions options, SegmentPool pool, 
         }
     }
 
+    /// <summary>See <see cref="NodeJournal.Progress"/>.</summary>
+    public long Progress => stream.Progress;
+
     /// <summary>Makes sure that the bytes of the last write are on the device and not only in the memory of the system.</summary>
     /// <param name="lastWrite">Where the last write begins; the first write of a segment brought its header.</param>
     public void RewriteEnd(long lastWrite) =>

@@ -19,7 +19,7 @@ internal sealed class LogMap
 
     private LogMap(JournalPosition position)
     {
-        FirstIndex = position.Index + 1;
+        Base = position;
         Position = position;
     }
 
@@ -33,8 +33,11 @@ internal sealed class LogMap
         }
     }
 
+    /// <summary>The log before the first frame that can be read.</summary>
+    public JournalPosition Base { get; private set; }
+
     /// <summary>The lowest index that can be read.</summary>
-    public long FirstIndex { get; private set; }
+    public long FirstIndex => Base.Index + 1;
 
     /// <summary>The end of the log.</summary>
     public JournalPosition Position { get; private set; }
@@ -113,14 +116,15 @@ internal sealed class LogMap
     {
         spans.Clear();
         spanIsOpen = false;
-        FirstIndex = position.Index + 1;
+        Base = position;
         Position = position;
     }
 
     /// <summary>Forgets the frames of segments before <paramref name="first"/>.</summary>
     public void Release(Segment first)
     {
-        FirstIndex = Math.Max(FirstIndex, first.Header!.Position.Index + 1);
+        var released = first.Header!.Position;
+        Base = released.Index > Base.Index ? released : Base;
         long from = FirstIndex;
         spans.RemoveAll(span => span.LastIndex < from);
         spanIsOpen &= spans.Count > 0;
@@ -136,7 +140,7 @@ internal sealed class LogMap
 
         configurations.RemoveAll(configuration => configuration.Index > end.Index);
         spanIsOpen = false;
-        FirstIndex = Math.Min(FirstIndex, end.Index + 1);
+        Base = end.Index < Base.Index ? end : Base;
         Position = end;
     }
 }

@@ -19,8 +19,9 @@ public sealed class NodeJournal : IDisposable
     private Exception? latchCause;
     private bool isStopped;
     private long releasedThrough;
+    private IReadOnlyList<RecoveredEntry> recovered;
 
-    internal NodeJournal(JournalAppender appender, SegmentPool pool, JournalOptions options, IDisposable directoryLock, JournalRecovery recovery)
+    internal NodeJournal(JournalAppender appender, SegmentPool pool, JournalOptions options, IDisposable directoryLock, JournalRecovery recovery, List<RecoveredEntry> recovered)
     {
         this.appender = appender;
         this.pool = pool;
@@ -28,6 +29,8 @@ public sealed class NodeJournal : IDisposable
         directory = options.Directory;
         segmentBytes = options.SegmentBytes;
         Recovery = recovery;
+        this.recovered = recovered;
+        ConfigurationAtBase = appender.Live.Count == 0 ? default : appender.Live[0].Header!.Configuration;
     }
 
     /// <summary>What opening found and did.</summary>
@@ -35,6 +38,15 @@ public sealed class NodeJournal : IDisposable
 
     /// <summary>The lowest index that can be read.</summary>
     public long FirstIndex => appender.Map.FirstIndex;
+
+    /// <summary>The log before <see cref="FirstIndex"/>.</summary>
+    public JournalPosition Base => appender.Map.Base;
+
+    /// <summary>Bytes of segments that stay although they are released, so that a member that was away for a while can be given their entries. Those that recovery had no use for do not count.</summary>
+    public long KeptBytes { get; set; }
+
+    /// <summary>Rises with each piece that a write hands to the disk, and with each sync: a sign of life of a slow card.</summary>
+    public long Progress => appender.Progress;
 
     /// <summary>The highest index, durable; the index before <see cref="FirstIndex"/> when there is no frame.</summary>
     public long LastIndex => appender.Map.Position.Index;
@@ -80,6 +92,9 @@ public sealed class NodeJournal : IDisposable
         using var reader = Read(index);
         return reader.Next(out var frame) && frame.Term == term;
     }
+
+    /// <summary>The payload of the configuration that was in force at <see cref="Base"/> when the journal was opened, empty when there was none.</summary>
+    public ReadOnlyMemory<byte> ConfigurationAtBase { get; }
 
     /// <summary>Bytes of all segments that are in use or kept by a reader. From any thread.</summary>
     public long LiveBytes
@@ -166,6 +181,14 @@ public sealed class NodeJournal : IDisposable
         Invariant.Holds(rebase.Mark > appender.RebaseMark, "a journal begins anew once for each installed state");
         Invariant.Holds(rebase.Configuration.Length <= SegmentHeader.MaxConfigurationBytes, "a configuration fits into a segment header");
         BeginOrLatch(rebase);
+    }
+
+    /// <summary>The entries and cuts that opening read, in their order, so that nobody needs to read them again to know the terms and sizes of the log. Given once.</summary>
+    public IReadOnlyList<RecoveredEntry> TakeRecovered()
+    {
+        var taken = recovered;
+        recovered = [];
+        return taken;
     }
 
     /// <summary>A reader whose first frame has <paramref name="fromIndex"/>, which lies between <see cref="FirstIndex"/> and the index after <see cref="LastIndex"/>.</summary>
@@ -294,7 +317,7 @@ public sealed class NodeJournal : IDisposable
             }
 
             var live = appender.Live;
-            if (live.Count < 2 || live[0].Pins > 0 || live[1].Header!.Position.Index > releasedThrough)
+            if (live.Count < 2 || live[0].Pins > 0 || live[1].Header!.Position.Index > releasedThrough || live.Skip(1).Sum(static segment => segment.Length) < KeptBytes)
             {
                 return null;
             }

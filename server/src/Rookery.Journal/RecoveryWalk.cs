@@ -32,6 +32,9 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
 
     public List<string> KeptAside { get; } = [];
 
+    /// <summary>The entries and cuts that were read, in their order.</summary>
+    public List<RecoveredEntry> Entries { get; } = [];
+
     public long MayHaveAcknowledgedThrough { get; private set; }
 
     /// <summary>The report; the most telling verdict wins over that of the tail.</summary>
@@ -180,6 +183,12 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
     private void Take(Segment segment, in FrameHeader header, ReadOnlyMemory<byte> payload, long offset)
     {
         Map!.Append(segment, header, payload, offset);
+        if (header.IsReplicated || header.Type == FrameType.Cut)
+        {
+            var configuration = header.Type == FrameType.Configuration ? Map.Configuration : default;
+            Entries.Add(new RecoveredEntry(header.Type, header.Index, header.Term, header.OperationsBefore, header.OperationCount, payload.Length, configuration));
+        }
+
         lastFrame = header.Type;
         if (header.Write != lastWrite)
         {

@@ -13,6 +13,10 @@ internal sealed class SegmentWriteStream(IIoRecorder io)
     private IDiskFile? file;
     private long fileOffset;
     private int filled;
+    private long progress;
+
+    /// <summary>Pieces written and syncs done. From any thread.</summary>
+    public long Progress => Volatile.Read(ref progress);
 
     public long Offset => fileOffset + filled;
 
@@ -62,6 +66,7 @@ internal sealed class SegmentWriteStream(IIoRecorder io)
         long begun = io.Begin();
         file!.Sync();
         io.Record(IoKind.JournalSync, begun, 0);
+        Volatile.Write(ref progress, progress + 1);
         file = null;
     }
 
@@ -120,6 +125,7 @@ internal sealed class SegmentWriteStream(IIoRecorder io)
         long begun = io.Begin();
         file!.Write(buffer.AsSpan(0, filled), fileOffset);
         io.Record(IoKind.JournalWrite, begun, filled);
+        Volatile.Write(ref progress, progress + 1);
         fileOffset += filled;
         filled = 0;
     }

@@ -2,6 +2,7 @@ using System.Net;
 using System.Net.Sockets;
 using Microsoft.AspNetCore.Builder;
 using Microsoft.Extensions.Logging;
+using Rookery.Cluster;
 using Rookery.Disk;
 using Rookery.Documents;
 using Rookery.Journal;
@@ -70,7 +71,7 @@ internal static class NodeProcess
         try
         {
             var options = new NodeOptions { DataDirectory = configuration.DataDirectory, JournalDirectory = configuration.JournalDirectory, TroubleFound = trouble => log.LogError("{Trouble}", trouble) };
-            return Node.WhyNotNew(disk, options) is { } foreign ? throw new ConfigurationException(foreign) : Node.Open(options, disk, memory, io, time);
+            return Node.WhyNotNew(disk, options) is { } foreign ? throw new ConfigurationException(foreign) : Node.Open(options, disk, memory, io, time, RaftConsensus.Alone);
         }
         catch (Exception wrong) when (wrong is DataDirectoryInUseException or ForeignJournalException)
         {

@@ -1,4 +1,5 @@
 using System.CommandLine;
+using Rookery.Cluster;
 using Rookery.Disk;
 using Rookery.Documents;
 using Rookery.Server;
@@ -39,7 +40,8 @@ internal static class StoppedNode
             disk,
             new MemoryBudget(memory),
             new IoTimeline(TimeProvider.System, disk.DeviceOf(path)),
-            TimeProvider.System);
+            TimeProvider.System,
+            RaftConsensus.Alone);
         if (node.Diagnosis is { } diagnosis)
         {
             return await Refusal.WriteAsync(diagnosis, ExitCode.Failure);

@@ -22,7 +22,16 @@ public sealed class DependencyRuleTests
     {
         string project = Path.Join(House.Sources, room, room + ".csproj");
         var references = XDocument.Load(project).Descendants("ProjectReference").Select(reference => Path.GetFileNameWithoutExtension(reference.Attribute("Include")!.Value.Replace('\\', '/')));
-        Assert.All(references, reference => AssertIsBelow(room, reference));
+        Assert.All(references.Where(reference => !(room is "Rookery" && reference is "Rookery.Cluster")), reference => AssertIsBelow(room, reference));
+    }
+
+    /// <summary>Consensus orders what Documents carries out. How clients speak to a node is not its affair: the program at the top puts both together.</summary>
+    [Fact]
+    public void The_cluster_knows_the_core_and_the_rooms_below_the_server()
+    {
+        string[] allowed = [.. House.Rooms.TakeWhile(static room => room is not "Rookery.Server"), "Rookery.Raft"];
+        Assert.All(House.Read("Rookery.Cluster").Assemblies.Where(static name => name.StartsWith("Rookery", StringComparison.Ordinal)), name => Assert.Contains(name, allowed));
+        Assert.Empty(House.Read("Rookery.Cluster").Types.Intersect(FileTypes, StringComparer.Ordinal));
     }
 
     [Theory]

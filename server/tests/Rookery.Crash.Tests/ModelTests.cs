@@ -51,7 +51,7 @@ public sealed class ModelTests
     }
 
     [Fact]
-    public void The_same_commands_make_the_same_rows_on_two_nodes_however_they_were_flushed_and_restarted()
+    public void The_same_commands_make_the_same_rows_on_two_nodes_however_they_were_flushed_before_they_were_restarted()
     {
         foreach (int seed in Seeds(3))
         {
@@ -72,7 +72,8 @@ public sealed class ModelTests
             {
             }
 
-            if (works && i % 40 == 39)
+            // Each start has entries of its own, and some rows hold the index of theirs.
+            if (i % 40 == 39)
             {
                 node.Dispose();
                 node = SteppedNode.Open(disk, time);

@@ -1,3 +1,4 @@
+using Rookery.Cluster;
 using Rookery.Disk;
 using Rookery.Documents;
 using Rookery.Documents.Commands;
@@ -96,5 +97,6 @@ public sealed class NodeOpeningTests
         disk,
         new MemoryBudget(16 << 20),
         SteppedNode.NoRecorder.Instance,
-        new SimulatedTimeProvider());
+        new SimulatedTimeProvider(),
+        RaftConsensus.Alone);
 }

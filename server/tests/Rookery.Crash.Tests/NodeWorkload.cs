@@ -1,5 +1,6 @@
 using Rookery.Disk;
 using Rookery.Documents;
+using Rookery.Documents.Commands;
 using Rookery.Simulation;
 
 namespace Rookery.Crash.Tests;
@@ -17,22 +18,22 @@ internal sealed class NodeWorkload
     private readonly RandomCommands _commands;
     private readonly Queue<Model> _proposed = [];
 
-    // By journal index: what a node is when it has applied everything up to there.
+    // By operations: what a node is when it has applied everything up to there. Indexes would not do, because each start has entries of its own.
     private readonly Dictionary<long, Model> _models;
-    private readonly List<(int Operation, long Index)> _begun;
-    private readonly List<(int Operation, long Index)> _acknowledged;
+    private readonly List<(int Operation, long Operations)> _begun;
+    private readonly List<(int Operation, long Operations)> _acknowledged;
     private SteppedNode _node = null!;
 
-    private NodeWorkload(SimulatedDisk disk, IDisk seen, bool journalElsewhere, int seed, long index, Model start)
+    private NodeWorkload(SimulatedDisk disk, IDisk seen, bool journalElsewhere, int seed, long operations, Model start)
     {
         _disk = disk;
         _seen = seen;
         _journalElsewhere = journalElsewhere;
         _random = new Random(seed);
         _commands = new RandomCommands(seed, _time, start);
-        _models = new Dictionary<long, Model> { [index] = start };
-        _begun = [(0, index)];
-        _acknowledged = [(0, index)];
+        _models = new Dictionary<long, Model> { [operations] = start };
+        _begun = [(0, operations)];
+        _acknowledged = [(0, operations)];
     }
 
     /// <summary>What the work came to on disk, to show that it reaches what it should.</summary>
@@ -48,7 +49,7 @@ internal sealed class NodeWorkload
     public static (SimulatedDisk Disk, NodeWorkload Run) Run(int seed, bool journalElsewhere = false, Func<IDisk, IDisk>? behind = null)
     {
         var disk = journalElsewhere ? SimulatedDisk.WithSecondDevice("/data", SteppedNode.OtherDevice) : new SimulatedDisk("/data");
-        var run = new NodeWorkload(disk, behind?.Invoke(disk) ?? disk, journalElsewhere, seed, index: 0, Model.Empty);
+        var run = new NodeWorkload(disk, behind?.Invoke(disk) ?? disk, journalElsewhere, seed, operations: 0, Model.Empty);
         run.Work(80);
         return (disk, run);
     }
@@ -65,7 +66,7 @@ internal sealed class NodeWorkload
             disk.Inject(fault);
         }
 
-        var run = new NodeWorkload(disk, disk, journalElsewhere: false, seed, index: 0, Model.Empty);
+        var run = new NodeWorkload(disk, disk, journalElsewhere: false, seed, operations: 0, Model.Empty);
         try
         {
             run.Work(rounds);
@@ -96,13 +97,13 @@ internal sealed class NodeWorkload
     /// <summary>What a disk holds after the power was cut, as work that can go on.</summary>
     public NodeWorkload CheckOnce(SimulatedDisk image, int operation)
     {
-        long least = _acknowledged.FindLast(promise => promise.Operation <= operation).Index;
-        long most = _begun.FindLast(attempt => attempt.Operation <= operation).Index;
+        long least = _acknowledged.FindLast(promise => promise.Operation <= operation).Operations;
+        long most = _begun.FindLast(attempt => attempt.Operation <= operation).Operations;
         using var node = SteppedNode.Open(image, _time, _journalElsewhere);
-        long found = node.Core.Journal.LastIndex;
-        Assert.True(found >= least && found <= most, $"entries to {least} were acknowledged, to {most} written; found to {found}. {node.Core.Journal.Recovery.Sentence}");
+        long found = node.Core.Journal.OperationsBeforeNext;
+        Assert.True(found >= least && found <= most, $"operations to {least} were acknowledged, to {most} written; found to {found}. {node.Core.Journal.Recovery.Sentence}");
         Assert.Null(node.Core.Storage.Health);
-        ModelComparison.Check(node, _models[found], $"entry {found}");
+        ModelComparison.Check(node, _models[found], $"operation {found}");
         return new NodeWorkload(image, image, _journalElsewhere, operation, found, _models[found]);
     }
 
@@ -118,18 +119,18 @@ internal sealed class NodeWorkload
     public void CheckAll(SimulatedDisk disk, string story)
     {
         using var node = SteppedNode.Open(disk, _time, _journalElsewhere);
-        long index = _acknowledged[^1].Index;
-        Assert.Equal(index, node.Core.Journal.LastIndex);
+        long operations = _acknowledged[^1].Operations;
+        Assert.Equal(operations, node.Core.Journal.OperationsBeforeNext);
         try
         {
-            ModelComparison.Check(node, _models[index], story);
+            ModelComparison.Check(node, _models[operations], story);
         }
         finally
         {
             WorkBesideDamage(node, story);
         }
 
-        ModelComparison.Check(node, _models[index], $"{story}, after background work");
+        ModelComparison.Check(node, _models[operations], $"{story}, after background work");
     }
 
     private void Work(int rounds)
@@ -148,10 +149,12 @@ internal sealed class NodeWorkload
     {
         var answers = new List<(Task<CommandOutcome> Outcome, string Expected)>();
         int count = _random.Next(1, 7);
+        long proposedOperations = 0;
         for (int i = 0; i < count; i++)
         {
             var step = _commands.Next();
             _proposed.Enqueue(step.After);
+            int stepOperations = new CommandReader(step.Command.Written.Span).OperationCount;
             var proposed = _node.Propose(step.Command);
             if (proposed is { IsCompleted: true, Result.Rejection: { Kind: RejectionKind.Damaged } damaged })
             {
@@ -161,13 +164,14 @@ internal sealed class NodeWorkload
             }
 
             answers.Add((proposed, step.Answer));
+            proposedOperations += stepOperations;
         }
 
-        long index = _node.Core.Journal.LastIndex + 1;
-        _models[index] = _commands.Model;
-        _begun.Add((_disk.OperationCount, index));
+        long operations = _node.Core.Journal.OperationsBeforeNext + proposedOperations;
+        _models[operations] = _commands.Model;
+        _begun.Add((_disk.OperationCount, operations));
         _node.Commit(Acknowledge);
-        if (_node.Core.Consensus.Refusal is { } refusal)
+        if (_node.Consensus.Refusal is { } refusal)
         {
             Failure = refusal.Message;
             CheckLatched(answers.Select(answer => answer.Outcome));
@@ -195,10 +199,9 @@ internal sealed class NodeWorkload
             after = _proposed.Dequeue();
         }
 
-        long index = _node.Core.Journal.LastIndex;
-        _models[index] = after;
-        _acknowledged.Add((_disk.OperationCount, index));
-        _begun.Add((_disk.OperationCount, index + 1));
+        long operations = _node.Core.Journal.OperationsBeforeNext;
+        _models[operations] = after;
+        _acknowledged.Add((_disk.OperationCount, operations));
     }
 
     /// <summary>As the maintenance thread does: a disk that refuses is not the end, whatever else is.</summary>
@@ -246,7 +249,7 @@ internal sealed class NodeWorkload
         _node.Commit();
         Assert.Equal(RejectionKind.Diagnosis, late.Result.Rejection?.Kind);
         Assert.Equal(changes, _disk.CallCount(DiskCalls.Changing));
-        ModelComparison.Check(_node, _models[_acknowledged[^1].Index], $"latched: {Failure}");
+        ModelComparison.Check(_node, _models[_acknowledged[^1].Operations], $"latched: {Failure}");
     }
 
     private void Restart()

@@ -1,3 +1,4 @@
+using Rookery.Cluster;
 using Rookery.Disk;
 using Rookery.Documents;
 using Rookery.Documents.Commands;
@@ -10,16 +11,25 @@ internal sealed class SteppedNode : IDisposable
     public const string Directory = "/data/node";
     public const string OtherDevice = "/journal";
 
-    private readonly CommitFrame _frame = new();
-
-    private SteppedNode(NodeCore core)
+    private SteppedNode(NodeStore core)
     {
         Core = core;
+        try
+        {
+            Consensus = RaftConsensus.Open(core, new ConsensusOptions { AnswersInline = true });
+        }
+        catch
+        {
+            core.Dispose();
+            throw;
+        }
     }
 
-    public NodeCore Core { get; }
+    public NodeStore Core { get; }
 
-    public static SteppedNode Open(IDisk disk, TimeProvider time, bool journalElsewhere = false) => new(NodeCore.Open(
+    public RaftConsensus Consensus { get; }
+
+    public static SteppedNode Open(IDisk disk, TimeProvider time, bool journalElsewhere = false) => new(NodeStore.Open(
         new NodeOptions
         {
             DataDirectory = Directory,
@@ -32,26 +42,36 @@ internal sealed class SteppedNode : IDisposable
         disk,
         new MemoryBudget(16 << 20),
         NoRecorder.Instance,
-        time,
-        answersInline: true));
+        time));
 
-    public Task<CommandOutcome> Propose(CommandBuffer command) => Core.Consensus.ProposeAsync(command, CancellationToken.None).AsTask();
+    public Task<CommandOutcome> Propose(CommandBuffer command) => Consensus.ProposeAsync(command, CancellationToken.None).AsTask();
 
     /// <summary>Commits everything that was proposed, and tells how many commands each frame held that was applied.</summary>
     public void Commit(Action<int>? committed = null)
     {
-        while (Core.Consensus.Write(_frame))
+        while (Step(committed))
         {
-            int count = _frame.Count;
-            Core.Consensus.Apply(_frame);
-            if (Core.Consensus.Refusal is null)
-            {
-                committed?.Invoke(count);
-            }
         }
     }
 
-    public void Dispose() => Core.Dispose();
+    private bool Step(Action<int>? committed)
+    {
+        long before = Consensus.ReadStatistics().Commands;
+        bool works = Consensus.WriteOnce() | Consensus.ApplyOnce();
+        int count = (int)(Consensus.ReadStatistics().Commands - before);
+        if (count > 0)
+        {
+            committed?.Invoke(count);
+        }
+
+        return works;
+    }
+
+    public void Dispose()
+    {
+        Consensus.Dispose();
+        Core.Dispose();
+    }
 
     internal sealed class NoRecorder : IIoRecorder
     {

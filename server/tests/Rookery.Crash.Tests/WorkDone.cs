@@ -10,7 +10,7 @@ namespace Rookery.Crash.Tests;
 internal readonly record struct WorkDone(long Flushes, long Compactions, long ReleasedFrames, int Restarts)
 {
     /// <summary>The work of one more life of a node.</summary>
-    public WorkDone With(NodeCore core)
+    public WorkDone With(NodeStore core)
     {
         var statistics = core.Storage.Statistics();
         return new WorkDone(

@@ -2,6 +2,7 @@ using System.Net;
 using System.Text.Json;
 using Microsoft.AspNetCore.TestHost;
 using Microsoft.Extensions.Logging.Abstractions;
+using Rookery.Cluster;
 using Rookery.Disk;
 using Rookery.Documents;
 using Rookery.Simulation;
@@ -22,7 +23,7 @@ public sealed class HealthRouteTests
             format.Write("rookery data format 9\nnode a\ncluster b\n"u8, 0);
         }
 
-        using var node = Node.Open(new NodeOptions { DataDirectory = "/data" }, disk, memory, io, time);
+        using var node = Node.Open(new NodeOptions { DataDirectory = "/data" }, disk, memory, io, time, RaftConsensus.Alone);
         var context = new ServerContext(new ServerOptions { Listen = new IPEndPoint(IPAddress.Loopback, 0) }, time, NullLogger.Instance, memory, io);
         context.Readiness.Opened(node);
         await using var app = RookeryServer.Build(context, host => host.UseTestServer());

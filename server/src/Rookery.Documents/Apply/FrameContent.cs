@@ -1,10 +1,10 @@
 using System.Buffers.Binary;
 using Rookery.Documents.Commands;
 
-namespace Rookery.Documents.Apply;
+namespace Rookery.Documents;
 
 /// <summary>What the payload of a batch frame holds: <c>[i64 log time][u32 count]([u32 length][command])*</c>, little-endian.</summary>
-internal ref struct FrameContent
+public ref struct FrameContent
 {
     /// <summary>Bytes before the first command.</summary>
     public const int HeadBytes = sizeof(long) + sizeof(uint);
@@ -14,6 +14,8 @@ internal ref struct FrameContent
 
     private ReadOnlySpan<byte> _rest;
 
+    /// <summary>Reads the head of a frame's content.</summary>
+    /// <exception cref="CommandFormatException">It is too short.</exception>
     public FrameContent(ReadOnlySpan<byte> content)
     {
         if (content.Length < HeadBytes)
@@ -33,6 +35,7 @@ internal ref struct FrameContent
     public int Count { get; }
 
     /// <summary>The next command; to be called <see cref="Count"/> times.</summary>
+    /// <exception cref="CommandFormatException">The content ends within it.</exception>
     public ReadOnlySpan<byte> Next()
     {
         int length = _rest.Length < CommandHeadBytes ? -1 : BinaryPrimitives.ReadInt32LittleEndian(_rest);
@@ -46,6 +49,17 @@ internal ref struct FrameContent
         return command;
     }
 
+    /// <summary>The content of a frame of one command.</summary>
+    public static byte[] Of(long logTicks, ReadOnlySpan<byte> command)
+    {
+        byte[] content = new byte[HeadBytes + CommandHeadBytes + command.Length];
+        WriteHead(content, logTicks, 1);
+        BinaryPrimitives.WriteInt32LittleEndian(content.AsSpan(HeadBytes), command.Length);
+        command.CopyTo(content.AsSpan(HeadBytes + CommandHeadBytes));
+        return content;
+    }
+
+    /// <summary>Writes what stands before the first command.</summary>
     public static void WriteHead(Span<byte> destination, long logTicks, int count)
     {
         BinaryPrimitives.WriteInt64LittleEndian(destination, logTicks);

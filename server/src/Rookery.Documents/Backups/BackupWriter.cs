@@ -99,7 +99,7 @@ public sealed class BackupWriter : IDisposable
     // The transfer was checked already; this finds what was rotten on the node, where a backup must not hide it.
     private void CheckRuns(MemoryBudget memory, IIoRecorder io, TimeProvider time)
     {
-        var options = NodeCore.StorageOptionsOf(new NodeOptions { DataDirectory = Directory }, Path.Join(Directory, NodeBackup.StorageFolder));
+        var options = NodeStore.StorageOptionsOf(new NodeOptions { DataDirectory = Directory }, Path.Join(Directory, NodeBackup.StorageFolder));
         using var storage = StorageEngine.Open(_disk, options with { ReadOnly = true }, memory, io, time);
         while (!storage.ScrubOnce(BackupPiece.MaxBytes))
         {

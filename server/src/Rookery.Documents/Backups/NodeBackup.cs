@@ -34,7 +34,7 @@ public sealed class NodeBackup : IDisposable
 
     /// <summary>Begins a backup. On the thread that does background work, or while there is none.</summary>
     /// <exception cref="BackupException">One is being taken already, or the data is damaged.</exception>
-    internal static NodeBackup Begin(NodeCore core, IDisk disk, IIoRecorder io, TimeProvider time)
+    internal static NodeBackup Begin(NodeStore core, IDisk disk, IIoRecorder io, TimeProvider time)
     {
         if (core.Storage.Statistics().Damage is [var damage, ..])
         {

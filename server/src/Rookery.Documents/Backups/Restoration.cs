@@ -123,7 +123,7 @@ public sealed class Restoration(IDisk disk, NodeOptions options, MemoryBudget me
 
         ManifestPosition position;
         Guid storeId;
-        using (var storage = StorageEngine.Open(disk, NodeCore.StorageOptionsOf(options, DataDirectory.StoragePathOf(Target)), memory, io, time))
+        using (var storage = StorageEngine.Open(disk, NodeStore.StorageOptionsOf(options, DataDirectory.StoragePathOf(Target)), memory, io, time))
         {
             (position, storeId) = (storage.Durable, storage.StoreId);
         }
@@ -141,7 +141,8 @@ public sealed class Restoration(IDisk disk, NodeOptions options, MemoryBudget me
         int bytes = 0;
         foreach (var frame in frames)
         {
-            gathered.Add(frame);
+            // A restored node is a cluster of its own: who belonged to the old one is left behind.
+            gathered.Add(frame.Type == FrameType.Configuration ? frame with { Type = FrameType.NoOp, Payload = default } : frame);
             bytes += frame.Payload.Length;
             if (bytes >= BytesPerWrite)
             {
@@ -160,7 +161,8 @@ public sealed class Restoration(IDisk disk, NodeOptions options, MemoryBudget me
     /// <summary>Opens the directory as a node does, drops what was not asked for, renews the histories, and checks every byte of what was written.</summary>
     private List<(string Name, long Documents)> BeginNewHistory(string? onlyDatabase)
     {
-        using var core = NodeCore.Open(options with { IsRestoring = true }, disk, memory, io, time, answersInline: true);
+        using var core = NodeStore.Open(options with { IsRestoring = true }, disk, memory, io, time);
+        core.ApplyAll();
         string[] others = onlyDatabase is null ? [] : [.. core.Databases.All.Select(database => database.Name).Where(name => !DatabaseName.AreEqual(name, onlyDatabase))];
         if (others.Length > 0)
         {
@@ -192,7 +194,7 @@ public sealed class Restoration(IDisk disk, NodeOptions options, MemoryBudget me
     }
 
     // The restored cluster starts as one new voter, and the others join it empty.
-    private static void DropRecordsOfMembers(NodeCore core)
+    private static void DropRecordsOfMembers(NodeStore core)
     {
         using var writer = new ClusterRecordWriter();
         foreach (var record in ClusterRecordPrefix.BoundToMembers.SelectMany(core.ClusterRecords.List))
@@ -212,19 +214,14 @@ public sealed class Restoration(IDisk disk, NodeOptions options, MemoryBudget me
         return (database.Name, reader.ReadStatistics().Documents);
     }
 
-    private static void Commit(NodeCore core, CommandBuffer command)
+    private static void Commit(NodeStore core, CommandBuffer command)
     {
-        var frame = new CommitFrame();
-        var outcome = core.Consensus.ProposeAsync(command, CancellationToken.None).AsTask();
-        if (core.Consensus.Write(frame))
+        using (command)
         {
-            core.Consensus.Apply(frame);
-        }
-
-        Invariant.Holds(outcome.IsCompleted, "a command is answered when its frame is applied or refused");
-        if (outcome.Result.Rejection is { } refusal)
-        {
-            throw new BackupException($"The restored cluster could not begin a new history: {refusal.Message}");
+            if (core.CommitAlone(command).Rejection is { } refusal)
+            {
+                throw new BackupException($"The restored cluster could not begin a new history: {refusal.Message}");
+            }
         }
     }
 

@@ -219,13 +219,13 @@ internal sealed class PreviousVersions(StorageEngine storage)
 }
 
 /// <summary>A previous version whose block is held in memory for apply; the default value holds nothing. Dispose once.</summary>
-internal readonly struct LoadedVersion : IDisposable
+public readonly struct LoadedVersion : IDisposable
 {
     private readonly PreviousVersions? _owner;
     private readonly Snapshot _snapshot;
     private readonly Row _row;
 
-    public LoadedVersion(PreviousVersions owner, in Snapshot snapshot, in Row row)
+    internal LoadedVersion(PreviousVersions owner, in Snapshot snapshot, in Row row)
     {
         _owner = owner;
         _snapshot = snapshot;

@@ -12,8 +12,8 @@ public sealed class Node : IDisposable
     // A spare segment is looked for each time so many frames were written.
     private const int FramesBetweenLooks = 256;
 
-    private readonly NodeCore? _core;
-    private readonly CommitThreads? _threads;
+    private readonly NodeStore? _core;
+    private readonly IConsensusHost? _consensus;
     private readonly NodeMaintenance? _maintenance;
     private readonly Expiration? _expiration;
     private readonly TombstoneCleaning? _tombstones;
@@ -32,7 +32,7 @@ public sealed class Node : IDisposable
         Consensus = new SilentConsensus(new Rejection(RejectionKind.Diagnosis, diagnosis), nodeTag);
     }
 
-    private Node(NodeCore readOnly, string nodeTag)
+    private Node(NodeStore readOnly, string nodeTag)
     {
         _core = readOnly;
         Databases = readOnly.Databases;
@@ -40,23 +40,24 @@ public sealed class Node : IDisposable
         Consensus = new SilentConsensus(new Rejection(RejectionKind.Stopping, "The data is damaged, and this node was opened to read what can be read."), nodeTag);
     }
 
-    private Node(NodeCore core, NodeOptions options, TimeProvider time)
+    private Node(NodeStore core, IConsensusHost consensus, NodeOptions options, TimeProvider time)
     {
         _core = core;
+        _consensus = consensus;
         Databases = core.Databases;
         ClusterRecords = core.ClusterRecords;
-        Consensus = core.Consensus;
-        core.Consensus.Latched = sentence =>
+        Consensus = consensus;
+        consensus.Latched = sentence =>
         {
             Volatile.Write(ref _diagnosis, sentence);
             options.TroubleFound?.Invoke(sentence);
         };
+        consensus.FrameWritten = LookForWork;
         _maintenance = new NodeMaintenance(core, options.TroubleFound, time);
-        _threads = new CommitThreads(core.Consensus, time) { FrameWritten = LookForWork };
-        _expiration = new Expiration(core.Databases, core.Consensus, time);
-        _tombstones = new TombstoneCleaning(core.Databases, core.Consensus, time);
+        _expiration = new Expiration(core.Databases, consensus, time);
+        _tombstones = new TombstoneCleaning(core.Databases, consensus, time);
         _maintenance.Start();
-        _threads.Start();
+        consensus.Start();
         _expirationTimer = time.CreateTimer(_ => Expire(), null, options.ExpirationInterval, options.ExpirationInterval);
     }
 
@@ -93,14 +94,24 @@ public sealed class Node : IDisposable
     /// <param name="memory">What bounds memory.</param>
     /// <param name="io">Is told of all disk work.</param>
     /// <param name="time">The clock.</param>
+    /// <param name="openConsensus">Orders its writes, alone or with others.</param>
     /// <exception cref="DataDirectoryInUseException">Another process holds the data directory or the journal directory.</exception>
     /// <exception cref="ForeignJournalException">The journal belongs to another data directory.</exception>
     /// <exception cref="DiskException">A directory cannot be made or entered: not a directory, permission denied, or a file has its name.</exception>
-    public static Node Open(NodeOptions options, IDisk disk, MemoryBudget memory, IIoRecorder io, TimeProvider time)
+    public static Node Open(NodeOptions options, IDisk disk, MemoryBudget memory, IIoRecorder io, TimeProvider time, OpenConsensus openConsensus)
     {
         try
         {
-            return new Node(NodeCore.Open(options, disk, memory, io, time, answersInline: false), options, time);
+            var store = NodeStore.Open(options, disk, memory, io, time);
+            try
+            {
+                return new Node(store, openConsensus(store), options, time);
+            }
+            catch
+            {
+                store.Dispose();
+                throw;
+            }
         }
         catch (UnappliedDamageException) when (options.CommandLeftOut is not null)
         {
@@ -113,22 +124,24 @@ public sealed class Node : IDisposable
     }
 
     /// <summary>What there is to know about journal, storage and queue, for metrics and <c>/readyz?verbose</c>; null when the data could not be opened.</summary>
-    public NodeStatistics? ReadStatistics() => _core is null ? null : new NodeStatistics
+    public NodeStatistics? ReadStatistics() => _core is null ? null : ReadStatistics(_core, _consensus?.ReadStatistics() ?? default);
+
+    private static NodeStatistics ReadStatistics(NodeStore store, in CommitStatistics commits) => new()
     {
-        JournalFirstIndex = _core.Journal.FirstIndex,
-        JournalLastIndex = _core.Journal.LastIndex,
-        JournalBytes = _core.Journal.LiveBytes,
-        AppliedIndex = _core.Consensus.AppliedIndex,
-        ManifestIndex = _core.Storage.Durable.Index,
-        Sequence = _core.Storage.Sequence,
-        QueuedCommands = _core.Consensus.Queued,
-        QueuedBytes = _core.Consensus.Admission.Bytes,
-        Frames = _core.Consensus.Frames,
-        Commands = _core.Consensus.Commands,
-        Overloaded = _core.Consensus.Admission.Refused,
-        Recovery = _core.Journal.Recovery.Sentence,
-        Space = _core.Space.Data,
-        Storage = _core.Storage.Statistics(),
+        JournalFirstIndex = store.Journal.FirstIndex,
+        JournalLastIndex = store.Journal.LastIndex,
+        JournalBytes = store.Journal.LiveBytes,
+        AppliedIndex = store.AppliedIndex,
+        ManifestIndex = store.Storage.Durable.Index,
+        Sequence = store.Storage.Sequence,
+        QueuedCommands = commits.Queued,
+        QueuedBytes = store.Admission.Bytes,
+        Frames = commits.Frames,
+        Commands = commits.Commands,
+        Overloaded = store.Admission.Refused,
+        Recovery = store.Journal.Recovery.Sentence,
+        Space = store.Space.Data,
+        Storage = store.Storage.Statistics(),
     };
 
     /// <summary>Begins a backup, which the caller reads and disposes before it stops the node. One at a time.</summary>
@@ -163,18 +176,23 @@ public sealed class Node : IDisposable
     public void Dispose()
     {
         StopThreads();
+        _consensus?.Dispose();
         _core?.Dispose();
         _stopping.Dispose();
     }
 
     private static Node OpenAroundDamage(NodeOptions options, IDisk disk, MemoryBudget memory, IIoRecorder io, TimeProvider time)
     {
+        NodeStore? store = null;
         try
         {
-            return new Node(NodeCore.Open(options with { ReplaysAroundDamage = true }, disk, memory, io, time, answersInline: false), options.NodeTag);
+            store = NodeStore.Open(options with { ReplaysAroundDamage = true }, disk, memory, io, time);
+            store.ApplyAll();
+            return new Node(store, options.NodeTag);
         }
         catch (Exception failure) when (IsDiagnosis(failure))
         {
+            store?.Dispose();
             return new Node(failure.Message, options.NodeTag);
         }
     }
@@ -197,7 +215,7 @@ public sealed class Node : IDisposable
         _isStopped = true;
         _stopping.Cancel();
         _expirationTimer?.Dispose();
-        _threads?.Stop();
+        _consensus?.Stop();
         _maintenance?.Dispose();
     }
 

@@ -11,7 +11,7 @@ internal sealed class NodeMaintenance : IDisposable
 {
     private static readonly TimeSpan RetryInterval = TimeSpan.FromSeconds(1);
 
-    private readonly NodeCore _core;
+    private readonly NodeStore _core;
     private readonly Housekeeping _housekeeping;
     private readonly Action<string>? _troubleFound;
     private readonly Thread _thread;
@@ -24,7 +24,7 @@ internal sealed class NodeMaintenance : IDisposable
     private long _steps;
     private bool _hasTrouble;
 
-    public NodeMaintenance(NodeCore core, Action<string>? troubleFound, TimeProvider time)
+    public NodeMaintenance(NodeStore core, Action<string>? troubleFound, TimeProvider time)
     {
         _core = core;
         _housekeeping = new Housekeeping(core.Storage);

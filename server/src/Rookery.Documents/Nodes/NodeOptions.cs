@@ -41,6 +41,9 @@ public sealed record NodeOptions
     /// </summary>
     public Action<string>? CommandLeftOut { get; init; }
 
+    /// <summary>Whether other members can give back what this node's disk lost: damage in the journal is repaired from them then, instead of refusing to open.</summary>
+    public bool HasPeers { get; init; }
+
     /// <summary>How often expired documents are looked for.</summary>
     public TimeSpan ExpirationInterval { get; init; } = TimeSpan.FromSeconds(60);
 

@@ -1,22 +1,12 @@
 using Rookery.Disk;
 using Rookery.Documents.Apply;
 using Rookery.Journal;
-using Rookery.Storage;
 
 namespace Rookery.Documents;
 
-/// <summary>Applies the frames of the journal that the manifest does not hold. Their number is bounded by the memtable, whatever the size of the data.</summary>
+/// <summary>Applies frames as the journal holds them.</summary>
 internal static class Replay
 {
-    public static void Run(NodeJournal journal, StorageEngine storage, Applier applier)
-    {
-        using var reader = journal.Read(storage.Durable.Index + 1);
-        while (reader.Next(out var frame))
-        {
-            Apply(frame, applier);
-        }
-    }
-
     /// <summary>Applies one frame as it stands in the journal.</summary>
     /// <exception cref="DataFormatException">Its payload does not decode.</exception>
     public static void Apply(in JournalFrame frame, Applier applier)

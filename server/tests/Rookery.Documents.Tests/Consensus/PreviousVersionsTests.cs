@@ -19,7 +19,7 @@ public sealed class PreviousVersionsTests
         foreach (string id in (string[])["d/7", "D/150"])
         {
             long before = reads.Count;
-            var outcome = node.Core.Consensus.ProposeAsync(Put(node, id), CancellationToken.None).AsTask();
+            var outcome = node.Consensus.ProposeAsync(Put(node, id), CancellationToken.None).AsTask();
             Assert.True(reads.Count > before, id);
             before = reads.Count;
             node.Commit();
@@ -61,14 +61,14 @@ public sealed class PreviousVersionsTests
         using var node = OpenWithDocumentsInRuns(200);
         reads.Reading = () =>
         {
-            node.Core.Consensus.RefuseBecauseStopping();
-            node.Core.Consensus.RefuseWaiting();
+            node.Consensus.RefuseBecauseStopping();
+            node.Consensus.RefuseWaiting();
         };
-        var outcome = node.Core.Consensus.ProposeAsync(Put(node, "d/7"), CancellationToken.None).AsTask();
+        var outcome = node.Consensus.ProposeAsync(Put(node, "d/7"), CancellationToken.None).AsTask();
         Assert.True(outcome.IsCompleted);
         Assert.Equal(RejectionKind.Stopping, (await outcome).Rejection?.Kind);
-        Assert.Equal(0, node.Core.Consensus.Admission.Bytes);
-        Assert.Equal(0, node.Core.Consensus.Queued);
+        Assert.Equal(0, node.Core.Admission.Bytes);
+        Assert.Equal(0, node.Consensus.ReadStatistics().Queued);
     }
 
     [Fact]
@@ -76,12 +76,12 @@ public sealed class PreviousVersionsTests
     {
         using var node = OpenWithDocumentsInRuns(200);
         reads.Reading = static () => GC.KeepAlive(new byte[int.MaxValue]);
-        var outcome = await node.Core.Consensus.ProposeAsync(Put(node, "d/7"), CancellationToken.None);
+        var outcome = await node.Consensus.ProposeAsync(Put(node, "d/7"), CancellationToken.None);
         Assert.Equal(RejectionKind.Overloaded, outcome.Rejection?.Kind);
-        Assert.Equal(0, node.Core.Consensus.Admission.Bytes);
+        Assert.Equal(0, node.Core.Admission.Bytes);
         reads.Reading = static () => throw new InvalidOperationException("unexpected");
-        await Assert.ThrowsAsync<InvalidOperationException>(() => node.Core.Consensus.ProposeAsync(Put(node, "d/7"), CancellationToken.None).AsTask());
-        Assert.Equal(0, node.Core.Consensus.Admission.Bytes);
+        await Assert.ThrowsAsync<InvalidOperationException>(() => node.Consensus.ProposeAsync(Put(node, "d/7"), CancellationToken.None).AsTask());
+        Assert.Equal(0, node.Core.Admission.Bytes);
         reads.Reading = null;
         node.Run(Put(node, "d/7"));
     }

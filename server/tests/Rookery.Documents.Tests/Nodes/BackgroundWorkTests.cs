@@ -40,7 +40,7 @@ public sealed class BackgroundWorkTests
         using var node = SteppedNode.Open(disk, Directory, time);
         disk.Inject(new DiskFault(1, Errno.NoSpace) { Calls = DiskCalls.Allocate, PathContains = "/journal/", Sticky = true });
         node.CreateDatabase("db");
-        for (int round = 0; round < 10; round++)
+        for (int round = 0; round < 8; round++)
         {
             node.Put("db", "always/the-same", Numbered(round));
             node.Core.Storage.RequestFlush();

@@ -1,4 +1,5 @@
 using System.Text;
+using Rookery.Cluster;
 using Rookery.Disk;
 using Rookery.Documents.Commands;
 using Rookery.Simulation;
@@ -98,12 +99,12 @@ public class DamageTests
                 string id = $"d/{number:D3}";
                 var rejection = node.Propose(number % 2 == 0 ? node.PutCommand("Shop", id, "{}") : Batch(node, $$"""{"Commands":[{"Type":"DELETE","Id":"{{id}}"}]}""")).Rejection;
                 refused += rejection is null ? 0 : 1;
-                Assert.True(rejection is null or { Kind: RejectionKind.Damaged }, $"{path} at {offset}, {id}: {node.Core.Consensus.Refusal?.Message}");
+                Assert.True(rejection is null or { Kind: RejectionKind.Damaged }, $"{path} at {offset}, {id}: {node.Consensus.Refusal?.Message}");
                 Assert.Contains(rejection is null ? "" : path, rejection?.Message ?? "", StringComparison.Ordinal);
                 node.Put("Shop", $"beside/{number}", "{}");
             }
 
-            Assert.Null(node.Core.Consensus.Refusal);
+            Assert.Null(node.Consensus.Refusal);
         }
 
         using var again = SteppedNode.Open(rotten, Directory);
@@ -188,7 +189,7 @@ public class DamageTests
                     ("key", CommandEncoder.IdentityNext(shop, "other|"u8, new IdempotencyKey((ulong)i, 7)))])
                 {
                     var rejection = node.Propose(command).Rejection;
-                    Assert.True(rejection is null or { Kind: RejectionKind.Damaged }, $"{path} at {offset}, {name}: {node.Core.Consensus.Refusal?.Message}");
+                    Assert.True(rejection is null or { Kind: RejectionKind.Damaged }, $"{path} at {offset}, {name}: {node.Consensus.Refusal?.Message}");
                     if (rejection is not null)
                     {
                         Assert.Contains(path, rejection.Message, StringComparison.Ordinal);
@@ -197,7 +198,7 @@ public class DamageTests
                 }
             }
 
-            Assert.Null(node.Core.Consensus.Refusal);
+            Assert.Null(node.Consensus.Refusal);
         }
 
         using var again = SteppedNode.Open(rotten, Directory);
@@ -300,10 +301,10 @@ public class DamageTests
     private static Task ExpireAsync(SteppedNode node) => Task.Run(() =>
     {
         var time = new SimulatedTimeProvider();
-        var done = new Expiration(node.Core.Databases, node.Core.Consensus, time).RunOnceAsync(CancellationToken.None);
+        var done = new Expiration(node.Core.Databases, node.Consensus, time).RunOnceAsync(CancellationToken.None);
         node.Commit();
         Assert.True(done.IsCompletedSuccessfully, done.Exception?.Message);
-        done = new TombstoneCleaning(node.Core.Databases, node.Core.Consensus, time).RunOnceAsync(CancellationToken.None);
+        done = new TombstoneCleaning(node.Core.Databases, node.Consensus, time).RunOnceAsync(CancellationToken.None);
         node.Commit();
         Assert.True(done.IsCompletedSuccessfully, done.Exception?.Message);
     });
@@ -359,7 +360,8 @@ public class DamageTests
     }
 
     private static Node OpenWhole(SimulatedDisk disk, Action<string>? leftOut) => Node.Open(
-        SteppedNode.Options(Directory) with { CommandLeftOut = leftOut }, disk, new MemoryBudget(16 << 20), new SteppedNode.NoRecorder(), new SimulatedTimeProvider());
+        SteppedNode.Options(Directory) with { CommandLeftOut = leftOut }, disk, new MemoryBudget(16 << 20), new SteppedNode.NoRecorder(), new SimulatedTimeProvider(),
+        RaftConsensus.Alone);
 
     private static (Dictionary<string, string> Read, List<DamageEvent> Gaps) ReadAll(Node node)
     {

@@ -58,7 +58,7 @@ public sealed class IdempotencyTests
             node.CreateDatabase("db");
             for (ulong key = 1; key <= 9; key++)
             {
-                _ = node.Core.Consensus.ProposeAsync(Put(node, "a", "{}", key), CancellationToken.None).AsTask();
+                _ = node.Consensus.ProposeAsync(Put(node, "a", "{}", key), CancellationToken.None).AsTask();
             }
 
             node.Commit();

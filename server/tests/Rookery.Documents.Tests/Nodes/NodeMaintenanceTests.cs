@@ -1,6 +1,7 @@
 using System.Collections.Concurrent;
 using System.Globalization;
 using System.Text;
+using Rookery.Cluster;
 using Rookery.Disk;
 using Rookery.Documents.Commands;
 using Rookery.Documents.Json;
@@ -59,7 +60,8 @@ public sealed class NodeMaintenanceTests
         disk,
         new MemoryBudget(96 << 20),
         io,
-        TimeProvider.System);
+        TimeProvider.System,
+        RaftConsensus.Alone);
 
     private static async Task FillAsync(Node node, int documents)
     {

@@ -1,3 +1,4 @@
+using Rookery.Cluster;
 using Rookery.Disk;
 using Rookery.Simulation;
 
@@ -29,5 +30,6 @@ public sealed class NodeOpeningTests
         disk,
         new MemoryBudget(96 << 20),
         new IoTimeline(TimeProvider.System, "simulated0"),
-        TimeProvider.System);
+        TimeProvider.System,
+        RaftConsensus.Alone);
 }

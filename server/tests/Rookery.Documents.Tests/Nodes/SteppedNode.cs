@@ -1,4 +1,5 @@
 using System.Text;
+using Rookery.Cluster;
 using Rookery.Disk;
 using Rookery.Documents.Commands;
 using Rookery.Documents.Json;
@@ -9,14 +10,23 @@ namespace Rookery.Documents.Tests.Nodes;
 /// <summary>A node without threads on a simulated disk: each write is committed when its call returns.</summary>
 internal sealed class SteppedNode : IDisposable
 {
-    private readonly CommitFrame _frame = new();
-
-    private SteppedNode(NodeCore core)
+    private SteppedNode(NodeStore core)
     {
         Core = core;
+        try
+        {
+            Consensus = RaftConsensus.Open(core, new ConsensusOptions { AnswersInline = true });
+        }
+        catch
+        {
+            core.Dispose();
+            throw;
+        }
     }
 
-    public NodeCore Core { get; }
+    public NodeStore Core { get; }
+
+    public RaftConsensus Consensus { get; }
 
     public static NodeOptions Options(string directory) => new()
     {
@@ -31,7 +41,7 @@ internal sealed class SteppedNode : IDisposable
         Open(disk, Options(directory), time, io);
 
     public static SteppedNode Open(IDisk disk, NodeOptions options, TimeProvider? time = null, IIoRecorder? io = null) =>
-        new(NodeCore.Open(options, disk, new MemoryBudget(16 << 20), io ?? new NoRecorder(), time ?? new SimulatedTimeProvider(), answersInline: true));
+        new(NodeStore.Open(options, disk, new MemoryBudget(16 << 20), io ?? new NoRecorder(), time ?? new SimulatedTimeProvider()));
 
     public void CreateDatabase(string name) =>
         Run(CommandEncoder.CreateDatabase(name, HistoryId.Create()));
@@ -71,20 +81,18 @@ internal sealed class SteppedNode : IDisposable
     }
 
     /// <summary>Commits what was proposed, by the test or by the node itself.</summary>
-    public void Commit()
-    {
-        while (Core.Consensus.Write(_frame))
-        {
-            Core.Consensus.Apply(_frame);
-        }
-    }
+    public void Commit() => Consensus.RunUntilIdle();
 
-    public void Dispose() => Core.Dispose();
+    public void Dispose()
+    {
+        Consensus.Dispose();
+        Core.Dispose();
+    }
 
     /// <summary>Commits a command and gives its outcome.</summary>
     public CommandOutcome Propose(CommandBuffer command)
     {
-        var outcome = Core.Consensus.ProposeAsync(command, CancellationToken.None).AsTask();
+        var outcome = Consensus.ProposeAsync(command, CancellationToken.None).AsTask();
         Commit();
         Assert.True(outcome.IsCompleted);
         return outcome.Result;

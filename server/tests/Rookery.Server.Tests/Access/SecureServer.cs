@@ -4,6 +4,7 @@ using System.Security.Cryptography;
 using System.Security.Cryptography.X509Certificates;
 using System.Text;
 using Microsoft.AspNetCore.Builder;
+using Rookery.Cluster;
 using Rookery.Disk;
 using Rookery.Documents;
 using Rookery.Documents.Commands;
@@ -42,7 +43,7 @@ public sealed class SecureServer : IAsyncLifetime
     {
         var io = new IoTimeline(TimeProvider.System, "memory");
         var memory = new MemoryBudget(256 << 20);
-        _node = Node.Open(new NodeOptions { DataDirectory = "/data", SegmentBytes = 4 << 20 }, new SimulatedDisk(), memory, io, TimeProvider.System);
+        _node = Node.Open(new NodeOptions { DataDirectory = "/data", SegmentBytes = 4 << 20 }, new SimulatedDisk(), memory, io, TimeProvider.System, RaftConsensus.Alone);
         var options = new ServerOptions
         {
             Listen = new IPEndPoint(IPAddress.Loopback, 0),

@@ -4,6 +4,7 @@ using System.Net.Http.Headers;
 using System.Text;
 using System.Text.Json;
 using Microsoft.AspNetCore.Builder;
+using Rookery.Cluster;
 using Rookery.Disk;
 using Rookery.Documents;
 using Rookery.Simulation;
@@ -34,7 +35,7 @@ public sealed class RunningServer : IAsyncLifetime
     public async Task InitializeAsync()
     {
         var io = new IoTimeline(TimeProvider.System, "memory");
-        _node = Node.Open(new NodeOptions { DataDirectory = "/data", SegmentBytes = 4 << 20 }, new SimulatedDisk(), Memory, io, TimeProvider.System);
+        _node = Node.Open(new NodeOptions { DataDirectory = "/data", SegmentBytes = 4 << 20 }, new SimulatedDisk(), Memory, io, TimeProvider.System, RaftConsensus.Alone);
         var context = new ServerContext(new ServerOptions { Listen = new IPEndPoint(IPAddress.Loopback, 0) }, Time, Log, Memory, io);
         context.Readiness.Opened(_node);
         _app = RookeryServer.Build(context);

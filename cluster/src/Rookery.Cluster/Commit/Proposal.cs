@@ -1,8 +1,9 @@
+using Rookery.Documents;
 using System.Collections.Concurrent;
 using System.Threading.Tasks.Sources;
 using Rookery.Documents.Commands;
 
-namespace Rookery.Documents;
+namespace Rookery.Cluster.Commit;
 
 /// <summary>
 /// A command on its way, and what its caller awaits. Pooled: a proposal costs no allocation once as many exist as are ever in flight together.

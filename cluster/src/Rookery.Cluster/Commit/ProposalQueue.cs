@@ -1,4 +1,4 @@
-namespace Rookery.Documents;
+namespace Rookery.Cluster.Commit;
 
 /// <summary>
 /// Many callers put proposals in, one at a time takes all that are there: the writing thread, or, while that sleeps, a caller to whom its turn is lent. Putting costs
@@ -19,6 +19,9 @@ internal sealed class ProposalQueue
     private int _count;
     private int _wanted;
     private int _turn;
+
+    /// <summary>Whether there is something to write that is not here: who ends a turn looks, so that it is not overlooked.</summary>
+    public required Func<bool> HasOtherWork { get; init; }
 
     /// <summary>Proposals that wait, roughly.</summary>
     public int Count => Volatile.Read(ref _count);
@@ -77,11 +80,10 @@ internal sealed class ProposalQueue
 
     /// <summary>Ends a caller's turn. The writing thread wakes when something waits by then, or it is to stop.</summary>
     /// <param name="isStopping">Set before <see cref="Wake"/> by whoever stops the thread.</param>
-    /// <param name="somethingWaits">Whether the caller leaves something that it took.</param>
-    public void GiveTurnBack(ref bool isStopping, bool somethingWaits)
+    public void GiveTurnBack(ref bool isStopping)
     {
         Interlocked.Exchange(ref _turn, Free);
-        if (somethingWaits || Volatile.Read(ref _newest) is not null || Volatile.Read(ref isStopping))
+        if (HasOtherWork() || Volatile.Read(ref _newest) is not null || Volatile.Read(ref isStopping))
         {
             Wake();
         }
@@ -97,7 +99,7 @@ internal sealed class ProposalQueue
     public void Wait(ref bool isStopping)
     {
         Interlocked.Exchange(ref _turn, Free);
-        if (Volatile.Read(ref _newest) is not null || Volatile.Read(ref isStopping))
+        if (Volatile.Read(ref _newest) is not null || HasOtherWork() || Volatile.Read(ref isStopping))
         {
             Wake();
         }

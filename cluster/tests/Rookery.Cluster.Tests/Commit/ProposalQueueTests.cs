@@ -1,6 +1,7 @@
+using Rookery.Cluster.Commit;
 using Rookery.Documents.Commands;
 
-namespace Rookery.Documents.Tests.Consensus;
+namespace Rookery.Cluster.Tests.Commit;
 
 public sealed class ProposalQueueTests
 {
@@ -9,48 +10,50 @@ public sealed class ProposalQueueTests
     [Fact]
     public void The_turn_is_lent_only_while_the_thread_sleeps_and_to_one_caller()
     {
-        var queue = new ProposalQueue();
+        var queue = new ProposalQueue { HasOtherWork = static () => false };
         Assert.False(Put(queue, mayTakeTurn: true));
         Take(queue);
         var thread = Sleeper(queue);
         Assert.True(Put(queue, mayTakeTurn: true));
         Assert.False(Put(queue, mayTakeTurn: true));
         Assert.Equal(2, Take(queue).Count);
-        queue.GiveTurnBack(ref _isStopping, somethingWaits: false);
+        queue.GiveTurnBack(ref _isStopping);
         Assert.True(Put(queue, mayTakeTurn: true));
         Assert.True(thread.IsAlive);
-        queue.GiveTurnBack(ref _isStopping, somethingWaits: false);
+        queue.GiveTurnBack(ref _isStopping);
         thread.Join();
     }
 
     [Fact]
     public void What_a_caller_leaves_wakes_the_thread()
     {
-        var queue = new ProposalQueue();
+        bool isLeft = false;
+        var queue = new ProposalQueue { HasOtherWork = () => isLeft };
         var thread = Sleeper(queue);
         Assert.True(Put(queue, mayTakeTurn: true));
         Take(queue);
-        queue.GiveTurnBack(ref _isStopping, somethingWaits: true);
+        isLeft = true;
+        queue.GiveTurnBack(ref _isStopping);
         thread.Join();
     }
 
     [Fact]
     public void The_thread_wakes_to_stop_whoever_has_the_turn()
     {
-        var queue = new ProposalQueue();
+        var queue = new ProposalQueue { HasOtherWork = static () => false };
         var thread = Sleeper(queue);
         Assert.True(Put(queue, mayTakeTurn: true));
         Take(queue);
         Volatile.Write(ref _isStopping, true);
         queue.Wake();
-        queue.GiveTurnBack(ref _isStopping, somethingWaits: false);
+        queue.GiveTurnBack(ref _isStopping);
         thread.Join();
     }
 
     [Fact]
     public void Waiting_for_callers_ends_with_the_last_of_them()
     {
-        var queue = new ProposalQueue();
+        var queue = new ProposalQueue { HasOtherWork = static () => false };
         int seen = 0;
         var thread = new Thread(() =>
         {
@@ -73,7 +76,7 @@ public sealed class ProposalQueueTests
     {
         const int Callers = 4;
         const int Each = 20_000;
-        var queue = new ProposalQueue();
+        var queue = new ProposalQueue { HasOtherWork = static () => false };
         int taken = 0;
         int takers = 0;
         void TakeAlone()
@@ -99,7 +102,7 @@ public sealed class ProposalQueueTests
                 if (Put(queue, mayTakeTurn: (i + caller) % 3 != 0))
                 {
                     TakeAlone();
-                    queue.GiveTurnBack(ref _isStopping, somethingWaits: false);
+                    queue.GiveTurnBack(ref _isStopping);
                 }
             }
         }))];
@@ -121,7 +124,7 @@ public sealed class ProposalQueueTests
     [Fact]
     public void A_closed_queue_gives_what_waits_and_takes_nothing_more()
     {
-        var queue = new ProposalQueue();
+        var queue = new ProposalQueue { HasOtherWork = static () => false };
         Put(queue, mayTakeTurn: true);
         var rest = new Queue<Proposal>();
         queue.Close(rest);

@@ -1,0 +1,32 @@
+using Rookery.Cluster.Peers;
+using Rookery.Raft;
+
+namespace Rookery.Cluster;
+
+/// <summary>How consensus runs on a store.</summary>
+public sealed record ConsensusOptions
+{
+    /// <summary>The connections to other members; null for a node that has none.</summary>
+    public IPeerNetwork? Network { get; init; }
+
+    /// <summary>Whether a store that was never told of a cluster becomes one of itself. Not for a node that joins another: it waits to be told.</summary>
+    public bool MayBegin { get; init; } = true;
+
+    /// <summary>Election timeouts and the like.</summary>
+    public CoreOptions Core { get; init; } = new();
+
+    /// <summary>Seeds the draws of election timeouts; null for chance.</summary>
+    public int? Seed { get; init; }
+
+    /// <summary>Bytes of applied entries that stay in memory for members who lag a little.</summary>
+    public long CachedBytes { get; init; } = 4 << 20;
+
+    /// <summary>Bytes of journal that stay for members who were away for a while.</summary>
+    public long KeptJournalBytes { get; init; } = 256 << 20;
+
+    /// <summary>Told in one sentence of what an owner should hear: members whose cards lost entries, stalled disks, old copies.</summary>
+    public Action<string>? TroubleFound { get; init; }
+
+    /// <summary>Whether callers go on on the thread that answers them: for tests that drive consensus step by step.</summary>
+    internal bool AnswersInline { get; init; }
+}

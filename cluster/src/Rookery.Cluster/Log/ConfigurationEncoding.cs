@@ -1,0 +1,59 @@
+using System.Buffers.Binary;
+using Rookery.Journal;
+using Rookery.Raft;
+
+namespace Rookery.Cluster.Log;
+
+/// <summary>
+/// What a configuration frame holds: <c>[u8 format][i64 index of its entry][u8 voters][u8 second set of voters][u8 learners][i64 id]*</c>, little-endian. The second set is always empty:
+/// it is reserved for joint consensus. The index is in it because segment headers repeat the payload and nothing else.
+/// </summary>
+internal static class ConfigurationEncoding
+{
+    private const byte Format = 1;
+    private const int HeadBytes = 1 + sizeof(long) + 3;
+
+    public static byte[] Encode(Configuration configuration, long index)
+    {
+        var voters = configuration.Voters;
+        var learners = configuration.Learners;
+        byte[] content = new byte[HeadBytes + ((voters.Length + learners.Length) * sizeof(long))];
+        content[0] = Format;
+        BinaryPrimitives.WriteInt64LittleEndian(content.AsSpan(1), index);
+        content[9] = checked((byte)voters.Length);
+        content[11] = checked((byte)learners.Length);
+        int at = HeadBytes;
+        foreach (var node in (ReadOnlySpan<NodeId>)[.. voters, .. learners])
+        {
+            BinaryPrimitives.WriteInt64LittleEndian(content.AsSpan(at), node.Value);
+            at += sizeof(long);
+        }
+
+        return StoredBytes.Encode(content);
+    }
+
+    /// <summary>Reads a configuration and the index of its entry; the empty one, at 0, when there is none.</summary>
+    /// <exception cref="JournalFormatException">A newer version wrote it.</exception>
+    public static (Configuration Configuration, long Index) Read(ReadOnlySpan<byte> payload)
+    {
+        if (payload.IsEmpty)
+        {
+            return (Configuration.Empty, 0);
+        }
+
+        byte[] content = StoredBytes.Decode(payload);
+        if (content.Length < HeadBytes || content[0] != Format || content[10] != 0 || content.Length != HeadBytes + ((content[9] + content[11]) * sizeof(long)))
+        {
+            throw new JournalFormatException("The configuration in the journal has a format that this version of Rookery does not know: start the newer version that wrote it.");
+        }
+
+        int voters = content[9];
+        var ids = new NodeId[voters + content[11]];
+        for (int i = 0; i < ids.Length; i++)
+        {
+            ids[i] = new NodeId(BinaryPrimitives.ReadInt64LittleEndian(content.AsSpan(HeadBytes + (i * sizeof(long)))));
+        }
+
+        return (Configuration.Of(ids[..voters], ids[voters..]), BinaryPrimitives.ReadInt64LittleEndian(content.AsSpan(1)));
+    }
+}

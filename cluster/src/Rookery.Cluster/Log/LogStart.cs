@@ -1,0 +1,79 @@
+using Rookery.Documents;
+using Rookery.Journal;
+using Rookery.Raft;
+
+namespace Rookery.Cluster.Log;
+
+/// <summary>From an opened journal to the point a core starts from. The start itself is made durable first: its number is in everything that this node will say.</summary>
+internal static class LogStart
+{
+    public static StartingPoint Of(NodeStore store, NodeId self, bool mayBegin, int seed)
+    {
+        var journal = store.Journal;
+        var (vote, incarnation) = VoteEncoding.Read(journal.Vote.Span);
+        var entries = journal.TakeRecovered();
+        incarnation++;
+        vote = vote with { Term = Math.Max(vote.Term, journal.LastTerm) };
+        var begun = mayBegin && journal.Configuration.IsEmpty ? Begin(journal, self, ref vote) : [];
+        JournalFrame[] frames = [VoteEncoding.ToFrame(vote, incarnation), .. begun];
+        journal.Write(frames);
+
+        var log = ReadLog(store, entries);
+        if (begun is [var configuration])
+        {
+            log.Append(EntryOf(configuration.Type, configuration.Index, configuration.Term, configuration.Payload.Length, configuration.Payload));
+        }
+
+        // Of what is lost only the index is known: its term was at most that of the vote.
+        long acknowledged = journal.Recovery.MayHaveAcknowledgedThrough;
+        return new StartingPoint
+        {
+            Self = self,
+            Incarnation = incarnation,
+            Vote = vote,
+            Log = log,
+            CommitIndex = store.Durable.Index,
+            VotedBy = acknowledged > log.LastIndex ? new LogPosition(vote.Term, acknowledged) : default,
+            WasUnclean = journal.Recovery.Verdict is not (TailVerdict.BeginNew or TailVerdict.GoOnAfterCleanStop),
+            Seed = seed,
+        };
+    }
+
+    /// <summary>What the core knows of an entry.</summary>
+    public static Entry EntryOf(FrameType type, long index, long term, int bytes, ReadOnlyMemory<byte> configuration) => type switch
+    {
+        FrameType.Configuration => new Entry(index, term, EntryType.Configuration, bytes, ConfigurationEncoding.Read(configuration.Span).Configuration),
+        FrameType.NoOp => new Entry(index, term, EntryType.NoOp, bytes),
+        _ => new Entry(index, term, EntryType.Batch, bytes),
+    };
+
+    /// <summary>A store that was never told of a cluster is one of itself.</summary>
+    private static JournalFrame[] Begin(NodeJournal journal, NodeId self, ref VoteRecord vote)
+    {
+        vote = vote with { Term = Math.Max(vote.Term, 1) };
+        long index = journal.LastIndex + 1;
+        byte[] payload = ConfigurationEncoding.Encode(Configuration.Of([self], []), index);
+        return [new JournalFrame(FrameType.Configuration, index, vote.Term, journal.OperationsBeforeNext, OperationCount: 0, payload)];
+    }
+
+    private static EntryLog ReadLog(NodeStore store, IReadOnlyList<RecoveredEntry> entries)
+    {
+        // The term before entries that the journal passed over is known to the manifest alone.
+        var before = store.Journal.Base is { Term: 0, Index: > 0 } ? store.Durable : store.Journal.Base;
+        var (configuration, index) = ConfigurationEncoding.Read(store.Journal.ConfigurationAtBase.Span);
+        var log = new EntryLog(new LogPosition(before.Term, before.Index), configuration, index);
+        foreach (var entry in entries)
+        {
+            if (entry.Type == FrameType.Cut)
+            {
+                log.TruncateAfter(Math.Max(entry.Index, log.Base.Index));
+            }
+            else if (entry.Index > log.Base.Index)
+            {
+                log.Append(EntryOf(entry.Type, entry.Index, entry.Term, entry.PayloadBytes, entry.Configuration));
+            }
+        }
+
+        return log;
+    }
+}

@@ -1,0 +1,43 @@
+using System.Buffers.Binary;
+using Rookery.Journal;
+using Rookery.Raft;
+
+namespace Rookery.Cluster.Log;
+
+/// <summary>What a vote frame of the journal holds: <c>[u8 format][i64 term][i64 voted for][i64 starts of the store]</c>, little-endian.</summary>
+internal static class VoteEncoding
+{
+    private const byte Format = 1;
+    private const int Bytes = 1 + (3 * sizeof(long));
+
+    public static JournalFrame ToFrame(VoteRecord vote, long incarnation)
+    {
+        Span<byte> content = stackalloc byte[Bytes];
+        content[0] = Format;
+        BinaryPrimitives.WriteInt64LittleEndian(content[1..], vote.Term);
+        BinaryPrimitives.WriteInt64LittleEndian(content[9..], vote.VotedFor.Value);
+        BinaryPrimitives.WriteInt64LittleEndian(content[17..], incarnation);
+        return new JournalFrame(FrameType.Vote, Index: 0, vote.Term, OperationsBefore: 0, OperationCount: 0, StoredBytes.Encode(content));
+    }
+
+    /// <summary>Reads what the journal remembers; zeros when nothing was ever voted.</summary>
+    /// <exception cref="JournalFormatException">A newer version wrote it.</exception>
+    public static (VoteRecord Vote, long Incarnation) Read(ReadOnlySpan<byte> payload)
+    {
+        if (payload.IsEmpty)
+        {
+            return default;
+        }
+
+        byte[] content = StoredBytes.Decode(payload);
+        if (content.Length != Bytes || content[0] != Format)
+        {
+            throw new JournalFormatException("The vote in the journal has a format that this version of Rookery does not know: start the newer version that wrote it.");
+        }
+
+        var span = content.AsSpan();
+        return (
+            new VoteRecord(BinaryPrimitives.ReadInt64LittleEndian(span[1..]), new NodeId(BinaryPrimitives.ReadInt64LittleEndian(span[9..]))),
+            BinaryPrimitives.ReadInt64LittleEndian(span[17..]));
+    }
+}

@@ -1,0 +1,156 @@
+using Rookery.Cluster.Log;
+using Rookery.Disk;
+using Rookery.Documents;
+using Rookery.Journal;
+using Rookery.Storage;
+
+namespace Rookery.Cluster;
+
+/// <summary>Committed entries to the tables, in order, by who has the turn to apply.</summary>
+public sealed partial class RaftConsensus
+{
+    private JournalReader? _replay;
+    private long _applied;
+    private long _applyThrough;
+    private long _readyIndex = long.MaxValue;
+    private long _inheritedLogTicks;
+    private long _frames;
+    private long _commands;
+
+    /// <summary>Whether there is an entry to apply.</summary>
+    internal bool HasToApply => Volatile.Read(ref _applyThrough) > Volatile.Read(ref _applied) && Refusal is not { Kind: RejectionKind.Diagnosis };
+
+    private static Rejection DurableButUnapplied { get; } = new(
+        RejectionKind.OutcomeUnknown, "The write is durable, but an error kept it from being applied; it takes effect when the node is restarted.");
+
+    /// <summary>Whether this node leads and has applied the first entry of its term: it knows everything that was committed before.</summary>
+    private bool IsReady => Volatile.Read(ref _applied) >= Volatile.Read(ref _readyIndex);
+
+    /// <summary>Applies the next committed entry and answers its callers.</summary>
+    /// <returns>Whether there was one.</returns>
+    internal bool ApplyOnce()
+    {
+        if (!HasToApply)
+        {
+            RefuseUnapplied();
+            return false;
+        }
+
+        try
+        {
+            return ApplyOrThrow();
+        }
+        catch (Exception failure) when (failure is not (InvariantViolationException or OutOfMemoryException))
+        {
+            string wayOn = failure is DamagedException or UnappliedDamageException
+                ? "Restore a backup, or stop the node, take what can be read with `rookery export`, and import it into a new node."
+                : "The node applies it when it is restarted and the cause is removed.";
+            Latch($"A durable write could not be applied: {failure.Message} {wayOn}");
+            RefuseUnapplied();
+            return false;
+        }
+    }
+
+    private bool ApplyOrThrow()
+    {
+        if (!HasToApply)
+        {
+            return false;
+        }
+
+        long index = _applied + 1;
+        LogFrame? frame;
+        lock (_gate)
+        {
+            _cache.TryGet(index, out frame);
+        }
+
+        if (frame is null)
+        {
+            ApplyFromJournal(index);
+        }
+        else
+        {
+            EndReplay();
+            frame.Apply(_store);
+        }
+
+        EndApply(index, frame);
+        return true;
+    }
+
+    private void EndApply(long index, LogFrame? frame)
+    {
+        int count = frame?.Count ?? 0;
+        Volatile.Write(ref _frames, _frames + (frame is { Type: FrameType.Batch } ? 1 : 0));
+        Volatile.Write(ref _commands, _commands + count);
+        if (index == Volatile.Read(ref _readyIndex))
+        {
+            Volatile.Write(ref _inheritedLogTicks, _store.LastLogTicks);
+        }
+
+        Volatile.Write(ref _applied, index);
+        if (count > 0)
+        {
+            Interlocked.Add(ref _queued, -count);
+            frame!.Answer(_store.Admission, _options.AnswersInline);
+        }
+
+        lock (_gate)
+        {
+            _cache.ReleaseThrough(index, _network is null ? 0 : _options.CachedBytes);
+            EndReadsThrough(index);
+        }
+
+        if (index == Volatile.Read(ref _readyIndex))
+        {
+            _threads.Wake();
+        }
+    }
+
+    /// <summary>What this start did not bring into memory is read once, in order.</summary>
+    private void ApplyFromJournal(long index)
+    {
+        _replay ??= _journal.Read(index);
+        if (!_replay.Next(out var entry))
+        {
+            // It ended where the journal ended when it was made.
+            EndReplay();
+            _replay = _journal.Read(index);
+            Invariant.Holds(_replay.Next(out entry), "what is committed and durable is in the journal");
+        }
+
+        Invariant.Holds(entry.Index == index, "entries are applied in their order");
+        _store.ApplyStored(entry);
+        if (index == Volatile.Read(ref _applyThrough))
+        {
+            EndReplay();
+        }
+    }
+
+    private void EndReplay()
+    {
+        _replay?.Dispose();
+        _replay = null;
+    }
+
+    /// <summary>An earlier entry could not be applied, so those behind it, durable as they are, cannot either before a restart.</summary>
+    private void RefuseUnapplied()
+    {
+        if (Refusal is not { Kind: RejectionKind.Diagnosis })
+        {
+            return;
+        }
+
+        lock (_gate)
+        {
+            for (long index = _applied + 1; index <= _cache.LastIndex; index++)
+            {
+                if (_cache.TryGet(index, out var frame) && frame.Count > 0)
+                {
+                    RefuseFrame(frame, DurableButUnapplied);
+                }
+            }
+        }
+    }
+}

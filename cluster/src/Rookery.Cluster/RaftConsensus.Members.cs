@@ -1,0 +1,354 @@
+using Rookery.Cluster.Log;
+using Rookery.Documents;
+using Rookery.Documents.Commands;
+using Rookery.Journal;
+using Rookery.Raft;
+
+namespace Rookery.Cluster;
+
+/// <summary>The other members: what comes from them, what goes to them, and who leads.</summary>
+public sealed partial class RaftConsensus
+{
+    // The shortest election timeout is a second, and the core wants ten ticks in it.
+    private static readonly TimeSpan TickInterval = TimeSpan.FromMilliseconds(50);
+
+    private const int TicksBetweenMeasures = 20;
+
+    private readonly CatchUp _catchUp;
+    private ITimer? _clock;
+    private JournalFrame[] _outgoing = new JournalFrame[64];
+    private TaskCompletionSource _leaderChanged = new(TaskCreationOptions.RunContinuationsAsynchronously);
+    private long _writeBegun;
+    private long _progressSeen;
+    private long _progressAt;
+    private long _leader;
+    private int _ticks;
+    private bool _isInOffice;
+    private bool _isTransferring;
+
+    /// <summary>Who leads, as far as this node knows.</summary>
+    public NodeId Leader => new(Volatile.Read(ref _leader));
+
+    /// <summary>Told under the lock, so to return at once, when leader, term or members may have changed.</summary>
+    internal Action? RoleSeen { get; set; }
+
+    internal bool IsInOffice => Volatile.Read(ref _isInOffice);
+
+    private bool MayPropose => IsReady && !Volatile.Read(ref _isTransferring);
+
+    /// <inheritdoc/>
+    public void Received(in Message message, ReadOnlySpan<JournalFrame> frames)
+    {
+        var entries = frames.IsEmpty ? [] : new Entry[frames.Length];
+        for (int i = 0; i < frames.Length; i++)
+        {
+            entries[i] = LogStart.EntryOf(frames[i].Type, frames[i].Index, frames[i].Term, frames[i].Payload.Length, frames[i].Payload);
+        }
+
+        lock (_gate)
+        {
+            if (message.To == Self)
+            {
+                Step(Input.Received(Now, message, entries), proposed: null, frames);
+                EndStep();
+            }
+        }
+    }
+
+    /// <inheritdoc/>
+    public void Unreachable(NodeId node)
+    {
+        lock (_gate)
+        {
+            Step(Input.PeerUnreachable(Now, node));
+            EndStep();
+        }
+    }
+
+    /// <inheritdoc/>
+    public ValueTask<CommandOutcome> ProposeForwardedAsync(CommandBuffer command, CancellationToken cancellationToken)
+    {
+        if (!IsReady)
+        {
+            command.Dispose();
+            return ValueTask.FromResult(new CommandOutcome(Refusal ?? NoLeader));
+        }
+
+        return ProposeHereAsync(command, cancellationToken);
+    }
+
+    /// <summary>Gives a member another part.</summary>
+    public ChangeAnswer ChangeMember(MemberChange change, NodeId node)
+    {
+        lock (_gate)
+        {
+            Step(Input.ChangeMember(Now, change, node));
+            var answer = _output.ChangeAnswer;
+            EndStep();
+            return _isHalted ? ChangeAnswer.NotLeader : answer;
+        }
+    }
+
+    /// <summary>Hands leadership to a member; to the best of the others for <see cref="NodeId.None"/>.</summary>
+    public void Transfer(NodeId node)
+    {
+        lock (_gate)
+        {
+            Step(Input.Transfer(Now, node));
+            EndStep();
+        }
+    }
+
+    /// <summary>How consensus stands now.</summary>
+    public ConsensusState ReadState()
+    {
+        lock (_gate)
+        {
+            return new ConsensusState(
+                _core.Role, _core.Term, _core.Leader, _core.Configuration, _core.ChangeIsPending, _core.Last.Index, _core.DurableIndex, _core.CommitIndex, _applied,
+                _core.ElectionTimeoutMicroseconds, _syncs.Slow());
+        }
+    }
+
+    /// <summary>Time went on. Twenty times a second while there are other members.</summary>
+    internal void Tick()
+    {
+        lock (_gate)
+        {
+            if (_ticks++ % TicksBetweenMeasures == 0)
+            {
+                _catchUp.CloseIdle();
+                Step(Input.Measured(Now, new StoreHealth(_syncs.Slow(), StallMicroseconds(), BoardPenalty: 0)));
+            }
+
+            Step(Input.Tick(Now));
+            GiveUpLateReads();
+            EndStep();
+        }
+    }
+
+    private async ValueTask<CommandOutcome> ProposeElsewhereAsync(CommandBuffer command, CancellationToken cancellationToken)
+    {
+        if (await LeaderAsync() is not { IsNone: false } leader)
+        {
+            command.Dispose();
+            return new CommandOutcome(Refusal ?? NoLeader);
+        }
+
+        if (leader == Self)
+        {
+            return await ProposeHereAsync(command, cancellationToken);
+        }
+
+        var outcome = await _network!.ForwardAsync(leader, command, cancellationToken);
+        if (outcome.Rejection is null)
+        {
+            // So that who wrote through this node finds it here even in a local read.
+            await AppliedAsync(outcome.Index);
+        }
+
+        return outcome;
+    }
+
+    /// <summary>The leader, or this node once it may propose; nobody when none was found within two election timeouts.</summary>
+    private async ValueTask<NodeId> LeaderAsync()
+    {
+        long deadline = Now + (PatienceInTimeouts * _core.ElectionTimeoutMicroseconds);
+        while (Refusal is null)
+        {
+            Task changed;
+            lock (_gate)
+            {
+                var leader = Leader;
+                if (leader == Self ? IsReady : !leader.IsNone)
+                {
+                    return leader;
+                }
+
+                changed = _leaderChanged.Task;
+            }
+
+            long left = deadline - Now;
+            if (left <= 0)
+            {
+                break;
+            }
+
+            try
+            {
+                await changed.WaitAsync(TimeSpan.FromMicroseconds(Math.Min(left, 50_000)), _time);
+            }
+            catch (TimeoutException)
+            {
+                // Perhaps the first entry of its term was applied meanwhile.
+            }
+        }
+
+        return NodeId.None;
+    }
+
+    private async ValueTask AppliedAsync(long index)
+    {
+        if (AppliedIndex >= index)
+        {
+            return;
+        }
+
+        ReadRound round;
+        lock (_gate)
+        {
+            if (_applied >= index)
+            {
+                return;
+            }
+
+            round = new ReadRound(Now) { Index = index };
+            _confirmed.Add(round);
+        }
+
+        await round.Task;
+    }
+
+    private void EndStep()
+    {
+        AskForNextIfDue();
+        if (HasToApply)
+        {
+            _threads.WakeToApply();
+        }
+    }
+
+    /// <summary>Sends what the core wants sent, with the entries that it names. Under the lock.</summary>
+    private void Send()
+    {
+        if (_network is null)
+        {
+            return;
+        }
+
+        foreach (var message in _output.Messages)
+        {
+            long first = message.Position.Index + 1;
+            if (message.Kind != MessageKind.Append || message.LastIndex < first)
+            {
+                _network.Send(message, []);
+            }
+            else if (first >= _cache.FirstIndex && message.LastIndex <= _cache.LastIndex)
+            {
+                SendEntries(message, first);
+            }
+            else
+            {
+                _catchUp.Read(message);
+            }
+        }
+    }
+
+    private void SendEntries(in Message message, long first)
+    {
+        int count = (int)(message.LastIndex - first + 1);
+        if (count > _outgoing.Length)
+        {
+            _outgoing = new JournalFrame[count * 2];
+        }
+
+        for (int i = 0; i < count; i++)
+        {
+            _cache.TryGet(first + i, out var frame);
+            _outgoing[i] = frame!.Entry;
+        }
+
+        _network!.Send(message, _outgoing.AsSpan(0, count));
+        Array.Clear(_outgoing, 0, count);
+    }
+
+    /// <summary>Sends entries that were read from the journal, if they are still those that the core meant.</summary>
+    internal void SendRead(in Message message, ReadOnlySpan<JournalFrame> entries)
+    {
+        lock (_gate)
+        {
+            bool stillCounts = _core.Role == Role.Leader && _core.Term == message.Term && entries.Length > 0 && entries[^1].Index == message.LastIndex
+                && _core.TermAt(message.LastIndex) == entries[^1].Term;
+            if (stillCounts)
+            {
+                _network!.Send(message, entries);
+            }
+        }
+    }
+
+    /// <summary>Publishes who leads, and answers who waits for a majority that this node does not have any more. Under the lock.</summary>
+    private void SeeRole()
+    {
+        foreach (var made in _output.Made)
+        {
+            if (made.Type == EntryType.NoOp)
+            {
+                Volatile.Write(ref _readyIndex, made.Index);
+            }
+            else
+            {
+                MindClock();
+            }
+        }
+
+        bool wasTransferring = _isTransferring;
+        Volatile.Write(ref _isTransferring, _core.IsTransferring);
+        if (wasTransferring && !_isTransferring)
+        {
+            _threads.Wake();
+        }
+
+        if (!_output.RoleChanged)
+        {
+            return;
+        }
+
+        bool leads = _core.Role == Role.Leader;
+        Volatile.Write(ref _leader, _core.Leader.Value);
+        if (IsInOffice && !leads)
+        {
+            Volatile.Write(ref _readyIndex, long.MaxValue);
+            RefuseUncommitted();
+        }
+
+        Volatile.Write(ref _isInOffice, leads);
+        _threads.Wake();
+        var waiting = _leaderChanged;
+        _leaderChanged = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        waiting.SetResult();
+        RoleSeen?.Invoke();
+    }
+
+    private void RefuseUncommitted()
+    {
+        for (long index = Math.Max(_core.ApplyThrough + 1, _cache.FirstIndex); index <= _cache.LastIndex; index++)
+        {
+            if (_cache.TryGet(index, out var frame) && frame.Count > 0)
+            {
+                RefuseFrame(frame, Overtaken);
+            }
+        }
+    }
+
+    /// <summary>A node alone needs no clock. With others it ticks.</summary>
+    private void MindClock()
+    {
+        if (_clock is null && _network is not null)
+        {
+            _clock = _time.CreateTimer(_ => Tick(), null, TickInterval, TickInterval);
+        }
+    }
+
+    /// <summary>For how long the journal has shown no sign of life in the write that is outstanding.</summary>
+    private long StallMicroseconds()
+    {
+        long begun = Volatile.Read(ref _writeBegun);
+        long progress = _journal.Progress;
+        if (progress != _progressSeen)
+        {
+            (_progressSeen, _progressAt) = (progress, Now);
+        }
+
+        return begun == 0 ? 0 : Now - Math.Max(begun, _progressAt);
+    }
+}

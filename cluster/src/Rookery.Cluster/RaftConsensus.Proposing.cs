@@ -1,0 +1,223 @@
+using Rookery.Cluster.Commit;
+using Rookery.Cluster.Log;
+using Rookery.Documents;
+using Rookery.Documents.Commands;
+using Rookery.Raft;
+
+namespace Rookery.Cluster;
+
+/// <summary>From a caller's command to a frame in the log.</summary>
+public sealed partial class RaftConsensus
+{
+    // A caller with more than this has more to do than to wait for the disk: bulk insert reads on meanwhile.
+    private const int LargestCommandToCommitHere = 64 << 10;
+
+    private readonly ProposalQueue _queue;
+
+    // Of who has the turn: taken from the queue, not yet in a frame.
+    private readonly Queue<Proposal> _waiting = new();
+    private long _lastLogTicks;
+    private int _queued;
+
+    /// <summary>Called by a caller who found the writing thread asleep and has its turn now.</summary>
+    internal Action? CommitHere { get; set; }
+
+    internal ProposalQueue Queue => _queue;
+
+    private static Rejection Overtaken { get; } = new(
+        RejectionKind.OutcomeUnknown, "This node lost its leadership before a majority had the write: it may or may not take effect. Read before you write it again, or use an Idempotency-Key.");
+
+    private static Rejection NoLeader { get; } = new(
+        RejectionKind.NoLeader, "No member leads now, or none is known here. Nothing was stored; try again in a second, or another node.");
+
+    /// <inheritdoc/>
+    public ValueTask<CommandOutcome> ProposeAsync(CommandBuffer command, CancellationToken cancellationToken) =>
+        Refusal is null && !IsReady && _network is not null
+            ? ProposeElsewhereAsync(command, cancellationToken)
+            : ProposeHereAsync(command, cancellationToken);
+
+    /// <summary>Answers what still waits when nobody will commit it any more: it was never written. What comes later is refused.</summary>
+    internal void RefuseWaiting()
+    {
+        _queue.Close(_waiting);
+        RefuseAllWaiting(Refusal ?? Stopping);
+    }
+
+    private ValueTask<CommandOutcome> ProposeHereAsync(CommandBuffer command, CancellationToken cancellationToken)
+    {
+        var reader = new CommandReader(command.Written.Span);
+        if ((Refusal ?? _store.GrowthRefusal(command.Written.Span)) is { } refusal)
+        {
+            command.Dispose();
+            return ValueTask.FromResult(new CommandOutcome(refusal));
+        }
+
+        return _store.Admission.TryEnter(command.Length)
+            ? Enqueue(command, reader)
+            : ProposeWhenThereIsRoomAsync(command, cancellationToken);
+    }
+
+    private ValueTask<CommandOutcome> Enqueue(CommandBuffer command, scoped CommandReader reader)
+    {
+        LoadedVersion previous;
+        try
+        {
+            if (_store.LookAhead(reader, out previous) is { } refusal)
+            {
+                return ValueTask.FromResult(GiveUp(command, refusal));
+            }
+        }
+        catch
+        {
+            _store.Admission.Leave(command.Length);
+            command.Dispose();
+            throw;
+        }
+
+        var proposal = Proposal.Rent(command, reader.OperationCount, previous);
+        var outcome = proposal.Task;
+        Interlocked.Increment(ref _queued);
+        if (!_queue.TryPut(proposal, mayTakeTurn: command.Length <= LargestCommandToCommitHere, out bool hasTurn))
+        {
+            // The node stopped while this looked ahead: nobody is left to commit it.
+            Refuse(proposal, Refusal ?? Stopping);
+        }
+        else if (hasTurn)
+        {
+            CommitHere?.Invoke();
+        }
+
+        return outcome;
+    }
+
+    private async ValueTask<CommandOutcome> ProposeWhenThereIsRoomAsync(CommandBuffer command, CancellationToken cancellationToken)
+    {
+        var admission = _store.Admission;
+        try
+        {
+            if (!await admission.EnterAsync(command.Length, cancellationToken))
+            {
+                command.Dispose();
+                return new CommandOutcome(new Rejection(
+                    RejectionKind.Overloaded,
+                    $"{admission.Bytes} bytes of writes are in flight, of {admission.LimitBytes} that may be. Nothing was stored; try again in a second."));
+            }
+        }
+        catch (OperationCanceledException)
+        {
+            command.Dispose();
+            return new CommandOutcome(new Rejection(RejectionKind.Canceled, "The request was given up before its write was queued. Nothing was stored."));
+        }
+
+        if (Refusal is { } refusal)
+        {
+            // It came while this waited. Behind it nobody may be left to commit what is queued.
+            return GiveUp(command, refusal);
+        }
+
+        return await Enqueue(command, new CommandReader(command.Written.Span));
+    }
+
+    private CommandOutcome GiveUp(CommandBuffer command, Rejection refusal)
+    {
+        _store.Admission.Leave(command.Length);
+        command.Dispose();
+        return new CommandOutcome(refusal);
+    }
+
+    /// <summary>Takes what waits into a frame and gives it a place in the log. By who has the turn.</summary>
+    /// <returns>The commands in the frame; 0 when there is none.</returns>
+    private int Propose()
+    {
+        _queue.TakeAll(_waiting);
+        if (_waiting.Count == 0)
+        {
+            return 0;
+        }
+
+        if (Refusal is { Kind: RejectionKind.Diagnosis } refusal)
+        {
+            RefuseAllWaiting(refusal);
+            return 0;
+        }
+
+        if (!MayPropose)
+        {
+            RefuseUnlessInOffice();
+            return 0;
+        }
+
+        LogFrame frame;
+        lock (_gate)
+        {
+            frame = _cache.Rent();
+        }
+
+        // Log time never falls, whatever the clock does.
+        _lastLogTicks = Math.Max(Math.Max(_lastLogTicks, Volatile.Read(ref _inheritedLogTicks)) + 1, _time.GetUtcNow().UtcTicks);
+        try
+        {
+            frame.Fill(_waiting, _lastLogTicks);
+        }
+        catch (OutOfMemoryException)
+        {
+            RefuseFrame(frame, new Rejection(RejectionKind.Overloaded, "There was no memory for this write. Nothing of it was stored; send less at once, or try again in a second."));
+            return 0;
+        }
+
+        return Place(frame);
+    }
+
+    private int Place(LogFrame frame)
+    {
+        int count = frame.Count;
+        lock (_gate)
+        {
+            Step(Input.Propose(Now, frame.Bytes), proposed: frame);
+            if (_output.Proposed is not null && !_isHalted)
+            {
+                return count;
+            }
+
+            RefuseFrame(frame, Refusal ?? NoLeader);
+            frame.Retain();
+            _cache.Release(frame);
+            return 0;
+        }
+    }
+
+    /// <summary>A node that leads, or is about to, keeps what waits until it may propose it. Others refuse it: it was never in a log.</summary>
+    private void RefuseUnlessInOffice()
+    {
+        lock (_gate)
+        {
+            if (_core.Role == Role.Leader && !_isHalted)
+            {
+                return;
+            }
+        }
+
+        RefuseAllWaiting(Refusal ?? NoLeader);
+    }
+
+    private void RefuseAllWaiting(Rejection rejection)
+    {
+        while (_waiting.TryDequeue(out var proposal))
+        {
+            Refuse(proposal, rejection);
+        }
+    }
+
+    private void Refuse(Proposal proposal, Rejection rejection)
+    {
+        Interlocked.Decrement(ref _queued);
+        _store.Admission.Leave(proposal.Bytes);
+        proposal.Complete(new CommandOutcome(rejection), _options.AnswersInline);
+    }
+
+    private void RefuseFrame(LogFrame frame, Rejection rejection)
+    {
+        Interlocked.Add(ref _queued, -frame.Count);
+        frame.Refuse(rejection, _store.Admission, _options.AnswersInline);
+    }
+}

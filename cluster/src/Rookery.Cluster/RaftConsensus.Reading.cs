@@ -1,0 +1,131 @@
+using Rookery.Documents;
+using Rookery.Raft;
+
+namespace Rookery.Cluster;
+
+/// <summary>Reads that see every write acknowledged before them (thesis 6.4). All that wait share one question, and those that come meanwhile the next.</summary>
+public sealed partial class RaftConsensus
+{
+    // So many election timeouts a read waits for a leader before it says that there is none.
+    private const int PatienceInTimeouts = 2;
+
+    private ReadRound? _asking;
+    private ReadRound? _next;
+    private readonly List<ReadRound> _confirmed = [];
+    private long _readNumber;
+    private bool _isNextReadDue;
+
+    /// <inheritdoc/>
+    public ValueTask<bool> ReadBarrierAsync(CancellationToken cancellationToken)
+    {
+        if (Refusal is { Kind: RejectionKind.Diagnosis })
+        {
+            return ValueTask.FromResult(false);
+        }
+
+        // Alone, answered means applied here, so any snapshot taken now sees every acknowledged write.
+        return _network is null && IsReady ? ValueTask.FromResult(true) : AskAsync();
+    }
+
+    private ValueTask<bool> AskAsync()
+    {
+        lock (_gate)
+        {
+            _next ??= new ReadRound(Now);
+            var mine = _next;
+            AskForNext();
+            return new ValueTask<bool>(mine.Task);
+        }
+    }
+
+    /// <summary>Not within a step, because it is one itself.</summary>
+    private void AskForNextIfDue()
+    {
+        if (_isNextReadDue)
+        {
+            _isNextReadDue = false;
+            AskForNext();
+        }
+    }
+
+    private void AskForNext()
+    {
+        if (_asking is null && _next is { } round)
+        {
+            (_asking, _next) = (round, null);
+            round.Number = ++_readNumber;
+            Step(Input.Read(Now, round.Number));
+        }
+    }
+
+    /// <summary>Takes the core's word for how far must have been applied. Under the lock.</summary>
+    private void ServeReads()
+    {
+        bool isAnswered = false;
+        foreach (var (number, index) in _output.Reads)
+        {
+            // The answer to a question that was given up serves nobody.
+            if (_asking is { } round && round.Number == number)
+            {
+                round.Index = index;
+                _confirmed.Add(round);
+                _asking = null;
+                isAnswered = true;
+            }
+        }
+
+        if (isAnswered)
+        {
+            EndReadsThrough(_applied);
+            _isNextReadDue = true;
+        }
+    }
+
+    private void EndReadsThrough(long applied)
+    {
+        for (int i = _confirmed.Count - 1; i >= 0; i--)
+        {
+            if (_confirmed[i].Index <= applied)
+            {
+                _confirmed[i].End(maySee: true);
+                _confirmed.RemoveAt(i);
+            }
+        }
+    }
+
+    private void GiveUpLateReads()
+    {
+        long patience = PatienceInTimeouts * _core.ElectionTimeoutMicroseconds;
+        if (_asking is { } asked && Now - asked.Begun > patience)
+        {
+            _asking = null;
+            asked.End(maySee: false);
+            AskForNext();
+        }
+
+        for (int i = _confirmed.Count - 1; i >= 0; i--)
+        {
+            if (Now - _confirmed[i].Begun > 2 * patience)
+            {
+                _confirmed[i].End(maySee: false);
+                _confirmed.RemoveAt(i);
+            }
+        }
+    }
+
+    /// <summary>Reads that wait for the same answer.</summary>
+    private sealed class ReadRound(long begun)
+    {
+        private readonly TaskCompletionSource<bool> _ended = new(TaskCreationOptions.RunContinuationsAsynchronously);
+
+        public long Begun { get; } = begun;
+
+        public long Number { get; set; }
+
+        public long Index { get; set; }
+
+        public Task<bool> Task => _ended.Task;
+
+        public void End(bool maySee) => _ended.TrySetResult(maySee);
+    }
+}

@@ -1,0 +1,146 @@
+using Rookery.Cluster.Log;
+using Rookery.Disk;
+using Rookery.Documents;
+using Rookery.Journal;
+using Rookery.Raft;
+
+namespace Rookery.Cluster;
+
+/// <summary>One journal write after the other, by who has the turn.</summary>
+public sealed partial class RaftConsensus
+{
+    private readonly List<LogFrame> _writing = [];
+    private readonly SyncTimes _syncs = new();
+    private JournalFrame[] _entries = new JournalFrame[8];
+    private int _entryCount;
+    private long _writeNumber;
+    private bool _isDue;
+
+    /// <summary>The highest index that the core knows of, durable or not.</summary>
+    private long LastIndexInLog
+    {
+        get => field == 0 ? field = _journal.LastIndex : field;
+        set;
+    }
+
+    /// <summary>Whether who has the turn has something to do that is not in the queue.</summary>
+    internal bool HasWork => Volatile.Read(ref _isDue) || (_waiting.Count > 0 && (MayPropose || !IsInOffice));
+
+    /// <summary>Callers of the last frame that was written and those in the queue: so many are likely to come back soon.</summary>
+    internal int Callers { get; private set; }
+
+    /// <summary>Puts what waits into the log, and makes durable what is not.</summary>
+    /// <returns>Whether there was something to do.</returns>
+    internal bool WriteOnce()
+    {
+        int proposed = Propose();
+        if (!Volatile.Read(ref _isDue))
+        {
+            Callers = 0;
+            return false;
+        }
+
+        long begun = Now;
+        try
+        {
+            Volatile.Write(ref _writeBegun, Math.Max(begun, 1));
+            _journal.Write(_entries.AsSpan(0, _entryCount));
+        }
+        catch (Exception failure) when (failure is DiskException or JournalLatchedException)
+        {
+            FailWrite(failure);
+            return false;
+        }
+
+        Volatile.Write(ref _writeBegun, 0);
+        _syncs.Add(Now - begun);
+        Callers = proposed + _queue.Count;
+        lock (_gate)
+        {
+            EndWrite();
+            Step(Input.JournalDurable(Now, _writeNumber));
+            AskForNextIfDue();
+        }
+
+        FrameWritten?.Invoke();
+        return true;
+    }
+
+    /// <summary>Notes what the core wants written. Who has the turn writes it; nothing else becomes due before that is done. Under the lock.</summary>
+    private void BeginWriteIfDue()
+    {
+        if (_output.Write is not { } write)
+        {
+            return;
+        }
+
+        Invariant.Holds(!_isDue, "one journal write is outstanding at a time");
+        _writeNumber = write.Number;
+        if (write.Vote is { } vote)
+        {
+            Add(VoteEncoding.ToFrame(vote, _core.Incarnation));
+        }
+
+        if (write.CutAfter >= 0)
+        {
+            Invariant.Holds(_cache.TryGet(write.FirstIndex, out var first) && write.FirstIndex == write.CutAfter + 1, "a cut is followed by what replaces it");
+            Add(new JournalFrame(FrameType.Cut, write.CutAfter, _core.TermAt(write.CutAfter), first!.Position.OperationsBefore, OperationCount: 0, Payload: default));
+        }
+
+        for (long index = write.FirstIndex; index <= write.LastIndex; index++)
+        {
+            Invariant.Holds(_cache.TryGet(index, out var frame), "what is to be written is in memory");
+            frame!.Retain();
+            _writing.Add(frame);
+            Add(frame.Entry);
+        }
+
+        Volatile.Write(ref _isDue, true);
+        _threads.Wake();
+    }
+
+    private void Add(in JournalFrame entry)
+    {
+        if (_entryCount == _entries.Length)
+        {
+            Array.Resize(ref _entries, _entries.Length * 2);
+        }
+
+        _entries[_entryCount++] = entry;
+    }
+
+    private void EndWrite()
+    {
+        foreach (var frame in _writing)
+        {
+            if (_network is null)
+            {
+                _cache.DropPayload(frame);
+            }
+
+            _cache.Release(frame);
+        }
+
+        _writing.Clear();
+        Array.Clear(_entries, 0, _entryCount);
+        _entryCount = 0;
+        Volatile.Write(ref _isDue, false);
+    }
+
+    private void FailWrite(Exception failure)
+    {
+        Latch($"The journal could not be written, so nothing more is acknowledged: {failure.Message} Restart the node when the cause is removed.");
+        lock (_gate)
+        {
+            var unknown = new Rejection(RejectionKind.OutcomeUnknown, $"Whether the write is durable is unknown; it may take effect after a restart. {failure.Message}");
+            foreach (var frame in _writing)
+            {
+                RefuseFrame(frame, unknown);
+            }
+
+            EndWrite();
+            Step(Input.JournalFailed(Now));
+            _isHalted = true;
+        }
+    }
+}

@@ -1,0 +1,275 @@
+using Rookery.Cluster.Commit;
+using Rookery.Cluster.Log;
+using Rookery.Cluster.Peers;
+using Rookery.Disk;
+using Rookery.Documents;
+using Rookery.Journal;
+using Rookery.Raft;
+
+namespace Rookery.Cluster;
+
+/// <summary>
+/// Consensus on the journal of a node, alone or with other members: the journal is the log. What queued while the previous journal write was in flight becomes one frame,
+/// goes to the members while it is written here, is committed when a majority has it durably, is applied, and then answered.
+/// </summary>
+/// <remarks>
+/// <para>One lock guards the core and the entries in memory; no input or output is done under it. Journal writes belong to who has the turn of <see cref="ProposalQueue"/>, applying to
+/// who holds the flag of <see cref="CommitThreads"/>.</para>
+/// <para>This class has no thread of its own: <see cref="CommitThreads"/> and the network drive it, or a test step by step.</para>
+/// </remarks>
+public sealed partial class RaftConsensus : IConsensusHost, IPeerReceiver
+{
+    private readonly NodeStore _store;
+    private readonly NodeJournal _journal;
+    private readonly ConsensusOptions _options;
+    private readonly IPeerNetwork? _network;
+    private readonly TimeProvider _time;
+    private readonly long _begun;
+    private readonly RaftCore _core;
+    private readonly Output _output = new();
+    private readonly FrameCache _cache = new();
+    private readonly Lock _gate = new();
+    private readonly CommitThreads _threads;
+    private Rejection? _refusal;
+    private long _operations;
+    private bool _isHalted;
+
+    private RaftConsensus(NodeStore store, ConsensusOptions options)
+    {
+        _store = store;
+        _journal = store.Journal;
+        _options = options;
+        _network = options.Network;
+        _time = store.Time;
+        _begun = _time.GetTimestamp();
+        NodeTag = store.Options.NodeTag;
+        Self = Members.IdOf(store.NodeId);
+        int seed = options.Seed ?? System.Security.Cryptography.RandomNumberGenerator.GetInt32(int.MaxValue);
+        _core = new RaftCore(LogStart.Of(store, Self, options.MayBegin, seed), options.Core);
+        _operations = _journal.OperationsBeforeNext;
+        _applied = _applyThrough = store.AppliedIndex;
+        _queue = new ProposalQueue { HasOtherWork = () => HasWork };
+        _threads = new CommitThreads(this, _time);
+        _catchUp = new CatchUp(_journal, this);
+        store.ManifestDurable = OnManifestDurable;
+    }
+
+    /// <summary>Consensus of a node that has no other members.</summary>
+    public static OpenConsensus Alone { get; } = static store => Open(store, new ConsensusOptions());
+
+    /// <summary>This node, as the core knows it.</summary>
+    public NodeId Self { get; }
+
+    /// <inheritdoc/>
+    public Action<string>? Latched { get; set; }
+
+    /// <inheritdoc/>
+    public Action? FrameWritten { get; set; }
+
+    /// <inheritdoc/>
+    public Rejection? Refusal => Volatile.Read(ref _refusal);
+
+    /// <inheritdoc/>
+    public bool IsLeader => Refusal is null && IsReady;
+
+    /// <inheritdoc/>
+    public string NodeTag { get; }
+
+    /// <inheritdoc/>
+    public string? LeaderTag => IsLeader ? NodeTag : null;
+
+    /// <inheritdoc/>
+    public long Term => _core.Term;
+
+    /// <inheritdoc/>
+    public long AppliedIndex => Volatile.Read(ref _applied);
+
+    private static Rejection Stopping { get; } = new(RejectionKind.Stopping, "The node is stopping.");
+
+    private long Now => (long)_time.GetElapsedTime(_begun).TotalMicroseconds;
+
+    private bool IsAlone => _core.Configuration.Voters.Length == 1 && _core.Configuration.Learners.IsEmpty && _core.Configuration.IsVoter(Self);
+
+    /// <summary>Puts consensus on a store. A node alone has taken office and applied its journal when this returns.</summary>
+    /// <exception cref="UnappliedDamageException">A committed frame needs a row that cannot be read.</exception>
+    /// <exception cref="IOException">The journal cannot be written or read.</exception>
+    public static RaftConsensus Open(NodeStore store, ConsensusOptions options)
+    {
+        var consensus = new RaftConsensus(store, options);
+        consensus.Begin();
+        return consensus;
+    }
+
+    /// <inheritdoc/>
+    public void Start()
+    {
+        _threads.Start();
+        MindClock();
+    }
+
+    /// <inheritdoc/>
+    public void Stop() => _threads.Stop();
+
+    /// <inheritdoc/>
+    public void Dispose()
+    {
+        _clock?.Dispose();
+        _replay?.Dispose();
+    }
+
+    /// <inheritdoc/>
+    public CommitStatistics ReadStatistics() => new(Volatile.Read(ref _frames), Volatile.Read(ref _commands), Volatile.Read(ref _queued));
+
+    /// <summary>Commits and applies what is queued, here and now: for tests that drive consensus step by step.</summary>
+    internal void RunUntilIdle()
+    {
+        while (WriteOnce() | ApplyOnce())
+        {
+        }
+    }
+
+    /// <summary>Refuses new commands, in order to stop.</summary>
+    internal void RefuseBecauseStopping() => Interlocked.CompareExchange(ref _refusal, Stopping, null);
+
+    private void Begin()
+    {
+        Tick();
+        while (IsAlone && !IsReady)
+        {
+            Tick();
+            bool works = WriteOnce() | ApplyOrThrow();
+            if (Refusal is { } refusal)
+            {
+                throw new DataFormatException(refusal.Message);
+            }
+
+            Invariant.Holds(works || IsReady, "a node alone takes office by itself");
+        }
+    }
+
+    /// <summary>Takes one event to the core and carries out what it says. Under the lock.</summary>
+    /// <param name="input">The event.</param>
+    /// <param name="proposed">The frame that <see cref="Input.Propose"/> is about.</param>
+    /// <param name="received">The entries that came with a message.</param>
+    private void Step(in Input input, LogFrame? proposed = null, ReadOnlySpan<JournalFrame> received = default)
+    {
+        if (_isHalted)
+        {
+            return;
+        }
+
+        try
+        {
+            _core.Step(input, _output);
+        }
+        catch (ConsensusException broken)
+        {
+            _isHalted = true;
+            Latch($"A rule of consensus was found broken, so this node stopped taking part: {broken.Message}. What was acknowledged is safe on the other members; keep this node's data for a report.");
+            return;
+        }
+
+        TakeIn(proposed, received);
+        BeginWriteIfDue();
+        Send();
+        ServeReads();
+        SeeRole();
+        _applyThrough = _core.ApplyThrough;
+        TellEvents();
+    }
+
+    /// <summary>Keeps the entries in memory as the core's log is now.</summary>
+    private void TakeIn(LogFrame? proposed, ReadOnlySpan<JournalFrame> received)
+    {
+        if (_output.DroppedAfter >= 0)
+        {
+            Drop(_output.DroppedAfter);
+        }
+
+        if (proposed is not null && _output.Proposed is { } position)
+        {
+            proposed.PlaceAt(position.Index, position.Term, _operations);
+            Append(proposed);
+        }
+
+        foreach (ref readonly var entry in received)
+        {
+            bool isNew = entry.Index > LastIndexInLog && _core.TermAt(entry.Index) == entry.Term && entry.Index <= _core.Last.Index;
+            if (isNew)
+            {
+                _operations = entry.OperationsBefore;
+                var frame = _cache.Rent();
+                frame.CopyFrom(entry);
+                Append(frame);
+            }
+        }
+
+        foreach (var made in _output.Made)
+        {
+            var frame = _cache.Rent();
+            frame.CopyFrom(new JournalFrame(
+                made.Type == EntryType.NoOp ? FrameType.NoOp : FrameType.Configuration,
+                made.Index,
+                made.Term,
+                _operations,
+                OperationCount: 0,
+                made.Configuration is null ? default : ConfigurationEncoding.Encode(made.Configuration, made.Index)));
+            Append(frame);
+        }
+
+        Invariant.Holds(LastIndexInLog == _core.Last.Index, "the host has the entries that the core knows of");
+    }
+
+    private void Append(LogFrame frame)
+    {
+        _cache.Append(frame);
+        _operations = frame.Position.OperationsBefore + frame.Position.OperationCount;
+        LastIndexInLog = frame.Position.Index;
+    }
+
+    private void Drop(long index)
+    {
+        for (long dropped = index + 1; dropped <= _cache.LastIndex; dropped++)
+        {
+            if (_cache.TryGet(dropped, out var frame) && frame.Count > 0)
+            {
+                RefuseFrame(frame, Overtaken);
+            }
+        }
+
+        _cache.DropAfter(index);
+        LastIndexInLog = index;
+    }
+
+    private void TellEvents()
+    {
+        foreach (var (what, node) in _output.Events)
+        {
+            _options.TroubleFound?.Invoke(what switch
+            {
+                CoreEvent.PeerLostEntries => $"Member {node} has fewer entries than it once confirmed: its card lost them. They are sent again; replace the card.",
+                CoreEvent.LeaderStoreStalled => "This node's disk did not answer for some seconds, so it hands leadership over.",
+                CoreEvent.QuorumLost => "This node led and does not hear from a majority of the members any more, so it stepped down.",
+                CoreEvent.OldIncarnation => $"Messages of an earlier start of member {node} came in: when this goes on, an old card or a copy of it is running.",
+                _ => "What this node's disk had lost of its journal was given back by the leader.",
+            });
+        }
+    }
+
+    private void Latch(string sentence)
+    {
+        if (Interlocked.Exchange(ref _refusal, new Rejection(RejectionKind.Diagnosis, sentence)) is not { Kind: RejectionKind.Diagnosis })
+        {
+            Latched?.Invoke(sentence);
+        }
+    }
+
+    private void OnManifestDurable(JournalPosition position)
+    {
+        lock (_gate)
+        {
+            Step(Input.ManifestDurable(Now, new LogPosition(position.Term, position.Index)));
+            Step(Input.Released(Now, _journal.FirstIndex - 1));
+        }
+    }
+}

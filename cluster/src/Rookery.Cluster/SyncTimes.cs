@@ -1,0 +1,32 @@
+namespace Rookery.Cluster;
+
+/// <summary>The last journal writes' times, for the election timeout: a median would hide the stalls that depose leaders. Written by one thread at a time, read by any.</summary>
+internal sealed class SyncTimes
+{
+    private const int Kept = 128;
+
+    private readonly long[] _microseconds = new long[Kept];
+    private long _count;
+
+    public void Add(long microseconds)
+    {
+        Volatile.Write(ref _microseconds[_count % Kept], microseconds);
+        Volatile.Write(ref _count, _count + 1);
+    }
+
+    /// <summary>The 99th percentile in microseconds; 0 when nothing was written yet.</summary>
+    public long Slow()
+    {
+        int count = (int)Math.Min(Volatile.Read(ref _count), Kept);
+        if (count == 0)
+        {
+            return 0;
+        }
+
+        Span<long> sorted = stackalloc long[Kept];
+        _microseconds.AsSpan(0, count).CopyTo(sorted);
+        sorted = sorted[..count];
+        sorted.Sort();
+        return sorted[Math.Max(0, (count * 99 / 100) - 1)];
+    }
+}

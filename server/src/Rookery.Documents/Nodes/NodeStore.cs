@@ -1,0 +1,323 @@
+using Rookery.Disk;
+using Rookery.Documents.Apply;
+using Rookery.Documents.Commands;
+using Rookery.Journal;
+using Rookery.Storage;
+
+namespace Rookery.Documents;
+
+/// <summary>
+/// An opened data directory without threads: storage, journal, and what apply knows. It holds what consensus needs to carry out what it orders, and orders nothing itself.
+/// <see cref="Node"/> puts consensus and threads around it; simulation drives it step by step.
+/// </summary>
+public sealed class NodeStore : IDisposable
+{
+    // Beyond so many segments the memtable is flushed although it is not full, so that a restart replays no more than that.
+    private const int SegmentsToReplay = 8;
+
+    // What is replayed around damage must not reach a run: it stays in memory, which it fits into because a journal is flushed long before (see above).
+    private const long NeverFull = 1L << 40;
+
+    private readonly DataDirectory _directory;
+    private readonly NodeOptions _options;
+    private readonly IDisk _disk;
+    private readonly IIoRecorder _io;
+    private Applier _applier = null!;
+    private PreviousVersions _previous = null!;
+
+    private NodeStore(DataDirectory directory, NodeOptions options, IDisk disk, IIoRecorder io, TimeProvider time)
+    {
+        Pacer = new DutyCyclePacer(time) { Share = 1 };
+        _directory = directory;
+        _options = options;
+        _disk = disk;
+        _io = io;
+        Time = time;
+    }
+
+    /// <summary>The node's random identity.</summary>
+    public string NodeId => _directory.NodeId;
+
+    /// <summary>The cluster's random identity.</summary>
+    public string ClusterId => _directory.ClusterId;
+
+    /// <summary>What it was opened with.</summary>
+    public NodeOptions Options => _options;
+
+    /// <summary>The clock.</summary>
+    public TimeProvider Time { get; }
+
+    /// <summary>Where a backup keeps the runs it copies: on their own file system, because they are hard links.</summary>
+    internal string CheckpointPath => Path.Combine(_directory.Path, "checkpoint");
+
+    /// <summary>The databases, as far as frames were applied.</summary>
+    public DatabaseCatalog Databases { get; } = new();
+
+    /// <summary>What the members of the cluster agree on, as far as frames were applied.</summary>
+    public ClusterRecords ClusterRecords { get; } = new();
+
+    /// <summary>The journal: the log that consensus orders.</summary>
+    public NodeJournal Journal { get; private set; } = null!;
+
+    /// <summary>What bounds the bytes of commands in flight.</summary>
+    public Admission Admission { get; private set; } = null!;
+
+    /// <summary>The log time of the last frame applied, in UTC ticks.</summary>
+    public long LastLogTicks => _applier.LastLogTicks;
+
+    /// <summary>Index of the last frame applied.</summary>
+    public long AppliedIndex => Storage.AppliedIndex;
+
+    /// <summary>What the manifest holds, durably and without the journal.</summary>
+    public JournalPosition Durable => new(Storage.Durable.Index, Storage.Durable.Term, Storage.Durable.Sequence);
+
+    /// <summary>Told when the manifest holds more, after the journal gave back what it keeps no longer. On the thread of background work.</summary>
+    public Action<JournalPosition>? ManifestDurable { get; set; }
+
+    internal StorageEngine Storage { get; private set; } = null!;
+
+    /// <summary>What stays free on the node's file systems.</summary>
+    internal NodeSpace Space { get; private set; } = null!;
+
+    /// <summary>How much of a core background work takes: all of it, until a thread of its own does that work beside others.</summary>
+    internal DutyCyclePacer Pacer { get; }
+
+    /// <summary>Opens the directory. What the journal holds beyond the manifest is not applied: how much of it is committed, consensus knows.</summary>
+    /// <param name="options">Where the data is.</param>
+    /// <param name="disk">The disk.</param>
+    /// <param name="memory">What bounds memory.</param>
+    /// <param name="io">Is told of all disk work.</param>
+    /// <param name="time">The clock.</param>
+    /// <exception cref="DataDirectoryInUseException">Another process holds a directory.</exception>
+    /// <exception cref="IOException">The data cannot be opened; the message says why. Nothing is open then.</exception>
+    public static NodeStore Open(NodeOptions options, IDisk disk, MemoryBudget memory, IIoRecorder io, TimeProvider time)
+    {
+        var core = new NodeStore(DataDirectory.Lock(disk, options.DataDirectory, options.JournalDirectory), options, disk, io, time);
+        try
+        {
+            core.OpenData(memory);
+            return core;
+        }
+        catch
+        {
+            core.Dispose();
+            throw;
+        }
+    }
+
+    /// <summary>Why a command that grows the data is refused now (507), or null.</summary>
+    public Rejection? GrowthRefusal(ReadOnlySpan<byte> command)
+    {
+        string? reason = Space.GrowthRefusal(_options.NodeTag);
+        return reason is null || !Growth.Grows(command) ? null : new Rejection(RejectionKind.InsufficientSpace, reason);
+    }
+
+    /// <summary>
+    /// Reads what a command will look up, on the caller's thread, before it is queued. Once it is in the journal it has to be applied: what is known not to be possible is refused before.
+    /// </summary>
+    /// <param name="command">The command.</param>
+    /// <param name="previous">What is held in memory for it, to be disposed when it is answered.</param>
+    /// <returns>Why the command is refused; null when it may be queued.</returns>
+    public Rejection? LookAhead(scoped CommandReader command, out LoadedVersion previous)
+    {
+        previous = default;
+        try
+        {
+            previous = _previous.Load(command);
+            return null;
+        }
+        catch (DamagedException failure)
+        {
+            return new Rejection(
+                RejectionKind.Damaged, $"Nothing was stored, because what the write would replace cannot be read. {failure.Message} Other documents are not affected.");
+        }
+        catch (OutOfMemoryException)
+        {
+            return new Rejection(
+                RejectionKind.Overloaded, "There was no memory to look up what the write would replace. Nothing was stored; send less at once, or try again in a second.");
+        }
+    }
+
+    /// <summary>Applies the next committed frame; afterwards snapshots see all of it.</summary>
+    /// <param name="position">Where it stands in the log.</param>
+    /// <param name="content">Its decoded payload; empty for a frame without commands.</param>
+    /// <param name="outcomes">Receives the outcome of each command; empty when nobody waits for them.</param>
+    /// <exception cref="DamagedException">It needs a row that cannot be read.</exception>
+    public void Apply(in FramePosition position, ReadOnlySpan<byte> content, Span<CommandOutcome> outcomes) => _applier.Apply(position, content, outcomes);
+
+    /// <summary>Applies the next committed frame as it stands in the journal.</summary>
+    /// <exception cref="DataFormatException">Its payload does not decode.</exception>
+    /// <exception cref="UnappliedDamageException">It needs a row that cannot be read.</exception>
+    public void ApplyStored(in JournalFrame frame)
+    {
+        try
+        {
+            Replay.Apply(frame, _applier);
+        }
+        catch (DamagedException damaged)
+        {
+            throw new UnappliedDamageException(damaged);
+        }
+    }
+
+    /// <summary>Applies all that the journal holds, committed or not: for who only reads a stopped node, and for a restore.</summary>
+    /// <exception cref="UnappliedDamageException">A frame needs a row that cannot be read.</exception>
+    internal void ApplyAll()
+    {
+        using var reader = Journal.Read(Storage.AppliedIndex + 1);
+        while (reader.Next(out var frame))
+        {
+            ApplyStored(frame);
+        }
+    }
+
+    /// <summary>Commits one command on a store that nobody else uses yet, without consensus: a restored backup belongs to no cluster.</summary>
+    internal CommandOutcome CommitAlone(CommandBuffer command)
+    {
+        int operations = new CommandReader(command.Written.Span).OperationCount;
+        var position = new FramePosition(Journal.LastIndex + 1, Math.Max(Journal.LastTerm, 1), Journal.OperationsBeforeNext, operations);
+        byte[] content = FrameContent.Of(Math.Max(LastLogTicks + 1, Time.GetUtcNow().UtcTicks), command.Written.Span);
+        byte[] payload = new byte[Payload.MaxEncodedLength(content.Length)];
+        int length = Payload.Encode(content, payload);
+        Journal.Write([new JournalFrame(FrameType.Batch, position.Index, position.Term, position.OperationsBefore, operations, payload.AsMemory(0, length))]);
+        var outcomes = new CommandOutcome[1];
+        Apply(position, content, outcomes);
+        return outcomes[0];
+    }
+
+    /// <summary>Does the background work that is due, one small step. To be called by one thread.</summary>
+    /// <returns>Whether there was something to do.</returns>
+    public bool WorkOnce()
+    {
+        // Where the journal lacks room a flush helps as soon as it lets go of a whole segment: before that, each would write runs and give nothing back.
+        int segments = Space.IsJournalLow ? 1 : SegmentsToReplay;
+        bool isJournalLong = Journal.BytesAbove(Storage.Durable.Index) > (long)segments * _options.SegmentBytes;
+        if (isJournalLong && Storage.AppliedIndex > Storage.Durable.Index)
+        {
+            Storage.RequestFlush();
+        }
+
+        return (Storage.FlushDue && Storage.Flush()) || PrepareSpareOrCompact();
+    }
+
+    // The room that a spare lacks may be what compaction gives back.
+    private bool PrepareSpareOrCompact()
+    {
+        try
+        {
+            return Journal.PrepareSpare() || Storage.CompactOnce();
+        }
+        catch (DiskException)
+        {
+            if (Storage.CompactOnce())
+            {
+                return true;
+            }
+
+            throw;
+        }
+    }
+
+    /// <summary>Begins a backup. On the thread that calls <see cref="WorkOnce"/>, or while there is none.</summary>
+    /// <exception cref="BackupException">One is being taken already, or the data is damaged.</exception>
+    internal NodeBackup BeginBackup() => NodeBackup.Begin(this, _disk, _io, Time);
+
+    /// <summary>Notes in the journal that the node stopped in order. Nothing is flushed: the journal has everything.</summary>
+    public void StopCleanly() => Journal.StopCleanly();
+
+    /// <inheritdoc/>
+    public void Dispose()
+    {
+        Databases.Complete();
+        ClusterRecords.Complete();
+        Pacer.Dispose();
+        _applier?.Dispose();
+        Journal?.Dispose();
+        Storage?.Dispose();
+        _directory.Dispose();
+    }
+
+    private void OpenData(MemoryBudget memory)
+    {
+        _directory.Check(_options.IsRestoring);
+        RefuseWithoutStorage();
+        NodeBackup.RemoveCheckpoint(_disk, CheckpointPath);
+        Storage = StorageEngine.Open(_disk, StorageOptionsOf(_options, _directory.StoragePath) with { Pacer = Pacer }, memory, _io, Time);
+        TellDamage();
+        Journal = OpenJournal();
+        if (_directory.IsNew && Journal.LastIndex > 0)
+        {
+            throw new DataFormatException(
+                $"{_directory.JournalPath} holds a journal, but {_directory.Path} is not a data directory. Nothing was changed. Put its files back, or name another journal directory.");
+        }
+
+        ClusterRecords.Open(Storage);
+        Storage.ManifestDurable = position => ReleaseJournal(position.Index);
+        _applier = new Applier(Storage, Databases, ClusterRecords) { LeftOut = _options.ReplaysAroundDamage ? _options.CommandLeftOut : null };
+        _previous = new PreviousVersions(Storage);
+        _directory.Complete(_options.NewIds ?? NodeIds.Create());
+        long inFlight = _options.InFlightBytes > 0 ? _options.InFlightBytes : Math.Max(memory.TotalBytes / 8, 8 << 20);
+        Space = new NodeSpace(_disk, _options, Journal, Time);
+        Admission = new Admission(inFlight, Time);
+    }
+
+    // The journal begins where the last manifest ended: an empty storage directory beside it would forget everything before.
+    private void RefuseWithoutStorage()
+    {
+        if (!_directory.IsNew && _disk.List(_directory.StoragePath).All(static name => string.Equals(name, "lock", StringComparison.Ordinal)))
+        {
+            throw new DataFormatException(
+                $"{_options.DataDirectory} was in use before, but {_directory.StoragePath} is empty. Nothing was changed. Put back that directory's files, or restore a backup.");
+        }
+    }
+
+    // What opening met, and what is met from now on.
+    private void TellDamage()
+    {
+        Storage.DamageFound = damage => _options.TroubleFound?.Invoke(damage.Sentence);
+        foreach (var damage in Storage.Statistics().Damage)
+        {
+            _options.TroubleFound?.Invoke(damage.Sentence);
+        }
+    }
+
+    private void ReleaseJournal(long index)
+    {
+        try
+        {
+            Journal.ReleaseThrough(index);
+        }
+        catch (DiskException)
+        {
+            // A segment that could not be deleted is out of use all the same; the next start deletes it. The flush that let it go has not failed.
+        }
+
+        ManifestDurable?.Invoke(Durable);
+    }
+
+    private NodeJournal OpenJournal()
+    {
+        var durable = Storage.Durable;
+        try
+        {
+            return NodeJournal.Open(
+                _disk,
+                new JournalOptions { Directory = _directory.JournalPath, SegmentBytes = _options.SegmentBytes, StoreId = Storage.StoreId },
+                new JournalKnowledge(durable.Index, durable.Term, _options.HasPeers),
+                _io);
+        }
+        catch (DiskException refused) when (refused.Error == Errno.WouldBlock)
+        {
+            throw new DataDirectoryInUseException(_directory.JournalPath);
+        }
+    }
+
+    internal static StorageOptions StorageOptionsOf(NodeOptions options, string directory) => new()
+    {
+        Directory = directory,
+        Tables = Table.Definitions,
+        MemtableBytes = options.ReplaysAroundDamage ? NeverFull : options.MemtableBytes,
+        RunBytes = options.RunBytes,
+        Filter = new StaleOrderFilter(),
+    };
+}
