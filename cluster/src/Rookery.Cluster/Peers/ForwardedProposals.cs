@@ -53,12 +53,16 @@ internal sealed class ForwardedProposals(IPeerReceiver receiver, PeerConnection 
             if (await connection.Queue.Room.EnterAsync(room, heldBytes: 0, Timeout.InfiniteTimeSpan, connection.Closing))
             {
                 Interlocked.Add(ref bytesInFlight, -charge);
-                connection.Queue.Put(body, room, mark: 0);
+                if (!connection.Queue.Put(body, room, mark: 0))
+                {
+                    connection.Close("There was no memory for the outcome of a forwarded write.");
+                }
             }
         }
-        catch (Exception gone) when (gone is OperationCanceledException or ObjectDisposedException)
+        catch (Exception trouble)
         {
-            // The connection closed: the other end knows that it will not learn the outcome.
+            // Most often it closed, and this does nothing. A caller there must not wait for ever for an outcome that does not come.
+            connection.Close(PeerConnection.Explain(trouble));
         }
         finally
         {

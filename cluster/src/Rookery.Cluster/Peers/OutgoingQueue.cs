@@ -106,7 +106,7 @@ internal sealed class OutgoingQueue(long limitBytes, TimeProvider time) : IValue
         }
     }
 
-    /// <summary>Takes all that is there, to be written; then <see cref="Written"/> is called.</summary>
+    /// <summary>Takes all that is there, to be written; then <see cref="Written"/> and <see cref="Finished"/> are called.</summary>
     public ReadOnlyMemory<byte> Take()
     {
         lock (gate)
@@ -121,16 +121,21 @@ internal sealed class OutgoingQueue(long limitBytes, TimeProvider time) : IValue
         }
     }
 
-    /// <summary>What was taken is written: its room is free.</summary>
-    public void Written()
+    /// <summary>Some of what was taken is written: its room is free. Piece by piece, because a peer confirms the first frames of a long write before its last, and gets more then.</summary>
+    public void Written(int bytes)
+    {
+        long charge = Math.Min(sendingCharge, bytes);
+        sendingCharge -= charge;
+        Room.Leave(charge);
+    }
+
+    /// <summary>All that was taken is written.</summary>
+    public void Finished()
     {
         if (sending.Length > IdleBytes)
         {
             sending.Return();
         }
-
-        Room.Leave(sendingCharge);
-        sendingCharge = 0;
     }
 
     /// <summary>Takes nothing more, and ends the wait of the loop.</summary>

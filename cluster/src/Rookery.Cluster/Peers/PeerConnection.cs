@@ -165,13 +165,14 @@ internal sealed class PeerConnection : IDisposable
                     var write = stream.WriteAsync(piece, Closing);
                     bool waits = !write.IsCompleted;
                     await write;
+                    Queue.Written(piece.Length);
                     if (waits)
                     {
                         liveness.Lives();
                     }
                 }
 
-                Queue.Written();
+                Queue.Finished();
             }
         }
         catch (Exception trouble)

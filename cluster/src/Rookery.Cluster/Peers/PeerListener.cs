@@ -4,6 +4,7 @@ using System.Security.Authentication;
 using System.Security.Cryptography.X509Certificates;
 using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.Connections;
+using Microsoft.AspNetCore.Connections.Features;
 using Microsoft.AspNetCore.Hosting;
 using Microsoft.AspNetCore.Http.Features;
 using Microsoft.AspNetCore.Server.Kestrel.Core;
@@ -84,12 +85,15 @@ public static class PeerListener
     private static bool IsLink(ConnectionContext connection) =>
         connection.Features.Get<ISslStreamFeature>() is { } tls && tls.SslStream.NegotiatedApplicationProtocol == Protocol;
 
-    private static Task CarryAsync(ConnectionContext connection, PeerNetwork network)
+    private static async Task CarryAsync(ConnectionContext connection, PeerNetwork network)
     {
+        // A server that stops asks its connections to end, and waits for them.
+        var stops = connection.Features.Get<IConnectionLifetimeNotificationFeature>()?.ConnectionClosedRequested ?? CancellationToken.None;
+        using var ends = CancellationTokenSource.CreateLinkedTokenSource(connection.ConnectionClosed, stops);
         var proven = connection.Features.Get<ProvenPeer>();
         var stream = new IncomingStream(
             connection.Features.GetRequiredFeature<ISslStreamFeature>().SslStream, proven?.Verdict ?? default, (connection.RemoteEndPoint as IPEndPoint)?.Address);
-        return network.AcceptAsync(stream, connection.ConnectionClosed);
+        await network.AcceptAsync(stream, ends.Token);
     }
 }
 

@@ -144,7 +144,7 @@ public sealed class PeerNetwork : IPeerNetwork, IAsyncDisposable
         {
             if (address is not null && from.Port != 0)
             {
-                peer.Route.Seen(new IPEndPoint(address, from.Port).ToString());
+                peer.Route.Seen(new IPEndPoint(address.IsIPv4MappedToIPv6 ? address.MapToIPv4() : address, from.Port).ToString());
             }
 
             peer.Wake();

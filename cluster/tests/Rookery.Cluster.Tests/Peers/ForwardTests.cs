@@ -1,0 +1,166 @@
+using System.Buffers;
+using System.Collections.Concurrent;
+using Rookery.Cluster.Identity;
+using Rookery.Cluster.Tests.Identity;
+using Rookery.Documents;
+using Rookery.Documents.Commands;
+using Rookery.Simulation;
+
+namespace Rookery.Cluster.Tests.Peers;
+
+public sealed class ForwardTests : IDisposable
+{
+    private readonly ClusterAuthority authority = TestAuthority.Create();
+
+    public void Dispose() => authority.Dispose();
+
+    [Fact]
+    public async Task Each_caller_gets_the_outcome_of_its_own_command()
+    {
+        var members = await TestMember.StartAllAsync(authority, "A1", "B2");
+        await using var a = members[0];
+        await using var b = members[1];
+        await Task.WhenAll(Enumerable.Range(0, 200).Select(async number =>
+        {
+            byte[] content = Samples.Bytes(new Random(number), 1 + (number * 97));
+            var outcome = await a.Network.ForwardAsync(b.Node, Command(content), CancellationToken.None);
+            Assert.Equal(content.Length, outcome[0].Etag);
+            using var document = outcome[0].Document!;
+            Assert.Equal(content, document.Written.ToArray());
+        }));
+    }
+
+    [Fact]
+    public async Task A_refusal_comes_back_and_a_failure_is_one()
+    {
+        var members = await TestMember.StartAllAsync(authority, "A1", "B2");
+        await using var a = members[0];
+        await using var b = members[1];
+        var refusal = new Rejection(RejectionKind.ConcurrencyConflict, "It changed.") { DocumentId = "users/1", Expected = "A:1-x", Actual = "A:2-x", Operation = 0 };
+        b.Receiver.Propose = (command, _) =>
+        {
+            command.Dispose();
+            return new ValueTask<CommandOutcome>(new CommandOutcome(refusal));
+        };
+        Assert.Equal(refusal, (await a.Network.ForwardAsync(b.Node, Command([1]), CancellationToken.None)).Rejection);
+
+        b.Receiver.Propose = static (_, _) => throw new CommandFormatException("It does not decode.");
+        Assert.Equal(RejectionKind.Invalid, (await a.Network.ForwardAsync(b.Node, Command([1]), CancellationToken.None)).Rejection!.Kind);
+
+        b.Receiver.Propose = static (_, _) => throw new InvalidOperationException("A fault.");
+        Assert.Equal(RejectionKind.OutcomeUnknown, (await a.Network.ForwardAsync(b.Node, Command([1]), CancellationToken.None)).Rejection!.Kind);
+        Assert.True(b.WasTold("A fault."));
+    }
+
+    [Fact]
+    public async Task What_was_never_sent_has_no_leader_and_what_was_sent_is_unknown_when_the_connection_breaks()
+    {
+        await using var a = await TestMember.StartAsync(TestMember.Hello("A1"), TestMember.TrustOf(authority, "A1"));
+        var b = await TestMember.StartAsync(TestMember.Hello("B2"), TestMember.TrustOf(authority, "B2"));
+        Assert.Equal(RejectionKind.NoLeader, (await a.Network.ForwardAsync(b.Node, Command([1]), CancellationToken.None)).Rejection!.Kind);
+        a.Network.SetPeers([b.Address]);
+        await Eventually.HoldsAsync(() => a.IsConnectedToAll, "A reaches B");
+        var held = Hold(b);
+        var waiting = a.Network.ForwardAsync(b.Node, Command([1]), CancellationToken.None);
+        await Eventually.HoldsAsync(() => held.Count == 1, "B has the command");
+        await b.DisposeAsync();
+        Assert.Equal(RejectionKind.OutcomeUnknown, (await waiting).Rejection!.Kind);
+        Assert.Equal(RejectionKind.NoLeader, (await a.Network.ForwardAsync(b.Node, Command([1]), CancellationToken.None)).Rejection!.Kind);
+    }
+
+    [Fact]
+    public async Task Who_gives_up_after_it_was_sent_does_not_know()
+    {
+        var members = await TestMember.StartAllAsync(authority, "A1", "B2");
+        await using var a = members[0];
+        await using var b = members[1];
+        var held = Hold(b);
+        using var cancel = new CancellationTokenSource();
+        var waiting = a.Network.ForwardAsync(b.Node, Command([1]), cancel.Token);
+        await Eventually.HoldsAsync(() => held.Count == 1, "B has the command");
+        await cancel.CancelAsync();
+        Assert.Equal(RejectionKind.OutcomeUnknown, (await waiting).Rejection!.Kind);
+
+        // The late answer harms nobody.
+        Release(held);
+        b.Receiver.Propose = static (command, _) => TestReceiver.Echo(command);
+        var next = await a.Network.ForwardAsync(b.Node, Command([1, 2]), CancellationToken.None);
+        Assert.Equal(2, next[0].Etag);
+        next[0].Document!.Dispose();
+    }
+
+    [Fact]
+    public async Task Callers_wait_while_8_MiB_are_in_flight_and_may_give_up()
+    {
+        const int Commands = 20;
+        // Its clock stands: nobody's patience ends.
+        await using var a = await TestMember.StartAsync(TestMember.Hello("A1"), TestMember.TrustOf(authority, "A1"), time: new SimulatedTimeProvider());
+        await using var b = await TestMember.StartAsync(TestMember.Hello("B2"), TestMember.TrustOf(authority, "B2"));
+        a.Network.SetPeers([b.Address]);
+        await Eventually.HoldsAsync(() => a.IsConnectedToAll, "A reaches B");
+        var held = Hold(b);
+        byte[] content = new byte[1 << 20];
+        var waiting = Enumerable.Range(0, Commands).Select(_ => a.Network.ForwardAsync(b.Node, Command(content), CancellationToken.None).AsTask()).ToArray();
+        await Eventually.HoldsAsync(() => held.Count == 7, "as many are there as may be");
+        using var cancel = new CancellationTokenSource();
+        var impatient = a.Network.ForwardAsync(b.Node, Command(content), cancel.Token);
+        await cancel.CancelAsync();
+        Assert.Equal(RejectionKind.Canceled, (await impatient).Rejection!.Kind);
+        int answered = 0;
+        while (answered < Commands)
+        {
+            await Eventually.HoldsAsync(() => !held.IsEmpty, "another command arrives");
+            Assert.InRange(held.Count, 1, 7);
+            answered += Release(held);
+        }
+
+        Assert.All(await Task.WhenAll(waiting), outcome => Assert.Equal(RejectionKind.Stopping, outcome.Rejection!.Kind));
+    }
+
+    [Fact]
+    public async Task A_command_of_32_MiB_goes_alone()
+    {
+        var members = await TestMember.StartAllAsync(authority, "A1", "B2");
+        await using var a = members[0];
+        await using var b = members[1];
+        b.Receiver.Propose = static (command, _) =>
+        {
+            int length = command.Length;
+            command.Dispose();
+            return new ValueTask<CommandOutcome>(new CommandOutcome(1, 2, new OperationResult { Etag = length }));
+        };
+        Assert.Equal(32 << 20, (await a.Network.ForwardAsync(b.Node, Command(new byte[32 << 20]), CancellationToken.None))[0].Etag);
+        Assert.Equal(RejectionKind.TooLarge, (await a.Network.ForwardAsync(b.Node, Command(new byte[40 << 20]), CancellationToken.None)).Rejection!.Kind);
+    }
+
+    private static ConcurrentQueue<TaskCompletionSource<CommandOutcome>> Hold(TestMember member)
+    {
+        var held = new ConcurrentQueue<TaskCompletionSource<CommandOutcome>>();
+        member.Receiver.Propose = (command, _) =>
+        {
+            command.Dispose();
+            var outcome = new TaskCompletionSource<CommandOutcome>(TaskCreationOptions.RunContinuationsAsynchronously);
+            held.Enqueue(outcome);
+            return new ValueTask<CommandOutcome>(outcome.Task);
+        };
+        return held;
+    }
+
+    private static int Release(ConcurrentQueue<TaskCompletionSource<CommandOutcome>> held)
+    {
+        int released = 0;
+        for (; held.TryDequeue(out var outcome); released++)
+        {
+            outcome.SetResult(new CommandOutcome(new Rejection(RejectionKind.Stopping, "Stopping.")));
+        }
+
+        return released;
+    }
+
+    private static CommandBuffer Command(byte[] content)
+    {
+        var command = CommandBuffer.Rent(content.Length);
+        command.Write(content);
+        return command;
+    }
+}

@@ -1,0 +1,163 @@
+using System.Buffers.Binary;
+using System.Net;
+using System.Net.Sockets;
+using Rookery.Cluster.Identity;
+using Rookery.Cluster.Peers;
+using Rookery.Cluster.Tests.Identity;
+using Rookery.Documents;
+using Rookery.Raft;
+using Rookery.Simulation;
+
+namespace Rookery.Cluster.Tests.Peers;
+
+/// <summary>What a member does that is broken or hostile, with a good certificate.</summary>
+public sealed class HostilePeerTests : IAsyncLifetime, IDisposable
+{
+    private readonly ClusterAuthority authority = TestAuthority.Create();
+    private TestMember a = null!;
+    private PeerTrust trust = null!;
+
+    public async Task InitializeAsync()
+    {
+        a = await TestMember.StartAsync(TestMember.Hello("A1"), TestMember.TrustOf(authority, "A1"));
+        trust = TestMember.TrustOf(authority, "B2")();
+    }
+
+    public async Task DisposeAsync() => await a.DisposeAsync();
+
+    public void Dispose() => authority.Dispose();
+
+    [Fact]
+    public async Task Garbage_instead_of_a_hello_closes_the_connection()
+    {
+        for (int seed = 0; seed < 20; seed++)
+        {
+            var random = new Random(seed);
+            await using var raw = await RawPeer.DialAsync(a.Port, trust);
+            if (seed % 2 == 0)
+            {
+                await raw.SendAsync(PacketKind.Hello, MessageCodecTests.Mangle(random, RawPeer.Encode(TestMember.Hello("B2") with { Kind = LinkKind.Bulk })));
+            }
+            else
+            {
+                await raw.SendAsync(Samples.Bytes(random, 100));
+            }
+
+            // A change may have left a good hello; then the member is greeted.
+            var answer = await raw.ReceiveAsync();
+            Assert.True(answer is null || answer.Value.Kind == PacketKind.Refusal || seed % 2 == 0, $"seed {seed}");
+        }
+
+        await AssertServesAsync();
+    }
+
+    [Theory]
+    [InlineData(LinkKind.Control, 0u)]
+    [InlineData(LinkKind.Control, 5_000u)]
+    [InlineData(LinkKind.Bulk, 41u << 20)]
+    [InlineData(LinkKind.Bulk, uint.MaxValue)]
+    public async Task A_packet_longer_than_it_may_be_closes_the_connection(LinkKind kind, uint length)
+    {
+        await using var raw = await GreetAsync(kind);
+        byte[] head = new byte[PeerProtocol.PacketHeadBytes];
+        BinaryPrimitives.WriteUInt32LittleEndian(head, length);
+        await raw.SendAsync(head);
+        await raw.ReadToEndAsync();
+        await Eventually.HoldsAsync(() => a.WasTold($"A packet of {length} bytes was announced"), "it is told");
+        await AssertServesAsync();
+    }
+
+    [Fact]
+    public async Task Packets_that_do_not_decode_close_the_connection()
+    {
+        for (int seed = 0; seed < 30; seed++)
+        {
+            var random = new Random(seed);
+            await using var raw = await GreetAsync(LinkKind.Bulk);
+            await raw.SendAsync((PacketKind)random.Next(5, 12), Samples.Bytes(random, random.Next(8)));
+            Assert.Null(await raw.ReadToEndAsync());
+        }
+
+        await AssertServesAsync();
+    }
+
+    [Fact]
+    public async Task More_commands_than_may_be_in_flight_close_the_connection()
+    {
+        var never = new TaskCompletionSource<CommandOutcome>();
+        int proposed = 0;
+        a.Receiver.Propose = (command, _) =>
+        {
+            command.Dispose();
+            Interlocked.Increment(ref proposed);
+            return new ValueTask<CommandOutcome>(never.Task);
+        };
+        await using var raw = await GreetAsync(LinkKind.Bulk);
+        byte[] forward = new byte[(1 << 20) + sizeof(long)];
+        for (int i = 0; i < 12; i++)
+        {
+            await raw.SendAsync(PacketKind.Forward, forward);
+        }
+
+        await raw.ReadToEndAsync();
+        await Eventually.HoldsAsync(() => a.WasTold("bytes of commands were forwarded at once"), "it is told");
+        Assert.InRange(Volatile.Read(ref proposed), 7, 8);
+        never.SetResult(new CommandOutcome(new Rejection(RejectionKind.Stopping, "Stopping.")));
+        await AssertServesAsync();
+    }
+
+    /// <summary>A peer whose power went answers nothing and closes nothing.</summary>
+    [Fact]
+    public async Task A_peer_that_falls_silent_is_left()
+    {
+        var time = new SimulatedTimeProvider();
+        using var listener = new TcpListener(IPAddress.Loopback, 0);
+        listener.Start();
+        await using var caller = await TestMember.StartAsync(TestMember.Hello("C3"), TestMember.TrustOf(authority, "C3"), time: time);
+        int port = ((IPEndPoint)listener.LocalEndpoint).Port;
+        caller.Network.SetPeers([new PeerAddress(Members.IdOf("B2"), [$"127.0.0.1:{port}"])]);
+        await using var first = await SilentAsync(listener);
+        await using var second = await SilentAsync(listener);
+        await Eventually.HoldsAsync(() => caller.IsConnectedToAll, "both connections stand");
+        for (int i = 0; i < 5; i++)
+        {
+            time.Advance(TimeSpan.FromMilliseconds(500));
+        }
+
+        Assert.True(caller.IsConnectedToAll);
+        await Eventually.HoldsAsync(
+            () =>
+            {
+                time.Advance(TimeSpan.FromSeconds(1));
+                return caller.Receiver.Unreachables >= 2;
+            },
+            "both connections are given up");
+        Assert.True(caller.WasTold("It has been silent for more than 3 s.") && caller.WasTold("It has been silent for more than 15 s."));
+    }
+
+    private async Task<RawPeer> SilentAsync(TcpListener listener)
+    {
+        var raw = await RawPeer.AcceptAsync(listener, trust);
+        var hello = PeerHello.Read((await raw.ReceiveAsync())!.Value.Body);
+        await raw.SayHelloAsync(TestMember.Hello("B2") with { Kind = hello.Kind });
+        return raw;
+    }
+
+    private async Task<RawPeer> GreetAsync(LinkKind kind)
+    {
+        var raw = await RawPeer.DialAsync(a.Port, trust);
+        await raw.SayHelloAsync(TestMember.Hello("B2") with { Kind = kind });
+        Assert.Equal(PacketKind.Hello, (await raw.ReceiveAsync())!.Value.Kind);
+        return raw;
+    }
+
+    /// <summary>Others are served as before.</summary>
+    private async Task AssertServesAsync()
+    {
+        await using var c = await TestMember.StartAsync(TestMember.Hello("C3"), TestMember.TrustOf(authority, "C3"));
+        c.Network.SetPeers([a.Address]);
+        await Eventually.HoldsAsync(() => c.IsConnectedToAll, "another member is connected");
+        c.Network.Send(Samples.Message(new Random(1), MessageKind.Vote, c.Node, a.Node), []);
+        await Eventually.HoldsAsync(() => !a.Receiver.Messages.IsEmpty, "its message arrives");
+    }
+}

@@ -1,0 +1,93 @@
+using Rookery.Cluster.Peers;
+using Rookery.Journal;
+using Rookery.Raft;
+
+namespace Rookery.Cluster.Tests.Peers;
+
+public sealed class OutgoingQueueTests
+{
+    private static readonly NodeId From = new(1);
+    private static readonly NodeId To = new(2);
+
+    [Fact]
+    public void What_was_put_is_taken_at_once_and_in_order()
+    {
+        var queue = new OutgoingQueue(1 << 16, TimeProvider.System);
+        for (int i = 0; i < 3; i++)
+        {
+            Assert.True(queue.TryPut(new SignBody((PacketKind)(10 + i))));
+        }
+
+        Assert.Equal(new byte[] { 1, 0, 0, 0, 10, 1, 0, 0, 0, 11, 1, 0, 0, 0, 12 }, queue.Take().ToArray());
+        queue.Written(15);
+        queue.Finished();
+        Assert.Equal(0, queue.Room.Bytes);
+        Assert.True(queue.Take().IsEmpty);
+    }
+
+    [Fact]
+    public void What_does_not_fit_is_dropped_unless_it_is_alone()
+    {
+        var queue = new OutgoingQueue(1_000, TimeProvider.System);
+        var frame = Samples.Frame(FrameType.Batch, 1, 1, 0, 1, new byte[2_000]);
+        var message = Samples.Message(new Random(1), MessageKind.Append, From, To);
+        Assert.True(queue.TryPut(new MessageBody(message, [frame])));
+        Assert.False(queue.TryPut(new MessageBody(message, [])));
+        Assert.Equal(1, queue.Dropped);
+        int bytes = queue.Take().Length;
+        queue.Written(bytes - 500);
+        Assert.True(queue.TryPut(new MessageBody(message, [])));
+        queue.Written(500);
+        queue.Finished();
+        queue.Close();
+        Assert.False(queue.TryPut(new MessageBody(message, [])));
+        queue.Release();
+        Assert.Equal(0, queue.Room.Bytes);
+    }
+
+    [Fact]
+    public async Task The_loop_waits_until_something_is_put_or_it_is_closed()
+    {
+        var queue = new OutgoingQueue(1_000, TimeProvider.System);
+        for (int i = 0; i < 100; i++)
+        {
+            var waiting = queue.WaitAsync();
+            Assert.False(waiting.IsCompleted);
+            queue.TryPut(new SignBody(PacketKind.Ping));
+            Assert.True(await waiting);
+            queue.Take();
+            queue.Written(5);
+            queue.Finished();
+        }
+
+        var last = queue.WaitAsync();
+        queue.Close();
+        Assert.False(await last);
+        Assert.False(await queue.WaitAsync());
+    }
+
+    [Fact]
+    public void Neither_side_allocates_once_the_buffers_have_their_size()
+    {
+        var queue = new OutgoingQueue(1 << 16, TimeProvider.System);
+        var message = Samples.Message(new Random(1), MessageKind.Heartbeat, From, To);
+        var frames = new List<JournalFrame>();
+        long before = 0;
+        for (int i = 0; i < 2_000; i++)
+        {
+            if (i == 1_000)
+            {
+                before = GC.GetAllocatedBytesForCurrentThread();
+            }
+
+            queue.TryPut(new MessageBody(message, []));
+            queue.TryPut(new MessageBody(message, []));
+            var bytes = queue.Take();
+            MessageCodec.Read(bytes[PeerProtocol.PacketHeadBytes..][..MessageCodec.HeadBytes], From, To, frames);
+            queue.Written(bytes.Length);
+            queue.Finished();
+        }
+
+        Assert.Equal(0, GC.GetAllocatedBytesForCurrentThread() - before);
+    }
+}

@@ -1,0 +1,78 @@
+using System.Buffers.Binary;
+using Rookery.Cluster.Peers;
+
+namespace Rookery.Cluster.Tests.Peers;
+
+public sealed class PacketReaderTests
+{
+    [Fact]
+    public async Task Packets_come_out_as_they_went_in_however_the_stream_is_cut()
+    {
+        for (int seed = 0; seed < 50; seed++)
+        {
+            var random = new Random(seed);
+            byte[][] bodies = [.. Enumerable.Range(0, 40).Select(number => Samples.Bytes(random, random.Next(number % 10 == 0 ? 300_000 : 2_000)))];
+            using var stream = new TricklingStream(random, [.. bodies.SelectMany(Packet)]);
+            using var reader = new PacketReader(stream, PeerProtocol.MaxBulkPacketBytes);
+            foreach (byte[] expected in bodies)
+            {
+                byte[] actual = await NextAsync(reader);
+                Assert.True(expected.AsSpan().SequenceEqual(actual), $"seed {seed}");
+            }
+
+            Assert.False(await reader.FillAsync(CancellationToken.None));
+        }
+    }
+
+    [Fact]
+    public async Task An_announced_packet_takes_no_memory_before_it_comes_and_none_after_it_went()
+    {
+        byte[] announced = new byte[100_000];
+        BinaryPrimitives.WriteInt32LittleEndian(announced, 39 << 20);
+        using var stream = new MemoryStream(announced);
+        using var reader = new PacketReader(stream, PeerProtocol.MaxBulkPacketBytes);
+        while (await reader.FillAsync(CancellationToken.None))
+        {
+            Assert.False(reader.TryRead(out _, out _));
+        }
+
+        Assert.InRange(reader.HeldBytes, 100_000, 256 << 10);
+
+        using var long1 = new MemoryStream([.. Packet(new byte[3 << 20]), .. Packet([1]), .. Packet([2])]);
+        using var shrinking = new PacketReader(long1, PeerProtocol.MaxBulkPacketBytes);
+        Assert.Equal(3 << 20, (await NextAsync(shrinking)).Length);
+        Assert.InRange(shrinking.HeldBytes, 3 << 20, 4 << 20);
+        await NextAsync(shrinking);
+        await NextAsync(shrinking);
+        Assert.False(await shrinking.FillAsync(CancellationToken.None));
+        Assert.False(await shrinking.FillAsync(CancellationToken.None));
+        Assert.Equal(16 << 10, shrinking.HeldBytes);
+    }
+
+    private static byte[] Packet(byte[] body)
+    {
+        byte[] packet = new byte[PeerProtocol.PacketHeadBytes + body.Length];
+        BinaryPrimitives.WriteInt32LittleEndian(packet, body.Length + 1);
+        packet[4] = (byte)PacketKind.Message;
+        body.CopyTo(packet, PeerProtocol.PacketHeadBytes);
+        return packet;
+    }
+
+    private static async Task<byte[]> NextAsync(PacketReader reader)
+    {
+        ReadOnlyMemory<byte> body;
+        while (!reader.TryRead(out _, out body))
+        {
+            Assert.True(await reader.FillAsync(CancellationToken.None));
+        }
+
+        return body.ToArray();
+    }
+
+    /// <summary>Gives pieces of any length.</summary>
+    private sealed class TricklingStream(Random random, byte[] content) : MemoryStream(content)
+    {
+        public override ValueTask<int> ReadAsync(Memory<byte> buffer, CancellationToken cancellationToken = default) =>
+            base.ReadAsync(buffer[..Math.Min(buffer.Length, random.Next(1, random.Next(2) == 0 ? 10 : 40_000))], cancellationToken);
+    }
+}

@@ -1,0 +1,141 @@
+using Rookery.Cluster.Identity;
+using Rookery.Cluster.Peers;
+using Rookery.Cluster.Tests.Identity;
+
+namespace Rookery.Cluster.Tests.Peers;
+
+/// <summary>Who is refused, and the sentence that both ends are told.</summary>
+public sealed class PeerRefusalTests : IDisposable
+{
+    private readonly ClusterAuthority authority = TestAuthority.Create();
+    private readonly ClusterAuthority other = TestAuthority.Create();
+
+    public void Dispose()
+    {
+        authority.Dispose();
+        other.Dispose();
+    }
+
+    [Fact]
+    public async Task A_certificate_of_another_authority()
+    {
+        var believing = new PeerTrust(TestMember.TrustOf(other, "B2")().Certificate, new PeerCertificateRule([authority.Certificate, other.Certificate], TestAuthority.ClusterId));
+        await using var a = await StartAsync("A1");
+        await using var b = await TestMember.StartAsync(TestMember.Hello("B2"), () => believing);
+        Name(a, b);
+        await BothAreToldAsync(a, b, "was not signed by this cluster's authority");
+    }
+
+    [Fact]
+    public async Task Another_cluster()
+    {
+        await using var a = await StartAsync("A1");
+        await using var b = await TestMember.StartAsync(TestMember.Hello("B2", "another"), TestMember.TrustOf(authority, "B2"));
+        Name(a, b);
+        await BothAreToldAsync(a, b, "Node B2 belongs to cluster another, and node A1 to cluster " + TestAuthority.ClusterId);
+    }
+
+    [Fact]
+    public async Task Another_nodes_certificate()
+    {
+        await using var a = await StartAsync("A1");
+        await using var b = await TestMember.StartAsync(TestMember.Hello("B2"), TestMember.TrustOf(authority, "C3"));
+        Name(a, b);
+        await BothAreToldAsync(a, b, "Node B2 came with the certificate of node C3");
+    }
+
+    [Fact]
+    public async Task Another_node_at_the_address()
+    {
+        await using var a = await StartAsync("A1");
+        await using var c = await StartAsync("C3");
+        a.Network.SetPeers([new PeerAddress(Members.IdOf("B2"), c.Address.Addresses)]);
+        await Eventually.HoldsAsync(() => a.WasTold("Node C3 answers there, and not the one that was looked for"), "A says who is there");
+        Assert.False(a.IsConnectedToAll);
+    }
+
+    [Fact]
+    public async Task A_member_that_was_removed_while_connected()
+    {
+        var members = await TestMember.StartAllAsync(authority, "A1", "B2");
+        await using var a = members[0];
+        await using var b = members[1];
+        a.Admission.Refused["B2"] = "Node B2 was removed from this cluster.";
+        await BothAreToldAsync(a, b, "Node B2 was removed from this cluster.");
+        await Eventually.HoldsAsync(() => !a.IsConnectedToAll && !b.IsConnectedToAll, "the connections end");
+    }
+
+    [Fact]
+    public async Task An_old_copy_of_a_store()
+    {
+        await using var a = await StartAsync("A1");
+        await using (var b = await StartAsync("B2"))
+        {
+            Name(a, b);
+            await Eventually.HoldsAsync(() => a.IsConnectedToAll, "B is met");
+        }
+
+        await using var old = await TestMember.StartAsync(TestMember.Hello("B2") with { BootCounter = 4 }, TestMember.TrustOf(authority, "B2"));
+        Name(a, old);
+        await BothAreToldAsync(a, old, "This is an old copy of node B2: its store was started 4 times, and the cluster has met it after 5.");
+    }
+
+    [Fact]
+    public async Task A_twin()
+    {
+        var members = await TestMember.StartAllAsync(authority, "A1", "B2");
+        await using var a = members[0];
+        await using var b = members[1];
+        await using var twin = await StartAsync("B2");
+        twin.Network.SetPeers([a.Address]);
+        await Eventually.HoldsAsync(() => a.WasTold("There are two copies of node B2") && twin.WasTold("There are two copies of node B2"), "both are told");
+        Assert.True(a.IsConnectedToAll && b.IsConnectedToAll);
+    }
+
+    [Fact]
+    public async Task Another_version_of_the_protocol()
+    {
+        await using var a = await StartAsync("A1");
+        await using var raw = await RawPeer.DialAsync(a.Port, TestMember.TrustOf(authority, "B2")());
+        byte[] hello = RawPeer.Encode(TestMember.Hello("B2") with { Kind = LinkKind.Control });
+        hello[4]++;
+        await raw.SendAsync(PacketKind.Hello, hello);
+        Assert.Equal(
+            "Node B2 speaks version 2 of the protocol between members, and the node that says this speaks version 1: upgrade the node that says this.", await raw.ReadToEndAsync());
+    }
+
+    [Fact]
+    public async Task But_not_a_certificate_that_has_expired()
+    {
+        await using var a = await TestMember.StartAsync(TestMember.Hello("A1"), TestMember.TrustOf(authority, "A1", DateTimeOffset.UnixEpoch));
+        await using var b = await TestMember.StartAsync(TestMember.Hello("B2"), TestMember.TrustOf(authority, "B2", TestAuthority.Now.AddYears(-5)));
+        Name(a, b);
+        await Eventually.HoldsAsync(() => a.IsConnectedToAll && b.IsConnectedToAll, "a cluster that was off for years comes back");
+    }
+
+    /// <summary>A renewed certificate and a new authority are looked at in the next handshake, without a restart.</summary>
+    [Fact]
+    public async Task Nor_one_of_an_authority_that_was_added_since_the_start()
+    {
+        var trust = TestMember.TrustOf(authority, "A1")();
+        await using var a = await TestMember.StartAsync(TestMember.Hello("A1"), () => Volatile.Read(ref trust));
+        var rule = new PeerCertificateRule([authority.Certificate, other.Certificate], TestAuthority.ClusterId);
+        var renewed = new PeerTrust(TestMember.TrustOf(other, "B2")().Certificate, rule);
+        await using var b = await TestMember.StartAsync(TestMember.Hello("B2"), () => renewed);
+        Name(a, b);
+        await Eventually.HoldsAsync(() => a.WasTold("was not signed by this cluster's authority"), "it is refused before");
+        Volatile.Write(ref trust, trust with { Rule = rule });
+        await Eventually.HoldsAsync(() => a.IsConnectedToAll && b.IsConnectedToAll, "it is accepted afterwards");
+    }
+
+    private static void Name(TestMember a, TestMember b)
+    {
+        a.Network.SetPeers([b.Address]);
+        b.Network.SetPeers([a.Address]);
+    }
+
+    private static Task BothAreToldAsync(TestMember a, TestMember b, string sentence) =>
+        Eventually.HoldsAsync(() => a.WasTold(sentence) && b.WasTold(sentence), $"both are told: {sentence}");
+
+    private Task<TestMember> StartAsync(string node) => TestMember.StartAsync(TestMember.Hello(node), TestMember.TrustOf(authority, node));
+}
