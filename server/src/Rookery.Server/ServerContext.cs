@@ -38,6 +38,9 @@ public sealed class ServerContext(ServerOptions options, TimeProvider time, ILog
     /// <summary>Who may use which route.</summary>
     internal AccessGate Access => LazyInitializer.EnsureInitialized(ref access, () => new AccessGate(this));
 
+    /// <summary>Whether somebody claimed the cluster, or was given all rights otherwise. The node must be open.</summary>
+    public bool HasOwner => Access.IsClaimed(Node);
+
     /// <summary>Whether documents are served, and if not, why.</summary>
     public Readiness Readiness { get; } = new();
 

@@ -1,4 +1,6 @@
 using System.CommandLine;
+using Rookery.Access;
+using Rookery.Clusters;
 
 namespace Rookery;
 
@@ -13,6 +15,10 @@ internal static class CommandLine
             BackupCommand.Create(),
             RestoreCommand.Create(),
             ExportCommand.Create(),
+            ClusterCommand.Create(),
+            ClaimCommand.Create(),
+            TokenCommand.Create(),
+            CertificateCommand.Create(),
         };
         var parsed = root.Parse(arguments);
         if (parsed.Errors.Count > 0)

@@ -1,7 +1,7 @@
-using System.Net;
 using System.Net.Sockets;
 using Microsoft.AspNetCore.Builder;
 using Microsoft.Extensions.Logging;
+using Rookery.Access;
 using Rookery.Cluster;
 using Rookery.Disk;
 using Rookery.Documents;
@@ -26,15 +26,21 @@ internal static class NodeProcess
         var memory = new MemoryBudget(configuration.MemoryBytes);
         ProcessMemory.Charge(memory);
         var io = new IoTimeline(time, JournalDevice(configuration, disk)) { SlowSyncSeen = slow => LogSlowSync(log, slow) };
-        var context = new ServerContext(OptionsFor(configuration), time, log, memory, io);
+        var identity = ShownIdentity.TryLoad(disk, configuration, time);
+        var secrets = AccessSecrets.Create();
+        var context = new ServerContext(OptionsFor(configuration, identity, secrets), time, log, memory, io);
         await using var app = RookeryServer.Build(context);
 
         // Opening the data takes as long as the journal is long; meanwhile the address answers that it does.
-        var opening = Task.Run(() => OpenNode(configuration, disk, memory, io, time, log));
-        await ListenAsync(app, configuration.Listen, opening);
+        var opening = Task.Run(() => OpenNode(configuration, identity, disk, memory, io, time, log));
+        await ListenAsync(app, configuration, opening);
         using var node = await opening;
         context.Readiness.Opened(node);
         Announce(node, configuration, systemd, log);
+        if (identity is not null && configuration.IsSecure)
+        {
+            LocalAccess.Tell(disk, configuration, identity, secrets, context, log);
+        }
 
         using var idle = new IdleMemory(context, time, GiveBackMemory);
         await stop.Received;
@@ -57,20 +63,24 @@ internal static class NodeProcess
         ThreadPool.SetMinThreads(workers + 2, completions);
     }
 
-    private static ServerOptions OptionsFor(ServeConfiguration configuration) => new()
+    private static ServerOptions OptionsFor(ServeConfiguration configuration, ShownIdentity? identity, AccessSecrets secrets) => new()
     {
         Listen = configuration.Listen,
+        IsSecure = configuration.IsSecure,
+        Identity = identity is null ? null : () => identity.Current,
+        LocalKeyHash = configuration.IsSecure ? secrets.LocalTokenHash : default,
+        ClaimCode = configuration.IsSecure ? secrets.ClaimCode : null,
         BatchBytesLimit = (int)Math.Min(32 << 20, configuration.MemoryBytes / 8),
         QueryBytesLimit = (int)Math.Min(4 << 20, configuration.MemoryBytes / 64),
         // A connection that is being served pins a few 4 KiB pages and its buffers: about 48 KiB; they may take a quarter of the budget.
         ConnectionsLimit = (int)Math.Clamp(configuration.MemoryBytes / 4 / (48 << 10), 256, 16_384),
     };
 
-    private static Node OpenNode(ServeConfiguration configuration, PosixDisk disk, MemoryBudget memory, IoTimeline io, TimeProvider time, StandardErrorLog log)
+    private static Node OpenNode(ServeConfiguration configuration, ShownIdentity? identity, PosixDisk disk, MemoryBudget memory, IoTimeline io, TimeProvider time, StandardErrorLog log)
     {
         try
         {
-            var options = new NodeOptions { DataDirectory = configuration.DataDirectory, JournalDirectory = configuration.JournalDirectory, TroubleFound = trouble => log.LogError("{Trouble}", trouble) };
+            var options = new NodeOptions { DataDirectory = configuration.DataDirectory, JournalDirectory = configuration.JournalDirectory, NewIds = identity?.Ids, TroubleFound = trouble => log.LogError("{Trouble}", trouble) };
             return Node.WhyNotNew(disk, options) is { } foreign ? throw new ConfigurationException(foreign) : Node.Open(options, disk, memory, io, time, RaftConsensus.Alone);
         }
         catch (Exception wrong) when (wrong is DataDirectoryInUseException or ForeignJournalException)
@@ -106,7 +116,7 @@ internal static class NodeProcess
     }
 
     // A directory in use is the better reason when the address is taken too: both name the same other process.
-    private static async Task ListenAsync(WebApplication app, IPEndPoint listen, Task<Node> opening)
+    private static async Task ListenAsync(WebApplication app, ServeConfiguration configuration, Task<Node> opening)
     {
         try
         {
@@ -115,7 +125,7 @@ internal static class NodeProcess
         catch (Exception failure) when (failure is IOException or SocketException)
         {
             using var node = await opening;
-            throw new ConfigurationException($"Could not listen on http://{listen}: {(failure.InnerException ?? failure).Message}.");
+            throw new ConfigurationException($"Could not listen on {configuration.Url}: {(failure.InnerException ?? failure).Message}.");
         }
     }
 
@@ -128,7 +138,7 @@ internal static class NodeProcess
             return;
         }
 
-        log.LogInformation("Serving {Directory} on http://{Address} with {Memory} MiB of memory.", configuration.DataDirectory, configuration.Listen, configuration.MemoryBytes >> 20);
+        log.LogInformation("Serving {Directory} on {Address} with {Memory} MiB of memory.", configuration.DataDirectory, configuration.Url, configuration.MemoryBytes >> 20);
         systemd.Ready("Serving.");
     }
 }

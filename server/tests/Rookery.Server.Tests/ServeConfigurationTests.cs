@@ -27,7 +27,7 @@ public sealed class ServeConfigurationTests
 
     [Theory]
     [InlineData("127.0.0.1:80")]
-    [InlineData("https://127.0.0.1:80")]
+    [InlineData("ftp://127.0.0.1:80")]
     [InlineData("http://example.org:80")]
     [InlineData("http://127.0.0.1:80/db")]
     [InlineData("8080")]
@@ -41,6 +41,14 @@ public sealed class ServeConfigurationTests
 
         Assert.Contains("--insecure", Refusal(open), StringComparison.Ordinal);
         Assert.Equal(IPAddress.Any, ServeConfiguration.From(open with { Insecure = true }).Listen.Address);
+    }
+
+    [Fact]
+    public void TLS_may_leave_this_machine()
+    {
+        var secure = ServeConfiguration.From(Minimal with { Listen = "https://0.0.0.0:8443" });
+        Assert.Equal((true, IPEndPoint.Parse("0.0.0.0:8443")), (secure.IsSecure, secure.Listen));
+        Assert.False(ServeConfiguration.From(Minimal).IsSecure);
     }
 
     [Theory]

@@ -9,6 +9,12 @@ namespace Rookery.Server;
 /// <param name="MemoryBytes">The bound of the process.</param>
 public sealed record ServeConfiguration(string DataDirectory, string? JournalDirectory, IPEndPoint Listen, long MemoryBytes)
 {
+    /// <summary>Whether it speaks TLS there, and asks everybody for a credential.</summary>
+    public bool IsSecure { get; private init; }
+
+    /// <summary>The URL of <see cref="Listen"/>.</summary>
+    public string Url => $"{(IsSecure ? "https" : "http")}://{Listen}";
+
     private const string Loopback = "http://127.0.0.1:8080";
 
     /// <summary>Checks settings.</summary>
@@ -21,27 +27,32 @@ public sealed record ServeConfiguration(string DataDirectory, string? JournalDir
         }
 
         string listen = settings.Listen ?? Loopback;
-        var endpoint = ParseListen(listen);
-        if (!IPAddress.IsLoopback(endpoint.Address) && settings.Insecure is not true)
+        var endpoint = ParseListen(listen, out bool isSecure);
+        if (!isSecure && !IPAddress.IsLoopback(endpoint.Address) && settings.Insecure is not true)
         {
             throw new ConfigurationException(
-                $"Listening on {listen} would let anyone who reaches this machine read and write all data, because there is neither TLS nor a credential; listen on 127.0.0.1, or say --insecure.");
+                $"Listening on {listen} would let anyone who reaches this machine read and write all data, because plain HTTP asks for no credential; listen on 127.0.0.1, say https, or say --insecure.");
         }
 
         return new ServeConfiguration(
             Path.GetFullPath(settings.Data),
             string.IsNullOrWhiteSpace(settings.Journal) ? null : Path.GetFullPath(settings.Journal),
             endpoint,
-            ParseMemory(settings.Memory));
+            ParseMemory(settings.Memory))
+        {
+            IsSecure = isSecure,
+        };
     }
 
-    private static IPEndPoint ParseListen(string listen)
+    private static IPEndPoint ParseListen(string listen, out bool isSecure)
     {
-        if (!Uri.TryCreate(listen, UriKind.Absolute, out var url) || url.Scheme is not "http" || url.PathAndQuery is not "/" || url.UserInfo.Length > 0)
+        isSecure = false;
+        if (!Uri.TryCreate(listen, UriKind.Absolute, out var url) || url.Scheme is not ("http" or "https") || url.PathAndQuery is not "/" || url.UserInfo.Length > 0)
         {
-            throw new ConfigurationException($"The address to listen on must look like {Loopback}, not like \"{listen}\".");
+            throw new ConfigurationException($"The address to listen on must look like {Loopback} or https://0.0.0.0:8443, not like \"{listen}\".");
         }
 
+        isSecure = url.Scheme is "https";
         if (url.HostNameType is UriHostNameType.IPv4 or UriHostNameType.IPv6 && IPAddress.TryParse(url.Host, out var address))
         {
             return new IPEndPoint(address, url.Port);

@@ -1,0 +1,31 @@
+using System.Security.Cryptography.X509Certificates;
+using Rookery.Documents;
+
+namespace Rookery.Cluster.Identity;
+
+/// <summary>Begins a cluster: its authority, and the identity of its first node, which holds the authority's key sealed.</summary>
+public static class ClusterFounding
+{
+    /// <summary>Makes both. The caller writes the identity down (<see cref="IdentityDirectory.Create"/>) and disposes it.</summary>
+    /// <param name="ids">Those of the node's data, or new ones for a node that has none yet.</param>
+    /// <param name="names">What node and cluster are called, and where the node is.</param>
+    /// <param name="addedNames">DNS names and domains beyond those that every cluster may use.</param>
+    /// <param name="now">The time.</param>
+    public static NodeIdentity Found(NodeIds ids, NodeNames names, IEnumerable<string> addedNames, DateTimeOffset now)
+    {
+        using var authority = ClusterAuthority.Create(ids.ClusterId, names.ClusterName, addedNames);
+        var key = NodeKey.Create();
+        var certificate = authority.SignNode(new PublicKey(key), ids.NodeId, names, now);
+        return new NodeIdentity
+        {
+            ClusterId = ids.ClusterId,
+            ClusterName = names.ClusterName,
+            NodeId = ids.NodeId,
+            NodeName = names.Name,
+            Key = key,
+            Certificate = certificate,
+            Authorities = [X509CertificateLoader.LoadCertificate(authority.Certificate.RawDataMemory.Span)],
+            SealedAuthorityKey = authority.SealKeyFor(certificate.PublicKey),
+        };
+    }
+}

@@ -1,0 +1,105 @@
+using System.Net.Http.Headers;
+using System.Net.Security;
+using System.Net.Sockets;
+using System.Security.Authentication;
+using System.Security.Cryptography.X509Certificates;
+using System.Text.Json;
+
+namespace Rookery.Access;
+
+/// <summary>Asks a node for what only its owner may have.</summary>
+internal sealed class AdminClient : IDisposable
+{
+    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
+
+    private readonly HttpClient _client;
+    private readonly Uri _address;
+
+    /// <summary>A client of one node.</summary>
+    /// <param name="address">Where the node answers.</param>
+    /// <param name="token">Who asks; null for plain HTTP on this machine.</param>
+    /// <param name="authorities">Whom to trust; null for those that the system trusts.</param>
+    public AdminClient(Uri address, string? token, X509Certificate2Collection? authorities)
+    {
+        _address = address;
+        var handler = new SocketsHttpHandler { AllowAutoRedirect = false, UseProxy = false };
+        if (authorities is not null)
+        {
+            var policy = new X509ChainPolicy { TrustMode = X509ChainTrustMode.CustomRootTrust, RevocationMode = X509RevocationMode.NoCheck, DisableCertificateDownloads = true };
+            policy.CustomTrustStore.AddRange(authorities);
+            handler.SslOptions = new SslClientAuthenticationOptions { CertificateChainPolicy = policy };
+        }
+
+        _client = new HttpClient(handler) { Timeout = Patience };
+        if (token is not null)
+        {
+            _client.DefaultRequestHeaders.Authorization = new AuthenticationHeaderValue("Bearer", token);
+        }
+    }
+
+    /// <summary>Sends a request and gives the answer's JSON; an undefined element when it has no body.</summary>
+    /// <exception cref="AdminException">The node does not answer, or refused.</exception>
+    public async Task<JsonElement> SendAsync(HttpMethod method, string path, Action<Utf8JsonWriter>? members = null)
+    {
+        using var request = new HttpRequestMessage(method, new Uri(_address, path));
+        request.Content = members is null ? null : BodyOf(members);
+        try
+        {
+            using var response = await _client.SendAsync(request);
+            byte[] body = await response.Content.ReadAsByteArrayAsync();
+            return response.IsSuccessStatusCode ? Parse(body) : throw new AdminException(ReasonOf(body, (int)response.StatusCode), ExitCode.Failure);
+        }
+        catch (Exception failure) when (failure is HttpRequestException or TaskCanceledException)
+        {
+            throw new AdminException($"No node answers at {_address} ({Describe(failure)}). Name its address with --url, or its data directory with --data.", ExitCode.Failure);
+        }
+        catch (JsonException)
+        {
+            throw new AdminException($"What answers at {_address} is no Rookery.", ExitCode.Failure);
+        }
+    }
+
+    public void Dispose() => _client.Dispose();
+
+    private static ByteArrayContent BodyOf(Action<Utf8JsonWriter> members)
+    {
+        var body = new MemoryStream();
+        using (var json = new Utf8JsonWriter(body))
+        {
+            json.WriteStartObject();
+            members(json);
+            json.WriteEndObject();
+        }
+
+        var content = new ByteArrayContent(body.ToArray());
+        content.Headers.ContentType = new MediaTypeHeaderValue("application/json");
+        return content;
+    }
+
+    private static JsonElement Parse(byte[] body)
+    {
+        if (body.Length == 0)
+        {
+            return default;
+        }
+
+        using var document = JsonDocument.Parse(body);
+        return document.RootElement.Clone();
+    }
+
+    private static string ReasonOf(byte[] body, int status)
+    {
+        var answer = Parse(body);
+        return answer.ValueKind == JsonValueKind.Object && answer.TryGetProperty("Message", out var message) && message.GetString() is { } sentence
+            ? sentence
+            : $"The node refused with status {status}.";
+    }
+
+    private static string Describe(Exception failure) => failure switch
+    {
+        HttpRequestException { InnerException: SocketException refused } => refused.Message,
+        HttpRequestException { InnerException: AuthenticationException } => "its certificate is not one of an authority that is trusted here; name the cluster's with --ca",
+        HttpRequestException other => other.HttpRequestError.ToString(),
+        _ => $"nothing came within {Patience.TotalSeconds} s",
+    };
+}

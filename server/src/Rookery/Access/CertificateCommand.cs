@@ -1,0 +1,145 @@
+using System.CommandLine;
+using System.Globalization;
+using System.Security.Cryptography;
+using System.Security.Cryptography.X509Certificates;
+using System.Text;
+using System.Text.Json;
+using Rookery.Disk;
+
+namespace Rookery.Access;
+
+/// <summary>`rookery cert`: client certificates, signed by the cluster's authority for keys that are made here and never leave.</summary>
+internal static class CertificateCommand
+{
+    private const string Path = "/admin/access/certificates";
+    private const string AdminRight = "admin";
+
+    public static Command Create() => new("cert", "Client certificates, as RavenDB's clients use them.") { CreateCertificate(), List(), Remove() };
+
+    private static Command CreateCertificate()
+    {
+        var address = new NodeAddress();
+        var name = new Argument<string>("NAME") { Description = "What to call it: lower-case letters, digits, hyphens." };
+        var access = new Option<string[]>("--access")
+        {
+            Description = "A right, DB:ro or DB:rw, or admin for everything; may be repeated.", HelpName = "RIGHT", Required = true,
+        };
+        var to = new Option<string>("--to") { Description = "Directory for the files [default: the current one].", HelpName = "DIR", DefaultValueFactory = static _ => "." };
+        var password = new Option<string>("--pfx-password-file") { Description = "File with the password of the .pfx [default: none].", HelpName = "FILE" };
+        var command = address.AddTo(new Command("create", "Make a certificate: writes NAME.pfx, NAME.pem and NAME-ca.pem.") { name, access, to, password });
+        command.SetAction((parsed, _) => address.UseAsync(parsed, async client =>
+        {
+            var files = new CertificateFiles(System.IO.Path.GetFullPath(parsed.GetValue(to)!), parsed.GetValue(name)!);
+            string pfxPassword = parsed.GetValue(password) is { } file ? File.ReadAllText(file).TrimEnd('\r', '\n') : string.Empty;
+            var made = await MakeAsync(client, parsed.GetValue(name)!, parsed.GetValue(access)!, files, pfxPassword);
+            await Console.Out.WriteLineAsync(address.IsJson(parsed)
+                ? made.GetRawText()
+                : $"Wrote {files.Pfx}, {files.Pem} and {files.Authority}; the certificate ends at {made.GetProperty("Expires").GetDateTimeOffset().UtcDateTime.ToString("u", CultureInfo.InvariantCulture)}.");
+            return ExitCode.Success;
+        }));
+        return command;
+    }
+
+    private static async Task<JsonElement> MakeAsync(AdminClient client, string name, string[] rights, CertificateFiles files, string password)
+    {
+        files.RefuseIfAny();
+        using var key = ECDsa.Create(ECCurve.NamedCurves.nistP256);
+        string request = new CertificateRequest($"CN={(name.AsSpan().ContainsAnyExceptInRange('!', '~') ? "client" : name.Replace(',', '-'))}", key, HashAlgorithmName.SHA256).CreateSigningRequestPem();
+        var made = await client.SendAsync(HttpMethod.Post, Path, json =>
+        {
+            json.WriteString("Name"u8, name);
+            json.WriteString("Request"u8, request);
+            json.WriteBoolean("Admin"u8, rights.Contains(AdminRight, StringComparer.Ordinal));
+            json.WriteStartObject("Databases"u8);
+            foreach (string right in rights.Where(static right => right is not AdminRight))
+            {
+                int colon = right.LastIndexOf(':');
+                json.WriteString(colon < 0 ? right : right[..colon], colon < 0 ? string.Empty : right[(colon + 1)..]);
+            }
+
+            json.WriteEndObject();
+        });
+        files.Write(key, made.GetProperty("Certificate").GetString()!, made.GetProperty("Authorities").GetString()!, password);
+        return made;
+    }
+
+    private static Command List()
+    {
+        var address = new NodeAddress();
+        var command = address.AddTo(new Command("ls", "List the certificates of clients."));
+        command.SetAction((parsed, _) => address.UseAsync(parsed, async client =>
+        {
+            var answer = await client.SendAsync(HttpMethod.Get, Path);
+            if (address.IsJson(parsed))
+            {
+                await Console.Out.WriteLineAsync(answer.GetRawText());
+                return ExitCode.Success;
+            }
+
+            foreach (var certificate in answer.GetProperty("Certificates").EnumerateArray())
+            {
+                string rights = certificate.GetProperty("Admin").GetBoolean()
+                    ? AdminRight
+                    : string.Join(' ', certificate.GetProperty("Databases").EnumerateObject().Select(static right => $"{right.Name}:{right.Value.GetString()}"));
+                string ends = certificate.GetProperty("Expires").GetDateTimeOffset().UtcDateTime.ToString("u", CultureInfo.InvariantCulture);
+                await Console.Out.WriteLineAsync($"{certificate.GetProperty("Name").GetString()}: {rights}, until {ends}, {certificate.GetProperty("Thumbprint").GetString()}");
+            }
+
+            return ExitCode.Success;
+        }));
+        return command;
+    }
+
+    private static Command Remove()
+    {
+        var address = new NodeAddress();
+        var name = new Argument<string>("NAME") { Description = "The certificate's name." };
+        var command = address.AddTo(new Command("rm", "Withdraw a certificate: it opens nothing from then on.") { name });
+        command.SetAction((parsed, _) => address.UseAsync(parsed, async client =>
+        {
+            await client.SendAsync(HttpMethod.Delete, $"{Path}?name={Uri.EscapeDataString(parsed.GetValue(name)!)}");
+            return ExitCode.Success;
+        }));
+        return command;
+    }
+
+    /// <summary>The files of a client: its key is in the first two, which nobody but their owner may read.</summary>
+    private sealed class CertificateFiles(string directory, string name)
+    {
+        private readonly PosixDisk _disk = new();
+
+        public string Pfx => System.IO.Path.Join(directory, name + ".pfx");
+
+        public string Pem => System.IO.Path.Join(directory, name + ".pem");
+
+        public string Authority => System.IO.Path.Join(directory, name + "-ca.pem");
+
+        // Before the node signs: a certificate whose key is lost would stay registered.
+        public void RefuseIfAny()
+        {
+            if (Array.Find([Pfx, Pem, Authority], _disk.Exists) is { } taken)
+            {
+                throw new AdminException($"{taken} is there already, and is not overwritten. Move it, or name another directory with --to.", ExitCode.Configuration);
+            }
+        }
+
+        public void Write(ECDsa key, string certificatePem, string authoritiesPem, string password)
+        {
+            using var signed = X509Certificate2.CreateFromPem(certificatePem);
+            using var certificate = signed.CopyWithPrivateKey(key);
+            X509Certificate2Collection all = [certificate];
+            all.ImportFromPem(authoritiesPem);
+            Write(Pem, Encoding.ASCII.GetBytes($"{key.ExportPkcs8PrivateKeyPem()}\n{certificatePem}\n"), DiskOpen.CreateSecret);
+            Write(Authority, Encoding.ASCII.GetBytes(authoritiesPem + "\n"), DiskOpen.CreateNew);
+            // AES and SHA-256: OpenSSL 3, and so Node, reads the older ciphers of such files no more.
+            Write(Pfx, all.ExportPkcs12(Pkcs12ExportPbeParameters.Pbes2Aes256Sha256, password), DiskOpen.CreateSecret);
+        }
+
+        private void Write(string path, byte[] bytes, DiskOpen mode)
+        {
+            using var file = _disk.Open(path, mode);
+            file.Write(bytes, 0);
+            file.Sync();
+        }
+    }
+}

@@ -1,0 +1,104 @@
+using System.Net;
+using System.Text;
+using Microsoft.Extensions.Logging;
+using Rookery.Disk;
+using Rookery.Server;
+
+namespace Rookery.Access;
+
+/// <summary>
+/// How commands on the node's own machine reach it over TLS: the file <c>local-access</c> of its data directory, for the eyes of root and of the node's user, has its address, a token that ends with
+/// the process, and the authorities to trust. Beside it lies <c>claim-code</c>, while the node has no owner.
+/// </summary>
+/// <param name="Address">Where the node answers on this machine.</param>
+/// <param name="Token">A token that may do everything.</param>
+/// <param name="Authorities">Certificates in PEM.</param>
+internal sealed record LocalAccess(Uri Address, string Token, string Authorities)
+{
+    private const string FileName = "local-access";
+    private const string ClaimFileName = "claim-code";
+    private const int MostBytes = 64 << 10;
+
+    /// <summary>Writes the files of a node that serves now, and says how it is claimed if it has no owner.</summary>
+    public static void Tell(IDisk disk, ServeConfiguration configuration, ShownIdentity identity, AccessSecrets secrets, ServerContext context, ILogger log)
+    {
+        try
+        {
+            string authorities = string.Join('\n', identity.Current.Authorities.Select(static authority => authority.ExportCertificatePem()));
+            Write(disk, configuration.DataDirectory, FileName, $"{AddressOf(configuration)}\n{secrets.LocalToken}\n{authorities}\n");
+            if (context.Readiness.Reason is not null)
+            {
+                return;
+            }
+
+            if (context.HasOwner)
+            {
+                Delete(disk, configuration.DataDirectory, ClaimFileName);
+                return;
+            }
+
+            Write(disk, configuration.DataDirectory, ClaimFileName, secrets.ClaimCode + "\n");
+            log.LogWarning(
+                "This node has no owner yet. Claim it with the code {Code}: `rookery claim --data {Directory}` here, or `rookery claim --url URL --code CODE` from elsewhere. Until then it serves nothing else.",
+                secrets.ClaimCode,
+                configuration.DataDirectory);
+        }
+        catch (DiskException refused)
+        {
+            log.LogError("Commands on this machine cannot reach this node without a token: {Reason}", refused.Message);
+        }
+    }
+
+    /// <summary>How to reach the node of a data directory; null when none wrote it down.</summary>
+    /// <exception cref="DiskException">It may not be read.</exception>
+    public static LocalAccess? TryRead(IDisk disk, string directory) =>
+        ReadText(disk, directory, FileName) is { } text && text.Split('\n', 3) is [var address, var token, var authorities] && Uri.TryCreate(address, UriKind.Absolute, out var url)
+            ? new LocalAccess(url, token, authorities)
+            : null;
+
+    /// <summary>The code by which the node of a data directory is claimed; null when it has an owner.</summary>
+    /// <exception cref="DiskException">It may not be read.</exception>
+    public static string? TryReadClaimCode(IDisk disk, string directory) => ReadText(disk, directory, ClaimFileName)?.Trim();
+
+    private static Uri AddressOf(ServeConfiguration configuration)
+    {
+        var address = configuration.Listen.Address;
+        address = address.Equals(IPAddress.Any) ? IPAddress.Loopback : address.Equals(IPAddress.IPv6Any) ? IPAddress.IPv6Loopback : address;
+        return new Uri($"https://{new IPEndPoint(address, configuration.Listen.Port)}");
+    }
+
+    private static void Write(IDisk disk, string directory, string name, string text)
+    {
+        string path = Path.Join(directory, name);
+        Delete(disk, directory, name + ".new");
+        using (var file = disk.Open(path + ".new", DiskOpen.CreateSecret))
+        {
+            file.Write(Encoding.UTF8.GetBytes(text), 0);
+        }
+
+        disk.Rename(path + ".new", path);              // not synced: after a power cut the next start writes another
+    }
+
+    private static void Delete(IDisk disk, string directory, string name)
+    {
+        string path = Path.Join(directory, name);
+        if (disk.Exists(path))
+        {
+            disk.Delete(path);
+        }
+    }
+
+    private static string? ReadText(IDisk disk, string directory, string name)
+    {
+        string path = Path.Join(directory, name);
+        if (!disk.Exists(path))
+        {
+            return null;
+        }
+
+        using var file = disk.Open(path, DiskOpen.Read);
+        byte[] bytes = new byte[Math.Min(file.Length, MostBytes)];
+        file.Read(bytes, 0);
+        return Encoding.UTF8.GetString(bytes);
+    }
+}

@@ -1,0 +1,114 @@
+using System.CommandLine;
+using System.Security.Cryptography;
+using System.Security.Cryptography.X509Certificates;
+using Rookery.Disk;
+
+namespace Rookery.Access;
+
+/// <summary>The options by which a command finds a running node and says who it is: --data on the node's machine, otherwise --url with --token-file and --ca.</summary>
+internal sealed class NodeAddress
+{
+    private const string DefaultUrl = "http://127.0.0.1:8080";
+    private const string TokenVariable = "ROOKERY_TOKEN";
+
+    private readonly Option<string?> _data = new("--data") { Description = "Data directory of a node that runs here: reaches it by its own address, as root or its user.", HelpName = "DIR" };
+    private readonly Option<string?> _url = new("--url") { Description = $"Address of a running node [default: {DefaultUrl}].", HelpName = "URL" };
+    private readonly Option<string?> _tokenFile = new("--token-file") { Description = $"File with the token to send [default: the environment's {TokenVariable}, if any].", HelpName = "FILE" };
+    private readonly Option<string?> _authority = new("--ca") { Description = "PEM file with the cluster's authority [default: those that the system trusts].", HelpName = "FILE" };
+    private readonly Option<bool> _json = new("--json") { Description = "Print the node's answer as JSON." };
+
+    /// <summary>Adds the options to a command.</summary>
+    public Command AddTo(Command command)
+    {
+        foreach (var option in (Option[])[_data, _url, _tokenFile, _authority, _json])
+        {
+            command.Options.Add(option);
+        }
+
+        return command;
+    }
+
+    /// <summary>Whether the answer is printed as it came.</summary>
+    public bool IsJson(ParseResult parsed) => parsed.GetValue(_json);
+
+    /// <summary>The directory on this machine; null when the node is named by its address.</summary>
+    public string? Directory(ParseResult parsed) => parsed.GetValue(_data) is { } directory ? Path.GetFullPath(directory) : null;
+
+    /// <summary>Runs work that talks to the node, and turns what goes wrong into a sentence and a code.</summary>
+    public async Task<int> UseAsync(ParseResult parsed, Func<AdminClient, Task<int>> work)
+    {
+        try
+        {
+            using var client = Open(parsed);
+            return await work(client);
+        }
+        catch (AdminException refused)
+        {
+            return await Refusal.WriteAsync(refused.Message, refused.Code);
+        }
+        catch (IOException failure)
+        {
+            return await Refusal.WriteAsync(failure.Message, ExitCode.Failure);
+        }
+    }
+
+    private AdminClient Open(ParseResult parsed)
+    {
+        string? url = parsed.GetValue(_url);
+        if (Directory(parsed) is { } directory)
+        {
+            if (url is not null)
+            {
+                throw new AdminException("--data finds the node by itself and --url names it; give one of them.", ExitCode.Configuration);
+            }
+
+            var local = LocalAccess.TryRead(new PosixDisk(), directory) ?? throw new AdminException(
+                $"No node that speaks TLS was started on {directory}. One that speaks plain HTTP is named by --url, and needs no token.", ExitCode.Configuration);
+            return new AdminClient(local.Address, local.Token, ReadPem(local.Authorities, directory));
+        }
+
+        if (!Uri.TryCreate(url ?? DefaultUrl, UriKind.Absolute, out var address) || address.Scheme is not ("http" or "https"))
+        {
+            throw new AdminException($"\"{url}\" is not an address such as {DefaultUrl}.", ExitCode.Configuration);
+        }
+
+        string? token = parsed.GetValue(_tokenFile) is { } file ? ReadFile(file).Trim() : Environment.GetEnvironmentVariable(TokenVariable);
+        var authorities = parsed.GetValue(_authority) is { } pem ? ReadPem(ReadFile(pem), pem) : null;
+        return new AdminClient(address, string.IsNullOrEmpty(token) ? null : token, authorities);
+    }
+
+    private static string ReadFile(string path)
+    {
+        try
+        {
+            return File.ReadAllText(path);
+        }
+        catch (Exception unreadable) when (unreadable is IOException or UnauthorizedAccessException)
+        {
+            throw new AdminException($"The file {path} cannot be read.", ExitCode.Configuration);
+        }
+    }
+
+    private static X509Certificate2Collection ReadPem(string text, string path)
+    {
+        var authorities = new X509Certificate2Collection();
+        try
+        {
+            authorities.ImportFromPem(text);
+        }
+        catch (CryptographicException)
+        {
+            // Said below, as for a file without a certificate.
+        }
+
+        return authorities.Count > 0 ? authorities : throw new AdminException($"{path} holds no certificate in PEM.", ExitCode.Configuration);
+    }
+}
+
+/// <summary>A command could not do what it was asked.</summary>
+/// <param name="message">One sentence for the user.</param>
+/// <param name="code">How the process ends.</param>
+internal sealed class AdminException(string message, int code) : Exception(message)
+{
+    public int Code => code;
+}

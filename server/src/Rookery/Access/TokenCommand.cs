@@ -1,0 +1,115 @@
+using System.CommandLine;
+using System.Globalization;
+using System.Text.Json;
+
+namespace Rookery.Access;
+
+/// <summary>`rookery token`: bearer tokens made, listed, withdrawn, and the admin's replaced.</summary>
+internal static class TokenCommand
+{
+    private const string Path = "/admin/access/tokens";
+
+    public static Command Create() => new("token", "Bearer tokens: who may do what.") { CreateToken(), List(), Remove(), Reset() };
+
+    /// <summary>Prints a new token. It goes to stdout alone, so that a script can keep it.</summary>
+    public static int PrintMade(JsonElement made, bool isJson)
+    {
+        if (isJson)
+        {
+            Console.Out.WriteLine(made.GetRawText());
+            return ExitCode.Success;
+        }
+
+        Console.Error.WriteLine($"The token '{made.GetProperty("Name").GetString()}' is not shown again:");
+        Console.Out.WriteLine(made.GetProperty("Token").GetString());
+        return ExitCode.Success;
+    }
+
+    private static Command CreateToken()
+    {
+        var address = new NodeAddress();
+        var name = new Argument<string>("NAME") { Description = "What to call it: lower-case letters, digits, hyphens." };
+        var scope = new Option<string>("--scope") { Description = "What it may do: read, write, admin (everything), metrics; several with commas.", HelpName = "SCOPES", Required = true };
+        var database = new Option<string[]>("--database") { Description = "A database in which read and write hold; may be repeated [default: all].", HelpName = "NAME" };
+        var days = new Option<int?>("--days") { Description = "How many days it holds [default: for ever].", HelpName = "DAYS" };
+        var command = address.AddTo(new Command("create", "Make a token and print it.") { name, scope, database, days });
+        command.SetAction((parsed, _) => address.UseAsync(parsed, async client => PrintMade(
+            await client.SendAsync(HttpMethod.Post, Path, json =>
+            {
+                json.WriteString("Name"u8, parsed.GetValue(name));
+                WriteTexts(json, "Scopes", parsed.GetValue(scope)!.Split(',', StringSplitOptions.TrimEntries | StringSplitOptions.RemoveEmptyEntries));
+                if (parsed.GetValue(database) is { Length: > 0 } databases)
+                {
+                    WriteTexts(json, "Databases", databases);
+                }
+
+                if (parsed.GetValue(days) is { } lifetime)
+                {
+                    json.WriteNumber("LifetimeSeconds"u8, lifetime * 86_400L);
+                }
+            }),
+            address.IsJson(parsed))));
+        return command;
+    }
+
+    private static Command List()
+    {
+        var address = new NodeAddress();
+        var command = address.AddTo(new Command("ls", "List the tokens; what they are is not kept."));
+        command.SetAction((parsed, _) => address.UseAsync(parsed, async client =>
+        {
+            var answer = await client.SendAsync(HttpMethod.Get, Path);
+            if (address.IsJson(parsed))
+            {
+                await Console.Out.WriteLineAsync(answer.GetRawText());
+                return ExitCode.Success;
+            }
+
+            foreach (var token in answer.GetProperty("Tokens").EnumerateArray())
+            {
+                string databases = token.GetProperty("Databases") is { ValueKind: JsonValueKind.Array } named ? " in " + Join(named) : string.Empty;
+                string ends = token.GetProperty("Expires") is { ValueKind: JsonValueKind.String } at ? string.Create(CultureInfo.InvariantCulture, $", until {at.GetDateTimeOffset().UtcDateTime:u}") : string.Empty;
+                await Console.Out.WriteLineAsync($"{token.GetProperty("Name").GetString()}: {Join(token.GetProperty("Scopes"))}{databases}{ends}");
+            }
+
+            return ExitCode.Success;
+        }));
+        return command;
+    }
+
+    private static Command Remove()
+    {
+        var address = new NodeAddress();
+        var name = new Argument<string>("NAME") { Description = "The token's name." };
+        var command = address.AddTo(new Command("rm", "Withdraw a token: it opens nothing from then on.") { name });
+        command.SetAction((parsed, _) => address.UseAsync(parsed, async client =>
+        {
+            await client.SendAsync(HttpMethod.Delete, $"{Path}?name={Uri.EscapeDataString(parsed.GetValue(name)!)}");
+            return ExitCode.Success;
+        }));
+        return command;
+    }
+
+    private static Command Reset()
+    {
+        var address = new NodeAddress();
+        var name = new Argument<string>("NAME") { Description = "The lost token's name [default: admin].", DefaultValueFactory = static _ => "admin" };
+        var command = address.AddTo(new Command("reset", "Replace a lost admin token, as root on the node's machine with --data; the node logs it.") { name });
+        command.SetAction((parsed, _) => address.UseAsync(parsed, async client =>
+            PrintMade(await client.SendAsync(HttpMethod.Post, Path + "/reset", json => json.WriteString("Name"u8, parsed.GetValue(name))), address.IsJson(parsed))));
+        return command;
+    }
+
+    private static void WriteTexts(Utf8JsonWriter json, string name, string[] texts)
+    {
+        json.WriteStartArray(name);
+        foreach (string text in texts)
+        {
+            json.WriteStringValue(text);
+        }
+
+        json.WriteEndArray();
+    }
+
+    private static string Join(JsonElement texts) => string.Join(',', texts.EnumerateArray().Select(static text => text.GetString()));
+}

@@ -1,0 +1,65 @@
+using System.CommandLine;
+using System.Net;
+using System.Net.NetworkInformation;
+using Rookery.Cluster.Identity;
+using Rookery.Disk;
+using Rookery.Documents;
+
+namespace Rookery.Clusters;
+
+/// <summary>`rookery cluster`: what makes a node the member of a cluster.</summary>
+internal static class ClusterCommand
+{
+    public static Command Create() => new("cluster", "The cluster that a node belongs to.") { Init() };
+
+    private static Command Init()
+    {
+        var data = new Option<string>("--data") { Description = "Data directory of the stopped node, or a new one.", HelpName = "DIR", Required = true };
+        var cluster = new Option<string>("--name") { Description = "What to call the cluster [default: rookery].", HelpName = "NAME", DefaultValueFactory = static _ => "rookery" };
+        var node = new Option<string?>("--node-name") { Description = "What to call the node [default: the machine's name].", HelpName = "NAME" };
+        var dns = new Option<string[]>("--dns") { Description = "A name or domain, beyond the node names and NAME.local, that certificates may bear; may be repeated.", HelpName = "NAME" };
+        var command = new Command("init", "Make a cluster of one node: its certificate authority, and the node's certificate.") { data, cluster, node, dns };
+        command.SetAction((parsed, _) => Access.IdentityGuard.GuardAsync(() => InitAsync(
+            Path.GetFullPath(parsed.GetValue(data)!),
+            parsed.GetValue(cluster)!,
+            parsed.GetValue(node) ?? MemberName.OfHost(Environment.MachineName),
+            parsed.GetValue(dns) ?? [])));
+        return command;
+    }
+
+    private static async Task<int> InitAsync(string directory, string clusterName, string nodeName, string[] names)
+    {
+        foreach (string name in (string[])[clusterName, nodeName])
+        {
+            if (!MemberName.IsValid(name))
+            {
+                return await Refusal.WriteAsync($"\"{name}\" is no name: it needs 1 to {MemberName.MostCharacters} lower-case letters, digits and hyphens.", ExitCode.Configuration);
+            }
+        }
+
+        if (Array.Find(names, static name => !MemberName.IsValidDomain(name)) is { } wrong)
+        {
+            return await Refusal.WriteAsync($"\"{wrong}\" is no DNS name.", ExitCode.Configuration);
+        }
+
+        var disk = new PosixDisk();
+        if (Node.WhyNotNew(disk, new NodeOptions { DataDirectory = directory }) is { } foreign)
+        {
+            return await Refusal.WriteAsync(foreign, ExitCode.Configuration);
+        }
+
+        disk.CreateDirectory(directory);
+        var ids = NodeIds.At(disk, directory) ?? NodeIds.Create();
+        using var identity = ClusterFounding.Found(ids, new NodeNames(nodeName, clusterName, [.. Addresses()]), names, TimeProvider.System.GetUtcNow());
+        IdentityDirectory.Create(disk, directory, identity);
+        await Console.Out.WriteLineAsync($"Cluster '{clusterName}' has the node '{nodeName}'. Start it with `rookery serve --data {directory} --listen https://0.0.0.0:8443`.");
+        return ExitCode.Success;
+    }
+
+    private static IEnumerable<IPAddress> Addresses() =>
+        NetworkInterface.GetAllNetworkInterfaces()
+            .Where(static device => device.OperationalStatus == OperationalStatus.Up)
+            .SelectMany(static device => device.GetIPProperties().UnicastAddresses)
+            .Select(static unicast => unicast.Address)
+            .Where(static address => !IPAddress.IsLoopback(address));
+}
