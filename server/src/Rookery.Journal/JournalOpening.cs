@@ -32,7 +32,7 @@ internal static class JournalOpening
             appender = AppenderAfter(walk, found, options, pool, io, newJournalStart);
             var recovery = walk.Report(found.PutInOrder(appender.Live, pool));
             GoOn(appender, walk);
-            return new NodeJournal(appender, pool, options, directoryLock, recovery, walk.Entries);
+            return new NodeJournal(appender, pool, options, directoryLock, recovery, walk.Rebase is null ? walk.Entries : []);
         }
         catch
         {

@@ -18,6 +18,7 @@ public sealed class NodeJournal : IDisposable
     private string? latch;
     private Exception? latchCause;
     private bool isStopped;
+    private readonly List<long> kept = [];
     private long releasedThrough;
     private IReadOnlyList<RecoveredEntry> recovered;
 
@@ -73,24 +74,6 @@ public sealed class NodeJournal : IDisposable
         {
             return appender.Map.ConfigurationAt(index);
         }
-    }
-
-    /// <summary>Whether the durable log has an entry of this term at this index, or begins behind it. Reads the entry when need be.</summary>
-    /// <exception cref="JournalDamagedException">The entry is there and cannot be read.</exception>
-    public bool Holds(long index, long term)
-    {
-        if (index == LastIndex)
-        {
-            return term == LastTerm;
-        }
-
-        if (index < FirstIndex || index > LastIndex)
-        {
-            return false;
-        }
-
-        using var reader = Read(index);
-        return reader.Next(out var frame) && frame.Term == term;
     }
 
     /// <summary>The payload of the configuration that was in force at <see cref="Base"/> when the journal was opened, empty when there was none.</summary>
@@ -217,13 +200,24 @@ public sealed class NodeJournal : IDisposable
     {
         lock (appender.Gate)
         {
-            releasedThrough = Math.Max(releasedThrough, index);
+            releasedThrough = Math.Max(releasedThrough, kept.Count == 0 ? index : Math.Min(index, kept.Min()));
         }
 
         while (NextReleased() is { } segment)
         {
             pool.Release(segment);
         }
+    }
+
+    /// <summary>Keeps every entry above <paramref name="index"/>, which is not released yet, until the result is disposed: for who is given what lies below and will ask for the rest. From any thread.</summary>
+    public IDisposable KeepAbove(long index)
+    {
+        lock (appender.Gate)
+        {
+            kept.Add(index);
+        }
+
+        return new KeptEntries(this, index);
     }
 
     /// <summary>Makes one segment ahead when too few are ready: writes zeros for as long as that takes, so it is called off the commit path. From any thread, one at a time.</summary>
@@ -326,6 +320,20 @@ public sealed class NodeJournal : IDisposable
             live.RemoveAt(0);
             appender.Map.Release(live[0]);
             return segment;
+        }
+    }
+
+    private sealed class KeptEntries(NodeJournal journal, long index) : IDisposable
+    {
+        private bool isDisposed;
+
+        public void Dispose()
+        {
+            lock (journal.appender.Gate)
+            {
+                _ = !isDisposed && journal.kept.Remove(index);
+                isDisposed = true;
+            }
         }
     }
 }

@@ -212,7 +212,7 @@ public sealed class StorageEngine : IDisposable
     /// <param name="progress">Told of the bytes checked.</param>
     /// <exception cref="ReceivedStateException">It is incomplete or damaged, or a newer version made it.</exception>
     /// <exception cref="StorageFormatException">Its manifest has a newer format.</exception>
-    /// <exception cref="DiskException">The disk refused, or a file is missing.</exception>
+    /// <exception cref="DiskException">The disk refused.</exception>
     public ReceivedState CheckReceived(string directory, Action<long>? progress = null) => new ReceivedStateCheck(context, directory).Run(progress);
 
     /// <summary>

@@ -103,12 +103,16 @@ public sealed class RebaseTests
     }
 
     [Fact]
-    public void The_log_says_which_entries_it_holds()
+    public void Entries_that_somebody_will_ask_for_stay()
     {
         using var journal = Open(disk);
-        Append(journal, 5);
-        Assert.True(journal.Holds(3, 1) && journal.Holds(5, 1));
-        Assert.False(journal.Holds(3, 2) || journal.Holds(5, 2) || journal.Holds(6, 1));
+        Append(journal, 40);
+        var kept = journal.KeepAbove(20);
+        journal.ReleaseThrough(40);
+        Assert.InRange(journal.FirstIndex, 2, 21);
+        kept.Dispose();
+        journal.ReleaseThrough(40);
+        Assert.True(journal.FirstIndex > 21);
     }
 
     private static JournalRebase Behind(long mark, long index) => new(mark, new JournalPosition(index, 4, 5 * index), index - 2, Encode([7]));

@@ -79,6 +79,9 @@ internal sealed class Applier : IDisposable
         Publish();
     }
 
+    /// <summary>Forgets what it holds of the tables and reads it again: all of them were replaced.</summary>
+    public void Reload() => _node.Reload();
+
     /// <inheritdoc/>
     public void Dispose() => _documents.Dispose();
 

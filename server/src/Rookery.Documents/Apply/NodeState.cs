@@ -19,7 +19,40 @@ internal sealed class NodeState
     {
         _storage = storage;
         _catalog = catalog;
-        using var snapshot = storage.OpenSnapshot();
+        Load();
+    }
+
+    /// <summary>Loads what the tables hold now, after all of them were replaced. Readers find the databases that there are; subscriptions to any that there were end, because changes were missed.</summary>
+    public void Reload()
+    {
+        Database[] before = [.. _byNumber.Values.Select(state => state.Database)];
+        _byNumber.Clear();
+        _byName.Clear();
+        _gone.Clear();
+        (_lastDatabaseNumber, LastLogTicks) = (0, 0);
+        Load();
+        foreach (var database in before)
+        {
+            if (!_byName.ContainsKey(database.Record.LowerName))
+            {
+                _catalog.Announce(new DatabaseChange(database.Name, Created: false));
+            }
+
+            database.Changes.Complete();
+        }
+
+        foreach (var database in _catalog.All)
+        {
+            if (!Array.Exists(before, earlier => string.Equals(earlier.HistoryId, database.HistoryId, StringComparison.Ordinal)))
+            {
+                _catalog.Announce(new DatabaseChange(database.Name, Created: true));
+            }
+        }
+    }
+
+    private void Load()
+    {
+        using var snapshot = _storage.OpenSnapshot();
         Span<byte> from = stackalloc byte[Key.MaxBytes];
         Span<byte> to = stackalloc byte[Key.MaxBytes];
         if (snapshot.TryGet(Key.Prefix(from, 0, Table.Node), out var row))
@@ -47,7 +80,7 @@ internal sealed class NodeState
         }
 
         _changes.Clear();
-        catalog.Publish(_byNumber.Values.Select(state => state.Database));
+        _catalog.Publish(_byNumber.Values.Select(state => state.Database));
     }
 
     /// <summary>The log time of the last frame applied.</summary>

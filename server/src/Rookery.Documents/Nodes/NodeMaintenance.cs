@@ -16,7 +16,7 @@ internal sealed class NodeMaintenance : IDisposable
     private readonly Action<string>? _troubleFound;
     private readonly Thread _thread;
     private readonly object _gate = new();
-    private readonly Queue<TaskCompletionSource<NodeBackup>> _backups = new();
+    private readonly Queue<(Action Do, Action<Exception> Fail)> _asked = new();
     private readonly ITimer _timer;
     private readonly ManualResetEventSlim _stopping = new();
     private bool _hasWork = true;
@@ -54,11 +54,11 @@ internal sealed class NodeMaintenance : IDisposable
         }
     }
 
-    /// <summary>Begins a backup on this thread, between two steps.</summary>
-    /// <exception cref="IOException">It could not begin, or the node is stopping.</exception>
-    public Task<NodeBackup> BeginBackupAsync()
+    /// <summary>Does something on this thread, between two steps.</summary>
+    /// <exception cref="IOException">It could not be done, or the node is stopping.</exception>
+    public Task<TResult> RunAsync<TResult>(Func<TResult> work)
     {
-        var asked = new TaskCompletionSource<NodeBackup>(TaskCreationOptions.RunContinuationsAsynchronously);
+        var done = new TaskCompletionSource<TResult>(TaskCreationOptions.RunContinuationsAsynchronously);
         lock (_gate)
         {
             if (_stopping.IsSet)
@@ -66,11 +66,11 @@ internal sealed class NodeMaintenance : IDisposable
                 throw new BackupException("The node is stopping.");
             }
 
-            _backups.Enqueue(asked);
+            _asked.Enqueue((() => done.SetResult(work()), done.SetException));
         }
 
         Wake();
-        return asked.Task;
+        return done.Task;
     }
 
     /// <summary>Ends the thread after the step at hand.</summary>
@@ -125,9 +125,9 @@ internal sealed class NodeMaintenance : IDisposable
             }
         }
 
-        while (NextBackup() is { } late)
+        while (NextAsked() is { } late)
         {
-            late.SetException(new BackupException("The node is stopping."));
+            late.Fail(new BackupException("The node is stopping."));
         }
     }
 
@@ -136,11 +136,12 @@ internal sealed class NodeMaintenance : IDisposable
         long before = _steps;
         do
         {
-            BeginBackups();
+            DoWhatWasAsked();
             if (Volatile.Read(ref _isRoundDue))
             {
                 Volatile.Write(ref _isRoundDue, false);
                 _housekeeping.DoRound();
+                _core.Offers.GiveUpIfDue();
             }
         }
         while (!_stopping.IsSet && DoStep());
@@ -151,26 +152,26 @@ internal sealed class NodeMaintenance : IDisposable
         }
     }
 
-    private void BeginBackups()
+    private void DoWhatWasAsked()
     {
-        while (NextBackup() is { } asked)
+        while (NextAsked() is { } asked)
         {
             try
             {
-                asked.SetResult(_core.BeginBackup());
+                asked.Do();
             }
-            catch (IOException failure)
+            catch (Exception failure) when (failure is not InvariantViolationException)
             {
-                asked.SetException(failure);
+                asked.Fail(failure);
             }
         }
     }
 
-    private TaskCompletionSource<NodeBackup>? NextBackup()
+    private (Action Do, Action<Exception> Fail)? NextAsked()
     {
         lock (_gate)
         {
-            return _backups.TryDequeue(out var asked) ? asked : null;
+            return _asked.TryDequeue(out var asked) ? asked : null;
         }
     }
 

@@ -50,8 +50,19 @@ public sealed class NodeStore : IDisposable
     /// <summary>Where a backup keeps the runs it copies: on their own file system, because they are hard links.</summary>
     internal string CheckpointPath => Path.Combine(_directory.Path, "checkpoint");
 
+    private string OfferPath => Path.Combine(_directory.Path, "offer");
+
     /// <summary>The databases, as far as frames were applied.</summary>
     public DatabaseCatalog Databases { get; } = new();
+
+    /// <summary>What was given to members that fell behind, and taken.</summary>
+    public StateTransferStatistics Transfers { get; } = new();
+
+    /// <summary>This node's state for members that fell behind.</summary>
+    public StateOffers Offers { get; private set; } = null!;
+
+    /// <summary>Where this node gathers the state of another.</summary>
+    public StateInbox Inbox { get; private set; } = null!;
 
     /// <summary>What the members of the cluster agree on, as far as frames were applied.</summary>
     public ClusterRecords ClusterRecords { get; } = new();
@@ -222,6 +233,21 @@ public sealed class NodeStore : IDisposable
     /// <exception cref="BackupException">One is being taken already, or the data is damaged.</exception>
     internal NodeBackup BeginBackup() => NodeBackup.Begin(this, _disk, _io, Time);
 
+    /// <summary>
+    /// Puts a fetched state in the place of this node's own. For who holds the turn to write and the turn to apply, on the thread that calls <see cref="WorkOnce"/>, or while there is none.
+    /// </summary>
+    /// <param name="fetched">What to install.</param>
+    /// <param name="tailIsKept">Whether the journal durably has the state's last entry, and so stays as it is.</param>
+    /// <returns>Where the node stands now.</returns>
+    /// <exception cref="IOException">As <see cref="StateInstallation.Install"/> says: after anything but a <see cref="ReceivedStateException"/> or a <see cref="DiskException"/> the node must stop.</exception>
+    public ManifestPosition Install(FetchedState fetched, bool tailIsKept)
+    {
+        StateInstallation.Install(Storage, Journal, _applier, fetched, tailIsKept);
+        Transfers.CountInstalled();
+        ClearInbox();
+        return Storage.Durable;
+    }
+
     /// <summary>Notes in the journal that the node stopped in order. Nothing is flushed: the journal has everything.</summary>
     public void StopCleanly() => Journal.StopCleanly();
 
@@ -231,6 +257,7 @@ public sealed class NodeStore : IDisposable
         Databases.Complete();
         ClusterRecords.Complete();
         Pacer.Dispose();
+        Offers?.Dispose();
         _applier?.Dispose();
         Journal?.Dispose();
         Storage?.Dispose();
@@ -242,6 +269,7 @@ public sealed class NodeStore : IDisposable
         _directory.Check(_options.IsRestoring);
         RefuseWithoutStorage();
         NodeBackup.RemoveCheckpoint(_disk, CheckpointPath);
+        NodeBackup.RemoveCheckpoint(_disk, OfferPath);
         Storage = StorageEngine.Open(_disk, StorageOptionsOf(_options, _directory.StoragePath) with { Pacer = Pacer }, memory, _io, Time);
         TellDamage();
         Journal = OpenJournal();
@@ -252,6 +280,9 @@ public sealed class NodeStore : IDisposable
         }
 
         ClusterRecords.Open(Storage);
+        StateInstallation.Complete(Storage);
+        Offers = new StateOffers(Storage, Journal, _disk, OfferPath, Transfers, Time);
+        Inbox = new StateInbox(Storage, _disk, Path.Combine(_directory.StoragePath, "incoming"), _options.Reserve, Transfers);
         Storage.ManifestDurable = position => ReleaseJournal(position.Index);
         _applier = new Applier(Storage, Databases, ClusterRecords) { LeftOut = _options.ReplaysAroundDamage ? _options.CommandLeftOut : null };
         _previous = new PreviousVersions(Storage);
@@ -281,6 +312,18 @@ public sealed class NodeStore : IDisposable
         }
     }
 
+    private void ClearInbox()
+    {
+        try
+        {
+            Inbox.Clear();
+        }
+        catch (DiskException)
+        {
+            // What stays is deleted by the next fetch.
+        }
+    }
+
     private void ReleaseJournal(long index)
     {
         try
@@ -303,7 +346,7 @@ public sealed class NodeStore : IDisposable
             return NodeJournal.Open(
                 _disk,
                 new JournalOptions { Directory = _directory.JournalPath, SegmentBytes = _options.SegmentBytes, StoreId = Storage.StoreId },
-                new JournalKnowledge(durable.Index, durable.Term, _options.HasPeers),
+                new JournalKnowledge(durable.Index, durable.Term, _options.HasPeers) { Rebase = StateInstallation.RebaseOf(Storage) },
                 _io);
         }
         catch (DiskException refused) when (refused.Error == Errno.WouldBlock)

@@ -42,6 +42,11 @@ internal sealed class ReceivedStateCheck(EngineContext context, string directory
     private void Check(ManifestFile file)
     {
         string path = Path.Join(directory, RunFileName.Of(file.Summary.FileId));
+        if (!context.Disk.Exists(path))
+        {
+            throw new ReceivedStateException($"{path} is missing: the state has to be fetched again.", path);
+        }
+
         using (IDiskFile written = context.Disk.Open(path, DiskOpen.ReadWrite))
         {
             written.Sync();
@@ -60,7 +65,7 @@ internal sealed class ReceivedStateCheck(EngineContext context, string directory
 
             if (damage is not null)
             {
-                throw new ReceivedStateException($"{path} is damaged at byte {Math.Max(0, damage.Offset)} ({damage.Reason}): the state has to be fetched again, from another member if it is damaged there.");
+                throw new ReceivedStateException($"{path} is damaged at byte {Math.Max(0, damage.Offset)} ({damage.Reason}): the state has to be fetched again, from another member if it is damaged there.", path);
             }
         }
         finally

@@ -2,7 +2,12 @@ namespace Rookery.Storage;
 
 /// <summary>A state that was fetched is not one that can be installed: incomplete, damaged, of a newer version, or behind what is applied here. Nothing changed.</summary>
 /// <param name="message">One sentence.</param>
-public sealed class ReceivedStateException(string message) : IOException(message);
+/// <param name="file">The one file that is at fault; null when it is not one alone.</param>
+public sealed class ReceivedStateException(string message, string? file = null) : IOException(message)
+{
+    /// <summary>The path of the file that is damaged or missing; null when it is not one alone.</summary>
+    public string? File { get; } = file;
+}
 
 /// <summary>
 /// The write of a manifest with an installed state failed, and so did the next one. Which state counts shows at the next start; until then this node must acknowledge nothing,

@@ -1,0 +1,221 @@
+using System.Buffers;
+using System.Net;
+using System.Net.Http.Headers;
+using Rookery.Documents;
+
+namespace Rookery.Cluster.Transfer;
+
+/// <summary>How far a fetch is.</summary>
+/// <param name="Bytes">Bytes that are here.</param>
+/// <param name="TotalBytes">Bytes of all files.</param>
+public readonly record struct StateFetchProgress(long Bytes, long TotalBytes);
+
+/// <summary>
+/// Fetches the state of another member over <see cref="StateRoutes"/> and checks every byte of it. A connection that breaks is gone on with at the byte where it broke, a file that arrived
+/// damaged is fetched again, and a restart goes on with what is on disk, as long as the other member still has the offer.
+/// </summary>
+/// <param name="member">Reaches the other member: with its base address, and the credentials that its port asks for.</param>
+/// <param name="inbox">Where the files go.</param>
+/// <param name="time">The clock.</param>
+public sealed class StateFetch(HttpClient member, StateInbox inbox, TimeProvider time)
+{
+    private const int PieceBytes = 64 * 1024;
+    private const int MostOfferBytes = 16 << 20;
+
+    // An offer is given up when the member that made it restarts or runs out of room for its journal; a member that makes one after the other is of no help.
+    private const int MostAttempts = 4;
+
+    // In a row, without one byte in between.
+    private const int MostBreaks = 8;
+
+    private static readonly TimeSpan RestPerBreak = TimeSpan.FromMilliseconds(250);
+    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(30);
+
+    /// <summary>Told how far it is, at most once for each 1 MiB.</summary>
+    public Action<StateFetchProgress>? Progress { get; init; }
+
+    /// <summary>Fetches and checks.</summary>
+    /// <exception cref="StateTransferException">The member offers nothing, broke off again and again, or sent what is damaged; or there is no room here.</exception>
+    /// <exception cref="Rookery.Disk.DiskException">The disk refused.</exception>
+    /// <exception cref="OperationCanceledException">It was given up.</exception>
+    public async Task<FetchedState> RunAsync(CancellationToken cancellationToken)
+    {
+        for (int attempt = 1; ; attempt++)
+        {
+            var offer = await GetOfferAsync(cancellationToken);
+            inbox.Begin(offer);
+            if (!await FetchFilesAsync(offer, cancellationToken))
+            {
+                if (attempt == MostAttempts)
+                {
+                    throw new StateTransferException($"{member.BaseAddress} gave up its offer of its state {attempt} times before it was fetched.");
+                }
+
+                continue;
+            }
+
+            try
+            {
+                return await Task.Run(() => inbox.Check(offer), cancellationToken);
+            }
+            catch (StateTransferException) when (attempt < MostAttempts)
+            {
+                // What arrived damaged was deleted: the rest stays.
+            }
+        }
+    }
+
+    private async Task<StateOffer> GetOfferAsync(CancellationToken cancellationToken)
+    {
+        try
+        {
+            using var answer = await member.GetAsync($"{StateRoutes.Prefix}/offer", HttpCompletionOption.ResponseHeadersRead, cancellationToken);
+            if (answer.Content.Headers.ContentLength > MostOfferBytes)
+            {
+                throw new StateTransferException($"{member.BaseAddress} sent an offer of its state that is too long to be one.");
+            }
+
+            byte[] body = await answer.Content.ReadAsByteArrayAsync(cancellationToken);
+            return answer.StatusCode == HttpStatusCode.OK
+                ? StateOffer.Decode(body)
+                : throw new StateTransferException($"{member.BaseAddress} does not offer its state: {System.Text.Encoding.UTF8.GetString(body)}");
+        }
+        catch (HttpRequestException failure)
+        {
+            throw new StateTransferException($"{member.BaseAddress} cannot be asked for its state: {failure.Message}", failure);
+        }
+    }
+
+    // False when the offer was given up.
+    private async Task<bool> FetchFilesAsync(StateOffer offer, CancellationToken cancellationToken)
+    {
+        long before = 0;
+        foreach (var file in offer.Files)
+        {
+            if (!await FetchFileAsync(offer, file, before, cancellationToken))
+            {
+                return false;
+            }
+
+            before += file.Bytes;
+        }
+
+        return true;
+    }
+
+    private async Task<bool> FetchFileAsync(StateOffer offer, StateFile file, long before, CancellationToken cancellationToken)
+    {
+        long resumeAt = inbox.ResumeAt(file);
+        if (resumeAt == file.Bytes && file.Bytes > 0)
+        {
+            return true;
+        }
+
+        using var target = inbox.Open(file, resumeAt);
+        for (int breaks = 0; ;)
+        {
+            long had = target.Length;
+            if (!await FetchRestAsync(offer, file, target, before, cancellationToken))
+            {
+                return false;
+            }
+
+            if (target.Length == file.Bytes)
+            {
+                target.Sync();
+                return true;
+            }
+
+            breaks = target.Length > had ? 1 : breaks + 1;
+            if (breaks > MostBreaks)
+            {
+                throw new StateTransferException($"{member.BaseAddress} broke off {breaks} times in a row while {file.Name} of its state was fetched. What is here stays, and is gone on with.");
+            }
+
+            inbox.CountResumed();
+            await Task.Delay(RestPerBreak * breaks, time, cancellationToken);
+        }
+    }
+
+    /// <summary>One request: from where the file is to its end, or to where the connection breaks.</summary>
+    /// <returns>False when the offer was given up.</returns>
+    private async Task<bool> FetchRestAsync(StateOffer offer, StateFile file, InboxFile target, long before, CancellationToken cancellationToken)
+    {
+        using var request = new HttpRequestMessage(HttpMethod.Get, $"{StateRoutes.Prefix}/{offer.Id}/{file.Name}");
+        if (target.Length > 0)
+        {
+            request.Headers.Range = new RangeHeaderValue(target.Length, to: null);
+        }
+
+        HttpResponseMessage? answer = null;
+        try
+        {
+            answer = await member.SendAsync(request, HttpCompletionOption.ResponseHeadersRead, cancellationToken);
+            if (answer.StatusCode is HttpStatusCode.Gone or HttpStatusCode.NotFound)
+            {
+                return false;
+            }
+
+            long begins = answer.StatusCode == HttpStatusCode.PartialContent ? answer.Content.Headers.ContentRange?.From ?? -1 : 0;
+            if (answer.StatusCode is HttpStatusCode.OK or HttpStatusCode.PartialContent && begins == target.Length)
+            {
+                await using var body = await answer.Content.ReadAsStreamAsync(cancellationToken);
+                await CopyAsync(body, file, target, before, offer.Bytes, cancellationToken);
+            }
+        }
+        catch (Exception failure) when (failure is HttpRequestException || IsTimeout(failure, cancellationToken))
+        {
+            // As a break of the connection: asked again from where it is.
+        }
+        finally
+        {
+            answer?.Dispose();
+        }
+
+        return true;
+    }
+
+    private async Task CopyAsync(Stream body, StateFile file, InboxFile target, long before, long total, CancellationToken cancellationToken)
+    {
+        byte[] buffer = ArrayPool<byte>.Shared.Rent(PieceBytes);
+        try
+        {
+            for (int read = await ReadAsync(body, buffer, cancellationToken); read > 0; read = await ReadAsync(body, buffer, cancellationToken))
+            {
+                if (read > file.Bytes - target.Length)
+                {
+                    throw new StateTransferException($"{member.BaseAddress} sent more of {file.Name} than it had offered.");
+                }
+
+                long had = target.Length;
+                target.Append(buffer.AsSpan(0, read));
+                if (had >> 20 != target.Length >> 20 || target.Length == file.Bytes)
+                {
+                    Progress?.Invoke(new StateFetchProgress(before + target.Length, total));
+                }
+            }
+        }
+        finally
+        {
+            ArrayPool<byte>.Shared.Return(buffer);
+        }
+    }
+
+    // 0 at the end, or when the connection broke or went silent.
+    private async Task<int> ReadAsync(Stream body, byte[] buffer, CancellationToken cancellationToken)
+    {
+        using var patience = new CancellationTokenSource(Patience, time);
+        using var ended = CancellationTokenSource.CreateLinkedTokenSource(patience.Token, cancellationToken);
+        try
+        {
+            return await body.ReadAsync(buffer, ended.Token);
+        }
+        catch (Exception failure) when (failure is IOException or HttpRequestException || IsTimeout(failure, cancellationToken))
+        {
+            return 0;
+        }
+    }
+
+    private static bool IsTimeout(Exception failure, CancellationToken cancellationToken) =>
+        failure is OperationCanceledException && !cancellationToken.IsCancellationRequested;
+}

@@ -1,0 +1,156 @@
+using System.Buffers;
+using System.Globalization;
+using Microsoft.AspNetCore.Http;
+using Microsoft.AspNetCore.Server.Kestrel.Core.Features;
+using Microsoft.Net.Http.Headers;
+using Rookery.Disk;
+using Rookery.Documents;
+
+namespace Rookery.Cluster.Transfer;
+
+/// <summary>
+/// The state of this node over HTTP, for members: <c>GET /state/offer</c> answers with an offer as JSON, <c>GET /state/OFFER/FILE</c> with a file of it, from the byte that <c>Range: bytes=N-</c>
+/// names. 410: the offer was given up, ask for another. 409: this node offers none, and says why. Who may ask is the port's affair.
+/// </summary>
+/// <param name="offers">This node's offers.</param>
+/// <param name="make">Makes an offer, or gives the open one, on the thread of background work.</param>
+/// <param name="time">The clock.</param>
+public sealed class StateRoutes(StateOffers offers, Func<Task<StateOffer>> make, TimeProvider time)
+{
+    /// <summary>What paths begin with.</summary>
+    public const string Prefix = "/state";
+
+    private const int PieceBytes = 256 * 1024;
+
+    // A quarter of the disk's time while writes are being committed, as for backups.
+    private const int RestsPerRead = 3;
+
+    private static readonly TimeSpan LongestRest = TimeSpan.FromSeconds(1);
+    private static readonly TimeSpan Patience = TimeSpan.FromMinutes(1);
+
+    /// <summary>Answers a request whose path begins with <see cref="Prefix"/>.</summary>
+    public Task InvokeAsync(HttpContext http)
+    {
+        if (!HttpMethods.IsGet(http.Request.Method))
+        {
+            return RefuseAsync(http, StatusCodes.Status405MethodNotAllowed, "The state of a node is read with GET.");
+        }
+
+        string[] parts = (http.Request.Path.Value ?? string.Empty).Split('/');
+        return parts switch
+        {
+            ["", "state", "offer"] => SendOfferAsync(http),
+            ["", "state", var offer, var file] => SendFileAsync(http, offer, file),
+            _ => RefuseAsync(http, StatusCodes.Status404NotFound, "There are /state/offer and /state/OFFER/FILE."),
+        };
+    }
+
+    private async Task SendOfferAsync(HttpContext http)
+    {
+        byte[] json;
+        try
+        {
+            json = (await make()).Encode();
+        }
+        catch (IOException refused)
+        {
+            await RefuseAsync(http, StatusCodes.Status409Conflict, refused.Message);
+            return;
+        }
+
+        http.Response.ContentType = "application/json";
+        http.Response.ContentLength = json.Length;
+        await http.Response.Body.WriteAsync(json, http.RequestAborted);
+    }
+
+    private async Task SendFileAsync(HttpContext http, string offer, string name)
+    {
+        using var file = offers.Open(offer, name);
+        if (file is null)
+        {
+            await RefuseAsync(http, StatusCodes.Status410Gone, "This offer was given up, or never had such a file. Ask /state/offer for another.");
+            return;
+        }
+
+        long length = file.Length;
+        if (!TryReadRange(http.Request.Headers.Range, length, out long from))
+        {
+            http.Response.Headers.ContentRange = string.Create(CultureInfo.InvariantCulture, $"bytes */{length}");
+            await RefuseAsync(http, StatusCodes.Status416RangeNotSatisfiable, "A range is one number of bytes from which on the file is wanted, below its length.");
+            return;
+        }
+
+        http.Response.ContentType = "application/octet-stream";
+        http.Response.Headers.AcceptRanges = "bytes";
+        http.Response.ContentLength = length - from;
+        if (from > 0)
+        {
+            http.Response.StatusCode = StatusCodes.Status206PartialContent;
+            http.Response.Headers.ContentRange = new ContentRangeHeaderValue(from, length - 1, length).ToString();
+        }
+
+        await SendAsync(http, offer, file, from, length);
+    }
+
+    private async Task SendAsync(HttpContext http, string offer, IDiskFile file, long offset, long length)
+    {
+        // The other side writes to a disk of its own, perhaps a slow one, and syncs as it goes: not the server's rate holds here, but our patience.
+        if (http.Features.Get<IHttpMinResponseDataRateFeature>() is { } rate)
+        {
+            rate.MinDataRate = null;
+        }
+
+        byte[] buffer = ArrayPool<byte>.Shared.Rent(PieceBytes);
+        try
+        {
+            long applied = offers.AppliedIndex;
+            while (offset < length)
+            {
+                long begun = time.GetTimestamp();
+                int read = file.Read(buffer.AsSpan(0, (int)Math.Min(PieceBytes, length - offset)), offset);
+                var took = time.GetElapsedTime(begun);
+                if (read == 0)
+                {
+                    http.Abort();                       // shorter than it was: what was promised cannot be sent
+                    return;
+                }
+
+                await http.Response.Body.WriteAsync(buffer.AsMemory(0, read), http.RequestAborted).AsTask().WaitAsync(Patience, time, http.RequestAborted);
+                offers.CountSent(offer, read);
+                offset += read;
+                if (offers.AppliedIndex != applied)
+                {
+                    applied = offers.AppliedIndex;
+                    await Task.Delay(TimeSpan.FromTicks(Math.Min(RestsPerRead * took.Ticks, LongestRest.Ticks)), time, http.RequestAborted);
+                }
+            }
+        }
+        catch (TimeoutException)
+        {
+            http.Abort();
+        }
+        catch (Exception failure) when (failure is OperationCanceledException or IOException)
+        {
+            http.Abort();                               // it left, or the file cannot be read: it asks again from where it is
+        }
+        finally
+        {
+            ArrayPool<byte>.Shared.Return(buffer);
+        }
+    }
+
+    private static bool TryReadRange(string? header, long length, out long from)
+    {
+        from = 0;
+        return string.IsNullOrEmpty(header)
+            || (header.StartsWith("bytes=", StringComparison.Ordinal) && header.EndsWith('-')
+                && long.TryParse(header.AsSpan(6, header.Length - 7), NumberStyles.None, CultureInfo.InvariantCulture, out from) && from < length);
+    }
+
+    private static async Task RefuseAsync(HttpContext http, int status, string sentence)
+    {
+        http.Response.StatusCode = status;
+        http.Response.ContentType = "text/plain; charset=utf-8";
+        await http.Response.WriteAsync(sentence, http.RequestAborted);
+    }
+}

@@ -1,0 +1,180 @@
+using System.Globalization;
+using Rookery.Disk;
+using Rookery.Storage;
+
+namespace Rookery.Documents;
+
+/// <summary>
+/// Where the files of an offer are gathered, beside the storage's own: in a directory that survives a restart, so that a fetch goes on where it broke. Used by one thread at a time.
+/// </summary>
+public sealed class StateInbox
+{
+    private const string OfferName = "offer.json";
+
+    // So much is in doubt at the end of a file after a power cut: more was synced.
+    private const int DoubtfulBytes = 1 << 20;
+
+    private readonly StorageEngine _storage;
+    private readonly IDisk _disk;
+    private readonly string _directory;
+    private readonly ReserveRule _reserve;
+
+    internal StateInbox(StorageEngine storage, IDisk disk, string directory, ReserveRule reserve, StateTransferStatistics statistics)
+    {
+        _storage = storage;
+        _disk = disk;
+        _directory = directory;
+        _reserve = reserve;
+        Statistics = statistics;
+    }
+
+    /// <summary>What was transferred.</summary>
+    public StateTransferStatistics Statistics { get; }
+
+    /// <summary>Begins to gather an offer, or goes on with it when it is the one that was being gathered.</summary>
+    /// <exception cref="StateTransferException">There is no room for it.</exception>
+    /// <exception cref="DiskException">The disk refused.</exception>
+    public void Begin(StateOffer offer)
+    {
+        if (!IsOf(offer))
+        {
+            Clear();
+            DataDirectory.CreateDurably(_disk, _directory);
+            using var note = _disk.Open(Path.Join(_directory, OfferName), DiskOpen.CreateNew);
+            note.Write(offer.Encode(), 0);
+            note.Sync();
+        }
+
+        long missing = offer.Bytes - offer.Files.Sum(LengthOf);
+        var space = _disk.SpaceOf(_directory);
+        long needed = missing + _reserve.BytesOf(space.TotalBytes);
+        if (space.FreeBytes < needed)
+        {
+            throw new StateTransferException(string.Create(
+                CultureInfo.InvariantCulture,
+                $"The state of the cluster has {missing} bytes more than are here, and with what is kept in reserve {needed} bytes have to be free for it; {space.FreeBytes} are. Free some space on this node, or give it a larger disk."));
+        }
+    }
+
+    /// <summary>Where to go on with a file after a start: a little before its end, because the last bytes may not be what was sent.</summary>
+    public long ResumeAt(StateFile file)
+    {
+        long length = LengthOf(file);
+        return length == file.Bytes ? length : Math.Max(0, length - DoubtfulBytes);
+    }
+
+    /// <summary>Notes that a file is gone on with where a connection had broken.</summary>
+    public void CountResumed() => Statistics.CountResumed();
+
+    /// <summary>Opens a file to be written from <paramref name="offset"/> on; what lies behind is dropped.</summary>
+    /// <exception cref="DiskException">The disk refused.</exception>
+    public InboxFile Open(StateFile file, long offset) => new(_disk, Path.Join(_directory, file.Name), offset, Statistics);
+
+    /// <summary>Reads and checks every byte of what was gathered, and makes it durable. Long; beside all other work.</summary>
+    /// <param name="offer">What was gathered.</param>
+    /// <param name="progress">Told of the bytes checked.</param>
+    /// <exception cref="StateTransferException">It is damaged or not what the offer says. What is wrong was deleted, so that a further fetch brings it again.</exception>
+    /// <exception cref="DiskException">The disk refused.</exception>
+    public FetchedState Check(StateOffer offer, Action<long>? progress = null)
+    {
+        try
+        {
+            var state = _storage.CheckReceived(_directory, progress);
+            return new ManifestPosition(offer.Index, offer.Term, offer.Operations) == state.Position
+                ? new FetchedState(offer, state)
+                : throw new StateTransferException($"The state that was fetched ends at index {state.Position.Index}, and {offer.Index} was offered.");
+        }
+        catch (ReceivedStateException wrong) when (wrong.File is { } damaged)
+        {
+            if (_disk.Exists(damaged))
+            {
+                _disk.Delete(damaged);
+            }
+
+            throw new StateTransferException(wrong.Message, wrong);
+        }
+        catch (Exception wrong) when (wrong is ReceivedStateException or StorageFormatException or StateTransferException)
+        {
+            Clear();
+            throw wrong as StateTransferException ?? new StateTransferException(wrong.Message, wrong);
+        }
+    }
+
+    /// <summary>Deletes what was gathered, if anything was.</summary>
+    /// <exception cref="DiskException">The disk refused; what stays is deleted by the next fetch.</exception>
+    public void Clear() => NodeBackup.RemoveCheckpoint(_disk, _directory);
+
+    private bool IsOf(StateOffer offer)
+    {
+        string path = Path.Join(_directory, OfferName);
+        if (!_disk.Exists(path))
+        {
+            return false;
+        }
+
+        using var note = _disk.Open(path, DiskOpen.Read);
+        byte[] bytes = new byte[note.Length];
+        return note.Read(bytes, 0) == bytes.Length && bytes.AsSpan().SequenceEqual(offer.Encode());
+    }
+
+    private long LengthOf(StateFile file)
+    {
+        string path = Path.Join(_directory, file.Name);
+        if (!_disk.Exists(path))
+        {
+            return 0;
+        }
+
+        using var opened = _disk.Open(path, DiskOpen.Read);
+        return Math.Min(opened.Length, file.Bytes);
+    }
+}
+
+/// <summary>A file that is being gathered: synced each 512 KiB, because a card that is asked for more at once holds up everybody else who syncs.</summary>
+public sealed class InboxFile : IDisposable
+{
+    private readonly IDiskFile _file;
+    private readonly StateTransferStatistics _statistics;
+    private long _offset;
+
+    internal InboxFile(IDisk disk, string path, long offset, StateTransferStatistics statistics)
+    {
+        _file = disk.Open(path, disk.Exists(path) ? DiskOpen.ReadWrite : DiskOpen.CreateNew);
+        _file.SetLength(offset);
+        _offset = offset;
+        _statistics = statistics;
+    }
+
+    /// <summary>Bytes it has.</summary>
+    public long Length => _offset;
+
+    /// <summary>Adds what came.</summary>
+    /// <exception cref="DiskException">The disk refused.</exception>
+    public void Append(ReadOnlySpan<byte> bytes)
+    {
+        DurableFiles.Append(_file, bytes, ref _offset);
+        _statistics.CountReceived(bytes.Length);
+    }
+
+    /// <summary>Makes what came durable.</summary>
+    /// <exception cref="DiskException">The disk refused.</exception>
+    public void Sync() => _file.Sync();
+
+    /// <inheritdoc/>
+    public void Dispose() => _file.Dispose();
+}
+
+/// <summary>A state that was fetched and checked, every byte of it: it can be installed.</summary>
+public sealed class FetchedState
+{
+    internal FetchedState(StateOffer offer, ReceivedState state)
+    {
+        Offer = offer;
+        State = state;
+    }
+
+    /// <summary>What was offered.</summary>
+    public StateOffer Offer { get; }
+
+    internal ReceivedState State { get; }
+}

@@ -1,0 +1,62 @@
+using Rookery.Documents.Tests.Nodes;
+using Rookery.Simulation;
+
+namespace Rookery.Documents.Tests.Transfer;
+
+public sealed class StateInboxTests
+{
+    private readonly SimulatedDisk disk = new("/data");
+
+    [Fact]
+    public void A_restart_goes_on_with_what_is_there_and_another_offer_begins_anew()
+    {
+        var offer = Transferred.Offer(disk, out var sender);
+        using (sender)
+        {
+            using (var receiver = SteppedNode.Open(disk, Transferred.Receiver))
+            {
+                Transferred.Copy(sender.Core.Offers, offer, receiver.Core.Inbox);
+            }
+
+            using var again = SteppedNode.Open(disk, Transferred.Receiver);
+            again.Core.Inbox.Begin(offer);
+            Assert.All(offer.Files, file => Assert.Equal(file.Bytes, again.Core.Inbox.ResumeAt(file)));
+            again.Core.Inbox.Check(offer);
+            again.Core.Inbox.Begin(offer with { Id = "another" });
+            Assert.All(offer.Files, file => Assert.Equal(0, again.Core.Inbox.ResumeAt(file)));
+        }
+    }
+
+    [Fact]
+    public void A_file_that_arrived_damaged_is_deleted_and_fetched_again()
+    {
+        var offer = Transferred.Offer(disk, out var sender);
+        using (sender)
+        using (var receiver = SteppedNode.Open(disk, Transferred.Receiver))
+        {
+            Transferred.Copy(sender.Core.Offers, offer, receiver.Core.Inbox);
+            disk.Rot($"{Transferred.Receiver}/storage/incoming/{offer.Files[0].Name}", 100, 3);
+            Assert.Contains("is damaged", Assert.Throws<StateTransferException>(() => receiver.Core.Inbox.Check(offer)).Message, StringComparison.Ordinal);
+            long before = receiver.Core.Transfers.ReceivedBytes;
+            Transferred.Copy(sender.Core.Offers, offer, receiver.Core.Inbox);
+            Assert.Equal(offer.Files[0].Bytes, receiver.Core.Transfers.ReceivedBytes - before);
+            receiver.Core.Inbox.Check(offer);
+        }
+    }
+
+    [Fact]
+    public void A_state_is_refused_when_there_is_no_room_for_it()
+    {
+        var receivers = new SimulatedDisk("/data");
+        var offer = Transferred.Offer(disk, out var sender);
+        using (sender)
+        using (var receiver = SteppedNode.Open(receivers, Transferred.Receiver))
+        {
+            receivers.CapacityBytes = receivers.UsedBytes + offer.Bytes - 1;
+            Assert.Contains(
+                "Free some space on this node, or give it a larger disk.",
+                Assert.Throws<StateTransferException>(() => receiver.Core.Inbox.Begin(offer)).Message,
+                StringComparison.Ordinal);
+        }
+    }
+}

@@ -1,0 +1,165 @@
+using Rookery.Documents.Tests.Nodes;
+using Rookery.Journal;
+using Rookery.Simulation;
+using Rookery.Storage;
+
+namespace Rookery.Documents.Tests.Transfer;
+
+public sealed class StateInstallationTests
+{
+    private readonly SimulatedDisk disk = new("/data");
+
+    [Fact]
+    public async Task A_member_that_gets_a_state_holds_what_its_sender_held_now_and_after_a_restart()
+    {
+        var offer = Transferred.Offer(disk, out var sender);
+        using (sender)
+        {
+            using (var receiver = SteppedNode.Open(disk, Transferred.Receiver))
+            {
+                Transferred.FillReceiver(receiver);
+                receiver.Core.Journal.Write([Vote(receiver)]);
+                var kept = receiver.Database("both").Subscribe();
+                var gone = receiver.Core.Databases.Subscribe();
+                var position = Install(sender, offer, receiver);
+
+                Assert.Equal(new ManifestPosition(offer.Index, offer.Term, offer.Operations), position);
+                Transferred.AssertEqual(sender, receiver);
+                Assert.False(await kept.WaitAsync(CancellationToken.None));
+                Assert.Equal([new DatabaseChange("old", Created: false), new DatabaseChange("both", Created: true), new DatabaseChange("new", Created: true)], Drain(gone));
+                Assert.Equal((offer.Index + 1, offer.Index, offer.Term, offer.Operations), LogOf(receiver));
+                Assert.Equal(1, receiver.Core.Transfers.Installed);
+                Assert.Equal(offer.Bytes, receiver.Core.Transfers.ReceivedBytes);
+                Assert.Equal(offer.Bytes, sender.Core.Transfers.SentBytes);
+            }
+
+            using var again = SteppedNode.Open(disk, Transferred.Receiver);
+            Transferred.AssertEqual(sender, again);
+            again.Put("new", "after", """{"A":1}""");
+            Assert.Contains("after", again.Documents("new").Keys);
+            Assert.DoesNotContain(disk.List($"{Transferred.Receiver}/storage"), static name => name is "incoming");
+        }
+    }
+
+    /// <summary>A member whose journal has the state's last entry only lacks the runs: entries behind it stay.</summary>
+    [Fact]
+    public void A_journal_that_has_the_last_entry_of_the_state_keeps_its_tail()
+    {
+        var offer = Transferred.Offer(disk, out var sender);
+        using (sender)
+        using (var receiver = SteppedNode.Open(disk, Transferred.Receiver))
+        {
+            var journal = receiver.Core.Journal;
+            long first = journal.LastIndex + 1;
+            long operations = journal.OperationsBeforeNext;
+            for (long index = first; index <= offer.Index + 3; index++)
+            {
+                long before = operations;
+                operations = index <= offer.Index ? offer.Operations : offer.Operations + index - offer.Index;
+                journal.Write([new JournalFrame(FrameType.NoOp, index, offer.Term, before, (int)(operations - before), default)]);
+            }
+
+            Transferred.Copy(sender.Core.Offers, offer, receiver.Core.Inbox);
+            receiver.Core.Install(receiver.Core.Inbox.Check(offer), tailIsKept: true);
+            Assert.Equal(offer.Index + 3, receiver.Core.Journal.LastIndex);
+            Assert.Equal(offer.Index, receiver.Core.Storage.AppliedIndex);
+            Transferred.AssertEqual(sender, receiver);
+        }
+    }
+
+    /// <summary>A cut at any moment from before the fetch to after the install: the node opens as it was or as it is to be, with the vote that it gave, and goes on.</summary>
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public void After_any_power_cut_a_node_has_its_old_state_or_the_installed_one_and_its_vote(bool journalElsewhere)
+    {
+        NodeOptions options = SteppedNode.Options(Transferred.Receiver) with { JournalDirectory = journalElsewhere ? "/journal" : null };
+        int within = 0;
+        new CrashSearch { Points = 400, Runs = 4 }.Verify(seed => Work(seed, options), (image, story, operation) =>
+        {
+            within += operation >= story.Began && operation < story.Acknowledged ? 1 : 0;
+            Check(image, story, operation, options);
+        });
+        Assert.True(CrashSearch.IsReplay || within >= 200, $"only {within} cuts fell into the fetch and the install");
+    }
+
+    private static (SimulatedDisk Disk, Story Run) Work(int seed, NodeOptions options)
+    {
+        var own = options.JournalDirectory is null ? new SimulatedDisk("/data") : SimulatedDisk.WithSecondDevice("/data", "/journal");
+        var senders = new SimulatedDisk("/data");
+        var offer = Transferred.Offer(senders, out var sender);
+        using var receiver = SteppedNode.Open(own, options);
+        Transferred.FillReceiver(receiver, 12 + seed);
+        if (seed % 2 == 0)
+        {
+            receiver.Flush();
+        }
+
+        var vote = Vote(receiver);
+        receiver.Core.Journal.Write([vote]);
+        var before = receiver.Documents("both");
+        int began = own.OperationCount;
+        Install(sender, offer, receiver);
+        int installed = own.OperationCount;
+        receiver.Core.Journal.Write([new JournalFrame(FrameType.NoOp, offer.Index + 1, offer.Term, offer.Operations, 0, default)]);
+        int acknowledged = own.OperationCount;
+        while (receiver.Core.WorkOnce())
+        {
+        }
+
+        var after = sender.Documents("both");
+        sender.Dispose();
+        return (own, new Story(vote.Payload.ToArray(), before, after, offer.Index, began, installed, acknowledged));
+    }
+
+    private static void Check(SimulatedDisk image, Story story, int operation, NodeOptions options)
+    {
+        if (operation < story.Began)
+        {
+            return;
+        }
+
+        using (var node = SteppedNode.Open(image, options))
+        {
+            bool isNew = node.Core.Databases.TryGet("new", out _);
+            Assert.True(isNew || operation < story.Installed, "the state was installed, and the old one is found");
+            Assert.Equal(isNew ? story.After : story.Before, node.Documents("both"));
+            Assert.True(operation < story.Acknowledged || node.Core.Journal.LastIndex > story.Index, "an entry was acknowledged behind the installed state, and is lost");
+            Assert.Equal(story.Vote, node.Core.Journal.Vote.ToArray());
+            node.Put("both", "more", """{"A":1}""");
+        }
+
+        using var again = SteppedNode.Open(image, options);
+        Assert.Contains("more", again.Documents("both").Keys);
+        Assert.Equal(story.Vote, again.Core.Journal.Vote.ToArray());
+    }
+
+    private static ManifestPosition Install(SteppedNode sender, StateOffer offer, SteppedNode receiver)
+    {
+        Transferred.Copy(sender.Core.Offers, offer, receiver.Core.Inbox);
+        return receiver.Core.Install(receiver.Core.Inbox.Check(offer), tailIsKept: false);
+    }
+
+    private static (long First, long Last, long Term, long Operations) LogOf(SteppedNode node) =>
+        (node.Core.Journal.FirstIndex, node.Core.Journal.LastIndex, node.Core.Journal.LastTerm, node.Core.Journal.OperationsBeforeNext);
+
+    private static JournalFrame Vote(SteppedNode node)
+    {
+        byte[] encoded = new byte[Payload.MaxEncodedLength(24)];
+        int length = Payload.Encode(new byte[24], encoded);
+        return new JournalFrame(FrameType.Vote, 0, 1, node.Core.Journal.OperationsBeforeNext, 0, encoded.AsMemory(0, length));
+    }
+
+    private static List<DatabaseChange> Drain(ChangeSubscription<DatabaseChange> subscription)
+    {
+        var changes = new List<DatabaseChange>();
+        while (subscription.TryRead(out var change))
+        {
+            changes.Add(change);
+        }
+
+        return changes;
+    }
+
+    private sealed record Story(byte[] Vote, Dictionary<string, string> Before, Dictionary<string, string> After, long Index, int Began, int Installed, int Acknowledged);
+}

@@ -1,0 +1,113 @@
+using Rookery.Disk;
+using Rookery.Documents.Tests.Nodes;
+using Rookery.Simulation;
+
+namespace Rookery.Documents.Tests.Transfer;
+
+public sealed class StateOffersTests
+{
+    private readonly SimulatedDisk disk = new("/data");
+    private readonly SimulatedTimeProvider time = new();
+
+    [Fact]
+    public void An_offer_stays_the_same_while_it_is_fetched_and_the_node_works_on()
+    {
+        using var node = Sender();
+        var offers = node.Core.Offers;
+        var offer = offers.Make();
+        for (int round = 0; round < 8; round++)
+        {
+            Transferred.FillLater(node, round);
+            time.Advance(StateOffers.Patience / 2);
+            Assert.Equal(offer.Id, offers.Make().Id);
+            offers.GiveUpIfDue();
+            Assert.True(node.Core.Journal.FirstIndex <= offer.Index + 1, "what follows the offer is not in the journal any more");
+        }
+
+        using IDiskFile file = offers.Open(offer.Id, offer.Files[0].Name)!;
+        Assert.Equal(offer.Files[0].Bytes, file.Length);
+    }
+
+    [Fact]
+    public void An_offer_that_nobody_fetches_from_is_given_up_and_gives_files_and_journal_back()
+    {
+        using var node = Sender();
+        var offers = node.Core.Offers;
+        var offer = offers.Make();
+        using IDiskFile open = offers.Open(offer.Id, offer.Files[0].Name)!;
+        time.Advance(StateOffers.Patience);
+        offers.GiveUpIfDue();
+        Assert.Null(offers.Open(offer.Id, offer.Files[0].Name));
+        Assert.False(disk.Exists($"{Transferred.Sender}/offer"));
+        Assert.Equal(open.Length, open.Read(new byte[open.Length], 0));
+        Transferred.FillLater(node, 1);
+        Assert.True(node.Core.Journal.FirstIndex > offer.Index + 1);
+        Assert.NotEqual(offer.Id, offers.Make().Id);
+        Assert.Equal((2L, 1L), (node.Core.Transfers.Offers, node.Core.Transfers.GivenUp));
+    }
+
+    /// <summary>manifest-treadmill: a member that never catches up must not fill the journal's device.</summary>
+    [Fact]
+    public void An_offer_that_keeps_too_much_of_the_journal_is_given_up()
+    {
+        using var node = Sender();
+        using var offers = new StateOffers(node.Core.Storage, node.Core.Journal, disk, "/data/other", new StateTransferStatistics(), time) { MostKeptBytes = 128 << 10 };
+        var offer = offers.Make();
+        for (int round = 0; round < 12; round++)
+        {
+            Transferred.FillLater(node, round);
+            offers.CountSent(offer.Id, 1);
+        }
+
+        offers.GiveUpIfDue();
+        Assert.Null(offers.Open(offer.Id, offer.Files[0].Name));
+    }
+
+    [Fact]
+    public void A_node_whose_data_is_damaged_offers_nothing_and_says_why()
+    {
+        using (Sender())
+        {
+        }
+
+        string run = disk.List($"{Transferred.Sender}/storage").First(static name => name.EndsWith(".run", StringComparison.Ordinal));
+        disk.Rot($"{Transferred.Sender}/storage/{run}", 200, 8);
+        using var node = SteppedNode.Open(disk, Transferred.Sender, time);
+        while (!node.Core.Storage.ScrubOnce(1 << 20))
+        {
+        }
+
+        Assert.StartsWith(
+            "This node does not offer its state, because a part of it cannot be read:", Assert.Throws<StateTransferException>(node.Core.Offers.Make).Message, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void What_an_offer_left_is_deleted_when_the_node_starts()
+    {
+        using (var node = Sender())
+        {
+            node.Core.Offers.Make();
+            disk.KillProcess();
+        }
+
+        using var again = SteppedNode.Open(disk, Transferred.Sender, time);
+        Assert.False(disk.Exists($"{Transferred.Sender}/offer"));
+    }
+
+    [Theory]
+    [InlineData("""{"Id":"a","Index":1,"Term":1,"Operations":1,"ConfigurationIndex":0,"Configuration":"","Files":[{"Name":"../x","Bytes":1}]}""")]
+    [InlineData("""{"Id":"a","Index":1,"Term":1,"Operations":1,"ConfigurationIndex":0,"Configuration":"","Files":[{"Name":"x","Bytes":-1}]}""")]
+    [InlineData("""{"Id":"a","Index":1,"Term":1,"Operations":1,"ConfigurationIndex":0,"Configuration":"","Files":[{"Name":"x","Bytes":1},{"Name":"x","Bytes":1}]}""")]
+    [InlineData("""{"Id":"a"}""")]
+    [InlineData("null")]
+    [InlineData("[")]
+    public void An_offer_that_no_node_makes_is_refused(string json) =>
+        Assert.Throws<StateTransferException>(() => StateOffer.Decode(System.Text.Encoding.UTF8.GetBytes(json)));
+
+    private SteppedNode Sender()
+    {
+        var node = SteppedNode.Open(disk, Transferred.Sender, time);
+        Transferred.FillSender(node);
+        return node;
+    }
+}

@@ -1,0 +1,93 @@
+using Rookery.Disk;
+using Rookery.Documents.Commands;
+using Rookery.Documents.Tests.Nodes;
+using Rookery.Simulation;
+
+namespace Rookery.Documents.Tests.Transfer;
+
+/// <summary>Two nodes, and the way of a state from one to the other without a network.</summary>
+internal static class Transferred
+{
+    public const string Sender = "/data/sender";
+    public const string Receiver = "/data/receiver";
+
+    /// <summary>What the sender holds by now, all of it in runs.</summary>
+    public static void FillSender(SteppedNode node, int documents = 120)
+    {
+        node.CreateDatabase("both");
+        node.CreateDatabase("new");
+        node.CreateDatabase("gone");
+        node.Run(CommandEncoder.DeleteDatabases(["gone"]));
+        for (int i = 0; i < documents; i++)
+        {
+            node.Put(i % 2 == 0 ? "both" : "new", $"users/{i % 90}", $$"""{"Name":"sender {{i}}","@metadata":{"@collection":"Users"} }""");
+        }
+
+        node.Put("both", "large", $$"""{"Text":"{{new string('x', 150_000)}}"}""");
+        node.Flush();
+    }
+
+    /// <summary>What a member holds that was cut off early.</summary>
+    public static void FillReceiver(SteppedNode node, int documents = 12)
+    {
+        node.CreateDatabase("both");
+        node.CreateDatabase("old");
+        for (int i = 0; i < documents; i++)
+        {
+            node.Put("both", $"users/{i}", $$"""{"Name":"receiver {{i}}","@metadata":{"@collection":"Users"} }""");
+        }
+    }
+
+    /// <summary>More writes, flushed and let go by the journal.</summary>
+    public static void FillLater(SteppedNode node, int round)
+    {
+        for (int i = 0; i < 40; i++)
+        {
+            node.Put("both", $"later/{round}/{i}", $$"""{"Text":"{{new string((char)('a' + (i % 26)), 2000)}}{{i * round}}"}""");
+        }
+
+        node.Flush();
+    }
+
+    /// <summary>Copies what an inbox lacks of an offer.</summary>
+    public static void Copy(StateOffers offers, StateOffer offer, StateInbox inbox)
+    {
+        inbox.Begin(offer);
+        byte[] buffer = new byte[20_000];
+        foreach (var file in offer.Files)
+        {
+            using IDiskFile source = offers.Open(offer.Id, file.Name)!;
+            using var target = inbox.Open(file, inbox.ResumeAt(file));
+            while (target.Length < file.Bytes)
+            {
+                int read = source.Read(buffer, target.Length);
+                offers.CountSent(offer.Id, read);
+                target.Append(buffer.AsSpan(0, read));
+            }
+
+            target.Sync();
+        }
+    }
+
+    /// <summary>Fails unless a node holds what another does.</summary>
+    public static void AssertEqual(SteppedNode expected, SteppedNode actual)
+    {
+        Assert.Equal(expected.Core.Databases.All.Select(Describe), actual.Core.Databases.All.Select(Describe));
+        foreach (var database in expected.Core.Databases.All)
+        {
+            Assert.Equal(expected.Documents(database.Name), actual.Documents(database.Name));
+            using var mine = database.OpenReader();
+            using var theirs = actual.Database(database.Name).OpenReader();
+            Assert.Equal(mine.ReadStatistics(), theirs.ReadStatistics());
+        }
+
+        static (string Name, uint Number, string HistoryId) Describe(Database database) => (database.Name, database.Number, database.HistoryId);
+    }
+
+    public static StateOffer Offer(SimulatedDisk disk, out SteppedNode sender)
+    {
+        sender = SteppedNode.Open(disk, Sender);
+        FillSender(sender);
+        return sender.Core.Offers.Make();
+    }
+}
