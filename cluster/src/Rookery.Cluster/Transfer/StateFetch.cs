@@ -28,11 +28,13 @@ public sealed class StateFetch(HttpClient member, StateInbox inbox, TimeProvider
     // In a row, without one byte in between.
     private const int MostBreaks = 8;
 
-    private static readonly TimeSpan RestPerBreak = TimeSpan.FromMilliseconds(250);
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(30);
 
     /// <summary>Told how far it is, at most once for each 1 MiB.</summary>
     public Action<StateFetchProgress>? Progress { get; init; }
+
+    /// <summary>The rest after a break; twice and so on when no byte came in between.</summary>
+    internal TimeSpan RestPerBreak { get; init; } = TimeSpan.FromMilliseconds(250);
 
     /// <summary>Fetches and checks.</summary>
     /// <exception cref="StateTransferException">The member offers nothing, broke off again and again, or sent what is damaged; or there is no room here.</exception>

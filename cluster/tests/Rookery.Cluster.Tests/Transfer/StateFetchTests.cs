@@ -1,0 +1,109 @@
+using Rookery.Cluster.Transfer;
+using Rookery.Documents;
+
+namespace Rookery.Cluster.Tests.Transfer;
+
+public sealed class StateFetchTests : IDisposable
+{
+    private readonly StateNode _sender = new();
+    private readonly StateNode _receiver = new();
+
+    public StateFetchTests() => _sender.Fill(600);
+
+    [Fact]
+    public async Task A_fetch_goes_on_at_the_byte_where_the_connection_broke()
+    {
+        await using var server = await StateServer.StartAsync(_sender.Routes, static request => (20_000 + (1_000 * request), -1));
+        var steps = new List<StateFetchProgress>();
+        var fetched = await Fetch(server, steps.Add).RunAsync(CancellationToken.None);
+
+        Assert.Equal(fetched.Offer.Bytes, _receiver.Core.Transfers.ReceivedBytes);
+        Assert.InRange(_receiver.Core.Transfers.Resumed, 10, 100);
+        Assert.Equal(new StateFetchProgress(fetched.Offer.Bytes, fetched.Offer.Bytes), steps[^1]);
+        Assert.Equal(steps.OrderBy(static step => step.Bytes), steps);
+        _receiver.Core.Install(fetched, tailIsKept: false);
+        Assert.Equal(600, _receiver.Count());
+        Assert.Equal((_sender.Core.Journal.LastIndex, 600), (_receiver.Core.Journal.LastIndex, _receiver.Core.Journal.OperationsBeforeNext));
+    }
+
+    [Fact]
+    public async Task A_file_that_arrives_changed_is_fetched_again_and_no_other()
+    {
+        await using var server = await StateServer.StartAsync(_sender.Routes, static request => (null, request == 2 ? 777 : -1));
+        var fetched = await Fetch(server).RunAsync(CancellationToken.None);
+        Assert.Equal(fetched.Offer.Bytes + fetched.Offer.Files[1].Bytes, _receiver.Core.Transfers.ReceivedBytes);
+        _receiver.Core.Install(fetched, tailIsKept: false);
+        Assert.Equal(600, _receiver.Count());
+    }
+
+    [Fact]
+    public async Task An_offer_that_is_given_up_midway_is_followed_by_the_next()
+    {
+        await using var server = await StateServer.StartAsync(_sender.Routes, request =>
+        {
+            if (request == 3)
+            {
+                _sender.Time.Advance(StateOffers.Patience);
+                _sender.Core.Offers.GiveUpIfDue();
+            }
+
+            return (null, -1);
+        });
+        await Fetch(server).RunAsync(CancellationToken.None);
+        Assert.Equal((2L, 1L), (_sender.Core.Transfers.Offers, _sender.Core.Transfers.GivenUp));
+    }
+
+    [Fact]
+    public async Task A_member_that_breaks_off_for_ever_is_left_and_what_came_stays()
+    {
+        await using (var broken = await StateServer.StartAsync(_sender.Routes, static request => (request == 1 ? 5_000 : 0, -1)))
+        {
+            Assert.Contains(
+                "broke off 9 times in a row", (await Assert.ThrowsAsync<StateTransferException>(() => Fetch(broken).RunAsync(CancellationToken.None))).Message, StringComparison.Ordinal);
+        }
+
+        await using var server = await StateServer.StartAsync(_sender.Routes);
+        var fetched = await Fetch(server).RunAsync(CancellationToken.None);
+        Assert.InRange(_receiver.Core.Transfers.ReceivedBytes, fetched.Offer.Bytes, fetched.Offer.Bytes + 5_000);
+    }
+
+    [Fact]
+    public async Task A_member_that_offers_nothing_is_quoted()
+    {
+        var routes = new StateRoutes(_sender.Core.Offers, static () => throw new StateTransferException("Nothing to give."), TimeProvider.System);
+        await using var server = await StateServer.StartAsync(routes);
+        Assert.EndsWith(
+            "does not offer its state: Nothing to give.", (await Assert.ThrowsAsync<StateTransferException>(() => Fetch(server).RunAsync(CancellationToken.None))).Message, StringComparison.Ordinal);
+    }
+
+    [Theory]
+    [InlineData("/state/offer", null, "POST", 405)]
+    [InlineData("/state", null, "GET", 404)]
+    [InlineData("/state/no-such-offer/manifest-0", null, "GET", 410)]
+    [InlineData("/state/OFFER/no-such-file", null, "GET", 410)]
+    [InlineData("/state/OFFER/..%2Fformat", null, "GET", 410)]
+    [InlineData("/state/OFFER/manifest-0", "bytes=100-", "GET", 206)]
+    [InlineData("/state/OFFER/manifest-0", null, "GET", 200)]
+    [InlineData("/state/OFFER/manifest-0", "bytes=99999999-", "GET", 416)]
+    [InlineData("/state/OFFER/manifest-0", "bytes=-5", "GET", 416)]
+    [InlineData("/state/OFFER/manifest-0", "lines=1-", "GET", 416)]
+    public async Task Requests_are_answered_by_the_book(string path, string? range, string method, int status)
+    {
+        var offer = _sender.Core.Offers.Make();
+        await using var server = await StateServer.StartAsync(_sender.Routes);
+        using var answer = await server.GetAsync(path.Replace("OFFER", offer.Id, StringComparison.Ordinal), range, new HttpMethod(method));
+        Assert.Equal(status, (int)answer.StatusCode);
+        long whole = offer.Files.First(static file => file.Name is "manifest-0").Bytes;
+        byte[] body = await answer.Content.ReadAsByteArrayAsync();
+        Assert.Equal(status switch { 200 => whole, 206 => whole - 100, _ => body.Length }, body.Length);
+    }
+
+    public void Dispose()
+    {
+        _sender.Dispose();
+        _receiver.Dispose();
+    }
+
+    private StateFetch Fetch(StateServer server, Action<StateFetchProgress>? progress = null) =>
+        new(server.Client, _receiver.Core.Inbox, TimeProvider.System) { RestPerBreak = TimeSpan.Zero, Progress = progress };
+}

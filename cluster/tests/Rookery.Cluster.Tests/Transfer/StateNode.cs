@@ -1,0 +1,82 @@
+using System.Text;
+using Rookery.Cluster.Transfer;
+using Rookery.Disk;
+using Rookery.Documents;
+using Rookery.Documents.Apply;
+using Rookery.Journal;
+using Rookery.Simulation;
+
+namespace Rookery.Cluster.Tests.Transfer;
+
+/// <summary>The storage and journal of a node, filled with rows, without consensus.</summary>
+internal sealed class StateNode : IDisposable
+{
+    private readonly Random _random = new(7);
+
+    public StateNode(string directory = "/data/node")
+    {
+        Disk = new SimulatedDisk("/data");
+        var options = new NodeOptions
+        {
+            DataDirectory = directory, SegmentBytes = 64 << 10, MemtableBytes = 256 << 10, RunBytes = 64 << 10, Reserve = new ReserveRule(0, 0),
+        };
+        Core = NodeCore.Open(options, Disk, new MemoryBudget(16 << 20), new NoRecorder(), Time, answersInline: true);
+    }
+
+    public SimulatedDisk Disk { get; }
+
+    public SimulatedTimeProvider Time { get; } = new();
+
+    public NodeCore Core { get; }
+
+    public StateRoutes Routes => new(Core.Offers, () => Task.FromResult(Core.Offers.Make()), TimeProvider.System);
+
+    public static byte[] KeyOf(int number) => [0, 0, 0, 9, Table.Documents, .. Encoding.UTF8.GetBytes($"row/{number:D6}")];
+
+    /// <summary>Rows of about a kilobyte that cannot be compressed, all of them in runs.</summary>
+    public void Fill(int rows)
+    {
+        byte[] value = new byte[1000];
+        for (int i = 0; i < rows; i++)
+        {
+            var journal = Core.Journal;
+            long index = journal.LastIndex + 1;
+            long sequence = journal.OperationsBeforeNext + 1;
+            journal.Write([new JournalFrame(FrameType.NoOp, index, Math.Max(1, journal.LastTerm), sequence - 1, 1, default)]);
+            var batch = Core.Storage.Begin(index, journal.LastTerm);
+            _random.NextBytes(value);
+            batch.Put(KeyOf((int)index), sequence, value);
+            Core.Storage.Apply(batch, sequence);
+        }
+
+        Core.Storage.RequestFlush();
+        while (Core.WorkOnce())
+        {
+        }
+    }
+
+    /// <summary>How many rows there are.</summary>
+    public int Count()
+    {
+        using var snapshot = Core.Storage.OpenSnapshot();
+        using var rows = snapshot.Seek([0, 0, 0, 9, Table.Documents], [0, 0, 0, 9, Table.Documents + 1]);
+        int count = 0;
+        while (rows.MoveNext())
+        {
+            count++;
+        }
+
+        return count;
+    }
+
+    public void Dispose() => Core.Dispose();
+
+    private sealed class NoRecorder : IIoRecorder
+    {
+        public long Begin() => 0;
+
+        public void Record(IoKind kind, long begun, long bytes)
+        {
+        }
+    }
+}
