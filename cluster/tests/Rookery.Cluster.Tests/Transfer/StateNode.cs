@@ -20,14 +20,14 @@ internal sealed class StateNode : IDisposable
         {
             DataDirectory = directory, SegmentBytes = 64 << 10, MemtableBytes = 256 << 10, RunBytes = 64 << 10, Reserve = new ReserveRule(0, 0),
         };
-        Core = NodeCore.Open(options, Disk, new MemoryBudget(16 << 20), new NoRecorder(), Time, answersInline: true);
+        Core = NodeStore.Open(options, Disk, new MemoryBudget(16 << 20), new NoRecorder(), Time);
     }
 
     public SimulatedDisk Disk { get; }
 
     public SimulatedTimeProvider Time { get; } = new();
 
-    public NodeCore Core { get; }
+    public NodeStore Core { get; }
 
     public StateRoutes Routes => new(Core.Offers, () => Task.FromResult(Core.Offers.Make()), TimeProvider.System);
 

@@ -94,6 +94,33 @@ public sealed class ClusterRecords
         _changes.Publish(change);
     }
 
+    /// <summary>The version of each record, to be compared when all of them were replaced. Where they cannot be read there are none: then each that there is afterwards counts as changed.</summary>
+    internal IReadOnlyDictionary<string, long> ReadVersions()
+    {
+        try
+        {
+            return List(string.Empty).ToDictionary(static record => record.Key, static record => record.Version, StringComparer.Ordinal);
+        }
+        catch (DamagedException)
+        {
+            return new Dictionary<string, long>(StringComparer.Ordinal);
+        }
+    }
+
+    /// <summary>Tells of each record that differs from before.</summary>
+    internal void AnnounceChangesSince(IReadOnlyDictionary<string, long> before)
+    {
+        var now = ReadVersions();
+        foreach (string key in before.Keys.Union(now.Keys, StringComparer.Ordinal).Order(StringComparer.Ordinal))
+        {
+            long version = now.GetValueOrDefault(key, ClusterRecord.Absent);
+            if (version != before.GetValueOrDefault(key, ClusterRecord.Absent))
+            {
+                Announce(new ClusterRecordChange(key, version));
+            }
+        }
+    }
+
     /// <summary>Ends all subscriptions.</summary>
     internal void Complete() => _changes.Complete();
 

@@ -242,7 +242,9 @@ public sealed class NodeStore : IDisposable
     /// <exception cref="IOException">As <see cref="StateInstallation.Install"/> says: after anything but a <see cref="ReceivedStateException"/> or a <see cref="DiskException"/> the node must stop.</exception>
     public ManifestPosition Install(FetchedState fetched, bool tailIsKept)
     {
+        var records = ClusterRecords.ReadVersions();
         StateInstallation.Install(Storage, Journal, _applier, fetched, tailIsKept);
+        ClusterRecords.AnnounceChangesSince(records);
         Transfers.CountInstalled();
         ClearInbox();
         return Storage.Durable;

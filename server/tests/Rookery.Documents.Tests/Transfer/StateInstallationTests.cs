@@ -1,3 +1,4 @@
+using Rookery.Documents.Commands;
 using Rookery.Documents.Tests.Nodes;
 using Rookery.Journal;
 using Rookery.Simulation;
@@ -13,30 +14,36 @@ public sealed class StateInstallationTests
     public async Task A_member_that_gets_a_state_holds_what_its_sender_held_now_and_after_a_restart()
     {
         var offer = Transferred.Offer(disk, out var sender);
+        byte[] vote;
         using (sender)
         {
             using (var receiver = SteppedNode.Open(disk, Transferred.Receiver))
             {
                 Transferred.FillReceiver(receiver);
-                receiver.Core.Journal.Write([Vote(receiver)]);
+                vote = receiver.Core.Journal.Vote.ToArray();
                 var kept = receiver.Database("both").Subscribe();
-                var gone = receiver.Core.Databases.Subscribe();
+                var databases = receiver.Core.Databases.Subscribe();
+                var records = receiver.Core.ClusterRecords.Subscribe();
                 var position = Install(sender, offer, receiver);
 
                 Assert.Equal(new ManifestPosition(offer.Index, offer.Term, offer.Operations), position);
-                Transferred.AssertEqual(sender, receiver);
+                Transferred.AssertEqual(sender.Core, receiver.Core);
                 Assert.False(await kept.WaitAsync(CancellationToken.None));
-                Assert.Equal([new DatabaseChange("old", Created: false), new DatabaseChange("both", Created: true), new DatabaseChange("new", Created: true)], Drain(gone));
-                Assert.Equal((offer.Index + 1, offer.Index, offer.Term, offer.Operations), LogOf(receiver));
+                Assert.Equal([new DatabaseChange("old", Created: false), new DatabaseChange("both", Created: true), new DatabaseChange("new", Created: true)], Drain(databases));
+                Assert.Equal("member/a", Drain(records).Single().Key);
+                Assert.Equal((offer.Index + 1, offer.Index, offer.Term, offer.Operations), LogOf(receiver.Core.Journal));
                 Assert.Equal(1, receiver.Core.Transfers.Installed);
                 Assert.Equal(offer.Bytes, receiver.Core.Transfers.ReceivedBytes);
                 Assert.Equal(offer.Bytes, sender.Core.Transfers.SentBytes);
             }
 
-            using var again = SteppedNode.Open(disk, Transferred.Receiver);
-            Transferred.AssertEqual(sender, again);
-            again.Put("new", "after", """{"A":1}""");
-            Assert.Contains("after", again.Documents("new").Keys);
+            using var again = Transferred.Open(disk, SteppedNode.Options(Transferred.Receiver));
+            Transferred.AssertEqual(sender.Core, again);
+            Assert.Equal(vote, again.Journal.Vote.ToArray());
+            Assert.Equal(offer.Configuration, again.Journal.ConfigurationAtBase.ToArray());
+            Assert.NotEmpty(offer.Configuration);
+            Assert.Empty(again.Journal.TakeRecovered());
+            Assert.Null(again.CommitAlone(CommandEncoder.CreateDatabase("after", HistoryId.Create())).Rejection);
             Assert.DoesNotContain(disk.List($"{Transferred.Receiver}/storage"), static name => name is "incoming");
         }
     }
@@ -63,7 +70,7 @@ public sealed class StateInstallationTests
             receiver.Core.Install(receiver.Core.Inbox.Check(offer), tailIsKept: true);
             Assert.Equal(offer.Index + 3, receiver.Core.Journal.LastIndex);
             Assert.Equal(offer.Index, receiver.Core.Storage.AppliedIndex);
-            Transferred.AssertEqual(sender, receiver);
+            Transferred.AssertEqual(sender.Core, receiver.Core);
         }
     }
 
@@ -95,8 +102,7 @@ public sealed class StateInstallationTests
             receiver.Flush();
         }
 
-        var vote = Vote(receiver);
-        receiver.Core.Journal.Write([vote]);
+        byte[] vote = receiver.Core.Journal.Vote.ToArray();
         var before = receiver.Documents("both");
         int began = own.OperationCount;
         Install(sender, offer, receiver);
@@ -109,7 +115,7 @@ public sealed class StateInstallationTests
 
         var after = sender.Documents("both");
         sender.Dispose();
-        return (own, new Story(vote.Payload.ToArray(), before, after, offer.Index, began, installed, acknowledged));
+        return (own, new Story(vote, before, after, offer.Index, began, installed, acknowledged));
     }
 
     private static void Check(SimulatedDisk image, Story story, int operation, NodeOptions options)
@@ -119,19 +125,19 @@ public sealed class StateInstallationTests
             return;
         }
 
-        using (var node = SteppedNode.Open(image, options))
+        using (var store = Transferred.Open(image, options))
         {
-            bool isNew = node.Core.Databases.TryGet("new", out _);
+            bool isNew = store.Databases.TryGet("new", out _);
             Assert.True(isNew || operation < story.Installed, "the state was installed, and the old one is found");
-            Assert.Equal(isNew ? story.After : story.Before, node.Documents("both"));
-            Assert.True(operation < story.Acknowledged || node.Core.Journal.LastIndex > story.Index, "an entry was acknowledged behind the installed state, and is lost");
-            Assert.Equal(story.Vote, node.Core.Journal.Vote.ToArray());
-            node.Put("both", "more", """{"A":1}""");
+            Assert.Equal(isNew ? story.After : story.Before, Transferred.Documents(store, "both"));
+            Assert.True(operation < story.Acknowledged || store.Journal.LastIndex > story.Index, "an entry was acknowledged behind the installed state, and is lost");
+            Assert.Equal(story.Vote, store.Journal.Vote.ToArray());
+            Assert.Null(store.CommitAlone(CommandEncoder.CreateDatabase("after", HistoryId.Create())).Rejection);
         }
 
-        using var again = SteppedNode.Open(image, options);
-        Assert.Contains("more", again.Documents("both").Keys);
-        Assert.Equal(story.Vote, again.Core.Journal.Vote.ToArray());
+        using var again = Transferred.Open(image, options);
+        Assert.True(again.Databases.TryGet("after", out _));
+        Assert.Equal(story.Vote, again.Journal.Vote.ToArray());
     }
 
     private static ManifestPosition Install(SteppedNode sender, StateOffer offer, SteppedNode receiver)
@@ -140,19 +146,13 @@ public sealed class StateInstallationTests
         return receiver.Core.Install(receiver.Core.Inbox.Check(offer), tailIsKept: false);
     }
 
-    private static (long First, long Last, long Term, long Operations) LogOf(SteppedNode node) =>
-        (node.Core.Journal.FirstIndex, node.Core.Journal.LastIndex, node.Core.Journal.LastTerm, node.Core.Journal.OperationsBeforeNext);
+    private static (long First, long Last, long Term, long Operations) LogOf(NodeJournal journal) =>
+        (journal.FirstIndex, journal.LastIndex, journal.LastTerm, journal.OperationsBeforeNext);
 
-    private static JournalFrame Vote(SteppedNode node)
+    private static List<TChange> Drain<TChange>(ChangeSubscription<TChange> subscription)
+        where TChange : struct
     {
-        byte[] encoded = new byte[Payload.MaxEncodedLength(24)];
-        int length = Payload.Encode(new byte[24], encoded);
-        return new JournalFrame(FrameType.Vote, 0, 1, node.Core.Journal.OperationsBeforeNext, 0, encoded.AsMemory(0, length));
-    }
-
-    private static List<DatabaseChange> Drain(ChangeSubscription<DatabaseChange> subscription)
-    {
-        var changes = new List<DatabaseChange>();
+        var changes = new List<TChange>();
         while (subscription.TryRead(out var change))
         {
             changes.Add(change);

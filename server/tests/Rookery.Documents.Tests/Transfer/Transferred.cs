@@ -1,3 +1,4 @@
+using System.Text;
 using Rookery.Disk;
 using Rookery.Documents.Commands;
 using Rookery.Documents.Tests.Nodes;
@@ -23,6 +24,9 @@ internal static class Transferred
             node.Put(i % 2 == 0 ? "both" : "new", $"users/{i % 90}", $$"""{"Name":"sender {{i}}","@metadata":{"@collection":"Users"} }""");
         }
 
+        using var records = new ClusterRecordWriter();
+        records.Set("member/a", "1"u8);
+        node.Run(records.Complete());
         node.Put("both", "large", $$"""{"Text":"{{new string('x', 150_000)}}"}""");
         node.Flush();
     }
@@ -69,15 +73,42 @@ internal static class Transferred
         }
     }
 
-    /// <summary>Fails unless a node holds what another does.</summary>
-    public static void AssertEqual(SteppedNode expected, SteppedNode actual)
+    /// <summary>Opens a node's data without consensus, and applies all that its journal holds.</summary>
+    public static NodeStore Open(IDisk disk, NodeOptions options)
     {
-        Assert.Equal(expected.Core.Databases.All.Select(Describe), actual.Core.Databases.All.Select(Describe));
-        foreach (var database in expected.Core.Databases.All)
+        var store = NodeStore.Open(options, disk, new MemoryBudget(16 << 20), new SteppedNode.NoRecorder(), new SimulatedTimeProvider());
+        store.ApplyAll();
+        return store;
+    }
+
+    /// <summary>The bodies of all documents by id; none when there is no such database.</summary>
+    public static Dictionary<string, string> Documents(NodeStore store, string name)
+    {
+        var documents = new Dictionary<string, string>(StringComparer.Ordinal);
+        if (store.Databases.TryGet(name, out var database))
         {
-            Assert.Equal(expected.Documents(database.Name), actual.Documents(database.Name));
+            using var reader = database.OpenReader();
+            using var cursor = reader.ByIdPrefix([]);
+            while (cursor.MoveNext())
+            {
+                documents.Add(Encoding.UTF8.GetString(cursor.View.Id), Encoding.UTF8.GetString(cursor.View.Body));
+            }
+        }
+
+        return documents;
+    }
+
+    /// <summary>Fails unless a node holds what another does.</summary>
+    public static void AssertEqual(NodeStore expected, NodeStore actual)
+    {
+        Assert.Equal(expected.Databases.All.Select(Describe), actual.Databases.All.Select(Describe));
+        Assert.Equal(expected.ClusterRecords.ReadVersions(), actual.ClusterRecords.ReadVersions());
+        foreach (var database in expected.Databases.All)
+        {
+            Assert.Equal(Documents(expected, database.Name), Documents(actual, database.Name));
+            Assert.True(actual.Databases.TryGet(database.Name, out var other));
             using var mine = database.OpenReader();
-            using var theirs = actual.Database(database.Name).OpenReader();
+            using var theirs = other.OpenReader();
             Assert.Equal(mine.ReadStatistics(), theirs.ReadStatistics());
         }
 
