@@ -23,8 +23,8 @@ export class Order {
 }
 
 /** Creates a database for one suite, gives its open store to `work`, and deletes it whatever happens. */
-export async function withDatabase(client, url, name, work) {
-  const store = openStore(client, url, name)
+export async function withDatabase(client, url, name, work, authentication) {
+  const store = openStore(client, url, name, authentication)
   try {
     await store.maintenance.server.send(new client.CreateDatabaseOperation({ databaseName: name }))
     await work(store)
@@ -36,8 +36,8 @@ export async function withDatabase(client, url, name, work) {
   }
 }
 
-export function openStore(client, url, database) {
-  const store = new client.DocumentStore(url, database)
+export function openStore(client, url, database, authentication) {
+  const store = new client.DocumentStore(url, database, authentication)
   store.conventions.registerEntityType(User)
   store.conventions.registerEntityType(Order)
   return store.initialize()

@@ -1,6 +1,8 @@
 // A Rookery node to test against: the one at ROOKERY_URL, or one started here on a free port with an empty directory.
 import { spawn } from "node:child_process"
 import { existsSync, mkdtempSync, rmSync } from "node:fs"
+import http from "node:http"
+import https from "node:https"
 import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { dirname, join, resolve } from "node:path"
@@ -15,7 +17,19 @@ export async function startNode() {
   }
 
   const data = mkdtempSync(join(tmpdir(), "rookery-client-"))
-  const url = `http://127.0.0.1:${await freePort()}`
+  const node = launch(data, `http://127.0.0.1:${await freePort()}`)
+  await node.ready()
+  return {
+    url: node.url,
+    async stop() {
+      await node.stop()
+      rmSync(data, { recursive: true, force: true })
+    },
+  }
+}
+
+/** Starts a node on a directory. */
+export function launch(data, url) {
   const [program, ...first] = executable()
   const output = []
   const child = spawn(program, [...first, "serve", "--data", data, "--listen", url], { stdio: ["ignore", "pipe", "pipe"] })
@@ -23,14 +37,13 @@ export async function startNode() {
   child.stderr.on("data", text => output.push(text))
   const ended = new Promise(done => child.once("exit", (code, signal) => done({ code, signal })))
   const log = () => Buffer.concat(output).toString()
-
-  await ready(url, ended, log)
   return {
     url,
+    /** Waits until it serves documents, and over TLS until it has also said how to reach it. */
+    ready: ca => ready(url, ca, ended, log),
     async stop() {
       child.kill("SIGTERM")
       const { code, signal } = await ended
-      rmSync(data, { recursive: true, force: true })
       if (code !== 0) {
         throw new Error(`The node ended with ${signal ?? code}:\n${log()}`)
       }
@@ -38,7 +51,8 @@ export async function startNode() {
   }
 }
 
-function executable() {
+/** The program and its first words. */
+export function executable() {
   if (process.env.ROOKERY_BIN) {
     return [process.env.ROOKERY_BIN]
   }
@@ -56,7 +70,8 @@ function executable() {
   throw new Error(`Neither ${published} nor a built rookery.dll is there: run "make build" first, or set ROOKERY_URL.`)
 }
 
-async function freePort() {
+/** A port that was free a moment ago. */
+export async function freePort() {
   const server = createServer()
   await new Promise(done => server.listen(0, "127.0.0.1", done))
   const { port } = server.address()
@@ -64,7 +79,7 @@ async function freePort() {
   return port
 }
 
-async function ready(url, ended, log) {
+async function ready(url, ca, ended, log) {
   let gone = null
   ended.then(how => { gone = how })
   for (const deadline = Date.now() + 30_000; Date.now() < deadline;) {
@@ -72,8 +87,7 @@ async function ready(url, ended, log) {
       throw new Error(`The node ended while starting (${gone.signal ?? gone.code}):\n${log()}`)
     }
 
-    const answer = await fetch(`${url}/readyz`).catch(() => null)
-    if (answer?.status === 200) {
+    if (await statusOf(`${url}/readyz`, ca).catch(() => null) === 200 && (!ca || log().includes("no owner yet"))) {
       return
     }
 
@@ -81,4 +95,14 @@ async function ready(url, ended, log) {
   }
 
   throw new Error(`The node was not ready within 30 seconds:\n${log()}`)
+}
+
+function statusOf(url, ca) {
+  return new Promise((done, failed) => {
+    const { get } = ca ? https : http
+    get(url, { ca, agent: false }, answer => {
+      answer.resume()
+      done(answer.statusCode)
+    }).on("error", failed)
+  })
 }

@@ -12,6 +12,7 @@ namespace Rookery.Access;
 internal static class CertificateCommand
 {
     private const string Path = "/admin/access/certificates";
+    private const int RsaBits = 2048;
     private const string AdminRight = "admin";
 
     public static Command Create() => new("cert", "Client certificates, as RavenDB's clients use them.") { CreateCertificate(), List(), Remove() };
@@ -43,8 +44,9 @@ internal static class CertificateCommand
     private static async Task<JsonElement> MakeAsync(AdminClient client, string name, string[] rights, CertificateFiles files, string password)
     {
         files.RefuseIfAny();
-        using var key = ECDsa.Create(ECCurve.NamedCurves.nistP256);
-        string request = new CertificateRequest($"CN={(name.AsSpan().ContainsAnyExceptInRange('!', '~') ? "client" : name.Replace(',', '-'))}", key, HashAlgorithmName.SHA256).CreateSigningRequestPem();
+        // RavenDB's Node client finds a key in a .pem only under the label RSA PRIVATE KEY.
+        using var key = RSA.Create(RsaBits);
+        string request = new CertificateRequest(new X500DistinguishedName("CN=client"), key, HashAlgorithmName.SHA256, RSASignaturePadding.Pkcs1).CreateSigningRequestPem();
         var made = await client.SendAsync(HttpMethod.Post, Path, json =>
         {
             json.WriteString("Name"u8, name);
@@ -123,13 +125,13 @@ internal static class CertificateCommand
             }
         }
 
-        public void Write(ECDsa key, string certificatePem, string authoritiesPem, string password)
+        public void Write(RSA key, string certificatePem, string authoritiesPem, string password)
         {
             using var signed = X509Certificate2.CreateFromPem(certificatePem);
             using var certificate = signed.CopyWithPrivateKey(key);
             X509Certificate2Collection all = [certificate];
             all.ImportFromPem(authoritiesPem);
-            Write(Pem, Encoding.ASCII.GetBytes($"{key.ExportPkcs8PrivateKeyPem()}\n{certificatePem}\n"), DiskOpen.CreateSecret);
+            Write(Pem, Encoding.ASCII.GetBytes($"{key.ExportRSAPrivateKeyPem()}\n{certificatePem}\n"), DiskOpen.CreateSecret);
             Write(Authority, Encoding.ASCII.GetBytes(authoritiesPem + "\n"), DiskOpen.CreateNew);
             // AES and SHA-256: OpenSSL 3, and so Node, reads the older ciphers of such files no more.
             Write(Pfx, all.ExportPkcs12(Pkcs12ExportPbeParameters.Pbes2Aes256Sha256, password), DiskOpen.CreateSecret);

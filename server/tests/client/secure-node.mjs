@@ -1,0 +1,40 @@
+// A node that speaks TLS, with the certificates of two clients, made by the command line as an owner would.
+import { execFileSync } from "node:child_process"
+import { mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { executable, freePort, launch } from "./running-node.mjs"
+
+/** Starts it; `as(name)` gives RavenDB's authentication options of a client: `app` may do everything, `reader` only read the database named so. */
+export async function startSecureNode() {
+  const data = mkdtempSync(join(tmpdir(), "rookery-secure-"))
+  const clients = mkdtempSync(join(tmpdir(), "rookery-clients-"))
+  const [program, ...first] = executable()
+  const rookery = (...words) => execFileSync(program, [...first, ...words], { encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] })
+
+  rookery("cluster", "init", "--data", data, "--name", "home", "--node-name", "pi-1")
+  const url = `https://127.0.0.1:${await freePort()}`
+  const node = launch(data, url)
+  const authority = readFileSync(join(data, "cluster/authority.pem"), "utf8")
+  await node.ready(authority)
+  const token = rookery("claim", "--data", data).trim()
+  rookery("cert", "create", "app", "--access", "admin", "--data", data, "--to", clients)
+  rookery("cert", "create", "reader", "--access", "reader:ro", "--data", data, "--to", clients)
+  const file = name => readFileSync(join(clients, name))
+  const ca = file("app-ca.pem").toString()
+  return {
+    url,
+    token,
+    ca,
+    rookery: (...words) => rookery(...words, "--data", data),
+    as: name => ({
+      pfx: { type: "pfx", certificate: file(`${name}.pfx`), password: "", ca },
+      pem: { type: "pem", certificate: file(`${name}.pem`).toString(), ca },
+    }),
+    async stop() {
+      await node.stop()
+      rmSync(data, { recursive: true, force: true })
+      rmSync(clients, { recursive: true, force: true })
+    },
+  }
+}

@@ -1,0 +1,70 @@
+import assert from "node:assert/strict"
+import https from "node:https"
+import { describe, it } from "node:test"
+import { User, openStore, withDatabase, within } from "../clients.mjs"
+
+/** RavenDB's way over TLS: the client's certificate in the handshake says who it is. */
+export function secure(client, node) {
+  describe("over TLS with a certificate", () => {
+    for (const kind of ["pfx", "pem"]) {
+      it(`sessions, bulk insert and changes work with a .${kind}`, () => withDatabase(client, node().url, "secure", async store => {
+        const feed = store.changes()
+        const told = new Promise(done => feed.forDocument("users/1").on("data", done))
+        await within(10_000, feed.forAllDocuments().ensureSubscribedNow(), "confirmation")
+
+        const session = store.openSession()
+        await session.store(new User({ name: "ann" }), "users/1")
+        await session.saveChanges()
+        assert.equal((await store.openSession().load("users/1", User)).name, "ann")
+        assert.equal((await within(10_000, told, "a change")).id, "users/1")
+        feed.dispose()
+
+        const bulk = store.bulkInsert()
+        for (let i = 0; i < 100; i++) {
+          await bulk.store(new User({ name: `u${i}` }), `bulk/${i}`)
+        }
+
+        await bulk.finish()
+        assert.equal((await store.openSession().query({ collection: "Users" }).all()).length, 101)
+      }, node().as("app")[kind]))
+    }
+
+    it("a certificate for reading reads its database and changes nothing", () => withDatabase(client, node().url, "reader", async owner => {
+      const writing = owner.openSession()
+      await writing.store(new User({ name: "ann" }), "users/1")
+      await writing.saveChanges()
+
+      const store = openStore(client, node().url, "reader", node().as("reader").pfx)
+      try {
+        const session = store.openSession()
+        assert.equal((await session.load("users/1", User)).name, "ann")
+        await session.store(new User({ name: "bob" }), "users/2")
+        await assert.rejects(session.saveChanges(), { name: "AuthorizationException", message: /needs the scope write in database 'reader'/ })
+        await assert.rejects(store.maintenance.server.send(new client.CreateDatabaseOperation({ databaseName: "mine" })), /admin/)
+      } finally {
+        store.dispose()
+      }
+
+      const elsewhere = openStore(client, node().url, "secure", node().as("reader").pfx)
+      await assert.rejects(elsewhere.openSession().load("users/1"), /in database 'secure'/)
+      elsewhere.dispose()
+    }, node().as("app").pfx))
+
+    it("a token does for programs without a certificate, and none is told how to get in", async () => {
+      const { url, ca, token } = node()
+      assert.equal((await get(`${url}/databases`, ca, token)).status, 200)
+      const refused = await get(`${url}/databases`, ca)
+      assert.equal(refused.status, 401)
+      assert.match(JSON.parse(refused.body).Message, /rookery token create/)
+    })
+  })
+}
+
+function get(url, ca, token) {
+  return new Promise((done, failed) => {
+    https.get(url, { ca, agent: false, headers: token ? { authorization: `Bearer ${token}` } : {} }, answer => {
+      let body = ""
+      answer.setEncoding("utf8").on("data", text => { body += text }).on("end", () => done({ status: answer.statusCode, body }))
+    }).on("error", failed)
+  })
+}
