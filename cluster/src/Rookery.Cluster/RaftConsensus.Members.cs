@@ -22,6 +22,7 @@ public sealed partial class RaftConsensus
     private long _progressSeen;
     private long _progressAt;
     private long _leader;
+    private long _seenConfigurationIndex;
     private int _ticks;
     private bool _isInOffice;
     private bool _isTransferring;
@@ -105,7 +106,7 @@ public sealed partial class RaftConsensus
         lock (_gate)
         {
             return new ConsensusState(
-                _core.Role, _core.Term, _core.Leader, _core.Configuration, _core.ChangeIsPending, _core.Last.Index, _core.DurableIndex, _core.CommitIndex, _applied,
+                _core.Role, _core.Term, _core.Leader, _core.Configuration, _core.ConfigurationIndex, _core.ChangeIsPending, _core.Last.Index, _core.DurableIndex, _core.CommitIndex, _applied,
                 _core.ElectionTimeoutMicroseconds, _syncs.Slow());
         }
     }
@@ -296,6 +297,12 @@ public sealed partial class RaftConsensus
         if (wasTransferring && !_isTransferring)
         {
             _threads.Wake();
+        }
+
+        if (_output.RoleChanged || _core.ConfigurationIndex != _seenConfigurationIndex)
+        {
+            _seenConfigurationIndex = _core.ConfigurationIndex;
+            Volatile.Write(ref _roleStamp, _roleStamp + 1);
         }
 
         if (!_output.RoleChanged)

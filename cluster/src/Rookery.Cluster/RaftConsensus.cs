@@ -1,3 +1,4 @@
+using Rookery.Cluster.Membership;
 using Rookery.Cluster.Commit;
 using Rookery.Cluster.Log;
 using Rookery.Cluster.Peers;
@@ -30,8 +31,10 @@ public sealed partial class RaftConsensus : IConsensusHost, IPeerReceiver
     private readonly FrameCache _cache = new();
     private readonly Lock _gate = new();
     private readonly CommitThreads _threads;
+    private Tuple<(long, long), ClusterView>? _view;
     private Rejection? _refusal;
     private long _operations;
+    private long _roleStamp;
     private bool _isHalted;
 
     private RaftConsensus(NodeStore store, ConsensusOptions options)
@@ -42,7 +45,7 @@ public sealed partial class RaftConsensus : IConsensusHost, IPeerReceiver
         _network = options.Network;
         _time = store.Time;
         _begun = _time.GetTimestamp();
-        NodeTag = store.Options.NodeTag;
+        Roster = new MemberRoster(store.ClusterRecords);
         Self = Members.IdOf(store.NodeId);
         int seed = options.Seed ?? System.Security.Cryptography.RandomNumberGenerator.GetInt32(int.MaxValue);
         _core = new RaftCore(LogStart.Of(store, Self, options.MayBegin, seed), options.Core);
@@ -56,6 +59,9 @@ public sealed partial class RaftConsensus : IConsensusHost, IPeerReceiver
 
     /// <summary>Consensus of a node that has no other members.</summary>
     public static OpenConsensus Alone { get; } = static store => Open(store, new ConsensusOptions());
+
+    /// <summary>What the cluster knows of its members.</summary>
+    internal MemberRoster Roster { get; }
 
     /// <summary>This node, as the core knows it.</summary>
     public NodeId Self { get; }
@@ -73,10 +79,27 @@ public sealed partial class RaftConsensus : IConsensusHost, IPeerReceiver
     public bool IsLeader => Refusal is null && IsReady;
 
     /// <inheritdoc/>
-    public string NodeTag { get; }
+    public string NodeTag => Roster.Of(Self)?.Record.Tag ?? _store.Options.NodeTag;
 
     /// <inheritdoc/>
-    public string? LeaderTag => IsLeader ? NodeTag : null;
+    public string? LeaderTag => IsLeader ? NodeTag : Roster.Of(Leader)?.Record.Tag;
+
+    /// <inheritdoc/>
+    public ClusterView View
+    {
+        get
+        {
+            var stamp = (Volatile.Read(ref _roleStamp), _store.ClusterRecords.Revision);
+            var known = Volatile.Read(ref _view);
+            if (known is null || known.Item1 != stamp)
+            {
+                known = Tuple.Create(stamp, Roster.View(ReadState(), _store));
+                Volatile.Write(ref _view, known);
+            }
+
+            return known.Item2;
+        }
+    }
 
     /// <inheritdoc/>
     public long Term => _core.Term;

@@ -20,7 +20,6 @@ public sealed partial class RaftCore
         outcomes.Add(outcome);
         if (outcome.Index == outcomeToCompare.Index)
         {
-            Coverage.Took(RareBranch.OutcomeComparedLater);
             CompareOutcome(outcomeToCompare);
         }
     }
@@ -61,7 +60,6 @@ public sealed partial class RaftCore
 
         if (outcomesDiffer)
         {
-            Coverage.Took(RareBranch.OutcomesDiffer);
             output.Tell(CoreEvent.OutcomesDiffer, peer.Node);
         }
     }
@@ -102,7 +100,6 @@ public sealed partial class RaftCore
         var own = outcomes.At(agreed.Index);
         if (own.Index > 0 && !rules.IsSameOutcome(own, agreed))
         {
-            Coverage.Took(RareBranch.Diverged);
             output.Tell(CoreEvent.Diverged, Self);
             Follow(Term, NodeId.None);
             HasFailed = true;

@@ -3,6 +3,8 @@ using Microsoft.AspNetCore.Builder;
 using Microsoft.Extensions.Logging;
 using Rookery.Access;
 using Rookery.Cluster;
+using Rookery.Cluster.Identity;
+using Rookery.Cluster.Membership;
 using Rookery.Disk;
 using Rookery.Documents;
 using Rookery.Journal;
@@ -31,10 +33,13 @@ internal static class NodeProcess
         var context = new ServerContext(OptionsFor(configuration, identity, secrets), time, log, memory, io);
         await using var app = RookeryServer.Build(context);
 
+        await using var member = MemberOf(configuration, identity, disk, log, time);
+
         // Opening the data takes as long as the journal is long; meanwhile the address answers that it does.
-        var opening = Task.Run(() => OpenNode(configuration, identity, disk, memory, io, time, log));
+        var opening = Task.Run(() => OpenNode(configuration, member, disk, memory, io, time, log));
         await ListenAsync(app, configuration, opening);
         using var node = await opening;
+        await StartAsync(member, configuration);
         context.Readiness.Opened(node);
         Announce(node, configuration, systemd, log);
         if (identity is not null && configuration.IsSecure)
@@ -46,6 +51,11 @@ internal static class NodeProcess
         await stop.Received;
         systemd.Stopping();
         context.Readiness.Stopping();
+        if (member is not null)
+        {
+            await member.HandOverAsync();
+        }
+
         await app.StopAsync();
         node.StopCleanly();
     }
@@ -76,12 +86,53 @@ internal static class NodeProcess
         ConnectionsLimit = (int)Math.Clamp(configuration.MemoryBytes / 4 / (48 << 10), 256, 16_384),
     };
 
-    private static Node OpenNode(ServeConfiguration configuration, ShownIdentity? identity, PosixDisk disk, MemoryBudget memory, IoTimeline io, TimeProvider time, StandardErrorLog log)
+    /// <summary>The part of a node that belongs to a cluster, by the identity beside its data; null for a node alone.</summary>
+    private static ClusterMember? MemberOf(ServeConfiguration configuration, ShownIdentity? identity, PosixDisk disk, StandardErrorLog log, TimeProvider time)
     {
         try
         {
-            var options = new NodeOptions { DataDirectory = configuration.DataDirectory, JournalDirectory = configuration.JournalDirectory, NewIds = identity?.Ids, TroubleFound = trouble => log.LogError("{Trouble}", trouble) };
-            return Node.WhyNotNew(disk, options) is { } foreign ? throw new ConfigurationException(foreign) : Node.Open(options, disk, memory, io, time, RaftConsensus.Alone);
+            return ClusterMember.TryLoad(
+                disk,
+                new ClusterMemberOptions
+                {
+                    DataDirectory = configuration.DataDirectory,
+                    Listen = configuration.PeerListen,
+                    Addresses = PeerAddresses.Of(configuration.PeerListen),
+                    PublicUrl = configuration.PublicUrl,
+                    IdentityChanged = changed => identity?.Show(changed),
+                    Log = sentence => log.LogWarning("{Sentence}", sentence),
+                },
+                time);
+        }
+        catch (IdentityException wrong)
+        {
+            throw new ConfigurationException(wrong.Message);
+        }
+    }
+
+    private static async Task StartAsync(ClusterMember? member, ServeConfiguration configuration)
+    {
+        try
+        {
+            if (member is not null)
+            {
+                await member.StartAsync(CancellationToken.None);
+            }
+        }
+        catch (Exception failure) when (failure is IOException or SocketException)
+        {
+            throw new ConfigurationException($"Could not listen on {configuration.PeerListen} for other members: {(failure.InnerException ?? failure).Message}.");
+        }
+    }
+
+    private static Node OpenNode(ServeConfiguration configuration, ClusterMember? member, PosixDisk disk, MemoryBudget memory, IoTimeline io, TimeProvider time, StandardErrorLog log)
+    {
+        try
+        {
+            var options = new NodeOptions { DataDirectory = configuration.DataDirectory, JournalDirectory = configuration.JournalDirectory, TroubleFound = trouble => log.LogError("{Trouble}", trouble) };
+            return Node.WhyNotNew(disk, options) is { } foreign ? throw new ConfigurationException(foreign)
+                : member is not null ? Node.Open(member.Configure(options), disk, memory, io, time, member.OpenConsensus)
+                : Node.Open(options, disk, memory, io, time, RaftConsensus.Alone);
         }
         catch (Exception wrong) when (wrong is DataDirectoryInUseException or ForeignJournalException)
         {

@@ -22,6 +22,7 @@ public static class ClusterFounding
             ClusterName = names.ClusterName,
             NodeId = ids.NodeId,
             NodeName = names.Name,
+            Tag = "A",
             Key = key,
             Certificate = certificate,
             Authorities = [X509CertificateLoader.LoadCertificate(authority.Certificate.RawDataMemory.Span)],

@@ -81,6 +81,7 @@ public static class IdentityDirectory
             ClusterName = text.ClusterName,
             NodeId = text.NodeId,
             NodeName = text.NodeName,
+            Tag = text.Tag,
             Peers = text.Peers,
             Certificate = ReadCertificates(disk, path, CertificateName)[0],
             Key = ReadKey(disk, path),

@@ -2,12 +2,12 @@ using System.Text;
 
 namespace Rookery.Cluster.Identity;
 
-/// <summary>What an identity directory says in words, one line each: format version, ids, names, and the peers last seen. No value holds a space.</summary>
-internal sealed record IdentityText(string ClusterId, string ClusterName, string NodeId, string NodeName, IReadOnlyList<KnownPeer> Peers)
+/// <summary>What an identity directory says in words, one line each: format version, ids, names, letter, and the peers last seen. No value holds a space.</summary>
+internal sealed record IdentityText(string ClusterId, string ClusterName, string NodeId, string NodeName, string Tag, IReadOnlyList<KnownPeer> Peers)
 {
     private const string Heading = "rookery identity 1\n";
 
-    public static IdentityText Of(NodeIdentity identity) => new(identity.ClusterId, identity.ClusterName, identity.NodeId, identity.NodeName, identity.Peers);
+    public static IdentityText Of(NodeIdentity identity) => new(identity.ClusterId, identity.ClusterName, identity.NodeId, identity.NodeName, identity.Tag, identity.Peers);
 
     /// <summary>Reads it back; null when it is of another format.</summary>
     public static IdentityText? Parse(string text)
@@ -15,8 +15,8 @@ internal sealed record IdentityText(string ClusterId, string ClusterName, string
         string[][] lines = [.. text.Split('\n', StringSplitOptions.RemoveEmptyEntries).Select(line => line.Split(' '))];
         string? Value(string word) => Array.Find(lines, line => line is [var first, _] && string.Equals(first, word, StringComparison.Ordinal))?[1];
         return text.StartsWith(Heading, StringComparison.Ordinal)
-            && (Value("cluster"), Value("cluster-name"), Value("node"), Value("node-name")) is ({ } cluster, { } clusterName, { } node, { } nodeName)
-            ? new IdentityText(cluster, clusterName, node, nodeName, [.. lines.Where(line => line is ["peer", _, ..]).Select(line => new KnownPeer(line[1], line[2..]))])
+            && (Value("cluster"), Value("cluster-name"), Value("node"), Value("node-name"), Value("tag")) is ({ } cluster, { } clusterName, { } node, { } nodeName, { } tag)
+            ? new IdentityText(cluster, clusterName, node, nodeName, tag, [.. lines.Where(line => line is ["peer", _, ..]).Select(line => new KnownPeer(line[1], line[2..]))])
             : null;
     }
 
@@ -27,6 +27,7 @@ internal sealed record IdentityText(string ClusterId, string ClusterName, string
         text.Append("cluster-name ").Append(ClusterName).Append('\n');
         text.Append("node ").Append(NodeId).Append('\n');
         text.Append("node-name ").Append(NodeName).Append('\n');
+        text.Append("tag ").Append(Tag).Append('\n');
         foreach (var peer in Peers)
         {
             text.Append("peer ").AppendJoin(' ', [peer.NodeId, .. peer.Addresses]).Append('\n');

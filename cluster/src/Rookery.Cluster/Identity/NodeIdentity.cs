@@ -19,6 +19,9 @@ public sealed class NodeIdentity : IDisposable
     /// <summary>This node's <see cref="MemberName"/>.</summary>
     public required string NodeName { get; init; }
 
+    /// <summary>This node's letter, given once; clients see it in topologies.</summary>
+    public required string Tag { get; init; }
+
     /// <summary>The other members when it last looked, to be found again after a start.</summary>
     public IReadOnlyList<KnownPeer> Peers { get; init; } = [];
 
@@ -50,6 +53,12 @@ public sealed class NodeIdentity : IDisposable
     /// <exception cref="IdentityException">The sealed key is missing or damaged.</exception>
     public ClusterAuthority OpenAuthority() => ClusterAuthority.OpenKey(ClusterId, X509CertificateLoader.LoadCertificate(Authorities[0].RawDataMemory.Span), SealedAuthorityKey, Key);
 
+    /// <summary>The same node with a new certificate for the same key.</summary>
+    internal NodeIdentity With(X509Certificate2 certificate) => Copy(certificate, Peers);
+
+    /// <summary>The same node with other peers.</summary>
+    internal NodeIdentity With(IReadOnlyList<KnownPeer> peers) => Copy(Certificate, peers);
+
     /// <summary>Why key, certificate, ids and authorities do not belong together, in a sentence; null when they do.</summary>
     public string? WhyInconsistent()
     {
@@ -62,6 +71,20 @@ public sealed class NodeIdentity : IDisposable
         return verdict.Refusal
             ?? (string.Equals(verdict.NodeId, NodeId, StringComparison.Ordinal) ? null : $"The certificate is that of node {verdict.NodeId}, and this is node {NodeId}.");
     }
+
+    private NodeIdentity Copy(X509Certificate2 certificate, IReadOnlyList<KnownPeer> peers) => new()
+    {
+        ClusterId = ClusterId,
+        ClusterName = ClusterName,
+        NodeId = NodeId,
+        NodeName = NodeName,
+        Tag = Tag,
+        Peers = peers,
+        Certificate = certificate,
+        Key = Key,
+        Authorities = Authorities,
+        SealedAuthorityKey = SealedAuthorityKey,
+    };
 
     /// <inheritdoc/>
     public void Dispose()

@@ -58,6 +58,7 @@ public sealed class JoinClient(JoinToken token, JoiningNode node)
             ClusterName = answer.ClusterName,
             NodeId = request.NodeId,
             NodeName = node.Name,
+            Tag = answer.Tag,
             Peers = [.. answer.Members.Select(member => new KnownPeer(member.NodeId, member.Addresses))],
             Key = key,
             Certificate = X509CertificateLoader.LoadCertificate(answer.Certificate),

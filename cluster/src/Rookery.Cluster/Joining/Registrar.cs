@@ -141,7 +141,7 @@ public sealed class Registrar(Func<NodeIdentity> identity, IJoinDesk desk, TimeP
         };
     }
 
-    private static IEnumerable<IPAddress> AddressesIn(IEnumerable<string> addresses) =>
+    internal static IEnumerable<IPAddress> AddressesIn(IEnumerable<string> addresses) =>
         addresses.Select(address => IPEndPoint.TryParse(address, out var endpoint) ? endpoint.Address : null).OfType<IPAddress>();
 
     private JoinRefusal ReferToLeader() => desk.LeaderAddresses is { Count: > 0 } leader && !desk.IsLeader

@@ -39,6 +39,9 @@ internal static class LogStart
         };
     }
 
+    /// <summary>The number of the start that <see cref="Of"/> will make.</summary>
+    public static long NextIncarnation(NodeJournal journal) => VoteEncoding.Read(journal.Vote.Span).Incarnation + 1;
+
     /// <summary>What the core knows of an entry.</summary>
     public static Entry EntryOf(FrameType type, long index, long term, int bytes, ReadOnlyMemory<byte> configuration) => type switch
     {

@@ -30,7 +30,7 @@ public sealed class IdentityDirectoryTests : IDisposable
         Assert.Null(IdentityDirectory.TryLoad(disk, Data));
         IdentityDirectory.Create(disk, Data, identity);
         using var loaded = IdentityDirectory.TryLoad(disk, Data)!;
-        Assert.Equal((ClusterId, "home", NodeId, "pi-1"), (loaded.ClusterId, loaded.ClusterName, loaded.NodeId, loaded.NodeName));
+        Assert.Equal((ClusterId, "home", NodeId, "pi-1", "A"), (loaded.ClusterId, loaded.ClusterName, loaded.NodeId, loaded.NodeName, loaded.Tag));
         Assert.Equal(identity.Certificate.RawData, loaded.Certificate.RawData);
         Assert.Equal(authority.Certificate.RawData, Assert.Single(loaded.Authorities).RawData);
         var peer = Assert.Single(loaded.Peers);
@@ -73,6 +73,7 @@ public sealed class IdentityDirectoryTests : IDisposable
             ClusterName = "home",
             NodeId = NodeId,
             NodeName = "pi-1",
+            Tag = "A",
             Key = identity.Key,
             Certificate = next.SignNode(PublicKeyOf(identity.Key), NodeId, Names(), Now),
             Authorities = [next.Certificate, authority.Certificate],
@@ -138,7 +139,7 @@ public sealed class IdentityDirectoryTests : IDisposable
         using var other = CreateIdentity(authority);
         using var mixed = new NodeIdentity
         {
-            ClusterId = ClusterId, ClusterName = "home", NodeId = NodeId, NodeName = "pi-1", Key = other.Key, Certificate = identity.Certificate, Authorities = identity.Authorities,
+            ClusterId = ClusterId, ClusterName = "home", NodeId = NodeId, NodeName = "pi-1", Tag = "A", Key = other.Key, Certificate = identity.Certificate, Authorities = identity.Authorities,
         };
         Assert.Equal("The certificate was not made for the key beside it.", mixed.WhyInconsistent());
     }

@@ -35,6 +35,7 @@ internal static class TestAuthority
             ClusterName = "home",
             NodeId = nodeId,
             NodeName = "pi-1",
+            Tag = "A",
             Peers = [new KnownPeer("other", ["pi-2.local:9080", "[fe80::1]:9080"])],
             Key = key,
             Certificate = authority.SignNode(PublicKeyOf(key), nodeId, Names("192.168.1.5"), now ?? Now),

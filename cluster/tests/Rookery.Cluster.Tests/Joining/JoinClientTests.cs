@@ -35,7 +35,7 @@ public sealed class JoinClientTests : IAsyncLifetime, IDisposable
         var joined = await JoinAsync(await TokenAsync());
         Assert.Equal(("home", "B", "pi-1"), (joined.ClusterName, joined.Tag, Assert.Single(joined.Members)));
         using var identity = IdentityDirectory.TryLoad(disk, "/data")!;
-        Assert.Equal((TestAuthority.ClusterId, joined.NodeId, "pi-2"), (identity.ClusterId, identity.NodeId, identity.NodeName));
+        Assert.Equal((TestAuthority.ClusterId, joined.NodeId, "pi-2", "B"), (identity.ClusterId, identity.NodeId, identity.NodeName, identity.Tag));
         Assert.Equal(TestAuthority.NodeId, Assert.Single(identity.Peers).NodeId);
         using var authority = identity.OpenAuthority();
         Assert.Equal(cluster.Identity.Authorities[0].RawData, authority.Certificate.RawData);

@@ -10,19 +10,17 @@ internal sealed class ScriptedWorld : INodeWorld
     private readonly Queue<(Message Message, StoredEntry[] Entries)> messages = new();
     private readonly List<(Message Message, StoredEntry[] Entries)> lingering = [];
     private readonly Queue<(SimulatedNode Node, int Process)> syncs = new();
-    private readonly Queue<(SimulatedNode Node, NodeId From)> fetches = new();
     private readonly HashSet<int> reachable = [];
-    private readonly Dictionary<int, long> heldDisks = [];
-    private readonly PlantedBug bug;
+    private readonly HashSet<int> heldDisks = [];
     private long reads;
 
-    public ScriptedWorld(PlantedBug bug, int voters, int learners = 0, int strangers = 0)
+    public ScriptedWorld(PlantedBug bug, int voters, int learners = 0)
     {
-        this.bug = bug;
+        (Rules, Mistake) = (bug.Rules, bug.Mistake);
         var configuration = Configuration.Of(Enumerable.Range(1, voters).Select(id => new NodeId(id)), Enumerable.Range(voters + 1, learners).Select(id => new NodeId(id)));
-        for (int id = 1; id <= voters + learners + strangers; id++)
+        for (int id = 1; id <= voters + learners; id++)
         {
-            nodes.Add(new SimulatedNode(new NodeId(id), new SimulatedStore(id <= voters + learners ? configuration : Configuration.Empty), this));
+            nodes.Add(new SimulatedNode(new NodeId(id), new SimulatedStore(configuration), this));
             reachable.Add(id);
         }
 
@@ -34,9 +32,7 @@ internal sealed class ScriptedWorld : INodeWorld
     /// <summary>One entry a message, so that a script can let single ones through.</summary>
     public CoreOptions Options { get; } = new() { MostMessageBytes = 1, CautionMicroseconds = 0 };
 
-    public SafetyRules Rules => bug.Rules;
-
-    public HostMistake Mistake => bug.Mistake;
+    public SafetyRules Rules { get; }
 
     public ClusterOracle Oracle { get; } = new();
 
@@ -45,22 +41,12 @@ internal sealed class ScriptedWorld : INodeWorld
     /// <summary>Which messages wait until <see cref="Arrive"/>.</summary>
     public Predicate<Message> Lingers { get; set; } = _ => false;
 
-    /// <summary>Which messages arrive, and once more with <see cref="Arrive"/>.</summary>
-    public Predicate<Message> ArrivesTwice { get; set; } = _ => false;
-
     /// <summary>Which messages arrive, of those between reachable nodes.</summary>
     public Predicate<Message> Passes { get; set; } = _ => true;
 
-    /// <summary>Who is ended when a fetched manifest has just been put in place.</summary>
-    public int DyingInInstall { get; set; }
-
-    /// <summary>Whether fetched manifests are long on the way.</summary>
-    public bool FetchesWait { get; set; }
-
-    /// <summary>Who leads, of those that may be reached; 0 for nobody, or several.</summary>
-    public int Leader => nodes.Where(node => node.Core?.Role == Role.Leader && reachable.Contains((int)node.Id.Value)).ToList() is [var only] ? (int)only.Id.Value : 0;
-
     public SimulatedNode this[int id] => nodes[id - 1];
+
+    public HostMistake Mistake { get; }
 
     public ClientCommand? CommandOf(long payload) => null;
 
@@ -78,24 +64,12 @@ internal sealed class ScriptedWorld : INodeWorld
 
     public void CompleteLater(SimulatedNode node, long write) => syncs.Enqueue((node, node.Process));
 
-    public void FetchLater(SimulatedNode node, NodeId from) => fetches.Enqueue((node, from));
+    public void FetchLater(SimulatedNode node, NodeId from) => node.Install(StoreOf(from).Manifest);
 
     public void Failed(SimulatedNode node) => node.Crash();
 
     public void PerhapsCrash(SimulatedNode node, bool hasVoted)
     {
-    }
-
-    public bool DiesInInstall(SimulatedNode node)
-    {
-        bool dies = node.Id.Value == DyingInInstall;
-        if (dies)
-        {
-            DyingInInstall = 0;
-            node.LosePower();
-        }
-
-        return dies;
     }
 
     /// <summary>Only these nodes reach each other from now on; what was on the way is lost.</summary>
@@ -110,7 +84,8 @@ internal sealed class ScriptedWorld : INodeWorld
     /// <summary>What lingered arrives now.</summary>
     public void Arrive()
     {
-        (Lingers, ArrivesTwice, Passes) = (_ => false, _ => false, _ => true);
+        Lingers = _ => false;
+        Passes = _ => true;
         lingering.ForEach(messages.Enqueue);
         lingering.Clear();
         Settle();
@@ -123,15 +98,11 @@ internal sealed class ScriptedWorld : INodeWorld
         Settle();
     }
 
-    /// <summary>The leader asks a voter to campaign at once.</summary>
-    public void TimeOutNow(int leader, int voter) =>
-        Receive(new Message { Kind = MessageKind.TimeoutNow, From = new NodeId(leader), To = new NodeId(voter), Term = this[leader].Core!.Term, Incarnation = 1 });
+    public void HoldDisk(int id) => heldDisks.Add(id);
 
-    public void HoldDisk(params int[] ids) => ids.ToList().ForEach(id => heldDisks.TryAdd(id, Now));
-
-    public void ReleaseDisk(params int[] ids)
+    public void ReleaseDisk(int id)
     {
-        ids.ToList().ForEach(id => heldDisks.Remove(id));
+        heldDisks.Remove(id);
         Settle();
     }
 
@@ -139,34 +110,6 @@ internal sealed class ScriptedWorld : INodeWorld
     {
         this[id].Crash();
         this[id].Start();
-    }
-
-    /// <summary>The power goes, and with it what was not synced; it comes back.</summary>
-    public void CutPower(params int[] ids)
-    {
-        messages.Clear();
-        ids.ToList().ForEach(id => this[id].LosePower());
-        ids.ToList().ForEach(id => heldDisks.Remove(id));
-        ids.ToList().ForEach(id => this[id].Start());
-    }
-
-    /// <summary>The power goes, and afterwards a card can no longer read what lies behind an index.</summary>
-    public void Rot(int id, long behind)
-    {
-        this[id].LosePower();
-        this[id].Store.Rot(behind);
-        this[id].Start();
-    }
-
-    /// <summary>An empty card takes the place of a broken one. A host refuses to start it under the old id.</summary>
-    public void ReplaceCard(int id)
-    {
-        this[id].LosePower();
-        nodes[id - 1] = new SimulatedNode(new NodeId(id), new SimulatedStore(this[id].Store.Base.Configuration), this);
-        if (Mistake == HostMistake.ReusesIds)
-        {
-            this[id].Start();
-        }
     }
 
     /// <summary>Time passes for one node until it leads; the others hear of it only by its messages.</summary>
@@ -187,44 +130,9 @@ internal sealed class ScriptedWorld : INodeWorld
         Settle();
     }
 
-    /// <summary>Time passes for all, and hosts say how their disks do.</summary>
-    public void PassForAll(double seconds)
-    {
-        for (long end = Now + (long)(seconds * 1_000_000); Now < end;)
-        {
-            Now += 100_000;
-            foreach (var node in nodes.Where(node => node.IsRunning))
-            {
-                bool isHeld = heldDisks.TryGetValue((int)node.Id.Value, out long since) && Mistake != HostMistake.HidesStalls;
-                node.Step(Input.Measured(Now, new StoreHealth(0, isHeld ? Now - since : 0, 0)));
-                node.Step(Input.Tick(Now));
-            }
-
-            Settle();
-        }
-    }
-
     public void Propose(int id, long payload)
     {
         this[id].Propose(payload);
-        Settle();
-    }
-
-    public void Read(int id)
-    {
-        this[id].Read(NextNumber());
-        Settle();
-    }
-
-    public void Transfer(int from, int to)
-    {
-        this[from].Step(Input.Transfer(Now, new NodeId(to)));
-        Settle();
-    }
-
-    public void Flush(int id)
-    {
-        this[id].Flush(1);
         Settle();
     }
 
@@ -235,10 +143,10 @@ internal sealed class ScriptedWorld : INodeWorld
         return answer;
     }
 
-    /// <summary>Delivers, syncs and installs until nothing is on the way. No time passes.</summary>
+    /// <summary>Delivers and syncs until nothing is on the way. No time passes.</summary>
     public void Settle()
     {
-        while (DeliverOne() || SyncOne() || InstallOne())
+        while (DeliverOne() || SyncOne())
         {
         }
     }
@@ -250,14 +158,15 @@ internal sealed class ScriptedWorld : INodeWorld
             return false;
         }
 
-        var (sent, entries) = next;
-        if (Lingers(sent) || ArrivesTwice(sent))
+        var (message, entries) = next;
+        if (Lingers(message))
         {
             lingering.Add(next);
+            return true;
         }
 
-        bool arrives = !Lingers(sent) && reachable.Contains((int)sent.From.Value) && reachable.Contains((int)sent.To.Value) && Passes(sent) && this[(int)sent.To.Value].IsRunning;
-        if (arrives && bug.Reads(sent) is { } message)
+        bool arrives = reachable.Contains((int)message.From.Value) && reachable.Contains((int)message.To.Value) && Passes(message);
+        if (arrives)
         {
             this[(int)message.To.Value].Step(Input.Received(Now, message, entries.Select(entry => entry.Entry).ToArray()), entries);
         }
@@ -270,35 +179,17 @@ internal sealed class ScriptedWorld : INodeWorld
         for (int count = syncs.Count; count > 0; count--)
         {
             var (node, process) = syncs.Dequeue();
-            if (node.Process != process || !node.IsRunning)
+            if (heldDisks.Contains((int)node.Id.Value))
             {
-                continue;
+                syncs.Enqueue((node, process));
             }
-
-            if (!heldDisks.ContainsKey((int)node.Id.Value))
+            else if (node.Process == process)
             {
                 node.Step(Input.JournalDurable(Now, node.Store.Complete()));
                 return true;
             }
-
-            syncs.Enqueue((node, process));
         }
 
         return false;
-    }
-
-    private bool InstallOne()
-    {
-        if (FetchesWait || !fetches.TryDequeue(out var fetch))
-        {
-            return false;
-        }
-
-        if (fetch.Node.IsRunning)
-        {
-            fetch.Node.Install(StoreOf(fetch.From).Manifest);
-        }
-
-        return true;
     }
 }

@@ -31,6 +31,9 @@ public interface IConsensus
     /// <summary>The tag of the node that leads as far as this one knows, or null.</summary>
     string? LeaderTag { get; }
 
+    /// <summary>The members of the cluster, and who leads.</summary>
+    ClusterView View { get; }
+
     /// <summary>The consensus term.</summary>
     long Term { get; }
 

@@ -18,6 +18,9 @@ internal sealed class SilentConsensus(Rejection refusal, string nodeTag) : ICons
     public string? LeaderTag => null;
 
     /// <inheritdoc/>
+    public ClusterView View { get; } = new(1, []);
+
+    /// <inheritdoc/>
     public long Term => 0;
 
     /// <inheritdoc/>

@@ -41,6 +41,9 @@ public sealed class NodeStore : IDisposable
     /// <summary>The cluster's random identity.</summary>
     public string ClusterId => _directory.ClusterId;
 
+    /// <summary>The random identity of the data: new with each format, whoever's it is.</summary>
+    public Guid StoreId => Storage.StoreId;
+
     /// <summary>What it was opened with.</summary>
     public NodeOptions Options => _options;
 

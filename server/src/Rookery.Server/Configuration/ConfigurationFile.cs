@@ -59,6 +59,8 @@ public static class ConfigurationFile
             "data" => settings with { Data = Text(name) },
             "journal" => settings with { Journal = Text(name) },
             "listen" => settings with { Listen = Text(name) },
+            "peerListen" => settings with { PeerListen = Text(name) },
+            "publicUrl" => settings with { PublicUrl = Text(name) },
             "memory" => settings with { Memory = Text(name) },
             "insecure" => settings with { Insecure = Flag(name) },
             _ => throw Wrong($"has the unknown setting \"{name}\""),

@@ -17,6 +17,15 @@ public sealed record ServeConfiguration(string DataDirectory, string? JournalDir
 
     private const string Loopback = "http://127.0.0.1:8080";
 
+    // Beside the port for clients, so that one number is to be remembered.
+    private const int PeerPortOffset = 1000;
+
+    /// <summary>Where a member of a cluster listens for the others.</summary>
+    public required IPEndPoint PeerListen { get; init; }
+
+    /// <summary>The URL by which clients reach it.</summary>
+    public required string PublicUrl { get; init; }
+
     /// <summary>Checks settings.</summary>
     /// <exception cref="ConfigurationException">One of them is wrong; the sentence says which.</exception>
     public static ServeConfiguration From(ServeSettings settings)
@@ -41,8 +50,28 @@ public sealed record ServeConfiguration(string DataDirectory, string? JournalDir
             ParseMemory(settings.Memory))
         {
             IsSecure = isSecure,
+            PeerListen = ParsePeerListen(settings.PeerListen, endpoint),
+            PublicUrl = ParsePublicUrl(settings.PublicUrl) ?? $"{(isSecure ? "https" : "http")}://{endpoint}",
         };
     }
+
+    private static IPEndPoint ParsePeerListen(string? listen, IPEndPoint clients)
+    {
+        if (listen is null)
+        {
+            int port = clients.Port + PeerPortOffset;
+            return new IPEndPoint(clients.Address, port <= IPEndPoint.MaxPort ? port : clients.Port - PeerPortOffset);
+        }
+
+        return IPEndPoint.TryParse(listen, out var endpoint) && endpoint.Port > 0
+            ? endpoint
+            : throw new ConfigurationException($"The address to listen on for other members must look like 0.0.0.0:9080, not like \"{listen}\".");
+    }
+
+    private static string? ParsePublicUrl(string? url) =>
+        url is null || (Uri.TryCreate(url, UriKind.Absolute, out var parsed) && parsed.Scheme is "http" or "https" && parsed.PathAndQuery is "/")
+            ? url?.TrimEnd('/')
+            : throw new ConfigurationException($"The URL by which clients reach this node must look like https://node.example:8080, not like \"{url}\".");
 
     private static IPEndPoint ParseListen(string listen, out bool isSecure)
     {

@@ -12,6 +12,12 @@ public sealed record ServeSettings
     /// <summary>The URL to listen on.</summary>
     public string? Listen { get; init; }
 
+    /// <summary>Where a member of a cluster listens for the others (<c>address:port</c>).</summary>
+    public string? PeerListen { get; init; }
+
+    /// <summary>The URL by which clients reach this node, where it is not the one it listens on.</summary>
+    public string? PublicUrl { get; init; }
+
     /// <summary>The memory bound ("128M").</summary>
     public string? Memory { get; init; }
 
@@ -24,6 +30,8 @@ public sealed record ServeSettings
         Data = Data ?? fallback.Data,
         Journal = Journal ?? fallback.Journal,
         Listen = Listen ?? fallback.Listen,
+        PeerListen = PeerListen ?? fallback.PeerListen,
+        PublicUrl = PublicUrl ?? fallback.PublicUrl,
         Memory = Memory ?? fallback.Memory,
         Insecure = Insecure ?? fallback.Insecure,
     };

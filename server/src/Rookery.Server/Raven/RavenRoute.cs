@@ -1,3 +1,4 @@
+using System.Globalization;
 using Microsoft.AspNetCore.Http;
 using Rookery.Documents;
 
@@ -29,19 +30,41 @@ internal static class RavenRoute
     /// <summary>A route under /databases/{database} that changes something, or that needs no fresh state.</summary>
     public static RequestDelegate OnDatabase(ServerContext context, DatabaseHandler handler) => OnServer(http =>
     {
+        TellOfNewTopology(context, http);
         string name = (string)http.Request.RouteValues["database"]!;
         return context.Node.Databases.TryGet(name, out var database) ? handler(http, database) : RavenErrors.WriteDatabaseMissingAsync(http, name);
     });
 
-    /// <summary>A route under /databases/{database} that reads: it sees every write that was acknowledged before it began.</summary>
+    /// <summary>
+    /// A route under /databases/{database} that reads: it sees every write that was acknowledged before it began; with <c>consistency=local</c> what this node has, which works without a
+    /// leader, and says so.
+    /// </summary>
     public static RequestDelegate OnFreshDatabase(ServerContext context, DatabaseHandler handler) => OnDatabase(context, (http, database) =>
     {
+        if (http.Request.QueryString.Value!.Contains("consistency=local", StringComparison.Ordinal))
+        {
+            http.Response.Headers["Rookery-Applied-Index"] = context.Node.Consensus.AppliedIndex.ToString(CultureInfo.InvariantCulture);
+            return handler(http, database);
+        }
+
         // No token of the request: reading RequestAborted makes Kestrel allocate, and one node alone never waits here.
         var barrier = context.Node.Consensus.ReadBarrierAsync(CancellationToken.None);
         return barrier.IsCompletedSuccessfully
             ? AnswerBehind(barrier.Result, context, handler, http, database)
             : WaitAsync(barrier, context, handler, http, database);
     });
+
+    /// <summary>RavenDB's client sends the etag of the topology that it goes by, and asks for a new one when it is told to.</summary>
+    private static void TellOfNewTopology(ServerContext context, HttpContext http)
+    {
+        bool isOlder = http.Request.Headers.TryGetValue("Topology-Etag", out var sent)
+            && long.TryParse(sent.ToString().AsSpan().Trim('"'), NumberStyles.None, CultureInfo.InvariantCulture, out long etag)
+            && etag < context.Node.Consensus.View.Etag;
+        if (isOlder)
+        {
+            http.Response.Headers["Refresh-Topology"] = "true";
+        }
+    }
 
     private static async Task WaitAsync(ValueTask<bool> barrier, ServerContext context, DatabaseHandler handler, HttpContext http, Database database) =>
         await AnswerBehind(await barrier, context, handler, http, database);

@@ -4,12 +4,9 @@ using Rookery.Documents;
 
 namespace Rookery.Server.Raven.Cluster;
 
-/// <summary>Who is there: topology, cluster/topology, cluster/node-info, healthcheck, configuration/client. One node, which leads.</summary>
+/// <summary>Who is there: topology, cluster/topology, cluster/node-info, healthcheck, configuration/client.</summary>
 internal sealed class TopologyRoutes(ServerContext context)
 {
-    // Clients take a topology only when its etag grew; this one never changes.
-    private const long Etag = 1;
-
     private string Tag => context.Node.Consensus.NodeTag;
 
     /// <summary>GET topology?name=…: the nodes of one database.</summary>
@@ -24,22 +21,18 @@ internal sealed class TopologyRoutes(ServerContext context)
     /// <summary>GET cluster/topology: all nodes.</summary>
     public Task ClusterTopologyAsync(HttpContext http) => JsonAnswer.SendAsync(http, json =>
     {
+        var view = context.Node.Consensus.View;
         json.WriteStartObject("Topology"u8);
         json.WriteString("TopologyId"u8, context.Node.ClusterId);
-        json.WriteStartObject("AllNodes"u8);
-        json.WriteString(Tag, UrlOf(http));
-        json.WriteEndObject();
-        json.WriteStartObject("Members"u8);
-        json.WriteString(Tag, UrlOf(http));
-        json.WriteEndObject();
-        json.WriteStartObject("Promotables"u8);
-        json.WriteEndObject();
+        WriteUrls(json, "AllNodes"u8, view.Members, http);
+        WriteUrls(json, "Members"u8, view.Members.Where(static member => member.IsVoter), http);
+        WriteUrls(json, "Promotables"u8, view.Members.Where(static member => !member.IsVoter), http);
         json.WriteStartObject("Watchers"u8);
         json.WriteEndObject();
-        json.WriteString("LastNodeId"u8, Tag);
-        json.WriteNumber("Etag"u8, Etag);
+        json.WriteString("LastNodeId"u8, view.Members.Select(static member => member.Tag).Max(StringComparer.Ordinal) ?? Tag);
+        json.WriteNumber("Etag"u8, view.Etag);
         json.WriteEndObject();
-        json.WriteNumber("Etag"u8, Etag);
+        json.WriteNumber("Etag"u8, view.Etag);
         json.WriteString("Leader"u8, context.Node.Consensus.LeaderTag);
         WriteState(json);
         json.WriteStartObject("Status"u8);
@@ -88,15 +81,36 @@ internal sealed class TopologyRoutes(ServerContext context)
 
     private void WriteDatabaseTopology(Utf8JsonWriter json, HttpContext http, Database database)
     {
-        json.WriteNumber("Etag"u8, Etag);
+        var view = context.Node.Consensus.View;
+        json.WriteNumber("Etag"u8, view.Etag);
         json.WriteStartArray("Nodes"u8);
-        json.WriteStartObject();
-        json.WriteString("Url"u8, UrlOf(http));
-        json.WriteString("ClusterTag"u8, Tag);
-        json.WriteString("Database"u8, database.Name);
-        json.WriteString("ServerRole"u8, "Member"u8);
-        json.WriteEndObject();
+        foreach (var member in view.Members)
+        {
+            json.WriteStartObject();
+            json.WriteString("Url"u8, UrlOf(member, http));
+            json.WriteString("ClusterTag"u8, member.Tag);
+            json.WriteString("Database"u8, database.Name);
+
+            // Clients write to the first healthy Member: the leader comes first, learners last.
+            json.WriteString("ServerRole"u8, member.IsVoter ? "Member"u8 : "Promotable"u8);
+            json.WriteEndObject();
+        }
+
         json.WriteEndArray();
+    }
+
+    /// <summary>Where a client reaches a member. For this node, whatever worked for this client, unless its owner said where.</summary>
+    private static string UrlOf(ClusterViewMember member, HttpContext http) => member.Url ?? UrlOf(http);
+
+    private static void WriteUrls(Utf8JsonWriter json, ReadOnlySpan<byte> name, IEnumerable<ClusterViewMember> members, HttpContext http)
+    {
+        json.WriteStartObject(name);
+        foreach (var member in members)
+        {
+            json.WriteString(member.Tag, UrlOf(member, http));
+        }
+
+        json.WriteEndObject();
     }
 
     private void WriteState(Utf8JsonWriter json)

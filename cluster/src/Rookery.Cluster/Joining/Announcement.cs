@@ -1,0 +1,71 @@
+using Rookery.Cluster.Identity;
+using Rookery.Documents;
+
+namespace Rookery.Cluster.Joining;
+
+/// <summary>What a member says of itself at each start.</summary>
+/// <param name="StoreId">The id of its store, new with each format.</param>
+/// <param name="BootCounter">How often the store was started.</param>
+/// <param name="Addresses">Where it listens for members, <c>host:port</c>.</param>
+/// <param name="PublicUrl">Where clients reach it, if the owner said.</param>
+public sealed record MemberFacts(Guid StoreId, long BootCounter, IReadOnlyList<string> Addresses, string? PublicUrl);
+
+/// <summary>Keeps a member's own record true. The first member of a cluster makes its own: nobody let it in.</summary>
+/// <param name="identity">This member, as it is now.</param>
+/// <param name="desk">The cluster.</param>
+/// <param name="time">The clock.</param>
+public sealed class Announcement(Func<NodeIdentity> identity, IJoinDesk desk, TimeProvider time)
+{
+    private const int Attempts = 5;
+
+    /// <summary>Writes what is new; nothing when nothing is. To be called after each start, and when an address has changed.</summary>
+    /// <returns>Null when the record is true; else why it could not be written now: to be tried again.</returns>
+    /// <exception cref="IdentityException">The cluster knows another store under this node's id, or no node of this id any more.</exception>
+    public async ValueTask<Rejection?> AnnounceAsync(MemberFacts facts, CancellationToken cancellationToken)
+    {
+        Rejection? refusal = null;
+        for (int attempt = 0; attempt < Attempts; attempt++)
+        {
+            if (!await desk.CatchUpAsync(cancellationToken))
+            {
+                return new Rejection(RejectionKind.NoLeader, "No node leads now.");
+            }
+
+            string key = MemberRecord.KeyOf(identity().NodeId);
+            var stored = desk.Find(key);
+            var known = stored is null ? Founder(facts) : MemberRecord.Parse(stored.Value.Span);
+            if (known is null || Same(known, facts, stored))
+            {
+                return null;                                // a newer version wrote it in its own way, or all is said
+            }
+
+            if (known.StoreId is { } store && store != facts.StoreId)
+            {
+                throw new IdentityException(
+                    $"The cluster knows another store of node {known.Name} than the one in this data directory: it was replaced or formatted. Remove the node with `rookery node rm {known.Name}`, and let it join anew with an empty data directory.");
+            }
+
+            var told = known with { StoreId = facts.StoreId, BootCounter = Math.Max(facts.BootCounter, known.BootCounter), Addresses = facts.Addresses, PublicUrl = facts.PublicUrl };
+            refusal = await desk.ChangeAsync(
+                [new RecordChange(key, told.ToJson(), stored?.Version ?? ClusterRecord.Absent), new RecordChange(Seats.Key, [], ExpectedVersion: null)], cancellationToken);
+            if (refusal is not { Kind: RejectionKind.ConcurrencyConflict })
+            {
+                return refusal;
+            }
+        }
+
+        return refusal;
+    }
+
+    private static bool Same(MemberRecord known, MemberFacts facts, ClusterRecord? stored) =>
+        stored is not null && known.StoreId == facts.StoreId && known.BootCounter == facts.BootCounter && known.Addresses.SequenceEqual(facts.Addresses, StringComparer.Ordinal)
+        && string.Equals(known.PublicUrl, facts.PublicUrl, StringComparison.Ordinal);
+
+    private MemberRecord Founder(MemberFacts facts)
+    {
+        var self = identity();
+        return desk.List(ClusterRecordPrefix.Member).Count == 0
+            ? new MemberRecord { Tag = self.Tag, Name = self.NodeName, Addresses = facts.Addresses, PublicKey = self.Key.ExportSubjectPublicKeyInfo(), Joined = time.GetUtcNow() }
+            : throw new IdentityException($"Node {self.NodeName} ({self.NodeId}) was removed from the cluster. To come back, let it join anew with an empty data directory.");
+    }
+}

@@ -1,0 +1,158 @@
+using Microsoft.AspNetCore.Builder;
+using Microsoft.AspNetCore.Http;
+using Rookery.Cluster.Identity;
+using Rookery.Cluster.Joining;
+using Rookery.Cluster.Log;
+using Rookery.Cluster.Peers;
+using Rookery.Disk;
+using Rookery.Documents;
+using Rookery.Raft;
+
+namespace Rookery.Cluster.Membership;
+
+/// <summary>A node's part in a cluster: its identity, the connections to the other members, the port on which they come, and the steward that keeps all of that as the records say.</summary>
+public sealed class ClusterMember : IAsyncDisposable
+{
+    private const int HandOverAttempts = 30;
+
+    private static readonly TimeSpan HandOverInterval = TimeSpan.FromMilliseconds(100);
+
+    private readonly ClusterMemberOptions _options;
+    private readonly TimeProvider _time;
+    private readonly IdentityKeeper _keeper;
+    private PeerTrust _trust;
+    private PeerNetwork? _network;
+    private RaftConsensus? _consensus;
+    private ConsensusDesk? _desk;
+    private WebApplication? _port;
+    private Steward? _steward;
+
+    private ClusterMember(NodeIdentity identity, IDisk disk, ClusterMemberOptions options, TimeProvider time)
+    {
+        _options = options;
+        _time = time;
+        _trust = PeerTrust.Of(identity);
+        _keeper = new IdentityKeeper(disk, options.DataDirectory, identity, time) { Changed = Show };
+    }
+
+    /// <summary>Who it is now.</summary>
+    public NodeIdentity Identity => _keeper.Current;
+
+    /// <summary>Consensus, once the data is open; null in diagnosis mode.</summary>
+    public RaftConsensus? Consensus => _consensus;
+
+    /// <summary>The members' records, and what changes them; null in diagnosis mode.</summary>
+    public IJoinDesk? Desk => _desk;
+
+    /// <summary>How the connections to the other members do.</summary>
+    public IReadOnlyList<PeerStatus> Peers => _network?.Status() ?? [];
+
+    /// <summary>The part of the node whose data directory it is; null for one that never was in a cluster.</summary>
+    /// <exception cref="IdentityException">The identity is damaged, or is another node's.</exception>
+    public static ClusterMember? TryLoad(IDisk disk, ClusterMemberOptions options, TimeProvider time) =>
+        IdentityDirectory.TryLoad(disk, options.DataDirectory) is { } identity ? new ClusterMember(identity, disk, options, time) : null;
+
+    /// <summary>The node's options, as the identity wants them.</summary>
+    public NodeOptions Configure(NodeOptions options) => options with
+    {
+        NewIds = new NodeIds(Identity.NodeId, Identity.ClusterId),
+        HasPeers = Identity.Peers.Count > 0,
+    };
+
+    /// <summary>Puts consensus with the other members on the node's store. Nothing is sent or heard before <see cref="StartAsync"/>.</summary>
+    public IConsensusHost OpenConsensus(NodeStore store)
+    {
+        var hello = new PeerHello
+        {
+            ClusterId = Identity.ClusterId,
+            NodeId = Identity.NodeId,
+            StoreId = store.StoreId,
+            BootCounter = LogStart.NextIncarnation(store.Journal),
+            FeatureLevel = 1,
+            Port = _options.Listen.Port,
+        };
+        _network = new PeerNetwork(hello, () => Volatile.Read(ref _trust), new MemberAdmission(Identity.NodeId, store.ClusterRecords), _time, _options.Log);
+        _consensus = RaftConsensus.Open(
+            store,
+            new ConsensusOptions
+            {
+                Network = _network,
+
+                // Who joined was told of others; who began the cluster was not, before the first joined.
+                MayBegin = Identity.Peers.Count == 0,
+                TroubleFound = _options.Log,
+            });
+        _desk = new ConsensusDesk(_consensus, store.ClusterRecords, node => _consensus.ChangeMember(MemberChange.Learner, node));
+        var facts = new MemberFacts(store.StoreId, hello.BootCounter, _options.Addresses, _options.PublicUrl);
+        _steward = new Steward(_consensus, _network, _keeper, new Announcement(() => Identity, _desk, _time), facts, _options.Log, _time);
+        return _consensus;
+    }
+
+    /// <summary>Listens for members, connects to them, and begins to keep the records true. Once the node is open.</summary>
+    /// <exception cref="IOException">The address cannot be listened on.</exception>
+    public async Task StartAsync(CancellationToken cancellationToken)
+    {
+        if (_consensus is null)
+        {
+            return;
+        }
+
+        _network!.Start(_consensus);
+        _port = PeerListener.Build(_options.Listen, _network, ConfigureHttp, _options.Logs);
+        await _port.StartAsync(cancellationToken);
+        _steward!.Start();
+    }
+
+    /// <summary>Gives leadership to another member, if this one leads and another can take it, so that nobody waits for an election when it stops. Waits a few seconds at most.</summary>
+    public async Task HandOverAsync()
+    {
+        if (_consensus is not { } consensus || consensus.ReadState() is { Configuration.Voters.Length: < 2 })
+        {
+            return;
+        }
+
+        for (int attempt = 0; attempt < HandOverAttempts && consensus.ReadState().Role == Role.Leader; attempt++)
+        {
+            consensus.Transfer(NodeId.None);
+            await Task.Delay(HandOverInterval, _time);
+        }
+    }
+
+    /// <inheritdoc/>
+    public async ValueTask DisposeAsync()
+    {
+        if (_steward is not null)
+        {
+            await _steward.DisposeAsync();
+        }
+
+        if (_port is not null)
+        {
+            await _port.StopAsync(CancellationToken.None);
+            await _port.DisposeAsync();
+        }
+
+        if (_network is not null)
+        {
+            await _network.DisposeAsync();
+        }
+    }
+
+    private void Show(NodeIdentity changed)
+    {
+        Volatile.Write(ref _trust, PeerTrust.Of(changed));
+        _options.IdentityChanged?.Invoke(changed);
+    }
+
+    private void ConfigureHttp(IApplicationBuilder app)
+    {
+        var routes = new JoinRoutes(new Registrar(() => Identity, _desk!, _time));
+        app.Use(next => http => http.Request.Path.Value switch
+        {
+            JoinRoutes.AuthorityPath when HttpMethods.IsGet(http.Request.Method) => routes.ListAuthoritiesAsync(http),
+            JoinRoutes.JoinPath when HttpMethods.IsPost(http.Request.Method) => routes.JoinAsync(http),
+            _ => next(http),
+        });
+        _options.ConfigureHttp?.Invoke(app);
+    }
+}

@@ -1,0 +1,33 @@
+using System.Net;
+using Microsoft.AspNetCore.Builder;
+using Microsoft.Extensions.Logging;
+
+namespace Rookery.Cluster.Membership;
+
+/// <summary>How a node takes part in its cluster.</summary>
+public sealed record ClusterMemberOptions
+{
+    /// <summary>The data directory, absolute.</summary>
+    public required string DataDirectory { get; init; }
+
+    /// <summary>Where it listens for members.</summary>
+    public required IPEndPoint Listen { get; init; }
+
+    /// <summary>Where members may reach it, <c>host:port</c>, the likeliest first.</summary>
+    public required IReadOnlyList<string> Addresses { get; init; }
+
+    /// <summary>The URL at which clients reach it.</summary>
+    public required string PublicUrl { get; init; }
+
+    /// <summary>Told when the identity has changed, with the new one.</summary>
+    public Action<Identity.NodeIdentity>? IdentityChanged { get; init; }
+
+    /// <summary>Told in sentences of what an owner should hear.</summary>
+    public required Action<string> Log { get; init; }
+
+    /// <summary>Where Kestrel's warnings go.</summary>
+    public ILoggerProvider? Logs { get; init; }
+
+    /// <summary>Adds what is served over HTTPS on the port for members, beside joining.</summary>
+    public Action<IApplicationBuilder>? ConfigureHttp { get; init; }
+}

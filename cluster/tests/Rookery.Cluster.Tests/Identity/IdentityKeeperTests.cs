@@ -1,0 +1,66 @@
+using System.Net;
+using Rookery.Cluster.Identity;
+using Rookery.Simulation;
+using static Rookery.Cluster.Tests.Identity.TestAuthority;
+
+namespace Rookery.Cluster.Tests.Identity;
+
+public sealed class IdentityKeeperTests : IDisposable
+{
+    private static readonly IPAddress[] Home = [IPAddress.Parse("192.168.1.5")];
+
+    private readonly ClusterAuthority authority = Create();
+    private readonly SimulatedDisk disk = new("/data");
+    private readonly SimulatedTimeProvider time = new(Now);
+    private readonly IdentityKeeper keeper;
+
+    public IdentityKeeperTests()
+    {
+        var identity = CreateIdentity(authority);
+        IdentityDirectory.Create(disk, "/data", identity);
+        keeper = new IdentityKeeper(disk, "/data", identity, time);
+    }
+
+    public void Dispose() => authority.Dispose();
+
+    [Fact]
+    public void A_certificate_is_signed_anew_at_two_thirds_of_its_life_and_kept()
+    {
+        Assert.False(keeper.RenewIfDue(Home));
+        time.Advance(TimeSpan.FromDays(264));
+        NodeIdentity? told = null;
+        keeper.Changed = identity => told = identity;
+        Assert.True(keeper.RenewIfDue(Home));
+        Assert.False(keeper.RenewIfDue(Home));
+        Assert.Same(keeper.Current, told);
+        using var loaded = IdentityDirectory.TryLoad(disk, "/data")!;
+        Assert.Equal(keeper.Current.Certificate.RawData, loaded.Certificate.RawData);
+        Assert.Equal(Now.AddDays(263), CertificateLife.Of(loaded.Certificate).NotBefore);
+    }
+
+    [Fact]
+    public void A_certificate_is_signed_anew_when_the_machine_has_moved()
+    {
+        Assert.True(keeper.RenewIfDue([IPAddress.Parse("192.168.1.77")]));
+        Assert.True(keeper.Current.Certificate.MatchesHostname("192.168.1.77"));
+        Assert.Equal(NodeId, keeper.Current.PeerRule.Judge(keeper.Current.Certificate, PeerRole.Client).NodeId);
+    }
+
+    [Fact]
+    public void A_clock_in_1970_renews_nothing()
+    {
+        time.SetUtcNow(DateTimeOffset.UnixEpoch);
+        Assert.False(keeper.RenewIfDue(Home));
+    }
+
+    [Fact]
+    public void Peers_are_written_when_they_have_changed()
+    {
+        int before = disk.OperationCount;
+        keeper.KeepPeers([.. keeper.Current.Peers.Select(peer => new KnownPeer(peer.NodeId, [.. peer.Addresses]))]);
+        Assert.Equal(before, disk.OperationCount);
+        keeper.KeepPeers([new KnownPeer("third", ["pi-3.local:9080"])]);
+        using var loaded = IdentityDirectory.TryLoad(disk, "/data")!;
+        Assert.Equal("third", Assert.Single(loaded.Peers).NodeId);
+    }
+}

@@ -1,0 +1,64 @@
+using Rookery.Cluster.Identity;
+using Rookery.Cluster.Joining;
+using Rookery.Cluster.Tests.Identity;
+
+namespace Rookery.Cluster.Tests.Joining;
+
+public sealed class AnnouncementTests : IDisposable
+{
+    private static readonly MemberFacts Facts = new(new Guid("6f9619ff-8b86-d011-b42d-00c04fc964ff"), 3, ["192.168.1.5:9080"], null);
+
+    private readonly ClusterAuthority authority = TestAuthority.Create();
+    private readonly NodeIdentity identity;
+    private readonly MemoryDesk desk = new();
+    private readonly Announcement announcement;
+
+    public AnnouncementTests()
+    {
+        identity = TestAuthority.CreateIdentity(authority);
+        announcement = new Announcement(() => identity, desk, TimeProvider.System);
+    }
+
+    public void Dispose()
+    {
+        identity.Dispose();
+        authority.Dispose();
+    }
+
+    [Fact]
+    public async Task The_first_member_makes_its_own_record_and_says_nothing_twice()
+    {
+        Assert.Null(await announcement.AnnounceAsync(Facts, CancellationToken.None));
+        var (node, record, _) = Assert.Single(MemberRecord.All(desk));
+        Assert.Equal((identity.NodeId, "A", "pi-1", Facts.StoreId, 3L), (node, record.Tag, record.Name, record.StoreId!.Value, record.BootCounter));
+        Assert.Equal(identity.Key.ExportSubjectPublicKeyInfo(), record.PublicKey);
+        Assert.Null(await announcement.AnnounceAsync(Facts, CancellationToken.None));
+        Assert.Equal(1, desk.Changes);
+    }
+
+    [Fact]
+    public async Task A_new_address_is_told_even_when_the_record_changes_meanwhile()
+    {
+        await announcement.AnnounceAsync(Facts, CancellationToken.None);
+        desk.BeforeChange = () => desk.ChangeAsync([new RecordChange(MemberRecord.KeyOf(identity.NodeId), desk.Find(MemberRecord.KeyOf(identity.NodeId))!.Value.ToArray(), null)], CancellationToken.None).AsTask().Wait();
+        Assert.Null(await announcement.AnnounceAsync(Facts with { Addresses = ["192.168.1.9:9080"] }, CancellationToken.None));
+        Assert.Equal("192.168.1.9:9080", Assert.Single(Assert.Single(MemberRecord.All(desk)).Record.Addresses));
+    }
+
+    [Fact]
+    public async Task A_formatted_store_does_not_take_the_place_of_the_one_before()
+    {
+        await announcement.AnnounceAsync(Facts, CancellationToken.None);
+        var refused = await Assert.ThrowsAsync<IdentityException>(async () => await announcement.AnnounceAsync(Facts with { StoreId = Guid.Empty }, CancellationToken.None));
+        Assert.StartsWith("The cluster knows another store of node pi-1", refused.Message, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task A_removed_member_does_not_make_itself_a_record()
+    {
+        await announcement.AnnounceAsync(Facts, CancellationToken.None);
+        await desk.ChangeAsync([new RecordChange(MemberRecord.KeyOf("another"), Assert.Single(MemberRecord.All(desk)).Record.ToJson(), null), new RecordChange(MemberRecord.KeyOf(identity.NodeId), null, null)], CancellationToken.None);
+        var refused = await Assert.ThrowsAsync<IdentityException>(async () => await announcement.AnnounceAsync(Facts, CancellationToken.None));
+        Assert.Contains("was removed from the cluster", refused.Message, StringComparison.Ordinal);
+    }
+}

@@ -1,0 +1,49 @@
+using Rookery.Cluster.Joining;
+using Rookery.Cluster.Peers;
+
+namespace Rookery.Cluster.Tests.Joining;
+
+public sealed class MemberAdmissionTests
+{
+    private static readonly Guid Store = new("6f9619ff-8b86-d011-b42d-00c04fc964ff");
+
+    private static readonly Dictionary<string, MemberRecord> Members = new(StringComparer.Ordinal)
+    {
+        ["self"] = new MemberRecord { Tag = "A", Name = "pi-1", Addresses = [], PublicKey = [] },
+        ["other"] = new MemberRecord { Tag = "B", Name = "pi-2", Addresses = [], PublicKey = [], StoreId = Store, BootCounter = 7 },
+        ["fresh"] = new MemberRecord { Tag = "C", Name = "pi-3", Addresses = [], PublicKey = [] },
+    };
+
+    [Fact]
+    public void A_member_with_its_store_is_let_in_and_one_that_never_started_with_any()
+    {
+        Assert.Null(Judge(Hello("other", bootCounter: 7)));
+        Assert.Null(Judge(Hello("other", bootCounter: 8)));
+        Assert.Null(Judge(Hello("fresh", bootCounter: 1)));
+    }
+
+    [Fact]
+    public void A_node_that_was_removed_is_refused() => Assert.Equal(
+        "Node gone is no member of this cluster (any more). Let it join anew, with an empty data directory and a token of `rookery cluster token create`.", Judge(Hello("gone", bootCounter: 1)));
+
+    [Fact]
+    public void A_node_that_has_just_joined_knows_nobody_and_listens_to_all_members() =>
+        Assert.Null(MemberAdmission.Judge(Hello("other", bootCounter: 7), new Dictionary<string, MemberRecord>(StringComparer.Ordinal), "self"));
+
+    [Fact]
+    public void An_empty_card_under_a_known_id_is_refused()
+    {
+        string? refusal = Judge(Hello("other", bootCounter: 8) with { StoreId = default });
+        Assert.StartsWith("The store of node pi-2 (other) is not the one that the cluster knows: its card was replaced or formatted", refusal, StringComparison.Ordinal);
+        Assert.EndsWith("Remove it with `rookery node rm pi-2`, and let it join anew with an empty data directory.", refusal, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void An_old_card_put_back_is_refused() => Assert.Equal(
+        "This is an old copy of node pi-2 (other): its store was started 6 times, and the cluster has met it after 7. An old card must not vote: take it out, remove the node with `rookery node rm pi-2`, and let an empty card join.",
+        Judge(Hello("other", bootCounter: 6)));
+
+    private static string? Judge(PeerHello hello) => MemberAdmission.Judge(hello, Members, "self");
+
+    private static PeerHello Hello(string node, long bootCounter) => new() { ClusterId = "cluster", NodeId = node, StoreId = Store, BootCounter = bootCounter, FeatureLevel = 1 };
+}

@@ -1,0 +1,27 @@
+using System.Net;
+using System.Net.NetworkInformation;
+using System.Net.Sockets;
+
+namespace Rookery;
+
+/// <summary>Where other members may reach this machine.</summary>
+internal static class PeerAddresses
+{
+    /// <summary>The address that is listened on; where that is any, the addresses of this machine that leave it.</summary>
+    public static IReadOnlyList<string> Of(IPEndPoint listen)
+    {
+        if (!listen.Address.Equals(IPAddress.Any) && !listen.Address.Equals(IPAddress.IPv6Any))
+        {
+            return [listen.ToString()];
+        }
+
+        var found =
+            from card in NetworkInterface.GetAllNetworkInterfaces()
+            where card.OperationalStatus == OperationalStatus.Up && card.NetworkInterfaceType != NetworkInterfaceType.Loopback
+            from unicast in card.GetIPProperties().UnicastAddresses
+            let address = unicast.Address
+            where address.AddressFamily == AddressFamily.InterNetwork || (listen.Address.Equals(IPAddress.IPv6Any) && !address.IsIPv6LinkLocal)
+            select new IPEndPoint(address, listen.Port).ToString();
+        return [.. found];
+    }
+}
