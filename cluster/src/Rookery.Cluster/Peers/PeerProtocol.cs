@@ -18,8 +18,11 @@ internal static class PeerProtocol
     /// <summary>The longest packet that carries frames or an outcome: one atomic batch of 32 MiB, with room for what lies around it.</summary>
     public const int MaxBulkPacketBytes = 40 << 20;
 
-    /// <summary>The longest packet of several frames: consensus sends 1 MiB at once, or one longer frame alone.</summary>
-    public const int MaxSharedPacketBytes = (1 << 20) + (64 << 10);
+    /// <summary>
+    /// The longest packet of several frames. Consensus sends 1 MiB of payloads at once, or one longer frame alone; of the smallest payloads, some 40 bytes, the heads around them take
+    /// almost as much again.
+    /// </summary>
+    public const int MaxSharedPacketBytes = 4 << 20;
 
     /// <summary>The longest content that a frame's payload may decompress to.</summary>
     public const int MaxFrameContentBytes = 40 << 20;

@@ -38,9 +38,26 @@ public sealed class MessageCodecTests
         Decode(encoded, out var arrived);
         Samples.AssertEqual([frame], CollectionsMarshal.AsSpan(arrived));
 
-        var second = Samples.Frame(FrameType.Batch, 6, 3, 12, 1, [1, 2, 3]);
+        var second = Samples.Frame(FrameType.Batch, 6, 3, 12, 1, Samples.Bytes(new Random(3), 1 << 20));
         byte[] both = Encode(sent with { LastIndex = 6 }, [frame, second]);
         Assert.Contains("Several frames", Assert.Throws<PeerProtocolException>(() => Decode(both, out _)).Message, StringComparison.Ordinal);
+    }
+
+    /// <summary>Consensus counts payloads: a member that catches up on writes that came one at a time gets thousands of frames at once, and must not refuse them for their heads.</summary>
+    [Fact]
+    public void A_full_message_of_the_smallest_frames_arrives()
+    {
+        const int PayloadBytes = 40;
+        byte[] content = new byte[PayloadBytes - Payload.OverheadBytes];
+        var frames = new JournalFrame[(1 << 20) / PayloadBytes];
+        for (int i = 0; i < frames.Length; i++)
+        {
+            frames[i] = Samples.Frame(FrameType.Batch, 5 + i, 3, 10 + i, 1, content);
+        }
+
+        var sent = Samples.Message(new Random(5), MessageKind.Append, From, To) with { Term = 9, Position = new LogPosition(2, 4), LastIndex = 4 + frames.Length };
+        Decode(Encode(sent, frames), out var arrived);
+        Samples.AssertEqual(frames, CollectionsMarshal.AsSpan(arrived));
     }
 
     public static TheoryData<string, JournalFrame> BadFrames => new()
