@@ -49,6 +49,10 @@ public static class RookeryServer
         ClaimRoute.Map(routes, context);
         TokenRoutes.Map(routes, context);
         CertificateRoutes.Map(routes, context);
+        foreach (var route in context.Options.AdminRoutes)
+        {
+            routes.MapMethods(route.Path, [route.Method], Raven.RavenRoute.OnServer(route.Handler)).For(RouteScope.Admin);
+        }
     }
 
     private static void Complete(EndpointBuilder endpoint, RequestMetrics metrics)

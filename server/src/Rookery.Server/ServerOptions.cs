@@ -20,6 +20,9 @@ public sealed record ServerOptions
     /// <summary>With this code the first admin token is claimed, once; null where nobody needs one.</summary>
     public string? ClaimCode { get; init; }
 
+    /// <summary>What the program at the top adds.</summary>
+    public IReadOnlyList<AdminRoute> AdminRoutes { get; init; } = [];
+
     /// <summary>What one document may weigh at most, in bytes of JSON.</summary>
     public int DocumentBytesLimit { get; init; } = 8 << 20;
 

@@ -5,6 +5,7 @@ using Rookery.Access;
 using Rookery.Cluster;
 using Rookery.Cluster.Identity;
 using Rookery.Cluster.Membership;
+using Rookery.Clusters;
 using Rookery.Disk;
 using Rookery.Documents;
 using Rookery.Journal;
@@ -30,10 +31,12 @@ internal static class NodeProcess
         var io = new IoTimeline(time, JournalDevice(configuration, disk)) { SlowSyncSeen = slow => LogSlowSync(log, slow) };
         var identity = ShownIdentity.TryLoad(disk, configuration, time);
         var secrets = AccessSecrets.Create();
-        var context = new ServerContext(OptionsFor(configuration, identity, secrets), time, log, memory, io);
+        var cluster = new ClusterRoutes(time, log);
+        var context = new ServerContext(OptionsFor(configuration, identity, secrets) with { AdminRoutes = cluster.All }, time, log, memory, io);
         await using var app = RookeryServer.Build(context);
 
         await using var member = MemberOf(configuration, identity, disk, log, time);
+        cluster.Member = member;
 
         // Opening the data takes as long as the journal is long; meanwhile the address answers that it does.
         var opening = Task.Run(() => OpenNode(configuration, member, disk, memory, io, time, log));

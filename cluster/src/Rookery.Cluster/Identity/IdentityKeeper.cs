@@ -56,6 +56,15 @@ public sealed class IdentityKeeper(IDisk disk, string dataDirectory, NodeIdentit
         }
     }
 
+    /// <summary>Goes by another identity of the same node.</summary>
+    public void Replace(NodeIdentity identity)
+    {
+        lock (_writing)
+        {
+            Write(identity);
+        }
+    }
+
     private void Write(NodeIdentity identity)
     {
         IdentityDirectory.Update(disk, dataDirectory, identity);

@@ -34,8 +34,8 @@ public sealed class NodeIdentity : IDisposable
     /// <summary>The cluster's authorities, the one that signs first: one or, during a rotation, two.</summary>
     public required IReadOnlyList<X509Certificate2> Authorities { get; init; }
 
-    /// <summary>The key of the first authority, sealed for this node; empty on a member whose authority was rotated: then the cluster's records hold it.</summary>
-    public byte[] SealedAuthorityKey { get; init; } = [];
+    /// <summary>The key of the first authority, sealed for this node.</summary>
+    public required byte[] SealedAuthorityKey { get; init; }
 
     /// <summary>This node as consensus knows it.</summary>
     public NodeId Member => Members.IdOf(NodeId);
@@ -54,10 +54,13 @@ public sealed class NodeIdentity : IDisposable
     public ClusterAuthority OpenAuthority() => ClusterAuthority.OpenKey(ClusterId, X509CertificateLoader.LoadCertificate(Authorities[0].RawDataMemory.Span), SealedAuthorityKey, Key);
 
     /// <summary>The same node with a new certificate for the same key.</summary>
-    internal NodeIdentity With(X509Certificate2 certificate) => Copy(certificate, Peers);
+    internal NodeIdentity With(X509Certificate2 certificate) => Copy(certificate, Peers, Authorities, SealedAuthorityKey);
 
     /// <summary>The same node with other peers.</summary>
-    internal NodeIdentity With(IReadOnlyList<KnownPeer> peers) => Copy(Certificate, peers);
+    internal NodeIdentity With(IReadOnlyList<KnownPeer> peers) => Copy(Certificate, peers, Authorities, SealedAuthorityKey);
+
+    /// <summary>The same node with other authorities, the one that signs first.</summary>
+    internal NodeIdentity With(IReadOnlyList<X509Certificate2> authorities, byte[] sealedAuthorityKey, X509Certificate2 certificate) => Copy(certificate, Peers, authorities, sealedAuthorityKey);
 
     /// <summary>Why key, certificate, ids and authorities do not belong together, in a sentence; null when they do.</summary>
     public string? WhyInconsistent()
@@ -72,7 +75,7 @@ public sealed class NodeIdentity : IDisposable
             ?? (string.Equals(verdict.NodeId, NodeId, StringComparison.Ordinal) ? null : $"The certificate is that of node {verdict.NodeId}, and this is node {NodeId}.");
     }
 
-    private NodeIdentity Copy(X509Certificate2 certificate, IReadOnlyList<KnownPeer> peers) => new()
+    private NodeIdentity Copy(X509Certificate2 certificate, IReadOnlyList<KnownPeer> peers, IReadOnlyList<X509Certificate2> authorities, byte[] sealedAuthorityKey) => new()
     {
         ClusterId = ClusterId,
         ClusterName = ClusterName,
@@ -82,8 +85,8 @@ public sealed class NodeIdentity : IDisposable
         Peers = peers,
         Certificate = certificate,
         Key = Key,
-        Authorities = Authorities,
-        SealedAuthorityKey = SealedAuthorityKey,
+        Authorities = authorities,
+        SealedAuthorityKey = sealedAuthorityKey,
     };
 
     /// <inheritdoc/>

@@ -1,6 +1,7 @@
 using System.Text.Json;
 using System.Text.Json.Serialization;
 using System.Text.Json.Serialization.Metadata;
+using Rookery.Cluster.Identity;
 
 namespace Rookery.Cluster.Joining;
 
@@ -12,6 +13,7 @@ namespace Rookery.Cluster.Joining;
 [JsonSerializable(typeof(JoinAnswer))]
 [JsonSerializable(typeof(JoinRefusal))]
 [JsonSerializable(typeof(AuthorityList))]
+[JsonSerializable(typeof(RotationRecord))]
 internal sealed partial class ClusterJson : JsonSerializerContext
 {
     /// <summary>Reads what comes from the world; null when it is not of this shape.</summary>

@@ -44,6 +44,9 @@ public sealed class ClusterMember : IAsyncDisposable
     /// <summary>The members' records, and what changes them; null in diagnosis mode.</summary>
     public IJoinDesk? Desk => _desk;
 
+    /// <summary>Replaces the cluster's authority; null in diagnosis mode.</summary>
+    public AuthorityRotation? Rotation { get; private set; }
+
     /// <summary>How the connections to the other members do.</summary>
     public IReadOnlyList<PeerStatus> Peers => _network?.Status() ?? [];
 
@@ -84,7 +87,8 @@ public sealed class ClusterMember : IAsyncDisposable
             });
         _desk = new ConsensusDesk(_consensus, store.ClusterRecords, node => _consensus.ChangeMember(MemberChange.Learner, node));
         var facts = new MemberFacts(store.StoreId, hello.BootCounter, _options.Addresses, _options.PublicUrl);
-        _steward = new Steward(_consensus, _network, _keeper, new Announcement(() => Identity, _desk, _time), facts, _options.Log, _time);
+        Rotation = new AuthorityRotation(() => Identity, _keeper.Replace, _desk, _time);
+        _steward = new Steward(_consensus, _network, _keeper, new Announcement(() => Identity, _desk, _time), Rotation, facts, _options.Log, _time);
         return _consensus;
     }
 

@@ -11,7 +11,7 @@ namespace Rookery.Cluster.Membership;
 /// vote. An idle cluster writes nothing for it.
 /// </summary>
 internal sealed class Steward(
-    RaftConsensus consensus, PeerNetwork network, IdentityKeeper keeper, Announcement announcement, MemberFacts facts, Action<string> log, TimeProvider time) : IAsyncDisposable
+    RaftConsensus consensus, PeerNetwork network, IdentityKeeper keeper, Announcement announcement, AuthorityRotation rotation, MemberFacts facts, Action<string> log, TimeProvider time) : IAsyncDisposable
 {
     private const int RoundsBetweenRenewals = 3600;
 
@@ -65,6 +65,7 @@ internal sealed class Steward(
             }
 
             _isAnnounced = _isAnnounced || await AnnounceAsync();
+            await rotation.StepAsync(_stopping.Token);
             Promote();
         }
         catch (Exception failure) when (failure is IOException or CryptographicException)

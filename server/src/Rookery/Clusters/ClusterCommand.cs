@@ -10,7 +10,10 @@ namespace Rookery.Clusters;
 /// <summary>`rookery cluster`: what makes a node the member of a cluster.</summary>
 internal static class ClusterCommand
 {
-    public static Command Create() => new("cluster", "The cluster that a node belongs to.") { Init() };
+    public static Command Create() => new("cluster", "The cluster that a node belongs to.") { Init(), JoinTokenCommand.Create(), JoinCommand.Create(), AuthorityCommand.Create() };
+
+    /// <summary>Why a name cannot be used, in a sentence; null when it can.</summary>
+    public static string? WhyNoName(string name) => MemberName.IsValid(name) ? null : $"\"{name}\" cannot be a name here. {MemberName.Rule}";
 
     private static Command Init()
     {
@@ -18,23 +21,22 @@ internal static class ClusterCommand
         var cluster = new Option<string>("--name") { Description = "What to call the cluster [default: rookery].", HelpName = "NAME", DefaultValueFactory = static _ => "rookery" };
         var node = new Option<string?>("--node-name") { Description = "What to call the node [default: the machine's name].", HelpName = "NAME" };
         var dns = new Option<string[]>("--dns") { Description = "A name or domain, beyond the node names and NAME.local, that certificates may bear; may be repeated.", HelpName = "NAME" };
-        var command = new Command("init", "Make a cluster of one node: its certificate authority, and the node's certificate.") { data, cluster, node, dns };
+        var json = new Option<bool>("--json") { Description = "Print the result as JSON." };
+        var command = new Command("init", "Make a cluster of one node: its certificate authority, and the node's certificate.") { data, cluster, node, dns, json };
         command.SetAction((parsed, _) => Access.IdentityGuard.GuardAsync(() => InitAsync(
             Path.GetFullPath(parsed.GetValue(data)!),
             parsed.GetValue(cluster)!,
             parsed.GetValue(node) ?? MemberName.OfHost(Environment.MachineName),
-            parsed.GetValue(dns) ?? [])));
+            parsed.GetValue(dns) ?? [],
+            parsed.GetValue(json))));
         return command;
     }
 
-    private static async Task<int> InitAsync(string directory, string clusterName, string nodeName, string[] names)
+    private static async Task<int> InitAsync(string directory, string clusterName, string nodeName, string[] names, bool isJson)
     {
-        foreach (string name in (string[])[clusterName, nodeName])
+        if ((WhyNoName(clusterName) ?? WhyNoName(nodeName)) is { } noName)
         {
-            if (!MemberName.IsValid(name))
-            {
-                return await Refusal.WriteAsync($"\"{name}\" is no name: it needs 1 to {MemberName.MostCharacters} lower-case letters, digits and hyphens.", ExitCode.Configuration);
-            }
+            return await Refusal.WriteAsync(noName, ExitCode.Configuration);
         }
 
         if (Array.Find(names, static name => !MemberName.IsValidDomain(name)) is { } wrong)
@@ -48,13 +50,24 @@ internal static class ClusterCommand
             return await Refusal.WriteAsync(foreign, ExitCode.Configuration);
         }
 
-        disk.CreateDirectory(directory);
+        using var held = StoppedDirectory.Hold(disk, directory);
         var ids = NodeIds.At(disk, directory) ?? NodeIds.Create();
         using var identity = ClusterFounding.Found(ids, new NodeNames(nodeName, clusterName, [.. Addresses()]), names, TimeProvider.System.GetUtcNow());
         IdentityDirectory.Create(disk, directory, identity);
-        await Console.Out.WriteLineAsync($"Cluster '{clusterName}' has the node '{nodeName}'. Start it with `rookery serve --data {directory} --listen https://0.0.0.0:8443`.");
+        await Console.Out.WriteLineAsync(isJson
+            ? ToJson(identity)
+            : $"Cluster '{clusterName}' has the node '{nodeName}'. Start it with `rookery serve --data {directory} --listen https://0.0.0.0:8443`.");
         return ExitCode.Success;
     }
+
+    private static string ToJson(NodeIdentity identity) => JsonLine.Of(json =>
+    {
+        json.WriteString("Cluster"u8, identity.ClusterName);
+        json.WriteString("ClusterId"u8, identity.ClusterId);
+        json.WriteString("Node"u8, identity.NodeName);
+        json.WriteString("NodeId"u8, identity.NodeId);
+        json.WriteString("Authority"u8, identity.Authorities[0].ExportCertificatePem());
+    });
 
     private static IEnumerable<IPAddress> Addresses() =>
         NetworkInterface.GetAllNetworkInterfaces()

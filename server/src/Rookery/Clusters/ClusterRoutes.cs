@@ -1,0 +1,148 @@
+using System.Buffers;
+using System.Text.Json;
+using Microsoft.AspNetCore.Http;
+using Microsoft.Extensions.Logging;
+using Rookery.Cluster.Identity;
+using Rookery.Cluster.Joining;
+using Rookery.Cluster.Membership;
+using Rookery.Server;
+
+namespace Rookery.Clusters;
+
+/// <summary>
+/// What an owner asks of a running member: POST /admin/cluster/tokens {"LifetimeSeconds"} makes a token to join with; GET /admin/cluster/authority tells of the authority, POST
+/// /admin/cluster/authority/rotate begins to replace it, POST /admin/cluster/authority/retire lets the old one go.
+/// </summary>
+/// <param name="time">The clock.</param>
+/// <param name="log">Where each change is noted.</param>
+internal sealed class ClusterRoutes(TimeProvider time, ILogger log)
+{
+    private const int MostBodyBytes = 4 << 10;
+
+    /// <summary>The node's part in its cluster; null for a node alone.</summary>
+    public ClusterMember? Member { get; set; }
+
+    /// <summary>The routes.</summary>
+    public IReadOnlyList<AdminRoute> All =>
+    [
+        new AdminRoute(HttpMethods.Post, "/admin/cluster/tokens", CreateTokenAsync),
+        new AdminRoute(HttpMethods.Get, "/admin/cluster/authority", ShowAuthorityAsync),
+        new AdminRoute(HttpMethods.Post, "/admin/cluster/authority/rotate", http => ChangeAuthorityAsync(http, "began to be replaced", static rotation => rotation.BeginAsync(CancellationToken.None))),
+        new AdminRoute(HttpMethods.Post, "/admin/cluster/authority/retire", http => ChangeAuthorityAsync(http, "is not trusted any more", static rotation => rotation.RetireAsync(CancellationToken.None))),
+    ];
+
+    private async Task CreateTokenAsync(HttpContext http)
+    {
+        if (Member is not { Desk: { } desk } member)
+        {
+            await RefuseAloneAsync(http);
+            return;
+        }
+
+        if (await ReadLifeAsync(http) is not { } life)
+        {
+            await ErrorAnswer.WriteAsync(http, StatusCodes.Status400BadRequest, ErrorAnswer.BadRequest, "'LifetimeSeconds' must be a whole number of seconds, at least one and at most a week.");
+            return;
+        }
+
+        var (token, refusal) = await new JoinTokens(() => member.Identity, desk, time).CreateAsync(life, CancellationToken.None);
+        if (token is null)
+        {
+            await ErrorAnswer.WriteAsync(http, StatusCodes.Status503ServiceUnavailable, ErrorAnswer.RavenException, refusal!.Message);
+            return;
+        }
+
+        log.LogInformation("A token was made that lets one node join within {Minutes} minutes.", (int)life.TotalMinutes);
+        await SendAsync(http, StatusCodes.Status201Created, json =>
+        {
+            json.WriteString("Token"u8, token.ToText());
+            json.WriteString("Expires"u8, time.GetUtcNow() + life);
+            json.WriteString("Cluster"u8, member.Identity.ClusterName);
+        });
+    }
+
+    private Task ShowAuthorityAsync(HttpContext http) => Member is not { Rotation: { } rotation } member ? RefuseAloneAsync(http) : SendAsync(http, StatusCodes.Status200OK, json =>
+    {
+        json.WriteStartArray("Authorities"u8);
+        foreach (var authority in member.Identity.Authorities)
+        {
+            json.WriteStartObject();
+            json.WriteString("Subject"u8, authority.Subject);
+            json.WriteString("Sha256"u8, Convert.ToHexStringLower(ClusterAuthority.FingerprintOf(authority)));
+            json.WriteString("Certificate"u8, authority.ExportCertificatePem());
+            json.WriteEndObject();
+        }
+
+        json.WriteEndArray();
+        if (rotation.Status is var (stage, waitsFor))
+        {
+            json.WriteString("Rotation"u8, stage.ToString());
+            json.WriteStartArray("WaitsFor"u8);
+            foreach (string name in waitsFor)
+            {
+                json.WriteStringValue(name);
+            }
+
+            json.WriteEndArray();
+        }
+    });
+
+    private async Task ChangeAuthorityAsync(HttpContext http, string what, Func<AuthorityRotation, ValueTask<string?>> change)
+    {
+        if (Member is not { Rotation: { } rotation })
+        {
+            await RefuseAloneAsync(http);
+        }
+        else if (await change(rotation) is { } refusal)
+        {
+            await ErrorAnswer.WriteAsync(http, StatusCodes.Status409Conflict, ErrorAnswer.RavenException, refusal);
+        }
+        else
+        {
+            log.LogWarning("By order of an owner the cluster's certificate authority {What}.", what);
+            await ShowAuthorityAsync(http);
+        }
+    }
+
+    private static Task RefuseAloneAsync(HttpContext http) => ErrorAnswer.WriteAsync(
+        http, StatusCodes.Status409Conflict, ErrorAnswer.RavenException, "This node is in no cluster. Stop it, make it the first of one with `rookery cluster init --data DIR`, and start it again.");
+
+    /// <summary>Null when it is wrong; the default when nothing was said.</summary>
+    private static async Task<TimeSpan?> ReadLifeAsync(HttpContext http)
+    {
+        byte[] buffer = new byte[MostBodyBytes];
+        int length = await http.Request.Body.ReadAtLeastAsync(buffer, buffer.Length, throwOnEndOfStream: false, http.RequestAborted);
+        if (length == 0)
+        {
+            return JoinTokens.DefaultLife;
+        }
+
+        try
+        {
+            using var body = JsonDocument.Parse(buffer.AsMemory(0, length));
+            return !body.RootElement.TryGetProperty("LifetimeSeconds", out var seconds) ? JoinTokens.DefaultLife
+                : seconds.TryGetInt64(out long life) && life is > 0 and <= 7 * 86_400 ? TimeSpan.FromSeconds(life)
+                : null;
+        }
+        catch (Exception wrong) when (wrong is JsonException or InvalidOperationException)
+        {
+            return null;
+        }
+    }
+
+    private static async Task SendAsync(HttpContext http, int status, Action<Utf8JsonWriter> members)
+    {
+        var body = new ArrayBufferWriter<byte>();
+        using (var json = new Utf8JsonWriter(body))
+        {
+            json.WriteStartObject();
+            members(json);
+            json.WriteEndObject();
+        }
+
+        http.Response.StatusCode = status;
+        http.Response.ContentType = "application/json";
+        http.Response.ContentLength = body.WrittenCount;
+        await http.Response.Body.WriteAsync(body.WrittenMemory, http.RequestAborted);
+    }
+}
