@@ -45,6 +45,9 @@ internal sealed class Applier : IDisposable
     /// <summary>The log time of the last frame applied.</summary>
     public long LastLogTicks => _node.LastLogTicks;
 
+    /// <summary>What came of all frames applied; <see cref="OutcomeChain.Unknown"/> when an older version applied some of them.</summary>
+    public long Outcomes => _node.Outcomes;
+
     /// <summary>Applies a frame; afterwards snapshots see all of it.</summary>
     /// <param name="position">Where it stands in the log.</param>
     /// <param name="content">Its decoded payload; empty for a frame without commands.</param>
@@ -64,6 +67,7 @@ internal sealed class Applier : IDisposable
                 var reader = new CommandReader(frame.Next());
                 var outcome = Apply(scope, position.Index, ref reader, etag + 1);
                 etag += reader.OperationCount;
+                _node.Outcomes = OutcomeChain.Add(_node.Outcomes, outcome);
                 if (!outcomes.IsEmpty)
                 {
                     outcomes[i] = outcome;

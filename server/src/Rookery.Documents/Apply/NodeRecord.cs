@@ -2,22 +2,29 @@ using System.Buffers.Binary;
 
 namespace Rookery.Documents.Apply;
 
-/// <summary>What apply remembers about the node: <c>[u8 format][u32 last database number][i64 last log time]</c>.</summary>
-internal readonly record struct NodeRecord(uint LastDatabaseNumber, long LastLogTicks)
+/// <summary>What apply remembers about the node: <c>[u8 format][u32 last database number][i64 last log time][i64 outcome chain]</c>.</summary>
+internal readonly record struct NodeRecord(uint LastDatabaseNumber, long LastLogTicks, long OutcomeChain)
 {
-    public const int Bytes = 1 + sizeof(uint) + sizeof(long);
-    private const byte Format = 1;
+    public const int Bytes = BytesWithoutChain + sizeof(long);
+    private const int BytesWithoutChain = 1 + sizeof(uint) + sizeof(long);
+    private const byte Format = 2;
+    private const byte FormatWithoutChain = 1;          // before nodes had members to be compared with
 
     public void Write(Span<byte> buffer)
     {
         buffer[0] = Format;
         BinaryPrimitives.WriteUInt32LittleEndian(buffer[1..], LastDatabaseNumber);
         BinaryPrimitives.WriteInt64LittleEndian(buffer[(1 + sizeof(uint))..], LastLogTicks);
+        BinaryPrimitives.WriteInt64LittleEndian(buffer[BytesWithoutChain..], OutcomeChain);
     }
 
     public static NodeRecord Read(ReadOnlySpan<byte> value)
     {
-        FormatGuard.Expect(value.Length == Bytes && value[0] == Format, "node");
-        return new NodeRecord(BinaryPrimitives.ReadUInt32LittleEndian(value[1..]), BinaryPrimitives.ReadInt64LittleEndian(value[(1 + sizeof(uint))..]));
+        bool hasChain = value.Length == Bytes && value[0] == Format;
+        FormatGuard.Expect(hasChain || (value.Length == BytesWithoutChain && value[0] == FormatWithoutChain), "node");
+        return new NodeRecord(
+            BinaryPrimitives.ReadUInt32LittleEndian(value[1..]),
+            BinaryPrimitives.ReadInt64LittleEndian(value[(1 + sizeof(uint))..]),
+            hasChain ? BinaryPrimitives.ReadInt64LittleEndian(value[BytesWithoutChain..]) : Apply.OutcomeChain.Unknown);
     }
 }

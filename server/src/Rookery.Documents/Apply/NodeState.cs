@@ -29,7 +29,7 @@ internal sealed class NodeState
         _byNumber.Clear();
         _byName.Clear();
         _gone.Clear();
-        (_lastDatabaseNumber, LastLogTicks) = (0, 0);
+        (_lastDatabaseNumber, LastLogTicks, Outcomes) = (0, 0, OutcomeChain.Start);
         Load();
         foreach (var database in before)
         {
@@ -59,7 +59,7 @@ internal sealed class NodeState
         {
             using (row)
             {
-                (_lastDatabaseNumber, LastLogTicks) = NodeRecord.Read(row.Value);
+                (_lastDatabaseNumber, LastLogTicks, Outcomes) = NodeRecord.Read(row.Value);
             }
         }
 
@@ -85,6 +85,9 @@ internal sealed class NodeState
 
     /// <summary>The log time of the last frame applied.</summary>
     public long LastLogTicks { get; set; }
+
+    /// <summary>What came of all frames applied, as <see cref="OutcomeChain"/> has it.</summary>
+    public long Outcomes { get; set; } = OutcomeChain.Start;
 
     public bool TryFind(string lowerName, [NotNullWhen(true)] out DatabaseState? database) => _byName.TryGetValue(lowerName, out database);
 
@@ -117,7 +120,7 @@ internal sealed class NodeState
     }
 
     /// <summary>The node's record for the frame at hand.</summary>
-    public NodeRecord Record => new(_lastDatabaseNumber, LastLogTicks);
+    public NodeRecord Record => new(_lastDatabaseNumber, LastLogTicks, Outcomes);
 
     /// <summary>Lets readers see the databases that came and went, once the frame is visible.</summary>
     public void PublishDatabases()

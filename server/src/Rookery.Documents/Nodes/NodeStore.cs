@@ -79,6 +79,12 @@ public sealed class NodeStore : IDisposable
     /// <summary>The log time of the last frame applied, in UTC ticks.</summary>
     public long LastLogTicks => _applier.LastLogTicks;
 
+    /// <summary>
+    /// A hash of what came of every command applied, from the beginning: members that applied the same frames have the same. 0 when it is not known, because a version that did not
+    /// keep it applied some of them.
+    /// </summary>
+    public long OutcomeChain => _applier.Outcomes;
+
     /// <summary>Index of the last frame applied.</summary>
     public long AppliedIndex => Storage.AppliedIndex;
 
