@@ -5,7 +5,7 @@ using Rookery.Raft;
 namespace Rookery.Cluster;
 
 /// <summary>Reads entries that are not in memory any more from the journal, for members that lag, off the consensus lock; one reader at a time, the newest question of each member.</summary>
-internal sealed class CatchUp(NodeJournal journal, RaftConsensus consensus) : IThreadPoolWorkItem
+internal sealed class CatchUp(NodeJournal journal, RaftConsensus consensus, Action<IThreadPoolWorkItem> readBeside) : IThreadPoolWorkItem
 {
     private readonly Dictionary<NodeId, Message> _asked = [];
 
@@ -28,25 +28,29 @@ internal sealed class CatchUp(NodeJournal journal, RaftConsensus consensus) : IT
             _isReading = true;
         }
 
-        ThreadPool.UnsafeQueueUserWorkItem(this, preferLocal: false);
+        readBeside(this);
     }
 
-    /// <summary>Closes readers that were not used since the last call: they keep segments from being recycled.</summary>
+    /// <summary>Closes readers that were not used since the last call: they keep segments from being recycled. Does not wait while one reads, because consensus calls it under its lock.</summary>
     public void CloseIdle()
     {
-        lock (_readers)
+        if (!Monitor.TryEnter(_readers))
         {
-            foreach (var (node, open) in _readers)
-            {
-                if (!open.WasUsed)
-                {
-                    open.Reader.Dispose();
-                    _readers.Remove(node);
-                }
-
-                open.WasUsed = false;
-            }
+            return;
         }
+
+        foreach (var (node, open) in _readers)
+        {
+            if (!open.WasUsed)
+            {
+                open.Reader.Dispose();
+                _readers.Remove(node);
+            }
+
+            open.WasUsed = false;
+        }
+
+        Monitor.Exit(_readers);
     }
 
     /// <inheritdoc/>
@@ -56,7 +60,8 @@ internal sealed class CatchUp(NodeJournal journal, RaftConsensus consensus) : IT
         {
             try
             {
-                consensus.SendRead(message, ReadEntries(message));
+                var entries = new JournalFrame[message.LastIndex - message.Position.Index];
+                consensus.SendRead(message, entries, Read(message, entries));
             }
             catch (Exception failure) when (failure is DiskException or JournalDamagedException or ArgumentOutOfRangeException or ObjectDisposedException)
             {
@@ -80,40 +85,42 @@ internal sealed class CatchUp(NodeJournal journal, RaftConsensus consensus) : IT
         }
     }
 
-    private JournalFrame[] ReadEntries(in Message message)
+    /// <summary>Reads as many of a message's entries as the journal has; those that it does not have yet are in memory.</summary>
+    private int Read(in Message message, Span<JournalFrame> entries)
     {
+        long first = message.Position.Index + 1;
         lock (_readers)
         {
-            var open = ReaderAt(message.To, message.Position.Index + 1);
-            var entries = new JournalFrame[message.LastIndex - message.Position.Index];
-            for (int i = 0; i < entries.Length; i++)
+            int count = 0;
+            if (_readers.TryGetValue(message.To, out var open) && open.NextIndex == first)
             {
-                if (!open.Reader.Next(out var entry))
-                {
-                    Close(message.To);
-                    return [];
-                }
-
-                entries[i] = entry with { Payload = entry.Payload.ToArray() };
+                count = ReadOn(open, first, entries);
             }
 
-            open.NextIndex = message.LastIndex + 1;
-            return entries;
+            if (count < entries.Length)
+            {
+                // A reader ends where the journal ended when it was made.
+                Close(message.To);
+                _readers[message.To] = open = new OpenReader(journal.Read(first + count));
+                count += ReadOn(open, first + count, entries[count..]);
+            }
+
+            return count;
         }
     }
 
-    private OpenReader ReaderAt(NodeId node, long index)
+    private static int ReadOn(OpenReader open, long first, Span<JournalFrame> entries)
     {
-        if (!_readers.TryGetValue(node, out var open) || open.NextIndex != index)
-        {
-            Close(node);
-            open = new OpenReader(journal.Read(index));
-            _readers[node] = open;
-        }
-
         // Where it fails half-way it stands nowhere.
         (open.NextIndex, open.WasUsed) = (0, true);
-        return open;
+        int count = 0;
+        while (count < entries.Length && open.Reader.Next(out var entry))
+        {
+            entries[count++] = entry with { Payload = entry.Payload.ToArray() };
+        }
+
+        open.NextIndex = first + count;
+        return count;
     }
 
     private void Close(NodeId node)

@@ -2,6 +2,7 @@ using Rookery.Cluster.Log;
 using Rookery.Disk;
 using Rookery.Documents;
 using Rookery.Journal;
+using Rookery.Raft;
 using Rookery.Storage;
 
 namespace Rookery.Cluster;
@@ -16,12 +17,16 @@ public sealed partial class RaftConsensus
     private long _inheritedLogTicks;
     private long _frames;
     private long _commands;
+    private bool _hasToRefuse;
 
-    /// <summary>Whether there is an entry to apply.</summary>
-    internal bool HasToApply => Volatile.Read(ref _applyThrough) > Volatile.Read(ref _applied) && Refusal is not { Kind: RejectionKind.Diagnosis };
+    /// <summary>Whether there is an entry to apply, or, after an error, somebody to be told that there will be none.</summary>
+    internal bool HasToApply => Refusal is { Kind: RejectionKind.Diagnosis } ? Volatile.Read(ref _hasToRefuse) : Volatile.Read(ref _applyThrough) > Volatile.Read(ref _applied);
 
     private static Rejection DurableButUnapplied { get; } = new(
         RejectionKind.OutcomeUnknown, "The write is durable, but an error kept it from being applied; it takes effect when the node is restarted.");
+
+    private static Rejection Abandoned { get; } = new(
+        RejectionKind.OutcomeUnknown, "This node stopped before a majority had the write: it may or may not take effect. Read before you write it again, or use an Idempotency-Key.");
 
     /// <summary>Whether this node leads and has applied the first entry of its term: it knows everything that was committed before.</summary>
     private bool IsReady => Volatile.Read(ref _applied) >= Volatile.Read(ref _readyIndex);
@@ -30,8 +35,9 @@ public sealed partial class RaftConsensus
     /// <returns>Whether there was one.</returns>
     internal bool ApplyOnce()
     {
-        if (!HasToApply)
+        if (Refusal is { Kind: RejectionKind.Diagnosis })
         {
+            Volatile.Write(ref _hasToRefuse, false);
             RefuseUnapplied();
             return false;
         }
@@ -46,7 +52,7 @@ public sealed partial class RaftConsensus
                 ? "Restore a backup, or stop the node, take what can be read with `rookery export`, and import it into a new node."
                 : "The node applies it when it is restarted and the cause is removed.";
             Latch($"A durable write could not be applied: {failure.Message} {wayOn}");
-            RefuseUnapplied();
+            StopTakingPart();
             return false;
         }
     }
@@ -100,6 +106,10 @@ public sealed partial class RaftConsensus
         {
             _cache.ReleaseThrough(index, _network is null ? 0 : _options.CachedBytes);
             EndReadsThrough(index);
+            if (_store.OutcomeChain != 0)
+            {
+                Step(Input.Applied(Now, new OutcomeHash(index, _store.OutcomeChain)));
+            }
         }
 
         if (index == Volatile.Read(ref _readyIndex))
@@ -134,21 +144,26 @@ public sealed partial class RaftConsensus
         _replay = null;
     }
 
-    /// <summary>An earlier entry could not be applied, so those behind it, durable as they are, cannot either before a restart.</summary>
-    private void RefuseUnapplied()
+    /// <summary>Who leads and cannot apply would hold the others up: it follows nobody, and leaves the office to another.</summary>
+    private void StopTakingPart()
     {
-        if (Refusal is not { Kind: RejectionKind.Diagnosis })
-        {
-            return;
-        }
-
         lock (_gate)
         {
-            for (long index = _applied + 1; index <= _cache.LastIndex; index++)
+            Step(Input.JournalFailed(Now));
+            _isHalted = true;
+        }
+    }
+
+    /// <summary>Answers those whose entries are not applied any more: by who has the turn to apply, after the last that was.</summary>
+    private void RefuseUnapplied()
+    {
+        lock (_gate)
+        {
+            for (long index = Math.Max(_applied + 1, _cache.FirstIndex); index <= _cache.LastIndex; index++)
             {
                 if (_cache.TryGet(index, out var frame) && frame.Count > 0)
                 {
-                    RefuseFrame(frame, DurableButUnapplied);
+                    RefuseFrame(frame, index <= _applyThrough ? DurableButUnapplied : Abandoned);
                 }
             }
         }

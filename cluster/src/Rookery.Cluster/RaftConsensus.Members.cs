@@ -67,16 +67,8 @@ public sealed partial class RaftConsensus
     }
 
     /// <inheritdoc/>
-    public ValueTask<CommandOutcome> ProposeForwardedAsync(CommandBuffer command, CancellationToken cancellationToken)
-    {
-        if (!IsReady)
-        {
-            command.Dispose();
-            return ValueTask.FromResult(new CommandOutcome(Refusal ?? NoLeader));
-        }
-
-        return ProposeHereAsync(command, cancellationToken);
-    }
+    /// <remarks>As if its own client had asked: who forwarded it may have learned of a leader before that may propose, or after that was deposed. It goes no round, because terms only rise on its way.</remarks>
+    public ValueTask<CommandOutcome> ProposeForwardedAsync(CommandBuffer command, CancellationToken cancellationToken) => ProposeAsync(command, cancellationToken);
 
     /// <summary>Gives a member another part.</summary>
     public ChangeAnswer ChangeMember(MemberChange change, NodeId node)
@@ -263,13 +255,18 @@ public sealed partial class RaftConsensus
         Array.Clear(_outgoing, 0, count);
     }
 
-    /// <summary>Sends entries that were read from the journal, if they are still those that the core meant.</summary>
-    internal void SendRead(in Message message, ReadOnlySpan<JournalFrame> entries)
+    /// <summary>Sends entries of which the first were read from the journal, if they are still those that the core meant. The others are added from memory: they are not durable yet, or were not then.</summary>
+    internal void SendRead(in Message message, Span<JournalFrame> entries, int read)
     {
         lock (_gate)
         {
-            bool stillCounts = _core.Role == Role.Leader && _core.Term == message.Term && entries.Length > 0 && entries[^1].Index == message.LastIndex
-                && _core.TermAt(message.LastIndex) == entries[^1].Term;
+            bool stillCounts = _core.Role == Role.Leader && _core.Term == message.Term && (read == 0 || _core.TermAt(entries[read - 1].Index) == entries[read - 1].Term);
+            for (int i = read; i < entries.Length && stillCounts; i++)
+            {
+                stillCounts = _cache.TryGet(message.Position.Index + 1 + i, out var frame);
+                entries[i] = frame?.Entry ?? default;
+            }
+
             if (stillCounts)
             {
                 _network!.Send(message, entries);

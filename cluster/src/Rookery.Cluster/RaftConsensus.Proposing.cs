@@ -27,6 +27,9 @@ public sealed partial class RaftConsensus
     private static Rejection Overtaken { get; } = new(
         RejectionKind.OutcomeUnknown, "This node lost its leadership before a majority had the write: it may or may not take effect. Read before you write it again, or use an Idempotency-Key.");
 
+    private static Rejection MembersDiffer { get; } = new(
+        RejectionKind.NoLeader, "The members came to different results by applying the same writes, so none are taken until a majority agrees. Nothing was stored; see the log of the members.");
+
     private static Rejection NoLeader { get; } = new(
         RejectionKind.NoLeader, "No member leads now, or none is known here. Nothing was stored; try again in a second, or another node.");
 
@@ -36,11 +39,12 @@ public sealed partial class RaftConsensus
             ? ProposeElsewhereAsync(command, cancellationToken)
             : ProposeHereAsync(command, cancellationToken);
 
-    /// <summary>Answers what still waits when nobody will commit it any more: it was never written. What comes later is refused.</summary>
+    /// <summary>Answers what still waits when nobody will commit or apply it here any more. What comes later is refused.</summary>
     internal void RefuseWaiting()
     {
         _queue.Close(_waiting);
         RefuseAllWaiting(Refusal ?? Stopping);
+        RefuseUnapplied();
     }
 
     private ValueTask<CommandOutcome> ProposeHereAsync(CommandBuffer command, CancellationToken cancellationToken)
@@ -143,7 +147,7 @@ public sealed partial class RaftConsensus
 
         if (!MayPropose)
         {
-            RefuseUnlessInOffice();
+            PassOnUnlessInOffice();
             return 0;
         }
 
@@ -179,15 +183,24 @@ public sealed partial class RaftConsensus
                 return count;
             }
 
-            RefuseFrame(frame, Refusal ?? NoLeader);
+            if (!_isHalted && (_core.Role != Role.Leader || _core.IsTransferring))
+            {
+                // Leadership began to go elsewhere while the frame was put together.
+                frame.GiveBack(_waiting);
+            }
+            else
+            {
+                RefuseFrame(frame, Refusal ?? MembersDiffer);
+            }
+
             frame.Retain();
             _cache.Release(frame);
             return 0;
         }
     }
 
-    /// <summary>A node that leads, or is about to, keeps what waits until it may propose it. Others refuse it: it was never in a log.</summary>
-    private void RefuseUnlessInOffice()
+    /// <summary>A node that leads, or is about to, keeps what waits until it may propose it. Another passes it on to who leads: it was never in a log.</summary>
+    private void PassOnUnlessInOffice()
     {
         lock (_gate)
         {
@@ -197,7 +210,25 @@ public sealed partial class RaftConsensus
             }
         }
 
-        RefuseAllWaiting(Refusal ?? NoLeader);
+        if (_network is null || Refusal is not null)
+        {
+            RefuseAllWaiting(Refusal ?? NoLeader);
+            return;
+        }
+
+        while (_waiting.TryDequeue(out var proposal))
+        {
+            _ = PassOnAsync(proposal);
+        }
+    }
+
+    private async Task PassOnAsync(Proposal proposal)
+    {
+        // It is admitted again where it goes, perhaps here.
+        _store.Admission.Leave(proposal.Bytes);
+        var outcome = await ProposeElsewhereAsync(proposal.TakeCommand(), CancellationToken.None);
+        Interlocked.Decrement(ref _queued);
+        proposal.Complete(outcome, _options.AnswersInline);
     }
 
     private void RefuseAllWaiting(Rejection rejection)

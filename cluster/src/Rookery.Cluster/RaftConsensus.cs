@@ -40,9 +40,10 @@ public sealed partial class RaftConsensus : IConsensusHost, IPeerReceiver
     private RaftConsensus(NodeStore store, ConsensusOptions options)
     {
         _store = store;
-        _journal = store.Journal;
         _options = options;
         _network = options.Network;
+        _journal = store.Journal;
+        _journal.KeptBytes = _network is null ? 0 : options.KeptJournalBytes;
         _time = store.Time;
         _begun = _time.GetTimestamp();
         Roster = new MemberRoster(store.ClusterRecords);
@@ -53,7 +54,7 @@ public sealed partial class RaftConsensus : IConsensusHost, IPeerReceiver
         _applied = _applyThrough = store.AppliedIndex;
         _queue = new ProposalQueue { HasOtherWork = () => HasWork };
         _threads = new CommitThreads(this, _time);
-        _catchUp = new CatchUp(_journal, this);
+        _catchUp = new CatchUp(_journal, this, options.ReadBeside);
         store.ManifestDurable = OnManifestDurable;
     }
 
@@ -107,6 +108,9 @@ public sealed partial class RaftConsensus : IConsensusHost, IPeerReceiver
     /// <inheritdoc/>
     public long AppliedIndex => Volatile.Read(ref _applied);
 
+    private const string Diverged =
+        "This node came to other results than a majority by applying the same writes, so it stopped taking part. Keep its data for a report, and let it join again as an empty node.";
+
     private static Rejection Stopping { get; } = new(RejectionKind.Stopping, "The node is stopping.");
 
     private long Now => (long)_time.GetElapsedTime(_begun).TotalMicroseconds;
@@ -156,6 +160,8 @@ public sealed partial class RaftConsensus : IConsensusHost, IPeerReceiver
 
     private void Begin()
     {
+        // Else who lacks what the journal has given back would not be offered the state before the next flush.
+        OnManifestDurable(_store.Durable);
         Tick();
         while (IsAlone && !IsReady)
         {
@@ -274,8 +280,15 @@ public sealed partial class RaftConsensus : IConsensusHost, IPeerReceiver
                 CoreEvent.LeaderStoreStalled => "This node's disk did not answer for some seconds, so it hands leadership over.",
                 CoreEvent.QuorumLost => "This node led and does not hear from a majority of the members any more, so it stepped down.",
                 CoreEvent.OldIncarnation => $"Messages of an earlier start of member {node} came in: when this goes on, an old card or a copy of it is running.",
+                CoreEvent.OutcomesDiffer => $"Member {node} and others came to different results by applying the same writes. Nothing is written until a majority agrees.",
+                CoreEvent.Diverged => Diverged,
                 _ => "What this node's disk had lost of its journal was given back by the leader.",
             });
+            if (what == CoreEvent.Diverged)
+            {
+                _isHalted = true;
+                Latch(Diverged);
+            }
         }
     }
 
@@ -285,6 +298,10 @@ public sealed partial class RaftConsensus : IConsensusHost, IPeerReceiver
         {
             Latched?.Invoke(sentence);
         }
+
+        Volatile.Write(ref _hasToRefuse, true);
+        _threads.Wake();
+        _threads.WakeToApply();
     }
 
     private void OnManifestDurable(JournalPosition position)

@@ -1,3 +1,4 @@
+using System.Buffers;
 using Rookery.Documents;
 using System.Collections.Concurrent;
 using System.Threading.Tasks.Sources;
@@ -56,6 +57,21 @@ internal sealed class Proposal : IValueTaskSource<CommandOutcome>, IThreadPoolWo
 
     /// <summary>One that is no proposal, for a place to be recognised by.</summary>
     public static Proposal MakeMarker() => new();
+
+    /// <summary>Gives the command back to who proposes it elsewhere.</summary>
+    public CommandBuffer TakeCommand()
+    {
+        var command = _command!;
+        _command = null;
+        return command;
+    }
+
+    /// <summary>Takes the command over again: it did not come into the log.</summary>
+    public void TakeBack(ReadOnlySpan<byte> command)
+    {
+        _command = CommandBuffer.Rent(command.Length);
+        _command.Write(command);
+    }
 
     /// <summary>The command's bytes are in the frame now.</summary>
     public void ReleaseCommand()

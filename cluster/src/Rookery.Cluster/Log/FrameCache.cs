@@ -11,6 +11,9 @@ internal sealed class FrameCache
     // Frames whose memory is back are used again; more than ever are in flight together are not kept.
     private const int MostFree = 64;
 
+    // The objects around a payload: entries of a few bytes, or of none, would be kept without bound otherwise.
+    private const int OverheadBytes = 256;
+
     private readonly Stack<LogFrame> _free = new();
     private LogFrame?[] _ring = new LogFrame?[16];
     private int _head;
@@ -22,7 +25,7 @@ internal sealed class FrameCache
     /// <summary>The highest index here.</summary>
     public long LastIndex => FirstIndex + _count - 1;
 
-    /// <summary>Bytes of the payloads here.</summary>
+    /// <summary>Bytes that the entries here take.</summary>
     public long Bytes { get; private set; }
 
     /// <summary>A frame to be filled.</summary>
@@ -53,7 +56,7 @@ internal sealed class FrameCache
 
         frame.Retain();
         _ring[(_head + _count++) % _ring.Length] = frame;
-        Bytes += frame.Bytes;
+        Bytes += frame.Bytes + OverheadBytes;
     }
 
     /// <summary>The entry at <paramref name="index"/>, if it is here.</summary>
@@ -79,20 +82,15 @@ internal sealed class FrameCache
     }
 
     /// <summary>Lets go of the entries behind <paramref name="index"/>: others take their place.</summary>
-    /// <returns>The operations before the first of them; -1 when none was here.</returns>
-    public long DropAfter(long index)
+    public void DropAfter(long index)
     {
-        long operationsBefore = -1;
         while (_count > 0 && LastIndex > index)
         {
             int last = (_head + --_count) % _ring.Length;
             var frame = _ring[last]!;
             _ring[last] = null;
-            operationsBefore = frame.Position.OperationsBefore;
             LetGo(frame);
         }
-
-        return operationsBefore;
     }
 
     /// <summary>A node alone has nobody to send it to: what is durable needs no payload, and apply may need the room.</summary>
@@ -114,7 +112,7 @@ internal sealed class FrameCache
 
     private void LetGo(LogFrame frame)
     {
-        Bytes -= frame.Bytes;
+        Bytes -= frame.Bytes + OverheadBytes;
         Release(frame);
     }
 

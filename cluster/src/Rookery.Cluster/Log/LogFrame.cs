@@ -112,6 +112,19 @@ internal sealed class LogFrame
         Forget();
     }
 
+    /// <summary>Puts its proposals back among those that wait: it got no place.</summary>
+    public void GiveBack(Queue<Proposal> waiting)
+    {
+        var content = new FrameContent(_content.Span[.._contentLength]);
+        foreach (var proposal in _proposals)
+        {
+            proposal.TakeBack(content.Next());
+            waiting.Enqueue(proposal);
+        }
+
+        Forget();
+    }
+
     /// <summary>Gives the payload back where the content is here too.</summary>
     public void DropPayload()
     {

@@ -1,0 +1,37 @@
+using Rookery.Cluster.Log;
+using Rookery.Journal;
+
+namespace Rookery.Cluster.Tests.Log;
+
+public sealed class FrameCacheTests
+{
+    [Fact]
+    public void Entries_without_payload_are_let_go_of_too()
+    {
+        var cache = new FrameCache();
+        Fill(cache, entries: 100, payloadBytes: 0);
+        cache.ReleaseThrough(90, bytes: 0);
+        Assert.Equal((91, 100), (cache.FirstIndex, cache.LastIndex));
+    }
+
+    [Fact]
+    public void Small_entries_take_more_memory_than_their_payload()
+    {
+        var cache = new FrameCache();
+        Fill(cache, entries: 10_000, payloadBytes: 10);
+        cache.ReleaseThrough(10_000, bytes: 100_000);
+        Assert.InRange(cache.LastIndex - cache.FirstIndex, 1, 1_000);
+        cache.DropAfter(0);
+        Assert.Equal(0, cache.Bytes);
+    }
+
+    private static void Fill(FrameCache cache, int entries, int payloadBytes)
+    {
+        for (int index = 1; index <= entries; index++)
+        {
+            var frame = cache.Rent();
+            frame.CopyFrom(new JournalFrame(FrameType.Batch, index, Term: 1, index - 1, OperationCount: 1, new byte[payloadBytes]));
+            cache.Append(frame);
+        }
+    }
+}

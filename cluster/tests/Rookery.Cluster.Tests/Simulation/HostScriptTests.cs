@@ -1,0 +1,263 @@
+using Rookery.Documents;
+using Rookery.Documents.Commands;
+using Rookery.Journal;
+using Rookery.Raft;
+using Rookery.Simulation;
+
+namespace Rookery.Cluster.Tests.Simulation;
+
+/// <summary>The program's own consensus and store under simulation: what a cluster of it must do, one story each.</summary>
+public sealed class HostScriptTests
+{
+    [Fact]
+    public void A_write_through_any_member_is_on_all()
+    {
+        using var cluster = SteppedCluster.Of(3);
+        foreach (var member in cluster.Members)
+        {
+            cluster.Put(member, $"users/{member}", 7);
+            Assert.Equal(7, member.Peek($"users/{member}").Value);
+        }
+
+        cluster.AwaitEqual();
+        Assert.All(cluster.Members, member => Assert.Equal(7, member.Peek("users/C").Value));
+    }
+
+    [Fact]
+    public void What_was_acknowledged_outlives_its_leader()
+    {
+        using var cluster = SteppedCluster.Of(3);
+        cluster.Put(cluster.A, "users/1", 1);
+        cluster.A.LosePower();
+        var next = cluster.AwaitLeader();
+        Assert.NotEqual(cluster.A, next);
+        Assert.Equal(1, cluster.Await(next.ReadAsync("users/1"))?.Value);
+        cluster.Put(next, "users/2", 2);
+        cluster.A.Open();
+        cluster.AwaitEqual();
+        Assert.Equal(2, cluster.A.Peek("users/2").Value);
+    }
+
+    [Fact]
+    public void A_leader_that_was_cut_off_answers_that_it_does_not_know_and_gives_its_tail_up()
+    {
+        using var cluster = SteppedCluster.Of(3);
+        cluster.Put(cluster.A, "users/1", 1);
+        cluster.Wire.Isolate(cluster.A);
+        var lost = cluster.A.Propose(SteppedCluster.PutOf("users/lost", 1));
+        cluster.RunUntil(() => cluster.B.Consensus!.IsLeader || cluster.C.Consensus!.IsLeader, "another leader");
+        var next = cluster.B.Consensus!.IsLeader ? cluster.B : cluster.C;
+        cluster.Put(next, "users/2", 2);
+        Assert.Equal(RejectionKind.OutcomeUnknown, cluster.Await(lost).Rejection?.Kind);
+        long firstWrite = cluster.A.Store!.Journal.LastWrite;
+        cluster.Wire.Heal();
+        cluster.AwaitEqual();
+        Assert.True(cluster.A.Store!.Journal.LastWrite > firstWrite);
+        Assert.All(cluster.Members, member => Assert.Equal(0, member.Peek("users/lost").Value));
+
+        // The cut is in the journal: what it took back stays away after a power cut too.
+        cluster.A.LosePower();
+        cluster.A.Open();
+        cluster.AwaitEqual();
+    }
+
+    [Fact]
+    public void A_member_that_was_away_is_caught_up_from_the_journal()
+    {
+        using var cluster = SteppedCluster.Of(3);
+        cluster.C.Kill();
+        for (int i = 0; i < 40; i++)
+        {
+            cluster.Do(cluster.A, SteppedCluster.PutOf($"users/{i}", i, padding: 900));
+        }
+
+        cluster.C.Open();
+        var writes = Enumerable.Range(40, 20).Select(i => cluster.A.Propose(SteppedCluster.PutOf($"users/{i}", i, padding: 900))).ToList();
+        cluster.AwaitEqual(seconds: 5);
+        Assert.All(writes, write => Assert.Null(write.Result.Rejection));
+        Assert.Equal(39, cluster.C.Peek("users/39").Value);
+    }
+
+    [Fact]
+    public void A_member_that_is_caught_up_while_writes_go_on_does_not_stay_behind()
+    {
+        using var cluster = SteppedCluster.Of(3);
+        cluster.C.Kill();
+        for (int i = 0; i < 30; i++)
+        {
+            cluster.Do(cluster.A, SteppedCluster.PutOf($"users/{i}", i, padding: 900));
+        }
+
+        cluster.C.Open();
+        long behind = cluster.A.Consensus!.AppliedIndex;
+        for (int i = 30; i < 400 && cluster.C.Consensus!.AppliedIndex < behind; i++)
+        {
+            cluster.Do(cluster.A, SteppedCluster.PutOf($"users/{i}", i));
+        }
+
+        Assert.True(cluster.C.Consensus!.AppliedIndex >= behind, cluster.Story());
+    }
+
+    [Fact]
+    public void Log_time_never_falls_back_when_the_next_leader_has_an_earlier_clock()
+    {
+        using var cluster = SteppedCluster.Of(3);
+        cluster.B.Time.Ahead = cluster.C.Time.Ahead = TimeSpan.FromDays(-400);
+        long before = cluster.Put(cluster.A, "users/1").LogTimeTicks;
+        cluster.A.LosePower();
+        long after = cluster.Put(cluster.AwaitLeader(), "users/2").LogTimeTicks;
+        cluster.A.Open();
+        cluster.AwaitLeader().Consensus!.Transfer(cluster.A.Id);
+        cluster.RunUntil(() => cluster.A.Consensus!.IsLeader, "the transfer");
+        cluster.A.Time.Ahead = TimeSpan.FromDays(-9000);
+        long later = cluster.Put(cluster.A, "users/3").LogTimeTicks;
+        Assert.True(before < after && after < later, $"{before}, {after}, {later}");
+    }
+
+    [Fact]
+    public void A_retry_with_the_same_key_at_the_next_leader_is_applied_once()
+    {
+        using var cluster = SteppedCluster.Of(3);
+        var first = cluster.Do(cluster.B, SteppedCluster.PutOf("users/", 1, new IdempotencyKey(7, 1)));
+        cluster.A.LosePower();
+        var again = cluster.Do(cluster.AwaitLeader(), SteppedCluster.PutOf("users/", 1, new IdempotencyKey(7, 1)));
+        Assert.Equal((first[0].Id, first[0].Etag), (again[0].Id, again[0].Etag));
+    }
+
+    [Fact]
+    public void No_member_reads_what_was_before_an_acknowledged_write()
+    {
+        using var cluster = SteppedCluster.Of(3);
+        for (int value = 1; value <= 20; value++)
+        {
+            cluster.Put(cluster.Members[value % 3], "users/1", value);
+            Assert.All(cluster.Members, member => Assert.Equal(value, cluster.Await(member.ReadAsync("users/1"))?.Value));
+        }
+
+        cluster.Wire.Isolate(cluster.A);
+        var cutOff = cluster.A.ReadAsync("users/1");
+        cluster.RunUntil(() => cluster.Leader is { } leader && leader != cluster.A, "another leader");
+        cluster.Put(cluster.Leader!, "users/1", 21);
+        Assert.Null(cluster.Await(cutOff));
+        var during = cluster.A.ReadAsync("users/1");
+        cluster.RunFor(500);
+        cluster.Wire.Heal();
+        Assert.True(cluster.Await(during) is null or { Value: 21 });
+        Assert.Equal(21, cluster.Await(cluster.A.ReadAsync("users/1"))?.Value);
+    }
+
+    [Fact]
+    public void Of_two_members_one_alone_refuses_in_time()
+    {
+        using var cluster = SteppedCluster.Of(2);
+        cluster.Put(cluster.B, "users/1", 1);
+        cluster.B.LosePower();
+        var open = cluster.A.Propose(SteppedCluster.PutOf("users/2", 2));
+        Assert.Equal(RejectionKind.OutcomeUnknown, cluster.Await(open, seconds: 5).Rejection?.Kind);
+        Assert.Equal(RejectionKind.NoLeader, cluster.Await(cluster.A.Propose(SteppedCluster.PutOf("users/3", 3)), seconds: 5).Rejection?.Kind);
+        Assert.Null(cluster.Await(cluster.A.ReadAsync("users/1"), seconds: 10));
+        cluster.B.Open();
+        cluster.AwaitEqual();
+        cluster.Put(cluster.B, "users/4", 4);
+    }
+
+    [Fact]
+    public void All_come_back_from_a_power_cut_of_the_house()
+    {
+        using var cluster = SteppedCluster.Of(3);
+        for (int round = 0; round < 4; round++)
+        {
+            for (int i = 0; i < 20; i++)
+            {
+                cluster.Put(cluster.Members[i % 3], $"users/{i}", (round * 100) + i);
+            }
+
+            cluster.Members.ForEach(member => member.LosePower());
+            cluster.Members.ForEach(member => member.Open());
+            cluster.RunUntil(() => cluster.Leader is not null, "a leader after the power cut", seconds: 10);
+            cluster.AwaitEqual();
+            Assert.Equal((round * 100) + 19, cluster.B.Peek("users/19").Value);
+        }
+    }
+
+    [Fact]
+    public void All_come_back_from_a_clean_stop()
+    {
+        using var cluster = SteppedCluster.Of(3);
+        cluster.Put(cluster.B, "users/1", 1);
+        cluster.Members.ForEach(member => member.StopCleanly());
+        cluster.Members.ForEach(member => member.Open());
+        cluster.Put(cluster.C, "users/2", 2);
+        cluster.AwaitEqual();
+    }
+
+    [Fact]
+    public void Leadership_is_handed_over_under_writes_without_a_failed_request()
+    {
+        using var cluster = SteppedCluster.Of(3);
+        var writes = new List<Task<CommandOutcome>>();
+        for (int i = 0; i < 400; i++)
+        {
+            writes.Add(cluster.Members[i % 3].Propose(SteppedCluster.PutOf($"users/{i}", i)));
+            cluster.RunFor(cluster.Random.NextDouble() * 5);
+            if (i % 80 == 40)
+            {
+                cluster.Leader?.Consensus!.Transfer(NodeId.None);
+            }
+        }
+
+        cluster.RunUntil(() => writes.TrueForAll(write => write.IsCompleted), "all answers");
+        Assert.All(writes, write => Assert.Null(write.Result.Rejection));
+        Assert.True(cluster.Leader!.Consensus!.Term > 3);
+        cluster.AwaitEqual();
+    }
+
+    [Fact]
+    public void A_member_that_comes_to_other_results_halts_and_the_others_go_on()
+    {
+        using var cluster = SteppedCluster.Of(3);
+        cluster.Put(cluster.A, "users/1", 1);
+        cluster.RunFor(2_000);
+        Assert.Equal(cluster.A.Consensus!.AppliedIndex, cluster.Wire.AgreedThrough);
+        cluster.Wire.Alters = (to, frame) => to == cluster.C.Id && frame.Type == FrameType.Batch ? frame with { Payload = PutThatIsRefused() } : frame;
+        cluster.Put(cluster.A, "users/2", 2);
+        cluster.RunUntil(() => cluster.C.Consensus!.Refusal is { Kind: RejectionKind.Diagnosis }, "a halt");
+        Assert.Contains("other results than a majority", cluster.C.Consensus!.Refusal!.Message, StringComparison.Ordinal);
+        cluster.Put(cluster.B, "users/3", 3);
+    }
+
+    private static byte[] PutThatIsRefused()
+    {
+        using var command = SteppedCluster.PutOf("users/1", 2, expected: ExpectedChangeVector.MustNotExist);
+        byte[] content = FrameContent.Of(DateTime.UnixEpoch.AddYears(60).Ticks, command.Written.Span);
+        byte[] payload = new byte[Payload.MaxEncodedLength(content.Length)];
+        return payload[..Payload.Encode(content, payload)];
+    }
+
+    [Fact]
+    public void A_member_whose_journal_fails_answers_and_another_leads()
+    {
+        using var cluster = SteppedCluster.Of(3);
+        cluster.LongestApplyMilliseconds = 40;
+        var writes = Enumerable.Range(0, 10).Select(i =>
+        {
+            cluster.RunFor(4);
+            return cluster.A.Propose(SteppedCluster.PutOf($"users/{i}", i));
+        }).ToList();
+        cluster.A.Disk.Inject(new DiskFault(1, Disk.Errno.InputOutput) { Calls = DiskCalls.Sync, PathContains = "/journal", Sticky = true });
+        writes.Add(cluster.A.Propose(SteppedCluster.PutOf("users/10", 10)));
+        writes.Add(cluster.A.Propose(SteppedCluster.PutOf("users/11", 11)));
+        cluster.RunUntil(() => writes.TrueForAll(write => write.IsCompleted), "all answers", seconds: 10);
+        Assert.Equal(RejectionKind.Diagnosis, cluster.A.Consensus!.Refusal?.Kind);
+        cluster.RunUntil(() => cluster.Leader is { } leader && leader != cluster.A, "another leader");
+        cluster.Put(cluster.Leader!, "users/12", 12);
+        cluster.A.Disk.ClearFaults();
+        cluster.A.Kill();
+        cluster.A.Open();
+        cluster.AwaitEqual();
+        for (int i = 0; i < writes.Count; i++)
+        {
+            Assert.True(cluster.Await(writes[i]).Rejection is not null || cluster.B.Peek($"users/{i}").Value == i);
+        }
+    }
+}

@@ -1,0 +1,29 @@
+using Rookery.Cluster.Peers;
+using Rookery.Documents;
+using Rookery.Documents.Commands;
+using Rookery.Journal;
+using Rookery.Raft;
+
+namespace Rookery.Cluster.Tests.Simulation;
+
+/// <summary>One start of one member on the wire: what it says after it died is heard by nobody.</summary>
+internal sealed class SimulatedPeers(SteppedMember member, SimulatedWire wire) : IPeerNetwork
+{
+    public bool IsDead { get; set; }
+
+    public void Send(in Message message, ReadOnlySpan<JournalFrame> frames)
+    {
+        if (!IsDead)
+        {
+            wire.Send(message, frames);
+        }
+    }
+
+    public ValueTask<CommandOutcome> ForwardAsync(NodeId leader, CommandBuffer command, CancellationToken cancellationToken) =>
+        new(wire.ForwardAsync(member, leader, command, isDead: IsDead));
+
+    public void SetPeers(IReadOnlyList<PeerAddress> peers)
+    {
+        // Everybody is connected to everybody.
+    }
+}

@@ -1,0 +1,132 @@
+using Rookery.Documents;
+using Rookery.Documents.Commands;
+using Rookery.Journal;
+using Rookery.Raft;
+
+namespace Rookery.Cluster.Tests.Simulation;
+
+/// <summary>What goes wrong on the way between members.</summary>
+internal sealed record WireFaults
+{
+    /// <summary>Share of messages that are lost, and of those that come twice.</summary>
+    public double Loss { get; init; }
+
+    public double Duplication { get; init; }
+
+    /// <summary>Share of messages that take up to <see cref="LongestDelayMilliseconds"/>, and so are overtaken.</summary>
+    public double Straying { get; init; }
+
+    public int LongestDelayMilliseconds { get; init; } = 400;
+}
+
+/// <summary>All connections between members: messages are copied, come late, twice, in another order or never. Forwarded commands and their outcomes go the same way.</summary>
+internal sealed class SimulatedWire(SteppedCluster cluster)
+{
+    private readonly HashSet<(NodeId From, NodeId To)> _cut = [];
+
+    public WireFaults Faults { get; set; } = new();
+
+    /// <summary>Whether receivers say that they have what they were never given: a planted bug.</summary>
+    public bool AcknowledgesItself { get; init; }
+
+    /// <summary>Gives a receiver other entries than were sent: a member whose program does not apply as the others' do.</summary>
+    public Func<NodeId, JournalFrame, JournalFrame>? Alters { get; set; }
+
+    /// <summary>Through which entry a majority said that it came to the same.</summary>
+    public long AgreedThrough { get; private set; }
+
+    /// <summary>Nothing goes from one member to another any more, in this direction.</summary>
+    public void Cut(NodeId from, NodeId to) => _cut.Add((from, to));
+
+    /// <summary>Cuts a member off from all others, in both directions.</summary>
+    public void Isolate(SteppedMember member)
+    {
+        foreach (var other in cluster.Members.Where(other => other != member))
+        {
+            Cut(member.Id, other.Id);
+            Cut(other.Id, member.Id);
+        }
+    }
+
+    public void Heal() => _cut.Clear();
+
+    public void Send(in Message message, ReadOnlySpan<JournalFrame> frames)
+    {
+        AgreedThrough = message.Kind == MessageKind.Heartbeat ? Math.Max(AgreedThrough, message.Outcome.Index) : AgreedThrough;
+        var (copy, entries) = (message, new JournalFrame[frames.Length]);
+        for (int i = 0; i < frames.Length; i++)
+        {
+            entries[i] = frames[i] with { Payload = frames[i].Payload.ToArray() };
+            entries[i] = Alters?.Invoke(message.To, entries[i]) ?? entries[i];
+        }
+
+        if (AcknowledgesItself && copy.Kind == MessageKind.Append && cluster.Find(copy.To) is { } receiver)
+        {
+            var reply = new Message
+            {
+                Kind = MessageKind.AppendReply, From = copy.To, To = copy.From, Term = copy.Term, Incarnation = receiver.Starts, Position = new LogPosition(copy.Term, copy.LastIndex),
+            };
+            Carry(reply.From, reply.To, () => cluster.Find(reply.To)?.Consensus?.Received(reply, []));
+        }
+
+        Carry(copy.From, copy.To, () => cluster.Find(copy.To)?.Consensus?.Received(copy, entries));
+    }
+
+    /// <summary>Carries a command to a member and its outcome back. What gets lost on the way leaves it open what became of it.</summary>
+    public Task<CommandOutcome> ForwardAsync(SteppedMember from, NodeId leader, CommandBuffer command, bool isDead)
+    {
+        var answer = new TaskCompletionSource<CommandOutcome>(TaskCreationOptions.RunContinuationsAsynchronously);
+        byte[] bytes = command.Written.ToArray();
+        command.Dispose();
+        if (isDead || _cut.Contains((from.Id, leader)) || cluster.Find(leader)?.Consensus is null)
+        {
+            answer.SetResult(new CommandOutcome(new Rejection(RejectionKind.NoLeader, "never sent")));
+            return answer.Task;
+        }
+
+        Carry(from.Id, leader, () => _ = ProposeAsync(from, leader, bytes, answer));
+        cluster.After(4_000, () => answer.TrySetResult(new CommandOutcome(new Rejection(RejectionKind.OutcomeUnknown, "the connection broke"))));
+        return answer.Task;
+    }
+
+    private async Task ProposeAsync(SteppedMember from, NodeId leader, byte[] bytes, TaskCompletionSource<CommandOutcome> answer)
+    {
+        if (cluster.Find(leader)?.Consensus is not { } there)
+        {
+            return;
+        }
+
+        var command = CommandBuffer.Rent(bytes.Length);
+        bytes.CopyTo(command.GetSpan(bytes.Length));
+        command.Advance(bytes.Length);
+        var outcome = await there.ProposeForwardedAsync(command, CancellationToken.None);
+        if (!ReferenceEquals(cluster.Find(leader)?.Consensus, there))
+        {
+            return; // It died with what it was about to say.
+        }
+
+        int start = from.Starts;
+        Carry(leader, from.Id, () => _ = from.Starts == start && answer.TrySetResult(outcome));
+    }
+
+    private void Carry(NodeId from, NodeId to, Action arrive)
+    {
+        var random = cluster.Random;
+        int copies = random.NextDouble() < Faults.Duplication ? 2 : 1;
+        for (int i = 0; i < copies; i++)
+        {
+            bool isLost = random.NextDouble() < Faults.Loss || _cut.Contains((from, to));
+            double milliseconds = random.NextDouble() < Faults.Straying ? random.Next(Faults.LongestDelayMilliseconds) : 0.2 + random.NextDouble();
+            if (!isLost)
+            {
+                cluster.After(milliseconds, () =>
+                {
+                    if (!_cut.Contains((from, to)))
+                    {
+                        arrive();
+                    }
+                });
+            }
+        }
+    }
+}

@@ -1,0 +1,197 @@
+using System.Globalization;
+using System.Text;
+using Rookery.Crash.Tests;
+using Rookery.Disk;
+using Rookery.Documents;
+using Rookery.Documents.Commands;
+using Rookery.Documents.Json;
+using Rookery.Raft;
+using MemberChange = Rookery.Raft.MemberChange;
+using Rookery.Simulation;
+
+namespace Rookery.Cluster.Tests.Simulation;
+
+/// <summary>
+/// Members with the program's own store and consensus, on simulated disks, wire and time, all on the caller's thread. What happens next is the earliest of what was planned: the same
+/// seed gives the same run.
+/// </summary>
+internal sealed class SteppedCluster : IDisposable
+{
+    private readonly PriorityQueue<Action, (long Ticks, long Order)> _planned = new();
+    private readonly Continuations _continuations = new();
+    private readonly SynchronizationContext? _context = SynchronizationContext.Current;
+    private long _order;
+
+    public SteppedCluster(int seed, bool acknowledgesItself = false)
+    {
+        Seed = seed;
+        Random = new Random(seed);
+        Wire = new SimulatedWire(this) { AcknowledgesItself = acknowledgesItself };
+        SynchronizationContext.SetSynchronizationContext(_continuations);
+    }
+
+    public int Seed { get; }
+
+    public Random Random { get; }
+
+    public SimulatedTimeProvider Time { get; } = new();
+
+    public SimulatedWire Wire { get; }
+
+    public List<SteppedMember> Members { get; } = [];
+
+    /// <summary>Stands between a member and its disk.</summary>
+    public Func<SteppedMember, IDisk, IDisk> Behind { get; init; } = static (_, disk) => disk;
+
+    public long KeptJournalBytes { get; init; } = 1 << 20;
+
+    public double LongestApplyMilliseconds { get; set; } = 1;
+
+    /// <summary>Microseconds since the beginning.</summary>
+    public long Now => Time.GetTimestamp() / TimeSpan.TicksPerMicrosecond;
+
+    /// <summary>Events so far.</summary>
+    public long Events { get; private set; }
+
+    public SteppedMember A => Members[0];
+
+    public SteppedMember B => Members[1];
+
+    public SteppedMember C => Members[2];
+
+    /// <summary>The member in office that a majority would follow, if there is one: that of the highest term.</summary>
+    public SteppedMember? Leader => Members.Where(member => member.Consensus is { IsLeader: true }).MaxBy(member => member.Consensus!.Term);
+
+    /// <summary>A cluster as an owner would form it: one member begins, the others join as learners and are promoted.</summary>
+    public static SteppedCluster Of(int members, int seed = 1) => new SteppedCluster(seed).Form(members);
+
+    public SteppedCluster Form(int members)
+    {
+        for (int i = 0; i < members; i++)
+        {
+            Members.Add(new SteppedMember(this, i, mayBegin: i == 0));
+            Members[i].Open();
+        }
+
+        foreach (var member in Members.Skip(1))
+        {
+            Change(MemberChange.Learner, member);
+        }
+
+        foreach (var member in Members.Skip(1))
+        {
+            Change(MemberChange.Voter, member);
+        }
+
+        Assert.Null(Do(A, CommandEncoder.CreateDatabase("db", "0123456789012345678901")).Rejection);
+        return this;
+    }
+
+    public SteppedMember? Find(NodeId id) => Members.Find(member => member.Id == id);
+
+    /// <summary>Plans something.</summary>
+    public void After(double milliseconds, Action work) =>
+        _planned.Enqueue(work, (Time.GetTimestamp() + (long)(milliseconds * TimeSpan.TicksPerMillisecond), _order++));
+
+    /// <summary>Lets the next thing happen.</summary>
+    public void Step()
+    {
+        Assert.True(_planned.TryDequeue(out var work, out var at));
+        Events++;
+        Time.Advance(TimeSpan.FromTicks(Math.Max(0, at.Ticks - Time.GetTimestamp())));
+        _continuations.Run();
+        work();
+        _continuations.Run();
+        foreach (var member in Members)
+        {
+            member.Look();
+        }
+    }
+
+    public void RunFor(double milliseconds)
+    {
+        long end = Now + (long)(milliseconds * 1000);
+        while (Now < end)
+        {
+            Step();
+        }
+    }
+
+    /// <summary>Goes on until something holds, and fails when it does not within so many simulated seconds.</summary>
+    public void RunUntil(Func<bool> holds, string what, int seconds = 30)
+    {
+        long end = Now + (seconds * 1_000_000L);
+        while (!holds())
+        {
+            Assert.True(Now < end, $"seed {Seed}, after {Now} µs: within {seconds} s did not come about: {what}. {Story()}");
+            Step();
+        }
+    }
+
+    /// <summary>Runs a task of the host to its end.</summary>
+    public T Await<T>(Task<T> task, int seconds = 30)
+    {
+        RunUntil(() => task.IsCompleted, "an answer", seconds);
+        return task.GetAwaiter().GetResult();
+    }
+
+    public SteppedMember AwaitLeader()
+    {
+        RunUntil(() => Leader is not null, "a leader");
+        return Leader!;
+    }
+
+    public void Change(MemberChange change, SteppedMember member) =>
+        RunUntil(() => Leader?.Consensus!.ChangeMember(change, member.Id) is ChangeAnswer.Accepted or ChangeAnswer.NothingToDo, $"{change} {member}");
+
+    public CommandOutcome Do(SteppedMember through, CommandBuffer command) => Await(through.Propose(command));
+
+    /// <summary>Stores a document and fails unless that was acknowledged.</summary>
+    public CommandOutcome Put(SteppedMember through, string id, long value = 1)
+    {
+        var outcome = Do(through, PutOf(id, value));
+        Assert.True(outcome.Rejection is null, $"seed {Seed}: {outcome.Rejection?.Message} {Story()}");
+        return outcome;
+    }
+
+    public static CommandBuffer PutOf(string id, long value, IdempotencyKey key = default, ExpectedChangeVector expected = default, int padding = 0)
+    {
+        using var writer = new BatchWriter(CommandKind.Batch, 1, key);
+        writer.Put(Encoding.UTF8.GetBytes(id), expected, new ParsedDocument
+        {
+            BodyHead = Encoding.UTF8.GetBytes($"\"n\":{value.ToString(CultureInfo.InvariantCulture)}{(padding == 0 ? "" : $",\"p\":\"{new string('x', padding)}\"")}"),
+        });
+        return writer.Complete();
+    }
+
+    /// <summary>Waits until all members that run have applied the same, and fails unless their tables are equal byte for byte.</summary>
+    public void AwaitEqual(int seconds = 60)
+    {
+        RunUntil(
+            () => Leader is { } leader && Members.All(member => !member.IsUp || member.Consensus!.AppliedIndex == leader.Consensus!.ReadState().LastIndex),
+            "equal members",
+            seconds);
+        var up = Members.FindAll(member => member.IsUp);
+        string rows = Rows.Text(up[0].Store!.Storage);
+        foreach (var member in up)
+        {
+            Assert.True(string.Equals(rows, Rows.Text(member.Store!.Storage), StringComparison.Ordinal), $"seed {Seed}: {member} has other rows than {up[0]}");
+            Assert.Equal(up[0].Store!.OutcomeChain, member.Store.OutcomeChain);
+        }
+    }
+
+    /// <summary>How the members stand, for a failure.</summary>
+    public string Story() => string.Join("; ", Members.Select(member => member.Consensus is { } consensus
+        ? $"{member}: {consensus.ReadState()} refusal {consensus.Refusal?.Message} {string.Join(' ', member.Troubles.TakeLast(2))}"
+        : $"{member}: down"));
+
+    public void Dispose()
+    {
+        foreach (var member in Members.Where(member => member.IsUp))
+        {
+            member.Kill();
+        }
+
+        SynchronizationContext.SetSynchronizationContext(_context);
+    }
+}

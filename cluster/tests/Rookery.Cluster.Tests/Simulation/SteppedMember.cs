@@ -1,0 +1,254 @@
+using System.Globalization;
+using System.Text;
+using Rookery.Disk;
+using Rookery.Documents;
+using Rookery.Documents.Commands;
+using Rookery.Raft;
+using Rookery.Simulation;
+
+namespace Rookery.Cluster.Tests.Simulation;
+
+/// <summary>A member without threads: store and consensus as in the program, on a simulated disk.</summary>
+internal sealed class SteppedMember
+{
+    private const string Directory = "/data/node";
+
+    private readonly SteppedCluster _cluster;
+    private readonly bool _mayBegin;
+    private readonly NodeIds _ids;
+    private readonly MemoryBudget _memory = new(16 << 20);
+    private SimulatedPeers? _peers;
+    private bool _isWriting;
+    private bool _isApplying;
+
+    public SteppedMember(SteppedCluster cluster, int number, bool mayBegin)
+    {
+        _cluster = cluster;
+        _mayBegin = mayBegin;
+        Name = ((char)('A' + number)).ToString();
+        _ids = new NodeIds(new string((char)('a' + number), 22), new string('c', 22));
+        Id = Members.IdOf(_ids.NodeId);
+        Time = new SkewedTime(cluster.Time);
+    }
+
+    public string Name { get; }
+
+    public NodeId Id { get; }
+
+    public SkewedTime Time { get; }
+
+    public SimulatedDisk Disk { get; private set; } = new("/data");
+
+    public NodeStore? Store { get; private set; }
+
+    public RaftConsensus? Consensus { get; private set; }
+
+    /// <summary>Whether it runs.</summary>
+    public bool IsUp => Consensus is not null;
+
+    /// <summary>How often it was started.</summary>
+    public int Starts { get; private set; }
+
+    /// <summary>Whether a disk is slow: how long its writes take at most.</summary>
+    public double LongestWriteMilliseconds { get; set; } = 2;
+
+    /// <summary>What it told its owner.</summary>
+    public List<string> Troubles { get; } = [];
+
+    public override string ToString() => Name;
+
+    /// <summary>Starts it on what its disk holds.</summary>
+    public void Open()
+    {
+        Starts++;
+        (_isWriting, _isApplying) = (false, false);
+        _peers = new SimulatedPeers(this, _cluster.Wire);
+        Store = NodeStore.Open(
+            new NodeOptions
+            {
+                DataDirectory = Directory,
+                NewIds = _ids,
+                SegmentBytes = 64 << 10,
+                MemtableBytes = 48 << 10,
+                RunBytes = 32 << 10,
+                Reserve = new ReserveRule(0, 0),
+                HasPeers = true,
+                TroubleFound = Troubles.Add,
+            },
+            _cluster.Behind(this, Disk),
+            _memory,
+            SilentRecorder.Instance,
+            Time);
+        try
+        {
+            Consensus = RaftConsensus.Open(Store, new ConsensusOptions
+            {
+                Network = _peers,
+                MayBegin = _mayBegin,
+                Seed = _cluster.Random.Next(),
+                CachedBytes = 8 << 10,
+                KeptJournalBytes = _cluster.KeptJournalBytes,
+                TroubleFound = Troubles.Add,
+                AnswersInline = true,
+                ReadBeside = work => After(_cluster.Random.NextDouble() * 3, work.Execute),
+            });
+        }
+        catch
+        {
+            Store.Dispose();
+            throw;
+        }
+
+        TickOn();
+        WorkOn();
+        Look();
+    }
+
+    /// <summary>Stops it as an owner would.</summary>
+    public void StopCleanly()
+    {
+        Consensus!.RefuseBecauseStopping();
+        Consensus.RunUntilIdle();
+        Store!.StopCleanly();
+        Kill();
+    }
+
+    /// <summary>Ends the process; the system and the disk go on.</summary>
+    public void Kill()
+    {
+        _peers!.IsDead = true;
+        Consensus?.Dispose();
+        Store?.Dispose();
+        (Consensus, Store) = (null, null);
+        Disk.KillProcess();
+    }
+
+    /// <summary>Takes the power: of what was not synced, something may be left.</summary>
+    public void LosePower()
+    {
+        var before = Disk;
+        Kill();
+        Disk = before.AfterPowerLoss(_cluster.Random.NextInt64());
+    }
+
+    /// <summary>Takes the power within a journal write, if one is due. What would have been said after it is heard by nobody.</summary>
+    public void LosePowerWhileWriting()
+    {
+        _peers!.IsDead = true;
+        int before = Disk.OperationCount;
+        var dying = Consensus!;
+        Consensus = null;
+        dying.WriteOnce();
+        dying.Dispose();
+        Store!.Dispose();
+        Store = null;
+        int at = before + _cluster.Random.Next(Disk.OperationCount - before + 1);
+        Disk = Disk.CrashAt(at, _cluster.Random.NextInt64());
+    }
+
+    public Task<CommandOutcome> Propose(CommandBuffer command) => Consensus!.ProposeAsync(command, CancellationToken.None).AsTask();
+
+    /// <summary>What a local read finds: value and etag, zeros when there is no such document.</summary>
+    public (long Value, long Etag) Peek(string id)
+    {
+        if (!Store!.Databases.TryGet("db", out var database))
+        {
+            return default;
+        }
+
+        using var reader = database.OpenReader();
+        if (!reader.TryGetDocument(Encoding.UTF8.GetBytes(id), out var document))
+        {
+            return default;
+        }
+
+        using (document)
+        {
+            string body = Encoding.UTF8.GetString(document.View.Body);
+            int at = body.IndexOf("\"n\":", StringComparison.Ordinal) + 4;
+            int end = at;
+            while (end < body.Length && char.IsAsciiDigit(body[end]))
+            {
+                end++;
+            }
+
+            return (long.Parse(body.AsSpan(at, end - at), CultureInfo.InvariantCulture), document.Etag);
+        }
+    }
+
+    /// <summary>A read that sees everything acknowledged before it; null when the member cannot promise that now.</summary>
+    public async Task<(long Value, long Etag)?> ReadAsync(string id) =>
+        await Consensus!.ReadBarrierAsync(CancellationToken.None) && IsUp ? Peek(id) : null;
+
+    /// <summary>Plans what it has to do. To be called after anything happened.</summary>
+    public void Look()
+    {
+        if (Consensus is not { } consensus)
+        {
+            return;
+        }
+
+        if (!_isWriting && (consensus.HasWork || consensus.Queue.Count > 0))
+        {
+            _isWriting = true;
+            After(0.1 + (_cluster.Random.NextDouble() * LongestWriteMilliseconds), () =>
+            {
+                _isWriting = false;
+                Consensus!.WriteOnce();
+            });
+        }
+
+        if (!_isApplying && consensus.HasToApply)
+        {
+            _isApplying = true;
+            After(_cluster.Random.NextDouble() * _cluster.LongestApplyMilliseconds, () =>
+            {
+                _isApplying = false;
+                Consensus!.ApplyOnce();
+            });
+        }
+    }
+
+    private void TickOn() => After(50, () =>
+    {
+        Consensus!.Tick();
+        TickOn();
+    });
+
+    private void WorkOn() => After(_cluster.Random.Next(40, 400), () =>
+    {
+        try
+        {
+            Store!.WorkOnce();
+        }
+        catch (DiskException)
+        {
+            // It is tried again in the next round.
+        }
+
+        WorkOn();
+    });
+
+    private void After(double milliseconds, Action work)
+    {
+        int start = Starts;
+        _cluster.After(milliseconds, () =>
+        {
+            if (Starts == start && IsUp)
+            {
+                work();
+            }
+        });
+    }
+
+    private sealed class SilentRecorder : IIoRecorder
+    {
+        public static SilentRecorder Instance { get; } = new();
+
+        public long Begin() => 0;
+
+        public void Record(IoKind kind, long begun, long bytes)
+        {
+        }
+    }
+}
