@@ -17,6 +17,7 @@ public sealed class StorageEngine : IDisposable
     private readonly Flusher flusher;
     private readonly Compactor compactor;
     private readonly Scrubber scrubber;
+    private readonly FileRepair repair;
     private readonly WriteBatch batch;
     private readonly ManualResetEventSlim flushEnded = new();
     private string? flushFailure;
@@ -46,6 +47,7 @@ public sealed class StorageEngine : IDisposable
         context.FlushBetween = FlushIfBehind;
         compactor = new Compactor(context);
         scrubber = new Scrubber(context);
+        repair = new FileRepair(context, new Memtable(context.Arenas));
         batch = new WriteBatch(options.ChunkBytes);
     }
 
@@ -247,6 +249,25 @@ public sealed class StorageEngine : IDisposable
             context.Durable.TakeMarkAway(context);
         }
     }
+
+    /// <summary>What has to be fetched from another node to repair the damage that is known. Reads the damaged files whole. On the background thread.</summary>
+    public IReadOnlyList<RepairRequest> FindRepairs() => context.Sources.Damage.IsEmpty ? [] : repair.Find();
+
+    /// <summary>Writes the rows of a range, as they are applied, for a node that lost them. Any thread.</summary>
+    /// <param name="request">What is wanted; the file's name is the other node's.</param>
+    /// <param name="path">A file that is not there yet; it is the caller's to delete.</param>
+    /// <exception cref="ReceivedStateException">They are too many for this: the whole state is quicker.</exception>
+    /// <exception cref="DamagedException">They cannot be read here either.</exception>
+    /// <exception cref="DiskException">The disk refused.</exception>
+    public RepairRows WriteRepair(RepairRequest request, string path) => new RangeExport(context).Write(path, request.Group, request.From.Span, request.ToExclusive.Span);
+
+    /// <summary>Writes a damaged file again with the rows of another node in the place of what is lost. On the background thread.</summary>
+    /// <param name="request">What <see cref="FindRepairs"/> asked for.</param>
+    /// <param name="rows">What another node wrote: of an index that <see cref="Durable"/> has reached, so that a replay after a crash finds no row of its future.</param>
+    /// <returns>False when the file is gone by now, or an older run is damaged in the same range: ask again.</returns>
+    /// <exception cref="ReceivedStateException">The rows are damaged, or of a time that does not fit. Nothing changed.</exception>
+    /// <exception cref="DiskException">The disk refused. Nothing changed.</exception>
+    public bool Repair(RepairRequest request, RepairRows rows) => repair.Do(request, rows);
 
     /// <summary>What is there and what was done.</summary>
     public StorageStatistics Statistics() => EngineStatistics.Of(context, compactor, Health);

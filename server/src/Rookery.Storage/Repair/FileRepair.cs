@@ -1,0 +1,173 @@
+using Rookery.Disk;
+
+namespace Rookery.Storage;
+
+/// <summary>
+/// Writes a damaged file again: its good rows, and for the range in doubt the rows of another node. Repair is logical, because compaction is local and no other node has the same run.
+/// The new file takes the place of the old one in the order of runs: what is newer goes on hiding it, what is older is hidden by it.
+/// </summary>
+internal sealed class FileRepair(EngineContext context, Memtable none)
+{
+    /// <summary>What has to be fetched for the damage that is known; the oldest runs first, because who repairs a newer one looks into the older.</summary>
+    public IReadOnlyList<RepairRequest> Find()
+    {
+        var requests = new List<RepairRequest>();
+        RunSet runs = context.Published.Current.Runs;
+        foreach (byte group in context.Sources.Tables.Groups)
+        {
+            for (int place = runs.Of(group).Length - 1; place >= 0; place--)
+            {
+                requests.AddRange(runs.Of(group)[place].Files.Select(file => RequestFor(file, group)).OfType<RepairRequest>());
+            }
+        }
+
+        return requests;
+    }
+
+    /// <summary>Repairs one file.</summary>
+    /// <returns>False when the file is gone by now, or what lies around the range is damaged too, which is noted: to be asked for again.</returns>
+    /// <exception cref="ReceivedStateException">The rows are damaged, or of a time that does not fit. Nothing changed.</exception>
+    /// <exception cref="DiskException">The disk refused. Nothing changed.</exception>
+    public bool Do(RepairRequest request, RepairRows rows)
+    {
+        if (rows.Position.Sequence < request.LeastSequence || rows.Position.Index > context.Durable.Manifest.Position.Index)
+        {
+            throw new ReceivedStateException(
+                $"The rows for the repair of {request.File} are of index {rows.Position.Index} and etag {rows.Position.Sequence}; etag {request.LeastSequence} at least is needed, and no index above {context.Durable.Manifest.Position.Index}.");
+        }
+
+        SortedRun[]?[] changed = context.Published.Current.Runs.ToArrays();
+        SortedRun[] ofGroup = changed[request.Group] ?? [];
+        int place = Array.FindIndex(ofGroup, run => run.Files.Any(IsMeant));
+        if (place < 0)
+        {
+            return false;
+        }
+
+        RunEntry damaged = ofGroup[place].Files.First(IsMeant);
+        RunReader received = RunReader.Open(context.Disk, rows.Path, RangeExport.FileId, context.Cache, context.Io, out RunDamage? wrong)
+            ?? throw new ReceivedStateException($"{rows.Path} cannot be used for a repair: {wrong!.Reason}.", rows.Path);
+        using var output = new RunOutput(context, request.Group, IoKind.Compaction, context.Durable.RangeTombstones);
+        try
+        {
+            using var dropping = new RowDropping(
+                context, request.Group, none, context.Published.Current.Runs, context.Durable.Manifest.Position, context.Durable.RangeTombstones, ofGroup.AsSpan(place + 1));
+            if (!WriteRows(request, damaged, received, ofGroup[(place + 1)..], dropping, output))
+            {
+                return false;
+            }
+        }
+        finally
+        {
+            received.Release();
+        }
+
+        SortedRun repaired = ofGroup[place].Replace(damaged, [.. output.Finish()]);
+        changed[request.Group] = [.. ofGroup[..place], .. repaired.Files.Length > 0 ? (ReadOnlySpan<SortedRun>)[repaired] : [], .. ofGroup[(place + 1)..]];
+        Install(changed, output);
+        return true;
+
+        bool IsMeant(RunEntry file) => string.Equals(file.Path, request.File, StringComparison.Ordinal);
+    }
+
+    private void Install(SortedRun[]?[] changed, RunOutput output)
+    {
+        var next = new RunSet(changed);
+        try
+        {
+            output.HandOver();
+            context.Durable.Install(context, next, context.Durable.Manifest.Position, context.Durable.RangeTombstones, flushed: null);
+        }
+        finally
+        {
+            next.Release();
+        }
+    }
+
+    // All of the file is looked at first: each damaged block would end the writing anew.
+    private RepairRequest? RequestFor(RunEntry file, byte group)
+    {
+        if (!context.Sources.Damage.Events.Any(damage => IsOf(damage, file)))
+        {
+            return null;
+        }
+
+        for (long offset = 0; file.IsReadable && offset < file.Summary.FileBytes;)
+        {
+            if (file.Reader.Verify(offset, file.Summary.FileBytes, out offset) is { } damage)
+            {
+                _ = context.Sources.Damage.Note(damage, file, context.NamesOf(file));
+            }
+        }
+
+        DamageEvent[] all = [.. context.Sources.Damage.Events.Where(damage => IsOf(damage, file))];
+        return new RepairRequest(
+            file.Path,
+            group,
+            all.Select(damage => damage.FirstKey).Aggregate((one, other) => one.Span.SequenceCompareTo(other.Span) <= 0 ? one : other),
+            all.Select(damage => damage.ToExclusive).Aggregate((one, other) => one.Span.SequenceCompareTo(other.Span) >= 0 ? one : other),
+            file.Summary.LargestSequence);
+    }
+
+    private static bool IsOf(DamageEvent damage, RunEntry file) => string.Equals(damage.File, file.Path, StringComparison.Ordinal);
+
+    private bool WriteRows(RepairRequest request, RunEntry damaged, RunReader received, SortedRun[] older, RowDropping dropping, RunOutput output)
+    {
+        byte[] from = request.From.ToArray();
+        byte[] to = request.ToExclusive.ToArray();
+        return (damaged.FirstKey.SequenceCompareTo(from) >= 0 || Copy(damaged, damaged.FirstKey, from))
+            && WriteRange()
+            && (damaged.LastKey.SequenceCompareTo(to) < 0 || Copy(damaged, to, toExclusive: []));
+
+        bool Copy(RunEntry file, ReadOnlySpan<byte> first, ReadOnlySpan<byte> toExclusive)
+        {
+            using SortedRunCursor rows = Open(new SortedRun([file]), request.Group);
+            bool found = rows.SeekForward(first);
+            for (; found && (toExclusive.IsEmpty || rows.Key.SequenceCompareTo(toExclusive) < 0); found = rows.Move())
+            {
+                Add(rows.Key, rows.Sequence, rows.Kind, rows.Value);
+            }
+
+            // The step behind the last row that counts may be into what is damaged.
+            return rows.Damage is not { } damage || (!toExclusive.IsEmpty && damage.From.Span.SequenceCompareTo(toExclusive) >= 0);
+        }
+
+        // A row that only older runs have was deleted, perhaps by a row that is lost: it must stay hidden.
+        bool WriteRange()
+        {
+            using RunCursor rows = received.OpenSequentialCursor(IoKind.Compaction);
+            using var hidden = new MergingCursor([.. older.Select(run => new MergeSource(Open(run, request.Group), RangeTombstoneSet.Empty))], MergedRows.LiveAndTombstones);
+            bool has = rows.SeekForward(from);
+            for (bool found = hidden.SeekForward(from); found && hidden.Key.SequenceCompareTo(to) < 0; found = hidden.Move())
+            {
+                for (; has && rows.Key.SequenceCompareTo(hidden.Key) < 0; has = rows.Move())
+                {
+                    Add(rows.Key, rows.Sequence, rows.Kind, rows.Value);
+                }
+
+                if (hidden.Kind != RowKind.Tombstone && !(has && rows.Key.SequenceEqual(hidden.Key)))
+                {
+                    Add(hidden.Key, request.LeastSequence, RowKind.Tombstone, []);
+                }
+            }
+
+            for (; has; has = rows.Move())
+            {
+                Add(rows.Key, rows.Sequence, rows.Kind, rows.Value);
+            }
+
+            return rows.Damage is { } wrong ? throw new ReceivedStateException($"{wrong.Path} cannot be used for a repair: {wrong.Reason}.", wrong.Path) : hidden.Damage is null;
+        }
+
+        void Add(ReadOnlySpan<byte> key, long sequence, RowKind kind, ReadOnlySpan<byte> value)
+        {
+            if (!dropping.MayDrop(key, sequence, kind, value))
+            {
+                output.Add(key, sequence, kind, value);
+            }
+        }
+    }
+
+    private SortedRunCursor Open(SortedRun run, byte group) =>
+        new(run.Files, context.Sources.Damage, context.Sources.Tables.NamesOf(group), static reader => reader.OpenSequentialCursor(IoKind.Compaction));
+}

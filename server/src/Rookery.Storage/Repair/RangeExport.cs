@@ -1,0 +1,52 @@
+using Rookery.Disk;
+
+namespace Rookery.Storage;
+
+/// <summary>Writes the rows of a range, as they are applied, into a run for a node that lost them. Any thread.</summary>
+internal sealed class RangeExport(EngineContext context)
+{
+    /// <summary>The number that the checksums of such a run name.</summary>
+    public const long FileId = 1;
+
+    // What is larger than this is quicker given as a whole state, and less of a burden to who gives it.
+    private const long MostBytes = 128L * 1024 * 1024;
+
+    /// <summary>Writes the file, which must not be there.</summary>
+    /// <exception cref="ReceivedStateException">It is too much.</exception>
+    /// <exception cref="DamagedException">A part of the range cannot be read here either.</exception>
+    /// <exception cref="DiskException">The disk refused.</exception>
+    public RepairRows Write(string path, byte group, ReadOnlySpan<byte> from, ReadOnlySpan<byte> toExclusive)
+    {
+        EngineState state = context.Published.Acquire();
+        try
+        {
+            var options = new RunWriterOptions(context.Options.BlockBytes, Filter: false, Paced: true, IoKind.Backup);
+            using var writer = new RunWriter(context.Disk, path, FileId, options, context.Io);
+            using IRowCursor rows = StateCursor.Open(state, state.VisibleBatch, from, toExclusive);
+            for (bool found = rows.SeekForward(from); found && rows.Key.SequenceCompareTo(toExclusive) < 0; found = rows.Move())
+            {
+                bool isLive = rows.Kind != RowKind.Tombstone && state.RangeTombstones.CoveringSequence(rows.Key) <= rows.Sequence;
+                if (isLive && context.Sources.Tables.GroupOf(rows.Key[MemtableNode.KeyspaceBytes - 1]) == group)
+                {
+                    writer.Add(rows.Key, rows.Sequence, rows.Kind, rows.Value);
+                    if (writer.EstimatedBytes > MostBytes)
+                    {
+                        throw new ReceivedStateException($"The rows that are wanted are more than {MostBytes} bytes: fetch the whole state instead.");
+                    }
+                }
+            }
+
+            if (rows.Damage is { } damage)
+            {
+                throw new DamagedException(damage.ToEvent());
+            }
+
+            writer.Finish();
+            return new RepairRows(path, state.Position);
+        }
+        finally
+        {
+            state.Release();
+        }
+    }
+}
