@@ -5,12 +5,14 @@ using Microsoft.AspNetCore.Server.Kestrel.Core.Features;
 using Microsoft.Net.Http.Headers;
 using Rookery.Disk;
 using Rookery.Documents;
+using Rookery.Storage;
 
 namespace Rookery.Cluster.Transfer;
 
 /// <summary>
 /// The state of this node over HTTP, for members: <c>GET /state/offer</c> answers with an offer as JSON, <c>GET /state/OFFER/FILE</c> with a file of it, from the byte that <c>Range: bytes=N-</c>
-/// names. 410: the offer was given up, ask for another. 409: this node offers none, and says why. Who may ask is the port's affair.
+/// names. 410: the offer was given up, ask for another. 409: this node offers none, and says why. <c>GET /state/rows?group=N&amp;from=HEX&amp;to=HEX</c> answers with the rows of a range as a run,
+/// for a member that lost them, and in headers with the place of the log that they are of. Who may ask is the port's affair.
 /// </summary>
 /// <param name="offers">This node's offers.</param>
 /// <param name="make">Makes an offer, or gives the open one, on the thread of background work.</param>
@@ -40,8 +42,9 @@ public sealed class StateRoutes(StateOffers offers, Func<Task<StateOffer>> make,
         return parts switch
         {
             ["", "state", "offer"] => SendOfferAsync(http),
+            ["", "state", "rows"] => SendRowsAsync(http),
             ["", "state", var offer, var file] => SendFileAsync(http, offer, file),
-            _ => RefuseAsync(http, StatusCodes.Status404NotFound, "There are /state/offer and /state/OFFER/FILE."),
+            _ => RefuseAsync(http, StatusCodes.Status404NotFound, "There are /state/offer, /state/OFFER/FILE and /state/rows."),
         };
     }
 
@@ -90,6 +93,39 @@ public sealed class StateRoutes(StateOffers offers, Func<Task<StateOffer>> make,
         }
 
         await SendAsync(http, offer, file, from, length);
+    }
+
+    private async Task SendRowsAsync(HttpContext http)
+    {
+        if (!RowsQuery.TryRead(http.Request.Query, out var request))
+        {
+            await RefuseAsync(http, StatusCodes.Status400BadRequest, "Rows are asked for with group=NUMBER, from=HEX and to=HEX, from below to.");
+            return;
+        }
+
+        RepairRows rows;
+        try
+        {
+            rows = offers.WriteRows(request);
+        }
+        catch (IOException refused)
+        {
+            await RefuseAsync(http, StatusCodes.Status409Conflict, refused.Message);
+            return;
+        }
+
+        try
+        {
+            using var file = offers.OpenRows(rows);
+            http.Response.ContentType = "application/octet-stream";
+            http.Response.ContentLength = file.Length;
+            RowsQuery.WritePosition(http.Response.Headers, rows.Position);
+            await SendAsync(http, string.Empty, file, 0, file.Length);
+        }
+        finally
+        {
+            offers.DeleteRows(rows);
+        }
     }
 
     private async Task SendAsync(HttpContext http, string offer, IDiskFile file, long offset, long length)

@@ -259,6 +259,23 @@ public sealed class NodeStore : IDisposable
         return Storage.Durable;
     }
 
+    /// <summary>What has to be fetched from another member to repair the damage that is known. Reads the damaged files whole. On the thread that calls <see cref="WorkOnce"/>, or while there is none.</summary>
+    public IReadOnlyList<RepairRequest> FindRepairs() => Storage.FindRepairs();
+
+    /// <summary>Asks that what is applied be flushed soon: a repair needs a manifest that is not behind the rows that came for it.</summary>
+    public void RequestFlush() => Storage.RequestFlush();
+
+    /// <summary>Writes a damaged file again with the rows of another member. On the thread that calls <see cref="WorkOnce"/>, or while there is none.</summary>
+    /// <returns>False when it has to be asked for again.</returns>
+    /// <exception cref="ReceivedStateException">The rows are damaged, or of a time that does not fit. Nothing changed.</exception>
+    /// <exception cref="DiskException">The disk refused. Nothing changed.</exception>
+    public bool Repair(RepairRequest request, RepairRows rows)
+    {
+        bool isDone = Storage.Repair(request, rows);
+        _disk.Delete(rows.Path);
+        return isDone;
+    }
+
     /// <summary>Notes in the journal that the node stopped in order. Nothing is flushed: the journal has everything.</summary>
     public void StopCleanly() => Journal.StopCleanly();
 
@@ -281,6 +298,7 @@ public sealed class NodeStore : IDisposable
         RefuseWithoutStorage();
         NodeBackup.RemoveCheckpoint(_disk, CheckpointPath);
         NodeBackup.RemoveCheckpoint(_disk, OfferPath);
+        NodeBackup.RemoveCheckpoint(_disk, StateOffers.RowsPathOf(OfferPath));
         Storage = StorageEngine.Open(_disk, StorageOptionsOf(_options, _directory.StoragePath) with { Pacer = Pacer }, memory, _io, Time);
         TellDamage();
         Journal = OpenJournal();

@@ -10,6 +10,7 @@ namespace Rookery.Documents;
 public sealed class StateInbox
 {
     private const string OfferName = "offer.json";
+    private const string RowsName = "repair-rows";
 
     // So much is in doubt at the end of a file after a power cut: more was synced.
     private const int DoubtfulBytes = 1 << 20;
@@ -69,6 +70,16 @@ public sealed class StateInbox
     /// <summary>Opens a file to be written from <paramref name="offset"/> on; what lies behind is dropped.</summary>
     /// <exception cref="DiskException">The disk refused.</exception>
     public InboxFile Open(StateFile file, long offset) => new(_disk, Path.Join(_directory, file.Name), offset, Statistics);
+
+    /// <summary>Begins the file of rows that a repair asked for; the one before is dropped. One at a time.</summary>
+    /// <param name="path">Where it lies.</param>
+    /// <exception cref="DiskException">The disk refused.</exception>
+    public InboxFile OpenRows(out string path)
+    {
+        _disk.CreateDirectory(_directory);
+        path = Path.Join(_directory, RowsName);
+        return new InboxFile(_disk, path, offset: 0, Statistics);
+    }
 
     /// <summary>Reads and checks every byte of what was gathered, and makes it durable. Long; beside all other work.</summary>
     /// <param name="offer">What was gathered.</param>

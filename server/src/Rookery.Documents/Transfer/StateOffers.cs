@@ -90,6 +90,28 @@ public sealed class StateOffers : IDisposable
         }
     }
 
+    /// <summary>Writes the rows of a range for a member that lost them, into a file that the caller deletes. From any thread.</summary>
+    /// <exception cref="ReceivedStateException">They are too many for this: the member fetches the whole state.</exception>
+    /// <exception cref="DamagedException">They cannot be read here either.</exception>
+    /// <exception cref="DiskException">The disk refused.</exception>
+    public RepairRows WriteRows(RepairRequest request)
+    {
+        string directory = RowsPathOf(_directory);
+        _disk.CreateDirectory(directory);
+        return _storage.WriteRepair(request, Path.Join(directory, HistoryId.Create()));
+    }
+
+    /// <summary>Opens what <see cref="WriteRows"/> wrote.</summary>
+    /// <exception cref="DiskException">The disk refused.</exception>
+    public IDiskFile OpenRows(RepairRows rows) => _disk.Open(rows.Path, DiskOpen.Read);
+
+    /// <summary>Deletes what <see cref="WriteRows"/> wrote.</summary>
+    /// <exception cref="DiskException">The disk refused: the next start deletes it.</exception>
+    public void DeleteRows(RepairRows rows) => _disk.Delete(rows.Path);
+
+    /// <summary>Where rows for repairs lie while they are sent, beside the directory of offers.</summary>
+    internal static string RowsPathOf(string directory) => directory + "-rows";
+
     /// <summary>Notes that bytes of an offer went out: somebody is fetching from it.</summary>
     public void CountSent(string offer, long bytes)
     {

@@ -1,0 +1,58 @@
+using System.Diagnostics.CodeAnalysis;
+using System.Globalization;
+using System.Net.Http.Headers;
+using Microsoft.AspNetCore.Http;
+using Rookery.Storage;
+
+namespace Rookery.Cluster.Transfer;
+
+/// <summary>How rows for a repair are asked for, and how the answer says of which place of the log they are: both ends in one place.</summary>
+internal static class RowsQuery
+{
+    private const string Index = "Rookery-Index";
+    private const string Term = "Rookery-Term";
+    private const string Operations = "Rookery-Operations";
+
+    /// <summary>The path and query of a request.</summary>
+    public static string PathOf(RepairRequest request) => string.Create(
+        CultureInfo.InvariantCulture,
+        $"{StateRoutes.Prefix}/rows?group={request.Group}&from={Convert.ToHexString(request.From.Span)}&to={Convert.ToHexString(request.ToExclusive.Span)}");
+
+    public static bool TryRead(IQueryCollection query, [NotNullWhen(true)] out RepairRequest? request)
+    {
+        request = null;
+        if (!byte.TryParse(query["group"], NumberStyles.None, CultureInfo.InvariantCulture, out byte group) || !TryReadKey(query["from"], out byte[] from) || !TryReadKey(query["to"], out byte[] to)
+            || from.AsSpan().SequenceCompareTo(to) >= 0)
+        {
+            return false;
+        }
+
+        request = new RepairRequest(string.Empty, group, from, to, LeastSequence: 0);
+        return true;
+    }
+
+    public static void WritePosition(IHeaderDictionary headers, in ManifestPosition position)
+    {
+        headers[Index] = position.Index.ToString(CultureInfo.InvariantCulture);
+        headers[Term] = position.Term.ToString(CultureInfo.InvariantCulture);
+        headers[Operations] = position.Sequence.ToString(CultureInfo.InvariantCulture);
+    }
+
+    public static ManifestPosition? ReadPosition(HttpResponseHeaders headers) =>
+        TryRead(headers, Index, out long index) && TryRead(headers, Term, out long term) && TryRead(headers, Operations, out long operations)
+            ? new ManifestPosition(index, term, operations)
+            : null;
+
+    private static bool TryRead(HttpResponseHeaders headers, string name, out long number)
+    {
+        number = 0;
+        return headers.TryGetValues(name, out var values) && long.TryParse(values.FirstOrDefault(), NumberStyles.None, CultureInfo.InvariantCulture, out number);
+    }
+
+    private static bool TryReadKey(string? hex, out byte[] key)
+    {
+        key = new byte[(hex?.Length ?? 0) / 2];
+        return !string.IsNullOrEmpty(hex) && hex.Length % 2 == 0 && hex.Length <= 8192
+            && Convert.FromHexString(hex, key, out _, out _) == System.Buffers.OperationStatus.Done;
+    }
+}
