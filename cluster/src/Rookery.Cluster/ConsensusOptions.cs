@@ -1,4 +1,5 @@
 using Rookery.Cluster.Peers;
+using Rookery.Documents;
 using Rookery.Raft;
 
 namespace Rookery.Cluster;
@@ -8,6 +9,9 @@ public sealed record ConsensusOptions
 {
     /// <summary>The connections to other members; null for a node that has none.</summary>
     public IPeerNetwork? Network { get; init; }
+
+    /// <summary>Fetches the state of another member, when the entries that this one misses are gone; null where nobody has any.</summary>
+    public Func<NodeId, CancellationToken, Task<FetchedState>>? FetchState { get; init; }
 
     /// <summary>Whether a store that was never told of a cluster becomes one of itself. Not for a node that joins another: it waits to be told.</summary>
     public bool MayBegin { get; init; } = true;

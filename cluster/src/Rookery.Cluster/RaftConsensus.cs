@@ -140,6 +140,7 @@ public sealed partial class RaftConsensus : IConsensusHost, IPeerReceiver
     /// <inheritdoc/>
     public void Dispose()
     {
+        _stopping.Cancel();
         _clock?.Dispose();
         _replay?.Dispose();
     }
@@ -199,6 +200,7 @@ public sealed partial class RaftConsensus : IConsensusHost, IPeerReceiver
         }
 
         TakeIn(proposed, received);
+        BeginFetchIfOffered();
         BeginWriteIfDue();
         Send();
         ServeReads();
@@ -213,6 +215,11 @@ public sealed partial class RaftConsensus : IConsensusHost, IPeerReceiver
         if (_output.DroppedAfter >= 0)
         {
             Drop(_output.DroppedAfter);
+        }
+
+        if (_installed is { } installed)
+        {
+            TakeIn(installed);
         }
 
         if (proposed is not null && _output.Proposed is { } position)

@@ -47,6 +47,23 @@ internal sealed class CommitThreads
         }
     }
 
+    /// <summary>Waits until nobody applies, and keeps others from it until <see cref="ResumeApplying"/>.</summary>
+    public void PauseApplying()
+    {
+        lock (_gate)
+        {
+            while (_isApplying)
+            {
+                Monitor.Wait(_gate);
+            }
+
+            _isApplying = true;
+        }
+    }
+
+    /// <summary>Others may apply again.</summary>
+    public void ResumeApplying() => EndApplying();
+
     /// <summary>Commits what is queued, ends both threads, and answers whoever came too late.</summary>
     public void Stop()
     {
@@ -215,10 +232,7 @@ internal sealed class CommitThreads
         lock (_gate)
         {
             _isApplying = false;
-            if (_consensus.HasToApply || _writerEnded)
-            {
-                Monitor.PulseAll(_gate);
-            }
+            Monitor.PulseAll(_gate);
         }
     }
 }

@@ -4,6 +4,7 @@ using Rookery.Cluster.Identity;
 using Rookery.Cluster.Joining;
 using Rookery.Cluster.Log;
 using Rookery.Cluster.Peers;
+using Rookery.Cluster.Transfer;
 using Rookery.Disk;
 using Rookery.Documents;
 using Rookery.Raft;
@@ -26,6 +27,7 @@ public sealed class ClusterMember : IAsyncDisposable
     private ConsensusDesk? _desk;
     private WebApplication? _port;
     private Steward? _steward;
+    private StateRoutes? _state;
 
     private ClusterMember(NodeIdentity identity, IDisk disk, ClusterMemberOptions options, TimeProvider time)
     {
@@ -84,7 +86,9 @@ public sealed class ClusterMember : IAsyncDisposable
                 // Who joined was told of others; who began the cluster was not, before the first joined.
                 MayBegin = Identity.Peers.Count == 0,
                 TroubleFound = _options.Log,
+                FetchState = (from, cancellationToken) => FetchStateAsync(store, from, cancellationToken),
             });
+        _state = new StateRoutes(store.Offers, () => store.DoInBackgroundAsync(store.Offers.Make), _time);
         _desk = new ConsensusDesk(_consensus, store.ClusterRecords, node => _consensus.ChangeMember(MemberChange.Learner, node));
         var facts = new MemberFacts(store.StoreId, hello.BootCounter, _options.Addresses, _options.PublicUrl);
         Rotation = new AuthorityRotation(() => Identity, _keeper.Replace, _desk, _time);
@@ -148,6 +152,28 @@ public sealed class ClusterMember : IAsyncDisposable
         _options.IdentityChanged?.Invoke(changed);
     }
 
+    private async Task<FetchedState> FetchStateAsync(NodeStore store, NodeId from, CancellationToken cancellationToken)
+    {
+        var addresses = _consensus!.Roster.Of(from)?.Record.Addresses ?? Identity.Peers.FirstOrDefault(peer => Members.IdOf(peer.NodeId) == from)?.Addresses ?? [];
+        if (addresses.Count == 0)
+        {
+            throw new StateTransferException($"It is not known where member {from} is.");
+        }
+
+        using var client = PeerHttp.CreateClient(Identity, from, addresses[0]);
+        return await new StateFetch(client, store.Inbox, _time).RunAsync(cancellationToken);
+    }
+
+    /// <summary>The state of the cluster goes to its members only.</summary>
+    private bool IsMember(HttpContext http) =>
+        http.Features.Get<ProvenPeer>() is { Verdict: { Refusal: null } proven } && _consensus!.Roster.Of(proven.Member) is not null;
+
+    private static Task RefuseAsync(HttpContext http)
+    {
+        http.Response.StatusCode = StatusCodes.Status403Forbidden;
+        return Task.CompletedTask;
+    }
+
     private void ConfigureHttp(IApplicationBuilder app)
     {
         var routes = new JoinRoutes(new Registrar(() => Identity, _desk!, _time));
@@ -155,6 +181,7 @@ public sealed class ClusterMember : IAsyncDisposable
         {
             JoinRoutes.AuthorityPath when HttpMethods.IsGet(http.Request.Method) => routes.ListAuthoritiesAsync(http),
             JoinRoutes.JoinPath when HttpMethods.IsPost(http.Request.Method) => routes.JoinAsync(http),
+            { } path when path.StartsWith(StateRoutes.Prefix, StringComparison.Ordinal) => IsMember(http) ? _state!.InvokeAsync(http) : RefuseAsync(http),
             _ => next(http),
         });
         _options.ConfigureHttp?.Invoke(app);

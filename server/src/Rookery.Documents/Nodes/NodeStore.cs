@@ -1,3 +1,4 @@
+using System.Collections.Concurrent;
 using Rookery.Disk;
 using Rookery.Documents.Apply;
 using Rookery.Documents.Commands;
@@ -22,6 +23,7 @@ public sealed class NodeStore : IDisposable
     private readonly NodeOptions _options;
     private readonly IDisk _disk;
     private readonly IIoRecorder _io;
+    private readonly ConcurrentQueue<Action> _asked = new();
     private Applier _applier = null!;
     private PreviousVersions _previous = null!;
 
@@ -205,10 +207,36 @@ public sealed class NodeStore : IDisposable
         return outcomes[0];
     }
 
+    /// <summary>Does something between two steps of background work, which must not go on beside it.</summary>
+    /// <returns>What it came to, once it was its turn; it ends with the exception that <paramref name="work"/> throws.</returns>
+    public Task<T> DoInBackgroundAsync<T>(Func<T> work)
+    {
+        var done = new TaskCompletionSource<T>(TaskCreationOptions.RunContinuationsAsynchronously);
+        _asked.Enqueue(() =>
+        {
+            try
+            {
+                done.SetResult(work());
+            }
+            catch (Exception failure) when (failure is not (InvariantViolationException or OutOfMemoryException))
+            {
+                done.SetException(failure);
+            }
+        });
+        Storage.WorkArrived?.Invoke();
+        return done.Task;
+    }
+
     /// <summary>Does the background work that is due, one small step. To be called by one thread.</summary>
     /// <returns>Whether there was something to do.</returns>
     public bool WorkOnce()
     {
+        if (_asked.TryDequeue(out var work))
+        {
+            work();
+            return true;
+        }
+
         // Where the journal lacks room a flush helps as soon as it lets go of a whole segment: before that, each would write runs and give nothing back.
         int segments = Space.IsJournalLow ? 1 : SegmentsToReplay;
         bool isJournalLong = Journal.BytesAbove(Storage.Durable.Index) > (long)segments * _options.SegmentBytes;

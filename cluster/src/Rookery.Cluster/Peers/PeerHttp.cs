@@ -1,0 +1,30 @@
+using System.Net.Security;
+using System.Security.Cryptography.X509Certificates;
+using Rookery.Cluster.Identity;
+using Rookery.Raft;
+
+namespace Rookery.Cluster.Peers;
+
+/// <summary>HTTPS to another member's port for members: mutual, and only with whom is meant.</summary>
+internal static class PeerHttp
+{
+    /// <summary>A client for one member, which the caller disposes.</summary>
+    public static HttpClient CreateClient(NodeIdentity self, NodeId member, string address)
+    {
+        var rule = self.PeerRule;
+        var own = self.CertificateWithKey();
+#pragma warning disable CA5359 // The rule of members judges: by the cluster's authority and the node's id, whatever name or address it is reached by.
+        var handler = new SocketsHttpHandler
+        {
+            UseProxy = false,
+            SslOptions = new SslClientAuthenticationOptions
+            {
+                ClientCertificates = [own],
+                CertificateChainPolicy = rule.ChainPolicy(PeerRole.Server),
+                RemoteCertificateValidationCallback = (_, presented, _, _) => rule.Judge((X509Certificate2?)presented, PeerRole.Server) is { Refusal: null } verdict && verdict.Member == member,
+            },
+        };
+#pragma warning restore CA5359
+        return new HttpClient(handler) { BaseAddress = new Uri($"https://{address}"), Timeout = Timeout.InfiniteTimeSpan };
+    }
+}

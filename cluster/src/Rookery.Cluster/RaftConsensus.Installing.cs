@@ -1,0 +1,114 @@
+using Rookery.Cluster.Log;
+using Rookery.Documents;
+using Rookery.Journal;
+using Rookery.Raft;
+using Rookery.Storage;
+
+namespace Rookery.Cluster;
+
+/// <summary>A member that misses more than the others' journals hold fetches the state of one of them and puts it in the place of its own.</summary>
+public sealed partial class RaftConsensus
+{
+    private readonly CancellationTokenSource _stopping = new();
+    private StateOffer? _installed;
+
+    private void BeginFetchIfOffered()
+    {
+        if (_output.Fetch is not { } offer)
+        {
+            return;
+        }
+
+        if (_options.FetchState is { } fetch)
+        {
+            _ = Task.Run(() => FetchAsync(fetch, offer.From));
+        }
+        else
+        {
+            _options.TroubleFound?.Invoke("This node misses entries that the leader does not have any more, and has no way to fetch its state.");
+        }
+    }
+
+    private async Task FetchAsync(Func<NodeId, CancellationToken, Task<FetchedState>> fetch, NodeId from)
+    {
+        try
+        {
+            var fetched = await fetch(from, _stopping.Token);
+            await _store.DoInBackgroundAsync(() => Install(fetched));
+        }
+        catch (OperationCanceledException)
+        {
+            // The node stops.
+        }
+        catch (Exception failure) when (failure is IOException)
+        {
+            _options.TroubleFound?.Invoke($"The state of another member could not be fetched: {failure.Message} It is tried again.");
+            lock (_gate)
+            {
+                Step(Input.ManifestFailed(Now));
+                EndStep();
+            }
+        }
+    }
+
+    /// <summary>Puts a fetched state in place, on the thread of background work.</summary>
+    /// <remarks>The lock is held while the manifest and the head of a journal segment are written: until the core knows of it, it must not take another step. A member that is that far behind neither leads nor is missed.</remarks>
+    /// <returns>Whether it was installed; false when entries have overtaken it meanwhile.</returns>
+    private bool Install(FetchedState fetched)
+    {
+        _threads.PauseApplying();
+        try
+        {
+            lock (_gate)
+            {
+                return InstallOrGiveUp(fetched);
+            }
+        }
+        finally
+        {
+            _threads.ResumeApplying();
+        }
+    }
+
+    private bool InstallOrGiveUp(FetchedState fetched)
+    {
+        var offer = fetched.Offer;
+        var position = new LogPosition(offer.Term, offer.Index);
+        if (_isHalted || _isDue || !_core.MayInstall(position))
+        {
+            Step(Input.ManifestFailed(Now));
+            EndStep();
+            return false;
+        }
+
+        bool tailIsKept = _core.KeepsTailBehind(position);
+        try
+        {
+            _store.Install(fetched, tailIsKept);
+        }
+        catch (Exception failure) when (failure is StateInDoubtException or JournalLatchedException)
+        {
+            _isHalted = true;
+            Latch($"A state that was fetched from another member could not be put in place: {failure.Message} Restart the node.");
+            return false;
+        }
+
+        EndReplay();
+        var (configuration, index) = ConfigurationEncoding.Read(offer.Configuration);
+        _installed = tailIsKept ? null : offer;
+        Volatile.Write(ref _applied, offer.Index);
+        Step(Input.ManifestInstalled(Now, position, configuration, index));
+        _installed = null;
+        EndReadsThrough(offer.Index);
+        EndStep();
+        return true;
+    }
+
+    /// <summary>The log goes on behind an installed state.</summary>
+    private void TakeIn(StateOffer installed)
+    {
+        _cache.DropAfter(-1);
+        LastIndexInLog = installed.Index;
+        _operations = installed.Operations;
+    }
+}
