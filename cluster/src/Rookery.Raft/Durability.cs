@@ -44,6 +44,11 @@ internal sealed class Durability(long durableIndex, SafetyRules rules)
         }
 
         cutAfter = cutAfter < 0 ? index : Math.Min(cutAfter, index);
+        if (!IsIdle && index < outstandingLast)
+        {
+            Coverage.Took(RareBranch.TailReplacedWhileWriting);
+        }
+
         outstandingLast = rules.OutstandingAfterCut(outstandingLast, index);
         WrittenIndex = index;
         DurableIndex = Math.Min(DurableIndex, index);

@@ -18,7 +18,7 @@ public sealed partial class RaftCore
 
     private bool HasLeaderContact => Role == Role.Leader || (!Leader.IsNone && now - leaderHeardAt < ElectionTimeoutMicroseconds);
 
-    private bool MayCampaign => Configuration.IsVoter(Self) && !IsDamaged && (syncsUntilCampaign == 0 || now >= banEnds);
+    private bool MayCampaign => rules.MayStand(Configuration.IsVoter(Self)) && !IsDamaged && (syncsUntilCampaign == 0 || now >= banEnds);
 
     private void Begin()
     {
@@ -33,7 +33,13 @@ public sealed partial class RaftCore
     /// <summary>A draw between one and two election timeouts (paper 5.2). Worse boards draw half a timeout later; nobody is refused for it.</summary>
     private void DrawElectionDeadline()
     {
-        long later = health.BoardPenalty > 0 ? ElectionTimeoutMicroseconds / 2 : 0;
+        long later = 0;
+        if (health.BoardPenalty > 0)
+        {
+            Coverage.Took(RareBranch.LaterDrawOfWorseBoard);
+            later = ElectionTimeoutMicroseconds / 2;
+        }
+
         electionDeadline = now + later + ElectionTimeoutMicroseconds + random.NextInt64(ElectionTimeoutMicroseconds);
     }
 
@@ -66,6 +72,7 @@ public sealed partial class RaftCore
         DrawElectionDeadline();
         if (!MayCampaign)
         {
+            Coverage.Took(IsDamaged ? RareBranch.NoCampaignWhenDamaged : RareBranch.NoCampaignAfterStall);
             return;
         }
 
@@ -89,7 +96,7 @@ public sealed partial class RaftCore
 
     private void OnPreVote(in Message message)
     {
-        bool granted = message.Term > Term && !HasLeaderContact && rules.IsNewEnough(message.Position, log.Last, votedBy);
+        bool granted = message.Term > Term && !HasLeaderContact && IsNewEnough(message.Position);
         Send(Make(MessageKind.PreVoteReply, message.From) with { Term = granted ? message.Term : Term, Refused = !granted, Position = log.Last });
     }
 
@@ -102,6 +109,7 @@ public sealed partial class RaftCore
         {
             if (message.Term > Term)
             {
+                Coverage.Took(RareBranch.AdoptedTermOfRefusal);
                 Follow(message.Term, NodeId.None);
             }
         }
@@ -115,7 +123,13 @@ public sealed partial class RaftCore
     private void CountPreVotes()
     {
         // After an unclean stop every voter must say that its log is no longer: our card may have lied about its last sync, and another may hold what we lost.
-        int needed = now < cautionEnds ? Configuration.Voters.Length : Configuration.Majority;
+        bool isCautious = now < cautionEnds;
+        int needed = rules.PreVotesNeeded(rules.MajorityOf(Configuration), Configuration.Voters.Length, isCautious);
+        if (isCautious)
+        {
+            Coverage.Took(RareBranch.CautiousCampaign);
+        }
+
         if (votes.Count >= needed)
         {
             StandForElection(isTransfer: false);
@@ -138,6 +152,7 @@ public sealed partial class RaftCore
     {
         if (message.Term > Term && HasLeaderContact && !message.IsTransfer)
         {
+            Coverage.Took(RareBranch.IgnoredVote);
             return; // Stickiness: who hears a leader lets nobody disturb it.
         }
 
@@ -147,7 +162,7 @@ public sealed partial class RaftCore
         }
 
         bool granted = message.Term == Term && Role is Role.Follower or Role.PreCandidate && (VotedFor == message.From || (VotedFor.IsNone && Leader.IsNone))
-            && rules.IsNewEnough(message.Position, log.Last, votedBy);
+            && rules.MayVote(Configuration.IsVoter(Self)) && IsNewEnough(message.Position);
         if (granted && VotedFor != message.From)
         {
             VotedFor = message.From;
@@ -160,6 +175,16 @@ public sealed partial class RaftCore
         }
 
         Send(Make(MessageKind.VoteReply, message.From) with { Refused = !granted });
+    }
+
+    private bool IsNewEnough(LogPosition candidate)
+    {
+        if (candidate >= log.Last && candidate < votedBy)
+        {
+            Coverage.Took(RareBranch.RefusedForLostTail);
+        }
+
+        return rules.IsNewEnough(candidate, log.Last, votedBy);
     }
 
     private void OnVoteReply(in Message message)
@@ -190,7 +215,7 @@ public sealed partial class RaftCore
 
     private void TakeOfficeIfElected()
     {
-        if (votes.Count >= Configuration.Majority && votes.Contains(Self))
+        if (votes.Count >= rules.MajorityOf(Configuration) && votes.Contains(Self))
         {
             TakeOffice();
         }
@@ -198,8 +223,9 @@ public sealed partial class RaftCore
 
     private void OnTimeoutNow()
     {
-        if (Configuration.IsVoter(Self) && !IsDamaged)
+        if (rules.MayStand(Configuration.IsVoter(Self)) && !IsDamaged)
         {
+            Coverage.Took(RareBranch.CampaignByTransfer);
             StandForElection(isTransfer: true);
         }
     }

@@ -13,27 +13,25 @@ public sealed partial class RaftCore
         ConsensusException.Unless(message.Position.Index + entries.Length == message.LastIndex, "a message brings the entries it names");
         if (message.Position.Index > log.Base.Index && !log.Has(message.Position))
         {
+            Coverage.Took(RareBranch.RefusedAppend);
             Refuse(message);
             return;
         }
 
         // What lies at or below the base is committed: it is the same in every log.
         int known = (int)Math.Clamp(log.Base.Index - message.Position.Index, 0, entries.Length);
+        if (known > 0)
+        {
+            Coverage.Took(RareBranch.AppendBelowBase);
+        }
+
         while (known < entries.Length && log.TermAt(entries[known].Index) == entries[known].Term)
         {
+            Coverage.Took(RareBranch.KnownEntriesSkipped);
             known++;
         }
 
-        bool shortens = rules.LateAppendShortens && log.LastIndex > message.LastIndex && message.LastIndex > log.Base.Index;
-        if (shortens)
-        {
-            DropAfter(message.LastIndex);
-        }
-
-        if (known < entries.Length)
-        {
-            TakeOver(entries[known..]);
-        }
+        TakeOver(message.Position.Index + known, entries[known..]);
 
         verified = Math.Max(verified, message.LastIndex);
         CommitAsFollower(message.Commit);
@@ -41,11 +39,13 @@ public sealed partial class RaftCore
         AcknowledgeAsFollower();
     }
 
-    private void TakeOver(ReadOnlySpan<Entry> entries)
+    /// <summary>The log and the leader's agree through <paramref name="agreed"/>; what the log does not have follows.</summary>
+    private void TakeOver(long agreed, ReadOnlySpan<Entry> entries)
     {
-        if (entries[0].Index <= log.LastIndex)
+        long kept = rules.KeptAfterAppend(agreed, log.LastIndex, contradicts: !entries.IsEmpty && agreed < log.LastIndex);
+        if (kept < log.LastIndex)
         {
-            DropAfter(entries[0].Index - 1);
+            DropAfter(kept);
         }
 
         foreach (var entry in entries)
@@ -57,6 +57,7 @@ public sealed partial class RaftCore
     private void DropAfter(long index)
     {
         ConsensusException.Unless(index >= CommitIndex, "what is committed is never replaced");
+        Coverage.Took(RareBranch.TailReplaced);
         log.TruncateAfter(index);
         durability.CutAfter(index);
         verified = Math.Min(verified, index);
@@ -83,6 +84,11 @@ public sealed partial class RaftCore
         isAskedToAcknowledge = match < verified;
         if (match > acknowledged || !isAskedToAcknowledge)
         {
+            if (isAskedToAcknowledge)
+            {
+                Coverage.Took(RareBranch.AcknowledgedInPart);
+            }
+
             acknowledged = match;
             Send(Make(MessageKind.AppendReply, Leader) with { Position = new LogPosition(log.TermAt(match), match) });
         }
@@ -95,6 +101,8 @@ public sealed partial class RaftCore
     {
         if (message.Position.Index <= CommitIndex)
         {
+            Coverage.Took(RareBranch.OfferOfOldManifest);
+
             // Install only above what is committed here. What is committed is the leader's too.
             verified = Math.Max(verified, CommitIndex);
             isAskedToAcknowledge = true;
@@ -105,13 +113,17 @@ public sealed partial class RaftCore
             fetching = message.Position;
             output.Fetch = (message.From, message.Position);
         }
+        else
+        {
+            Coverage.Took(RareBranch.OfferWhileFetching);
+        }
     }
 
     /// <summary>
     /// Whether a fetched manifest may be put in place now: the host asks just before it does, takes no other step until <see cref="Input.ManifestInstalled"/>, and
-    /// answers <see cref="Input.ManifestFailed"/> when entries have overtaken the manifest meanwhile; while the journal writes, it asks again later.
+    /// answers <see cref="Input.ManifestFailed"/> when entries have overtaken the manifest meanwhile, or it is of a later term than this node has heard of; while the journal writes, it asks again later.
     /// </summary>
-    public bool MayInstall(LogPosition position) => position.Index > CommitIndex && durability.IsIdle;
+    public bool MayInstall(LogPosition position) => position.Index > CommitIndex && durability.IsIdle && rules.MayInstall(position, Term);
 
     /// <summary>Whether a manifest at <paramref name="position"/> leaves the journal as it is: its entry is in the log, durably. Else the journal begins anew behind it.</summary>
     public bool KeepsTailBehind(LogPosition position) => log.Has(position) && position.Index <= durability.DurableIndex;
@@ -119,14 +131,16 @@ public sealed partial class RaftCore
     private void OnManifestInstalled(LogPosition position, Configuration configuration, long configurationIndex)
     {
         fetching = default;
-        ConsensusException.Unless(MayInstall(position), "a manifest is installed only above what is committed, when the journal rests");
+        ConsensusException.Unless(MayInstall(position), "a manifest is installed only above what is committed, of a term that is known, when the journal rests");
         bool tailIsKept = KeepsTailBehind(position);
         if (tailIsKept)
         {
+            Coverage.Took(RareBranch.ManifestKeptTail);
             CommitIndex = position.Index;
         }
         else
         {
+            Coverage.Took(RareBranch.ManifestReplacedLog);
             output.DroppedAfter = log.Base.Index;
             log.Reset(position, configuration, configurationIndex);
             CommitIndex = position.Index;

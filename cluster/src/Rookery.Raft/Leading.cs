@@ -27,14 +27,16 @@ public sealed partial class RaftCore
     /// <summary>What a leader does as time goes on.</summary>
     private void LeadOn()
     {
-        if (!HearsMajority(ElectionTimeoutMicroseconds))
+        if (!rules.MayStayInOffice(HearsMajority(ElectionTimeoutMicroseconds)))
         {
+            Coverage.Took(RareBranch.LostQuorum);
             StepDown(CoreEvent.QuorumLost);
             return;
         }
 
         if (EndLateTransfer() && stepsDownUnlessTransferred)
         {
+            Coverage.Took(RareBranch.SteppedDownWithoutTransfer);
             Follow(Term, NodeId.None);
             return;
         }
@@ -64,7 +66,7 @@ public sealed partial class RaftCore
         if (Role == Role.Leader)
         {
             peers.Clear();
-            transferTo = NodeId.None;
+            transferTo = rules.TransferAfterOffice(transferTo);
             stepsDownUnlessTransferred = false;
             ForgetOutcomes();
             TakeReadsBack();
@@ -80,7 +82,7 @@ public sealed partial class RaftCore
             heard += voter == Self || (Find(voter) is { } peer && now - peer.LastContact <= within) ? 1 : 0;
         }
 
-        return heard >= Configuration.Majority;
+        return heard >= rules.MajorityOf(Configuration);
     }
 
     /// <summary>Ten round trips and four syncs of the slowest voter: a leader that is only slow keeps its office.</summary>
@@ -159,14 +161,16 @@ public sealed partial class RaftCore
             return null;
         }
 
-        if (message.Incarnation < peer.Incarnation)
+        if (!rules.CountsAnswer(message.Incarnation, peer.Incarnation))
         {
+            Coverage.Took(RareBranch.HeardOldIncarnation);
             output.Tell(CoreEvent.OldIncarnation, message.From);
             return null;
         }
 
         if (message.Incarnation > peer.Incarnation)
         {
+            Coverage.Took(RareBranch.HeardNewIncarnation);
             peer.Incarnation = message.Incarnation;
             peer.ProbeFrom(peer.Next, now);
         }
@@ -187,10 +191,12 @@ public sealed partial class RaftCore
             stepsDownUnlessTransferred = !successor.IsNone;
             if (stepsDownUnlessTransferred)
             {
+                Coverage.Took(RareBranch.StallHandsOver);
                 BeginTransfer(successor);
             }
             else
             {
+                Coverage.Took(RareBranch.StallStepsDown);
                 Follow(Term, NodeId.None);
             }
         }
@@ -208,6 +214,7 @@ public sealed partial class RaftCore
             }
         }
 
+        Coverage.Took(RareBranch.StallOfAll);
         return true;
     }
 
@@ -227,6 +234,7 @@ public sealed partial class RaftCore
         else if (now - betterBoardSince >= options.PreferenceMicroseconds && BestSuccessor() is { IsNone: false } successor
             && Find(successor)!.Health.BoardPenalty < health.BoardPenalty)
         {
+            Coverage.Took(RareBranch.HandedToBetterBoard);
             betterBoardSince = now;
             BeginTransfer(successor);
         }

@@ -84,7 +84,7 @@ public sealed partial class RaftCore
             heard += voter == Self || (Find(voter) is { } peer && peer.Incarnation > 0 && now - peer.LastContact <= ElectionTimeoutMicroseconds) ? 1 : 0;
         }
 
-        return heard >= after.Majority;
+        return heard >= rules.MajorityOf(after);
     }
 
     /// <summary>Peers follow the configuration in force. Who lost its vote hears of it only when that is committed.</summary>
@@ -94,7 +94,7 @@ public sealed partial class RaftCore
         {
             bool losesVote = peer.IsVoter && !Configuration.IsVoter(peer.Node);
             bool leaves = !peer.IsRemoved && !Configuration.IsMember(peer.Node);
-            peer.HoldBackFrom = losesVote || leaves ? log.ConfigurationIndex : peer.HoldBackFrom;
+            peer.HoldBackFrom = losesVote || leaves ? rules.HoldBackFrom(log.ConfigurationIndex) : peer.HoldBackFrom;
             peer.IsVoter = Configuration.IsVoter(peer.Node);
             peer.IsRemoved = !Configuration.IsMember(peer.Node);
         }
@@ -117,7 +117,8 @@ public sealed partial class RaftCore
         {
             if (ChangeIsPending && log.PreviousConfiguration.IsVoter(peer.Node) && !Configuration.IsVoter(peer.Node))
             {
-                peer.HoldBackFrom = log.ConfigurationIndex;
+                Coverage.Took(RareBranch.HeldBackInherited);
+                peer.HoldBackFrom = rules.HoldBackFrom(log.ConfigurationIndex);
             }
         }
     }
@@ -130,9 +131,15 @@ public sealed partial class RaftCore
         }
     }
 
-    private void ForgetRemoved() =>
-        peers.RemoveAll(peer => peer.IsRemoved && CommitIndex >= peer.HoldBackFrom
+    private void ForgetRemoved()
+    {
+        int forgotten = peers.RemoveAll(peer => peer.IsRemoved && CommitIndex >= peer.HoldBackFrom
             && (peer.Match >= peer.HoldBackFrom || now - peer.LastContact > ElectionTimeoutMicroseconds));
+        if (forgotten > 0)
+        {
+            Coverage.Took(RareBranch.ForgotRemoved);
+        }
+    }
 
     private void OnTransfer(NodeId node)
     {
@@ -186,7 +193,12 @@ public sealed partial class RaftCore
     private bool EndLateTransfer()
     {
         bool isLate = !transferTo.IsNone && now >= transferEnds;
-        transferTo = isLate ? NodeId.None : transferTo;
+        if (isLate)
+        {
+            Coverage.Took(RareBranch.TransferGivenUp);
+            transferTo = NodeId.None;
+        }
+
         return isLate;
     }
 }

@@ -20,6 +20,7 @@ public sealed partial class RaftCore
         outcomes.Add(outcome);
         if (outcome.Index == outcomeToCompare.Index)
         {
+            Coverage.Took(RareBranch.OutcomeComparedLater);
             CompareOutcome(outcomeToCompare);
         }
     }
@@ -60,6 +61,7 @@ public sealed partial class RaftCore
 
         if (outcomesDiffer)
         {
+            Coverage.Took(RareBranch.OutcomesDiffer);
             output.Tell(CoreEvent.OutcomesDiffer, peer.Node);
         }
     }
@@ -100,6 +102,7 @@ public sealed partial class RaftCore
         var own = outcomes.At(agreed.Index);
         if (own.Index > 0 && !rules.IsSameOutcome(own, agreed))
         {
+            Coverage.Took(RareBranch.Diverged);
             output.Tell(CoreEvent.Diverged, Self);
             Follow(Term, NodeId.None);
             HasFailed = true;

@@ -29,7 +29,6 @@ public sealed partial class RaftCore
     private readonly EntryLog log;
     private readonly Durability durability;
     private readonly long incarnation;
-    private readonly List<Message> held = [];
     private Output output = new();
     private LogPosition votedBy;
     private StoreHealth health;
@@ -97,7 +96,7 @@ public sealed partial class RaftCore
     public long DurableIndex => durability.DurableIndex;
 
     /// <summary>Who belongs to the cluster.</summary>
-    public Configuration Configuration => log.Configuration;
+    public Configuration Configuration => rules.InForce(log);
 
     /// <summary>The index of the entry that <see cref="Configuration"/> came with.</summary>
     public long ConfigurationIndex => log.ConfigurationIndex;
@@ -169,6 +168,7 @@ public sealed partial class RaftCore
                 OnManifestInstalled(input.Position, input.Configuration!, input.Number);
                 break;
             case InputKind.ManifestFailed:
+                Coverage.Took(RareBranch.FetchedForNothing);
                 fetching = default;
                 break;
             case InputKind.Propose:
@@ -272,6 +272,7 @@ public sealed partial class RaftCore
     {
         if (message.Kind is MessageKind.Append or MessageKind.Heartbeat or MessageKind.ManifestOffer)
         {
+            Coverage.Took(RareBranch.RefusedOldTerm);
             Send(Reply(message, MessageKind.HeartbeatReply) with { Refused = true });
         }
     }
@@ -289,6 +290,7 @@ public sealed partial class RaftCore
         }
         else if (jumped && Role == Role.Leader && Configuration.Majority > 1)
         {
+            Coverage.Took(RareBranch.JumpOfClock);
             StepDown(CoreEvent.QuorumLost);
         }
     }
@@ -307,42 +309,6 @@ public sealed partial class RaftCore
         AcknowledgeAsFollower();
         AdvanceCommit();
         FinishTransfer();
-    }
-
-    /// <summary>Sends now, or when the vote record is durable that its term rests on.</summary>
-    private void Send(in Message message)
-    {
-        if (durability.VoteIsDurable || rules.MayLeaveBeforeVoteIsDurable(message.Kind))
-        {
-            output.Send(message);
-        }
-        else
-        {
-            Hold(message);
-        }
-    }
-
-    /// <summary>Of each kind only the newest waits for a peer: a disk that hangs for an hour must not make an hour of answers.</summary>
-    private void Hold(in Message message)
-    {
-        var (kind, to) = (message.Kind, message.To);
-        held.RemoveAll(earlier => earlier.Kind == kind && earlier.To == to);
-
-        // Held back by the own disk, it would tell of a slow network.
-        held.Add(message with { SentAtMicroseconds = 0 });
-    }
-
-    private void SendHeld()
-    {
-        foreach (var message in held)
-        {
-            if (message.Term >= Term)
-            {
-                output.Send(message);
-            }
-        }
-
-        held.Clear();
     }
 
     private Message Make(MessageKind kind, NodeId to) => new() { Kind = kind, From = Self, To = to, Term = Term, Incarnation = incarnation };
@@ -374,6 +340,7 @@ public sealed partial class RaftCore
         var durable = new LogPosition(log.TermAt(durability.DurableIndex), durability.DurableIndex);
         if (IsDamaged && durable >= votedBy)
         {
+            Coverage.Took(RareBranch.DamageHealed);
             votedBy = default;
             output.Tell(CoreEvent.DamageHealed, Self);
         }

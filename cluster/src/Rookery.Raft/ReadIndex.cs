@@ -51,7 +51,7 @@ public sealed partial class RaftCore
 
     private void FinishReadRound()
     {
-        if (readsOfRound.Count == 0 || !RoundIsConfirmed())
+        if (readsOfRound.Count == 0 || !rules.MayServeReads(RoundIsConfirmed()))
         {
             return;
         }
@@ -80,7 +80,7 @@ public sealed partial class RaftCore
             confirmed += voter == Self || Find(voter)?.Sequence >= readRound ? 1 : 0;
         }
 
-        return confirmed >= Configuration.Majority;
+        return confirmed >= rules.MajorityOf(Configuration);
     }
 
     /// <summary>Own reads of a leader that lost its office are asked of the next one; others' were theirs to ask again.</summary>
@@ -89,6 +89,10 @@ public sealed partial class RaftCore
         waitingReads.AddRange(readsOfRound);
         readsOfRound.Clear();
         waitingReads.RemoveAll(read => read.From != Self);
+        if (waitingReads.Count > 0)
+        {
+            Coverage.Took(RareBranch.ReadsTakenBack);
+        }
     }
 
     /// <summary>A follower asks the leader for all reads that wait, one question at a time.</summary>
@@ -115,6 +119,7 @@ public sealed partial class RaftCore
     {
         if (readsOfRequest.Count > 0 && now - readRequestedAt > ElectionTimeoutMicroseconds / 3)
         {
+            Coverage.Took(RareBranch.AskedAgain);
             WithdrawQuestion();
             AskForReads();
         }
@@ -134,6 +139,7 @@ public sealed partial class RaftCore
     {
         if (Role != Role.Follower || message.From != Leader || message.Sequence != readRequest)
         {
+            Coverage.Took(RareBranch.LateReadReply);
             return;
         }
 

@@ -7,7 +7,7 @@ public sealed partial class RaftCore
 
     private void OnPropose(in Entry entry)
     {
-        if (Role != Role.Leader || !transferTo.IsNone || outcomesDiffer)
+        if (!rules.MayPropose(Role == Role.Leader, !transferTo.IsNone) || outcomesDiffer)
         {
             return;
         }
@@ -55,6 +55,11 @@ public sealed partial class RaftCore
             }
 
             long through = Math.Min(log.LastIndex, CommitIndex >= peer.HoldBackFrom ? long.MaxValue : peer.HoldBackFrom - 1);
+            if (through < log.LastIndex)
+            {
+                Coverage.Took(RareBranch.HeldBackEntries);
+            }
+
             bool probes = peer.State == ProgressState.Probe;
             if (!probes && peer.Next > through)
             {
@@ -72,6 +77,10 @@ public sealed partial class RaftCore
                 Commit = Math.Min(CommitIndex, last),
             });
             peer.Sent(last, log.BytesBetween(before + 1, last), now);
+            if (!probes && !peer.HasRoom)
+            {
+                Coverage.Took(RareBranch.WindowFull);
+            }
         }
     }
 
@@ -90,6 +99,7 @@ public sealed partial class RaftCore
     {
         if (manifest.Index < log.Base.Index)
         {
+            Coverage.Took(RareBranch.ManifestAwaited);
             return; // The manifest behind the released entries is always at least as new; until the host has said so, wait.
         }
 
@@ -159,12 +169,23 @@ public sealed partial class RaftCore
         // A store that was started again since it acknowledged, and refuses what it had, lost it. From the same start such a refusal is a late one.
         if (message.Position.Index <= peer.Match && message.Hint.Index < peer.Match && message.Incarnation > peer.MatchIncarnation)
         {
+            Coverage.Took(RareBranch.PeerLostEntries);
             output.Tell(CoreEvent.PeerLostEntries, peer.Node);
             peer.Lost(CommonEnd(message) + 1, now);
         }
-        else if (!isOld)
+        else if (isOld)
         {
-            peer.ProbeFrom(Math.Min(message.Position.Index, CommonEnd(message) + 1), now);
+            Coverage.Took(RareBranch.OldRefusalIgnored);
+        }
+        else
+        {
+            long end = CommonEnd(message);
+            if (end < message.Position.Index - 1)
+            {
+                Coverage.Took(RareBranch.LookedBackFar);
+            }
+
+            peer.ProbeFrom(Math.Min(message.Position.Index, end + 1), now);
         }
     }
 
@@ -175,6 +196,7 @@ public sealed partial class RaftCore
     {
         if (Role == Role.Leader && Find(node) is { State: not ProgressState.Manifest } peer)
         {
+            Coverage.Took(RareBranch.PeerUnreachable);
             peer.ProbeFrom(peer.Match + 1, now);
         }
     }
@@ -182,8 +204,9 @@ public sealed partial class RaftCore
     /// <summary>An answer that stays out for an election timeout was lost, or its question was.</summary>
     private void RetryIfLost(Progress peer)
     {
-        if (peer.IsWaiting && now - peer.WaitingSince > ElectionTimeoutMicroseconds)
+        if (peer.IsWaiting && rules.AnswerIsLost(now - peer.WaitingSince, ElectionTimeoutMicroseconds))
         {
+            Coverage.Took(RareBranch.AnswerLost);
             peer.ProbeFrom(peer.State == ProgressState.Probe ? peer.Next : peer.Match + 1, now);
             Replicate(peer);
         }
@@ -204,6 +227,10 @@ public sealed partial class RaftCore
             BeginReadRound();
             ReplicateToAll();
         }
+        else if (index > CommitIndex)
+        {
+            Coverage.Took(RareBranch.OldTermNotCounted);
+        }
     }
 
     /// <summary>The highest index that a majority of the voters has on stable storage.</summary>
@@ -223,7 +250,7 @@ public sealed partial class RaftCore
 
         matches = matches[..voters.Length];
         matches.Sort();
-        return matches[^Configuration.Majority];
+        return matches[^rules.MajorityOf(Configuration)];
     }
 
     private Progress? Find(NodeId node)

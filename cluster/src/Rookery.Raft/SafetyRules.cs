@@ -1,7 +1,7 @@
 namespace Rookery.Raft;
 
 /// <summary>
-/// The decisions that safety hangs on, one by one, so that tests can replace one with a known mistake and see that the simulator finds it. The program
+/// The decisions that safety and progress hang on, one by one, so that tests can replace one with a known mistake and see that the simulator finds it. The program
 /// has just this one set.
 /// </summary>
 internal class SafetyRules
@@ -26,14 +26,53 @@ internal class SafetyRules
     /// <summary>How far a follower commits: never past what it verified against the leader's log.</summary>
     public virtual long FollowerCommit(long leaderCommit, long verified) => Math.Min(leaderCommit, verified);
 
-    /// <summary>Whether the entries behind an append that agrees stay: a late duplicate shortens nothing.</summary>
-    public virtual bool LateAppendShortens => false;
+    /// <summary>Through which index the log stays when an append agrees with it through <paramref name="agreed"/>: whole, unless an entry contradicts it. A late duplicate shortens nothing.</summary>
+    public virtual long KeptAfterAppend(long agreed, long lastIndex, bool contradicts) => contradicts ? agreed : lastIndex;
+
+    /// <summary>Whether an entry may be proposed here: only a leader stamps entries with its term, and none while it hands over (thesis 3.10).</summary>
+    public virtual bool MayPropose(bool leads, bool isHandingOver) => leads && !isHandingOver;
+
+    /// <summary>What remains of a transfer when an office ends: nothing.</summary>
+    public virtual NodeId TransferAfterOffice(NodeId transferTo) => NodeId.None;
+
+    /// <summary>How many voters make a majority; of none, no number.</summary>
+    public virtual int MajorityOf(Configuration configuration) => configuration.Majority;
+
+    /// <summary>The configuration that counts: the newest in the log; should it be replaced, the one before (thesis 4.1).</summary>
+    public virtual Configuration InForce(EntryLog log) => log.Configuration;
+
+    /// <summary>Whether a manifest may take the place of the log: not before the node has heard of its term, else its vote record would be older than its log.</summary>
+    public virtual bool MayInstall(LogPosition manifest, long term) => manifest.Term <= term;
+
+    /// <summary>Whether a node may campaign: only a voter, and by its own configuration.</summary>
+    public virtual bool MayStand(bool isVoter) => isVoter;
+
+    /// <summary>Whether a node may vote: any. A voter may not know yet that it is one (thesis 4.2.2).</summary>
+    public virtual bool MayVote(bool isVoter) => true;
+
+    /// <summary>How many must say that they would vote before an election begins (thesis 9.6); all, when the own card may have lied about its last sync.</summary>
+    public virtual int PreVotesNeeded(int majority, int voters, bool isCautious) => isCautious ? voters : majority;
+
+    /// <summary>Whether a leader goes on: as long as a majority answers (thesis 6.2).</summary>
+    public virtual bool MayStayInOffice(bool hearsMajority) => hearsMajority;
+
+    /// <summary>From which index on entries wait, for a peer that loses its vote at <paramref name="configurationIndex"/>, until that is committed.</summary>
+    public virtual long HoldBackFrom(long configurationIndex) => configurationIndex;
+
+    /// <summary>Whether an answer counts: not of an earlier start of the store than the newest known.</summary>
+    public virtual bool CountsAnswer(long incarnation, long newestKnown) => incarnation >= newestKnown;
+
+    /// <summary>Whether an answer is given up, and its question put again.</summary>
+    public virtual bool AnswerIsLost(long waitedMicroseconds, long timeoutMicroseconds) => waitedMicroseconds > timeoutMicroseconds;
 
     /// <summary>Whether a member may change now: after an entry of this term was committed, and the change before (Ongaro, raft-dev 2015).</summary>
     public virtual bool MayChangeMembers(bool ownTermCommitted, bool changeIsPending) => ownTermCommitted && !changeIsPending;
 
     /// <summary>Whether reads may be served from a round: after an entry of this term was committed (thesis 6.4, step 1).</summary>
     public virtual bool MayBeginReads(bool ownTermCommitted) => ownTermCommitted;
+
+    /// <summary>Whether a round's reads may be served: when a majority confirmed the office in that round (thesis 6.4, step 3). Without leases: a pause breaks them.</summary>
+    public virtual bool MayServeReads(bool roundIsConfirmed) => roundIsConfirmed;
 
     /// <summary>Whether a voter may grant: only to logs at least as new as its own and as all it may have acknowledged.</summary>
     public virtual bool IsNewEnough(LogPosition candidate, LogPosition ownLast, LogPosition votedBy) => candidate >= ownLast && candidate >= votedBy;

@@ -7,14 +7,34 @@ internal enum HostMistake
 
     /// <summary>A command that a client sent again is done again.</summary>
     AppliesTwice,
+
+    /// <summary>Starts of a store are not counted.</summary>
+    ForgetsStarts,
+
+    /// <summary>An installed manifest is given to the core with the configuration that was in force before.</summary>
+    KeepsOldConfiguration,
+
+    /// <summary>A manifest is put in place, and then the journal's beginning.</summary>
+    InstallsInTwoSteps,
+
+    /// <summary>The core is not told that a journal write shows no sign of life.</summary>
+    HidesStalls,
+
+    /// <summary>An empty card is started under the id of the card that it replaces.</summary>
+    ReusesIds,
 }
 
 /// <summary>A mistake of the core, or of its host.</summary>
 internal sealed record PlantedBug(SafetyRules Rules, HostMistake Mistake = HostMistake.None)
 {
+    /// <summary>What a core takes in of a message; null when it ignores it.</summary>
+    public Func<Message, Message?> Reads { get; init; } = message => message;
+
     public static PlantedBug None { get; } = new(SafetyRules.Sound);
 
     public static implicit operator PlantedBug(SafetyRules rules) => new(rules);
+
+    public static implicit operator PlantedBug(Func<Message, Message?> reads) => new(SafetyRules.Sound) { Reads = reads };
 
     public static implicit operator PlantedBug(HostMistake mistake) => new(SafetyRules.Sound, mistake);
 }
@@ -38,8 +58,57 @@ internal static class PlantedBugs
         ["a vote goes to any log"] = new VoteForAnyLog(),
         ["a write counts for what took the place of its entries"] = new OverwriteCounts(),
         ["a state that went astray goes on"] = new NeverCompare(),
+        ["a follower proposes"] = new FollowerProposes(),
+        ["entries are proposed during a hand-over"] = new ProposeDuringTransfer(),
+        ["a transfer outlives the office"] = new TransferOutlives(),
+        ["an empty set is a quorum"] = new EmptyQuorum(),
+        ["half of the voters make a majority"] = new HalfIsEnough(),
+        ["a change that was replaced stays in force"] = new KeepReplacedChange(),
+        ["only who knows to be a voter votes"] = new VotersVote(),
+        ["an election begins without asking first"] = new NoPreVote(),
+        ["a leader without a majority goes on"] = new StayWithoutMajority(),
+        ["who loses its vote hears of it first"] = new HoldNothingBack(),
+        ["answers of an earlier start count"] = new CountOldAnswers(),
+        ["lost answers are waited for"] = new WaitForEver(),
+        ["reads are served without a round"] = new ReadWithoutRound(),
+        ["a damaged store never votes"] = new DamagedNeverVotes(),
+        ["a refused pre-vote's term is not adopted"] = (Func<Message, Message?>)(message => message is { Kind: MessageKind.PreVoteReply, Refused: true } ? null : message),
+        ["a refusal counts as acknowledgement"] = (Func<Message, Message?>)(message => message.Kind == MessageKind.AppendReply ? message with { Refused = false } : message),
+        ["a leader overlooks that all disks stall"] = (Func<Message, Message?>)(message => message with { Health = default }),
+        ["starts are not counted"] = HostMistake.ForgetsStarts,
+        ["a manifest's configuration is not taken"] = HostMistake.KeepsOldConfiguration,
+        ["a manifest is installed in two steps"] = HostMistake.InstallsInTwoSteps,
+        ["a manifest is installed whatever its term"] = new InstallAnyTerm(),
+        ["a hung disk is not told of"] = HostMistake.HidesStalls,
+        ["an empty card takes an old id"] = HostMistake.ReusesIds,
         ["a command that is sent again is done again"] = HostMistake.AppliesTwice,
     };
+
+    /// <summary>What no seeds find, or too few, so that only scripts do.</summary>
+    public static string[] OnlyInScripts { get; } =
+    [
+        "an older term's entry is committed by counting",
+        "members change twice at once",
+        "a write counts for what took the place of its entries",
+        "a follower proposes",
+        "entries are proposed during a hand-over",
+        "a transfer outlives the office",
+        "an empty set is a quorum",
+        "a change that was replaced stays in force",
+        "only who knows to be a voter votes",
+        "a leader without a majority goes on",
+        "who loses its vote hears of it first",
+        "answers of an earlier start count",
+        "a damaged store never votes",
+        "a refused pre-vote's term is not adopted",
+        "a refusal counts as acknowledgement",
+        "a leader overlooks that all disks stall",
+        "starts are not counted",
+        "a manifest's configuration is not taken",
+        "a manifest is installed whatever its term",
+        "a hung disk is not told of",
+        "an empty card takes an old id",
+    ];
 
     private sealed class AcknowledgeBeforeSync : SafetyRules
     {
@@ -75,7 +144,94 @@ internal static class PlantedBugs
 
     private sealed class LateAppendShortensLog : SafetyRules
     {
-        public override bool LateAppendShortens => true;
+        public override long KeptAfterAppend(long agreed, long lastIndex, bool contradicts) => agreed;
+    }
+
+    private sealed class FollowerProposes : SafetyRules
+    {
+        public override bool MayPropose(bool leads, bool isHandingOver) => true;
+    }
+
+    private sealed class ProposeDuringTransfer : SafetyRules
+    {
+        public override bool MayPropose(bool leads, bool isHandingOver) => leads;
+    }
+
+    private sealed class TransferOutlives : SafetyRules
+    {
+        public override NodeId TransferAfterOffice(NodeId transferTo) => transferTo;
+    }
+
+    private sealed class EmptyQuorum : SafetyRules
+    {
+        public override int MajorityOf(Configuration configuration) => configuration.Voters.IsEmpty ? 0 : configuration.Majority;
+
+        public override bool MayStand(bool isVoter) => true;
+    }
+
+    private sealed class HalfIsEnough : SafetyRules
+    {
+        public override int MajorityOf(Configuration configuration) => (configuration.Voters.Length + 1) / 2;
+    }
+
+    private sealed class KeepReplacedChange : SafetyRules
+    {
+        private readonly Dictionary<EntryLog, (long Index, Configuration Configuration)> newest = [];
+
+        public override Configuration InForce(EntryLog log)
+        {
+            if (!newest.TryGetValue(log, out var known) || log.ConfigurationIndex >= known.Index)
+            {
+                newest[log] = known = (log.ConfigurationIndex, log.Configuration);
+            }
+
+            return known.Configuration;
+        }
+    }
+
+    private sealed class VotersVote : SafetyRules
+    {
+        public override bool MayVote(bool isVoter) => isVoter;
+    }
+
+    private sealed class NoPreVote : SafetyRules
+    {
+        public override int PreVotesNeeded(int majority, int voters, bool isCautious) => 1;
+    }
+
+    private sealed class StayWithoutMajority : SafetyRules
+    {
+        public override bool MayStayInOffice(bool hearsMajority) => true;
+    }
+
+    private sealed class HoldNothingBack : SafetyRules
+    {
+        public override long HoldBackFrom(long configurationIndex) => long.MaxValue;
+    }
+
+    private sealed class CountOldAnswers : SafetyRules
+    {
+        public override bool CountsAnswer(long incarnation, long newestKnown) => true;
+    }
+
+    private sealed class WaitForEver : SafetyRules
+    {
+        public override bool AnswerIsLost(long waitedMicroseconds, long timeoutMicroseconds) => false;
+    }
+
+    private sealed class ReadWithoutRound : SafetyRules
+    {
+        public override bool MayServeReads(bool roundIsConfirmed) => true;
+    }
+
+    private sealed class InstallAnyTerm : SafetyRules
+    {
+        public override bool MayInstall(LogPosition manifest, long term) => true;
+    }
+
+    private sealed class DamagedNeverVotes : SafetyRules
+    {
+        public override bool IsNewEnough(LogPosition candidate, LogPosition ownLast, LogPosition votedBy) => candidate >= ownLast && votedBy == default;
     }
 
     private sealed class AcknowledgeUnverifiedTail : SafetyRules

@@ -35,6 +35,9 @@ internal sealed record FaultProfile(string Name)
     /// <summary>Chance of a crash just after a step that asked for a vote or gave one; the node is back within a tenth of a second, and may be asked again in the same term.</summary>
     public double CrashAtVote { get; init; }
 
+    /// <summary>Chance of a crash just after a fetched manifest was put in place.</summary>
+    public double CrashInInstall { get; init; }
+
     public double Partitions { get; init; }
 
     public double Pauses { get; init; }
@@ -64,11 +67,11 @@ internal sealed record FaultProfile(string Name)
         new("aimed crashes") { AimedCrash = 0.004, Loss = 0.02, LongestSync = 200_000, Partitions = 1, Transfers = 0.5 },
         new("elections") { CrashAtVote = 0.3, LeaderCrashes = 8, Caution = 0, LongestElectionTimeout = 1_500_000, LongestDelay = 600_000, LongestSync = 400_000 },
         new("slow disks") { LongestSync = 900_000, Stalls = 1, Crashes = 1, Transfers = 1 },
-        new("partitions") { Partitions = 4, Crashes = 1, LongestDelay = 100_000, Manifests = 6 },
+        new("partitions") { Partitions = 4, Crashes = 1, LongestDelay = 100_000, Manifests = 6, CrashInInstall = 0.2 },
         new("churn") { MemberChanges = 10, Crashes = 1, Partitions = 1, Loss = 0.05, Transfers = 1 },
         new("pauses") { Pauses = 3, Transfers = 1, Duplication = 0.05 },
         new("rot") { Crashes = 1, LeaderCrashes = 3, Rot = 0.4, Caution = 0, LongestElectionTimeout = 1_500_000, Partitions = 3, Manifests = 3 },
         new("divergence") { Diverges = true, Loss = 0.05, Partitions = 1, LeaderCrashes = 1, Caution = 0, LongestElectionTimeout = 1_500_000, Manifests = 0 },
-        new("storm") { Loss = 0.1, Duplication = 0.05, Overtaking = 0.02, LongestDelay = 300_000, LongestSync = 300_000, Crashes = 3, AimedCrash = 0.001, Partitions = 2, Pauses = 1, Stalls = 0.5, MemberChanges = 4, Transfers = 1, Rot = 0.1, JournalFailures = 0.5 },
+        new("storm") { Loss = 0.1, Duplication = 0.05, Overtaking = 0.02, LongestDelay = 300_000, LongestSync = 300_000, Crashes = 3, AimedCrash = 0.001, Partitions = 2, Pauses = 1, Stalls = 0.5, MemberChanges = 4, Transfers = 1, Rot = 0.1, CrashInInstall = 0.1, JournalFailures = 0.5 },
     ];
 }

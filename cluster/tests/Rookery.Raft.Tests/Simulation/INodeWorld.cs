@@ -38,5 +38,8 @@ internal interface INodeWorld
     /// <summary>The core of a running node says that it must stop.</summary>
     void Failed(SimulatedNode node);
 
+    /// <summary>Whether the node, just after a manifest was put in place, was ended there.</summary>
+    bool DiesInInstall(SimulatedNode node);
+
     void PerhapsCrash(SimulatedNode node, bool hasVoted);
 }

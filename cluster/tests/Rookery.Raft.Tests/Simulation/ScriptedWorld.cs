@@ -10,17 +10,19 @@ internal sealed class ScriptedWorld : INodeWorld
     private readonly Queue<(Message Message, StoredEntry[] Entries)> messages = new();
     private readonly List<(Message Message, StoredEntry[] Entries)> lingering = [];
     private readonly Queue<(SimulatedNode Node, int Process)> syncs = new();
+    private readonly Queue<(SimulatedNode Node, NodeId From)> fetches = new();
     private readonly HashSet<int> reachable = [];
-    private readonly HashSet<int> heldDisks = [];
+    private readonly Dictionary<int, long> heldDisks = [];
+    private readonly PlantedBug bug;
     private long reads;
 
-    public ScriptedWorld(PlantedBug bug, int voters, int learners = 0)
+    public ScriptedWorld(PlantedBug bug, int voters, int learners = 0, int strangers = 0)
     {
-        (Rules, Mistake) = (bug.Rules, bug.Mistake);
+        this.bug = bug;
         var configuration = Configuration.Of(Enumerable.Range(1, voters).Select(id => new NodeId(id)), Enumerable.Range(voters + 1, learners).Select(id => new NodeId(id)));
-        for (int id = 1; id <= voters + learners; id++)
+        for (int id = 1; id <= voters + learners + strangers; id++)
         {
-            nodes.Add(new SimulatedNode(new NodeId(id), new SimulatedStore(configuration), this));
+            nodes.Add(new SimulatedNode(new NodeId(id), new SimulatedStore(id <= voters + learners ? configuration : Configuration.Empty), this));
             reachable.Add(id);
         }
 
@@ -32,7 +34,9 @@ internal sealed class ScriptedWorld : INodeWorld
     /// <summary>One entry a message, so that a script can let single ones through.</summary>
     public CoreOptions Options { get; } = new() { MostMessageBytes = 1, CautionMicroseconds = 0 };
 
-    public SafetyRules Rules { get; }
+    public SafetyRules Rules => bug.Rules;
+
+    public HostMistake Mistake => bug.Mistake;
 
     public ClusterOracle Oracle { get; } = new();
 
@@ -41,12 +45,22 @@ internal sealed class ScriptedWorld : INodeWorld
     /// <summary>Which messages wait until <see cref="Arrive"/>.</summary>
     public Predicate<Message> Lingers { get; set; } = _ => false;
 
+    /// <summary>Which messages arrive, and once more with <see cref="Arrive"/>.</summary>
+    public Predicate<Message> ArrivesTwice { get; set; } = _ => false;
+
     /// <summary>Which messages arrive, of those between reachable nodes.</summary>
     public Predicate<Message> Passes { get; set; } = _ => true;
 
-    public SimulatedNode this[int id] => nodes[id - 1];
+    /// <summary>Who is ended when a fetched manifest has just been put in place.</summary>
+    public int DyingInInstall { get; set; }
 
-    public HostMistake Mistake { get; }
+    /// <summary>Whether fetched manifests are long on the way.</summary>
+    public bool FetchesWait { get; set; }
+
+    /// <summary>Who leads, of those that may be reached; 0 for nobody, or several.</summary>
+    public int Leader => nodes.Where(node => node.Core?.Role == Role.Leader && reachable.Contains((int)node.Id.Value)).ToList() is [var only] ? (int)only.Id.Value : 0;
+
+    public SimulatedNode this[int id] => nodes[id - 1];
 
     public ClientCommand? CommandOf(long payload) => null;
 
@@ -64,12 +78,24 @@ internal sealed class ScriptedWorld : INodeWorld
 
     public void CompleteLater(SimulatedNode node, long write) => syncs.Enqueue((node, node.Process));
 
-    public void FetchLater(SimulatedNode node, NodeId from) => node.Install(StoreOf(from).Manifest);
+    public void FetchLater(SimulatedNode node, NodeId from) => fetches.Enqueue((node, from));
 
     public void Failed(SimulatedNode node) => node.Crash();
 
     public void PerhapsCrash(SimulatedNode node, bool hasVoted)
     {
+    }
+
+    public bool DiesInInstall(SimulatedNode node)
+    {
+        bool dies = node.Id.Value == DyingInInstall;
+        if (dies)
+        {
+            DyingInInstall = 0;
+            node.LosePower();
+        }
+
+        return dies;
     }
 
     /// <summary>Only these nodes reach each other from now on; what was on the way is lost.</summary>
@@ -84,8 +110,7 @@ internal sealed class ScriptedWorld : INodeWorld
     /// <summary>What lingered arrives now.</summary>
     public void Arrive()
     {
-        Lingers = _ => false;
-        Passes = _ => true;
+        (Lingers, ArrivesTwice, Passes) = (_ => false, _ => false, _ => true);
         lingering.ForEach(messages.Enqueue);
         lingering.Clear();
         Settle();
@@ -98,11 +123,15 @@ internal sealed class ScriptedWorld : INodeWorld
         Settle();
     }
 
-    public void HoldDisk(int id) => heldDisks.Add(id);
+    /// <summary>The leader asks a voter to campaign at once.</summary>
+    public void TimeOutNow(int leader, int voter) =>
+        Receive(new Message { Kind = MessageKind.TimeoutNow, From = new NodeId(leader), To = new NodeId(voter), Term = this[leader].Core!.Term, Incarnation = 1 });
 
-    public void ReleaseDisk(int id)
+    public void HoldDisk(params int[] ids) => ids.ToList().ForEach(id => heldDisks.TryAdd(id, Now));
+
+    public void ReleaseDisk(params int[] ids)
     {
-        heldDisks.Remove(id);
+        ids.ToList().ForEach(id => heldDisks.Remove(id));
         Settle();
     }
 
@@ -110,6 +139,34 @@ internal sealed class ScriptedWorld : INodeWorld
     {
         this[id].Crash();
         this[id].Start();
+    }
+
+    /// <summary>The power goes, and with it what was not synced; it comes back.</summary>
+    public void CutPower(params int[] ids)
+    {
+        messages.Clear();
+        ids.ToList().ForEach(id => this[id].LosePower());
+        ids.ToList().ForEach(id => heldDisks.Remove(id));
+        ids.ToList().ForEach(id => this[id].Start());
+    }
+
+    /// <summary>The power goes, and afterwards a card can no longer read what lies behind an index.</summary>
+    public void Rot(int id, long behind)
+    {
+        this[id].LosePower();
+        this[id].Store.Rot(behind);
+        this[id].Start();
+    }
+
+    /// <summary>An empty card takes the place of a broken one. A host refuses to start it under the old id.</summary>
+    public void ReplaceCard(int id)
+    {
+        this[id].LosePower();
+        nodes[id - 1] = new SimulatedNode(new NodeId(id), new SimulatedStore(this[id].Store.Base.Configuration), this);
+        if (Mistake == HostMistake.ReusesIds)
+        {
+            this[id].Start();
+        }
     }
 
     /// <summary>Time passes for one node until it leads; the others hear of it only by its messages.</summary>
@@ -130,9 +187,44 @@ internal sealed class ScriptedWorld : INodeWorld
         Settle();
     }
 
+    /// <summary>Time passes for all, and hosts say how their disks do.</summary>
+    public void PassForAll(double seconds)
+    {
+        for (long end = Now + (long)(seconds * 1_000_000); Now < end;)
+        {
+            Now += 100_000;
+            foreach (var node in nodes.Where(node => node.IsRunning))
+            {
+                bool isHeld = heldDisks.TryGetValue((int)node.Id.Value, out long since) && Mistake != HostMistake.HidesStalls;
+                node.Step(Input.Measured(Now, new StoreHealth(0, isHeld ? Now - since : 0, 0)));
+                node.Step(Input.Tick(Now));
+            }
+
+            Settle();
+        }
+    }
+
     public void Propose(int id, long payload)
     {
         this[id].Propose(payload);
+        Settle();
+    }
+
+    public void Read(int id)
+    {
+        this[id].Read(NextNumber());
+        Settle();
+    }
+
+    public void Transfer(int from, int to)
+    {
+        this[from].Step(Input.Transfer(Now, new NodeId(to)));
+        Settle();
+    }
+
+    public void Flush(int id)
+    {
+        this[id].Flush(1);
         Settle();
     }
 
@@ -143,10 +235,10 @@ internal sealed class ScriptedWorld : INodeWorld
         return answer;
     }
 
-    /// <summary>Delivers and syncs until nothing is on the way. No time passes.</summary>
+    /// <summary>Delivers, syncs and installs until nothing is on the way. No time passes.</summary>
     public void Settle()
     {
-        while (DeliverOne() || SyncOne())
+        while (DeliverOne() || SyncOne() || InstallOne())
         {
         }
     }
@@ -158,15 +250,14 @@ internal sealed class ScriptedWorld : INodeWorld
             return false;
         }
 
-        var (message, entries) = next;
-        if (Lingers(message))
+        var (sent, entries) = next;
+        if (Lingers(sent) || ArrivesTwice(sent))
         {
             lingering.Add(next);
-            return true;
         }
 
-        bool arrives = reachable.Contains((int)message.From.Value) && reachable.Contains((int)message.To.Value) && Passes(message);
-        if (arrives)
+        bool arrives = !Lingers(sent) && reachable.Contains((int)sent.From.Value) && reachable.Contains((int)sent.To.Value) && Passes(sent) && this[(int)sent.To.Value].IsRunning;
+        if (arrives && bug.Reads(sent) is { } message)
         {
             this[(int)message.To.Value].Step(Input.Received(Now, message, entries.Select(entry => entry.Entry).ToArray()), entries);
         }
@@ -179,17 +270,35 @@ internal sealed class ScriptedWorld : INodeWorld
         for (int count = syncs.Count; count > 0; count--)
         {
             var (node, process) = syncs.Dequeue();
-            if (heldDisks.Contains((int)node.Id.Value))
+            if (node.Process != process || !node.IsRunning)
             {
-                syncs.Enqueue((node, process));
+                continue;
             }
-            else if (node.Process == process)
+
+            if (!heldDisks.ContainsKey((int)node.Id.Value))
             {
                 node.Step(Input.JournalDurable(Now, node.Store.Complete()));
                 return true;
             }
+
+            syncs.Enqueue((node, process));
         }
 
         return false;
+    }
+
+    private bool InstallOne()
+    {
+        if (FetchesWait || !fetches.TryDequeue(out var fetch))
+        {
+            return false;
+        }
+
+        if (fetch.Node.IsRunning)
+        {
+            fetch.Node.Install(StoreOf(fetch.From).Manifest);
+        }
+
+        return true;
     }
 }

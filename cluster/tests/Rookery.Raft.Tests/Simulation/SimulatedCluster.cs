@@ -169,6 +169,18 @@ internal sealed class SimulatedCluster : INodeWorld
         }
     }
 
+    public bool DiesInInstall(SimulatedNode node)
+    {
+        bool dies = Chance(profile.CrashInInstall);
+        if (dies)
+        {
+            Saw("crash in install");
+            Restart(node);
+        }
+
+        return dies;
+    }
+
     public void PerhapsCrash(SimulatedNode node, bool hasVoted)
     {
         if (hasVoted && Chance(profile.CrashAtVote))

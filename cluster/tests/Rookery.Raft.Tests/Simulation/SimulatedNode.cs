@@ -40,7 +40,7 @@ internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld 
     public void Start()
     {
         Process++;
-        Core = new RaftCore(Store.Start(Id, world.Random.Next()), world.Options, world.Rules);
+        Core = new RaftCore(Store.Start(Id, world.Random.Next(), countsStarts: world.Mistake != HostMistake.ForgetsStarts), world.Options, world.Rules);
         mirror.Clear();
         mirror.AddRange(Store.Entries);
         mirrorBase = Store.Base;
@@ -52,12 +52,14 @@ internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld 
 
     public void Crash()
     {
-        Core = null;
         Store.Crash(world.Random);
-        readsAsked.Clear();
-        readsReady.Clear();
-        proposed.Clear();
-        outcomes.Clear();
+        Die();
+    }
+
+    public void LosePower()
+    {
+        Store.LosePower();
+        Die();
     }
 
     /// <summary>One result of apply comes out wrong.</summary>
@@ -191,7 +193,12 @@ internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld 
         }
 
         bool keepsTail = core.KeepsTailBehind(manifest.Position);
-        Store.Install(manifest, keepsTail);
+        Store.Install(manifest, keepsTail, isOneStep: world.Mistake != HostMistake.InstallsInTwoSteps);
+        if (world.DiesInInstall(this))
+        {
+            return;
+        }
+
         if (!keepsTail)
         {
             mirror.Clear();
@@ -200,11 +207,21 @@ internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld 
 
         (applied, state) = (manifest.Position.Index, manifest.State.Copy());
         world.Saw(keepsTail ? "manifest kept a tail" : "manifest replaced the log");
-        Step(Input.ManifestInstalled(world.Now, manifest.Position, manifest.Configuration, manifest.ConfigurationIndex));
+        var configuration = world.Mistake == HostMistake.KeepsOldConfiguration ? core.Configuration : manifest.Configuration;
+        Step(Input.ManifestInstalled(world.Now, manifest.Position, configuration, manifest.ConfigurationIndex));
         if (Core is not null)
         {
             Step(Input.ManifestDurable(world.Now, manifest.Position));
         }
+    }
+
+    private void Die()
+    {
+        Core = null;
+        readsAsked.Clear();
+        readsReady.Clear();
+        proposed.Clear();
+        outcomes.Clear();
     }
 
     private StoredManifest ManifestAt(long index)

@@ -63,21 +63,32 @@ internal sealed class SimulatedStore(Configuration configuration)
         }
     }
 
+    /// <summary>The process is gone, and nothing of the write under way is on the disk.</summary>
+    public void LosePower() => (WasUnclean, outstanding) = (true, null);
+
+    /// <summary>The card lied about its last syncs: what it said was durable is gone, and nothing tells.</summary>
+    public void Forget(long behind) => entries.RemoveRange((int)(behind - Base.Position.Index), (int)(Last.Index - behind));
+
     /// <summary>The last entries can no longer be read, but the store knows how far it had acknowledged.</summary>
     public void Rot(Random random)
     {
         long lowest = Manifest.Position.Index;
         if (Last.Index > lowest)
         {
-            VotedBy = VotedBy > Last ? VotedBy : Last;
-            long keep = random.NextInt64(lowest, Last.Index);
-            entries.RemoveRange((int)(keep - Base.Position.Index), (int)(Last.Index - keep));
+            Rot(random.NextInt64(lowest, Last.Index));
         }
     }
 
-    public StartingPoint Start(NodeId self, int seed)
+    /// <summary>What lies behind an index can no longer be read.</summary>
+    public void Rot(long behind)
     {
-        Incarnation++;
+        VotedBy = VotedBy > Last ? VotedBy : Last;
+        Forget(behind);
+    }
+
+    public StartingPoint Start(NodeId self, int seed, bool countsStarts)
+    {
+        Incarnation += countsStarts || Incarnation == 0 ? 1 : 0;
         var log = new EntryLog(Base.Position, Base.Configuration, Base.ConfigurationIndex);
         foreach (var entry in entries)
         {
@@ -107,11 +118,11 @@ internal sealed class SimulatedStore(Configuration configuration)
     }
 
     /// <summary>A fetched manifest and the journal's base change in one step. A tail that agrees stays.</summary>
-    public void Install(StoredManifest manifest, bool keepTail)
+    public void Install(StoredManifest manifest, bool keepTail, bool isOneStep)
     {
         Assert.Null(outstanding);
         Manifest = manifest;
-        if (!keepTail)
+        if (!keepTail && isOneStep)
         {
             entries.Clear();
             Base = manifest;

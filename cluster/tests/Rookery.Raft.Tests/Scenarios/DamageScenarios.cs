@@ -1,0 +1,119 @@
+using Rookery.Raft.Tests.Simulation;
+
+namespace Rookery.Raft.Tests.Scenarios;
+
+internal static class DamageScenarios
+{
+    public static Scenario[] All { get; } =
+    [
+        new("old-card-returns", "an answer of an earlier start of a card counts for nothing", "answers of an earlier start count", "have on disk", OldCardReturns),
+        new("crash-in-install", "a manifest and the journal's beginning change together", "a manifest is installed in two steps", "what the manifest holds is in the log", CrashInInstall),
+        new("manifest-of-later-term", "a manifest of a later term than the node has heard of waits", "a manifest is installed whatever its term", "no entry is of a later term than the node", ManifestOfLaterTerm),
+        new("rot-then-elected", "what a damaged store acknowledged is not outvoted by it", "a damaged store votes by what is left of its log", "another", RotThenElected),
+        new("rot-on-two-heals", "two damaged stores elect the whole one, and heal", "a damaged store never votes", "3 leads", RotOnTwoHeals),
+        new("state-gone-astray", "who came to another state than a majority halts", "a state that went astray goes on", "3 has halted", StateGoneAstray),
+    ];
+
+    private static void OldCardReturns(ScriptedWorld world)
+    {
+        var three = new NodeId(3);
+        world.Elect(1);
+        world.Lingers = message => message.From == three && message.Kind == MessageKind.AppendReply;
+        world.Passes = message => message.Kind != MessageKind.Append || message.To == three;
+        world.Propose(1, payload: 7);
+        Assert.Equal(2, world[3].Core!.DurableIndex);
+
+        world[3].LosePower();
+        world[3].Store.Forget(1);
+        world[3].Start();
+        world.Passes = message => message.Kind != MessageKind.Append;
+        world.Pass(1, 300_000);
+        world.Arrive();
+        world.PassForAll(3);
+        Assert.Equal(2, world[1].Applied);
+    }
+
+    private static void CrashInInstall(ScriptedWorld world)
+    {
+        world.Elect(1);
+        world.Connect(1, 2);
+        world.Propose(1, payload: 7);
+        world.Propose(1, payload: 8);
+        world.Flush(1);
+        world.Connect(1, 2, 3);
+        world.DyingInInstall = 3;
+        world.PassForAll(3);
+        Assert.False(world[3].IsRunning, "3 was ended in its install");
+        world[3].Start();
+        world.PassForAll(3);
+        Assert.Equal(world[1].Applied, world[3].Applied);
+    }
+
+    /// <summary>While 3 fetches from 1, others elect, and what 1 sends in the end is newer than what it offered.</summary>
+    private static void ManifestOfLaterTerm(ScriptedWorld world)
+    {
+        world.Elect(1);
+        world.Connect(1, 2);
+        world.Propose(1, payload: 7);
+        world.Flush(1);
+        world.Connect(1, 2, 3);
+        world.FetchesWait = true;
+        world.PassForAll(3);
+        Assert.True(world[3].IsFetching, "3 fetches");
+        world.Passes = message => message.To != new NodeId(3);
+        world.TimeOutNow(1, 2);
+        world.Transfer(2, 1);
+        world.Flush(1);
+        world.FetchesWait = false;
+        world.Settle();
+        world.Passes = _ => true;
+        world.PassForAll(3);
+        Assert.Equal(world[1].Applied, world[3].Applied);
+    }
+
+    private static void RotThenElected(ScriptedWorld world)
+    {
+        world.Elect(1);
+        world.Connect(1, 3);
+        world.Propose(1, payload: 7);
+        Assert.Equal(2, world.Oracle.Acknowledged);
+        world.Connect(2, 3);
+        world.Rot(3, behind: 1);
+        world.PassForAll(10);
+        if (world.Leader != 0)
+        {
+            world.Propose(world.Leader, payload: 8);
+        }
+
+        Assert.Equal(0, world.Leader);
+        world.Connect(1, 2, 3);
+        world.PassForAll(10);
+        Assert.False(world[3].Core!.IsDamaged, "3 is healed");
+        Assert.Equal(world[world.Leader].Applied, world[3].Applied);
+    }
+
+    private static void RotOnTwoHeals(ScriptedWorld world)
+    {
+        world.Elect(1);
+        world.Propose(1, payload: 7);
+        world.Propose(1, payload: 8);
+        world.Rot(1, behind: 2);
+        world.Rot(2, behind: 1);
+        world.Elect(3);
+        world.PassForAll(3);
+        Assert.False(world[1].Core!.IsDamaged || world[2].Core!.IsDamaged, "both are healed");
+        Assert.Equal(4, world[2].Applied);
+    }
+
+    private static void StateGoneAstray(ScriptedWorld world)
+    {
+        world.Elect(1);
+        world.Propose(1, payload: 7);
+        world[3].Diverge();
+        world.Propose(1, payload: 8);
+        world.PassForAll(1);
+        Assert.False(world[3].IsRunning, "3 has halted");
+        world.Propose(1, payload: 9);
+        Assert.Equal(4, world[1].Applied);
+    }
+}

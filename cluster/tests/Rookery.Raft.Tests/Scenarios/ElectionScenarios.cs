@@ -1,0 +1,166 @@
+using Rookery.Raft.Tests.Simulation;
+
+namespace Rookery.Raft.Tests.Scenarios;
+
+internal static class ElectionScenarios
+{
+    public static Scenario[] All { get; } =
+    [
+        new("office-before-own-vote", "a term is led once, whatever its leader forgot", "office is taken before the own vote is durable", "a leader's own vote is durable", OfficeBeforeOwnVote),
+        new("torn-vote", "a vote that did not reach the disk was not given", "a vote leaves before it is durable", "voted twice", TornVote),
+        new("empty-quorum", "nobody is no majority", "an empty set is a quorum", "1 leads alone", EmptyQuorum) { Strangers = 1 },
+        new("half-of-four-hangs", "two of four decide nothing, and let clients go", "half of the voters make a majority", "have on disk", HalfOfFour) { Voters = 4 },
+        new("prevote-cross", "a long log at an old term and a short one at a new term find a leader", "a refused pre-vote's term is not adopted", "2 leads", PreVoteCross),
+        new("bridge-keeps-dead-leader", "a leader that only a bridge hears makes way for the bridge", "a leader without a majority goes on", "2 leads on", BridgeKeepsDeadLeader) { Voters = 5 },
+        new("one-way-switch", "who hears nobody disturbs nobody", "an election begins without asking first", "1 keeps its office", OneWaySwitch),
+        new("deaf-leader", "a leader that hears nobody makes way", "a leader without a majority goes on", "another leads", DeafLeader),
+        new("hung-disk-leader", "a leader whose disk hangs makes way", "a hung disk is not told of", "another leads", HungDiskLeader),
+        new("all-disks-slow", "when all disks stall, leadership does not wander", "a leader overlooks that all disks stall", "1 leads on", AllDisksSlow),
+        new("transfer-under-writes", "no entry comes in behind a hand-over", "entries are proposed during a hand-over", "nothing is proposed during a hand-over", TransferUnderWrites),
+        new("transfer-flag-outlives-term", "a hand-over ends with the office that began it", "a transfer outlives the office", "1 takes proposals again", TransferFlagOutlivesTerm),
+    ];
+
+    private static void OfficeBeforeOwnVote(ScriptedWorld world)
+    {
+        world.HoldDisk(1);
+        for (int tick = 0; tick < 60 && world[1].Core!.Role != Role.Candidate; tick++)
+        {
+            world.Pass(1, 50_000);
+        }
+
+        Assert.Equal(Role.Candidate, world[1].Core!.Role);
+        world.ReleaseDisk(1);
+        Assert.Equal(Role.Leader, world[1].Core!.Role);
+    }
+
+    private static void TornVote(ScriptedWorld world)
+    {
+        world.Connect(1, 2);
+        world.HoldDisk(2);
+        for (int tick = 0; tick < 60 && world[1].Core!.Term == 0; tick++)
+        {
+            world.Pass(1, 50_000);
+        }
+
+        Assert.Equal(1, world[2].Core!.Term);
+        world.CutPower(2);
+        world.Connect(2, 3);
+        world.Elect(3);
+        Assert.Equal(1, world[3].Core!.Term);
+    }
+
+    private static void EmptyQuorum(ScriptedWorld world)
+    {
+        world.Connect(4);
+        world.PassForAll(10);
+        world.Receive(new Message { Kind = MessageKind.TimeoutNow, From = new NodeId(4), To = new NodeId(4), Term = 0, Incarnation = 1 });
+        Assert.True(world[4].Core!.Role == Role.Follower, "who has no voters does not lead: 1 leads alone");
+    }
+
+    private static void HalfOfFour(ScriptedWorld world)
+    {
+        world.Elect(1);
+        world.Connect(1, 2);
+        world.Propose(1, payload: 7);
+        Assert.Equal(1, world[1].Core!.CommitIndex);
+        world.PassForAll(5);
+        Assert.Equal(0, world.Leader);
+        world.Connect(1, 2, 3, 4);
+        world.PassForAll(10);
+        Assert.True(world[world.Leader].Applied >= 2, "when they meet again, they go on");
+    }
+
+    private static void PreVoteCross(ScriptedWorld world)
+    {
+        world.Elect(1);
+        world.Connect(1, 2);
+        world.Propose(1, payload: 7);
+        world.Connect(1, 3);
+        world.Receive(new Message { Kind = MessageKind.Vote, From = new NodeId(1), To = new NodeId(3), Term = 5, Incarnation = 1, Position = new LogPosition(1, 1), IsTransfer = true });
+        Assert.Equal(5, world[3].Core!.Term);
+        world.Connect(2, 3);
+        world.Elect(2);
+        Assert.True(world[2].Core!.Term > 5, "the higher term was adopted");
+    }
+
+    private static void BridgeKeepsDeadLeader(ScriptedWorld world)
+    {
+        var bridge = new NodeId(2);
+        world.Elect(1);
+        world.Passes = message => message.From == bridge || message.To == bridge;
+        world.PassForAll(15);
+        Assert.True(world.Leader == 2, "2 leads on");
+        world.Propose(2, payload: 7);
+        Assert.Equal(world[2].Core!.Last.Index, world[2].Applied);
+    }
+
+    private static void OneWaySwitch(ScriptedWorld world)
+    {
+        world.Elect(1);
+        world.Passes = message => message.To != new NodeId(3);
+        world.PassForAll(10);
+        world.Passes = _ => true;
+        world.PassForAll(1);
+        Assert.True(world[1].Core!.Role == Role.Leader && world[1].Core!.Term == 1, "1 keeps its office");
+    }
+
+    private static void DeafLeader(ScriptedWorld world)
+    {
+        world.Elect(1);
+        world.Passes = message => message.To != new NodeId(1);
+        world.PassForAll(10);
+        Assert.True(world.Leader > 1, "another leads");
+    }
+
+    private static void HungDiskLeader(ScriptedWorld world)
+    {
+        world.Elect(1);
+        world.HoldDisk(1);
+        world.Propose(1, payload: 7);
+        world.PassForAll(5);
+        Assert.True(world.Leader > 1, "another leads");
+        world.Propose(world.Leader, payload: 8);
+        Assert.True(world[world.Leader].Applied >= 4, "and takes writes");
+    }
+
+    /// <summary>The others' disks hang a second earlier: a leader that stalls first cannot know yet that they do too.</summary>
+    private static void AllDisksSlow(ScriptedWorld world)
+    {
+        world.Elect(1);
+        world.HoldDisk(2, 3);
+        world.Propose(1, payload: 7);
+        world.PassForAll(1);
+        world.HoldDisk(1);
+        world.Propose(1, payload: 8);
+        world.PassForAll(10);
+        world.ReleaseDisk(1, 2, 3);
+        world.PassForAll(1);
+        Assert.True(world[1].Core!.Role == Role.Leader && world.Oracle.Elections == 1, "1 leads on");
+        Assert.Equal(3, world[1].Applied);
+    }
+
+    private static void TransferUnderWrites(ScriptedWorld world)
+    {
+        world.Elect(1);
+        world.Lingers = message => message.Kind == MessageKind.AppendReply && message.From == new NodeId(2);
+        world.Propose(1, payload: 7);
+        world.Transfer(1, 2);
+        world.Propose(1, payload: 8);
+        Assert.True(world[1].Core!.Last.Index == 2, "nothing is proposed during a hand-over");
+        world.Arrive();
+        Assert.Equal(2, world.Leader);
+        Assert.Equal(3, world[2].Applied);
+    }
+
+    private static void TransferFlagOutlivesTerm(ScriptedWorld world)
+    {
+        world.Elect(1);
+        world.Passes = message => message.Kind != MessageKind.TimeoutNow;
+        world.Transfer(1, 2);
+        world.Passes = _ => true;
+        world.TimeOutNow(1, 3);
+        world.Transfer(3, 1);
+        world.Propose(1, payload: 7);
+        Assert.True(world[1].Core!.Role == Role.Leader && world[1].Applied == 4, "1 takes proposals again");
+    }
+}

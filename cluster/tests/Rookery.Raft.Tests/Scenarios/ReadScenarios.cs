@@ -1,0 +1,59 @@
+using Rookery.Raft.Tests.Simulation;
+
+namespace Rookery.Raft.Tests.Scenarios;
+
+internal static class ReadScenarios
+{
+    public static Scenario[] All { get; } =
+    [
+        new("pause-then-stale-read", "a leader that was deposed unawares answers no read", "reads are served without a round", "had been acknowledged before it began", PauseThenStaleRead),
+        new("read-id-reused", "the answer to a question of an earlier start answers nothing", "starts are not counted", "had been acknowledged before it began", ReadIdReused),
+        new("read-before-no-op", "a new leader answers no read before it knows what is committed", "reads are served before an entry of the term is committed", "had been acknowledged before it began", ReadBeforeNoOp),
+    ];
+
+    private static void PauseThenStaleRead(ScriptedWorld world)
+    {
+        var one = new NodeId(1);
+        world.Elect(1);
+        world.Propose(1, payload: 7);
+        world.Passes = message => message.Kind == MessageKind.TimeoutNow || (message.From != one && message.To != one);
+        world.TimeOutNow(1, 2);
+        world.Propose(2, payload: 8);
+        Assert.Equal(Role.Leader, world[1].Core!.Role);
+        world.Read(1);
+        Assert.Equal(0, world.Oracle.Reads);
+    }
+
+    private static void ReadIdReused(ScriptedWorld world)
+    {
+        var three = new NodeId(3);
+        world.Elect(1);
+        world.Lingers = message => message.To == three && message.Kind == MessageKind.ReadReply;
+        world.Read(3);
+        world.Restart(3);
+        world.Propose(1, payload: 7);
+        world.Passes = message => message.Kind != MessageKind.Read;
+        world.Pass(1, 300_000);
+        world.Pass(1, 300_000);
+        Assert.Equal(new NodeId(1), world[3].Core!.Leader);
+        world.Read(3);
+        world.Arrive();
+        Assert.Equal(0, world.Oracle.Reads);
+    }
+
+    private static void ReadBeforeNoOp(ScriptedWorld world)
+    {
+        world.Elect(1);
+        world.Passes = message => message.Kind is not (MessageKind.Commit or MessageKind.Heartbeat);
+        world.Propose(1, payload: 7);
+        world.Connect(2, 3);
+        world.Passes = message => message.Kind != MessageKind.Append;
+        world.Elect(2);
+        Assert.True(world[2].Core!.CommitIndex < world.Oracle.Acknowledged, "2 does not know of the last commit");
+        world.Read(2);
+        Assert.Equal(0, world.Oracle.Reads);
+        world.Passes = _ => true;
+        world.PassForAll(3);
+        Assert.Equal(1, world.Oracle.Reads);
+    }
+}

@@ -1,0 +1,23 @@
+using Rookery.Raft.Tests.Simulation;
+
+namespace Rookery.Raft.Tests.Scenarios;
+
+/// <summary>A story that a sound core and host survive, and a planted bug does not.</summary>
+/// <param name="Name">As raft.md §10 and docs/explanation/consensus.md call it.</param>
+/// <param name="Holds">What holds, as a sentence.</param>
+/// <param name="Bug">The planted bug, by its name in <see cref="PlantedBugs"/>.</param>
+/// <param name="Symptom">What is said when it strikes.</param>
+/// <param name="Script">The story.</param>
+internal sealed record Scenario(string Name, string Holds, string Bug, string Symptom, Action<ScriptedWorld> Script)
+{
+    public int Voters { get; init; } = 3;
+
+    public int Learners { get; init; }
+
+    public int Strangers { get; init; }
+
+    public static Scenario[] All { get; } =
+        [.. ElectionScenarios.All, .. ReplicationScenarios.All, .. ReadScenarios.All, .. MembershipScenarios.All, .. DamageScenarios.All];
+
+    public void Play(PlantedBug bug) => Script(new ScriptedWorld(bug, Voters, Learners, Strangers));
+}
