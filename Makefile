@@ -10,7 +10,7 @@ sources := $(shell find server/src -type f -not -path '*/bin/*' -not -path '*/ob
 export DOTNET_CLI_TELEMETRY_OPTOUT := 1
 export DOTNET_NOLOGO := 1
 
-.PHONY: build run test test-crash test-long simulate bench lint clean
+.PHONY: build run test test-crash test-long simulate simulate-long bench lint clean
 
 build: artifacts/rookery ## the executable, for this machine
 
@@ -45,6 +45,12 @@ simulate: ## consensus under faults: SEEDS=1000 of each profile, or FIRST=seed P
 	dotnet build cluster/tests/Rookery.Raft.Tests -c Release -v quiet --nologo
 	SIMULATE_SEEDS=$(or $(SEEDS),1000) SIMULATE_FIRST=$(FIRST) dotnet test cluster/tests/Rookery.Raft.Tests/bin/Release/net10.0/Rookery.Raft.Tests.dll --nologo \
 	  --logger "console;verbosity=detailed" --filter '$(if $(PROFILE),DisplayName~"$(PROFILE)",FullyQualifiedName~Nothing_acknowledged)'
+
+simulate-long: ## before a change of consensus lands: SEEDS=1000 of each profile, all planted bugs and scripts, and each rare branch of the core taken
+	dotnet build cluster/tests/Rookery.Raft.Tests -v quiet --nologo
+	SIMULATE_FRESH=$(or $(SEEDS),1000) dotnet test cluster/tests/Rookery.Raft.Tests/bin/Debug/net10.0/Rookery.Raft.Tests.dll --nologo \
+	  --logger "console;verbosity=detailed" --filter FullyQualifiedName~CoverageTests
+	dotnet test cluster/tests/Rookery.Raft.Tests/bin/Debug/net10.0/Rookery.Raft.Tests.dll --nologo --logger "console;verbosity=normal" --filter 'FullyQualifiedName!~CoverageTests'
 
 bench: build ## the figures of benchmarks/README.md
 	benchmarks/run

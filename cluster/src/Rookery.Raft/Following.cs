@@ -126,7 +126,7 @@ public sealed partial class RaftCore
     public bool MayInstall(LogPosition position) => position.Index > CommitIndex && durability.IsIdle && rules.MayInstall(position, Term);
 
     /// <summary>Whether a manifest at <paramref name="position"/> leaves the journal as it is: its entry is in the log, durably. Else the journal begins anew behind it.</summary>
-    public bool KeepsTailBehind(LogPosition position) => log.Has(position) && position.Index <= durability.DurableIndex;
+    public bool KeepsTailBehind(LogPosition position) => rules.KeepsTail(log.Has(position), position.Index <= durability.DurableIndex);
 
     private void OnManifestInstalled(LogPosition position, Configuration configuration, long configurationIndex)
     {

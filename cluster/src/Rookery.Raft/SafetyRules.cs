@@ -44,6 +44,9 @@ internal class SafetyRules
     /// <summary>Whether a manifest may take the place of the log: not before the node has heard of its term, else its vote record would be older than its log.</summary>
     public virtual bool MayInstall(LogPosition manifest, long term) => manifest.Term <= term;
 
+    /// <summary>Whether a manifest leaves the log as it is: when the log has its last entry, durably. Else what was acknowledged behind it would be lost.</summary>
+    public virtual bool KeepsTail(bool isInLog, bool isDurable) => isInLog && isDurable;
+
     /// <summary>Whether a node may campaign: only a voter, and by its own configuration.</summary>
     public virtual bool MayStand(bool isVoter) => isVoter;
 

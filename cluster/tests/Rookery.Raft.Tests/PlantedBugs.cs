@@ -78,6 +78,7 @@ internal static class PlantedBugs
         ["starts are not counted"] = HostMistake.ForgetsStarts,
         ["a manifest's configuration is not taken"] = HostMistake.KeepsOldConfiguration,
         ["a manifest is installed in two steps"] = HostMistake.InstallsInTwoSteps,
+        ["a manifest takes the place of any log"] = new DropTail(),
         ["a manifest is installed whatever its term"] = new InstallAnyTerm(),
         ["a hung disk is not told of"] = HostMistake.HidesStalls,
         ["an empty card takes an old id"] = HostMistake.ReusesIds,
@@ -106,6 +107,7 @@ internal static class PlantedBugs
         "starts are not counted",
         "a manifest's configuration is not taken",
         "a manifest is installed whatever its term",
+        "a manifest takes the place of any log",
         "a hung disk is not told of",
         "an empty card takes an old id",
     ];
@@ -227,6 +229,11 @@ internal static class PlantedBugs
     private sealed class InstallAnyTerm : SafetyRules
     {
         public override bool MayInstall(LogPosition manifest, long term) => true;
+    }
+
+    private sealed class DropTail : SafetyRules
+    {
+        public override bool KeepsTail(bool isInLog, bool isDurable) => false;
     }
 
     private sealed class DamagedNeverVotes : SafetyRules

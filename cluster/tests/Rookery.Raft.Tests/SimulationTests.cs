@@ -1,11 +1,10 @@
-using System.Globalization;
 using Rookery.Raft.Tests.Simulation;
 using Xunit.Abstractions;
 
 namespace Rookery.Raft.Tests;
 
 /// <summary>
-/// Whole clusters under faults, a seed a run. SIMULATE_SEEDS and SIMULATE_FIRST choose how many and which; without them, some known ones and 91 fresh ones for
+/// Whole clusters under faults, a seed a run. SIMULATE_SEEDS and SIMULATE_FIRST choose how many and which; without them, some known ones and 84 fresh ones for
 /// each profile. `make simulate` passes them on.
 /// </summary>
 public sealed class SimulationTests(ITestOutputHelper report)
@@ -13,7 +12,7 @@ public sealed class SimulationTests(ITestOutputHelper report)
     private const int KnownSeeds = 5;
 
     /// <summary>What must have happened in each profile's run, or the profile no longer tests what it is for.</summary>
-    private static readonly Dictionary<string, string[]> Coverage = new(StringComparer.Ordinal)
+    private static readonly Dictionary<string, string[]> Expected = new(StringComparer.Ordinal)
     {
         ["lossy"] = ["AppendReply refused", "ManifestOffer"],
         ["crashes"] = ["crash", "entries replaced", "manifest replaced the log"],
@@ -34,16 +33,17 @@ public sealed class SimulationTests(ITestOutputHelper report)
     [MemberData(nameof(Profiles))]
     public void Nothing_acknowledged_is_lost_and_the_cluster_heals(string profile)
     {
-        int first = Setting("SIMULATE_FIRST") ?? 0;
-        int count = Setting("SIMULATE_SEEDS") ?? 91;
-        int[] seeds = first > 0 ? [.. Enumerable.Range(first, count)]
-            : [.. Enumerable.Range(1, KnownSeeds), .. Enumerable.Range(Random.Shared.Next(1_000, int.MaxValue - count), count)];
-        var (marks, total) = Run(profile, seeds);
-        report.WriteLine($"{seeds.Length} seeds, {total.Events:n0} events, {total.Operations:n0} operations of clients, {total.Elections:n0} elections");
-        report.WriteLine(string.Join(", ", marks.OrderBy(mark => mark.Key, StringComparer.Ordinal).Select(mark => $"{mark.Key} {mark.Value}")));
-        if (seeds.Length >= 90)
+        int first = SimulationRun.Setting("SIMULATE_FIRST");
+        int count = SimulationRun.Setting("SIMULATE_SEEDS", otherwise: 84);
+        int[] seeds = first > 0 ? [.. Enumerable.Range(first, count)] : [.. Enumerable.Range(1, KnownSeeds), .. SimulationRun.FreshSeeds(count)];
+        var run = new SimulationRun(profile);
+        run.Play(seeds);
+        report.WriteLine(run.ToString());
+        report.WriteLine(string.Join(", ", run.Marks.OrderBy(mark => mark.Key, StringComparer.Ordinal).Select(mark => $"{mark.Key} {mark.Value}")));
+        if (seeds.Length >= 80)
         {
-            Assert.All(Coverage.GetValueOrDefault(profile, []), mark => Assert.True(marks.ContainsKey(mark), $"in no run of '{profile}' was seen: {mark}"));
+            var marks = run.Marks;
+            Assert.All(Expected.GetValueOrDefault(profile, []), mark => Assert.True(marks.ContainsKey(mark), $"in no run of '{profile}' was seen: {mark}"));
         }
     }
 
@@ -55,30 +55,6 @@ public sealed class SimulationTests(ITestOutputHelper report)
         Assert.NotEqual(Trace(7, storm), Trace(8, storm));
     }
 
-    private static (Dictionary<string, int> Marks, (long Events, long Operations, long Elections) Total) Run(string profile, int[] seeds)
-    {
-        Dictionary<string, int> marks = new(StringComparer.Ordinal);
-        (long Events, long Operations, long Elections) total = default;
-        var faults = FaultProfile.All.Single(candidate => string.Equals(candidate.Name, profile, StringComparison.Ordinal));
-        foreach (int seed in seeds)
-        {
-            var cluster = new SimulatedCluster(seed, faults, PlantedBug.None, marks);
-            try
-            {
-                cluster.Run();
-            }
-            catch (Exception failure)
-            {
-                throw new InvalidOperationException(
-                    $"Profile '{profile}', seed {seed}, after {cluster.Now} µs and {cluster.Events} events: {failure.Message} Replay: make simulate FIRST={seed} SEEDS=1 PROFILE='{profile}'", failure);
-            }
-
-            total = (total.Events + cluster.Events, total.Operations + cluster.Operations, total.Elections + cluster.Oracle.Elections);
-        }
-
-        return (marks, total);
-    }
-
     private static string Trace(int seed, FaultProfile profile)
     {
         Dictionary<string, int> marks = new(StringComparer.Ordinal);
@@ -86,7 +62,4 @@ public sealed class SimulationTests(ITestOutputHelper report)
         cluster.Run();
         return $"{cluster.Events} {cluster.Oracle.Committed} {cluster.Oracle.Writes} {string.Join(',', marks.Values)}";
     }
-
-    private static int? Setting(string name) =>
-        Environment.GetEnvironmentVariable(name) is { Length: > 0 } text ? int.Parse(text, CultureInfo.InvariantCulture) : null;
 }

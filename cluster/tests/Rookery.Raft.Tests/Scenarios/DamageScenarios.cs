@@ -9,6 +9,7 @@ internal static class DamageScenarios
         new("old-card-returns", "an answer of an earlier start of a card counts for nothing", "answers of an earlier start count", "have on disk", OldCardReturns),
         new("crash-in-install", "a manifest and the journal's beginning change together", "a manifest is installed in two steps", "what the manifest holds is in the log", CrashInInstall),
         new("manifest-of-later-term", "a manifest of a later term than the node has heard of waits", "a manifest is installed whatever its term", "no entry is of a later term than the node", ManifestOfLaterTerm),
+        new("manifest-overtaken", "a manifest whose entries have come meanwhile leaves the log alone", "a manifest takes the place of any log", "3 keeps its log", ManifestOvertaken),
         new("rot-then-elected", "what a damaged store acknowledged is not outvoted by it", "a damaged store votes by what is left of its log", "another", RotThenElected),
         new("rot-on-two-heals", "two damaged stores elect the whole one, and heal", "a damaged store never votes", "3 leads", RotOnTwoHeals),
         new("state-gone-astray", "who came to another state than a majority halts", "a state that went astray goes on", "3 has halted", StateGoneAstray),
@@ -69,6 +70,31 @@ internal static class DamageScenarios
         world.Passes = _ => true;
         world.PassForAll(3);
         Assert.Equal(world[1].Applied, world[3].Applied);
+    }
+
+    /// <summary>While 3 fetches, the entries arrive after all.</summary>
+    private static void ManifestOvertaken(ScriptedWorld world)
+    {
+        var three = new NodeId(3);
+        world.Elect(1);
+        world.Lingers = message => message.Kind == MessageKind.Append && message.To == three;
+        world.HoldDisk(2);
+        world.Propose(1, payload: 7);
+        world.Propose(1, payload: 8);
+        world.ReleaseDisk(2);
+        world.Flush(1);
+        world.FetchesWait = true;
+        world.PassForAll(3);
+        Assert.True(world[3].IsFetching, "3 fetches");
+        world.Arrive(passes: message => message.Kind == MessageKind.Append);
+        Assert.Equal(3, world[3].Core!.DurableIndex);
+        world.FetchesWait = false;
+        world.Settle();
+        Assert.Equal(3, world[3].Store.Manifest.Position.Index);
+        Assert.True(world[3].Store.Base.Position.Index == 0, "3 keeps its log");
+        world.Passes = _ => true;
+        world.PassForAll(3);
+        Assert.Equal(3, world[3].Applied);
     }
 
     private static void RotThenElected(ScriptedWorld world)

@@ -15,6 +15,7 @@ internal static class ElectionScenarios
         new("one-way-switch", "who hears nobody disturbs nobody", "an election begins without asking first", "1 keeps its office", OneWaySwitch),
         new("deaf-leader", "a leader that hears nobody makes way", "a leader without a majority goes on", "another leads", DeafLeader),
         new("hung-disk-leader", "a leader whose disk hangs makes way", "a hung disk is not told of", "another leads", HungDiskLeader),
+        new("hung-disk-without-successor", "a leader whose disk hangs, and who knows of no better one, makes way too", "a hung disk is not told of", "1 makes way", HungDiskWithoutSuccessor),
         new("all-disks-slow", "when all disks stall, leadership does not wander", "a leader overlooks that all disks stall", "1 leads on", AllDisksSlow),
         new("transfer-under-writes", "no entry comes in behind a hand-over", "entries are proposed during a hand-over", "nothing is proposed during a hand-over", TransferUnderWrites),
         new("transfer-flag-outlives-term", "a hand-over ends with the office that began it", "a transfer outlives the office", "1 takes proposals again", TransferFlagOutlivesTerm),
@@ -121,6 +122,23 @@ internal static class ElectionScenarios
         Assert.True(world.Leader > 1, "another leads");
         world.Propose(world.Leader, payload: 8);
         Assert.True(world[world.Leader].Applied >= 4, "and takes writes");
+    }
+
+    private static void HungDiskWithoutSuccessor(ScriptedWorld world)
+    {
+        world.Elect(1);
+        world.Connect(1, 2);
+        world.HoldDisk(2);
+        world.Propose(1, payload: 7);
+        world.PassForAll(0.5);
+        world.HoldDisk(1);
+        world.Propose(1, payload: 8);
+        world.PassForAll(3);
+        Assert.True(world[1].Core!.Role != Role.Leader, "1 makes way");
+        world.Connect(1, 2, 3);
+        world.ReleaseDisk(2);
+        world.PassForAll(5);
+        Assert.True(world.Leader > 1, "another leads");
     }
 
     /// <summary>The others' disks hang a second earlier: a leader that stalls first cannot know yet that they do too.</summary>

@@ -10,6 +10,7 @@ internal static class ReplicationScenarios
         new("commit-before-own-sync", "a leader counts itself when its own disk has answered", "a leader counts itself before its sync", "have on disk", CommitBeforeOwnSync),
         new("ack-unverified-tail", "a follower acknowledges what this leader's messages verified", "a tail that no message verified is acknowledged", "a follower verifies no more than the leader has", AckUnverifiedTail),
         new("late-append-shortens", "a late duplicate shortens nothing", "a late append shortens the log", "what is committed is never replaced", LateAppendShortens),
+        new("late-append-below-base", "a late duplicate of what lies in the manifest changes nothing", "a late append shortens the log", "what is committed is never replaced", LateAppendBelowBase),
         new("reject-counted-as-ack", "a refusal acknowledges nothing", "a refusal counts as acknowledgement", "have on disk", RejectCountedAsAck),
         new("overwrite-aba", "a write counts for nothing that took the place of its entries", "a write counts for what took the place of its entries", "what is durable was written", OverwriteAba) { Voters = 5 },
         new("stamp-of-term-not-led", "only who leads a term stamps entries with it", "a follower proposes", "applied", StampOfTermNotLed),
@@ -78,6 +79,18 @@ internal static class ReplicationScenarios
         world.Propose(1, payload: 8);
         world.Arrive();
         Assert.Equal(3, world[3].Core!.Last.Index);
+    }
+
+    private static void LateAppendBelowBase(ScriptedWorld world)
+    {
+        world.Elect(1);
+        world.ArrivesTwice = message => message is { Kind: MessageKind.Append, LastIndex: 2 };
+        world.Propose(1, payload: 7);
+        world.Flush(3);
+        Assert.Equal(2, world[3].Store.Base.Position.Index);
+        world.Propose(1, payload: 8);
+        world.Arrive();
+        Assert.Equal(3, world[3].Applied);
     }
 
     private static void RejectCountedAsAck(ScriptedWorld world)

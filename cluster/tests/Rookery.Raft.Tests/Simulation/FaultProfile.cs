@@ -44,6 +44,15 @@ internal sealed record FaultProfile(string Name)
 
     public double Stalls { get; init; }
 
+    /// <summary>Stalls of all disks at once, as when all cards share a bad supply.</summary>
+    public double StallsOfAll { get; init; }
+
+    /// <summary>Boards that become hot, or cool again.</summary>
+    public double HotBoards { get; init; }
+
+    /// <summary>Times at which more is proposed at once than a window takes.</summary>
+    public double Bursts { get; init; }
+
     public double MemberChanges { get; init; }
 
     public double Transfers { get; init; }
@@ -61,12 +70,12 @@ internal sealed record FaultProfile(string Name)
 
     public static FaultProfile[] All { get; } =
     [
-        new("calm") { Manifests = 4 },
+        new("calm") { Manifests = 4, Bursts = 0.3, HotBoards = 0.5 },
         new("lossy") { Loss = 0.1, Duplication = 0.1, Overtaking = 0.1, LongestDelay = 400_000, Partitions = 1 },
         new("crashes") { Crashes = 4, JournalFailures = 1, Loss = 0.02, Partitions = 0.5 },
         new("aimed crashes") { AimedCrash = 0.004, Loss = 0.02, LongestSync = 200_000, Partitions = 1, Transfers = 0.5 },
         new("elections") { CrashAtVote = 0.3, LeaderCrashes = 8, Caution = 0, LongestElectionTimeout = 1_500_000, LongestDelay = 600_000, LongestSync = 400_000 },
-        new("slow disks") { LongestSync = 900_000, Stalls = 1, Crashes = 1, Transfers = 1 },
+        new("slow disks") { LongestSync = 900_000, Stalls = 1, StallsOfAll = 0.3, HotBoards = 1, Crashes = 1, Transfers = 1 },
         new("partitions") { Partitions = 4, Crashes = 1, LongestDelay = 100_000, Manifests = 6, CrashInInstall = 0.2 },
         new("churn") { MemberChanges = 10, Crashes = 1, Partitions = 1, Loss = 0.05, Transfers = 1 },
         new("pauses") { Pauses = 3, Transfers = 1, Duplication = 0.05 },

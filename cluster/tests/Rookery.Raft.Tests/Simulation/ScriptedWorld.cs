@@ -107,10 +107,10 @@ internal sealed class ScriptedWorld : INodeWorld
         Passes = _ => true;
     }
 
-    /// <summary>What lingered arrives now.</summary>
-    public void Arrive()
+    /// <summary>What lingered arrives now, and what follows from it as far as it passes.</summary>
+    public void Arrive(Predicate<Message>? passes = null)
     {
-        (Lingers, ArrivesTwice, Passes) = (_ => false, _ => false, _ => true);
+        (Lingers, ArrivesTwice, Passes) = (_ => false, _ => false, passes ?? (_ => true));
         lingering.ForEach(messages.Enqueue);
         lingering.Clear();
         Settle();

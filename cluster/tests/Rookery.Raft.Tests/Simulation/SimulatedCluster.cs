@@ -33,7 +33,7 @@ internal sealed class SimulatedCluster : INodeWorld
     public SimulatedCluster(int seed, FaultProfile profile, PlantedBug bug, Dictionary<string, int> marks)
     {
         (this.profile, Rules, Mistake, this.marks) = (profile, bug.Rules, bug.Mistake, marks);
-        Options = new CoreOptions { ShortestElectionTimeoutMicroseconds = Second / 2, FirstElectionTimeoutMicroseconds = 3 * Second / 2, MostMessageBytes = 4_000, CautionMicroseconds = profile.Caution, LongestElectionTimeoutMicroseconds = profile.LongestElectionTimeout };
+        Options = new CoreOptions { ShortestElectionTimeoutMicroseconds = Second / 2, FirstElectionTimeoutMicroseconds = 3 * Second / 2, MostMessageBytes = 4_000, CautionMicroseconds = profile.Caution, LongestElectionTimeoutMicroseconds = profile.LongestElectionTimeout, PreferenceMicroseconds = 4 * Second };
         Random = new Random(seed);
         searchesHistory = seed % 10 == 0;
         int voters = Random.Next(4) == 0 ? 5 : 3;
@@ -151,7 +151,7 @@ internal sealed class SimulatedCluster : INodeWorld
     public void FetchLater(SimulatedNode node, NodeId from)
     {
         int process = node.Process;
-        After(Skewed(500_000), () => FinishFetch(node, process, from));
+        After(Skewed(2 * Second), () => FinishFetch(node, process, from));
     }
 
     /// <summary>After a failed write its supervisor starts it again. Who diverged stays down: it would have to be filled anew.</summary>
@@ -242,7 +242,7 @@ internal sealed class SimulatedCluster : INodeWorld
         Every(node, period);
         if (node.IsRunning && Now >= node.PausedUntil)
         {
-            node.Step(Input.Measured(Now, new StoreHealth(profile.LongestSync / 10, Math.Max(0, node.StalledUntil - Now), 0)));
+            node.Step(Input.Measured(Now, new StoreHealth(profile.LongestSync / 10, Math.Max(0, node.StalledUntil - Now), node.BoardPenalty)));
         }
 
         if (node.IsRunning && Now >= node.PausedUntil)
@@ -317,6 +317,9 @@ internal sealed class SimulatedCluster : INodeWorld
         Plan(profile.Partitions, Partition);
         Plan(profile.Pauses, () => nodes[Random.Next(nodes.Count)].PausedUntil = Now + Random.NextInt64(4 * Second));
         Plan(profile.Stalls, () => nodes[Random.Next(nodes.Count)].StalledUntil = Now + Random.NextInt64(5 * Second));
+        Plan(profile.StallsOfAll, StallAll);
+        Plan(profile.HotBoards, () => nodes[Random.Next(nodes.Count)].BoardPenalty = Random.Next(3));
+        Plan(profile.Bursts, Burst);
         Plan(profile.MemberChanges, ChangeMembers);
         Plan(profile.Transfers, Transfer);
         Plan(profile.JournalFailures, () => AnyRunning()?.Step(Input.JournalFailed(Now)));
@@ -398,7 +401,41 @@ internal sealed class SimulatedCluster : INodeWorld
             }
         }
 
+        foreach (var (from, to) in cuts.Where(cut => Now >= Node(cut.From).PausedUntil && Random.Next(2) == 0).ToList())
+        {
+            // Some hosts see at once that a connection broke.
+            if (Node(from).IsRunning)
+            {
+                Node(from).Step(Input.PeerUnreachable(Now, to));
+            }
+        }
+
         After(Random.NextInt64(5 * Second), cuts.Clear);
+    }
+
+    /// <summary>The followers' disks hang first: a leader that is first cannot know of the others.</summary>
+    private void StallAll()
+    {
+        foreach (var node in nodes)
+        {
+            if (node.Core?.Role == Role.Leader)
+            {
+                After(Second, () => node.StalledUntil = Now + (4 * Second));
+            }
+            else
+            {
+                node.StalledUntil = Now + (6 * Second);
+            }
+        }
+    }
+
+    private void Burst()
+    {
+        for (int count = 0; count < 200 && nodes.Find(node => node.Core?.Role == Role.Leader && Now >= node.PausedUntil) is { } leader; count++)
+        {
+            commands.Add(null);
+            leader.Propose(commands.Count - 1);
+        }
     }
 
     private void ChangeMembers()
@@ -433,7 +470,11 @@ internal sealed class SimulatedCluster : INodeWorld
         foreach (var node in nodes)
         {
             (node.PausedUntil, node.StalledUntil) = (Math.Min(node.PausedUntil, Now), Math.Min(node.StalledUntil, Now));
-            if (!node.IsRunning && node != halted)
+            if (node.IsRunning)
+            {
+                node.TellOfManifest();
+            }
+            else if (node != halted)
             {
                 node.Start();
             }

@@ -32,6 +32,9 @@ internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld 
 
     public long StalledUntil { get; set; }
 
+    /// <summary>How much worse than others its board does.</summary>
+    public int BoardPenalty { get; set; }
+
     public bool IsFetching { get; private set; }
 
     /// <summary>Whether its state is not what the entries give.</summary>
@@ -168,7 +171,12 @@ internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld 
         }
 
         Store.Flush(ManifestAt(applied));
-        Step(Input.ManifestDurable(world.Now, Store.Manifest.Position));
+        if (world.Random.Next(4) > 0)
+        {
+            // Else the core hears of it later, after its entries were given back.
+            TellOfManifest();
+        }
+
         long through = Store.Base.Position.Index + (long)((applied - Store.Base.Position.Index) * share);
         if (Core == core && through > Store.Base.Position.Index)
         {
@@ -180,6 +188,8 @@ internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld 
             Step(Input.Released(world.Now, through));
         }
     }
+
+    public void TellOfManifest() => Step(Input.ManifestDurable(world.Now, Store.Manifest.Position));
 
     /// <summary>A fetched manifest has arrived.</summary>
     public void Install(StoredManifest? manifest)

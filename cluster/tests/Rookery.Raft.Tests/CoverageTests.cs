@@ -1,0 +1,50 @@
+#if DEBUG
+using System.Diagnostics;
+using Rookery.Raft.Tests.Scenarios;
+using Rookery.Raft.Tests.Simulation;
+using Xunit.Abstractions;
+
+namespace Rookery.Raft.Tests;
+
+/// <summary>
+/// The rare branches that the core names were all taken: by the scripts, and some known seeds and SIMULATE_FRESH ones of each profile, which `make simulate-long` sets. Only builds
+/// for debugging count them.
+/// </summary>
+public sealed class CoverageTests(ITestOutputHelper report)
+{
+    private const int KnownSeeds = 8;
+
+    [Fact]
+    public void Every_rare_branch_of_the_core_is_taken()
+    {
+        int fresh = SimulationRun.Setting("SIMULATE_FRESH");
+        long begun = Stopwatch.GetTimestamp();
+        var worked = Environment.CpuUsage.TotalTime;
+        var runs = FaultProfile.All.Select(profile => new SimulationRun(profile.Name)).ToArray();
+        Parallel.ForEach(runs, new ParallelOptions { MaxDegreeOfParallelism = fresh > 0 ? Environment.ProcessorCount : 1 }, run =>
+            run.Play(Enumerable.Range(1, KnownSeeds).Concat(SimulationRun.FreshSeeds(fresh))));
+        double hours = Stopwatch.GetElapsedTime(begun).TotalHours, coreHours = (Environment.CpuUsage.TotalTime - worked).TotalHours;
+        Array.ForEach(runs, run => report.WriteLine(run.ToString()));
+        int seeds = runs.Sum(run => run.Seeds);
+        report.WriteLine($"{seeds:n0} seeds of 90 simulated seconds: {seeds / hours:n0} an hour, {seeds / coreHours:n0} an hour of one core");
+
+        long[] scripts = CountScripts();
+        List<string> never = [];
+        foreach (var branch in Enum.GetValues<RareBranch>())
+        {
+            long bySeeds = runs.Sum(run => run.Branches[(int)branch]);
+            report.WriteLine($"{branch}: {bySeeds:n0} times in seeds, {scripts[(int)branch]:n0} in scripts");
+            never.AddRange(bySeeds + scripts[(int)branch] == 0 ? [branch.ToString()] : []);
+        }
+
+        Assert.Empty(never);
+    }
+
+    private static long[] CountScripts()
+    {
+        long[] before = [.. Coverage.Counts];
+        Array.ForEach(Scenario.All, scenario => scenario.Play(PlantedBug.None));
+        return [.. Coverage.Counts.Zip(before, (after, earlier) => after - earlier)];
+    }
+}
+#endif
