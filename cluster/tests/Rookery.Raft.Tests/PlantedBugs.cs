@@ -101,6 +101,7 @@ internal static class PlantedBugs
         "who loses its vote hears of it first",
         "answers of an earlier start count",
         "a damaged store never votes",
+        "reads are served without a round",
         "a refused pre-vote's term is not adopted",
         "a refusal counts as acknowledgement",
         "a leader overlooks that all disks stall",

@@ -16,6 +16,7 @@ internal static class ElectionScenarios
         new("deaf-leader", "a leader that hears nobody makes way", "a leader without a majority goes on", "another leads", DeafLeader),
         new("hung-disk-leader", "a leader whose disk hangs makes way", "a hung disk is not told of", "another leads", HungDiskLeader),
         new("hung-disk-without-successor", "a leader whose disk hangs, and who knows of no better one, makes way too", "a hung disk is not told of", "1 makes way", HungDiskWithoutSuccessor),
+        new("hung-disk-transfer-lost", "a leader whose disk hangs makes way though its hand-over is lost", "a hung disk is not told of", "another leads", HungDiskTransferLost),
         new("all-disks-slow", "when all disks stall, leadership does not wander", "a leader overlooks that all disks stall", "1 leads on", AllDisksSlow),
         new("transfer-under-writes", "no entry comes in behind a hand-over", "entries are proposed during a hand-over", "nothing is proposed during a hand-over", TransferUnderWrites),
         new("transfer-flag-outlives-term", "a hand-over ends with the office that began it", "a transfer outlives the office", "1 takes proposals again", TransferFlagOutlivesTerm),
@@ -122,6 +123,16 @@ internal static class ElectionScenarios
         Assert.True(world.Leader > 1, "another leads");
         world.Propose(world.Leader, payload: 8);
         Assert.True(world[world.Leader].Applied >= 4, "and takes writes");
+    }
+
+    private static void HungDiskTransferLost(ScriptedWorld world)
+    {
+        world.Elect(1);
+        world.HoldDisk(1);
+        world.Passes = message => message.Kind != MessageKind.TimeoutNow;
+        world.Propose(1, payload: 7);
+        world.PassForAll(10);
+        Assert.True(world.Leader > 1, "another leads");
     }
 
     private static void HungDiskWithoutSuccessor(ScriptedWorld world)

@@ -1,0 +1,41 @@
+using Rookery.Histories;
+
+namespace Rookery.Raft.Tests.Simulation;
+
+/// <summary>What clients were told, checked in the end.</summary>
+internal sealed partial class SimulatedCluster
+{
+    /// <summary>What clients were told, and what is there in the end, is one history.</summary>
+    private void CheckHistory()
+    {
+        var leader = nodes.Find(node => node.Core?.Role == Role.Leader)!;
+        clients.ForEach(client => client.Stop());
+        var history = clients.SelectMany(client => client.History).ToList();
+        for (int document = 0; document < SimulatedState.Documents; document++)
+        {
+            foreach (var kind in new[] { OperationKind.Get, OperationKind.Transaction })
+            {
+                var last = new ClientCommand(Clients, 0, kind, [document], 0, 0);
+                history.Add(SimulatedClient.OperationOf(last, leader.Peek(last)) with { Client = Clients, Invoked = Now, Completed = Now });
+            }
+        }
+
+        Operations = history.Count;
+        Assert.Null(EtagOrder.FindViolation(history));
+        Assert.Null(ListAppends.FindViolation(history));
+        if (searchesHistory)
+        {
+            SearchDocuments(history);
+        }
+    }
+
+    private void SearchDocuments(List<Operation> history)
+    {
+        foreach (var document in history.Where(operation => operation.Kind != OperationKind.Transaction).GroupBy(operation => operation.Key, StringComparer.Ordinal))
+        {
+            var verdict = Linearizability.Check(Linearizability.BeginningOf(document));
+            Assert.True(verdict != Verdict.Violated, $"no order explains what was read from {document.Key}");
+            Saw($"search: {verdict}");
+        }
+    }
+}
