@@ -27,6 +27,9 @@ public sealed record MemberRecord
     /// <summary>How often its store had been started when it last said so.</summary>
     public long BootCounter { get; init; }
 
+    /// <summary>By chance, one for each start of its program: a start with as many starts of the store behind it and another number is that of a copy.</summary>
+    public ulong Run { get; init; }
+
     /// <summary>When it joined.</summary>
     public DateTimeOffset Joined { get; init; }
 

@@ -1,3 +1,4 @@
+using System.Security.Cryptography;
 using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.Http;
 using Rookery.Cluster.Identity;
@@ -74,6 +75,7 @@ public sealed class ClusterMember : IAsyncDisposable
             StoreId = store.StoreId,
             BootCounter = LogStart.NextIncarnation(store.Journal),
             FeatureLevel = 1,
+            Run = BitConverter.ToUInt64(RandomNumberGenerator.GetBytes(sizeof(ulong))),
             Port = _options.Listen.Port,
         };
         _network = new PeerNetwork(hello, () => Volatile.Read(ref _trust), new MemberAdmission(Identity.NodeId, store.ClusterRecords), _time, _options.Log);
@@ -90,7 +92,7 @@ public sealed class ClusterMember : IAsyncDisposable
             });
         _state = new StateRoutes(store.Offers, () => store.DoInBackgroundAsync(store.Offers.Make), _time);
         _desk = new ConsensusDesk(_consensus, store.ClusterRecords, node => _consensus.ChangeMember(MemberChange.Learner, node));
-        var facts = new MemberFacts(store.StoreId, hello.BootCounter, _options.Addresses, _options.PublicUrl);
+        var facts = new MemberFacts(store.StoreId, hello.BootCounter, hello.Run, _options.Addresses, _options.PublicUrl);
         Rotation = new AuthorityRotation(() => Identity, _keeper.Replace, _desk, _time);
         _steward = new Steward(_consensus, _network, _keeper, new Announcement(() => Identity, _desk, _time), Rotation, facts, _options.Log, _time);
         return _consensus;

@@ -35,7 +35,7 @@ public sealed class PeerNetwork : IPeerNetwork, IAsyncDisposable
     /// <param name="log">Told in a sentence why a connection was refused, failed or ended; each sentence at most once a minute.</param>
     public PeerNetwork(PeerHello self, Func<PeerTrust> trust, IPeerAdmission admission, TimeProvider time, Action<string> log)
     {
-        this.self = self with { Run = BitConverter.ToUInt64(RandomNumberGenerator.GetBytes(sizeof(ulong))) };
+        this.self = self.Run != 0 ? self : self with { Run = BitConverter.ToUInt64(RandomNumberGenerator.GetBytes(sizeof(ulong))) };
         this.time = time;
         this.log = new RepeatedLog(log, time);
         Trust = trust;

@@ -6,7 +6,7 @@ namespace Rookery.Cluster.Tests.Joining;
 
 public sealed class AnnouncementTests : IDisposable
 {
-    private static readonly MemberFacts Facts = new(new Guid("6f9619ff-8b86-d011-b42d-00c04fc964ff"), 3, ["192.168.1.5:9080"], null);
+    private static readonly MemberFacts Facts = new(new Guid("6f9619ff-8b86-d011-b42d-00c04fc964ff"), 3, 77, ["192.168.1.5:9080"], null);
 
     private readonly ClusterAuthority authority = TestAuthority.Create();
     private readonly NodeIdentity identity;
@@ -51,6 +51,14 @@ public sealed class AnnouncementTests : IDisposable
         await announcement.AnnounceAsync(Facts, CancellationToken.None);
         var refused = await Assert.ThrowsAsync<IdentityException>(async () => await announcement.AnnounceAsync(Facts with { StoreId = Guid.Empty }, CancellationToken.None));
         Assert.StartsWith("The cluster knows another store of node pi-1", refused.Message, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task An_old_copy_does_not_take_the_place_of_the_original()
+    {
+        await announcement.AnnounceAsync(Facts, CancellationToken.None);
+        var refused = await Assert.ThrowsAsync<IdentityException>(async () => await announcement.AnnounceAsync(Facts with { BootCounter = 2 }, CancellationToken.None));
+        Assert.StartsWith("This is an old copy of node pi-1: its store was started 2 times, and the cluster has met it after 3.", refused.Message, StringComparison.Ordinal);
     }
 
     [Fact]

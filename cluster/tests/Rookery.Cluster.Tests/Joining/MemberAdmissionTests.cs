@@ -10,7 +10,7 @@ public sealed class MemberAdmissionTests
     private static readonly Dictionary<string, MemberRecord> Members = new(StringComparer.Ordinal)
     {
         ["self"] = new MemberRecord { Tag = "A", Name = "pi-1", Addresses = [], PublicKey = [] },
-        ["other"] = new MemberRecord { Tag = "B", Name = "pi-2", Addresses = [], PublicKey = [], StoreId = Store, BootCounter = 7 },
+        ["other"] = new MemberRecord { Tag = "B", Name = "pi-2", Addresses = [], PublicKey = [], StoreId = Store, BootCounter = 7, Run = 77 },
         ["fresh"] = new MemberRecord { Tag = "C", Name = "pi-3", Addresses = [], PublicKey = [] },
     };
 
@@ -43,7 +43,11 @@ public sealed class MemberAdmissionTests
         "This is an old copy of node pi-2 (other): its store was started 6 times, and the cluster has met it after 7. An old card must not vote: take it out, remove the node with `rookery node rm pi-2`, and let an empty card join.",
         Judge(Hello("other", bootCounter: 6)));
 
+    [Fact]
+    public void A_copy_that_was_started_as_often_is_refused_when_nobody_remembers_the_start_but_the_record() => Assert.Contains(
+        "its store was started 7 times, and the cluster has met it after 7, in another run.", Judge(Hello("other", bootCounter: 7) with { Run = 78 }), StringComparison.Ordinal);
+
     private static string? Judge(PeerHello hello) => MemberAdmission.Judge(hello, Members, "self");
 
-    private static PeerHello Hello(string node, long bootCounter) => new() { ClusterId = "cluster", NodeId = node, StoreId = Store, BootCounter = bootCounter, FeatureLevel = 1 };
+    private static PeerHello Hello(string node, long bootCounter) => new() { ClusterId = "cluster", NodeId = node, StoreId = Store, BootCounter = bootCounter, Run = 77, FeatureLevel = 1 };
 }

@@ -1,0 +1,87 @@
+// Nodes join a cluster over the command line, as owners do it: who may not, and what becomes of old and copied cards.
+import assert from "node:assert/strict"
+import { cpSync, mkdirSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { test } from "node:test"
+import { freePort, NodeProcess, run, temporaryDirectory, until } from "./node-process.mjs"
+
+/** A port whose number and a thousand more are free: that for members. */
+async function portPair() {
+  for (;;) {
+    const port = await freePort()
+    if (port < 64_000) {
+      return port
+    }
+  }
+}
+
+async function serve(test, data, port) {
+  const node = await NodeProcess.serve({ data, port })
+  test.after(() => node.kill())
+  return node
+}
+
+async function refused(code, sentence, ...commandLine) {
+  const ended = await run("cluster", ...commandLine)
+  assert.equal(ended.code, code, ended.stderr)
+  assert.match(ended.stderr, sentence)
+  assert.equal(ended.stdout, "")
+}
+
+async function token(node) {
+  const made = await run("cluster", "token", "create", "--url", node.url)
+  assert.equal(made.code, 0, made.stderr)
+  return made.stdout.trim()
+}
+
+const members = async node => Object.keys((await node.expect(200, "GET", "/cluster/topology")).Topology.AllNodes)
+
+test("nodes join by tokens, wrong joins are refused with what to do, and the authority is replaced meanwhile", { timeout: 240_000 }, async t => {
+  const directory = temporaryDirectory(t)
+  const at = name => join(directory, name)
+  const [one, two] = [await portPair(), await portPair()]
+
+  assert.equal((await run("cluster", "init", "--data", at("a"), "--name", "home", "--node-name", "pi-1")).code, 0)
+  await refused(78, /is there already/, "init", "--data", at("a"))
+  const first = await serve(t, at("a"), one)
+  await refused(78, /another process|is in use/, "init", "--data", at("a"), "--name", "other")
+
+  const ticket = await token(first)
+  const asPi2 = ["--name", "pi-2", "--address", `127.0.0.1:${two + 1000}`]
+  await refused(78, /no join token, or not all of it/, "join", ticket.slice(0, -3), "--data", at("b"))
+  await refused(78, /cannot be a name here/, "join", ticket, "--data", at("b"), "--name", "Pi_2")
+  await refused(1, /There is a node named pi-1 already/, "join", ticket, "--data", at("b"), "--name", "pi-1")
+  mkdirSync(at("photos"))
+  writeFileSync(join(at("photos"), "holiday.jpg"), "x")
+  await refused(78, /holds files that are not Rookery's/, "join", ticket, "--data", at("photos"))
+  await refused(78, /is pi-1 of this cluster already/, "join", ticket, "--data", at("a"))
+
+  const joined = await run("cluster", "join", ticket, "--data", at("b"), ...asPi2, "--json")
+  assert.equal(joined.code, 0, joined.stderr)
+  assert.deepEqual([JSON.parse(joined.stdout).Tag, JSON.parse(joined.stdout).Members], ["B", ["pi-1"]])
+  await refused(1, /has let node .* in on .*, and each lets in one/, "join", ticket, "--data", at("c"), "--name", "pi-3")
+
+  let second = await serve(t, at("b"), two)
+  await until(async () => (await members(second)).length === 2)
+  const ownTicket = await token(second)
+  await second.terminate()
+  cpSync(at("b"), at("b-before"), { recursive: true })
+  second = await serve(t, at("b"), two)
+  await until(async () => (await members(second)).length === 2)
+
+  // The card of pi-2 as it was before its last start, beside the original.
+  const strange = await portPair()
+  const old = await serve(t, at("b-before"), strange)
+  await until(() => /refused this node: (This is an old copy|There are two copies) of node/.test(old.log))
+  await old.terminate()
+
+  assert.equal((await run("cluster", "init", "--data", at("other"), "--name", "other", "--node-name", "pi-9")).code, 0)
+  await refused(78, /of another cluster, other/, "join", ownTicket, "--data", at("other"))
+
+  const rotated = await run("cluster", "ca", "rotate", "--url", second.url)
+  assert.equal(rotated.code, 0, rotated.stderr)
+  await until(async () => (await run("cluster", "ca", "show", "--url", first.url)).stdout.includes("Every member shows"))
+  assert.equal((await run("cluster", "ca", "retire", "--url", first.url)).code, 0)
+  await until(async () => JSON.parse((await run("cluster", "ca", "show", "--json", "--url", second.url)).stdout).Authorities.length === 1)
+  await refused(1, /its authority is another one. The secret was not sent/, "join", ownTicket, "--data", at("c"), "--name", "pi-3")
+})
