@@ -1,4 +1,5 @@
 using System.CommandLine;
+using Rookery.Access;
 using Rookery.Disk;
 using Rookery.Documents;
 using Rookery.Server;
@@ -8,23 +9,22 @@ namespace Rookery;
 /// <summary>`rookery backup`: copies a node, running or stopped, into an empty directory and checks the copy.</summary>
 internal static class BackupCommand
 {
-    private const string DefaultUrl = "http://127.0.0.1:8080";
     private const long ProgressBytes = 256L << 20;
 
     public static Command Create()
     {
         var to = new Option<string>("--to") { Description = "Directory for the backup; made when it is missing, refused when it is not empty.", HelpName = "DIR", Required = true };
-        var url = new Option<string?>("--url") { Description = $"Address of the running node [default: {DefaultUrl}].", HelpName = "URL" };
+        var address = new NodeAddress(isRemote: true);
         var data = new Option<string?>("--data") { Description = "Data directory of a stopped node, instead of --url.", HelpName = "DIR" };
         var journal = StoppedNode.JournalOption();
-        var command = new Command("backup", "Copy all databases of a node into a directory, while it runs.") { to, url, data, journal };
-        command.SetAction((parsed, cancellation) => RunAsync(parsed.GetValue(to)!, parsed.GetValue(url), parsed.GetValue(data), parsed.GetValue(journal), cancellation));
+        var command = address.AddTo(new Command("backup", "Copy all databases of a node into a directory, while it runs.") { to, data, journal });
+        command.SetAction((parsed, cancellation) => RunAsync(parsed, address, parsed.GetValue(to)!, parsed.GetValue(data), parsed.GetValue(journal), cancellation));
         return command;
     }
 
-    private static async Task<int> RunAsync(string to, string? url, string? data, string? journal, CancellationToken cancellation)
+    private static async Task<int> RunAsync(ParseResult parsed, NodeAddress address, string to, string? data, string? journal, CancellationToken cancellation)
     {
-        if (url is not null && data is not null)
+        if (address.IsNamed(parsed) && data is not null)
         {
             return await Refusal.WriteAsync("--url names a running node and --data a stopped one; give one of them.", ExitCode.Configuration);
         }
@@ -40,13 +40,8 @@ internal static class BackupCommand
             return await StoppedNode.UseAsync(data, journal, node => CopyAsync(node, directory));
         }
 
-        if (!Uri.TryCreate(url ?? DefaultUrl, UriKind.Absolute, out var address) || address.Scheme is not "http")
-        {
-            return await Refusal.WriteAsync($"\"{url}\" is not an address such as {DefaultUrl}.", ExitCode.Configuration);
-        }
-
         ProcessMemory.Bound(MemorySize.DefaultBytes());
-        return await Refusal.GuardAsync(() => DownloadAsync(address, directory, cancellation));
+        return await address.UseAsync(parsed, (NodeConnection node) => Refusal.GuardAsync(() => DownloadAsync(node, directory, cancellation)));
     }
 
     private static async Task<int> CopyAsync(Node node, string directory)
@@ -61,9 +56,9 @@ internal static class BackupCommand
         return await CompleteAsync(writer);
     }
 
-    private static async Task<int> DownloadAsync(Uri address, string directory, CancellationToken cancellation)
+    private static async Task<int> DownloadAsync(NodeConnection node, string directory, CancellationToken cancellation)
     {
-        using var download = await BackupDownload.BeginAsync(address, cancellation);
+        using var download = await BackupDownload.BeginAsync(node, cancellation);
         using var writer = new BackupWriter(new PosixDisk(), directory);
         while (Take(writer, await download.NextAsync(cancellation)))
         {

@@ -1,6 +1,8 @@
 using System.Net;
 using System.Net.Sockets;
+using System.Security.Authentication;
 using System.Text.Json;
+using Rookery.Access;
 using Rookery.Documents;
 
 namespace Rookery;
@@ -25,15 +27,15 @@ internal sealed class BackupDownload : IDisposable
 
     /// <summary>Asks the node to begin.</summary>
     /// <exception cref="BackupException">It does not answer, refuses, or is something else.</exception>
-    public static async Task<BackupDownload> BeginAsync(Uri address, CancellationToken cancellation)
+    public static async Task<BackupDownload> BeginAsync(NodeConnection node, CancellationToken cancellation)
     {
-        var client = new HttpClient { Timeout = Timeout.InfiniteTimeSpan };
+        var client = node.NewClient(Timeout.InfiniteTimeSpan);
         try
         {
-            var response = await client.GetAsync(new Uri(address, "/admin/node/backup"), HttpCompletionOption.ResponseHeadersRead, cancellation);
+            var response = await client.GetAsync(new Uri(node.Address, "/admin/node/backup"), HttpCompletionOption.ResponseHeadersRead, cancellation);
             if (response.StatusCode != HttpStatusCode.OK)
             {
-                throw new BackupException($"The node at {address} gave no backup: {await ReasonAsync(response, cancellation)}");
+                throw new BackupException($"The node at {node.Address} gave no backup: {await ReasonAsync(response, cancellation)}");
             }
 
             var stream = await response.Content.ReadAsStreamAsync(cancellation);
@@ -42,7 +44,7 @@ internal sealed class BackupDownload : IDisposable
         }
         catch (HttpRequestException failure)
         {
-            throw new BackupException($"No node answers at {address} ({Describe(failure)}). Name its address with --url, or the directory of a stopped node with --data.");
+            throw new BackupException($"No node answers at {node.Address} ({Describe(failure)}). Name its address with --url, or the directory of a stopped node with --data.");
         }
     }
 
@@ -74,7 +76,12 @@ internal sealed class BackupDownload : IDisposable
     }
 
     private static string Describe(HttpRequestException failure) =>
-        failure.InnerException is SocketException refused ? refused.Message : failure.HttpRequestError.ToString();
+        failure.InnerException switch
+        {
+            SocketException refused => refused.Message,
+            AuthenticationException => "its certificate is not one of an authority that is trusted here; name the cluster's with --ca",
+            _ => failure.HttpRequestError.ToString(),
+        };
 
     private static async Task<string> ReasonAsync(HttpResponseMessage response, CancellationToken cancellation)
     {

@@ -1,6 +1,6 @@
 // A node that speaks TLS, with the certificates of two clients, made by the command line as an owner would.
 import { execFileSync } from "node:child_process"
-import { mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { executable, freePort, launch } from "./running-node.mjs"
@@ -26,7 +26,12 @@ export async function startSecureNode() {
     url,
     token,
     ca,
-    rookery: (...words) => rookery(...words, "--data", data),
+    /** Runs a command as it would be run on another machine, with the admin token. */
+    remotely(...words) {
+      writeFileSync(join(clients, "token"), token, { mode: 0o600 })
+      return rookery(...words, "--url", url, "--token-file", join(clients, "token"), "--ca", join(clients, "app-ca.pem"))
+    },
+    scratch: join(clients, "scratch"),
     as: name => ({
       pfx: { type: "pfx", certificate: file(`${name}.pfx`), password: "", ca },
       pem: { type: "pem", certificate: file(`${name}.pem`).toString(), ca },

@@ -1,8 +1,6 @@
 using System.Net.Http.Headers;
-using System.Net.Security;
 using System.Net.Sockets;
 using System.Security.Authentication;
-using System.Security.Cryptography.X509Certificates;
 using System.Text.Json;
 
 namespace Rookery.Access;
@@ -15,27 +13,7 @@ internal sealed class AdminClient : IDisposable
     private readonly HttpClient _client;
     private readonly Uri _address;
 
-    /// <summary>A client of one node.</summary>
-    /// <param name="address">Where the node answers.</param>
-    /// <param name="token">Who asks; null for plain HTTP on this machine.</param>
-    /// <param name="authorities">Whom to trust; null for those that the system trusts.</param>
-    public AdminClient(Uri address, string? token, X509Certificate2Collection? authorities)
-    {
-        _address = address;
-        var handler = new SocketsHttpHandler { AllowAutoRedirect = false, UseProxy = false };
-        if (authorities is not null)
-        {
-            var policy = new X509ChainPolicy { TrustMode = X509ChainTrustMode.CustomRootTrust, RevocationMode = X509RevocationMode.NoCheck, DisableCertificateDownloads = true };
-            policy.CustomTrustStore.AddRange(authorities);
-            handler.SslOptions = new SslClientAuthenticationOptions { CertificateChainPolicy = policy };
-        }
-
-        _client = new HttpClient(handler) { Timeout = Patience };
-        if (token is not null)
-        {
-            _client.DefaultRequestHeaders.Authorization = new AuthenticationHeaderValue("Bearer", token);
-        }
-    }
+    public AdminClient(NodeConnection node) => (_address, _client) = (node.Address, node.NewClient(Patience));
 
     /// <summary>Sends a request and gives the answer's JSON; an undefined element when it has no body.</summary>
     /// <exception cref="AdminException">The node does not answer, or refused.</exception>

@@ -6,7 +6,8 @@ using Rookery.Disk;
 namespace Rookery.Access;
 
 /// <summary>The options by which a command finds a running node and says who it is: --data on the node's machine, otherwise --url with --token-file and --ca.</summary>
-internal sealed class NodeAddress
+/// <param name="isRemote">Whether the command has a meaning of its own for --data, and no answer that is JSON.</param>
+internal sealed class NodeAddress(bool isRemote = false)
 {
     private const string DefaultUrl = "http://127.0.0.1:8080";
     private const string TokenVariable = "ROOKERY_TOKEN";
@@ -20,7 +21,7 @@ internal sealed class NodeAddress
     /// <summary>Adds the options to a command.</summary>
     public Command AddTo(Command command)
     {
-        foreach (var option in (Option[])[_data, _url, _tokenFile, _authority, _json])
+        foreach (var option in isRemote ? (Option[])[_url, _tokenFile, _authority] : [_data, _url, _tokenFile, _authority, _json])
         {
             command.Options.Add(option);
         }
@@ -32,15 +33,26 @@ internal sealed class NodeAddress
     public bool IsJson(ParseResult parsed) => parsed.GetValue(_json);
 
     /// <summary>The directory on this machine; null when the node is named by its address.</summary>
-    public string? Directory(ParseResult parsed) => parsed.GetValue(_data) is { } directory ? Path.GetFullPath(directory) : null;
+    public string? Directory(ParseResult parsed) => !isRemote && parsed.GetValue(_data) is { } directory ? Path.GetFullPath(directory) : null;
+
+    /// <summary>Whether a running node was named by its address.</summary>
+    public bool IsNamed(ParseResult parsed) => parsed.GetValue(_url) is not null;
 
     /// <summary>Runs work that talks to the node, and turns what goes wrong into a sentence and a code.</summary>
-    public async Task<int> UseAsync(ParseResult parsed, Func<AdminClient, Task<int>> work)
+    public Task<int> UseAsync(ParseResult parsed, Func<AdminClient, Task<int>> work) => GuardAsync(async () =>
+    {
+        using var client = new AdminClient(Open(parsed));
+        return await work(client);
+    });
+
+    /// <summary>Runs work that talks to the node in its own way, and turns what goes wrong into a sentence and a code.</summary>
+    public Task<int> UseAsync(ParseResult parsed, Func<NodeConnection, Task<int>> work) => GuardAsync(() => work(Open(parsed)));
+
+    private static async Task<int> GuardAsync(Func<Task<int>> work)
     {
         try
         {
-            using var client = Open(parsed);
-            return await work(client);
+            return await work();
         }
         catch (AdminException refused)
         {
@@ -52,7 +64,7 @@ internal sealed class NodeAddress
         }
     }
 
-    private AdminClient Open(ParseResult parsed)
+    private NodeConnection Open(ParseResult parsed)
     {
         string? url = parsed.GetValue(_url);
         if (Directory(parsed) is { } directory)
@@ -64,7 +76,7 @@ internal sealed class NodeAddress
 
             var local = LocalAccess.TryRead(new PosixDisk(), directory) ?? throw new AdminException(
                 $"No node that speaks TLS was started on {directory}. One that speaks plain HTTP is named by --url, and needs no token.", ExitCode.Configuration);
-            return new AdminClient(local.Address, local.Token, ReadPem(local.Authorities, directory));
+            return new NodeConnection(local.Address, local.Token, ReadPem(local.Authorities, directory));
         }
 
         if (!Uri.TryCreate(url ?? DefaultUrl, UriKind.Absolute, out var address) || address.Scheme is not ("http" or "https"))
@@ -74,7 +86,7 @@ internal sealed class NodeAddress
 
         string? token = parsed.GetValue(_tokenFile) is { } file ? ReadFile(file).Trim() : Environment.GetEnvironmentVariable(TokenVariable);
         var authorities = parsed.GetValue(_authority) is { } pem ? ReadPem(ReadFile(pem), pem) : null;
-        return new AdminClient(address, string.IsNullOrEmpty(token) ? null : token, authorities);
+        return new NodeConnection(address, string.IsNullOrEmpty(token) ? null : token, authorities);
     }
 
     private static string ReadFile(string path)

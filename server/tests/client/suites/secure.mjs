@@ -57,6 +57,17 @@ export function secure(client, node) {
       assert.equal(refused.status, 401)
       assert.match(JSON.parse(refused.body).Message, /rookery token create/)
     })
+
+    it("the command line works from another machine", () => {
+      const { remotely, scratch } = node()
+      const made = remotely("token", "create", "ci", "--scope", "read", "--days", "1").trim()
+      assert.match(made, /^rookery_[\w-]{43}$/)
+      assert.match(remotely("token", "ls"), /^ci: read, until /m)
+      remotely("token", "rm", "ci")
+      assert.doesNotMatch(remotely("token", "ls"), /^ci:/m)
+      const to = `${scratch}-${client.version}`
+      assert.match(remotely("backup", "--to", to), /Backup complete/)
+    })
   })
 }
 
