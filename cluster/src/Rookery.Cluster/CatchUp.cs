@@ -5,7 +5,7 @@ using Rookery.Raft;
 namespace Rookery.Cluster;
 
 /// <summary>Reads entries that are not in memory any more from the journal, for members that lag, off the consensus lock; one reader at a time, the newest question of each member.</summary>
-internal sealed class CatchUp(NodeJournal journal, RaftConsensus consensus, Action<IThreadPoolWorkItem> readBeside) : IThreadPoolWorkItem
+internal sealed class CatchUp(NodeJournal journal, RaftConsensus consensus, Action<Action> runBeside)
 {
     private readonly Dictionary<NodeId, Message> _asked = [];
 
@@ -28,7 +28,7 @@ internal sealed class CatchUp(NodeJournal journal, RaftConsensus consensus, Acti
             _isReading = true;
         }
 
-        readBeside(this);
+        runBeside(ReadAsked);
     }
 
     /// <summary>Closes readers that were not used since the last call: they keep segments from being recycled. Does not wait while one reads, because consensus calls it under its lock.</summary>
@@ -53,8 +53,7 @@ internal sealed class CatchUp(NodeJournal journal, RaftConsensus consensus, Acti
         Monitor.Exit(_readers);
     }
 
-    /// <inheritdoc/>
-    void IThreadPoolWorkItem.Execute()
+    private void ReadAsked()
     {
         while (Next() is { } message)
         {

@@ -34,6 +34,6 @@ public sealed record ConsensusOptions
     /// <summary>Whether callers go on on the thread that answers them: for tests that drive consensus step by step.</summary>
     internal bool AnswersInline { get; init; }
 
-    /// <summary>Runs what reads the journal for members that lag, beside what asks for it.</summary>
-    internal Action<IThreadPoolWorkItem> ReadBeside { get; init; } = static work => ThreadPool.UnsafeQueueUserWorkItem(work, preferLocal: false);
+    /// <summary>Runs long work, a read of the journal or the fetch of a state, beside what asks for it.</summary>
+    internal Action<Action> RunBeside { get; init; } = static work => ThreadPool.UnsafeQueueUserWorkItem(static work => work(), work, preferLocal: false);
 }

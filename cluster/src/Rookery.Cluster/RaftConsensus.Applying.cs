@@ -106,6 +106,11 @@ public sealed partial class RaftConsensus
         {
             _cache.ReleaseThrough(index, _network is null ? 0 : _options.CachedBytes);
             EndReadsThrough(index);
+            if (index == Volatile.Read(ref _readyIndex))
+            {
+                LetLookForLeader();
+            }
+
             if (_store.OutcomeChain != 0)
             {
                 Step(Input.Applied(Now, new OutcomeHash(index, _store.OutcomeChain)));

@@ -21,7 +21,7 @@ public sealed partial class RaftConsensus
 
         if (_options.FetchState is { } fetch)
         {
-            _ = Task.Run(() => FetchAsync(fetch, offer.From));
+            _options.RunBeside(() => _ = FetchAsync(fetch, offer.From));
         }
         else
         {

@@ -17,7 +17,7 @@ public sealed partial class RaftConsensus
     private readonly CatchUp _catchUp;
     private ITimer? _clock;
     private JournalFrame[] _outgoing = new JournalFrame[64];
-    private TaskCompletionSource _leaderChanged = new(TaskCreationOptions.RunContinuationsAsynchronously);
+    private TaskCompletionSource? _leaderAwaited;
     private long _writeBegun;
     private long _progressSeen;
     private long _progressAt;
@@ -116,6 +116,7 @@ public sealed partial class RaftConsensus
 
             Step(Input.Tick(Now));
             GiveUpLateReads();
+            LetLookForLeader();
             EndStep();
         }
     }
@@ -149,7 +150,7 @@ public sealed partial class RaftConsensus
         long deadline = Now + (PatienceInTimeouts * _core.ElectionTimeoutMicroseconds);
         while (Refusal is null)
         {
-            Task changed;
+            Task looked;
             lock (_gate)
             {
                 var leader = Leader;
@@ -158,26 +159,26 @@ public sealed partial class RaftConsensus
                     return leader;
                 }
 
-                changed = _leaderChanged.Task;
+                if (Now >= deadline)
+                {
+                    break;
+                }
+
+                _leaderAwaited ??= new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+                looked = _leaderAwaited.Task;
             }
 
-            long left = deadline - Now;
-            if (left <= 0)
-            {
-                break;
-            }
-
-            try
-            {
-                await changed.WaitAsync(TimeSpan.FromMicroseconds(Math.Min(left, 50_000)), _time);
-            }
-            catch (TimeoutException)
-            {
-                // Perhaps the first entry of its term was applied meanwhile.
-            }
+            await looked;
         }
 
         return NodeId.None;
+    }
+
+    /// <summary>Lets those who wait for a leader look again: when there may be one, and with each tick, because their time may be over. Under the lock.</summary>
+    private void LetLookForLeader()
+    {
+        _leaderAwaited?.SetResult();
+        _leaderAwaited = null;
     }
 
     private async ValueTask AppliedAsync(long index)
@@ -317,9 +318,7 @@ public sealed partial class RaftConsensus
 
         Volatile.Write(ref _isInOffice, leads);
         _threads.Wake();
-        var waiting = _leaderChanged;
-        _leaderChanged = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
-        waiting.SetResult();
+        LetLookForLeader();
         RoleSeen?.Invoke();
     }
 

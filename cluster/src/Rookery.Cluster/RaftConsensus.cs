@@ -54,7 +54,7 @@ public sealed partial class RaftConsensus : IConsensusHost, IPeerReceiver
         _applied = _applyThrough = store.AppliedIndex;
         _queue = new ProposalQueue { HasOtherWork = () => HasWork };
         _threads = new CommitThreads(this, _time);
-        _catchUp = new CatchUp(_journal, this, options.ReadBeside);
+        _catchUp = new CatchUp(_journal, this, options.RunBeside);
         store.ManifestDurable = OnManifestDurable;
     }
 
@@ -143,6 +143,10 @@ public sealed partial class RaftConsensus : IConsensusHost, IPeerReceiver
         _stopping.Cancel();
         _clock?.Dispose();
         _replay?.Dispose();
+        lock (_gate)
+        {
+            LetLookForLeader();
+        }
     }
 
     /// <inheritdoc/>

@@ -32,6 +32,9 @@ internal sealed class SimulatedWire(SteppedCluster cluster)
     /// <summary>Gives a receiver other entries than were sent: a member whose program does not apply as the others' do.</summary>
     public Func<NodeId, JournalFrame, JournalFrame>? Alters { get; set; }
 
+    /// <summary>States that came through to the end.</summary>
+    public int StatesFetched { get; private set; }
+
     /// <summary>Through which entry a majority said that it came to the same.</summary>
     public long AgreedThrough { get; private set; }
 
@@ -84,7 +87,7 @@ internal sealed class SimulatedWire(SteppedCluster cluster)
             return answer.Task;
         }
 
-        Carry(from.Id, leader, () => _ = ProposeAsync(from, leader, bytes, answer));
+        Carry(from.Id, leader, () => _ = ProposeAsync(from, leader, bytes, answer), mayDouble: false);
         cluster.After(4_000, () => answer.TrySetResult(new CommandOutcome(new Rejection(RejectionKind.OutcomeUnknown, "the connection broke"))));
         return answer.Task;
     }
@@ -106,13 +109,55 @@ internal sealed class SimulatedWire(SteppedCluster cluster)
         }
 
         int start = from.Starts;
-        Carry(leader, from.Id, () => _ = from.Starts == start && answer.TrySetResult(outcome));
+        Carry(leader, from.Id, () => _ = from.Starts == start && answer.TrySetResult(outcome), mayDouble: false);
     }
 
-    private void Carry(NodeId from, NodeId to, Action arrive)
+    /// <summary>Fetches the state of a member, file by file.</summary>
+    public async Task<FetchedState> FetchStateAsync(SteppedMember to, NodeId from, CancellationToken cancellationToken)
+    {
+        var member = cluster.Find(from)!;
+        int start = member.Starts;
+        CheckConnection();
+        var store = member.Store!;
+        var making = store.DoInBackgroundAsync(store.Offers.Make);
+        while (!making.IsCompleted)
+        {
+            await cluster.Pause(20);
+            CheckConnection();
+        }
+
+        var offer = await making;
+        var inbox = to.Store!.Inbox;
+        inbox.Begin(offer);
+        foreach (var file in offer.Files)
+        {
+            await cluster.Pause(cluster.Random.Next(1, 200));
+            CheckConnection();
+            using var source = store.Offers.Open(offer.Id, file.Name) ?? throw new StateTransferException("The offer was given up.");
+            using var target = inbox.Open(file, inbox.ResumeAt(file));
+            byte[] rest = new byte[file.Bytes - target.Length];
+            target.Append(rest.AsSpan(0, source.Read(rest, target.Length)));
+            target.Sync();
+        }
+
+        StatesFetched++;
+        return inbox.Check(offer);
+
+        void CheckConnection()
+        {
+            cancellationToken.ThrowIfCancellationRequested();
+            if (!member.IsUp || member.Starts != start || _cut.Contains((from, to.Id)) || _cut.Contains((to.Id, from)))
+            {
+                throw new StateTransferException("The connection broke.");
+            }
+        }
+    }
+
+    /// <summary>Messages may be doubled; commands have a number on their connection, which is refused the second time.</summary>
+    private void Carry(NodeId from, NodeId to, Action arrive, bool mayDouble = true)
     {
         var random = cluster.Random;
-        int copies = random.NextDouble() < Faults.Duplication ? 2 : 1;
+        int copies = mayDouble && random.NextDouble() < Faults.Duplication ? 2 : 1;
         for (int i = 0; i < copies; i++)
         {
             bool isLost = random.NextDouble() < Faults.Loss || _cut.Contains((from, to));

@@ -17,6 +17,9 @@ namespace Rookery.Cluster.Tests.Simulation;
 /// </summary>
 internal sealed class SteppedCluster : IDisposable
 {
+    /// <summary>Of the database that the members have: part of its change vectors.</summary>
+    public const string HistoryId = "0123456789012345678901";
+
     private readonly PriorityQueue<Action, (long Ticks, long Order)> _planned = new();
     private readonly Continuations _continuations = new();
     private readonly SynchronizationContext? _context = SynchronizationContext.Current;
@@ -44,6 +47,8 @@ internal sealed class SteppedCluster : IDisposable
     public Func<SteppedMember, IDisk, IDisk> Behind { get; init; } = static (_, disk) => disk;
 
     public long KeptJournalBytes { get; init; } = 1 << 20;
+
+    public long CautionMicroseconds { get; init; } = new CoreOptions().CautionMicroseconds;
 
     public double LongestApplyMilliseconds { get; set; } = 1;
 
@@ -83,7 +88,7 @@ internal sealed class SteppedCluster : IDisposable
             Change(MemberChange.Voter, member);
         }
 
-        Assert.Null(Do(A, CommandEncoder.CreateDatabase("db", "0123456789012345678901")).Rejection);
+        Assert.Null(Do(A, CommandEncoder.CreateDatabase("db", HistoryId)).Rejection);
         return this;
     }
 
@@ -92,6 +97,14 @@ internal sealed class SteppedCluster : IDisposable
     /// <summary>Plans something.</summary>
     public void After(double milliseconds, Action work) =>
         _planned.Enqueue(work, (Time.GetTimestamp() + (long)(milliseconds * TimeSpan.TicksPerMillisecond), _order++));
+
+    /// <summary>Waits so long.</summary>
+    public Task Pause(double milliseconds)
+    {
+        var over = new TaskCompletionSource();
+        After(milliseconds, over.SetResult);
+        return over.Task;
+    }
 
     /// <summary>Lets the next thing happen.</summary>
     public void Step()

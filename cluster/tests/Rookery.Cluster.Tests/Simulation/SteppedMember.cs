@@ -3,6 +3,7 @@ using System.Text;
 using Rookery.Disk;
 using Rookery.Documents;
 using Rookery.Documents.Commands;
+using Rookery.Journal;
 using Rookery.Raft;
 using Rookery.Simulation;
 
@@ -86,11 +87,13 @@ internal sealed class SteppedMember
                 Network = _peers,
                 MayBegin = _mayBegin,
                 Seed = _cluster.Random.Next(),
+                Core = new CoreOptions { CautionMicroseconds = _cluster.CautionMicroseconds },
                 CachedBytes = 8 << 10,
                 KeptJournalBytes = _cluster.KeptJournalBytes,
                 TroubleFound = Troubles.Add,
                 AnswersInline = true,
-                ReadBeside = work => After(_cluster.Random.NextDouble() * 3, work.Execute),
+                RunBeside = work => After(_cluster.Random.NextDouble() * 3, work),
+                FetchState = (from, cancellationToken) => _cluster.Wire.FetchStateAsync(this, from, cancellationToken),
             });
         }
         catch
@@ -109,7 +112,15 @@ internal sealed class SteppedMember
     {
         Consensus!.RefuseBecauseStopping();
         Consensus.RunUntilIdle();
-        Store!.StopCleanly();
+        try
+        {
+            Store!.StopCleanly();
+        }
+        catch (JournalLatchedException)
+        {
+            // Its journal failed just now: it stops all the same.
+        }
+
         Kill();
     }
 

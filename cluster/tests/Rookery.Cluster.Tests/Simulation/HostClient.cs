@@ -1,0 +1,161 @@
+using System.Globalization;
+using System.Text;
+using Rookery.Documents;
+using Rookery.Documents.Commands;
+using Rookery.Histories;
+using Operation = Rookery.Histories.Operation;
+using OperationKind = Rookery.Histories.OperationKind;
+
+namespace Rookery.Cluster.Tests.Simulation;
+
+/// <summary>
+/// Does one thing after another through whatever member it comes upon, and writes down what it was told. A write whose outcome it was not told it perhaps sends again, with the same
+/// idempotency key.
+/// </summary>
+internal sealed class HostClient(SteppedCluster cluster, int number)
+{
+    /// <summary>Documents that are written at a time; every few seconds they are new ones, so that the history of each stays short enough to be searched.</summary>
+    private const int AtATime = 3;
+
+    private const long EpochMicroseconds = 2_000_000;
+    private const int LongestWaitMilliseconds = 2_000;
+
+    private readonly Dictionary<string, (long Value, long Etag)> _lastSeen = new(StringComparer.Ordinal);
+    private long _sequence;
+
+    public List<Operation> History { get; } = [];
+
+    /// <summary>Index and log time of each acknowledged write.</summary>
+    public List<(long Index, long LogTicks)> LogTimes { get; } = [];
+
+    /// <summary>Whether reads go without a read barrier: a planted bug.</summary>
+    public bool ReadsLocally { get; init; }
+
+    public bool IsStopped { get; set; }
+
+    public bool HasEnded { get; private set; }
+
+    public async Task WorkAsync()
+    {
+        while (!IsStopped)
+        {
+            await cluster.Pause(cluster.Random.Next(1, 30));
+            string document = $"users/{(cluster.Now / EpochMicroseconds * AtATime) + cluster.Random.Next(AtATime)}";
+            await (cluster.Random.Next(10) switch
+            {
+                < 4 => GetAsync(document),
+                < 6 => WriteAsync(document, OperationKind.CompareAndSet),
+                _ => WriteAsync(document, OperationKind.Put),
+            });
+        }
+
+        HasEnded = true;
+    }
+
+    private async Task GetAsync(string document)
+    {
+        var member = cluster.Members[cluster.Random.Next(cluster.Members.Count)];
+        if (!member.IsUp)
+        {
+            return;
+        }
+
+        long invoked = cluster.Now;
+        var read = ReadsLocally ? member.Peek(document) : await FirstOf(member.ReadAsync(document), member);
+        if (read is { } seen)
+        {
+            _lastSeen[document] = seen;
+            History.Add(new Operation { Client = number, Invoked = invoked, Completed = cluster.Now, Kind = OperationKind.Get, Outcome = Outcome.Done, Key = document, Value = seen.Value, Etag = seen.Etag });
+        }
+    }
+
+    private async Task WriteAsync(string document, OperationKind kind)
+    {
+        long value = (++_sequence * 100) + number;
+        var key = cluster.Random.Next(2) == 0 ? new IdempotencyKey((ulong)value, (ulong)number) : default;
+        var seen = _lastSeen.GetValueOrDefault(document);
+        var operation = new Operation { Client = number, Invoked = cluster.Now, Kind = kind, Outcome = Outcome.Unknown, Key = document, Value = value, Expected = kind == OperationKind.Put ? 0 : seen.Value };
+        bool mayBeDone = false;
+        for (int tries = 0; tries < (key == default ? 1 : 4); tries++)
+        {
+            var member = cluster.Members[cluster.Random.Next(cluster.Members.Count)];
+            if (!member.IsUp)
+            {
+                await cluster.Pause(100);
+                continue;
+            }
+
+            var outcome = await FirstOf(AskAsync(member, document, value, key, kind, seen.Etag), member);
+            if (Settle(operation, outcome) is { } settled)
+            {
+                History.Add(settled);
+                _lastSeen[document] = settled.Outcome == Outcome.Done ? (value, settled.Etag) : (0, 0);
+                return;
+            }
+
+            mayBeDone |= outcome is null or { Rejection.Kind: RejectionKind.OutcomeUnknown };
+        }
+
+        // What was refused each time never was; should anybody read it, that is a violation.
+        if (mayBeDone)
+        {
+            History.Add(operation);
+        }
+        else if (kind == OperationKind.Put)
+        {
+            History.Add(operation with { Outcome = Outcome.Refused, Completed = cluster.Now });
+        }
+    }
+
+    /// <summary>What the answer says for good; null while it is open.</summary>
+    private Operation? Settle(Operation operation, CommandOutcome? outcome)
+    {
+        if (outcome is not { } answer)
+        {
+            return null;
+        }
+
+        if (answer.Rejection is null)
+        {
+            LogTimes.Add((answer.Index, answer.LogTimeTicks));
+            return operation with { Outcome = Outcome.Done, Completed = cluster.Now, Etag = answer[0].Etag };
+        }
+
+        return answer.Rejection.Kind == RejectionKind.ConcurrencyConflict
+            ? operation with { Outcome = Outcome.Refused, Completed = cluster.Now, Etag = EtagOf(answer.Rejection.Actual) }
+            : null;
+    }
+
+    private static Task<CommandOutcome?> AskAsync(SteppedMember member, string document, long value, IdempotencyKey key, OperationKind kind, long etag)
+    {
+        var expected = kind == OperationKind.Put ? ExpectedChangeVector.None
+            : ExpectedChangeVector.MustEqual(etag == 0 ? [] : Encoding.UTF8.GetBytes($"A:{etag.ToString(CultureInfo.InvariantCulture)}-{SteppedCluster.HistoryId}"));
+        var command = SteppedCluster.PutOf(document, value, key, expected, padding: (int)(value % 7) * 100);
+        return ProposeAsync(member, command);
+    }
+
+    private static async Task<CommandOutcome?> ProposeAsync(SteppedMember member, CommandBuffer command) => await member.Propose(command);
+
+    private static long EtagOf(string? changeVector) =>
+        changeVector is null or "" ? 0 : long.Parse(changeVector.AsSpan(2, changeVector.IndexOf('-', StringComparison.Ordinal) - 2), CultureInfo.InvariantCulture);
+
+    /// <summary>The answer; nothing when it stays out, or its member died before it was heard.</summary>
+    private Task<T?> FirstOf<T>(Task<T?> answer, SteppedMember member)
+        where T : struct
+    {
+        var heard = new TaskCompletionSource<T?>();
+        int start = member.Starts;
+        cluster.After(LongestWaitMilliseconds, () => heard.TrySetResult(null));
+        _ = HearAsync();
+        return heard.Task;
+
+        async Task HearAsync()
+        {
+            var said = await answer;
+            if (member.IsUp && member.Starts == start)
+            {
+                heard.TrySetResult(said);
+            }
+        }
+    }
+}

@@ -1,0 +1,221 @@
+using Rookery.Disk;
+using Rookery.Histories;
+using Operation = Rookery.Histories.Operation;
+using OperationKind = Rookery.Histories.OperationKind;
+using Rookery.Raft;
+using Rookery.Simulation;
+
+namespace Rookery.Cluster.Tests.Simulation;
+
+/// <summary>A mistake that the runs must find.</summary>
+internal enum PlantedMistake
+{
+    None,
+
+    /// <summary>Journals say that they are synced and are not.</summary>
+    JournalSkipsSync,
+
+    /// <summary>Receivers say that they have what they were never given.</summary>
+    ReceiverAcknowledgesUnread,
+
+    /// <summary>Members read without asking the leader.</summary>
+    ReadsWithoutBarrier,
+}
+
+/// <summary>
+/// A cluster under faults and clients, by seed: 12 simulated seconds in which members lose power, disks stall and fail, connections break and clocks jump. Then everything heals, and all
+/// that was acknowledged must be on all members, equal byte for byte, and what clients were told must have an order.
+/// </summary>
+internal sealed class HostRun : IDisposable
+{
+    private const long FaultMicroseconds = 12_000_000;
+    private const int Clients = 4;
+
+    private readonly List<HostClient> _clients = [];
+    private readonly Random _faults;
+    private readonly double _faultsPerSecond;
+
+    public HostRun(int seed, PlantedMistake mistake = PlantedMistake.None)
+    {
+        _faults = new Random(seed * 31);
+        _faultsPerSecond = 0.5 + (_faults.NextDouble() * 2);
+        Cluster = new SteppedCluster(seed, mistake == PlantedMistake.ReceiverAcknowledgesUnread)
+        {
+            CautionMicroseconds = _faults.Next(3) == 0 ? 20_000_000 : 0,
+            KeptJournalBytes = 128 << 10,
+            Behind = mistake == PlantedMistake.JournalSkipsSync
+                ? static (_, disk) => new SyncSkippingDisk(disk, static path => path.Contains("/journal-", StringComparison.Ordinal))
+                : static (_, disk) => disk,
+        };
+        Cluster.Form(_faults.Next(4) == 0 ? 5 : 3);
+        for (int i = 0; i < Clients; i++)
+        {
+            _clients.Add(new HostClient(Cluster, i + 1) { ReadsLocally = mistake == PlantedMistake.ReadsWithoutBarrier });
+        }
+    }
+
+    public SteppedCluster Cluster { get; }
+
+    /// <summary>What happened how often.</summary>
+    public SortedDictionary<string, int> Marks { get; } = new(StringComparer.Ordinal);
+
+    public HistoryReport Report { get; private set; } = HistoryReport.Of([]);
+
+    /// <summary>Runs, and fails when a promise was broken.</summary>
+    public void Run()
+    {
+        Cluster.Wire.Faults = _faults.Next(3) switch
+        {
+            0 => new WireFaults(),
+            1 => new WireFaults { Loss = 0.03, Duplication = 0.05, Straying = 0.05, LongestDelayMilliseconds = 200 },
+            _ => new WireFaults { Loss = 0.1, Duplication = 0.1, Straying = 0.1 },
+        };
+        Cluster.LongestApplyMilliseconds = _faults.Next(2) == 0 ? 1 : 30;
+        _clients.ForEach(client => _ = client.WorkAsync());
+        long end = Cluster.Now + FaultMicroseconds;
+        while (Cluster.Now < end)
+        {
+            Cluster.RunFor(-Math.Log(1 - _faults.NextDouble()) * 1000 / _faultsPerSecond);
+            Strike();
+        }
+
+        Heal();
+        Check();
+    }
+
+    public void Dispose() => Cluster.Dispose();
+
+    private void Strike()
+    {
+        var member = Cluster.Members[_faults.Next(Cluster.Members.Count)];
+        if (_faults.Next(3) == 0)
+        {
+            member = Cluster.Leader ?? member;
+        }
+
+        switch (_faults.Next(12))
+        {
+            case < 2:
+                Down("power lost", member, member.LosePower);
+                break;
+            case < 4:
+                Down("power lost in a write", member, member.LosePowerWhileWriting);
+                break;
+            case 4:
+                Down("killed", member, member.Kill);
+                break;
+            case 5:
+                Down("stopped", member, member.StopCleanly);
+                break;
+            case 6:
+                Mark("house without power");
+                Cluster.Members.ForEach(each => Down("power lost", each, each.LosePower));
+                break;
+            case 7:
+                Mark("cut off");
+                Cluster.Wire.Isolate(member);
+                Cluster.After(_faults.Next(4_000), Cluster.Wire.Heal);
+                break;
+            case 8:
+                Mark("cut one way");
+                Cluster.Wire.Cut(member.Id, Cluster.Members[_faults.Next(Cluster.Members.Count)].Id);
+                Cluster.After(_faults.Next(4_000), Cluster.Wire.Heal);
+                break;
+            case 9:
+                Mark("handed over");
+                member.Consensus?.Transfer(NodeId.None);
+                break;
+            case 10:
+                Mark("slow disk");
+                member.LongestWriteMilliseconds = _faults.Next(600);
+                Cluster.After(_faults.Next(4_000), () => member.LongestWriteMilliseconds = 2);
+                member.Time.Ahead = TimeSpan.FromMinutes(_faults.Next(-500, 500));
+                break;
+            default:
+                FailJournal(member);
+                break;
+        }
+    }
+
+    private void Down(string how, SteppedMember member, Action act)
+    {
+        if (member.IsUp && member.Consensus!.Refusal is null)
+        {
+            Mark(how);
+            act();
+            Cluster.After(50 + _faults.Next(3_000), () => Up(member));
+        }
+    }
+
+    private static void Up(SteppedMember member)
+    {
+        if (!member.IsUp)
+        {
+            member.Disk.ClearFaults();
+            member.Open();
+        }
+    }
+
+    /// <summary>A call of the journal fails. The node latches; its owner starts it again.</summary>
+    private void FailJournal(SteppedMember member)
+    {
+        Mark("journal failed");
+        member.Disk.Inject(new DiskFault(1, Errno.InputOutput) { Calls = _faults.Next(2) == 0 ? DiskCalls.Sync : DiskCalls.Write, PathContains = "/journal-" });
+        Cluster.After(1_500 + _faults.Next(1_500), () => Restart(member));
+    }
+
+    private static void Restart(SteppedMember member)
+    {
+        if (member is { IsUp: true, Consensus.Refusal: not null })
+        {
+            member.LosePower();
+            member.Open();
+        }
+    }
+
+    private void Heal()
+    {
+        _clients.ForEach(client => client.IsStopped = true);
+        Cluster.Wire.Heal();
+        Cluster.Wire.Faults = new WireFaults();
+        foreach (var member in Cluster.Members)
+        {
+            member.Disk.ClearFaults();
+            member.LongestWriteMilliseconds = 2;
+            Up(member);
+            Restart(member);
+        }
+
+        Cluster.RunUntil(() => _clients.TrueForAll(client => client.HasEnded), "the clients' last answers");
+
+        // Cuts and restarts that were planned before may still have come.
+        Cluster.RunFor(4_000);
+        Cluster.Wire.Heal();
+        foreach (var member in Cluster.Members)
+        {
+            Up(member);
+        }
+    }
+
+    private void Check()
+    {
+        Cluster.AwaitEqual();
+        var history = _clients.SelectMany(client => client.History).ToList();
+        foreach (string document in history.Select(operation => operation.Key).Distinct(StringComparer.Ordinal).ToList())
+        {
+            var (value, etag) = Cluster.A.Peek(document);
+            history.Add(new Operation { Invoked = Cluster.Now, Completed = Cluster.Now + 1, Kind = OperationKind.Get, Outcome = Outcome.Done, Key = document, Value = value, Etag = etag });
+        }
+
+        Report = HistoryReport.Of(history);
+        Assert.True(Report.Violations.Count == 0, Report.ToString());
+        Assert.Equal(0, Report.Undecided);
+        var logTimes = _clients.SelectMany(client => client.LogTimes).Distinct().Order().ToList();
+        Assert.True(logTimes.Zip(logTimes.Skip(1)).All(pair => pair.First.LogTicks < pair.Second.LogTicks || pair.First.Index == pair.Second.Index), "log time fell");
+        Assert.True(Cluster.Wire.AgreedThrough > 0, "members compared nothing");
+        Mark("states fetched", Cluster.Wire.StatesFetched);
+        Mark("terms", (int)Cluster.Leader!.Consensus!.Term);
+    }
+
+    private void Mark(string what, int count = 1) => Marks[what] = Marks.GetValueOrDefault(what) + count;
+}

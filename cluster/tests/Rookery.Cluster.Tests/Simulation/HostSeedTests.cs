@@ -1,0 +1,81 @@
+using System.Globalization;
+using Xunit.Abstractions;
+
+namespace Rookery.Cluster.Tests.Simulation;
+
+/// <summary>The program's own consensus and store under faults, a seed a run. SIMULATE_SEEDS and SIMULATE_FIRST choose how many and which; without them, some known ones and fresh ones.</summary>
+public sealed class HostSeedTests(ITestOutputHelper report)
+{
+    private const int KnownSeeds = 10;
+    private const int FreshSeeds = 80;
+
+    [Fact]
+    public void What_was_acknowledged_is_on_all_members_and_in_one_order()
+    {
+        int first = Setting("SIMULATE_FIRST") ?? 0;
+        int count = Setting("SIMULATE_SEEDS") ?? FreshSeeds;
+        int[] seeds = first > 0 ? [.. Enumerable.Range(first, count)]
+            : [.. Enumerable.Range(1, KnownSeeds), .. Enumerable.Range(Random.Shared.Next(1_000, 100_000_000), count)];
+        SortedDictionary<string, int> marks = new(StringComparer.Ordinal);
+        foreach (int seed in seeds)
+        {
+            foreach (var (mark, times) in RunOf(seed, PlantedMistake.None))
+            {
+                marks[mark] = marks.GetValueOrDefault(mark) + times;
+            }
+        }
+
+        report.WriteLine($"{seeds.Length} seeds: {string.Join(", ", marks.Select(mark => $"{mark.Key} {mark.Value}"))}");
+    }
+
+    [Fact]
+    public void A_run_is_the_same_each_time()
+    {
+        Assert.Equal(RunOf(7, PlantedMistake.None), RunOf(7, PlantedMistake.None));
+        Assert.NotEqual(RunOf(7, PlantedMistake.None), RunOf(8, PlantedMistake.None));
+    }
+
+    [Theory]
+    [InlineData((int)PlantedMistake.JournalSkipsSync)]
+    [InlineData((int)PlantedMistake.ReceiverAcknowledgesUnread)]
+    [InlineData((int)PlantedMistake.ReadsWithoutBarrier)]
+    public void A_planted_mistake_is_found(int mistake)
+    {
+        for (int seed = 1; seed <= 30; seed++)
+        {
+            try
+            {
+                RunOf(seed, (PlantedMistake)mistake);
+            }
+            catch (InvalidOperationException found)
+            {
+                report.WriteLine(found.Message);
+                return;
+            }
+        }
+
+        Assert.Fail("30 seeds found nothing");
+    }
+
+    private static SortedDictionary<string, int> RunOf(int seed, PlantedMistake mistake)
+    {
+        try
+        {
+            using var run = new HostRun(seed, mistake);
+            run.Run();
+            run.Marks["events"] = (int)run.Cluster.Events;
+            run.Marks["operations"] = run.Report.Operations;
+            run.Marks["of unknown outcome"] = run.Report.Unknown;
+            return run.Marks;
+        }
+        catch (Exception failure)
+        {
+            throw new InvalidOperationException(
+                $"Seed {seed}: {failure.Message} Replay: SIMULATE_FIRST={seed} SIMULATE_SEEDS=1 dotnet test cluster/tests/Rookery.Cluster.Tests --filter FullyQualifiedName~HostSeedTests.What_was",
+                failure);
+        }
+    }
+
+    private static int? Setting(string name) =>
+        Environment.GetEnvironmentVariable(name) is { Length: > 0 } text ? int.Parse(text, CultureInfo.InvariantCulture) : null;
+}
