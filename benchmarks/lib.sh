@@ -111,32 +111,32 @@ cpu_seconds() { awk '{ printf "%.2f", ($14 + $15) / 100 }' "/proc/$1/stat"; }
 resident_mib() { awk '/VmRSS/ { printf "%.1f", $2 / 1024 }' "/proc/$1/status"; }
 peak_resident_mib() { awk '/VmHWM/ { printf "%.1f", $2 / 1024 }' "/proc/$1/status"; }
 
-# The emulated SD card of a Raspberry Pi: ext4 on a loop device held to 200 write operations and 10 MB a second.
-card_insert() { # SIZE
-  truncate -s "$1" "$WORK/card.img"
-  CARD_LOOP=$(losetup --find --show --direct-io=on "$WORK/card.img")
-  mkfs.ext4 -q -E lazy_itable_init=0,lazy_journal_init=0 "$CARD_LOOP"
-  mkdir -p "$WORK/card"
-  mount -o noatime "$CARD_LOOP" "$WORK/card"
+# Emulated SD cards of Raspberry Pis: each is ext4 on a loop device of its own, at $WORK/NAME, held to 200 write operations and 10 MB a second.
+declare -A CARD_LOOP=()
+card_insert() { # NAME SIZE
+  truncate -s "$2" "$WORK/$1.img"
+  CARD_LOOP[$1]=$(losetup --find --show --direct-io=on "$WORK/$1.img")
+  mkfs.ext4 -q -E lazy_itable_init=0,lazy_journal_init=0 "${CARD_LOOP[$1]}"
+  mkdir -p "$WORK/$1"
+  mount -o noatime "${CARD_LOOP[$1]}" "$WORK/$1"
+}
+card_limit() { # NAME OPERATIONS BYTES: writes in a second, 0 for as many as the disk takes
   local device
-  device=$(lsblk -dno MAJ:MIN "$CARD_LOOP" | tr -d ' ')
-  CARD_DEVICE=$device
+  device=$(lsblk -dno MAJ:MIN "${CARD_LOOP[$1]}" | tr -d ' ')
+  echo "$device $2" >/sys/fs/cgroup/blkio/blkio.throttle.write_iops_device
+  echo "$device $3" >/sys/fs/cgroup/blkio/blkio.throttle.write_bps_device
 }
-card_slow_down() {
-  echo "$CARD_DEVICE 200" >/sys/fs/cgroup/blkio/blkio.throttle.write_iops_device
-  echo "$CARD_DEVICE 10485760" >/sys/fs/cgroup/blkio/blkio.throttle.write_bps_device
-}
-card_speed_up() {
-  echo "$CARD_DEVICE 0" >/sys/fs/cgroup/blkio/blkio.throttle.write_iops_device
-  echo "$CARD_DEVICE 0" >/sys/fs/cgroup/blkio/blkio.throttle.write_bps_device
-}
-card_bytes_written() { sync -f "$WORK/card"; awk '{ printf "%.0f", $7 * 512 }' "/sys/block/${CARD_LOOP##*/}/stat"; }
+card_slow_down() { card_limit "$1" 200 10485760; }
+card_speed_up() { card_limit "$1" 0 0; }
+card_bytes_written() { sync -f "$WORK/$1"; awk '{ printf "%.0f", $7 * 512 }' "/sys/block/${CARD_LOOP[$1]##*/}/stat"; }
 card_remove() {
-  card_speed_up
-  umount "$WORK/card"
-  losetup -d "$CARD_LOOP"
-  rm -f "$WORK/card.img"
+  card_speed_up "$1"
+  umount "$WORK/$1"
+  losetup -d "${CARD_LOOP[$1]}"
+  unset "CARD_LOOP[$1]"
+  rm -f "$WORK/$1.img"
 }
+remove_cards() { for card in "${!CARD_LOOP[@]}"; do card_remove "$card"; done; }
 
 median() { sort -n | awk '{ v[NR] = $1 } END { print NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }'; }
 

@@ -7,6 +7,7 @@ return args switch
     ["iconify", var package, var target] => IconDocuments.Write(package, target),
     ["sync-rate", var file, var seconds] => SyncRate.Measure(file, int.Parse(seconds)),
     ["feed", var url, var source, var order, var seconds, var rate] => await Feed.RunAsync(url, source, order, int.Parse(seconds), int.Parse(rate)),
+    ["gap", var kind, var leader, .. { Length: > 0 } survivors] => await LeaderGap.RunAsync(kind, int.Parse(leader), survivors),
     _ => Usage(),
 };
 
@@ -21,6 +22,9 @@ static int Usage()
                                                      PUTs the documents of a bulk file at RATE a second over 16 connections;
                                                      ORDER = time (new, growing ids), random (updates of what was put), or
                                                      incompressible (growing ids, random base64 of the same length)
+        rookery-benchmarks gap rookery|etcd PID URL...
+                                                     writes at the URLs, kills the process after two seconds, and prints for how many
+                                                     milliseconds no write was acknowledged
         """);
     return 64;
 }

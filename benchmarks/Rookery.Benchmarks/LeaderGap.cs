@@ -1,0 +1,94 @@
+using System.Collections.Concurrent;
+using System.Diagnostics;
+using System.Globalization;
+using System.Net.Http.Headers;
+using System.Text;
+
+namespace Rookery.Benchmarks;
+
+/// <summary>Kills the leader of a cluster under writes, and measures for how long no write was acknowledged.</summary>
+internal static class LeaderGap
+{
+    private static readonly TimeSpan BeforeKill = TimeSpan.FromSeconds(2);
+    private static readonly TimeSpan LongestWait = TimeSpan.FromSeconds(30);
+
+    // No election ends sooner than this, so that what is acknowledged later is a new leader's.
+    private static readonly TimeSpan ShortestElection = TimeSpan.FromMilliseconds(500);
+    private static readonly TimeSpan Interval = TimeSpan.FromMilliseconds(10);
+    private const int AcknowledgedAtEnd = 100;
+
+    /// <summary>
+    /// Begins a write every 10 ms, at the survivors in turn, whether earlier ones were answered or not: a client that waits for an answer from a lost leader would measure its own patience.
+    /// Prints the longest time between two acknowledgements, the later of them after the kill, in milliseconds.
+    /// </summary>
+    public static async Task<int> RunAsync(string kind, int leader, string[] survivors)
+    {
+        using var client = new HttpClient(new SocketsHttpHandler { UseProxy = false }) { Timeout = LongestWait };
+        using var ended = new CancellationTokenSource();
+        using var process = Process.GetProcessById(leader);
+        var acknowledged = new ConcurrentQueue<TimeSpan>();
+        var writes = new List<Task>();
+        string run = Guid.NewGuid().ToString("N");
+        var clock = Stopwatch.StartNew();
+        var killed = TimeSpan.Zero;
+        for (int number = 0; clock.Elapsed < BeforeKill + LongestWait && !IsOver(acknowledged, killed); number++)
+        {
+            if (killed == TimeSpan.Zero && clock.Elapsed >= BeforeKill)
+            {
+                process.Kill();
+                killed = clock.Elapsed;
+            }
+
+            writes.Add(WriteAsync(kind, client, survivors[number % survivors.Length], string.Create(CultureInfo.InvariantCulture, $"gap/{run}/{number}"), clock, acknowledged, ended.Token));
+            var early = (Interval * (number + 1)) - clock.Elapsed;
+            if (early > TimeSpan.Zero)
+            {
+                await Task.Delay(early);
+            }
+        }
+
+        await ended.CancelAsync();
+        await Task.WhenAll(writes);
+        TimeSpan[] times = [.. acknowledged.Order()];
+        if (times.Length == 0 || times[0] > killed || times[^1] < killed + ShortestElection)
+        {
+            await Console.Error.WriteLineAsync($"No write was acknowledged {(times.Length == 0 || times[0] > killed ? "before the leader was killed" : "after it")}.");
+            return 1;
+        }
+
+        var longest = times.Zip(times.Skip(1)).Where(pair => pair.Second > killed).Max(static pair => pair.Second - pair.First);
+        Console.WriteLine(string.Create(CultureInfo.InvariantCulture, $"{longest.TotalMilliseconds:0}"));
+        return 0;
+    }
+
+    private static bool IsOver(ConcurrentQueue<TimeSpan> acknowledged, TimeSpan killed) =>
+        killed > TimeSpan.Zero && acknowledged.Reverse().Take(AcknowledgedAtEnd).Count(at => at > killed + ShortestElection) == AcknowledgedAtEnd;
+
+    private static async Task WriteAsync(string kind, HttpClient client, string url, string id, Stopwatch clock, ConcurrentQueue<TimeSpan> acknowledged, CancellationToken cancellationToken)
+    {
+        try
+        {
+            using var request = kind is "etcd"
+                ? new HttpRequestMessage(HttpMethod.Post, new Uri($"{url}/v3/kv/put")) { Content = Json($$"""{"key":"{{Base64(id)}}","value":"{{Base64("written")}}"}""") }
+                : new HttpRequestMessage(HttpMethod.Put, new Uri($"{url}/databases/bench/docs?id={id}")) { Content = Json("""{"written":true}""") };
+            using var response = await client.SendAsync(request, cancellationToken);
+            if (response.IsSuccessStatusCode)
+            {
+                acknowledged.Enqueue(clock.Elapsed);
+            }
+        }
+        catch (Exception refused) when (refused is HttpRequestException or OperationCanceledException)
+        {
+            // Not acknowledged, and that is all that counts here.
+        }
+    }
+
+    private static ByteArrayContent Json(string text)
+    {
+        var content = new ByteArrayContent(Encoding.UTF8.GetBytes(text));
+        content.Headers.ContentType = new MediaTypeHeaderValue("application/json");
+        return content;
+    }
+
+    private static string Base64(string text) => Convert.ToBase64String(Encoding.UTF8.GetBytes(text));
+}

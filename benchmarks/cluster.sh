@@ -1,0 +1,95 @@
+# shellcheck shell=bash
+# shellcheck disable=SC2034 # used by the workloads
+# Three members on this machine: Rookery's and etcd's. Sourced after lib.sh. Members have the numbers 0, 1 and 2.
+
+MEMBERS=(0 1 2)
+declare -A MEMBER_PID=() ETCD_PID=() MEMBER_DATA=() ETCD_DATA=()
+MEMBER_OPTIONS=()
+
+# Rookery: the client port is given, the one for other members is 1000 above.
+member_port() { echo $((PORT + 10 + $1)); }
+member_url() { echo "http://127.0.0.1:$(member_port "$1")"; }
+serve_member() { # NUMBER
+  launch "$WORK/member$1.log" "$ROOKERY" serve --data "${MEMBER_DATA[$1]}" --listen "$(member_url "$1")" "${MEMBER_OPTIONS[@]}"
+  MEMBER_PID[$1]=$LAUNCHED
+  wait_until 60 curl -sf "$(member_url "$1")/readyz"
+}
+member_votes() { # NUMBER: as the first one tells
+  curl -sf "$(member_url 0)/cluster/topology" | grep -o '"Members":{[^}]*}' | grep -q "$(member_url "$1")"
+}
+start_cluster() { # DATA DATA DATA [OPTIONS...]
+  local number token
+  for number in "${MEMBERS[@]}"; do MEMBER_DATA[$number]=$1; shift; done
+  MEMBER_OPTIONS=("$@")
+  "$ROOKERY" cluster init --data "${MEMBER_DATA[0]}" --name bench --node-name n0 >/dev/null
+  serve_member 0
+  for number in 1 2; do
+    token=$("$ROOKERY" cluster token create --url "$(member_url 0)" 2>/dev/null)
+    "$ROOKERY" cluster join "$token" --data "${MEMBER_DATA[$number]}" --name "n$number" --address "127.0.0.1:$(($(member_port "$number") + 1000))" >/dev/null
+    serve_member "$number"
+  done
+  # Two members are a voter and a standby; with the third both vote.
+  for number in 1 2; do wait_until 60 member_votes "$number"; done
+}
+# The number of the member that leads, as it says itself; another one may not know yet that it lost its office.
+leading_member() {
+  local number
+  for number in "${MEMBERS[@]}"; do
+    if curl -sf -m 2 "$(member_url "$number")/cluster/topology" | grep -q '"CurrentState":"Leader"'; then echo "$number"; return; fi
+  done
+  return 1
+}
+following_member() { # the first that does not lead
+  local leader; leader=$(leading_member)
+  echo $((leader == 0 ? 1 : 0))
+}
+create_cluster_database() { # NAME
+  curl -sf -X PUT -H 'Content-Type: application/json' "$(member_url "$(leading_member)")/admin/databases?name=$1" -d "{\"DatabaseName\":\"$1\",\"Settings\":{}}" >/dev/null
+}
+
+# etcd as it comes, with the election timeout and heartbeat it has by default said aloud. Between members it speaks plain HTTP, where Rookery has mutual TLS.
+etcd_url() { echo "http://127.0.0.1:$((PORT + 20 + $1))"; }
+etcd_peer_url() { echo "http://127.0.0.1:$((PORT + 1020 + $1))"; }
+serve_etcd() { # NUMBER
+  launch "$WORK/etcd$1.log" etcd --name "n$1" --data-dir "${ETCD_DATA[$1]}" --listen-client-urls "$(etcd_url "$1")" --advertise-client-urls "$(etcd_url "$1")" \
+    --listen-peer-urls "$(etcd_peer_url "$1")" --initial-advertise-peer-urls "$(etcd_peer_url "$1")" --initial-cluster-token bench \
+    --initial-cluster "n0=$(etcd_peer_url 0),n1=$(etcd_peer_url 1),n2=$(etcd_peer_url 2)" \
+    --election-timeout 1000 --heartbeat-interval 100 --quota-backend-bytes 8589934592 --logger zap --log-level error
+  ETCD_PID[$1]=$LAUNCHED
+}
+etcd_is_healthy() { curl -sf -m 2 "$(etcd_url "$1")/health" | grep -q true; }
+start_etcd() { # DATA DATA DATA
+  local number
+  for number in "${MEMBERS[@]}"; do ETCD_DATA[$number]=$1; shift; serve_etcd "$number"; done
+  for number in "${MEMBERS[@]}"; do wait_until 60 etcd_is_healthy "$number"; done
+}
+leading_etcd() {
+  local number status
+  for number in "${MEMBERS[@]}"; do
+    status=$(curl -sf -m 2 "$(etcd_url "$number")/v3/maintenance/status" -d '{}') || continue
+    if [[ $(grep -o '"member_id":"[0-9]*"' <<<"$status" | grep -o '[0-9]*') == "$(grep -o '"leader":"[0-9]*"' <<<"$status" | grep -o '[0-9]*')" ]]; then echo "$number"; return; fi
+  done
+  return 1
+}
+following_etcd() {
+  local leader; leader=$(leading_etcd)
+  echo $((leader == 0 ? 1 : 0))
+}
+
+# One gRPC message with a key and, for a put, a value: `flag, length, protobuf` (fields 1 and 2 of RangeRequest and PutRequest). Lengths below 128, the value 150 bytes.
+grpc_message() { # KEY [VALUE]
+  local value=${2-}
+  printf '%b' "\\0\\0\\0\\0\\0$(printf %o $((2 + ${#1} + (${#value} ? 3 + ${#value} : 0))))\\012\\0$(printf %o ${#1})$1"
+  ((${#value} == 0)) || printf '%b' "\\022\\0$(printf %o $((${#value} % 128 + 128)))\\0$(printf %o $((${#value} / 128)))$value"
+}
+# gRPC calls/s of h2load, one call at a time on each connection; always the same message, so one key
+grpc_rate() { # METHOD MESSAGE_FILE CONNECTIONS SECONDS URL
+  local out
+  out=$(h2load -t1 -m1 -c"$3" -D"$4" --warm-up-time=0 -d "$2" -H 'content-type: application/grpc' -H 'te: trailers' "$5/etcdserverpb.KV/$1")
+  if ! grep -q ' 0 failed, 0 errored' <<<"$out"; then say "$out"; return 1; fi
+  sed -nE 's/^finished in [^,]*, ([0-9.]+) req.*/\1/p' <<<"$out"
+}
+
+cpu_seconds_of() { local pid total=0; for pid in "$@"; do total=$(awk -v a="$total" -v b="$(cpu_seconds "$pid")" 'BEGIN { print a + b }'); done; echo "$total"; }
+per_thousand() { awk -v d="$1" -v r="$2" -v s="$SECONDS_PER_RUN" 'BEGIN { printf "%.4f", d * 1000 / (r * s) }'; } # TOTAL RATE
+difference() { awk -v a="$1" -v b="$2" 'BEGIN { print b - a }'; }
