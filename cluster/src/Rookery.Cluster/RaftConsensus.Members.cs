@@ -24,6 +24,9 @@ public sealed partial class RaftConsensus
     private long _leader;
     private long _seenConfigurationIndex;
     private int _ticks;
+
+    // The leader whose connection broke and that was not heard of since: what is to be forwarded waits for the next one, about an election, instead of failing at once.
+    private NodeId _lostLeader;
     private bool _isInOffice;
     private bool _isTransferring;
 
@@ -50,6 +53,7 @@ public sealed partial class RaftConsensus
         {
             if (message.To == Self)
             {
+                _lostLeader = message.From == _lostLeader ? NodeId.None : _lostLeader;
                 Step(Input.Received(Now, message, entries), proposed: null, frames);
                 EndStep();
             }
@@ -61,6 +65,7 @@ public sealed partial class RaftConsensus
     {
         lock (_gate)
         {
+            _lostLeader = node == Leader ? node : _lostLeader;
             Step(Input.PeerUnreachable(Now, node));
             EndStep();
         }
@@ -154,7 +159,7 @@ public sealed partial class RaftConsensus
             lock (_gate)
             {
                 var leader = Leader;
-                if (leader == Self ? IsReady : !leader.IsNone)
+                if (leader == Self ? IsReady : !leader.IsNone && leader != _lostLeader)
                 {
                     return leader;
                 }

@@ -95,7 +95,7 @@ internal static class MessageCodec
             ElectionTimeoutMicroseconds = reader.TakeInt64(),
             SentAtMicroseconds = reader.TakeInt64(),
             Health = new StoreHealth(reader.TakeInt64(), reader.TakeInt64(), reader.TakeInt32()),
-            Outcome = new OutcomeHash(reader.TakeInt64(), reader.TakeInt64()),
+            Outcome = new OutcomeHash(reader.TakeInt64(), reader.TakeSignedInt64()),
             OutcomeIndex = reader.TakeInt64(),
         };
         ReadFrames(body, ref reader, message, frames);
