@@ -1,6 +1,6 @@
 using Rookery.Cluster.Log;
+using Rookery.Disk;
 using Rookery.Documents;
-using Rookery.Journal;
 using Rookery.Raft;
 using Rookery.Storage;
 
@@ -86,8 +86,9 @@ public sealed partial class RaftConsensus
         {
             _store.Install(fetched, tailIsKept);
         }
-        catch (Exception failure) when (failure is StateInDoubtException or JournalLatchedException)
+        catch (Exception failure) when (failure is not (ReceivedStateException or DiskException or InvariantViolationException or OutOfMemoryException))
         {
+            // The two that pass left everything as it was, and the fetch is tried again. After anything else storage, journal and tables may not fit together before a restart.
             _isHalted = true;
             Latch($"A state that was fetched from another member could not be put in place: {failure.Message} Restart the node.");
             return false;

@@ -94,7 +94,7 @@ public sealed class ClusterMember : IAsyncDisposable
         _desk = new ConsensusDesk(_consensus, store.ClusterRecords, node => _consensus.ChangeMember(MemberChange.Learner, node));
         var facts = new MemberFacts(store.StoreId, hello.BootCounter, hello.Run, _options.Addresses, _options.PublicUrl);
         Rotation = new AuthorityRotation(() => Identity, _keeper.Replace, _desk, _time);
-        _steward = new Steward(_consensus, _network, _keeper, new Announcement(() => Identity, _desk, _time), Rotation, facts, _options.Log, _time);
+        _steward = new Steward(_consensus, _network, _keeper, new Announcement(() => Identity, _desk, _time), Rotation, facts, (member, cancellationToken) => RepairAsync(store, member, cancellationToken), _options.Log, _time);
         return _consensus;
     }
 
@@ -156,14 +156,33 @@ public sealed class ClusterMember : IAsyncDisposable
 
     private async Task<FetchedState> FetchStateAsync(NodeStore store, NodeId from, CancellationToken cancellationToken)
     {
-        var addresses = _consensus!.Roster.Of(from)?.Record.Addresses ?? Identity.Peers.FirstOrDefault(peer => Members.IdOf(peer.NodeId) == from)?.Addresses ?? [];
-        if (addresses.Count == 0)
+        using var client = ClientOf(from) ?? throw new StateTransferException($"It is not known where member {from} is.");
+        return await new StateFetch(client, store.Inbox, _time).RunAsync(cancellationToken);
+    }
+
+    private async Task<int> RepairAsync(NodeStore store, NodeId from, CancellationToken cancellationToken)
+    {
+        if (!store.HasDamage || ClientOf(from) is not { } client)
         {
-            throw new StateTransferException($"It is not known where member {from} is.");
+            return 0;
         }
 
-        using var client = PeerHttp.CreateClient(Identity, from, addresses[0]);
-        return await new StateFetch(client, store.Inbox, _time).RunAsync(cancellationToken);
+        using (client)
+        {
+            return await new StateRepair(store, work => store.DoInBackgroundAsync(() => Done(work)), _time).RunAsync(client, cancellationToken);
+        }
+    }
+
+    private static bool Done(Action work)
+    {
+        work();
+        return true;
+    }
+
+    private HttpClient? ClientOf(NodeId member)
+    {
+        var addresses = _consensus!.Roster.Of(member)?.Record.Addresses ?? Identity.Peers.FirstOrDefault(peer => Members.IdOf(peer.NodeId) == member)?.Addresses ?? [];
+        return addresses.Count == 0 ? null : PeerHttp.CreateClient(Identity, member, addresses[0]);
     }
 
     /// <summary>The state of the cluster goes to its members only.</summary>

@@ -11,9 +11,12 @@ namespace Rookery.Cluster.Membership;
 /// vote. An idle cluster writes nothing for it.
 /// </summary>
 internal sealed class Steward(
-    RaftConsensus consensus, PeerNetwork network, IdentityKeeper keeper, Announcement announcement, AuthorityRotation rotation, MemberFacts facts, Action<string> log, TimeProvider time) : IAsyncDisposable
+    RaftConsensus consensus, PeerNetwork network, IdentityKeeper keeper, Announcement announcement, AuthorityRotation rotation, MemberFacts facts, Func<NodeId, CancellationToken, Task<int>> repairFrom, Action<string> log, TimeProvider time) : IAsyncDisposable
 {
     private const int RoundsBetweenRenewals = 3600;
+
+    // Costs nothing while nothing is damaged.
+    private const int RoundsBetweenRepairs = 30;
 
     private static readonly TimeSpan Interval = TimeSpan.FromSeconds(1);
 
@@ -67,6 +70,10 @@ internal sealed class Steward(
             _isAnnounced = _isAnnounced || await AnnounceAsync();
             await rotation.StepAsync(_stopping.Token);
             Promote();
+            if (_rounds % RoundsBetweenRepairs == 0)
+            {
+                await RepairAsync();
+            }
         }
         catch (Exception failure) when (failure is IOException or CryptographicException)
         {
@@ -97,6 +104,20 @@ internal sealed class Steward(
         // A member that just joined is told of its record first.
         bool isKnown = consensus.Roster.Of(consensus.Self) is not null;
         return (isKnown || consensus.IsLeader) && await announcement.AnnounceAsync(facts, _stopping.Token) is null;
+    }
+
+    /// <summary>What this node's disk lost of its runs, any member gives back that has it.</summary>
+    private async Task RepairAsync()
+    {
+        foreach (var peer in _peers)
+        {
+            int repaired = await repairFrom(peer.Node, _stopping.Token);
+            if (repaired > 0)
+            {
+                log($"{repaired} damaged part(s) of this node's data were repaired from member {consensus.Roster.Of(peer.Node)?.Record.Name ?? peer.Node.ToString()}. Look after its card.");
+                return;
+            }
+        }
     }
 
     private void Promote()

@@ -46,6 +46,9 @@ public sealed class NodeStore : IDisposable
     /// <summary>The random identity of the data: new with each format, whoever's it is.</summary>
     public Guid StoreId => Storage.StoreId;
 
+    /// <summary>Whether a part of the tables cannot be read, as far as that is known.</summary>
+    public bool HasDamage => Storage.Statistics().Damage.Count > 0;
+
     /// <summary>What it was opened with.</summary>
     public NodeOptions Options => _options;
 
