@@ -116,6 +116,9 @@ public sealed partial class RaftConsensus
             if (_ticks++ % TicksBetweenMeasures == 0)
             {
                 _catchUp.CloseIdle();
+
+                // A segment that a reader kept is given back after the manifest that released it was told of.
+                Step(Input.Released(Now, _journal.FirstIndex - 1));
                 Step(Input.Measured(Now, new StoreHealth(_syncs.Slow(), StallMicroseconds(), BoardPenalty: 0)));
             }
 

@@ -79,6 +79,28 @@ public sealed class HostScriptTests
     }
 
     [Fact]
+    public void A_member_gets_the_state_when_the_entries_that_it_misses_were_given_back_after_the_last_flush()
+    {
+        using var cluster = new SteppedCluster(1) { KeptJournalBytes = 0 }.Form(3);
+        cluster.C.Kill();
+        using (cluster.A.Store!.Journal.Read())
+        {
+            for (int i = 0; i < 200; i++)
+            {
+                cluster.Put(cluster.A, $"users/{i}", i, padding: 900);
+            }
+
+            cluster.RunFor(3_000);
+        }
+
+        cluster.RunFor(3_000);
+        Assert.True(cluster.A.Store!.Journal.FirstIndex > 100);
+        cluster.C.Open();
+        cluster.AwaitEqual(seconds: 20);
+        Assert.Equal(1, cluster.Wire.StatesFetched);
+    }
+
+    [Fact]
     public void A_member_that_is_caught_up_while_writes_go_on_does_not_stay_behind()
     {
         using var cluster = SteppedCluster.Of(3);

@@ -160,9 +160,9 @@ internal sealed class SteppedCluster : IDisposable
     public CommandOutcome Do(SteppedMember through, CommandBuffer command) => Await(through.Propose(command));
 
     /// <summary>Stores a document and fails unless that was acknowledged.</summary>
-    public CommandOutcome Put(SteppedMember through, string id, long value = 1)
+    public CommandOutcome Put(SteppedMember through, string id, long value = 1, int padding = 0)
     {
-        var outcome = Do(through, PutOf(id, value));
+        var outcome = Do(through, PutOf(id, value, padding: padding));
         Assert.True(outcome.Rejection is null, $"seed {Seed}: {outcome.Rejection?.Message} {Story()}");
         return outcome;
     }
