@@ -12,6 +12,7 @@ internal static class CommandLine
         var root = new RootCommand("Rookery, a document database for small machines.")
         {
             ServeCommand.Create(),
+            StatusCommand.Create(),
             BackupCommand.Create(),
             RestoreCommand.Create(),
             ExportCommand.Create(),

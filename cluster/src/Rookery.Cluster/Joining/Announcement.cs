@@ -43,13 +43,13 @@ public sealed class Announcement(Func<NodeIdentity> identity, IJoinDesk desk, Ti
             if (known.StoreId is { } store && store != facts.StoreId)
             {
                 throw new IdentityException(
-                    $"The cluster knows another store of node {known.Name} than the one in this data directory: it was replaced or formatted. Remove the node with `rookery node rm {known.Name}`, and let it join anew with an empty data directory.");
+                    $"The cluster knows another store of node {known.Name} than the one in this data directory: it was replaced or formatted. Remove the node with `rookery cluster node rm {known.Name}`, and let it join anew with an empty data directory.");
             }
 
             if (known.BootCounter > facts.BootCounter)
             {
                 throw new IdentityException(
-                    $"This is an old copy of node {known.Name}: its store was started {facts.BootCounter} times, and the cluster has met it after {known.BootCounter}. Take it out, remove the node with `rookery node rm {known.Name}`, and let an empty card join.");
+                    $"This is an old copy of node {known.Name}: its store was started {facts.BootCounter} times, and the cluster has met it after {known.BootCounter}. Take it out, remove the node with `rookery cluster node rm {known.Name}`, and let an empty card join.");
             }
 
             var told = known with { StoreId = facts.StoreId, BootCounter = facts.BootCounter, Run = facts.Run, Addresses = facts.Addresses, PublicUrl = facts.PublicUrl };

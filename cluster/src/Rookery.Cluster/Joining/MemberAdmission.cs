@@ -29,14 +29,14 @@ public sealed class MemberAdmission(string self, ClusterRecords records) : IPeer
         if (member.StoreId is { } store && store != hello.StoreId)
         {
             return $"The store of node {member.Name} ({hello.NodeId}) is not the one that the cluster knows: its card was replaced or formatted, and what the old one acknowledged is not on it. "
-                + $"Remove it with `rookery node rm {member.Name}`, and let it join anew with an empty data directory.";
+                + $"Remove it with `rookery cluster node rm {member.Name}`, and let it join anew with an empty data directory.";
         }
 
         // Counted as often, and not the start that the cluster has met: the copy was started once, as the original was since it was made.
         bool isCopy = hello.BootCounter == member.BootCounter && member.Run != 0 && hello.Run != member.Run;
         return isCopy || hello.BootCounter < member.BootCounter
             ? $"This is an old copy of node {member.Name} ({hello.NodeId}): its store was started {hello.BootCounter} times, and the cluster has met it after {member.BootCounter}{(isCopy ? ", in another run" : "")}. "
-                + $"An old card must not vote: take it out, remove the node with `rookery node rm {member.Name}`, and let an empty card join."
+                + $"An old card must not vote: take it out, remove the node with `rookery cluster node rm {member.Name}`, and let an empty card join."
             : null;
     }
 

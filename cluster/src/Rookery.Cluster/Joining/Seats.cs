@@ -34,17 +34,17 @@ internal sealed class Seats
         {
             return new JoinRefusal(
                 JoinError.IdTaken,
-                $"Node {request.NodeId} is a member already, with another key: this is a copy of it, or has lost its identity. Let it join with an empty data directory, and remove the old id with `rookery node rm`.");
+                $"Node {request.NodeId} is a member already, with another key: this is a copy of it, or has lost its identity. Let it join with an empty data directory, and remove the old id with `rookery cluster node rm`.");
         }
 
         if (Array.Find(_members, member => Same(member.Record.Name, request.Name)) is { Record: not null } named)
         {
             return new JoinRefusal(
                 JoinError.NameTaken,
-                $"There is a node named {request.Name} already (id {named.NodeId}). Say another name with --name; if that node is gone for good, remove it first with `rookery node rm {request.Name}`.");
+                $"There is a node named {request.Name} already (id {named.NodeId}). Say another name with --name; if that node is gone for good, remove it first with `rookery cluster node rm {request.Name}`.");
         }
 
-        return FreeTag is null ? new JoinRefusal(JoinError.TooManyMembers, "All letters from A to Z are taken by members. Remove one first with `rookery node rm`.") : null;
+        return FreeTag is null ? new JoinRefusal(JoinError.TooManyMembers, "All letters from A to Z are taken by members. Remove one first with `rookery cluster node rm`.") : null;
     }
 
     private static bool Same(string one, string other) => string.Equals(one, other, StringComparison.Ordinal);

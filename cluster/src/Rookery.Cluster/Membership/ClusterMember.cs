@@ -50,6 +50,9 @@ public sealed class ClusterMember : IAsyncDisposable
     /// <summary>Replaces the cluster's authority; null in diagnosis mode.</summary>
     public AuthorityRotation? Rotation { get; private set; }
 
+    /// <summary>Carries out what owners order about members; null in diagnosis mode.</summary>
+    public MemberOffice? Office { get; private set; }
+
     /// <summary>How the connections to the other members do.</summary>
     public IReadOnlyList<PeerStatus> Peers => _network?.Status() ?? [];
 
@@ -92,6 +95,7 @@ public sealed class ClusterMember : IAsyncDisposable
             });
         _state = new StateRoutes(store.Offers, () => store.DoInBackgroundAsync(store.Offers.Make), _time);
         _desk = new ConsensusDesk(_consensus, store.ClusterRecords, node => _consensus.ChangeMember(MemberChange.Learner, node));
+        Office = new MemberOffice(_consensus, _desk, ClientOf, _time);
         var facts = new MemberFacts(store.StoreId, hello.BootCounter, hello.Run, _options.Addresses, _options.PublicUrl);
         Rotation = new AuthorityRotation(() => Identity, _keeper.Replace, _desk, _time);
         _steward = new Steward(_consensus, _network, _keeper, new Announcement(() => Identity, _desk, _time), Rotation, facts, (member, cancellationToken) => RepairAsync(store, member, cancellationToken), _options.Log, _time);
@@ -185,7 +189,7 @@ public sealed class ClusterMember : IAsyncDisposable
         return addresses.Count == 0 ? null : PeerHttp.CreateClient(Identity, member, addresses[0]);
     }
 
-    /// <summary>The state of the cluster goes to its members only.</summary>
+    /// <summary>The state of the cluster goes to its members only, and orders come from them only.</summary>
     private bool IsMember(HttpContext http) =>
         http.Features.Get<ProvenPeer>() is { Verdict: { Refusal: null } proven } && _consensus!.Roster.Of(proven.Member) is not null;
 
@@ -203,6 +207,7 @@ public sealed class ClusterMember : IAsyncDisposable
             JoinRoutes.AuthorityPath when HttpMethods.IsGet(http.Request.Method) => routes.ListAuthoritiesAsync(http),
             JoinRoutes.JoinPath when HttpMethods.IsPost(http.Request.Method) => routes.JoinAsync(http),
             { } path when path.StartsWith(StateRoutes.Prefix, StringComparison.Ordinal) => IsMember(http) ? _state!.InvokeAsync(http) : RefuseAsync(http),
+            { } path when path.StartsWith(MemberOffice.Prefix, StringComparison.Ordinal) => IsMember(http) ? Office!.AnswerMemberAsync(http) : RefuseAsync(http),
             _ => next(http),
         });
         _options.ConfigureHttp?.Invoke(app);

@@ -131,7 +131,7 @@ public sealed class RegistrarTests : IDisposable
     {
         var refusal = await cluster.RefuseAsync(TestCluster.Request(await cluster.CreateTokenAsync(), "pi-1"));
         Assert.Equal(JoinError.NameTaken, refusal.Error);
-        Assert.Contains("Say another name with --name; if that node is gone for good, remove it first with `rookery node rm pi-1`.", refusal.Message, StringComparison.Ordinal);
+        Assert.Contains("Say another name with --name; if that node is gone for good, remove it first with `rookery cluster node rm pi-1`.", refusal.Message, StringComparison.Ordinal);
     }
 
     [Fact]
@@ -142,7 +142,7 @@ public sealed class RegistrarTests : IDisposable
         var copy = TestCluster.Request(await cluster.CreateTokenAsync()) with { NodeId = first.NodeId };
         var refusal = await cluster.RefuseAsync(copy);
         Assert.Equal(JoinError.IdTaken, refusal.Error);
-        Assert.Contains("Let it join with an empty data directory, and remove the old id with `rookery node rm`.", refusal.Message, StringComparison.Ordinal);
+        Assert.Contains("Let it join with an empty data directory, and remove the old id with `rookery cluster node rm`.", refusal.Message, StringComparison.Ordinal);
     }
 
     [Fact]

@@ -17,6 +17,9 @@ public interface IConsensusHost : IConsensus, IDisposable
 
     /// <summary>Figures, at any time and from any thread.</summary>
     CommitStatistics ReadStatistics();
+
+    /// <summary>How the node stands in its cluster, at any time and from any thread.</summary>
+    ConsensusStatistics ReadCluster();
 }
 
 /// <summary>Puts consensus on an opened store. It is durable in office, or ready to hear of a leader, when this returns; a node alone has applied its whole journal by then.</summary>

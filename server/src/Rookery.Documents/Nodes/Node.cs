@@ -124,25 +124,30 @@ public sealed class Node : IDisposable
     }
 
     /// <summary>What there is to know about journal, storage and queue, for metrics and <c>/readyz?verbose</c>; null when the data could not be opened.</summary>
-    public NodeStatistics? ReadStatistics() => _core is null ? null : ReadStatistics(_core, _consensus?.ReadStatistics() ?? default);
+    public NodeStatistics? ReadStatistics() => _core is null ? null : ReadStatistics(_core, _consensus);
 
-    private static NodeStatistics ReadStatistics(NodeStore store, in CommitStatistics commits) => new()
+    private static NodeStatistics ReadStatistics(NodeStore store, IConsensusHost? consensus)
     {
-        JournalFirstIndex = store.Journal.FirstIndex,
-        JournalLastIndex = store.Journal.LastIndex,
-        JournalBytes = store.Journal.LiveBytes,
-        AppliedIndex = store.AppliedIndex,
-        ManifestIndex = store.Storage.Durable.Index,
-        Sequence = store.Storage.Sequence,
-        QueuedCommands = commits.Queued,
-        QueuedBytes = store.Admission.Bytes,
-        Frames = commits.Frames,
-        Commands = commits.Commands,
-        Overloaded = store.Admission.Refused,
-        Recovery = store.Journal.Recovery.Sentence,
-        Space = store.Space.Data,
-        Storage = store.Storage.Statistics(),
-    };
+        var commits = consensus?.ReadStatistics() ?? default;
+        return new NodeStatistics
+        {
+            JournalFirstIndex = store.Journal.FirstIndex,
+            JournalLastIndex = store.Journal.LastIndex,
+            JournalBytes = store.Journal.LiveBytes,
+            AppliedIndex = store.AppliedIndex,
+            ManifestIndex = store.Storage.Durable.Index,
+            Sequence = store.Storage.Sequence,
+            QueuedCommands = commits.Queued,
+            QueuedBytes = store.Admission.Bytes,
+            Frames = commits.Frames,
+            Commands = commits.Commands,
+            Overloaded = store.Admission.Refused,
+            Recovery = store.Journal.Recovery.Sentence,
+            Space = store.Space.Data,
+            Storage = store.Storage.Statistics(),
+            Consensus = consensus?.ReadCluster(),
+        };
+    }
 
     /// <summary>Begins a backup, which the caller reads and disposes before it stops the node. One at a time.</summary>
     /// <exception cref="BackupException">One is being taken already, the data is damaged, or the node is in diagnosis mode.</exception>

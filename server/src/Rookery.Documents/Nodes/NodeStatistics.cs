@@ -45,6 +45,9 @@ public sealed record NodeStatistics
     /// <summary>Free bytes on the data's file system, and below how many writes that grow the data are refused.</summary>
     public required ReserveState Space { get; init; }
 
+    /// <summary>How the node stands in its cluster; null when it was opened to read damaged data only.</summary>
+    public ConsensusStatistics? Consensus { get; init; }
+
     /// <summary>Figures of the storage engine.</summary>
     public required StorageStatistics Storage { get; init; }
 }

@@ -47,6 +47,10 @@ internal static class HealthRoutes
             json.WriteNumber("ManifestIndex"u8, statistics.ManifestIndex);
             json.WriteNumber("Sequence"u8, statistics.Sequence);
             json.WriteNumber("QueuedCommands"u8, statistics.QueuedCommands);
+            if (statistics.Consensus is { } cluster)
+            {
+                ClusterHealth.Write(json, cluster);
+            }
         }
 
         json.WriteEndObject();

@@ -27,6 +27,11 @@ internal static class NodeMetrics
         text.Gauge("rookery_manifest_index", "Index up to which runs hold everything: a restart replays what follows.").Sample(statistics.ManifestIndex);
         text.Gauge("rookery_disk_free_bytes", "Free bytes on the file system of the data.").Sample(statistics.Space.FreeBytes);
         text.Gauge("rookery_disk_reserve_bytes", "Free bytes below which writes that grow the data are refused.").Sample(statistics.Space.NeededBytes);
+        if (statistics.Consensus is { } cluster)
+        {
+            ClusterHealth.Add(text, cluster);
+        }
+
         AddStorage(text, statistics.Storage);
     }
 

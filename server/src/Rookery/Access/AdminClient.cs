@@ -1,3 +1,4 @@
+using System.Net;
 using System.Net.Http.Headers;
 using System.Net.Sockets;
 using System.Security.Authentication;
@@ -16,8 +17,12 @@ internal sealed class AdminClient : IDisposable
     public AdminClient(NodeConnection node) => (_address, _client) = (node.Address, node.NewClient(Patience));
 
     /// <summary>Sends a request and gives the answer's JSON; an undefined element when it has no body.</summary>
+    /// <param name="method">The HTTP method.</param>
+    /// <param name="path">The path, with its query.</param>
+    /// <param name="members">Writes the members of the body's object, if there is one.</param>
+    /// <param name="acceptsUnready">Whether 503 is an answer too.</param>
     /// <exception cref="AdminException">The node does not answer, or refused.</exception>
-    public async Task<JsonElement> SendAsync(HttpMethod method, string path, Action<Utf8JsonWriter>? members = null)
+    public async Task<JsonElement> SendAsync(HttpMethod method, string path, Action<Utf8JsonWriter>? members = null, bool acceptsUnready = false)
     {
         using var request = new HttpRequestMessage(method, new Uri(_address, path));
         request.Content = members is null ? null : BodyOf(members);
@@ -25,7 +30,7 @@ internal sealed class AdminClient : IDisposable
         {
             using var response = await _client.SendAsync(request);
             byte[] body = await response.Content.ReadAsByteArrayAsync();
-            return response.IsSuccessStatusCode ? Parse(body) : throw new AdminException(ReasonOf(body, (int)response.StatusCode), ExitCode.Failure);
+            return response.IsSuccessStatusCode || (acceptsUnready && response.StatusCode == HttpStatusCode.ServiceUnavailable) ? Parse(body) : throw new AdminException(ReasonOf(body, (int)response.StatusCode), ExitCode.Failure);
         }
         catch (Exception failure) when (failure is HttpRequestException or TaskCanceledException)
         {

@@ -10,7 +10,7 @@ using Rookery.Server;
 namespace Rookery.Clusters;
 
 /// <summary>
-/// What an owner asks of a running member: POST /admin/cluster/tokens {"LifetimeSeconds"} makes a token to join with; GET /admin/cluster/authority tells of the authority, POST
+/// What an owner asks of a running member: POST /admin/cluster/tokens {"LifetimeSeconds"} makes a token to join with; /admin/cluster/nodes shows and changes the members; GET /admin/cluster/authority tells of the authority, POST
 /// /admin/cluster/authority/rotate begins to replace it, POST /admin/cluster/authority/retire lets the old one go.
 /// </summary>
 /// <param name="time">The clock.</param>
@@ -26,6 +26,11 @@ internal sealed class ClusterRoutes(TimeProvider time, ILogger log)
     public IReadOnlyList<AdminRoute> All =>
     [
         new AdminRoute(HttpMethods.Post, "/admin/cluster/tokens", CreateTokenAsync),
+        new AdminRoute(HttpMethods.Get, "/admin/cluster/nodes", ListMembersAsync),
+        new AdminRoute(HttpMethods.Delete, "/admin/cluster/nodes", http => OrderAsync(http, MemberOrder.Remove)),
+        new AdminRoute(HttpMethods.Post, "/admin/cluster/nodes/promote", http => OrderAsync(http, MemberOrder.Promote)),
+        new AdminRoute(HttpMethods.Post, "/admin/cluster/nodes/demote", http => OrderAsync(http, MemberOrder.Demote)),
+        new AdminRoute(HttpMethods.Post, "/admin/cluster/nodes/transfer", http => OrderAsync(http, MemberOrder.Transfer)),
         new AdminRoute(HttpMethods.Get, "/admin/cluster/authority", ShowAuthorityAsync),
         new AdminRoute(HttpMethods.Post, "/admin/cluster/authority/rotate", http => ChangeAuthorityAsync(http, "began to be replaced", static rotation => rotation.BeginAsync(CancellationToken.None))),
         new AdminRoute(HttpMethods.Post, "/admin/cluster/authority/retire", http => ChangeAuthorityAsync(http, "is not trusted any more", static rotation => rotation.RetireAsync(CancellationToken.None))),
@@ -59,6 +64,45 @@ internal sealed class ClusterRoutes(TimeProvider time, ILogger log)
             json.WriteString("Expires"u8, time.GetUtcNow() + life);
             json.WriteString("Cluster"u8, member.Identity.ClusterName);
         });
+    }
+
+    private async Task ListMembersAsync(HttpContext http)
+    {
+        if (Member is not { Office: { } office })
+        {
+            await RefuseAloneAsync(http);
+            return;
+        }
+
+        var answer = await office.AskAsync(MemberOrder.List, name: null, http.RequestAborted);
+        if (answer.Status != StatusCodes.Status200OK)
+        {
+            await ErrorAnswer.WriteAsync(http, answer.Status, ErrorAnswer.RavenException, answer.Text);
+            return;
+        }
+
+        http.Response.ContentType = "application/json";
+        await http.Response.WriteAsync(answer.Text, http.RequestAborted);
+    }
+
+    private async Task OrderAsync(HttpContext http, MemberOrder order)
+    {
+        if (Member is not { Office: { } office })
+        {
+            await RefuseAloneAsync(http);
+            return;
+        }
+
+        // Begun, it is completed: who asks may be gone by then.
+        var answer = await office.AskAsync(order, http.Request.Query["name"], CancellationToken.None);
+        if (answer.Status != StatusCodes.Status200OK)
+        {
+            await ErrorAnswer.WriteAsync(http, answer.Status, ErrorAnswer.RavenException, answer.Text);
+            return;
+        }
+
+        log.LogWarning("By order of an owner: {Done}", answer.Text);
+        await SendAsync(http, StatusCodes.Status200OK, json => json.WriteString("Message"u8, answer.Text));
     }
 
     private Task ShowAuthorityAsync(HttpContext http) => Member is not { Rotation: { } rotation } member ? RefuseAloneAsync(http) : SendAsync(http, StatusCodes.Status200OK, json =>

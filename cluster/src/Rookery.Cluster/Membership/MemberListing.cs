@@ -1,0 +1,77 @@
+using System.Text;
+using System.Text.Json;
+using Rookery.Documents;
+
+namespace Rookery.Cluster.Membership;
+
+/// <summary>The members as owners see them.</summary>
+internal static class MemberListing
+{
+    /// <summary>How many voters may be lost, in a sentence.</summary>
+    public static string Tolerance(int voters) => voters switch
+    {
+        1 => "One member votes: when it is off, nothing is written.",
+        2 => "Two members vote: when either is off, nothing is written.",
+        _ => $"{voters} members vote: with {(voters - 1) / 2} of them off, writes go on.",
+    };
+
+    /// <summary>{"Leader","Term","Voters","Tolerance","Note","Members":[…]}.</summary>
+    public static string ToJson(ConsensusStatistics cluster)
+    {
+        int voters = cluster.Members.Count(static one => one.Member.IsVoter);
+        using var text = new MemoryStream();
+        using (var json = new Utf8JsonWriter(text))
+        {
+            json.WriteStartObject();
+            json.WriteString("Leader"u8, cluster.LeaderTag);
+            json.WriteNumber("Term"u8, cluster.Term);
+            json.WriteNumber("Voters"u8, voters);
+            json.WriteNumber("Tolerance"u8, (voters - 1) / 2);
+            json.WriteString("Note"u8, cluster.Trouble ?? NoteOn(cluster.Members, voters));
+            json.WriteStartArray("Members"u8);
+            foreach (var one in cluster.Members)
+            {
+                Write(json, one);
+            }
+
+            json.WriteEndArray();
+            json.WriteEndObject();
+        }
+
+        return Encoding.UTF8.GetString(text.ToArray());
+    }
+
+    private static void Write(Utf8JsonWriter json, MemberStatistics one)
+    {
+        json.WriteStartObject();
+        json.WriteString("Tag"u8, one.Member.Tag);
+        json.WriteString("Name"u8, one.Member.Name);
+        json.WriteString("NodeId"u8, one.Member.NodeId);
+        json.WriteString("Role"u8, one.Member.IsLeader ? "leader" : one.Member.IsVoter ? "voter" : "learner");
+        json.WriteString("Url"u8, one.Member.Url);
+        if (one is { IsReachable: { } isReachable, LagEntries: { } lag, SyncMicroseconds: { } sync })
+        {
+            json.WriteBoolean("IsReachable"u8, isReachable);
+            json.WriteNumber("LagEntries"u8, lag);
+            json.WriteNumber("SyncP99Milliseconds"u8, sync / 1000.0);
+        }
+
+        json.WriteNumber("RecordVersion"u8, one.RecordVersion);
+        json.WriteEndObject();
+    }
+
+    /// <summary>Two members are for their owner to decide about: what may be lost, and how that is changed.</summary>
+    private static string NoteOn(IReadOnlyList<MemberStatistics> members, int voters)
+    {
+        if (members.Count != 2)
+        {
+            return Tolerance(voters);
+        }
+
+        string voter = members.First(static one => one.Member.IsVoter).Member.Name;
+        string other = members.First(one => !string.Equals(one.Member.Name, voter, StringComparison.Ordinal)).Member.Name;
+        return voters == 2
+            ? $"A mirror: every acknowledged write is on both cards, and writes stop when either node is off. `rookery cluster node demote {other}` makes {other} a standby instead: then only {voter} has to be on."
+            : $"A standby: writes stop when {voter} is off, and if its card dies, the last writes that {other} had not received yet are lost. `rookery cluster node promote {other}` makes a mirror instead: nothing acknowledged is lost with one card, but writes stop when either is off.";
+    }
+}

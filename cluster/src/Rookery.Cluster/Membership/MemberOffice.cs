@@ -1,0 +1,248 @@
+using System.Globalization;
+using Microsoft.AspNetCore.Http;
+using Rookery.Cluster.Joining;
+using Rookery.Documents;
+using Rookery.Raft;
+
+namespace Rookery.Cluster.Membership;
+
+/// <summary>
+/// Carries out what an owner orders about members: here on the leader, elsewhere by asking the leader on its port for members. Nothing of it is ever done without an order.
+/// </summary>
+/// <param name="consensus">This node's consensus.</param>
+/// <param name="desk">The members' records.</param>
+/// <param name="connect">A client of another member's port for members, which the caller disposes; null when it is not known where that is.</param>
+/// <param name="time">The clock.</param>
+public sealed class MemberOffice(RaftConsensus consensus, IJoinDesk desk, Func<NodeId, HttpClient?> connect, TimeProvider time)
+{
+    /// <summary>Where a leader takes the orders that others pass on: POST /members/ORDER?name=&amp;hops=.</summary>
+    internal const string Prefix = "/members/";
+
+    // From a follower to the leader, and, when the leader is to be removed, on to the next.
+    private const int MostHops = 2;
+    private const int Attempts = 50;
+
+    private static readonly TimeSpan Pause = TimeSpan.FromMilliseconds(100);
+    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(30);
+
+    /// <summary>Carries out an order. The name may be a member's name, letter or id.</summary>
+    public Task<MemberAnswer> AskAsync(MemberOrder order, string? name, CancellationToken cancellationToken) => AskAsync(order, name, MostHops, cancellationToken);
+
+    /// <summary>Answers another member that passes an order on.</summary>
+    internal async Task AnswerMemberAsync(HttpContext http)
+    {
+        bool isOrder = Enum.TryParse(http.Request.Path.Value.AsSpan(Prefix.Length), ignoreCase: true, out MemberOrder order) & Enum.IsDefined(order)
+            & int.TryParse(http.Request.Query["hops"], NumberStyles.None, CultureInfo.InvariantCulture, out int hops);
+        string? name = http.Request.Query["name"];
+        var answer = isOrder && hops < MostHops
+            ? await AskAsync(order, name, hops, http.RequestAborted)
+            : new MemberAnswer(StatusCodes.Status400BadRequest, "This version does not know that order.");
+        http.Response.StatusCode = answer.Status;
+        await http.Response.WriteAsync(answer.Text, http.RequestAborted);
+    }
+
+    private async Task<MemberAnswer> AskAsync(MemberOrder order, string? name, int hops, CancellationToken cancellationToken)
+    {
+        // Who just took over applies what it took over first.
+        for (int attempt = 0; attempt < Attempts && consensus.Leader == consensus.Self && !consensus.IsLeader && consensus.Refusal is null; attempt++)
+        {
+            await Task.Delay(Pause, time, cancellationToken);
+        }
+
+        if (!consensus.IsLeader)
+        {
+            return order == MemberOrder.List && (consensus.Leader.IsNone || hops == 0) ? List() : await AskLeaderAsync(order, name, hops, cancellationToken);
+        }
+
+        if (order == MemberOrder.List)
+        {
+            return List();
+        }
+
+        bool anyOther = order == MemberOrder.Transfer && string.IsNullOrEmpty(name);
+        var member = anyOther ? null : Find(name);
+        if (member is null && !anyOther)
+        {
+            string known = string.Join(", ", consensus.Roster.Entries.Select(static entry => entry.Record.Name));
+            return new MemberAnswer(StatusCodes.Status404NotFound, $"No member is called \"{name}\"; there are {known}.");
+        }
+
+        return order switch
+        {
+            MemberOrder.Promote => await ChangeAsync(member!, MemberChange.Voter, "votes from now on", cancellationToken),
+            MemberOrder.Demote => await DemoteAsync(member!, cancellationToken),
+            MemberOrder.Remove => await RemoveAsync(member!, hops, cancellationToken),
+            _ => await TransferAsync(member, cancellationToken),
+        };
+    }
+
+    private async Task<MemberAnswer> AskLeaderAsync(MemberOrder order, string? name, int hops, CancellationToken cancellationToken)
+    {
+        var leader = consensus.Leader;
+        if (leader.IsNone || leader == consensus.Self || hops == 0)
+        {
+            return Unavailable("No member leads now, or none is known here, so nothing was changed. Ask again in a few seconds; `rookery status` says what is missing.");
+        }
+
+        using var client = connect(leader);
+        if (client is null)
+        {
+            return Unavailable($"Member {leader} leads, and this node does not know where it is. Ask another node.");
+        }
+
+        using var patience = new CancellationTokenSource(Patience, time);
+        using var either = CancellationTokenSource.CreateLinkedTokenSource(patience.Token, cancellationToken);
+        try
+        {
+            var path = new Uri($"{Prefix}{order}?hops={hops - 1}&name={Uri.EscapeDataString(name ?? string.Empty)}", UriKind.Relative);
+            using var response = await client.PostAsync(path, content: null, either.Token);
+            return new MemberAnswer((int)response.StatusCode, await response.Content.ReadAsStringAsync(either.Token));
+        }
+        catch (Exception failure) when (failure is HttpRequestException or OperationCanceledException)
+        {
+            return Unavailable($"{NameOf(leader)} leads and did not answer this node, so it is not known whether anything was changed. Look with `rookery cluster node ls`.");
+        }
+    }
+
+    private MemberAnswer List() => new(StatusCodes.Status200OK, MemberListing.ToJson(consensus.ReadCluster()));
+
+    private async Task<MemberAnswer> DemoteAsync(RosterEntry member, CancellationToken cancellationToken)
+    {
+        var configuration = consensus.ReadState().Configuration;
+        return configuration.Voters.Length <= SeatRule.VotersOf(configuration.Voters.Length + configuration.Learners.Length)
+            ? Refused("Of so many members no fewer vote: whoever lost its vote would get it back at once. Remove it instead.")
+            : member.Member == consensus.Self
+                ? Refused($"{member.Record.Name} leads. Hand leadership over first, with `rookery cluster node transfer`.")
+                : await ChangeAsync(member, MemberChange.Learner, "does not vote any more, and goes on to receive everything", cancellationToken);
+    }
+
+    /// <summary>The configuration first and the record after it: a voter that is counted and refused its connections would hold the others up. Whatever breaks in between, the same order again completes it.</summary>
+    private async Task<MemberAnswer> RemoveAsync(RosterEntry member, int hops, CancellationToken cancellationToken)
+    {
+        if (member.Member == consensus.Self)
+        {
+            return await RemoveSelfAsync(member, hops, cancellationToken);
+        }
+
+        var removed = await ChangeAsync(member, MemberChange.Removed, "is no member any more", cancellationToken);
+        return removed.Status == StatusCodes.Status200OK ? await ForgetAsync(member, removed, cancellationToken) : removed;
+    }
+
+    private async Task<MemberAnswer> RemoveSelfAsync(RosterEntry member, int hops, CancellationToken cancellationToken)
+    {
+        var handedOver = await TransferAsync(null, cancellationToken);
+        if (handedOver.Status != StatusCodes.Status200OK)
+        {
+            return handedOver with { Text = $"{member.Record.Name} leads, and a leader does not remove itself. {handedOver.Text}" };
+        }
+
+        var removed = await AskLeaderAsync(MemberOrder.Remove, member.NodeId, hops, cancellationToken);
+        return removed with { Text = $"{member.Record.Name} led, so it handed leadership over first. {removed.Text}" };
+    }
+
+    private async Task<MemberAnswer> ForgetAsync(RosterEntry member, MemberAnswer removed, CancellationToken cancellationToken)
+    {
+        for (int attempt = 0; attempt < Attempts; attempt++)
+        {
+            string key = MemberRecord.KeyOf(member.NodeId);
+            if (desk.Find(key) is not { } record)
+            {
+                return removed;
+            }
+
+            var rejection = await desk.ChangeAsync([new RecordChange(key, Value: null, record.Version), new Seats(desk).Guard()], cancellationToken);
+            switch (rejection?.Kind)
+            {
+                case null:
+                    return removed;
+                case RejectionKind.ConcurrencyConflict:
+                    await Task.Delay(Pause, time, cancellationToken);
+                    break;
+                default:
+                    return Unavailable($"{member.Record.Name} has no part any more, but its record is still there: {rejection.Message} Remove it again.");
+            }
+        }
+
+        return Unavailable($"{member.Record.Name} has no part any more, but its record changed each time it was to be deleted. Remove it again.");
+    }
+
+    private async Task<MemberAnswer> TransferAsync(RosterEntry? member, CancellationToken cancellationToken)
+    {
+        var configuration = consensus.ReadState().Configuration;
+        if (member?.Member == consensus.Self)
+        {
+            return new MemberAnswer(StatusCodes.Status200OK, $"{member.Record.Name} leads already.");
+        }
+
+        if (member is not null && !configuration.IsVoter(member.Member))
+        {
+            return Refused($"{member.Record.Name} does not vote, so it cannot lead. Let it vote first, with `rookery cluster node promote {member.Record.Name}`.");
+        }
+
+        if (configuration.Voters.Length == 1)
+        {
+            return Refused("It is the only voter, so nobody can take over. Let another vote first, with `rookery cluster node promote NAME`.");
+        }
+
+        consensus.Transfer(member?.Member ?? NodeId.None);
+        for (int attempt = 0; attempt < Attempts; attempt++)
+        {
+            await Task.Delay(Pause, time, cancellationToken);
+            if (consensus.Leader is { IsNone: false } leader && leader != consensus.Self)
+            {
+                return new MemberAnswer(StatusCodes.Status200OK, $"{NameOf(leader)} leads now.");
+            }
+        }
+
+        return Unavailable($"{member?.Record.Name ?? "No other voter"} did not take over in time; see with `rookery cluster node ls` who is reachable and how far behind.");
+    }
+
+    private async Task<MemberAnswer> ChangeAsync(RosterEntry member, MemberChange change, string done, CancellationToken cancellationToken)
+    {
+        var answer = ChangeAnswer.ChangePending;
+        for (int attempt = 0; attempt < Attempts && answer == ChangeAnswer.ChangePending; attempt++)
+        {
+            answer = consensus.ChangeMember(change, member.Member);
+            if (answer == ChangeAnswer.ChangePending)
+            {
+                await Task.Delay(Pause, time, cancellationToken);
+            }
+        }
+
+        bool isDone = answer is ChangeAnswer.Accepted or ChangeAnswer.NothingToDo || (answer == ChangeAnswer.NoSuchMember && change == MemberChange.Removed);
+        return !isDone ? Refuse(answer, member.Record.Name)
+            : await IsCommittedAsync(cancellationToken)
+                ? new MemberAnswer(StatusCodes.Status200OK, $"{member.Record.Name} {done}. {MemberListing.Tolerance(consensus.ReadState().Configuration.Voters.Length)}")
+                : Unavailable($"The change is on its way and not committed yet: a majority of the voters does not answer. Look with `rookery cluster node ls`, and order it again.");
+    }
+
+    private async Task<bool> IsCommittedAsync(CancellationToken cancellationToken)
+    {
+        for (int attempt = 0; attempt < Attempts && consensus.ReadState().ChangeIsPending; attempt++)
+        {
+            await Task.Delay(Pause, time, cancellationToken);
+        }
+
+        return consensus.ReadState() is { ChangeIsPending: false, Role: Role.Leader };
+    }
+
+    private RosterEntry? Find(string? name) => consensus.Roster.Entries.FirstOrDefault(entry =>
+        string.Equals(entry.Record.Name, name, StringComparison.Ordinal) || string.Equals(entry.Record.Tag, name, StringComparison.Ordinal) || string.Equals(entry.NodeId, name, StringComparison.Ordinal));
+
+    private string NameOf(NodeId member) => consensus.Roster.Of(member)?.Record.Name ?? member.ToString();
+
+    private static MemberAnswer Refuse(ChangeAnswer answer, string name) => answer switch
+    {
+        ChangeAnswer.NotLeader => Unavailable("This node lost its leadership meanwhile, so nothing was changed. Ask again in a second."),
+        ChangeAnswer.ChangePending => Unavailable("The change of members before this one is not committed yet, so nothing was changed: a majority of the voters has to answer first."),
+        ChangeAnswer.NotCaughtUp => Unavailable($"{name} has not caught up, or does not answer, and as a voter it would hold up every write. Wait until `rookery cluster node ls` shows that it is reachable and lacks nothing."),
+        ChangeAnswer.NoMajority => Refused($"Without {name} fewer than a majority of the voters would be reachable, and nothing could be written any more. Bring another voter back first."),
+        ChangeAnswer.LeaderItself => Refused($"{name} leads, and a leader does not take its own vote. Hand leadership over first, with `rookery cluster node transfer`."),
+        ChangeAnswer.TooManyVoters => Refused($"{Configuration.MostVoters} members vote already, which is the most: more would only make each write wait for more cards."),
+        _ => Refused($"{name} has no part in the cluster that could be changed so."),
+    };
+
+    private static MemberAnswer Refused(string sentence) => new(StatusCodes.Status409Conflict, sentence);
+
+    private static MemberAnswer Unavailable(string sentence) => new(StatusCodes.Status503ServiceUnavailable, sentence);
+}

@@ -1,0 +1,72 @@
+using Rookery.Documents;
+using Rookery.Raft;
+
+namespace Rookery.Cluster;
+
+/// <summary>How the node stands in its cluster, for owners to see.</summary>
+public sealed partial class RaftConsensus
+{
+    // Under load there are always some on their way; so many mean that the node was away.
+    private const int EntriesToCatchUp = 4096;
+
+    /// <inheritdoc/>
+    public ConsensusStatistics ReadCluster()
+    {
+        ConsensusState state;
+        IReadOnlyList<PeerProgress> peers;
+        lock (_gate)
+        {
+            state = ReadState();
+            peers = _core.ReadPeers();
+        }
+
+        return new ConsensusStatistics(
+            state.Configuration.IsLearner(Self) ? "Learner" : state.Role.ToString(),
+            state.Term,
+            LeaderTag,
+            state.LastIndex,
+            state.CommitIndex,
+            state.AppliedIndex,
+            state.SyncMicroseconds,
+            TroubleIn(state),
+            [.. Roster.View(state, _store).Members.Select(member => StatisticsOf(member, state, peers))]);
+    }
+
+    private MemberStatistics StatisticsOf(ClusterViewMember member, ConsensusState state, IReadOnlyList<PeerProgress> peers)
+    {
+        long version = Roster.Of(Members.IdOf(member.NodeId))?.Version ?? 0;
+        if (member.IsSelf)
+        {
+            return new MemberStatistics(member, version, IsReachable: true, Math.Max(0, state.CommitIndex - state.AppliedIndex), state.SyncMicroseconds);
+        }
+
+        var node = Members.IdOf(member.NodeId);
+        foreach (var peer in peers)
+        {
+            if (peer.Node == node)
+            {
+                return new MemberStatistics(member, version, peer.IsReachable, Math.Max(0, state.LastIndex - peer.Match), peer.SyncMicroseconds);
+            }
+        }
+
+        return new MemberStatistics(member, version, IsReachable: null, LagEntries: null, SyncMicroseconds: null);
+    }
+
+    private string? TroubleIn(ConsensusState state)
+    {
+        if (Refusal is { } refusal)
+        {
+            return refusal.Message;
+        }
+
+        if (state.Leader.IsNone)
+        {
+            return state.Configuration.Voters.IsEmpty
+                ? "No leader is known here, because this node was not told yet who belongs to the cluster: it waits for a member to reach it."
+                : $"No leader is known here: {state.Configuration.Majority} of {state.Configuration.Voters.Length} voters have to see each other to choose one. Documents can be read with consistency=local.";
+        }
+
+        long left = state.CommitIndex - state.AppliedIndex;
+        return left > EntriesToCatchUp ? $"This node catches up: {left} entries are to be applied." : null;
+    }
+}

@@ -1,0 +1,22 @@
+namespace Rookery.Documents;
+
+/// <summary>How a node stands in its cluster, for owners to see.</summary>
+/// <param name="Role">"Leader", "Candidate", "Follower" or the like, as consensus calls it; "Learner" for a member that does not vote.</param>
+/// <param name="Term">The consensus term.</param>
+/// <param name="LeaderTag">The letter of who leads, or null when nobody is known to.</param>
+/// <param name="LastIndex">The end of the log here.</param>
+/// <param name="CommitIndex">Entries through here are committed, as far as this node knows.</param>
+/// <param name="AppliedIndex">Entries through here are in the tables here.</param>
+/// <param name="SyncMicroseconds">The 99th percentile of this node's recent journal writes.</param>
+/// <param name="Trouble">Why writes and linearizable reads do not go through this node now, in a sentence; null when they do.</param>
+/// <param name="Members">The members, the leader first.</param>
+public sealed record ConsensusStatistics(
+    string Role, long Term, string? LeaderTag, long LastIndex, long CommitIndex, long AppliedIndex, long SyncMicroseconds, string? Trouble, IReadOnlyList<MemberStatistics> Members);
+
+/// <summary>How one member does. Only the leader knows that of the others.</summary>
+/// <param name="Member">Who it is.</param>
+/// <param name="RecordVersion">The version of its record in the cluster; 0 for a node alone.</param>
+/// <param name="IsReachable">Whether it answers; null when this node does not know.</param>
+/// <param name="LagEntries">How many entries of the log it lacks; null when this node does not know.</param>
+/// <param name="SyncMicroseconds">The 99th percentile of its recent journal writes; null when this node does not know.</param>
+public sealed record MemberStatistics(ClusterViewMember Member, long RecordVersion, bool? IsReachable, long? LagEntries, long? SyncMicroseconds);

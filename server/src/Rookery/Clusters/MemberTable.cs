@@ -1,0 +1,38 @@
+using System.Globalization;
+using System.Text.Json;
+
+namespace Rookery.Clusters;
+
+/// <summary>Members in columns, from the JSON of a node.</summary>
+internal static class MemberTable
+{
+    private static readonly string[] Heads = ["TAG", "NAME", "ROLE", "REACHABLE", "LAG", "SYNC P99", "RECORD", "URL", "ID"];
+
+    /// <summary>The table, with what there is to note under it.</summary>
+    public static string Of(JsonElement cluster)
+    {
+        string[][] rows = [Heads, .. cluster.GetProperty("Members").EnumerateArray().Select(Row)];
+        int[] widths = [.. Heads.Select((_, column) => rows.Max(row => row[column].Length))];
+        var lines = rows.Select(row => string.Join("  ", row.Select((text, column) => text.PadRight(widths[column]))).TrimEnd());
+        return string.Join('\n', [.. lines, cluster.GetProperty("Note").GetString()!]);
+    }
+
+    private static string[] Row(JsonElement member)
+    {
+        bool isKnown = member.TryGetProperty("IsReachable", out var reachable);
+        return
+        [
+            TextOf(member, "Tag"),
+            TextOf(member, "Name"),
+            TextOf(member, "Role"),
+            !isKnown ? "?" : reachable.GetBoolean() ? "yes" : "no",
+            !isKnown ? "?" : member.GetProperty("LagEntries").GetInt64().ToString(CultureInfo.InvariantCulture),
+            !isKnown ? "?" : string.Create(CultureInfo.InvariantCulture, $"{member.GetProperty("SyncP99Milliseconds").GetDouble():0.0} ms"),
+            member.TryGetProperty("RecordVersion", out var version) ? version.GetInt64().ToString(CultureInfo.InvariantCulture) : "?",
+            TextOf(member, "Url"),
+            TextOf(member, "NodeId"),
+        ];
+    }
+
+    private static string TextOf(JsonElement member, string name) => member.TryGetProperty(name, out var text) ? text.GetString() ?? "-" : "-";
+}

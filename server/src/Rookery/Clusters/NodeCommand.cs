@@ -1,0 +1,118 @@
+using System.CommandLine;
+using System.Globalization;
+using System.Text.Json;
+using Rookery.Access;
+
+namespace Rookery.Clusters;
+
+/// <summary>`rookery cluster node`: the members shown and changed, through whichever member the command finds.</summary>
+internal static class NodeCommand
+{
+    private const string Path = "/admin/cluster/nodes";
+
+    public static Command Create() => new("node", "The members of the cluster: shown, promoted, removed, and who leads.")
+    {
+        List(),
+        Change("promote", "Let a member vote that receives everything already."),
+        Change("demote", "Take a member's vote; it goes on to receive everything."),
+        Remove("rm", "Remove a member for good. Nothing is ever removed by itself.", isReplaced: false),
+        Remove("replace", "Remove a member whose card or machine is gone, and print a token that lets another one join in its place.", isReplaced: true),
+        Transfer(),
+    };
+
+    private static Command List()
+    {
+        var address = new NodeAddress();
+        var command = address.AddTo(new Command("ls", "List the members, how far each is behind, and what the cluster bears."));
+        command.SetAction((parsed, _) => address.UseAsync(parsed, async client =>
+        {
+            var answer = await client.SendAsync(HttpMethod.Get, Path);
+            await Console.Out.WriteLineAsync(address.IsJson(parsed) ? answer.GetRawText() : MemberTable.Of(answer));
+            return ExitCode.Success;
+        }));
+        return command;
+    }
+
+    private static Command Change(string name, string description)
+    {
+        var address = new NodeAddress();
+        var member = Member();
+        var command = address.AddTo(new Command(name, description) { member });
+        command.SetAction((parsed, _) => address.UseAsync(parsed, async client =>
+        {
+            await PrintAsync(await client.SendAsync(HttpMethod.Post, $"{Path}/{name}?name={Uri.EscapeDataString(parsed.GetValue(member)!)}"), address.IsJson(parsed));
+            return ExitCode.Success;
+        }));
+        return command;
+    }
+
+    private static Command Transfer()
+    {
+        var address = new NodeAddress();
+        var member = new Argument<string?>("NAME") { Description = "Who shall lead [default: the best of the other voters].", Arity = ArgumentArity.ZeroOrOne };
+        var command = address.AddTo(new Command("transfer", "Hand leadership to another voter.") { member });
+        command.SetAction((parsed, _) => address.UseAsync(parsed, async client =>
+        {
+            await PrintAsync(await client.SendAsync(HttpMethod.Post, $"{Path}/transfer?name={Uri.EscapeDataString(parsed.GetValue(member) ?? string.Empty)}"), address.IsJson(parsed));
+            return ExitCode.Success;
+        }));
+        return command;
+    }
+
+    private static Command Remove(string name, string description, bool isReplaced)
+    {
+        var address = new NodeAddress();
+        var member = Member();
+        var yes = new Option<bool>("--yes") { Description = "Do not ask." };
+        var command = address.AddTo(new Command(name, description) { member, yes });
+        command.SetAction((parsed, _) => address.UseAsync(parsed, async client =>
+        {
+            string node = parsed.GetValue(member)!;
+            if (!parsed.GetValue(yes) && !await ConfirmAsync(client, node))
+            {
+                return ExitCode.Failure;
+            }
+
+            var removed = await client.SendAsync(HttpMethod.Delete, $"{Path}?name={Uri.EscapeDataString(node)}");
+            if (!isReplaced)
+            {
+                await PrintAsync(removed, address.IsJson(parsed));
+                return ExitCode.Success;
+            }
+
+            await Console.Error.WriteLineAsync(removed.GetProperty("Message").GetString());
+            await Console.Error.WriteLineAsync($"Within an hour, on the new machine: `rookery cluster join TOKEN --data DIR --name {node}`, with this token:");
+            var token = await client.SendAsync(HttpMethod.Post, "/admin/cluster/tokens");
+            await Console.Out.WriteLineAsync(address.IsJson(parsed) ? token.GetRawText() : token.GetProperty("Token").GetString());
+            return ExitCode.Success;
+        }));
+        return command;
+    }
+
+    private static Argument<string> Member() => new("NAME") { Description = "The member's name, letter or id." };
+
+    private static async Task PrintAsync(JsonElement answer, bool isJson) =>
+        await Console.Out.WriteLineAsync(isJson ? answer.GetRawText() : answer.GetProperty("Message").GetString());
+
+    /// <summary>Says what the cluster bears then, and asks.</summary>
+    private static async Task<bool> ConfirmAsync(AdminClient client, string node)
+    {
+        var cluster = await client.SendAsync(HttpMethod.Get, Path);
+        int voters = cluster.GetProperty("Voters").GetInt32();
+        bool isVoter = cluster.GetProperty("Members").EnumerateArray().Any(member =>
+            (member.GetProperty("Name").ValueEquals(node) || member.GetProperty("Tag").ValueEquals(node) || member.GetProperty("NodeId").ValueEquals(node)) && !member.GetProperty("Role").ValueEquals("learner"));
+        int left = isVoter ? voters - 1 : voters;
+        await Console.Error.WriteLineAsync(string.Create(
+            CultureInfo.InvariantCulture,
+            $"Now {voters} vote, and writes go on with {Bears(voters)} of them off; without {node} {left} vote, and writes go on with {Bears(left)} off. Its data directory cannot come back: it has to join anew, empty."));
+        if (Console.IsInputRedirected)
+        {
+            throw new AdminException("Nobody can be asked here, so nothing was removed; say --yes.", ExitCode.Configuration);
+        }
+
+        await Console.Error.WriteAsync($"Remove {node}? [y/N] ");
+        return await Console.In.ReadLineAsync() is "y" or "Y" or "yes";
+    }
+
+    private static string Bears(int voters) => voters < 3 ? "none" : ((voters - 1) / 2).ToString(CultureInfo.InvariantCulture);
+}

@@ -1,0 +1,61 @@
+using System.CommandLine;
+using System.Globalization;
+using System.Text.Json;
+using Rookery.Access;
+
+namespace Rookery;
+
+/// <summary>`rookery status`: whether a node serves, how it stands in its cluster, and why not if it does not.</summary>
+internal static class StatusCommand
+{
+    public static Command Create()
+    {
+        var address = new NodeAddress();
+        var command = address.AddTo(new Command("status", "Say how a running node does: ready or why not, who leads, and how far members are behind. Ends with 1 when it is not well."));
+        command.SetAction((parsed, _) => address.UseAsync(parsed, async client =>
+        {
+            var status = await client.SendAsync(HttpMethod.Get, "/readyz?verbose", acceptsUnready: true);
+            await Console.Out.WriteLineAsync(address.IsJson(parsed) ? status.GetRawText() : Describe(status));
+            return IsWell(status) ? ExitCode.Success : ExitCode.Failure;
+        }));
+        return command;
+    }
+
+    private static bool IsWell(JsonElement status) =>
+        status.GetProperty("Ready").GetBoolean() && !(status.TryGetProperty("Cluster", out var cluster) && cluster.GetProperty("Trouble").ValueKind == JsonValueKind.String);
+
+    private static string Describe(JsonElement status)
+    {
+        string ready = status.GetProperty("Ready").GetBoolean() ? "Ready: documents are served." : $"Not ready: {status.GetProperty("Reason").GetString()}";
+        if (!status.TryGetProperty("Cluster", out var cluster))
+        {
+            return ready;
+        }
+
+        List<string> lines = [ready];
+        if (cluster.GetProperty("Trouble").GetString() is { } trouble)
+        {
+            lines.Add(trouble);
+        }
+
+        string leader = cluster.GetProperty("Leader").GetString() is { } tag ? $"{tag} leads" : "nobody leads";
+        lines.Add(string.Create(
+            CultureInfo.InvariantCulture,
+            $"{cluster.GetProperty("Role").GetString()} in term {cluster.GetProperty("Term").GetInt64()}; {leader}; sync p99 {cluster.GetProperty("SyncP99Milliseconds").GetDouble():0.0} ms."));
+        foreach (var member in cluster.GetProperty("Members").EnumerateArray())
+        {
+            lines.Add(DescribeMember(member));
+        }
+
+        return string.Join('\n', lines);
+    }
+
+    private static string DescribeMember(JsonElement member)
+    {
+        string who = $"{member.GetProperty("Tag").GetString()} {member.GetProperty("Role").GetString()}";
+        return !member.TryGetProperty("IsReachable", out var reachable) ? who
+            : string.Create(
+                CultureInfo.InvariantCulture,
+                $"{who}, {(reachable.GetBoolean() ? "reachable" : "not reachable")}, {member.GetProperty("LagEntries").GetInt64()} entries behind, sync p99 {member.GetProperty("SyncP99Milliseconds").GetDouble():0.0} ms");
+    }
+}
