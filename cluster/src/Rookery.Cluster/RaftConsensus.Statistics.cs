@@ -59,6 +59,11 @@ public sealed partial class RaftConsensus
             return refusal.Message;
         }
 
+        if (!state.Configuration.Voters.IsEmpty && !state.Configuration.IsMember(Self))
+        {
+            return "This node is no member of its cluster any more. Stop it, and let it join anew with an empty data directory and a token of `rookery cluster token create`.";
+        }
+
         if (state.Leader.IsNone)
         {
             return state.Configuration.Voters.IsEmpty
