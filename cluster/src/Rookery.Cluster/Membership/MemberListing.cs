@@ -63,7 +63,7 @@ internal static class MemberListing
     /// <summary>Two members are for their owner to decide about: what may be lost, and how that is changed.</summary>
     private static string NoteOn(IReadOnlyList<MemberStatistics> members, int voters)
     {
-        if (members.Count != 2)
+        if (members.Count != 2 || voters == 0)
         {
             return Tolerance(voters);
         }

@@ -21,6 +21,16 @@ public sealed class MessageCodecTests
         Assert.Empty(frames);
     }
 
+    /// <summary>Half of all chains are negative numbers; a connection must not end over one.</summary>
+    [Theory]
+    [InlineData(long.MinValue)]
+    [InlineData(-1)]
+    public void A_chain_of_outcomes_may_be_any_number(long hash)
+    {
+        var sent = Samples.Message(new Random(4), MessageKind.Heartbeat, From, To) with { Outcome = new OutcomeHash(7, hash) };
+        Assert.Equal(sent, Decode(Encode(sent, []), out _));
+    }
+
     [Fact]
     public void Frames_arrive_as_they_were()
     {

@@ -1,0 +1,46 @@
+using System.Text.Json;
+using Rookery.Cluster.Membership;
+using Rookery.Documents;
+
+namespace Rookery.Cluster.Tests.Membership;
+
+public sealed class MemberListingTests
+{
+    [Fact]
+    public void Of_two_members_it_is_said_what_may_be_lost_and_how_to_change_it()
+    {
+        Assert.Contains("`rookery cluster node promote b`", NoteOn(One("a", isVoter: true, isLeader: true), One("b", isVoter: false)), StringComparison.Ordinal);
+        Assert.Contains("`rookery cluster node demote b`", NoteOn(One("a", isVoter: true, isLeader: true), One("b", isVoter: true)), StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void Spares_do_not_add_to_what_the_cluster_bears() =>
+        Assert.Equal(
+            "3 members vote: with 1 of them off, writes go on.",
+            NoteOn(One("a", isVoter: true, isLeader: true), One("b", isVoter: true), One("c", isVoter: true), One("d", isVoter: false)));
+
+    [Fact]
+    public void What_only_the_leader_knows_is_left_out_elsewhere()
+    {
+        using var listing = JsonDocument.Parse(MemberListing.ToJson(Cluster(null, [One("a", isVoter: true, isLeader: true)])));
+        Assert.False(listing.RootElement.GetProperty("Members")[0].TryGetProperty("LagEntries", out _));
+    }
+
+    [Fact]
+    public void Trouble_is_said_before_anything_else()
+    {
+        using var listing = JsonDocument.Parse(MemberListing.ToJson(Cluster("Nobody leads.", [One("a", isVoter: true)])));
+        Assert.Equal("Nobody leads.", listing.RootElement.GetProperty("Note").GetString());
+    }
+
+    private static string NoteOn(params MemberStatistics[] members)
+    {
+        using var listing = JsonDocument.Parse(MemberListing.ToJson(Cluster(null, members)));
+        return listing.RootElement.GetProperty("Note").GetString()!;
+    }
+
+    private static ConsensusStatistics Cluster(string? trouble, MemberStatistics[] members) => new("Leader", 1, "A", 1, 1, 1, 1, trouble, members);
+
+    private static MemberStatistics One(string name, bool isVoter, bool isLeader = false) =>
+        new(new ClusterViewMember(name.ToUpperInvariant(), name, name, Url: null, isVoter, isLeader, IsSelf: false), RecordVersion: 1, IsReachable: null, LagEntries: null, SyncMicroseconds: null);
+}
