@@ -5,12 +5,12 @@ SHELL := bash
 MAKEFLAGS += --no-builtin-rules
 
 rid := linux-$(if $(filter aarch64,$(shell uname -m)),arm64,x64)
-sources := $(shell find server/src -type f -not -path '*/bin/*' -not -path '*/obj/*') $(wildcard docs/*/*.md Directory.*.props global.json)
+sources := $(shell find server/src cluster/src -type f -not -path '*/bin/*' -not -path '*/obj/*') $(wildcard docs/*/*.md Directory.*.props global.json)
 
 export DOTNET_CLI_TELEMETRY_OPTOUT := 1
 export DOTNET_NOLOGO := 1
 
-.PHONY: build run test test-crash test-long simulate simulate-long bench lint clean
+.PHONY: build run cluster chaos test test-crash test-long simulate simulate-long bench lint clean
 
 build: artifacts/rookery ## the executable, for this machine
 
@@ -32,6 +32,9 @@ run: build ## one node on http://127.0.0.1:8080 with data under ./data
 	@printf '%s\n' "$$first_steps"
 	@exec artifacts/rookery serve --data ./data --listen http://127.0.0.1:8080
 
+cluster: build ## three nodes on http://127.0.0.1:8081 to 8083 with data under ./data-cluster
+	@exec cluster/local data-cluster
+
 test: build ## everything that CI runs
 	server/tests/run
 
@@ -40,6 +43,9 @@ test-crash: build ## only what kills, fills and fails
 
 test-long: build ## the long targets: 1,000 kills, power cuts of a real ext4
 	server/tests/run long
+
+chaos: build ## three real nodes killed, stopped and restarted under load for MINUTES=10
+	MINUTES=$(or $(MINUTES),10) server/tests/run chaos
 
 simulate: ## consensus under faults: SEEDS=1000 of each profile, or FIRST=seed PROFILE=name to replay
 	dotnet build cluster/tests/Rookery.Raft.Tests -c Release -v quiet --nologo
