@@ -139,7 +139,15 @@ public sealed class IdentityDirectoryTests : IDisposable
         using var other = CreateIdentity(authority);
         using var mixed = new NodeIdentity
         {
-            ClusterId = ClusterId, ClusterName = "home", NodeId = NodeId, NodeName = "pi-1", Tag = "A", Key = other.Key, Certificate = identity.Certificate, Authorities = identity.Authorities, SealedAuthorityKey = [],
+            ClusterId = ClusterId,
+            ClusterName = "home",
+            NodeId = NodeId,
+            NodeName = "pi-1",
+            Tag = "A",
+            Key = other.Key,
+            Certificate = identity.Certificate,
+            Authorities = identity.Authorities,
+            SealedAuthorityKey = [],
         };
         Assert.Equal("The certificate was not made for the key beside it.", mixed.WhyInconsistent());
     }
