@@ -15,7 +15,8 @@ serve_member() { # NUMBER
   wait_until 60 curl -sf "$(member_url "$1")/readyz"
 }
 member_votes() { # NUMBER: as the first one tells
-  curl -sf "$(member_url 0)/cluster/topology" | grep -o '"Members":{[^}]*}' | grep -q "$(member_url "$1")"
+  local topology; topology=$(curl -sf "$(member_url 0)/cluster/topology")
+  [[ $topology =~ \"Members\":\{([^}]*)\} && ${BASH_REMATCH[1]} == *"$(member_url "$1")"* ]]
 }
 start_cluster() { # DATA DATA DATA [OPTIONS...]
   local number token
@@ -31,12 +32,16 @@ start_cluster() { # DATA DATA DATA [OPTIONS...]
   # Two members are a voter and a standby; with the third both vote.
   for number in 1 2; do wait_until 60 member_votes "$number"; done
 }
-# The number of the member that leads, as it says itself; another one may not know yet that it lost its office.
+# The number of the member that leads, as it says itself; another one may not know yet that it lost its office. Waits for an election.
 leading_member() {
-  local number
-  for number in "${MEMBERS[@]}"; do
-    if curl -sf -m 2 "$(member_url "$number")/cluster/topology" | grep -q '"CurrentState":"Leader"'; then echo "$number"; return; fi
+  local number deadline=$((SECONDS + 30))
+  while ((SECONDS < deadline)); do
+    for number in "${MEMBERS[@]}"; do
+      if [[ $(curl -sf -m 2 "$(member_url "$number")/cluster/topology") == *'"CurrentState":"Leader"'* ]]; then echo "$number"; return; fi
+    done
+    sleep 0.1
   done
+  say "no member of Rookery leads"
   return 1
 }
 following_member() { # the first that does not lead
@@ -57,18 +62,22 @@ serve_etcd() { # NUMBER
     --election-timeout 1000 --heartbeat-interval 100 --quota-backend-bytes 8589934592 --logger zap --log-level error
   ETCD_PID[$1]=$LAUNCHED
 }
-etcd_is_healthy() { curl -sf -m 2 "$(etcd_url "$1")/health" | grep -q true; }
+etcd_is_healthy() { [[ $(curl -sf -m 2 "$(etcd_url "$1")/health") == *true* ]]; }
 start_etcd() { # DATA DATA DATA
   local number
   for number in "${MEMBERS[@]}"; do ETCD_DATA[$number]=$1; shift; serve_etcd "$number"; done
   for number in "${MEMBERS[@]}"; do wait_until 60 etcd_is_healthy "$number"; done
 }
 leading_etcd() {
-  local number status
-  for number in "${MEMBERS[@]}"; do
-    status=$(curl -sf -m 2 "$(etcd_url "$number")/v3/maintenance/status" -d '{}') || continue
-    if [[ $(grep -o '"member_id":"[0-9]*"' <<<"$status" | grep -o '[0-9]*') == "$(grep -o '"leader":"[0-9]*"' <<<"$status" | grep -o '[0-9]*')" ]]; then echo "$number"; return; fi
+  local number status deadline=$((SECONDS + 30))
+  while ((SECONDS < deadline)); do
+    for number in "${MEMBERS[@]}"; do
+      status=$(curl -sf -m 2 "$(etcd_url "$number")/v3/maintenance/status" -d '{}') || continue
+      if [[ $status =~ \"member_id\":\"([0-9]+)\" && $status == *"\"leader\":\"${BASH_REMATCH[1]}\""* ]]; then echo "$number"; return; fi
+    done
+    sleep 0.1
   done
+  say "no member of etcd leads"
   return 1
 }
 following_etcd() {
