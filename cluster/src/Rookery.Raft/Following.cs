@@ -99,14 +99,15 @@ public sealed partial class RaftCore
 
     private void OnManifestOffer(in Message message)
     {
+        // What is committed here is the leader's too. It is said each time: the leader may have the entries behind it, and the word of a state that was installed may have been lost.
+        verified = Math.Max(verified, CommitIndex);
+        isAskedToAcknowledge = true;
+        AcknowledgeAsFollower();
+
+        // Install only above what is committed here.
         if (message.Position.Index <= CommitIndex)
         {
             Coverage.Took(RareBranch.OfferOfOldManifest);
-
-            // Install only above what is committed here. What is committed is the leader's too.
-            verified = Math.Max(verified, CommitIndex);
-            isAskedToAcknowledge = true;
-            AcknowledgeAsFollower();
         }
         else if (fetching == default)
         {

@@ -9,13 +9,16 @@ public sealed class HostSeedTests(ITestOutputHelper report)
     private const int KnownSeeds = 10;
     private const int FreshSeeds = 80;
 
+    // Entries given back without a word to the core; the word of an installed state that was lost.
+    private static readonly int[] FailedOnce = [1058, 51020];
+
     [Fact]
     public void What_was_acknowledged_is_on_all_members_and_in_one_order()
     {
         int first = Setting("SIMULATE_FIRST") ?? 0;
         int count = Setting("SIMULATE_SEEDS") ?? FreshSeeds;
         int[] seeds = first > 0 ? [.. Enumerable.Range(first, count)]
-            : [.. Enumerable.Range(1, KnownSeeds), .. Enumerable.Range(Random.Shared.Next(1_000, 100_000_000), count)];
+            : [.. Enumerable.Range(1, KnownSeeds), .. FailedOnce, .. Enumerable.Range(Random.Shared.Next(1_000, 100_000_000), count)];
         SortedDictionary<string, int> marks = new(StringComparer.Ordinal);
         foreach (int seed in seeds)
         {
