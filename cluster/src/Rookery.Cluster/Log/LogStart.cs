@@ -65,18 +65,35 @@ internal static class LogStart
         var before = store.Journal.Base is { Term: 0, Index: > 0 } ? store.Durable : store.Journal.Base;
         var (configuration, index) = ConfigurationEncoding.Read(store.Journal.ConfigurationAtBase.Span);
         var log = new EntryLog(new LogPosition(before.Term, before.Index), configuration, index);
-        foreach (var entry in entries)
+        foreach (var entry in WithoutCut(entries))
         {
-            if (entry.Type == FrameType.Cut)
-            {
-                log.TruncateAfter(Math.Max(entry.Index, log.Base.Index));
-            }
-            else if (entry.Index > log.Base.Index)
+            if (entry.Index > log.Base.Index)
             {
                 log.Append(EntryOf(entry.Type, entry.Index, entry.Term, entry.PayloadBytes, entry.Configuration));
             }
         }
 
         return log;
+    }
+
+    /// <summary>What no later cut takes back. What one does may not even follow the base: the entries between may have been in segments that are given back.</summary>
+    private static List<RecoveredEntry> WithoutCut(IReadOnlyList<RecoveredEntry> entries)
+    {
+        var kept = new List<RecoveredEntry>(entries.Count);
+        foreach (var entry in entries)
+        {
+            if (entry.Type != FrameType.Cut)
+            {
+                kept.Add(entry);
+                continue;
+            }
+
+            while (kept.Count > 0 && kept[^1].Index > entry.Index)
+            {
+                kept.RemoveAt(kept.Count - 1);
+            }
+        }
+
+        return kept;
     }
 }
