@@ -31,9 +31,15 @@ internal static class RavenRoute
     public static RequestDelegate OnDatabase(ServerContext context, DatabaseHandler handler) => OnServer(http =>
     {
         TellOfNewTopology(context, http);
-        string name = (string)http.Request.RouteValues["database"]!;
-        return context.Node.Databases.TryGet(name, out var database) ? handler(http, database) : RavenErrors.WriteDatabaseMissingAsync(http, name);
+        return WithDatabase(context, http, (string)http.Request.RouteValues["database"]!, handler);
     });
+
+    /// <summary>
+    /// Answers about a database that exists. A node that has just started knows only what it had applied before, and a follower may be behind: that there is no such database, which
+    /// clients take as final, is said only behind the read barrier.
+    /// </summary>
+    public static Task WithDatabase(ServerContext context, HttpContext http, string name, DatabaseHandler handler) =>
+        context.Node.Databases.TryGet(name, out var database) ? handler(http, database) : FindBehindBarrierAsync(context, http, name, handler);
 
     /// <summary>
     /// A route under /databases/{database} that reads: it sees every write that was acknowledged before it began; with <c>consistency=local</c> what this node has, which works without a
@@ -71,7 +77,27 @@ internal static class RavenRoute
 
     private static Task AnswerBehind(bool isFresh, ServerContext context, DatabaseHandler handler, HttpContext http, Database database) => isFresh
         ? handler(http, database)
-        : RavenErrors.WriteAsync(http, context.Node.Consensus.Refusal ?? new Rejection(RejectionKind.NoLeader, "This node cannot say now what is newest; try again, or another node."));
+        : WriteNotFreshAsync(context, http);
+
+    private static async Task FindBehindBarrierAsync(ServerContext context, HttpContext http, string name, DatabaseHandler handler)
+    {
+        bool isFresh = await context.Node.Consensus.ReadBarrierAsync(CancellationToken.None);
+        if (context.Node.Databases.TryGet(name, out var database))
+        {
+            await handler(http, database);
+        }
+        else if (isFresh)
+        {
+            await RavenErrors.WriteDatabaseMissingAsync(http, name);
+        }
+        else
+        {
+            await WriteNotFreshAsync(context, http);
+        }
+    }
+
+    private static Task WriteNotFreshAsync(ServerContext context, HttpContext http) =>
+        RavenErrors.WriteAsync(http, context.Node.Consensus.Refusal ?? new Rejection(RejectionKind.NoLeader, "This node cannot say now what is newest; try again, or another node."));
 
     private static async Task CatchAsync(HttpContext http, Task handling)
     {

@@ -10,13 +10,11 @@ internal sealed class TopologyRoutes(ServerContext context)
     private string Tag => context.Node.Consensus.NodeTag;
 
     /// <summary>GET topology?name=…: the nodes of one database.</summary>
-    public Task DatabaseTopologyAsync(HttpContext http)
-    {
-        string name = new QueryParameters(http).RequiredText("name");
-        return context.Node.Databases.TryGet(name, out var database)
-            ? JsonAnswer.SendAsync(http, json => WriteDatabaseTopology(json, http, database))
-            : RavenErrors.WriteDatabaseMissingAsync(http, name);
-    }
+    public Task DatabaseTopologyAsync(HttpContext http) => RavenRoute.WithDatabase(
+        context,
+        http,
+        new QueryParameters(http).RequiredText("name"),
+        (_, database) => JsonAnswer.SendAsync(http, json => WriteDatabaseTopology(json, http, database)));
 
     /// <summary>GET cluster/topology: all nodes.</summary>
     public Task ClusterTopologyAsync(HttpContext http) => JsonAnswer.SendAsync(http, json =>
