@@ -19,6 +19,7 @@ public sealed partial class RaftConsensus
     private JournalFrame[] _outgoing = new JournalFrame[64];
     private TaskCompletionSource? _leaderAwaited;
     private long _writeBegun;
+    private int _forwarded;
     private long _progressSeen;
     private long _progressAt;
     private long _leader;
@@ -35,6 +36,9 @@ public sealed partial class RaftConsensus
 
     /// <summary>Told under the lock, so to return at once, when leader, term or members may have changed.</summary>
     internal Action? RoleSeen { get; set; }
+
+    /// <summary>Commands of other members' clients that are not answered yet.</summary>
+    internal int ForwardedInFlight => Volatile.Read(ref _forwarded);
 
     internal bool IsInOffice => Volatile.Read(ref _isInOffice);
 
@@ -73,7 +77,18 @@ public sealed partial class RaftConsensus
 
     /// <inheritdoc/>
     /// <remarks>As if its own client had asked: who forwarded it may have learned of a leader before that may propose, or after that was deposed. It goes no round, because terms only rise on its way.</remarks>
-    public ValueTask<CommandOutcome> ProposeForwardedAsync(CommandBuffer command, CancellationToken cancellationToken) => ProposeAsync(command, cancellationToken);
+    public async ValueTask<CommandOutcome> ProposeForwardedAsync(CommandBuffer command, CancellationToken cancellationToken)
+    {
+        Interlocked.Increment(ref _forwarded);
+        try
+        {
+            return await ProposeAsync(command, cancellationToken);
+        }
+        finally
+        {
+            Interlocked.Decrement(ref _forwarded);
+        }
+    }
 
     /// <summary>Gives a member another part.</summary>
     public ChangeAnswer ChangeMember(MemberChange change, NodeId node)

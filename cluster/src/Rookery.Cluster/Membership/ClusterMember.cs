@@ -16,6 +16,7 @@ namespace Rookery.Cluster.Membership;
 public sealed class ClusterMember : IAsyncDisposable
 {
     private const int HandOverAttempts = 30;
+    private const int QuietRounds = 5;
 
     private static readonly TimeSpan HandOverInterval = TimeSpan.FromMilliseconds(100);
 
@@ -129,6 +130,13 @@ public sealed class ClusterMember : IAsyncDisposable
         {
             consensus.Transfer(NodeId.None);
             await Task.Delay(HandOverInterval, _time);
+        }
+
+        // Members hear of the next leader with its first heartbeat; until then they forward to this one, which passes it on and must not go before the answer is back.
+        for (int quiet = 0, waited = 0; quiet < QuietRounds && waited < HandOverAttempts; waited++)
+        {
+            await Task.Delay(HandOverInterval, _time);
+            quiet = consensus.ForwardedInFlight == 0 ? quiet + 1 : 0;
         }
     }
 
