@@ -1,6 +1,6 @@
-using Rookery.Cluster.Membership;
 using Rookery.Cluster.Commit;
 using Rookery.Cluster.Log;
+using Rookery.Cluster.Membership;
 using Rookery.Cluster.Peers;
 using Rookery.Disk;
 using Rookery.Documents;

@@ -1,7 +1,7 @@
 using System.Buffers;
-using Rookery.Documents;
 using System.Collections.Concurrent;
 using System.Threading.Tasks.Sources;
+using Rookery.Documents;
 using Rookery.Documents.Commands;
 
 namespace Rookery.Cluster.Commit;

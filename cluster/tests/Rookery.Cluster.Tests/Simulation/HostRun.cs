@@ -1,9 +1,9 @@
 using Rookery.Disk;
 using Rookery.Histories;
-using Operation = Rookery.Histories.Operation;
-using OperationKind = Rookery.Histories.OperationKind;
 using Rookery.Raft;
 using Rookery.Simulation;
+using Operation = Rookery.Histories.Operation;
+using OperationKind = Rookery.Histories.OperationKind;
 
 namespace Rookery.Cluster.Tests.Simulation;
 

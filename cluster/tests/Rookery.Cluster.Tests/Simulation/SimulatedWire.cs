@@ -67,7 +67,12 @@ internal sealed class SimulatedWire(SteppedCluster cluster)
         {
             var reply = new Message
             {
-                Kind = MessageKind.AppendReply, From = copy.To, To = copy.From, Term = copy.Term, Incarnation = receiver.Starts, Position = new LogPosition(copy.Term, copy.LastIndex),
+                Kind = MessageKind.AppendReply,
+                From = copy.To,
+                To = copy.From,
+                Term = copy.Term,
+                Incarnation = receiver.Starts,
+                Position = new LogPosition(copy.Term, copy.LastIndex),
             };
             Carry(reply.From, reply.To, () => cluster.Find(reply.To)?.Consensus?.Received(reply, []));
         }

@@ -6,8 +6,8 @@ using Rookery.Documents;
 using Rookery.Documents.Commands;
 using Rookery.Documents.Json;
 using Rookery.Raft;
-using MemberChange = Rookery.Raft.MemberChange;
 using Rookery.Simulation;
+using MemberChange = Rookery.Raft.MemberChange;
 
 namespace Rookery.Cluster.Tests.Simulation;
 

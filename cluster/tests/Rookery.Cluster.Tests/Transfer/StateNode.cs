@@ -18,7 +18,11 @@ internal sealed class StateNode : IDisposable
         Disk = new SimulatedDisk("/data");
         var options = new NodeOptions
         {
-            DataDirectory = directory, SegmentBytes = 64 << 10, MemtableBytes = 256 << 10, RunBytes = 64 << 10, Reserve = new ReserveRule(0, 0),
+            DataDirectory = directory,
+            SegmentBytes = 64 << 10,
+            MemtableBytes = 256 << 10,
+            RunBytes = 64 << 10,
+            Reserve = new ReserveRule(0, 0),
         };
         Core = NodeStore.Open(options, Disk, new MemoryBudget(16 << 20), new NoRecorder(), Time);
     }

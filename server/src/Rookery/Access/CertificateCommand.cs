@@ -23,7 +23,9 @@ internal static class CertificateCommand
         var name = new Argument<string>("NAME") { Description = "What to call it: lower-case letters, digits, hyphens." };
         var access = new Option<string[]>("--access")
         {
-            Description = "A right, DB:ro or DB:rw, or admin for everything; may be repeated.", HelpName = "RIGHT", Required = true,
+            Description = "A right, DB:ro or DB:rw, or admin for everything; may be repeated.",
+            HelpName = "RIGHT",
+            Required = true,
         };
         var to = new Option<string>("--to") { Description = "Directory for the files [default: the current one].", HelpName = "DIR", DefaultValueFactory = static _ => "." };
         var password = new Option<string>("--pfx-password-file") { Description = "File with the password of the .pfx [default: none].", HelpName = "FILE" };
