@@ -88,6 +88,7 @@ public sealed class OutgoingQueueTests
             queue.Finished();
         }
 
-        Assert.Equal(0, GC.GetAllocatedBytesForCurrentThread() - before);
+        // The least that one object for each message would come to is 24,000; the runtime itself takes a few hundred now and then, when it compiles a method again.
+        Assert.InRange(GC.GetAllocatedBytesForCurrentThread() - before, 0, 1_000);
     }
 }
