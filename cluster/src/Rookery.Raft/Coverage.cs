@@ -16,6 +16,9 @@ internal enum RareBranch
     /// <summary>A node whose disk stalled does not campaign yet.</summary>
     NoCampaignAfterStall,
 
+    /// <summary>A node whose disk stalled campaigns, because nobody else came to lead.</summary>
+    CampaignSoonAfterStall,
+
     /// <summary>A damaged store does not campaign.</summary>
     NoCampaignWhenDamaged,
 

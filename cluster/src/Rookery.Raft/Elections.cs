@@ -18,7 +18,9 @@ public sealed partial class RaftCore
 
     private bool HasLeaderContact => Role == Role.Leader || (!Leader.IsNone && now - leaderHeardAt < ElectionTimeoutMicroseconds);
 
-    private bool MayCampaign => rules.MayStand(Configuration.IsVoter(Self)) && !IsDamaged && (syncsUntilCampaign == 0 || now >= banEnds);
+    private bool IsOverStall => syncsUntilCampaign == 0 || now >= banEnds;
+
+    private bool MayCampaign => rules.MayStand(Configuration.IsVoter(Self)) && !IsDamaged && rules.MayStandAfterStall(IsOverStall, now - leaderHeardAt, ElectionTimeoutMicroseconds);
 
     private void Begin()
     {
@@ -74,6 +76,11 @@ public sealed partial class RaftCore
         {
             Coverage.Took(IsDamaged ? RareBranch.NoCampaignWhenDamaged : RareBranch.NoCampaignAfterStall);
             return;
+        }
+
+        if (!IsOverStall)
+        {
+            Coverage.Took(RareBranch.CampaignSoonAfterStall);
         }
 
         Role = Role.PreCandidate;

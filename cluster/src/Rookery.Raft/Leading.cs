@@ -65,6 +65,7 @@ public sealed partial class RaftCore
     {
         if (Role == Role.Leader)
         {
+            leaderHeardAt = now;
             peers.Clear();
             transferTo = rules.TransferAfterOffice(transferTo);
             stepsDownUnlessTransferred = false;

@@ -50,6 +50,12 @@ internal class SafetyRules
     /// <summary>Whether a node may campaign: only a voter, and by its own configuration.</summary>
     public virtual bool MayStand(bool isVoter) => isVoter;
 
+    /// <summary>
+    /// Whether a node whose disk stalled may campaign: when its store has done well since, or when nobody has led for four election timeouts. Others get the time of two attempts; none of them may
+    /// be electable, and who has the only log that is long enough must not keep away.
+    /// </summary>
+    public virtual bool MayStandAfterStall(bool isOverStall, long leaderlessMicroseconds, long timeoutMicroseconds) => isOverStall || leaderlessMicroseconds >= 4 * timeoutMicroseconds;
+
     /// <summary>Whether a node may vote: any. A voter may not know yet that it is one (thesis 4.2.2).</summary>
     public virtual bool MayVote(bool isVoter) => true;
 

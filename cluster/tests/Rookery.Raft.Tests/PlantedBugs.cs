@@ -82,6 +82,7 @@ internal static class PlantedBugs
         ["a manifest is installed whatever its term"] = new InstallAnyTerm(),
         ["a hung disk is not told of"] = HostMistake.HidesStalls,
         ["an empty card takes an old id"] = HostMistake.ReusesIds,
+        ["who stalled keeps away whoever else cannot lead"] = new StalledKeepsAway(),
         ["a command that is sent again is done again"] = HostMistake.AppliesTwice,
     };
 
@@ -111,6 +112,7 @@ internal static class PlantedBugs
         "a manifest takes the place of any log",
         "a hung disk is not told of",
         "an empty card takes an old id",
+        "who stalled keeps away whoever else cannot lead",
     ];
 
     private sealed class AcknowledgeBeforeSync : SafetyRules
@@ -270,6 +272,11 @@ internal static class PlantedBugs
     private sealed class NeverCompare : SafetyRules
     {
         public override bool IsSameOutcome(OutcomeHash own, OutcomeHash agreed) => true;
+    }
+
+    private sealed class StalledKeepsAway : SafetyRules
+    {
+        public override bool MayStandAfterStall(bool isOverStall, long leaderlessMicroseconds, long timeoutMicroseconds) => isOverStall;
     }
 
     private sealed class OverwriteCounts : SafetyRules

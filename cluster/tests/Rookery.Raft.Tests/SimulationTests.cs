@@ -47,6 +47,11 @@ public sealed class SimulationTests(ITestOutputHelper report)
         }
     }
 
+    /// <summary>Seeds that once found something, and are few.</summary>
+    [Theory]
+    [InlineData("storm", 989317799)]
+    public void A_seed_that_once_failed_does_not_again(string profile, int seed) => new SimulationRun(profile).Play([seed]);
+
     [Fact]
     public void A_run_is_the_same_each_time()
     {

@@ -17,6 +17,7 @@ internal static class ElectionScenarios
         new("hung-disk-leader", "a leader whose disk hangs makes way", "a hung disk is not told of", "another leads", HungDiskLeader),
         new("hung-disk-without-successor", "a leader whose disk hangs, and who knows of no better one, makes way too", "a hung disk is not told of", "1 makes way", HungDiskWithoutSuccessor),
         new("hung-disk-transfer-lost", "a leader whose disk hangs makes way though its hand-over is lost", "a hung disk is not told of", "another leads", HungDiskTransferLost),
+        new("hung-disk-only-candidate", "a node whose disk hung leads again when nobody else can", "who stalled keeps away whoever else cannot lead", "1 leads again", HungDiskOnlyCandidate) { Voters = 2 },
         new("all-disks-slow", "when all disks stall, leadership does not wander", "a leader overlooks that all disks stall", "1 leads on", AllDisksSlow),
         new("transfer-under-writes", "no entry comes in behind a hand-over", "entries are proposed during a hand-over", "nothing is proposed during a hand-over", TransferUnderWrites),
         new("transfer-flag-outlives-term", "a hand-over ends with the office that began it", "a transfer outlives the office", "1 takes proposals again", TransferFlagOutlivesTerm),
@@ -150,6 +151,23 @@ internal static class ElectionScenarios
         world.ReleaseDisk(2);
         world.PassForAll(5);
         Assert.True(world.Leader > 1, "another leads");
+    }
+
+    /// <summary>Of two voters the one that has the longer log stalled, and idles: it makes no syncs that would show it well. Seed 989317799 of the storm.</summary>
+    private static void HungDiskOnlyCandidate(ScriptedWorld world)
+    {
+        world.Elect(1);
+        world.Passes = message => message.Kind != MessageKind.Append;
+        world.Propose(1, payload: 7);
+        world.HoldDisk(1);
+        world.Propose(1, payload: 8);
+        world.PassForAll(4);
+        Assert.NotEqual(Role.Leader, world[1].Core!.Role);
+        world.ReleaseDisk(1);
+        world.Passes = _ => true;
+        world.PassForAll(10);
+        Assert.True(world.Leader == 1, "1 leads again");
+        Assert.Equal(world[1].Core!.Last.Index, world[2].Applied);
     }
 
     /// <summary>The others' disks hang a second earlier: a leader that stalls first cannot know yet that they do too.</summary>
