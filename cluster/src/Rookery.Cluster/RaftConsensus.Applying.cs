@@ -111,7 +111,8 @@ public sealed partial class RaftConsensus
                 LetLookForLeader();
             }
 
-            if (_store.OutcomeChain != 0)
+            // A node alone has nobody to compare with.
+            if (_network is not null && _store.OutcomeChain != 0)
             {
                 Step(Input.Applied(Now, new OutcomeHash(index, _store.OutcomeChain)));
             }

@@ -36,12 +36,13 @@ public sealed partial class RaftConsensus
             var fetched = await fetch(from, _stopping.Token);
             await _store.DoInBackgroundAsync(() => Install(fetched));
         }
-        catch (OperationCanceledException)
+        catch (Exception) when (_stopping.IsCancellationRequested)
         {
             // The node stops.
         }
-        catch (Exception failure) when (failure is IOException)
+        catch (Exception failure)
         {
+            // Whatever it was: the core waits for this fetch, and asks for no other meanwhile.
             _options.TroubleFound?.Invoke($"The state of another member could not be fetched: {failure.Message} It is tried again.");
             lock (_gate)
             {

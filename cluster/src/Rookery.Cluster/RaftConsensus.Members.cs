@@ -17,6 +17,7 @@ public sealed partial class RaftConsensus
     private readonly CatchUp _catchUp;
     private ITimer? _clock;
     private JournalFrame[] _outgoing = new JournalFrame[64];
+    private Entry[] _incoming = new Entry[64];
     private TaskCompletionSource? _leaderAwaited;
     private long _writeBegun;
     private int _forwarded;
@@ -34,9 +35,6 @@ public sealed partial class RaftConsensus
     /// <summary>Who leads, as far as this node knows.</summary>
     public NodeId Leader => new(Volatile.Read(ref _leader));
 
-    /// <summary>Told under the lock, so to return at once, when leader, term or members may have changed.</summary>
-    internal Action? RoleSeen { get; set; }
-
     /// <summary>Commands of other members' clients that are not answered yet.</summary>
     internal int ForwardedInFlight => Volatile.Read(ref _forwarded);
 
@@ -47,18 +45,12 @@ public sealed partial class RaftConsensus
     /// <inheritdoc/>
     public void Received(in Message message, ReadOnlySpan<JournalFrame> frames)
     {
-        var entries = frames.IsEmpty ? [] : new Entry[frames.Length];
-        for (int i = 0; i < frames.Length; i++)
-        {
-            entries[i] = LogStart.EntryOf(frames[i].Type, frames[i].Index, frames[i].Term, frames[i].Payload.Length, frames[i].Payload);
-        }
-
         lock (_gate)
         {
             if (message.To == Self)
             {
                 _lostLeader = message.From == _lostLeader ? NodeId.None : _lostLeader;
-                Step(Input.Received(Now, message, entries), proposed: null, frames);
+                Step(Input.Received(Now, message, EntriesOf(frames)), proposed: null, frames);
                 EndStep();
             }
         }
@@ -142,6 +134,22 @@ public sealed partial class RaftConsensus
             LetLookForLeader();
             EndStep();
         }
+    }
+
+    /// <summary>What the core has to know of entries, until the next call. Under the lock.</summary>
+    private ReadOnlyMemory<Entry> EntriesOf(ReadOnlySpan<JournalFrame> frames)
+    {
+        if (frames.Length > _incoming.Length)
+        {
+            _incoming = new Entry[frames.Length * 2];
+        }
+
+        for (int i = 0; i < frames.Length; i++)
+        {
+            _incoming[i] = LogStart.EntryOf(frames[i].Type, frames[i].Index, frames[i].Term, frames[i].Payload.Length, frames[i].Payload);
+        }
+
+        return _incoming.AsMemory(0, frames.Length);
     }
 
     private async ValueTask<CommandOutcome> ProposeElsewhereAsync(CommandBuffer command, CancellationToken cancellationToken)
@@ -342,7 +350,6 @@ public sealed partial class RaftConsensus
         Volatile.Write(ref _isInOffice, leads);
         _threads.Wake();
         LetLookForLeader();
-        RoleSeen?.Invoke();
     }
 
     private void RefuseUncommitted()

@@ -1,5 +1,6 @@
 using Rookery.Cluster.Commit;
 using Rookery.Cluster.Log;
+using Rookery.Disk;
 using Rookery.Documents;
 using Rookery.Documents.Commands;
 using Rookery.Raft;
@@ -226,7 +227,18 @@ public sealed partial class RaftConsensus
     {
         // It is admitted again where it goes, perhaps here.
         _store.Admission.Leave(proposal.Bytes);
-        var outcome = await ProposeElsewhereAsync(proposal.TakeCommand(), CancellationToken.None);
+        CommandOutcome outcome;
+        try
+        {
+            outcome = await ProposeElsewhereAsync(proposal.TakeCommand(), CancellationToken.None);
+        }
+        catch (Exception failure) when (failure is not InvariantViolationException)
+        {
+            // Nobody awaits this: its caller would wait for ever.
+            outcome = new CommandOutcome(new Rejection(
+                RejectionKind.OutcomeUnknown, $"The write was passed on to the leader, and what came of it is not known: {failure.Message} Read before you write it again, or use an Idempotency-Key."));
+        }
+
         Interlocked.Decrement(ref _queued);
         proposal.Complete(outcome, _options.AnswersInline);
     }

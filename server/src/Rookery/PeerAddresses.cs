@@ -16,12 +16,17 @@ internal static class PeerAddresses
         }
 
         var found =
-            from card in NetworkInterface.GetAllNetworkInterfaces()
-            where card.OperationalStatus == OperationalStatus.Up && card.NetworkInterfaceType != NetworkInterfaceType.Loopback
-            from unicast in card.GetIPProperties().UnicastAddresses
-            let address = unicast.Address
+            from address in OfThisMachine()
             where address.AddressFamily == AddressFamily.InterNetwork || (listen.Address.Equals(IPAddress.IPv6Any) && !address.IsIPv6LinkLocal)
             select new IPEndPoint(address, listen.Port).ToString();
         return [.. found];
     }
+
+    /// <summary>The addresses of this machine that leave it.</summary>
+    public static IEnumerable<IPAddress> OfThisMachine() =>
+        from card in NetworkInterface.GetAllNetworkInterfaces()
+        where card.OperationalStatus == OperationalStatus.Up && card.NetworkInterfaceType != NetworkInterfaceType.Loopback
+        from unicast in card.GetIPProperties().UnicastAddresses
+        where !IPAddress.IsLoopback(unicast.Address)
+        select unicast.Address;
 }

@@ -1,27 +1,30 @@
+using Rookery.Cluster.Membership;
 using Rookery.Cluster.Peers;
-using Rookery.Documents;
 
 namespace Rookery.Cluster.Joining;
 
 /// <summary>Who may have a connection with this member, by the members' records as applied here. Thread-safe.</summary>
 /// <param name="self">This node's random id.</param>
-/// <param name="records">The records.</param>
-public sealed class MemberAdmission(string self, ClusterRecords records) : IPeerAdmission
+/// <param name="roster">The records.</param>
+internal sealed class MemberAdmission(string self, MemberRoster roster) : IPeerAdmission
 {
-    private volatile Known? _known;
-
     /// <inheritdoc/>
-    public string? Refuse(PeerHello hello) => Judge(hello, Current().Members, self);
+    public string? Refuse(PeerHello hello)
+    {
+        return Judge(hello, RecordOf(hello.NodeId), RecordOf(self) is not null);
+
+        MemberRecord? RecordOf(string node) => roster.Entries.FirstOrDefault(entry => string.Equals(entry.NodeId, node, StringComparison.Ordinal))?.Record;
+    }
 
     /// <summary>Why a member is refused, or null.</summary>
     /// <param name="hello">What it says of itself.</param>
-    /// <param name="members">The members' records by node id.</param>
-    /// <param name="self">The node that asks: while it has no record, it has just joined and knows nobody yet, and whoever has a certificate may tell it of the others.</param>
-    internal static string? Judge(PeerHello hello, IReadOnlyDictionary<string, MemberRecord> members, string self)
+    /// <param name="member">Its record, if there is one.</param>
+    /// <param name="knowsItself">Whether the node that asks has a record: while it has none, it has just joined and knows nobody yet, and whoever has a certificate may tell it of the others.</param>
+    internal static string? Judge(PeerHello hello, MemberRecord? member, bool knowsItself)
     {
-        if (!members.TryGetValue(hello.NodeId, out var member))
+        if (member is null)
         {
-            return members.ContainsKey(self)
+            return knowsItself
                 ? $"Node {hello.NodeId} is no member of this cluster (any more). Let it join anew, with an empty data directory and a token of `rookery cluster token create`."
                 : null;
         }
@@ -39,26 +42,4 @@ public sealed class MemberAdmission(string self, ClusterRecords records) : IPeer
                 + $"An old card must not vote: take it out, remove the node with `rookery cluster node rm {member.Name}`, and let an empty card join."
             : null;
     }
-
-    private Known Current()
-    {
-        long revision = records.Revision;
-        if (_known is { } known && known.Revision == revision)
-        {
-            return known;
-        }
-
-        var members = new Dictionary<string, MemberRecord>(StringComparer.Ordinal);
-        foreach (var record in records.List(ClusterRecordPrefix.Member))
-        {
-            if (MemberRecord.Parse(record.Value.Span) is { } member)
-            {
-                members.Add(record.Key[ClusterRecordPrefix.Member.Length..], member);
-            }
-        }
-
-        return _known = new Known(revision, members);
-    }
-
-    private sealed record Known(long Revision, IReadOnlyDictionary<string, MemberRecord> Members);
 }

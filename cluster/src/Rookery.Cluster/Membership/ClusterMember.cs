@@ -82,7 +82,7 @@ public sealed class ClusterMember : IAsyncDisposable
             Run = BitConverter.ToUInt64(RandomNumberGenerator.GetBytes(sizeof(ulong))),
             Port = _options.Listen.Port,
         };
-        _network = new PeerNetwork(hello, () => Volatile.Read(ref _trust), new MemberAdmission(Identity.NodeId, store.ClusterRecords), _time, _options.Log);
+        _network = new PeerNetwork(hello, () => Volatile.Read(ref _trust), new MemberAdmission(Identity.NodeId, new MemberRoster(store.ClusterRecords)), _time, _options.Log);
         _consensus = RaftConsensus.Open(
             store,
             new ConsensusOptions
@@ -113,7 +113,7 @@ public sealed class ClusterMember : IAsyncDisposable
         }
 
         _network!.Start(_consensus);
-        _port = PeerListener.Build(_options.Listen, _network, ConfigureHttp, _options.Logs);
+        _port = PeerListener.Build(_options.Listen, _network, ConfigureHttp);
         await _port.StartAsync(cancellationToken);
         _steward!.Start();
     }
@@ -218,6 +218,5 @@ public sealed class ClusterMember : IAsyncDisposable
             { } path when path.StartsWith(MemberOffice.Prefix, StringComparison.Ordinal) => IsMember(http) ? Office!.AnswerMemberAsync(http) : RefuseAsync(http),
             _ => next(http),
         });
-        _options.ConfigureHttp?.Invoke(app);
     }
 }

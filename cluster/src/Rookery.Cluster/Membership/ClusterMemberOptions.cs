@@ -1,6 +1,4 @@
 using System.Net;
-using Microsoft.AspNetCore.Builder;
-using Microsoft.Extensions.Logging;
 
 namespace Rookery.Cluster.Membership;
 
@@ -24,10 +22,4 @@ public sealed record ClusterMemberOptions
 
     /// <summary>Told in sentences of what an owner should hear.</summary>
     public required Action<string> Log { get; init; }
-
-    /// <summary>Where Kestrel's warnings go.</summary>
-    public ILoggerProvider? Logs { get; init; }
-
-    /// <summary>Adds what is served over HTTPS on the port for members, beside joining.</summary>
-    public Action<IApplicationBuilder>? ConfigureHttp { get; init; }
 }

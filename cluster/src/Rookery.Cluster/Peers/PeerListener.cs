@@ -10,7 +10,6 @@ using Microsoft.AspNetCore.Http.Features;
 using Microsoft.AspNetCore.Server.Kestrel.Core;
 using Microsoft.AspNetCore.Server.Kestrel.Core.Features;
 using Microsoft.AspNetCore.Server.Kestrel.Https;
-using Microsoft.Extensions.Logging;
 using Rookery.Cluster.Identity;
 
 namespace Rookery.Cluster.Peers;
@@ -31,16 +30,9 @@ public static class PeerListener
     /// <param name="endPoint">Where it listens.</param>
     /// <param name="network">What takes members' connections.</param>
     /// <param name="configureHttp">Adds what is served over HTTPS beside them.</param>
-    /// <param name="logs">Where Kestrel's warnings go.</param>
-    public static WebApplication Build(IPEndPoint endPoint, PeerNetwork network, Action<IApplicationBuilder> configureHttp, ILoggerProvider? logs = null)
+    public static WebApplication Build(IPEndPoint endPoint, PeerNetwork network, Action<IApplicationBuilder> configureHttp)
     {
         var builder = WebApplication.CreateEmptyBuilder(new WebApplicationOptions());
-        builder.Logging.SetMinimumLevel(LogLevel.Warning).AddFilter("Microsoft.Extensions.Hosting", LogLevel.None);
-        if (logs is not null)
-        {
-            builder.Logging.AddProvider(logs);
-        }
-
         builder.WebHost.UseKestrelCore().ConfigureKestrel(kestrel =>
         {
             kestrel.AddServerHeader = false;

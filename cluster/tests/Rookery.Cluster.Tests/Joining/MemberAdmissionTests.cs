@@ -9,7 +9,6 @@ public sealed class MemberAdmissionTests
 
     private static readonly Dictionary<string, MemberRecord> Members = new(StringComparer.Ordinal)
     {
-        ["self"] = new MemberRecord { Tag = "A", Name = "pi-1", Addresses = [], PublicKey = [] },
         ["other"] = new MemberRecord { Tag = "B", Name = "pi-2", Addresses = [], PublicKey = [], StoreId = Store, BootCounter = 7, Run = 77 },
         ["fresh"] = new MemberRecord { Tag = "C", Name = "pi-3", Addresses = [], PublicKey = [] },
     };
@@ -28,7 +27,7 @@ public sealed class MemberAdmissionTests
 
     [Fact]
     public void A_node_that_has_just_joined_knows_nobody_and_listens_to_all_members() =>
-        Assert.Null(MemberAdmission.Judge(Hello("other", bootCounter: 7), new Dictionary<string, MemberRecord>(StringComparer.Ordinal), "self"));
+        Assert.Null(MemberAdmission.Judge(Hello("other", bootCounter: 7), member: null, knowsItself: false));
 
     [Fact]
     public void An_empty_card_under_a_known_id_is_refused()
@@ -47,7 +46,7 @@ public sealed class MemberAdmissionTests
     public void A_copy_that_was_started_as_often_is_refused_when_nobody_remembers_the_start_but_the_record() => Assert.Contains(
         "its store was started 7 times, and the cluster has met it after 7, in another run.", Judge(Hello("other", bootCounter: 7) with { Run = 78 }), StringComparison.Ordinal);
 
-    private static string? Judge(PeerHello hello) => MemberAdmission.Judge(hello, Members, "self");
+    private static string? Judge(PeerHello hello) => MemberAdmission.Judge(hello, Members.GetValueOrDefault(hello.NodeId), knowsItself: true);
 
     private static PeerHello Hello(string node, long bootCounter) => new() { ClusterId = "cluster", NodeId = node, StoreId = Store, BootCounter = bootCounter, Run = 77, FeatureLevel = 1 };
 }

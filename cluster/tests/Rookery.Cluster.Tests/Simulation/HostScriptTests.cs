@@ -95,9 +95,11 @@ public sealed class HostScriptTests
 
         cluster.RunFor(3_000);
         Assert.True(cluster.A.Store!.Journal.FirstIndex > 100);
+        cluster.Wire.FetchFailure = new TimeoutException("No fetch may end all fetches, whatever it fails of.");
         cluster.C.Open();
         cluster.AwaitEqual(seconds: 20);
         Assert.Equal(1, cluster.Wire.StatesFetched);
+        Assert.Null(cluster.Wire.FetchFailure);
     }
 
     [Fact]

@@ -117,12 +117,21 @@ internal sealed class SimulatedWire(SteppedCluster cluster)
         Carry(leader, from.Id, () => _ = from.Starts == start && answer.TrySetResult(outcome), mayDouble: false);
     }
 
+    /// <summary>What the next fetch of a state ends with, once.</summary>
+    public Exception? FetchFailure { get; set; }
+
     /// <summary>Fetches the state of a member, file by file.</summary>
     public async Task<FetchedState> FetchStateAsync(SteppedMember to, NodeId from, CancellationToken cancellationToken)
     {
         var member = cluster.Find(from)!;
         int start = member.Starts;
         CheckConnection();
+        if (FetchFailure is { } failure)
+        {
+            FetchFailure = null;
+            throw failure;
+        }
+
         var store = member.Store!;
         var making = store.DoInBackgroundAsync(store.Offers.Make);
         while (!making.IsCompleted)

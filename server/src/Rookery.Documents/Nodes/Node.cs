@@ -154,15 +154,8 @@ public sealed class Node : IDisposable
     /// <exception cref="IOException">The disk refused the checkpoint.</exception>
     public Task<NodeBackup> BeginBackupAsync() =>
         _maintenance is not null && Diagnosis is null
-            ? _maintenance.RunAsync(_core!.BeginBackup)
+            ? _core!.DoInBackgroundAsync(_core.BeginBackup)
             : throw new BackupException(Diagnosis ?? "This node was opened to read damaged data: no backup is taken of it.");
-
-    /// <summary>Does something on the thread of background work, between two of its steps: nothing is flushed or merged meanwhile.</summary>
-    /// <exception cref="IOException">It could not be done, or the node is stopping or in diagnosis mode.</exception>
-    public Task<TResult> RunInBackgroundAsync<TResult>(Func<TResult> work) =>
-        _maintenance is not null && Diagnosis is null
-            ? _maintenance.RunAsync(work)
-            : throw new StateTransferException(Diagnosis ?? "This node was opened to read damaged data: it does nothing else.");
 
     /// <summary>Ends cleanly: what is queued is finished, new commands are refused, a clean-stop frame is written. Nothing else is.</summary>
     public void StopCleanly()

@@ -16,7 +16,6 @@ internal sealed class NodeMaintenance : IDisposable
     private readonly Action<string>? _troubleFound;
     private readonly Thread _thread;
     private readonly object _gate = new();
-    private readonly Queue<(Action Do, Action<Exception> Fail)> _asked = new();
     private readonly ITimer _timer;
     private readonly ManualResetEventSlim _stopping = new();
     private bool _hasWork = true;
@@ -54,33 +53,10 @@ internal sealed class NodeMaintenance : IDisposable
         }
     }
 
-    /// <summary>Does something on this thread, between two steps.</summary>
-    /// <exception cref="IOException">It could not be done, or the node is stopping.</exception>
-    public Task<TResult> RunAsync<TResult>(Func<TResult> work)
-    {
-        var done = new TaskCompletionSource<TResult>(TaskCreationOptions.RunContinuationsAsynchronously);
-        lock (_gate)
-        {
-            if (_stopping.IsSet)
-            {
-                throw new BackupException("The node is stopping.");
-            }
-
-            _asked.Enqueue((() => done.SetResult(work()), done.SetException));
-        }
-
-        Wake();
-        return done.Task;
-    }
-
     /// <summary>Ends the thread after the step at hand.</summary>
     public void Dispose()
     {
-        lock (_gate)
-        {
-            _stopping.Set();
-        }
-
+        _stopping.Set();
         _core.Pacer.Dispose();                          // ends its rests
         _timer.Dispose();
         Wake();
@@ -124,11 +100,6 @@ internal sealed class NodeMaintenance : IDisposable
                 Sleep();
             }
         }
-
-        while (NextAsked() is { } late)
-        {
-            late.Fail(new BackupException("The node is stopping."));
-        }
     }
 
     private void Work()
@@ -136,7 +107,6 @@ internal sealed class NodeMaintenance : IDisposable
         long before = _steps;
         do
         {
-            DoWhatWasAsked();
             if (Volatile.Read(ref _isRoundDue))
             {
                 Volatile.Write(ref _isRoundDue, false);
@@ -149,29 +119,6 @@ internal sealed class NodeMaintenance : IDisposable
         if (_steps > before)
         {
             _housekeeping.WorkEnded();
-        }
-    }
-
-    private void DoWhatWasAsked()
-    {
-        while (NextAsked() is { } asked)
-        {
-            try
-            {
-                asked.Do();
-            }
-            catch (Exception failure) when (failure is not InvariantViolationException)
-            {
-                asked.Fail(failure);
-            }
-        }
-    }
-
-    private (Action Do, Action<Exception> Fail)? NextAsked()
-    {
-        lock (_gate)
-        {
-            return _asked.TryDequeue(out var asked) ? asked : null;
         }
     }
 

@@ -1,4 +1,3 @@
-using System.Collections.Concurrent;
 using Rookery.Disk;
 using Rookery.Documents.Apply;
 using Rookery.Documents.Commands;
@@ -23,7 +22,7 @@ public sealed class NodeStore : IDisposable
     private readonly NodeOptions _options;
     private readonly IDisk _disk;
     private readonly IIoRecorder _io;
-    private readonly ConcurrentQueue<Action> _asked = new();
+    private readonly BackgroundRequests _asked = new();
     private Applier _applier = null!;
     private PreviousVersions _previous = null!;
 
@@ -211,32 +210,20 @@ public sealed class NodeStore : IDisposable
     }
 
     /// <summary>Does something between two steps of background work, which must not go on beside it.</summary>
-    /// <returns>What it came to, once it was its turn; it ends with the exception that <paramref name="work"/> throws.</returns>
+    /// <returns>What it came to, once it was its turn; it ends with the exception that <paramref name="work"/> throws, or an <see cref="IOException"/> when the node stops before.</returns>
     public Task<T> DoInBackgroundAsync<T>(Func<T> work)
     {
-        var done = new TaskCompletionSource<T>(TaskCreationOptions.RunContinuationsAsynchronously);
-        _asked.Enqueue(() =>
-        {
-            try
-            {
-                done.SetResult(work());
-            }
-            catch (Exception failure) when (failure is not (InvariantViolationException or OutOfMemoryException))
-            {
-                done.SetException(failure);
-            }
-        });
+        var done = _asked.AddAsync(work);
         Storage.WorkArrived?.Invoke();
-        return done.Task;
+        return done;
     }
 
     /// <summary>Does the background work that is due, one small step. To be called by one thread.</summary>
     /// <returns>Whether there was something to do.</returns>
     public bool WorkOnce()
     {
-        if (_asked.TryDequeue(out var work))
+        if (_asked.DoNext())
         {
-            work();
             return true;
         }
 
@@ -315,6 +302,7 @@ public sealed class NodeStore : IDisposable
     {
         Databases.Complete();
         ClusterRecords.Complete();
+        _asked.Close();
         Pacer.Dispose();
         Offers?.Dispose();
         _applier?.Dispose();

@@ -1,6 +1,4 @@
 using System.CommandLine;
-using System.Net;
-using System.Net.NetworkInformation;
 using Rookery.Cluster.Identity;
 using Rookery.Disk;
 using Rookery.Documents;
@@ -52,7 +50,7 @@ internal static class ClusterCommand
 
         using var held = StoppedDirectory.Hold(disk, directory);
         var ids = NodeIds.At(disk, directory) ?? NodeIds.Create();
-        using var identity = ClusterFounding.Found(ids, new NodeNames(nodeName, clusterName, [.. Addresses()]), names, TimeProvider.System.GetUtcNow());
+        using var identity = ClusterFounding.Found(ids, new NodeNames(nodeName, clusterName, [.. PeerAddresses.OfThisMachine()]), names, TimeProvider.System.GetUtcNow());
         IdentityDirectory.Create(disk, directory, identity);
         await Console.Out.WriteLineAsync(isJson
             ? ToJson(identity)
@@ -68,11 +66,4 @@ internal static class ClusterCommand
         json.WriteString("NodeId"u8, identity.NodeId);
         json.WriteString("Authority"u8, identity.Authorities[0].ExportCertificatePem());
     });
-
-    private static IEnumerable<IPAddress> Addresses() =>
-        NetworkInterface.GetAllNetworkInterfaces()
-            .Where(static device => device.OperationalStatus == OperationalStatus.Up)
-            .SelectMany(static device => device.GetIPProperties().UnicastAddresses)
-            .Select(static unicast => unicast.Address)
-            .Where(static address => !IPAddress.IsLoopback(address));
 }
