@@ -10,7 +10,7 @@ namespace Rookery.Storage;
 /// Threads: one applies (<see cref="Begin"/> to <see cref="Apply"/>), one does background work (<see cref="Flush"/>, <see cref="CompactOnce"/>, <see cref="ScrubOnce"/>,
 /// <see cref="TrimIdle"/>, <see cref="Checkpoint"/>), any number read. None of them waits for another, except a writer for a flush that is far behind.
 /// </remarks>
-public sealed class StorageEngine : IDisposable
+public sealed partial class StorageEngine : IDisposable
 {
     private readonly IDisposable? directoryLock;
     private readonly EngineContext context;
@@ -205,69 +205,6 @@ public sealed class StorageEngine : IDisposable
     /// <param name="targetDirectory">Missing or empty. When this fails it holds an incomplete checkpoint, which has no manifest.</param>
     /// <returns>What it contains: the journal after that is the caller's to add.</returns>
     public ManifestPosition Checkpoint(string targetDirectory) => new Checkpointer(context).CopyTo(targetDirectory);
-
-    /// <summary>The mark of an installed state that the journal has not followed yet; null when there is none.</summary>
-    public InstallMark? PendingInstall => context.Durable.Manifest.Pending;
-
-    /// <summary>Checks a state that was fetched from another node, every byte of it, and makes it durable. Any thread; other work goes on.</summary>
-    /// <param name="directory">Where the files of a <see cref="Checkpoint"/> lie, on the file system of this store.</param>
-    /// <param name="progress">Told of the bytes checked.</param>
-    /// <exception cref="ReceivedStateException">It is incomplete or damaged, or a newer version made it.</exception>
-    /// <exception cref="StorageFormatException">Its manifest has a newer format.</exception>
-    /// <exception cref="DiskException">The disk refused.</exception>
-    public ReceivedState CheckReceived(string directory, Action<long>? progress = null) => new ReceivedStateCheck(context, directory).Run(progress);
-
-    /// <summary>
-    /// Replaces everything, what is applied and not flushed too, by a received state: one manifest makes it count, and a power cut leaves the old state or the new one. Snapshots that are open keep what they see.
-    /// The store keeps its id. On the background thread, while nothing is applied.
-    /// </summary>
-    /// <param name="state">What was checked; not behind <see cref="AppliedIndex"/>.</param>
-    /// <param name="note">When the journal must follow: what <see cref="PendingInstall"/> says until <see cref="CompleteInstall"/>, after a crash too. Null when the journal holds the state's last entry and stays.</param>
-    /// <exception cref="ReceivedStateException">It is behind what is applied, or cannot be read any more. Nothing changed.</exception>
-    /// <exception cref="DiskException">The disk refused. Nothing changed.</exception>
-    /// <exception cref="StateInDoubtException">The disk refused so that only a restart shows which state counts: nothing may be acknowledged before.</exception>
-    public void Install(ReceivedState state, ReadOnlyMemory<byte>? note)
-    {
-        Invariant.Holds(!batch.IsOpen, "a state is installed while nothing is applied");
-        if (state.Position.Index < AppliedIndex)
-        {
-            throw new ReceivedStateException($"The state holds everything through index {state.Position.Index}, and {AppliedIndex} is applied here: it is not needed any more.");
-        }
-
-        new StateInstaller(context).Install(state, note);
-        Volatile.Write(ref flushRequested, false);
-        Volatile.Write(ref flushFailure, null);
-        flushEnded.Set();
-    }
-
-    /// <summary>Says that the journal has followed: the mark goes. On the background thread.</summary>
-    /// <exception cref="DiskException">The mark stays for now, which does no harm.</exception>
-    public void CompleteInstall()
-    {
-        if (PendingInstall is not null)
-        {
-            context.Durable.TakeMarkAway(context);
-        }
-    }
-
-    /// <summary>What has to be fetched from another node to repair the damage that is known. Reads the damaged files whole. On the background thread.</summary>
-    public IReadOnlyList<RepairRequest> FindRepairs() => context.Sources.Damage.IsEmpty ? [] : repair.Find();
-
-    /// <summary>Writes the rows of a range, as they are applied, for a node that lost them. Any thread.</summary>
-    /// <param name="request">What is wanted; the file's name is the other node's.</param>
-    /// <param name="path">A file that is not there yet; it is the caller's to delete.</param>
-    /// <exception cref="ReceivedStateException">They are too many for this: the whole state is quicker.</exception>
-    /// <exception cref="DamagedException">They cannot be read here either.</exception>
-    /// <exception cref="DiskException">The disk refused.</exception>
-    public RepairRows WriteRepair(RepairRequest request, string path) => new RangeExport(context).Write(path, request.Group, request.From.Span, request.ToExclusive.Span);
-
-    /// <summary>Writes a damaged file again with the rows of another node in the place of what is lost. On the background thread.</summary>
-    /// <param name="request">What <see cref="FindRepairs"/> asked for.</param>
-    /// <param name="rows">What another node wrote: of an index that <see cref="Durable"/> has reached, so that a replay after a crash finds no row of its future.</param>
-    /// <returns>False when the file is gone by now, or an older run is damaged in the same range: ask again.</returns>
-    /// <exception cref="ReceivedStateException">The rows are damaged, or of a time that does not fit. Nothing changed.</exception>
-    /// <exception cref="DiskException">The disk refused. Nothing changed.</exception>
-    public bool Repair(RepairRequest request, RepairRows rows) => repair.Do(request, rows);
 
     /// <summary>What is there and what was done.</summary>
     public StorageStatistics Statistics() => EngineStatistics.Of(context, compactor, Health);

@@ -27,6 +27,12 @@ public sealed record StorageOptions
     /// <summary>How many sorted runs of one size tier are merged into one. See docs/explanation/storage.md for why 8.</summary>
     public int FanIn { get; init; } = 8;
 
+    /// <summary>
+    /// How many deletions of each group stay in runs although nothing that they hide is left here, so that a store that is behind can be given what changed (<see cref="StorageEngine.BeginChanges"/>);
+    /// an eighth of the group's rows when that is more. 0 keeps none.
+    /// </summary>
+    public long KeptDeletions { get; init; }
+
     /// <summary>Says which rows compaction may drop; null keeps all.</summary>
     public ICompactionFilter? Filter { get; init; }
 

@@ -44,7 +44,7 @@ public sealed class EngineFormatTests
         {
             byte[] copy = new byte[4096];
             slot.Read(copy, 0);
-            BinaryPrimitives.WriteInt32LittleEndian(copy.AsSpan(8), 3);
+            BinaryPrimitives.WriteInt32LittleEndian(copy.AsSpan(8), 4);
             int length = BinaryPrimitives.ReadInt32LittleEndian(copy.AsSpan(16));
             uint state = Checksum.Append(Checksum.Append(Checksum.Start, copy.AsSpan(0, 12)), copy.AsSpan(16, 16 + length));
             BinaryPrimitives.WriteUInt32LittleEndian(copy.AsSpan(12), Checksum.Finish(state));
@@ -52,7 +52,7 @@ public sealed class EngineFormatTests
         }
 
         string sentence = Assert.Throws<StorageFormatException>(() => EngineWorkload.Open(disk)).Message;
-        Assert.Contains("format version 3", sentence, StringComparison.Ordinal);
+        Assert.Contains("format version 4", sentence, StringComparison.Ordinal);
     }
 
     [Fact]

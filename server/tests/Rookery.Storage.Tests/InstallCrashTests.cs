@@ -19,6 +19,40 @@ public sealed class InstallCrashTests
         Assert.NotNull(new CrashSearch { Points = 600, Runs = 6 }.Find(
             seed => Work(seed, static disk => new SyncSkippingDisk(disk, static path => path is EngineWorkload.Directory)), CheckImage));
 
+    [Fact]
+    public void After_any_power_cut_what_changed_is_there_whole_or_not_at_all() =>
+        new CrashSearch { Points = 1200, Runs = 12 }.Verify(seed => WorkOnChanges(seed, static disk => disk), CheckImage);
+
+    [Fact]
+    public void The_search_catches_changes_that_are_installed_without_a_sync_of_their_files() =>
+        Assert.NotNull(new CrashSearch { Points = 600, Runs = 6 }.Find(
+            seed => WorkOnChanges(seed, static disk => new SyncSkippingDisk(disk, static path => path.Contains("incoming/", StringComparison.Ordinal))), CheckImage));
+
+    /// <summary>A store that stopped at some place of a log gets what changed from one that went on.</summary>
+    private static (SimulatedDisk Disk, Story Run) WorkOnChanges(int seed, Func<SimulatedDisk, IDisk> seenAs)
+    {
+        var disk = new SimulatedDisk("/data");
+        var random = new Random(seed);
+        var own = new EngineWorkload(seed);
+        using StorageEngine engine = EngineWorkload.Open(seenAs(disk));
+        InstallTests.Work(own, engine, random.Next(5, 50));
+        for (int i = 0; i < 5; i++)
+        {
+            own.Step(engine);                           // applied, and in the journal only
+        }
+
+        var log = new EngineWorkload(seed);
+        using (StorageEngine sender = EngineWorkload.Open(disk, EngineWorkload.Options with { Directory = "/data/sender", KeptDeletions = 10_000 }))
+        {
+            InstallTests.Work(log, sender, (int)engine.AppliedIndex + random.Next(1, 60));
+            using StateChanges changes = sender.BeginChanges(engine.Sequence)!;
+            Assert.True(changes.Write(EngineWorkload.Directory + "/incoming", long.MaxValue));
+        }
+
+        Unsync(disk);
+        return (disk, Install(disk, engine, own, log, seed));
+    }
+
     private static (SimulatedDisk Disk, Story Run) Work(int seed, Func<SimulatedDisk, IDisk> seenAs)
     {
         var disk = new SimulatedDisk("/data");
@@ -34,13 +68,18 @@ public sealed class InstallCrashTests
             own.Step(engine);                           // applied, and in the journal only
         }
 
+        return (disk, Install(disk, engine, own, sender, seed));
+    }
+
+    private static Story Install(SimulatedDisk disk, StorageEngine engine, EngineWorkload own, EngineWorkload sender, int seed)
+    {
         int began = disk.OperationCount;
         ReceivedState state = engine.CheckReceived(EngineWorkload.Directory + "/incoming");
         engine.Install(state, note: new byte[] { (byte)seed });
         int installed = disk.OperationCount;
         engine.CompleteInstall();
         InstallTests.Work(sender, engine, 25);
-        return (disk, new Story(own, sender, began, installed, (int)state.Position.Index));
+        return new Story(own, sender, began, installed, (int)state.Position.Index);
     }
 
     /// <summary>As a fetch that was cut off may leave them: written, and not synced.</summary>

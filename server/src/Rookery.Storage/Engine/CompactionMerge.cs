@@ -9,9 +9,9 @@ internal sealed class CompactionMerge(EngineContext context, Memtable none, byte
     private const int LookupBytes = 1024;
 
     private readonly RowDropping dropping =
-        new(context, group, none, context.Published.Current.Runs, context.Durable.Manifest.Position, context.Durable.RangeTombstones, older);
+        new(context, group, none, context.Published.Current.Runs, context.Durable.Manifest.Position, context.Durable.Deletions.Ranges, older);
 
-    private readonly RunOutput output = new(context, group, IoKind.Compaction, context.Durable.RangeTombstones);
+    private readonly RunOutput output = new(context, group, IoKind.Compaction, context.Durable.Deletions.Ranges);
     private byte[]? resumeAt;
 
     /// <summary>The files written: one, or none when no row was left.</summary>
@@ -71,12 +71,12 @@ internal sealed class CompactionMerge(EngineContext context, Memtable none, byte
     /// <summary>Makes runs that contain the output durable and visible.</summary>
     public void Install(SortedRun[]?[] runs)
     {
-        RangeTombstoneSet tombstones = CoveredRuns.Drop(runs, context.Durable.RangeTombstones);
+        Deletions deletions = CoveredRuns.Drop(runs, context.Durable.Deletions.Forget(dropping.ForgottenThrough));
         var next = new RunSet(runs);
         try
         {
             output.HandOver();
-            context.Durable.Install(context, next, context.Durable.Manifest.Position, tombstones, flushed: null);
+            context.Durable.Install(context, next, context.Durable.Manifest.Position, deletions, flushed: null);
         }
         finally
         {

@@ -9,7 +9,9 @@ namespace Rookery.Storage;
 internal readonly record struct CompactionPicker(int fanIn, long baseBytes, long spaceFloorBytes)
 {
     /// <summary>The runs to merge, as an interval of <paramref name="runs"/> (newest first); empty when none need to be.</summary>
-    public Range Pick(ReadOnlySpan<SortedRun> runs)
+    /// <param name="runs">The runs.</param>
+    /// <param name="forgettableThrough">Tombstones above this sequence stay whatever is merged.</param>
+    public Range Pick(ReadOnlySpan<SortedRun> runs, long forgettableThrough)
     {
         Range best = default;
         long bestBytes = long.MaxValue;
@@ -30,7 +32,7 @@ internal readonly record struct CompactionPicker(int fanIn, long baseBytes, long
             }
         }
 
-        return bestBytes < long.MaxValue ? best : IsWasteful(runs) ? Range.All : default;
+        return bestBytes < long.MaxValue ? best : IsWasteful(runs, forgettableThrough) ? Range.All : default;
     }
 
     /// <summary>As many neighbours as make a merge, each smaller than <paramref name="limitBytes"/>: for runs that are otherwise left as they are, so that they do not become ever more.</summary>
@@ -50,7 +52,7 @@ internal readonly record struct CompactionPicker(int fanIn, long baseBytes, long
     }
 
     // What lies above the oldest run may be new versions of what is in it, so that up to the size of the newer runs may be waste; and deleted rows waste what they hide.
-    private bool IsWasteful(ReadOnlySpan<SortedRun> runs)
+    private bool IsWasteful(ReadOnlySpan<SortedRun> runs, long forgettableThrough)
     {
         if (runs.Length < 2)
         {
@@ -63,7 +65,7 @@ internal readonly record struct CompactionPicker(int fanIn, long baseBytes, long
         foreach (SortedRun run in runs)
         {
             newer += run.Bytes;
-            tombstones += run.Tombstones;
+            tombstones += run.TombstonesThrough(forgettableThrough);
             rows += run.Rows;
         }
 

@@ -33,7 +33,7 @@ internal sealed class Compactor
         foreach (byte group in context.Sources.Tables.Groups)
         {
             ReadOnlySpan<SortedRun> ofGroup = runs.Of(group);
-            Range picked = Pick(group, ofGroup);
+            Range picked = Pick(group, ofGroup, ofGroup);
             foreach (SortedRun run in picked.Equals(default) ? [] : ofGroup[picked])
             {
                 pending += run.Bytes;
@@ -86,7 +86,7 @@ internal sealed class Compactor
             usable++;
         }
 
-        Range picked = Pick(group, runs[..usable]);
+        Range picked = Pick(group, runs, runs[..usable]);
         if (!picked.Equals(default))
         {
             underWay.Push(new CompactionJob(group, runs[..usable][picked].ToArray(), Output: null));
@@ -96,8 +96,8 @@ internal sealed class Compactor
     }
 
     // Chunks stay where they are while most of them live. But a flush with one large value makes a file of its own, and each costs a descriptor, memory and a place in every manifest.
-    private Range Pick(byte group, ReadOnlySpan<SortedRun> runs) =>
-        group == TableMap.Chunks ? picker.PickSmall(runs, context.Options.RunBytes / LinkedShareOfRun) : picker.Pick(runs);
+    private Range Pick(byte group, ReadOnlySpan<SortedRun> runs, ReadOnlySpan<SortedRun> usable) =>
+        group == TableMap.Chunks ? picker.PickSmall(usable, context.Options.RunBytes / LinkedShareOfRun) : picker.Pick(usable, KeptDeletions.ForgettableThrough(context.Options, runs, context.Durable.Manifest.Position));
 
     // What cannot be read cannot be merged; it waits for its repair, and newer runs are merged without it.
     private bool IsDamaged(SortedRun run) => run.Files.Any(file =>

@@ -4,12 +4,13 @@ namespace Rookery.Storage;
 internal static class CoveredRuns
 {
     /// <summary>Takes covered files out of <paramref name="runs"/>.</summary>
-    /// <returns>The tombstones that are still needed.</returns>
-    public static RangeTombstoneSet Drop(SortedRun[]?[] runs, RangeTombstoneSet tombstones)
+    /// <returns>The deletions, with the tombstones that are not needed any more among the past ones.</returns>
+    public static Deletions Drop(SortedRun[]?[] runs, Deletions deletions)
     {
+        RangeTombstoneSet tombstones = deletions.Ranges;
         if (tombstones.IsEmpty)
         {
-            return tombstones;
+            return deletions;
         }
 
         for (int group = 0; group < runs.Length; group++)
@@ -23,8 +24,7 @@ internal static class CoveredRuns
         }
 
         RunEntry[] left = [.. runs.Where(ofGroup => ofGroup is not null).SelectMany(ofGroup => ofGroup!).SelectMany(run => run.Files)];
-        RangeTombstone[] needed = [.. tombstones.Pieces.Where(piece => left.Any(file => MayHide(piece, file)))];
-        return needed.Length == tombstones.Pieces.Count ? tombstones : new RangeTombstoneSet(needed);
+        return deletions.Keep([.. tombstones.Pieces.Where(piece => left.Any(file => MayHide(piece, file)))]);
     }
 
     /// <summary>Whether a tombstone may hide rows of a file.</summary>

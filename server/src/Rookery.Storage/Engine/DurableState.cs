@@ -16,8 +16,8 @@ internal sealed class DurableState(ManifestSlots slots, ManifestRecord manifest,
     /// <summary>The durable manifest.</summary>
     public ManifestRecord Manifest => Volatile.Read(ref manifest);
 
-    /// <summary>Its range tombstones.</summary>
-    public RangeTombstoneSet RangeTombstones { get; private set; } = new(manifest.RangeTombstones);
+    /// <summary>What it says of deletions.</summary>
+    public Deletions Deletions { get; private set; } = Deletions.Of(manifest);
 
     /// <summary>Bytes written into slots.</summary>
     public long WrittenBytes => slots.WrittenBytes;
@@ -32,13 +32,13 @@ internal sealed class DurableState(ManifestSlots slots, ManifestRecord manifest,
     /// <param name="context">The engine.</param>
     /// <param name="next">The runs; the caller's reference stays the caller's.</param>
     /// <param name="position">The last batch that is in them.</param>
-    /// <param name="rangeTombstones">What they leave hidden.</param>
+    /// <param name="deletions">What they leave hidden, and what is known of other deletions.</param>
     /// <param name="flushed">The memtable that they replace; null when they replace runs only.</param>
     /// <exception cref="DiskException">Nothing changed for readers; the new files may not be deleted yet, which is seen to here.</exception>
-    public void Install(EngineContext context, RunSet next, ManifestPosition position, RangeTombstoneSet rangeTombstones, Memtable? flushed)
+    public void Install(EngineContext context, RunSet next, ManifestPosition position, Deletions deletions, Memtable? flushed)
     {
         // What was applied behind an installed state came from a journal that had followed it: the mark has served.
-        Write(context, Describe(next, position, rangeTombstones, position == Manifest.Position ? Manifest.Pending : null));
+        Write(context, Describe(next, position, deletions, position == Manifest.Position ? Manifest.Pending : null));
         RetireAllBut(context, next);
         Publish(context, next, flushed);
         Collect(context);
@@ -48,13 +48,13 @@ internal sealed class DurableState(ManifestSlots slots, ManifestRecord manifest,
     /// <param name="context">The engine.</param>
     /// <param name="next">The runs; the caller's reference stays the caller's.</param>
     /// <param name="position">What they hold.</param>
-    /// <param name="rangeTombstones">What they leave hidden.</param>
+    /// <param name="deletions">What they leave hidden, and what is known of other deletions.</param>
     /// <param name="note">What the mark says that the manifest carries from now on; null for no mark.</param>
     /// <exception cref="DiskException">Nothing changed, now or later.</exception>
     /// <exception cref="StateInDoubtException">A restart shows which state counts.</exception>
-    public void Replace(EngineContext context, RunSet next, ManifestPosition position, RangeTombstoneSet rangeTombstones, ReadOnlyMemory<byte>? note)
+    public void Replace(EngineContext context, RunSet next, ManifestPosition position, Deletions deletions, ReadOnlyMemory<byte>? note)
     {
-        ManifestRecord described = Describe(next, position, rangeTombstones, pending: null);
+        ManifestRecord described = Describe(next, position, deletions, pending: null);
         try
         {
             Write(context, note is { } given ? described with { Pending = new InstallMark(described.Revision, given) } : described);
@@ -69,7 +69,7 @@ internal sealed class DurableState(ManifestSlots slots, ManifestRecord manifest,
         lock (context.Gate)
         {
             var active = new Memtable(context.Arenas);
-            context.Published.Replace(new EngineState(context.Sources, active, [], next, rangeTombstones, position));
+            context.Published.Replace(new EngineState(context.Sources, active, [], next, deletions.Ranges, position));
             active.Release();
         }
 
@@ -79,7 +79,7 @@ internal sealed class DurableState(ManifestSlots slots, ManifestRecord manifest,
     /// <summary>Takes the mark of an installed state out of the manifest.</summary>
     /// <exception cref="DiskException">It may be there still, which does no harm.</exception>
     public void TakeMarkAway(EngineContext context) =>
-        Write(context, Describe(context.Published.Current.Runs, Manifest.Position, RangeTombstones, pending: null));
+        Write(context, Describe(context.Published.Current.Runs, Manifest.Position, Deletions, pending: null));
 
     private void Write(EngineContext context, ManifestRecord written)
     {
@@ -96,7 +96,7 @@ internal sealed class DurableState(ManifestSlots slots, ManifestRecord manifest,
         }
 
         Volatile.Write(ref manifest, written);
-        RangeTombstones = new RangeTombstoneSet(written.RangeTombstones);
+        Deletions = Deletions.Of(written);
     }
 
     // The manifest whose write failed may be on disk all the same, and another state with it: what the journal takes from now on would be lost to a restart that finds it.
@@ -104,7 +104,7 @@ internal sealed class DurableState(ManifestSlots slots, ManifestRecord manifest,
     {
         try
         {
-            slots.Write(Describe(context.Published.Current.Runs, Manifest.Position, RangeTombstones, Manifest.Pending));
+            slots.Write(Describe(context.Published.Current.Runs, Manifest.Position, Deletions, Manifest.Pending));
         }
         catch (DiskException again)
         {
@@ -153,12 +153,12 @@ internal sealed class DurableState(ManifestSlots slots, ManifestRecord manifest,
             EngineState current = context.Published.Current;
             Memtable[] frozen = [.. current.Frozen.Where(memtable => memtable != flushed)];
             RangeTombstoneSet all = RangeTombstoneSet.Union(
-                [context.Durable.RangeTombstones, current.Active.RangeTombstones, .. frozen.Select(memtable => memtable.RangeTombstones)]);
+                [context.Durable.Deletions.Ranges, current.Active.RangeTombstones, .. frozen.Select(memtable => memtable.RangeTombstones)]);
             context.Published.Replace(new EngineState(context.Sources, current.Active, frozen, next, all, current.Position));
         }
     }
 
-    private ManifestRecord Describe(RunSet runs, ManifestPosition position, RangeTombstoneSet rangeTombstones, InstallMark? pending)
+    private ManifestRecord Describe(RunSet runs, ManifestPosition position, Deletions deletions, InstallMark? pending)
     {
         var groups = new List<ManifestGroup>();
         for (int group = 0; group < RunSet.GroupLimit; group++)
@@ -178,7 +178,9 @@ internal sealed class DurableState(ManifestSlots slots, ManifestRecord manifest,
             Position = position,
             NextFileId = nextFileId,
             Groups = groups,
-            RangeTombstones = rangeTombstones.Pieces,
+            RangeTombstones = deletions.Ranges.Pieces,
+            PastRangeTombstones = deletions.Past.Pieces,
+            ForgottenThrough = deletions.ForgottenThrough,
             StoreId = Manifest.StoreId,
             Pending = pending,
         };

@@ -77,6 +77,11 @@ internal sealed class EngineOpening(IDisk disk, StorageOptions options, IIoRecor
 
     private ManifestRecord Settle(ManifestSlots slots, ManifestRecord newest)
     {
+        if (newest.Since is not null)
+        {
+            throw new StorageFormatException($"{options.Directory} holds what changed of a state, and not a state.");
+        }
+
         if (options.ReadOnly)
         {
             return newest;
@@ -112,6 +117,8 @@ internal sealed class EngineOpening(IDisk disk, StorageOptions options, IIoRecor
             NextFileId = 1,
             Groups = [],
             RangeTombstones = [],
+            PastRangeTombstones = [],
+            ForgottenThrough = 0,
             StoreId = NewStoreId(),
         };
         slots.Write(first);

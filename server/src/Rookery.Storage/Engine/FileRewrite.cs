@@ -28,7 +28,7 @@ internal sealed class FileRewrite(EngineContext context, Memtable none)
     /// <summary>A file of which a deleted range covers a quarter or more; null when there is none.</summary>
     public static (byte Group, RunEntry File)? FindCovered(EngineContext context, RunSet runs)
     {
-        RangeTombstoneSet tombstones = context.Durable.RangeTombstones;
+        RangeTombstoneSet tombstones = context.Durable.Deletions.Ranges;
         foreach (byte group in tombstones.IsEmpty ? [] : context.Sources.Tables.Groups)
         {
             foreach (SortedRun run in runs.Of(group))
@@ -54,7 +54,7 @@ internal sealed class FileRewrite(EngineContext context, Memtable none)
             return false;
         }
 
-        var settled = new EngineState(context.Sources, none, [], context.Published.Current.Runs, context.Durable.RangeTombstones, context.Durable.Manifest.Position);
+        var settled = new EngineState(context.Sources, none, [], context.Published.Current.Runs, context.Durable.Deletions.Ranges, context.Durable.Manifest.Position);
         try
         {
             using RunCursor rows = file.Reader.OpenCursor();

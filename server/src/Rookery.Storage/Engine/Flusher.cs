@@ -1,4 +1,3 @@
-using System.Buffers.Binary;
 using Rookery.Disk;
 
 namespace Rookery.Storage;
@@ -17,9 +16,9 @@ internal sealed unsafe class Flusher(EngineContext context)
         }
 
         Memtable memtable = frozen[^1];
-        RangeTombstoneSet tombstones = RangeTombstoneSet.Union([context.Durable.RangeTombstones, memtable.RangeTombstones]);
+        Deletions deletions = context.Durable.Deletions.With(memtable.RangeTombstones);
         SortedRun[]?[] runs = context.Published.Current.Runs.ToArrays();
-        using var output = new FlushOutput(context, memtable, tombstones);
+        using var output = new FlushOutput(context, memtable, deletions.Ranges);
         foreach (byte group in context.Sources.Tables.Groups)
         {
             if (output.Write(group) is { } added)
@@ -29,12 +28,12 @@ internal sealed unsafe class Flusher(EngineContext context)
         }
 
         CountReleased(memtable, runs);
-        tombstones = CoveredRuns.Drop(runs, tombstones);
+        deletions = CoveredRuns.Drop(runs, deletions.Forget(output.ForgottenThrough));
         var next = new RunSet(runs);
         try
         {
             output.HandOver();
-            context.Durable.Install(context, next, memtable.Position, tombstones, memtable);
+            context.Durable.Install(context, next, memtable.Position, deletions, memtable);
         }
         finally
         {
@@ -46,50 +45,21 @@ internal sealed unsafe class Flusher(EngineContext context)
         return true;
     }
 
-    // Chunks lie where they are until over half of their run is dead: how much is dead is counted here, when a release becomes durable.
     private void CountReleased(Memtable memtable, SortedRun[]?[] runs)
     {
-        SortedRun[] chunkRuns = runs[TableMap.Chunks] ?? [];
-        var dead = new Dictionary<RunEntry, long>(ReferenceEqualityComparer.Instance);
+        var dead = new DeadChunks(context.Options.ChunkBytes, runs[TableMap.Chunks] ?? []);
         foreach (SkipList list in memtable.Lists.Where(list => (byte)list.Keyspace == TableMap.Released))
         {
             for (MemtableNode* node = list.First; node is not null; node = MemtableNode.Next(node, 0))
             {
                 if (node->Batch <= memtable.LastBatch)
                 {
-                    AddDeadBytes(chunkRuns, MemtableNode.Key(node), BinaryPrimitives.ReadInt64LittleEndian(MemtableNode.Value(node)), dead);
+                    dead.Add(MemtableNode.Key(node), MemtableNode.Value(node));
                 }
             }
         }
 
-        for (int i = 0; i < chunkRuns.Length; i++)
-        {
-            foreach (RunEntry file in chunkRuns[i].Files.Where(dead.ContainsKey).ToArray())
-            {
-                chunkRuns[i] = chunkRuns[i].Replace(file, file with { DeadBytes = file.DeadBytes + dead[file] });
-            }
-        }
-    }
-
-    // The chunks of a value may lie in several files.
-    private void AddDeadBytes(SortedRun[] chunkRuns, ReadOnlySpan<byte> releasedKey, long valueBytes, Dictionary<RunEntry, long> dead)
-    {
-        Span<byte> chunk = stackalloc byte[LargeValue.ChunkKeyBytes];
-        releasedKey.CopyTo(chunk);
-        chunk[sizeof(uint)] = TableMap.Chunks;
-        int chunkBytes = context.Options.ChunkBytes;
-        for (uint number = 0; valueBytes > 0; number++, valueBytes -= chunkBytes)
-        {
-            BinaryPrimitives.WriteUInt32BigEndian(chunk[LargeValue.StemBytes..], number);
-            ulong hash = KeyHash.Of(chunk);
-            foreach (SortedRun run in chunkRuns)
-            {
-                if (run.FileOf(chunk) is { IsReadable: true } file && file.Reader.MayContain(hash))
-                {
-                    dead[file] = dead.GetValueOrDefault(file) + Math.Min(chunkBytes, valueBytes);
-                }
-            }
-        }
+        dead.Note();
     }
 }
 
@@ -100,6 +70,9 @@ internal sealed unsafe class FlushOutput(EngineContext context, Memtable memtabl
 
     /// <summary>Bytes written.</summary>
     public long Bytes => outputs.Sum(output => output.Bytes);
+
+    /// <summary>The highest sequence of a tombstone that was left out.</summary>
+    public long ForgottenThrough { get; private set; }
 
     /// <summary>Writes the rows of one group; null when there is nothing to write.</summary>
     public SortedRun? Write(byte group)
@@ -116,6 +89,7 @@ internal sealed unsafe class FlushOutput(EngineContext context, Memtable memtabl
             }
         }
 
+        ForgottenThrough = Math.Max(ForgottenThrough, dropping.ForgottenThrough);
         IReadOnlyList<RunEntry> files = output.Finish();
         return files.Count == 0 ? null : new SortedRun(files);
     }

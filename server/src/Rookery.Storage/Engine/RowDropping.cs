@@ -19,6 +19,7 @@ internal sealed class RowDropping : IDisposable
     private readonly ICompactionFilter? filter;
     private readonly EngineState settled;
     private readonly int chunkBytes;
+    private readonly long forgettableThrough;
     private int asked;
     private int stale;
 
@@ -38,10 +39,14 @@ internal sealed class RowDropping : IDisposable
         filter = context.Options.Filter is { } given && context.Sources.Tables.TablesOf(group).Any(given.Concerns) ? given : null;
         settled = new EngineState(context.Sources, flushed, [], runs, rangeTombstones, position);
         chunkBytes = context.Options.ChunkBytes;
+        forgettableThrough = KeptDeletions.ForgettableThrough(context.Options, runs.Of(group), position);
     }
 
     /// <summary>How often another row was looked up, which may mean a read from disk.</summary>
     public long Lookups { get; private set; }
+
+    /// <summary>The highest sequence of a tombstone that was said to be droppable; 0 when none was.</summary>
+    public long ForgottenThrough { get; private set; }
 
     /// <summary>Whether a row, the newest of its key in what is merged, may be left out. What cannot be known for damage elsewhere stays.</summary>
     public bool MayDrop(ReadOnlySpan<byte> key, long sequence, RowKind kind, ReadOnlySpan<byte> value)
@@ -65,10 +70,16 @@ internal sealed class RowDropping : IDisposable
             return true;
         }
 
-        return kind == RowKind.Tombstone ? !IsInOlder(key)
+        return kind == RowKind.Tombstone ? sequence <= forgettableThrough && !IsInOlder(key) && Forget(sequence)
             : group == TableMap.Chunks ? IsReleased(key)
-            : group == TableMap.Released ? !HasChunks(key, BinaryPrimitives.ReadInt64LittleEndian(value))
+            : group == TableMap.Released ? sequence <= forgettableThrough && !HasChunks(key, BinaryPrimitives.ReadInt64LittleEndian(value)) && Forget(sequence)
             : filter is not null && filter.Concerns(key[MemtableNode.KeyspaceBytes - 1]) && IsStale(key, sequence, kind, value);
+    }
+
+    private bool Forget(long sequence)
+    {
+        ForgottenThrough = Math.Max(ForgottenThrough, sequence);
+        return true;
     }
 
     private bool IsInOlder(ReadOnlySpan<byte> key)

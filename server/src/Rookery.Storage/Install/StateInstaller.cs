@@ -3,11 +3,12 @@ using Rookery.Disk;
 namespace Rookery.Storage;
 
 /// <summary>
-/// Puts a received state in the place of all there is. Its files get a second name in the store's directory, under numbers that were never used here, and one manifest makes them count.
+/// Puts a received state in the place of all there is, or what changed on top of it. Its files get a second name in the store's directory, under numbers that were never used here, and one manifest
+/// makes them count.
 /// </summary>
 internal sealed class StateInstaller(EngineContext context)
 {
-    /// <summary>Installs.</summary>
+    /// <summary>Installs. When the state is what changed, everything applied is in runs.</summary>
     /// <exception cref="ReceivedStateException">A file cannot be read any more. Nothing changed.</exception>
     /// <exception cref="DiskException">The disk refused. Nothing changed.</exception>
     /// <exception cref="StateInDoubtException">A restart shows which state counts.</exception>
@@ -15,6 +16,7 @@ internal sealed class StateInstaller(EngineContext context)
     {
         var numbers = received.Manifest.Files.Select(file => file.Summary.FileId).Distinct().ToDictionary(number => number, _ => context.Durable.TakeFileId());
         RunSet? runs = null;
+        RunSet? next = null;
         bool isNamed = false;
         try
         {
@@ -24,11 +26,15 @@ internal sealed class StateInstaller(EngineContext context)
             }
 
             runs = Open(Renumber(received.Manifest, numbers));
+            SortedRun[]?[] all = runs.ToArrays();
+            Deletions deletions = received.Since is null ? Deletions.Of(received.Manifest) : PutOnTop(all, new RangeTombstoneSet(received.Manifest.RangeTombstones));
+            next = new RunSet(all);
             isNamed = true;                             // from here on a manifest may name them
-            context.Durable.Replace(context, runs, received.Position, new RangeTombstoneSet(received.Manifest.RangeTombstones), note);
+            context.Durable.Replace(context, next, received.Position, deletions, note);
         }
         finally
         {
+            next?.Release();
             runs?.Release();
             if (!isNamed)
             {
@@ -50,6 +56,40 @@ internal sealed class StateInstaller(EngineContext context)
                 file => file with { Summary = file.Summary with { FileId = numbers[file.Summary.FileId] } })])],
         })],
     };
+
+    /// <summary>Makes the runs that came the newest of each group, before the own ones.</summary>
+    private Deletions PutOnTop(SortedRun[]?[] runs, RangeTombstoneSet deleted)
+    {
+        RunSet own = context.Published.Current.Runs;
+        SortedRun[] released = runs[TableMap.Released] ?? [];
+        for (int group = 0; group < runs.Length; group++)
+        {
+            runs[group] = [.. runs[group] ?? [], .. own.Of((byte)group)];
+        }
+
+        CountReleased(released, runs[TableMap.Chunks] ?? []);
+        return CoveredRuns.Drop(runs, context.Durable.Deletions.With(deleted));
+    }
+
+    private void CountReleased(SortedRun[] released, SortedRun[] chunkRuns)
+    {
+        var dead = new DeadChunks(context.Options.ChunkBytes, chunkRuns);
+        foreach (RunEntry file in released.SelectMany(run => run.Files))
+        {
+            using RunCursor rows = file.Reader!.OpenSequentialCursor(IoKind.Compaction);
+            for (bool found = rows.SeekForward([]); found; found = rows.Move())
+            {
+                dead.Add(rows.Key, rows.Value);
+            }
+
+            if (rows.Damage is { } damage)
+            {
+                throw new ReceivedStateException($"{damage.Path} cannot be read any more: {damage.Reason}.");
+            }
+        }
+
+        dead.Note();
+    }
 
     // With notes of its own: what is wrong with a state that is not installed is not damage of this store.
     private RunSet Open(ManifestRecord manifest)

@@ -6,13 +6,14 @@ namespace Rookery.Storage;
 /// <summary>
 /// A manifest's bytes, all numbers little-endian: [i64 index][i64 term][i64 sequence][i64 next file][blob store id: 16 bytes, or none in a checkpoint], range tombstones as [i32 count] of
 /// [blob from][blob to][i64 sequence], groups as [i32 count] of [i32 group][i32 sorted runs] of [i32 files] of a file. A blob is [i32 length][bytes].
-/// Version 2 ends with the files that another node made, [i32 count] of [i64 file][i64 the number that its checksums name], and the mark of an installed state, [i64 number, 0 for none][blob note].
-/// It is written only while there is one or the other.
+/// Then come the files that another node made, [i32 count] of [i64 file][i64 the number that its checksums name], and the mark of an installed state, [i64 number, 0 for none][blob note]: version 2
+/// is written only while there is one or the other. The end is what is known of deletions, [i64 forgotten through][i64 since, -1 for a whole state][i32 count] of past range tombstones. A program
+/// that does not know of it passes over it and writes manifests without it, which count as if all deletions were forgotten. Version 3 is not a whole state.
 /// </summary>
 internal static class ManifestCodec
 {
     /// <summary>The lowest version of the format that can say what a manifest says.</summary>
-    public static int VersionOf(ManifestRecord manifest) => manifest.Pending is null && !manifest.Files.Any(IsFromAnotherNode) ? 1 : 2;
+    public static int VersionOf(ManifestRecord manifest) => manifest.Since is not null ? 3 : manifest.Pending is null && !manifest.Files.Any(IsFromAnotherNode) ? 1 : 2;
 
     /// <summary>Writes everything but revision and feature level, which the slot's header carries.</summary>
     public static void Encode(ManifestRecord manifest, IBufferWriter<byte> target)
@@ -22,14 +23,7 @@ internal static class ManifestCodec
         Write(target, manifest.Position.Sequence);
         Write(target, manifest.NextFileId);
         Write(target, manifest.StoreId == Guid.Empty ? [] : manifest.StoreId.ToByteArray());
-        Write(target, manifest.RangeTombstones.Count);
-        foreach (RangeTombstone tombstone in manifest.RangeTombstones)
-        {
-            Write(target, tombstone.From);
-            Write(target, tombstone.ToExclusive);
-            Write(target, tombstone.Sequence);
-        }
-
+        Write(target, manifest.RangeTombstones);
         Write(target, manifest.Groups.Count);
         foreach (ManifestGroup group in manifest.Groups)
         {
@@ -45,10 +39,10 @@ internal static class ManifestCodec
             }
         }
 
-        if (VersionOf(manifest) > 1)
-        {
-            EncodeOrigins(manifest, target);
-        }
+        EncodeOrigins(manifest, target);
+        Write(target, manifest.ForgottenThrough);
+        Write(target, manifest.Since ?? -1);
+        Write(target, manifest.PastRangeTombstones);
     }
 
     /// <summary>Reads what <see cref="Encode(ManifestRecord, IBufferWriter{byte})"/> wrote. The bytes have passed their checksum.</summary>
@@ -57,12 +51,7 @@ internal static class ManifestCodec
         var position = new ManifestPosition(ReadLong(ref bytes), ReadLong(ref bytes), ReadLong(ref bytes));
         long nextFileId = ReadLong(ref bytes);
         byte[] storeId = ReadBlob(ref bytes);
-        var tombstones = new RangeTombstone[ReadInt(ref bytes)];
-        for (int i = 0; i < tombstones.Length; i++)
-        {
-            tombstones[i] = new RangeTombstone(ReadBlob(ref bytes), ReadBlob(ref bytes), ReadLong(ref bytes));
-        }
-
+        var tombstones = ReadRanges(ref bytes);
         var groups = new ManifestGroup[ReadInt(ref bytes)];
         for (int i = 0; i < groups.Length; i++)
         {
@@ -91,6 +80,10 @@ internal static class ManifestCodec
             pending = mark == 0 ? null : new InstallMark(mark, note);
         }
 
+        bool isCounted = !bytes.IsEmpty;
+        long forgottenThrough = isCounted ? ReadLong(ref bytes) : position.Sequence;
+        long since = isCounted ? ReadLong(ref bytes) : -1;
+
         return new ManifestRecord
         {
             Revision = revision,
@@ -99,6 +92,9 @@ internal static class ManifestCodec
             NextFileId = nextFileId,
             Groups = groups,
             RangeTombstones = tombstones,
+            PastRangeTombstones = isCounted ? ReadRanges(ref bytes) : [],
+            ForgottenThrough = forgottenThrough,
+            Since = since < 0 ? null : since,
             StoreId = storeId.Length == 0 ? Guid.Empty : new Guid(storeId),
             Pending = pending,
         };
@@ -175,6 +171,17 @@ internal static class ManifestCodec
         target.Advance(sizeof(long));
     }
 
+    private static void Write(IBufferWriter<byte> target, IReadOnlyList<RangeTombstone> ranges)
+    {
+        Write(target, ranges.Count);
+        foreach (RangeTombstone range in ranges)
+        {
+            Write(target, range.From);
+            Write(target, range.ToExclusive);
+            Write(target, range.Sequence);
+        }
+    }
+
     private static void Write(IBufferWriter<byte> target, int value)
     {
         BinaryPrimitives.WriteInt32LittleEndian(target.GetSpan(sizeof(int)), value);
@@ -185,6 +192,17 @@ internal static class ManifestCodec
     {
         Write(target, blob.Length);
         target.Write(blob.Span);
+    }
+
+    private static RangeTombstone[] ReadRanges(ref ReadOnlySpan<byte> bytes)
+    {
+        var ranges = new RangeTombstone[ReadInt(ref bytes)];
+        for (int i = 0; i < ranges.Length; i++)
+        {
+            ranges[i] = new RangeTombstone(ReadBlob(ref bytes), ReadBlob(ref bytes), ReadLong(ref bytes));
+        }
+
+        return ranges;
     }
 
     private static long ReadLong(ref ReadOnlySpan<byte> bytes)

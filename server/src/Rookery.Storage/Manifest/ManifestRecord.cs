@@ -21,6 +21,15 @@ internal sealed record ManifestRecord
     /// <summary>Range tombstones that still cover rows of runs.</summary>
     public required IReadOnlyList<RangeTombstone> RangeTombstones { get; init; }
 
+    /// <summary>Range tombstones that cover nothing here any more, kept for stores that are behind.</summary>
+    public required IReadOnlyList<RangeTombstone> PastRangeTombstones { get; init; }
+
+    /// <summary>No tombstone of a higher sequence was ever dropped. A manifest of a program that did not count counts as if it had dropped all.</summary>
+    public required long ForgottenThrough { get; init; }
+
+    /// <summary>Set when this is not a whole state, but the rows of this sequence and above, and the ranges that were deleted.</summary>
+    public long? Since { get; init; }
+
     /// <summary>Names the store for as long as it exists; empty in a checkpoint, which becomes a store of its own when it is first opened to be written.</summary>
     public required Guid StoreId { get; init; }
 

@@ -12,7 +12,7 @@ namespace Rookery.Storage;
 internal sealed class ManifestSlots(IDisk disk, string directory, IIoRecorder io)
 {
     /// <summary>The highest version that this program reads and writes.</summary>
-    public const int FormatVersion = 2;
+    public const int FormatVersion = 3;
 
     private const int HeaderBytes = 32;
     private const int AlignmentBytes = 4096;

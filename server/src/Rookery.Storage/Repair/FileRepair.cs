@@ -47,11 +47,11 @@ internal sealed class FileRepair(EngineContext context, Memtable none)
         RunEntry damaged = ofGroup[place].Files.First(IsMeant);
         RunReader received = RunReader.Open(context.Disk, rows.Path, RangeExport.FileId, context.Cache, context.Io, out RunDamage? wrong)
             ?? throw new ReceivedStateException($"{rows.Path} cannot be used for a repair: {wrong!.Reason}.", rows.Path);
-        using var output = new RunOutput(context, request.Group, IoKind.Compaction, context.Durable.RangeTombstones);
+        using var output = new RunOutput(context, request.Group, IoKind.Compaction, context.Durable.Deletions.Ranges);
         try
         {
             using var dropping = new RowDropping(
-                context, request.Group, none, context.Published.Current.Runs, context.Durable.Manifest.Position, context.Durable.RangeTombstones, ofGroup.AsSpan(place + 1));
+                context, request.Group, none, context.Published.Current.Runs, context.Durable.Manifest.Position, context.Durable.Deletions.Ranges, ofGroup.AsSpan(place + 1));
             if (!WriteRows(request, damaged, received, ofGroup[(place + 1)..], dropping, output))
             {
                 return false;
@@ -64,19 +64,20 @@ internal sealed class FileRepair(EngineContext context, Memtable none)
 
         SortedRun repaired = ofGroup[place].Replace(damaged, [.. output.Finish()]);
         changed[request.Group] = [.. ofGroup[..place], .. repaired.Files.Length > 0 ? (ReadOnlySpan<SortedRun>)[repaired] : [], .. ofGroup[(place + 1)..]];
-        Install(changed, output);
+        Install(changed, output, damaged.Summary.LargestSequence);
         return true;
 
         bool IsMeant(RunEntry file) => string.Equals(file.Path, request.File, StringComparison.Ordinal);
     }
 
-    private void Install(SortedRun[]?[] changed, RunOutput output)
+    // What was lost may have been deletions, of keys that the other node does not have any more: they count as forgotten.
+    private void Install(SortedRun[]?[] changed, RunOutput output, long forgottenThrough)
     {
         var next = new RunSet(changed);
         try
         {
             output.HandOver();
-            context.Durable.Install(context, next, context.Durable.Manifest.Position, context.Durable.RangeTombstones, flushed: null);
+            context.Durable.Install(context, next, context.Durable.Manifest.Position, context.Durable.Deletions.Forget(forgottenThrough), flushed: null);
         }
         finally
         {

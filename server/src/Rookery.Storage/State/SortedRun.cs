@@ -18,7 +18,6 @@ internal sealed class SortedRun
         {
             Bytes += file.Summary.FileBytes;
             Rows += file.Summary.Rows;
-            Tombstones += file.Summary.Tombstones;
         }
     }
 
@@ -31,8 +30,17 @@ internal sealed class SortedRun
     /// <summary>Their rows, tombstones included.</summary>
     public long Rows { get; }
 
-    /// <summary>Their tombstones.</summary>
-    public long Tombstones { get; }
+    /// <summary>The tombstones of the files that hold nothing above a sequence.</summary>
+    public long TombstonesThrough(long sequence)
+    {
+        long tombstones = 0;
+        foreach (RunEntry file in Files)
+        {
+            tombstones += file.Summary.LargestSequence <= sequence ? file.Summary.Tombstones : 0;
+        }
+
+        return tombstones;
+    }
 
     /// <summary>The same with another record of one file.</summary>
     public SortedRun Replace(RunEntry file, params ReadOnlySpan<RunEntry> by)

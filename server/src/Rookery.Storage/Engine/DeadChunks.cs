@@ -1,0 +1,46 @@
+using System.Buffers.Binary;
+
+namespace Rookery.Storage;
+
+/// <summary>
+/// How much of each chunk file is dead. Chunks lie where they are until over half of their file is: that is counted when a release becomes durable.
+/// </summary>
+/// <param name="chunkBytes">Bytes of a chunk.</param>
+/// <param name="chunkRuns">The runs of chunks, changed by <see cref="Note"/>.</param>
+internal sealed class DeadChunks(int chunkBytes, SortedRun[] chunkRuns)
+{
+    private readonly Dictionary<RunEntry, long> dead = new(ReferenceEqualityComparer.Instance);
+
+    /// <summary>Counts a value that was released. Its chunks may lie in several files.</summary>
+    public void Add(ReadOnlySpan<byte> releasedKey, ReadOnlySpan<byte> releasedValue)
+    {
+        long valueBytes = BinaryPrimitives.ReadInt64LittleEndian(releasedValue);
+        Span<byte> chunk = stackalloc byte[LargeValue.ChunkKeyBytes];
+        releasedKey.CopyTo(chunk);
+        chunk[sizeof(uint)] = TableMap.Chunks;
+        for (uint number = 0; valueBytes > 0; number++, valueBytes -= chunkBytes)
+        {
+            BinaryPrimitives.WriteUInt32BigEndian(chunk[LargeValue.StemBytes..], number);
+            ulong hash = KeyHash.Of(chunk);
+            foreach (SortedRun run in chunkRuns)
+            {
+                if (run.FileOf(chunk) is { IsReadable: true } file && file.Reader.MayContain(hash))
+                {
+                    dead[file] = dead.GetValueOrDefault(file) + Math.Min(chunkBytes, valueBytes);
+                }
+            }
+        }
+    }
+
+    /// <summary>Notes in the runs what was counted.</summary>
+    public void Note()
+    {
+        for (int i = 0; i < chunkRuns.Length; i++)
+        {
+            foreach (RunEntry file in chunkRuns[i].Files.Where(dead.ContainsKey).ToArray())
+            {
+                chunkRuns[i] = chunkRuns[i].Replace(file, file with { DeadBytes = file.DeadBytes + dead[file] });
+            }
+        }
+    }
+}

@@ -1,0 +1,174 @@
+using Rookery.Disk;
+
+namespace Rookery.Storage;
+
+/// <summary>
+/// All rows of a sequence and above, and all that was deleted since, as of one manifest: for a store that has applied everything below that sequence. It holds on to the runs of that manifest
+/// until it is disposed, so that writing it, which may take long, goes on beside all other work.
+/// </summary>
+public sealed class StateChanges : IDisposable
+{
+    private const long StepBytes = 256 * 1024;
+
+    private readonly Lock gate = new();
+    private readonly EngineContext context;
+    private readonly RunSet runs;
+    private readonly ManifestRecord manifest;
+    private readonly Deletions deletions;
+    private bool ended;
+
+    internal StateChanges(EngineContext context, RunSet runs, ManifestRecord manifest, Deletions deletions, long since)
+    {
+        runs.Acquire();
+        this.context = context;
+        this.runs = runs;
+        this.manifest = manifest;
+        this.deletions = deletions;
+        Since = since;
+    }
+
+    /// <summary>The sequence from which on rows are in it.</summary>
+    public long Since { get; }
+
+    /// <summary>Up to where it goes.</summary>
+    public ManifestPosition Position => manifest.Position;
+
+    /// <summary>Bytes of all runs.</summary>
+    public long WholeBytes => runs.Files().DistinctBy(file => file.Summary.FileId).Sum(file => file.Summary.FileBytes);
+
+    /// <summary>About how many bytes it will be: as if the sequences of a run lay evenly in it.</summary>
+    public long EstimatedBytes => (long)runs.Files().DistinctBy(file => file.Summary.FileId).Sum(file => file.Summary.FileBytes * ShareOf(file.Summary));
+
+    /// <summary>Writes it. Any thread, once.</summary>
+    /// <param name="directory">Missing or empty. When this fails it holds what has no manifest.</param>
+    /// <param name="mostBytes">Beyond them it is given up.</param>
+    /// <returns>False when it was more.</returns>
+    /// <exception cref="DamagedException">A run cannot be read.</exception>
+    /// <exception cref="DiskException">The disk refused.</exception>
+    /// <exception cref="OperationCanceledException">It was disposed meanwhile.</exception>
+    public bool Write(string directory, long mostBytes)
+    {
+        lock (gate)
+        {
+            StopIfEnded();
+            context.Disk.CreateDirectory(directory);
+            var groups = new List<ManifestGroup>();
+            long nextFile = 1;
+            foreach (byte group in context.Sources.Tables.Groups)
+            {
+                using var output = new ChangesOutput(context, directory, group, nextFile);
+                if (!WriteGroup(group, output, mostBytes))
+                {
+                    return false;
+                }
+
+                mostBytes -= output.Bytes;
+                nextFile += output.Files.Count;
+                if (output.Files.Count > 0)
+                {
+                    // What the deleted ranges of that moment hide is not in them.
+                    groups.Add(new ManifestGroup(group, [[.. output.Files.Select(file => new ManifestFile(file, default, DeadBytes: 0, ClearedThrough: Position.Sequence, file.FileId))]]));
+                }
+            }
+
+            context.Disk.SyncDirectory(directory);
+            new ManifestSlots(context.Disk, directory, context.Io).Write(new ManifestRecord
+            {
+                Revision = 1,
+                FeatureLevel = manifest.FeatureLevel,
+                Position = Position,
+                NextFileId = nextFile,
+                Groups = groups,
+                RangeTombstones = deletions.Since(Since).Pieces,
+                PastRangeTombstones = [],
+                ForgottenThrough = deletions.ForgottenThrough,
+                StoreId = Guid.Empty,
+                Since = Since,
+            });
+            return true;
+        }
+    }
+
+    /// <summary>Lets go of the runs. Waits until <see cref="Write"/> has noticed.</summary>
+    public void Dispose()
+    {
+        if (Interlocked.Exchange(ref ended, true))
+        {
+            return;
+        }
+
+        lock (gate)
+        {
+            runs.Release();
+        }
+    }
+
+    private double ShareOf(RunSummary file)
+    {
+        if (file.LargestSequence < Since)
+        {
+            return 0;
+        }
+
+        long all = file.LargestSequence - file.SmallestSequence + 1;
+        return Math.Min(1, (double)(file.LargestSequence - Since + 1) / all);
+    }
+
+    private bool WriteGroup(byte group, ChangesOutput output, long mostBytes)
+    {
+        using MergingCursor rows = Open(group);
+        long unpaced = 0;
+        for (bool found = rows.SeekForward([]); found; found = rows.Move())
+        {
+            if (rows.Sequence >= Since && deletions.Ranges.CoveringSequence(rows.Key) <= rows.Sequence)
+            {
+                output.Add(rows.Key, rows.Sequence, rows.Kind, rows.Value);
+            }
+
+            unpaced += rows.Key.Length + rows.Value.Length;
+            if (unpaced > StepBytes)
+            {
+                StopIfEnded();
+                context.Options.Pacer?.Yield(unpaced, urgent: false);
+                unpaced = 0;
+                if (output.Bytes > mostBytes)
+                {
+                    return false;
+                }
+            }
+        }
+
+        if (rows.Damage is { } damage)
+        {
+            throw new DamagedException(damage.ToEvent());
+        }
+
+        output.Finish();
+        return output.Bytes <= mostBytes;
+    }
+
+    // A file without a row of that sequence or above says nothing: of a key with such a row, that row is the newest.
+    private MergingCursor Open(byte group)
+    {
+        var sources = new List<MergeSource>();
+        foreach (SortedRun run in runs.Of(group))
+        {
+            RunEntry[] files = [.. run.Files.Where(file => file.Summary.LargestSequence >= Since)];
+            if (files.Length > 0)
+            {
+                var cursor = new SortedRunCursor(files, context.Sources.Damage, context.Sources.Tables.NamesOf(group), static reader => reader.OpenSequentialCursor(IoKind.Backup));
+                sources.Add(new MergeSource(cursor, RangeTombstoneSet.Empty));
+            }
+        }
+
+        return new MergingCursor(sources, MergedRows.LiveAndTombstones);
+    }
+
+    private void StopIfEnded()
+    {
+        if (Volatile.Read(ref ended))
+        {
+            throw new OperationCanceledException("What changed is not wanted any more.");
+        }
+    }
+}

@@ -1,0 +1,320 @@
+using Rookery.Disk;
+using Rookery.Simulation;
+
+namespace Rookery.Storage.Tests;
+
+/// <summary>
+/// A store that stopped somewhere takes what changed since from another that went on with the same log, and must hold exactly what the other does. Flushes and compactions fall differently in each.
+/// Power cuts at every point of it are in <see cref="InstallCrashTests"/>.
+/// </summary>
+public sealed class ChangesTests
+{
+    private const string Incoming = EngineWorkload.Directory + "/incoming";
+    private const string Sender = "/data/sender";
+    private const string Third = "/data/third";
+    private const int Seeds = 120;
+
+    [Fact]
+    public void A_store_that_is_behind_holds_what_the_other_does_once_it_has_what_changed()
+    {
+        var taken = new Taken();
+        for (int seed = 0; seed < Seeds; seed++)
+        {
+            string? wrong = Play(seed, static manifest => manifest, taken);
+            Assert.True(wrong is null, $"seed {seed}: {wrong}");
+        }
+
+        // Of the stores that keep few deletions some have to refuse.
+        Assert.InRange(taken.Refused, 5, Seeds - 20);
+        Assert.InRange(taken.Changes, 60, 3 * Seeds);
+    }
+
+    [Fact]
+    public void The_search_catches_a_store_that_drops_deletions_and_does_not_count_them() =>
+        Assert.True(Falls(static manifest => manifest with { ForgottenThrough = 0 }));
+
+    [Fact]
+    public void The_search_catches_a_store_that_drops_deleted_ranges() =>
+        Assert.True(Falls(static manifest => manifest with { PastRangeTombstones = [] }));
+
+    [Fact]
+    public void What_changed_is_less_than_everything_and_says_so()
+    {
+        var disk = new SimulatedDisk("/data");
+        using StorageEngine engine = EngineWorkload.Open(disk, Options(Sender, 1000));
+        var work = new EngineWorkload(5);
+        InstallTests.Work(work, engine, 400);
+        long since = engine.Sequence;
+        InstallTests.Work(work, engine, 4);
+        using StateChanges changes = engine.BeginChanges(since)!;
+        Assert.True(changes.Write(Incoming, long.MaxValue));
+        ReceivedState received = engine.CheckReceived(Incoming);
+        Assert.Equal((engine.Durable, since), (received.Position, received.Since!.Value));
+        Assert.InRange(received.Bytes, 1, changes.WholeBytes / 2);
+        Assert.InRange(changes.EstimatedBytes, received.Bytes / 4, 4 * received.Bytes);
+        Assert.False(engine.BeginChanges(since)!.Write(Incoming + "2", received.Bytes / 4));
+    }
+
+    [Fact]
+    public void What_changed_is_refused_where_it_does_not_follow_or_something_is_damaged()
+    {
+        var disk = new SimulatedDisk("/data");
+        using StorageEngine sender = EngineWorkload.Open(disk, Options(Sender, 1000));
+        var work = new EngineWorkload(5);
+        InstallTests.Work(work, sender, 100);
+        long since = sender.Sequence;
+        InstallTests.Work(work, sender, 50);
+        using (StateChanges changes = sender.BeginChanges(since)!)
+        {
+            Assert.True(changes.Write(Incoming, long.MaxValue));
+        }
+
+        using (StorageEngine engine = EngineWorkload.Open(disk))
+        {
+            InstallTests.Work(new EngineWorkload(5), engine, 90);
+            string sentence = Assert.Throws<ReceivedStateException>(() => engine.Install(engine.CheckReceived(Incoming), note: null)).Message;
+            Assert.Contains("it is not enough", sentence, StringComparison.Ordinal);
+            Assert.Equal(90, engine.Durable.Index);
+        }
+
+        string run = disk.List(EngineWorkload.Directory).First(static name => name.EndsWith(".run", StringComparison.Ordinal));
+        disk.Rot(Path.Join(EngineWorkload.Directory, run), 300, 40);
+        using StorageEngine damaged = EngineWorkload.Open(disk);
+        while (!damaged.ScrubOnce(1 << 20))
+        {
+        }
+
+        Assert.NotNull(damaged.Health);
+        Assert.Throws<ReceivedStateException>(() => damaged.Install(damaged.CheckReceived(Incoming), note: null));
+        Assert.Contains("not a state", Assert.Throws<StorageFormatException>(() => EngineWorkload.Open(disk, Options(Incoming, 0))).Message, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void A_manifest_of_a_program_that_did_not_count_deletions_knows_of_none()
+    {
+        var disk = new SimulatedDisk("/data");
+        using (StorageEngine engine = EngineWorkload.Open(disk, Options(Sender, 1000)))
+        {
+            InstallTests.Work(new EngineWorkload(5), engine, 100);
+            Assert.NotNull(engine.BeginChanges(engine.Sequence / 2));
+        }
+
+        var buffer = new System.Buffers.ArrayBufferWriter<byte>();
+        var manifest = new ManifestSlots(disk, Sender, NoNotes.Instance).Read()!;
+        ManifestCodec.Encode(manifest, buffer);
+        int end = sizeof(int) + sizeof(long) + sizeof(int) + sizeof(long) + sizeof(long) + sizeof(int);
+        int past = manifest.PastRangeTombstones.Sum(static range => (2 * sizeof(int)) + range.From.Length + range.ToExclusive.Length + sizeof(long));
+        var old = ManifestCodec.Decode(buffer.WrittenSpan[..^(end + past)], manifest.Revision, manifest.FeatureLevel);
+        Assert.Equal((manifest.Position.Sequence, null), (old.ForgottenThrough, old.Since));
+        Assert.Equal((manifest.ForgottenThrough, manifest.Files.Count()), (ManifestCodec.Decode(buffer.WrittenSpan, 1, 1).ForgottenThrough, old.Files.Count()));
+    }
+
+    private static bool Falls(Func<ManifestRecord, ManifestRecord> mistake)
+    {
+        for (int seed = 0; seed < Seeds; seed++)
+        {
+            if (Play(seed, mistake, new Taken()) is not null)
+            {
+                return true;
+            }
+        }
+
+        return false;
+    }
+
+    private static StorageOptions Options(string directory, long kept) => EngineWorkload.Options with { Directory = directory, KeptDeletions = kept };
+
+    /// <summary>Three stores of one log. The second stops and takes what changed from the first, twice; the third stops earlier, or somewhere between, and takes it from the second.</summary>
+    /// <returns>What is wrong; null when nothing is.</returns>
+    private static string? Play(int seed, Func<ManifestRecord, ManifestRecord> mistake, Taken taken)
+    {
+        var random = new Random(seed);
+        var disk = new SimulatedDisk("/data");
+        long kept = random.Next(4) switch { 0 => 0, 1 => 8, 2 => 60, _ => 1000 };
+        var first = new Member(disk, Options(Sender, kept), seed, random);
+        var second = new Member(disk, Options(EngineWorkload.Directory, kept), seed, random);
+        var third = new Member(disk, Options(Third, kept), seed, random);
+        try
+        {
+            int stop = random.Next(5, 120);
+            second.Work(stop);
+            third.Work(random.Next(5, stop + 1));
+            first.Work(stop);
+            for (int round = 0; round < 2; round++)
+            {
+                first.Work(random.Next(1, 120));
+                first.Reopen(mistake);
+                if (!second.Take(first, taken))
+                {
+                    return null;
+                }
+
+                second.Check($"round {round}");
+                second.Work(random.Next(30));
+                second.Check($"round {round}, worked on");
+                second.Reopen(mistake);
+                second.Check($"round {round}, opened again");
+                first.Work(Math.Max(0, second.Index - first.Index));
+            }
+
+            if (third.Take(second, taken))
+            {
+                third.Check("from the one that was behind");
+                third.Work(20);
+                third.Check("from the one that was behind, worked on");
+            }
+
+            return null;
+        }
+        catch (Xunit.Sdk.XunitException wrong)
+        {
+            return wrong.Message;
+        }
+        catch (InvariantViolationException wrong)
+        {
+            return wrong.Message;
+        }
+        finally
+        {
+            first.Dispose();
+            second.Dispose();
+            third.Dispose();
+        }
+    }
+
+    private sealed class Taken
+    {
+        public int Changes { get; set; }
+
+        public int Refused { get; set; }
+    }
+
+    /// <summary>A store, and the log as far as it has it.</summary>
+    private sealed class Member(SimulatedDisk disk, StorageOptions options, int seed, Random random) : IDisposable
+    {
+        private readonly int seed = seed;
+        private StorageEngine engine = EngineWorkload.Open(disk, options);
+        private EngineWorkload work = new(seed);
+
+        public int Index => (int)engine.AppliedIndex;
+
+        public void Work(int batches)
+        {
+            for (int i = 0; i < batches; i++)
+            {
+                work.Step(engine);
+                if (random.Next(12) == 0)
+                {
+                    engine.RequestFlush();
+                    engine.Flush();
+                }
+
+                for (int steps = random.Next(3); steps > 0; steps--)
+                {
+                    engine.CompactOnce();
+                }
+            }
+        }
+
+        /// <summary>Flushes what is applied, and opens the store again with a manifest as a program with a mistake would have written it.</summary>
+        public void Reopen(Func<ManifestRecord, ManifestRecord> mistake)
+        {
+            engine.RequestFlush();
+            while (engine.FlushDue)
+            {
+                engine.Flush();
+            }
+
+            engine.Dispose();
+            var slots = new ManifestSlots(disk, options.Directory, NoNotes.Instance);
+            ManifestRecord manifest = slots.Read()!;
+            slots.Write(mistake(manifest) with { Revision = manifest.Revision + 1 });
+            engine = EngineWorkload.Open(disk, options);
+        }
+
+        /// <summary>Takes what changed from another.</summary>
+        /// <returns>False when the other does not know all deletions any more.</returns>
+        public bool Take(Member from, Taken taken)
+        {
+            long since = engine.Sequence;
+            using StateChanges? changes = from.engine.BeginChanges(since);
+            if (changes is null)
+            {
+                taken.Refused++;
+                return false;
+            }
+
+            // What the other does meanwhile is not in it.
+            from.Work(random.Next(10));
+            foreach (string name in disk.Exists(Incoming) ? disk.List(Incoming) : [])
+            {
+                disk.Delete(Path.Join(Incoming, name));
+            }
+
+            Assert.True(changes.Write(Incoming, long.MaxValue));
+            engine.Install(engine.CheckReceived(Incoming), note: null);
+            Assert.Equal(changes.Position, engine.Durable);
+            taken.Changes++;
+            work = Replay((int)changes.Position.Index);
+            return true;
+        }
+
+        public void Check(string story)
+        {
+            Assert.Null(engine.Health);
+            using Snapshot snapshot = engine.OpenSnapshot();
+            work.Model.Check(snapshot, story);
+            CheckChunks(snapshot, story);
+        }
+
+        public void Dispose() => engine.Dispose();
+
+        // Each chunk belongs to a value that is there, or to one whose release is noted: nothing stays for good.
+        private static void CheckChunks(in Snapshot snapshot, string story)
+        {
+            var stems = new HashSet<string>();
+            var live = new HashSet<string>();
+            using RowCursor rows = snapshot.Seek([0], []);
+            while (rows.MoveNext())
+            {
+                string stem = rows.Key.Length < LargeValue.StemBytes ? string.Empty : Convert.ToHexString(rows.Key[..4]) + Convert.ToHexString(rows.Key[5..LargeValue.StemBytes]);
+                switch (rows.Key[4])
+                {
+                    case TableMap.Chunks:
+                        stems.Add(stem);
+                        break;
+                    case TableMap.Released:
+                        live.Add(stem);
+                        break;
+                    default:
+                        if (rows.IsLarge && snapshot.TryGet(rows.Key, out Row row))
+                        {
+                            using (row)
+                            {
+                                var of = new LargeValue(row.Stored).Stem;
+                                live.Add(Convert.ToHexString(of[..4]) + Convert.ToHexString(of[5..]));
+                            }
+                        }
+
+                        break;
+                }
+            }
+
+            stems.ExceptWith(live);
+            Assert.True(stems.Count == 0, $"{story}: chunks of {stems.Count} values stay for good");
+        }
+
+        // The log goes on from there: its batches are drawn one after the other.
+        private EngineWorkload Replay(int through)
+        {
+            var replayed = new EngineWorkload(seed);
+            using StorageEngine aside = EngineWorkload.Open(new SimulatedDisk("/data"), EngineWorkload.Options with { MemtableBytes = 64 << 20 });
+            while (aside.AppliedIndex < through)
+            {
+                replayed.Step(aside);
+            }
+
+            return replayed;
+        }
+    }
+}
