@@ -160,6 +160,21 @@ internal enum RareBranch
     /// <summary>What a majority came to is compared when the own state has come there.</summary>
     OutcomeComparedLater,
 
+    /// <summary>The time jumped, and a synchronised majority says so.</summary>
+    ClockJumpTaken,
+
+    /// <summary>The clocks agree on another time, which nobody confirms.</summary>
+    ClockJumpDoubted,
+
+    /// <summary>No majority of clocks agrees on a time.</summary>
+    ClocksDiffer,
+
+    /// <summary>A cluster that knows no time yet is told one that cannot be.</summary>
+    ClockImplausible,
+
+    /// <summary>An operator confirmed the time.</summary>
+    ClockConfirmed,
+
     /// <summary>This node differs from a majority.</summary>
     Diverged,
 }

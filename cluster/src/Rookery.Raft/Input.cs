@@ -47,6 +47,15 @@ public enum InputKind
 
     /// <summary>How the own store and board do.</summary>
     Health,
+
+    /// <summary>The own wall clock was read.</summary>
+    Clock,
+
+    /// <summary>The log's last time is known to the leader.</summary>
+    LogTime,
+
+    /// <summary>An operator says that the voters' clocks are right.</summary>
+    ConfirmClock,
 }
 
 /// <summary>What shall become of a member.</summary>
@@ -90,6 +99,8 @@ public readonly record struct Input
     internal StoreHealth Health { get; private init; }
 
     internal OutcomeHash Outcome { get; private init; }
+
+    internal ClockReading Clock { get; private init; }
 
     /// <summary>Time went on. To be given at least ten times in the shortest election timeout.</summary>
     public static Input Tick(long now) => new() { Kind = InputKind.Tick, NowMicroseconds = now };
@@ -140,4 +151,15 @@ public readonly record struct Input
 
     /// <summary>How the own store and board do; to be given about once a second, and when a write stalls.</summary>
     public static Input Measured(long now, StoreHealth health) => new() { Kind = InputKind.Health, NowMicroseconds = now, Health = health };
+
+    /// <summary>The own wall clock was read; to be given about once a second, because it may be set at any time.</summary>
+    /// <param name="now">When, in microseconds.</param>
+    /// <param name="reading">What it showed, and whether it is synchronised.</param>
+    public static Input ReadClock(long now, ClockReading reading) => new() { Kind = InputKind.Clock, NowMicroseconds = now, Clock = reading };
+
+    /// <summary>The first entry of the own term, and so all before it, was applied, and the last of them that has a time has <paramref name="ticks"/>; 0 when none has one. To be given before anything is proposed in the term.</summary>
+    public static Input LogTime(long now, long ticks) => new() { Kind = InputKind.LogTime, NowMicroseconds = now, Number = ticks };
+
+    /// <summary>An operator says that the clocks of the voters, which agree, are right, however far they jumped. The answer is <see cref="Output.ClockAnswer"/>.</summary>
+    public static Input ConfirmClock(long now) => new() { Kind = InputKind.ConfirmClock, NowMicroseconds = now };
 }

@@ -17,7 +17,7 @@ public sealed partial class RaftCore
         votes.Clear();
         peers.Clear();
         WithdrawQuestion();
-        (heartbeatDue, betterBoardSince) = (now, now);
+        (heartbeatDue, betterBoardSince, knowsLogTime) = (now, now, false);
         RefreshPeers();
         HoldBackInherited();
         AppendOwn(EntryType.NoOp, configuration: null);
@@ -122,6 +122,7 @@ public sealed partial class RaftCore
                 ElectionTimeoutMicroseconds = ElectionTimeoutMicroseconds,
                 Outcome = agreedOutcome,
                 OutcomeIndex = outcomeIndex,
+                Clock = clusterClock.At(now),
             });
         }
     }
@@ -130,7 +131,8 @@ public sealed partial class RaftCore
     {
         ElectionTimeoutMicroseconds = message.ElectionTimeoutMicroseconds;
         CommitAsFollower(message.Commit);
-        Send(Reply(message, MessageKind.HeartbeatReply) with { Health = health, Outcome = outcomes.At(message.OutcomeIndex) });
+        clusterClock.HearLeader(now, message.Clock);
+        Send(Reply(message, MessageKind.HeartbeatReply) with { Health = health, Outcome = outcomes.At(message.OutcomeIndex), Clock = OwnClock() });
         HearAgreedOutcome(message.Outcome);
     }
 
@@ -142,6 +144,7 @@ public sealed partial class RaftCore
         }
 
         peer.Health = message.Health;
+        TakeClock(peer, message.Clock);
         if (message.SentAtMicroseconds > 0)
         {
             peer.RoundTrips.Add(Math.Max(now - message.SentAtMicroseconds, 1));

@@ -97,6 +97,9 @@ public readonly record struct Message
     /// <summary>Heartbeat: what a majority of the voters came to by applying. HeartbeatReply: what the sender came to, at <see cref="OutcomeIndex"/> of the heartbeat.</summary>
     public OutcomeHash Outcome { get; init; }
 
+    /// <summary>Heartbeat: the cluster's time as the leader knows it. HeartbeatReply: the sender's own clock.</summary>
+    public ClockReading Clock { get; init; }
+
     /// <summary>Heartbeat: the index at which the leader wants to know what members came to by applying; 0 for none.</summary>
     public long OutcomeIndex { get; init; }
 }

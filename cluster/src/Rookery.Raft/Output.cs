@@ -73,6 +73,12 @@ public enum CoreEvent
     /// <summary>Voters applied the same entries with other results, and no majority of them agrees yet: until one does, nothing is proposed.</summary>
     OutcomesDiffer,
 
+    /// <summary>The voters' clocks agree on a time that is more than ten minutes from the cluster's, and no majority of them is synchronised: nothing expires and no key ages until one is, or an operator confirms.</summary>
+    ClockDoubted,
+
+    /// <summary>The cluster's time is known again.</summary>
+    ClockTrusted,
+
     /// <summary>This node's state differs from that of a majority: it has halted, and must be filled anew from the others.</summary>
     Diverged,
 }
@@ -103,6 +109,9 @@ public sealed class Output
     /// <summary>The answer to <see cref="Input.ChangeMember"/>.</summary>
     public ChangeAnswer ChangeAnswer { get; internal set; }
 
+    /// <summary>The answer to <see cref="Input.ConfirmClock"/>.</summary>
+    public ClockAnswer ClockAnswer { get; internal set; }
+
     /// <summary>Entries that the core made itself, a new leader's no-op or a configuration, whose payloads the host makes.</summary>
     public IReadOnlyList<Entry> Made => made;
 
@@ -132,6 +141,7 @@ public sealed class Output
         Write = null;
         Proposed = null;
         ChangeAnswer = ChangeAnswer.None;
+        ClockAnswer = ClockAnswer.None;
         Fetch = null;
         DroppedAfter = -1;
         RoleChanged = false;

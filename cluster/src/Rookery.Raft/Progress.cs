@@ -73,6 +73,12 @@ internal sealed class Progress(NodeId node, long next, long now)
     /// <summary>What it came to by applying, where it was asked last.</summary>
     public OutcomeHash Outcome { get; set; }
 
+    /// <summary>How far its clock is from this node's monotonic time, and what it is worth; null before it told.</summary>
+    public (long Difference, bool IsSure)? Clock { get; set; }
+
+    /// <summary>When it told that.</summary>
+    public long ClockReadAt { get; set; }
+
     public RoundTrips RoundTrips { get; } = new();
 
     public bool IsCaughtUp => quickRounds >= RoundsToCatchUp;

@@ -53,6 +53,7 @@ public sealed partial class RaftCore
         (Self, incarnation, log) = (start.Self, start.Incarnation, start.Log);
         (Term, VotedFor, CommitIndex) = (start.Vote.Term, start.Vote.VotedFor, start.CommitIndex);
         durability = new Durability(log.LastIndex, rules);
+        clusterClock = new ClusterClock(rules);
         votedBy = start.VotedBy > log.Last ? start.VotedBy : default;
         ElectionTimeoutMicroseconds = options.FirstElectionTimeoutMicroseconds;
         wasUnclean = start.WasUnclean;
@@ -188,6 +189,15 @@ public sealed partial class RaftCore
                 break;
             case InputKind.Health:
                 OnHealth(input.Health);
+                break;
+            case InputKind.Clock:
+                OnClock(input.Clock);
+                break;
+            case InputKind.LogTime:
+                OnLogTime(input.Number);
+                break;
+            case InputKind.ConfirmClock:
+                output.ClockAnswer = OnConfirmClock();
                 break;
             default:
                 throw new ConsensusException("an input has a kind");

@@ -89,6 +89,17 @@ internal class SafetyRules
     /// <summary>Whether this node came to what a majority came to by applying.</summary>
     public virtual bool IsSameOutcome(OutcomeHash own, OutcomeHash agreed) => own == agreed;
 
+    /// <summary>Which clock the cluster goes by: the leader's own while it is synchronised and within a minute of the voters' median, else the median (raft.md 8).</summary>
+    public virtual long TimeToGoBy(long median, long own, bool isOwnSure) => isOwnSure && Math.Abs(own - median) <= ClusterClock.AgreementTicks ? own : median;
+
+    /// <summary>
+    /// Whether a time is taken for the cluster's: when a synchronised majority says it, or when a majority says it and it is no jump. A card without a clock may boot in 1970 or 2080, and so may three.
+    /// </summary>
+    public virtual bool MayTakeTime(bool isConfirmed, bool agrees, bool isNear) => isConfirmed || (agrees && isNear);
+
+    /// <summary>Whether as much time lies between the log's last time and the next as passed: when nothing speaks against the clock, and it has not jumped since that last time.</summary>
+    public virtual bool IsSteady(bool isSure, long lastTicks, long steadySinceTicks) => isSure && lastTicks >= steadySinceTicks;
+
     /// <summary>Through which index an outstanding write counts when it completes, after a cut: no entry that took the place of another is durable by the other's write.</summary>
     public virtual long OutstandingAfterCut(long outstandingLast, long cutAfter) => Math.Min(outstandingLast, cutAfter);
 }

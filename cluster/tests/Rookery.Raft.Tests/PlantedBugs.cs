@@ -83,6 +83,10 @@ internal static class PlantedBugs
         ["a hung disk is not told of"] = HostMistake.HidesStalls,
         ["an empty card takes an old id"] = HostMistake.ReusesIds,
         ["who stalled keeps away whoever else cannot lead"] = new StalledKeepsAway(),
+        ["a leader goes by its own clock"] = new OwnClock(),
+        ["a jump that clocks agree on is taken"] = new TakeAnyJump(),
+        ["what is remembered ages by a jump of the time"] = new AgeByJumps(),
+        ["each clock counts as synchronised"] = (Func<Message, Message?>)(message => message with { Clock = message.Clock with { IsSure = true } }),
         ["a command that is sent again is done again"] = HostMistake.AppliesTwice,
     };
 
@@ -113,6 +117,7 @@ internal static class PlantedBugs
         "a hung disk is not told of",
         "an empty card takes an old id",
         "who stalled keeps away whoever else cannot lead",
+        "each clock counts as synchronised",
     ];
 
     private sealed class AcknowledgeBeforeSync : SafetyRules
@@ -272,6 +277,21 @@ internal static class PlantedBugs
     private sealed class NeverCompare : SafetyRules
     {
         public override bool IsSameOutcome(OutcomeHash own, OutcomeHash agreed) => true;
+    }
+
+    private sealed class OwnClock : SafetyRules
+    {
+        public override long TimeToGoBy(long median, long own, bool isOwnSure) => own;
+    }
+
+    private sealed class TakeAnyJump : SafetyRules
+    {
+        public override bool MayTakeTime(bool isConfirmed, bool agrees, bool isNear) => agrees;
+    }
+
+    private sealed class AgeByJumps : SafetyRules
+    {
+        public override bool IsSteady(bool isSure, long lastTicks, long steadySinceTicks) => true;
     }
 
     private sealed class StalledKeepsAway : SafetyRules

@@ -24,6 +24,7 @@ public sealed class SimulationTests(ITestOutputHelper report)
         ["pauses"] = ["HeartbeatReply refused", "QuorumLost", "TimeoutNow"],
         ["rot"] = ["rot", "PeerLostEntries", "DamageHealed"],
         ["divergence"] = ["halted", "OutcomesDiffer"],
+        ["clocks"] = ["ClockDoubted", "ClockTrusted"],
         ["storm"] = ["DamageHealed", "change Accepted", "manifest replaced the log"],
     };
 

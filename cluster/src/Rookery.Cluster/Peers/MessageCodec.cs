@@ -5,18 +5,19 @@ using Rookery.Raft;
 namespace Rookery.Cluster.Peers;
 
 /// <summary>
-/// A message of consensus on the wire: <c>[u8 kind][u8 flags]</c>, sixteen numbers of 64 bits and one of 32 in the order of <see cref="Write"/>, <c>[u32 frames]</c>, then of each frame
+/// A message of consensus on the wire: <c>[u8 kind][u8 flags]</c>, seventeen numbers of 64 bits and one of 32 in the order of <see cref="Write"/>, <c>[u32 frames]</c>, then of each frame
 /// <c>[u8 type][i64 index][i64 term][i64 operations before][u32 operations][u32 payload length][payload]</c>. All numbers have their full width: a message fits one Ethernet packet
 /// either way. Sender and receiver are not in it: the connection has proved who they are, so that a member can speak only for itself.
 /// </summary>
 internal static class MessageCodec
 {
     /// <summary>Bytes of a message without frames.</summary>
-    public const int HeadBytes = 2 + (16 * sizeof(long)) + sizeof(int) + sizeof(uint);
+    public const int HeadBytes = 2 + (17 * sizeof(long)) + sizeof(int) + sizeof(uint);
 
     private const int FrameHeadBytes = 1 + (3 * sizeof(long)) + sizeof(int) + sizeof(uint);
     private const byte Refused = 1;
     private const byte IsTransfer = 2;
+    private const byte IsClockSure = 4;
 
     /// <summary>Bytes that <see cref="Write"/> takes.</summary>
     public static long SizeOf(ReadOnlySpan<JournalFrame> frames)
@@ -35,7 +36,7 @@ internal static class MessageCodec
     {
         var writer = new WireWriter(destination);
         writer.PutByte((byte)message.Kind);
-        writer.PutByte((byte)((message.Refused ? Refused : 0) | (message.IsTransfer ? IsTransfer : 0)));
+        writer.PutByte((byte)((message.Refused ? Refused : 0) | (message.IsTransfer ? IsTransfer : 0) | (message.Clock.IsSure ? IsClockSure : 0)));
         writer.PutInt64(message.Term);
         writer.PutInt64(message.Incarnation);
         writer.PutInt64(message.Position.Term);
@@ -53,6 +54,7 @@ internal static class MessageCodec
         writer.PutInt64(message.Outcome.Index);
         writer.PutInt64(message.Outcome.Hash);
         writer.PutInt64(message.OutcomeIndex);
+        writer.PutInt64(message.Clock.UtcTicks);
         writer.PutInt32(frames.Length);
         foreach (ref readonly var frame in frames)
         {
@@ -77,7 +79,7 @@ internal static class MessageCodec
         var reader = new WireReader(body.Span);
         var kind = (MessageKind)reader.TakeByte();
         byte flags = reader.TakeByte();
-        Demand(Enum.IsDefined(kind) && (flags & ~(Refused | IsTransfer)) == 0, "A message is of a kind that is not known here.");
+        Demand(Enum.IsDefined(kind) && (flags & ~(Refused | IsTransfer | IsClockSure)) == 0, "A message is of a kind that is not known here.");
         var message = new Message
         {
             Kind = kind,
@@ -97,7 +99,9 @@ internal static class MessageCodec
             Health = new StoreHealth(reader.TakeInt64(), reader.TakeInt64(), reader.TakeInt32()),
             Outcome = new OutcomeHash(reader.TakeInt64(), reader.TakeSignedInt64()),
             OutcomeIndex = reader.TakeInt64(),
+            Clock = new ClockReading(reader.TakeInt64(), (flags & IsClockSure) != 0),
         };
+        Demand(message.Clock.UtcTicks <= DateTime.MaxValue.Ticks, "A message has a time that is none.");
         ReadFrames(body, ref reader, message, frames);
         reader.ExpectEnd();
         return message;

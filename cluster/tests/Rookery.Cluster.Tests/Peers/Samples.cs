@@ -25,6 +25,7 @@ internal static class Samples
             IsTransfer = random.Next(2) == 0,
             ElectionTimeoutMicroseconds = random.NextInt64(),
             SentAtMicroseconds = random.NextInt64(),
+            Clock = new ClockReading(random.NextInt64(DateTime.MaxValue.Ticks), random.Next(2) == 0),
             Health = new StoreHealth(random.NextInt64(), random.NextInt64(), random.Next()),
         };
     }

@@ -62,6 +62,9 @@ internal sealed record FaultProfile(string Name)
     /// <summary>Journal writes that fail, in ten seconds: the process ends, and is started again.</summary>
     public double JournalFailures { get; init; }
 
+    /// <summary>Clocks that are set, rightly or wrongly, in ten seconds; with them, clocks are wrong after a start.</summary>
+    public double ClockFaults { get; init; }
+
     /// <summary>Whether the state of one node goes astray at some time. It has nothing to go back to, and must halt.</summary>
     public bool Diverges { get; init; }
 
@@ -81,6 +84,7 @@ internal sealed record FaultProfile(string Name)
         new("pauses") { Pauses = 3, Transfers = 1, Duplication = 0.05 },
         new("rot") { Crashes = 1, LeaderCrashes = 3, Rot = 0.4, Caution = 0, LongestElectionTimeout = 1_500_000, Partitions = 3, Manifests = 3 },
         new("divergence") { Diverges = true, Loss = 0.05, Partitions = 1, LeaderCrashes = 1, Caution = 0, LongestElectionTimeout = 1_500_000, Manifests = 0 },
-        new("storm") { Loss = 0.1, Duplication = 0.05, Overtaking = 0.02, LongestDelay = 300_000, LongestSync = 300_000, Crashes = 3, AimedCrash = 0.001, Partitions = 2, Pauses = 1, Stalls = 0.5, MemberChanges = 4, Transfers = 1, Rot = 0.1, CrashInInstall = 0.1, JournalFailures = 0.5 },
+        new("clocks") { ClockFaults = 10, LeaderCrashes = 3, Crashes = 1, Caution = 0, LongestElectionTimeout = 1_500_000, Loss = 0.02, Transfers = 1 },
+        new("storm") { ClockFaults = 3, Loss = 0.1, Duplication = 0.05, Overtaking = 0.02, LongestDelay = 300_000, LongestSync = 300_000, Crashes = 3, AimedCrash = 0.001, Partitions = 2, Pauses = 1, Stalls = 0.5, MemberChanges = 4, Transfers = 1, Rot = 0.1, CrashInInstall = 0.1, JournalFailures = 0.5 },
     ];
 }

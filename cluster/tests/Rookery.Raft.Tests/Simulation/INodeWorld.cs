@@ -13,6 +13,12 @@ internal interface INodeWorld
 
     long Now { get; }
 
+    /// <summary>What time it is, whatever clocks say.</summary>
+    long TrueTicks { get; }
+
+    /// <summary>What a node's own clock shows.</summary>
+    ClockReading ClockOf(SimulatedNode node);
+
     /// <summary>What the host of the core does wrong.</summary>
     HostMistake Mistake { get; }
 

@@ -13,6 +13,7 @@ internal sealed class ScriptedWorld : INodeWorld
     private readonly Queue<(SimulatedNode Node, NodeId From)> fetches = new();
     private readonly HashSet<int> reachable = [];
     private readonly Dictionary<int, long> heldDisks = [];
+    private readonly Dictionary<int, (long AheadTicks, bool IsSure)> clocks = [];
     private readonly PlantedBug bug;
     private long reads;
 
@@ -42,6 +43,8 @@ internal sealed class ScriptedWorld : INodeWorld
 
     public long Now { get; private set; }
 
+    public long TrueTicks => ClusterClock.EarliestTicks + (300 * TimeSpan.TicksPerDay) + (Now * TimeSpan.TicksPerMicrosecond);
+
     /// <summary>Which messages wait until <see cref="Arrive"/>.</summary>
     public Predicate<Message> Lingers { get; set; } = _ => false;
 
@@ -63,6 +66,17 @@ internal sealed class ScriptedWorld : INodeWorld
     public SimulatedNode this[int id] => nodes[id - 1];
 
     public ClientCommand? CommandOf(long payload) => null;
+
+    public ClockReading ClockOf(SimulatedNode node) => clocks.TryGetValue((int)node.Id.Value, out var clock) ? new ClockReading(TrueTicks + clock.AheadTicks, clock.IsSure) : new ClockReading(TrueTicks, true);
+
+    /// <summary>Sets clocks to the beginning of a year. Their hosts see it as time goes on.</summary>
+    public void SetClock(int year, bool isSure, params int[] ids) => ids.ToList().ForEach(id => clocks[id] = (new DateTime(year, 1, 1).Ticks - TrueTicks, isSure));
+
+    /// <summary>Sets clocks right.</summary>
+    public void SetClockRight(bool isSure, params int[] ids) => ids.ToList().ForEach(id => clocks[id] = (0, isSure));
+
+    /// <summary>By how much the leader's idea of the time is wrong.</summary>
+    public TimeSpan ErrorOf(int leader) => TimeSpan.FromTicks(this[leader].Core!.ReadClock(Now).UtcTicks - TrueTicks).Duration();
 
     public long NextNumber() => ++reads;
 
@@ -197,6 +211,7 @@ internal sealed class ScriptedWorld : INodeWorld
             {
                 bool isHeld = heldDisks.TryGetValue((int)node.Id.Value, out long since) && Mistake != HostMistake.HidesStalls;
                 node.Step(Input.Measured(Now, new StoreHealth(0, isHeld ? Now - since : 0, 0)));
+                node.Step(Input.ReadClock(Now, ClockOf(node)));
                 node.Step(Input.Tick(Now));
             }
 

@@ -22,6 +22,13 @@ internal sealed partial class SimulatedCluster
             After(Random.NextInt64(FaultSeconds * Second), LoseTheWay);
         }
 
+        if (profile.ClockFaults > 0)
+        {
+            nodes.ForEach(LoseClock);
+            liar = clockChance.Next(3) == 0 ? nodes[clockChance.Next(nodes.Count)] : null;
+            PlanClocks();
+        }
+
         Plan(profile.Manifests, () => AnyRunning()?.Flush(Random.NextDouble()));
     }
 
@@ -61,6 +68,11 @@ internal sealed partial class SimulatedCluster
 
         Saw("crash");
         node.Crash();
+        if (profile.ClockFaults > 0)
+        {
+            LoseClock(node);
+        }
+
         if (Chance(profile.Rot) && node.Store.BearsLoss && nodes.All(other => other == node || other.Store.VotedBy == default))
         {
             // One damaged store at a time: a minority may lose what it acknowledged, no more can be promised.

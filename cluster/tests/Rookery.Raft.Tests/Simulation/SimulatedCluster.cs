@@ -21,18 +21,23 @@ internal sealed partial class SimulatedCluster : INodeWorld
     private readonly List<ClientCommand?> commands = [null];
     private readonly FaultProfile profile;
     private readonly bool searchesHistory;
+
+    // Of its own, so that a profile with wrong clocks has the other faults that it has without.
+    private readonly Random clockChance;
     private readonly Dictionary<string, int> marks;
     private long order;
     private long reads;
     private bool isHealing;
     private SimulatedNode? astray;
     private SimulatedNode? halted;
+    private SimulatedNode? liar;
 
     public SimulatedCluster(int seed, FaultProfile profile, PlantedBug bug, Dictionary<string, int> marks)
     {
         (this.profile, Rules, Mistake, this.marks) = (profile, bug.Rules, bug.Mistake, marks);
         Options = new CoreOptions { ShortestElectionTimeoutMicroseconds = Second / 2, FirstElectionTimeoutMicroseconds = 3 * Second / 2, MostMessageBytes = 4_000, CautionMicroseconds = profile.Caution, LongestElectionTimeoutMicroseconds = profile.LongestElectionTimeout, PreferenceMicroseconds = 4 * Second };
         Random = new Random(seed);
+        clockChance = new Random(~seed);
         searchesHistory = seed % 10 == 0;
         int voters = Random.Next(4) == 0 ? 5 : 3;
         int spares = profile.MemberChanges > 0 ? 2 : 0;
@@ -247,6 +252,12 @@ internal sealed partial class SimulatedCluster : INodeWorld
         {
             node.Step(Input.Tick(Now));
         }
+
+        if (node.IsRunning && Now >= node.PausedUntil && Now >= node.ClockReadAt + Second)
+        {
+            node.ClockReadAt = Now;
+            node.Step(Input.ReadClock(Now, ClockOf(node)));
+        }
     });
 
     /// <summary>What is to be found happens under faults: afterwards there are few operations.</summary>
@@ -314,6 +325,7 @@ internal sealed partial class SimulatedCluster : INodeWorld
         cuts.Clear();
         foreach (var node in nodes)
         {
+            node.Clock = (0, true);
             (node.PausedUntil, node.StalledUntil) = (Math.Min(node.PausedUntil, Now), Math.Min(node.StalledUntil, Now));
             if (node.IsRunning)
             {
@@ -330,6 +342,8 @@ internal sealed partial class SimulatedCluster : INodeWorld
     {
         var leader = Assert.Single(nodes, node => node.Core?.Role == Role.Leader);
         var core = leader.Core!;
+        var clock = core.ReadClock(Now);
+        Assert.True(clock.IsSure && Math.Abs(clock.UtcTicks - TrueTicks) < TimeSpan.TicksPerMinute, $"the leader knows the time: {clock}");
         Assert.True(Oracle.Acknowledged > 0, "writes were acknowledged");
         Assert.True(core.CommitIndex >= Oracle.Acknowledged, "the leader has what was acknowledged");
         Assert.True(core.Last.Index - core.CommitIndex < 100, "the leader commits");

@@ -14,6 +14,7 @@ internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld 
     private readonly Queue<OutcomeHash> outcomes = new();
     private Action<CommandResult>? proposer;
     private long seenCommit;
+    private long toldLogTimeIn;
 
     public NodeId Id { get; } = id;
 
@@ -35,6 +36,12 @@ internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld 
     /// <summary>How much worse than others its board does.</summary>
     public int BoardPenalty { get; set; }
 
+    /// <summary>How far its clock is off, and whether its host believes it to be synchronised.</summary>
+    public (long AheadTicks, bool IsSure) Clock { get; set; } = (0, true);
+
+    /// <summary>When its clock was read last.</summary>
+    public long ClockReadAt { get; set; }
+
     public bool IsFetching { get; private set; }
 
     /// <summary>Whether its state is not what the entries give.</summary>
@@ -49,7 +56,7 @@ internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld 
         mirrorBase = Store.Base;
         (applied, state) = (Store.Manifest.Position.Index, Store.Manifest.State.Copy());
         seenCommit = applied;
-        (IsFetching, HasDiverged) = (false, false);
+        (IsFetching, HasDiverged, toldLogTimeIn) = (false, false, 0);
         Step(Input.ManifestDurable(world.Now, Store.Manifest.Position));
     }
 
@@ -111,6 +118,12 @@ internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld 
         {
             Step(Input.Applied(world.Now, outcome));
         }
+
+        if (Core == core && core.Role == Role.Leader && toldLogTimeIn != core.Term && core.TermAt(applied) == core.Term)
+        {
+            toldLogTimeIn = core.Term;
+            Step(Input.LogTime(world.Now, state.LastTicks));
+        }
     }
 
     /// <summary>A client asks; there is an answer at once, later, or never.</summary>
@@ -159,6 +172,12 @@ internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld 
     {
         Step(Input.ChangeMember(world.Now, change, node));
         return output.ChangeAnswer;
+    }
+
+    public ClockAnswer ConfirmClock()
+    {
+        Step(Input.ConfirmClock(world.Now));
+        return output.ClockAnswer;
     }
 
     /// <summary>Flushes what is applied into the manifest, and gives a part of the journal back.</summary>
@@ -260,7 +279,8 @@ internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld 
 
         if (output.Proposed is { } position)
         {
-            mirror.Add(new StoredEntry(new Entry(position.Index, position.Term, EntryType.Batch, 100), payload));
+            var time = core.TimeAfter(world.Now, Math.Max(state.LastTicks, mirror.FindLast(entry => entry.Time.Ticks > 0).Time.Ticks));
+            mirror.Add(new StoredEntry(new Entry(position.Index, position.Term, EntryType.Batch, 100), payload, time, world.TrueTicks));
             proposed[position.Index] = (position.Term, proposer);
             proposer = null;
         }
@@ -324,6 +344,7 @@ internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld 
             var entry = mirror[(int)(applied - mirrorBase.Position.Index)];
             applied++;
             Assert.Equal(applied, entry.Entry.Index);
+            state.TakeTime(entry);
             var result = state.Apply(applied, entry.Payload, world.CommandOf(entry.Payload), onlyOnce: world.Mistake != HostMistake.AppliesTwice);
             world.Oracle.SeesApplied(Id, entry, HasDiverged ? null : state.Hash);
             outcomes.Enqueue(new OutcomeHash(applied, state.Hash));

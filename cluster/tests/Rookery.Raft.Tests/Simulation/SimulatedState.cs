@@ -13,22 +13,29 @@ internal sealed class SimulatedState
     private readonly (long Value, long Etag)[] documents;
     private readonly long[][] lists;
     private readonly (int Sequence, CommandResult? Result)[] sessions;
+    private LogAge age;
 
     public SimulatedState()
-        : this(new (long, long)[Documents], [.. Enumerable.Repeat<long[]>([], Documents)], new (int, CommandResult?)[Clients], 0)
+        : this(new (long, long)[Documents], [.. Enumerable.Repeat<long[]>([], Documents)], new (int, CommandResult?)[Clients], 0, default)
     {
     }
 
-    private SimulatedState((long Value, long Etag)[] documents, long[][] lists, (int Sequence, CommandResult? Result)[] sessions, long hash) =>
-        (this.documents, this.lists, this.sessions, Hash) = (documents, lists, sessions, hash);
+    private SimulatedState((long Value, long Etag)[] documents, long[][] lists, (int Sequence, CommandResult? Result)[] sessions, long hash, LogAge age) =>
+        (this.documents, this.lists, this.sessions, Hash, this.age) = (documents, lists, sessions, hash, age);
 
     /// <summary>A chain over what was applied and what came of it.</summary>
     public long Hash { get; private set; }
 
+    /// <summary>The last time that an entry had.</summary>
+    public long LastTicks => age.LastTicks;
+
     /// <summary>Goes on from another chain, as if one result had come out wrong.</summary>
     public void Diverge() => Hash++;
 
-    public SimulatedState Copy() => new([.. documents], [.. lists], [.. sessions], Hash);
+    public SimulatedState Copy() => new([.. documents], [.. lists], [.. sessions], Hash, age);
+
+    /// <summary>Takes the time of an entry, and checks it.</summary>
+    public void TakeTime(in StoredEntry entry) => age = age.Next(entry);
 
     /// <summary>What to tell the client; null when the entry was of nobody, or of a client that has gone on since.</summary>
     public CommandResult? Apply(long index, long payload, ClientCommand? command, bool onlyOnce)

@@ -1,7 +1,7 @@
 namespace Rookery.Raft.Tests.Simulation;
 
-/// <summary>An entry with what stands for its payload.</summary>
-internal readonly record struct StoredEntry(Entry Entry, long Payload);
+/// <summary>An entry with what stands for its payload, its time, and when that was given to it.</summary>
+internal readonly record struct StoredEntry(Entry Entry, long Payload, LogTime Time = default, long StampedTicks = 0);
 
 /// <summary>What the manifest of a store holds.</summary>
 internal sealed record StoredManifest(LogPosition Position, Configuration Configuration, long ConfigurationIndex, SimulatedState State);

@@ -1,0 +1,46 @@
+namespace Rookery.Raft.Tests.Simulation;
+
+/// <summary>Clocks of cards that have none: after a start in 1970 or 2080, or a little off, until a source of time is reached. One member may be told a wrong time by its source.</summary>
+internal sealed partial class SimulatedCluster
+{
+    private static readonly long BeganTicks = new DateTime(2026, 11, 22).Ticks;
+
+    public long TrueTicks => BeganTicks + (Now * TimeSpan.TicksPerMicrosecond);
+
+    public ClockReading ClockOf(SimulatedNode node) => new(TrueTicks + node.Clock.AheadTicks, node.Clock.IsSure);
+
+    private void PlanClocks() => events.Enqueue(
+        () =>
+        {
+            if (!isHealing)
+            {
+                ChangeClock(nodes[clockChance.Next(nodes.Count)]);
+                PlanClocks();
+            }
+        },
+        (Now + clockChance.NextInt64((long)(20 * Second / profile.ClockFaults)), order++));
+
+    private void ChangeClock(SimulatedNode node)
+    {
+        if (clockChance.Next(2) == 0)
+        {
+            LoseClock(node);
+        }
+        else
+        {
+            long ahead = node == liar ? BeganTicks : clockChance.NextInt64(-20, 20) * TimeSpan.TicksPerSecond;
+            node.Clock = (ahead, true);
+        }
+    }
+
+    private void LoseClock(SimulatedNode node)
+    {
+        long ahead = clockChance.Next(4) switch
+        {
+            0 => new DateTime(2080, 1, 1).Ticks - BeganTicks,
+            1 => clockChance.NextInt64(-300, 300) * TimeSpan.TicksPerSecond,
+            _ => DateTime.UnixEpoch.Ticks - BeganTicks,
+        };
+        node.Clock = (ahead, false);
+    }
+}
