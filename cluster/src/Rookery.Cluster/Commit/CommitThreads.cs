@@ -15,6 +15,7 @@ internal sealed class CommitThreads
     private bool _isStopping;
     private bool _writerEnded;
     private bool _isApplying;
+    private bool _isAwaited;
 
     // Of whoever's turn it is to write.
     private long _averageSyncTicks;
@@ -52,12 +53,13 @@ internal sealed class CommitThreads
     {
         lock (_gate)
         {
+            _isAwaited = true;
             while (_isApplying)
             {
                 Monitor.Wait(_gate);
             }
 
-            _isApplying = true;
+            (_isApplying, _isAwaited) = (true, false);
         }
     }
 
@@ -232,7 +234,12 @@ internal sealed class CommitThreads
         lock (_gate)
         {
             _isApplying = false;
-            Monitor.PulseAll(_gate);
+
+            // A lone caller would wake the other thread after each write, for nothing.
+            if (_isAwaited || _writerEnded || _consensus.HasToApply)
+            {
+                Monitor.PulseAll(_gate);
+            }
         }
     }
 }
