@@ -14,10 +14,12 @@ public sealed partial class RaftConsensus
     {
         ConsensusState state;
         IReadOnlyList<PeerProgress> peers;
+        long lastTerm;
         lock (_gate)
         {
             state = ReadState();
             peers = _core.ReadPeers();
+            lastTerm = _core.Last.Term;
         }
 
         return new ConsensusStatistics(
@@ -25,6 +27,7 @@ public sealed partial class RaftConsensus
             state.Term,
             LeaderTag,
             state.LastIndex,
+            lastTerm,
             state.CommitIndex,
             state.AppliedIndex,
             state.SyncMicroseconds,

@@ -48,7 +48,8 @@ internal static class JournalOpening
     public static JournalFrame LocalFrame(FrameType type, LogMap map) =>
         new(type, Index: 0, Term: 0, map.Position.Operations, OperationCount: 0, Payload: default);
 
-    private static JournalAppender AppenderAfter(
+    /// <summary>What reads, and could write, behind what a walk has read.</summary>
+    public static JournalAppender AppenderAfter(
         RecoveryWalk walk, JournalDirectory found, JournalOptions options, SegmentPool pool, IIoRecorder io, JournalPosition newJournalStart)
     {
         var newest = walk.Live.Count == 0 ? null : walk.Live[^1].Header;

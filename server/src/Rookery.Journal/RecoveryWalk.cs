@@ -12,6 +12,9 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
     private TailVerdict verdict;
     private string sentence = "";
 
+    /// <summary>Whether a damaged segment gets a second name in case B; not where nothing may change.</summary>
+    public bool KeepsDamageAside { get; init; } = true;
+
     /// <summary>The segments in use, oldest first; none when the journal is new.</summary>
     public List<Segment> Live { get; } = [];
 
@@ -174,7 +177,7 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
     {
         foreach (var segment in Live.Skip(i + 1))
         {
-            KeptAside.Add(directory.KeepAside(segment));
+            KeepAside(segment);
         }
 
         Live.RemoveRange(i + 1, Live.Count - i - 1);
@@ -227,7 +230,7 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
                 break;
             case TailVerdict.RepairFromPeers:
                 MayHaveAcknowledgedThrough = Math.Max(TopIndex(), behind.HighestIndex);
-                KeptAside.Add(directory.KeepAside(segment));
+                KeepAside(segment);
                 Decide(decided, $"{place}; what followed was durable and is damaged, at least through index {MayHaveAcknowledgedThrough}: peers must give it back.");
                 break;
             case TailVerdict.GoOnAfterCleanStop:
@@ -236,6 +239,14 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
             default:
                 Decide(decided, $"{place}; the node had not stopped in order, and no write behind that place had been acknowledged.");
                 break;
+        }
+    }
+
+    private void KeepAside(Segment segment)
+    {
+        if (KeepsDamageAside)
+        {
+            KeptAside.Add(directory.KeepAside(segment));
         }
     }
 

@@ -26,6 +26,7 @@ internal static class NodeProcess
         var log = new StandardErrorLog(time);
         using var systemd = new SystemdNotifier(time);
         var disk = new PosixDisk();
+        SettleRecovery(configuration, disk);
         var memory = new MemoryBudget(configuration.MemoryBytes);
         ProcessMemory.Charge(memory);
         var io = new IoTimeline(time, JournalDevice(configuration, disk)) { SlowSyncSeen = slow => LogSlowSync(log, slow) };
@@ -61,6 +62,19 @@ internal static class NodeProcess
 
         await app.StopAsync();
         node.StopCleanly();
+    }
+
+    // Before anything is read of who the node is: a recovery that was cut off may have to be completed first.
+    private static void SettleRecovery(ServeConfiguration configuration, PosixDisk disk)
+    {
+        try
+        {
+            DataRecovery.Settle(disk, new NodeOptions { DataDirectory = configuration.DataDirectory, JournalDirectory = configuration.JournalDirectory });
+        }
+        catch (Exception wrong) when (wrong is DataDirectoryInUseException or DataFormatException or DiskException)
+        {
+            throw new ConfigurationException(wrong.Message);
+        }
     }
 
     private static void GiveBackMemory()

@@ -15,7 +15,7 @@ internal static class MemberListing
         _ => $"{voters} members vote: with {(voters - 1) / 2} of them off, writes go on.",
     };
 
-    /// <summary>{"Leader","Term","Voters","Tolerance","Note","Members":[…]}.</summary>
+    /// <summary>{"Leader","Term","LastIndex","LastTerm","Voters","Tolerance","Note","Members":[…]}.</summary>
     public static string ToJson(ConsensusStatistics cluster)
     {
         int voters = cluster.Members.Count(static one => one.Member.IsVoter);
@@ -25,6 +25,8 @@ internal static class MemberListing
             json.WriteStartObject();
             json.WriteString("Leader"u8, cluster.LeaderTag);
             json.WriteNumber("Term"u8, cluster.Term);
+            json.WriteNumber("LastIndex"u8, cluster.LastIndex);
+            json.WriteNumber("LastTerm"u8, cluster.LastTerm);
             json.WriteNumber("Voters"u8, voters);
             json.WriteNumber("Tolerance"u8, (voters - 1) / 2);
             json.WriteString("Note"u8, cluster.Trouble ?? NoteOn(cluster.Members, voters));

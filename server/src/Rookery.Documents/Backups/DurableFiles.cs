@@ -15,6 +15,25 @@ internal static class DurableFiles
     public static bool IsEmpty(IDisk disk, string path, string apartFrom = LostAndFound) =>
         !disk.Exists(path) || disk.List(path).All(name => name is LostAndFound || string.Equals(name, apartFrom, StringComparison.Ordinal));
 
+    /// <summary>Deletes a directory with everything in it.</summary>
+    public static void DeleteTree(IDisk disk, string path)
+    {
+        foreach (string name in disk.List(path))
+        {
+            string inner = Path.Join(path, name);
+            try
+            {
+                disk.Delete(inner);
+            }
+            catch (DiskException refused) when (refused.Error is Errno.IsDirectory or Errno.NotPermitted)
+            {
+                DeleteTree(disk, inner);
+            }
+        }
+
+        disk.DeleteDirectory(path);
+    }
+
     /// <summary>Appends to a file and syncs it each 512 KiB.</summary>
     public static void Append(IDiskFile file, ReadOnlySpan<byte> bytes, ref long offset)
     {

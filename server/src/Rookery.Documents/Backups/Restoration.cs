@@ -1,7 +1,4 @@
 using Rookery.Disk;
-using Rookery.Documents.Commands;
-using Rookery.Journal;
-using Rookery.Storage;
 
 namespace Rookery.Documents;
 
@@ -16,9 +13,6 @@ namespace Rookery.Documents;
 /// <param name="time">The clock.</param>
 public sealed class Restoration(IDisk disk, NodeOptions options, MemoryBudget memory, IIoRecorder io, TimeProvider time)
 {
-    // Entries of the journal written by one sync.
-    private const int BytesPerWrite = 1 << 20;
-
     /// <summary>Told of the bytes that were copied, after each file.</summary>
     public Action<long, long>? Progress { get; init; }
 
@@ -37,19 +31,25 @@ public sealed class Restoration(IDisk disk, NodeOptions options, MemoryBudget me
     {
         var backup = BackupManifest.Read(disk, from);
         CheckRequest(backup, from, onlyDatabase);
+        var history = new NewHistory(disk, options, memory, io, time);
         DataDirectory.CreateDurably(disk, Target);
         using (DataDirectory.Lock(disk, Target))
         {
             RefuseUnlessEmpty();
             DataDirectory.MarkUnfinished(disk, Target);
             CopyRuns(backup, from);
-            WriteJournal(backup, from);
+            WriteJournal(history, backup, from);
             DataDirectory.WriteFormat(disk, Target, NodeIds.Create());
         }
 
-        var databases = BeginNewHistory(onlyDatabase);
+        var data = history.Begin(onlyDatabase);
+        if (data.Trouble is { } wrong)
+        {
+            throw new BackupException($"{Target} was not restored: {wrong}");
+        }
+
         DataDirectory.MarkFinished(disk, Target);
-        return databases;
+        return data.Databases;
     }
 
     private void CheckRequest(BackupManifest backup, string from, string? onlyDatabase)
@@ -113,116 +113,13 @@ public sealed class Restoration(IDisk disk, NodeOptions options, MemoryBudget me
         disk.SyncDirectory(storage);
     }
 
-    /// <summary>A journal that begins where the checkpoint ends, with the entries of the backup.</summary>
-    private void WriteJournal(BackupManifest backup, string from)
+    private void WriteJournal(NewHistory history, BackupManifest backup, string from)
     {
         var expected = backup.Files.FirstOrDefault(file => string.Equals(file.Name, BackupFrames.FileName, StringComparison.Ordinal))
             ?? throw new BackupException($"{from} names no file {BackupFrames.FileName} in its manifest. Use another backup.");
         using var file = Open(from, expected);
         RefuseUnless(file.Length == expected.Bytes && DurableFiles.Read(file, take: null) == expected.Checksum, file.Path);
-
-        ManifestPosition position;
-        Guid storeId;
-        using (var storage = StorageEngine.Open(disk, NodeStore.StorageOptionsOf(options, DataDirectory.StoragePathOf(Target)), memory, io, time))
-        {
-            (position, storeId) = (storage.Durable, storage.StoreId);
-        }
-
-        DataDirectory.CreateDurably(disk, JournalTarget);
-        var journalOptions = new JournalOptions { Directory = JournalTarget, SegmentBytes = options.SegmentBytes, StoreId = storeId };
-        NodeJournal.Create(disk, journalOptions, new JournalPosition(position.Index, position.Term, position.Sequence), io);
-        using var journal = NodeJournal.Open(disk, journalOptions, new JournalKnowledge(position.Index, position.Term, HasPeers: false), io);
-        Write(journal, BackupFrames.Read(file));
-    }
-
-    private static void Write(NodeJournal journal, IEnumerable<JournalFrame> frames)
-    {
-        var gathered = new List<JournalFrame>();
-        int bytes = 0;
-        foreach (var frame in frames)
-        {
-            // A restored node is a cluster of its own: who belonged to the old one is left behind.
-            gathered.Add(frame.Type == FrameType.Configuration ? frame with { Type = FrameType.NoOp, Payload = default } : frame);
-            bytes += frame.Payload.Length;
-            if (bytes >= BytesPerWrite)
-            {
-                journal.Write(gathered.ToArray());
-                gathered.Clear();
-                bytes = 0;
-            }
-        }
-
-        if (gathered.Count > 0)
-        {
-            journal.Write(gathered.ToArray());
-        }
-    }
-
-    /// <summary>Opens the directory as a node does, drops what was not asked for, renews the histories, and checks every byte of what was written.</summary>
-    private List<(string Name, long Documents)> BeginNewHistory(string? onlyDatabase)
-    {
-        using var core = NodeStore.Open(options with { IsRestoring = true }, disk, memory, io, time);
-        core.ApplyAll();
-        string[] others = onlyDatabase is null ? [] : [.. core.Databases.All.Select(database => database.Name).Where(name => !DatabaseName.AreEqual(name, onlyDatabase))];
-        if (others.Length > 0)
-        {
-            Commit(core, CommandEncoder.DeleteDatabases(others));
-        }
-
-        DropRecordsOfMembers(core);
-        foreach (var database in core.Databases.All)
-        {
-            Commit(core, CommandEncoder.RenewHistory(database.Number, HistoryId.Create()));
-        }
-
-        core.Storage.RequestFlush();
-        while (core.WorkOnce())
-        {
-        }
-
-        while (!core.Storage.ScrubOnce(BackupPiece.MaxBytes))
-        {
-        }
-
-        if (core.Storage.Health is { } wrong)
-        {
-            throw new BackupException($"{Target} was not restored: {wrong}");
-        }
-
-        core.StopCleanly();
-        return [.. core.Databases.All.Select(CountDocuments)];
-    }
-
-    // The restored cluster starts as one new voter, and the others join it empty.
-    private static void DropRecordsOfMembers(NodeStore core)
-    {
-        using var writer = new ClusterRecordWriter();
-        foreach (var record in ClusterRecordPrefix.BoundToMembers.SelectMany(core.ClusterRecords.List))
-        {
-            writer.Delete(record.Key);
-        }
-
-        if (writer.Count > 0)
-        {
-            Commit(core, writer.Complete());
-        }
-    }
-
-    private static (string Name, long Documents) CountDocuments(Database database)
-    {
-        using var reader = database.OpenReader();
-        return (database.Name, reader.ReadStatistics().Documents);
-    }
-
-    private static void Commit(NodeStore core, CommandBuffer command)
-    {
-        using (command)
-        {
-            if (core.CommitAlone(command).Rejection is { } refusal)
-            {
-                throw new BackupException($"The restored cluster could not begin a new history: {refusal.Message}");
-            }
-        }
+        history.WriteJournal(BackupFrames.Read(file));
     }
 
     private IDiskFile Open(string from, BackupFile file)

@@ -5,13 +5,15 @@ namespace Rookery.Documents;
 /// <param name="Term">The consensus term.</param>
 /// <param name="LeaderTag">The letter of who leads, or null when nobody is known to.</param>
 /// <param name="LastIndex">The end of the log here.</param>
+/// <param name="LastTerm">The term of the entry there.</param>
 /// <param name="CommitIndex">Entries through here are committed, as far as this node knows.</param>
 /// <param name="AppliedIndex">Entries through here are in the tables here.</param>
 /// <param name="SyncMicroseconds">The 99th percentile of this node's recent journal writes.</param>
 /// <param name="Trouble">Why writes and linearizable reads do not go through this node now, in a sentence; null when they do.</param>
 /// <param name="Members">The members, the leader first.</param>
 public sealed record ConsensusStatistics(
-    string Role, long Term, string? LeaderTag, long LastIndex, long CommitIndex, long AppliedIndex, long SyncMicroseconds, string? Trouble, IReadOnlyList<MemberStatistics> Members);
+    string Role, long Term, string? LeaderTag, long LastIndex, long LastTerm, long CommitIndex, long AppliedIndex, long SyncMicroseconds, string? Trouble,
+    IReadOnlyList<MemberStatistics> Members);
 
 /// <summary>How one member does. Only the leader knows that of the others.</summary>
 /// <param name="Member">Who it is.</param>

@@ -15,8 +15,14 @@ internal sealed class DataDirectory : IDisposable
     /// <summary>The name of the lock file.</summary>
     public const string LockName = "lock";
 
-    // Who the node is in a cluster: written by the room above, before the first start of a node that joins one.
-    private const string IdentityName = "cluster";
+    /// <summary>The name of the format file.</summary>
+    public const string FormatName = "format";
+
+    /// <summary>The name of the storage engine's directory.</summary>
+    public const string StorageName = "storage";
+
+    /// <summary>Who the node is in a cluster: a directory written by the room above, before the first start of a node that joins one.</summary>
+    public const string IdentityName = "cluster";
 
     private const int LineCount = 4;
     private const string Heading = "rookery data format ";
@@ -66,7 +72,7 @@ internal sealed class DataDirectory : IDisposable
 
         // A first start that was cut off leaves some of these; the lock comes first.
         string[] names = disk.Exists(directory) ? [.. disk.List(directory)] : [];
-        if (Array.Find(names, name => name is not (LockName or "storage" or "journal" or "format.new" or IdentityName or IdentityName + ".new" or DurableFiles.LostAndFound)) is { } foreign)
+        if (Array.Find(names, name => name is not (LockName or StorageName or "journal" or FormatName + ".new" or IdentityName or IdentityName + ".new" or DurableFiles.LostAndFound)) is { } foreign)
         {
             return $"{directory} holds files that are not Rookery's, such as {System.IO.Path.Combine(directory, foreign)}, and no data of a node. Nothing was changed; name an empty directory, or a new one.";
         }
@@ -77,12 +83,13 @@ internal sealed class DataDirectory : IDisposable
             : $"{directory} holds no data, but {journalDirectory} is not empty: it holds {System.IO.Path.Combine(journalDirectory, FirstNameIn(disk, journalDirectory))}. Nothing was changed; name the data directory that this journal belongs to, or an empty directory for a new journal.";
     }
 
-    public static string StoragePathOf(string directory) => System.IO.Path.Combine(directory, "storage");
+    public static string StoragePathOf(string directory) => System.IO.Path.Combine(directory, StorageName);
 
     public static string JournalPathOf(string directory) => System.IO.Path.Combine(directory, "journal");
 
-    /// <summary>Locks the directory, making it when it is missing.</summary>
+    /// <summary>Locks the directory, making it when it is missing, and settles a recovery that was cut off.</summary>
     /// <exception cref="DataDirectoryInUseException">Another process holds it.</exception>
+    /// <exception cref="DataFormatException">The recovery's journal is not where this one is said to be.</exception>
     public static DataDirectory Lock(IDisk disk, string path, string? journalPath)
     {
         if (!disk.Exists(FormatPath(path)))
@@ -91,7 +98,17 @@ internal sealed class DataDirectory : IDisposable
             CreateDurably(disk, journalPath ?? JournalPathOf(path));
         }
 
-        return new DataDirectory(disk, path, journalPath, Lock(disk, path));
+        var held = Lock(disk, path);
+        try
+        {
+            DirectoryReplacement.Settle(disk, path, journalPath ?? JournalPathOf(path));
+            return new DataDirectory(disk, path, journalPath, held);
+        }
+        catch
+        {
+            held.Dispose();
+            throw;
+        }
     }
 
     /// <summary>
@@ -151,12 +168,13 @@ internal sealed class DataDirectory : IDisposable
         TakeIds(ReadFormat(_disk, Path));
     }
 
-    /// <summary>Writes a new format file.</summary>
-    public static void WriteFormat(IDisk disk, string path, NodeIds ids)
+    /// <summary>Writes a new format file, durably and all at once.</summary>
+    public static void WriteFormat(IDisk disk, string path, NodeIds ids, string name = FormatName)
     {
         string text = $"{Heading}{FormatVersion}\nnode {ids.NodeId}\ncluster {ids.ClusterId}\n";
         text += CheckLine(text);
-        string temporary = FormatPath(path) + ".new";
+        string target = System.IO.Path.Combine(path, name);
+        string temporary = target + ".new";
         if (disk.Exists(temporary))
         {
             disk.Delete(temporary);
@@ -168,7 +186,7 @@ internal sealed class DataDirectory : IDisposable
             file.Sync();
         }
 
-        disk.Rename(temporary, FormatPath(path));
+        disk.Rename(temporary, target);
         disk.SyncDirectory(path);
     }
 
@@ -212,7 +230,7 @@ internal sealed class DataDirectory : IDisposable
 
     private static string FirstNameIn(IDisk disk, string directory) => disk.List(directory).First(name => name is not DurableFiles.LostAndFound);
 
-    private static string FormatPath(string path) => System.IO.Path.Combine(path, "format");
+    private static string FormatPath(string path) => System.IO.Path.Combine(path, FormatName);
 
     private void TakeIds(NodeIds ids) => (NodeId, ClusterId) = (ids.NodeId, ids.ClusterId);
 

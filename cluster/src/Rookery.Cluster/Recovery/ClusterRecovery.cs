@@ -1,0 +1,203 @@
+using System.Globalization;
+using System.Net;
+using System.Text.Json;
+using Rookery.Cluster.Identity;
+using Rookery.Cluster.Joining;
+using Rookery.Cluster.Log;
+using Rookery.Cluster.Membership;
+using Rookery.Cluster.Peers;
+using Rookery.Disk;
+using Rookery.Documents;
+using Rookery.Journal;
+using Rookery.Raft;
+
+namespace Rookery.Cluster.Recovery;
+
+/// <summary>
+/// Forced recovery after a majority was lost for good: a stopped member becomes the only voter of a new cluster of the same name, with another id and another authority, so that cards of the
+/// old one are refused whenever they come back. What it loses nobody can know for sure: it compares what is in reach, and the owner decides.
+/// </summary>
+/// <remarks>The authority is a new one, although this node has the key of the old: every old member has it too.</remarks>
+public sealed class ClusterRecovery : IDisposable
+{
+    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(5);
+
+    private readonly IDisk _disk;
+    private readonly NodeOptions _options;
+    private readonly MemoryBudget _memory;
+    private readonly IIoRecorder _io;
+    private readonly TimeProvider _time;
+    private readonly StoppedStore _store;
+    private readonly Func<KnownPeer, CancellationToken, Task<string?>> _ask;
+
+    private ClusterRecovery(IDisk disk, NodeOptions options, MemoryBudget memory, IIoRecorder io, TimeProvider time, Func<KnownPeer, CancellationToken, Task<string?>>? ask)
+    {
+        _ask = ask ?? AskAsync;
+        (_disk, _options, _memory, _io, _time) = (disk, options, memory, io, time);
+        _store = StoppedStore.Open(options, disk, memory, io, time);
+        try
+        {
+            Identity = IdentityDirectory.TryLoad(disk, options.DataDirectory)
+                ?? throw new IdentityException($"The node of {options.DataDirectory} is in no cluster, so there is no majority that it could have lost. Start it, or restore a backup.");
+        }
+        catch
+        {
+            _store.Dispose();
+            throw;
+        }
+    }
+
+    /// <summary>Who the node is, until it is recovered.</summary>
+    public NodeIdentity Identity { get; }
+
+    /// <summary>Looks at a stopped node, and holds it so that it cannot start meanwhile. Nothing in its data changes.</summary>
+    /// <exception cref="IdentityException">It is in no cluster, or its identity is damaged.</exception>
+    /// <exception cref="IOException">It runs, or cannot be read.</exception>
+    public static ClusterRecovery Open(IDisk disk, NodeOptions options, MemoryBudget memory, IIoRecorder io, TimeProvider time) => Open(disk, options, memory, io, time, ask: null);
+
+    /// <summary>As <see cref="Open(IDisk, NodeOptions, MemoryBudget, IIoRecorder, TimeProvider)"/>.</summary>
+    /// <param name="disk">The disk.</param>
+    /// <param name="options">Where the data are.</param>
+    /// <param name="memory">What bounds memory.</param>
+    /// <param name="io">Is told of disk work.</param>
+    /// <param name="time">The clock.</param>
+    /// <param name="ask">What a member that runs answers to the order to list the members, null when it does not answer; null to ask over the network.</param>
+    internal static ClusterRecovery Open(IDisk disk, NodeOptions options, MemoryBudget memory, IIoRecorder io, TimeProvider time, Func<KnownPeer, CancellationToken, Task<string?>>? ask) =>
+        new(disk, options, memory, io, time, ask);
+
+    /// <summary>Compares what is in reach: this store, data directories of other members, and members that run.</summary>
+    /// <param name="directories">Data directories of stopped members, with their journals in them: cards that were put into this machine.</param>
+    /// <param name="cancellationToken">Gives up.</param>
+    /// <exception cref="IdentityException">One of them is of another cluster.</exception>
+    /// <exception cref="IOException">One of them cannot be read.</exception>
+    public async Task<RecoverySurvey> SurveyAsync(IReadOnlyList<string> directories, CancellationToken cancellationToken)
+    {
+        var own = SurveyOf(_store, Identity.NodeName, _options.DataDirectory);
+        var seen = new HashSet<NodeId> { Identity.Member };
+        var others = new List<SurveyedStore>();
+        foreach (string directory in directories)
+        {
+            others.Add(SurveyDirectory(directory, seen));
+        }
+
+        int running = 0;
+        var configuration = ConfigurationEncoding.Read(_store.Configuration.Span).Configuration;
+        foreach (var peer in Identity.Peers)
+        {
+            if (await _ask(peer, cancellationToken) is { } listing && SurveyRunning(listing, peer) is { } store)
+            {
+                others.Add(store);
+                seen.Add(Members.IdOf(peer.NodeId));
+                running += configuration.IsVoter(Members.IdOf(peer.NodeId)) ? 1 : 0;
+            }
+        }
+
+        string[] outOfReach = [.. configuration.Voters.ToArray().Where(voter => !seen.Contains(voter)).Select(NameOf).Order(StringComparer.Ordinal)];
+
+        // A damaged journal counts for nobody: alone it would not even start.
+        int whole = configuration.IsVoter(Identity.Member) && own.Damage is null ? 1 : 0;
+        bool hasMajority = !configuration.Voters.IsEmpty && running + whole >= configuration.Majority;
+        return new RecoverySurvey(own, others, configuration.Voters.Length, outOfReach, WhyNot(own, others, hasMajority));
+    }
+
+    /// <summary>Makes the node the only voter of the new cluster. A power cut at any moment leaves the node as it was or as it will be.</summary>
+    /// <param name="addresses">Those of its interfaces, for its certificate.</param>
+    /// <exception cref="UnappliedDamageException">An entry of the journal needs a row that cannot be read. Nothing changed.</exception>
+    /// <exception cref="IOException">The disk refused. Nothing changed, or all.</exception>
+    public RecoveredCluster Run(IReadOnlyList<IPAddress> addresses)
+    {
+        var recovery = new DataRecovery(_disk, _options, _memory, _io, _time);
+        var ids = NodeIds.Create();
+        var data = recovery.Build(_store, ids);
+        using var founded = ClusterFounding.Found(ids, new NodeNames(Identity.NodeName, Identity.ClusterName, addresses), NameConstraints.In(Identity.Authorities[0]).Domains, _time.GetUtcNow());
+        IdentityDirectory.Create(_disk, recovery.WorkDirectory, founded);
+        return new RecoveredCluster(ids, data, recovery.Decide(), founded.Authorities[0].ExportCertificatePem());
+    }
+
+    /// <inheritdoc/>
+    public void Dispose()
+    {
+        Identity.Dispose();
+        _store.Dispose();
+    }
+
+    private static SurveyedStore SurveyOf(StoppedStore store, string name, string place) => new(name, place, store.Last, store.LastWritten, store.Damage, IsRunning: false);
+
+    private static string? WhyNot(SurveyedStore own, List<SurveyedStore> others, bool hasMajority)
+    {
+        if (hasMajority)
+        {
+            return "With this node a majority of the voters runs: start it, and nothing is lost. A recovery is for a majority that is gone for good.";
+        }
+
+        var ahead = others.Where(other => other.IsAheadOf(own)).ToList();
+        return ahead.Count == 0
+            ? null
+            : string.Create(
+                CultureInfo.InvariantCulture,
+                $"{ahead[0].Name} ({ahead[0].Place}) holds the entries through {ahead[0].Last.Index} (term {ahead[0].Last.Term}), and {own.Name} those through {own.Last.Index} (term {own.Last.Term}): recover {ahead[0].Name} instead, which loses less. If it cannot be recovered, stop it, or leave it out of --with, and say so again.");
+    }
+
+    private SurveyedStore SurveyDirectory(string directory, HashSet<NodeId> seen)
+    {
+        using var store = StoppedStore.Open(_options with { DataDirectory = directory, JournalDirectory = null }, _disk, _memory, _io, _time);
+        if (!string.Equals(store.Ids.ClusterId, Identity.ClusterId, StringComparison.Ordinal))
+        {
+            throw new IdentityException($"{directory} holds data of the cluster {store.Ids.ClusterId}, and {_options.DataDirectory} of {Identity.ClusterId}: there is nothing to compare.");
+        }
+
+        seen.Add(Members.IdOf(store.Ids.NodeId));
+        return SurveyOf(store, NameOf(store.Ids.NodeId), directory);
+    }
+
+    private SurveyedStore? SurveyRunning(string listing, KnownPeer peer)
+    {
+        try
+        {
+            using var json = JsonDocument.Parse(listing);
+            var last = new JournalPosition(json.RootElement.GetProperty("LastIndex").GetInt64(), json.RootElement.GetProperty("LastTerm").GetInt64(), Operations: 0);
+            return new SurveyedStore(NameOf(peer.NodeId), peer.Addresses[0], last, LastWritten: null, Damage: null, IsRunning: true);
+        }
+        catch (Exception other) when (other is JsonException or KeyNotFoundException or InvalidOperationException)
+        {
+            // A version that does not say how far it is.
+            return null;
+        }
+    }
+
+    private async Task<string?> AskAsync(KnownPeer peer, CancellationToken cancellationToken)
+    {
+        foreach (string address in peer.Addresses)
+        {
+            using var client = PeerHttp.CreateClient(Identity, Members.IdOf(peer.NodeId), address);
+            client.Timeout = Patience;
+            try
+            {
+                using var response = await client.PostAsync(new Uri($"{MemberOffice.Prefix}{MemberOrder.List}?hops=0", UriKind.Relative), content: null, cancellationToken);
+                if (response.IsSuccessStatusCode)
+                {
+                    return await response.Content.ReadAsStringAsync(cancellationToken);
+                }
+            }
+            catch (Exception silent) when (silent is HttpRequestException || (silent is OperationCanceledException && !cancellationToken.IsCancellationRequested))
+            {
+                // Not there: the next address.
+            }
+        }
+
+        return null;
+    }
+
+    private string NameOf(NodeId member) =>
+        Identity.Peers.FirstOrDefault(peer => Members.IdOf(peer.NodeId) == member) is { } peer ? NameOf(peer.NodeId) : $"member {member}";
+
+    private string NameOf(string nodeId) =>
+        _store.FindRecord(MemberRecord.KeyOf(nodeId)) is { } record && MemberRecord.Parse(record.Span) is { } member ? member.Name : nodeId;
+}
+
+/// <summary>What a recovery made.</summary>
+/// <param name="Ids">The new node and the new cluster.</param>
+/// <param name="Data">What it holds.</param>
+/// <param name="KeptSuffix">What the names of the old data end with.</param>
+/// <param name="Authority">The new authority's certificate, in PEM.</param>
+public sealed record RecoveredCluster(NodeIds Ids, RecoveredData Data, string KeptSuffix, string Authority);

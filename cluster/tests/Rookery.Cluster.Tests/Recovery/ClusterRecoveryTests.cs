@@ -1,0 +1,242 @@
+using System.Net;
+using System.Security.Cryptography.X509Certificates;
+using System.Text;
+using Rookery.Cluster.Identity;
+using Rookery.Cluster.Joining;
+using Rookery.Cluster.Log;
+using Rookery.Cluster.Peers;
+using Rookery.Cluster.Recovery;
+using Rookery.Disk;
+using Rookery.Documents;
+using Rookery.Documents.Commands;
+using Rookery.Documents.Json;
+using Rookery.Journal;
+using Rookery.Raft;
+using Rookery.Simulation;
+
+namespace Rookery.Cluster.Tests.Recovery;
+
+/// <summary>Members are written as they would be found: three voters that had the same entries, some of them fewer.</summary>
+public sealed class ClusterRecoveryTests : IDisposable
+{
+    private const string ClusterId = "abcdefghijklmnopqrstuv";
+
+    private readonly SimulatedDisk disk = new("/data");
+    private readonly SimulatedTimeProvider time = new(new DateTimeOffset(2026, 11, 22, 1, 0, 0, TimeSpan.Zero));
+    private readonly ClusterAuthority authority = ClusterAuthority.Create(ClusterId, "home", ["pi-1.example.org"]);
+
+    public void Dispose() => authority.Dispose();
+
+    [Fact]
+    public async Task The_last_of_three_says_what_may_be_lost_and_becomes_one_of_one()
+    {
+        WriteMember("/data/one", 1, entries: 5);
+        RecoveredCluster recovered;
+        using (var recovery = Open("/data/one"))
+        {
+            var survey = await recovery.SurveyAsync([], CancellationToken.None);
+            Assert.Null(survey.Refusal);
+            Assert.Equal(3, survey.Voters);
+            Assert.Equal([NodeIdOf(2), "pi-3"], survey.OutOfReach);
+            Assert.Contains(survey.Losses, static loss => loss.Contains("written at 2026-11-22", StringComparison.Ordinal));
+            recovered = recovery.Run([IPAddress.Parse("192.168.1.5")]);
+        }
+
+        Assert.NotEqual(ClusterId, recovered.Ids.ClusterId);
+        Assert.True(disk.Exists("/data/one/cluster" + recovered.KeptSuffix), "who it was is kept");
+        using var identity = IdentityDirectory.TryLoad(disk, "/data/one")!;
+        Assert.Equal(("home", "pi-1", recovered.Ids.ClusterId, 0), (identity.ClusterName, identity.NodeName, identity.ClusterId, identity.Peers.Count));
+        Assert.Contains("pi-1.example.org", NameConstraints.In(identity.Authorities[0]).Domains);
+
+        using var store = NodeStore.Open(Options("/data/one"), disk, new MemoryBudget(16 << 20), new NoRecorder(), time);
+        using var consensus = RaftConsensus.Open(store, new ConsensusOptions { AnswersInline = true });
+        var state = consensus.ReadState();
+        Assert.Equal((Role.Leader, 1, 0), (state.Role, state.Configuration.Voters.Length, state.Configuration.Learners.Length));
+        Assert.True(state.Configuration.IsVoter(Members.IdOf(recovered.Ids.NodeId)), "it votes under its new id");
+        Assert.Empty(store.ClusterRecords.List(ClusterRecordPrefix.Member));
+        Assert.Single(store.ClusterRecords.List(ClusterRecordPrefix.Access));
+        using var reader = Assert.Single(store.Databases.All).OpenReader();
+        Assert.Equal(5, reader.ReadStatistics().Documents);
+    }
+
+    [Fact]
+    public async Task Old_cards_are_refused_by_the_new_cluster_and_told_so()
+    {
+        WriteMember("/data/one", 1, entries: 2);
+        using (var recovery = Open("/data/one"))
+        {
+            await recovery.SurveyAsync([], CancellationToken.None);
+            recovery.Run([]);
+        }
+
+        using var identity = IdentityDirectory.TryLoad(disk, "/data/one")!;
+        using var key = NodeKey.Create();
+        using var old = authority.SignNode(new PublicKey(key), NodeIdOf(2), new NodeNames("pi-2", "home", []), time.GetUtcNow());
+        Assert.Contains("was not signed by this cluster's authority", identity.PeerRule.Judge(old, PeerRole.Client).Refusal, StringComparison.Ordinal);
+
+        // Even who got a certificate of the new authority would be refused with the data of the old cluster.
+        var gate = new PeerGate(Hello(identity.NodeId, identity.ClusterId), new Everybody());
+        Assert.Contains("it may join this one with an empty data directory", gate.Refuse(Hello(NodeIdOf(2), ClusterId), NodeIdOf(2)), StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task Of_two_stores_the_one_that_holds_more_is_to_be_recovered()
+    {
+        WriteMember("/data/one", 1, entries: 3);
+        WriteMember("/data/two", 2, entries: 5);
+        using (var recovery = Open("/data/one"))
+        {
+            var survey = await recovery.SurveyAsync(["/data/two"], CancellationToken.None);
+            Assert.Contains($"recover {NodeIdOf(2)} instead", survey.Refusal, StringComparison.Ordinal);
+        }
+
+        using (var recovery = Open("/data/two"))
+        {
+            var survey = await recovery.SurveyAsync(["/data/one"], CancellationToken.None);
+            Assert.Null(survey.Refusal);
+            Assert.Equal(["pi-3"], survey.OutOfReach);
+        }
+    }
+
+    [Fact]
+    public async Task A_later_term_counts_before_a_longer_log()
+    {
+        WriteMember("/data/one", 1, entries: 6);
+        WriteMember("/data/two", 2, entries: 3, term: 4);
+        using var recovery = Open("/data/one");
+        Assert.NotNull((await recovery.SurveyAsync(["/data/two"], CancellationToken.None)).Refusal);
+    }
+
+    [Fact]
+    public async Task Where_a_majority_runs_nothing_is_recovered()
+    {
+        WriteMember("/data/one", 1, entries: 3);
+        using var recovery = Open("/data/one", answers: 1);
+        var survey = await recovery.SurveyAsync([], CancellationToken.None);
+        Assert.Contains("a majority of the voters runs: start it", survey.Refusal, StringComparison.Ordinal);
+        Assert.True(Assert.Single(survey.Others).IsRunning);
+    }
+
+    [Fact]
+    public async Task Data_of_another_cluster_are_not_compared()
+    {
+        WriteMember("/data/one", 1, entries: 1);
+        WriteMember("/data/two", 2, entries: 1, cluster: "another-cluster-123456");
+        using var recovery = Open("/data/one");
+        var other = await Assert.ThrowsAsync<IdentityException>(() => recovery.SurveyAsync(["/data/two"], CancellationToken.None));
+        Assert.Contains("another-cluster-123456", other.Message, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void A_node_that_was_in_no_cluster_has_lost_no_majority()
+    {
+        WriteMember("/data/one", 1, entries: 1, hasIdentity: false);
+        Assert.Contains("is in no cluster", Assert.Throws<IdentityException>(() => Open("/data/one")).Message, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void A_power_cut_leaves_the_member_of_before_or_the_new_one_whole()
+    {
+        int isNew = 0;
+        new CrashSearch { Points = 120, Runs = 1 }.Verify(
+            _ =>
+            {
+                WriteMember("/data/one", 1, entries: 5);
+                var work = disk.AfterPowerLoss(0);
+                using var recovery = Open("/data/one", on: work);
+                recovery.Run([]);
+                return (work, work.OperationCount);
+            },
+            (image, done, operation) =>
+            {
+                DataRecovery.Settle(image, Options("/data/one"));
+
+                // Loading checks that identity and data are one node's.
+                using var identity = IdentityDirectory.TryLoad(image, "/data/one")!;
+                using var store = NodeStore.Open(Options("/data/one"), image, new MemoryBudget(16 << 20), new NoRecorder(), time);
+                bool wasRecovered = !string.Equals(identity.ClusterId, ClusterId, StringComparison.Ordinal);
+                Assert.True(wasRecovered || operation < done, "what was said to be recovered is not");
+                Assert.Equal(wasRecovered, store.Journal.Configuration.IsEmpty);
+                isNew += wasRecovered ? 1 : 0;
+            });
+        Assert.True(CrashSearch.IsReplay || isNew is > 2 and < 118, $"{isNew} cuts left the new member");
+    }
+
+    private static string NodeIdOf(int number) => $"node-{number}-abcdefghijklmno";
+
+    private static NodeOptions Options(string directory) => new() { DataDirectory = directory, SegmentBytes = 64 << 10, MemtableBytes = 48 << 10, RunBytes = 32 << 10, Reserve = new ReserveRule(0, 0) };
+
+    private static PeerHello Hello(string node, string cluster) => new() { ClusterId = cluster, NodeId = node, StoreId = Guid.Empty, BootCounter = 1, FeatureLevel = 1 };
+
+    private ClusterRecovery Open(string directory, int answers = 0, SimulatedDisk? on = null)
+    {
+        int asked = 0;
+        return ClusterRecovery.Open(on ?? disk, Options(directory), new MemoryBudget(16 << 20), new NoRecorder(), time, (_, _) =>
+            Task.FromResult(asked++ < answers ? """{"LastIndex":2,"LastTerm":1}""" : null));
+    }
+
+    private void WriteMember(string directory, int number, int entries, long term = 1, string cluster = ClusterId, bool hasIdentity = true)
+    {
+        var ids = new NodeIds(NodeIdOf(number), cluster);
+        using (var store = NodeStore.Open(Options(directory) with { NewIds = ids }, disk, new MemoryBudget(16 << 20), new NoRecorder(), time))
+        {
+            var configuration = Configuration.Of([.. Enumerable.Range(1, 3).Select(static member => Members.IdOf(NodeIdOf(member)))], []);
+            store.Journal.Write([
+                VoteEncoding.ToFrame(new VoteRecord(term, NodeId.None), 1),
+                new JournalFrame(FrameType.Configuration, 1, term, 0, 0, ConfigurationEncoding.Encode(configuration, 1))]);
+            store.ApplyAll();
+            using var records = new ClusterRecordWriter();
+            records.Set(MemberRecord.KeyOf(NodeIdOf(3)), new MemberRecord { Tag = "C", Name = "pi-3", Addresses = [], PublicKey = [] }.ToJson());
+            records.Set(ClusterRecordPrefix.Access + "token", "{}"u8);
+            store.CommitAlone(records.Complete());
+            store.CommitAlone(CommandEncoder.CreateDatabase("Shop", HistoryId.Create()));
+            for (int i = 0; i < entries; i++)
+            {
+                Put(store, $"d/{i}");
+            }
+        }
+
+        if (hasIdentity)
+        {
+            var key = NodeKey.Create();
+            var publicKey = new PublicKey(key);
+            using var foreign = ClusterAuthority.Create(cluster, "home", ["pi-1.example.org"]);
+            var signing = string.Equals(cluster, ClusterId, StringComparison.Ordinal) ? authority : foreign;
+            using var identity = new NodeIdentity
+            {
+                ClusterId = cluster,
+                ClusterName = "home",
+                NodeId = ids.NodeId,
+                NodeName = $"pi-{number}",
+                Tag = "A",
+                Peers = [.. Enumerable.Range(1, 3).Where(other => other != number).Select(static other => new KnownPeer(NodeIdOf(other), [$"192.0.2.{other}:9080"]))],
+                Key = key,
+                Certificate = signing.SignNode(publicKey, ids.NodeId, new NodeNames($"pi-{number}", "home", []), time.GetUtcNow()),
+                Authorities = [X509CertificateLoader.LoadCertificate(signing.Certificate.RawData)],
+                SealedAuthorityKey = signing.SealKeyFor(publicKey),
+            };
+            IdentityDirectory.Create(disk, directory, identity);
+        }
+    }
+
+    private static void Put(NodeStore store, string id)
+    {
+        using var parser = DocumentParser.Rent();
+        Assert.True(parser.TryParse("{}"u8.ToArray(), out var document, out _));
+        store.CommitAlone(CommandEncoder.Put(store.Databases.All[0].Number, Encoding.UTF8.GetBytes(id), ExpectedChangeVector.None, document, default));
+    }
+
+    private sealed class Everybody : IPeerAdmission
+    {
+        public string? Refuse(PeerHello hello) => null;
+    }
+
+    private sealed class NoRecorder : IIoRecorder
+    {
+        public long Begin() => 0;
+
+        public void Record(IoKind kind, long begun, long bytes)
+        {
+        }
+    }
+}

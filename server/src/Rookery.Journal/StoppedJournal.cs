@@ -1,0 +1,72 @@
+using Rookery.Disk;
+
+namespace Rookery.Journal;
+
+/// <summary>The journal of a node that does not run, opened to be read and judged as a start would. Nothing in it changes, so that it can be looked at on a card that is dying, and again.</summary>
+public sealed class StoppedJournal : IDisposable
+{
+    private readonly IDisposable directoryLock;
+    private readonly JournalDirectory found;
+    private readonly SegmentPool pool;
+    private readonly JournalAppender appender;
+    private readonly bool isGivenUp;
+
+    private StoppedJournal(IDisk disk, JournalOptions options, JournalKnowledge knowledge, IIoRecorder io)
+    {
+        directoryLock = disk.Lock(Path.Join(options.Directory, "lock"));
+        pool = new SegmentPool(disk, options, io);
+        try
+        {
+            found = JournalDirectory.Find(disk, options);
+            var walk = new RecoveryWalk(found, options, knowledge) { KeepsDamageAside = false };
+            walk.Run();
+            isGivenUp = walk.Rebase is not null;
+            appender = JournalOpening.AppenderAfter(walk, found, options, pool, io, newJournalStart: default);
+            Recovery = walk.Report([]);
+            Entries = isGivenUp ? [] : walk.Entries;
+        }
+        catch
+        {
+            found?.Dispose();
+            pool.Dispose();
+            directoryLock.Dispose();
+            throw;
+        }
+    }
+
+    /// <summary>What a start would find and do.</summary>
+    public JournalRecovery Recovery { get; }
+
+    /// <summary>The entries and cuts in it, in their order; none when the manifest holds a state that takes their place.</summary>
+    public IReadOnlyList<RecoveredEntry> Entries { get; }
+
+    /// <summary>The end of what can be read.</summary>
+    public JournalPosition Position => isGivenUp ? default : appender.Map.Position;
+
+    /// <summary>The payload of the configuration in force there, empty when there is none.</summary>
+    public ReadOnlyMemory<byte> Configuration => appender.Map.Configuration;
+
+    /// <summary>Opens it.</summary>
+    /// <exception cref="JournalDamagedException">A segment that is not in the manifest is missing, or <see cref="JournalKnowledge.HasPeers"/> is not set and there is damage.</exception>
+    /// <exception cref="JournalFormatException">A newer format version or frame type, or files of two stores.</exception>
+    /// <exception cref="DiskException">The disk refused; <see cref="Errno.WouldBlock"/> when another process uses the directory.</exception>
+    public static StoppedJournal Open(IDisk disk, JournalOptions options, JournalKnowledge knowledge, IIoRecorder io) => new(disk, options, knowledge, io);
+
+    /// <summary>A reader whose first frame has <paramref name="fromIndex"/> or the lowest index that there is above it; without frames when there are none.</summary>
+    public JournalReader Read(long fromIndex)
+    {
+        lock (appender.Gate)
+        {
+            return new JournalReader(appender, isGivenUp ? long.MaxValue : Math.Max(fromIndex, appender.Map.FirstIndex));
+        }
+    }
+
+    /// <inheritdoc/>
+    public void Dispose()
+    {
+        appender.Dispose();
+        found.Dispose();
+        pool.Dispose();
+        directoryLock.Dispose();
+    }
+}

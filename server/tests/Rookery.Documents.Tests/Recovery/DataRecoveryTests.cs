@@ -1,0 +1,250 @@
+using Rookery.Disk;
+using Rookery.Documents.Tests.Backups;
+using Rookery.Documents.Tests.Nodes;
+using Rookery.Simulation;
+
+namespace Rookery.Documents.Tests.Recovery;
+
+public class DataRecoveryTests
+{
+    private static readonly NodeIds NewIds = new("recovered-node-1234567", "recovered-cluster-1234");
+
+    private readonly SimulatedDisk disk = new("/data", "/backups");
+
+    [Fact]
+    public void A_recovered_node_has_everything_under_new_ids_and_histories()
+    {
+        NodeIds old;
+        Dictionary<string, string> shop;
+        string history;
+        using (var node = BackedUp.NewNode(disk))
+        {
+            (old, shop, history) = (new NodeIds(node.Core.NodeId, node.Core.ClusterId), node.Documents("Shop"), node.Database("Shop").HistoryId);
+        }
+
+        Assert.Equal([("Other", 2), ("Shop", 300)], Recover(disk).Databases);
+
+        using var recovered = SteppedNode.Open(disk, BackedUp.Node);
+        Assert.Equal(NewIds, new NodeIds(recovered.Core.NodeId, recovered.Core.ClusterId));
+        Assert.Equal(shop, recovered.Documents("Shop"));
+        Assert.NotEqual(history, recovered.Database("Shop").HistoryId);
+        Assert.True(recovered.Core.Storage.Sequence >= 300, "etags go on");
+        recovered.Put("Shop", "d/new", """{"b":2}""");
+
+        // The old data are whole, under their names with the old cluster's id.
+        string suffix = ".before-" + old.ClusterId;
+        Assert.True(disk.Exists($"{BackedUp.Node}/storage{suffix}/manifest-0") && disk.Exists($"{BackedUp.Node}/format{suffix}"));
+        Assert.Contains(disk.List(BackedUp.Node + "/journal"), name => name.EndsWith(suffix, StringComparison.Ordinal));
+        Assert.DoesNotContain(disk.List(BackedUp.Node), static name => name.Contains("recovered", StringComparison.Ordinal));
+        Assert.DoesNotContain(disk.List(BackedUp.Node + "/journal"), static name => name.Contains("recovered", StringComparison.Ordinal));
+    }
+
+    [Fact]
+    public void What_is_looked_at_does_not_change()
+    {
+        BackedUp.NewNode(disk, 20).Dispose();
+        var before = disk.Files.Where(static file => !file.EndsWith("/lock", StringComparison.Ordinal)).ToDictionary(static file => file, file => Convert.ToHexString(disk.ReadAll(file)));
+        using (var old = Open(disk))
+        {
+            Assert.Null(old.Damage);
+            Assert.NotNull(old.LastWritten);
+            Assert.True(old.Last.Operations >= 22);
+        }
+
+        Assert.Equal(before, disk.Files.Where(static file => !file.EndsWith("/lock", StringComparison.Ordinal)).ToDictionary(static file => file, file => Convert.ToHexString(disk.ReadAll(file))));
+    }
+
+    [Fact]
+    public void A_node_can_be_recovered_more_than_once()
+    {
+        BackedUp.NewNode(disk, 20).Dispose();
+        Recover(disk);
+        SteppedNode.Open(disk, BackedUp.Node).Dispose();
+        Recover(disk, new NodeIds("again-node-12345678901", "again-cluster-12345678"));
+        using var recovered = SteppedNode.Open(disk, BackedUp.Node);
+        Assert.Equal(20, recovered.Documents("Shop").Count);
+        Assert.Equal(2, disk.List(BackedUp.Node).Count(static name => name.StartsWith("storage.before-", StringComparison.Ordinal)));
+    }
+
+    [Fact]
+    public void A_power_cut_leaves_the_old_data_or_the_new()
+    {
+        int within = 0, isNew = 0;
+        NodeIds? old = null;
+        new CrashSearch { Points = 600, Runs = 2 }.Verify(
+            seed =>
+            {
+                var first = new SimulatedDisk("/data");
+                using (var node = BackedUp.NewNode(first, 40 + (40 * seed)))
+                {
+                    old = new NodeIds(node.Core.NodeId, node.Core.ClusterId);
+                }
+
+                var work = first.AfterPowerLoss(0);
+                Recover(work);
+                return (work, new Story(work.OperationCount, 40 + (40 * seed)));
+            },
+            (image, story, operation) =>
+            {
+                within += operation < story.Recovered ? 1 : 0;
+                bool wasNew = AssertOldOrNew(image, old!, story.Documents);
+                Assert.True(wasNew || operation < story.Recovered, "what was said to be recovered is not");
+                isNew += wasNew && operation < story.Recovered ? 1 : 0;
+            });
+        Assert.True(CrashSearch.IsReplay || (within >= 300 && isNew >= 5), $"only {within} cuts fell into the recovery, {isNew} of them behind its decision");
+    }
+
+    [Fact]
+    public void The_search_catches_a_recovery_that_forgets_to_sync_the_names_of_the_journal()
+    {
+        // Where nothing else syncs it: the new tables count then, and their journal may not be there.
+        BackedUp.NewNode(disk, 20).Dispose();
+        Assert.NotNull(new CrashSearch { Points = 300, Runs = 1 }.Find(
+            _ =>
+            {
+                var work = disk.AfterPowerLoss(0);
+                Recover(work, seenAs: new SyncSkippingDisk(work, static path => path.EndsWith("/journal", StringComparison.Ordinal) && !path.Contains("recovered", StringComparison.Ordinal)));
+                return (work, 0);
+            },
+            (image, _, _) => SteppedNode.Open(image, BackedUp.Node).Dispose()));
+    }
+
+    [Fact]
+    public void A_disk_that_refuses_leaves_the_old_data_or_the_new()
+    {
+        NodeIds old;
+        using (var node = BackedUp.NewNode(disk, 40))
+        {
+            old = new NodeIds(node.Core.NodeId, node.Core.ClusterId);
+        }
+
+        var whole = disk.AfterPowerLoss(0);
+        Recover(whole);
+        long calls = whole.CallCount(DiskCalls.Changing);
+        for (long call = 1; call <= calls; call += 1 + (call / 40))
+        {
+            var image = disk.AfterPowerLoss(0);
+            image.Inject(new DiskFault(call, Errno.InputOutput) { Calls = DiskCalls.Changing, Sticky = true });
+            var failure = Record.Exception(() => Recover(image));
+            image.ClearFaults();
+            image.KillProcess();
+            Assert.True(failure is null or IOException, $"call {call}: {failure}");
+            Assert.True(AssertOldOrNew(image, old, 40) || failure is not null);
+        }
+    }
+
+    [Fact]
+    public void What_a_damaged_journal_holds_is_recovered_and_what_is_lost_is_said()
+    {
+        int first;
+        using (var node = BackedUp.NewNode(disk, 20))
+        {
+            first = (int)node.Core.Journal.LastIndex;
+            for (int i = 0; i < 5; i++)
+            {
+                node.Put("Shop", $"late/{i}", "{}");
+            }
+        }
+
+        // The third of them does not read back, and later ones do.
+        string segment = disk.Files.First(file => disk.ReadAll(file).AsSpan().IndexOf("late/2"u8) >= 0);
+        disk.Rot(segment, disk.ReadAll(segment).AsSpan().IndexOf("late/2"u8), 4);
+        using (var old = Open(disk))
+        {
+            Assert.Equal(first + 2, old.Last.Index);
+            Assert.Contains($"entries {first + 3} to {first + 5}", old.Damage, StringComparison.Ordinal);
+        }
+
+        Assert.Equal([("Other", 2), ("Shop", 22)], Recover(disk).Databases);
+        SteppedNode.Open(disk, BackedUp.Node).Dispose();
+    }
+
+    [Fact]
+    public void Without_a_journal_the_tables_are_recovered()
+    {
+        long held;
+        using (var node = BackedUp.NewNode(disk, 40))
+        {
+            node.Flush();
+            held = node.Core.Durable.Index;
+            node.Put("Shop", "late", "{}");
+        }
+
+        foreach (string file in disk.Files.Where(static file => file.EndsWith(".segment", StringComparison.Ordinal)).ToArray())
+        {
+            disk.Delete(file);
+        }
+
+        using (var old = Open(disk))
+        {
+            Assert.Equal(held, old.Last.Index);
+            Assert.Contains($"everything behind entry {held}", old.Damage, StringComparison.Ordinal);
+        }
+
+        Assert.Equal([("Other", 2), ("Shop", 40)], Recover(disk).Databases);
+        SteppedNode.Open(disk, BackedUp.Node).Dispose();
+    }
+
+    [Fact]
+    public void A_journal_of_its_own_is_replaced_where_it_lies()
+    {
+        var options = SteppedNode.Options(BackedUp.Node) with { JournalDirectory = "/journal" };
+        var both = new SimulatedDisk("/data", "/journal");
+        using (var node = SteppedNode.Open(both, options))
+        {
+            node.CreateDatabase("Shop");
+            node.Put("Shop", "a", "{}");
+        }
+
+        using (var old = Open(both, options))
+        {
+            var recovery = Recovery(both, options);
+            recovery.Build(old, NewIds);
+
+            // As a kill behind the decision leaves it.
+            DirectoryReplacement.Decide(both, BackedUp.Node, NewIds);
+        }
+
+        Assert.Contains("--journal", Assert.Throws<DataFormatException>(() => SteppedNode.Open(both, BackedUp.Node)).Message, StringComparison.Ordinal);
+        DataRecovery.Settle(both, options);
+        using var recovered = SteppedNode.Open(both, options);
+        Assert.Equal(NewIds.ClusterId, recovered.Core.ClusterId);
+        Assert.Single(recovered.Documents("Shop"));
+    }
+
+    [Fact]
+    public void A_node_that_runs_is_not_recovered()
+    {
+        using var node = BackedUp.NewNode(disk, 4);
+        Assert.Throws<DataDirectoryInUseException>(() => Open(disk));
+        Assert.Contains("no data directory", Assert.Throws<DataFormatException>(() => Open(disk, SteppedNode.Options("/data/none"))).Message, StringComparison.Ordinal);
+    }
+
+    private static bool AssertOldOrNew(SimulatedDisk image, NodeIds old, int documents)
+    {
+        DataRecovery.Settle(image, SteppedNode.Options(BackedUp.Node));
+        using var node = SteppedNode.Open(image, BackedUp.Node);
+        var ids = new NodeIds(node.Core.NodeId, node.Core.ClusterId);
+        Assert.True(ids == old || ids == NewIds, $"the node of {ids} is neither");
+        Assert.Equal((documents, 2), (node.Documents("Shop").Count, node.Documents("Other").Count));
+        Assert.DoesNotContain(image.List(BackedUp.Node), static name => name.Contains("recovered", StringComparison.Ordinal));
+        return ids == NewIds;
+    }
+
+    private static RecoveredData Recover(IDisk disk, NodeIds? ids = null, IDisk? seenAs = null)
+    {
+        using var old = Open(disk);
+        var recovery = Recovery(seenAs ?? disk);
+        var data = recovery.Build(old, ids ?? NewIds);
+        recovery.Decide();
+        return data;
+    }
+
+    private static StoppedStore Open(IDisk disk, NodeOptions? options = null) =>
+        StoppedStore.Open(options ?? SteppedNode.Options(BackedUp.Node), disk, new MemoryBudget(16 << 20), new SteppedNode.NoRecorder(), new SimulatedTimeProvider());
+
+    private static DataRecovery Recovery(IDisk disk, NodeOptions? options = null) =>
+        new(disk, options ?? SteppedNode.Options(BackedUp.Node), new MemoryBudget(16 << 20), new SteppedNode.NoRecorder(), new SimulatedTimeProvider());
+
+    private sealed record Story(int Recovered, int Documents);
+}

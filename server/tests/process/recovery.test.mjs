@@ -1,0 +1,146 @@
+// A majority is lost for good: the node that is left, or a backup, becomes a new cluster of one, old cards stay out, and others join empty.
+import assert from "node:assert/strict"
+import { spawn } from "node:child_process"
+import { once } from "node:events"
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync } from "node:fs"
+import { join } from "node:path"
+import { test } from "node:test"
+import { executable, freePort, NodeProcess, run, temporaryDirectory, until } from "./node-process.mjs"
+
+/** A port whose number and a thousand more are free: that for members. */
+async function portPair() {
+  for (;;) {
+    const port = await freePort()
+    if (port < 64_000) {
+      return port
+    }
+  }
+}
+
+async function serve(test, data, port) {
+  const node = await NodeProcess.serve({ data, port })
+  test.after(() => node.kill())
+  return node
+}
+
+async function joinTo(node, data, name, port) {
+  const made = await run("cluster", "token", "create", "--url", node.url)
+  assert.equal(made.code, 0, made.stderr)
+  const joined = await run("cluster", "join", made.stdout.trim(), "--data", data, "--name", name, "--address", `127.0.0.1:${port + 1000}`)
+  assert.equal(joined.code, 0, joined.stderr)
+}
+
+async function listing(node) {
+  const listed = await run("cluster", "node", "ls", "--json", "--url", node.url)
+  assert.equal(listed.code, 0, listed.stderr)
+  return JSON.parse(listed.stdout)
+}
+
+const put = (node, id) => node.expect(201, "PUT", `/databases/shop/docs?id=${id}`, `{"of":"${id}"}`)
+const clusterOf = data => /^cluster (.*)$/m.exec(readFileSync(join(data, "format"), "utf8"))[1]
+
+test("the last of three members becomes a new cluster, and old cards stay out of it", { timeout: 300_000 }, async t => {
+  const directory = temporaryDirectory(t)
+  const at = name => join(directory, name)
+  const ports = { a: await portPair(), b: await portPair(), c: await portPair(), d: await portPair() }
+  const recover = (...more) => run("cluster", "recover", "--data", at("a"), ...more)
+
+  assert.equal((await run("cluster", "init", "--data", at("a"), "--name", "home", "--node-name", "a")).code, 0)
+  const nodes = { a: await serve(t, at("a"), ports.a) }
+  for (const name of ["b", "c"]) {
+    await joinTo(nodes.a, at(name), name, ports[name])
+    nodes[name] = await serve(t, at(name), ports[name])
+  }
+
+  await until(async () => (await listing(nodes.a)).Voters === 3)
+  await nodes.b.expect(201, "PUT", "/admin/databases?name=shop", `{"DatabaseName":"shop"}`)
+  for (let i = 0; i < 50; i++) {
+    await put(nodes[["a", "b", "c"][i % 3]], `d${i}`)
+  }
+
+  const running = await recover("--yes", "home")
+  assert.equal(running.code, 78, running.stderr)
+  assert.match(running.stderr, /another process|is in use/)
+  await nodes.a.terminate()
+  const needless = await recover("--yes", "home")
+  assert.equal(needless.code, 1, needless.stderr)
+  assert.match(needless.stderr, /a majority of the voters runs: start it, and nothing is lost/)
+
+  await put(nodes.b, "without-a")
+  await Promise.all([nodes.b.kill(), nodes.c.kill()])
+  rmSync(at("c"), { recursive: true })
+  const shorter = await recover("--yes", "home", "--with", at("b"))
+  assert.equal(shorter.code, 1, shorter.stderr)
+  assert.match(shorter.stderr, /recover b instead, which loses less/)
+
+  const unasked = await recover("--json")
+  assert.equal(unasked.code, 78)
+  assert.match(unasked.stderr, /say --yes NAME/)
+  assert.equal(JSON.parse(unasked.stdout).Voters, 3)
+  assert.match(JSON.parse(unasked.stdout).MayBeLost.join(" "), /Nothing was seen of b, c/)
+  const misnamed = await recover("--yes", "work")
+  assert.equal(misnamed.code, 78)
+  assert.match(misnamed.stderr, /not the name of the cluster/)
+
+  // Killed at any moment it leaves the node as it was or as it will be; either can be recovered, or is.
+  const before = clusterOf(at("a"))
+  for (const milliseconds of [150, 300, 450]) {
+    cpSync(at("a"), at("killed"), { recursive: true })
+    const child = spawn(executable, ["cluster", "recover", "--data", at("killed"), "--yes", "home"], { stdio: "ignore" })
+    setTimeout(() => child.kill("SIGKILL"), milliseconds)
+    await once(child, "exit")
+    assert.ok(clusterOf(at("killed")) === before || existsSync(join(at("killed"), `format.before-${before}`)))
+    const again = await run("cluster", "recover", "--data", at("killed"), "--yes", "home", "--json")
+    assert.equal(again.code, 0, again.stderr)
+    assert.deepEqual(JSON.parse(again.stdout).Documents, { shop: 50 })
+    rmSync(at("killed"), { recursive: true })
+  }
+
+  const done = await recover("--yes", "home", "--json")
+  assert.equal(done.code, 0, done.stderr)
+  const recovered = JSON.parse(done.stdout)
+  assert.deepEqual(recovered.Documents, { shop: 50 })
+  assert.notEqual(recovered.ClusterId, before)
+  assert.ok(readdirSync(join(at("a"), "journal")).some(name => name.endsWith(recovered.KeptSuffix)))
+
+  nodes.a = await serve(t, at("a"), ports.a)
+  await nodes.a.expect(200, "GET", "/databases/shop/docs?id=d49")
+  await put(nodes.a, "recovered")
+  assert.deepEqual((await listing(nodes.a)).Members.map(member => member.Name), ["a"])
+
+  nodes.b = NodeProcess.start({ data: at("b"), port: ports.b })
+  t.after(() => nodes.b.kill())
+  await until(() => /was not signed by this cluster's authority: the other side is no member of this cluster/.test(nodes.b.log + nodes.a.log))
+  assert.deepEqual((await listing(nodes.a)).Members.map(member => member.Name), ["a"])
+  await nodes.b.kill()
+
+  await joinTo(nodes.a, at("d"), "d", ports.d)
+  nodes.d = await serve(t, at("d"), ports.d)
+  await nodes.d.expect(200, "GET", "/databases/shop/docs?id=recovered")
+})
+
+test("a restored cluster starts as one new voter, and the others join it empty", { timeout: 180_000 }, async t => {
+  const directory = temporaryDirectory(t)
+  const at = name => join(directory, name)
+  const [one, two] = [await portPair(), await portPair()]
+  assert.equal((await run("cluster", "init", "--data", at("a"), "--name", "home", "--node-name", "a")).code, 0)
+  let a = await serve(t, at("a"), one)
+  await joinTo(a, at("b"), "b", two)
+  let b = await serve(t, at("b"), two)
+  await a.expect(201, "PUT", "/admin/databases?name=shop", `{"DatabaseName":"shop"}`)
+  await put(a, "kept")
+  assert.equal((await run("backup", "--url", a.url, "--to", at("backup"))).code, 0)
+  await Promise.all([a.kill(), b.kill()])
+
+  assert.equal((await run("restore", "--from", at("backup"), "--data", at("restored"))).code, 0)
+  assert.equal((await run("cluster", "init", "--data", at("restored"), "--name", "home", "--node-name", "a")).code, 0)
+  a = await serve(t, at("restored"), one)
+  const alone = await listing(a)
+  assert.deepEqual([alone.Voters, alone.Members.map(member => member.Name)], [1, ["a"]])
+  const made = await run("cluster", "token", "create", "--url", a.url)
+  const full = await run("cluster", "join", made.stdout.trim(), "--data", at("b"), "--name", "b")
+  assert.equal(full.code, 78, full.stderr)
+  await joinTo(a, at("empty"), "b", two)
+  b = await serve(t, at("empty"), two)
+  await b.expect(200, "GET", "/databases/shop/docs?id=kept")
+})
