@@ -181,6 +181,11 @@ public sealed partial class RaftConsensus
             Step(Input.Propose(Now, frame.Bytes), proposed: frame);
             if (_output.Proposed is not null && !_isHalted)
             {
+                if (frame.WantsReceipt)
+                {
+                    _receipts.Watch(frame, Now);
+                }
+
                 return count;
             }
 

@@ -31,6 +31,7 @@ public sealed partial class RaftConsensus : IConsensusHost, IPeerReceiver
     private readonly FrameCache _cache = new();
     private readonly Lock _gate = new();
     private readonly CommitThreads _threads;
+    private readonly ReceiptKeeper _receipts;
     private Tuple<(long, long), ClusterView>? _view;
     private Rejection? _refusal;
     private long _operations;
@@ -54,6 +55,7 @@ public sealed partial class RaftConsensus : IConsensusHost, IPeerReceiver
         _applied = _applyThrough = store.AppliedIndex;
         _queue = new ProposalQueue { HasOtherWork = () => HasWork };
         _threads = new CommitThreads(this, _time);
+        _receipts = new ReceiptKeeper(Self, TagOf);
         _catchUp = new CatchUp(_journal, this, options.RunBeside);
         store.ManifestDurable = OnManifestDurable;
     }
@@ -114,6 +116,8 @@ public sealed partial class RaftConsensus : IConsensusHost, IPeerReceiver
     private static Rejection Stopping { get; } = new(RejectionKind.Stopping, "The node is stopping.");
 
     private long Now => (long)_time.GetElapsedTime(_begun).TotalMicroseconds;
+
+    private string TagOf(NodeId member) => member == Self ? NodeTag : Roster.Of(member)?.Record.Tag ?? member.ToString();
 
     private bool IsAlone => _core.Configuration.Voters.Length == 1 && _core.Configuration.Learners.IsEmpty && _core.Configuration.IsVoter(Self);
 
@@ -204,6 +208,11 @@ public sealed partial class RaftConsensus : IConsensusHost, IPeerReceiver
         }
 
         TakeIn(proposed, received);
+        if (!_receipts.IsIdle)
+        {
+            _receipts.See(_core, Now);
+        }
+
         BeginFetchIfOffered();
         BeginWriteIfDue();
         Send();

@@ -113,6 +113,9 @@ public sealed class NodeJournal : IDisposable
         }
     }
 
+    /// <summary>Bytes that a write of one frame takes on disk: whole blocks.</summary>
+    public static long BytesOf(in JournalFrame frame) => FrameLayout.BytesOf([frame]);
+
     /// <summary>Opens the journal in a directory, or begins one in an empty directory, and recovers: afterwards every frame in it is durable.</summary>
     /// <param name="disk">The disk.</param>
     /// <param name="options">Where and how large.</param>

@@ -31,6 +31,9 @@ internal sealed class Proposal : IValueTaskSource<CommandOutcome>, IThreadPoolWo
     /// <summary>Its length in bytes.</summary>
     public int Bytes { get; private set; }
 
+    /// <summary>Whether its caller asked for a receipt.</summary>
+    public bool WantsReceipt { get; private set; }
+
     /// <summary>Etags it uses.</summary>
     public int OperationCount { get; private set; }
 
@@ -51,6 +54,7 @@ internal sealed class Proposal : IValueTaskSource<CommandOutcome>, IThreadPoolWo
         proposal._command = command;
         proposal._previous = previous;
         proposal.Bytes = command.Length;
+        proposal.WantsReceipt = command.WantsReceipt;
         proposal.OperationCount = operationCount;
         return proposal;
     }
@@ -71,6 +75,7 @@ internal sealed class Proposal : IValueTaskSource<CommandOutcome>, IThreadPoolWo
     {
         _command = CommandBuffer.Rent(command.Length);
         _command.Write(command);
+        _command.WantsReceipt = WantsReceipt;
     }
 
     /// <summary>The command's bytes are in the frame now.</summary>

@@ -36,6 +36,12 @@ internal sealed class LogFrame
     /// <summary>Etags of all its commands.</summary>
     public int OperationCount { get; private set; }
 
+    /// <summary>Whether one of those who wait asked for a receipt.</summary>
+    public bool WantsReceipt { get; private set; }
+
+    /// <summary>Who had it on disk when it was committed. Set before it is applied.</summary>
+    public CommitReceipt? Receipt { get; set; }
+
     /// <summary>Bytes of its payload.</summary>
     public int Bytes => _encodedLength;
 
@@ -50,6 +56,7 @@ internal sealed class LogFrame
         while (waiting.TryPeek(out var proposal) && (_proposals.Count == 0 || bytes + proposal.Bytes <= MaxBytes))
         {
             bytes += proposal.Bytes + FrameContent.CommandHeadBytes;
+            WantsReceipt |= proposal.WantsReceipt;
             _proposals.Add(waiting.Dequeue());
         }
 
@@ -94,7 +101,7 @@ internal sealed class LogFrame
         for (int i = 0; i < _proposals.Count; i++)
         {
             admission.Leave(_proposals[i].Bytes);
-            _proposals[i].Complete(_outcomes[i], inline);
+            _proposals[i].Complete(_proposals[i].WantsReceipt ? _outcomes[i] with { Receipt = Receipt } : _outcomes[i], inline);
         }
 
         Forget();
@@ -180,6 +187,8 @@ internal sealed class LogFrame
     private void Forget()
     {
         _proposals.Clear();
+        WantsReceipt = false;
+        Receipt = null;
         _content.Return();
         _contentLength = 0;
         ArrayPool<CommandOutcome>.Shared.Return(_outcomes, clearArray: true);

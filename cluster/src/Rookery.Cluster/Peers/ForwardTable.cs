@@ -90,7 +90,7 @@ internal sealed class ForwardTable(OutgoingQueue queue, TimeProvider time) : IPa
         {
             forward.Complete(PeerRefusals.NeverSent);
         }
-        else if (!queue.Put(new ForwardBody(number, command.Written), charge: 0, mark: number))
+        else if (!queue.Put(new ForwardBody(number, command.Written, command.WantsReceipt), charge: 0, mark: number))
         {
             Remove(number)?.Complete(PeerRefusals.NeverSent);
         }

@@ -22,8 +22,10 @@ internal sealed class ForwardedProposals(IPeerReceiver receiver, PeerConnection 
     public static long ChargeOf(int commandBytes) => commandBytes + OverheadBytes;
 
     /// <summary>Proposes a command.</summary>
+    /// <param name="body">The packet's.</param>
+    /// <param name="wantsReceipt">Whether its outcome shall bring a receipt.</param>
     /// <exception cref="PeerProtocolException">There are too many, or it is none.</exception>
-    public void Propose(ReadOnlySpan<byte> body)
+    public void Propose(ReadOnlySpan<byte> body, bool wantsReceipt)
     {
         if (body.Length <= sizeof(long))
         {
@@ -40,6 +42,7 @@ internal sealed class ForwardedProposals(IPeerReceiver receiver, PeerConnection 
 
         var command = CommandBuffer.Rent(bytes.Length);
         command.Write(bytes);
+        command.WantsReceipt = wantsReceipt;
         _ = AnswerAsync(number, command, charge);
     }
 

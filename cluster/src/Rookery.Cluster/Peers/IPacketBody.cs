@@ -62,9 +62,9 @@ internal readonly ref struct MessageBody(Message message, ReadOnlySpan<JournalFr
     public void Write(Span<byte> destination) => MessageCodec.Write(destination, message, frames);
 }
 
-internal readonly struct ForwardBody(long number, ReadOnlyMemory<byte> command) : IPacketBody
+internal readonly struct ForwardBody(long number, ReadOnlyMemory<byte> command, bool wantsReceipt) : IPacketBody
 {
-    public PacketKind Kind => PacketKind.Forward;
+    public PacketKind Kind => wantsReceipt ? PacketKind.ForwardForReceipt : PacketKind.Forward;
 
     public long SizeInBytes => sizeof(long) + command.Length;
 

@@ -20,8 +20,8 @@ internal sealed class IncomingLink(IPeerReceiver receiver, PeerConnection connec
                 receiver.Received(message, CollectionsMarshal.AsSpan(frames));
                 frames.Clear();
                 break;
-            case PacketKind.Forward:
-                forwarded.Propose(body.Span);
+            case PacketKind.Forward or PacketKind.ForwardForReceipt:
+                forwarded.Propose(body.Span, kind == PacketKind.ForwardForReceipt);
                 break;
             default:
                 throw new PeerProtocolException("A packet came that does not belong here.");

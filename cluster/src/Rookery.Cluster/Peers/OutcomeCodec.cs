@@ -7,7 +7,8 @@ namespace Rookery.Cluster.Peers;
 
 /// <summary>
 /// What became of a forwarded command, on the wire. Applied: <c>[0][i64 index][i64 log time][u32 results]</c>, then of each <c>[u8 status][i64 etag][i64 last modified][i64 low][i64 high]
-/// [text id][text collection][u32 document length + 1, or 0 for none][document]</c>. Refused: <c>[1][u8 kind][u32 operation + 1][text message, document id, expected, actual, database]</c>.
+/// [text id][text collection][u32 document length + 1, or 0 for none][document]</c>, then, if it was asked for, the receipt: <c>[i64 bytes][u32 commands][u32 members]</c> and of each
+/// <c>[text tag][i64 microseconds]</c>. Refused: <c>[1][u8 kind][u32 operation + 1][text message, document id, expected, actual, database]</c>.
 /// </summary>
 internal static class OutcomeCodec
 {
@@ -15,6 +16,7 @@ internal static class OutcomeCodec
     private const byte Refused = 1;
     private const int AppliedHeadBytes = 1 + (2 * sizeof(long)) + sizeof(int);
     private const int ResultHeadBytes = 1 + (4 * sizeof(long)) + (3 * sizeof(int));
+    private const int ReceiptHeadBytes = sizeof(long) + (2 * sizeof(int));
     private const int RefusedHeadBytes = 2 + sizeof(int);
 
     /// <summary>Bytes that <see cref="Write"/> takes.</summary>
@@ -33,7 +35,7 @@ internal static class OutcomeCodec
             bytes += ResultHeadBytes - (2 * sizeof(int)) + WireWriter.SizeOf(result.Id) + WireWriter.SizeOf(result.Collection) + (result.Document?.Length ?? 0);
         }
 
-        return bytes;
+        return bytes + SizeOf(outcome.Receipt);
     }
 
     /// <summary>Writes an outcome. Its documents stay with the caller.</summary>
@@ -53,6 +55,11 @@ internal static class OutcomeCodec
         for (int i = 0; i < outcome.Count; i++)
         {
             WriteResult(ref writer, outcome[i]);
+        }
+
+        if (outcome.Receipt is { } receipt)
+        {
+            WriteReceipt(ref writer, receipt);
         }
     }
 
@@ -99,6 +106,40 @@ internal static class OutcomeCodec
         }
     }
 
+    private static long SizeOf(CommitReceipt? receipt) =>
+        receipt is null ? 0 : ReceiptHeadBytes + receipt.Synced.Sum(static member => (long)WireWriter.SizeOf(member.Tag) + sizeof(long));
+
+    private static void WriteReceipt(ref WireWriter writer, CommitReceipt receipt)
+    {
+        writer.PutInt64(receipt.JournalBytes);
+        writer.PutInt32(receipt.Commands);
+        writer.PutInt32(receipt.Synced.Count);
+        foreach (var member in receipt.Synced)
+        {
+            writer.PutText(member.Tag);
+            writer.PutInt64(member.Microseconds);
+        }
+    }
+
+    private static CommitReceipt ReadReceipt(ref WireReader reader)
+    {
+        long bytes = reader.TakeInt64();
+        int commands = reader.TakeInt32();
+        int count = reader.TakeInt32();
+        if (count > reader.Remaining / (sizeof(int) + sizeof(long)))
+        {
+            throw new PeerProtocolException("A receipt ends before its members.");
+        }
+
+        var synced = new SyncedMember[count];
+        for (int i = 0; i < count; i++)
+        {
+            synced[i] = new SyncedMember(reader.TakeText() ?? string.Empty, reader.TakeInt64());
+        }
+
+        return new CommitReceipt(bytes, commands, synced);
+    }
+
     private static void WriteRejection(ref WireWriter writer, Rejection rejection)
     {
         writer.PutByte(Refused);
@@ -122,6 +163,7 @@ internal static class OutcomeCodec
         }
 
         var results = new OperationResult[count];
+        CommitReceipt? receipt = null;
         try
         {
             for (int i = 0; i < count; i++)
@@ -129,6 +171,7 @@ internal static class OutcomeCodec
                 results[i] = ReadResult(ref reader);
             }
 
+            receipt = reader.Remaining > 0 ? ReadReceipt(ref reader) : null;
             reader.ExpectEnd();
         }
         catch (PeerProtocolException)
@@ -137,7 +180,7 @@ internal static class OutcomeCodec
             throw;
         }
 
-        return count == 1 ? new CommandOutcome(index, logTicks, results[0]) : new CommandOutcome(index, logTicks, results);
+        return (count == 1 ? new CommandOutcome(index, logTicks, results[0]) : new CommandOutcome(index, logTicks, results)) with { Receipt = receipt };
     }
 
     private static OperationResult ReadResult(ref WireReader reader)

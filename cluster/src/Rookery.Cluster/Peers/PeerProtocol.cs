@@ -51,4 +51,7 @@ internal enum PacketKind : byte
 
     /// <summary>What became of it: <c>[i64 number][outcome]</c>.</summary>
     Outcome = 7,
+
+    /// <summary>As <see cref="Forward"/>, and the outcome shall bring a receipt.</summary>
+    ForwardForReceipt = 8,
 }

@@ -42,6 +42,17 @@ public sealed class OutcomeCodecTests
     }
 
     [Fact]
+    public void A_receipt_arrives_with_the_results()
+    {
+        var sent = Some(new Random(7), 2) with { Receipt = new CommitReceipt(8192, 3, [new SyncedMember("A", 2148), new SyncedMember("C", 3402)]) };
+        var arrived = Decode(Encode(sent));
+        Assert.Equal((8192, 3), (arrived.Receipt!.JournalBytes, arrived.Receipt.Commands));
+        Assert.Equal(sent.Receipt!.Synced, arrived.Receipt.Synced);
+        OutcomeCodec.DisposeDocuments(sent);
+        OutcomeCodec.DisposeDocuments(arrived);
+    }
+
+    [Fact]
     public void Changed_cut_and_random_bytes_are_refused_or_read_and_nothing_else()
     {
         int refused = 0;

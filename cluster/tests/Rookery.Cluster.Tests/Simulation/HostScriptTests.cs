@@ -24,6 +24,28 @@ public sealed class HostScriptTests
     }
 
     [Fact]
+    public void A_receipt_names_who_had_the_write_on_disk_wherever_it_was_asked_for()
+    {
+        using var cluster = SteppedCluster.Of(3);
+        Assert.Null(cluster.Do(cluster.A, SteppedCluster.PutOf("users/unasked", 1)).Receipt);
+
+        cluster.Wire.Isolate(cluster.C);
+        foreach (var through in new[] { cluster.A, cluster.B })
+        {
+            var asking = SteppedCluster.PutOf("users/asked", 2, padding: 5000);
+            asking.WantsReceipt = true;
+            var receipt = cluster.Do(through, asking).Receipt!;
+            Assert.Equal(new[] { cluster.A.Id.ToString(), cluster.B.Id.ToString() }.Order(StringComparer.Ordinal), receipt.Synced.Select(TagOf).Order(StringComparer.Ordinal));
+            Assert.True(receipt.Synced[^1].Microseconds > 0, "the way to the other member and back takes time");
+            Assert.Equal(1, receipt.Commands);
+            Assert.True(receipt.JournalBytes is > 0 and <= 8192 && receipt.JournalBytes % 4096 == 0, "whole blocks");
+        }
+
+        // Without letters of their own the members of this simulation are named by their ids, the one asked apart.
+        string TagOf(SyncedMember synced) => string.Equals(synced.Tag, "A", StringComparison.Ordinal) ? cluster.A.Id.ToString() : synced.Tag;
+    }
+
+    [Fact]
     public void What_was_acknowledged_outlives_its_leader()
     {
         using var cluster = SteppedCluster.Of(3);

@@ -85,6 +85,7 @@ internal sealed class SimulatedWire(SteppedCluster cluster)
     {
         var answer = new TaskCompletionSource<CommandOutcome>(TaskCreationOptions.RunContinuationsAsynchronously);
         byte[] bytes = command.Written.ToArray();
+        bool wantsReceipt = command.WantsReceipt;
         command.Dispose();
         if (isDead || _cut.Contains((from.Id, leader)) || cluster.Find(leader)?.Consensus is null)
         {
@@ -92,12 +93,12 @@ internal sealed class SimulatedWire(SteppedCluster cluster)
             return answer.Task;
         }
 
-        Carry(from.Id, leader, () => _ = ProposeAsync(from, leader, bytes, answer), mayDouble: false);
+        Carry(from.Id, leader, () => _ = ProposeAsync(from, leader, bytes, wantsReceipt, answer), mayDouble: false);
         cluster.After(4_000, () => answer.TrySetResult(new CommandOutcome(new Rejection(RejectionKind.OutcomeUnknown, "the connection broke"))));
         return answer.Task;
     }
 
-    private async Task ProposeAsync(SteppedMember from, NodeId leader, byte[] bytes, TaskCompletionSource<CommandOutcome> answer)
+    private async Task ProposeAsync(SteppedMember from, NodeId leader, byte[] bytes, bool wantsReceipt, TaskCompletionSource<CommandOutcome> answer)
     {
         if (cluster.Find(leader)?.Consensus is not { } there)
         {
@@ -107,6 +108,7 @@ internal sealed class SimulatedWire(SteppedCluster cluster)
         var command = CommandBuffer.Rent(bytes.Length);
         bytes.CopyTo(command.GetSpan(bytes.Length));
         command.Advance(bytes.Length);
+        command.WantsReceipt = wantsReceipt;
         var outcome = await there.ProposeForwardedAsync(command, CancellationToken.None);
         if (!ReferenceEquals(cluster.Find(leader)?.Consensus, there))
         {

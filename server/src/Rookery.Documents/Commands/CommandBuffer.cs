@@ -23,6 +23,9 @@ public sealed class CommandBuffer : IBufferWriter<byte>, IDisposable
     /// <summary>The encoded command so far.</summary>
     public ReadOnlyMemory<byte> Written => memory.Memory[..Length];
 
+    /// <summary>Whether who proposes the command wants to be told which members had synced it (<see cref="CommandOutcome.Receipt"/>).</summary>
+    public bool WantsReceipt { get; set; }
+
     /// <summary>Bytes written.</summary>
     public int Length { get; private set; }
 
@@ -75,6 +78,7 @@ public sealed class CommandBuffer : IBufferWriter<byte>, IDisposable
         Invariant.Holds(isRented, "a command buffer is disposed once, by its owner");
         isRented = false;
         Length = 0;
+        WantsReceipt = false;
         if (memory.Length > IdleBytes)
         {
             memory.Return();

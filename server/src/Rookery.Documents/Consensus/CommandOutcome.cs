@@ -40,6 +40,9 @@ public readonly struct CommandOutcome
     /// <summary>The log time it was applied at, in UTC ticks: the last-modified stamp of everything it wrote.</summary>
     public long LogTimeTicks { get; }
 
+    /// <summary>Who had it on disk when it was committed; null unless it was asked for, and where it is not known.</summary>
+    public CommitReceipt? Receipt { get; init; }
+
     /// <summary>How many results there are: one per operation of the command, in its order.</summary>
     public int Count { get; }
 

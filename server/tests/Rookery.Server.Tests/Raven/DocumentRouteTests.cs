@@ -33,6 +33,18 @@ public sealed class DocumentRouteTests(RunningServer server) : IClassFixture<Run
     }
 
     [Fact]
+    public async Task A_receipt_is_given_to_who_asks_for_one()
+    {
+        string db = await server.CreateDatabaseAsync();
+        Assert.False((await server.SendAsync("PUT", db + "/docs?id=a", Ann)).Headers.Contains("Rookery-Receipt"));
+        foreach (string method in new[] { "PUT", "DELETE" })
+        {
+            var asked = await server.SendAsync(method, db + "/docs?id=a", method is "PUT" ? Ann : null, ("Rookery-Receipt", "1"));
+            Assert.Matches(@"^entry=\d+, bytes=4096, commands=1, synced=\(A;ms=\d+\.\d{1,3}\)$", Assert.Single(asked.Headers.GetValues("Rookery-Receipt")));
+        }
+    }
+
+    [Fact]
     public async Task An_unchanged_document_is_not_sent_again()
     {
         string db = await server.CreateDatabaseAsync();

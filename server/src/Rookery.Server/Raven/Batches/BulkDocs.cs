@@ -33,7 +33,7 @@ internal sealed class BulkDocs(ServerContext context)
 
         // Read before the command passes on: afterwards its memory belongs to others.
         var operations = BatchOperation.ReadAll(batch);
-        var outcome = await context.Node.Consensus.ProposeAsync(batch.Command, CancellationToken.None);
+        var outcome = await ReceiptHeader.ProposeAsync(context, http, batch.Command);
         if (outcome.Rejection is { } rejection)
         {
             await RavenErrors.WriteAsync(http, rejection);

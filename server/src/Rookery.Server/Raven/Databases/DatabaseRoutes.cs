@@ -39,8 +39,8 @@ internal sealed class DatabaseRoutes(ServerContext context)
             throw RefusedException.BadRequest($"replicationFactor={replicas} is more than the nodes of this cluster: there is one. The database was not created.");
         }
 
-        var outcome = await context.Node.Consensus.ProposeAsync(
-            CommandEncoder.CreateDatabase(name!, HistoryId.Create()), CancellationToken.None);
+        var outcome = await ReceiptHeader.ProposeAsync(
+            context, http, CommandEncoder.CreateDatabase(name!, HistoryId.Create()));
         if (outcome.Rejection is { } rejection)
         {
             await RavenErrors.WriteAsync(http, rejection);
@@ -82,7 +82,7 @@ internal sealed class DatabaseRoutes(ServerContext context)
             throw RefusedException.BadRequest($"'{bad}' cannot be a database: {DatabaseName.Problem(bad)}");
         }
 
-        var outcome = await context.Node.Consensus.ProposeAsync(CommandEncoder.DeleteDatabases(names), CancellationToken.None);
+        var outcome = await ReceiptHeader.ProposeAsync(context, http, CommandEncoder.DeleteDatabases(names));
         if (outcome.Rejection is { } rejection)
         {
             await RavenErrors.WriteAsync(http, rejection);

@@ -22,7 +22,7 @@ internal sealed class ChangeDocument(ServerContext context)
 
     public async Task DeleteAsync(HttpContext http, Database database)
     {
-        var outcome = await context.Node.Consensus.ProposeAsync(EncodeDelete(http, database), CancellationToken.None);
+        var outcome = await ReceiptHeader.ProposeAsync(context, http, EncodeDelete(http, database));
         if (outcome.Rejection is { } rejection)
         {
             await RavenErrors.WriteAsync(http, rejection);
@@ -62,7 +62,7 @@ internal sealed class ChangeDocument(ServerContext context)
 
     private async Task ProposePutAsync(HttpContext http, Database database, CommandBuffer command, string id)
     {
-        var outcome = await context.Node.Consensus.ProposeAsync(command, CancellationToken.None);
+        var outcome = await ReceiptHeader.ProposeAsync(context, http, command);
         if (outcome.Rejection is { } rejection)
         {
             await RavenErrors.WriteAsync(http, rejection);

@@ -30,7 +30,7 @@ internal sealed class HiloRoutes(ServerContext context)
         var command = CommandEncoder.HiloNext(
             database.Number, Encoding.UTF8.GetBytes(tag), parameters.Number("lastBatchSize", 0), lastRangeAt, parameters.Number("lastMax", 0), (byte)separator[0],
             IdempotencyHeader.Read(http));
-        var outcome = await context.Node.Consensus.ProposeAsync(command, CancellationToken.None);
+        var outcome = await ReceiptHeader.ProposeAsync(context, http, command);
         if (outcome.Rejection is { } rejection)
         {
             await RavenErrors.WriteAsync(http, rejection);
@@ -55,7 +55,7 @@ internal sealed class HiloRoutes(ServerContext context)
         var parameters = new QueryParameters(http);
         var command = CommandEncoder.HiloReturn(
             database.Number, Encoding.UTF8.GetBytes(ReadTag(parameters)), parameters.Number("last", 0), parameters.Number("end", 0), IdempotencyHeader.Read(http));
-        var outcome = await context.Node.Consensus.ProposeAsync(command, CancellationToken.None);
+        var outcome = await ReceiptHeader.ProposeAsync(context, http, command);
         if (outcome.Rejection is { } rejection)
         {
             await RavenErrors.WriteAsync(http, rejection);

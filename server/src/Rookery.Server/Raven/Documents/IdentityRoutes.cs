@@ -15,8 +15,8 @@ internal sealed class IdentityRoutes(ServerContext context)
     public async Task NextAsync(HttpContext http, Database database)
     {
         byte[] name = ReadName(new QueryParameters(http));
-        var outcome = await context.Node.Consensus.ProposeAsync(
-            CommandEncoder.IdentityNext(database.Number, name, IdempotencyHeader.ReadOrRequestId(http)), CancellationToken.None);
+        var outcome = await ReceiptHeader.ProposeAsync(
+            context, http, CommandEncoder.IdentityNext(database.Number, name, IdempotencyHeader.ReadOrRequestId(http)));
         await AnswerAsync(http, database, outcome, "NewIdentityValue");
     }
 
@@ -30,8 +30,8 @@ internal sealed class IdentityRoutes(ServerContext context)
             throw RefusedException.BadRequest($"The parameter 'value' must be the identity's last value: a whole number from 0 to {LargestValue}.");
         }
 
-        var outcome = await context.Node.Consensus.ProposeAsync(
-            CommandEncoder.IdentitySeed(database.Number, name, value, parameters.Flag("force"), IdempotencyHeader.ReadOrRequestId(http)), CancellationToken.None);
+        var outcome = await ReceiptHeader.ProposeAsync(
+            context, http, CommandEncoder.IdentitySeed(database.Number, name, value, parameters.Flag("force"), IdempotencyHeader.ReadOrRequestId(http)));
         await AnswerAsync(http, database, outcome, "NewSeedValue");
     }
 

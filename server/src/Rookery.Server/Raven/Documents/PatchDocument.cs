@@ -27,7 +27,7 @@ internal sealed class PatchDocument(ServerContext context)
         }
 
         await PatchRoom.TakeAsync(http, context, database, batch, room);
-        var outcome = await context.Node.Consensus.ProposeAsync(batch.Command, CancellationToken.None);
+        var outcome = await ReceiptHeader.ProposeAsync(context, http, batch.Command);
         if (outcome.Rejection is { } rejection)
         {
             await RavenErrors.WriteAsync(http, rejection);
