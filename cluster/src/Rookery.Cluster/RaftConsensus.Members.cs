@@ -13,6 +13,7 @@ public sealed partial class RaftConsensus
     private static readonly TimeSpan TickInterval = TimeSpan.FromMilliseconds(50);
 
     private const int TicksBetweenMeasures = 20;
+    private const int QuietMeasuresBeforeIdle = 10;
 
     private readonly CatchUp _catchUp;
     private ITimer? _clock;
@@ -26,6 +27,8 @@ public sealed partial class RaftConsensus
     private long _leader;
     private long _seenConfigurationIndex;
     private int _ticks;
+    private int _quietMeasures;
+    private long _measuredIndex;
 
     // The leader whose connection broke and that was not heard of since: what is to be forwarded waits for the next one, about an election, instead of failing at once.
     private NodeId _lostLeader;
@@ -123,6 +126,7 @@ public sealed partial class RaftConsensus
             if (_ticks++ % TicksBetweenMeasures == 0)
             {
                 _catchUp.CloseIdle();
+                DropIdleEntries();
 
                 // A segment that a reader kept is given back after the manifest that released it was told of.
                 Step(Input.Released(Now, _journal.FirstIndex - 1));
@@ -369,6 +373,17 @@ public sealed partial class RaftConsensus
         if (_clock is null && _network is not null)
         {
             _clock = _time.CreateTimer(_ => Tick(), null, TickInterval, TickInterval);
+        }
+    }
+
+    /// <summary>When nothing came for a while, members have what there is, and who was away is served from the journal: a leader that had loaded documents kept 10 MiB for nobody.</summary>
+    private void DropIdleEntries()
+    {
+        _quietMeasures = LastIndexInLog == _measuredIndex ? _quietMeasures + 1 : 0;
+        _measuredIndex = LastIndexInLog;
+        if (_quietMeasures == QuietMeasuresBeforeIdle)
+        {
+            _cache.ReleaseThrough(_applied, bytes: 0);
         }
     }
 
