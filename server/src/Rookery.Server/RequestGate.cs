@@ -44,20 +44,10 @@ internal sealed class RequestGate(ServerContext context, RequestDelegate next)
         {
             if (access.Refusal(http, endpoint) is { } refusal)
             {
-                return RefuseAsync(http, refusal);
+                return refusal.MayBeBehind ? JudgeBehindBarrierAsync(http, endpoint, needsDocuments) : RefuseAsync(http, refusal);
             }
 
-            if (needsDocuments && context.Readiness.Reason is { } reason)
-            {
-                return ErrorAnswer.WriteAsync(http, StatusCodes.Status503ServiceUnavailable, ErrorAnswer.RavenException, reason);
-            }
-
-            if (endpoint?.Metadata.GetMetadata<LongBody>() is not null)
-            {
-                LongBody.Allow(http);
-            }
-
-            return next(http);
+            return Pass(http, endpoint, needsDocuments);
         }
         catch (Raven.RefusedException refused)
         {
@@ -66,6 +56,39 @@ internal sealed class RequestGate(ServerContext context, RequestDelegate next)
         catch (Exception failure)
         {
             return Task.FromException(failure);
+        }
+    }
+
+    private Task Pass(HttpContext http, Endpoint? endpoint, bool needsDocuments)
+    {
+        if (needsDocuments && context.Readiness.Reason is { } reason)
+        {
+            return ErrorAnswer.WriteAsync(http, StatusCodes.Status503ServiceUnavailable, ErrorAnswer.RavenException, reason);
+        }
+
+        if (endpoint?.Metadata.GetMetadata<LongBody>() is not null)
+        {
+            LongBody.Allow(http);
+        }
+
+        return next(http);
+    }
+
+    /// <summary>
+    /// A member that has just started knows only whom it had applied before. Clients take it as final that they are not known, so that is said behind the read barrier only; and 503, which
+    /// sends them to another node, where there is none.
+    /// </summary>
+    private async Task JudgeBehindBarrierAsync(HttpContext http, Endpoint? endpoint, bool needsDocuments)
+    {
+        bool isFresh = await context.Node.Consensus.ReadBarrierAsync(CancellationToken.None);
+        try
+        {
+            var refusal = access.Refusal(http, endpoint);
+            await (refusal is null ? Pass(http, endpoint, needsDocuments) : RefuseAsync(http, refusal.Value.MayBeBehind && !isFresh ? access.NotKnownYet() : refusal.Value));
+        }
+        catch (Raven.RefusedException refused)
+        {
+            await ErrorAnswer.WriteAsync(http, refused.Status, refused.Type, refused.Message);
         }
     }
 

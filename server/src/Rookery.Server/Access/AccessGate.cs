@@ -6,8 +6,11 @@ using Rookery.Documents;
 
 namespace Rookery.Server;
 
-/// <summary>A request that its sender may not make: the status and the sentence.</summary>
-internal readonly record struct AccessRefusal(int Status, string Sentence);
+/// <summary>A request that its sender may not make.</summary>
+/// <param name="Status">The status.</param>
+/// <param name="Sentence">Why, and what to do.</param>
+/// <param name="MayBeBehind">The credential is not known here; a node that is behind may know it later.</param>
+internal readonly record struct AccessRefusal(int Status, string Sentence, bool MayBeBehind = false);
 
 /// <summary>
 /// Decides who may use which route (docs/reference/access.md). Plain HTTP is for this machine, or for everybody by the owner's word, and asks nobody who he is. Over TLS each request brings a
@@ -94,7 +97,7 @@ internal sealed class AccessGate(ServerContext context)
 
         if (!Table(node).TryFindToken(hash, out var found, out var expires))
         {
-            return Unknown("The token is not known: it was withdrawn, or belongs to another cluster.");
+            return Unknown("The token is not known: it was withdrawn, or belongs to another cluster.") with { MayBeBehind = true };
         }
 
         if (expires <= context.Time.GetUtcNow())
@@ -128,7 +131,8 @@ internal sealed class AccessGate(ServerContext context)
         {
             return new AccessRefusal(
                 StatusCodes.Status403Forbidden,
-                $"The client certificate of {certificate.Subject} with SHA-256 thumbprint {thumbprint} is not registered here: it was withdrawn, or belongs to another cluster. {HowToGetIn(current.IsClaimed)}");
+                $"The client certificate of {certificate.Subject} with SHA-256 thumbprint {thumbprint} is not registered here: it was withdrawn, or belongs to another cluster. {HowToGetIn(current.IsClaimed)}",
+                MayBeBehind: true);
         }
 
         if (context.Options.Identity?.Invoke()?.WhyRefused(certificate) is { } reason)
@@ -167,8 +171,16 @@ internal sealed class AccessGate(ServerContext context)
         }
     }
 
-    private AccessRefusal NotKnownYet() => new(
-        StatusCodes.Status503ServiceUnavailable, $"Who you are cannot be checked now. {context.Readiness.Reason ?? "The node is opening its data."}");
+    /// <summary>For a node that cannot say now whether it knows all that was acknowledged.</summary>
+    public AccessRefusal NotKnownYet() => new(
+        StatusCodes.Status503ServiceUnavailable, $"Who you are cannot be checked now. {WhyNotNow()}");
+
+    private string WhyNotNow() => context.Readiness switch
+    {
+        { Reason: { } reason } => reason,
+        { Node: { } node } => node.Consensus.Refusal?.Message ?? "No member leads, or none is known here, and this one may be behind; try again in a second, or another node.",
+        _ => "The node is opening its data.",
+    };
 
     private AccessRefusal Unknown(string sentence) => new(
         StatusCodes.Status401Unauthorized,
