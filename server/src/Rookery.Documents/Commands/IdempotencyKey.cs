@@ -21,6 +21,14 @@ public readonly record struct IdempotencyKey(ulong High, ulong Low)
     /// <summary>True when there is a key.</summary>
     public bool IsPresent => (High | Low) != 0;
 
+    /// <summary>A key by chance, for what the server itself may propose again.</summary>
+    public static IdempotencyKey Create()
+    {
+        Span<byte> random = stackalloc byte[Length];
+        RandomNumberGenerator.Fill(random);
+        return Read(random);
+    }
+
     /// <summary>Hashes a client's key of 1 to <see cref="MaxKeyBytes"/> bytes.</summary>
     public static bool TryCreate(ReadOnlySpan<byte> clientKey, out IdempotencyKey key, out InputError error)
     {

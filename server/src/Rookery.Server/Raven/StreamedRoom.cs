@@ -11,8 +11,8 @@ namespace Rookery.Server.Raven;
 /// </summary>
 internal sealed class StreamedRoom(HttpContext http, PipeReader body, LargeRequests requests) : IDisposable
 {
-    // The one that is gathered and the one on its way.
-    private const int Chunks = 2;
+    // The one that is gathered, the one on its way, and its copy to be proposed again.
+    private const int Chunks = 3;
 
     // One that is cut by its chunks, parsed, encoded, and perhaps kept to be proposed again.
     private const int CopiesOfDocument = LargeRequests.CopiesOfWrite + 1;

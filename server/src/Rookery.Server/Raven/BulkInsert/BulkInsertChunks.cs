@@ -17,7 +17,8 @@ internal sealed class BulkInsertChunks(ServerContext context, Database database,
     // Chunks of all bulk inserts together that may be in flight. The next waits here, which holds its client back; admission would refuse it.
     private static readonly SemaphoreSlim Passage = new(4);
 
-    private BatchWriter _chunk = NewChunk(database, skipUnchanged);
+    private readonly IConsensus _consensus = context.Node.Consensus;
+    private BatchWriter _chunk = NewChunk(context, database, skipUnchanged);
     private byte[] _lastId = [];
     private Task<CommandOutcome>? _onItsWay;
     private int _documentsOnTheirWay;
@@ -100,8 +101,9 @@ internal sealed class BulkInsertChunks(ServerContext context, Database database,
 
     public void Dispose() => _chunk.Dispose();
 
-    private static BatchWriter NewChunk(Database database, bool skipUnchanged) =>
-        new(CommandKind.BulkPut, database.Number, IdempotencyKey.None, skipUnchanged);
+    /// <summary>Where another member may come to lead, a chunk has a key, so that it can be proposed again when nobody knows what became of it. The database remembers few bytes for it.</summary>
+    private static BatchWriter NewChunk(ServerContext context, Database database, bool skipUnchanged) =>
+        new(CommandKind.BulkPut, database.Number, context.Node.Consensus.View.Members.Count > 1 ? IdempotencyKey.Create() : IdempotencyKey.None, skipUnchanged);
 
     private Task HasArrivedOrAsync(Task read) => _onItsWay is { } onItsWay ? Task.WhenAny(read, onItsWay) : Task.CompletedTask;
 
@@ -110,7 +112,7 @@ internal sealed class BulkInsertChunks(ServerContext context, Database database,
         _documentsOnTheirWay = _chunk.Count;
         var command = _chunk.Complete();
         _chunk.Dispose();
-        _chunk = NewChunk(database, skipUnchanged);
+        _chunk = NewChunk(context, database, skipUnchanged);
         _onItsWay = ProposeAsync(command);
     }
 
@@ -128,7 +130,7 @@ internal sealed class BulkInsertChunks(ServerContext context, Database database,
 
         try
         {
-            return await context.Node.Consensus.ProposeAsync(command, operation.Killed);
+            return await AcrossLeaders.ProposeAsync(_consensus, command, context.Time, operation.Killed);
         }
         finally
         {

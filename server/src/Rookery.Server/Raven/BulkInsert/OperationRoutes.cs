@@ -7,11 +7,11 @@ namespace Rookery.Server.Raven.BulkInsert;
 /// <summary>operations/next-operation-id, operations/state, operations/kill.</summary>
 internal sealed class OperationRoutes(ServerContext context, OperationRegistry operations)
 {
-    /// <summary>The tag sends the client's bulk insert straight to the node that leads.</summary>
+    /// <summary>The tag keeps the client's bulk insert at the node that counts it, which answered just now. The one that leads may be dead already; clients who know who leads ask there.</summary>
     public Task NextIdAsync(HttpContext http, Database database) => JsonAnswer.SendAsync(http, json =>
     {
         json.WriteNumber("Id"u8, operations.NextId());
-        json.WriteString("NodeTag"u8, context.Node.Consensus.LeaderTag ?? context.Node.Consensus.NodeTag);
+        json.WriteString("NodeTag"u8, context.Node.Consensus.NodeTag);
     });
 
     public Task StateAsync(HttpContext http, Database database) =>

@@ -1,0 +1,94 @@
+using Rookery.Documents;
+using Rookery.Documents.Commands;
+using Rookery.Server.Raven.BulkInsert;
+using Rookery.Simulation;
+
+namespace Rookery.Server.Tests.Raven;
+
+public sealed class AcrossLeadersTests
+{
+    private readonly SimulatedTimeProvider _time = new();
+    private readonly ScriptedConsensus _consensus = new();
+
+    [Theory]
+    [InlineData(RejectionKind.OutcomeUnknown)]
+    [InlineData(RejectionKind.NoLeader)]
+    public async Task A_keyed_command_is_sent_again_unchanged_until_its_outcome_is_known(RejectionKind lost)
+    {
+        _consensus.Answers = [lost, lost, null];
+        Assert.Null((await RunAsync(IdempotencyKey.Create())).Rejection);
+        Assert.Equal(3, _consensus.Proposed.Count);
+        Assert.All(_consensus.Proposed, command => Assert.Equal(_consensus.Proposed[0], command));
+    }
+
+    [Fact]
+    public async Task Without_a_key_nothing_is_sent_twice()
+    {
+        _consensus.Answers = [RejectionKind.OutcomeUnknown];
+        Assert.Equal(RejectionKind.OutcomeUnknown, (await RunAsync(IdempotencyKey.None)).Rejection?.Kind);
+        Assert.Single(_consensus.Proposed);
+    }
+
+    [Fact]
+    public async Task What_another_leader_would_refuse_too_is_not_sent_again()
+    {
+        _consensus.Answers = [RejectionKind.InsufficientSpace];
+        Assert.Equal(RejectionKind.InsufficientSpace, (await RunAsync(IdempotencyKey.Create())).Rejection?.Kind);
+    }
+
+    [Fact]
+    public async Task It_ends_when_no_leader_is_found_for_long()
+    {
+        _consensus.Answers = [.. Enumerable.Repeat((RejectionKind?)RejectionKind.NoLeader, 1000)];
+        Assert.Equal(RejectionKind.NoLeader, (await RunAsync(IdempotencyKey.Create())).Rejection?.Kind);
+        Assert.InRange(_consensus.Proposed.Count, 100, 900);
+    }
+
+    private async Task<CommandOutcome> RunAsync(IdempotencyKey key)
+    {
+        using var writer = new BatchWriter(CommandKind.BulkPut, 1, key);
+        writer.Delete("users/1"u8, ExpectedChangeVector.None);
+        var running = AcrossLeaders.ProposeAsync(_consensus, writer.Complete(), _time, CancellationToken.None).AsTask();
+        while (!running.IsCompleted)
+        {
+            _time.Advance(TimeSpan.FromMilliseconds(50));
+            await Task.Yield();
+        }
+
+        return await running;
+    }
+
+    private sealed class ScriptedConsensus : IConsensus
+    {
+        public RejectionKind?[] Answers { get; set; } = [];
+
+        public List<byte[]> Proposed { get; } = [];
+
+        public Rejection? Refusal => null;
+
+        public bool IsLeader => false;
+
+        public string NodeTag => "B";
+
+        public string? LeaderTag => null;
+
+        public ClusterView View { get; } = new(1, []);
+
+        public long Term => 1;
+
+        public long AppliedIndex => 1;
+
+        public ValueTask<CommandOutcome> ProposeAsync(CommandBuffer command, CancellationToken cancellationToken)
+        {
+            using (command)
+            {
+                Proposed.Add(command.Written.ToArray());
+            }
+
+            var answer = Answers[Proposed.Count - 1];
+            return ValueTask.FromResult(answer is { } kind ? new CommandOutcome(new Rejection(kind, "So the script says.")) : new CommandOutcome(1, 1, new OperationResult()));
+        }
+
+        public ValueTask<bool> ReadBarrierAsync(CancellationToken cancellationToken) => ValueTask.FromResult(true);
+    }
+}
