@@ -38,6 +38,9 @@ public sealed partial class RaftConsensus
     /// <summary>Who leads, as far as this node knows.</summary>
     public NodeId Leader => new(Volatile.Read(ref _leader));
 
+    /// <summary>Told under the lock, so to return at once, when leader or term may have changed.</summary>
+    internal Action? RoleSeen { get; set; }
+
     /// <summary>Commands of other members' clients that are not answered yet.</summary>
     internal int ForwardedInFlight => Volatile.Read(ref _forwarded);
 
@@ -354,6 +357,7 @@ public sealed partial class RaftConsensus
         Volatile.Write(ref _isInOffice, leads);
         _threads.Wake();
         LetLookForLeader();
+        RoleSeen?.Invoke();
     }
 
     private void RefuseUncommitted()

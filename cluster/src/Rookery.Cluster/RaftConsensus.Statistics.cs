@@ -1,3 +1,4 @@
+using Rookery.Cluster.Membership;
 using Rookery.Documents;
 using Rookery.Raft;
 
@@ -32,7 +33,28 @@ public sealed partial class RaftConsensus
             state.AppliedIndex,
             state.SyncMicroseconds,
             TroubleIn(state),
-            [.. Roster.View(state, _store).Members.Select(member => StatisticsOf(member, state, peers))]);
+            [.. Roster.Listed(state, _store).Select(member => StatisticsOf(member, state, peers))]);
+    }
+
+    /// <summary>The cluster as its leader sees it; null where this node does not lead.</summary>
+    internal LeaderView? ReadAsLeader()
+    {
+        ConsensusState state;
+        IReadOnlyList<PeerProgress> peers;
+        lock (_gate)
+        {
+            state = ReadState();
+            peers = _core.ReadPeers();
+        }
+
+        return state.Role != Role.Leader ? null : new LeaderView(
+            Self,
+            state.Term,
+            state.Term + state.LastIndex,
+            state.Configuration,
+            Roster.Entries,
+            peers.Where(static peer => peer.IsReachable).Select(static peer => peer.Node).ToHashSet(),
+            TimeSpan.FromMicroseconds(state.ElectionTimeoutMicroseconds));
     }
 
     private MemberStatistics StatisticsOf(ClusterViewMember member, ConsensusState state, IReadOnlyList<PeerProgress> peers)

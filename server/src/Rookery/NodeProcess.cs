@@ -115,6 +115,7 @@ internal static class NodeProcess
                     DataDirectory = configuration.DataDirectory,
                     Listen = configuration.PeerListen,
                     Addresses = PeerAddresses.Of(configuration.PeerListen),
+                    ClientUrls = [.. PeerAddresses.Of(configuration.Listen).Select(address => $"{(configuration.IsSecure ? "https" : "http")}://{address}")],
                     PublicUrl = configuration.PublicUrl,
                     IdentityChanged = changed => identity?.Show(changed),
                     Log = sentence => log.LogWarning("{Sentence}", sentence),

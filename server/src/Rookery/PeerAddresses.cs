@@ -4,7 +4,7 @@ using System.Net.Sockets;
 
 namespace Rookery;
 
-/// <summary>Where other members may reach this machine.</summary>
+/// <summary>Where others may reach this machine.</summary>
 internal static class PeerAddresses
 {
     /// <summary>The address that is listened on; where that is any, the addresses of this machine that leave it.</summary>

@@ -8,8 +8,9 @@ namespace Rookery.Cluster.Joining;
 /// <param name="BootCounter">How often the store was started.</param>
 /// <param name="Run">By chance, one for each start of the program.</param>
 /// <param name="Addresses">Where it listens for members, <c>host:port</c>.</param>
+/// <param name="ClientUrls">Where it listens for clients, by address.</param>
 /// <param name="PublicUrl">Where clients reach it, if the owner said.</param>
-public sealed record MemberFacts(Guid StoreId, long BootCounter, ulong Run, IReadOnlyList<string> Addresses, string? PublicUrl);
+public sealed record MemberFacts(Guid StoreId, long BootCounter, ulong Run, IReadOnlyList<string> Addresses, IReadOnlyList<string> ClientUrls, string? PublicUrl);
 
 /// <summary>Keeps a member's own record true. The first member of a cluster makes its own: nobody let it in.</summary>
 /// <param name="identity">This member, as it is now.</param>
@@ -52,7 +53,7 @@ public sealed class Announcement(Func<NodeIdentity> identity, IJoinDesk desk, Ti
                     $"This is an old copy of node {known.Name}: its store was started {facts.BootCounter} times, and the cluster has met it after {known.BootCounter}. Take it out, remove the node with `rookery cluster node rm {known.Name}`, and let an empty card join.");
             }
 
-            var told = known with { StoreId = facts.StoreId, BootCounter = facts.BootCounter, Run = facts.Run, Addresses = facts.Addresses, PublicUrl = facts.PublicUrl };
+            var told = known with { StoreId = facts.StoreId, BootCounter = facts.BootCounter, Run = facts.Run, Addresses = facts.Addresses, ClientUrls = facts.ClientUrls, PublicUrl = facts.PublicUrl };
             refusal = await desk.ChangeAsync(
                 [new RecordChange(key, told.ToJson(), stored?.Version ?? ClusterRecord.Absent), new RecordChange(Seats.Key, [], ExpectedVersion: null)], cancellationToken);
             if (refusal is not { Kind: RejectionKind.ConcurrencyConflict })
@@ -66,7 +67,7 @@ public sealed class Announcement(Func<NodeIdentity> identity, IJoinDesk desk, Ti
 
     private static bool Same(MemberRecord known, MemberFacts facts, ClusterRecord? stored) =>
         stored is not null && known.StoreId == facts.StoreId && known.BootCounter == facts.BootCounter && known.Run == facts.Run && known.Addresses.SequenceEqual(facts.Addresses, StringComparer.Ordinal)
-        && string.Equals(known.PublicUrl, facts.PublicUrl, StringComparison.Ordinal);
+        && known.ClientUrls.SequenceEqual(facts.ClientUrls, StringComparer.Ordinal) && string.Equals(known.PublicUrl, facts.PublicUrl, StringComparison.Ordinal);
 
     private MemberRecord Founder(MemberFacts facts)
     {

@@ -2,6 +2,7 @@ using System.Text.Json;
 using System.Text.Json.Serialization;
 using System.Text.Json.Serialization.Metadata;
 using Rookery.Cluster.Identity;
+using Rookery.Cluster.Membership;
 
 namespace Rookery.Cluster.Joining;
 
@@ -14,6 +15,7 @@ namespace Rookery.Cluster.Joining;
 [JsonSerializable(typeof(JoinRefusal))]
 [JsonSerializable(typeof(AuthorityList))]
 [JsonSerializable(typeof(RotationRecord))]
+[JsonSerializable(typeof(TopologyRecord))]
 internal sealed partial class ClusterJson : JsonSerializerContext
 {
     /// <summary>Reads what comes from the world; null when it is not of this shape.</summary>

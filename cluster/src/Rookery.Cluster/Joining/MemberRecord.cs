@@ -18,6 +18,9 @@ public sealed record MemberRecord
     /// <summary>The public key that it joined with (SubjectPublicKeyInfo): what is sealed for it.</summary>
     public required byte[] PublicKey { get; init; }
 
+    /// <summary>Where it listens for clients, by address, said at its first start, the likeliest first.</summary>
+    public IReadOnlyList<string> ClientUrls { get; init; } = [];
+
     /// <summary>Where clients reach it, as the owner says; null for its own addresses.</summary>
     public string? PublicUrl { get; init; }
 

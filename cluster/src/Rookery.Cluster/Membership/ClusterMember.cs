@@ -29,6 +29,7 @@ public sealed class ClusterMember : IAsyncDisposable
     private ConsensusDesk? _desk;
     private WebApplication? _port;
     private Steward? _steward;
+    private TopologyKeeper? _topology;
     private StateRoutes? _state;
 
     private ClusterMember(NodeIdentity identity, IDisk disk, ClusterMemberOptions options, TimeProvider time)
@@ -97,7 +98,9 @@ public sealed class ClusterMember : IAsyncDisposable
         _state = new StateRoutes(store.Offers, () => store.DoInBackgroundAsync(store.Offers.Make), _time);
         _desk = new ConsensusDesk(_consensus, store.ClusterRecords, node => _consensus.ChangeMember(MemberChange.Learner, node));
         Office = new MemberOffice(_consensus, _desk, ClientOf, _time);
-        var facts = new MemberFacts(store.StoreId, hello.BootCounter, hello.Run, _options.Addresses, _options.PublicUrl);
+        var facts = new MemberFacts(store.StoreId, hello.BootCounter, hello.Run, _options.Addresses, _options.ClientUrls, _options.PublicUrl);
+        _topology = new TopologyKeeper(_consensus.ReadAsLeader, _desk, _options.Log, _time);
+        _consensus.RoleSeen = _topology.Wake;
         Rotation = new AuthorityRotation(() => Identity, _keeper.Replace, _desk, _time);
         _steward = new Steward(_consensus, _network, _keeper, new Announcement(() => Identity, _desk, _time), Rotation, facts, (member, cancellationToken) => RepairAsync(store, member, cancellationToken), _options.Log, _time);
         return _consensus;
@@ -116,6 +119,7 @@ public sealed class ClusterMember : IAsyncDisposable
         _port = PeerListener.Build(_options.Listen, _network, ConfigureHttp);
         await _port.StartAsync(cancellationToken);
         _steward!.Start();
+        _topology!.Start();
     }
 
     /// <summary>Gives leadership to another member, if this one leads and another can take it, so that nobody waits for an election when it stops. Waits a few seconds at most.</summary>
@@ -145,6 +149,7 @@ public sealed class ClusterMember : IAsyncDisposable
     {
         if (_steward is not null)
         {
+            await _topology!.DisposeAsync();
             await _steward.DisposeAsync();
         }
 

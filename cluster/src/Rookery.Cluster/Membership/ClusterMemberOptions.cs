@@ -14,8 +14,11 @@ public sealed record ClusterMemberOptions
     /// <summary>Where members may reach it, <c>host:port</c>, the likeliest first.</summary>
     public required IReadOnlyList<string> Addresses { get; init; }
 
-    /// <summary>The URL at which clients reach it.</summary>
-    public required string PublicUrl { get; init; }
+    /// <summary>Where it listens for clients, by address, the likeliest first.</summary>
+    public required IReadOnlyList<string> ClientUrls { get; init; }
+
+    /// <summary>The URL at which clients reach it, if its owner says so.</summary>
+    public string? PublicUrl { get; init; }
 
     /// <summary>Told when the identity has changed, with the new one.</summary>
     public Action<Identity.NodeIdentity>? IdentityChanged { get; init; }

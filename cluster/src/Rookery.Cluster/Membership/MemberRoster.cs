@@ -7,7 +7,7 @@ namespace Rookery.Cluster.Membership;
 /// <summary>The members' records, read anew when one changed. From any thread.</summary>
 internal sealed class MemberRoster(ClusterRecords records)
 {
-    private Snapshot _snapshot = new(-1, 0, []);
+    private Snapshot _snapshot = new(-1, [], null);
 
     /// <summary>All members, by node id.</summary>
     public IReadOnlyList<RosterEntry> Entries => Current().Entries;
@@ -26,8 +26,23 @@ internal sealed class MemberRoster(ClusterRecords records)
         return null;
     }
 
-    /// <summary>The members as clients see them.</summary>
+    /// <summary>The members as clients see them: as the leader wrote that down.</summary>
     public ClusterView View(ConsensusState state, NodeStore store)
+    {
+        var told = Current().Topology;
+        bool isAlone = state.Configuration.Voters.Length == 1 && state.Configuration.Learners.IsEmpty && state.Configuration.IsVoter(Members.IdOf(store.NodeId));
+        if (told is not null && !(isAlone && told.Of(store.NodeId) is null))
+        {
+            return new ClusterView(told.Etag, [.. told.Members.Select(member => member.ToView(store.NodeId))]);
+        }
+
+        // Terms and configurations only grow while it is alone. Who joins knows nothing that clients should go by.
+        long etag = isAlone ? Math.Max((told?.Etag ?? 0) + 1, state.Term + state.ConfigurationIndex) : 0;
+        return new ClusterView(etag, [Alone(state, store)]);
+    }
+
+    /// <summary>The members as this node sees them now, the leader first.</summary>
+    public IReadOnlyList<ClusterViewMember> Listed(ConsensusState state, NodeStore store)
     {
         var self = Members.IdOf(store.NodeId);
         var members = Entries
@@ -36,6 +51,7 @@ internal sealed class MemberRoster(ClusterRecords records)
                 entry.Record.Tag,
                 entry.NodeId,
                 entry.Record.Name,
+                entry.Record.ClientUrls,
                 entry.Record.PublicUrl,
                 state.Configuration.IsVoter(entry.Member),
                 entry.Member == state.Leader,
@@ -43,14 +59,11 @@ internal sealed class MemberRoster(ClusterRecords records)
             .OrderByDescending(static member => member.IsLeader)
             .ThenBy(static member => member.Tag, StringComparer.Ordinal)
             .ToList();
-        if (members.Count == 0)
-        {
-            members.Add(new ClusterViewMember(store.Options.NodeTag, store.NodeId, "", Url: null, IsVoter: true, state.Role == Role.Leader, IsSelf: true));
-        }
-
-        // Each of the three only grows, so their sum grows with each.
-        return new ClusterView(state.Term + state.ConfigurationIndex + Current().SeatsVersion, members);
+        return members.Count == 0 ? [Alone(state, store)] : members;
     }
+
+    private static ClusterViewMember Alone(ConsensusState state, NodeStore store) =>
+        new(store.Options.NodeTag, store.NodeId, Name: "", Urls: [], PublicUrl: null, IsVoter: true, state.Role == Role.Leader, IsSelf: true);
 
     private Snapshot Current()
     {
@@ -63,15 +76,15 @@ internal sealed class MemberRoster(ClusterRecords records)
                 let member = MemberRecord.Parse(record.Value.Span)
                 where member is not null
                 select new RosterEntry(record.Key[ClusterRecordPrefix.Member.Length..], member, record.Version);
-            long seats = records.TryGet(Seats.Key, out var changed) ? changed.Version : 0;
-            snapshot = new Snapshot(revision, seats, [.. entries]);
+            var topology = records.TryGet(TopologyRecord.Key, out var told) ? TopologyRecord.Parse(told.Value.Span) : null;
+            snapshot = new Snapshot(revision, [.. entries], topology);
             Volatile.Write(ref _snapshot, snapshot);
         }
 
         return snapshot;
     }
 
-    private sealed record Snapshot(long Revision, long SeatsVersion, RosterEntry[] Entries);
+    private sealed record Snapshot(long Revision, RosterEntry[] Entries, TopologyRecord? Topology);
 }
 
 /// <summary>What the cluster knows of one member.</summary>

@@ -6,7 +6,7 @@ namespace Rookery.Cluster.Tests.Joining;
 
 public sealed class AnnouncementTests : IDisposable
 {
-    private static readonly MemberFacts Facts = new(new Guid("6f9619ff-8b86-d011-b42d-00c04fc964ff"), 3, 77, ["192.168.1.5:9080"], null);
+    private static readonly MemberFacts Facts = new(new Guid("6f9619ff-8b86-d011-b42d-00c04fc964ff"), 3, 77, ["192.168.1.5:9080"], ["http://192.168.1.5:8080"], null);
 
     private readonly ClusterAuthority authority = TestAuthority.Create();
     private readonly NodeIdentity identity;

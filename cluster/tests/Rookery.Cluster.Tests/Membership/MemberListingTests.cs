@@ -42,5 +42,5 @@ public sealed class MemberListingTests
     private static ConsensusStatistics Cluster(string? trouble, MemberStatistics[] members) => new("Leader", 1, "A", 1, 1, 1, 1, 1, trouble, members);
 
     private static MemberStatistics One(string name, bool isVoter, bool isLeader = false) =>
-        new(new ClusterViewMember(name.ToUpperInvariant(), name, name, Url: null, isVoter, isLeader, IsSelf: false), RecordVersion: 1, IsReachable: null, LagEntries: null, SyncMicroseconds: null);
+        new(new ClusterViewMember(name.ToUpperInvariant(), name, name, Urls: [], PublicUrl: null, isVoter, isLeader, IsSelf: false), RecordVersion: 1, IsReachable: null, LagEntries: null, SyncMicroseconds: null);
 }

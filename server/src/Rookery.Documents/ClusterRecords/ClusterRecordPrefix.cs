@@ -21,6 +21,9 @@ public static class ClusterRecordPrefix
     /// <summary>Certificates of clients, by thumbprint.</summary>
     public const string ClientCertificate = "certificate/";
 
+    /// <summary>What clients are told of the members: one record.</summary>
+    public const string Topology = "topology";
+
     /// <summary>
     /// What a restored cluster does not take over. It starts as one new voter: it has no members yet, joins nobody by a token given out for others, and could not unwrap the key of an
     /// authority that was wrapped for them. Whom clients are, and what they may, it keeps.

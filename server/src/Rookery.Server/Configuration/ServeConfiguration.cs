@@ -23,8 +23,8 @@ public sealed record ServeConfiguration(string DataDirectory, string? JournalDir
     /// <summary>Where a member of a cluster listens for the others.</summary>
     public required IPEndPoint PeerListen { get; init; }
 
-    /// <summary>The URL by which clients reach it.</summary>
-    public required string PublicUrl { get; init; }
+    /// <summary>The URL by which clients reach it, where its owner says one.</summary>
+    public string? PublicUrl { get; private init; }
 
     /// <summary>Checks settings.</summary>
     /// <exception cref="ConfigurationException">One of them is wrong; the sentence says which.</exception>
@@ -51,7 +51,7 @@ public sealed record ServeConfiguration(string DataDirectory, string? JournalDir
         {
             IsSecure = isSecure,
             PeerListen = ParsePeerListen(settings.PeerListen, endpoint),
-            PublicUrl = ParsePublicUrl(settings.PublicUrl) ?? $"{(isSecure ? "https" : "http")}://{endpoint}",
+            PublicUrl = ParsePublicUrl(settings.PublicUrl),
         };
     }
 

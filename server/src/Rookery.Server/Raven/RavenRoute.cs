@@ -27,10 +27,17 @@ internal static class RavenRoute
         }
     };
 
+    /// <summary>A route of the server as a whole, whose clients go by the topology of the cluster.</summary>
+    public static RequestDelegate OnCluster(ServerContext context, RequestDelegate handler) => OnServer(http =>
+    {
+        TellOfNewTopology(context, http, "Cluster-Topology-Etag");
+        return handler(http);
+    });
+
     /// <summary>A route under /databases/{database} that changes something, or that needs no fresh state.</summary>
     public static RequestDelegate OnDatabase(ServerContext context, DatabaseHandler handler) => OnServer(http =>
     {
-        TellOfNewTopology(context, http);
+        TellOfNewTopology(context, http, "Topology-Etag");
         return WithDatabase(context, http, (string)http.Request.RouteValues["database"]!, handler);
     });
 
@@ -61,9 +68,9 @@ internal static class RavenRoute
     });
 
     /// <summary>RavenDB's client sends the etag of the topology that it goes by, and asks for a new one when it is told to.</summary>
-    private static void TellOfNewTopology(ServerContext context, HttpContext http)
+    private static void TellOfNewTopology(ServerContext context, HttpContext http, string header)
     {
-        bool isOlder = http.Request.Headers.TryGetValue("Topology-Etag", out var sent)
+        bool isOlder = http.Request.Headers.TryGetValue(header, out var sent)
             && long.TryParse(sent.ToString().AsSpan().Trim('"'), NumberStyles.None, CultureInfo.InvariantCulture, out long etag)
             && etag < context.Node.Consensus.View.Etag;
         if (isOlder)

@@ -39,10 +39,10 @@ public static class RavenRoutes
         Add(routes, "GET", "/cluster/topology", RouteScope.ReadOrWrite, topology.ClusterTopologyAsync);
         Add(routes, "GET", "/cluster/node-info", RouteScope.ReadOrWrite, topology.NodeInfoAsync);
         Add(routes, "GET", "/build/version", RouteScope.ReadOrWrite, TopologyRoutes.VersionAsync);
-        Add(routes, "PUT", "/admin/databases", RouteScope.Admin, databases.CreateAsync);
-        Add(routes, "DELETE", "/admin/databases", RouteScope.Admin, databases.DeleteAsync);
-        Add(routes, "GET", "/admin/databases", RouteScope.NamedDatabase, databases.GetAsync);
-        Add(routes, "GET", "/databases", RouteScope.ReadOrWrite, databases.ListAsync);
+        AddForCluster(routes, context, "PUT", "/admin/databases", RouteScope.Admin, databases.CreateAsync);
+        AddForCluster(routes, context, "DELETE", "/admin/databases", RouteScope.Admin, databases.DeleteAsync);
+        AddForCluster(routes, context, "GET", "/admin/databases", RouteScope.NamedDatabase, databases.GetAsync);
+        AddForCluster(routes, context, "GET", "/databases", RouteScope.ReadOrWrite, databases.ListAsync);
     }
 
     private static void MapDocuments(IEndpointRouteBuilder routes, ServerContext context)
@@ -100,6 +100,9 @@ public static class RavenRoutes
 
     private static void Add(IEndpointRouteBuilder routes, string method, string pattern, RouteScope scope, RequestDelegate handler) =>
         routes.MapMethods(pattern, [method], RavenRoute.OnServer(handler)).For(scope);
+
+    private static void AddForCluster(IEndpointRouteBuilder routes, ServerContext context, string method, string pattern, RouteScope scope, RequestDelegate handler) =>
+        routes.MapMethods(pattern, [method], RavenRoute.OnCluster(context, handler)).For(scope);
 
     private static void Read(IEndpointRouteBuilder routes, ServerContext context, string method, string path, DatabaseHandler handler) =>
         routes.MapMethods(Database + path, [method], RavenRoute.OnFreshDatabase(context, handler)).For(RouteScope.Read);

@@ -100,6 +100,18 @@ public sealed class DatabaseRouteTests(RunningServer server) : IClassFixture<Run
     }
 
     [Fact]
+    public async Task Clients_that_go_by_an_older_topology_are_told_so_and_others_are_not()
+    {
+        string db = await server.CreateDatabaseAsync();
+        long etag = (await server.SendAsync("GET", "/cluster/topology")).Json.GetProperty("Etag").GetInt64();
+        foreach (var (url, header) in ((string, string)[])[(db + "/stats", "Topology-Etag"), ("/databases", "Cluster-Topology-Etag")])
+        {
+            Assert.True((await server.SendAsync("GET", url, (string?)null, (header, $"\"{etag - 1}\""))).Headers.Contains("Refresh-Topology"));
+            Assert.False((await server.SendAsync("GET", url, (string?)null, (header, $"\"{etag}\""))).Headers.Contains("Refresh-Topology"));
+        }
+    }
+
+    [Fact]
     public async Task Hilo_ranges_grow_on_and_are_given_back()
     {
         string db = await server.CreateDatabaseAsync();

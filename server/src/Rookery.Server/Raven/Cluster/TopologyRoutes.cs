@@ -22,9 +22,10 @@ internal sealed class TopologyRoutes(ServerContext context)
         var view = context.Node.Consensus.View;
         json.WriteStartObject("Topology"u8);
         json.WriteString("TopologyId"u8, context.Node.ClusterId);
-        WriteUrls(json, "AllNodes"u8, view.Members, http);
-        WriteUrls(json, "Members"u8, view.Members.Where(static member => member.IsVoter), http);
-        WriteUrls(json, "Promotables"u8, view.Members.Where(static member => !member.IsVoter), http);
+        var urls = new NodeUrl(http, view.Members);
+        WriteUrls(json, "AllNodes"u8, view.Members, urls);
+        WriteUrls(json, "Members"u8, view.Members.Where(static member => member.IsVoter), urls);
+        WriteUrls(json, "Promotables"u8, view.Members.Where(static member => !member.IsVoter), urls);
         json.WriteStartObject("Watchers"u8);
         json.WriteEndObject();
         json.WriteString("LastNodeId"u8, view.Members.Select(static member => member.Tag).Max(StringComparer.Ordinal) ?? Tag);
@@ -68,9 +69,6 @@ internal sealed class TopologyRoutes(ServerContext context)
         json.WriteString("FullVersion"u8, "7.2.0"u8);
     });
 
-    /// <summary>The address by which the client reached this node: it works for the client whatever lies between.</summary>
-    public static string UrlOf(HttpContext http) => $"{http.Request.Scheme}://{http.Request.Host.Value}";
-
     private static byte[]? ReadConfiguration(Database database)
     {
         using var reader = database.OpenReader();
@@ -82,30 +80,36 @@ internal sealed class TopologyRoutes(ServerContext context)
         var view = context.Node.Consensus.View;
         json.WriteNumber("Etag"u8, view.Etag);
         json.WriteStartArray("Nodes"u8);
+        var urls = new NodeUrl(http, view.Members);
         foreach (var member in view.Members)
         {
+            if (urls.Of(member) is not { } url)
+            {
+                continue;
+            }
+
             json.WriteStartObject();
-            json.WriteString("Url"u8, UrlOf(member, http));
+            json.WriteString("Url"u8, url);
             json.WriteString("ClusterTag"u8, member.Tag);
             json.WriteString("Database"u8, database.Name);
 
-            // Clients write to the first healthy Member: the leader comes first, learners last.
-            json.WriteString("ServerRole"u8, member.IsVoter ? "Member"u8 : "Promotable"u8);
+            // Clients write to the first Member, the leader, and read from Members; from others only when no Member answers.
+            json.WriteString("ServerRole"u8, !member.IsVoter ? "Promotable"u8 : member.IsUp ? "Member"u8 : "Rehab"u8);
             json.WriteEndObject();
         }
 
         json.WriteEndArray();
     }
 
-    /// <summary>Where a client reaches a member. For this node, whatever worked for this client, unless its owner said where.</summary>
-    private static string UrlOf(ClusterViewMember member, HttpContext http) => member.Url ?? UrlOf(http);
-
-    private static void WriteUrls(Utf8JsonWriter json, ReadOnlySpan<byte> name, IEnumerable<ClusterViewMember> members, HttpContext http)
+    private static void WriteUrls(Utf8JsonWriter json, ReadOnlySpan<byte> name, IEnumerable<ClusterViewMember> members, NodeUrl urls)
     {
         json.WriteStartObject(name);
         foreach (var member in members)
         {
-            json.WriteString(member.Tag, UrlOf(member, http));
+            if (urls.Of(member) is { } url)
+            {
+                json.WriteString(member.Tag, url);
+            }
         }
 
         json.WriteEndObject();

@@ -55,7 +55,7 @@ internal sealed class DatabaseRoutes(ServerContext context)
                 json.WriteString("Name"u8, name);
                 WriteTopology(json);
                 json.WriteStartArray("NodesAddedTo"u8);
-                json.WriteStringValue(TopologyRoutes.UrlOf(http));
+                json.WriteStringValue(NodeUrl.Of(http));
                 json.WriteEndArray();
                 json.WriteBoolean("ShardsDefined"u8, false);
             },
@@ -165,14 +165,24 @@ internal sealed class DatabaseRoutes(ServerContext context)
     {
         json.WriteStartObject("Topology"u8);
         json.WriteStartArray("Members"u8);
-        json.WriteStringValue(context.Node.Consensus.NodeTag);
+        var members = context.Node.Consensus.View.Members;
+        WriteTags(json, members.Where(static member => member.IsVoter));
         json.WriteEndArray();
         json.WriteStartArray("Promotables"u8);
+        WriteTags(json, members.Where(static member => !member.IsVoter));
         json.WriteEndArray();
         json.WriteStartArray("Rehabs"u8);
         json.WriteEndArray();
-        json.WriteNumber("ReplicationFactor"u8, 1);
+        json.WriteNumber("ReplicationFactor"u8, members.Count);
         json.WriteEndObject();
+    }
+
+    private static void WriteTags(Utf8JsonWriter json, IEnumerable<ClusterViewMember> members)
+    {
+        foreach (var member in members)
+        {
+            json.WriteStringValue(member.Tag);
+        }
     }
 
     private static string? ReadRecord(ReadOnlySpan<byte> body, string? name) => body.IsEmpty ? name : JsonBody.Read(body, (ref Utf8JsonReader json) =>

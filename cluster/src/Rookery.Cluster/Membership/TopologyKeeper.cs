@@ -1,0 +1,126 @@
+using System.Threading.Channels;
+using Rookery.Cluster.Joining;
+using Rookery.Documents;
+
+namespace Rookery.Cluster.Membership;
+
+/// <summary>On the leader: writes down what clients are to be told of the cluster when that changes. An idle cluster writes nothing for it.</summary>
+/// <param name="look">The cluster now; null where this node does not lead.</param>
+/// <param name="desk">The cluster's records.</param>
+/// <param name="log">Told in a sentence of a record that cannot be read.</param>
+/// <param name="time">The clock.</param>
+internal sealed class TopologyKeeper(Func<LeaderView?> look, IJoinDesk desk, Action<string> log, TimeProvider time) : IAsyncDisposable
+{
+    // A new leader has heard nobody yet.
+    private const int TimeoutsToHear = 2;
+
+    private static readonly TimeSpan Interval = TimeSpan.FromSeconds(1);
+
+    // A member on bad Wi-Fi comes and goes: each change is a write on every card.
+    private static readonly TimeSpan HealthInterval = TimeSpan.FromSeconds(5);
+
+    private readonly CancellationTokenSource _stopping = new();
+    private readonly Channel<bool> _wakes = Channel.CreateBounded<bool>(new BoundedChannelOptions(1) { FullMode = BoundedChannelFullMode.DropWrite });
+    private ITimer? _timer;
+    private Task? _loop;
+    private long _term = -1;
+    private long _termSeen;
+    private long? _healthWritten;
+
+    /// <summary>Looks once a second from now on, and when woken.</summary>
+    public void Start()
+    {
+        _timer = time.CreateTimer(_ => Wake(), null, TimeSpan.Zero, Interval);
+        _loop = RunAsync();
+    }
+
+    /// <summary>Lets it look now. Returns at once.</summary>
+    public void Wake() => _wakes.Writer.TryWrite(true);
+
+    /// <inheritdoc/>
+    public async ValueTask DisposeAsync()
+    {
+        await _stopping.CancelAsync();
+        if (_loop is not null)
+        {
+            await _timer!.DisposeAsync();
+            await _loop;
+        }
+
+        _stopping.Dispose();
+    }
+
+    /// <summary>Writes what has changed, if this node leads. What cannot be written now is written at the next look.</summary>
+    public async ValueTask KeepAsync(CancellationToken cancellationToken)
+    {
+        // Who was just elected waits here until it may write, so that clients need not wait for the next look.
+        if (look() is null || !(desk.IsLeader || await desk.CatchUpAsync(cancellationToken)) || look() is not { } view)
+        {
+            return;
+        }
+
+        var stored = desk.Find(TopologyRecord.Key);
+        var known = stored is null ? null : TopologyRecord.Parse(stored.Value.Span);
+        if (stored is not null && known is null)
+        {
+            return;                                        // a newer version wrote it in its own way
+        }
+
+        var said = view.ToTopology();
+        var withHealthOfBefore = said.WithHealthOf(known);
+        if (!MaySayHealth(view))
+        {
+            said = withHealthOfBefore;
+        }
+
+        bool isHealth = !said.Repeats(withHealthOfBefore);
+        bool isNews = !withHealthOfBefore.Repeats(known) || (isHealth && (_healthWritten is not { } written || time.GetElapsedTime(written) >= HealthInterval));
+        if (!isNews || said.Members.Count == 0)
+        {
+            return;
+        }
+
+        var told = said with { Etag = Math.Max((known?.Etag ?? 0) + 1, view.EtagBefore) + 1 };
+        if (await desk.ChangeAsync([new RecordChange(TopologyRecord.Key, told.ToJson(), stored?.Version ?? ClusterRecord.Absent)], cancellationToken) is null && isHealth)
+        {
+            _healthWritten = time.GetTimestamp();
+        }
+    }
+
+    private bool MaySayHealth(LeaderView view)
+    {
+        if (view.Term != _term)
+        {
+            (_term, _termSeen) = (view.Term, time.GetTimestamp());
+        }
+
+        return time.GetElapsedTime(_termSeen) > view.ElectionTimeout * TimeoutsToHear;
+    }
+
+    private async Task RunAsync()
+    {
+        try
+        {
+            await foreach (bool _ in _wakes.Reader.ReadAllAsync(_stopping.Token))
+            {
+                await KeepOrLogAsync();
+            }
+        }
+        catch (OperationCanceledException)
+        {
+            // The node stops.
+        }
+    }
+
+    private async Task KeepOrLogAsync()
+    {
+        try
+        {
+            await KeepAsync(_stopping.Token);
+        }
+        catch (IOException failure)
+        {
+            log($"What clients are told of the members could not be kept up: {failure.Message}");
+        }
+    }
+}

@@ -1,0 +1,137 @@
+using Rookery.Cluster.Joining;
+using Rookery.Cluster.Membership;
+using Rookery.Cluster.Tests.Joining;
+using Rookery.Raft;
+using Rookery.Simulation;
+
+namespace Rookery.Cluster.Tests.Membership;
+
+public sealed class TopologyKeeperTests : IAsyncDisposable
+{
+    private readonly SimulatedTimeProvider _time = new();
+    private readonly MemoryDesk _desk = new();
+    private readonly TopologyKeeper _keeper;
+    private LeaderView? _view = Cluster("aaa");
+
+    public TopologyKeeperTests() => _keeper = new TopologyKeeper(() => _view, _desk, Assert.Fail, _time);
+
+    public ValueTask DisposeAsync() => _keeper.DisposeAsync();
+
+    [Fact]
+    public async Task The_leader_comes_first_and_nothing_is_written_twice()
+    {
+        var told = await KeepAsync();
+        Assert.Equal(["A", "B", "C"], told.Members.Select(static member => member.Tag));
+        Assert.True(told.Members[0].IsLeader);
+        long etag = told.Etag;
+        Assert.Equal(etag, (await KeepAsync()).Etag);
+        Assert.Equal(1, _desk.Changes);
+
+        _view = Cluster("ccc") with { Term = 8 };
+        told = await KeepAsync();
+        Assert.Equal(["C", "A", "B"], told.Members.Select(static member => member.Tag));
+        Assert.True(told.Etag > etag);
+    }
+
+    [Fact]
+    public async Task Every_change_that_clients_must_hear_of_raises_the_etag()
+    {
+        long etag = (await KeepAsync()).Etag;
+        foreach (var change in (Func<MemberRecord, MemberRecord>[])
+        [
+            static record => record with { ClientUrls = ["http://10.0.0.9:8080"] },
+            static record => record with { PublicUrl = "https://b.example" },
+            static record => record with { BootCounter = 2 },
+        ])
+        {
+            _view = _view! with { Members = [.. _view.Members.Select(entry => entry.NodeId is "bbb" ? entry with { Record = change(entry.Record) } : entry)] };
+            Assert.True((await KeepAsync()).Etag > etag);
+            etag = (await KeepAsync()).Etag;
+        }
+
+        _view = _view! with { Configuration = Configuration.Of([Members.IdOf("aaa"), Members.IdOf("bbb")], []) };
+        Assert.Equal(2, (await KeepAsync()).Members.Count);
+        Assert.True((await KeepAsync()).Etag > etag);
+    }
+
+    [Fact]
+    public async Task A_member_that_goes_down_and_comes_back_raises_the_etag_each_time()
+    {
+        long etag = (await KeepAsync()).Etag;
+        _time.Advance(TimeSpan.FromSeconds(10));
+        _view = Cluster("aaa", unheard: "ccc");
+        var told = await KeepAsync();
+        Assert.Equal([true, true, false], told.Members.Select(static member => member.IsUp));
+        Assert.True(told.Etag > etag);
+
+        _view = Cluster("aaa");
+        Assert.False((await KeepAsync()).Members[2].IsUp);          // health that flaps is not written each second
+        _time.Advance(TimeSpan.FromSeconds(5));
+        Assert.True((await KeepAsync()).Members[2].IsUp);
+        Assert.True((await KeepAsync()).Etag > told.Etag);
+    }
+
+    [Fact]
+    public async Task A_new_leader_says_nobody_is_down_before_it_could_hear()
+    {
+        _view = Cluster("aaa", unheard: "ccc");
+        Assert.All((await KeepAsync()).Members, static member => Assert.True(member.IsUp));
+        _time.Advance(TimeSpan.FromSeconds(10));
+        Assert.False((await KeepAsync()).Members[2].IsUp);
+
+        _view = Cluster("bbb", unheard: "aaa") with { Term = 8 };
+        Assert.Equal([("B", true), ("A", true), ("C", false)], (await KeepAsync()).Members.Select(static member => (member.Tag, member.IsUp)));
+    }
+
+    [Fact]
+    public async Task Etags_go_on_behind_those_of_the_node_when_it_was_alone_and_of_leaders_before()
+    {
+        _view = Cluster("aaa") with { EtagBefore = 100 };
+        Assert.True((await KeepAsync()).Etag > 100);
+        long etag = (await KeepAsync()).Etag;
+        _view = Cluster("bbb") with { Term = 8, EtagBefore = 3 };
+        Assert.True((await KeepAsync()).Etag > etag);
+    }
+
+    [Fact]
+    public async Task Who_lost_office_overwrites_nothing()
+    {
+        await KeepAsync();
+        _view = Cluster("bbb") with { Term = 8 };
+        var newer = new TopologyRecord { Etag = 1000, Members = [] };
+        _desk.BeforeChange = () => _desk.ChangeAsync([new RecordChange(TopologyRecord.Key, newer.ToJson(), null)], CancellationToken.None).AsTask().Wait();
+        Assert.Equal(1000, (await KeepAsync()).Etag);
+
+        _view = null;
+        Assert.Equal(1000, (await KeepAsync()).Etag);
+    }
+
+    private async Task<TopologyRecord> KeepAsync()
+    {
+        await _keeper.KeepAsync(CancellationToken.None);
+        return TopologyRecord.Parse(_desk.Find(TopologyRecord.Key)!.Value.Span)!;
+    }
+
+    private static LeaderView Cluster(string leader, string? unheard = null)
+    {
+        string[] all = ["aaa", "bbb", "ccc"];
+        return new LeaderView(
+            Members.IdOf(leader),
+            Term: 7,
+            EtagBefore: 0,
+            Configuration.Of(all.Select(Members.IdOf), []),
+            [.. all.Select(static (id, i) => new RosterEntry(id, RecordOf(i), i + 1))],
+            all.Where(id => !string.Equals(id, unheard, StringComparison.Ordinal)).Select(Members.IdOf).ToHashSet(),
+            TimeSpan.FromSeconds(1));
+    }
+
+    private static MemberRecord RecordOf(int number) => new()
+    {
+        Tag = ((char)('A' + number)).ToString(),
+        Name = $"pi-{number + 1}",
+        Addresses = [$"10.0.0.{number + 1}:9080"],
+        ClientUrls = [$"http://10.0.0.{number + 1}:8080"],
+        PublicKey = [],
+        BootCounter = 1,
+    };
+}
