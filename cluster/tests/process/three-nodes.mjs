@@ -1,5 +1,6 @@
 // Three real nodes of one cluster on loopback: formed, killed, stopped, started again.
 import { once } from "node:events"
+import { readFileSync } from "node:fs"
 import { createServer } from "node:net"
 import { join } from "node:path"
 import { spawn } from "node:child_process"
@@ -7,11 +8,13 @@ import { afterwards, executable, freePort, NodeProcess, run, temporaryDirectory,
 
 export class ThreeNodes {
   #directory
+  #isSecure
 
-  /** Forms a cluster and waits until all three vote; they end with the test. */
-  static async form(test) {
+  /** Forms a cluster and waits until all three vote; they end with the test. With `secure` they speak TLS; `credentials` are then those of a client that may do everything. */
+  static async form(test, { secure = false } = {}) {
     const cluster = new ThreeNodes()
     cluster.#directory = temporaryDirectory(test)
+    cluster.#isSecure = secure
     cluster.nodes = []
     cluster.ports = []
     afterwards(test, () => Promise.all(cluster.nodes.map(node => node.kill())))
@@ -19,27 +22,55 @@ export class ThreeNodes {
       cluster.ports.push(await portForMember())
       await cluster.#admit(name, cluster.ports.at(-1))
       await cluster.start(cluster.nodes.length)
+      if (secure && name === "a") {
+        await cluster.#own()
+      }
     }
 
     await until(async () => Object.keys((await cluster.topology(0)).Topology.Members).length === 3)
     return cluster
   }
 
+  get urls() {
+    return this.nodes.map(({ url }) => url)
+  }
+
   async #admit(name, port) {
     const data = join(this.#directory, name)
     if (name === "a") {
-      return succeed(await run("cluster", "init", "--data", data, "--name", "chaos", "--node-name", name))
+      succeed(await run("cluster", "init", "--data", data, "--name", "chaos", "--node-name", name))
+      this.credentials = this.#isSecure ? { ca: readFileSync(join(data, "cluster/authority.pem"), "utf8") } : undefined
+      return
     }
 
-    const token = succeed(await run("cluster", "token", "create", "--url", this.nodes[0].url)).trim()
-    succeed(await run("cluster", "join", token, "--data", data, "--name", name, "--address", `127.0.0.1:${port + 1000}`))
+    const token = await this.command("cluster", "token", "create")
+    succeed(await run("cluster", "join", token.trim(), "--data", data, "--name", name, "--address", `127.0.0.1:${port + 1000}`))
+  }
+
+  /** Claims the first node, and makes the certificate of an owner's client. */
+  async #own() {
+    await until(() => this.nodes[0].log.includes("no owner yet"))
+    await this.command("claim")
+    await this.command("cert", "create", "owner", "--access", "admin", "--to", this.#directory)
+    this.credentials = { ...this.credentials, pfx: readFileSync(join(this.#directory, "owner.pfx")), passphrase: "" }
+    Object.assign(this.nodes[0].agent.options, this.credentials)
+  }
+
+  /** Runs a command against the first node; what it printed. */
+  async command(...words) {
+    return succeed(await run(...words, ...this.#isSecure ? ["--data", join(this.#directory, "a")] : ["--url", this.nodes[0].url]))
   }
 
   /** Starts a node, for the first time or again, and waits until it serves. */
   async start(index) {
     const data = join(this.#directory, "abc"[index])
-    this.nodes[index] = NodeProcess.start({ data, port: this.ports[index], options: ["--memory", "128M"] })
+    this.nodes[index] = NodeProcess.start({ data, port: this.ports[index], credentials: this.credentials, options: ["--memory", "128M"] })
     await this.nodes[index].answers("/readyz", 200)
+  }
+
+  /** Starts those again that were killed. */
+  async restart() {
+    await Promise.all(this.nodes.map((node, index) => node.end === undefined || this.start(index)))
   }
 
   /** Stops a process where it stands for a while, as a card that hangs does. */
@@ -48,6 +79,14 @@ export class ThreeNodes {
     child.kill("SIGSTOP")
     await new Promise(done => setTimeout(done, milliseconds))
     child.kill("SIGCONT")
+  }
+
+  /** Hands leadership from a node to another, and waits until it is there. */
+  async transfer(index) {
+    const { status, text } = await this.nodes[index].request("POST", "/admin/cluster/nodes/transfer")
+    if (status !== 200) {
+      throw new Error(text)
+    }
   }
 
   topology(index) {

@@ -36,8 +36,9 @@ export async function withDatabase(client, url, name, work, authentication) {
   }
 }
 
-export function openStore(client, url, database, authentication) {
-  const store = new client.DocumentStore(url, database, authentication)
+export function openStore(client, urls, database, authentication, conventions = {}) {
+  const store = new client.DocumentStore(urls, database, authentication)
+  Object.assign(store.conventions, conventions)
   store.conventions.registerEntityType(User)
   store.conventions.registerEntityType(Order)
   return store.initialize()

@@ -3,6 +3,7 @@ import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { mkdtempSync, rmSync } from "node:fs"
 import http from "node:http"
+import https from "node:https"
 import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { dirname, join, resolve } from "node:path"
@@ -73,12 +74,13 @@ export async function run(...commandLine) {
 export class NodeProcess {
   #log = []
 
-  /** Starts a node; does not wait for it to be ready. */
-  static start({ data, port, listen = `http://127.0.0.1:${port}`, options = [], environment = {} }) {
+  /** Starts a node; does not wait for it to be ready. With `credentials` (what node:tls takes: ca, pfx …) it speaks TLS, and is asked with them. */
+  static start({ data, port, credentials, listen, options = [], environment = {} }) {
     const node = new NodeProcess()
     node.port = port
-    node.url = `http://127.0.0.1:${port}`
-    node.agent = new http.Agent({ keepAlive: true, maxSockets: 64 })
+    node.url = `${credentials ? "https" : "http"}://127.0.0.1:${port}`
+    listen ??= node.url
+    node.agent = new (credentials ? https : http).Agent({ keepAlive: true, maxSockets: 64, ...credentials })
     node.child = spawn(executable, ["serve", "--data", data, "--listen", listen, ...options], {
       stdio: ["ignore", "pipe", "pipe"],
       env: { ...process.env, ...environment },
@@ -131,7 +133,8 @@ export class NodeProcess {
   /** One request; the answer's body as text. Rejects when the connection breaks. */
   request(method, path, body) {
     return new Promise((done, failed) => {
-      const request = http.request(`${this.url}${path}`, { method, agent: this.agent }, response => {
+      const { request: send } = this.url.startsWith("https:") ? https : http
+      const request = send(`${this.url}${path}`, { method, agent: this.agent }, response => {
         const parts = []
         response.on("data", part => parts.push(part))
         response.on("error", failed)

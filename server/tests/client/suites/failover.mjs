@@ -1,0 +1,195 @@
+import assert from "node:assert/strict"
+import { User, openStore } from "../clients.mjs"
+
+/** RavenDB's client while nodes of a cluster are killed and started again: each takes the test's context, the client, and a cluster with a database. */
+export const failover = {
+  "a session goes on when the leader is killed within it": leaderDiesInSession,
+  "a node that is killed twice is used again each time": nodeFailsTwice,
+  "a bulk insert goes on while others come to lead": bulkInsertAcrossLeaders,
+  "a bulk insert whose node is killed can be repeated": bulkInsertRepeated,
+}
+
+const pause = milliseconds => new Promise(done => setTimeout(done, milliseconds))
+
+async function leaderDiesInSession(t, client, cluster, database) {
+  await withStore(client, cluster, database, async store => {
+    const session = store.openSession()
+    for (let i = 0; i < 20; i++) {
+      await session.store(new User({ name: `before ${i}` }), `session/${i}`)
+    }
+
+    await session.saveChanges()
+    const changed = await session.load("session/3", User)
+    changed.name = "changed across"
+    await session.store(new User({ name: "behind" }), "session/20")
+
+    const dead = await cluster.leader()
+    await cluster.nodes[dead].kill()
+    const begun = performance.now()
+    await session.saveChanges()
+    t.diagnostic(`saved ${Math.round(performance.now() - begun)} ms after the leader was killed`)
+
+    for (let i = 21; i < 40; i++) {
+      await session.store(new User({ name: `after ${i}` }), `session/${i}`)
+      await session.saveChanges()
+    }
+
+    await cluster.start(dead)
+    assert.equal((await cluster.nodes[dead].request("GET", "/databases")).status, 200, "a node knows its clients as soon as it serves")
+    const expected = i => i === 3 ? "changed across" : i < 20 ? `before ${i}` : i === 20 ? "behind" : `after ${i}`
+    const reading = store.openSession()
+    const users = await reading.load(Array.from({ length: 40 }, (_, i) => `session/${i}`), User)
+    assert.deepEqual(Object.values(users).map(user => user?.name), Array.from({ length: 40 }, (_, i) => expected(i)))
+  })
+}
+
+async function nodeFailsTwice(t, client, cluster, database) {
+  const served = new Map(cluster.urls.map(url => [url, 0]))
+  await withStore(client, cluster, database, async store => {
+    store.getRequestExecutor(database).on("succeedRequest", ({ url }) => {
+      const node = cluster.urls.find(one => url.startsWith(`${one}/databases/`))
+      served.set(node, served.get(node) + (url.includes("/docs?") ? 1 : 0))
+    })
+    const work = startWork(store)
+    const failing = await cluster.leader()
+    const usedAgain = async () => {
+      const before = served.get(cluster.urls[failing])
+      const begun = performance.now()
+      while (served.get(cluster.urls[failing]) === before) {
+        assert.ok(performance.now() - begun < 20_000, `the client reads from ${cluster.urls[failing]} again within 20 s`)
+        work.check()
+        await pause(20)
+      }
+
+      t.diagnostic(`the client came back after ${Math.round(performance.now() - begun)} ms`)
+    }
+
+    await usedAgain()
+    for (let round = 0; round < 2; round++) {
+      await cluster.nodes[failing].kill()
+      await work.goesOn(50)
+      await cluster.start(failing)
+      await usedAgain()
+    }
+
+    const written = await work.stop()
+    const reading = store.openSession()
+    for (const [id, name] of written) {
+      assert.equal((await reading.load(id, User))?.name, name)
+    }
+  }, { readBalanceBehavior: "RoundRobin" })
+}
+
+/** Writes and reads without a pause, a new session each time, so that reads go around all nodes. */
+function startWork(store) {
+  const written = new Map()
+  let failure = null
+  let isStopping = false
+  const loop = (async () => {
+    for (let i = 0; !isStopping; i++) {
+      const session = store.openSession()
+      const id = `work/${i % 10}`
+      await session.store(new User({ name: `turn ${i}` }), id)
+      await session.saveChanges()
+      written.set(id, `turn ${i}`)
+      assert.equal((await store.openSession().load(id, User)).name, `turn ${i}`)
+    }
+  })().catch(error => { failure = error })
+  const check = () => {
+    if (failure) {
+      throw failure
+    }
+  }
+
+  return {
+    check,
+    /** Waits until so many more were written. */
+    async goesOn(count) {
+      let turns = 0
+      for (let last = written.get("work/0"); turns < count / 10;) {
+        check()
+        await pause(10)
+        if (written.get("work/0") !== last) {
+          last = written.get("work/0")
+          turns++
+        }
+      }
+    },
+    async stop() {
+      isStopping = true
+      await loop
+      check()
+      return written
+    },
+  }
+}
+
+async function withStore(client, cluster, database, work, conventions = {}) {
+  const store = openStore(client, cluster.urls, database, cluster.authentication, conventions)
+  try {
+    await work(store)
+  } finally {
+    store.dispose()
+  }
+}
+
+/** The stream lies at a node that stays, so the client notices nothing of what happens to the one that leads. */
+async function bulkInsertAcrossLeaders(t, client, cluster, database) {
+  const dead = await cluster.leader()
+  const host = (dead + 1) % 3
+  await withStore(client, { ...cluster, urls: [cluster.urls[host]] }, database, async store => {
+    const inserting = store.bulkInsert()
+    await insert(inserting, 0, 6_000)
+    await cluster.nodes[dead].kill()
+    const begun = performance.now()
+    await insert(inserting, 6_000, 12_000)
+    const next = await cluster.leader()
+    t.diagnostic(`another leads ${Math.round(performance.now() - begun)} ms after the leader was killed`)
+    await cluster.start(dead)
+    await cluster.transfer(next)
+    await insert(inserting, 12_000, 18_000)
+    await inserting.finish()
+    await assertInserted(store, client, 18_000)
+  }, { disableTopologyUpdates: true })
+}
+
+/**
+ * The stream ends with the node that it lies at, and has to be repeated, which the same store can. The client says so, unless more than a mebibyte was waiting to be sent: then
+ * 7.2.6 waits for ever for its own stream.
+ */
+async function bulkInsertRepeated(t, client, cluster, database) {
+  await withStore(client, cluster, database, async store => {
+    const dead = await cluster.leader()
+    const cut = store.bulkInsert()
+    await insert(cut, 0, 12_000)
+    await cluster.nodes[dead].kill()
+    const rest = insert(cut, 12_000, 24_000).then(() => cut.finish()).then(() => "finished", () => "was refused")
+    const end = await Promise.race([rest, pause(3_000).then(() => "waits")])
+    t.diagnostic(`the bulk insert whose node was killed ${end}`)
+    if (end === "finished") {
+      await assertInserted(store, client, 24_000) // 5.4.3 had sent nothing yet, and turned to another node
+    }
+
+    const repeated = store.bulkInsert()
+    await insert(repeated, 0, 24_000)
+    await repeated.finish()
+    await assertInserted(store, client, 24_000)
+    await cluster.start(dead)
+  })
+}
+
+async function insert(inserting, from, to) {
+  for (let i = from; i < to; i++) {
+    if (i % 500 === 0) {
+      await pause(0) // so that the client hears of its connection
+    }
+
+    await inserting.store(new User({ name: `user number ${i}`, text: "some more text that makes this document longer" }), `users/${i}`)
+  }
+}
+
+async function assertInserted(store, client, count) {
+  assert.equal((await store.maintenance.send(new client.GetCollectionStatisticsOperation())).collections.Users, count)
+  const users = await store.openSession().load([0, count / 2 - 1, count - 1].map(i => `users/${i}`), User)
+  assert.deepEqual(Object.values(users).map(user => user?.name), [0, count / 2 - 1, count - 1].map(i => `user number ${i}`))
+}
