@@ -57,6 +57,7 @@ public sealed partial class RaftConsensus
     /// <returns>Whether it was installed; false when entries have overtaken it meanwhile.</returns>
     private bool Install(FetchedState fetched)
     {
+        _store.PrepareInstall(fetched);
         _threads.PauseApplying();
         try
         {

@@ -45,6 +45,7 @@ public sealed partial class RaftConsensus : IConsensusHost, IPeerReceiver
         _network = options.Network;
         _journal = store.Journal;
         _journal.KeptBytes = _network is null ? 0 : options.KeptJournalBytes;
+        _store.KeepsDeletions = _network is not null;
         _time = store.Time;
         _begun = _time.GetTimestamp();
         Roster = new MemberRoster(store.ClusterRecords);

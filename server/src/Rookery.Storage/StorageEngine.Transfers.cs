@@ -5,6 +5,13 @@ namespace Rookery.Storage;
 /// <summary>What goes from one store to another: whole states, what changed, and rows for repairs.</summary>
 public sealed partial class StorageEngine
 {
+    /// <summary>As <see cref="StorageOptions.KeptDeletions"/>. What was not kept before is counted: raising it is safe at any time.</summary>
+    public long KeptDeletions
+    {
+        get => context.KeptDeletions;
+        set => context.KeptDeletions = value;
+    }
+
     /// <summary>
     /// What changed since a store had applied everything below <paramref name="since"/>, as of the durable manifest. On the background thread. Nothing is read yet.
     /// </summary>

@@ -55,6 +55,37 @@ public sealed class ChangesTests
         Assert.False(engine.BeginChanges(since)!.Write(Incoming + "2", received.Bytes / 4));
     }
 
+    /// <summary>They cost what they are allowed to, however much is written and deleted, and those that are kept suffice for who is not far behind.</summary>
+    [Fact]
+    public void Kept_deletions_stay_few()
+    {
+        var disk = new SimulatedDisk("/data");
+        using StorageEngine engine = EngineWorkload.Open(disk, Options(Sender, 200));
+        long sequence = 0;
+        for (int i = 0; i < 5000; i++)
+        {
+            WriteBatch batch = engine.Begin(i + 1, term: 1);
+            batch.Put(EngineWorkload.Key(1, 1, $"job{i:D6}"), ++sequence, new byte[20]);
+            if (i >= 50)
+            {
+                batch.Delete(EngineWorkload.Key(1, 1, $"job{i - 50:D6}"), ++sequence);
+            }
+
+            engine.Apply(batch, sequence);
+            while (engine.CompactOnce())
+            {
+            }
+
+            long rows = engine.Statistics().Groups.Sum(group => group.Rows);
+            Assert.True(rows < 1000, $"{rows} rows in runs after {i} jobs");
+        }
+
+        engine.RequestFlush();
+        engine.Flush();
+        Assert.NotNull(engine.BeginChanges(sequence - 20));
+        Assert.Null(engine.BeginChanges(sequence - 5000));
+    }
+
     [Fact]
     public void What_changed_is_refused_where_it_does_not_follow_or_something_is_damaged()
     {

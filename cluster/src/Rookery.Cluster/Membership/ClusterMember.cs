@@ -1,3 +1,4 @@
+using System.Globalization;
 using System.Security.Cryptography;
 using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.Http;
@@ -95,7 +96,7 @@ public sealed class ClusterMember : IAsyncDisposable
                 TroubleFound = _options.Log,
                 FetchState = (from, cancellationToken) => FetchStateAsync(store, from, cancellationToken),
             });
-        _state = new StateRoutes(store.Offers, () => store.DoInBackgroundAsync(store.Offers.Make), _time);
+        _state = new StateRoutes(store.Offers, since => OfferAsync(store, since), _time);
         _desk = new ConsensusDesk(_consensus, store.ClusterRecords, node => _consensus.ChangeMember(MemberChange.Learner, node));
         Office = new MemberOffice(_consensus, _desk, ClientOf, _time);
         var facts = new MemberFacts(store.StoreId, hello.BootCounter, hello.Run, _options.Addresses, _options.ClientUrls, _options.PublicUrl);
@@ -174,7 +175,35 @@ public sealed class ClusterMember : IAsyncDisposable
     private async Task<FetchedState> FetchStateAsync(NodeStore store, NodeId from, CancellationToken cancellationToken)
     {
         using var client = ClientOf(from) ?? throw new StateTransferException($"It is not known where member {from} is.");
-        return await new StateFetch(client, store.Inbox, _time).RunAsync(cancellationToken);
+        return await new StateFetch(client, store.Inbox, _time)
+        {
+            Since = () => store.ChangesNeededSince,
+            Chosen = offer => _options.Log(Describe(offer, from)),
+        }.RunAsync(cancellationToken);
+    }
+
+    private string Describe(StateOffer offer, NodeId from)
+    {
+        string member = _consensus!.Roster.Of(from)?.Record.Name ?? from.ToString();
+        return offer.Since is { } since
+            ? string.Create(CultureInfo.InvariantCulture, $"This node fell behind the journals: it takes what changed since etag {since} from {member}, {offer.Bytes} bytes instead of {offer.WholeBytes} of all files.")
+            : string.Create(CultureInfo.InvariantCulture, $"This node fell behind the journals: it takes all files of {member}, {offer.Bytes} bytes{(offer.Why is { } why ? $", because {why}" : string.Empty)}.");
+    }
+
+    private static async Task<StateOffer?> OfferAsync(NodeStore store, long? since)
+    {
+        if (since is not { } etag)
+        {
+            return await store.DoInBackgroundAsync(store.Offers.Make);
+        }
+
+        var (offer, write) = await store.DoInBackgroundAsync(() => (store.Offers.MakeSince(etag, out var toWrite), toWrite));
+        if (write is not null)
+        {
+            _ = Task.Run(write);
+        }
+
+        return offer;
     }
 
     private async Task<int> RepairAsync(NodeStore store, NodeId from, CancellationToken cancellationToken)

@@ -1,4 +1,5 @@
 using System.Buffers;
+using System.Globalization;
 using System.Net;
 using System.Net.Http.Headers;
 using Rookery.Documents;
@@ -33,8 +34,17 @@ public sealed class StateFetch(HttpClient member, StateInbox inbox, TimeProvider
     /// <summary>Told how far it is, at most once for each 1 MiB.</summary>
     public Action<StateFetchProgress>? Progress { get; init; }
 
+    /// <summary>Says the etag from which on what changed is needed; null for everything. Asked for each offer.</summary>
+    public Func<long?>? Since { get; init; }
+
+    /// <summary>Told of each offer that is fetched.</summary>
+    public Action<StateOffer>? Chosen { get; init; }
+
     /// <summary>The rest after a break; twice and so on when no byte came in between.</summary>
     internal TimeSpan RestPerBreak { get; init; } = TimeSpan.FromMilliseconds(250);
+
+    /// <summary>The rest between two questions for an offer that is being written.</summary>
+    internal TimeSpan RestPerQuestion { get; init; } = TimeSpan.FromSeconds(1);
 
     /// <summary>Fetches and checks.</summary>
     /// <exception cref="StateTransferException">The member offers nothing, broke off again and again, or sent what is damaged; or there is no room here.</exception>
@@ -45,6 +55,7 @@ public sealed class StateFetch(HttpClient member, StateInbox inbox, TimeProvider
         for (int attempt = 1; ; attempt++)
         {
             var offer = await GetOfferAsync(cancellationToken);
+            Chosen?.Invoke(offer);
             inbox.Begin(offer);
             if (!await FetchFilesAsync(offer, cancellationToken))
             {
@@ -69,9 +80,34 @@ public sealed class StateFetch(HttpClient member, StateInbox inbox, TimeProvider
 
     private async Task<StateOffer> GetOfferAsync(CancellationToken cancellationToken)
     {
+        string path = $"{StateRoutes.Prefix}/offer";
+        if (Since?.Invoke() is { } since)
+        {
+            path += string.Create(CultureInfo.InvariantCulture, $"?since={since}");
+        }
+
+        for (; ; )
+        {
+            if (await AskAsync(path, cancellationToken) is { } offer)
+            {
+                return offer;
+            }
+
+            await Task.Delay(RestPerQuestion, time, cancellationToken);
+        }
+    }
+
+    // Null while the other member writes what changed.
+    private async Task<StateOffer?> AskAsync(string path, CancellationToken cancellationToken)
+    {
         try
         {
-            using var answer = await member.GetAsync($"{StateRoutes.Prefix}/offer", HttpCompletionOption.ResponseHeadersRead, cancellationToken);
+            using var answer = await member.GetAsync(path, HttpCompletionOption.ResponseHeadersRead, cancellationToken);
+            if (answer.StatusCode == HttpStatusCode.Accepted)
+            {
+                return null;
+            }
+
             if (answer.Content.Headers.ContentLength > MostOfferBytes)
             {
                 throw new StateTransferException($"{member.BaseAddress} sent an offer of its state that is too long to be one.");

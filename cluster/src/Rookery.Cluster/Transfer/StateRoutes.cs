@@ -10,14 +10,15 @@ using Rookery.Storage;
 namespace Rookery.Cluster.Transfer;
 
 /// <summary>
-/// The state of this node over HTTP, for members: <c>GET /state/offer</c> answers with an offer as JSON, <c>GET /state/OFFER/FILE</c> with a file of it, from the byte that <c>Range: bytes=N-</c>
-/// names. 410: the offer was given up, ask for another. 409: this node offers none, and says why. <c>GET /state/rows?group=N&amp;from=HEX&amp;to=HEX</c> answers with the rows of a range as a run,
+/// The state of this node over HTTP, for members: <c>GET /state/offer</c> answers with an offer as JSON, of what changed when <c>since=ETAG</c> is asked for and less than everything will do, or with
+/// 202 while that is being written; <c>GET /state/OFFER/FILE</c> with a file of it, from the byte that <c>Range: bytes=N-</c> names. 410: the offer was given up, ask for another. 409: this node
+/// offers none, and says why. <c>GET /state/rows?group=N&amp;from=HEX&amp;to=HEX</c> answers with the rows of a range as a run,
 /// for a member that lost them, and in headers with the place of the log that they are of. Who may ask is the port's affair.
 /// </summary>
 /// <param name="offers">This node's offers.</param>
-/// <param name="make">Makes an offer, or gives the open one, on the thread of background work.</param>
+/// <param name="make">Makes an offer, or gives the open one, for a member that has everything through an etag, or nothing (null). Null while it is being written.</param>
 /// <param name="time">The clock.</param>
-public sealed class StateRoutes(StateOffers offers, Func<Task<StateOffer>> make, TimeProvider time)
+public sealed class StateRoutes(StateOffers offers, Func<long?, Task<StateOffer?>> make, TimeProvider time)
 {
     /// <summary>What paths begin with.</summary>
     public const string Prefix = "/state";
@@ -53,7 +54,14 @@ public sealed class StateRoutes(StateOffers offers, Func<Task<StateOffer>> make,
         byte[] json;
         try
         {
-            json = (await make()).Encode();
+            long? since = long.TryParse(http.Request.Query["since"], NumberStyles.None, CultureInfo.InvariantCulture, out long asked) ? asked : null;
+            if (await make(since) is not { } offer)
+            {
+                http.Response.StatusCode = StatusCodes.Status202Accepted;
+                return;
+            }
+
+            json = offer.Encode();
         }
         catch (IOException refused)
         {

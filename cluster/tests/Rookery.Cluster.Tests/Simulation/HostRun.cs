@@ -214,6 +214,7 @@ internal sealed class HostRun : IDisposable
         Assert.True(logTimes.Zip(logTimes.Skip(1)).All(pair => pair.First.LogTicks < pair.Second.LogTicks || pair.First.Index == pair.Second.Index), "log time fell");
         Assert.True(Cluster.Wire.AgreedThrough > 0, "members compared nothing");
         Mark("states fetched", Cluster.Wire.StatesFetched);
+        Mark("changes fetched", Cluster.Wire.ChangesFetched);
         Mark("terms", (int)Cluster.Leader!.Consensus!.Term);
     }
 

@@ -125,6 +125,30 @@ public sealed class HostScriptTests
     }
 
     [Fact]
+    public void A_member_that_misses_little_of_much_gets_what_changed()
+    {
+        using var cluster = new SteppedCluster(1) { KeptJournalBytes = 0 }.Form(3);
+        for (int i = 0; i < 600; i++)
+        {
+            cluster.Put(cluster.A, $"users/{i}", i, padding: 900);
+        }
+
+        cluster.AwaitEqual();
+        cluster.C.Kill();
+        for (int i = 0; i < 200; i++)
+        {
+            cluster.Put(cluster.A, $"users/{i * 3 % 100}", 1_000 + i, padding: 900);
+        }
+
+        cluster.RunFor(6_000);
+        Assert.True(cluster.A.Store!.Journal.FirstIndex > 700);
+        cluster.C.Open();
+        cluster.AwaitEqual(seconds: 20);
+        Assert.Equal((1, 1), (cluster.Wire.StatesFetched, cluster.Wire.ChangesFetched));
+        Assert.Equal((599, 1_199), (cluster.C.Peek("users/599").Value, cluster.C.Peek("users/97").Value));
+    }
+
+    [Fact]
     public void A_member_that_is_caught_up_while_writes_go_on_does_not_stay_behind()
     {
         using var cluster = SteppedCluster.Of(3);

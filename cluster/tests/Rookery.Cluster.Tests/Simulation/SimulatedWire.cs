@@ -35,6 +35,9 @@ internal sealed class SimulatedWire(SteppedCluster cluster)
     /// <summary>States that came through to the end.</summary>
     public int StatesFetched { get; private set; }
 
+    /// <summary>How many of them were what changed, and not everything.</summary>
+    public int ChangesFetched { get; private set; }
+
     /// <summary>Through which entry a majority said that it came to the same.</summary>
     public long AgreedThrough { get; private set; }
 
@@ -135,14 +138,19 @@ internal sealed class SimulatedWire(SteppedCluster cluster)
         }
 
         var store = member.Store!;
-        var making = store.DoInBackgroundAsync(store.Offers.Make);
-        while (!making.IsCompleted)
+        StateOffer? offer = null;
+        while (offer is null)
         {
-            await cluster.Pause(20);
-            CheckConnection();
+            var making = store.DoInBackgroundAsync(() => Make(store, to.Store!.ChangesNeededSince));
+            while (!making.IsCompleted)
+            {
+                await cluster.Pause(20);
+                CheckConnection();
+            }
+
+            offer = await making;
         }
 
-        var offer = await making;
         var inbox = to.Store!.Inbox;
         inbox.Begin(offer);
         foreach (var file in offer.Files)
@@ -157,6 +165,7 @@ internal sealed class SimulatedWire(SteppedCluster cluster)
         }
 
         StatesFetched++;
+        ChangesFetched += offer.Since is null ? 0 : 1;
         return inbox.Check(offer);
 
         void CheckConnection()
@@ -167,6 +176,18 @@ internal sealed class SimulatedWire(SteppedCluster cluster)
                 throw new StateTransferException("The connection broke.");
             }
         }
+    }
+
+    private static StateOffer? Make(NodeStore store, long? since)
+    {
+        if (since is not { } etag)
+        {
+            return store.Offers.Make();
+        }
+
+        var offer = store.Offers.MakeSince(etag, out var write);
+        write?.Invoke();
+        return offer;
     }
 
     /// <summary>Messages may be doubled; commands have a number on their connection, which is refused the second time.</summary>

@@ -26,6 +26,35 @@ public sealed class StateFetchTests : IDisposable
         Assert.Equal((_sender.Core.Journal.LastIndex, 600), (_receiver.Core.Journal.LastIndex, _receiver.Core.Journal.OperationsBeforeNext));
     }
 
+    /// <summary>A member that has most of it gets the rest, over connections that break, and both ends count what it was.</summary>
+    [Fact]
+    public async Task What_changed_is_fetched_when_it_is_less_and_counted_apart()
+    {
+        _receiver.Fill(500);
+        StateOffer? chosen = null;
+        await using var server = await StateServer.StartAsync(_sender.Routes, static request => (20_000 + (1_000 * request), -1));
+        var fetched = await new StateFetch(server.Client, _receiver.Core.Inbox, TimeProvider.System)
+        {
+            RestPerBreak = TimeSpan.Zero,
+            RestPerQuestion = TimeSpan.FromMilliseconds(1),
+            Since = () => _receiver.Core.ChangesNeededSince,
+            Chosen = offer => chosen = offer,
+        }.RunAsync(CancellationToken.None);
+
+        Assert.Equal((500, chosen), (fetched.Offer.Since, fetched.Offer));
+        Assert.InRange(fetched.Offer.Bytes, 90_000, fetched.Offer.WholeBytes / 4);
+        _receiver.Core.PrepareInstall(fetched);
+        _receiver.Core.Install(fetched, tailIsKept: false);
+        Assert.Equal(600, _receiver.Count());
+        Assert.InRange(_receiver.Core.Transfers.Resumed, 1, 100);
+        Assert.Equal(
+            (fetched.Offer.Bytes, 0, 1, 0),
+            (_receiver.Core.Transfers.ReceivedBytesOf(StateTransferKind.Changes), _receiver.Core.Transfers.ReceivedBytesOf(StateTransferKind.Files),
+                _receiver.Core.Transfers.InstalledOf(StateTransferKind.Changes), _receiver.Core.Transfers.InstalledOf(StateTransferKind.Files)));
+        Assert.InRange(_sender.Core.Transfers.SentBytesOf(StateTransferKind.Changes), 1, fetched.Offer.Bytes);
+        Assert.Equal(0, _sender.Core.Transfers.SentBytesOf(StateTransferKind.Files));
+    }
+
     [Fact]
     public async Task A_file_that_arrives_changed_is_fetched_again_and_no_other()
     {
@@ -70,7 +99,7 @@ public sealed class StateFetchTests : IDisposable
     [Fact]
     public async Task A_member_that_offers_nothing_is_quoted()
     {
-        var routes = new StateRoutes(_sender.Core.Offers, static () => throw new StateTransferException("Nothing to give."), TimeProvider.System);
+        var routes = new StateRoutes(_sender.Core.Offers, static _ => throw new StateTransferException("Nothing to give."), TimeProvider.System);
         await using var server = await StateServer.StartAsync(routes);
         Assert.EndsWith(
             "does not offer its state: Nothing to give.", (await Assert.ThrowsAsync<StateTransferException>(() => Fetch(server).RunAsync(CancellationToken.None))).Message, StringComparison.Ordinal);

@@ -33,7 +33,7 @@ internal sealed class StateNode : IDisposable
 
     public NodeStore Core { get; }
 
-    public StateRoutes Routes => new(Core.Offers, () => Task.FromResult(Core.Offers.Make()), TimeProvider.System);
+    public StateRoutes Routes => new(Core.Offers, since => Task.FromResult(Make(since)), TimeProvider.System);
 
     public static byte[] KeyOf(int number) => [0, 0, 0, 9, Table.Documents, .. Encoding.UTF8.GetBytes($"row/{number:D6}")];
 
@@ -57,6 +57,18 @@ internal sealed class StateNode : IDisposable
         while (Core.WorkOnce())
         {
         }
+    }
+
+    private StateOffer? Make(long? since)
+    {
+        if (since is not { } etag)
+        {
+            return Core.Offers.Make();
+        }
+
+        var offer = Core.Offers.MakeSince(etag, out var write);
+        write?.Invoke();
+        return offer;
     }
 
     /// <summary>How many rows there are.</summary>

@@ -144,6 +144,7 @@ public sealed class Node : IDisposable
             Overloaded = store.Admission.Refused,
             Recovery = store.Journal.Recovery.Sentence,
             Space = store.Space.Data,
+            Transfers = store.Transfers,
             Storage = store.Storage.Statistics(),
             Consensus = consensus?.ReadCluster(),
         };

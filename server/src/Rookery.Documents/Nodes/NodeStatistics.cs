@@ -48,6 +48,9 @@ public sealed record NodeStatistics
     /// <summary>How the node stands in its cluster; null when it was opened to read damaged data only.</summary>
     public ConsensusStatistics? Consensus { get; init; }
 
+    /// <summary>What went to members that fell behind, and came from others.</summary>
+    public required StateTransferStatistics Transfers { get; init; }
+
     /// <summary>Figures of the storage engine.</summary>
     public required StorageStatistics Storage { get; init; }
 }

@@ -260,6 +260,31 @@ public sealed class NodeStore : IDisposable
     /// <exception cref="BackupException">One is being taken already, or the data is damaged.</exception>
     internal NodeBackup BeginBackup() => NodeBackup.Begin(this, _disk, _io, Time);
 
+    /// <summary>Whether deletions are kept for members that may fall behind; a node that has none need not.</summary>
+    public bool KeepsDeletions
+    {
+        get => Storage.KeptDeletions > 0;
+        set => Storage.KeptDeletions = value ? _options.KeptDeletions : 0;
+    }
+
+    /// <summary>
+    /// The etag from which on this node needs what changed: everything through it is applied here. Null when it needs everything, because it has nothing, or cannot read a part of what it
+    /// has.
+    /// </summary>
+    public long? ChangesNeededSince => Storage.Sequence == 0 || HasDamage ? null : Storage.Sequence;
+
+    /// <summary>Does before <see cref="Install"/> what takes long and can be done while others write: what changed is laid over runs. On the thread that calls <see cref="WorkOnce"/>.</summary>
+    public void PrepareInstall(FetchedState fetched)
+    {
+        if (fetched.Offer.Since is not null)
+        {
+            Storage.RequestFlush();
+            while (Storage.FlushDue && Storage.Flush())
+            {
+            }
+        }
+    }
+
     /// <summary>
     /// Puts a fetched state in the place of this node's own. For who holds the turn to write and the turn to apply, on the thread that calls <see cref="WorkOnce"/>, or while there is none.
     /// </summary>
@@ -272,7 +297,7 @@ public sealed class NodeStore : IDisposable
         var records = ClusterRecords.ReadVersions();
         StateInstallation.Install(Storage, Journal, _applier, fetched, tailIsKept);
         ClusterRecords.AnnounceChangesSince(records);
-        Transfers.CountInstalled();
+        Transfers.CountInstalled(fetched.Offer.Since is null ? StateTransferKind.Files : StateTransferKind.Changes);
         ClearInbox();
         return Storage.Durable;
     }
@@ -317,7 +342,11 @@ public sealed class NodeStore : IDisposable
         RefuseWithoutStorage();
         NodeBackup.RemoveCheckpoint(_disk, CheckpointPath);
         NodeBackup.RemoveCheckpoint(_disk, OfferPath);
-        NodeBackup.RemoveCheckpoint(_disk, StateOffers.RowsPathOf(OfferPath));
+        foreach (string path in (IEnumerable<string>)[StateOffers.RowsPathOf(OfferPath), .. StateOffers.ChangesPathsOf(OfferPath)])
+        {
+            NodeBackup.RemoveCheckpoint(_disk, path);
+        }
+
         Storage = StorageEngine.Open(_disk, StorageOptionsOf(_options, _directory.StoragePath) with { Pacer = Pacer }, memory, _io, Time);
         TellDamage();
         Journal = OpenJournal();
@@ -329,7 +358,7 @@ public sealed class NodeStore : IDisposable
 
         ClusterRecords.Open(Storage);
         StateInstallation.Complete(Storage);
-        Offers = new StateOffers(Storage, Journal, _disk, OfferPath, Transfers, Time);
+        Offers = new StateOffers(Storage, Journal, _disk, OfferPath, Transfers, Time) { Reserve = _options.Reserve };
         Inbox = new StateInbox(Storage, _disk, Path.Combine(_directory.StoragePath, "incoming"), _options.Reserve, Transfers);
         Storage.ManifestDurable = position => ReleaseJournal(position.Index);
         _applier = new Applier(Storage, Databases, ClusterRecords) { LeftOut = _options.ReplaysAroundDamage ? _options.CommandLeftOut : null };

@@ -19,6 +19,7 @@ public sealed class StateInbox
     private readonly IDisk _disk;
     private readonly string _directory;
     private readonly ReserveRule _reserve;
+    private StateTransferKind _kind;
 
     internal StateInbox(StorageEngine storage, IDisk disk, string directory, ReserveRule reserve, StateTransferStatistics statistics)
     {
@@ -37,12 +38,13 @@ public sealed class StateInbox
     /// <exception cref="DiskException">The disk refused.</exception>
     public void Begin(StateOffer offer)
     {
+        _kind = offer.Since is null ? StateTransferKind.Files : StateTransferKind.Changes;
         if (!IsOf(offer))
         {
             Clear();
             DataDirectory.CreateDurably(_disk, _directory);
             using var note = _disk.Open(Path.Join(_directory, OfferName), DiskOpen.CreateNew);
-            note.Write(offer.Encode(), 0);
+            note.Write(NoteOf(offer), 0);
             note.Sync();
         }
 
@@ -69,7 +71,7 @@ public sealed class StateInbox
 
     /// <summary>Opens a file to be written from <paramref name="offset"/> on; what lies behind is dropped.</summary>
     /// <exception cref="DiskException">The disk refused.</exception>
-    public InboxFile Open(StateFile file, long offset) => new(_disk, Path.Join(_directory, file.Name), offset, Statistics);
+    public InboxFile Open(StateFile file, long offset) => new(_disk, Path.Join(_directory, file.Name), offset, Statistics, _kind);
 
     /// <summary>Begins the file of rows that a repair asked for; the one before is dropped. One at a time.</summary>
     /// <param name="path">Where it lies.</param>
@@ -78,7 +80,7 @@ public sealed class StateInbox
     {
         _disk.CreateDirectory(_directory);
         path = Path.Join(_directory, RowsName);
-        return new InboxFile(_disk, path, offset: 0, Statistics);
+        return new InboxFile(_disk, path, offset: 0, Statistics, StateTransferKind.Repairs);
     }
 
     /// <summary>Reads and checks every byte of what was gathered, and makes it durable. Long; beside all other work.</summary>
@@ -91,9 +93,9 @@ public sealed class StateInbox
         try
         {
             var state = _storage.CheckReceived(_directory, progress);
-            return new ManifestPosition(offer.Index, offer.Term, offer.Operations) == state.Position
+            return new ManifestPosition(offer.Index, offer.Term, offer.Operations) == state.Position && offer.Since == state.Since
                 ? new FetchedState(offer, state)
-                : throw new StateTransferException($"The state that was fetched ends at index {state.Position.Index}, and {offer.Index} was offered.");
+                : throw new StateTransferException($"The state that was fetched ends at index {state.Position.Index}, and {offer.Index} was offered, or it is of another kind.");
         }
         catch (ReceivedStateException wrong) when (wrong.File is { } damaged)
         {
@@ -125,8 +127,11 @@ public sealed class StateInbox
 
         using var note = _disk.Open(path, DiskOpen.Read);
         byte[] bytes = new byte[note.Length];
-        return note.Read(bytes, 0) == bytes.Length && bytes.AsSpan().SequenceEqual(offer.Encode());
+        return note.Read(bytes, 0) == bytes.Length && bytes.AsSpan().SequenceEqual(NoteOf(offer));
     }
+
+    // The same files may be offered for another reason.
+    private static byte[] NoteOf(StateOffer offer) => (offer with { Why = null }).Encode();
 
     private long LengthOf(StateFile file)
     {
@@ -146,14 +151,16 @@ public sealed class InboxFile : IDisposable
 {
     private readonly IDiskFile _file;
     private readonly StateTransferStatistics _statistics;
+    private readonly StateTransferKind _kind;
     private long _offset;
 
-    internal InboxFile(IDisk disk, string path, long offset, StateTransferStatistics statistics)
+    internal InboxFile(IDisk disk, string path, long offset, StateTransferStatistics statistics, StateTransferKind kind)
     {
         _file = disk.Open(path, disk.Exists(path) ? DiskOpen.ReadWrite : DiskOpen.CreateNew);
         _file.SetLength(offset);
         _offset = offset;
         _statistics = statistics;
+        _kind = kind;
     }
 
     /// <summary>Bytes it has.</summary>
@@ -164,7 +171,7 @@ public sealed class InboxFile : IDisposable
     public void Append(ReadOnlySpan<byte> bytes)
     {
         DurableFiles.Append(_file, bytes, ref _offset);
-        _statistics.CountReceived(bytes.Length);
+        _statistics.CountReceived(_kind, bytes.Length);
     }
 
     /// <summary>Makes what came durable.</summary>

@@ -4,7 +4,7 @@ using Rookery.Journal;
 
 namespace Rookery.Documents;
 
-/// <summary>The state of a whole node at one place of the log, as files that can be fetched until the offer is given up.</summary>
+/// <summary>The state of a whole node at one place of the log, or what changed of it, as files that can be fetched until the offer is given up.</summary>
 public sealed record StateOffer
 {
     /// <summary>Names the offer; never used again.</summary>
@@ -27,6 +27,15 @@ public sealed record StateOffer
 
     /// <summary>The files.</summary>
     public required IReadOnlyList<StateFile> Files { get; init; }
+
+    /// <summary>Null for everything; otherwise it holds what was written and deleted at this etag and above.</summary>
+    public long? Since { get; init; }
+
+    /// <summary>When it holds what changed: bytes of everything, to compare.</summary>
+    public long WholeBytes { get; init; }
+
+    /// <summary>Why it is everything, though less was asked for; part of a sentence.</summary>
+    public string? Why { get; init; }
 
     /// <summary>Where it stands in the log.</summary>
     [JsonIgnore]

@@ -1,3 +1,4 @@
+using System.Globalization;
 using Rookery.Disk;
 using Rookery.Documents.Commands;
 using Rookery.Journal;
@@ -6,13 +7,16 @@ using Rookery.Storage;
 namespace Rookery.Documents;
 
 /// <summary>
-/// The state of this node for members that fell behind the first entry of its journal. One offer is open at a time, for all who ask: hard links to the runs of a manifest, and the
-/// journal behind it kept, so that who has fetched the one can go on with the other. It is given up when nobody fetched from it for a while, or when it keeps too much of the journal.
+/// What members get that fell behind the first entry of this node's journal: what changed since the last etag that they have, when that is known whole and is much less, or everything. Each offer
+/// is files, and keeps the journal behind it, so that who has fetched the one can go on with the other. It is given up when nobody fetched from it for a while, or when it keeps too much of the journal.
 /// </summary>
 public sealed class StateOffers : IDisposable
 {
     /// <summary>How long an offer stays without anybody fetching from it.</summary>
     public static readonly TimeSpan Patience = TimeSpan.FromMinutes(5);
+
+    // A member that asks while so many others are given what changed gets everything: each keeps files that compaction has replaced.
+    private const int MostChanges = 4;
 
     private readonly StorageEngine _storage;
     private readonly NodeJournal _journal;
@@ -20,7 +24,8 @@ public sealed class StateOffers : IDisposable
     private readonly string _directory;
     private readonly TimeProvider _time;
     private readonly Lock _gate = new();
-    private OpenOffer? _open;
+    private readonly List<OpenOffer> _changes = [];
+    private OpenOffer? _whole;
     private bool _isDisposed;
 
     internal StateOffers(StorageEngine storage, NodeJournal journal, IDisk disk, string directory, StateTransferStatistics statistics, TimeProvider time)
@@ -36,13 +41,16 @@ public sealed class StateOffers : IDisposable
     /// <summary>Bytes of the journal that an offer may keep from being released. Beyond them it is given up, whoever fetches from it: the journal's device must not fill for a slow member.</summary>
     public long MostKeptBytes { get; init; } = 1L << 30;
 
+    /// <summary>What stays free when what changed is written.</summary>
+    public ReserveRule Reserve { get; init; } = ReserveRule.Default;
+
     /// <summary>The last index applied on this node: while it rises, who reads files rests in between.</summary>
     public long AppliedIndex => _storage.AppliedIndex;
 
     /// <summary>What was transferred.</summary>
     public StateTransferStatistics Statistics { get; }
 
-    /// <summary>The open offer, or a new one of what the manifest holds now. On the thread that does background work, or while there is none.</summary>
+    /// <summary>The open offer of everything, or a new one of what the manifest holds now. On the thread that does background work, or while there is none.</summary>
     /// <exception cref="StateTransferException">This node's data is damaged, or it is stopping.</exception>
     /// <exception cref="DiskException">The disk refused.</exception>
     public StateOffer Make()
@@ -51,26 +59,49 @@ public sealed class StateOffers : IDisposable
         lock (_gate)
         {
             ObjectDisposedException.ThrowIf(_isDisposed, this);
-            if (_open is { } open)
+            if (_whole is { } open)
             {
                 open.LastUse = _time.GetTimestamp();
-                return open.Offer;
+                return open.Offer!;
             }
         }
 
-        if (_storage.Statistics().Damage is [var damage, ..])
-        {
-            throw new StateTransferException($"This node does not offer its state, because a part of it cannot be read: {damage.Sentence} Another member has to.");
-        }
-
-        var made = Begin();
+        RefuseDamage();
+        var made = BeginWhole();
         lock (_gate)
         {
-            _open = made;
+            _whole = made;
         }
 
         Statistics.CountOffer();
-        return made.Offer;
+        return made.Offer!;
+    }
+
+    /// <summary>What a member needs that has applied everything through an etag. On the thread that does background work, or while there is none.</summary>
+    /// <param name="since">The etag.</param>
+    /// <param name="write">Set when what changed has to be written first: to be called beside all other work. Null otherwise.</param>
+    /// <returns>Null while what changed is being written: to be asked again.</returns>
+    /// <exception cref="StateTransferException">This node's data is damaged, or it is stopping.</exception>
+    /// <exception cref="DiskException">The disk refused.</exception>
+    public StateOffer? MakeSince(long since, out Action? write)
+    {
+        write = null;
+        GiveUpIfDue();
+        if (FindChanges(since) is not { } open)
+        {
+            RefuseDamage();
+            (open, string? refusal) = BeginChanges(since);
+            if (open is null)
+            {
+                return Make() with { Why = refusal };
+            }
+
+            var begun = open;
+            write = () => begun.Write(_disk, () => Describe(begun, begun.Changes!.Position) with { Since = begun.Changes.Since, WholeBytes = begun.Changes.WholeBytes });
+            return null;
+        }
+
+        return open.Refusal is { } why ? Make() with { Why = why } : open.Offer;
     }
 
     /// <summary>Opens a file of an offer to read. From any thread. The file can be read to its end, whether the offer is given up meanwhile or not.</summary>
@@ -80,13 +111,13 @@ public sealed class StateOffers : IDisposable
     {
         lock (_gate)
         {
-            if (_open is not { } open || !string.Equals(open.Offer.Id, offer, StringComparison.Ordinal) || !open.Offer.Files.Any(each => string.Equals(each.Name, file, StringComparison.Ordinal)))
+            if (Find(offer) is not { } open || !open.Offer!.Files.Any(each => string.Equals(each.Name, file, StringComparison.Ordinal)))
             {
                 return null;
             }
 
             open.LastUse = _time.GetTimestamp();
-            return _disk.Open(Path.Join(_directory, file), DiskOpen.Read);
+            return _disk.Open(Path.Join(open.Directory, file), DiskOpen.Read);
         }
     }
 
@@ -112,87 +143,121 @@ public sealed class StateOffers : IDisposable
     /// <summary>Where rows for repairs lie while they are sent, beside the directory of offers.</summary>
     internal static string RowsPathOf(string directory) => directory + "-rows";
 
+    /// <summary>Where an offer of what changed may lie, beside the directory of whole states.</summary>
+    internal static IEnumerable<string> ChangesPathsOf(string directory) =>
+        Enumerable.Range(1, MostChanges).Select(number => string.Create(CultureInfo.InvariantCulture, $"{directory}-changes-{number}"));
+
     /// <summary>Notes that bytes of an offer went out: somebody is fetching from it.</summary>
+    /// <param name="offer">The offer; empty for rows of a repair.</param>
+    /// <param name="bytes">How many.</param>
     public void CountSent(string offer, long bytes)
     {
-        Statistics.CountSent(bytes);
         lock (_gate)
         {
-            if (_open is { } open && string.Equals(open.Offer.Id, offer, StringComparison.Ordinal))
+            if (Find(offer) is { } open)
             {
                 open.LastUse = _time.GetTimestamp();
-            }
-        }
-    }
-
-    /// <summary>Gives the open offer up when its time has come. On the thread that does background work, about every half minute.</summary>
-    /// <exception cref="DiskException">A file could not be deleted: the next start deletes it.</exception>
-    public void GiveUpIfDue()
-    {
-        OpenOffer? due;
-        lock (_gate)
-        {
-            if (_open is not { } open || (_time.GetElapsedTime(open.LastUse) < Patience && _journal.BytesAbove(open.Offer.Index) <= MostKeptBytes))
-            {
+                Statistics.CountSent(open.Changes is null ? StateTransferKind.Files : StateTransferKind.Changes, bytes);
                 return;
             }
-
-            due = _open;
-            _open = null;
         }
 
-        End(due);
-        Statistics.CountGivenUp();
+        Statistics.CountSent(offer.Length == 0 ? StateTransferKind.Repairs : StateTransferKind.Files, bytes);
     }
 
-    /// <summary>Ends the open offer, if there is one.</summary>
-    public void Dispose()
+    /// <summary>Gives open offers up whose time has come. On the thread that does background work, about every half minute.</summary>
+    public void GiveUpIfDue()
     {
-        OpenOffer? ended;
+        List<OpenOffer> due;
         lock (_gate)
         {
-            (ended, _open) = (_open, null);
-            _isDisposed = true;
+            due = [.. _changes.Where(IsDue)];
+            _changes.RemoveAll(due.Contains);
+            if (_whole is { } whole && IsDue(whole))
+            {
+                due.Add(whole);
+                _whole = null;
+            }
         }
 
-        if (ended is not null)
+        foreach (var open in due)
         {
-            try
-            {
-                End(ended);
-            }
-            catch (DiskException)
-            {
-                // What stays is deleted at the next start.
-            }
+            open.End(_disk);
+            Statistics.CountGivenUp();
         }
     }
 
-    private OpenOffer Begin()
+    /// <summary>Ends the open offers, if there are any.</summary>
+    public void Dispose()
+    {
+        List<OpenOffer> open;
+        lock (_gate)
+        {
+            open = [.. _changes];
+            _changes.Clear();
+            if (_whole is { } whole)
+            {
+                open.Add(whole);
+            }
+
+            (_whole, _isDisposed) = (null, true);
+        }
+
+        open.ForEach(each => each.End(_disk));
+    }
+
+    private bool IsDue(OpenOffer open) =>
+        _time.GetElapsedTime(open.LastUse) >= Patience || (open.Refusal is null && _journal.BytesAbove(open.Index) > MostKeptBytes);
+
+    // Under the gate.
+    private OpenOffer? Find(string offer)
+    {
+        foreach (var open in _changes)
+        {
+            if (string.Equals(open.Offer?.Id, offer, StringComparison.Ordinal))
+            {
+                return open;
+            }
+        }
+
+        return _whole is { Offer: { } whole } && string.Equals(whole.Id, offer, StringComparison.Ordinal) ? _whole : null;
+    }
+
+    // What changed since an earlier etag will do too.
+    private OpenOffer? FindChanges(long since)
+    {
+        lock (_gate)
+        {
+            ObjectDisposedException.ThrowIf(_isDisposed, this);
+            var found = _changes.Where(open => open.Changes!.Since <= since).MaxBy(open => open.Changes!.Since);
+            if (found is not null)
+            {
+                found.LastUse = _time.GetTimestamp();
+            }
+
+            return found;
+        }
+    }
+
+    private void RefuseDamage()
+    {
+        if (_storage.Statistics().Damage is [var damage, ..])
+        {
+            throw new StateTransferException($"This node does not offer its state, because a part of it cannot be read: {damage.Sentence} Another member has to.");
+        }
+    }
+
+    private OpenOffer BeginWhole()
     {
         // Kept before the checkpoint is made: what lies behind the manifest of this moment stays, and a later one keeps less.
-        long durable = _storage.Durable.Index;
-        var kept = _journal.KeepAbove(durable);
+        var kept = _journal.KeepAbove(_storage.Durable.Index);
         try
         {
             NodeBackup.RemoveCheckpoint(_disk, _directory);
             var position = _storage.Checkpoint(_directory);
-            var (configurationIndex, configuration) = _journal.ConfigurationAt(position.Index);
-            return new OpenOffer(
-                new StateOffer
-                {
-                    Id = HistoryId.Create(),
-                    Index = position.Index,
-                    Term = position.Term,
-                    Operations = position.Sequence,
-                    ConfigurationIndex = configurationIndex,
-                    Configuration = configuration.ToArray(),
-                    Files = [.. _disk.List(_directory).Select(name => new StateFile(name, LengthOf(Path.Join(_directory, name))))],
-                },
-                kept)
-            {
-                LastUse = _time.GetTimestamp(),
-            };
+            var open = new OpenOffer(_directory, position.Index, kept) { LastUse = _time.GetTimestamp() };
+            open.Complete(Describe(open, position));
+            return open;
         }
         catch
         {
@@ -201,24 +266,59 @@ public sealed class StateOffers : IDisposable
         }
     }
 
-    private void End(OpenOffer offer)
+    private (OpenOffer? Open, string? Refusal) BeginChanges(long since)
     {
-        offer.Kept.Dispose();
-        NodeBackup.RemoveCheckpoint(_disk, _directory);
+        string? directory = ChangesPathsOf(_directory).FirstOrDefault(path => !_changes.Exists(open => string.Equals(open.Directory, path, StringComparison.Ordinal)));
+        if (directory is null)
+        {
+            return (null, "several others are given what changed at this time");
+        }
+
+        if (_storage.BeginChanges(since) is not { } changes)
+        {
+            return (null, string.Create(CultureInfo.InvariantCulture, $"deletions since etag {since} may be forgotten there"));
+        }
+
+        long estimated = changes.EstimatedBytes;
+        var space = _disk.SpaceOf(Path.GetDirectoryName(_directory)!);
+        string? refusal = estimated > changes.WholeBytes / 2 ? "what changed is about as much"
+            : space.FreeBytes < estimated + Reserve.BytesOf(space.TotalBytes) ? "there is no room to write what changed there"
+            : null;
+        if (refusal is not null)
+        {
+            changes.Dispose();
+            return (null, refusal);
+        }
+
+        NodeBackup.RemoveCheckpoint(_disk, directory);
+        var begun = new OpenOffer(directory, changes.Position.Index, _journal.KeepAbove(changes.Position.Index)) { Changes = changes, LastUse = _time.GetTimestamp() };
+        lock (_gate)
+        {
+            _changes.Add(begun);
+        }
+
+        Statistics.CountOffer();
+        return (begun, null);
+    }
+
+    private StateOffer Describe(OpenOffer open, ManifestPosition position)
+    {
+        var (configurationIndex, configuration) = _journal.ConfigurationAt(position.Index);
+        return new StateOffer
+        {
+            Id = HistoryId.Create(),
+            Index = position.Index,
+            Term = position.Term,
+            Operations = position.Sequence,
+            ConfigurationIndex = configurationIndex,
+            Configuration = configuration.ToArray(),
+            Files = [.. _disk.List(open.Directory).Select(name => new StateFile(name, LengthOf(Path.Join(open.Directory, name))))],
+        };
     }
 
     private long LengthOf(string path)
     {
         using var file = _disk.Open(path, DiskOpen.Read);
         return file.Length;
-    }
-
-    private sealed class OpenOffer(StateOffer offer, IDisposable kept)
-    {
-        public StateOffer Offer { get; } = offer;
-
-        public IDisposable Kept { get; } = kept;
-
-        public long LastUse { get; set; }
     }
 }

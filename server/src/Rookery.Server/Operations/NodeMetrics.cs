@@ -32,8 +32,21 @@ internal static class NodeMetrics
             ClusterHealth.Add(text, cluster);
         }
 
+        AddTransfers(text, statistics.Transfers);
         AddStorage(text, statistics.Storage);
     }
+
+    private static void AddTransfers(PrometheusText text, StateTransferStatistics transfers)
+    {
+        AddKinds(text.Counter("rookery_state_sent_bytes_total", "Bytes sent to members that fell behind the journal or lost rows: all files, what changed, or rows for a repair."), transfers.SentBytesOf);
+        AddKinds(text.Counter("rookery_state_received_bytes_total", "Bytes received from other members in the same ways."), transfers.ReceivedBytesOf);
+        AddKinds(text.Counter("rookery_state_installed_total", "States of other members that this node put in the place of its own, or on top of it."), transfers.InstalledOf);
+    }
+
+    private static void AddKinds(PrometheusText text, Func<StateTransferKind, long> read) => text
+        .Sample(read(StateTransferKind.Files), ("kind", "files"))
+        .Sample(read(StateTransferKind.Changes), ("kind", "changes"))
+        .Sample(read(StateTransferKind.Repairs), ("kind", "repairs"));
 
     private static void AddStorage(PrometheusText text, StorageStatistics storage)
     {

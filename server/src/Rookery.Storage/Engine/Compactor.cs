@@ -97,7 +97,7 @@ internal sealed class Compactor
 
     // Chunks stay where they are while most of them live. But a flush with one large value makes a file of its own, and each costs a descriptor, memory and a place in every manifest.
     private Range Pick(byte group, ReadOnlySpan<SortedRun> runs, ReadOnlySpan<SortedRun> usable) =>
-        group == TableMap.Chunks ? picker.PickSmall(usable, context.Options.RunBytes / LinkedShareOfRun) : picker.Pick(usable, KeptDeletions.ForgettableThrough(context.Options, runs, context.Durable.Manifest.Position));
+        group == TableMap.Chunks ? picker.PickSmall(usable, context.Options.RunBytes / LinkedShareOfRun) : picker.Pick(usable, KeptDeletions.ForgettableThrough(context.KeptDeletions, runs, context.Durable.Manifest.Position));
 
     // What cannot be read cannot be merged; it waits for its repair, and newer runs are merged without it.
     private bool IsDamaged(SortedRun run) => run.Files.Any(file =>

@@ -26,6 +26,13 @@ internal sealed class EngineContext
 
     public EngineCounters Counters { get; } = new();
 
+    /// <summary>As <see cref="StorageOptions.KeptDeletions"/>; may change at any time.</summary>
+    public long KeptDeletions
+    {
+        get => Volatile.Read(ref field);
+        set => Volatile.Write(ref field, value);
+    }
+
     /// <summary>Flushes when writers need it: called by long merges, so that they hold nobody up.</summary>
     public Action? FlushBetween { get; set; }
 

@@ -10,12 +10,12 @@ internal static class KeptDeletions
     private const int ShareOfRows = 8;
 
     /// <summary>Tombstones up to this sequence may be dropped when nothing is left that they hide.</summary>
-    /// <param name="options">How many are kept.</param>
+    /// <param name="least">How many are kept at least; 0 for none.</param>
     /// <param name="runs">The runs of the group by now.</param>
     /// <param name="position">The last batch that is, or is to be, in runs.</param>
-    public static long ForgettableThrough(StorageOptions options, ReadOnlySpan<SortedRun> runs, ManifestPosition position)
+    public static long ForgettableThrough(long least, ReadOnlySpan<SortedRun> runs, ManifestPosition position)
     {
-        if (options.KeptDeletions == 0)
+        if (least == 0)
         {
             return position.Sequence;
         }
@@ -26,7 +26,7 @@ internal static class KeptDeletions
             rows += run.Rows;
         }
 
-        long left = Math.Max(options.KeptDeletions, rows / ShareOfRows);
+        long left = Math.Max(least, rows / ShareOfRows);
         foreach (RunSummary file in runs.ToArray().SelectMany(run => run.Files).Select(file => file.Summary).OrderByDescending(file => file.LargestSequence))
         {
             left -= file.Tombstones;

@@ -39,7 +39,7 @@ internal sealed class RowDropping : IDisposable
         filter = context.Options.Filter is { } given && context.Sources.Tables.TablesOf(group).Any(given.Concerns) ? given : null;
         settled = new EngineState(context.Sources, flushed, [], runs, rangeTombstones, position);
         chunkBytes = context.Options.ChunkBytes;
-        forgettableThrough = KeptDeletions.ForgettableThrough(context.Options, runs.Of(group), position);
+        forgettableThrough = KeptDeletions.ForgettableThrough(context.KeptDeletions, runs.Of(group), position);
     }
 
     /// <summary>How often another row was looked up, which may mean a read from disk.</summary>

@@ -1,0 +1,391 @@
+using System.Buffers;
+using System.Globalization;
+using System.Text;
+using Rookery.Disk;
+using Rookery.Documents.Apply;
+using Rookery.Documents.Commands;
+using Rookery.Documents.Json;
+using Rookery.Documents.Tests.Nodes;
+using Rookery.Journal;
+using Rookery.Simulation;
+
+namespace Rookery.Documents.Tests.Transfer;
+
+/// <summary>A member that stopped at a random entry gets what changed, and holds every row that the sender does, in every table, with the same outcome of all commands.</summary>
+public sealed class StateChangesTests
+{
+    private const int Seeds = 24;
+
+    [Fact]
+    public void A_member_that_stopped_anywhere_holds_every_row_of_its_sender_once_it_has_what_changed()
+    {
+        int changes = 0;
+        int everything = 0;
+        for (int seed = 0; seed < Seeds; seed++)
+        {
+            var offer = Play(seed);
+            changes += offer.Since is null ? 0 : 1;
+            everything += offer.Since is null ? 1 : 0;
+        }
+
+        Assert.InRange(changes, Seeds / 3, Seeds);
+        Assert.InRange(everything, 1, Seeds);
+    }
+
+    [Fact]
+    public void What_changed_is_kept_for_those_who_ask_and_everything_is_offered_with_the_reason_otherwise()
+    {
+        var disk = new SimulatedDisk("/data");
+        var time = new SimulatedTimeProvider();
+        using var sender = SteppedNode.Open(disk, Transferred.Sender, time);
+        long since = FillWithLittleChanged(sender);
+        var offers = sender.Core.Offers;
+
+        Assert.Null(offers.MakeSince(since, out var write));
+        Assert.Null(offers.MakeSince(since, out var twice));
+        Assert.Null(twice);
+        write!();
+        var offer = offers.MakeSince(since + 5, out _)!;
+        Assert.Equal((since, null), (offer.Since, offer.Why));
+        Assert.InRange(offer.Bytes, 1, offer.WholeBytes / 2);
+
+        var whole = offers.MakeSince(1, out var none)!;
+        Assert.Equal((null, "what changed is about as much", null), (whole.Since, whole.Why, none));
+        Assert.NotEqual(offer.Id, whole.Id);
+        Assert.NotNull(offers.Open(offer.Id, offer.Files[0].Name));
+        time.Advance(StateOffers.Patience);
+        offers.GiveUpIfDue();
+        Assert.Null(offers.Open(offer.Id, offer.Files[0].Name));
+        Assert.DoesNotContain(disk.Files, static path => path.Contains("changes", StringComparison.Ordinal));
+    }
+
+    [Fact]
+    public void What_changed_that_cannot_be_written_is_given_up_for_everything()
+    {
+        var disk = new SimulatedDisk("/data");
+        using var sender = SteppedNode.Open(disk, Transferred.Sender);
+        long since = FillWithLittleChanged(sender);
+        Assert.Null(sender.Core.Offers.MakeSince(since, out var write));
+        disk.Inject(new DiskFault(1, Errno.InputOutput) { Calls = DiskCalls.Write });
+        write!();
+        disk.ClearFaults();
+        var offer = sender.Core.Offers.MakeSince(since, out _)!;
+        Assert.Null(offer.Since);
+        Assert.StartsWith("what changed could not be written (", offer.Why, StringComparison.Ordinal);
+    }
+
+    /// <summary>As for everything: the old state or the new one, with the vote, and a journal that goes on behind it.</summary>
+    [Fact]
+    public void After_any_power_cut_a_node_has_its_old_state_or_what_changed_on_top_of_it()
+    {
+        int within = 0;
+        new CrashSearch { Points = 600, Runs = 4 }.Verify(CutWhileInstalling, (image, story, operation) =>
+        {
+            if (operation < story.Began)
+            {
+                return;
+            }
+
+            within += operation < story.Acknowledged ? 1 : 0;
+            using (var store = Transferred.Open(image, SteppedNode.Options(Transferred.Receiver)))
+            {
+                bool isNew = store.AppliedIndex >= story.Index;
+                Assert.True(isNew || operation < story.Installed, "what changed was installed, and is not found");
+                Assert.Equal(isNew ? story.After : story.Before, Transferred.Documents(store, "both"));
+                Assert.True(operation < story.Acknowledged || store.Journal.LastIndex > story.Index, "an entry was acknowledged behind the installed state, and is lost");
+                Assert.Null(store.CommitAlone(CommandEncoder.CreateDatabase("after", HistoryId.Create())).Rejection);
+            }
+
+            using var again = Transferred.Open(image, SteppedNode.Options(Transferred.Receiver));
+            Assert.True(again.Databases.TryGet("after", out _));
+        });
+        Assert.True(CrashSearch.IsReplay || within >= 100, $"only {within} cuts fell into the fetch and the install");
+    }
+
+    private static (SimulatedDisk Disk, Story Run) CutWhileInstalling(int seed)
+    {
+        var disk = new SimulatedDisk("/data");
+        using var sender = SteppedNode.Open(new SimulatedDisk("/data"), Transferred.Sender);
+        using var all = sender.Core.Journal.KeepAbove(0);
+        sender.CreateDatabase("both");
+        FillMore(sender, 100 + seed);
+        for (int i = 0; i < 6; i++)
+        {
+            FillMore(sender, 200 + i);
+        }
+
+        using var receiver = Transferred.Open(disk, SteppedNode.Options(Transferred.Receiver));
+        Follow(sender.Core, receiver, sender.Core.AppliedIndex - (seed % 5), new Random(seed));
+        FillMore(sender, seed);
+        var before = Transferred.Documents(receiver, "both");
+        int began = disk.OperationCount;
+        var offer = Offer(sender.Core, receiver.ChangesNeededSince);
+        Transferred.Copy(sender.Core.Offers, offer, receiver.Inbox);
+        var fetched = receiver.Inbox.Check(offer);
+        Assert.NotNull(offer.Since);
+        receiver.PrepareInstall(fetched);
+        receiver.Install(fetched, tailIsKept: false);
+        int installed = disk.OperationCount;
+        receiver.Journal.Write([new JournalFrame(FrameType.NoOp, offer.Index + 1, offer.Term, offer.Operations, 0, default)]);
+        int acknowledged = disk.OperationCount;
+        while (receiver.WorkOnce())
+        {
+        }
+
+        return (disk, new Story(before, Transferred.Documents(sender.Core, "both"), offer.Index, began, installed, acknowledged));
+    }
+
+    private static void FillMore(SteppedNode node, int seed)
+    {
+        var random = new Random(seed);
+        byte[] text = new byte[300];
+        for (int i = 0; i < 25; i++)
+        {
+            random.NextBytes(text);
+            node.Put("both", $"users/{random.Next(400)}", $$"""{"Text":"{{Convert.ToHexString(text)}}"}""");
+        }
+
+        node.Flush();
+    }
+
+    private sealed record Story(Dictionary<string, string> Before, Dictionary<string, string> After, long Index, int Began, int Installed, int Acknowledged);
+
+    // Gives the etag behind which little changed.
+    private static long FillWithLittleChanged(SteppedNode node)
+    {
+        var random = new Random(3);
+        node.CreateDatabase("db");
+        Fill(300);
+        long since = node.Core.Storage.Sequence;
+        Fill(20);
+        return since;
+
+        void Fill(int documents)
+        {
+            byte[] text = new byte[400];
+            for (int i = 0; i < documents; i++)
+            {
+                random.NextBytes(text);
+                node.Put("db", $"users/{i}", $$"""{"Text":"{{Convert.ToHexString(text)}}"}""");
+            }
+
+            node.Flush();
+        }
+    }
+
+    private static StateOffer Play(int seed)
+    {
+        var random = new Random(seed);
+        var disk = new SimulatedDisk("/data");
+        var time = new SimulatedTimeProvider();
+        var options = SteppedNode.Options(Transferred.Sender) with { KeptDeletions = random.Next(3) switch { 0 => 5, 1 => 100, _ => 100_000 } };
+        using var sender = SteppedNode.Open(disk, options, time);
+        sender.Core.KeepsDeletions = true;
+        using var all = sender.Core.Journal.KeepAbove(0);
+        var work = new Work(sender, random, time);
+        work.Do(random.Next(100, 300));
+        options = options with { DataDirectory = Transferred.Receiver };
+        StateOffer offer;
+        using (var receiver = NodeStore.Open(options, disk, new MemoryBudget(16 << 20), new SteppedNode.NoRecorder(), time))
+        {
+            receiver.KeepsDeletions = true;
+            Follow(sender.Core, receiver, sender.Core.AppliedIndex - random.Next(5), random);
+            work.Do(random.Next(5, 150));
+            sender.Flush();
+            offer = Offer(sender.Core, receiver.ChangesNeededSince);
+            Transferred.Copy(sender.Core.Offers, offer, receiver.Inbox);
+            var fetched = receiver.Inbox.Check(offer);
+            receiver.PrepareInstall(fetched);
+            receiver.Install(fetched, tailIsKept: false);
+            Assert.Equal(offer.Bytes, receiver.Transfers.ReceivedBytesOf(offer.Since is null ? StateTransferKind.Files : StateTransferKind.Changes));
+            AssertEqual(sender.Core, receiver, $"seed {seed}, {offer.Since}");
+            work.Do(40);
+            Follow(sender.Core, receiver, sender.Core.AppliedIndex, random);
+            AssertEqual(sender.Core, receiver, $"seed {seed}, {offer.Since}, worked on");
+        }
+
+        using var again = Transferred.Open(disk, options);
+        AssertEqual(sender.Core, again, $"seed {seed}, {offer.Since}, opened again");
+        return offer;
+    }
+
+    private static StateOffer Offer(NodeStore sender, long? since)
+    {
+        var offer = sender.Offers.MakeSince(since!.Value, out var write);
+        write?.Invoke();
+        return offer ?? sender.Offers.MakeSince(since.Value, out _)!;
+    }
+
+    // The journal of the one becomes that of the other, entry by entry.
+    private static void Follow(NodeStore sender, NodeStore receiver, long through, Random random)
+    {
+        var frames = new List<JournalFrame>();
+        using (var reader = sender.Journal.Read(receiver.AppliedIndex + 1))
+        {
+            while (reader.Next(out var read) && read.Index <= through)
+            {
+                frames.Add(read with { Payload = read.Payload.ToArray() });
+            }
+        }
+
+        foreach (var some in frames.Chunk(32))
+        {
+            receiver.Journal.Write(some);
+        }
+
+        foreach (var frame in frames)
+        {
+            receiver.ApplyStored(frame);
+            for (int i = random.Next(20) == 0 ? 5 : 0; i > 0; i--)
+            {
+                receiver.RequestFlush();
+                receiver.WorkOnce();
+            }
+        }
+    }
+
+    private static void AssertEqual(NodeStore expected, NodeStore actual, string story)
+    {
+        Assert.Equal((story, expected.AppliedIndex, expected.OutcomeChain, expected.LastLogTicks), (story, actual.AppliedIndex, actual.OutcomeChain, actual.LastLogTicks));
+        Transferred.AssertEqual(expected, actual);
+        var (there, here) = (RowsOf(expected), RowsOf(actual));
+        Assert.True(there.SequenceEqual(here), $"{story}: {string.Join(", ", there.Except(here).Take(3))} instead of {string.Join(", ", here.Except(there).Take(3))}");
+    }
+
+    // Of the rows by etag those that readers pass over are left out: when they go is each node's own affair.
+    private static List<string> RowsOf(NodeStore store)
+    {
+        var filter = new StaleOrderFilter();
+        var described = new List<string>();
+        var value = new ArrayBufferWriter<byte>();
+        using var snapshot = store.Storage.OpenSnapshot();
+        using var rows = snapshot.Seek([0], []);
+        while (rows.MoveNext())
+        {
+            byte table = rows.Key[4];
+            if (table >= 240 || (filter.Concerns(table) && filter.IsStale(rows.Key, rows.Sequence, rows.Value, snapshot)))
+            {
+                continue;
+            }
+
+            value.ResetWrittenCount();
+            rows.CopyTo(value, 0, rows.Length);
+            described.Add(string.Create(CultureInfo.InvariantCulture, $"{Convert.ToHexString(rows.Key)} {rows.Sequence} {Checksum.Finish(Checksum.Append(Checksum.Start, value.WrittenSpan))}"));
+        }
+
+        return described;
+    }
+
+    /// <summary>Random commands of every kind that leaves rows or takes them away.</summary>
+    private sealed class Work(SteppedNode node, Random random, SimulatedTimeProvider time)
+    {
+        private readonly Dictionary<(string Database, string Id), long> _expiring = [];
+        private ulong _key;
+
+        public void Do(int commands)
+        {
+            for (int i = 0; i < commands; i++)
+            {
+                Step();
+                if (random.Next(25) == 0)
+                {
+                    node.Flush();
+                }
+            }
+        }
+
+        private void Step()
+        {
+            string database = $"db{random.Next(3)}";
+            if (!node.Core.Databases.TryGet(database, out var there))
+            {
+                node.CreateDatabase(database);
+                return;
+            }
+
+            uint number = there.Number;
+            string id = $"users/{random.Next(60)}";
+            switch (random.Next(40))
+            {
+                case 0 when random.Next(3) == 0:
+                    node.Run(CommandEncoder.DeleteDatabases([database]));
+                    break;
+                case 1:
+                    node.Run(CommandEncoder.SetTombstoneHorizon(number, random.NextInt64(node.Core.Storage.Sequence)));
+                    break;
+                case 2:
+                    time.Advance(TimeSpan.FromHours(random.Next(30)));
+                    break;
+                case 3:
+                    Expire(database, number);
+                    break;
+                case 4:
+                    node.Propose(CommandEncoder.HiloNext(number, "Users"u8, 32, 0, 0, (byte)'/', default));
+                    break;
+                case 5:
+                    node.Propose(CommandEncoder.IdentityNext(number, "orders|"u8, default));
+                    break;
+                case 6 or 7:
+                    SetRecords();
+                    break;
+                case 8:
+                    node.Run(CommandEncoder.PutClientConfiguration(number, "{}"u8));
+                    break;
+                case < 18:
+                    node.Propose(CommandEncoder.Delete(number, Encoding.UTF8.GetBytes(id), ExpectedChangeVector.None, default));
+                    break;
+                default:
+                    Put(database, number, id);
+                    break;
+            }
+        }
+
+        private void Put(string database, uint number, string id)
+        {
+            bool expires = random.Next(5) == 0;
+            int length = random.Next(15) == 0 ? 70_000 : random.Next(300);
+            string json = $$"""{"Text":"{{new string((char)('a' + random.Next(26)), length)}}","@metadata":{"@collection":"C{{random.Next(4)}}"{{(expires ? ",\"@expires\":\"2020-01-01T00:00:00.0000000Z\"" : string.Empty)}}} }""";
+            using var parser = DocumentParser.Rent();
+            Assert.True(parser.TryParse(Encoding.UTF8.GetBytes(json), out var document, out _));
+            var key = random.Next(4) == 0 ? new IdempotencyKey(1, ++_key) : default;
+            var outcome = node.Propose(CommandEncoder.Put(number, Encoding.UTF8.GetBytes(id), ExpectedChangeVector.None, document, key));
+            Assert.Null(outcome.Rejection);
+            _expiring.Remove((database, id));
+            if (expires)
+            {
+                _expiring.Add((database, id), outcome[0].Etag);
+            }
+        }
+
+        private void Expire(string database, uint number)
+        {
+            using var writer = new ExpiryWriter(number);
+            foreach (var ((_, id), etag) in _expiring.Where(each => string.Equals(each.Key.Database, database, StringComparison.Ordinal)).ToList())
+            {
+                writer.Add(Encoding.UTF8.GetBytes(id), etag);
+                _expiring.Remove((database, id));
+            }
+
+            if (writer.Count > 0)
+            {
+                node.Run(writer.Complete());
+            }
+        }
+
+        private void SetRecords()
+        {
+            using var records = new ClusterRecordWriter();
+            string key = $"token/{random.Next(12)}";
+            if (random.Next(2) == 0)
+            {
+                records.Set(key, Encoding.UTF8.GetBytes($"{random.Next()}"));
+            }
+            else
+            {
+                records.Delete(key);
+            }
+
+            node.Run(records.Complete());
+        }
+    }
+}
