@@ -22,6 +22,9 @@ public sealed record ConsensusOptions
     /// <summary>Seeds the draws of election timeouts; null for chance.</summary>
     public int? Seed { get; init; }
 
+    /// <summary>Whether the machine's clock follows a source of time. Asked once a second; must return at once.</summary>
+    public Func<bool> IsClockSynchronised { get; init; } = static () => true;
+
     /// <summary>Bytes of applied entries that stay in memory for members who lag a little.</summary>
     public long CachedBytes { get; init; } = 4 << 20;
 

@@ -14,7 +14,6 @@ public sealed partial class RaftConsensus
     private long _applied;
     private long _applyThrough;
     private long _readyIndex = long.MaxValue;
-    private long _inheritedLogTicks;
     private long _frames;
     private long _commands;
     private bool _hasToRefuse;
@@ -92,7 +91,7 @@ public sealed partial class RaftConsensus
         Volatile.Write(ref _commands, _commands + count);
         if (index == Volatile.Read(ref _readyIndex))
         {
-            Volatile.Write(ref _inheritedLogTicks, _store.LastLogTicks);
+            TellLogTime();
         }
 
         Volatile.Write(ref _applied, index);

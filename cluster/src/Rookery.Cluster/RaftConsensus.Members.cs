@@ -136,6 +136,7 @@ public sealed partial class RaftConsensus
                 Step(Input.Measured(Now, new StoreHealth(_syncs.Slow(), StallMicroseconds(), BoardPenalty: 0)));
             }
 
+            ReadClockIfDue();
             Step(Input.Tick(Now));
             GiveUpLateReads();
             LetLookForLeader();

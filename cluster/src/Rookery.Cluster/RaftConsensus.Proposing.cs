@@ -17,7 +17,6 @@ public sealed partial class RaftConsensus
 
     // Of who has the turn: taken from the queue, not yet in a frame.
     private readonly Queue<Proposal> _waiting = new();
-    private long _lastLogTicks;
     private int _queued;
 
     /// <summary>Called by a caller who found the writing thread asleep and has its turn now.</summary>
@@ -153,16 +152,16 @@ public sealed partial class RaftConsensus
         }
 
         LogFrame frame;
+        LogTime time;
         lock (_gate)
         {
             frame = _cache.Rent();
+            time = NextLogTime();
         }
 
-        // Log time never falls, whatever the clock does.
-        _lastLogTicks = Math.Max(Math.Max(_lastLogTicks, Volatile.Read(ref _inheritedLogTicks)) + 1, _time.GetUtcNow().UtcTicks);
         try
         {
-            frame.Fill(_waiting, _lastLogTicks);
+            frame.Fill(_waiting, time);
         }
         catch (OutOfMemoryException)
         {
@@ -178,18 +177,22 @@ public sealed partial class RaftConsensus
         int count = frame.Count;
         lock (_gate)
         {
-            Step(Input.Propose(Now, frame.Bytes), proposed: frame);
-            if (_output.Proposed is not null && !_isHalted)
+            bool isInTime = HoldsLogTime;
+            if (isInTime)
             {
-                if (frame.WantsReceipt)
+                Step(Input.Propose(Now, frame.Bytes), proposed: frame);
+                if (_output.Proposed is not null && !_isHalted)
                 {
-                    _receipts.Watch(frame, Now);
-                }
+                    if (frame.WantsReceipt)
+                    {
+                        _receipts.Watch(frame, Now);
+                    }
 
-                return count;
+                    return count;
+                }
             }
 
-            if (!_isHalted && (_core.Role != Role.Leader || _core.IsTransferring))
+            if (!_isHalted && (!isInTime || _core.Role != Role.Leader || _core.IsTransferring))
             {
                 // Leadership began to go elsewhere while the frame was put together.
                 frame.GiveBack(_waiting);

@@ -16,11 +16,13 @@ public sealed partial class RaftConsensus
         ConsensusState state;
         IReadOnlyList<PeerProgress> peers;
         long lastTerm;
+        ClockStatistics clock;
         lock (_gate)
         {
             state = ReadState();
             peers = _core.ReadPeers();
             lastTerm = _core.Last.Term;
+            clock = ReadClock();
         }
 
         return new ConsensusStatistics(
@@ -33,7 +35,10 @@ public sealed partial class RaftConsensus
             state.AppliedIndex,
             state.SyncMicroseconds,
             TroubleIn(state),
-            [.. Roster.Listed(state, _store).Select(member => StatisticsOf(member, state, peers))]);
+            [.. Roster.Listed(state, _store).Select(member => StatisticsOf(member, state, peers, clock))])
+        {
+            Clock = clock,
+        };
     }
 
     /// <summary>The cluster as its leader sees it; null where this node does not lead.</summary>
@@ -57,12 +62,24 @@ public sealed partial class RaftConsensus
             TimeSpan.FromMicroseconds(state.ElectionTimeoutMicroseconds));
     }
 
-    private MemberStatistics StatisticsOf(ClusterViewMember member, ConsensusState state, IReadOnlyList<PeerProgress> peers)
+    private ClockStatistics ReadClock()
+    {
+        var time = Time;
+        return new ClockStatistics(time, ClockStatus.Doubt(_core, Now), AheadSeconds(_time.GetUtcNow().UtcTicks, time), _options.IsClockSynchronised());
+    }
+
+    private static double AheadSeconds(long ticks, ClusterTime time) => Math.Round(TimeSpan.FromTicks(ticks - time.UtcTicks).TotalSeconds, 3);
+
+    private MemberStatistics StatisticsOf(ClusterViewMember member, ConsensusState state, IReadOnlyList<PeerProgress> peers, in ClockStatistics clock)
     {
         long version = Roster.Of(Members.IdOf(member.NodeId))?.Version ?? 0;
         if (member.IsSelf)
         {
-            return new MemberStatistics(member, version, IsReachable: true, Math.Max(0, state.CommitIndex - state.AppliedIndex), state.SyncMicroseconds);
+            return new MemberStatistics(member, version, IsReachable: true, Math.Max(0, state.CommitIndex - state.AppliedIndex), state.SyncMicroseconds)
+            {
+                ClockAheadSeconds = clock.OwnAheadSeconds,
+                IsClockSynchronised = clock.IsOwnSynchronised,
+            };
         }
 
         var node = Members.IdOf(member.NodeId);
@@ -70,7 +87,11 @@ public sealed partial class RaftConsensus
         {
             if (peer.Node == node)
             {
-                return new MemberStatistics(member, version, peer.IsReachable, Math.Max(0, state.LastIndex - peer.Match), peer.SyncMicroseconds);
+                return new MemberStatistics(member, version, peer.IsReachable, Math.Max(0, state.LastIndex - peer.Match), peer.SyncMicroseconds)
+                {
+                    ClockAheadSeconds = peer.Clock.UtcTicks == 0 ? null : AheadSeconds(peer.Clock.UtcTicks, clock.Time),
+                    IsClockSynchronised = peer.Clock.UtcTicks == 0 ? null : peer.Clock.IsSure,
+                };
             }
         }
 

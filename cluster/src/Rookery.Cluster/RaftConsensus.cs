@@ -303,6 +303,8 @@ public sealed partial class RaftConsensus : IConsensusHost, IPeerReceiver
                 CoreEvent.OldIncarnation => $"Messages of an earlier start of member {node} came in: when this goes on, an old card or a copy of it is running.",
                 CoreEvent.OutcomesDiffer => $"Member {node} and others came to different results by applying the same writes. Nothing is written until a majority agrees.",
                 CoreEvent.Diverged => Diverged,
+                CoreEvent.ClockDoubted => ClockStatus.Doubt(_core, Now) ?? string.Empty,
+                CoreEvent.ClockTrusted => "The cluster's time is not in doubt any more.",
                 _ => "What this node's disk had lost of its journal was given back by the leader.",
             });
             if (what == CoreEvent.Diverged)

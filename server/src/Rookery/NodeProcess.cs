@@ -40,7 +40,7 @@ internal static class NodeProcess
         cluster.Member = member;
 
         // Opening the data takes as long as the journal is long; meanwhile the address answers that it does.
-        var opening = Task.Run(() => OpenNode(configuration, member, disk, memory, io, time, log));
+        var opening = Task.Run(() => OpenNode(configuration, member, cluster, disk, memory, io, time, log));
         await ListenAsync(app, configuration, opening);
         using var node = await opening;
         await StartAsync(member, configuration);
@@ -117,6 +117,7 @@ internal static class NodeProcess
                     Addresses = PeerAddresses.Of(configuration.PeerListen),
                     ClientUrls = [.. PeerAddresses.Of(configuration.Listen).Select(address => $"{(configuration.IsSecure ? "https" : "http")}://{address}")],
                     PublicUrl = configuration.PublicUrl,
+                    IsClockSynchronised = KernelClock.IsSynchronised,
                     IdentityChanged = changed => identity?.Show(changed),
                     Log = sentence => log.LogWarning("{Sentence}", sentence),
                 },
@@ -143,14 +144,17 @@ internal static class NodeProcess
         }
     }
 
-    private static Node OpenNode(ServeConfiguration configuration, ClusterMember? member, PosixDisk disk, MemoryBudget memory, IoTimeline io, TimeProvider time, StandardErrorLog log)
+    private static RaftConsensus OpenAlone(NodeStore store, StandardErrorLog log) =>
+        RaftConsensus.Open(store, new ConsensusOptions { IsClockSynchronised = KernelClock.IsSynchronised, TroubleFound = trouble => log.LogWarning("{Trouble}", trouble) });
+
+    private static Node OpenNode(ServeConfiguration configuration, ClusterMember? member, ClusterRoutes cluster, PosixDisk disk, MemoryBudget memory, IoTimeline io, TimeProvider time, StandardErrorLog log)
     {
         try
         {
             var options = new NodeOptions { DataDirectory = configuration.DataDirectory, JournalDirectory = configuration.JournalDirectory, TroubleFound = trouble => log.LogError("{Trouble}", trouble) };
             return Node.WhyNotNew(disk, options) is { } foreign ? throw new ConfigurationException(foreign)
                 : member is not null ? Node.Open(member.Configure(options), disk, memory, io, time, member.OpenConsensus)
-                : Node.Open(options, disk, memory, io, time, RaftConsensus.Alone);
+                : Node.Open(options, disk, memory, io, time, store => cluster.Alone = OpenAlone(store, log));
         }
         catch (Exception wrong) when (wrong is DataDirectoryInUseException or ForeignJournalException)
         {

@@ -42,6 +42,11 @@ internal static class StatusCommand
         lines.Add(string.Create(
             CultureInfo.InvariantCulture,
             $"{cluster.GetProperty("Role").GetString()} in term {cluster.GetProperty("Term").GetInt64()}; {leader}; sync p99 {cluster.GetProperty("SyncP99Milliseconds").GetDouble():0.0} ms."));
+        if (cluster.TryGetProperty("Clock", out var clock) && clock.GetProperty("Doubt").GetString() is { } doubt)
+        {
+            lines.Add(doubt);
+        }
+
         foreach (var member in cluster.GetProperty("Members").EnumerateArray())
         {
             lines.Add(DescribeMember(member));
@@ -56,6 +61,12 @@ internal static class StatusCommand
         return !member.TryGetProperty("IsReachable", out var reachable) ? who
             : string.Create(
                 CultureInfo.InvariantCulture,
-                $"{who}, {(reachable.GetBoolean() ? "reachable" : "not reachable")}, {member.GetProperty("LagEntries").GetInt64()} entries behind, sync p99 {member.GetProperty("SyncP99Milliseconds").GetDouble():0.0} ms");
+                $"{who}, {(reachable.GetBoolean() ? "reachable" : "not reachable")}, {member.GetProperty("LagEntries").GetInt64()} entries behind, sync p99 {member.GetProperty("SyncP99Milliseconds").GetDouble():0.0} ms{DescribeClock(member)}");
     }
+
+    /// <summary>A clock that is a minute off, or follows nothing.</summary>
+    private static string DescribeClock(JsonElement member) =>
+        !member.TryGetProperty("ClockAheadSeconds", out var ahead) ? string.Empty
+        : Math.Abs(ahead.GetDouble()) > 60 ? $", clock off by {TimeSpan.FromSeconds(Math.Abs(ahead.GetDouble())):d\\.hh\\:mm\\:ss}"
+        : member.GetProperty("IsClockSynchronised").GetBoolean() ? string.Empty : ", clock not synchronised";
 }

@@ -4,6 +4,7 @@ using Rookery.Cluster.Commit;
 using Rookery.Disk;
 using Rookery.Documents;
 using Rookery.Journal;
+using Rookery.Raft;
 
 namespace Rookery.Cluster.Log;
 
@@ -50,7 +51,7 @@ internal sealed class LogFrame
 
     /// <summary>Moves proposals from the front of <paramref name="waiting"/> here, as many as fit, and puts the payload together: compressed and checksummed once.</summary>
     /// <exception cref="OutOfMemoryException">There is no memory for it. The proposals are here.</exception>
-    public void Fill(Queue<Proposal> waiting, long logTicks)
+    public void Fill(Queue<Proposal> waiting, LogTime time)
     {
         int bytes = 0;
         while (waiting.TryPeek(out var proposal) && (_proposals.Count == 0 || bytes + proposal.Bytes <= MaxBytes))
@@ -62,7 +63,7 @@ internal sealed class LogFrame
 
         Type = FrameType.Batch;
         _contentLength = FrameContent.HeadBytes + bytes;
-        Build(logTicks);
+        Build(time);
     }
 
     /// <summary>Gives a filled frame its place.</summary>
@@ -161,12 +162,12 @@ internal sealed class LogFrame
         return true;
     }
 
-    private void Build(long logTicks)
+    private void Build(LogTime time)
     {
         Invariant.Holds(_proposals.Count > 0, "a batch has a command");
         _content = PooledMemory.Rent(_contentLength);
         var content = _content.Span[.._contentLength];
-        FrameContent.WriteHead(content, logTicks, _proposals.Count);
+        FrameContent.WriteHead(content, time.Ticks, time.IsSteady, _proposals.Count);
         int at = FrameContent.HeadBytes;
         int operations = 0;
         foreach (var proposal in _proposals)

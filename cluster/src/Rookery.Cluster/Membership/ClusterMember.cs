@@ -93,6 +93,7 @@ public sealed class ClusterMember : IAsyncDisposable
 
                 // Who joined was told of others; who began the cluster was not, before the first joined.
                 MayBegin = Identity.Peers.Count == 0,
+                IsClockSynchronised = _options.IsClockSynchronised,
                 TroubleFound = _options.Log,
                 FetchState = (from, cancellationToken) => FetchStateAsync(store, from, cancellationToken),
             });

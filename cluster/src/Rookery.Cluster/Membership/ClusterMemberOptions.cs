@@ -20,6 +20,9 @@ public sealed record ClusterMemberOptions
     /// <summary>The URL at which clients reach it, if its owner says so.</summary>
     public string? PublicUrl { get; init; }
 
+    /// <summary>Whether the machine's clock follows a source of time.</summary>
+    public required Func<bool> IsClockSynchronised { get; init; }
+
     /// <summary>Told when the identity has changed, with the new one.</summary>
     public Action<Identity.NodeIdentity>? IdentityChanged { get; init; }
 

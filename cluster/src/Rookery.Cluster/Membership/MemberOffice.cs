@@ -59,6 +59,11 @@ public sealed class MemberOffice(RaftConsensus consensus, IJoinDesk desk, Func<N
             return List();
         }
 
+        if (order == MemberOrder.ConfirmClock)
+        {
+            return ConfirmClock();
+        }
+
         bool anyOther = order == MemberOrder.Transfer && string.IsNullOrEmpty(name);
         var member = anyOther ? null : Find(name);
         if (member is null && !anyOther)
@@ -105,6 +110,10 @@ public sealed class MemberOffice(RaftConsensus consensus, IJoinDesk desk, Func<N
     }
 
     private MemberAnswer List() => new(StatusCodes.Status200OK, MemberListing.ToJson(consensus.ReadCluster()));
+
+    private MemberAnswer ConfirmClock() => consensus.ConfirmClock() is var (answer, sentence) && answer == ClockAnswer.Confirmed ? new MemberAnswer(StatusCodes.Status200OK, sentence)
+        : answer == ClockAnswer.ClocksDiffer ? Refused(sentence)
+        : Unavailable(sentence);
 
     private async Task<MemberAnswer> DemoteAsync(RosterEntry member, CancellationToken cancellationToken)
     {

@@ -17,6 +17,9 @@ public enum MemberOrder
 
     /// <summary>To hand leadership to one, or to the best of the others.</summary>
     Transfer,
+
+    /// <summary>To go by the voters' clocks, although they jumped.</summary>
+    ConfirmClock,
 }
 
 /// <summary>What came of an order.</summary>

@@ -282,6 +282,29 @@ public sealed class HostScriptTests
         cluster.AwaitEqual();
     }
 
+    [Theory]
+    [InlineData(1970)]
+    [InlineData(2080)]
+    public void A_leader_whose_clock_is_wrong_goes_by_the_others_and_so_does_the_next(int year)
+    {
+        using var cluster = SteppedCluster.Of(3);
+        cluster.RunFor(2_000);
+        cluster.A.Time.Lose(year);
+        cluster.RunFor(3_000);
+        long ticks = cluster.Put(cluster.A, "users/1").LogTimeTicks;
+        Assert.InRange(cluster.Time.GetUtcNow().UtcTicks - ticks, 0, TimeSpan.TicksPerMinute);
+        Assert.True(cluster.A.Consensus!.Time.IsSure);
+
+        cluster.B.Time.Lose(year);
+        cluster.C.Time.Lose(year);
+        cluster.RunFor(3_000);
+        Assert.Contains("The clocks jumped", Assert.Single(cluster.A.Troubles, trouble => trouble.Contains("clocks", StringComparison.Ordinal)), StringComparison.Ordinal);
+        Assert.All([cluster.A, cluster.B, cluster.C], member => Assert.False(member.Consensus!.Time.IsSure));
+        cluster.A.LosePower();
+        ticks = cluster.Put(cluster.AwaitLeader(), "users/2").LogTimeTicks;
+        Assert.InRange(cluster.Time.GetUtcNow().UtcTicks - ticks, 0, TimeSpan.TicksPerMinute);
+    }
+
     [Fact]
     public void A_member_that_comes_to_other_results_halts_and_the_others_go_on()
     {

@@ -91,6 +91,7 @@ internal sealed class SteppedMember
                 CachedBytes = 8 << 10,
                 KeptJournalBytes = _cluster.KeptJournalBytes,
                 TroubleFound = Troubles.Add,
+                IsClockSynchronised = () => Time.IsSynchronised,
                 AnswersInline = true,
                 RunBeside = work => After(_cluster.Random.NextDouble() * 3, work),
                 FetchState = (from, cancellationToken) => _cluster.Wire.FetchStateAsync(this, from, cancellationToken),

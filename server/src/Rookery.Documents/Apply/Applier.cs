@@ -45,6 +45,9 @@ internal sealed class Applier : IDisposable
     /// <summary>The log time of the last frame applied.</summary>
     public long LastLogTicks => _node.LastLogTicks;
 
+    /// <summary>The log time of the last frame whose time was not steady; 0 when there was none.</summary>
+    public long AgesFromTicks => _node.AgesFromTicks;
+
     /// <summary>What came of all frames applied; <see cref="OutcomeChain.Unknown"/> when an older version applied some of them.</summary>
     public long Outcomes => _node.Outcomes;
 
@@ -59,7 +62,8 @@ internal sealed class Applier : IDisposable
         if (!content.IsEmpty)
         {
             var frame = new FrameContent(content);
-            var scope = new FrameScope(batch, frame.LogTicks);
+            _node.AgesFromTicks = frame.IsSteady ? _node.AgesFromTicks : frame.LogTicks;
+            var scope = new FrameScope(batch, frame.LogTicks, _node.AgesFromTicks);
             _context.Patches.BeginFrame();
             _context.IsAnswered = !outcomes.IsEmpty;
             for (int i = 0; i < frame.Count; i++)
@@ -121,7 +125,7 @@ internal sealed class Applier : IDisposable
             _touched.Add(database);
         }
 
-        _context.Begin(scope.Batch, scope.LogTicks, database, firstEtag);
+        _context.Begin(scope, database, firstEtag);
         if (command.Key.IsPresent && IdempotencyKeys.TryFind(_context, command.Key, command.Request, out var earlier))
         {
             database.RollBack(lastEtag);
@@ -183,7 +187,7 @@ internal sealed class Applier : IDisposable
                 return new CommandOutcome(index, logTicks, _databases.RenewHistory(_context, command.ReadRenewHistory()));
             case CommandKind.PutClientConfiguration:
                 return new CommandOutcome(
-                    index, logTicks, PutClientConfiguration(new FrameScope(_context.Batch, logTicks), command, _context.Etag));
+                    index, logTicks, PutClientConfiguration(_context.Frame, command, _context.Etag));
             default:
                 throw new CommandFormatException($"Command {(byte)command.Kind} is not known to this version of Rookery.");
         }

@@ -7,11 +7,14 @@ internal sealed class ApplyContext
 {
     private readonly List<DocumentChange> _changes = [];
 
+    /// <summary>The frame.</summary>
+    public FrameScope Frame { get; private set; }
+
     /// <summary>The frame's batch.</summary>
-    public WriteBatch Batch { get; private set; } = null!;
+    public WriteBatch Batch => Frame.Batch;
 
     /// <summary>The frame's time, in UTC ticks: the only clock of apply.</summary>
-    public long LogTicks { get; private set; }
+    public long LogTicks => Frame.LogTicks;
 
     /// <summary>The command's database.</summary>
     public DatabaseState Database { get; private set; } = null!;
@@ -37,10 +40,9 @@ internal sealed class ApplyContext
     /// <summary>The damage that this command met, when it reads around damage.</summary>
     public DamageEvent? Damage { get; private set; }
 
-    public void Begin(WriteBatch batch, long logTicks, DatabaseState database, long firstEtag)
+    public void Begin(in FrameScope frame, DatabaseState database, long firstEtag)
     {
-        Batch = batch;
-        LogTicks = logTicks;
+        Frame = frame;
         Database = database;
         Etag = firstEtag;
         IsWatched = database.Database.Changes.HasSubscribers;

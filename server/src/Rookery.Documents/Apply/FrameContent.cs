@@ -3,7 +3,9 @@ using Rookery.Documents.Commands;
 
 namespace Rookery.Documents;
 
-/// <summary>What the payload of a batch frame holds: <c>[i64 log time][u32 count]([u32 length][command])*</c>, little-endian.</summary>
+/// <summary>
+/// What the payload of a batch frame holds: <c>[u64 log time][u32 count]([u32 length][command])*</c>, little-endian. The highest bit of the time says that it is not steady.
+/// </summary>
 public ref struct FrameContent
 {
     /// <summary>Bytes before the first command.</summary>
@@ -11,6 +13,8 @@ public ref struct FrameContent
 
     /// <summary>Bytes before each command.</summary>
     public const int CommandHeadBytes = sizeof(uint);
+
+    private const long NotSteady = long.MinValue;
 
     private ReadOnlySpan<byte> _rest;
 
@@ -23,13 +27,17 @@ public ref struct FrameContent
             throw new CommandFormatException("A frame of the journal is too short to hold its head.");
         }
 
-        LogTicks = BinaryPrimitives.ReadInt64LittleEndian(content);
+        long time = BinaryPrimitives.ReadInt64LittleEndian(content);
+        (LogTicks, IsSteady) = (time & ~NotSteady, (time & NotSteady) == 0);
         Count = BinaryPrimitives.ReadInt32LittleEndian(content[sizeof(long)..]);
         _rest = content[HeadBytes..];
     }
 
     /// <summary>The time at which everything in the frame happens, in UTC ticks.</summary>
     public long LogTicks { get; }
+
+    /// <summary>Whether since the frame before no more time passed than lies between the two. Else what is older may be younger than it seems.</summary>
+    public bool IsSteady { get; }
 
     /// <summary>Commands in the frame.</summary>
     public int Count { get; }
@@ -53,16 +61,16 @@ public ref struct FrameContent
     public static byte[] Of(long logTicks, ReadOnlySpan<byte> command)
     {
         byte[] content = new byte[HeadBytes + CommandHeadBytes + command.Length];
-        WriteHead(content, logTicks, 1);
+        WriteHead(content, logTicks, isSteady: true, 1);
         BinaryPrimitives.WriteInt32LittleEndian(content.AsSpan(HeadBytes), command.Length);
         command.CopyTo(content.AsSpan(HeadBytes + CommandHeadBytes));
         return content;
     }
 
     /// <summary>Writes what stands before the first command.</summary>
-    public static void WriteHead(Span<byte> destination, long logTicks, int count)
+    public static void WriteHead(Span<byte> destination, long logTicks, bool isSteady, int count)
     {
-        BinaryPrimitives.WriteInt64LittleEndian(destination, logTicks);
+        BinaryPrimitives.WriteInt64LittleEndian(destination, isSteady ? logTicks : logTicks | NotSteady);
         BinaryPrimitives.WriteInt32LittleEndian(destination[sizeof(long)..], count);
     }
 }

@@ -6,7 +6,7 @@ namespace Rookery.Documents.Apply;
 
 /// <summary>
 /// Remembers the outcomes of commands that carry an idempotency key, so that a retry is applied once: for 24 hours of log time, or the newest
-/// <see cref="KeysPerDatabase"/> of a database. What is older than the database's horizon may be forgotten.
+/// <see cref="KeysPerDatabase"/> of a database. A jump of the time ages none. What is older than the database's horizon may be forgotten.
 /// </summary>
 internal static class IdempotencyKeys
 {
@@ -39,7 +39,7 @@ internal static class IdempotencyKeys
         }
 
         using var value = new Document(row);
-        if (OutcomeEncoding.LogTicksOf(value.Bytes) < context.LogTicks - LifetimeTicks)
+        if (context.Frame.IsOlder(OutcomeEncoding.LogTicksOf(value.Bytes), LifetimeTicks))
         {
             return false;
         }
@@ -88,7 +88,7 @@ internal static class IdempotencyKeys
             }
 
             long usedTicks = Key.NumberOf(oldest);
-            if (usedTicks >= context.LogTicks - LifetimeTicks && counters.IdempotencyKeys <= KeysPerDatabase)
+            if (!context.Frame.IsOlder(usedTicks, LifetimeTicks) && counters.IdempotencyKeys <= KeysPerDatabase)
             {
                 return;
             }

@@ -2,12 +2,14 @@ using System.Buffers.Binary;
 
 namespace Rookery.Documents.Apply;
 
-/// <summary>What apply remembers about the node: <c>[u8 format][u32 last database number][i64 last log time][i64 outcome chain]</c>.</summary>
-internal readonly record struct NodeRecord(uint LastDatabaseNumber, long LastLogTicks, long OutcomeChain)
+/// <summary>What apply remembers about the node: <c>[u8 format][u32 last database number][i64 last log time][i64 outcome chain][i64 ages from]</c>.</summary>
+internal readonly record struct NodeRecord(uint LastDatabaseNumber, long LastLogTicks, long OutcomeChain, long AgesFromTicks)
 {
-    public const int Bytes = BytesWithoutChain + sizeof(long);
+    public const int Bytes = BytesWithoutAges + sizeof(long);
     private const int BytesWithoutChain = 1 + sizeof(uint) + sizeof(long);
-    private const byte Format = 2;
+    private const int BytesWithoutAges = BytesWithoutChain + sizeof(long);
+    private const byte Format = 3;
+    private const byte FormatWithoutAges = 2;           // before the time could be in doubt
     private const byte FormatWithoutChain = 1;          // before nodes had members to be compared with
 
     public void Write(Span<byte> buffer)
@@ -16,15 +18,18 @@ internal readonly record struct NodeRecord(uint LastDatabaseNumber, long LastLog
         BinaryPrimitives.WriteUInt32LittleEndian(buffer[1..], LastDatabaseNumber);
         BinaryPrimitives.WriteInt64LittleEndian(buffer[(1 + sizeof(uint))..], LastLogTicks);
         BinaryPrimitives.WriteInt64LittleEndian(buffer[BytesWithoutChain..], OutcomeChain);
+        BinaryPrimitives.WriteInt64LittleEndian(buffer[BytesWithoutAges..], AgesFromTicks);
     }
 
     public static NodeRecord Read(ReadOnlySpan<byte> value)
     {
-        bool hasChain = value.Length == Bytes && value[0] == Format;
+        bool hasAges = value.Length == Bytes && value[0] == Format;
+        bool hasChain = hasAges || (value.Length == BytesWithoutAges && value[0] == FormatWithoutAges);
         FormatGuard.Expect(hasChain || (value.Length == BytesWithoutChain && value[0] == FormatWithoutChain), "node");
         return new NodeRecord(
             BinaryPrimitives.ReadUInt32LittleEndian(value[1..]),
             BinaryPrimitives.ReadInt64LittleEndian(value[(1 + sizeof(uint))..]),
-            hasChain ? BinaryPrimitives.ReadInt64LittleEndian(value[BytesWithoutChain..]) : Apply.OutcomeChain.Unknown);
+            hasChain ? BinaryPrimitives.ReadInt64LittleEndian(value[BytesWithoutChain..]) : Apply.OutcomeChain.Unknown,
+            hasAges ? BinaryPrimitives.ReadInt64LittleEndian(value[BytesWithoutAges..]) : 0);
     }
 }

@@ -13,6 +13,7 @@ internal sealed class NodeState
     private readonly DatabaseCatalog _catalog;
     private readonly List<DatabaseChange> _changes = [];
     private uint _lastDatabaseNumber;
+    private long _agesFromTicks;
 
     /// <summary>Loads what the tables hold.</summary>
     public NodeState(StorageEngine storage, DatabaseCatalog catalog)
@@ -29,7 +30,7 @@ internal sealed class NodeState
         _byNumber.Clear();
         _byName.Clear();
         _gone.Clear();
-        (_lastDatabaseNumber, LastLogTicks, Outcomes) = (0, 0, OutcomeChain.Start);
+        (_lastDatabaseNumber, LastLogTicks, Outcomes, AgesFromTicks) = (0, 0, OutcomeChain.Start, 0);
         Load();
         foreach (var database in before)
         {
@@ -59,7 +60,7 @@ internal sealed class NodeState
         {
             using (row)
             {
-                (_lastDatabaseNumber, LastLogTicks, Outcomes) = NodeRecord.Read(row.Value);
+                (_lastDatabaseNumber, LastLogTicks, Outcomes, AgesFromTicks) = NodeRecord.Read(row.Value);
             }
         }
 
@@ -85,6 +86,13 @@ internal sealed class NodeState
 
     /// <summary>The log time of the last frame applied.</summary>
     public long LastLogTicks { get; set; }
+
+    /// <summary>The log time of the last frame whose time was not steady; 0 when there was none. Read by other threads too.</summary>
+    public long AgesFromTicks
+    {
+        get => Volatile.Read(ref _agesFromTicks);
+        set => Volatile.Write(ref _agesFromTicks, value);
+    }
 
     /// <summary>What came of all frames applied, as <see cref="OutcomeChain"/> has it.</summary>
     public long Outcomes { get; set; } = OutcomeChain.Start;
@@ -120,7 +128,7 @@ internal sealed class NodeState
     }
 
     /// <summary>The node's record for the frame at hand.</summary>
-    public NodeRecord Record => new(_lastDatabaseNumber, LastLogTicks, Outcomes);
+    public NodeRecord Record => new(_lastDatabaseNumber, LastLogTicks, Outcomes, AgesFromTicks);
 
     /// <summary>Lets readers see the databases that came and went, once the frame is visible.</summary>
     public void PublishDatabases()

@@ -13,7 +13,18 @@ namespace Rookery.Documents;
 /// <param name="Members">The members, the leader first.</param>
 public sealed record ConsensusStatistics(
     string Role, long Term, string? LeaderTag, long LastIndex, long LastTerm, long CommitIndex, long AppliedIndex, long SyncMicroseconds, string? Trouble,
-    IReadOnlyList<MemberStatistics> Members);
+    IReadOnlyList<MemberStatistics> Members)
+{
+    /// <summary>The time.</summary>
+    public ClockStatistics Clock { get; init; }
+}
+
+/// <summary>What time it is for the cluster, and for the node itself.</summary>
+/// <param name="Time">The cluster's, as far as this node knows it.</param>
+/// <param name="Doubt">Why the cluster's is in doubt, and what to do, in sentences; null when it is not.</param>
+/// <param name="OwnAheadSeconds">By how much the node's own clock is ahead of it.</param>
+/// <param name="IsOwnSynchronised">Whether the node's own clock follows a source of time.</param>
+public readonly record struct ClockStatistics(ClusterTime Time, string? Doubt, double OwnAheadSeconds, bool IsOwnSynchronised);
 
 /// <summary>How one member does. Only the leader knows that of the others.</summary>
 /// <param name="Member">Who it is.</param>
@@ -21,4 +32,11 @@ public sealed record ConsensusStatistics(
 /// <param name="IsReachable">Whether it answers; null when this node does not know.</param>
 /// <param name="LagEntries">How many entries of the log it lacks; null when this node does not know.</param>
 /// <param name="SyncMicroseconds">The 99th percentile of its recent journal writes; null when this node does not know.</param>
-public sealed record MemberStatistics(ClusterViewMember Member, long RecordVersion, bool? IsReachable, long? LagEntries, long? SyncMicroseconds);
+public sealed record MemberStatistics(ClusterViewMember Member, long RecordVersion, bool? IsReachable, long? LagEntries, long? SyncMicroseconds)
+{
+    /// <summary>By how much its clock is ahead of the cluster's time; null when this node does not know.</summary>
+    public double? ClockAheadSeconds { get; init; }
+
+    /// <summary>Whether its clock follows a source of time; null when this node does not know.</summary>
+    public bool? IsClockSynchronised { get; init; }
+}

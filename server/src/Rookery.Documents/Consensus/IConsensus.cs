@@ -37,6 +37,9 @@ public interface IConsensus
     /// <summary>The consensus term.</summary>
     long Term { get; }
 
+    /// <summary>The cluster's time, as far as this node knows it. Documents expire by it, and by no clock.</summary>
+    ClusterTime Time { get; }
+
     /// <summary>Index of the last frame applied here.</summary>
     long AppliedIndex { get; }
 }

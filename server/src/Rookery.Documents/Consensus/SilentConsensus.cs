@@ -24,6 +24,9 @@ internal sealed class SilentConsensus(Rejection refusal, string nodeTag) : ICons
     public long Term => 0;
 
     /// <inheritdoc/>
+    public ClusterTime Time => default;
+
+    /// <inheritdoc/>
     public long AppliedIndex => 0;
 
     /// <inheritdoc/>

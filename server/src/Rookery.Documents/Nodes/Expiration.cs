@@ -4,8 +4,8 @@ using Rookery.Storage;
 
 namespace Rookery.Documents;
 
-/// <summary>Finds documents whose time is over and proposes their deletion, by id and etag. Nothing is written when nothing expires.</summary>
-internal sealed class Expiration(DatabaseCatalog databases, IConsensus consensus, TimeProvider time)
+/// <summary>Finds documents whose time is over and proposes their deletion, by id and etag. Nothing is written when nothing expires, and nothing expires while the cluster's time is in doubt.</summary>
+internal sealed class Expiration(DatabaseCatalog databases, IConsensus consensus)
 {
     // About 100 KiB a command: other writes get their turn between.
     private const int DocumentsPerCommand = 1024;
@@ -16,7 +16,7 @@ internal sealed class Expiration(DatabaseCatalog databases, IConsensus consensus
     private async Task RunOnceAsync(Database database, CancellationToken cancellationToken)
     {
         byte[] from = [];
-        while (consensus.IsLeader && NextCommand(database, time.GetUtcNow().UtcTicks, ref from, out int found) is { } command)
+        while (consensus.IsLeader && consensus.Time is { IsSure: true, UtcTicks: var nowTicks } && NextCommand(database, nowTicks, ref from, out int found) is { } command)
         {
             var outcome = await consensus.ProposeAsync(command, cancellationToken);
             if (outcome.Rejection is not null || found < DocumentsPerCommand)

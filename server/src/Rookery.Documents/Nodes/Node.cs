@@ -54,8 +54,8 @@ public sealed class Node : IDisposable
         };
         consensus.FrameWritten = LookForWork;
         _maintenance = new NodeMaintenance(core, options.TroubleFound, time);
-        _expiration = new Expiration(core.Databases, consensus, time);
-        _tombstones = new TombstoneCleaning(core.Databases, consensus, time);
+        _expiration = new Expiration(core.Databases, consensus);
+        _tombstones = new TombstoneCleaning(core, consensus);
         _maintenance.Start();
         consensus.Start();
         _expirationTimer = time.CreateTimer(_ => Expire(), null, options.ExpirationInterval, options.ExpirationInterval);

@@ -83,6 +83,9 @@ public sealed class NodeStore : IDisposable
     /// <summary>The log time of the last frame applied, in UTC ticks.</summary>
     public long LastLogTicks => _applier.LastLogTicks;
 
+    /// <summary>The log time of the last frame whose time was not steady: whatever is older may be as young as that. 0 when there was none.</summary>
+    internal long AgesFromTicks => _applier.AgesFromTicks;
+
     /// <summary>
     /// A hash of what came of every command applied, from the beginning: members that applied the same frames have the same. 0 when it is not known, because a version that did not
     /// keep it applied some of them.
@@ -195,12 +198,12 @@ public sealed class NodeStore : IDisposable
         }
     }
 
-    /// <summary>Commits one command on a store that nobody else uses yet, without consensus: a restored backup belongs to no cluster.</summary>
+    /// <summary>Commits one command on a store that nobody else uses yet, without consensus: a restored backup belongs to no cluster. Nobody but consensus judges clocks, so no time passes in it.</summary>
     internal CommandOutcome CommitAlone(CommandBuffer command)
     {
         int operations = new CommandReader(command.Written.Span).OperationCount;
         var position = new FramePosition(Journal.LastIndex + 1, Math.Max(Journal.LastTerm, 1), Journal.OperationsBeforeNext, operations);
-        byte[] content = FrameContent.Of(Math.Max(LastLogTicks + 1, Time.GetUtcNow().UtcTicks), command.Written.Span);
+        byte[] content = FrameContent.Of(LastLogTicks + 1, command.Written.Span);
         byte[] payload = new byte[Payload.MaxEncodedLength(content.Length)];
         int length = Payload.Encode(content, payload);
         Journal.Write([new JournalFrame(FrameType.Batch, position.Index, position.Term, position.OperationsBefore, operations, payload.AsMemory(0, length))]);

@@ -7,7 +7,7 @@ namespace Rookery.Documents;
 /// Finds deletions that are old enough to be forgotten and proposes a new tombstone horizon, by etag. Nothing is written when there are none. Deletions are kept for whoever
 /// follows the changes and was away: 24 hours, as long as a retry is recognised; who stays away longer starts over (docs/explanation/storage.md).
 /// </summary>
-internal sealed class TombstoneCleaning(DatabaseCatalog databases, IConsensus consensus, TimeProvider time)
+internal sealed class TombstoneCleaning(NodeStore store, IConsensus consensus)
 {
     /// <summary>How long a deletion is remembered at least.</summary>
     public static readonly TimeSpan Lifetime = TimeSpan.FromHours(24);
@@ -19,11 +19,16 @@ internal sealed class TombstoneCleaning(DatabaseCatalog databases, IConsensus co
     private const int TombstonesPerCommand = 16_384;
 
     /// <summary>Goes through all databases once.</summary>
-    public Task RunOnceAsync(CancellationToken cancellationToken) => databases.ForEachReadableAsync(RunOnceAsync, cancellationToken);
+    public Task RunOnceAsync(CancellationToken cancellationToken) => store.Databases.ForEachReadableAsync(RunOnceAsync, cancellationToken);
 
     private async Task RunOnceAsync(Database database, CancellationToken cancellationToken)
     {
-        long nowTicks = time.GetUtcNow().UtcTicks;
+        var (nowTicks, isSure) = consensus.Time;
+        if (!isSure || store.AgesFromTicks > nowTicks - Lifetime.Ticks)
+        {
+            return;                                     // a deletion before the time jumped may be younger than it seems
+        }
+
         long oldestTicks = nowTicks - (Lifetime + Slack).Ticks;
         while (consensus.IsLeader && NextHorizon(database, oldestTicks, nowTicks - Lifetime.Ticks, out bool isLast) is var horizon and > 0)
         {

@@ -1,5 +1,6 @@
 using System.Text.Json;
 using Rookery.Documents;
+using Rookery.Server.Raven.Documents;
 
 namespace Rookery.Server;
 
@@ -18,6 +19,7 @@ internal static class ClusterHealth
         json.WriteNumber("LastIndex"u8, cluster.LastIndex);
         json.WriteNumber("CommitIndex"u8, cluster.CommitIndex);
         json.WriteNumber("SyncP99Milliseconds"u8, cluster.SyncMicroseconds / 1000.0);
+        WriteClock(json, cluster.Clock);
         json.WriteStartArray("Members"u8);
         foreach (var one in cluster.Members)
         {
@@ -31,10 +33,26 @@ internal static class ClusterHealth
                 json.WriteNumber("SyncP99Milliseconds"u8, sync / 1000.0);
             }
 
+            if (one is { ClockAheadSeconds: { } ahead, IsClockSynchronised: { } isSynchronised })
+            {
+                json.WriteNumber("ClockAheadSeconds"u8, ahead);
+                json.WriteBoolean("IsClockSynchronised"u8, isSynchronised);
+            }
+
             json.WriteEndObject();
         }
 
         json.WriteEndArray();
+        json.WriteEndObject();
+    }
+
+    private static void WriteClock(Utf8JsonWriter json, in ClockStatistics clock)
+    {
+        json.WriteStartObject("Clock"u8);
+        json.WriteString("Time"u8, DocumentJson.Date(clock.Time.UtcTicks));
+        json.WriteString("Doubt"u8, clock.Doubt);
+        json.WriteNumber("OwnAheadSeconds"u8, clock.OwnAheadSeconds);
+        json.WriteBoolean("IsOwnSynchronised"u8, clock.IsOwnSynchronised);
         json.WriteEndObject();
     }
 
@@ -46,6 +64,10 @@ internal static class ClusterHealth
         text.Gauge("rookery_cluster_term", "The consensus term.").Sample(cluster.Term);
         text.Gauge("rookery_cluster_commit_index", "Index through which frames are committed, as far as this node knows.").Sample(cluster.CommitIndex);
         text.Gauge("rookery_cluster_voters", "Members that vote.").Sample(cluster.Members.Count(static one => one.Member.IsVoter));
+        text.Gauge("rookery_cluster_time_seconds", "The cluster's time, since 1970.").Sample((cluster.Clock.Time.UtcTicks - DateTime.UnixEpoch.Ticks) / (double)TimeSpan.TicksPerSecond);
+        text.Gauge("rookery_cluster_time_sure", "0 while the cluster's time is in doubt: nothing expires then.").Sample(cluster.Clock.Time.IsSure ? 1 : 0);
+        text.Gauge("rookery_clock_synchronised", "1 when this machine's clock follows a source of time.").Sample(cluster.Clock.IsOwnSynchronised ? 1 : 0);
+        text.Gauge("rookery_clock_ahead_seconds", "By how much this machine's clock is ahead of the cluster's time.").Sample(cluster.Clock.OwnAheadSeconds);
         var known = cluster.Members.Where(static one => one.IsReachable is not null).ToArray();
         text.Gauge("rookery_cluster_member_reachable", "1 when a member answers; of the others only the leader knows.");
         foreach (var one in known)

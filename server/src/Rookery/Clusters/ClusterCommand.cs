@@ -8,7 +8,10 @@ namespace Rookery.Clusters;
 /// <summary>`rookery cluster`: what makes a node the member of a cluster.</summary>
 internal static class ClusterCommand
 {
-    public static Command Create() => new("cluster", "The cluster that a node belongs to.") { Init(), JoinTokenCommand.Create(), JoinCommand.Create(), NodeCommand.Create(), AuthorityCommand.Create(), RecoverCommand.Create() };
+    public static Command Create() => new("cluster", "The cluster that a node belongs to.")
+    {
+        Init(), JoinTokenCommand.Create(), JoinCommand.Create(), NodeCommand.Create(), ClockCommand.Create(), AuthorityCommand.Create(), RecoverCommand.Create(),
+    };
 
     /// <summary>Why a name cannot be used, in a sentence; null when it can.</summary>
     public static string? WhyNoName(string name) => MemberName.IsValid(name) ? null : $"\"{name}\" cannot be a name here. {MemberName.Rule}";

@@ -2,15 +2,18 @@ using System.Buffers;
 using System.Text.Json;
 using Microsoft.AspNetCore.Http;
 using Microsoft.Extensions.Logging;
+using Rookery.Cluster;
 using Rookery.Cluster.Identity;
 using Rookery.Cluster.Joining;
 using Rookery.Cluster.Membership;
+using Rookery.Raft;
 using Rookery.Server;
 
 namespace Rookery.Clusters;
 
 /// <summary>
-/// What an owner asks of a running member: POST /admin/cluster/tokens {"LifetimeSeconds"} makes a token to join with; /admin/cluster/nodes shows and changes the members; GET /admin/cluster/authority tells of the authority, POST
+/// What an owner asks of a running member: POST /admin/cluster/tokens {"LifetimeSeconds"} makes a token to join with; /admin/cluster/nodes shows and changes the members; POST
+/// /admin/cluster/clock/confirm takes the voters' clocks for right; GET /admin/cluster/authority tells of the authority, POST
 /// /admin/cluster/authority/rotate begins to replace it, POST /admin/cluster/authority/retire lets the old one go.
 /// </summary>
 /// <param name="time">The clock.</param>
@@ -22,6 +25,9 @@ internal sealed class ClusterRoutes(TimeProvider time, ILogger log)
     /// <summary>The node's part in its cluster; null for a node alone.</summary>
     public ClusterMember? Member { get; set; }
 
+    /// <summary>The consensus of a node alone, once it is open; null for a member of a cluster.</summary>
+    public RaftConsensus? Alone { get; set; }
+
     /// <summary>The routes.</summary>
     public IReadOnlyList<AdminRoute> All =>
     [
@@ -31,6 +37,7 @@ internal sealed class ClusterRoutes(TimeProvider time, ILogger log)
         new AdminRoute(HttpMethods.Post, "/admin/cluster/nodes/promote", http => OrderAsync(http, MemberOrder.Promote)),
         new AdminRoute(HttpMethods.Post, "/admin/cluster/nodes/demote", http => OrderAsync(http, MemberOrder.Demote)),
         new AdminRoute(HttpMethods.Post, "/admin/cluster/nodes/transfer", http => OrderAsync(http, MemberOrder.Transfer)),
+        new AdminRoute(HttpMethods.Post, "/admin/cluster/clock/confirm", ConfirmClockAsync),
         new AdminRoute(HttpMethods.Get, "/admin/cluster/authority", ShowAuthorityAsync),
         new AdminRoute(HttpMethods.Post, "/admin/cluster/authority/rotate", http => ChangeAuthorityAsync(http, "began to be replaced", static rotation => rotation.BeginAsync(CancellationToken.None))),
         new AdminRoute(HttpMethods.Post, "/admin/cluster/authority/retire", http => ChangeAuthorityAsync(http, "is not trusted any more", static rotation => rotation.RetireAsync(CancellationToken.None))),
@@ -103,6 +110,26 @@ internal sealed class ClusterRoutes(TimeProvider time, ILogger log)
 
         log.LogWarning("By order of an owner: {Done}", answer.Text);
         await SendAsync(http, StatusCodes.Status200OK, json => json.WriteString("Message"u8, answer.Text));
+    }
+
+    /// <summary>A node alone has a clock too.</summary>
+    private async Task ConfirmClockAsync(HttpContext http)
+    {
+        if (Alone is not { } alone)
+        {
+            await OrderAsync(http, MemberOrder.ConfirmClock);
+            return;
+        }
+
+        var (answer, sentence) = alone.ConfirmClock();
+        if (answer != ClockAnswer.Confirmed)
+        {
+            await ErrorAnswer.WriteAsync(http, StatusCodes.Status503ServiceUnavailable, ErrorAnswer.RavenException, sentence);
+            return;
+        }
+
+        log.LogWarning("By order of an owner: {Done}", sentence);
+        await SendAsync(http, StatusCodes.Status200OK, json => json.WriteString("Message"u8, sentence));
     }
 
     private Task ShowAuthorityAsync(HttpContext http) => Member is not { Rotation: { } rotation } member ? RefuseAloneAsync(http) : SendAsync(http, StatusCodes.Status200OK, json =>

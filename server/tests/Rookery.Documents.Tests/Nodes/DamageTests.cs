@@ -301,10 +301,10 @@ public class DamageTests
     private static Task ExpireAsync(SteppedNode node) => Task.Run(() =>
     {
         var time = new SimulatedTimeProvider();
-        var done = new Expiration(node.Core.Databases, node.Consensus, time).RunOnceAsync(CancellationToken.None);
+        var done = new Expiration(node.Core.Databases, node.Consensus).RunOnceAsync(CancellationToken.None);
         node.Commit();
         Assert.True(done.IsCompletedSuccessfully, done.Exception?.Message);
-        done = new TombstoneCleaning(node.Core.Databases, node.Consensus, time).RunOnceAsync(CancellationToken.None);
+        done = new TombstoneCleaning(node.Core, node.Consensus).RunOnceAsync(CancellationToken.None);
         node.Commit();
         Assert.True(done.IsCompletedSuccessfully, done.Exception?.Message);
     });

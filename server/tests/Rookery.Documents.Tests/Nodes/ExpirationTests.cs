@@ -65,9 +65,9 @@ public class ExpirationTests
     }
 
     // Answers are given inline, so the work goes on inside Commit: away from the test's synchronization context, which would move it to another thread.
-    private Task ExpireAsync(SteppedNode node) => Task.Run(() =>
+    private static Task ExpireAsync(SteppedNode node) => Task.Run(() =>
     {
-        var done = new Expiration(node.Core.Databases, node.Consensus, time).RunOnceAsync(CancellationToken.None);
+        var done = new Expiration(node.Core.Databases, node.Consensus).RunOnceAsync(CancellationToken.None);
         node.Commit();
         Assert.True(done.IsCompletedSuccessfully);
     });

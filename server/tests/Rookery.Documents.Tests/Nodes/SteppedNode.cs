@@ -10,12 +10,12 @@ namespace Rookery.Documents.Tests.Nodes;
 /// <summary>A node without threads on a simulated disk: each write is committed when its call returns.</summary>
 internal sealed class SteppedNode : IDisposable
 {
-    private SteppedNode(NodeStore core)
+    private SteppedNode(NodeStore core, Func<bool>? isClockSynchronised)
     {
         Core = core;
         try
         {
-            Consensus = RaftConsensus.Open(core, new ConsensusOptions { AnswersInline = true });
+            Consensus = RaftConsensus.Open(core, new ConsensusOptions { AnswersInline = true, IsClockSynchronised = isClockSynchronised ?? (static () => true) });
         }
         catch
         {
@@ -40,8 +40,8 @@ internal sealed class SteppedNode : IDisposable
     public static SteppedNode Open(IDisk disk, string directory, TimeProvider? time = null, IIoRecorder? io = null) =>
         Open(disk, Options(directory), time, io);
 
-    public static SteppedNode Open(IDisk disk, NodeOptions options, TimeProvider? time = null, IIoRecorder? io = null) =>
-        new(NodeStore.Open(options, disk, new MemoryBudget(16 << 20), io ?? new NoRecorder(), time ?? new SimulatedTimeProvider()));
+    public static SteppedNode Open(IDisk disk, NodeOptions options, TimeProvider? time = null, IIoRecorder? io = null, Func<bool>? isClockSynchronised = null) =>
+        new(NodeStore.Open(options, disk, new MemoryBudget(16 << 20), io ?? new NoRecorder(), time ?? new SimulatedTimeProvider()), isClockSynchronised);
 
     public void CreateDatabase(string name) =>
         Run(CommandEncoder.CreateDatabase(name, HistoryId.Create()));

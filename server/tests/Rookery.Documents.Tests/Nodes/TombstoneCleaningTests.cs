@@ -117,9 +117,9 @@ public sealed class TombstoneCleaningTests
     }
 
     // Answers are given inline, so the work goes on inside Commit: away from the test's synchronization context, which would move it to another thread.
-    private Task CleanAsync(SteppedNode node) => Task.Run(() =>
+    private static Task CleanAsync(SteppedNode node) => Task.Run(() =>
     {
-        var done = new TombstoneCleaning(node.Core.Databases, node.Consensus, time).RunOnceAsync(CancellationToken.None);
+        var done = new TombstoneCleaning(node.Core, node.Consensus).RunOnceAsync(CancellationToken.None);
         node.Commit();
         Assert.True(done.IsCompletedSuccessfully);
     });

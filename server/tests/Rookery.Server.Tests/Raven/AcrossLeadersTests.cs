@@ -78,6 +78,8 @@ public sealed class AcrossLeadersTests
 
         public long AppliedIndex => 1;
 
+        public ClusterTime Time => default;
+
         public ValueTask<CommandOutcome> ProposeAsync(CommandBuffer command, CancellationToken cancellationToken)
         {
             using (command)

@@ -1,0 +1,77 @@
+using Rookery.Documents;
+using Rookery.Raft;
+
+namespace Rookery.Cluster;
+
+/// <summary>The node's clock for the core, and the cluster's time from it.</summary>
+public sealed partial class RaftConsensus
+{
+    // A clock may be set at any time. Between two readings the monotonic time goes on from the last.
+    private const long ClockIntervalMicroseconds = 1_000_000;
+
+    private long _clockReadAt = long.MinValue / 2;
+    private long _lastLogTicks;
+    private long _lastLogTicksTerm;
+
+    /// <inheritdoc/>
+    public ClusterTime Time
+    {
+        get
+        {
+            lock (_gate)
+            {
+                ReadClockIfDue();
+                var (ticks, isSure) = _core.ReadClock(Now);
+                return new ClusterTime(ticks, isSure);
+            }
+        }
+    }
+
+    /// <summary>Whether the last log time is of the term that this node leads in: else an entry of another leader may be later. Under the lock.</summary>
+    private bool HoldsLogTime => _lastLogTicksTerm == _core.Term;
+
+    /// <summary>An operator says that the clocks of the voters are right. On the leader.</summary>
+    /// <returns>What came of it, and a sentence that says so.</returns>
+    public (ClockAnswer Answer, string Sentence) ConfirmClock()
+    {
+        lock (_gate)
+        {
+            ReadClockIfDue();
+            Step(Input.ConfirmClock(Now));
+            var answer = _isHalted ? ClockAnswer.NotLeader : _output.ClockAnswer;
+            EndStep();
+            return (answer, ClockStatus.Say(answer, _core.ReadClock(Now).UtcTicks));
+        }
+    }
+
+    /// <summary>The time of the frame that is proposed next. Under the lock, by who has the turn.</summary>
+    private LogTime NextLogTime()
+    {
+        ReadClockIfDue();
+        var time = _core.TimeAfter(Now, _lastLogTicks);
+        _lastLogTicks = time.Ticks;
+        return time;
+    }
+
+    /// <summary>What was applied before this node may propose is the last of the log: of what it proposed in an earlier office, others may have replaced some.</summary>
+    private void TellLogTime()
+    {
+        lock (_gate)
+        {
+            ReadClockIfDue();
+            (_lastLogTicks, _lastLogTicksTerm) = (_store.LastLogTicks, _core.Term);
+            Step(Input.LogTime(Now, _lastLogTicks));
+        }
+    }
+
+    /// <summary>A node alone has no ticks, so whoever wants to know the time looks. Under the lock, not within a step.</summary>
+    private void ReadClockIfDue()
+    {
+        long now = Now;
+        if (now - _clockReadAt >= ClockIntervalMicroseconds)
+        {
+            _clockReadAt = now;
+            Step(Input.ReadClock(now, new ClockReading(_time.GetUtcNow().UtcTicks, _options.IsClockSynchronised())));
+        }
+    }
+}

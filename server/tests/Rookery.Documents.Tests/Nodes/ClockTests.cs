@@ -1,0 +1,199 @@
+using System.Text;
+using Rookery.Documents.Commands;
+using Rookery.Documents.Json;
+using Rookery.Raft;
+using Rookery.Simulation;
+
+namespace Rookery.Documents.Tests.Nodes;
+
+/// <summary>A node whose clock starts in 1970 or 2080, as that of a card without one may, expires nothing and forgets nothing too early, and is well when its clock is.</summary>
+public sealed class ClockTests
+{
+    private static readonly DateTimeOffset Start = new(2026, 3, 1, 0, 0, 0, TimeSpan.Zero);
+    private readonly SimulatedDisk disk = new("/data");
+    private readonly SimulatedTimeProvider time = new(Start);
+    private bool isSynchronised = true;
+
+    [Theory]
+    [InlineData(1970)]
+    [InlineData(2080)]
+    public async Task Nothing_expires_with_a_wrong_clock_and_everything_in_time_with_a_right_one(int year)
+    {
+        using (var node = Open())
+        {
+            node.CreateDatabase("db");
+            node.Run(Put(node, "soon", """{"@metadata":{"@expires":"2026-03-01T01:00:00Z"}}"""));
+            node.Run(Put(node, "later", """{"@metadata":{"@expires":"2026-04-01T00:00:00Z"}}"""));
+        }
+
+        Lose(year);
+        using var again = Open();
+        time.Advance(TimeSpan.FromHours(2));
+        await ExpireAsync(again);
+        Assert.Equal(["later", "soon"], again.Documents("db").Keys.Order(StringComparer.Ordinal));
+        var doubted = again.Consensus.Time;
+        Assert.False(doubted.IsSure);
+        Assert.InRange(new DateTime(again.Propose(Put(again, "now", "{}")).LogTimeTicks), Start.UtcDateTime, Start.UtcDateTime.AddHours(3));
+
+        Find(Start.AddHours(3));
+        await ExpireAsync(again);
+        Assert.Equal(["later", "now"], again.Documents("db").Keys.Order(StringComparer.Ordinal));
+        Assert.InRange(new DateTime(again.Propose(Put(again, "now", "{}")).LogTimeTicks), Start.UtcDateTime.AddHours(3), Start.UtcDateTime.AddHours(3).AddMinutes(1));
+    }
+
+    [Fact]
+    public void A_new_node_in_2080_is_not_spoiled_for_later()
+    {
+        Lose(2080);
+        using var node = Open();
+        node.CreateDatabase("db");
+        Assert.InRange(new DateTime(node.Propose(Put(node, "a", "{}")).LogTimeTicks), new DateTime(2026, 1, 1), new DateTime(2026, 1, 2));
+        Find(Start);
+        Assert.InRange(new DateTime(node.Propose(Put(node, "a", "{}")).LogTimeTicks), Start.UtcDateTime, Start.UtcDateTime.AddMinutes(1));
+    }
+
+    [Theory]
+    [InlineData(1970)]
+    [InlineData(2080)]
+    public void A_key_that_was_used_before_the_time_was_known_is_remembered_when_it_is(int year)
+    {
+        using (var node = Open())
+        {
+            node.CreateDatabase("db");
+        }
+
+        Lose(year);
+        string? first;
+        using (var node = Open())
+        {
+            first = node.Propose(Put(node, "", "{}", key: 1))[0].Id;
+            Find(Start.AddDays(40));
+            Assert.Equal(first, node.Propose(Put(node, "", "{}", key: 1))[0].Id);
+            node.Run(Put(node, "", "{}", key: 2));
+            Assert.Equal(first, node.Propose(Put(node, "", "{}", key: 1))[0].Id);
+        }
+
+        using var again = Open();
+        Assert.Equal(first, again.Propose(Put(again, "", "{}", key: 1))[0].Id);
+        time.Advance(TimeSpan.FromHours(25));
+        Assert.NotEqual(first, again.Propose(Put(again, "", "{}", key: 1))[0].Id);
+    }
+
+    [Fact]
+    public void Keys_do_not_age_while_the_time_is_in_doubt()
+    {
+        using (var node = Open())
+        {
+            node.CreateDatabase("db");
+        }
+
+        Lose(1970);
+        using var again = Open();
+        string? first = again.Propose(Put(again, "", "{}", key: 1))[0].Id;
+        time.Advance(TimeSpan.FromHours(25));
+        Assert.Equal(first, again.Propose(Put(again, "", "{}", key: 1))[0].Id);
+    }
+
+    [Fact]
+    public async Task A_deletion_before_the_time_was_known_is_not_forgotten_within_a_day()
+    {
+        using (var node = Open())
+        {
+            node.CreateDatabase("db");
+        }
+
+        Lose(1970);
+        using var again = Open();
+        again.Run(Put(again, "a", "{}"));
+        again.Run(CommandEncoder.Delete(again.Database("db").Number, "a"u8, default, default));
+        time.Advance(TimeSpan.FromDays(2));
+        await CleanAsync(again);
+        Find(Start.AddDays(40));
+        again.Run(Put(again, "b", "{}"));
+        await CleanAsync(again);
+        Assert.Equal(1, Tombstones(again));
+        time.Advance(TimeSpan.FromHours(26));
+        await CleanAsync(again);
+        Assert.Equal(0, Tombstones(again));
+    }
+
+    [Fact]
+    public async Task An_operator_ends_the_doubt()
+    {
+        using (var node = Open())
+        {
+            node.CreateDatabase("db");
+            node.Run(Put(node, "soon", """{"@metadata":{"@expires":"2026-03-01T01:00:00Z"}}"""));
+        }
+
+        Lose(2026);
+        time.SetUtcNow(Start.AddDays(3));
+        using var again = Open();
+        await ExpireAsync(again);
+        Assert.Single(again.Documents("db"));
+        var statistics = again.Consensus.ReadCluster();
+        Assert.Contains("rookery cluster clock confirm", statistics.Clock.Doubt, StringComparison.Ordinal);
+        Assert.Equal((3 * 86_400, false), (Math.Round(statistics.Clock.OwnAheadSeconds), statistics.Clock.IsOwnSynchronised));
+
+        var (answer, sentence) = again.Consensus.ConfirmClock();
+        Assert.Equal((ClockAnswer.Confirmed, "The cluster's time is 2026-03-04 00:00:00 UTC."), (answer, sentence));
+        await ExpireAsync(again);
+        Assert.Empty(again.Documents("db"));
+        Assert.Null(again.Consensus.ReadCluster().Clock.Doubt);
+    }
+
+    [Fact]
+    public void An_unsynchronised_node_that_was_off_for_minutes_needs_nobody()
+    {
+        isSynchronised = false;
+        using (var node = Open())
+        {
+            node.CreateDatabase("db");
+        }
+
+        time.Advance(TimeSpan.FromMinutes(9));
+        using var again = Open();
+        Assert.Equal(new ClusterTime(time.GetUtcNow().UtcTicks, IsSure: true), again.Consensus.Time);
+    }
+
+    private static CommandBuffer Put(SteppedNode node, string id, string json, ulong key = 0)
+    {
+        using var parser = DocumentParser.Rent();
+        Assert.True(parser.TryParse(Encoding.UTF8.GetBytes(json), out var document, out _));
+        return CommandEncoder.Put(node.Database("db").Number, Encoding.UTF8.GetBytes(id), ExpectedChangeVector.None, document, key == 0 ? default : new IdempotencyKey(key, key));
+    }
+
+    private static long Tombstones(SteppedNode node)
+    {
+        using var reader = node.Database("db").OpenReader();
+        return reader.ReadStatistics().Tombstones;
+    }
+
+    // Answers are given inline, so the work goes on inside Commit: away from the test's synchronization context, which would move it to another thread.
+    private static Task ExpireAsync(SteppedNode node) => Task.Run(() => RunOnce(node, new Expiration(node.Core.Databases, node.Consensus).RunOnceAsync(CancellationToken.None)));
+
+    private static Task CleanAsync(SteppedNode node) => Task.Run(() => RunOnce(node, new TombstoneCleaning(node.Core, node.Consensus).RunOnceAsync(CancellationToken.None)));
+
+    private static void RunOnce(SteppedNode node, Task done)
+    {
+        node.Commit();
+        Assert.True(done.IsCompletedSuccessfully);
+    }
+
+    private SteppedNode Open() => SteppedNode.Open(disk, SteppedNode.Options("/data/node"), time, isClockSynchronised: () => isSynchronised);
+
+    /// <summary>The machine starts without knowing the time.</summary>
+    private void Lose(int year)
+    {
+        isSynchronised = false;
+        time.SetUtcNow(new DateTimeOffset(year, 1, 1, 0, 0, 0, TimeSpan.Zero));
+    }
+
+    /// <summary>A source of time is reached, and a second later the node has seen it.</summary>
+    private void Find(DateTimeOffset now)
+    {
+        time.SetUtcNow(now);
+        isSynchronised = true;
+        time.Advance(TimeSpan.FromSeconds(1));
+    }
+}
