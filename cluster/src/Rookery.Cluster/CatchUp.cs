@@ -4,10 +4,13 @@ using Rookery.Raft;
 
 namespace Rookery.Cluster;
 
-/// <summary>Reads entries that are not in memory any more from the journal, for members that lag, off the consensus lock; one reader at a time, the newest question of each member.</summary>
+/// <summary>
+/// Reads entries that are not in memory any more from the journal, for members that lag, off the consensus lock; one reader at a time. What a member is to be sent is read in the order in which
+/// the core wants it sent: a whole window of messages is asked for at once, and a member has no use for the last of them without those before.
+/// </summary>
 internal sealed class CatchUp(NodeJournal journal, RaftConsensus consensus, Action<Action> runBeside)
 {
-    private readonly Dictionary<NodeId, Message> _asked = [];
+    private readonly Dictionary<NodeId, Queue<Message>> _asked = [];
 
     // Of the reading thread, and of who ends idle ones. A member that lags asks for one piece after the other: a reader that went on from the last finds the next at once.
     private readonly Dictionary<NodeId, OpenReader> _readers = [];
@@ -19,7 +22,7 @@ internal sealed class CatchUp(NodeJournal journal, RaftConsensus consensus, Acti
     {
         lock (_gate)
         {
-            _asked[message.To] = message;
+            Ask(message);
             if (_isReading)
             {
                 return;
@@ -39,18 +42,39 @@ internal sealed class CatchUp(NodeJournal journal, RaftConsensus consensus, Acti
             return;
         }
 
-        foreach (var (node, open) in _readers)
+        try
         {
-            if (!open.WasUsed)
+            foreach (var (node, open) in _readers)
             {
-                open.Reader.Dispose();
-                _readers.Remove(node);
-            }
+                if (!open.WasUsed)
+                {
+                    open.Reader.Dispose();
+                    _readers.Remove(node);
+                }
 
-            open.WasUsed = false;
+                open.WasUsed = false;
+            }
+        }
+        finally
+        {
+            Monitor.Exit(_readers);
+        }
+    }
+
+    /// <summary>What begins again, in another term or further in front, takes the place of what was to follow.</summary>
+    private void Ask(in Message message)
+    {
+        if (!_asked.TryGetValue(message.To, out var waiting))
+        {
+            _asked.Add(message.To, waiting = new Queue<Message>());
         }
 
-        Monitor.Exit(_readers);
+        if (waiting.TryPeek(out var first) && (message.Term != first.Term || message.Position.Index <= first.Position.Index))
+        {
+            waiting.Clear();
+        }
+
+        waiting.Enqueue(message);
     }
 
     private void ReadAsked()
@@ -73,9 +97,14 @@ internal sealed class CatchUp(NodeJournal journal, RaftConsensus consensus, Acti
     {
         lock (_gate)
         {
-            foreach (var (node, message) in _asked)
+            foreach (var (node, waiting) in _asked)
             {
-                _asked.Remove(node);
+                var message = waiting.Dequeue();
+                if (waiting.Count == 0)
+                {
+                    _asked.Remove(node);
+                }
+
                 return message;
             }
 

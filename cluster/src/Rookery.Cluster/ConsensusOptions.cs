@@ -1,3 +1,4 @@
+using Rookery.Cluster.Commit;
 using Rookery.Cluster.Peers;
 using Rookery.Documents;
 using Rookery.Raft;
@@ -36,6 +37,9 @@ public sealed record ConsensusOptions
 
     /// <summary>Whether callers go on on the thread that answers them: for tests that drive consensus step by step.</summary>
     internal bool AnswersInline { get; init; }
+
+    /// <summary>Ends the process, because what is in memory may be half of a step: what the journal has is whole.</summary>
+    internal Action<Exception> Broken { get; init; } = CommitThreads.EndProcess;
 
     /// <summary>Runs long work, a read of the journal or the fetch of a state, beside what asks for it.</summary>
     internal Action<Action> RunBeside { get; init; } = static work => ThreadPool.UnsafeQueueUserWorkItem(static work => work(), work, preferLocal: false);

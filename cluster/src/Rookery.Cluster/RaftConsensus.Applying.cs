@@ -27,6 +27,9 @@ public sealed partial class RaftConsensus
     private static Rejection Abandoned { get; } = new(
         RejectionKind.OutcomeUnknown, "This node stopped before a majority had the write: it may or may not take effect. Read before you write it again, or use an Idempotency-Key.");
 
+    /// <summary>Whether to apply may mean to wait for a flush.</summary>
+    internal bool ApplyMayWait => _store.IsFlushBehind;
+
     /// <summary>Whether this node leads and has applied the first entry of its term: it knows everything that was committed before.</summary>
     private bool IsReady => Volatile.Read(ref _applied) >= Volatile.Read(ref _readyIndex);
 
@@ -126,16 +129,22 @@ public sealed partial class RaftConsensus
     /// <summary>What this start did not bring into memory is read once, in order.</summary>
     private void ApplyFromJournal(long index)
     {
-        _replay ??= _journal.Read(index);
-        if (!_replay.Next(out var entry))
+        long term;
+        lock (_gate)
         {
-            // It ended where the journal ended when it was made.
+            term = _core.TermAt(index);
+        }
+
+        _replay ??= _journal.Read(index);
+        if (!_replay.Next(out var entry) || entry.Term != term)
+        {
+            // It ended where the journal ended when it was made, or has entries that were replaced since.
             EndReplay();
             _replay = _journal.Read(index);
             Invariant.Holds(_replay.Next(out entry), "what is committed and durable is in the journal");
         }
 
-        Invariant.Holds(entry.Index == index, "entries are applied in their order");
+        Invariant.Holds(entry.Index == index && (entry.Term == term || term == 0), "entries are applied in their order");
         _store.ApplyStored(entry);
         if (index == Volatile.Read(ref _applyThrough))
         {

@@ -12,6 +12,8 @@ public sealed partial class RaftConsensus
     private readonly CancellationTokenSource _stopping = new();
     private StateOffer? _installed;
 
+    private static readonly TimeSpan FlushInterval = TimeSpan.FromMilliseconds(20);
+
     private void BeginFetchIfOffered()
     {
         if (_output.Fetch is not { } offer)
@@ -58,7 +60,12 @@ public sealed partial class RaftConsensus
     private bool Install(FetchedState fetched)
     {
         _store.PrepareInstall(fetched);
-        _threads.PauseApplying();
+        while (!_threads.TryPauseApplying(FlushInterval))
+        {
+            // Who applies may wait for a flush, which is done by this thread.
+            _store.FlushIfDue();
+        }
+
         try
         {
             lock (_gate)
@@ -99,12 +106,25 @@ public sealed partial class RaftConsensus
         EndReplay();
         var (configuration, index) = ConfigurationEncoding.Read(offer.Configuration);
         _installed = tailIsKept ? null : offer;
+        RefuseInstalled(offer.Index);
         Volatile.Write(ref _applied, offer.Index);
         Step(Input.ManifestInstalled(Now, position, configuration, index));
         _installed = null;
         EndReadsThrough(offer.Index);
         EndStep();
         return true;
+    }
+
+    /// <summary>Answers those whose entries are in the state that came: a former leader's, of which it knows no outcomes.</summary>
+    private void RefuseInstalled(long through)
+    {
+        for (long index = Math.Max(_applied + 1, _cache.FirstIndex); index <= Math.Min(through, _cache.LastIndex); index++)
+        {
+            if (_cache.TryGet(index, out var frame) && frame.Count > 0)
+            {
+                RefuseFrame(frame, Overtaken);
+            }
+        }
     }
 
     /// <summary>The log goes on behind an installed state.</summary>

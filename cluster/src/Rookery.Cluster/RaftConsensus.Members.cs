@@ -27,6 +27,7 @@ public sealed partial class RaftConsensus
     private long _leader;
     private long _seenConfigurationIndex;
     private int _ticks;
+    private bool _isTicking;
     private int _quietMeasures;
     private long _measuredIndex;
 
@@ -80,7 +81,9 @@ public sealed partial class RaftConsensus
         Interlocked.Increment(ref _forwarded);
         try
         {
-            return await ProposeAsync(command, cancellationToken);
+            return Refusal is null && !IsReady && _network is not null
+                ? await ProposeElsewhereAsync(command, cancellationToken)
+                : await ProposeHereAsync(command, NothingToCommitHere, cancellationToken);
         }
         finally
         {
@@ -170,7 +173,7 @@ public sealed partial class RaftConsensus
 
         if (leader == Self)
         {
-            return await ProposeHereAsync(command, cancellationToken);
+            return await ProposeHereAsync(command, NothingToCommitHere, cancellationToken);
         }
 
         var outcome = await _network!.ForwardAsync(leader, command, cancellationToken);
@@ -377,7 +380,25 @@ public sealed partial class RaftConsensus
     {
         if (_clock is null && _network is not null)
         {
-            _clock = _time.CreateTimer(_ => Tick(), null, TickInterval, TickInterval);
+            _clock = _time.CreateTimer(_ => TickUnlessOneWaits(), null, TickInterval, TickInterval);
+        }
+    }
+
+    /// <summary>A timer does not wait for who it called: while the lock is held for long, ticks would take one thread of the pool after the other.</summary>
+    private void TickUnlessOneWaits()
+    {
+        if (Interlocked.Exchange(ref _isTicking, true))
+        {
+            return;
+        }
+
+        try
+        {
+            Tick();
+        }
+        finally
+        {
+            Volatile.Write(ref _isTicking, false);
         }
     }
 

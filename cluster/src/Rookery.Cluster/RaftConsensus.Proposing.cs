@@ -13,6 +13,9 @@ public sealed partial class RaftConsensus
     // A caller with more than this has more to do than to wait for the disk: bulk insert reads on meanwhile.
     private const int LargestCommandToCommitHere = 64 << 10;
 
+    // For a thread that reads a member's connection: while it waited for the disk, other commands would lie unread behind this one, and each would get a sync of its own.
+    private const int NothingToCommitHere = 0;
+
     private readonly ProposalQueue _queue;
 
     // Of who has the turn: taken from the queue, not yet in a frame.
@@ -37,7 +40,7 @@ public sealed partial class RaftConsensus
     public ValueTask<CommandOutcome> ProposeAsync(CommandBuffer command, CancellationToken cancellationToken) =>
         Refusal is null && !IsReady && _network is not null
             ? ProposeElsewhereAsync(command, cancellationToken)
-            : ProposeHereAsync(command, cancellationToken);
+            : ProposeHereAsync(command, LargestCommandToCommitHere, cancellationToken);
 
     /// <summary>Answers what still waits when nobody will commit or apply it here any more. What comes later is refused.</summary>
     internal void RefuseWaiting()
@@ -47,7 +50,11 @@ public sealed partial class RaftConsensus
         RefuseUnapplied();
     }
 
-    private ValueTask<CommandOutcome> ProposeHereAsync(CommandBuffer command, CancellationToken cancellationToken)
+    /// <summary>As the node in office, or as one that soon will be or knows nobody else.</summary>
+    /// <param name="command">The command.</param>
+    /// <param name="toCommitHere">How many bytes it may have for the caller's thread to write and sync it.</param>
+    /// <param name="cancellationToken">Ends the wait for room.</param>
+    private ValueTask<CommandOutcome> ProposeHereAsync(CommandBuffer command, int toCommitHere, CancellationToken cancellationToken)
     {
         var reader = new CommandReader(command.Written.Span);
         if ((Refusal ?? _store.GrowthRefusal(command.Written.Span)) is { } refusal)
@@ -57,11 +64,11 @@ public sealed partial class RaftConsensus
         }
 
         return _store.Admission.TryEnter(command.Length)
-            ? Enqueue(command, reader)
-            : ProposeWhenThereIsRoomAsync(command, cancellationToken);
+            ? Enqueue(command, reader, toCommitHere)
+            : ProposeWhenThereIsRoomAsync(command, toCommitHere, cancellationToken);
     }
 
-    private ValueTask<CommandOutcome> Enqueue(CommandBuffer command, scoped CommandReader reader)
+    private ValueTask<CommandOutcome> Enqueue(CommandBuffer command, scoped CommandReader reader, int toCommitHere)
     {
         LoadedVersion previous;
         try
@@ -81,7 +88,7 @@ public sealed partial class RaftConsensus
         var proposal = Proposal.Rent(command, reader.OperationCount, previous);
         var outcome = proposal.Task;
         Interlocked.Increment(ref _queued);
-        if (!_queue.TryPut(proposal, mayTakeTurn: command.Length <= LargestCommandToCommitHere, out bool hasTurn))
+        if (!_queue.TryPut(proposal, mayTakeTurn: command.Length <= toCommitHere, out bool hasTurn))
         {
             // The node stopped while this looked ahead: nobody is left to commit it.
             Refuse(proposal, Refusal ?? Stopping);
@@ -94,7 +101,7 @@ public sealed partial class RaftConsensus
         return outcome;
     }
 
-    private async ValueTask<CommandOutcome> ProposeWhenThereIsRoomAsync(CommandBuffer command, CancellationToken cancellationToken)
+    private async ValueTask<CommandOutcome> ProposeWhenThereIsRoomAsync(CommandBuffer command, int toCommitHere, CancellationToken cancellationToken)
     {
         var admission = _store.Admission;
         try
@@ -119,7 +126,7 @@ public sealed partial class RaftConsensus
             return GiveUp(command, refusal);
         }
 
-        return await Enqueue(command, new CommandReader(command.Written.Span));
+        return await Enqueue(command, new CommandReader(command.Written.Span), toCommitHere);
     }
 
     private CommandOutcome GiveUp(CommandBuffer command, Rejection refusal)
@@ -240,8 +247,13 @@ public sealed partial class RaftConsensus
         {
             outcome = await ProposeElsewhereAsync(proposal.TakeCommand(), CancellationToken.None);
         }
-        catch (Exception failure) when (failure is not InvariantViolationException)
+        catch (Exception failure)
         {
+            if (failure is InvariantViolationException)
+            {
+                _options.Broken(failure);
+            }
+
             // Nobody awaits this: its caller would wait for ever.
             outcome = new CommandOutcome(new Rejection(
                 RejectionKind.OutcomeUnknown, $"The write was passed on to the leader, and what came of it is not known: {failure.Message} Read before you write it again, or use an Idempotency-Key."));

@@ -31,6 +31,11 @@ public sealed partial class RaftConsensus
     {
         lock (_gate)
         {
+            if (_isHalted)
+            {
+                return ValueTask.FromResult(false);
+            }
+
             _next ??= new ReadRound(Now);
             var mine = _next;
             AskForNext();
@@ -111,6 +116,20 @@ public sealed partial class RaftConsensus
                 _confirmed.RemoveAt(i);
             }
         }
+    }
+
+    /// <summary>Nobody answers reads any more. Under the lock.</summary>
+    private void EndReads()
+    {
+        _asking?.End(maySee: false);
+        _next?.End(maySee: false);
+        (_asking, _next) = (null, null);
+        foreach (var round in _confirmed)
+        {
+            round.End(maySee: false);
+        }
+
+        _confirmed.Clear();
     }
 
     /// <summary>Reads that wait for the same answer.</summary>

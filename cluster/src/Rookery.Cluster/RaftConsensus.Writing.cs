@@ -59,6 +59,12 @@ public sealed partial class RaftConsensus
         {
             EndWrite();
             Step(Input.JournalDurable(Now, _writeNumber));
+            if (_network is not null)
+            {
+                // What is durable can be read again. A follower whose apply lags, because its card does, gets entries as fast as its journal takes them.
+                _cache.ReleaseUnawaitedThrough(_core.DurableIndex, _options.CachedBytes);
+            }
+
             AskForNextIfDue();
         }
 

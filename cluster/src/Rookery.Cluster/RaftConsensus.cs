@@ -151,6 +151,7 @@ public sealed partial class RaftConsensus : IConsensusHost, IPeerReceiver
         lock (_gate)
         {
             LetLookForLeader();
+            EndReads();
         }
     }
 
@@ -200,14 +201,23 @@ public sealed partial class RaftConsensus : IConsensusHost, IPeerReceiver
         try
         {
             _core.Step(input, _output);
+            CarryOut(proposed, received);
         }
         catch (ConsensusException broken)
         {
             _isHalted = true;
             Latch($"A rule of consensus was found broken, so this node stopped taking part: {broken.Message}. What was acknowledged is safe on the other members; keep this node's data for a report.");
-            return;
         }
+        catch (Exception failure)
+        {
+            // On whose thread it may be, nobody may go on with half a step: a connection's would close the connection, a request's answer 500.
+            _options.Broken(failure);
+            throw;
+        }
+    }
 
+    private void CarryOut(LogFrame? proposed, ReadOnlySpan<JournalFrame> received)
+    {
         TakeIn(proposed, received);
         if (!_receipts.IsIdle)
         {
@@ -303,9 +313,10 @@ public sealed partial class RaftConsensus : IConsensusHost, IPeerReceiver
                 CoreEvent.OldIncarnation => $"Messages of an earlier start of member {node} came in: when this goes on, an old card or a copy of it is running.",
                 CoreEvent.OutcomesDiffer => $"Member {node} and others came to different results by applying the same writes. Nothing is written until a majority agrees.",
                 CoreEvent.Diverged => Diverged,
+                CoreEvent.DamageHealed => "What this node's disk had lost of its journal was given back by the leader.",
                 CoreEvent.ClockDoubted => ClockStatus.Doubt(_core, Now) ?? string.Empty,
                 CoreEvent.ClockTrusted => "The cluster's time is not in doubt any more.",
-                _ => "What this node's disk had lost of its journal was given back by the leader.",
+                _ => throw new System.Diagnostics.UnreachableException(),
             });
             if (what == CoreEvent.Diverged)
             {
@@ -320,6 +331,11 @@ public sealed partial class RaftConsensus : IConsensusHost, IPeerReceiver
         if (Interlocked.Exchange(ref _refusal, new Rejection(RejectionKind.Diagnosis, sentence)) is not { Kind: RejectionKind.Diagnosis })
         {
             Latched?.Invoke(sentence);
+        }
+
+        lock (_gate)
+        {
+            EndReads();
         }
 
         Volatile.Write(ref _hasToRefuse, true);

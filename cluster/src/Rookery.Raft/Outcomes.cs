@@ -49,6 +49,7 @@ public sealed partial class RaftCore
         int count = OutcomesOfVoters(hashes);
         hashes = hashes[..count];
         hashes.Sort();
+        bool differedBefore = outcomesDiffer;
         outcomesDiffer = count > 0 && hashes[0] != hashes[^1];
         for (int last = Configuration.Majority - 1; last < count; last++)
         {
@@ -59,7 +60,8 @@ public sealed partial class RaftCore
             }
         }
 
-        if (outcomesDiffer)
+        // Once, not with each answer to a heartbeat.
+        if (outcomesDiffer && !differedBefore)
         {
             Coverage.Took(RareBranch.OutcomesDiffer);
             output.Tell(CoreEvent.OutcomesDiffer, peer.Node);

@@ -150,6 +150,9 @@ public sealed partial class StorageEngine : IDisposable
     /// <exception cref="ObjectDisposedException">The engine was closed.</exception>
     public Snapshot OpenSnapshot() => new(context.Published.Acquire());
 
+    /// <summary>Whether a writer waits for a flush, or soon will: while one memtable is flushed, the next is filling.</summary>
+    public bool IsFlushBehind => context.IsUrgent;
+
     /// <summary>Whether <see cref="Flush"/> has something to do: a frozen memtable, a flush that was asked for, or a deleted range whose space waits.</summary>
     public bool FlushDue
     {

@@ -48,18 +48,25 @@ internal sealed class CommitThreads
         }
     }
 
-    /// <summary>Waits until nobody applies, and keeps others from it until <see cref="ResumeApplying"/>.</summary>
-    public void PauseApplying()
+    /// <summary>Waits a moment for nobody to apply, and keeps others from it then until <see cref="ResumeApplying"/>.</summary>
+    /// <returns>False when somebody still applies: who does may wait for work of the thread that asks.</returns>
+    public bool TryPauseApplying(TimeSpan patience)
     {
         lock (_gate)
         {
-            _isAwaited = true;
-            while (_isApplying)
+            if (_isApplying)
             {
-                Monitor.Wait(_gate);
+                _isAwaited = true;
+                Monitor.Wait(_gate, patience);
+                _isAwaited = false;
             }
 
-            (_isApplying, _isAwaited) = (true, false);
+            if (_isApplying)
+            {
+                return false;
+            }
+
+            return _isApplying = true;
         }
     }
 
@@ -82,6 +89,13 @@ internal sealed class CommitThreads
         _consensus.RefuseWaiting();
     }
 
+    /// <summary>Ends the process at once.</summary>
+    public static void EndProcess(Exception failure) => Environment.FailFast(
+        failure is OutOfMemoryException
+            ? "The node ends, because there is no memory to carry out a durable write: it is carried out when the node is started again. Give it more with --memory, or less to do at once."
+            : "The node ends, because the commit path met a state that must not be.",
+        failure);
+
     // What comes up to here would leave tables half written, or callers without an answer for ever. The journal has everything: whoever starts the process again loses nothing.
     private static void Guard(Action work)
     {
@@ -91,11 +105,7 @@ internal sealed class CommitThreads
         }
         catch (Exception failure)
         {
-            Environment.FailFast(
-                failure is OutOfMemoryException
-                    ? "The node ends, because there is no memory to carry out a durable write: it is carried out when the node is started again. Give it more with --memory, or less to do at once."
-                    : "The node ends, because the commit path met a state that must not be.",
-                failure);
+            EndProcess(failure);
         }
     }
 
@@ -185,7 +195,8 @@ internal sealed class CommitThreads
 
         lock (_gate)
         {
-            if (_isApplying || _consensus.Queue.Count > 0 || _consensus.HasWork)
+            // Whoever waits for a flush here would keep writers waiting, who need none.
+            if (_isApplying || _consensus.Queue.Count > 0 || _consensus.HasWork || _consensus.ApplyMayWait)
             {
                 Monitor.PulseAll(_gate);
                 return;

@@ -95,6 +95,8 @@ internal sealed class Proposal : IValueTaskSource<CommandOutcome>, IThreadPoolWo
         _previous = default;
         if (inline || !Volatile.Read(ref _isAwaited))
         {
+            // One who begins to await just now must not go on on this thread: it may hold the lock of consensus.
+            _core.RunContinuationsAsynchronously = !inline;
             _core.SetResult(outcome);
             return;
         }
@@ -104,7 +106,11 @@ internal sealed class Proposal : IValueTaskSource<CommandOutcome>, IThreadPoolWo
     }
 
     /// <inheritdoc/>
-    void IThreadPoolWorkItem.Execute() => _core.SetResult(_outcome);
+    void IThreadPoolWorkItem.Execute()
+    {
+        _core.RunContinuationsAsynchronously = false;
+        _core.SetResult(_outcome);
+    }
 
     /// <inheritdoc/>
     CommandOutcome IValueTaskSource<CommandOutcome>.GetResult(short token)

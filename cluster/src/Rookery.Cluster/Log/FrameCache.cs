@@ -81,6 +81,15 @@ internal sealed class FrameCache
         }
     }
 
+    /// <summary>As <see cref="ReleaseThrough"/>, up to an entry that somebody waits for.</summary>
+    public void ReleaseUnawaitedThrough(long index, long bytes)
+    {
+        while (_count > 0 && FirstIndex <= index && Bytes > bytes && _ring[_head]!.Count == 0)
+        {
+            ReleaseThrough(FirstIndex, Bytes - 1);
+        }
+    }
+
     /// <summary>Lets go of the entries behind <paramref name="index"/>: others take their place.</summary>
     public void DropAfter(long index)
     {

@@ -101,6 +101,21 @@ public sealed class HostScriptTests
     }
 
     [Fact]
+    public void A_member_that_lags_by_many_messages_gets_them_in_their_order()
+    {
+        using var cluster = new SteppedCluster(1) { MostMessageBytes = 2 << 10 }.Form(3);
+        cluster.C.Kill();
+        for (int i = 0; i < 200; i++)
+        {
+            cluster.Do(cluster.A, SteppedCluster.PutOf($"users/{i}", i, padding: 900));
+        }
+
+        cluster.C.Open();
+        cluster.AwaitEqual(seconds: 5);
+        Assert.Equal(199, cluster.C.Peek("users/199").Value);
+    }
+
+    [Fact]
     public void A_member_gets_the_state_when_the_entries_that_it_misses_were_given_back_after_the_last_flush()
     {
         using var cluster = new SteppedCluster(1) { KeptJournalBytes = 0 }.Form(3);

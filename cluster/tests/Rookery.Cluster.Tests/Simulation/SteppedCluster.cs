@@ -48,6 +48,8 @@ internal sealed class SteppedCluster : IDisposable
 
     public long KeptJournalBytes { get; init; } = 1 << 20;
 
+    public int MostMessageBytes { get; init; } = new CoreOptions().MostMessageBytes;
+
     public long CautionMicroseconds { get; init; } = new CoreOptions().CautionMicroseconds;
 
     public double LongestApplyMilliseconds { get; set; } = 1;

@@ -238,8 +238,15 @@ public sealed class NodeStore : IDisposable
             Storage.RequestFlush();
         }
 
-        return (Storage.FlushDue && Storage.Flush()) || PrepareSpareOrCompact();
+        return FlushIfDue() || PrepareSpareOrCompact();
     }
+
+    /// <summary>Whether who applies may have to wait for a flush, or does so already.</summary>
+    public bool IsFlushBehind => Storage.IsFlushBehind;
+
+    /// <summary>Flushes when that is due. On the thread that calls <see cref="WorkOnce"/>: also while that waits for who applies, and who may wait for the flush.</summary>
+    /// <returns>Whether it was.</returns>
+    public bool FlushIfDue() => Storage.FlushDue && Storage.Flush();
 
     // The room that a spare lacks may be what compaction gives back.
     private bool PrepareSpareOrCompact()
