@@ -8,7 +8,10 @@ namespace Rookery.Cluster.Peers;
 /// <summary>HTTPS to another member's port for members: mutual, and only with whom is meant.</summary>
 internal static class PeerHttp
 {
-    /// <summary>A client for one member, which the caller disposes.</summary>
+    // A member that is off answers nothing: TCP alone would ask for two minutes.
+    private static readonly TimeSpan ConnectPatience = TimeSpan.FromSeconds(5);
+
+    /// <summary>A client for one member, which the caller disposes. It sets no limit to how long an answer takes: <see cref="Transfer.Silence"/> does, by what is asked for.</summary>
     public static HttpClient CreateClient(NodeIdentity self, NodeId member, string address)
     {
         var rule = self.PeerRule;
@@ -17,6 +20,8 @@ internal static class PeerHttp
         var handler = new SocketsHttpHandler
         {
             UseProxy = false,
+            AllowAutoRedirect = false,
+            ConnectTimeout = ConnectPatience,
             SslOptions = new SslClientAuthenticationOptions
             {
                 ClientCertificates = [own],

@@ -29,8 +29,6 @@ public sealed class StateFetch(HttpClient member, StateInbox inbox, TimeProvider
     // In a row, without one byte in between.
     private const int MostBreaks = 8;
 
-    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(30);
-
     /// <summary>Told how far it is, at most once for each 1 MiB.</summary>
     public Action<StateFetchProgress>? Progress { get; init; }
 
@@ -102,7 +100,7 @@ public sealed class StateFetch(HttpClient member, StateInbox inbox, TimeProvider
     {
         try
         {
-            using var answer = await member.GetAsync(path, HttpCompletionOption.ResponseHeadersRead, cancellationToken);
+            using var answer = await Silence.AtMost(Silence.BeforeFlushed, time, ended => member.GetAsync(path, HttpCompletionOption.ResponseHeadersRead, ended), cancellationToken);
             if (answer.StatusCode == HttpStatusCode.Accepted)
             {
                 return null;
@@ -113,12 +111,12 @@ public sealed class StateFetch(HttpClient member, StateInbox inbox, TimeProvider
                 throw new StateTransferException($"{member.BaseAddress} sent an offer of its state that is too long to be one.");
             }
 
-            byte[] body = await answer.Content.ReadAsByteArrayAsync(cancellationToken);
+            byte[] body = await Silence.AtMost(Silence.BetweenPieces, time, answer.Content.ReadAsByteArrayAsync, cancellationToken);
             return answer.StatusCode == HttpStatusCode.OK
                 ? StateOffer.Decode(body)
                 : throw new StateTransferException($"{member.BaseAddress} does not offer its state: {System.Text.Encoding.UTF8.GetString(body)}");
         }
-        catch (HttpRequestException failure)
+        catch (Exception failure) when (failure is HttpRequestException or TimeoutException)
         {
             throw new StateTransferException($"{member.BaseAddress} cannot be asked for its state: {failure.Message}", failure);
         }
@@ -188,7 +186,7 @@ public sealed class StateFetch(HttpClient member, StateInbox inbox, TimeProvider
         HttpResponseMessage? answer = null;
         try
         {
-            answer = await member.SendAsync(request, HttpCompletionOption.ResponseHeadersRead, cancellationToken);
+            answer = await Silence.AtMost(Silence.BetweenPieces, time, ended => member.SendAsync(request, HttpCompletionOption.ResponseHeadersRead, ended), cancellationToken);
             if (answer.StatusCode is HttpStatusCode.Gone or HttpStatusCode.NotFound)
             {
                 return false;
@@ -201,7 +199,7 @@ public sealed class StateFetch(HttpClient member, StateInbox inbox, TimeProvider
                 await CopyAsync(body, file, target, before, offer.Bytes, cancellationToken);
             }
         }
-        catch (Exception failure) when (failure is HttpRequestException || IsTimeout(failure, cancellationToken))
+        catch (Exception failure) when (failure is HttpRequestException or TimeoutException)
         {
             // As a break of the connection: asked again from where it is.
         }
@@ -242,18 +240,13 @@ public sealed class StateFetch(HttpClient member, StateInbox inbox, TimeProvider
     // 0 at the end, or when the connection broke or went silent.
     private async Task<int> ReadAsync(Stream body, byte[] buffer, CancellationToken cancellationToken)
     {
-        using var patience = new CancellationTokenSource(Patience, time);
-        using var ended = CancellationTokenSource.CreateLinkedTokenSource(patience.Token, cancellationToken);
         try
         {
-            return await body.ReadAsync(buffer, ended.Token);
+            return await Silence.AtMost(Silence.BetweenPieces, time, ended => body.ReadAsync(buffer, ended).AsTask(), cancellationToken);
         }
-        catch (Exception failure) when (failure is IOException or HttpRequestException || IsTimeout(failure, cancellationToken))
+        catch (Exception failure) when (failure is IOException or HttpRequestException or TimeoutException)
         {
             return 0;
         }
     }
-
-    private static bool IsTimeout(Exception failure, CancellationToken cancellationToken) =>
-        failure is OperationCanceledException && !cancellationToken.IsCancellationRequested;
 }

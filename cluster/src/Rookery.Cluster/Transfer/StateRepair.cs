@@ -47,7 +47,8 @@ public sealed class StateRepair(NodeStore store, Func<Action, Task> onBackground
     {
         try
         {
-            using var answer = await member.GetAsync(RowsQuery.PathOf(request), HttpCompletionOption.ResponseHeadersRead, cancellationToken);
+            using var answer = await Silence.AtMost(
+                Silence.BeforeFlushed, time, ended => member.GetAsync(RowsQuery.PathOf(request), HttpCompletionOption.ResponseHeadersRead, ended), cancellationToken);
             if (answer.StatusCode != HttpStatusCode.OK || RowsQuery.ReadPosition(answer.Headers) is not { } position)
             {
                 throw new StateTransferException(
@@ -57,18 +58,21 @@ public sealed class StateRepair(NodeStore store, Func<Action, Task> onBackground
             await using var body = await answer.Content.ReadAsStreamAsync(cancellationToken);
             using var file = store.Inbox.OpenRows(out string path);
             byte[] buffer = new byte[PieceBytes];
-            for (int read = await body.ReadAsync(buffer, cancellationToken); read > 0; read = await body.ReadAsync(buffer, cancellationToken))
+            for (int read = await ReadAsync(body, buffer, cancellationToken); read > 0; read = await ReadAsync(body, buffer, cancellationToken))
             {
                 file.Append(buffer.AsSpan(0, read));
             }
 
             return new RepairRows(path, position);
         }
-        catch (HttpRequestException failure)
+        catch (Exception failure) when (failure is HttpRequestException or TimeoutException)
         {
             throw new StateTransferException($"{member.BaseAddress} cannot be asked for the rows that {request.File} lost: {failure.Message}", failure);
         }
     }
+
+    private Task<int> ReadAsync(Stream body, byte[] buffer, CancellationToken cancellationToken) =>
+        Silence.AtMost(Silence.BetweenPieces, time, ended => body.ReadAsync(buffer, ended).AsTask(), cancellationToken);
 
     private async Task WaitForAsync(long index, CancellationToken cancellationToken)
     {

@@ -1,0 +1,45 @@
+using Rookery.Cluster.Transfer;
+using Rookery.Documents;
+using Rookery.Simulation;
+
+namespace Rookery.Cluster.Tests.Transfer;
+
+public sealed class SilenceTests : IDisposable
+{
+    private readonly SimulatedTimeProvider _time = new();
+    private readonly StateNode _receiver = new();
+    private readonly HttpClient _member = new(new SilentMember()) { BaseAddress = new Uri("http://pi-2:9443"), Timeout = Timeout.InfiniteTimeSpan };
+
+    [Fact]
+    public async Task A_member_that_took_the_request_and_says_nothing_is_not_waited_for_for_ever()
+    {
+        var fetching = new StateFetch(_member, _receiver.Core.Inbox, _time).RunAsync(CancellationToken.None);
+        Assert.False(fetching.IsCompleted);
+        _time.Advance(Silence.BeforeFlushed);
+        Assert.Contains("silent", (await Assert.ThrowsAsync<StateTransferException>(() => fetching)).Message, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task Who_gives_up_himself_is_told_that_and_not_of_silence()
+    {
+        using var given = new CancellationTokenSource();
+        var fetching = new StateFetch(_member, _receiver.Core.Inbox, _time).RunAsync(given.Token);
+        await given.CancelAsync();
+        await Assert.ThrowsAnyAsync<OperationCanceledException>(() => fetching);
+    }
+
+    public void Dispose()
+    {
+        _member.Dispose();
+        _receiver.Dispose();
+    }
+
+    private sealed class SilentMember : HttpMessageHandler
+    {
+        protected override async Task<HttpResponseMessage> SendAsync(HttpRequestMessage request, CancellationToken cancellationToken)
+        {
+            await Task.Delay(Timeout.InfiniteTimeSpan, cancellationToken);
+            throw new InvalidOperationException("it never answers");
+        }
+    }
+}
