@@ -1,6 +1,7 @@
 using Rookery.Cluster.Joining;
 using Rookery.Documents;
 using Rookery.Raft;
+using Rookery.Storage;
 
 namespace Rookery.Cluster.Membership;
 
@@ -71,17 +72,29 @@ internal sealed class MemberRoster(ClusterRecords records)
         var snapshot = Volatile.Read(ref _snapshot);
         if (snapshot.Revision != revision)
         {
-            var entries =
-                from record in records.List(ClusterRecordPrefix.Member)
-                let member = MemberRecord.Parse(record.Value.Span)
-                where member is not null
-                select new RosterEntry(record.Key[ClusterRecordPrefix.Member.Length..], member, record.Version);
-            var topology = records.TryGet(TopologyRecord.Key, out var told) ? TopologyRecord.Parse(told.Value.Span) : null;
-            snapshot = new Snapshot(revision, [.. entries], topology);
-            Volatile.Write(ref _snapshot, snapshot);
+            try
+            {
+                snapshot = Read(revision);
+                Volatile.Write(ref _snapshot, snapshot);
+            }
+            catch (DamagedException)
+            {
+                // To have the damage repaired it needs those whom it knew last.
+            }
         }
 
         return snapshot;
+    }
+
+    private Snapshot Read(long revision)
+    {
+        var entries =
+            from record in records.List(ClusterRecordPrefix.Member)
+            let member = MemberRecord.Parse(record.Value.Span)
+            where member is not null
+            select new RosterEntry(record.Key[ClusterRecordPrefix.Member.Length..], member, record.Version);
+        var topology = records.TryGet(TopologyRecord.Key, out var told) ? TopologyRecord.Parse(told.Value.Span) : null;
+        return new Snapshot(revision, [.. entries], topology);
     }
 
     private sealed record Snapshot(long Revision, RosterEntry[] Entries, TopologyRecord? Topology);

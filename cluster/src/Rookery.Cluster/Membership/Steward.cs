@@ -1,7 +1,7 @@
-using System.Security.Cryptography;
 using Rookery.Cluster.Identity;
 using Rookery.Cluster.Joining;
 using Rookery.Cluster.Peers;
+using Rookery.Disk;
 using Rookery.Raft;
 
 namespace Rookery.Cluster.Membership;
@@ -22,7 +22,9 @@ internal sealed class Steward(
 
     private readonly CancellationTokenSource _stopping = new();
     private PeerAddress[] _peers = [];
+    private readonly RepeatedLog _log = new(log, time);
     private Task? _loop;
+    private Task _repairing = Task.CompletedTask;
     private bool _isAnnounced;
     private int _rounds;
 
@@ -35,6 +37,7 @@ internal sealed class Steward(
         if (_loop is not null)
         {
             await _loop;
+            await _repairing;
         }
 
         _stopping.Dispose();
@@ -59,25 +62,52 @@ internal sealed class Steward(
 
     private async Task DoRoundAsync()
     {
-        try
+        await TryAsync(() =>
         {
             KeepPeers();
-            if (_rounds++ % RoundsBetweenRenewals == 0 && keeper.RenewIfDue([.. Registrar.AddressesIn(facts.Addresses)]))
-            {
-                log("This node's certificate was signed anew.");
-            }
-
-            _isAnnounced = _isAnnounced || await AnnounceAsync();
-            await rotation.StepAsync(_stopping.Token);
-            Promote();
-            if (_rounds % RoundsBetweenRepairs == 0)
-            {
-                await RepairAsync();
-            }
-        }
-        catch (Exception failure) when (failure is IOException or CryptographicException)
+            return Task.CompletedTask;
+        });
+        await TryAsync(() =>
         {
-            log($"What this node keeps of its cluster could not be kept up: {failure.Message}");
+            RenewIfDue();
+            return Task.CompletedTask;
+        });
+        await TryAsync(async () => _isAnnounced = _isAnnounced || await AnnounceAsync());
+        await TryAsync(async () => await rotation.StepAsync(_stopping.Token));
+        await TryAsync(() =>
+        {
+            Promote();
+            return Task.CompletedTask;
+        });
+        if (++_rounds % RoundsBetweenRepairs == 0 && _repairing.IsCompleted)
+        {
+            // Beside the rest, because it takes as long as the other members take.
+            _repairing = RepairAsync();
+        }
+    }
+
+    /// <summary>Whatever goes wrong with one duty, the others are done, and this one again in a second.</summary>
+    private async Task TryAsync(Func<Task> duty)
+    {
+        try
+        {
+            await duty();
+        }
+        catch (Exception) when (_stopping.IsCancellationRequested)
+        {
+            // What it works with may be gone by now.
+        }
+        catch (Exception failure) when (failure is not InvariantViolationException)
+        {
+            _log.Tell($"What this node keeps of its cluster could not be kept up: {failure.Message}");
+        }
+    }
+
+    private void RenewIfDue()
+    {
+        if (_rounds % RoundsBetweenRenewals == 0 && keeper.RenewIfDue([.. Registrar.AddressesIn(facts.Addresses)]))
+        {
+            log("This node's certificate was signed anew.");
         }
     }
 
@@ -106,19 +136,25 @@ internal sealed class Steward(
         return (isKnown || consensus.IsLeader) && await announcement.AnnounceAsync(facts, _stopping.Token) is null;
     }
 
-    /// <summary>What this node's disk lost of its runs, any member gives back that has it.</summary>
+    /// <summary>What this node's disk lost of its runs, any member gives back that has it. One that is off or does not have it keeps none of the others from it.</summary>
     private async Task RepairAsync()
     {
+        bool isRepaired = false;
         foreach (var peer in _peers)
         {
-            int repaired = await repairFrom(peer.Node, _stopping.Token);
-            if (repaired > 0)
+            await TryAsync(async () =>
             {
-                log($"{repaired} damaged part(s) of this node's data were repaired from member {consensus.Roster.Of(peer.Node)?.Record.Name ?? peer.Node.ToString()}. Look after its card.");
-                return;
-            }
+                int repaired = isRepaired ? 0 : await repairFrom(peer.Node, _stopping.Token);
+                if (repaired > 0)
+                {
+                    isRepaired = true;
+                    log($"{repaired} damaged part(s) of this node's data were repaired from member {NameOf(peer.Node)}. Look after this node's card.");
+                }
+            });
         }
     }
+
+    private string NameOf(NodeId member) => consensus.Roster.Of(member)?.Record.Name ?? member.ToString();
 
     private void Promote()
     {
@@ -137,7 +173,7 @@ internal sealed class Steward(
         {
             if (consensus.ChangeMember(MemberChange.Voter, learner) == ChangeAnswer.Accepted)
             {
-                log($"Member {consensus.Roster.Of(learner)?.Record.Name ?? learner.ToString()} has caught up and votes from now on.");
+                log($"Member {NameOf(learner)} has caught up and votes from now on.");
                 return;
             }
         }

@@ -29,6 +29,7 @@ internal sealed class PeerConnection : IDisposable
     private readonly Liveness liveness;
     private readonly CancellationTokenSource closing = new();
     private string? closedBecause;
+    private bool isClosed;
 
     /// <summary>Takes over a connection on which both ends have said hello.</summary>
     /// <param name="stream">The TLS stream; its owner disposes it.</param>
@@ -79,12 +80,13 @@ internal sealed class PeerConnection : IDisposable
     /// <summary>Ends it. Only the first reason counts.</summary>
     public void Close(string? because)
     {
-        if (closing.IsCancellationRequested)
+        // The one who comes first, because after the second the connection may be disposed.
+        if (Interlocked.Exchange(ref isClosed, true))
         {
             return;
         }
 
-        closedBecause ??= because;
+        closedBecause = because;
         Queue.Close();
         closing.Cancel();
     }

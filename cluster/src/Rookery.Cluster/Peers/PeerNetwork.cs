@@ -153,11 +153,19 @@ public sealed class PeerNetwork : IPeerNetwork, IAsyncDisposable
 
     private void Watch()
     {
-        foreach (var peer in Volatile.Read(ref peers))
+        try
         {
-            peer.Watch();
-        }
+            foreach (var peer in Volatile.Read(ref peers))
+            {
+                peer.Watch();
+            }
 
-        Volatile.Read(ref incoming)?.Watch();
+            Volatile.Read(ref incoming)?.Watch();
+        }
+        catch (Exception failure) when (failure is not InvariantViolationException)
+        {
+            // Records that cannot be read, for instance: nothing that the whole node should end for, as it would by what leaves a timer.
+            log.Tell($"Connections could not be looked after: {failure.Message}");
+        }
     }
 }
