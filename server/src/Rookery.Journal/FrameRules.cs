@@ -5,6 +5,20 @@ namespace Rookery.Journal;
 /// <summary>What the caller of a write must have seen to. A frame that breaks a rule never reaches the card.</summary>
 internal static class FrameRules
 {
+    /// <summary>Where the cut of a write is; -1 when it has none.</summary>
+    public static int CutIn(ReadOnlySpan<JournalFrame> frames)
+    {
+        for (int i = 0; i < Math.Min(2, frames.Length); i++)
+        {
+            if (frames[i].Type == FrameType.Cut)
+            {
+                return i;
+            }
+        }
+
+        return -1;
+    }
+
     public static void Check(ReadOnlySpan<JournalFrame> frames, LogMap map)
     {
         Invariant.Holds(!frames.IsEmpty, "a write has frames");

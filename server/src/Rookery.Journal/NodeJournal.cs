@@ -151,7 +151,19 @@ public sealed class NodeJournal : IDisposable
         ThrowIfLatched();
         Invariant.Holds(!isStopped, "nothing is written after the clean stop");
         FrameRules.Check(frames, appender.Map);
-        WriteOrLatch(frames);
+        int cut = FrameRules.CutIn(frames);
+        if (cut >= 0 && frames[cut].Index < appender.Map.ConfigurationIndex)
+        {
+            // A header may repeat the configuration that the cut takes back, and the one before may lie in segments that are given back: from here on a header tells it. A log that is cut and has no
+            // replacement yet is no less than it was: what the cut took back contradicts a leader.
+            WriteOrLatch(frames[..(cut + 1)], beginsSegment: true);
+            frames = frames[(cut + 1)..];
+        }
+
+        if (!frames.IsEmpty)
+        {
+            WriteOrLatch(frames);
+        }
     }
 
     /// <summary>
@@ -254,13 +266,17 @@ public sealed class NodeJournal : IDisposable
         directoryLock.Dispose();
     }
 
-    private void WriteOrLatch(ReadOnlySpan<JournalFrame> frames)
+    private void WriteOrLatch(ReadOnlySpan<JournalFrame> frames, bool beginsSegment = false)
     {
         // Latched until proven durable: whatever goes wrong in between leaves it so.
         latch = "a write did not finish";
         try
         {
             appender.Append(frames);
+            if (beginsSegment)
+            {
+                appender.BeginSegment();
+            }
         }
         catch (DiskException error)
         {

@@ -89,6 +89,37 @@ public sealed class CutAndVoteTests
         Assert.Equal(first, again.Configuration.ToArray());
     }
 
+    /// <summary>
+    /// config-not-rolled-back: a segment's header repeats a configuration that a cut takes back. When the segments before it are given back, and the one with the configuration before them, that one is
+    /// still in force, whether the cut fits into the segment or begins the next.
+    /// </summary>
+    [Fact]
+    public void A_configuration_that_a_header_repeats_and_a_cut_takes_back_stays_taken_back()
+    {
+        byte[] first = Encode([1]);
+        for (int behind = 0; behind < 45; behind++)
+        {
+            var other = new SimulatedDisk("/data");
+            var journal = Open(other);
+            journal.Write([Next(journal) with { Type = FrameType.Configuration, Payload = first }]);
+            Append(journal, 5);
+            journal.Write([Next(journal) with { Type = FrameType.Configuration, Payload = Encode([2]) }]);
+            Append(journal, behind);
+            journal.Write([CutAfter(4), Replacement(5, 1, operationsBefore: 8)]);
+            for (long manifest = 4; manifest < 60; manifest += 4)
+            {
+                using var again = Open(other.AfterPowerLoss((int)manifest), manifestIndex: manifest);
+                Assert.Equal((behind, manifest, 1L), (behind, manifest, again.ConfigurationAt(manifest).Index));
+                Assert.Equal(again.FirstIndex == 1 ? [] : first, again.ConfigurationAtBase.ToArray());
+                Assert.Equal(journal.LastIndex, again.LastIndex);
+                Append(journal, 4);
+                journal.ReleaseThrough(manifest + 4);
+            }
+
+            Assert.Equal(first, journal.Configuration.ToArray());
+        }
+    }
+
     /// <summary>A node that forgets whom it voted for may vote twice: one rotten block must not do that.</summary>
     [Theory]
     [InlineData(0)]
