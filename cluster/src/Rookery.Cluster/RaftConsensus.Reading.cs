@@ -79,6 +79,16 @@ public sealed partial class RaftConsensus
             }
         }
 
+        foreach (long number in _output.RefusedReads)
+        {
+            if (_asking is { } refused && refused.Number == number)
+            {
+                _asking = null;
+                refused.End(maySee: false);
+                _isNextReadDue = true;
+            }
+        }
+
         if (isAnswered)
         {
             EndReadsThrough(_applied);

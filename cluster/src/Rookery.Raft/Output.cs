@@ -88,6 +88,7 @@ public sealed class Output
 {
     private readonly List<Message> messages = [];
     private readonly List<ReadReady> reads = [];
+    private readonly List<long> refusedReads = [];
     private readonly List<Entry> made = [];
     private readonly List<(CoreEvent What, NodeId Node)> events = [];
 
@@ -96,6 +97,9 @@ public sealed class Output
 
     /// <summary>Reads that may be served.</summary>
     public IReadOnlyList<ReadReady> Reads => reads;
+
+    /// <summary>Reads that are not taken, because <see cref="RaftCore.MostWaitingReads"/> wait already.</summary>
+    public IReadOnlyList<long> RefusedReads => refusedReads;
 
     /// <summary>What an owner should hear of.</summary>
     public IReadOnlyList<(CoreEvent What, NodeId Node)> Events => events;
@@ -130,12 +134,15 @@ public sealed class Output
 
     internal void Serve(long number, long index) => reads.Add(new ReadReady(number, index));
 
+    internal void RefuseRead(long number) => refusedReads.Add(number);
+
     internal void Tell(CoreEvent what, NodeId node) => events.Add((what, node));
 
     internal void Clear()
     {
         messages.Clear();
         reads.Clear();
+        refusedReads.Clear();
         made.Clear();
         events.Clear();
         Write = null;

@@ -14,8 +14,19 @@ public sealed partial class RaftCore
     private long readRequest;
     private long readRequestedAt;
 
+    /// <summary>So many reads wait at most, for a leader or for its word: hosts give up on reads, and ask again, for as long as there is none.</summary>
+    public const int MostWaitingReads = 1024;
+
+    private bool MayWaitForRead => waitingReads.Count + readsOfRound.Count + readsOfRequest.Count < MostWaitingReads;
+
     private void OnRead(long number)
     {
+        if (!MayWaitForRead)
+        {
+            output.RefuseRead(number);
+            return;
+        }
+
         waitingReads.Add((Self, number));
         BeginReadRound();
         AskForReads();
@@ -23,7 +34,8 @@ public sealed partial class RaftCore
 
     private void OnRemoteRead(in Message message)
     {
-        if (Role == Role.Leader)
+        // Who is not heard asks again.
+        if (Role == Role.Leader && MayWaitForRead)
         {
             waitingReads.Add((message.From, message.Sequence));
             BeginReadRound();

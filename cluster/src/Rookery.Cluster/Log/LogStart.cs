@@ -32,7 +32,8 @@ internal static class LogStart
             Incarnation = incarnation,
             Vote = vote,
             Log = log,
-            CommitIndex = store.Durable.Index,
+            // The end of a damaged journal may lie before what the manifest holds: entries, or a state, bring the members in force there, which the manifest does not tell.
+            CommitIndex = Math.Min(store.Durable.Index, log.LastIndex),
             VotedBy = acknowledged > log.LastIndex ? new LogPosition(vote.Term, acknowledged) : default,
             WasUnclean = journal.Recovery.Verdict is not (TailVerdict.BeginNew or TailVerdict.GoOnAfterCleanStop),
             Seed = seed,

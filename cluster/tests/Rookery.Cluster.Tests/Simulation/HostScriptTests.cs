@@ -139,6 +139,53 @@ public sealed class HostScriptTests
         Assert.Null(cluster.Wire.FetchFailure);
     }
 
+    /// <summary>The end of its journal rots, and what rotted is in its runs: it takes the entries, or the state, of the others, and everything is as it was.</summary>
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public void A_member_whose_runs_hold_more_than_what_is_left_of_its_journal_is_given_the_rest(bool entriesAreGivenBack)
+    {
+        using var cluster = new SteppedCluster(1) { KeptJournalBytes = entriesAreGivenBack ? 0 : 1 << 20 }.Form(3);
+        for (int i = 0; i < 4; i++)
+        {
+            cluster.Put(cluster.A, $"users/{i}", i);
+        }
+
+        cluster.AwaitEqual();
+        cluster.C.Store!.RequestFlush();
+        cluster.RunFor(1_000);
+        long held = cluster.C.Store!.Durable.Index;
+        Assert.Equal(cluster.C.Consensus!.AppliedIndex, held);
+        cluster.C.Kill();
+        Spoil(cluster.C.Disk);
+        for (int i = 0; i < (entriesAreGivenBack ? 200 : 3); i++)
+        {
+            cluster.Put(cluster.A, $"users/{i}", 100 + i, padding: 900);
+        }
+
+        cluster.RunFor(3_000);
+        cluster.C.Open();
+        Assert.True(cluster.C.Store!.Journal.LastIndex < held);
+        cluster.AwaitEqual(seconds: 20);
+        Assert.Equal(entriesAreGivenBack ? 1 : 0, cluster.Wire.StatesFetched);
+        Assert.Equal(cluster.A.Store!.Journal.LastIndex, cluster.C.Store!.Journal.LastIndex);
+        cluster.C.LosePower();
+        cluster.C.Open();
+        cluster.AwaitEqual();
+    }
+
+    // The last writes of a journal that has not begun its second segment.
+    private static void Spoil(SimulatedDisk disk)
+    {
+        string path = disk.Files.Where(static file => file.EndsWith(".segment", StringComparison.Ordinal)).Order(StringComparer.Ordinal).First();
+        byte[] bytes = disk.ReadAll(path);
+        int last = (Array.FindLastIndex(bytes, static each => each != 0) / 4096) * 4096;
+        for (int block = 0; block < 3; block++)
+        {
+            disk.Rot(path, last - (block * 4096) + 70, 1);
+        }
+    }
+
     [Fact]
     public void A_member_that_misses_little_of_much_gets_what_changed()
     {

@@ -1,0 +1,30 @@
+using System.Collections.Immutable;
+
+namespace Rookery.Raft.Tests;
+
+public sealed class ReadBoundTests
+{
+    [Fact]
+    public void Reads_beyond_a_number_are_refused_while_there_is_no_leader()
+    {
+        var (self, other) = (new NodeId(1), new NodeId(2));
+        var core = new RaftCore(
+            new StartingPoint
+            {
+                Self = self,
+                Incarnation = 1,
+                Vote = default,
+                Log = new EntryLog(default, Configuration.Of([self, other, new NodeId(3)], []), 0),
+                CommitIndex = 0,
+                Seed = 1,
+            },
+            new CoreOptions());
+        var output = new Output();
+        for (int number = 1; number <= RaftCore.MostWaitingReads + 3; number++)
+        {
+            core.Step(Input.Read(0, number), output);
+            Assert.Equal(number > RaftCore.MostWaitingReads ? [(long)number] : ImmutableArray<long>.Empty, output.RefusedReads);
+            Assert.Empty(output.Reads);
+        }
+    }
+}
