@@ -94,6 +94,7 @@ internal static class NodeProcess
     {
         Listen = configuration.Listen,
         IsSecure = configuration.IsSecure,
+        NodeTag = identity?.Tag ?? "A",
         Identity = identity is null ? null : () => identity.Current,
         LocalKeyHash = configuration.IsSecure ? secrets.LocalTokenHash : default,
         ClaimCode = configuration.IsSecure ? secrets.ClaimCode : null,

@@ -53,6 +53,10 @@ test("the last of three members becomes a new cluster, and old cards stay out of
   }
 
   await until(async () => (await listing(nodes.a)).Voters === 3)
+  for (const [tag, node] of Object.entries({ A: nodes.a, B: nodes.b, C: nodes.c })) {
+    assert.equal((await node.expect(200, "GET", "/readyz?verbose")).NodeTag, tag)
+  }
+
   await nodes.b.expect(201, "PUT", "/admin/databases?name=shop", `{"DatabaseName":"shop"}`)
   for (let i = 0; i < 50; i++) {
     await put(nodes[["a", "b", "c"][i % 3]], `d${i}`)

@@ -68,6 +68,7 @@ public sealed class ClusterMember : IAsyncDisposable
     public NodeOptions Configure(NodeOptions options) => options with
     {
         NewIds = new NodeIds(Identity.NodeId, Identity.ClusterId),
+        NodeTag = Identity.Tag,
         HasPeers = Identity.Peers.Count > 0,
     };
 

@@ -1,3 +1,5 @@
+using Rookery.Raft;
+
 namespace Rookery.Cluster.Membership;
 
 /// <summary>
@@ -12,4 +14,25 @@ internal static class SeatRule
         <= 4 => 3,
         _ => 5,
     };
+
+    /// <summary>Lets the next learner vote that is needed and has caught up, if this node leads.</summary>
+    /// <returns>Who votes from now on; nobody when nothing was to be done, or can be now.</returns>
+    public static NodeId PromoteNext(RaftConsensus consensus)
+    {
+        var configuration = consensus.ReadState().Configuration;
+        if (!consensus.IsLeader || configuration.Voters.Length >= VotersOf(configuration.Voters.Length + configuration.Learners.Length))
+        {
+            return NodeId.None;
+        }
+
+        foreach (var learner in configuration.Learners)
+        {
+            if (consensus.ChangeMember(MemberChange.Voter, learner) == ChangeAnswer.Accepted)
+            {
+                return learner;
+            }
+        }
+
+        return NodeId.None;
+    }
 }

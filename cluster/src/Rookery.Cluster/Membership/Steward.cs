@@ -158,24 +158,9 @@ internal sealed class Steward(
 
     private void Promote()
     {
-        if (!consensus.IsLeader)
+        if (SeatRule.PromoteNext(consensus) is { IsNone: false } promoted)
         {
-            return;
-        }
-
-        var configuration = consensus.ReadState().Configuration;
-        if (configuration.Voters.Length >= SeatRule.VotersOf(configuration.Voters.Length + configuration.Learners.Length))
-        {
-            return;
-        }
-
-        foreach (var learner in configuration.Learners)
-        {
-            if (consensus.ChangeMember(MemberChange.Voter, learner) == ChangeAnswer.Accepted)
-            {
-                log($"Member {NameOf(learner)} has caught up and votes from now on.");
-                return;
-            }
+            log($"Member {NameOf(promoted)} has caught up and votes from now on.");
         }
     }
 

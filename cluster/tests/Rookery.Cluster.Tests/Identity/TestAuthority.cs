@@ -26,7 +26,7 @@ internal static class TestAuthority
         return authority.SignNode(PublicKeyOf(key), nodeId, Names("192.168.1.5"), now ?? Now);
     }
 
-    public static NodeIdentity CreateIdentity(ClusterAuthority authority, DateTimeOffset? now = null, string nodeId = NodeId)
+    public static NodeIdentity CreateIdentity(ClusterAuthority authority, DateTimeOffset? now = null, string nodeId = NodeId, string tag = "A")
     {
         var key = NodeKey.Create();
         return new NodeIdentity
@@ -35,7 +35,7 @@ internal static class TestAuthority
             ClusterName = "home",
             NodeId = nodeId,
             NodeName = "pi-1",
-            Tag = "A",
+            Tag = tag,
             Peers = [new KnownPeer("other", ["pi-2.local:9080", "[fe80::1]:9080"])],
             Key = key,
             Certificate = authority.SignNode(PublicKeyOf(key), nodeId, Names("192.168.1.5"), now ?? Now),

@@ -16,11 +16,15 @@ internal sealed class ShownIdentity
     {
         _time = time;
         Ids = new NodeIds(identity.NodeId, identity.ClusterId);
+        Tag = identity.Tag;
         _shown = new Shown(identity, time);
     }
 
     /// <summary>Whose data a new data directory becomes.</summary>
     public NodeIds Ids { get; }
+
+    /// <summary>The node's letter, given once.</summary>
+    public string Tag { get; }
 
     /// <summary>What is shown now.</summary>
     public IServerIdentity Current => Volatile.Read(ref _shown);

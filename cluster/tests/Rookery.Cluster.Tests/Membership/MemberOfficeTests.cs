@@ -1,0 +1,187 @@
+using System.Net;
+using System.Text;
+using System.Text.Json;
+using Rookery.Cluster.Joining;
+using Rookery.Cluster.Membership;
+using Rookery.Cluster.Tests.Simulation;
+using Rookery.Documents.Commands;
+using Rookery.Raft;
+
+namespace Rookery.Cluster.Tests.Membership;
+
+/// <summary>Orders of owners, carried out by members as in the program; those that one passes on go to the office of the other.</summary>
+public sealed class MemberOfficeTests
+{
+    [Fact]
+    public void The_second_of_two_is_a_standby_until_it_is_made_a_mirror_and_may_become_one_again()
+    {
+        using var cluster = Form(2);
+        Assert.Equal((1, "A standby"), Shown(cluster));
+        Assert.Contains("when either is off, nothing is written", Done(cluster, MemberOrder.Promote, "b"), StringComparison.Ordinal);
+        Assert.Equal((2, "A mirror:"), Shown(cluster));
+        Assert.Contains("One member votes", Done(cluster, MemberOrder.Demote, "B"), StringComparison.Ordinal);
+        Assert.Equal((1, "A standby"), Shown(cluster));
+    }
+
+    [Fact]
+    public void The_leader_makes_voters_of_three_of_four_and_of_all_five()
+    {
+        using var cluster = Form(3);
+        Assert.Equal((3, "3 members"), Shown(cluster));
+        Join(cluster);
+        Assert.Equal((3, "3 members"), Shown(cluster));
+        Assert.True(cluster.A.Consensus!.ReadState().Configuration.IsLearner(cluster.Members[3].Id), "the fourth is a spare");
+        Join(cluster);
+        Assert.Equal((5, "5 members"), Shown(cluster));
+        cluster.AwaitEqual();
+    }
+
+    [Fact]
+    public void A_member_that_is_behind_or_away_does_not_get_a_vote()
+    {
+        using var cluster = Form(2);
+        cluster.B.Kill();
+        cluster.RunFor(4000);
+        var answer = Ask(cluster, cluster.A, MemberOrder.Promote, "b");
+        Assert.Equal((int)HttpStatusCode.ServiceUnavailable, answer.Status);
+        Assert.Contains("b has not caught up, or does not answer", answer.Text, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void A_dead_voter_is_removed_with_the_tolerance_told_and_another_takes_its_place()
+    {
+        using var cluster = Form(3);
+        cluster.C.Kill();
+        string removed = Done(cluster, MemberOrder.Remove, "c");
+        Assert.Contains("c is no member any more. Two members vote: when either is off, nothing is written.", removed, StringComparison.Ordinal);
+        Assert.Null(cluster.A.Consensus!.Roster.Of(cluster.C.Id));
+        Join(cluster, number: 3);
+        Assert.Equal((3, "3 members"), Shown(cluster));
+        Assert.Equal((int)HttpStatusCode.NotFound, Ask(cluster, cluster.A, MemberOrder.Remove, "c").Status);
+    }
+
+    [Fact]
+    public void Of_a_mirror_nobody_is_removed_whose_loss_leaves_no_majority()
+    {
+        using var cluster = Form(3);
+        cluster.B.Kill();
+        cluster.RunFor(4000);
+        var answer = Ask(cluster, cluster.A, MemberOrder.Remove, "c");
+        Assert.Equal((int)HttpStatusCode.Conflict, answer.Status);
+        Assert.Contains("fewer than a majority of the voters would be reachable", answer.Text, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void An_order_to_a_follower_is_carried_out_by_the_leader()
+    {
+        using var cluster = Form(3);
+        var answer = Ask(cluster, cluster.B, MemberOrder.Remove, "c");
+        Assert.True(answer.Status == 200, answer.Text);
+        Assert.Equal(2, cluster.A.Consensus!.ReadState().Configuration.Voters.Length);
+    }
+
+    [Fact]
+    public void A_leader_that_is_removed_hands_leadership_over_first()
+    {
+        using var cluster = Form(3);
+        var answer = Ask(cluster, cluster.A, MemberOrder.Remove, "a");
+        Assert.True(answer.Status == 200, answer.Text);
+        Assert.StartsWith("a led, so it handed leadership over first. a is no member any more.", answer.Text, StringComparison.Ordinal);
+        Assert.False(cluster.AwaitLeader().Consensus!.ReadState().Configuration.IsMember(cluster.A.Id));
+    }
+
+    [Fact]
+    public void Leadership_goes_to_who_is_named_and_not_to_who_does_not_vote()
+    {
+        using var cluster = Form(4);
+        Assert.Equal("c leads now.", Done(cluster, MemberOrder.Transfer, "c"));
+        Assert.True(cluster.C.Consensus!.IsInOffice);
+        var learner = Ask(cluster, cluster.C, MemberOrder.Transfer, "d");
+        Assert.Equal((int)HttpStatusCode.Conflict, learner.Status);
+        Assert.Contains("does not vote, so it cannot lead", learner.Text, StringComparison.Ordinal);
+
+        using var one = Form(1);
+        Assert.Contains("It is the only voter", Ask(one, one.A, MemberOrder.Transfer, null).Text, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void A_name_that_nobody_has_is_answered_with_those_there_are()
+    {
+        using var cluster = Form(2);
+        var answer = Ask(cluster, cluster.A, MemberOrder.Promote, "x");
+        Assert.Equal(((int)HttpStatusCode.NotFound, "No member is called \"x\"; there are a, b."), (answer.Status, answer.Text));
+    }
+
+    private static SteppedCluster Form(int members)
+    {
+        var cluster = new SteppedCluster(seed: 1).Form(1);
+        Record(cluster, cluster.A);
+        for (int i = 1; i < members; i++)
+        {
+            Join(cluster);
+        }
+
+        return cluster;
+    }
+
+    /// <summary>As the registrar and then the steward of the leader do it.</summary>
+    private static void Join(SteppedCluster cluster, int? number = null)
+    {
+        var member = new SteppedMember(cluster, number ?? cluster.Members.Count, mayBegin: false);
+        cluster.Members.Add(member);
+        member.Open();
+        Record(cluster, member);
+        cluster.Change(MemberChange.Learner, member);
+        for (int second = 0; second < 10; second++)
+        {
+            cluster.RunFor(1000);
+            SeatRule.PromoteNext(cluster.Leader!.Consensus!);
+        }
+    }
+
+    private static void Record(SteppedCluster cluster, SteppedMember member)
+    {
+        using var writer = new ClusterRecordWriter();
+        var record = new MemberRecord { Tag = member.Name, Name = member.Name.ToLowerInvariant(), Addresses = [], PublicKey = [] };
+        writer.Set(MemberRecord.KeyOf(member.NodeId), record.ToJson());
+        Assert.Null(cluster.Do(cluster.AwaitLeader(), writer.Complete()).Rejection);
+    }
+
+    private static (int Voters, string Note) Shown(SteppedCluster cluster)
+    {
+        using var listing = JsonDocument.Parse(Done(cluster, MemberOrder.List, null));
+        string note = listing.RootElement.GetProperty("Note").GetString()!;
+        return (listing.RootElement.GetProperty("Voters").GetInt32(), note[..Math.Min(9, note.Length)]);
+    }
+
+    private static string Done(SteppedCluster cluster, MemberOrder order, string? name)
+    {
+        var answer = Ask(cluster, cluster.AwaitLeader(), order, name);
+        Assert.True(answer.Status == 200, answer.Text);
+        return answer.Text;
+    }
+
+    private static MemberAnswer Ask(SteppedCluster cluster, SteppedMember through, MemberOrder order, string? name) =>
+        cluster.Await(OfficeOf(cluster, through).AskAsync(order, name, CancellationToken.None), seconds: 60);
+
+    private static MemberOffice OfficeOf(SteppedCluster cluster, SteppedMember member) => new(
+        member.Consensus!,
+        new ConsensusDesk(member.Consensus!, member.Store!.ClusterRecords, node => member.Consensus!.ChangeMember(MemberChange.Learner, node)),
+        leader => new HttpClient(new PassedOn(cluster, leader)) { BaseAddress = new Uri("https://member") },
+        cluster.Time);
+
+    /// <summary>The way of an order to the leader's port for members.</summary>
+    private sealed class PassedOn(SteppedCluster cluster, NodeId leader) : HttpMessageHandler
+    {
+        protected override async Task<HttpResponseMessage> SendAsync(HttpRequestMessage request, CancellationToken cancellationToken)
+        {
+            var http = new Microsoft.AspNetCore.Http.DefaultHttpContext();
+            using var body = new MemoryStream();
+            http.Response.Body = body;
+            http.Request.Path = request.RequestUri!.AbsolutePath;
+            http.Request.QueryString = new Microsoft.AspNetCore.Http.QueryString(request.RequestUri.Query);
+            await OfficeOf(cluster, cluster.Find(leader)!).AnswerMemberAsync(http);
+            return new HttpResponseMessage((HttpStatusCode)http.Response.StatusCode) { Content = new StringContent(Encoding.UTF8.GetString(body.ToArray())) };
+        }
+    }
+}
