@@ -136,7 +136,8 @@ public sealed partial class RaftConsensus
 
                 // A segment that a reader kept is given back after the manifest that released it was told of.
                 Step(Input.Released(Now, _journal.FirstIndex - 1));
-                Step(Input.Measured(Now, new StoreHealth(_syncs.Slow(), StallMicroseconds(), BoardPenalty: 0)));
+                Step(Input.Measured(Now, new StoreHealth(_syncs.Slow(), StallMicroseconds(), BoardPenalty: 0, _store.SpareBytes)));
+                MeasureSpace();
             }
 
             ReadClockIfDue();

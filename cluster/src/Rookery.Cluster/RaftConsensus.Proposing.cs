@@ -57,7 +57,7 @@ public sealed partial class RaftConsensus
     private ValueTask<CommandOutcome> ProposeHereAsync(CommandBuffer command, int toCommitHere, CancellationToken cancellationToken)
     {
         var reader = new CommandReader(command.Written.Span);
-        if ((Refusal ?? _store.GrowthRefusal(command.Written.Span)) is { } refusal)
+        if ((Refusal ?? GrowthRefusal(command.Written.Span)) is { } refusal)
         {
             command.Dispose();
             return ValueTask.FromResult(new CommandOutcome(refusal));

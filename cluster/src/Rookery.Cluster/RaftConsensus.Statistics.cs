@@ -34,10 +34,12 @@ public sealed partial class RaftConsensus
             state.CommitIndex,
             state.AppliedIndex,
             state.SyncMicroseconds,
+            state.ElectionTimeoutMicroseconds,
             TroubleIn(state),
             [.. Roster.Listed(state, _store).Select(member => StatisticsOf(member, state, peers, clock))])
         {
             Clock = clock,
+            Capacity = Volatile.Read(ref _capacity),
         };
     }
 
@@ -79,6 +81,7 @@ public sealed partial class RaftConsensus
             {
                 ClockAheadSeconds = clock.OwnAheadSeconds,
                 IsClockSynchronised = clock.IsOwnSynchronised,
+                SpareBytes = _store.SpareBytes,
             };
         }
 
@@ -91,6 +94,7 @@ public sealed partial class RaftConsensus
                 {
                     ClockAheadSeconds = peer.Clock.UtcTicks == 0 ? null : AheadSeconds(peer.Clock.UtcTicks, clock.Time),
                     IsClockSynchronised = peer.Clock.UtcTicks == 0 ? null : peer.Clock.IsSure,
+                    SpareBytes = peer.SpareBytes,
                 };
             }
         }

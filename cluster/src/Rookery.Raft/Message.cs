@@ -108,4 +108,5 @@ public readonly record struct Message
 /// <param name="SyncMicroseconds">The 99th percentile of recent syncs of the journal.</param>
 /// <param name="StallMicroseconds">For how long the outstanding journal write has shown no sign of life; 0 when none is outstanding.</param>
 /// <param name="BoardPenalty">0 for a cool, well-powered board; above it the worse for a leader.</param>
-public readonly record struct StoreHealth(long SyncMicroseconds, long StallMicroseconds, int BoardPenalty);
+/// <param name="SpareBytes">Bytes free beyond what the node keeps in reserve; below 0 it takes nothing that grows. The core passes it on, and decides nothing by it.</param>
+public readonly record struct StoreHealth(long SyncMicroseconds, long StallMicroseconds, int BoardPenalty, long SpareBytes = 0);

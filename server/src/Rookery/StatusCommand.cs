@@ -47,6 +47,13 @@ internal static class StatusCommand
             lines.Add(doubt);
         }
 
+        if (cluster.TryGetProperty("Capacity", out var capacity))
+        {
+            lines.Add(capacity.GetProperty("Refusal").GetString() ?? string.Create(
+                CultureInfo.InvariantCulture,
+                $"{capacity.GetProperty("LimitedBy").GetString()} limits capacity: {capacity.GetProperty("SpareBytes").GetInt64() >> 20} MiB fit."));
+        }
+
         foreach (var member in cluster.GetProperty("Members").EnumerateArray())
         {
             lines.Add(DescribeMember(member));

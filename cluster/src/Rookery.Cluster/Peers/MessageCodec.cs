@@ -5,14 +5,14 @@ using Rookery.Raft;
 namespace Rookery.Cluster.Peers;
 
 /// <summary>
-/// A message of consensus on the wire: <c>[u8 kind][u8 flags]</c>, seventeen numbers of 64 bits and one of 32 in the order of <see cref="Write"/>, <c>[u32 frames]</c>, then of each frame
+/// A message of consensus on the wire: <c>[u8 kind][u8 flags]</c>, eighteen numbers of 64 bits and one of 32 in the order of <see cref="Write"/>, <c>[u32 frames]</c>, then of each frame
 /// <c>[u8 type][i64 index][i64 term][i64 operations before][u32 operations][u32 payload length][payload]</c>. All numbers have their full width: a message fits one Ethernet packet
 /// either way. Sender and receiver are not in it: the connection has proved who they are, so that a member can speak only for itself.
 /// </summary>
 internal static class MessageCodec
 {
     /// <summary>Bytes of a message without frames.</summary>
-    public const int HeadBytes = 2 + (17 * sizeof(long)) + sizeof(int) + sizeof(uint);
+    public const int HeadBytes = 2 + (18 * sizeof(long)) + sizeof(int) + sizeof(uint);
 
     private const int FrameHeadBytes = 1 + (3 * sizeof(long)) + sizeof(int) + sizeof(uint);
     private const byte Refused = 1;
@@ -51,6 +51,7 @@ internal static class MessageCodec
         writer.PutInt64(message.Health.SyncMicroseconds);
         writer.PutInt64(message.Health.StallMicroseconds);
         writer.PutInt32(message.Health.BoardPenalty);
+        writer.PutInt64(message.Health.SpareBytes);
         writer.PutInt64(message.Outcome.Index);
         writer.PutInt64(message.Outcome.Hash);
         writer.PutInt64(message.OutcomeIndex);
@@ -96,7 +97,7 @@ internal static class MessageCodec
             Hint = new LogPosition(reader.TakeInt64(), reader.TakeInt64()),
             ElectionTimeoutMicroseconds = reader.TakeInt64(),
             SentAtMicroseconds = reader.TakeInt64(),
-            Health = new StoreHealth(reader.TakeInt64(), reader.TakeInt64(), reader.TakeInt32()),
+            Health = new StoreHealth(reader.TakeInt64(), reader.TakeInt64(), reader.TakeInt32(), reader.TakeSignedInt64()),
             Outcome = new OutcomeHash(reader.TakeInt64(), reader.TakeSignedInt64()),
             OutcomeIndex = reader.TakeInt64(),
             Clock = new ClockReading(reader.TakeInt64(), (flags & IsClockSure) != 0),

@@ -39,7 +39,7 @@ public sealed class MemberListingTests
         return listing.RootElement.GetProperty("Note").GetString()!;
     }
 
-    private static ConsensusStatistics Cluster(string? trouble, MemberStatistics[] members) => new("Leader", 1, "A", 1, 1, 1, 1, 1, trouble, members);
+    private static ConsensusStatistics Cluster(string? trouble, MemberStatistics[] members) => new("Leader", 1, "A", 1, 1, 1, 1, 1, 1, trouble, members);
 
     private static MemberStatistics One(string name, bool isVoter, bool isLeader = false) =>
         new(new ClusterViewMember(name.ToUpperInvariant(), name, name, Urls: [], PublicUrl: null, isVoter, isLeader, IsSelf: false), RecordVersion: 1, IsReachable: null, LagEntries: null, SyncMicroseconds: null);

@@ -26,7 +26,7 @@ internal static class Samples
             ElectionTimeoutMicroseconds = random.NextInt64(),
             SentAtMicroseconds = random.NextInt64(),
             Clock = new ClockReading(random.NextInt64(DateTime.MaxValue.Ticks), random.Next(2) == 0),
-            Health = new StoreHealth(random.NextInt64(), random.NextInt64(), random.Next()),
+            Health = new StoreHealth(random.NextInt64(), random.NextInt64(), random.Next(), random.NextInt64(-1000, 1000)),
         };
     }
 

@@ -13,6 +13,7 @@ namespace Rookery.Cluster.Tests.Simulation;
 internal sealed class SteppedMember
 {
     private const string Directory = "/data/node";
+    private const long ReserveBytes = 1 << 20;
 
     private readonly SteppedCluster _cluster;
     private readonly bool _mayBegin;
@@ -34,7 +35,9 @@ internal sealed class SteppedMember
 
     public string Name { get; }
 
-    public NodeId Id { get; }
+    public Raft.NodeId Id { get; }
+
+    public string NodeId => _ids.NodeId;
 
     public SkewedTime Time { get; }
 
@@ -72,7 +75,7 @@ internal sealed class SteppedMember
                 SegmentBytes = 64 << 10,
                 MemtableBytes = 48 << 10,
                 RunBytes = 32 << 10,
-                Reserve = new ReserveRule(0, 0),
+                Reserve = new ReserveRule(ReserveBytes, 0),
                 HasPeers = true,
                 TroubleFound = Troubles.Add,
             },
@@ -135,6 +138,9 @@ internal sealed class SteppedMember
         (Consensus, Store) = (null, null);
         Disk.KillProcess();
     }
+
+    /// <summary>Leaves so many bytes free on its disk beyond the reserve, and a little less when that is below 0.</summary>
+    public void Leave(long spareBytes) => Disk.CapacityBytes = Disk.UsedBytes + ReserveBytes + spareBytes;
 
     /// <summary>Takes the power: of what was not synced, something may be left.</summary>
     public void LosePower()

@@ -9,14 +9,18 @@ namespace Rookery.Documents;
 /// <param name="CommitIndex">Entries through here are committed, as far as this node knows.</param>
 /// <param name="AppliedIndex">Entries through here are in the tables here.</param>
 /// <param name="SyncMicroseconds">The 99th percentile of this node's recent journal writes.</param>
+/// <param name="ElectionTimeoutMicroseconds">The election timeout in force: without a leader's sign of life for so long, another is looked for.</param>
 /// <param name="Trouble">Why writes and linearizable reads do not go through this node now, in a sentence; null when they do.</param>
 /// <param name="Members">The members, the leader first.</param>
 public sealed record ConsensusStatistics(
-    string Role, long Term, string? LeaderTag, long LastIndex, long LastTerm, long CommitIndex, long AppliedIndex, long SyncMicroseconds, string? Trouble,
+    string Role, long Term, string? LeaderTag, long LastIndex, long LastTerm, long CommitIndex, long AppliedIndex, long SyncMicroseconds, long ElectionTimeoutMicroseconds, string? Trouble,
     IReadOnlyList<MemberStatistics> Members)
 {
     /// <summary>The time.</summary>
     public ClockStatistics Clock { get; init; }
+
+    /// <summary>Who limits what the cluster takes; null unless this node leads several voters of which a majority answers.</summary>
+    public ClusterCapacity? Capacity { get; init; }
 }
 
 /// <summary>What time it is for the cluster, and for the node itself.</summary>
@@ -25,6 +29,12 @@ public sealed record ConsensusStatistics(
 /// <param name="OwnAheadSeconds">By how much the node's own clock is ahead of it.</param>
 /// <param name="IsOwnSynchronised">Whether the node's own clock follows a source of time.</param>
 public readonly record struct ClockStatistics(ClusterTime Time, string? Doubt, double OwnAheadSeconds, bool IsOwnSynchronised);
+
+/// <summary>How much more a majority of the voters can take.</summary>
+/// <param name="LimitedBy">The letter of the voter that limits it: with the most room of those that leave no majority without it.</param>
+/// <param name="SpareBytes">What that one has free beyond its reserve.</param>
+/// <param name="Refusal">Why writes that grow the data are refused, in a sentence; null when they are not.</param>
+public sealed record ClusterCapacity(string LimitedBy, long SpareBytes, string? Refusal);
 
 /// <summary>How one member does. Only the leader knows that of the others.</summary>
 /// <param name="Member">Who it is.</param>
@@ -39,4 +49,7 @@ public sealed record MemberStatistics(ClusterViewMember Member, long RecordVersi
 
     /// <summary>Whether its clock follows a source of time; null when this node does not know.</summary>
     public bool? IsClockSynchronised { get; init; }
+
+    /// <summary>Bytes free there beyond its reserve; null when this node does not know.</summary>
+    public long? SpareBytes { get; init; }
 }

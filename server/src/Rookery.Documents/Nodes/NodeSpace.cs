@@ -29,6 +29,17 @@ internal sealed class NodeSpace
     /// <summary>The data's file system.</summary>
     public ReserveState Data => _data.State;
 
+    /// <summary>Bytes free beyond the reserve, on the file system that has fewer.</summary>
+    public long SpareBytes
+    {
+        get
+        {
+            var data = _data.State;
+            long spare = data.FreeBytes - data.NeededBytes;
+            return _journal?.State is { } journal ? Math.Min(spare, journal.FreeBytes - journal.NeededBytes) : spare;
+        }
+    }
+
     /// <summary>Whether the journal's own file system lacks room, which a flush gives back.</summary>
     public bool IsJournalLow => _journal is { State.GrowthAllowed: false };
 

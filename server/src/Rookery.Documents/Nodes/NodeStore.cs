@@ -133,11 +133,13 @@ public sealed class NodeStore : IDisposable
     }
 
     /// <summary>Why a command that grows the data is refused now (507), or null.</summary>
-    public Rejection? GrowthRefusal(ReadOnlySpan<byte> command)
-    {
-        string? reason = Space.GrowthRefusal(_options.NodeTag);
-        return reason is null || !Growth.Grows(command) ? null : new Rejection(RejectionKind.InsufficientSpace, reason);
-    }
+    public Rejection? GrowthRefusal(ReadOnlySpan<byte> command) => Space.GrowthRefusal(_options.NodeTag) is { } reason ? RefuseGrowth(command, reason) : null;
+
+    /// <summary>The refusal (507) of a command for this reason if it grows the data, or null.</summary>
+    public static Rejection? RefuseGrowth(ReadOnlySpan<byte> command, string reason) => Growth.Grows(command) ? new Rejection(RejectionKind.InsufficientSpace, reason) : null;
+
+    /// <summary>Bytes free beyond what is kept in reserve, on the file system that has fewer; below 0 nothing that grows the data is taken.</summary>
+    public long SpareBytes => Space.SpareBytes;
 
     /// <summary>
     /// Reads what a command will look up, on the caller's thread, before it is queued. Once it is in the journal it has to be applied: what is known not to be possible is refused before.

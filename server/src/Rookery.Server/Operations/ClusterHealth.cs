@@ -20,6 +20,16 @@ internal static class ClusterHealth
         json.WriteNumber("CommitIndex"u8, cluster.CommitIndex);
         json.WriteNumber("SyncP99Milliseconds"u8, cluster.SyncMicroseconds / 1000.0);
         WriteClock(json, cluster.Clock);
+        json.WriteNumber("ElectionTimeoutMilliseconds"u8, cluster.ElectionTimeoutMicroseconds / 1000.0);
+        if (cluster.Capacity is { } capacity)
+        {
+            json.WriteStartObject("Capacity"u8);
+            json.WriteString("LimitedBy"u8, capacity.LimitedBy);
+            json.WriteNumber("SpareBytes"u8, capacity.SpareBytes);
+            json.WriteString("Refusal"u8, capacity.Refusal);
+            json.WriteEndObject();
+        }
+
         json.WriteStartArray("Members"u8);
         foreach (var one in cluster.Members)
         {
@@ -37,6 +47,11 @@ internal static class ClusterHealth
             {
                 json.WriteNumber("ClockAheadSeconds"u8, ahead);
                 json.WriteBoolean("IsClockSynchronised"u8, isSynchronised);
+            }
+
+            if (one.SpareBytes is { } spare)
+            {
+                json.WriteNumber("SpareBytes"u8, spare);
             }
 
             json.WriteEndObject();
@@ -68,6 +83,7 @@ internal static class ClusterHealth
         text.Gauge("rookery_cluster_time_sure", "0 while the cluster's time is in doubt: nothing expires then.").Sample(cluster.Clock.Time.IsSure ? 1 : 0);
         text.Gauge("rookery_clock_synchronised", "1 when this machine's clock follows a source of time.").Sample(cluster.Clock.IsOwnSynchronised ? 1 : 0);
         text.Gauge("rookery_clock_ahead_seconds", "By how much this machine's clock is ahead of the cluster's time.").Sample(cluster.Clock.OwnAheadSeconds);
+        text.Gauge("rookery_cluster_election_timeout_seconds", "The election timeout in force, as the leader measured that the members need it.").Sample(cluster.ElectionTimeoutMicroseconds / MicrosecondsPerSecond);
         var known = cluster.Members.Where(static one => one.IsReachable is not null).ToArray();
         text.Gauge("rookery_cluster_member_reachable", "1 when a member answers; of the others only the leader knows.");
         foreach (var one in known)
@@ -85,6 +101,18 @@ internal static class ClusterHealth
         foreach (var one in known)
         {
             text.Sample((one.SyncMicroseconds ?? 0) / MicrosecondsPerSecond, ("member", one.Member.Tag));
+        }
+
+        text.Gauge("rookery_cluster_member_spare_bytes", "Bytes that a member has free beyond its reserve; of the others only the leader knows.");
+        foreach (var one in known.Where(static one => one.SpareBytes is not null))
+        {
+            text.Sample(one.SpareBytes ?? 0, ("member", one.Member.Tag));
+        }
+
+        if (cluster.Capacity is { } capacity)
+        {
+            text.Gauge("rookery_cluster_capacity_bytes", "Bytes that a majority of the voters has free beyond its reserve, on the leader; member is who limits it. Below 0 writes that grow the data are refused.")
+                .Sample(capacity.SpareBytes, ("member", capacity.LimitedBy));
         }
     }
 }

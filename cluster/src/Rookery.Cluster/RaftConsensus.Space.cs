@@ -1,0 +1,75 @@
+using System.Globalization;
+using Rookery.Documents;
+using Rookery.Raft;
+
+namespace Rookery.Cluster;
+
+/// <summary>Room on the disks of the voters: the leader refuses growth before a voter of the majority that it needs is full.</summary>
+public sealed partial class RaftConsensus
+{
+    // A leader without room goes at once; if nobody takes over, proposals must not stop again and again for it.
+    private const int MeasuresBetweenHandOvers = 60;
+
+    private ClusterCapacity? _capacity;
+    private int _measuresUntilHandOver;
+
+    /// <summary>Why a command that grows the data is refused now: by the space of the voters where this node leads several, by its own otherwise.</summary>
+    private Rejection? GrowthRefusal(ReadOnlySpan<byte> command) => Volatile.Read(ref _capacity) is not { } capacity ? _store.GrowthRefusal(command)
+        : capacity.Refusal is { } reason ? NodeStore.RefuseGrowth(command, reason)
+        : null;
+
+    /// <summary>Sees anew who limits capacity, once a second. Under the lock.</summary>
+    private void MeasureSpace()
+    {
+        var configuration = _core.Configuration;
+        if (_core.Role != Role.Leader || configuration.Voters.Length < 2)
+        {
+            Volatile.Write(ref _capacity, null);
+            return;
+        }
+
+        long own = _store.SpareBytes;
+        var voters = new List<(long SpareBytes, NodeId Node)>(configuration.Voters.Length);
+        foreach (var peer in _core.ReadPeers())
+        {
+            if (configuration.IsVoter(peer.Node) && peer is { IsReachable: true, SpareBytes: { } spare })
+            {
+                voters.Add((spare, peer.Node));
+            }
+        }
+
+        HandOverIfFull(own, voters);
+        voters.Add((own, Self));
+        voters.Sort();
+        voters.Reverse();
+
+        // Of voters in the order of their room the last that a majority needs is the one that limits it.
+        int needed = configuration.Majority;
+        Volatile.Write(ref _capacity, voters.Count < needed ? null : CapacityOf(voters[needed - 1], needed, configuration.Voters.Length));
+    }
+
+    private ClusterCapacity CapacityOf((long SpareBytes, NodeId Node) limiting, int needed, int voters)
+    {
+        string tag = TagOf(limiting.Node);
+        string? refusal = limiting.SpareBytes >= 0 ? null : string.Create(
+            CultureInfo.InvariantCulture,
+            $"Node {tag} has {-limiting.SpareBytes} bytes less free than it keeps in reserve, and without it fewer than {needed} of {voters} voters have room: writes that grow the data are refused. Deletes go on; free some space there, or replace its card by a larger one.");
+        return new ClusterCapacity(tag, limiting.SpareBytes, refusal);
+    }
+
+    /// <summary>A leader writes no less than the others, and what it runs out of stops all: one with room leads instead.</summary>
+    private void HandOverIfFull(long own, List<(long SpareBytes, NodeId Node)> others)
+    {
+        if (own >= 0 || _measuresUntilHandOver-- > 0)
+        {
+            return;
+        }
+
+        _measuresUntilHandOver = MeasuresBetweenHandOvers;
+        if (others.Count > 0 && others.Max() is { SpareBytes: >= 0 } roomiest)
+        {
+            _options.TroubleFound?.Invoke("This node has less room than it keeps in reserve, so it hands leadership over.");
+            Step(Input.Transfer(Now, roomiest.Node));
+        }
+    }
+}

@@ -1,0 +1,104 @@
+using System.Text;
+using Rookery.Documents;
+using Rookery.Documents.Commands;
+
+namespace Rookery.Cluster.Tests.Simulation;
+
+/// <summary>Disks that fill, on members as in the program.</summary>
+public sealed class HostSpaceTests
+{
+    private const long Plenty = 1L << 30;
+    private const long TooFew = -(512 << 10);
+
+    [Fact]
+    public void One_full_disk_of_three_stops_nothing()
+    {
+        using var cluster = SteppedCluster.Of(3);
+        Leave(cluster, Plenty, Plenty / 2, TooFew);
+        cluster.Put(cluster.A, "users/1");
+        cluster.Put(cluster.C, "users/2");
+        var capacity = cluster.A.Consensus!.ReadCluster().Capacity!;
+        Assert.Equal(cluster.B.Id.ToString(), capacity.LimitedBy);
+        Assert.True(capacity.SpareBytes is > 0 and <= Plenty / 2, $"{capacity.SpareBytes} bytes are spare");
+        Assert.Null(capacity.Refusal);
+    }
+
+    [Fact]
+    public void Two_full_disks_of_three_stop_growth_through_every_member_and_the_seat_is_named()
+    {
+        using var cluster = SteppedCluster.Of(3);
+        cluster.Put(cluster.A, "users/1");
+        Leave(cluster, Plenty, TooFew, TooFew * 3 / 2);
+        foreach (var through in cluster.Members)
+        {
+            var refused = cluster.Do(through, SteppedCluster.PutOf("users/2", 1)).Rejection!;
+            Assert.Equal(RejectionKind.InsufficientSpace, refused.Kind);
+            Assert.Contains($"Node {cluster.B.Id} has", refused.Message, StringComparison.Ordinal);
+        }
+
+        Assert.Null(cluster.Do(cluster.C, Deletion("users/1")).Rejection);
+        Assert.Null(cluster.Do(cluster.B, RecordOf("member/x")).Rejection);
+
+        cluster.B.Leave(Plenty);
+        cluster.RunFor(4000);
+        cluster.Put(cluster.C, "users/2");
+    }
+
+    [Fact]
+    public void While_one_of_three_is_off_the_other_two_need_room()
+    {
+        using var cluster = SteppedCluster.Of(3);
+        cluster.C.Kill();
+        Leave(cluster, Plenty, TooFew, null);
+        var refused = cluster.Do(cluster.A, SteppedCluster.PutOf("users/1", 1)).Rejection!;
+        Assert.Contains($"Node {cluster.B.Id} has", refused.Message, StringComparison.Ordinal);
+
+        cluster.C.Open();
+        cluster.RunFor(8000);
+        cluster.Put(cluster.A, "users/1");
+    }
+
+    [Fact]
+    public void A_full_leader_lets_one_lead_that_has_room()
+    {
+        using var cluster = SteppedCluster.Of(3);
+        Leave(cluster, TooFew, Plenty / 2, Plenty);
+        cluster.RunUntil(() => cluster.C.Consensus!.IsLeader, "the one with the most room leads");
+        Assert.Contains(cluster.A.Troubles, static trouble => trouble.Contains("hands leadership over", StringComparison.Ordinal));
+        cluster.Put(cluster.A, "users/1");
+    }
+
+    [Fact]
+    public void Of_two_voters_both_need_room_and_of_one_itself()
+    {
+        using var two = SteppedCluster.Of(2);
+        Leave(two, Plenty, TooFew, null);
+        Assert.Equal(RejectionKind.InsufficientSpace, two.Do(two.A, SteppedCluster.PutOf("users/1", 1)).Rejection?.Kind);
+
+        using var one = SteppedCluster.Of(1);
+        Leave(one, TooFew, null, null);
+        Assert.Equal(RejectionKind.InsufficientSpace, one.Do(one.A, SteppedCluster.PutOf("users/1", 1)).Rejection?.Kind);
+    }
+
+    private static void Leave(SteppedCluster cluster, params long?[] spare)
+    {
+        for (int i = 0; i < cluster.Members.Count; i++)
+        {
+            if (spare[i] is { } bytes)
+            {
+                cluster.Members[i].Leave(bytes);
+            }
+        }
+
+        cluster.RunFor(4000);                           // each looks once a second, and tells with the next heartbeat
+    }
+
+    private static CommandBuffer Deletion(string id) => CommandEncoder.Delete(1, Encoding.UTF8.GetBytes(id), ExpectedChangeVector.None, default);
+
+    private static CommandBuffer RecordOf(string key)
+    {
+        using var writer = new ClusterRecordWriter();
+        writer.Set(key, "{}"u8);
+        return writer.Complete();
+    }
+}
