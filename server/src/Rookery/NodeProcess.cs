@@ -36,7 +36,7 @@ internal static class NodeProcess
         var context = new ServerContext(OptionsFor(configuration, identity, secrets) with { AdminRoutes = cluster.All }, time, log, memory, io);
         await using var app = RookeryServer.Build(context);
 
-        await using var member = MemberOf(configuration, identity, disk, log, time);
+        await using var member = MemberOf(configuration, identity, disk, memory, log, time);
         cluster.Member = member;
 
         // Opening the data takes as long as the journal is long; meanwhile the address answers that it does.
@@ -105,7 +105,7 @@ internal static class NodeProcess
     };
 
     /// <summary>The part of a node that belongs to a cluster, by the identity beside its data; null for a node alone.</summary>
-    private static ClusterMember? MemberOf(ServeConfiguration configuration, ShownIdentity? identity, PosixDisk disk, StandardErrorLog log, TimeProvider time)
+    private static ClusterMember? MemberOf(ServeConfiguration configuration, ShownIdentity? identity, PosixDisk disk, MemoryBudget memory, StandardErrorLog log, TimeProvider time)
     {
         try
         {
@@ -119,6 +119,7 @@ internal static class NodeProcess
                     ClientUrls = [.. PeerAddresses.Of(configuration.Listen).Select(address => $"{(configuration.IsSecure ? "https" : "http")}://{address}")],
                     PublicUrl = configuration.PublicUrl,
                     IsClockSynchronised = KernelClock.IsSynchronised,
+                    Memory = memory,
                     IdentityChanged = changed => identity?.Show(changed),
                     Log = sentence => log.LogWarning("{Sentence}", sentence),
                 },

@@ -85,7 +85,7 @@ public sealed class ClusterMember : IAsyncDisposable
             Run = BitConverter.ToUInt64(RandomNumberGenerator.GetBytes(sizeof(ulong))),
             Port = _options.Listen.Port,
         };
-        _network = new PeerNetwork(hello, () => Volatile.Read(ref _trust), new MemberAdmission(Identity.NodeId, new MemberRoster(store.ClusterRecords)), _time, _options.Log);
+        _network = new PeerNetwork(hello, () => Volatile.Read(ref _trust), new MemberAdmission(Identity.NodeId, new MemberRoster(store.ClusterRecords)), _time, _options.Log, _options.Memory);
         _consensus = RaftConsensus.Open(
             store,
             new ConsensusOptions

@@ -1,4 +1,5 @@
 using System.Net;
+using Rookery.Disk;
 
 namespace Rookery.Cluster.Membership;
 
@@ -25,6 +26,9 @@ public sealed record ClusterMemberOptions
 
     /// <summary>Told when the identity has changed, with the new one.</summary>
     public Action<Identity.NodeIdentity>? IdentityChanged { get; init; }
+
+    /// <summary>The budget of the process; null to count nothing.</summary>
+    public MemoryBudget? Memory { get; init; }
 
     /// <summary>Told in sentences of what an owner should hear.</summary>
     public required Action<string> Log { get; init; }

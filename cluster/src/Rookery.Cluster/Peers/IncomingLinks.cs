@@ -22,7 +22,7 @@ internal sealed class IncomingLinks(PeerHello self, LinkContext context, Action<
     /// <summary>Carries a connection until it ends.</summary>
     public async Task AcceptAsync(IncomingStream incoming, CancellationToken cancellationToken)
     {
-        using var reader = new PacketReader(incoming.Stream, PeerProtocol.MaxControlPacketBytes);
+        using var reader = new PacketReader(incoming.Stream, PeerProtocol.MaxControlPacketBytes, context.Memory);
         try
         {
             if (await GreetAsync(incoming, reader, cancellationToken) is not { } remote)
@@ -30,7 +30,7 @@ internal sealed class IncomingLinks(PeerHello self, LinkContext context, Action<
                 return;
             }
 
-            using var connection = new PeerConnection(incoming.Stream, reader, remote, asks: false, context.Time);
+            using var connection = new PeerConnection(incoming.Stream, reader, remote, asks: false, context.Time, context.Memory);
             using var stop = cancellationToken.Register(() => connection.Close(null));
             if (!Add(connection))
             {

@@ -10,7 +10,8 @@ namespace Rookery.Cluster.Peers;
 /// </summary>
 /// <param name="limitBytes">Bytes that may wait, or be in the middle of being written. One longer packet may go alone.</param>
 /// <param name="time">The clock, for those who wait for room.</param>
-internal sealed class OutgoingQueue(long limitBytes, TimeProvider time) : IValueTaskSource<bool>, IThreadPoolWorkItem
+/// <param name="memory">Where its memory is counted; null for nowhere.</param>
+internal sealed class OutgoingQueue(long limitBytes, TimeProvider time, MemoryShare? memory = null) : IValueTaskSource<bool>, IThreadPoolWorkItem
 {
     /// <summary>Memory that stays with an idle connection; larger memory goes back to its pool.</summary>
     private const int IdleBytes = 16 << 10;
@@ -27,6 +28,7 @@ internal sealed class OutgoingQueue(long limitBytes, TimeProvider time) : IValue
     private long dropped;
     private bool senderWaits;
     private bool isClosed;
+    private CountedBytes counted = new(memory);
 
     /// <summary>Room in it, charged by each packet from before it is put until it was written.</summary>
     public Admission Room { get; } = new(limitBytes, time);
@@ -132,9 +134,13 @@ internal sealed class OutgoingQueue(long limitBytes, TimeProvider time) : IValue
     /// <summary>All that was taken is written.</summary>
     public void Finished()
     {
-        if (sending.Length > IdleBytes)
+        lock (gate)
         {
-            sending.Return();
+            if (sending.Length > IdleBytes)
+            {
+                sending.Return();
+                Count();
+            }
         }
     }
 
@@ -165,6 +171,7 @@ internal sealed class OutgoingQueue(long limitBytes, TimeProvider time) : IValue
             (fillingCharge, sendingCharge, fillingBytes) = (0, 0, 0);
             filling.Return();
             sending.Return();
+            Count();
         }
 
         Room.Leave(charge);
@@ -183,6 +190,8 @@ internal sealed class OutgoingQueue(long limitBytes, TimeProvider time) : IValue
     void IValueTaskSource<bool>.OnCompleted(Action<object?> continuation, object? state, short token, ValueTaskSourceOnCompletedFlags flags) =>
         signal.OnCompleted(continuation, state, token, flags);
 
+    private void Count() => counted.Set(filling.Length + sending.Length);
+
     /// <summary>Memory may be short when frames are long: then the packet is dropped, as if it had been lost on the way.</summary>
     private bool TryGrow(int bytes)
     {
@@ -194,6 +203,7 @@ internal sealed class OutgoingQueue(long limitBytes, TimeProvider time) : IValue
         try
         {
             filling.Grow(fillingBytes, Math.Max(IdleBytes, Math.Max(bytes, 2 * fillingBytes)));
+            Count();
             return true;
         }
         catch (OutOfMemoryException)

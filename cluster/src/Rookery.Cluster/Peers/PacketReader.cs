@@ -7,12 +7,13 @@ namespace Rookery.Cluster.Peers;
 /// <summary>
 /// Takes packets from a stream. Memory grows with what has arrived, never with what was announced, and up to the longest packet that may come. For one reader at a time.
 /// </summary>
-internal sealed class PacketReader(Stream stream, int mostPacketBytes) : IDisposable
+internal sealed class PacketReader(Stream stream, int mostPacketBytes, MemoryShare? memory = null) : IDisposable
 {
     /// <summary>Memory between packets: one TLS record.</summary>
     private const int IdleBytes = 16 << 10;
 
     private PooledMemory buffer = PooledMemory.Rent(IdleBytes);
+    private CountedBytes counted = new(memory);
     private int start;
     private int end;
     private bool sawLongPacket;
@@ -52,13 +53,18 @@ internal sealed class PacketReader(Stream stream, int mostPacketBytes) : IDispos
     public async ValueTask<bool> FillAsync(CancellationToken cancellationToken)
     {
         MakeRoom();
+        counted.Set(buffer.Length);
         int read = await stream.ReadAsync(buffer.Memory[end..], cancellationToken);
         end += read;
         return read > 0;
     }
 
     /// <summary>Gives the memory back.</summary>
-    public void Dispose() => buffer.Return();
+    public void Dispose()
+    {
+        buffer.Return();
+        counted.Set(0);
+    }
 
     /// <summary>Bytes of the packet that begins at <see cref="start"/>; 0 when that is not known yet.</summary>
     private int NextPacketBytes()

@@ -1,6 +1,7 @@
 using System.Net.Sockets;
 using System.Security.Authentication;
 using System.Text;
+using Rookery.Disk;
 
 namespace Rookery.Cluster.Peers;
 
@@ -37,14 +38,15 @@ internal sealed class PeerConnection : IDisposable
     /// <param name="remote">The other end.</param>
     /// <param name="asks">Whether this end dialled, and asks the other for signs of life.</param>
     /// <param name="time">The clock.</param>
-    public PeerConnection(Stream stream, PacketReader reader, PeerHello remote, bool asks, TimeProvider time)
+    /// <param name="memory">Where the memory of what waits is counted; null for nowhere.</param>
+    public PeerConnection(Stream stream, PacketReader reader, PeerHello remote, bool asks, TimeProvider time, MemoryShare? memory = null)
     {
         this.stream = stream;
         this.reader = reader;
         Remote = remote;
         Closing = closing.Token;
         liveness = new Liveness(time, remote.Kind, asks);
-        Queue = new OutgoingQueue(remote.Kind == LinkKind.Control ? ControlQueueBytes : BulkQueueBytes, time);
+        Queue = new OutgoingQueue(remote.Kind == LinkKind.Control ? ControlQueueBytes : BulkQueueBytes, time, memory);
         reader.MostPacketBytes = remote.Kind == LinkKind.Control ? PeerProtocol.MaxControlPacketBytes : PeerProtocol.MaxBulkPacketBytes;
     }
 

@@ -4,12 +4,13 @@ using System.Net.Sockets;
 using System.Security.Authentication;
 using System.Security.Cryptography.X509Certificates;
 using Rookery.Cluster.Identity;
+using Rookery.Disk;
 using Rookery.Raft;
 
 namespace Rookery.Cluster.Peers;
 
 /// <summary>Makes connections to other members: TCP, TLS with certificates on both sides, hello.</summary>
-internal sealed class PeerDialer(PeerHello self, Func<PeerTrust> trust, PeerGate gate, TimeProvider time)
+internal sealed class PeerDialer(PeerHello self, Func<PeerTrust> trust, PeerGate gate, TimeProvider time, MemoryShare? memory)
 {
     /// <summary>How long one address may take until both ends have said hello.</summary>
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(3);
@@ -27,7 +28,7 @@ internal sealed class PeerDialer(PeerHello self, Func<PeerTrust> trust, PeerGate
         var (host, port) = Split(address);
         var socket = await ConnectAsync(host, port, either.Token);
         var stream = new SslStream(new NetworkStream(socket, ownsSocket: true));
-        var reader = new PacketReader(stream, PeerProtocol.MaxControlPacketBytes);
+        var reader = new PacketReader(stream, PeerProtocol.MaxControlPacketBytes, memory);
         try
         {
             string proven = await AuthenticateAsync(stream, host, either.Token);
@@ -44,7 +45,7 @@ internal sealed class PeerDialer(PeerHello self, Func<PeerTrust> trust, PeerGate
                 throw new PeerProtocolException($"Node {remote.NodeId} answers there, and not the one that was looked for.");
             }
 
-            return (new PeerConnection(stream, reader, remote, asks: true, time), stream);
+            return (new PeerConnection(stream, reader, remote, asks: true, time, memory), stream);
         }
         catch
         {

@@ -1,4 +1,5 @@
 using Rookery.Cluster.Peers;
+using Rookery.Disk;
 using Rookery.Journal;
 using Rookery.Raft;
 
@@ -43,6 +44,27 @@ public sealed class OutgoingQueueTests
         Assert.False(queue.TryPut(new MessageBody(message, [])));
         queue.Release();
         Assert.Equal(0, queue.Room.Bytes);
+    }
+
+    [Fact]
+    public void Its_memory_is_counted_while_it_holds_any()
+    {
+        var budget = new MemoryBudget(64 << 20);
+        var queue = new OutgoingQueue(1 << 20, TimeProvider.System, budget.AddShare("peers", 16 << 20));
+        byte[] incompressible = new byte[100_000];
+        new Random(1).NextBytes(incompressible);
+        var frame = Samples.Frame(FrameType.Batch, 1, 1, 0, 1, incompressible);
+        Assert.True(queue.TryPut(new MessageBody(Samples.Message(new Random(1), MessageKind.Append, From, To), [frame])));
+        Assert.InRange(budget.UsedBytes, 100_000, 1 << 20);
+        queue.Written(queue.Take().Length);
+        queue.Finished();
+        Assert.Equal(0, budget.UsedBytes);
+
+        Assert.True(queue.TryPut(new SignBody(PacketKind.Ping)));
+        Assert.InRange(budget.UsedBytes, 1, 1 << 17);
+        queue.Close();
+        queue.Release();
+        Assert.Equal(0, budget.UsedBytes);
     }
 
     [Fact]

@@ -1,0 +1,25 @@
+using Rookery.Disk;
+
+namespace Rookery.Cluster.Peers;
+
+/// <summary>Bytes that one owner holds and a share of the memory budget counts. They are bounded elsewhere; counted, they leave others less. Not to be copied while it is used.</summary>
+/// <param name="share">The share; null for none.</param>
+internal struct CountedBytes(MemoryShare? share)
+{
+    private long bytes;
+
+    /// <summary>It holds so many now.</summary>
+    public void Set(long held)
+    {
+        if (held > bytes)
+        {
+            share?.Reserve(held - bytes);
+        }
+        else if (held < bytes)
+        {
+            share?.Release(bytes - held);
+        }
+
+        bytes = held;
+    }
+}
