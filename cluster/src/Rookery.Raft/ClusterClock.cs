@@ -14,7 +14,8 @@ internal sealed class ClusterClock(SafetyRules rules)
     public const long JumpTicks = 10 * TimeSpan.TicksPerMinute;
 
     /// <summary>No program that runs this code ran before. A cluster whose log knows no time yet believes no clock before it, nor one that is <see cref="PlausibleTicks"/> later.</summary>
-    public static readonly long EarliestTicks = new DateTime(2026, 1, 1, 0, 0, 0, DateTimeKind.Utc).Ticks;
+    /// <remarks>The first of January 2026, UTC, in ticks since the year 1: this core knows no calendar.</remarks>
+    public const long EarliestTicks = 639_028_224_000_000_000;
 
     private const long PlausibleTicks = 3653 * TimeSpan.TicksPerDay;
     private const long TicksPerMicrosecond = TimeSpan.TicksPerMicrosecond;

@@ -145,7 +145,8 @@ public sealed class StoppedStore : IDisposable
 
     private void Read(FrameContent content)
     {
-        LastWritten = new DateTimeOffset(content.LogTicks, TimeSpan.Zero);
+        // A log that was never told a time counts from the year 1.
+        LastWritten = content.LogTicks > TimeSpan.TicksPerDay ? new DateTimeOffset(content.LogTicks, TimeSpan.Zero) : null;
         for (int i = 0; i < content.Count; i++)
         {
             var command = new CommandReader(content.Next());
