@@ -6,7 +6,7 @@ using Rookery.Raft;
 
 namespace Rookery.Cluster;
 
-/// <summary>The other members: what comes from them, what goes to them, and who leads.</summary>
+/// <summary>The other members: what comes from them, and who leads.</summary>
 public sealed partial class RaftConsensus
 {
     // The shortest election timeout is a second, and the core wants ten ticks in it.
@@ -15,9 +15,7 @@ public sealed partial class RaftConsensus
     private const int TicksBetweenMeasures = 20;
     private const int QuietMeasuresBeforeIdle = 10;
 
-    private readonly CatchUp _catchUp;
     private ITimer? _clock;
-    private JournalFrame[] _outgoing = new JournalFrame[64];
     private Entry[] _incoming = new Entry[64];
     private TaskCompletionSource? _leaderAwaited;
     private long _writeBegun;
@@ -252,69 +250,6 @@ public sealed partial class RaftConsensus
         if (HasToApply)
         {
             _threads.WakeToApply();
-        }
-    }
-
-    /// <summary>Sends what the core wants sent, with the entries that it names. Under the lock.</summary>
-    private void Send()
-    {
-        if (_network is null)
-        {
-            return;
-        }
-
-        foreach (var message in _output.Messages)
-        {
-            long first = message.Position.Index + 1;
-            if (message.Kind != MessageKind.Append || message.LastIndex < first)
-            {
-                _network.Send(message, []);
-            }
-            else if (first >= _cache.FirstIndex && message.LastIndex <= _cache.LastIndex)
-            {
-                SendEntries(message, first);
-            }
-            else
-            {
-                _catchUp.Read(message);
-            }
-        }
-    }
-
-    private void SendEntries(in Message message, long first)
-    {
-        int count = (int)(message.LastIndex - first + 1);
-        if (count > _outgoing.Length)
-        {
-            _outgoing = new JournalFrame[count * 2];
-        }
-
-        for (int i = 0; i < count; i++)
-        {
-            _cache.TryGet(first + i, out var frame);
-            _outgoing[i] = frame!.Entry;
-        }
-
-        _network!.Send(message, _outgoing.AsSpan(0, count));
-        Array.Clear(_outgoing, 0, count);
-    }
-
-    /// <summary>Sends entries of which the first were read from the journal, if they are still those that the core meant. The others are added from memory: they are not durable yet, or were not then.</summary>
-    internal void SendRead(in Message message, Span<JournalFrame> entries, int read)
-    {
-        lock (_gate)
-        {
-            bool stillCounts = _core.Role == Role.Leader && _core.Term == message.Term && (read == 0 || _core.TermAt(entries[read - 1].Index) == entries[read - 1].Term);
-            for (int i = read; i < entries.Length && stillCounts; i++)
-            {
-                stillCounts = _cache.TryGet(message.Position.Index + 1 + i, out var frame);
-                entries[i] = frame?.Entry ?? default;
-            }
-
-            if (stillCounts)
-            {
-                _network!.Send(message, entries);
-            }
         }
     }
 
