@@ -31,6 +31,25 @@ internal static class FrameScan
         }
     }
 
+    /// <summary>The last vote between two places that can be read, whatever cannot; empty when there is none.</summary>
+    public static ReadOnlyMemory<byte> LastVote(Segment segment, long from, long to)
+    {
+        byte[] last = [];
+        foreach (var (offset, header) in HeadersAtBlocks(segment, from, to))
+        {
+            if (header.Incarnation != segment.Incarnation || header.Type != FrameType.Vote || header.PayloadLength is <= 0 or > SegmentHeader.MaxVoteBytes)
+            {
+                continue;
+            }
+
+            byte[] payload = new byte[header.PayloadLength];
+            segment.File.Read(payload, offset + FrameHeader.Bytes);
+            last = Payload.IsIntact(payload) && Payload.ChecksumIn(payload) == header.PayloadChecksum ? payload : last;
+        }
+
+        return last;
+    }
+
     /// <summary>What lies behind the gap at <paramref name="from"/> whose journal write is <paramref name="gapWrite"/>.</summary>
     public static BehindGap Behind(Segment segment, long from, long to, long gapWrite)
     {

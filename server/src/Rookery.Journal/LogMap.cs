@@ -111,6 +111,9 @@ internal sealed class LogMap
         spanIsOpen = true;
     }
 
+    /// <summary>A vote that can be read behind a place that cannot: the log ends there, but the node's word holds.</summary>
+    public void TakeVote(ReadOnlySpan<byte> vote) => Vote = vote.ToArray();
+
     /// <summary>Everything before <paramref name="position"/> is unreadable here but held by the manifest: the readable log begins behind it.</summary>
     public void BeginAgainAt(JournalPosition position)
     {

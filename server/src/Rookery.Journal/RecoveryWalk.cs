@@ -177,10 +177,21 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
     {
         foreach (var segment in Live.Skip(i + 1))
         {
+            Map!.TakeVote(segment.Header!.Vote.Span);
+            TakeVoteAmong(segment, FrameLayout.FirstFrameOffset, segment.Length);
             KeepAside(segment);
         }
 
         Live.RemoveRange(i + 1, Live.Count - i - 1);
+    }
+
+    /// <summary>What was voted and how often the node was started outlives the entries around it: a node that forgot either could vote twice, or be taken for an old copy of itself.</summary>
+    private void TakeVoteAmong(Segment segment, long from, long to)
+    {
+        if (FrameScan.LastVote(segment, from, to) is { IsEmpty: false } vote)
+        {
+            Map!.TakeVote(vote.Span);
+        }
     }
 
     private void Take(Segment segment, in FrameHeader header, ReadOnlyMemory<byte> payload, long offset)
@@ -214,6 +225,7 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
     private void PassOver(Segment segment, long offset, in BehindGap behind)
     {
         var resume = behind.Resume;
+        TakeVoteAmong(segment, offset, behind.ResumeOffset);
         Decide(TailVerdict.PassOverApplied, $"{segment.File.Path} is damaged from offset {offset} to {behind.ResumeOffset}; the manifest holds all of it, so nothing is lost.");
         long term = resume.Index - 1 == knowledge.ManifestIndex ? knowledge.ManifestTerm : 0;
         Map!.BeginAgainAt(new JournalPosition(resume.Index - 1, term, resume.OperationsBefore));
@@ -230,6 +242,7 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
                 break;
             case TailVerdict.RepairFromPeers:
                 MayHaveAcknowledgedThrough = Math.Max(TopIndex(), behind.HighestIndex);
+                TakeVoteAmong(segment, offset, segment.Length);
                 KeepAside(segment);
                 Decide(decided, $"{place}; what followed was durable and is damaged, at least through index {MayHaveAcknowledgedThrough}: peers must give it back.");
                 break;

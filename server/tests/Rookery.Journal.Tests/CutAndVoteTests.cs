@@ -150,6 +150,39 @@ public sealed class CutAndVoteTests
         Assert.Throws<JournalDamagedException>(() => Open(disk));
     }
 
+    /// <summary>What a node voted, and how often it was started, is behind the damage: in the same segment, or in one that is given up with it.</summary>
+    [Theory]
+    [InlineData(1)]
+    [InlineData(12)]
+    public void A_vote_behind_a_damaged_place_is_not_forgotten(int between)
+    {
+        var journal = Open(disk);
+        journal.Write([Vote(journal, Encode([1]))]);
+        Append(journal, 2);
+        Append(journal, between);
+        journal.Write([Vote(journal, Encode([9, 9]))]);
+        disk.KillProcess();
+        disk.Rot($"{Folder}/journal-00000001.segment", (3 * 4096) + 100, 1);
+        using var again = Open(disk, hasPeers: true);
+        Assert.Equal((TailVerdict.RepairFromPeers, 0L), (again.Recovery.Verdict, again.LastIndex));
+        Assert.Equal(Encode([9, 9]), again.Vote.ToArray());
+    }
+
+    [Fact]
+    public void A_vote_between_a_damaged_place_and_what_the_manifest_lacks_is_not_forgotten()
+    {
+        var journal = Open(disk);
+        Append(journal, 2);
+        journal.Write([Vote(journal, Encode([9, 9]))]);
+        Append(journal, 2);
+        disk.KillProcess();
+        disk.Rot($"{Folder}/journal-00000001.segment", 4096 + 100, 1);
+        disk.Rot($"{Folder}/journal-00000001.segment", (2 * 4096) + 100, 1);
+        using var again = Open(disk, manifestIndex: 2);
+        Assert.Equal((TailVerdict.PassOverApplied, 4L), (again.Recovery.Verdict, again.LastIndex));
+        Assert.Equal(Encode([9, 9]), again.Vote.ToArray());
+    }
+
     private static JournalFrame Vote(NodeJournal journal, byte[] payload) =>
         new(FrameType.Vote, 0, 5, journal.OperationsBeforeNext, 0, payload);
 
