@@ -46,9 +46,9 @@ internal static class NodeProcess
         await StartAsync(member, configuration);
         context.Readiness.Opened(node);
         Announce(node, configuration, systemd, log);
-        if (identity is not null && configuration.IsSecure)
+        if (configuration.IsSecure)
         {
-            LocalAccess.Tell(disk, configuration, identity, secrets, context, log);
+            LocalAccess.Tell(disk, configuration, secrets, context, log);
         }
 
         using var idle = new IdleMemory(context, time, GiveBackMemory);

@@ -80,7 +80,7 @@ test("nodes join by tokens, wrong joins are refused with what to do, and the aut
 
   const rotated = await run("cluster", "ca", "rotate", "--url", second.url)
   assert.equal(rotated.code, 0, rotated.stderr)
-  await until(async () => (await run("cluster", "ca", "show", "--url", first.url)).stdout.includes("Every member shows"))
+  await until(async () => (await run("cluster", "ca", "show", "--url", first.url)).stdout.includes("Members show each other"))
   assert.equal((await run("cluster", "ca", "retire", "--url", first.url)).code, 0)
   await until(async () => JSON.parse((await run("cluster", "ca", "show", "--json", "--url", second.url)).stdout).Authorities.length === 1)
   await refused(1, /its authority is another one. The secret was not sent/, "join", ownTicket, "--data", at("c"), "--name", "pi-3")

@@ -5,7 +5,7 @@ using Rookery.Documents;
 namespace Rookery.Cluster.Identity;
 
 /// <summary>
-/// Replaces the cluster's authority while the cluster works: first everybody trusts both, then everybody shows a certificate of the next, and when the owner says so the old one goes. No
+/// Replaces the cluster's authority while the cluster works: first everybody trusts both, then everybody shows the others a certificate of the next, and when the owner says so clients are shown it too, and the old one goes. No
 /// stage begins before every member has taken part in the one before, so no two members ever refuse each other, whoever was off meanwhile; a member that is gone for good is removed first.
 /// </summary>
 /// <param name="identity">This member, as it is now.</param>
@@ -119,9 +119,9 @@ public sealed class AuthorityRotation(Func<NodeIdentity> identity, Action<NodeId
         X509Certificate2[] others = [.. self.Authorities.Where(authority => !IsOf(rotation, authority))];
         return rotation.Stage switch
         {
-            RotationStage.Trusting => self.With([.. others, next], self.SealedAuthorityKey, self.Certificate),
+            RotationStage.Trusting => self.With([.. others, next], self.SealedAuthorityKey, self.Certificate, earlierCertificate: null),
             RotationStage.Signing when rotation.Keys.TryGetValue(self.NodeId, out byte[]? key) => SignedBy(self, next, key, others),
-            RotationStage.Retiring => self.With([next], self.SealedAuthorityKey, self.Certificate),
+            RotationStage.Retiring => self.With([next], self.SealedAuthorityKey, self.Certificate, earlierCertificate: null),
             _ => null,                                                      // the leader has not sealed the key for this member yet
         };
     }
@@ -130,7 +130,7 @@ public sealed class AuthorityRotation(Func<NodeIdentity> identity, Action<NodeId
     {
         using var authority = ClusterAuthority.OpenKey(self.ClusterId, X509CertificateLoader.LoadCertificate(next.RawData), sealedKey, self.Key);
         var names = new NodeNames(self.NodeName, self.ClusterName, SubjectAlternativeNames.In(self.Certificate)?.Addresses ?? []);
-        return self.With([next, .. others], sealedKey, authority.SignNode(new PublicKey(self.Key), self.NodeId, names, time.GetUtcNow()));
+        return self.With([next, .. others], sealedKey, authority.SignNode(new PublicKey(self.Key), self.NodeId, names, time.GetUtcNow()), self.Certificate);
     }
 
     private static bool IsDone(NodeIdentity self, RotationRecord rotation) => rotation.Stage switch

@@ -49,6 +49,10 @@ public static class IdentityDirectory
         return identity;
     }
 
+    /// <summary>Whom the node of this data directory trusts now, for who runs on its machine.</summary>
+    /// <exception cref="IdentityException">The file is missing or damaged.</exception>
+    public static X509Certificate2Collection AuthoritiesIn(IDisk disk, string dataDirectory) => ReadCertificates(disk, PathIn(dataDirectory), AuthoritiesName);
+
     /// <summary>Makes it, durably and all at once.</summary>
     /// <exception cref="IdentityException">There is one.</exception>
     public static void Create(IDisk disk, string dataDirectory, NodeIdentity identity)
@@ -75,6 +79,7 @@ public static class IdentityDirectory
     {
         var text = IdentityText.Parse(Read(disk, path, TextName))
             ?? throw new IdentityException($"{Path.Join(path, TextName)} was written by another version of Rookery. Start the version that wrote it.");
+        var certificates = ReadCertificates(disk, path, CertificateName);
         return new NodeIdentity
         {
             ClusterId = text.ClusterId,
@@ -83,7 +88,8 @@ public static class IdentityDirectory
             NodeName = text.NodeName,
             Tag = text.Tag,
             Peers = text.Peers,
-            Certificate = ReadCertificates(disk, path, CertificateName)[0],
+            Certificate = certificates[0],
+            EarlierCertificate = certificates.Count > 1 ? certificates[1] : null,
             Key = ReadKey(disk, path),
             Authorities = [.. ReadCertificates(disk, path, AuthoritiesName)],
             SealedAuthorityKey = ReadSealedKey(disk, path),
@@ -100,10 +106,12 @@ public static class IdentityDirectory
     private static void WritePublic(IDisk disk, string path, NodeIdentity identity)
     {
         Replace(disk, path, AuthorityKeyName, PemEncoding.WriteString(SealedKeyLabel, identity.SealedAuthorityKey) + "\n", DiskOpen.CreateSecret);
-        Replace(disk, path, AuthoritiesName, string.Concat(identity.Authorities.Select(authority => authority.ExportCertificatePem() + "\n")), DiskOpen.CreateNew);
-        Replace(disk, path, CertificateName, identity.Certificate.ExportCertificatePem() + "\n", DiskOpen.CreateNew);
+        Replace(disk, path, AuthoritiesName, InPem(identity.Authorities), DiskOpen.CreateNew);
+        Replace(disk, path, CertificateName, InPem(new[] { identity.Certificate, identity.EarlierCertificate }.OfType<X509Certificate2>()), DiskOpen.CreateNew);
         Replace(disk, path, TextName, IdentityText.Of(identity).ToString(), DiskOpen.CreateNew);
     }
+
+    private static string InPem(IEnumerable<X509Certificate2> certificates) => string.Concat(certificates.Select(static certificate => certificate.ExportCertificatePem() + "\n"));
 
     private static void Replace(IDisk disk, string path, string name, string text, DiskOpen mode)
     {

@@ -34,7 +34,8 @@ public sealed class IdentityKeeper(IDisk disk, string dataDirectory, NodeIdentit
             var self = Current;
             var names = new NodeNames(self.NodeName, self.ClusterName, addresses);
             using var authority = self.OpenAuthority();
-            bool isDue = CertificateLife.NeedsRenewal(self.Certificate, time.GetUtcNow()) || !authority.Covers(self.Certificate, names);
+            // What the old authority signed cannot be signed anew: its key is gone from here.
+            bool isDue = ((X509Certificate2[])[self.Certificate, self.CertificateForClients]).Any(shown => CertificateLife.NeedsRenewal(shown, time.GetUtcNow()) || !authority.Covers(shown, names));
             if (isDue)
             {
                 Write(self.With(authority.SignNode(new PublicKey(self.Key), self.NodeId, names, time.GetUtcNow())));

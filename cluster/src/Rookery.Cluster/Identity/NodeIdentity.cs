@@ -28,6 +28,12 @@ public sealed class NodeIdentity : IDisposable
     /// <summary>This node's certificate, without the key.</summary>
     public required X509Certificate2 Certificate { get; init; }
 
+    /// <summary>While an authority is being replaced: the certificate that the old one signed, for the same key.</summary>
+    public X509Certificate2? EarlierCertificate { get; init; }
+
+    /// <summary>What clients are shown, without the key. Members learn of another authority by themselves; clients trust the one that they were given until their owner has replaced it.</summary>
+    public X509Certificate2 CertificateForClients => EarlierCertificate ?? Certificate;
+
     /// <summary>This node's private key: it signs handshakes and opens what is sealed for this node.</summary>
     public required ECDsa Key { get; init; }
 
@@ -49,18 +55,22 @@ public sealed class NodeIdentity : IDisposable
     /// <summary>The certificate with its key, for a TLS stack. The caller disposes it.</summary>
     public X509Certificate2 CertificateWithKey() => Certificate.CopyWithPrivateKey(Key);
 
+    /// <summary>The same of <see cref="CertificateForClients"/>.</summary>
+    public X509Certificate2 CertificateForClientsWithKey() => CertificateForClients.CopyWithPrivateKey(Key);
+
     /// <summary>The authority that signs, with its key.</summary>
     /// <exception cref="IdentityException">The sealed key is missing or damaged.</exception>
     public ClusterAuthority OpenAuthority() => ClusterAuthority.OpenKey(ClusterId, X509CertificateLoader.LoadCertificate(Authorities[0].RawDataMemory.Span), SealedAuthorityKey, Key);
 
-    /// <summary>The same node with a new certificate for the same key.</summary>
-    internal NodeIdentity With(X509Certificate2 certificate) => Copy(certificate, Peers, Authorities, SealedAuthorityKey);
+    /// <summary>The same node with a new certificate for the same key, for everybody.</summary>
+    internal NodeIdentity With(X509Certificate2 certificate) => Copy(certificate, null, Peers, Authorities, SealedAuthorityKey);
 
     /// <summary>The same node with other peers.</summary>
-    internal NodeIdentity With(IReadOnlyList<KnownPeer> peers) => Copy(Certificate, peers, Authorities, SealedAuthorityKey);
+    internal NodeIdentity With(IReadOnlyList<KnownPeer> peers) => Copy(Certificate, EarlierCertificate, peers, Authorities, SealedAuthorityKey);
 
     /// <summary>The same node with other authorities, the one that signs first.</summary>
-    internal NodeIdentity With(IReadOnlyList<X509Certificate2> authorities, byte[] sealedAuthorityKey, X509Certificate2 certificate) => Copy(certificate, Peers, authorities, sealedAuthorityKey);
+    internal NodeIdentity With(IReadOnlyList<X509Certificate2> authorities, byte[] sealedAuthorityKey, X509Certificate2 certificate, X509Certificate2? earlierCertificate) =>
+        Copy(certificate, earlierCertificate, Peers, authorities, sealedAuthorityKey);
 
     /// <summary>Why key, certificate, ids and authorities do not belong together, in a sentence; null when they do.</summary>
     public string? WhyInconsistent()
@@ -75,24 +85,27 @@ public sealed class NodeIdentity : IDisposable
             ?? (string.Equals(verdict.NodeId, NodeId, StringComparison.Ordinal) ? null : $"The certificate is that of node {verdict.NodeId}, and this is node {NodeId}.");
     }
 
-    private NodeIdentity Copy(X509Certificate2 certificate, IReadOnlyList<KnownPeer> peers, IReadOnlyList<X509Certificate2> authorities, byte[] sealedAuthorityKey) => new()
-    {
-        ClusterId = ClusterId,
-        ClusterName = ClusterName,
-        NodeId = NodeId,
-        NodeName = NodeName,
-        Tag = Tag,
-        Peers = peers,
-        Certificate = certificate,
-        Key = Key,
-        Authorities = authorities,
-        SealedAuthorityKey = sealedAuthorityKey,
-    };
+    private NodeIdentity Copy(
+        X509Certificate2 certificate, X509Certificate2? earlierCertificate, IReadOnlyList<KnownPeer> peers, IReadOnlyList<X509Certificate2> authorities, byte[] sealedAuthorityKey) => new()
+        {
+            ClusterId = ClusterId,
+            ClusterName = ClusterName,
+            NodeId = NodeId,
+            NodeName = NodeName,
+            Tag = Tag,
+            Peers = peers,
+            Certificate = certificate,
+            EarlierCertificate = earlierCertificate,
+            Key = Key,
+            Authorities = authorities,
+            SealedAuthorityKey = sealedAuthorityKey,
+        };
 
     /// <inheritdoc/>
     public void Dispose()
     {
         Certificate.Dispose();
+        EarlierCertificate?.Dispose();
         Key.Dispose();
         foreach (var authority in Authorities)
         {

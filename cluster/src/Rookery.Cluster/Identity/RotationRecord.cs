@@ -11,10 +11,10 @@ public enum RotationStage
     /// <summary>Members learn to trust the next authority beside the one that signs.</summary>
     Trusting,
 
-    /// <summary>Members show certificates of the next authority, and sign by it. Both are trusted: clients with certificates of the old one go on until the owner has replaced them.</summary>
+    /// <summary>Members show each other certificates of the next authority, and sign by it. Clients are shown those of the old one still, and both are trusted, until the owner has told every client of the next.</summary>
     Signing,
 
-    /// <summary>The owner has said that the old authority may go; members trust it no more.</summary>
+    /// <summary>The owner has said that the old authority may go; members trust it no more, and show clients the next.</summary>
     Retiring,
 }
 

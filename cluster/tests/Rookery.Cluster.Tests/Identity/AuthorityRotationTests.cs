@@ -88,6 +88,26 @@ public sealed class AuthorityRotationTests : IDisposable
     }
 
     [Fact]
+    public async Task Clients_are_shown_what_the_old_authority_signed_until_it_is_retired()
+    {
+        var a = await AddAsync("a");
+        await a.Rotation.BeginAsync(CancellationToken.None);
+        await StepAsync(a, 3);
+        Assert.Equal(RotationStage.Signing, a.Rotation.Status!.Value.Stage);
+        Assert.Null(WhyRefusedByClientOf(authority, a.Identity));
+        using (var loaded = IdentityDirectory.TryLoad(a.Disk, "/data")!)
+        {
+            Assert.Null(WhyRefusedByClientOf(authority, loaded));
+        }
+
+        await a.Rotation.RetireAsync(CancellationToken.None);
+        await StepAsync(a, 2);
+        Assert.NotNull(WhyRefusedByClientOf(authority, a.Identity));
+        using var next = a.Identity.OpenAuthority();
+        Assert.Null(WhyRefusedByClientOf(next, a.Identity));
+    }
+
+    [Fact]
     public async Task One_rotation_at_a_time_and_none_retired_before_its_time()
     {
         var (a, b) = (await AddAsync("a"), await AddAsync("b"));
@@ -97,6 +117,9 @@ public sealed class AuthorityRotationTests : IDisposable
         await StepAsync(a, 3);
         Assert.StartsWith("Not every member shows a certificate of the new authority yet: pi-b.", await a.Rotation.RetireAsync(CancellationToken.None), StringComparison.Ordinal);
     }
+
+    private static string? WhyRefusedByClientOf(ClusterAuthority trusted, NodeIdentity shown) =>
+        AuthorityChain.WhyRefused(shown.CertificateForClients, [trusted.Certificate], ClusterAuthority.Server, Now);
 
     private static async Task StepAsync(Member member, int rounds)
     {

@@ -47,6 +47,18 @@ public sealed class IdentityKeeperTests : IDisposable
     }
 
     [Fact]
+    public void A_machine_that_moved_shows_clients_no_certificate_of_before()
+    {
+        using var next = Create();
+        using var signed = next.SignNode(new(keeper.Current.Key), NodeId, new("pi-1", "home", Home), Now);
+        keeper.Replace(keeper.Current.With([next.Certificate, authority.Certificate], next.SealKeyFor(new(keeper.Current.Key)), signed, keeper.Current.Certificate));
+        Assert.False(keeper.RenewIfDue(Home));
+        Assert.NotSame(signed, keeper.Current.CertificateForClients);
+        Assert.True(keeper.RenewIfDue([IPAddress.Parse("192.168.1.77")]));
+        Assert.True(keeper.Current.CertificateForClients.MatchesHostname("192.168.1.77"));
+    }
+
+    [Fact]
     public void A_clock_in_1970_renews_nothing()
     {
         time.SetUtcNow(DateTimeOffset.UnixEpoch);

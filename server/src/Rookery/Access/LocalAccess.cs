@@ -7,25 +7,23 @@ using Rookery.Server;
 namespace Rookery.Access;
 
 /// <summary>
-/// How commands on the node's own machine reach it over TLS: the file <c>local-access</c> of its data directory, for the eyes of root and of the node's user, has its address, a token that ends with
-/// the process, and the authorities to trust. Beside it lies <c>claim-code</c>, while the node has no owner.
+/// How commands on the node's own machine reach it over TLS: the file <c>local-access</c> of its data directory, for the eyes of root and of the node's user, has its address and a token that ends with
+/// the process. Beside it lies <c>claim-code</c>, while the node has no owner.
 /// </summary>
 /// <param name="Address">Where the node answers on this machine.</param>
 /// <param name="Token">A token that may do everything.</param>
-/// <param name="Authorities">Certificates in PEM.</param>
-internal sealed record LocalAccess(Uri Address, string Token, string Authorities)
+internal sealed record LocalAccess(Uri Address, string Token)
 {
     private const string FileName = "local-access";
     private const string ClaimFileName = "claim-code";
     private const int MostBytes = 64 << 10;
 
     /// <summary>Writes the files of a node that serves now, and says how it is claimed if it has no owner.</summary>
-    public static void Tell(IDisk disk, ServeConfiguration configuration, ShownIdentity identity, AccessSecrets secrets, ServerContext context, ILogger log)
+    public static void Tell(IDisk disk, ServeConfiguration configuration, AccessSecrets secrets, ServerContext context, ILogger log)
     {
         try
         {
-            string authorities = string.Join('\n', identity.Current.Authorities.Select(static authority => authority.ExportCertificatePem()));
-            Write(disk, configuration.DataDirectory, FileName, $"{AddressOf(configuration)}\n{secrets.LocalToken}\n{authorities}\n");
+            Write(disk, configuration.DataDirectory, FileName, $"{AddressOf(configuration)}\n{secrets.LocalToken}\n");
             if (context.Readiness.Reason is not null)
             {
                 return;
@@ -52,8 +50,8 @@ internal sealed record LocalAccess(Uri Address, string Token, string Authorities
     /// <summary>How to reach the node of a data directory; null when none wrote it down.</summary>
     /// <exception cref="DiskException">It may not be read.</exception>
     public static LocalAccess? TryRead(IDisk disk, string directory) =>
-        ReadText(disk, directory, FileName) is { } text && text.Split('\n', 3) is [var address, var token, var authorities] && Uri.TryCreate(address, UriKind.Absolute, out var url)
-            ? new LocalAccess(url, token, authorities)
+        ReadText(disk, directory, FileName) is { } text && text.Split('\n', 3) is [var address, var token, _] && Uri.TryCreate(address, UriKind.Absolute, out var url)
+            ? new LocalAccess(url, token)
             : null;
 
     /// <summary>The code by which the node of a data directory is claimed; null when it has an owner.</summary>

@@ -1,6 +1,7 @@
 using System.CommandLine;
 using System.Security.Cryptography;
 using System.Security.Cryptography.X509Certificates;
+using Rookery.Cluster.Identity;
 using Rookery.Disk;
 
 namespace Rookery.Access;
@@ -58,6 +59,10 @@ internal sealed class NodeAddress(bool isRemote = false)
         {
             return await Refusal.WriteAsync(refused.Message, refused.Code);
         }
+        catch (IdentityException unreadable)
+        {
+            return await Refusal.WriteAsync(unreadable.Message, ExitCode.Configuration);
+        }
         catch (IOException failure)
         {
             return await Refusal.WriteAsync(failure.Message, ExitCode.Failure);
@@ -76,7 +81,7 @@ internal sealed class NodeAddress(bool isRemote = false)
 
             var local = LocalAccess.TryRead(new PosixDisk(), directory) ?? throw new AdminException(
                 $"No node that speaks TLS was started on {directory}. One that speaks plain HTTP is named by --url, and needs no token.", ExitCode.Configuration);
-            return new NodeConnection(local.Address, local.Token, ReadPem(local.Authorities, directory));
+            return new NodeConnection(local.Address, local.Token, IdentityDirectory.AuthoritiesIn(new PosixDisk(), directory));
         }
 
         if (!Uri.TryCreate(url ?? DefaultUrl, UriKind.Absolute, out var address) || address.Scheme is not ("http" or "https"))

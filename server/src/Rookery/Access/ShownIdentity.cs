@@ -55,7 +55,7 @@ internal sealed class ShownIdentity
     {
         private readonly ClientCertificateRule _rule = identity.ClientRule;
 
-        public X509Certificate2 Certificate { get; } = identity.CertificateWithKey();
+        public X509Certificate2 Certificate { get; } = identity.CertificateForClientsWithKey();
 
         public X509Certificate2Collection Authorities { get; } = [.. identity.Authorities];
 

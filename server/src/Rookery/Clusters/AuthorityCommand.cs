@@ -13,7 +13,7 @@ internal static class AuthorityCommand
     {
         Ask("show", "Show the authorities that members trust, and how far a rotation has come.", HttpMethod.Get, Path),
         Ask("rotate", "Begin to replace the authority; nothing stops meanwhile, and the old one stays trusted until it is retired.", HttpMethod.Post, Path + "/rotate"),
-        Ask("retire", "Trust the old authority no more, when every member shows a certificate of the new one. Client certificates of the old one end.", HttpMethod.Post, Path + "/retire"),
+        Ask("retire", "Trust the old authority no more, and show clients the new one, when every member has a certificate of it. Client certificates of the old one end.", HttpMethod.Post, Path + "/retire"),
     };
 
     private static Command Ask(string name, string description, HttpMethod method, string path)
@@ -42,7 +42,7 @@ internal static class AuthorityCommand
         string next = stage.GetString() switch
         {
             "Trusting" => "Members learn to trust the new authority.",
-            "Signing" when waitsFor.Length == 0 => "Every member shows a certificate of the new authority. Make clients' certificates anew, then `rookery cluster ca retire`.",
+            "Signing" when waitsFor.Length == 0 => "Members show each other certificates of the new authority. Let clients trust it, make their certificates anew, then `rookery cluster ca retire`.",
             "Signing" => "Members change to certificates of the new authority.",
             _ => "Members forget the old authority.",
         };
