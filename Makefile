@@ -45,7 +45,7 @@ test-long: build ## the long targets: 1,000 kills, power cuts of a real ext4
 	server/tests/run long
 
 chaos: build ## three real nodes killed, stopped and restarted under load for MINUTES=10
-	MINUTES=$(or $(MINUTES),10) server/tests/run chaos
+	MINUTES=$(or $(MINUTES),10) SEED=$(SEED) server/tests/run chaos
 
 simulate: ## consensus under faults: SEEDS=1000 of each profile, or FIRST=seed PROFILE=name to replay
 	dotnet build cluster/tests/Rookery.Raft.Tests -c Release -v quiet --nologo

@@ -1,78 +1,147 @@
-// Three real nodes under load are killed, stopped and restarted: nothing that was acknowledged is lost, and every history is linearizable.
-// Goes on for MINUTES, once around without.
+// Three real nodes in network namespaces of their own, under load and under faults: nothing that was acknowledged is lost, every history is linearizable, and in the end all hold the same.
+// Each kind of fault once in an order drawn from SEED; for MINUTES, if they are given, again and again, with whole-cluster kills between and amid the others.
 import assert from "node:assert/strict"
-import { writeFileSync } from "node:fs"
+import { createHash, randomInt } from "node:crypto"
+import { mkdtempSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { test } from "node:test"
 import { lost } from "../../../server/tests/process/load.mjs"
-import { temporaryDirectory } from "../../../server/tests/process/node-process.mjs"
-import { startRecordedLoad } from "./recorded-load.mjs"
-import { checkHistory, ThreeNodes } from "./three-nodes.mjs"
+import { Chance } from "./chance.mjs"
+import { clockFaults, storeExpiring } from "./faults/clocks.mjs"
+import { diskFaults } from "./faults/disks.mjs"
+import { memberFaults } from "./faults/members.mjs"
+import { networkFaults } from "./faults/network.mjs"
+import { powerStrip, processFaults } from "./faults/processes.mjs"
+import { checkHistory } from "./history.mjs"
+import { whyNoNamespaces } from "./namespaces.mjs"
+import { NamespacedCluster, pause } from "./namespaced-cluster.mjs"
+import { startRecordedLoad, storeBase, wrongBase } from "./recorded-load.mjs"
 
-const minutes = Number(process.env.MINUTES ?? 0)
-const pause = milliseconds => new Promise(done => setTimeout(done, milliseconds))
-const follower = leader => (leader + 1) % 3
+const minutes = Number(process.env.MINUTES || 0)
+const seed = Number(process.env.SEED || randomInt(1_000_000))
+const only = new RegExp(process.env.FAULT ?? "")
+const database = "chaos"
+const skip = whyNoNamespaces()
 
-async function killed(cluster, indexes) {
-  await Promise.all(indexes.map(index => cluster.nodes[index].kill()))
-  await pause(1_500)
-  await Promise.all(indexes.map(index => cluster.start(index)))
+const faults = [...processFaults, ...networkFaults, ...diskFaults, ...clockFaults, ...memberFaults].filter(({ name }) => only.test(name))
+for (const { name, why } of faults.filter(fault => !skip && fault.why?.())) {
+  test(`Fault: ${name}`, { skip: why() })
 }
 
-const faults = [
-  ["the leader killed", async (cluster, leader) => killed(cluster, [leader])],
-  ["a follower killed", async (cluster, leader) => killed(cluster, [follower(leader)])],
-  ["the leader stopped for 4 s", (cluster, leader) => cluster.freeze(leader, 4_000)],
-  ["a follower stopped for 4 s", (cluster, leader) => cluster.freeze(follower(leader), 4_000)],
-  ["all killed at once", cluster => killed(cluster, [0, 1, 2])],
-]
+class Chaos {
+  powerStrips = 0
+  faults = 0
+  #acknowledged = new Map()
 
-// Nobody but the clients of the node itself may notice.
-async function restartInTurn(cluster, load) {
-  const noticed = []
-  for (const index of [0, 1, 2]) {
-    const before = load.failures.length
-    assert.equal(await cluster.nodes[index].terminate(), 0, cluster.nodes[index].log)
-    await pause(500)
-    await cluster.start(index)
-    await cluster.settled("chaos")
-    noticed.push(...load.failures.slice(before).filter(failure => failure.index !== index))
+  constructor(report, cluster) {
+    this.report = report
+    this.cluster = cluster
+    this.chance = new Chance(seed)
+    this.path = join(mkdtempSync(join(tmpdir(), "rookery-chaos-")), "history.jsonl")
   }
 
-  return noticed
+  async playRound(round) {
+    const load = startRecordedLoad(this.cluster, database, round, seed)
+    for (const fault of this.chance.shuffle(faults.filter(({ why }) => !why?.()))) {
+      await this.#playFault(fault, load).catch(failure => {
+        failure.message = `${fault.name}: ${failure.message}`
+        throw failure
+      })
+      if (minutes > 0 && performance.now() > this.end) {
+        break
+      }
+
+      if (minutes > 0 && fault !== powerStrip && this.chance.happens(0.5)) {
+        await this.#playFault(powerStrip, load)
+      }
+    }
+
+    await load.stop()
+    await this.#judge(load)
+  }
+
+  async #playFault(fault, load) {
+    load.nextPhase()
+    const begun = performance.now()
+    const { what, end, mayFail = () => false } = await fault.begin(this.cluster, this.chance)
+    let amid = ""
+    if (end) {
+      await pause(this.chance.between(1_000, 3_000))
+      if (minutes > 0 && fault.mayBeHitByPowerStrip && this.chance.happens(0.5)) {
+        const strip = await powerStrip.begin(this.cluster, this.chance)
+        await pause(this.chance.between(0, 500))
+        await strip.end()
+        await pause(this.chance.between(0, 2_000))
+        this.powerStrips++
+        amid = ", amid it all killed at once"
+      }
+
+      await end()
+    }
+
+    const ended = performance.now()
+    await this.cluster.settled()
+    this.faults++
+    this.powerStrips += fault === powerStrip ? 1 : 0
+    const failures = load.failures.filter(({ invoked }) => invoked >= begun)
+    const seconds = milliseconds => (milliseconds / 1000).toFixed(1)
+    this.report(`${fault.name} ${what}${amid}: ${seconds(ended - begun)} s, all well ${seconds(performance.now() - ended)} s after; ${failures.length} requests failed`)
+    assert.deepEqual(load.wrong, [], "answers that no fault excuses")
+    if (fault.isQuiet) {
+      assert.deepEqual(failures.filter(failure => !mayFail(failure)).slice(0, 5), [], "failed, and should not have been noticed")
+    }
+  }
+
+  async #judge(load) {
+    load.acknowledged.forEach((version, id) => this.#acknowledged.set(id, version))
+    for (const { name, node } of this.cluster.members) {
+      assert.deepEqual(await lost(node, database, this.#acknowledged), [], `acknowledged, and not there at ${name}`)
+      assert.deepEqual(await wrongBase(node, database), [], `wrong at ${name}`)
+    }
+
+    writeFileSync(this.path, load.history.map(operation => JSON.stringify(operation)).join("\n"))
+    const { code, text } = await checkHistory(this.path)
+    assert.equal(code, 0, `${text} (${this.path})`)
+    const contents = await Promise.all(this.cluster.nodes.map(contentsOf))
+    assert.equal(new Set(contents.map(({ hash }) => hash)).size, 1, `the nodes hold different documents: ${JSON.stringify(contents)}`)
+    this.report(`${this.#acknowledged.size} documents acknowledged and found on each node, all ${contents[0].count} documents equal; ${text}`)
+  }
 }
 
-test("Three nodes that are killed, stopped and restarted under load lose nothing and stay linearizable", { timeout: (minutes + 5) * 60_000 }, async t => {
-  const cluster = await ThreeNodes.form(t)
-  await cluster.nodes[0].createDatabase("chaos")
-  await cluster.settled("chaos")
-  const path = join(temporaryDirectory(t), "history.jsonl")
-  const acknowledged = new Map()
-  for (let round = 1, end = performance.now() + minutes * 60_000; ; round++) {
-    const load = startRecordedLoad(cluster, "chaos", round)
-    for (const [name, fault] of faults) {
-      await pause(1_000)
-      const begun = performance.now()
-      await fault(cluster, await cluster.leader())
-      await cluster.settled("chaos")
-      t.diagnostic(`${name}: all write again after ${Math.round(performance.now() - begun)} ms`)
+/** Every document of a node with its change vector, in one number. */
+async function contentsOf(node) {
+  const { status, text } = await node.request("GET", `/databases/${database}/streams/docs?startsWith=&format=jsonl`)
+  assert.equal(status, 200, text.slice(0, 300))
+  const lines = text.trim().split("\n")
+  return { hash: createHash("sha256").update(lines.join("\n")).digest("hex"), count: lines.length }
+}
+
+test("Three nodes under load and faults lose nothing, stay linearizable and end equal", { skip, timeout: (minutes + 10) * 60_000 }, async t => {
+  const begun = performance.now()
+  const report = line => console.log(`${((performance.now() - begun) / 1000).toFixed(0).padStart(5)} s  ${line}`)
+  const cluster = await NamespacedCluster.form(t)
+  const chaos = new Chaos(report, cluster)
+  chaos.end = performance.now() + minutes * 60_000
+  try {
+    await cluster.nodes[0].createDatabase(database)
+    await cluster.settled()
+    await storeBase(cluster, database)
+    await storeExpiring(cluster.nodes[0], database)
+    report(`formed; SEED=${seed}`)
+    for (let round = 1; ; round++) {
+      await chaos.playRound(round)
+      if (performance.now() > chaos.end) {
+        break
+      }
     }
 
-    await pause(1_000)
-    const noticed = await restartInTurn(cluster, load)
-    await load.stop()
-    load.acknowledged.forEach((version, id) => acknowledged.set(id, version))
-    for (const node of cluster.nodes) {
-      assert.deepEqual(await lost(node, "chaos", acknowledged), [])
-    }
-
-    writeFileSync(path, load.history.map(operation => JSON.stringify(operation)).join("\n"))
-    const { code, text } = await checkHistory(path)
-    t.diagnostic(`${load.acknowledged.size} documents acknowledged and found on three nodes, ${load.failures.length} requests failed; ${text}`)
-    assert.equal(code, 0, text)
-    assert.deepEqual(noticed.slice(0, 5), [], "failed during a restart, not at the node that was restarted")
-    if (performance.now() > end) {
-      break
-    }
+    report(`${chaos.faults} faults; the whole cluster was killed ${chaos.powerStrips} times`)
+  } catch (failure) {
+    const logs = cluster.everStarted.map(({ name, node }) => `${name}:\n${node.log}`).join("\n\n")
+    const path = join(mkdtempSync(join(tmpdir(), "rookery-chaos-")), "logs")
+    writeFileSync(path, logs)
+    failure.message += `\nThe logs of the nodes: ${path}. To replay the schedule: make chaos SEED=${seed}${minutes > 0 ? ` MINUTES=${minutes}` : ""}`
+    throw failure
   }
 })

@@ -61,8 +61,12 @@ export async function until(holds) {
 }
 
 /** Runs a command of the executable to its end. */
-export async function run(...commandLine) {
-  const child = spawn(executable, commandLine, { stdio: ["ignore", "pipe", "pipe"] })
+export const run = (...commandLine) => runWithin([], ...commandLine)
+
+/** The same, started by another command. */
+export async function runWithin(within, ...commandLine) {
+  const [program, ...words] = [...within, executable, ...commandLine]
+  const child = spawn(program, words, { stdio: ["ignore", "pipe", "pipe"] })
   const output = { stdout: [], stderr: [] }
   child.stdout.on("data", bytes => output.stdout.push(bytes))
   child.stderr.on("data", bytes => output.stderr.push(bytes))
@@ -74,14 +78,21 @@ export async function run(...commandLine) {
 export class NodeProcess {
   #log = []
 
-  /** Starts a node; does not wait for it to be ready. With `credentials` (what node:tls takes: ca, pfx …) it speaks TLS, and is asked with them. */
-  static start({ data, port, credentials, listen, options = [], environment = {} }) {
+  /** Sent with every request. */
+  headers = {}
+
+  /**
+   * Starts a node; does not wait for it to be ready. With `credentials` (what node:tls takes: ca, pfx …) it speaks TLS, and is asked with them.
+   * `within` is a command that starts it somewhere else, such as in a network namespace.
+   */
+  static start({ data, port, address = "127.0.0.1", credentials, listen, options = [], environment = {}, within = [] }) {
     const node = new NodeProcess()
     node.port = port
-    node.url = `${credentials ? "https" : "http"}://127.0.0.1:${port}`
+    node.url = `${credentials ? "https" : "http"}://${address}:${port}`
     listen ??= node.url
     node.agent = new (credentials ? https : http).Agent({ keepAlive: true, maxSockets: 64, ...credentials })
-    node.child = spawn(executable, ["serve", "--data", data, "--listen", listen, ...options], {
+    const [program, ...words] = [...within, executable, "serve", "--data", data, "--listen", listen, ...options]
+    node.child = spawn(program, words, {
       stdio: ["ignore", "pipe", "pipe"],
       env: { ...process.env, ...environment },
     })
@@ -130,17 +141,18 @@ export class NodeProcess {
     throw new Error(`the node did not answer ${path} with ${status}:\n${this.log}`)
   }
 
-  /** One request; the answer's body as text. Rejects when the connection breaks. */
-  request(method, path, body) {
+  /** One request; the answer's body as text. Rejects when the connection breaks, or nothing comes for `timeout` milliseconds. */
+  request(method, path, body, { headers = {}, timeout } = {}) {
     return new Promise((done, failed) => {
       const { request: send } = this.url.startsWith("https:") ? https : http
-      const request = send(`${this.url}${path}`, { method, agent: this.agent }, response => {
+      const request = send(`${this.url}${path}`, { method, timeout, agent: this.agent, headers: { ...this.headers, ...headers } }, response => {
         const parts = []
         response.on("data", part => parts.push(part))
         response.on("error", failed)
         response.on("end", () => done({ status: response.statusCode, headers: response.headers, text: Buffer.concat(parts).toString() }))
       })
       request.on("error", failed)
+      request.on("timeout", () => request.destroy(new Error(`nothing came for ${timeout} ms`)))
       if (body !== undefined) {
         request.setHeader("Content-Length", Buffer.byteLength(body))
       }

@@ -1,0 +1,62 @@
+// What owners do to members while clients go on: hand-over, joining, removal, replacement, another authority.
+import { aFollower } from "./processes.mjs"
+
+const transfer = {
+  name: "hand-over of leadership",
+  isQuiet: true,
+  async begin(cluster, chance) {
+    const member = await aFollower(cluster, chance)
+    await cluster.command("cluster", "node", "transfer", member.name)
+    return { what: `to ${member.name}` }
+  },
+}
+
+const joinAndRemove = {
+  name: "join and removal",
+  isQuiet: true,
+  async begin(cluster, chance) {
+    const joined = await cluster.add(cluster.freeName())
+    await cluster.settled()
+    const removed = chance.pick(cluster.members)
+    cluster.members.splice(cluster.members.indexOf(removed), 1)
+    await cluster.command("cluster", "node", "rm", removed.name, "--yes")
+    await cluster.waitUntil("three vote", () => cluster.hasVoters(3))
+    await cluster.kill(removed)
+    return { what: `${joined.name} joined, ${removed.name} was removed`, mayFail: failure => failure.name === removed.name }
+  },
+}
+
+/** A card that died: its node is killed, and another one on an empty card takes its place and name. */
+const replacement = {
+  name: "replacement",
+  async begin(cluster, chance) {
+    const dead = chance.pick(cluster.members)
+    await cluster.kill(dead)
+    const place = cluster.members.indexOf(dead)
+    cluster.members.splice(place, 1)
+    const token = await cluster.command("cluster", "node", "replace", dead.name, "--yes")
+    const member = await cluster.prepare(dead.name)
+    await cluster.join(member, token.trim())
+    await member.node.answers("/readyz", 200)
+    cluster.members.splice(place, 0, member)
+    await cluster.waitUntil("three vote", () => cluster.hasVoters(3))
+    return { what: `of ${dead.name}` }
+  },
+}
+
+/** Clients go on with the authority that they know until the old one is retired. */
+const rotation = {
+  name: "another authority",
+  isQuiet: true,
+  async begin(cluster) {
+    await cluster.command("cluster", "ca", "rotate")
+    await cluster.waitUntil("all show certificates of the new authority", async () => (await cluster.command("cluster", "ca", "show")).includes("Members show each other"))
+    cluster.trustAgain()
+    await cluster.command("cluster", "ca", "retire")
+    await cluster.waitUntil("the old authority is gone", async () => JSON.parse(await cluster.command("cluster", "ca", "show", "--json")).Authorities.length === 1)
+    cluster.trustAgain()
+    return { what: "rotated and retired" }
+  },
+}
+
+export const memberFaults = [transfer, joinAndRemove, replacement, rotation]

@@ -1,0 +1,252 @@
+// A cluster of real nodes, each in a network namespace and on a file system of its own, that speaks TLS: what the faults are done to.
+import { existsSync, readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { afterwards, NodeProcess, runWithin, temporaryDirectory } from "../../../server/tests/process/node-process.mjs"
+import { Card } from "./cards.mjs"
+import { Network } from "./namespaces.mjs"
+
+const port = 8443
+const cardMebibytes = 1024
+const patienceMilliseconds = 90_000
+
+const fakeTime = ["x86_64", "aarch64"].map(machine => `/usr/lib/${machine}-linux-gnu/faketime/libfaketimeMT.so.1`).find(existsSync)
+
+/** Why clocks cannot jump here; false when they can. */
+export const whyNoClocks = () => fakeTime ? false : "needs libfaketime (Debian: libfaketime)"
+
+export const pause = milliseconds => new Promise(done => setTimeout(done, milliseconds))
+
+export class NamespacedCluster {
+  #test
+  #home
+  #network
+  #token
+  #authorities
+
+  /** Forms a cluster of three, claims it, and waits until all vote; everything goes with the test. */
+  static async form(test) {
+    const cluster = new NamespacedCluster()
+    cluster.#test = test
+    cluster.#home = temporaryDirectory(test)
+    cluster.#network = await Network.create(test)
+    cluster.members = []
+    // Nodes that were replaced or removed are no members, and end with the test all the same.
+    cluster.started = new Set()
+    cluster.everStarted = []
+    afterwards(test, () => Promise.all([...cluster.started].map(node => node.kill())))
+    for (const name of ["a", "b", "c"]) {
+      await cluster.add(name)
+    }
+
+    await cluster.waitUntil("three members vote", () => cluster.hasVoters(3))
+    return cluster
+  }
+
+  get network() {
+    return this.#network
+  }
+
+  /** What the clients talk to: the processes of the members. */
+  get nodes() {
+    return this.members.map(({ node }) => node)
+  }
+
+  /** A machine with an empty card, and no node on it yet. */
+  async prepare(name) {
+    const seat = await this.#network.addSeat()
+    const card = new Card(this.#test, cardMebibytes)
+    const member = { name, ...seat, card, data: join(card.directory, "data"), clock: join(this.#home, `clock-${seat.address}`) }
+    this.setClock(member, "+0")
+    return member
+  }
+
+  /** A name that no member has. */
+  freeName() {
+    return [..."abcdefgh"].find(name => !this.members.some(member => member.name === name))
+  }
+
+  /** Lets a new node join, and starts it; the first one makes the cluster. */
+  async add(name) {
+    const member = await this.prepare(name)
+    if (this.members.length === 0) {
+      await this.#succeed(member, "cluster", "init", "--data", member.data, "--name", "chaos", "--node-name", name)
+      this.#authorities = authoritiesOf(member)
+      await this.start(member)
+      await member.node.answers("/readyz", 200)
+      await this.waitUntil("the code to claim it is there", () => member.node.log.includes("no owner yet"))
+      this.#token = (await this.#succeed(member, "claim", "--data", member.data)).trim()
+      member.node.headers = this.#headers
+    } else {
+      await this.join(member, (await this.command("cluster", "token", "create")).trim())
+      await member.node.answers("/readyz", 200)
+    }
+
+    this.members.push(member)
+    return member
+  }
+
+  /** Enters with a token, and starts; for a card that is empty. */
+  async join(member, token) {
+    await this.#succeed(member, "cluster", "join", token, "--data", member.data, "--name", member.name, "--address", `${member.address}:${port + 1000}`)
+    await this.start(member)
+  }
+
+  /** Starts a node, for the first time or again, and waits until it listens. */
+  async start(member) {
+    member.node = NodeProcess.start({
+      data: member.data,
+      port,
+      address: member.address,
+      credentials: { ca: this.#authorities },
+      within: member.within,
+      options: ["--memory", "128M"],
+      environment: fakeTime ? {
+        LD_PRELOAD: fakeTime,
+        FAKETIME_TIMESTAMP_FILE: member.clock,
+        FAKETIME_CACHE_DURATION: "1",
+        FAKETIME_DONT_FAKE_MONOTONIC: "1",
+        FAKETIME_FORCE_MONOTONIC_FIX: "0", // which makes each of the runtime's waits with a time limit last for all of it
+        NO_FAKE_STAT: "1",
+      } : {},
+    })
+    member.node.headers = this.#headers
+    this.started.add(member.node)
+    this.everStarted.push({ name: member.name, node: member.node })
+    await member.node.answers("/livez", 200)
+  }
+
+  async kill(member) {
+    this.#forget(member.node)
+    await member.node.kill()
+  }
+
+  /** Ends a node as systemd does; the exit code. */
+  terminate(member) {
+    this.#forget(member.node)
+    return member.node.terminate()
+  }
+
+  /** Stops a process where it stands, as a machine that hangs does. */
+  async freeze(member) {
+    member.node.child.kill("SIGSTOP")
+  }
+
+  async thaw(member) {
+    member.node.child.kill("SIGCONT")
+  }
+
+  /** Lets the wall clock of a node jump, in the words of libfaketime: `+400d`; `+0` is the true time. */
+  setClock(member, offset) {
+    writeFileSync(member.clock, offset)
+  }
+
+  /** Runs a command against one member, or against each in turn until one of them can do it; what it printed. */
+  async command(...words) {
+    const { stdout } = await this.#attempt(this.members, words)
+    return stdout
+  }
+
+  commandAt(member, ...words) {
+    return this.#attempt([member], words).then(({ stdout }) => stdout)
+  }
+
+  /** From now on clients trust what the members trust. */
+  trustAgain() {
+    this.#authorities = authoritiesOf(this.members[0])
+    for (const { node } of this.members) {
+      node.agent.options.ca = this.#authorities
+    }
+  }
+
+  /** What the member that leads says of the cluster; undefined while none does. */
+  async health() {
+    const answers = await Promise.all(this.members.map(member => this.#healthOf(member)))
+    return answers.filter(answer => answer?.Role === "Leader").sort((one, other) => other.Term - one.Term)[0]
+  }
+
+  async hasVoters(count) {
+    const members = (await this.health())?.Members
+    return members?.length === this.members.length && members.filter(({ Role }) => Role !== "learner").length === count
+  }
+
+  /** The member that leads. */
+  async leader() {
+    let found
+    await this.waitUntil("somebody leads", async () => {
+      const answers = await Promise.all(this.members.map(async member => ({ member, answer: await this.#healthOf(member) })))
+      found = answers.filter(({ answer }) => answer?.Role === "Leader").sort((one, other) => other.answer.Term - one.answer.Term)[0]?.member
+      return found !== undefined
+    })
+    return found
+  }
+
+  async followers() {
+    const leader = await this.leader()
+    return this.members.filter(member => member !== leader)
+  }
+
+  /** Waits until every member takes a write and lacks nothing. */
+  async settled() {
+    for (const member of this.members) {
+      await this.waitUntil(`${member.name} takes a write`, () => member.node.request("PUT", "/databases/chaos/docs?id=settled", "{}", { timeout: 5_000 }).then(({ status }) => status === 201, () => false))
+    }
+
+    await this.waitUntil("no member lags", async () => {
+      const health = await this.health()
+      return health?.Members.length === this.members.length && health.Members.every(({ LagEntries, Role }) => Role === "leader" || LagEntries < 50)
+    })
+  }
+
+  /** Waits for something that must come, as long as no node ends by itself. */
+  async waitUntil(what, holds) {
+    for (const deadline = performance.now() + patienceMilliseconds; !await holds();) {
+      const ended = this.members.find(({ node }) => node?.end !== undefined && this.started.has(node))
+      if (ended) {
+        throw new Error(`while waiting until ${what}, ${ended.name} ended by itself with ${ended.node.end}`)
+      }
+
+      if (performance.now() > deadline) {
+        throw new Error(`after ${patienceMilliseconds / 1000} s it did not hold that ${what}`)
+      }
+
+      await pause(50)
+    }
+  }
+
+  get #headers() {
+    return this.#token ? { Authorization: `Bearer ${this.#token}` } : {}
+  }
+
+  #healthOf({ node }) {
+    return node.request("GET", "/readyz?verbose", undefined, { timeout: 2_000 }).then(({ text }) => JSON.parse(text).Cluster, () => undefined)
+  }
+
+  #forget(node) {
+    this.started.delete(node)
+  }
+
+  async #attempt(members, words) {
+    let refused
+    for (const member of members) {
+      const ended = await runWithin([], ...words, "--data", member.data)
+      if (ended.code === 0) {
+        return ended
+      }
+
+      refused = ended.stderr
+    }
+
+    throw new Error(`rookery ${words.join(" ")}: ${refused}`)
+  }
+
+  async #succeed(member, ...words) {
+    const { code, stdout, stderr } = await runWithin(member.within, ...words)
+    if (code !== 0) {
+      throw new Error(`rookery ${words.join(" ")}, at ${member.name}: ${stderr}`)
+    }
+
+    return stdout
+  }
+}
+
+const authoritiesOf = member => readFileSync(join(member.data, "cluster/authority.pem"), "utf8")

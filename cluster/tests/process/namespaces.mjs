@@ -1,0 +1,108 @@
+// A network of nodes that can be cut: each has a network namespace of its own, joined to the others by a bridge, where the tests are too.
+import { execFile, execFileSync } from "node:child_process"
+import { existsSync } from "node:fs"
+import { promisify } from "node:util"
+import { afterwards } from "../../../server/tests/process/node-process.mjs"
+
+const execute = promisify(execFile)
+
+/** Why there can be no such networks here; false when there can. */
+export function whyNoNamespaces() {
+  if (process.getuid() !== 0) {
+    return "needs root for network namespaces"
+  }
+
+  try {
+    execFileSync("unshare", ["--net", "nft", "add table bridge rookery"], { stdio: "pipe" })
+    execFileSync("ip", ["-Version"], { stdio: "pipe" })
+    return false
+  } catch (failure) {
+    return `needs network namespaces, nft and ip (${failure.message.trim().split("\n").at(-1)})`
+  }
+}
+
+export class Network {
+  #name = `rk${process.pid}`
+  #subnet
+  #seats = 0
+
+  /** Makes the bridge; all of it goes with the test. */
+  static async create(test) {
+    const network = new Network()
+    await network.#removeLeftOver()
+    const routes = execFileSync("ip", ["route"]).toString()
+    do {
+      network.#subnet = `10.${64 + Math.floor(Math.random() * 64)}.${Math.floor(Math.random() * 256)}`
+    } while (routes.includes(`${network.#subnet}.`))
+    afterwards(test, () => network.#remove(network.#name))
+    await ip("link", "add", network.#name, "type", "bridge", "mcast_snooping", "0")
+    await ip("addr", "add", `${network.#subnet}.1/24`, "dev", network.#name)
+    await ip("link", "set", network.#name, "up")
+    await network.#nft("add table bridge %", "add chain bridge % cut { type filter hook forward priority 0; }")
+    return network
+  }
+
+  /** A namespace for a node: its address, and the command that starts a program there. */
+  async addSeat() {
+    const seat = { outside: `${this.#name}.${++this.#seats}`, namespace: `${this.#name}-${this.#seats}`, address: `${this.#subnet}.${10 + this.#seats}` }
+    await ip("netns", "add", seat.namespace)
+    await ip("link", "add", seat.outside, "type", "veth", "peer", "name", "eth0", "netns", seat.namespace)
+    await ip("link", "set", seat.outside, "master", this.#name, "up")
+    await ip("-n", seat.namespace, "addr", "add", `${seat.address}/24`, "dev", "eth0")
+    await ip("-n", seat.namespace, "link", "set", "eth0", "up")
+    await ip("-n", seat.namespace, "link", "set", "lo", "up")
+    // Not `ip netns exec`: that would hold on to every mount of this moment.
+    return { ...seat, within: ["nsenter", `--net=/run/netns/${seat.namespace}`] }
+  }
+
+  /** Loses what one node sends to another: all, or so many of a hundred packets. Clients still reach both. */
+  cut(from, to, percent = 100) {
+    const chance = percent < 100 ? `numgen random mod 100 < ${percent} ` : ""
+    return this.#nft(`add rule bridge % cut iifname "${from.outside}" oifname "${to.outside}" ${chance}drop`)
+  }
+
+  /** Ends all cuts. */
+  heal() {
+    return this.#nft("flush chain bridge % cut")
+  }
+
+  /** Lets no more than so many kilobits a second reach a node, and leave it. */
+  async slow(seat, kilobits) {
+    const rate = ["root", "tbf", "rate", `${kilobits}kbit`, "burst", "16kb", "latency", "400ms"]
+    await execute("tc", ["qdisc", "replace", "dev", seat.outside, ...rate])
+    await execute("tc", ["-n", seat.namespace, "qdisc", "replace", "dev", "eth0", ...rate])
+  }
+
+  async unslow(seat) {
+    await execute("tc", ["qdisc", "del", "dev", seat.outside, "root"])
+    await execute("tc", ["-n", seat.namespace, "qdisc", "del", "dev", "eth0", "root"])
+  }
+
+  #nft(...commands) {
+    return execute("nft", [commands.join("; ").replaceAll("%", this.#name)])
+  }
+
+  // A test that was killed leaves its bridge; its process id tells.
+  async #removeLeftOver() {
+    const links = JSON.parse((await ip("-json", "link", "show", "type", "bridge")).stdout || "[]")
+    for (const { ifname } of links) {
+      const owner = /^rk(\d+)$/.exec(ifname ?? "")
+      if (owner && !existsSync(`/proc/${owner[1]}`)) {
+        await this.#remove(ifname)
+      }
+    }
+  }
+
+  async #remove(name) {
+    await execute("nft", [`delete table bridge ${name}`]).catch(() => {})
+    for (const namespace of (await ip("netns", "list")).stdout.split("\n").map(line => line.split(" ")[0])) {
+      if (namespace.startsWith(`${name}-`)) {
+        await ip("netns", "delete", namespace)
+      }
+    }
+
+    await ip("link", "delete", name).catch(() => {})
+  }
+}
+
+const ip = (...words) => execute("ip", words)
