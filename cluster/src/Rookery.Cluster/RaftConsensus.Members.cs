@@ -34,6 +34,9 @@ public sealed partial class RaftConsensus
     private bool _isInOffice;
     private bool _isTransferring;
 
+    // When this node lost an office whose last frames may not be committed; those who wait for them learn what became of them from the next leader, or after a while that nobody knows.
+    private long? _officeLostAt;
+
     /// <summary>Who leads, as far as this node knows.</summary>
     public NodeId Leader => new(Volatile.Read(ref _leader));
 
@@ -141,6 +144,7 @@ public sealed partial class RaftConsensus
             ReadClockIfDue();
             Step(Input.Tick(Now));
             GiveUpLateReads();
+            GiveUpUncommitted();
             LetLookForLeader();
             EndStep();
         }
@@ -291,7 +295,11 @@ public sealed partial class RaftConsensus
         if (IsInOffice && !leads)
         {
             Volatile.Write(ref _readyIndex, long.MaxValue);
-            RefuseUncommitted();
+            _officeLostAt = Now;
+        }
+        else if (leads)
+        {
+            _officeLostAt = null;
         }
 
         Volatile.Write(ref _isInOffice, leads);
@@ -300,8 +308,15 @@ public sealed partial class RaftConsensus
         RoleSeen?.Invoke();
     }
 
-    private void RefuseUncommitted()
+    /// <summary>The next leader commits a frame or puts another in its place, mostly at once: after a hand-over it has them all.</summary>
+    private void GiveUpUncommitted()
     {
+        if (_officeLostAt is not { } lost || Now - lost <= (PatienceInTimeouts + 1) * _core.ElectionTimeoutMicroseconds)
+        {
+            return;
+        }
+
+        _officeLostAt = null;
         for (long index = Math.Max(_core.ApplyThrough + 1, _cache.FirstIndex); index <= _cache.LastIndex; index++)
         {
             if (_cache.TryGet(index, out var frame) && frame.Count > 0)

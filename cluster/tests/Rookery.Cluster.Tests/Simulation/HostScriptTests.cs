@@ -84,6 +84,21 @@ public sealed class HostScriptTests
     }
 
     [Fact]
+    public void What_the_next_leader_commits_is_answered_by_the_last_one_that_proposed_it()
+    {
+        using var cluster = SteppedCluster.Of(3);
+        cluster.Put(cluster.A, "users/1", 1);
+        cluster.Wire.Cut(cluster.B.Id, cluster.A.Id);
+        cluster.Wire.Cut(cluster.C.Id, cluster.A.Id);
+        var write = cluster.A.Propose(SteppedCluster.PutOf("users/2", 2));
+        cluster.RunUntil(() => !cluster.A.Consensus!.IsLeader, "that a leader which hears nobody makes way");
+        Assert.False(write.IsCompleted);
+        cluster.Wire.Heal();
+        Assert.Null(cluster.Await(write).Rejection);
+        Assert.Equal(2, cluster.A.Peek("users/2").Value);
+    }
+
+    [Fact]
     public void A_member_that_was_away_is_caught_up_from_the_journal()
     {
         using var cluster = SteppedCluster.Of(3);
