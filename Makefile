@@ -44,7 +44,7 @@ test-crash: build ## only what kills, fills and fails
 test-long: build ## the long targets: 1,000 kills, power cuts of a real ext4
 	server/tests/run long
 
-chaos: build ## three real nodes killed, stopped and restarted under load for MINUTES=10
+chaos: build ## three real nodes under faults and load for MINUTES=10, replayed by SEED=n; needs root
 	MINUTES=$(or $(MINUTES),10) SEED=$(SEED) server/tests/run chaos
 
 simulate: ## consensus under faults: SEEDS=1000 of each profile, or FIRST=seed PROFILE=name to replay

@@ -3,7 +3,6 @@ import { once } from "node:events"
 import { readFileSync } from "node:fs"
 import { createServer } from "node:net"
 import { join } from "node:path"
-import { spawn } from "node:child_process"
 import { afterwards, executable, freePort, NodeProcess, run, temporaryDirectory, until } from "../../../server/tests/process/node-process.mjs"
 
 export class ThreeNodes {
@@ -73,14 +72,6 @@ export class ThreeNodes {
     await Promise.all(this.nodes.map((node, index) => node.end === undefined || this.start(index)))
   }
 
-  /** Stops a process where it stands for a while, as a card that hangs does. */
-  async freeze(index, milliseconds) {
-    const { child } = this.nodes[index]
-    child.kill("SIGSTOP")
-    await new Promise(done => setTimeout(done, milliseconds))
-    child.kill("SIGCONT")
-  }
-
   /** Hands leadership from a node to another, and waits until it is there. */
   async transfer(index) {
     const { status, text } = await this.nodes[index].request("POST", "/admin/cluster/nodes/transfer")
@@ -135,15 +126,4 @@ async function isFree(port) {
   const free = await Promise.race([once(server, "listening").then(() => true), once(server, "error").then(() => false, () => false)]).catch(() => false)
   server.close()
   return free
-}
-
-/** What Rookery.Histories says of a history in a file. */
-export async function checkHistory(path) {
-  const checker = join(import.meta.dirname, "../Rookery.Histories/bin/Debug/net10.0/history.dll")
-  const child = spawn("dotnet", [checker, "check", path], { stdio: ["ignore", "pipe", "pipe"] })
-  const output = []
-  child.stdout.on("data", bytes => output.push(bytes))
-  child.stderr.on("data", bytes => output.push(bytes))
-  const [code] = await once(child, "close")
-  return { code, text: Buffer.concat(output).toString().trim() }
 }
