@@ -185,10 +185,14 @@ export class NamespacedCluster {
     return this.members.filter(member => member !== leader)
   }
 
+  takesWrites({ name, node }) {
+    return this.waitUntil(`${name} takes a write`, () => node.request("PUT", "/databases/chaos/docs?id=settled", "{}", { timeout: 5_000 }).then(({ status }) => status === 201, () => false))
+  }
+
   /** Waits until every member takes a write and lacks nothing. */
   async settled() {
     for (const member of this.members) {
-      await this.waitUntil(`${member.name} takes a write`, () => member.node.request("PUT", "/databases/chaos/docs?id=settled", "{}", { timeout: 5_000 }).then(({ status }) => status === 201, () => false))
+      await this.takesWrites(member)
     }
 
     await this.waitUntil("no member lags", async () => {

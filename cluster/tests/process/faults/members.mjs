@@ -15,7 +15,8 @@ const joinAndRemove = {
   name: "join and removal",
   isQuiet: true,
   async begin(cluster, chance) {
-    const joined = await cluster.add(cluster.freeName())
+    const joined = await enter(cluster, cluster.freeName(), await cluster.command("cluster", "token", "create"))
+    cluster.members.push(joined)
     await cluster.settled()
     const removed = chance.pick(cluster.members)
     cluster.members.splice(cluster.members.indexOf(removed), 1)
@@ -26,6 +27,14 @@ const joinAndRemove = {
   },
 }
 
+/** A new node on an empty card, when it has taken all data over: clients go to it from then on. */
+async function enter(cluster, name, token) {
+  const member = await cluster.prepare(name)
+  await cluster.join(member, token.trim())
+  await cluster.takesWrites(member)
+  return member
+}
+
 /** A card that died: its node is killed, and another one on an empty card takes its place and name. */
 const replacement = {
   name: "replacement",
@@ -34,11 +43,9 @@ const replacement = {
     await cluster.kill(dead)
     const place = cluster.members.indexOf(dead)
     cluster.members.splice(place, 1)
+    await cluster.leader()
     const token = await cluster.command("cluster", "node", "replace", dead.name, "--yes")
-    const member = await cluster.prepare(dead.name)
-    await cluster.join(member, token.trim())
-    await member.node.answers("/readyz", 200)
-    cluster.members.splice(place, 0, member)
+    cluster.members.splice(place, 0, await enter(cluster, dead.name, token))
     await cluster.waitUntil("three vote", () => cluster.hasVoters(3))
     return { what: `of ${dead.name}` }
   },
