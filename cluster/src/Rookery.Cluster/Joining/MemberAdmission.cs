@@ -1,30 +1,27 @@
-using Rookery.Cluster.Membership;
 using Rookery.Cluster.Peers;
+using Rookery.Raft;
 
 namespace Rookery.Cluster.Joining;
 
 /// <summary>Who may have a connection with this member, by the members' records as applied here. Thread-safe.</summary>
 /// <param name="self">This node's random id.</param>
-/// <param name="roster">The records.</param>
-internal sealed class MemberAdmission(string self, MemberRoster roster) : IPeerAdmission
+/// <param name="recordOf">The record of a member, by its random id; null when there is none.</param>
+/// <param name="isConfigured">Whether the configuration in force names a member. It is that of the whole log, and the records are those of what is applied: after a start, which knows of nothing that is committed behind its manifest, they are older.</param>
+internal sealed class MemberAdmission(string self, Func<string, MemberRecord?> recordOf, Func<NodeId, bool> isConfigured) : IPeerAdmission
 {
     /// <inheritdoc/>
-    public string? Refuse(PeerHello hello)
-    {
-        return Judge(hello, RecordOf(hello.NodeId), RecordOf(self) is not null);
-
-        MemberRecord? RecordOf(string node) => roster.Entries.FirstOrDefault(entry => string.Equals(entry.NodeId, node, StringComparison.Ordinal))?.Record;
-    }
+    public string? Refuse(PeerHello hello) =>
+        Judge(hello, recordOf(hello.NodeId), mustBeRecorded: recordOf(self) is not null && !isConfigured(Members.IdOf(hello.NodeId)));
 
     /// <summary>Why a member is refused, or null.</summary>
     /// <param name="hello">What it says of itself.</param>
     /// <param name="member">Its record, if there is one.</param>
-    /// <param name="knowsItself">Whether the node that asks has a record: while it has none, it has just joined and knows nobody yet, and whoever has a certificate may tell it of the others.</param>
-    internal static string? Judge(PeerHello hello, MemberRecord? member, bool knowsItself)
+    /// <param name="mustBeRecorded">Whether a member must have a record here. While the node that asks has none itself, it has just joined and knows nobody yet, and whoever has a certificate may tell it of the others.</param>
+    internal static string? Judge(PeerHello hello, MemberRecord? member, bool mustBeRecorded)
     {
         if (member is null)
         {
-            return knowsItself
+            return mustBeRecorded
                 ? $"Node {hello.NodeId} is no member of this cluster (any more). Let it join anew, with an empty data directory and a token of `rookery cluster token create`."
                 : null;
         }

@@ -85,7 +85,7 @@ public sealed class ClusterMember : IAsyncDisposable
             Run = BitConverter.ToUInt64(RandomNumberGenerator.GetBytes(sizeof(ulong))),
             Port = _options.Listen.Port,
         };
-        _network = new PeerNetwork(hello, () => Volatile.Read(ref _trust), new MemberAdmission(Identity.NodeId, new MemberRoster(store.ClusterRecords)), _time, _options.Log, _options.Memory);
+        _network = new PeerNetwork(hello, () => Volatile.Read(ref _trust), AdmissionBy(new MemberRoster(store.ClusterRecords)), _time, _options.Log, _options.Memory);
         _consensus = RaftConsensus.Open(
             store,
             new ConsensusOptions
@@ -108,6 +108,11 @@ public sealed class ClusterMember : IAsyncDisposable
         _steward = new Steward(_consensus, _network, _keeper, new Announcement(() => Identity, _desk, _time), Rotation, facts, (member, cancellationToken) => RepairAsync(store, member, cancellationToken), _options.Log, _time);
         return _consensus;
     }
+
+    private MemberAdmission AdmissionBy(MemberRoster roster) => new(
+        Identity.NodeId,
+        node => roster.Of(Members.IdOf(node))?.Record,
+        node => _consensus?.ReadState().Configuration.IsMember(node) is true);
 
     /// <summary>Listens for members, connects to them, and begins to keep the records true. Once the node is open.</summary>
     /// <exception cref="IOException">The address cannot be listened on.</exception>

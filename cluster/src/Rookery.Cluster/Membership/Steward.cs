@@ -111,17 +111,22 @@ internal sealed class Steward(
         }
     }
 
-    /// <summary>Who just joined has no records yet, and goes by what it was told then.</summary>
+    /// <summary>
+    /// Who just joined has no records yet, and goes by what it was told then. Who was started again may have old ones, and the entries that bring the new ones from nobody but members without a record: it goes by where it
+    /// saw them last.
+    /// </summary>
     private void KeepPeers()
     {
         KnownPeer[] recorded = [.. consensus.Roster.Entries.Where(entry => entry.Member != consensus.Self).Select(static entry => new KnownPeer(entry.NodeId, entry.Record.Addresses))];
         bool isKnown = consensus.Roster.Of(consensus.Self) is not null;
-        if (isKnown && recorded.Length > 0)
+        var configuration = consensus.ReadState().Configuration;
+        KnownPeer[] known = [.. recorded, .. keeper.Current.Peers.Where(peer => configuration.IsMember(Members.IdOf(peer.NodeId)) && consensus.Roster.Of(Members.IdOf(peer.NodeId)) is null)];
+        if (isKnown && known.Length > 0)
         {
-            keeper.KeepPeers(recorded);
+            keeper.KeepPeers(known);
         }
 
-        PeerAddress[] peers = [.. (isKnown ? recorded : keeper.Current.Peers).Select(static peer => new PeerAddress(Members.IdOf(peer.NodeId), peer.Addresses))];
+        PeerAddress[] peers = [.. (isKnown ? known : keeper.Current.Peers).Select(static peer => new PeerAddress(Members.IdOf(peer.NodeId), peer.Addresses))];
         if (!Same(peers, _peers))
         {
             _peers = peers;

@@ -27,7 +27,17 @@ public sealed class MemberAdmissionTests
 
     [Fact]
     public void A_node_that_has_just_joined_knows_nobody_and_listens_to_all_members() =>
-        Assert.Null(MemberAdmission.Judge(Hello("other", bootCounter: 7), member: null, knowsItself: false));
+        Assert.Null(MemberAdmission.Judge(Hello("other", bootCounter: 7), member: null, mustBeRecorded: false));
+
+    /// <summary>Its journal names a member; the entry with that one's record is not applied yet, and only that member can say that it is committed.</summary>
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public void A_member_of_the_configuration_in_force_needs_no_record(bool isConfigured)
+    {
+        var admission = new MemberAdmission("fresh", Members.GetValueOrDefault, node => isConfigured && node == Rookery.Cluster.Members.IdOf("joined"));
+        Assert.Equal(isConfigured, admission.Refuse(Hello("joined", bootCounter: 1)) is null);
+    }
 
     [Fact]
     public void An_empty_card_under_a_known_id_is_refused()
@@ -46,7 +56,7 @@ public sealed class MemberAdmissionTests
     public void A_copy_that_was_started_as_often_is_refused_when_nobody_remembers_the_start_but_the_record() => Assert.Contains(
         "its store was started 7 times, and the cluster has met it after 7, in another run.", Judge(Hello("other", bootCounter: 7) with { Run = 78 }), StringComparison.Ordinal);
 
-    private static string? Judge(PeerHello hello) => MemberAdmission.Judge(hello, Members.GetValueOrDefault(hello.NodeId), knowsItself: true);
+    private static string? Judge(PeerHello hello) => MemberAdmission.Judge(hello, Members.GetValueOrDefault(hello.NodeId), mustBeRecorded: true);
 
     private static PeerHello Hello(string node, long bootCounter) => new() { ClusterId = "cluster", NodeId = node, StoreId = Store, BootCounter = bootCounter, Run = 77, FeatureLevel = 1 };
 }
