@@ -120,7 +120,8 @@ public sealed partial class RaftConsensus : IConsensusHost, IPeerReceiver
 
     private string TagOf(NodeId member) => member == Self ? NodeTag : Roster.Of(member)?.Record.Tag ?? member.ToString();
 
-    private bool IsAlone => _core.Configuration.Voters.Length == 1 && _core.Configuration.Learners.IsEmpty && _core.Configuration.IsVoter(Self);
+    // A log that lost its end to damage may not know the members that came later.
+    private bool IsAlone => !_core.IsDamaged && _core.Configuration.Voters.Length == 1 && _core.Configuration.Learners.IsEmpty && _core.Configuration.IsVoter(Self);
 
     /// <summary>Puts consensus on a store. A node alone has taken office and applied its journal when this returns.</summary>
     /// <exception cref="UnappliedDamageException">A committed frame needs a row that cannot be read.</exception>

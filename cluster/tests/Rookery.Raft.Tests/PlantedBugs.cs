@@ -5,6 +5,9 @@ internal enum HostMistake
 {
     None,
 
+    /// <summary>A start after the one that found damage knows nothing of it.</summary>
+    ForgetsDamage,
+
     /// <summary>A command that a client sent again is done again.</summary>
     AppliesTwice,
 
@@ -76,6 +79,7 @@ internal static class PlantedBugs
         ["a refusal counts as acknowledgement"] = (Func<Message, Message?>)(message => message.Kind == MessageKind.AppendReply ? message with { Refused = false } : message),
         ["a leader overlooks that all disks stall"] = (Func<Message, Message?>)(message => message with { Health = default }),
         ["starts are not counted"] = HostMistake.ForgetsStarts,
+        ["a damaged store forgets at its second start what it lost"] = HostMistake.ForgetsDamage,
         ["a manifest's configuration is not taken"] = HostMistake.KeepsOldConfiguration,
         ["a manifest is installed in two steps"] = HostMistake.InstallsInTwoSteps,
         ["a manifest takes the place of any log"] = new DropTail(),
@@ -111,6 +115,7 @@ internal static class PlantedBugs
         "a refusal counts as acknowledgement",
         "a leader overlooks that all disks stall",
         "starts are not counted",
+        "a damaged store forgets at its second start what it lost",
         "a manifest's configuration is not taken",
         "a manifest is installed whatever its term",
         "a manifest takes the place of any log",

@@ -33,31 +33,39 @@ internal enum FrameFlags : byte
 /// <param name="PayloadLength">Bytes of the encoded payload behind the header.</param>
 /// <param name="OperationCount">As in <see cref="JournalFrame"/>.</param>
 /// <param name="PayloadChecksum">The CRC-32C that the payload ends with; 0 of no payload.</param>
+/// <param name="Landmarks">
+/// How many landmarks its segment has up to it, itself included; <see cref="UnknownLandmarks"/> when the version that wrote it did not count. Shows whether one is hidden in a gap.
+/// </param>
 internal readonly record struct FrameHeader(
     FrameType Type, FrameFlags Flags, long Incarnation, long Write, long Index, long Term, long OperationsBefore,
-    int PayloadLength, int OperationCount, uint PayloadChecksum)
+    int PayloadLength, int OperationCount, uint PayloadChecksum, int Landmarks)
 {
     public const int Bytes = 64;
+    public const int UnknownLandmarks = -1;
 
-    /// <summary>FF R K F. No UTF-8 text holds the byte FF, so no document's text can pass for a frame.</summary>
-    private const uint Magic = 0x464B52FF;
     private const int ChecksumOffset = 60;
 
+    /// <summary>What a header begins with: FF R K F. No UTF-8 text holds the byte FF, so no document's text can pass for a frame.</summary>
+    public static ReadOnlySpan<byte> Magic => [0xFF, (byte)'R', (byte)'K', (byte)'F'];
+
     public bool IsReplicated => Type is FrameType.Batch or FrameType.NoOp or FrameType.Configuration;
+
+    /// <summary>Whether it changes what other frames mean, so that its loss has to be noticed.</summary>
+    public bool IsLandmark => Type is FrameType.Vote or FrameType.Configuration or FrameType.Cut;
 
     public bool EndsWrite => (Flags & FrameFlags.EndOfWrite) != FrameFlags.None;
 
     /// <summary>The header of <paramref name="frame"/> when it is written.</summary>
-    public static FrameHeader Of(in JournalFrame frame, FrameFlags flags, long incarnation, long write) => new(
+    public static FrameHeader Of(in JournalFrame frame, FrameFlags flags, long incarnation, long write, int landmarks) => new(
         frame.Type, flags, incarnation, write, frame.Index, frame.Term, frame.OperationsBefore,
-        frame.Payload.Length, frame.OperationCount, Payload.ChecksumIn(frame.Payload.Span));
+        frame.Payload.Length, frame.OperationCount, Payload.ChecksumIn(frame.Payload.Span), landmarks);
 
     /// <summary>Reads a header whose checksum holds. Says nothing about whether it belongs here, or whether its type is known.</summary>
     public static bool TryRead(ReadOnlySpan<byte> source, out FrameHeader header)
     {
         header = default;
         if (source.Length < Bytes
-            || BinaryPrimitives.ReadUInt32LittleEndian(source) != Magic
+            || !source.StartsWith(Magic)
             || BinaryPrimitives.ReadUInt32LittleEndian(source[ChecksumOffset..]) != Checksum.Of(source[..ChecksumOffset]))
         {
             return false;
@@ -73,16 +81,17 @@ internal readonly record struct FrameHeader(
             BinaryPrimitives.ReadInt64LittleEndian(source[40..]),
             BinaryPrimitives.ReadInt32LittleEndian(source[48..]),
             BinaryPrimitives.ReadInt32LittleEndian(source[52..]),
-            BinaryPrimitives.ReadUInt32LittleEndian(source[56..]));
+            BinaryPrimitives.ReadUInt32LittleEndian(source[56..]),
+            BinaryPrimitives.ReadUInt16LittleEndian(source[6..]) - 1);
         return true;
     }
 
     public void WriteTo(Span<byte> destination)
     {
-        BinaryPrimitives.WriteUInt32LittleEndian(destination, Magic);
+        Magic.CopyTo(destination);
         destination[4] = (byte)Type;
         destination[5] = (byte)Flags;
-        BinaryPrimitives.WriteUInt16LittleEndian(destination[6..], 0);
+        BinaryPrimitives.WriteUInt16LittleEndian(destination[6..], Landmarks < ushort.MaxValue ? (ushort)(Landmarks + 1) : (ushort)0);
         BinaryPrimitives.WriteInt64LittleEndian(destination[8..], Incarnation);
         BinaryPrimitives.WriteInt64LittleEndian(destination[16..], Write);
         BinaryPrimitives.WriteInt64LittleEndian(destination[24..], Index);

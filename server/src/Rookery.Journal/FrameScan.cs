@@ -2,7 +2,7 @@ using System.Buffers;
 
 namespace Rookery.Journal;
 
-/// <summary>Looks for frames behind a place that could not be read. Journal writes begin at block boundaries, so only those are looked at.</summary>
+/// <summary>Looks for frames behind a place that could not be read.</summary>
 internal static class FrameScan
 {
     private const int WindowBytes = 64 * FrameLayout.BlockBytes;
@@ -31,29 +31,47 @@ internal static class FrameScan
         }
     }
 
-    /// <summary>The last vote between two places that can be read, whatever cannot; empty when there is none.</summary>
-    public static ReadOnlyMemory<byte> LastVote(Segment segment, long from, long to)
+    /// <summary>Every whole frame header in the file from <paramref name="from"/> to <paramref name="to"/>, wherever it is, and not those that the payload of another seems to hold.</summary>
+    public static IEnumerable<(long Offset, FrameHeader Header)> HeadersAnywhere(Segment segment, long from, long to)
     {
-        byte[] last = [];
-        foreach (var (offset, header) in HeadersAtBlocks(segment, from, to))
+        byte[] window = ArrayPool<byte>.Shared.Rent(WindowBytes);
+        try
         {
-            if (header.Incarnation != segment.Incarnation || header.Type != FrameType.Vote || header.PayloadLength is <= 0 or > SegmentHeader.MaxVoteBytes)
+            long start = from;
+            while (start < to)
             {
-                continue;
+                int length = segment.File.Read(window.AsSpan(0, (int)Math.Min(WindowBytes, to - start)), start);
+                int at = window.AsSpan(0, length).IndexOf(FrameHeader.Magic);
+                if (at < 0 || length < FrameHeader.Bytes)
+                {
+                    // A header may begin in the last bytes of this window and end in the next.
+                    start += length == WindowBytes ? WindowBytes - FrameHeader.Magic.Length + 1 : to - start;
+                }
+                else if (at > length - FrameHeader.Bytes && start + length < to)
+                {
+                    start += at;
+                }
+                else if (FrameHeader.TryRead(window.AsSpan(at, Math.Min(FrameHeader.Bytes, length - at)), out var header))
+                {
+                    yield return (start + at, header);
+                    start += at + FrameHeader.Bytes + (header.Incarnation == segment.Incarnation ? Math.Max(header.PayloadLength, 0) : 0);
+                }
+                else
+                {
+                    start += at + 1;
+                }
             }
-
-            byte[] payload = new byte[header.PayloadLength];
-            segment.File.Read(payload, offset + FrameHeader.Bytes);
-            last = Payload.IsIntact(payload) && Payload.ChecksumIn(payload) == header.PayloadChecksum ? payload : last;
         }
-
-        return last;
+        finally
+        {
+            ArrayPool<byte>.Shared.Return(window);
+        }
     }
 
-    /// <summary>What lies behind the gap at <paramref name="from"/> whose journal write is <paramref name="gapWrite"/>.</summary>
+    /// <summary>What lies behind the gap at <paramref name="from"/> whose journal write is <paramref name="gapWrite"/>. Journal writes begin at block boundaries, so only those are looked at.</summary>
     public static BehindGap Behind(Segment segment, long from, long to, long gapWrite)
     {
-        var found = new BehindGap(HasLaterWrite: false, HighestWrite: gapWrite, HighestIndex: 0, ResumeOffset: -1, Resume: default);
+        var found = new BehindGap(HasLaterWrite: false, HighestWrite: gapWrite, ResumeOffset: -1, Resume: default);
         foreach (var (offset, header) in HeadersAtBlocks(segment, from, to))
         {
             if (header.Incarnation != segment.Incarnation || header.Write <= gapWrite)
@@ -65,7 +83,6 @@ internal static class FrameScan
             {
                 HasLaterWrite = true,
                 HighestWrite = Math.Max(found.HighestWrite, header.Write),
-                HighestIndex = header.IsReplicated ? Math.Max(found.HighestIndex, header.Index) : found.HighestIndex,
             };
             if (found.ResumeOffset < 0 && header.IsReplicated)
             {
@@ -80,7 +97,6 @@ internal static class FrameScan
 /// <summary>Frames of journal writes later than the one that could not be read. Any of them proves that the sync of that one had returned.</summary>
 /// <param name="HasLaterWrite">Whether there is any.</param>
 /// <param name="HighestWrite">The highest journal write seen, or that of the gap.</param>
-/// <param name="HighestIndex">The highest index seen, or 0.</param>
 /// <param name="ResumeOffset">The first frame of the replicated log behind the gap, or -1.</param>
 /// <param name="Resume">Its header.</param>
-internal readonly record struct BehindGap(bool HasLaterWrite, long HighestWrite, long HighestIndex, long ResumeOffset, FrameHeader Resume);
+internal readonly record struct BehindGap(bool HasLaterWrite, long HighestWrite, long ResumeOffset, FrameHeader Resume);

@@ -60,9 +60,10 @@ internal sealed class JournalAppender(JournalOptions options, SegmentPool pool, 
             stream.Add(segment.Header!);
         }
 
+        int landmarks = segment.Landmarks;
         for (int i = 0; i < frames.Length; i++)
         {
-            stream.Add(HeaderOf(frames, i, segment, write), frames[i].Payload.Span);
+            stream.Add(HeaderOf(frames, i, segment, write, ref landmarks), frames[i].Payload.Span);
         }
 
         stream.PadToBlock();
@@ -109,7 +110,7 @@ internal sealed class JournalAppender(JournalOptions options, SegmentPool pool, 
     /// </summary>
     public void BeginAnew(in JournalRebase rebase)
     {
-        var map = LogMap.Behind(rebase, Map.Vote);
+        var map = LogMap.Behind(rebase, Map);
         var segment = pool.Take();
         segment.Header = HeaderOf(segment, map, rebase.Mark, previousIncarnation: 0, previousEnd: 0);
         LastIncarnation = segment.Incarnation;
@@ -143,8 +144,12 @@ internal sealed class JournalAppender(JournalOptions options, SegmentPool pool, 
         }
     }
 
-    private static FrameHeader HeaderOf(ReadOnlySpan<JournalFrame> frames, int i, Segment segment, long write) =>
-        FrameHeader.Of(frames[i], i == frames.Length - 1 ? FrameFlags.EndOfWrite : FrameFlags.None, segment.Incarnation, write);
+    private static FrameHeader HeaderOf(ReadOnlySpan<JournalFrame> frames, int i, Segment segment, long write, ref int landmarks)
+    {
+        var header = FrameHeader.Of(frames[i], i == frames.Length - 1 ? FrameFlags.EndOfWrite : FrameFlags.None, segment.Incarnation, write, landmarks);
+        landmarks += header.IsLandmark ? 1 : 0;
+        return header with { Landmarks = landmarks };
+    }
 
     private Segment BeginNext(bool isOversized, long length)
     {
@@ -178,6 +183,7 @@ internal sealed class JournalAppender(JournalOptions options, SegmentPool pool, 
         PreviousEnd = previousEnd,
         Position = map.Position,
         RebaseMark = rebaseMark,
+        Lost = map.Lost,
         Vote = map.Vote,
         ConfigurationIndex = map.ConfigurationIndex,
         Configuration = map.Configuration,
@@ -191,14 +197,16 @@ internal sealed class JournalAppender(JournalOptions options, SegmentPool pool, 
         }
 
         long offset = start;
+        int landmarks = segment.Landmarks;
         for (int i = 0; i < frames.Length; i++)
         {
-            var header = HeaderOf(frames, i, segment, write);
+            var header = HeaderOf(frames, i, segment, write, ref landmarks);
             Map.Append(segment, header, frames[i].Payload, offset);
             offset = FrameLayout.After(offset, header.Type, header.PayloadLength, header.EndsWrite);
         }
 
         segment.End = offset;
+        segment.Landmarks = landmarks;
         LastWrite = write;
     }
 }

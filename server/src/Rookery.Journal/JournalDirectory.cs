@@ -67,8 +67,8 @@ internal sealed class JournalDirectory : IDisposable
 
     public Segment? WithIncarnation(long incarnation) => Used.Find(segment => segment.Incarnation == incarnation);
 
-    /// <summary>Deletes files that were still being made, gives segments that are not <paramref name="live"/> to the pool, sets foreign files aside.</summary>
-    public List<string> PutInOrder(IReadOnlyCollection<Segment> live, SegmentPool pool)
+    /// <summary>Deletes files that were still being made, gives segments that are neither <paramref name="live"/> nor <paramref name="dropped"/> to the pool, sets foreign files aside.</summary>
+    public List<string> PutInOrder(IReadOnlyCollection<Segment> live, IReadOnlyCollection<Segment> dropped, SegmentPool pool)
     {
         foreach (string part in parts)
         {
@@ -76,7 +76,7 @@ internal sealed class JournalDirectory : IDisposable
         }
 
         pool.SlotIsTaken(HighestSlot);
-        foreach (var segment in Used.Concat(Spare).Where(segment => !live.Contains(segment)))
+        foreach (var segment in Used.Concat(Spare).Where(segment => !live.Contains(segment) && !dropped.Contains(segment)))
         {
             pool.Release(segment);
         }
@@ -91,9 +91,21 @@ internal sealed class JournalDirectory : IDisposable
         }
 
         Used.Clear();
+        Used.AddRange(dropped);
         Spare.Clear();
         Foreign.Clear();
         return aside;
+    }
+
+    /// <summary>Gives dropped segments to the pool: the journal no longer needs them to know that it is damaged.</summary>
+    public void ReleaseDropped(SegmentPool pool)
+    {
+        foreach (var segment in Used)
+        {
+            pool.Release(segment);
+        }
+
+        Used.Clear();
     }
 
     /// <summary>Gives a segment that is still in use a second name, under which its bytes stay as they are.</summary>
@@ -116,6 +128,7 @@ internal sealed class JournalDirectory : IDisposable
 
     private void Sort(Segment segment)
     {
+        segment.KeptAside = disk.Exists(PathOf(SegmentName.Aside(segment.Name, 1)));
         var block = new byte[SegmentHeader.Bytes];
         int length = segment.File.Read(block, 0);
         var state = SegmentHeader.Read(block.AsSpan(0, length), segment.File.Path, out var header);

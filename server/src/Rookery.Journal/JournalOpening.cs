@@ -30,8 +30,9 @@ internal static class JournalOpening
             }
 
             appender = AppenderAfter(walk, found, options, pool, io, newJournalStart);
-            var recovery = walk.Report(found.PutInOrder(appender.Live, pool));
+            var recovery = walk.Report(found.PutInOrder(appender.Live, walk.Dropped, pool));
             GoOn(appender, walk);
+            found.ReleaseDropped(pool);
             return new NodeJournal(appender, pool, options, directoryLock, recovery, walk.Rebase is null ? walk.Entries : []);
         }
         catch

@@ -28,6 +28,9 @@ public sealed class JournalOptions
 /// <param name="HasPeers">Whether peers can give back frames that are damaged here.</param>
 public readonly record struct JournalKnowledge(long ManifestIndex, long ManifestTerm, bool HasPeers)
 {
+    /// <summary>Operations through that index.</summary>
+    public long ManifestOperations { get; init; }
+
     /// <summary>Where the journal begins anew, unless it has: the manifest holds a state that was installed instead of what the journal says. Null when it holds none.</summary>
     public JournalRebase? Rebase { get; init; }
 }

@@ -26,11 +26,7 @@ internal sealed class LogMap
     public LogMap(SegmentHeader first)
         : this(first.Position)
     {
-        Vote = first.Vote;
-        if (!first.Configuration.IsEmpty)
-        {
-            configurations.Add((first.ConfigurationIndex, first.Configuration.ToArray()));
-        }
+        TakeOver(first);
     }
 
     /// <summary>The log before the first frame that can be read.</summary>
@@ -40,9 +36,29 @@ internal sealed class LogMap
     public long FirstIndex => Base.Index + 1;
 
     /// <summary>The end of the log.</summary>
-    public JournalPosition Position { get; private set; }
+    public JournalPosition Position
+    {
+        get;
+        private set
+        {
+            field = value;
+            Lost = Lost.IsLaterThan(End) ? Lost : default;
+        }
+    }
+
+    /// <summary>The last entry.</summary>
+    public EntryPosition End => new(Position.Term, Position.Index);
+
+    /// <summary>
+    /// The end of the log that this store may have acknowledged and lost to damage; zeros when nothing is lost. It is made good when the log is as new again: whoever leads after the loss has
+    /// every entry that was committed, and this store votes for nobody whose log is older. Segment headers keep it through restarts.
+    /// </summary>
+    public EntryPosition Lost { get; private set; }
 
     public ReadOnlyMemory<byte> Vote { get; private set; }
+
+    /// <summary>The configurations in the log and the one before it, by index.</summary>
+    public IReadOnlyList<(long Index, byte[] Payload)> Configurations => configurations;
 
     public ReadOnlyMemory<byte> Configuration => configurations.Count == 0 ? default : configurations[^1].Payload;
 
@@ -53,10 +69,11 @@ internal sealed class LogMap
     /// <summary>A log that has no frames yet and goes on behind <paramref name="position"/>.</summary>
     public static LogMap Empty(JournalPosition position) => new(position);
 
-    /// <summary>A log without frames behind an installed state; the vote is this node's own and stays.</summary>
-    public static LogMap Behind(in JournalRebase rebase, ReadOnlyMemory<byte> vote)
+    /// <summary>A log without frames behind a state that takes the place of <paramref name="before"/>. The vote, and what was acknowledged and lost, are this node's own and stay.</summary>
+    public static LogMap Behind(in JournalRebase rebase, LogMap before)
     {
-        var map = new LogMap(rebase.Position) { Vote = vote };
+        var map = new LogMap(rebase.Position) { Vote = before.Vote };
+        map.Lose(before.Lost);
         if (!rebase.Configuration.IsEmpty)
         {
             map.configurations.Add((rebase.ConfigurationIndex, rebase.Configuration.ToArray()));
@@ -111,12 +128,29 @@ internal sealed class LogMap
         spanIsOpen = true;
     }
 
-    /// <summary>A vote that can be read behind a place that cannot: the log ends there, but the node's word holds.</summary>
-    public void TakeVote(ReadOnlySpan<byte> vote) => Vote = vote.ToArray();
+    /// <summary>What the header of a further segment repeats was true when it was begun, and may have been in a gap before it.</summary>
+    public void TakeOver(SegmentHeader header)
+    {
+        (Vote, Lost) = (header.Vote, header.Lost);
+        if (!header.Configuration.IsEmpty && (configurations.Count == 0 || header.ConfigurationIndex != ConfigurationIndex))
+        {
+            configurations.Add((header.ConfigurationIndex, header.Configuration.ToArray()));
+        }
+    }
+
+    /// <summary>What was behind the end of the log cannot be read, or not without a gap: the vote in it still counts, and so does how far it may have been acknowledged.</summary>
+    public void Lose(EntryPosition through, ReadOnlyMemory<byte> vote)
+    {
+        Vote = vote;
+        Lose(through);
+    }
 
     /// <summary>Everything before <paramref name="position"/> is unreadable here but held by the manifest: the readable log begins behind it.</summary>
-    public void BeginAgainAt(JournalPosition position)
+    public void BeginAgainAt(JournalPosition position, DamageSurvey gap)
     {
+        Vote = gap.Vote;
+        configurations.Clear();
+        configurations.AddRange(gap.Configurations);
         spans.Clear();
         spanIsOpen = false;
         Base = position;
@@ -131,6 +165,12 @@ internal sealed class LogMap
         long from = FirstIndex;
         spans.RemoveAll(span => span.LastIndex < from);
         spanIsOpen &= spans.Count > 0;
+    }
+
+    private void Lose(EntryPosition through)
+    {
+        var lost = EntryPosition.Later(Lost, through);
+        Lost = lost.IsLaterThan(End) ? lost : default;
     }
 
     private void Cut(JournalPosition end)

@@ -31,7 +31,6 @@ public sealed class NodeJournal : IDisposable
         segmentBytes = options.SegmentBytes;
         Recovery = recovery;
         this.recovered = recovered;
-        ConfigurationAtBase = appender.Live.Count == 0 ? default : appender.Live[0].Header!.Configuration;
     }
 
     /// <summary>What opening found and did.</summary>
@@ -75,9 +74,6 @@ public sealed class NodeJournal : IDisposable
             return appender.Map.ConfigurationAt(index);
         }
     }
-
-    /// <summary>The payload of the configuration that was in force at <see cref="Base"/> when the journal was opened, empty when there was none.</summary>
-    public ReadOnlyMemory<byte> ConfigurationAtBase { get; }
 
     /// <summary>Bytes of all segments that are in use or kept by a reader. From any thread.</summary>
     public long LiveBytes

@@ -4,20 +4,21 @@ namespace Rookery.Journal;
 internal static class RecoveryTable
 {
     /// <summary>Judges the first place of the log that cannot be read.</summary>
-    /// <param name="laterWriteFollows">A frame, a segment or a clean stop of a later journal write exists: the sync of this one had returned.</param>
-    /// <param name="syncHadReturned">The manifest, or the length of the file, shows that more had been durable.</param>
+    /// <param name="wasWhole">There is a sign that it had been durable: a frame, a segment or a clean stop of a later journal write, or the manifest or the length of the file shows that there was more.</param>
     /// <param name="stoppedInOrder">The last readable frame is a clean stop.</param>
     /// <param name="hasPeers">Peers can give the frames back.</param>
     /// <param name="manifestHoldsTheGap">Every frame that cannot be read is at or below the manifest's index, and reading can go on behind it.</param>
+    /// <param name="voteIsKnown">The last vote was not in what cannot be read.</param>
     public static TailVerdict JudgeFirstInvalidFrame(
-        bool laterWriteFollows, bool syncHadReturned, bool stoppedInOrder, bool hasPeers, bool manifestHoldsTheGap) =>
-        (wasWhole: laterWriteFollows || syncHadReturned, stoppedInOrder, hasPeers, manifestHoldsTheGap) switch
+        bool wasWhole, bool stoppedInOrder, bool hasPeers, bool manifestHoldsTheGap, bool voteIsKnown) =>
+        (wasWhole, stoppedInOrder, hasPeers, manifestHoldsTheGap, voteIsKnown) switch
         {
-            (false, true, _, _) => TailVerdict.GoOnAfterCleanStop,  // S: nothing was being written
-            (false, false, _, _) => TailVerdict.CutTornTail,        // A: power went while it was written
-            (true, _, true, _) => TailVerdict.RepairFromPeers,      // B: perhaps acknowledged; any peer's frame will do
-            (true, _, false, true) => TailVerdict.PassOverApplied,  // D: nothing is lost
-            (true, _, false, false) => TailVerdict.StopAndExplain,  // C: a lone node must not choose what to lose
+            (false, true, _, _, _) => TailVerdict.GoOnAfterCleanStop,   // S: nothing was being written
+            (false, false, _, _, _) => TailVerdict.CutTornTail,         // A: power went while it was written
+            (true, _, true, _, false) => TailVerdict.StopAndExplain,    // C: a member that forgot a vote could vote twice
+            (true, _, _, true, _) => TailVerdict.PassOverApplied,       // D: nothing is lost
+            (true, _, true, false, _) => TailVerdict.RepairFromPeers,   // B: perhaps acknowledged; any peer's frame will do
+            (true, _, false, false, _) => TailVerdict.StopAndExplain,   // C: a lone node must not choose what to lose
         };
 
     /// <summary>

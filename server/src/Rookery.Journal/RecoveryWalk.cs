@@ -4,16 +4,18 @@ namespace Rookery.Journal;
 /// <remarks>Changes nothing on disk, except that a damaged segment gets a second name in case B.</remarks>
 internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions options, JournalKnowledge known)
 {
+    private readonly bool isGivenUp = IsGivenUp(directory, known);
+
     // Of a journal that is given up only the vote counts. It is in the newest segment, and the manifest proves nothing about where that one ends.
-    private readonly JournalKnowledge knowledge = IsGivenUp(directory, known) ? known with { ManifestIndex = 0, ManifestTerm = 0 } : known;
+    private readonly JournalKnowledge knowledge = IsGivenUp(directory, known) ? known with { ManifestIndex = 0, ManifestTerm = 0, ManifestOperations = 0 } : known;
     private FrameType lastFrame;
     private long lastWrite;
     private long highestWrite;
     private TailVerdict verdict;
     private string sentence = "";
 
-    /// <summary>Whether a damaged segment gets a second name in case B; not where nothing may change.</summary>
-    public bool KeepsDamageAside { get; init; } = true;
+    /// <summary>Whether no node starts on the journal: nothing may change then, and it matters for no vote what it forgot.</summary>
+    public bool IsForReading { get; init; }
 
     /// <summary>The segments in use, oldest first; none when the journal is new.</summary>
     public List<Segment> Live { get; } = [];
@@ -31,21 +33,24 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
     public long LastWrite => TailVerdict == TailVerdict.GoOnAfterCleanStop ? lastWrite : Math.Max(lastWrite, highestWrite) + 1;
 
     /// <summary>Where the journal begins anew; null when it goes on.</summary>
-    public JournalRebase? Rebase { get; } = IsGivenUp(directory, known) ? known.Rebase : null;
+    public JournalRebase? Rebase { get; private set; } = IsGivenUp(directory, known) ? known.Rebase : null;
 
     public List<string> KeptAside { get; } = [];
+
+    /// <summary>Segments behind the place where the log ends in case B. They stay until that is durable: they are what tells that it is damage.</summary>
+    public List<Segment> Dropped { get; } = [];
 
     /// <summary>The entries and cuts that were read, in their order.</summary>
     public List<RecoveredEntry> Entries { get; } = [];
 
-    public long MayHaveAcknowledgedThrough { get; private set; }
+    public EntryPosition MayHaveAcknowledged => EntryPosition.Later(Map?.Lost ?? default, Rebase is { } rebase ? new(rebase.Position.Term, rebase.Position.Index) : Map?.End ?? default);
 
     /// <summary>The report; the most telling verdict wins over that of the tail.</summary>
     public JournalRecovery Report(IEnumerable<string> setAside)
     {
         string[] aside = [.. KeptAside, .. setAside];
         string note = aside.Length == 0 ? "" : $" Set aside: {string.Join(", ", aside)}.";
-        return new JournalRecovery(verdict, RecoveryTable.LabelOf(verdict), sentence + note, MayHaveAcknowledgedThrough, aside);
+        return new JournalRecovery(verdict, RecoveryTable.LabelOf(verdict), sentence + note, MayHaveAcknowledged, aside);
     }
 
     /// <summary>Reads and judges.</summary>
@@ -64,8 +69,10 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
             if (Live[i].Header!.Position != Map.Position)
             {
                 // The walk stopped at the place where the next header says it should, but the log there is another.
-                Damaged(Live[i].File.Path, 0, TopIndex());
+                Damaged(Live[i].File.Path, 0, Live[^1].Header!.Position.Index);
             }
+
+            Map.TakeOver(Live[i].Header!);
 
             if (!Walk(i))
             {
@@ -74,13 +81,11 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
             }
         }
 
-        if (Rebase is { } rebase)
+        if (isGivenUp && Rebase is { } rebase)
         {
             verdict = TailVerdict.BeginBehindInstalled;
             sentence += $" A state through index {rebase.Position.Index} had been installed from a peer: the journal begins anew behind it.";
         }
-
-        MayHaveAcknowledgedThrough = Math.Max(MayHaveAcknowledgedThrough, Rebase?.Position.Index ?? Map.Position.Index);
     }
 
     private static bool IsGivenUp(JournalDirectory directory, in JournalKnowledge known) =>
@@ -133,6 +138,7 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
         long offset = FrameLayout.FirstFrameOffset;
         LastWriteOffset = offset;
         lastFrame = default;
+        segment.Landmarks = 0;
         highestWrite = lastWrite = segment.Header!.FirstWrite - 1;
         var walker = new SegmentWalker(segment, offset, end, lastWrite + 1);
         try
@@ -147,19 +153,22 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
                     continue;
                 }
 
-                var behind = FrameScan.Behind(segment, isWhole ? walker.Offset : offset, end, isWhole ? walker.Write : walker.ExpectedWrite);
-                var decided = Judge(i, behind, proven: isWhole || !isLast);
+                long gapWrite = isWhole ? walker.Write : walker.ExpectedWrite;
+                var behind = FrameScan.Behind(segment, isWhole ? walker.Offset : offset, end, gapWrite);
+                bool wasWhole = isWhole || !isLast || WasWhole(segment, behind);
+                var survey = wasWhole ? DamageSurvey.OfAll(Map!, knowledge.ManifestIndex, Live[i..], offset, gapWrite) : null;
+                var decided = Judge(i, behind, survey);
                 if (decided == TailVerdict.PassOverApplied)
                 {
-                    PassOver(segment, offset, behind);
+                    PassOver(segment, offset, behind, gapWrite);
                     walker.Dispose();
                     walker = new SegmentWalker(segment, behind.ResumeOffset, end, behind.Resume.Write);
                     continue;
                 }
 
-                highestWrite = Math.Max(behind.HighestWrite, lastWrite);
+                highestWrite = Math.Max(Math.Max(behind.HighestWrite, lastWrite), survey?.HighestWrite ?? 0);
                 segment.End = offset;
-                EndAt(segment, offset, decided, behind);
+                EndAt(segment, offset, decided, survey);
                 return isLast;
             }
         }
@@ -177,21 +186,11 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
     {
         foreach (var segment in Live.Skip(i + 1))
         {
-            Map!.TakeVote(segment.Header!.Vote.Span);
-            TakeVoteAmong(segment, FrameLayout.FirstFrameOffset, segment.Length);
             KeepAside(segment);
+            Dropped.Add(segment);
         }
 
         Live.RemoveRange(i + 1, Live.Count - i - 1);
-    }
-
-    /// <summary>What was voted and how often the node was started outlives the entries around it: a node that forgot either could vote twice, or be taken for an old copy of itself.</summary>
-    private void TakeVoteAmong(Segment segment, long from, long to)
-    {
-        if (FrameScan.LastVote(segment, from, to) is { IsEmpty: false } vote)
-        {
-            Map!.TakeVote(vote.Span);
-        }
     }
 
     private void Take(Segment segment, in FrameHeader header, ReadOnlyMemory<byte> payload, long offset)
@@ -204,6 +203,7 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
         }
 
         lastFrame = header.Type;
+        segment.Landmarks += header.IsLandmark ? 1 : 0;
         if (header.Write != lastWrite)
         {
             LastWriteOffset = offset;
@@ -211,40 +211,51 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
         }
     }
 
-    private TailVerdict Judge(int i, in BehindGap behind, bool proven)
-    {
-        var segment = Live[i];
-        return RecoveryTable.JudgeFirstInvalidFrame(
-            laterWriteFollows: proven || behind.HasLaterWrite || directory.OrphanHoldsLaterWrite,
-            syncHadReturned: Map!.Position.Index < knowledge.ManifestIndex || segment.Length < segment.Header!.SegmentBytes,
-            stoppedInOrder: lastFrame == FrameType.CleanStop,
-            knowledge.HasPeers,
-            manifestHoldsTheGap: i == 0 && behind.ResumeOffset >= 0 && behind.Resume.Index <= knowledge.ManifestIndex + 1);
-    }
+    /// <summary>Whether anything but a further segment shows that what cannot be read had been durable. That the log ends before the manifest shows nothing when an earlier start found it damaged.</summary>
+    private bool WasWhole(Segment segment, in BehindGap behind) =>
+        behind.HasLaterWrite
+        || directory.OrphanHoldsLaterWrite
+        || segment.Length < segment.Header!.SegmentBytes
+        || (EndsBeforeManifest && ManifestEnd.IsLaterThan(Map!.Lost));
 
-    private void PassOver(Segment segment, long offset, in BehindGap behind)
+    private bool EndsBeforeManifest => Map!.Position.Index < knowledge.ManifestIndex;
+
+    private EntryPosition ManifestEnd => new(knowledge.ManifestTerm, knowledge.ManifestIndex);
+
+    private TailVerdict Judge(int i, in BehindGap behind, DamageSurvey? survey) => RecoveryTable.JudgeFirstInvalidFrame(
+        wasWhole: survey is not null,
+        stoppedInOrder: lastFrame == FrameType.CleanStop,
+        knowledge.HasPeers,
+        manifestHoldsTheGap: i == 0 && behind.ResumeOffset >= 0 && behind.Resume.Index <= knowledge.ManifestIndex + 1 && (!knowledge.HasPeers || MayGoOnBehindManifest(survey!)),
+        voteIsKnown: survey is null || IsForReading || (survey.VoteIsKnown && !directory.OrphanHoldsLaterWrite)); // a newest segment that lost its header may have held a vote
+
+    /// <summary>A member that goes on behind the gap must know who belongs to the cluster there: nobody tells it again.</summary>
+    private bool MayGoOnBehindManifest(DamageSurvey survey) => survey.ConfigurationIsKnown || !EndsBeforeManifest;
+
+    private void PassOver(Segment segment, long offset, in BehindGap behind, long gapWrite)
     {
         var resume = behind.Resume;
-        TakeVoteAmong(segment, offset, behind.ResumeOffset);
+        var gap = DamageSurvey.OfGap(Map!, knowledge.ManifestIndex, segment, offset, behind.ResumeOffset, gapWrite);
         Decide(TailVerdict.PassOverApplied, $"{segment.File.Path} is damaged from offset {offset} to {behind.ResumeOffset}; the manifest holds all of it, so nothing is lost.");
         long term = resume.Index - 1 == knowledge.ManifestIndex ? knowledge.ManifestTerm : 0;
-        Map!.BeginAgainAt(new JournalPosition(resume.Index - 1, term, resume.OperationsBefore));
+        Map!.BeginAgainAt(new JournalPosition(resume.Index - 1, term, resume.OperationsBefore), gap);
+        Entries.Clear();
+        segment.Landmarks = resume.Landmarks == FrameHeader.UnknownLandmarks ? segment.Landmarks : resume.Landmarks - (resume.IsLandmark ? 1 : 0);
         lastFrame = default;
     }
 
-    private void EndAt(Segment segment, long offset, TailVerdict decided, in BehindGap behind)
+    private void EndAt(Segment segment, long offset, TailVerdict decided, DamageSurvey? survey)
     {
         string place = $"{segment.File.Path} ends at offset {offset}, index {Map!.Position.Index}";
         switch (decided)
         {
             case TailVerdict.StopAndExplain:
-                Damaged(segment.File.Path, offset, behind.HighestIndex);
+                Damaged(segment.File.Path, offset, survey!.End.Index);
                 break;
             case TailVerdict.RepairFromPeers:
-                MayHaveAcknowledgedThrough = Math.Max(TopIndex(), behind.HighestIndex);
-                TakeVoteAmong(segment, offset, segment.Length);
                 KeepAside(segment);
-                Decide(decided, $"{place}; what followed was durable and is damaged, at least through index {MayHaveAcknowledgedThrough}: peers must give it back.");
+                GiveUpBehind(survey!);
+                Decide(decided, $"{place}; what followed was durable and is damaged, through index {MayHaveAcknowledged.Index}: peers must give it back.");
                 break;
             case TailVerdict.GoOnAfterCleanStop:
                 Decide(decided, $"{place}; the node had stopped in order.");
@@ -255,24 +266,33 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
         }
     }
 
+    /// <summary>What cannot be read may have been acknowledged, and the vote in it counts. A log that ends before the manifest begins anew behind it, if it is known who belongs to the cluster there.</summary>
+    private void GiveUpBehind(DamageSurvey survey)
+    {
+        Map!.Lose(EntryPosition.Later(survey.End, ManifestEnd), survey.Vote);
+        if (EndsBeforeManifest && survey.ConfigurationIsKnown)
+        {
+            var (index, configuration) = survey.ConfigurationAtManifest();
+            Rebase = new JournalRebase(Live[0].Header!.RebaseMark, new JournalPosition(knowledge.ManifestIndex, knowledge.ManifestTerm, knowledge.ManifestOperations), index, configuration);
+        }
+    }
+
     private void KeepAside(Segment segment)
     {
-        if (KeepsDamageAside)
+        if (!IsForReading)
         {
             KeptAside.Add(directory.KeepAside(segment));
         }
     }
 
-    /// <summary>The highest index that any sign proves to have been durable.</summary>
-    private long TopIndex() => Math.Max(knowledge.ManifestIndex, Live[^1].Header!.Position.Index);
-
     private void Damaged(string file, long offset, long provenThrough)
     {
         long from = Math.Max(Map!.Position.Index, knowledge.ManifestIndex) + 1;
-        long through = Math.Max(provenThrough, TopIndex());
+        long through = Math.Max(provenThrough, knowledge.ManifestIndex);
         string loss = through >= from ? $"entries {from} to at least {through} would be lost" : $"entries from {from} on would be lost, if there were any";
+        string advice = knowledge.HasPeers ? "its last vote may be lost too, so on a member of a cluster start with an empty data directory" : "restore a backup";
         throw new JournalDamagedException(
-            $"{file} is damaged at offset {offset}, in a part that had been made durable: {loss}. Nothing was changed. Put back an undamaged copy of the file, or restore a backup.",
+            $"{file} is damaged at offset {offset}, in a part that had been made durable: {loss}. Nothing was changed. Put back an undamaged copy of the file, or {advice}.",
             file,
             offset);
     }

@@ -30,6 +30,7 @@ internal sealed record SegmentHeader
     private const ulong Magic = 0x314745534A4B52FF; // FF R K J S E G 1
     private const int VoteOffset = 136;
     private const int ConfigurationOffset = VoteOffset + MaxVoteBytes;
+    private const int LostOffset = ChecksumOffset - (2 * sizeof(long));
     private const int ChecksumOffset = Bytes - sizeof(uint);
 
     /// <summary>The number in the file's name; a copy under another name is found out.</summary>
@@ -59,6 +60,9 @@ internal sealed record SegmentHeader
 
     /// <summary>The mark of the last time that the journal began anew (<see cref="JournalRebase.Mark"/>); 0 when it never did.</summary>
     public required long RebaseMark { get; init; }
+
+    /// <summary>What the store may have acknowledged and had lost when the segment was begun (<see cref="LogMap.Lost"/>).</summary>
+    public required EntryPosition Lost { get; init; }
 
     public required ReadOnlyMemory<byte> Vote { get; init; }
 
@@ -113,6 +117,7 @@ internal sealed record SegmentHeader
                 BinaryPrimitives.ReadInt64LittleEndian(block[104..])),
             ConfigurationIndex = BinaryPrimitives.ReadInt64LittleEndian(block[112..]),
             RebaseMark = BinaryPrimitives.ReadInt64LittleEndian(block[120..]),
+            Lost = new EntryPosition(BinaryPrimitives.ReadInt64LittleEndian(block[LostOffset..]), BinaryPrimitives.ReadInt64LittleEndian(block[(LostOffset + sizeof(long))..])),
             Vote = block.Slice(VoteOffset, voteLength).ToArray(),
             Configuration = block.Slice(ConfigurationOffset, configurationLength).ToArray(),
         };
@@ -139,6 +144,8 @@ internal sealed record SegmentHeader
         BinaryPrimitives.WriteInt64LittleEndian(block[120..], RebaseMark);
         BinaryPrimitives.WriteUInt16LittleEndian(block[132..], (ushort)Vote.Length);
         BinaryPrimitives.WriteUInt16LittleEndian(block[134..], (ushort)Configuration.Length);
+        BinaryPrimitives.WriteInt64LittleEndian(block[LostOffset..], Lost.Term);
+        BinaryPrimitives.WriteInt64LittleEndian(block[(LostOffset + sizeof(long))..], Lost.Index);
         Vote.Span.CopyTo(block[VoteOffset..]);
         Configuration.Span.CopyTo(block[ConfigurationOffset..]);
         BinaryPrimitives.WriteUInt32LittleEndian(block[ChecksumOffset..Bytes], Checksum.Of(block[..ChecksumOffset]));

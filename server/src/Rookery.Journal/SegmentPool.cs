@@ -94,6 +94,7 @@ internal sealed class SegmentPool(IDisk disk, JournalOptions options, IIoRecorde
     private void Keep(Segment segment)
     {
         segment.End = FrameLayout.FirstFrameOffset;
+        segment.Landmarks = 0;
         segment.Pins = 0;
         lock (gate)
         {

@@ -18,7 +18,7 @@ public sealed class StoppedJournal : IDisposable
         try
         {
             found = JournalDirectory.Find(disk, options);
-            var walk = new RecoveryWalk(found, options, knowledge) { KeepsDamageAside = false };
+            var walk = new RecoveryWalk(found, options, knowledge) { IsForReading = true };
             walk.Run();
             isGivenUp = walk.Rebase is not null;
             appender = JournalOpening.AppenderAfter(walk, found, options, pool, io, newJournalStart: default);

@@ -15,7 +15,7 @@ public enum TailVerdict
     /// <summary>B: perhaps acknowledged; any peer's frame will do.</summary>
     RepairFromPeers,
 
-    /// <summary>C: perhaps acknowledged, and a lone node must not choose what to lose.</summary>
+    /// <summary>C: perhaps acknowledged, and a lone node must not choose what to lose; or the vote of a member may be gone.</summary>
     StopAndExplain,
 
     /// <summary>D: damaged, but the manifest holds every frame of the gap.</summary>

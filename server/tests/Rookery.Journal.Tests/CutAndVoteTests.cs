@@ -110,7 +110,7 @@ public sealed class CutAndVoteTests
             {
                 using var again = Open(other.AfterPowerLoss((int)manifest), manifestIndex: manifest);
                 Assert.Equal((behind, manifest, 1L), (behind, manifest, again.ConfigurationAt(manifest).Index));
-                Assert.Equal(again.FirstIndex == 1 ? [] : first, again.ConfigurationAtBase.ToArray());
+                Assert.Equal(again.FirstIndex == 1 ? [] : first, again.ConfigurationAt(again.Base.Index).Payload.ToArray());
                 Assert.Equal(journal.LastIndex, again.LastIndex);
                 Append(journal, 4);
                 journal.ReleaseThrough(manifest + 4);

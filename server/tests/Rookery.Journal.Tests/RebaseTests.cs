@@ -48,7 +48,7 @@ public sealed class RebaseTests
         Assert.Equal(('I', TailVerdict.BeginBehindInstalled), (journal.Recovery.Label, journal.Recovery.Verdict));
         Assert.Equal((101L, 100L, 4L, 500L), (journal.FirstIndex, journal.LastIndex, journal.LastTerm, journal.OperationsBeforeNext));
         Assert.Equal(Encode([9, 9]), journal.Vote.ToArray());
-        Assert.Equal(100, journal.Recovery.MayHaveAcknowledgedThrough);
+        Assert.Equal(new EntryPosition(4, 100), journal.Recovery.MayHaveAcknowledged);
     }
 
     [Fact]

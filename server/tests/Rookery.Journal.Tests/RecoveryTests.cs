@@ -19,7 +19,7 @@ public sealed class RecoveryTests
         using var journal = Open(disk);
         Assert.Equal((TailVerdict.CutTornTail, 'A', 4L), (journal.Recovery.Verdict, journal.Recovery.Label, journal.LastIndex));
         Assert.Equal($"{First} ends at offset 20480, index 4; the node had not stopped in order, and no write behind that place had been acknowledged.", journal.Recovery.Sentence);
-        Assert.Equal(4, journal.Recovery.MayHaveAcknowledgedThrough);
+        Assert.Equal(new EntryPosition(1, 4), journal.Recovery.MayHaveAcknowledged);
     }
 
     [Fact]
@@ -30,7 +30,7 @@ public sealed class RecoveryTests
         using (var journal = Open(disk, hasPeers: true))
         {
             Assert.Equal((TailVerdict.RepairFromPeers, 'B', 2L), (journal.Recovery.Verdict, journal.Recovery.Label, journal.LastIndex));
-            Assert.InRange(journal.Recovery.MayHaveAcknowledgedThrough, 14, 20);
+            Assert.Equal(new EntryPosition(1, 20), journal.Recovery.MayHaveAcknowledged);
             Assert.Equal("journal-00000001.segment.aside-1", journal.Recovery.KeptAside[0]);
             Append(journal, 20);
             journal.ReleaseThrough(15);

@@ -19,7 +19,7 @@ internal static class TestJournal
     };
 
     public static NodeJournal Open(IDisk disk, long manifestIndex = 0, bool hasPeers = false, IIoRecorder? io = null, JournalRebase? rebase = null) =>
-        NodeJournal.Open(disk, Options, new JournalKnowledge(manifestIndex, manifestIndex == 0 ? 0 : 1, hasPeers) { Rebase = rebase }, io ?? new CountingRecorder());
+        NodeJournal.Open(disk, Options, new JournalKnowledge(manifestIndex, manifestIndex == 0 ? 0 : 1, hasPeers) { Rebase = rebase, ManifestOperations = 2 * manifestIndex }, io ?? new CountingRecorder());
 
     /// <summary>Payload bytes that name the index and cannot be compressed.</summary>
     public static byte[] PayloadOf(long index, int variant, int length)

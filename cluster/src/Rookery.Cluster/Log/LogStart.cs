@@ -13,7 +13,12 @@ internal static class LogStart
         var (vote, incarnation) = VoteEncoding.Read(journal.Vote.Span);
         var entries = journal.TakeRecovered();
         incarnation++;
-        vote = vote with { Term = Math.Max(vote.Term, journal.LastTerm) };
+        if (journal.LastTerm > vote.Term)
+        {
+            // A restored log without a vote: this store has none to give in the term of its entries.
+            vote = new VoteRecord(journal.LastTerm, self);
+        }
+
         var begun = mayBegin && journal.Configuration.IsEmpty ? Begin(journal, self, ref vote) : [];
         JournalFrame[] frames = [VoteEncoding.ToFrame(vote, incarnation), .. begun];
         journal.Write(frames);
@@ -24,8 +29,7 @@ internal static class LogStart
             log.Append(EntryOf(configuration.Type, configuration.Index, configuration.Term, configuration.Payload.Length, configuration.Payload));
         }
 
-        // Of what is lost only the index is known: its term was at most that of the vote.
-        long acknowledged = journal.Recovery.MayHaveAcknowledgedThrough;
+        var acknowledged = journal.Recovery.MayHaveAcknowledged;
         return new StartingPoint
         {
             Self = self,
@@ -34,7 +38,7 @@ internal static class LogStart
             Log = log,
             // The end of a damaged journal may lie before what the manifest holds: entries, or a state, bring the members in force there, which the manifest does not tell.
             CommitIndex = Math.Min(store.Durable.Index, log.LastIndex),
-            VotedBy = acknowledged > log.LastIndex ? new LogPosition(vote.Term, acknowledged) : default,
+            VotedBy = new LogPosition(acknowledged.Term, acknowledged.Index),
             WasUnclean = journal.Recovery.Verdict is not (TailVerdict.BeginNew or TailVerdict.GoOnAfterCleanStop),
             Seed = seed,
         };
@@ -64,7 +68,7 @@ internal static class LogStart
     {
         // The term before entries that the journal passed over is known to the manifest alone.
         var before = store.Journal.Base is { Term: 0, Index: > 0 } ? store.Durable : store.Journal.Base;
-        var (configuration, index) = ConfigurationEncoding.Read(store.Journal.ConfigurationAtBase.Span);
+        var (configuration, index) = ConfigurationEncoding.Read(store.Journal.ConfigurationAt(before.Index).Payload.Span);
         var log = new EntryLog(new LogPosition(before.Term, before.Index), configuration, index);
         foreach (var entry in WithoutCut(entries))
         {

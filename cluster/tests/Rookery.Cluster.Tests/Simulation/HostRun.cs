@@ -1,5 +1,6 @@
 using Rookery.Disk;
 using Rookery.Histories;
+using Rookery.Journal;
 using Rookery.Raft;
 using Rookery.Simulation;
 using Operation = Rookery.Histories.Operation;
@@ -32,12 +33,15 @@ internal sealed class HostRun : IDisposable
     private const int Clients = 4;
 
     private readonly List<HostClient> _clients = [];
+    private readonly Dictionary<SteppedMember, JournalRot> _rotten = [];
+    private readonly Random? _rot;
     private readonly Random _faults;
     private readonly double _faultsPerSecond;
 
     public HostRun(int seed, PlantedMistake mistake = PlantedMistake.None)
     {
         _faults = new Random(seed * 31);
+        _rot = seed % 3 == 0 ? new Random(seed * 37) : null;
         _faultsPerSecond = 0.5 + (_faults.NextDouble() * 2);
         Cluster = new SteppedCluster(seed, mistake == PlantedMistake.ReceiverAcknowledgesUnread)
         {
@@ -167,17 +171,50 @@ internal sealed class HostRun : IDisposable
         {
             Mark(how);
             act();
+            Rot(member);
             Cluster.After(50 + _faults.Next(3_000), () => Up(member));
         }
     }
 
-    private static void Up(SteppedMember member)
+    /// <summary>In a third of the runs journals rot, of one member at a time: more than a minority must not lose what it acknowledged.</summary>
+    private void Rot(SteppedMember member)
     {
-        if (!member.IsUp)
+        foreach (var healed in _rotten.Keys.Where(IsHealed).ToList())
         {
-            member.Disk.ClearFaults();
+            _rotten.Remove(healed);
+            Mark("rot made good");
+        }
+
+        if (_rot is not null && _rotten.Count == 0 && _rot.Next(3) == 0 && JournalRot.Strike(member, _rot) is { } rot)
+        {
+            _rotten.Add(member, rot);
+            Mark("rot");
+        }
+    }
+
+    private static bool IsHealed(SteppedMember member) =>
+        member.Store?.Journal is { } journal && !journal.Recovery.MayHaveAcknowledged.IsLaterThan(new EntryPosition(journal.LastTerm, journal.LastIndex));
+
+    private void Up(SteppedMember member)
+    {
+        if (member.IsUp)
+        {
+            return;
+        }
+
+        member.Disk.ClearFaults();
+        try
+        {
             member.Open();
         }
+        catch (JournalDamagedException) when (_rotten.TryGetValue(member, out var rot))
+        {
+            Mark("rot that stops a member");
+            rot.TakeBack();
+            member.Open();
+        }
+
+        Mark($"journal {member.Store!.Journal.Recovery.Label}");
     }
 
     /// <summary>A call of the journal fails. The node latches; its owner starts it again.</summary>

@@ -11,6 +11,7 @@ internal static class DamageScenarios
         new("manifest-of-later-term", "a manifest of a later term than the node has heard of waits", "a manifest is installed whatever its term", "no entry is of a later term than the node", ManifestOfLaterTerm),
         new("manifest-overtaken", "a manifest whose entries have come meanwhile leaves the log alone", "a manifest takes the place of any log", "3 keeps its log", ManifestOvertaken),
         new("rot-then-elected", "what a damaged store acknowledged is not outvoted by it", "a damaged store votes by what is left of its log", "another", RotThenElected),
+        new("rot-then-restarted", "what a damaged store acknowledged it knows at its later starts too", "a damaged store forgets at its second start what it lost", "another", RotThenRestarted),
         new("rot-on-two-heals", "two damaged stores elect the whole one, and heal", "a damaged store never votes", "3 leads", RotOnTwoHeals),
         new("state-gone-astray", "who came to another state than a majority halts", "a state that went astray goes on", "3 has halted", StateGoneAstray),
     ];
@@ -97,7 +98,11 @@ internal static class DamageScenarios
         Assert.Equal(3, world[3].Applied);
     }
 
-    private static void RotThenElected(ScriptedWorld world)
+    private static void RotThenElected(ScriptedWorld world) => RotThenElected(world, restarts: 0);
+
+    private static void RotThenRestarted(ScriptedWorld world) => RotThenElected(world, restarts: 2);
+
+    private static void RotThenElected(ScriptedWorld world, int restarts)
     {
         world.Elect(1);
         world.Connect(1, 3);
@@ -105,6 +110,11 @@ internal static class DamageScenarios
         Assert.Equal(2, world.Oracle.Acknowledged);
         world.Connect(2, 3);
         world.Rot(3, behind: 1);
+        for (int i = 0; i < restarts; i++)
+        {
+            world.Restart(3);
+        }
+
         world.PassForAll(10);
         if (world.Leader != 0)
         {

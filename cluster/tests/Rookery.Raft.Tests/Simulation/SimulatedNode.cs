@@ -50,7 +50,7 @@ internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld 
     public void Start()
     {
         Process++;
-        Core = new RaftCore(Store.Start(Id, world.Random.Next(), countsStarts: world.Mistake != HostMistake.ForgetsStarts), world.Options, world.Rules);
+        Core = new RaftCore(Store.Start(Id, world.Random.Next(), countsStarts: world.Mistake != HostMistake.ForgetsStarts, remembersDamage: world.Mistake != HostMistake.ForgetsDamage), world.Options, world.Rules);
         mirror.Clear();
         mirror.AddRange(Store.Entries);
         mirrorBase = Store.Base;
@@ -93,10 +93,6 @@ internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld 
         foreach (var (what, _) in output.Events)
         {
             world.Saw(what.ToString());
-            if (what == CoreEvent.DamageHealed)
-            {
-                Store.Healed();
-            }
         }
 
         if (core.Role == Role.Leader)

@@ -11,6 +11,7 @@ internal sealed class SimulatedStore(Configuration configuration)
 {
     private readonly List<StoredEntry> entries = [];
     private (JournalWrite Write, StoredEntry[] Entries)? outstanding;
+    private bool damageIsTold;
 
     public VoteRecord Vote { get; private set; }
 
@@ -20,6 +21,7 @@ internal sealed class SimulatedStore(Configuration configuration)
 
     public StoredManifest Base { get; private set; } = new(default, configuration, 0, new SimulatedState());
 
+    /// <summary>What was acknowledged and lost, until the log is as new again: the journal keeps it through restarts as it keeps vote and starts, and knows by itself when it is made good.</summary>
     public LogPosition VotedBy { get; private set; }
 
     public bool WasUnclean { get; private set; }
@@ -69,25 +71,45 @@ internal sealed class SimulatedStore(Configuration configuration)
     /// <summary>The card lied about its last syncs: what it said was durable is gone, and nothing tells.</summary>
     public void Forget(long behind) => entries.RemoveRange((int)(behind - Base.Position.Index), (int)(Last.Index - behind));
 
-    /// <summary>The last entries can no longer be read, but the store knows how far it had acknowledged.</summary>
+    /// <summary>A part of the journal can no longer be read. What recovery makes of it is that of the program: of what the manifest holds nothing is lost; else the log ends there, or where the manifest does.</summary>
     public void Rot(Random random)
     {
-        long lowest = Manifest.Position.Index;
-        if (Last.Index > lowest)
+        if (Last.Index > Base.Position.Index)
         {
-            Rot(random.NextInt64(lowest, Last.Index));
+            long first = random.NextInt64(Base.Position.Index, Last.Index) + 1;
+            if (first > Manifest.Position.Index)
+            {
+                Rot(first - 1);
+            }
+            else
+            {
+                PassOver(reachesAbove: random.Next(2) == 0);
+            }
         }
     }
 
-    /// <summary>What lies behind an index can no longer be read.</summary>
+    /// <summary>What lies behind an index can no longer be read. How far it was acknowledged is known from what lies behind the gap, and so are the vote and the starts.</summary>
     public void Rot(long behind)
     {
         VotedBy = VotedBy > Last ? VotedBy : Last;
         Forget(behind);
     }
 
-    public StartingPoint Start(NodeId self, int seed, bool countsStarts)
+    /// <summary>The log begins anew where the manifest ends, with what is intact behind it.</summary>
+    private void PassOver(bool reachesAbove)
     {
+        if (reachesAbove && Last.Index > Manifest.Position.Index)
+        {
+            Rot(Manifest.Position.Index);
+        }
+
+        Release(Manifest.Position.Index, Manifest);
+    }
+
+    public StartingPoint Start(NodeId self, int seed, bool countsStarts, bool remembersDamage)
+    {
+        VotedBy = damageIsTold && !remembersDamage ? default : VotedBy;
+        damageIsTold = VotedBy != default;
         Incarnation += countsStarts || Incarnation == 0 ? 1 : 0;
         var log = new EntryLog(Base.Position, Base.Configuration, Base.ConfigurationIndex);
         foreach (var entry in entries)
@@ -127,9 +149,11 @@ internal sealed class SimulatedStore(Configuration configuration)
             entries.Clear();
             Base = manifest;
         }
+
+        Heal();
     }
 
-    public void Healed() => VotedBy = default;
+    private void Heal() => VotedBy = VotedBy > Last ? VotedBy : default;
 
     private static LogPosition PositionOf(in StoredEntry entry) => new(entry.Entry.Term, entry.Entry.Index);
 
@@ -152,5 +176,7 @@ internal sealed class SimulatedStore(Configuration configuration)
             Assert.True(written[place].Entry.Index == Last.Index + 1, "the journal has no gaps");
             entries.Add(written[place]);
         }
+
+        Heal();
     }
 }

@@ -435,7 +435,7 @@ public sealed class NodeStore : IDisposable
             return NodeJournal.Open(
                 _disk,
                 new JournalOptions { Directory = _directory.JournalPath, SegmentBytes = _options.SegmentBytes, StoreId = Storage.StoreId },
-                new JournalKnowledge(durable.Index, durable.Term, _options.HasPeers) { Rebase = StateInstallation.RebaseOf(Storage) },
+                new JournalKnowledge(durable.Index, durable.Term, _options.HasPeers) { ManifestOperations = durable.Sequence, Rebase = StateInstallation.RebaseOf(Storage) },
                 _io);
         }
         catch (DiskException refused) when (refused.Error == Errno.WouldBlock)

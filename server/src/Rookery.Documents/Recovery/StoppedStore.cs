@@ -103,8 +103,8 @@ public sealed class StoppedStore : IDisposable
         var journalOptions = new JournalOptions { Directory = _directory.JournalPath, SegmentBytes = options.SegmentBytes, StoreId = _storage!.StoreId };
         try
         {
-            var journal = StoppedJournal.Open(disk, journalOptions, new JournalKnowledge(Tables.Index, Tables.Term, HasPeers: true) { Rebase = StateInstallation.RebaseOf(_storage) }, io);
-            long acknowledged = journal.Recovery.MayHaveAcknowledgedThrough;
+            var journal = StoppedJournal.Open(disk, journalOptions, new JournalKnowledge(Tables.Index, Tables.Term, HasPeers: true) { ManifestOperations = Tables.Operations, Rebase = StateInstallation.RebaseOf(_storage) }, io);
+            long acknowledged = journal.Recovery.MayHaveAcknowledged.Index;
             lost = acknowledged > Math.Max(journal.Position.Index, Tables.Index)
                 ? $"Its journal is damaged: entries {Math.Max(journal.Position.Index, Tables.Index) + 1} to {acknowledged}, which it may have acknowledged, cannot be read."
                 : null;

@@ -40,7 +40,7 @@ public sealed class StateInstallationTests
             using var again = Transferred.Open(disk, SteppedNode.Options(Transferred.Receiver));
             Transferred.AssertEqual(sender.Core, again);
             Assert.Equal(vote, again.Journal.Vote.ToArray());
-            Assert.Equal(offer.Configuration, again.Journal.ConfigurationAtBase.ToArray());
+            Assert.Equal(offer.Configuration, again.Journal.ConfigurationAt(again.Journal.Base.Index).Payload.ToArray());
             Assert.NotEmpty(offer.Configuration);
             Assert.Empty(again.Journal.TakeRecovered());
             Assert.Null(again.CommitAlone(CommandEncoder.CreateDatabase("after", HistoryId.Create())).Rejection);

@@ -1,0 +1,101 @@
+using System.Buffers.Binary;
+using System.Text;
+using Rookery.Simulation;
+
+namespace Rookery.Cluster.Tests.Simulation;
+
+/// <summary>Bits in the journal of a member that is off, which flip, and may be flipped back as if its owner had put an undamaged copy of the file in place.</summary>
+internal sealed class JournalRot
+{
+    private const int BlockBytes = 4096;
+
+    private readonly SteppedMember _member;
+    private readonly List<(string Path, long Offset, byte Mask)> _flipped = [];
+
+    private JournalRot(SteppedMember member) => _member = member;
+
+    /// <summary>Flips a bit, or one in each of some blocks on end, in what was durable; null when there is too little. The newest write is spared: rotten, nothing could tell it from a torn one.</summary>
+    public static JournalRot? Strike(SteppedMember member, Random random)
+    {
+        var rot = new JournalRot(member);
+        var segments = rot.Segments().OrderBy(segment => segment.Incarnation).ToList();
+        if (segments.Count == 0 || segments[^1].Frames.Count == 0)
+        {
+            return null;
+        }
+
+        var newest = segments[^1];
+        var places = segments.SelectMany(segment => segment.Frames.Select(offset => (segment.Path, Offset: offset))).ToList();
+        places.RemoveAll(place => string.Equals(place.Path, newest.Path, StringComparison.Ordinal) && place.Offset >= newest.LastWrite);
+        if (random.Next(8) == 0 && newest.Frames[0] < newest.LastWrite)
+        {
+            rot.Flip(segments[random.Next(segments.Count)].Path, random.Next(BlockBytes), random);
+        }
+        else if (places.Count > 0)
+        {
+            var (path, offset) = places[random.Next(places.Count)];
+            int blocks = random.Next(4) == 0 ? random.Next(2, 5) : 1;
+            for (int i = 0; i < blocks && (i == 0 || places.Contains((path, offset + (i * BlockBytes)))); i++)
+            {
+                rot.Flip(path, offset + (i * BlockBytes) + random.Next(random.Next(2) == 0 ? 160 : BlockBytes), random);
+            }
+        }
+
+        return rot._flipped.Count == 0 ? null : rot;
+    }
+
+    /// <summary>Breaks the journal where a text stands for the first time, or the header of that write.</summary>
+    public static JournalRot At(SteppedMember member, string text, bool inHeader = false)
+    {
+        var rot = new JournalRot(member);
+        foreach (var segment in rot.Segments())
+        {
+            int at = member.Disk.ReadAll(segment.Path).AsSpan().IndexOf(Encoding.UTF8.GetBytes(text));
+            if (at >= 0)
+            {
+                rot.Flip(segment.Path, inHeader ? at & -BlockBytes : at, new Random(1));
+                return rot;
+            }
+        }
+
+        throw new ArgumentException($"{text} is not in the journal of {member}", nameof(text));
+    }
+
+    public void TakeBack() => _flipped.ForEach(bit => _member.Disk.Rot(bit.Path, bit.Offset, bit.Mask));
+
+    private void Flip(string path, long offset, Random random)
+    {
+        byte mask = (byte)(1 << random.Next(8));
+        _flipped.Add((path, offset, mask));
+        _member.Disk.Rot(path, offset, mask);
+    }
+
+    /// <summary>Used segments, with the blocks at which frames of their present use begin, and where their newest write does.</summary>
+    private IEnumerable<(string Path, long Incarnation, List<long> Frames, long LastWrite)> Segments()
+    {
+        foreach (string path in _member.Disk.Files.Where(path => path.Contains("/journal/", StringComparison.Ordinal) && path.EndsWith(".segment", StringComparison.Ordinal)))
+        {
+            byte[] bytes = _member.Disk.ReadAll(path);
+            if (bytes.Length <= BlockBytes || BinaryPrimitives.ReadUInt64LittleEndian(bytes) != 0x314745534A4B52FF)
+            {
+                continue;
+            }
+
+            long incarnation = BinaryPrimitives.ReadInt64LittleEndian(bytes.AsSpan(24));
+            var frames = new List<long>();
+            (long Write, long Offset) newest = default;
+            for (int offset = BlockBytes; offset < bytes.Length; offset += BlockBytes)
+            {
+                var frame = bytes.AsSpan(offset);
+                if (BinaryPrimitives.ReadUInt32LittleEndian(frame) == 0x464B52FF && BinaryPrimitives.ReadInt64LittleEndian(frame[8..]) == incarnation)
+                {
+                    frames.Add(offset);
+                    long write = BinaryPrimitives.ReadInt64LittleEndian(frame[16..]);
+                    newest = write > newest.Write ? (write, offset) : newest;
+                }
+            }
+
+            yield return (path, incarnation, frames, newest.Offset);
+        }
+    }
+}
