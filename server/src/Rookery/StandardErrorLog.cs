@@ -24,9 +24,19 @@ internal sealed class StandardErrorLog(TimeProvider time) : ILogger
         string text = $"{stamp}{NameOf(logLevel)}: {formatter(state, exception)}{(exception is null ? string.Empty : ": " + exception)}";
         lock (oneLine)
         {
-            Console.Error.WriteLine(text);
+            Console.Error.WriteLine(exception is null ? OneLine(text) : text);
         }
     }
+
+    // Names and reasons that others sent may stand in it: nobody else begins a line here.
+    private static string OneLine(string text) => !text.AsSpan().ContainsAnyInRange('\0', '\x1f') ? text
+        : string.Create(text.Length, text, static (line, whole) =>
+        {
+            for (int i = 0; i < line.Length; i++)
+            {
+                line[i] = char.IsControl(whole[i]) ? ' ' : whole[i];
+            }
+        });
 
     private static string NameOf(LogLevel level) => level switch
     {

@@ -12,6 +12,8 @@ namespace Rookery.Cluster.Identity;
 /// <param name="clusterId">This cluster.</param>
 public sealed class PeerCertificateRule(IReadOnlyList<X509Certificate2> authorities, string clusterId)
 {
+    private const int MostSubjectCharacters = 64;
+
     /// <summary>For the TLS stack, which builds a chain before it asks <see cref="Judge"/>: without stores of the system and without the network.</summary>
     public X509ChainPolicy ChainPolicy(PeerRole role) => AuthorityChain.PolicyOf(authorities, UsageOf(role));
 
@@ -27,12 +29,25 @@ public sealed class PeerCertificateRule(IReadOnlyList<X509Certificate2> authorit
 
         if (AuthorityChain.WhyRefused(presented, authorities, UsageOf(role), now: null) is { } reason)
         {
-            return PeerVerdict.Refused($"The certificate of {presented.Subject} {reason}: the other side is no member of this cluster.");
+            return PeerVerdict.Refused($"The certificate of {SubjectOf(presented)} {reason}: the other side is no member of this cluster.");
         }
 
         return SubjectAlternativeNames.In(presented) is { } names && NodeUri.NodeIn(names.Uri, clusterId) is { } node
             ? new PeerVerdict(node, null)
-            : PeerVerdict.Refused($"The certificate of {presented.Subject} is not that of a member of this cluster.");
+            : PeerVerdict.Refused($"The certificate of {SubjectOf(presented)} is not that of a member of this cluster.");
+    }
+
+    // Strangers write there what they like, and it comes into the log.
+    private static string SubjectOf(X509Certificate2 presented)
+    {
+        string subject = presented.Subject;
+        return string.Create(Math.Min(subject.Length, MostSubjectCharacters), subject, static (cut, whole) =>
+        {
+            for (int i = 0; i < cut.Length; i++)
+            {
+                cut[i] = whole[i] is >= ' ' and <= '~' ? whole[i] : '?';
+            }
+        });
     }
 
     private static Oid UsageOf(PeerRole role) => role == PeerRole.Server ? ClusterAuthority.Server : ClusterAuthority.Client;

@@ -23,9 +23,10 @@ internal sealed class IncomingLinks(PeerHello self, LinkContext context, Action<
     public async Task AcceptAsync(IncomingStream incoming, CancellationToken cancellationToken)
     {
         using var reader = new PacketReader(incoming.Stream, PeerProtocol.MaxControlPacketBytes, context.Memory);
+        Action<string> tell = incoming.Verdict.NodeId is null ? context.OfStrangers.Tell : context.Log.Tell;
         try
         {
-            if (await GreetAsync(incoming, reader, cancellationToken) is not { } remote)
+            if (await GreetAsync(incoming, reader, tell, cancellationToken) is not { } remote)
             {
                 return;
             }
@@ -47,7 +48,7 @@ internal sealed class IncomingLinks(PeerHello self, LinkContext context, Action<
         }
         catch (Exception trouble)
         {
-            context.Log.Tell($"A connection from {incoming.From} came to nothing: {PeerConnection.Explain(trouble)}");
+            tell($"A connection from {incoming.From} came to nothing: {PeerConnection.Explain(trouble)}");
         }
     }
 
@@ -79,7 +80,7 @@ internal sealed class IncomingLinks(PeerHello self, LinkContext context, Action<
     }
 
     /// <summary>Both ends say hello, or this one says why not.</summary>
-    private async Task<PeerHello?> GreetAsync(IncomingStream incoming, PacketReader reader, CancellationToken cancellationToken)
+    private async Task<PeerHello?> GreetAsync(IncomingStream incoming, PacketReader reader, Action<string> tell, CancellationToken cancellationToken)
     {
         using var patience = new CancellationTokenSource(Patience, context.Time);
         using var either = CancellationTokenSource.CreateLinkedTokenSource(patience.Token, cancellationToken);
@@ -101,7 +102,7 @@ internal sealed class IncomingLinks(PeerHello self, LinkContext context, Action<
             refusal = malformed.Message;
         }
 
-        context.Log.Tell($"A connection from {incoming.From} was refused: {refusal}");
+        tell($"A connection from {incoming.From} was refused: {refusal}");
         await PeerHandshake.WriteAsync(incoming.Stream, new RefusalBody(refusal), either.Token);
         return null;
     }

@@ -7,7 +7,7 @@ using Rookery.Raft;
 namespace Rookery.Cluster.Peers;
 
 /// <summary>What all links of a node share.</summary>
-internal sealed record LinkContext(PeerDialer Dialer, PeerGate Gate, IPeerReceiver Receiver, TimeProvider Time, RepeatedLog Log, MemoryShare? Memory);
+internal sealed record LinkContext(PeerDialer Dialer, PeerGate Gate, IPeerReceiver Receiver, TimeProvider Time, RepeatedLog Log, StrangerLog OfStrangers, MemoryShare? Memory);
 
 /// <summary>
 /// The connection of one kind to one member: dialled again whenever it breaks, for as long as the member is one. Each end dials the other and sends its messages on its own connections

@@ -20,8 +20,11 @@ namespace Rookery.Cluster.Peers;
 /// </summary>
 public static class PeerListener
 {
-    /// <summary>Connections at once: some for each member, and room for those who join.</summary>
+    /// <summary>Connections at once: some for each member beside the <see cref="Strangers"/>.</summary>
     private const int MostConnections = 256;
+
+    /// <summary>Who says nothing is let go after so long. Members' links say something every second, and a new HTTPS connection of theirs costs one handshake.</summary>
+    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(5);
 
     /// <summary>The protocol between members, as ALPN names it (RFC 7301).</summary>
     public static readonly SslApplicationProtocol Protocol = new("rookery/1");
@@ -37,6 +40,8 @@ public static class PeerListener
         {
             kestrel.AddServerHeader = false;
             kestrel.Limits.MaxConcurrentConnections = MostConnections;
+            kestrel.Limits.KeepAliveTimeout = Patience;
+            kestrel.Limits.RequestHeadersTimeout = Patience;
             kestrel.Listen(endPoint, listen => listen.UsePeers(network));
         });
         var app = builder.Build();
@@ -47,8 +52,14 @@ public static class PeerListener
     /// <summary>Makes an endpoint of Kestrel one for members.</summary>
     public static ListenOptions UsePeers(this ListenOptions listen, PeerNetwork network)
     {
+        var strangers = new Strangers();
         listen.Protocols = HttpProtocols.Http1;
-        listen.UseHttps(new TlsHandshakeCallbackOptions { OnConnection = context => new ValueTask<SslServerAuthenticationOptions>(OptionsFor(context.Connection, network.Trust())) });
+        listen.Use(next => connection => strangers.CarryAsync(connection, next));
+        listen.UseHttps(new TlsHandshakeCallbackOptions
+        {
+            HandshakeTimeout = Patience,
+            OnConnection = context => new ValueTask<SslServerAuthenticationOptions>(OptionsFor(context.Connection, network.Trust(), strangers)),
+        });
         listen.Use(next => connection => IsLink(connection) ? CarryAsync(connection, network) : next(connection));
         return listen;
     }
@@ -58,7 +69,7 @@ public static class PeerListener
     /// refused hears why.
     /// </summary>
 #pragma warning disable CA5359 // This end is the server, and the verdict is looked at before a connection is used.
-    private static SslServerAuthenticationOptions OptionsFor(BaseConnectionContext connection, PeerTrust trust) => new()
+    private static SslServerAuthenticationOptions OptionsFor(BaseConnectionContext connection, PeerTrust trust, Strangers strangers) => new()
     {
         ApplicationProtocols = [Protocol, SslApplicationProtocol.Http11],
         EnabledSslProtocols = SslProtocols.Tls13,
@@ -68,7 +79,13 @@ public static class PeerListener
         CertificateChainPolicy = trust.Rule.ChainPolicy(PeerRole.Client),
         RemoteCertificateValidationCallback = (_, certificate, _, _) =>
         {
-            connection.Features.Set(new ProvenPeer(trust.Rule.Judge((X509Certificate2?)certificate, PeerRole.Client)));
+            var verdict = trust.Rule.Judge((X509Certificate2?)certificate, PeerRole.Client);
+            connection.Features.Set(new ProvenPeer(verdict));
+            if (verdict.NodeId is not null)
+            {
+                strangers.Known(connection);
+            }
+
             return true;
         },
     };

@@ -20,6 +20,7 @@ public sealed class PeerNetwork : IPeerNetwork, IAsyncDisposable
     private readonly PeerGate gate;
     private readonly TimeProvider time;
     private readonly RepeatedLog log;
+    private readonly StrangerLog ofStrangers;
     private readonly MemoryShare? memory;
     private readonly Lock peersGate = new();
     private OutgoingPeer[] peers = [];
@@ -33,7 +34,7 @@ public sealed class PeerNetwork : IPeerNetwork, IAsyncDisposable
     /// <param name="trust">Certificates, asked for at each handshake.</param>
     /// <param name="admission">Whom to have connections with.</param>
     /// <param name="time">The clock.</param>
-    /// <param name="log">Told in a sentence why a connection was refused, failed or ended; each sentence at most once a minute.</param>
+    /// <param name="log">Told in a sentence why a connection was refused, failed or ended; each sentence at most once a minute, and ten of who proves nobody.</param>
     /// <param name="memory">Counts what waits to be sent, and what came and is not handled yet; null for nowhere.</param>
     public PeerNetwork(PeerHello self, Func<PeerTrust> trust, IPeerAdmission admission, TimeProvider time, Action<string> log, MemoryBudget? memory = null)
     {
@@ -41,6 +42,7 @@ public sealed class PeerNetwork : IPeerNetwork, IAsyncDisposable
         this.self = self.Run != 0 ? self : self with { Run = BitConverter.ToUInt64(RandomNumberGenerator.GetBytes(sizeof(ulong))) };
         this.time = time;
         this.log = new RepeatedLog(log, time);
+        ofStrangers = new StrangerLog(log, time);
         Trust = trust;
         gate = new PeerGate(this.self, admission);
     }
@@ -55,7 +57,7 @@ public sealed class PeerNetwork : IPeerNetwork, IAsyncDisposable
         lock (peersGate)
         {
             Invariant.Holds(context is null, "a network is started once");
-            context = new LinkContext(new PeerDialer(self, Trust, gate, time, memory), gate, receiver, time, log, memory);
+            context = new LinkContext(new PeerDialer(self, Trust, gate, time, memory), gate, receiver, time, log, ofStrangers, memory);
             Volatile.Write(ref incoming, new IncomingLinks(self, context, Called));
             watch = time.CreateTimer(static network => ((PeerNetwork)network!).Watch(), this, WatchInterval, WatchInterval);
         }

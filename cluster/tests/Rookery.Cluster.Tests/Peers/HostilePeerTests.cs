@@ -1,6 +1,9 @@
 using System.Buffers.Binary;
 using System.Net;
+using System.Net.Security;
 using System.Net.Sockets;
+using System.Security.Cryptography;
+using System.Security.Cryptography.X509Certificates;
 using Rookery.Cluster.Identity;
 using Rookery.Cluster.Peers;
 using Rookery.Cluster.Tests.Identity;
@@ -104,6 +107,58 @@ public sealed class HostilePeerTests : IAsyncLifetime, IDisposable
         Assert.InRange(Volatile.Read(ref proposed), 7, 8);
         never.SetResult(new CommandOutcome(new Rejection(RejectionKind.Stopping, "Stopping.")));
         await AssertServesAsync();
+    }
+
+    /// <summary>More than the port takes in all: half of them in the handshake, half behind it.</summary>
+    [Fact]
+    public async Task Silent_strangers_shut_no_member_out()
+    {
+        var strangers = new List<Stream>();
+        try
+        {
+            for (int i = 0; i < 300; i++)
+            {
+                var socket = new Socket(SocketType.Stream, ProtocolType.Tcp);
+                await socket.ConnectAsync(IPAddress.Loopback, a.Port);
+                strangers.Add(new NetworkStream(socket, ownsSocket: true));
+                if (i % 2 == 0)
+                {
+                    var tls = new SslStream(strangers[i]);
+                    strangers[i] = tls;
+                    await tls.AuthenticateAsClientAsync(new SslClientAuthenticationOptions { TargetHost = "a", RemoteCertificateValidationCallback = static (_, certificate, _, _) => certificate is not null });
+                }
+            }
+
+            await AssertServesAsync();
+
+            // The oldest made room.
+            await Assert.ThrowsAnyAsync<IOException>(() => strangers[1].ReadExactlyAsync(new byte[1]).AsTask());
+        }
+        finally
+        {
+            foreach (var stranger in strangers)
+            {
+                await stranger.DisposeAsync();
+            }
+        }
+    }
+
+    [Fact]
+    public async Task Strangers_choose_neither_how_much_is_logged_nor_its_lines()
+    {
+        using var key = ECDsa.Create(ECCurve.NamedCurves.nistP256);
+        for (int i = 0; i < 40; i++)
+        {
+            var name = new X500DistinguishedNameBuilder();
+            name.AddCommonName($"stranger {i}\nerror: all is lost{new string('x', 1000)}");
+            using var own = new CertificateRequest(name.Build(), key, HashAlgorithmName.SHA256).CreateSelfSigned(TestAuthority.Now, TestAuthority.Now.AddYears(10));
+            await using var raw = await RawPeer.DialAsync(a.Port, trust with { Certificate = SslStreamCertificateContext.Create(own, additionalCertificates: null, offline: true) });
+            await raw.SayHelloAsync(TestMember.Hello($"S{i}"));
+            Assert.NotNull(await raw.ReadToEndAsync());
+        }
+
+        Assert.Equal(StrangerLog.MostSentences, a.Log.Count);
+        Assert.All(a.Log, static sentence => Assert.True(sentence.Length < 300 && !sentence.Contains('\n', StringComparison.Ordinal), sentence));
     }
 
     /// <summary>A peer whose power went answers nothing and closes nothing.</summary>
