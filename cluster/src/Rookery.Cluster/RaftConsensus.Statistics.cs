@@ -64,6 +64,15 @@ public sealed partial class RaftConsensus
             TimeSpan.FromMicroseconds(state.ElectionTimeoutMicroseconds));
     }
 
+    /// <summary>How far the other members have come; none while this node does not lead.</summary>
+    internal IReadOnlyList<PeerProgress> ReadPeers()
+    {
+        lock (_gate)
+        {
+            return _core.ReadPeers();
+        }
+    }
+
     private ClockStatistics ReadClock()
     {
         var time = Time;

@@ -15,17 +15,22 @@ internal static class SeatRule
         _ => 5,
     };
 
-    /// <summary>Lets the next learner vote that is needed and has caught up, if this node leads.</summary>
+    /// <summary>
+    /// Lets the next learner vote, if this node leads and as many have caught up as bear more losses. Others do not count: with one more vote and none to spare the cluster would bear less than
+    /// before, for as long as the others take.
+    /// </summary>
     /// <returns>Who votes from now on; nobody when nothing was to be done, or can be now.</returns>
     public static NodeId PromoteNext(RaftConsensus consensus)
     {
         var configuration = consensus.ReadState().Configuration;
-        if (!consensus.IsLeader || configuration.Voters.Length >= VotersOf(configuration.Voters.Length + configuration.Learners.Length))
+        NodeId[] ready = [.. consensus.ReadPeers().Where(peer => configuration.IsLearner(peer.Node) && peer is { IsCaughtUp: true, IsReachable: true }).Select(static peer => peer.Node)];
+        int voters = configuration.Voters.Length;
+        if (!consensus.IsLeader || voters >= VotersOf(voters + ready.Length))
         {
             return NodeId.None;
         }
 
-        foreach (var learner in configuration.Learners)
+        foreach (var learner in ready)
         {
             if (consensus.ChangeMember(MemberChange.Voter, learner) == ChangeAnswer.Accepted)
             {

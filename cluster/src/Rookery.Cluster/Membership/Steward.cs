@@ -7,8 +7,8 @@ using Rookery.Raft;
 namespace Rookery.Cluster.Membership;
 
 /// <summary>
-/// Once a second: connects to whom the records name, notes where they are, says in the records where this node is, renews its certificate, and, on the leader, lets learners that caught up
-/// vote. An idle cluster writes nothing for it.
+/// Once a second: connects to whom the records name, notes where they are, says in the records where this node is, renews its certificate, and, on the leader, completes seats and lets
+/// learners that caught up vote. An idle cluster writes nothing for it.
 /// </summary>
 internal sealed class Steward(
     RaftConsensus consensus, PeerNetwork network, IdentityKeeper keeper, Announcement announcement, AuthorityRotation rotation, MemberFacts facts, Func<NodeId, CancellationToken, Task<int>> repairFrom, Action<string> log, TimeProvider time) : IAsyncDisposable
@@ -21,8 +21,9 @@ internal sealed class Steward(
     private static readonly TimeSpan Interval = TimeSpan.FromSeconds(1);
 
     private readonly CancellationTokenSource _stopping = new();
-    private PeerAddress[] _peers = [];
+    private readonly SeatKeeper _seats = new(consensus, log);
     private readonly RepeatedLog _log = new(log, time);
+    private PeerAddress[] _peers = [];
     private Task? _loop;
     private Task _repairing = Task.CompletedTask;
     private bool _isAnnounced;
@@ -76,7 +77,7 @@ internal sealed class Steward(
         await TryAsync(async () => await rotation.StepAsync(_stopping.Token));
         await TryAsync(() =>
         {
-            Promote();
+            _seats.DoRound();
             return Task.CompletedTask;
         });
         if (++_rounds % RoundsBetweenRepairs == 0 && _repairing.IsCompleted)
@@ -160,14 +161,6 @@ internal sealed class Steward(
     }
 
     private string NameOf(NodeId member) => consensus.Roster.Of(member)?.Record.Name ?? member.ToString();
-
-    private void Promote()
-    {
-        if (SeatRule.PromoteNext(consensus) is { IsNone: false } promoted)
-        {
-            log($"Member {NameOf(promoted)} has caught up and votes from now on.");
-        }
-    }
 
     private static bool Same(PeerAddress[] one, PeerAddress[] other) =>
         one.Length == other.Length && one.Zip(other).All(static pair => pair.First.Node == pair.Second.Node && pair.First.Addresses.SequenceEqual(pair.Second.Addresses, StringComparer.Ordinal));

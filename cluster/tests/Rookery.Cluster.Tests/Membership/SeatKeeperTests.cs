@@ -1,0 +1,87 @@
+using Rookery.Cluster.Joining;
+using Rookery.Cluster.Membership;
+using Rookery.Cluster.Tests.Simulation;
+using Rookery.Documents.Commands;
+using Rookery.Raft;
+
+namespace Rookery.Cluster.Tests.Membership;
+
+public sealed class SeatKeeperTests
+{
+    private readonly List<string> told = [];
+
+    [Fact]
+    public void A_standby_gets_no_vote_for_a_third_member_that_has_not_caught_up()
+    {
+        using var cluster = Begin();
+        cluster.B.Open();
+        cluster.Change(MemberChange.Learner, cluster.B);
+        cluster.Change(MemberChange.Learner, cluster.C);
+        Assert.Null(cluster.Do(cluster.A, CommandEncoder.CreateDatabase("db", SteppedCluster.HistoryId)).Rejection);
+        var keeper = new SeatKeeper(cluster.A.Consensus!, told.Add);
+        cluster.RunUntil(() => cluster.A.Consensus!.ReadPeers().Any(peer => peer.Node == cluster.B.Id && peer.IsCaughtUp), "the standby has caught up");
+        for (int round = 0; round < 10; round++)
+        {
+            keeper.DoRound();
+            cluster.RunFor(100);
+        }
+
+        // The third was never started, and the standby goes: what the first acknowledges alone is as before.
+        Assert.Equal(1, Voters(cluster));
+        cluster.B.Kill();
+        cluster.Put(cluster.A, "still");
+
+        cluster.B.Open();
+        cluster.C.Open();
+        cluster.RunUntil(
+            () =>
+            {
+                keeper.DoRound();
+                return Voters(cluster) == 3;
+            },
+            "all three vote");
+        Assert.Equal(2, told.Count);
+    }
+
+    [Fact]
+    public void A_seat_that_was_given_and_not_completed_is_completed_by_who_leads()
+    {
+        using var cluster = Begin();
+        Write(cluster, 'b', new Guid("6f9619ff-8b86-d011-b42d-00c04fc964ff"));
+        Write(cluster, 'c', storeId: null);
+        var keeper = new SeatKeeper(cluster.A.Consensus!, told.Add);
+        for (int round = 0; round < SeatKeeper.RoundsUntilCompleted; round++)
+        {
+            keeper.DoRound();
+        }
+
+        Assert.False(cluster.A.Consensus!.ReadState().Configuration.IsMember(cluster.C.Id));
+        keeper.DoRound();
+        Assert.True(cluster.A.Consensus.ReadState().Configuration.IsLearner(cluster.C.Id));
+        Assert.False(cluster.A.Consensus.ReadState().Configuration.IsMember(cluster.B.Id));
+        Assert.StartsWith("Member pi-c was let in and not made a learner", Assert.Single(told), StringComparison.Ordinal);
+    }
+
+    private static SteppedCluster Begin()
+    {
+        var cluster = new SteppedCluster(seed: 1);
+        for (int i = 0; i < 3; i++)
+        {
+            cluster.Members.Add(new SteppedMember(cluster, i, mayBegin: i == 0));
+        }
+
+        cluster.A.Open();
+        cluster.AwaitLeader();
+        return cluster;
+    }
+
+    private static int Voters(SteppedCluster cluster) => cluster.A.Consensus!.ReadState().Configuration.Voters.Length;
+
+    private static void Write(SteppedCluster cluster, char letter, Guid? storeId)
+    {
+        var record = new MemberRecord { Tag = char.ToUpperInvariant(letter).ToString(), Name = $"pi-{letter}", Addresses = [], PublicKey = [], StoreId = storeId };
+        using var writer = new ClusterRecordWriter();
+        writer.Set(MemberRecord.KeyOf(new string(letter, 22)), record.ToJson(), null);
+        Assert.Null(cluster.Do(cluster.A, writer.Complete()).Rejection);
+    }
+}
