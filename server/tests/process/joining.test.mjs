@@ -56,6 +56,7 @@ test("nodes join by tokens, wrong joins are refused with what to do, and the aut
   await refused(78, /holds files that are not Rookery's/, "join", ticket, "--data", at("photos"))
   await refused(78, /is pi-1 of this cluster already/, "join", ticket, "--data", at("a"))
 
+  await refused(78, /"my pi:9443" is no address at which members could reach this node/, "join", ticket, "--data", at("b"), "--address", "my pi:9443")
   const joined = await run("cluster", "join", ticket, "--data", at("b"), ...asPi2, "--json")
   assert.equal(joined.code, 0, joined.stderr)
   assert.deepEqual([JSON.parse(joined.stdout).Tag, JSON.parse(joined.stdout).Members], ["B", ["pi-1"]])
@@ -84,4 +85,10 @@ test("nodes join by tokens, wrong joins are refused with what to do, and the aut
   assert.equal((await run("cluster", "ca", "retire", "--url", first.url)).code, 0)
   await until(async () => JSON.parse((await run("cluster", "ca", "show", "--json", "--url", second.url)).stdout).Authorities.length === 1)
   await refused(1, /its authority is another one. The secret was not sent/, "join", ownTicket, "--data", at("c"), "--name", "pi-3")
+
+  const third = await run("cluster", "join", await token(first), "--data", at("c"), "--name", "pi-3", "--address", `127.0.0.1:${strange + 1000}`)
+  assert.match(third.stdout, new RegExp(`Start it with \`rookery serve --data .*/c --listen https://127.0.0.1:${strange}\``))
+  const removed = await run("cluster", "node", "rm", "pi-3", "--yes", "--url", first.url)
+  assert.equal(removed.code, 0, removed.stderr)
+  assert.match(removed.stderr, /If somebody else may have its card: .* `rookery cluster ca rotate`/)
 })

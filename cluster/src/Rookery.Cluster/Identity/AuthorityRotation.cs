@@ -120,9 +120,9 @@ public sealed class AuthorityRotation(Func<NodeIdentity> identity, Action<NodeId
         return rotation.Stage switch
         {
             RotationStage.Trusting => self.With([.. others, next], self.SealedAuthorityKey, self.Certificate, earlierCertificate: null),
-            RotationStage.Signing when rotation.Keys.TryGetValue(self.NodeId, out byte[]? key) => SignedBy(self, next, key, others),
+            _ when !IsSignedBy(self, next) => rotation.Keys.TryGetValue(self.NodeId, out byte[]? key) ? SignedBy(self, next, key, others) : null,
             RotationStage.Retiring => self.With([next], self.SealedAuthorityKey, self.Certificate, earlierCertificate: null),
-            _ => null,                                                      // the leader has not sealed the key for this member yet
+            _ => null,
         };
     }
 
@@ -136,9 +136,13 @@ public sealed class AuthorityRotation(Func<NodeIdentity> identity, Action<NodeId
     private static bool IsDone(NodeIdentity self, RotationRecord rotation) => rotation.Stage switch
     {
         RotationStage.Trusting => self.Authorities.Any(authority => IsOf(rotation, authority)),
-        RotationStage.Signing => IsOf(rotation, self.Authorities[0]),
+        RotationStage.Signing => IsOf(rotation, self.Authorities[0]) && IsSignedBy(self, self.Authorities[0]),
         _ => self.Authorities.Count == 1 && IsOf(rotation, self.Authorities[0]),
     };
+
+    /// <summary>The authorities are written before the certificate, and a power cut may come between them.</summary>
+    private static bool IsSignedBy(NodeIdentity self, X509Certificate2 authority) =>
+        self.Authorities[0].RawDataMemory.Span.SequenceEqual(authority.RawDataMemory.Span) && AuthorityChain.WhyRefused(self.Certificate, [authority], ClusterAuthority.Server, now: null) is null;
 
     private static bool IsOf(RotationRecord rotation, X509Certificate2 authority) => authority.RawDataMemory.Span.SequenceEqual(rotation.Certificate);
 

@@ -88,6 +88,8 @@ public static class IdentityDirectory
             NodeName = text.NodeName,
             Tag = text.Tag,
             Peers = text.Peers,
+            SaidAddresses = text.SaidAddresses,
+            SaidUrl = text.SaidUrl,
             Certificate = certificates[0],
             EarlierCertificate = certificates.Count > 1 ? certificates[1] : null,
             Key = ReadKey(disk, path),

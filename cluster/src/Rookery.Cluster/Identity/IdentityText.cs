@@ -2,12 +2,20 @@ using System.Text;
 
 namespace Rookery.Cluster.Identity;
 
-/// <summary>What an identity directory says in words, one line each: format version, ids, names, letter, and the peers last seen. No value holds a space.</summary>
+/// <summary>What an identity directory says in words, one line each: format version, ids, names, letter, the peers last seen, and where the owner said that it is reached. No value holds a space.</summary>
 internal sealed record IdentityText(string ClusterId, string ClusterName, string NodeId, string NodeName, string Tag, IReadOnlyList<KnownPeer> Peers)
 {
+    public IReadOnlyList<string> SaidAddresses { get; init; } = [];
+
+    public string? SaidUrl { get; init; }
+
     private const string Heading = "rookery identity 1\n";
 
-    public static IdentityText Of(NodeIdentity identity) => new(identity.ClusterId, identity.ClusterName, identity.NodeId, identity.NodeName, identity.Tag, identity.Peers);
+    public static IdentityText Of(NodeIdentity identity) => new(identity.ClusterId, identity.ClusterName, identity.NodeId, identity.NodeName, identity.Tag, identity.Peers)
+    {
+        SaidAddresses = identity.SaidAddresses,
+        SaidUrl = identity.SaidUrl,
+    };
 
     /// <summary>Reads it back; null when it is of another format.</summary>
     public static IdentityText? Parse(string text)
@@ -17,6 +25,10 @@ internal sealed record IdentityText(string ClusterId, string ClusterName, string
         return text.StartsWith(Heading, StringComparison.Ordinal)
             && (Value("cluster"), Value("cluster-name"), Value("node"), Value("node-name"), Value("tag")) is ({ } cluster, { } clusterName, { } node, { } nodeName, { } tag)
             ? new IdentityText(cluster, clusterName, node, nodeName, tag, [.. lines.Where(line => line is ["peer", _, ..]).Select(line => new KnownPeer(line[1], line[2..]))])
+            {
+                SaidAddresses = Array.Find(lines, static line => line is ["reached-at", ..])?[1..] ?? [],
+                SaidUrl = Value("clients-at"),
+            }
             : null;
     }
 
@@ -31,6 +43,16 @@ internal sealed record IdentityText(string ClusterId, string ClusterName, string
         foreach (var peer in Peers)
         {
             text.Append("peer ").AppendJoin(' ', [peer.NodeId, .. peer.Addresses]).Append('\n');
+        }
+
+        if (SaidAddresses.Count > 0)
+        {
+            text.Append("reached-at ").AppendJoin(' ', SaidAddresses).Append('\n');
+        }
+
+        if (SaidUrl is not null)
+        {
+            text.Append("clients-at ").Append(SaidUrl).Append('\n');
         }
 
         return text.ToString();

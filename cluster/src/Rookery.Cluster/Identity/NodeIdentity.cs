@@ -25,6 +25,12 @@ public sealed class NodeIdentity : IDisposable
     /// <summary>The other members when it last looked, to be found again after a start.</summary>
     public IReadOnlyList<KnownPeer> Peers { get; init; } = [];
 
+    /// <summary>Where the owner said at the join that members reach this node, <c>host:port</c>; beside where it listens, which it knows by itself.</summary>
+    public IReadOnlyList<string> SaidAddresses { get; init; } = [];
+
+    /// <summary>Where the owner said at the join that clients reach this node, or null.</summary>
+    public string? SaidUrl { get; init; }
+
     /// <summary>This node's certificate, without the key.</summary>
     public required X509Certificate2 Certificate { get; init; }
 
@@ -94,6 +100,8 @@ public sealed class NodeIdentity : IDisposable
             NodeName = NodeName,
             Tag = Tag,
             Peers = peers,
+            SaidAddresses = SaidAddresses,
+            SaidUrl = SaidUrl,
             Certificate = certificate,
             EarlierCertificate = earlierCertificate,
             Key = Key,

@@ -1,3 +1,4 @@
+using System.Net;
 using Rookery.Cluster.Identity;
 using Rookery.Documents;
 
@@ -10,7 +11,16 @@ namespace Rookery.Cluster.Joining;
 /// <param name="Addresses">Where it listens for members, <c>host:port</c>.</param>
 /// <param name="ClientUrls">Where it listens for clients, by address.</param>
 /// <param name="PublicUrl">Where clients reach it, if the owner said.</param>
-public sealed record MemberFacts(Guid StoreId, long BootCounter, ulong Run, IReadOnlyList<string> Addresses, IReadOnlyList<string> ClientUrls, string? PublicUrl);
+public sealed record MemberFacts(Guid StoreId, long BootCounter, ulong Run, IReadOnlyList<string> Addresses, IReadOnlyList<string> ClientUrls, string? PublicUrl)
+{
+    /// <summary>Where a member says that it is: where it listens, then where its owner said that it is reached; what leads nobody to it but itself comes last.</summary>
+    /// <param name="listened">Where it listens now.</param>
+    /// <param name="said">Where its owner said that it is reached.</param>
+    public static IReadOnlyList<string> AddressesOf(IReadOnlyList<string> listened, IReadOnlyList<string> said) =>
+        [.. listened.Where(static address => !IsLoopback(address)).Concat(said).Concat(listened).Distinct(StringComparer.Ordinal).Take(MemberAddress.Most)];
+
+    private static bool IsLoopback(string address) => IPEndPoint.TryParse(address, out var endpoint) && IPAddress.IsLoopback(endpoint.Address);
+}
 
 /// <summary>Keeps a member's own record true. The first member of a cluster makes its own: nobody let it in.</summary>
 /// <param name="identity">This member, as it is now.</param>

@@ -25,7 +25,7 @@ public interface IJoinDesk
     /// <returns>Null when it is committed; else why not: <see cref="RejectionKind.ConcurrencyConflict"/> when one had another version.</returns>
     ValueTask<Rejection?> ChangeAsync(IReadOnlyList<RecordChange> changes, CancellationToken cancellationToken);
 
-    /// <summary>Makes a node a member that receives everything and is not counted.</summary>
+    /// <summary>Makes a node that has no part yet a member that receives everything and is not counted; one that has a part keeps it.</summary>
     ChangeAnswer AddLearner(NodeId node);
 }
 

@@ -13,10 +13,15 @@ namespace Rookery.Cluster.Joining;
 /// <summary>The node's side of joining: finds a member, checks that it is of the cluster that the token names before it says the secret, and writes down who it has become.</summary>
 /// <param name="token">The token.</param>
 /// <param name="node">The node that joins.</param>
-public sealed class JoinClient(JoinToken token, JoiningNode node)
+/// <param name="time">The clock.</param>
+public sealed class JoinClient(JoinToken token, JoiningNode node, TimeProvider time)
 {
     // Answers take this long when a leader is being elected.
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(20);
+
+    // A cluster that cannot answer now can within this time, unless somebody has to look after it.
+    private static readonly TimeSpan Persistence = TimeSpan.FromMinutes(1);
+    private static readonly TimeSpan Pause = TimeSpan.FromMilliseconds(500);
 
     /// <summary>Why a node cannot join with this data directory, in a sentence; null when nothing speaks against it.</summary>
     public static string? WhyNot(IDisk disk, string dataDirectory, JoinToken token)
@@ -38,17 +43,17 @@ public sealed class JoinClient(JoinToken token, JoiningNode node)
     /// <param name="disk">The disk.</param>
     /// <param name="dataDirectory">An empty or missing directory that nobody else uses.</param>
     /// <param name="cancellationToken">Gives up.</param>
-    /// <exception cref="JoinException">No member answers, or the cluster refuses.</exception>
+    /// <exception cref="JoinException">No member answers, or the cluster refuses. Whatever became of it there, it may be tried again from the same directory.</exception>
     public async Task<JoinedCluster> JoinAsync(IDisk disk, string dataDirectory, CancellationToken cancellationToken)
     {
-        var key = NodeKey.Create();
+        var attempt = JoinAttempt.Take(disk, dataDirectory, token.ClusterId);
         var request = new JoinRequest
         {
             Secret = token.Secret,
-            NodeId = NodeIds.Create().NodeId,
+            NodeId = attempt.NodeId,
             Name = node.Name,
             Addresses = node.Addresses,
-            CertificateRequest = NodeKey.RequestCertificate(key),
+            CertificateRequest = NodeKey.RequestCertificate(attempt.Key),
             PublicUrl = node.PublicUrl,
         };
         var answer = await AskAsync(request, cancellationToken);
@@ -57,10 +62,12 @@ public sealed class JoinClient(JoinToken token, JoiningNode node)
             ClusterId = answer.ClusterId,
             ClusterName = answer.ClusterName,
             NodeId = request.NodeId,
-            NodeName = node.Name,
+            NodeName = answer.Name,
             Tag = answer.Tag,
             Peers = [.. answer.Members.Select(member => new KnownPeer(member.NodeId, member.Addresses))],
-            Key = key,
+            SaidAddresses = node.AreAddressesSaid ? node.Addresses : [],
+            SaidUrl = node.PublicUrl,
+            Key = attempt.Key,
             Certificate = X509CertificateLoader.LoadCertificate(answer.Certificate),
             Authorities = [.. answer.Authorities.Select(authority => X509CertificateLoader.LoadCertificate(authority))],
             SealedAuthorityKey = answer.SealedAuthorityKey,
@@ -71,15 +78,41 @@ public sealed class JoinClient(JoinToken token, JoiningNode node)
         }
 
         IdentityDirectory.Create(disk, dataDirectory, identity);
-        return new JoinedCluster(identity.ClusterId, identity.ClusterName, identity.NodeId, answer.Tag, [.. answer.Members.Select(member => member.Name)]);
+        JoinAttempt.Forget(disk, dataDirectory);
+        return new JoinedCluster(identity.ClusterId, identity.ClusterName, identity.NodeId, answer.Name, answer.Tag, [.. answer.Members.Select(member => member.Name)]);
     }
 
-    /// <summary>Asks the members that the token names, and the leader that one of them names, until one decides.</summary>
+    /// <summary>Asks until one decides: for a while, once one was reached, because what was asked may have been done and the answer be lost.</summary>
     private async Task<JoinAnswer> AskAsync(JoinRequest request, CancellationToken cancellationToken)
+    {
+        long begun = time.GetTimestamp();
+        bool wasReached = false;
+        while (true)
+        {
+            var round = await AskAllAsync(request, cancellationToken);
+            if (round.Answer is not null)
+            {
+                return round.Answer;
+            }
+
+            wasReached |= round.WasReached;
+            if (!wasReached || time.GetElapsedTime(begun) >= Persistence)
+            {
+                throw new JoinException(
+                    $"No member of the cluster let the node in. {string.Join(" ", round.Troubles)} Look whether a member runs and can be reached from here on its port for members, and order the same again: the node asks as the same one each time, so a token that has let it in lets it in again, and one that has not holds until it ends.");
+            }
+
+            await Task.Delay(Pause, time, cancellationToken);
+        }
+    }
+
+    /// <summary>Asks the members that the token names, and the leader that one of them names, each once.</summary>
+    private async Task<(JoinAnswer? Answer, bool WasReached, List<string> Troubles)> AskAllAsync(JoinRequest request, CancellationToken cancellationToken)
     {
         var waiting = new Queue<string>(token.Addresses);
         var asked = new HashSet<string>(StringComparer.Ordinal);
         var troubles = new List<string>();
+        bool wasReached = false;
         while (waiting.TryDequeue(out string? address))
         {
             if (!asked.Add(address))
@@ -92,7 +125,7 @@ public sealed class JoinClient(JoinToken token, JoiningNode node)
                 var (answer, refusal) = await AskAsync(address, request, cancellationToken);
                 if (answer is not null)
                 {
-                    return answer;
+                    return (answer, true, troubles);
                 }
 
                 if (refusal!.Error is not (JoinError.NotLeader or JoinError.Unavailable))
@@ -100,16 +133,18 @@ public sealed class JoinClient(JoinToken token, JoiningNode node)
                     throw new JoinException(refusal.Message);
                 }
 
+                wasReached = true;
                 troubles.Add($"{address}: {refusal.Message}");
                 waiting = new Queue<string>([.. refusal.Leader ?? [], .. waiting]);
             }
             catch (Exception unreachable) when (unreachable is HttpRequestException or TaskCanceledException && !cancellationToken.IsCancellationRequested)
             {
+                wasReached |= !WasRefused(unreachable);
                 troubles.Add($"{address}: {Reason(unreachable)}");
             }
         }
 
-        throw new JoinException($"No member of the cluster let the node in. {string.Join(" ", troubles)} Look whether a member runs and can be reached from here on its port for members; the token can be used again until it ends.");
+        return (null, wasReached, troubles);
     }
 
     private async Task<(JoinAnswer? Answer, JoinRefusal? Refusal)> AskAsync(string address, JoinRequest request, CancellationToken cancellationToken)
@@ -155,6 +190,10 @@ public sealed class JoinClient(JoinToken token, JoiningNode node)
         MaxResponseContentBufferSize = 1 << 20,
     };
 
+    /// <summary>Whether nothing of the request can have arrived.</summary>
+    private static bool WasRefused(Exception unreachable) =>
+        unreachable is HttpRequestException { HttpRequestError: HttpRequestError.ConnectionError or HttpRequestError.SecureConnectionError or HttpRequestError.NameResolutionError };
+
     private static string Reason(Exception unreachable) => unreachable switch
     {
         TaskCanceledException => $"it did not answer within {Patience.TotalSeconds} s.",
@@ -168,12 +207,17 @@ public sealed class JoinClient(JoinToken token, JoiningNode node)
 /// <param name="Name">What it is to be called, a <see cref="MemberName"/>.</param>
 /// <param name="Addresses">Where it will listen for members, <c>host:port</c>.</param>
 /// <param name="PublicUrl">Where clients reach it, when that is not where it listens.</param>
-public sealed record JoiningNode(string Name, IReadOnlyList<string> Addresses, string? PublicUrl);
+public sealed record JoiningNode(string Name, IReadOnlyList<string> Addresses, string? PublicUrl)
+{
+    /// <summary>Whether the owner named the addresses: then they are kept beside those at which it listens.</summary>
+    public bool AreAddressesSaid { get; init; }
+}
 
 /// <summary>The cluster that a node has joined.</summary>
 /// <param name="ClusterId">Its random id.</param>
 /// <param name="ClusterName">Its name.</param>
 /// <param name="NodeId">The node's random id.</param>
+/// <param name="Name">The node's name.</param>
 /// <param name="Tag">The node's letter.</param>
 /// <param name="Members">The names of the others.</param>
-public sealed record JoinedCluster(string ClusterId, string ClusterName, string NodeId, string Tag, IReadOnlyList<string> Members);
+public sealed record JoinedCluster(string ClusterId, string ClusterName, string NodeId, string Name, string Tag, IReadOnlyList<string> Members);

@@ -31,6 +31,9 @@ internal sealed record JoinAnswer
     /// <summary>The cluster's name.</summary>
     public required string ClusterName { get; init; }
 
+    /// <summary>The name of the node's seat: of an earlier request, when it has asked before.</summary>
+    public required string Name { get; init; }
+
     /// <summary>The letter that the node was given.</summary>
     public required string Tag { get; init; }
 

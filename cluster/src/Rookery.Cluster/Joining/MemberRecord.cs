@@ -46,8 +46,16 @@ public sealed record MemberRecord
         where member is not null
         select (record.Key[ClusterRecordPrefix.Member.Length..], member, record.Version);
 
-    /// <summary>Reads one; null when a newer version wrote it in a way that this one does not know.</summary>
-    public static MemberRecord? Parse(ReadOnlySpan<byte> json) => ClusterJson.TryRead(json, ClusterJson.Default.MemberRecord);
+    /// <summary>Reads one, without addresses and a URL that are none; null when a newer version wrote it in a way that this one does not know.</summary>
+    public static MemberRecord? Parse(ReadOnlySpan<byte> json)
+    {
+        var record = ClusterJson.TryRead(json, ClusterJson.Default.MemberRecord);
+        return record is null || (record.PublicUrl is null && record.Addresses.All(MemberAddress.IsValid)) ? record : record with
+        {
+            Addresses = [.. record.Addresses.Where(MemberAddress.IsValid)],
+            PublicUrl = record.PublicUrl is { } url && MemberAddress.IsClientUrl(url) ? url : null,
+        };
+    }
 
     /// <summary>The record's value.</summary>
     public byte[] ToJson() => JsonSerializer.SerializeToUtf8Bytes(this, ClusterJson.Default.MemberRecord);

@@ -39,6 +39,16 @@ public sealed class Registrar(Func<NodeIdentity> identity, IJoinDesk desk, TimeP
             return (null, new JoinRefusal(JoinError.NameInvalid, $"\"{request.Name}\" cannot be a node's name. {MemberName.Rule} Say another one with --name."));
         }
 
+        if (request.Addresses.Count is 0 or > MemberAddress.Most || !request.Addresses.All(MemberAddress.IsValid))
+        {
+            return (null, new JoinRefusal(JoinError.Malformed, $"One of the addresses at which the node says that members reach it is none, or it names none, or more than {MemberAddress.Most}. {MemberAddress.Rule}"));
+        }
+
+        if (request.PublicUrl is { } url && !MemberAddress.IsClientUrl(url))
+        {
+            return (null, new JoinRefusal(JoinError.Malformed, "The URL at which the node says that clients reach it is none: it looks like https://pi-2.lan:8443."));
+        }
+
         for (int attempt = 0; attempt < Attempts; attempt++)
         {
             if (!desk.IsLeader || !await desk.CatchUpAsync(cancellationToken))
@@ -46,7 +56,8 @@ public sealed class Registrar(Func<NodeIdentity> identity, IJoinDesk desk, TimeP
                 return (null, ReferToLeader());
             }
 
-            var (seat, refusal) = await TakeSeatAsync(request, key, cancellationToken);
+            // Begun, it is completed: who asks may be gone by then, and comes back for the seat.
+            var (seat, refusal) = await TakeSeatAsync(request, key);
             if (refusal is not null)
             {
                 return (null, refusal);
@@ -54,7 +65,7 @@ public sealed class Registrar(Func<NodeIdentity> identity, IJoinDesk desk, TimeP
 
             if (seat is not null)
             {
-                return await CompleteAsync(request, key, seat, cancellationToken);
+                return await CompleteAsync(request, key, seat);
             }
         }
 
@@ -62,23 +73,31 @@ public sealed class Registrar(Func<NodeIdentity> identity, IJoinDesk desk, TimeP
     }
 
     /// <summary>Gives the node the seat that it has, or a new one. Neither seat nor refusal: somebody took one meanwhile.</summary>
-    private async ValueTask<(MemberRecord? Seat, JoinRefusal? Refusal)> TakeSeatAsync(JoinRequest request, PublicKey key, CancellationToken cancellationToken)
+    private async ValueTask<(MemberRecord? Seat, JoinRefusal? Refusal)> TakeSeatAsync(JoinRequest request, PublicKey key)
     {
         var seats = new Seats(desk);
         var stored = desk.Find(TokenRecord.KeyOf(request.Secret));
         var token = stored is null ? null : TokenRecord.Parse(stored.Value.Span);
         byte[] publicKey = key.ExportSubjectPublicKeyInfo();
-        if (string.Equals(token?.UsedBy, request.NodeId, StringComparison.Ordinal) && seats.Of(request.NodeId) is { } given && given.PublicKey.AsSpan().SequenceEqual(publicKey))
+        var given = seats.Of(request.NodeId) is { } taken && taken.PublicKey.AsSpan().SequenceEqual(publicKey) ? taken : null;
+        if (given is not null && string.Equals(token?.UsedBy, request.NodeId, StringComparison.Ordinal))
         {
             return (given, null);
         }
 
-        if ((_tokens.Judge(token) ?? seats.Judge(request)) is { } refusal)
+        if ((_tokens.Judge(token) ?? (given is null ? seats.Judge(request) : null)) is { } refusal)
         {
             return (null, refusal);
         }
 
         var now = time.GetUtcNow();
+        var used = new RecordChange(stored!.Key, (token! with { UsedBy = request.NodeId, Used = now }).ToJson(), stored.Version);
+        if (given is not null)
+        {
+            // It has asked by another token before, and the answer was lost.
+            return Outcome(await desk.ChangeAsync([used], CancellationToken.None), given);
+        }
+
         var seat = new MemberRecord
         {
             Tag = seats.FreeTag!,
@@ -88,22 +107,17 @@ public sealed class Registrar(Func<NodeIdentity> identity, IJoinDesk desk, TimeP
             PublicUrl = request.PublicUrl,
             Joined = now,
         };
-        var rejection = await desk.ChangeAsync(
-            [
-                new RecordChange(stored!.Key, (token! with { UsedBy = request.NodeId, Used = now }).ToJson(), stored.Version),
-                new RecordChange(MemberRecord.KeyOf(request.NodeId), seat.ToJson(), ClusterRecord.Absent),
-                seats.Guard(),
-            ],
-            cancellationToken);
-        return rejection switch
-        {
-            null => (seat, null),
-            { Kind: RejectionKind.ConcurrencyConflict } => (null, null),
-            _ => (null, new JoinRefusal(JoinError.Unavailable, rejection.Message + " Try again with the same token.")),
-        };
+        return Outcome(await desk.ChangeAsync([used, new RecordChange(MemberRecord.KeyOf(request.NodeId), seat.ToJson(), ClusterRecord.Absent), seats.Guard()], CancellationToken.None), seat);
     }
 
-    private async ValueTask<(JoinAnswer? Answer, JoinRefusal? Refusal)> CompleteAsync(JoinRequest request, PublicKey key, MemberRecord seat, CancellationToken cancellationToken)
+    private static (MemberRecord? Seat, JoinRefusal? Refusal) Outcome(Rejection? rejection, MemberRecord seat) => rejection switch
+    {
+        null => (seat, null),
+        { Kind: RejectionKind.ConcurrencyConflict } => (null, null),
+        _ => (null, new JoinRefusal(JoinError.Unavailable, rejection.Message + " Try again with the same token.")),
+    };
+
+    private async ValueTask<(JoinAnswer? Answer, JoinRefusal? Refusal)> CompleteAsync(JoinRequest request, PublicKey key, MemberRecord seat)
     {
         for (int attempt = 0; attempt < Attempts; attempt++)
         {
@@ -114,7 +128,7 @@ public sealed class Registrar(Func<NodeIdentity> identity, IJoinDesk desk, TimeP
                 case ChangeAnswer.NotLeader:
                     return (null, ReferToLeader());
                 default:
-                    await Task.Delay(PauseBetweenAttempts, time, cancellationToken);
+                    await Task.Delay(PauseBetweenAttempts, time);
                     break;
             }
         }
@@ -131,6 +145,7 @@ public sealed class Registrar(Func<NodeIdentity> identity, IJoinDesk desk, TimeP
         {
             ClusterId = self.ClusterId,
             ClusterName = self.ClusterName,
+            Name = seat.Name,
             Tag = seat.Tag,
             Certificate = certificate.RawData,
             Authorities = Authorities.Authorities,

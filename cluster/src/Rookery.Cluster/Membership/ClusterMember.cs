@@ -99,9 +99,9 @@ public sealed class ClusterMember : IAsyncDisposable
                 FetchState = (from, cancellationToken) => FetchStateAsync(store, from, cancellationToken),
             });
         _state = new StateRoutes(store.Offers, since => OfferAsync(store, since), _time);
-        _desk = new ConsensusDesk(_consensus, store.ClusterRecords, node => _consensus.ChangeMember(MemberChange.Learner, node));
+        _desk = new ConsensusDesk(_consensus, store.ClusterRecords, AddLearner);
         Office = new MemberOffice(_consensus, _desk, ClientOf, _time);
-        var facts = new MemberFacts(store.StoreId, hello.BootCounter, hello.Run, _options.Addresses, _options.ClientUrls, _options.PublicUrl);
+        var facts = new MemberFacts(store.StoreId, hello.BootCounter, hello.Run, MemberFacts.AddressesOf(_options.Addresses, Identity.SaidAddresses), _options.ClientUrls, _options.PublicUrl ?? Identity.SaidUrl);
         _topology = new TopologyKeeper(_consensus.ReadAsLeader, _desk, _options.Log, _time);
         _consensus.RoleSeen = _topology.Wake;
         Rotation = new AuthorityRotation(() => Identity, _keeper.Replace, _desk, _time);
@@ -231,6 +231,10 @@ public sealed class ClusterMember : IAsyncDisposable
         work();
         return true;
     }
+
+    // Who votes and asks for its seat again keeps its vote: as a change it would be demoted.
+    private ChangeAnswer AddLearner(NodeId node) =>
+        _consensus!.ReadState() is { Role: Role.Leader } state && state.Configuration.IsMember(node) ? ChangeAnswer.NothingToDo : _consensus.ChangeMember(MemberChange.Learner, node);
 
     private HttpClient? ClientOf(NodeId member)
     {

@@ -118,6 +118,52 @@ public sealed class AuthorityRotationTests : IDisposable
         Assert.StartsWith("Not every member shows a certificate of the new authority yet: pi-b.", await a.Rotation.RetireAsync(CancellationToken.None), StringComparison.Ordinal);
     }
 
+    [Fact]
+    public async Task A_power_cut_at_any_moment_of_the_change_leaves_a_member_that_completes_it()
+    {
+        var (a, b) = (await AddAsync("a"), await AddAsync("b"));
+        await a.Rotation.BeginAsync(CancellationToken.None);
+        await StepAsync(b, 1);
+        await StepAsync(a, 2);
+        int before = b.Disk.OperationCount;
+        await b.Rotation.StepAsync(CancellationToken.None);
+        int after = b.Disk.OperationCount;
+        var next = b.Identity.Authorities[0];
+        await desk.ChangeAsync([new RecordChange(RotationRecord.AcknowledgementOf(RotationStage.Signing, "b"), null, null)], CancellationToken.None);
+        for (int operation = before; operation <= after; operation++)
+        {
+            var started = new Member(b.Disk.CrashAt(operation, seed: operation), desk);
+            await started.Rotation.StepAsync(CancellationToken.None);
+            string? refusal = AuthorityChain.WhyRefused(started.Identity.Certificate, [next], ClusterAuthority.Server, now: null);
+            using var signing = started.Identity.OpenAuthority();
+            Assert.True(refusal is null && signing.Certificate.RawDataMemory.Span.SequenceEqual(next.RawDataMemory.Span), $"operation {operation}: {refusal}");
+        }
+    }
+
+    /// <summary>What a stolen card is worth: all, until the authority that it has the key of is retired.</summary>
+    [Fact]
+    public async Task Who_has_the_key_of_the_retired_authority_can_act_as_nobody()
+    {
+        var (a, b) = (await AddAsync("a"), await AddAsync("b"));
+        using var stolen = b.Identity.OpenAuthority();
+        using var key = NodeKey.Create();
+        using var forged = stolen.SignNode(PublicKeyOf(key), "b", Names(), Now);
+        using var client = stolen.SignClient(PublicKeyOf(key), "owner", Now);
+        Assert.Equal("b", a.Identity.PeerRule.Judge(forged, PeerRole.Client).NodeId);
+        await a.Rotation.BeginAsync(CancellationToken.None);
+        for (int round = 0; round < 3; round++)
+        {
+            await StepAsync(b, 1);
+            await StepAsync(a, 1);
+        }
+
+        Assert.Null(await a.Rotation.RetireAsync(CancellationToken.None));
+        await StepAsync(a, 1);
+        Assert.NotNull(a.Identity.PeerRule.Judge(forged, PeerRole.Client).Refusal);
+        Assert.NotNull(a.Identity.PeerRule.Judge(forged, PeerRole.Server).Refusal);
+        Assert.NotNull(a.Identity.ClientRule.WhyRefused(client, Now));
+    }
+
     private static string? WhyRefusedByClientOf(ClusterAuthority trusted, NodeIdentity shown) =>
         AuthorityChain.WhyRefused(shown.CertificateForClients, [trusted.Certificate], ClusterAuthority.Server, Now);
 
@@ -149,17 +195,30 @@ public sealed class AuthorityRotationTests : IDisposable
     private sealed class Member
     {
         public Member(NodeIdentity identity, MemoryDesk desk)
+            : this(Write(identity), desk)
         {
-            Identity = identity;
-            IdentityDirectory.Create(Disk, "/data", identity);
+        }
+
+        /// <summary>The member whose disk it is, started.</summary>
+        public Member(SimulatedDisk disk, MemoryDesk desk)
+        {
+            Disk = disk;
+            Identity = IdentityDirectory.TryLoad(disk, "/data")!;
             Rotation = new AuthorityRotation(() => Identity, Replace, desk, new SimulatedTimeProvider(Now));
         }
 
-        public SimulatedDisk Disk { get; } = new("/data");
+        public SimulatedDisk Disk { get; }
 
         public NodeIdentity Identity { get; private set; }
 
         public AuthorityRotation Rotation { get; }
+
+        private static SimulatedDisk Write(NodeIdentity identity)
+        {
+            var disk = new SimulatedDisk("/data");
+            IdentityDirectory.Create(disk, "/data", identity);
+            return disk;
+        }
 
         private void Replace(NodeIdentity identity)
         {

@@ -9,6 +9,7 @@ using Rookery.Cluster.Identity;
 using Rookery.Cluster.Joining;
 using Rookery.Cluster.Tests.Identity;
 using Rookery.Documents;
+using Rookery.Raft;
 using Rookery.Simulation;
 
 namespace Rookery.Cluster.Tests.Joining;
@@ -39,6 +40,21 @@ public sealed class JoinClientTests : IAsyncLifetime, IDisposable
         Assert.Equal(TestAuthority.NodeId, Assert.Single(identity.Peers).NodeId);
         using var authority = identity.OpenAuthority();
         Assert.Equal(cluster.Identity.Authorities[0].RawData, authority.Certificate.RawData);
+    }
+
+    [Fact]
+    public async Task What_the_owner_said_of_where_it_is_is_kept_and_said_to_the_others()
+    {
+        var told = Node with { Addresses = ["pi-2.lan:9443", "192.168.1.6:9443"], AreAddressesSaid = true, PublicUrl = "https://pi-2.lan:8443" };
+        await new JoinClient(await TokenAsync(), told, TimeProvider.System).JoinAsync(disk, "/data", CancellationToken.None);
+        using var loaded = IdentityDirectory.TryLoad(disk, "/data")!;
+        new IdentityKeeper(disk, "/data", loaded, cluster.Time).KeepPeers([]);
+        using var identity = IdentityDirectory.TryLoad(disk, "/data")!;
+        Assert.Equal(told.PublicUrl, identity.SaidUrl);
+
+        // Where it listens on goes first, because it is of today; but not what only the machine itself reaches.
+        Assert.Equal(["pi-2.lan:9443", "192.168.1.6:9443", "127.0.0.1:9080"], MemberFacts.AddressesOf(["127.0.0.1:9080"], identity.SaidAddresses));
+        Assert.Equal(["192.168.1.6:9443", "pi-2.lan:9443"], MemberFacts.AddressesOf(["192.168.1.6:9443"], identity.SaidAddresses));
     }
 
     [Fact]
@@ -78,7 +94,7 @@ public sealed class JoinClientTests : IAsyncLifetime, IDisposable
         cluster.Time.Advance(TimeSpan.FromHours(1));
         var refused = await Assert.ThrowsAsync<JoinException>(() => JoinAsync(token));
         Assert.StartsWith("The token ended on", refused.Message, StringComparison.Ordinal);
-        Assert.Empty(disk.Files);
+        Assert.False(IdentityDirectory.ExistsIn(disk, "/data"));
     }
 
     [Fact]
@@ -101,6 +117,40 @@ public sealed class JoinClientTests : IAsyncLifetime, IDisposable
         var token = (await TokenAsync()) with { Addresses = ["127.0.0.1:1"] };
         var refused = await Assert.ThrowsAsync<JoinException>(() => JoinAsync(token));
         Assert.StartsWith("No member of the cluster let the node in. 127.0.0.1:1: Connection refused", refused.Message, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task A_node_whose_answer_was_lost_asks_again_as_the_same_one_and_is_let_in()
+    {
+        var requests = server.Services.GetRequiredService<RequestCount>();
+        requests.LosesAnswers = 1;
+        cluster.Desk.LearnerAnswers.Enqueue(ChangeAnswer.NotLeader);
+        cluster.Desk.LearnerAnswers.Enqueue(ChangeAnswer.NotLeader);
+        Assert.Equal("B", (await JoinAsync(await TokenAsync())).Tag);
+        Assert.Equal(3, requests.Joins);
+        Assert.Equal(2, MemberRecord.All(cluster.Desk).Count());
+        Assert.Single(cluster.Desk.Learners);
+        Assert.DoesNotContain("/data/joining", disk.Files);
+    }
+
+    [Fact]
+    public async Task A_node_that_was_stopped_while_it_joined_gets_its_seat_when_the_command_is_given_again()
+    {
+        // With the same token or another one, under the name that the seat was given for.
+        var first = await TokenAsync();
+        var second = await TokenAsync();
+        using var stopping = new CancellationTokenSource();
+        var requests = server.Services.GetRequiredService<RequestCount>();
+        (requests.LosesAnswers, requests.Lost) = (1, stopping.Cancel);
+        await Assert.ThrowsAnyAsync<OperationCanceledException>(() => new JoinClient(first, Node, TimeProvider.System).JoinAsync(disk, "/data", stopping.Token));
+        Assert.Null(JoinClient.WhyNot(disk, "/data", first));
+        var again = new JoinClient(second, Node with { Name = "pi-two" }, TimeProvider.System);
+        Assert.Equal(("B", "pi-2"), await again.JoinAsync(disk, "/data", CancellationToken.None) is { } joined ? (joined.Tag, joined.Name) : default);
+        Assert.Equal(2, MemberRecord.All(cluster.Desk).Count());
+        using var identity = IdentityDirectory.TryLoad(disk, "/data")!;
+        Assert.Equal("pi-2", identity.NodeName);
+        var stranger = new SimulatedDisk("/data");
+        await Assert.ThrowsAsync<JoinException>(() => new JoinClient(second, Node with { Name = "pi-3" }, TimeProvider.System).JoinAsync(stranger, "/data", CancellationToken.None));
     }
 
     [Fact]
@@ -130,7 +180,7 @@ public sealed class JoinClientTests : IAsyncLifetime, IDisposable
             StringComparison.Ordinal);
     }
 
-    private Task<JoinedCluster> JoinAsync(JoinToken token) => new JoinClient(token, Node).JoinAsync(disk, "/data", CancellationToken.None);
+    private Task<JoinedCluster> JoinAsync(JoinToken token) => new JoinClient(token, Node, TimeProvider.System).JoinAsync(disk, "/data", CancellationToken.None);
 
     private async Task<JoinToken> TokenAsync() => (await cluster.CreateTokenAsync()) with { Addresses = [address] };
 
@@ -166,10 +216,27 @@ public sealed class JoinClientTests : IAsyncLifetime, IDisposable
     {
         public int Joins { get; private set; }
 
-        public Task Count(HttpContext http, RequestDelegate next)
+        /// <summary>How many of the next answers do not arrive.</summary>
+        public int LosesAnswers { get; set; }
+
+        /// <summary>Told when one did not.</summary>
+        public Action? Lost { get; set; }
+
+        public async Task Count(HttpContext http, RequestDelegate next)
         {
             Joins++;
-            return next(http);
+            if (LosesAnswers-- <= 0)
+            {
+                await next(http);
+                return;
+            }
+
+            var answer = http.Response.Body;
+            http.Response.Body = Stream.Null;
+            await next(http);
+            http.Response.Body = answer;
+            Lost?.Invoke();
+            http.Abort();
         }
     }
 }

@@ -1,4 +1,6 @@
 using System.Security.Cryptography.X509Certificates;
+using System.Text;
+using System.Text.Json;
 using Rookery.Cluster.Identity;
 using Rookery.Cluster.Joining;
 using Rookery.Cluster.Tests.Identity;
@@ -49,6 +51,51 @@ public sealed class RegistrarTests : IDisposable
         Assert.Equal("B", (await cluster.AdmitAsync(request)).Tag);
         Assert.Equal("B", (await cluster.AdmitAsync(request)).Tag);
         Assert.Single(cluster.Desk.Learners);
+    }
+
+    [Theory]
+    [InlineData("my pi:9443")]
+    [InlineData("https://192.168.1.6:9443")]
+    [InlineData("192.168.1.6")]
+    [InlineData("192.168.1.6:0")]
+    [InlineData("192.168.1.6:9443\n")]
+    [InlineData("fe80::6:9443")]
+    [InlineData("")]
+    [InlineData(null)]
+    public async Task An_address_that_is_none_is_refused_and_of_a_record_left_out(string? address)
+    {
+        var request = TestCluster.Request(await cluster.CreateTokenAsync());
+        var refusal = await cluster.RefuseAsync(request with { Addresses = ["192.168.1.6:9443", address!] });
+        Assert.Equal(JoinError.Malformed, refusal.Error);
+        Assert.EndsWith("It looks like 192.168.1.12:9443, pi-2.lan:9443 or [fd00::2]:9443.", refusal.Message, StringComparison.Ordinal);
+        await cluster.AdmitAsync(request);
+        var seat = new Seats(cluster.Desk).Of(request.NodeId)!;
+        Assert.Equal(request.Addresses, MemberRecord.Parse((seat with { Addresses = [.. request.Addresses, address!] }).ToJson())!.Addresses);
+    }
+
+    [Theory]
+    [InlineData("")]
+    [InlineData("pi-2.lan:8443")]
+    [InlineData("https://pi-2.lan:8443/studio")]
+    [InlineData("https://pi 2.lan:8443")]
+    public async Task A_url_for_clients_that_is_none_is_refused(string url)
+    {
+        var refusal = await cluster.RefuseAsync(TestCluster.Request(await cluster.CreateTokenAsync()) with { PublicUrl = url });
+        Assert.StartsWith("The URL at which the node says that clients reach it is none", refusal.Message, StringComparison.Ordinal);
+    }
+
+    [Theory]
+    [InlineData("addresses")]
+    [InlineData("nodeId")]
+    [InlineData("name")]
+    [InlineData("secret")]
+    [InlineData("certificateRequest")]
+    public async Task A_request_with_nothing_where_something_belongs_is_none(string member)
+    {
+        var request = JsonSerializer.SerializeToNode(TestCluster.Request(await cluster.CreateTokenAsync()), ClusterJson.Default.JoinRequest)!;
+        Assert.NotNull(request[member]);
+        request[member] = null;
+        Assert.Null(ClusterJson.TryRead(Encoding.UTF8.GetBytes(request.ToJsonString()), ClusterJson.Default.JoinRequest));
     }
 
     [Fact]

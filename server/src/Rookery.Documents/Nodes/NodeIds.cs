@@ -8,6 +8,9 @@ namespace Rookery.Documents;
 /// <param name="ClusterId">The cluster's identity; a single node is a cluster of its own.</param>
 public sealed record NodeIds(string NodeId, string ClusterId)
 {
+    /// <summary>The file of a data directory in which a node that joins a cluster keeps who it asks to become, written by the room above.</summary>
+    public const string JoiningName = "joining";
+
     /// <summary>New ones, at random.</summary>
     public static NodeIds Create() => new(HistoryId.Create(), HistoryId.Create());
 

@@ -1,4 +1,5 @@
 using System.CommandLine;
+using System.Globalization;
 using System.Net;
 using Rookery.Access;
 using Rookery.Cluster.Identity;
@@ -11,8 +12,10 @@ namespace Rookery.Clusters;
 /// <summary>`rookery cluster join`: makes a fresh node a member of a running cluster.</summary>
 internal static class JoinCommand
 {
-    // That for clients, 8080 by default, and a thousand.
-    private const int DefaultPeerPort = 9080;
+    // Beside the port for clients, a thousand higher.
+    private const int PeerPortOffset = 1000;
+    private const int DefaultClientPort = 8443;
+    private const int DefaultPeerPort = DefaultClientPort + PeerPortOffset;
 
     public static Command Create()
     {
@@ -27,8 +30,10 @@ internal static class JoinCommand
         command.SetAction((parsed, cancellation) => IdentityGuard.GuardAsync(() => RunAsync(
             parsed.GetValue(token)!,
             Path.GetFullPath(parsed.GetValue(data)!),
-            new JoiningNode(
-                parsed.GetValue(name) ?? MemberName.OfHost(Environment.MachineName), Addresses(parsed.GetValue(address), parsed.GetValue(port)), parsed.GetValue(publicUrl)),
+            new JoiningNode(parsed.GetValue(name) ?? MemberName.OfHost(Environment.MachineName), Addresses(parsed.GetValue(address), parsed.GetValue(port)), parsed.GetValue(publicUrl)?.TrimEnd('/'))
+            {
+                AreAddressesSaid = parsed.GetValue(address) is { Length: > 0 },
+            },
             parsed.GetValue(json),
             cancellation)));
         return command;
@@ -42,21 +47,42 @@ internal static class JoinCommand
         }
 
         var disk = new PosixDisk();
-        if ((ClusterCommand.WhyNoName(node.Name) ?? JoinClient.WhyNot(disk, directory, token)) is { } reason)
+        if ((ClusterCommand.WhyNoName(node.Name) ?? WhyNotReached(node) ?? JoinClient.WhyNot(disk, directory, token)) is { } reason)
         {
             return await Refusal.WriteAsync(reason, ExitCode.Configuration);
         }
 
         using var held = StoppedDirectory.Hold(disk, directory);
-        var joined = await new JoinClient(token, node).JoinAsync(disk, directory, cancellation);
+        var joined = await new JoinClient(token, node, TimeProvider.System).JoinAsync(disk, directory, cancellation);
         await Console.Out.WriteLineAsync(isJson
-            ? ToJson(joined, node)
-            : $"{node.Name} is member {joined.Tag} of the cluster {joined.ClusterName}, with {string.Join(", ", joined.Members)}. Start it with `rookery serve --data {directory}`: it takes over all data, and then votes if it is needed.");
+            ? ToJson(joined)
+            : $"{joined.Name} is member {joined.Tag} of the cluster {joined.ClusterName}, with {string.Join(", ", joined.Members)}. Start it with `rookery serve --data {directory} {Listen(node)}`: it takes over all data, and then votes if it is needed.");
         return ExitCode.Success;
     }
 
     private static IReadOnlyList<string> Addresses(string[]? said, int port) =>
-        said is { Length: > 0 } ? [.. said.Select(address => WithPort(address, port))] : PeerAddresses.Of(new IPEndPoint(IPAddress.Any, port));
+        said is { Length: > 0 } ? [.. said.Select(address => WithPort(address, port))] : [.. PeerAddresses.Of(new IPEndPoint(IPAddress.Any, port)).Take(MemberAddress.Most)];
+
+    private static string? WhyNotReached(JoiningNode node) => node.Addresses switch
+    {
+        { Count: 0 } => "This machine has no address at which members could reach it. Say one with --address.",
+        { Count: > MemberAddress.Most } => $"--address may be given {MemberAddress.Most} times.",
+        _ when node.Addresses.FirstOrDefault(static address => !MemberAddress.IsValid(address)) is { } wrong => $"\"{wrong}\" is no address at which members could reach this node. {MemberAddress.Rule}",
+        _ when node.PublicUrl is { } url && !MemberAddress.IsClientUrl(url) => $"The URL by which clients reach this node must look like https://node.example:8443, not like \"{url}\".",
+        _ => null,
+    };
+
+    /// <summary>How the node is started so that members reach it where they were told.</summary>
+    private static string Listen(JoiningNode node)
+    {
+        string first = node.Addresses[0];
+        int port = int.Parse(first.AsSpan(first.LastIndexOf(':') + 1), CultureInfo.InvariantCulture);
+        bool isOwn = node.AreAddressesSaid && IPEndPoint.TryParse(first, out var said) && (IPAddress.IsLoopback(said.Address) || PeerAddresses.OfThisMachine().Contains(said.Address));
+        var address = isOwn ? IPEndPoint.Parse(first).Address : IPAddress.Any;
+        return port > PeerPortOffset
+            ? $"--listen https://{new IPEndPoint(address, port - PeerPortOffset)}"
+            : $"--listen https://{new IPEndPoint(address, DefaultClientPort)} --peer-listen {new IPEndPoint(address, port)}";
+    }
 
     private static string WithPort(string address, int port) => address switch
     {
@@ -65,11 +91,11 @@ internal static class JoinCommand
         _ => $"{address}:{port}",
     };
 
-    private static string ToJson(JoinedCluster joined, JoiningNode node) => JsonLine.Of(json =>
+    private static string ToJson(JoinedCluster joined) => JsonLine.Of(json =>
     {
         json.WriteString("Cluster"u8, joined.ClusterName);
         json.WriteString("ClusterId"u8, joined.ClusterId);
-        json.WriteString("Node"u8, node.Name);
+        json.WriteString("Node"u8, joined.Name);
         json.WriteString("NodeId"u8, joined.NodeId);
         json.WriteString("Tag"u8, joined.Tag);
         json.WriteStartArray("Members"u8);

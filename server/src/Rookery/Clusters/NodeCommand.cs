@@ -10,6 +10,9 @@ internal static class NodeCommand
 {
     private const string Path = "/admin/cluster/nodes";
 
+    // The card of a member holds the authority's key, sealed for a key that lies beside it.
+    private const string CardMayBeElsewhere = "If somebody else may have its card: it can act as any member until the authority is another, with `rookery cluster ca rotate`, then `… retire`.";
+
     public static Command Create() => new("node", "The members of the cluster: shown, promoted, removed, and who leads.")
     {
         List(),
@@ -77,10 +80,12 @@ internal static class NodeCommand
             if (!isReplaced)
             {
                 await PrintAsync(removed, address.IsJson(parsed));
+                await Console.Error.WriteLineAsync(CardMayBeElsewhere);
                 return ExitCode.Success;
             }
 
             await Console.Error.WriteLineAsync(removed.GetProperty("Message").GetString());
+            await Console.Error.WriteLineAsync(CardMayBeElsewhere);
             await Console.Error.WriteLineAsync($"Within an hour, on the new machine: `rookery cluster join TOKEN --data DIR --name {node}`, with this token:");
             var token = await client.SendAsync(HttpMethod.Post, "/admin/cluster/tokens");
             await Console.Out.WriteLineAsync(address.IsJson(parsed) ? token.GetRawText() : token.GetProperty("Token").GetString());
