@@ -17,11 +17,7 @@ public sealed partial class RaftConsensus
     private bool _isDue;
 
     /// <summary>The highest index that the core knows of, durable or not.</summary>
-    private long LastIndexInLog
-    {
-        get => field == 0 ? field = _journal.LastIndex : field;
-        set;
-    }
+    private long LastIndexInLog { get; set; }
 
     /// <summary>Whether who has the turn has something to do that is not in the queue.</summary>
     internal bool HasWork => Volatile.Read(ref _isDue) || (_waiting.Count > 0 && (MayPropose || !IsInOffice || Refusal is { Kind: RejectionKind.Diagnosis }));

@@ -53,6 +53,7 @@ public sealed partial class RaftConsensus : IConsensusHost, IPeerReceiver
         int seed = options.Seed ?? System.Security.Cryptography.RandomNumberGenerator.GetInt32(int.MaxValue);
         _core = new RaftCore(LogStart.Of(store, Self, options.MayBegin, seed), options.Core);
         _operations = _journal.OperationsBeforeNext;
+        LastIndexInLog = _core.Last.Index;
         _applied = _applyThrough = store.AppliedIndex;
         _queue = new ProposalQueue { HasOtherWork = () => HasWork };
         _threads = new CommitThreads(this, _time);
