@@ -82,9 +82,7 @@ public sealed partial class RaftConsensus
         Interlocked.Increment(ref _forwarded);
         try
         {
-            return Refusal is null && !IsReady && _network is not null
-                ? await ProposeElsewhereAsync(command, cancellationToken)
-                : await ProposeHereAsync(command, NothingToCommitHere, cancellationToken);
+            return await ProposeAsync(command, NothingToCommitHere, cancellationToken);
         }
         finally
         {

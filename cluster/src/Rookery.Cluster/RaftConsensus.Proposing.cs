@@ -37,10 +37,12 @@ public sealed partial class RaftConsensus
         RejectionKind.NoLeader, "No member leads now, or none is known here. Nothing was stored; try again in a second, or another node.");
 
     /// <inheritdoc/>
-    public ValueTask<CommandOutcome> ProposeAsync(CommandBuffer command, CancellationToken cancellationToken) =>
+    public ValueTask<CommandOutcome> ProposeAsync(CommandBuffer command, CancellationToken cancellationToken) => ProposeAsync(command, LargestCommandToCommitHere, cancellationToken);
+
+    private ValueTask<CommandOutcome> ProposeAsync(CommandBuffer command, int toCommitHere, CancellationToken cancellationToken) =>
         Refusal is null && !IsReady && _network is not null
             ? ProposeElsewhereAsync(command, cancellationToken)
-            : ProposeHereAsync(command, LargestCommandToCommitHere, cancellationToken);
+            : ProposeHereAsync(command, toCommitHere, cancellationToken);
 
     /// <summary>Answers what still waits when nobody will commit or apply it here any more. What comes later is refused.</summary>
     internal void RefuseWaiting()

@@ -3,7 +3,7 @@ import { once } from "node:events"
 import { readFileSync } from "node:fs"
 import { createServer } from "node:net"
 import { join } from "node:path"
-import { afterwards, executable, freePort, NodeProcess, run, temporaryDirectory, until } from "../../../server/tests/process/node-process.mjs"
+import { afterwards, executable, NodeProcess, portForMember, run, temporaryDirectory, until } from "../../../server/tests/process/node-process.mjs"
 
 export class ThreeNodes {
   #directory
@@ -109,21 +109,4 @@ function succeed({ code, stdout, stderr }) {
   }
 
   return stdout
-}
-
-// Members talk to each other on the port that is a thousand higher.
-async function portForMember() {
-  for (;;) {
-    const port = await freePort()
-    if (port + 1000 < 65536 && await isFree(port + 1000)) {
-      return port
-    }
-  }
-}
-
-async function isFree(port) {
-  const server = createServer().listen(port, "127.0.0.1")
-  const free = await Promise.race([once(server, "listening").then(() => true), once(server, "error").then(() => false, () => false)]).catch(() => false)
-  server.close()
-  return free
 }

@@ -3,23 +3,7 @@ import assert from "node:assert/strict"
 import { cpSync, mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { test } from "node:test"
-import { freePort, NodeProcess, run, temporaryDirectory, until } from "./node-process.mjs"
-
-/** A port whose number and a thousand more are free: that for members. */
-async function portPair() {
-  for (;;) {
-    const port = await freePort()
-    if (port < 64_000) {
-      return port
-    }
-  }
-}
-
-async function serve(test, data, port) {
-  const node = await NodeProcess.serve({ data, port })
-  test.after(() => node.kill())
-  return node
-}
+import { NodeProcess, portForMember, run, temporaryDirectory, until } from "./node-process.mjs"
 
 async function refused(code, sentence, ...commandLine) {
   const ended = await run("cluster", ...commandLine)
@@ -39,11 +23,11 @@ const members = async node => Object.keys((await node.expect(200, "GET", "/clust
 test("nodes join by tokens, wrong joins are refused with what to do, and the authority is replaced meanwhile", { timeout: 240_000 }, async t => {
   const directory = temporaryDirectory(t)
   const at = name => join(directory, name)
-  const [one, two] = [await portPair(), await portPair()]
+  const [one, two] = [await portForMember(), await portForMember()]
 
   assert.equal((await run("cluster", "init", "--data", at("a"), "--name", "home", "--node-name", "pi-1")).code, 0)
   await refused(78, /is there already/, "init", "--data", at("a"))
-  const first = await serve(t, at("a"), one)
+  const first = await NodeProcess.serveDuring(t, { data: at("a"), port: one })
   await refused(78, /another process|is in use/, "init", "--data", at("a"), "--name", "other")
 
   const ticket = await token(first)
@@ -62,17 +46,17 @@ test("nodes join by tokens, wrong joins are refused with what to do, and the aut
   assert.deepEqual([JSON.parse(joined.stdout).Tag, JSON.parse(joined.stdout).Members], ["B", ["pi-1"]])
   await refused(1, /has let node .* in on .*, and each lets in one/, "join", ticket, "--data", at("c"), "--name", "pi-3")
 
-  let second = await serve(t, at("b"), two)
+  let second = await NodeProcess.serveDuring(t, { data: at("b"), port: two })
   await until(async () => (await members(second)).length === 2)
   const ownTicket = await token(second)
   await second.terminate()
   cpSync(at("b"), at("b-before"), { recursive: true })
-  second = await serve(t, at("b"), two)
+  second = await NodeProcess.serveDuring(t, { data: at("b"), port: two })
   await until(async () => (await members(second)).length === 2)
 
   // The card of pi-2 as it was before its last start, beside the original.
-  const strange = await portPair()
-  const old = await serve(t, at("b-before"), strange)
+  const strange = await portForMember()
+  const old = await NodeProcess.serveDuring(t, { data: at("b-before"), port: strange })
   await until(() => /refused this node: (This is an old copy|There are two copies) of node/.test(old.log))
   await old.terminate()
 

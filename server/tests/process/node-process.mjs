@@ -49,6 +49,23 @@ export async function freePort() {
   return port
 }
 
+/** A free port of the loopback whose number and a thousand more is free too: there members listen for each other. */
+export async function portForMember() {
+  for (;;) {
+    const port = await freePort()
+    if (port + 1000 < 65536 && await isFree(port + 1000)) {
+      return port
+    }
+  }
+}
+
+async function isFree(port) {
+  const server = createServer().listen(port, "127.0.0.1")
+  const free = await Promise.race([once(server, "listening").then(() => true), once(server, "error").then(() => false, () => false)]).catch(() => false)
+  server.close()
+  return free
+}
+
 /** Waits until something holds; fails when 60 s pass. */
 export async function until(holds) {
   for (const deadline = performance.now() + 60_000; !await holds();) {
@@ -115,6 +132,13 @@ export class NodeProcess {
     const node = NodeProcess.start({ port: await freePort(), ...settings })
     await node.answers("/readyz", 200)
     node.startMilliseconds = performance.now() - begun
+    return node
+  }
+
+  /** A node that serves, and is gone when the test is over. */
+  static async serveDuring(test, settings) {
+    const node = await NodeProcess.serve(settings)
+    test.after(() => node.kill())
     return node
   }
 

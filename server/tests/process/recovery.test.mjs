@@ -5,23 +5,7 @@ import { once } from "node:events"
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import { test } from "node:test"
-import { executable, freePort, NodeProcess, run, temporaryDirectory, until } from "./node-process.mjs"
-
-/** A port whose number and a thousand more are free: that for members. */
-async function portPair() {
-  for (;;) {
-    const port = await freePort()
-    if (port < 64_000) {
-      return port
-    }
-  }
-}
-
-async function serve(test, data, port) {
-  const node = await NodeProcess.serve({ data, port })
-  test.after(() => node.kill())
-  return node
-}
+import { executable, NodeProcess, portForMember, run, temporaryDirectory, until } from "./node-process.mjs"
 
 async function joinTo(node, data, name, port) {
   const made = await run("cluster", "token", "create", "--url", node.url)
@@ -42,14 +26,14 @@ const clusterOf = data => /^cluster (.*)$/m.exec(readFileSync(join(data, "format
 test("the last of three members becomes a new cluster, and old cards stay out of it", { timeout: 300_000 }, async t => {
   const directory = temporaryDirectory(t)
   const at = name => join(directory, name)
-  const ports = { a: await portPair(), b: await portPair(), c: await portPair(), d: await portPair() }
+  const ports = { a: await portForMember(), b: await portForMember(), c: await portForMember(), d: await portForMember() }
   const recover = (...more) => run("cluster", "recover", "--data", at("a"), ...more)
 
   assert.equal((await run("cluster", "init", "--data", at("a"), "--name", "home", "--node-name", "a")).code, 0)
-  const nodes = { a: await serve(t, at("a"), ports.a) }
+  const nodes = { a: await NodeProcess.serveDuring(t, { data: at("a"), port: ports.a }) }
   for (const name of ["b", "c"]) {
     await joinTo(nodes.a, at(name), name, ports[name])
-    nodes[name] = await serve(t, at(name), ports[name])
+    nodes[name] = await NodeProcess.serveDuring(t, { data: at(name), port: ports[name] })
   }
 
   await until(async () => (await listing(nodes.a)).Voters === 3)
@@ -107,7 +91,7 @@ test("the last of three members becomes a new cluster, and old cards stay out of
   assert.notEqual(recovered.ClusterId, before)
   assert.ok(readdirSync(join(at("a"), "journal")).some(name => name.endsWith(recovered.KeptSuffix)))
 
-  nodes.a = await serve(t, at("a"), ports.a)
+  nodes.a = await NodeProcess.serveDuring(t, { data: at("a"), port: ports.a })
   await nodes.a.expect(200, "GET", "/databases/shop/docs?id=d49")
   await put(nodes.a, "recovered")
   assert.deepEqual((await listing(nodes.a)).Members.map(member => member.Name), ["a"])
@@ -119,18 +103,18 @@ test("the last of three members becomes a new cluster, and old cards stay out of
   await nodes.b.kill()
 
   await joinTo(nodes.a, at("d"), "d", ports.d)
-  nodes.d = await serve(t, at("d"), ports.d)
+  nodes.d = await NodeProcess.serveDuring(t, { data: at("d"), port: ports.d })
   await nodes.d.expect(200, "GET", "/databases/shop/docs?id=recovered")
 })
 
 test("a restored cluster starts as one new voter, and the others join it empty", { timeout: 180_000 }, async t => {
   const directory = temporaryDirectory(t)
   const at = name => join(directory, name)
-  const [one, two] = [await portPair(), await portPair()]
+  const [one, two] = [await portForMember(), await portForMember()]
   assert.equal((await run("cluster", "init", "--data", at("a"), "--name", "home", "--node-name", "a")).code, 0)
-  let a = await serve(t, at("a"), one)
+  let a = await NodeProcess.serveDuring(t, { data: at("a"), port: one })
   await joinTo(a, at("b"), "b", two)
-  let b = await serve(t, at("b"), two)
+  let b = await NodeProcess.serveDuring(t, { data: at("b"), port: two })
   await a.expect(201, "PUT", "/admin/databases?name=shop", `{"DatabaseName":"shop"}`)
   await put(a, "kept")
   assert.equal((await run("backup", "--url", a.url, "--to", at("backup"))).code, 0)
@@ -138,13 +122,13 @@ test("a restored cluster starts as one new voter, and the others join it empty",
 
   assert.equal((await run("restore", "--from", at("backup"), "--data", at("restored"))).code, 0)
   assert.equal((await run("cluster", "init", "--data", at("restored"), "--name", "home", "--node-name", "a")).code, 0)
-  a = await serve(t, at("restored"), one)
+  a = await NodeProcess.serveDuring(t, { data: at("restored"), port: one })
   const alone = await listing(a)
   assert.deepEqual([alone.Voters, alone.Members.map(member => member.Name)], [1, ["a"]])
   const made = await run("cluster", "token", "create", "--url", a.url)
   const full = await run("cluster", "join", made.stdout.trim(), "--data", at("b"), "--name", "b")
   assert.equal(full.code, 78, full.stderr)
   await joinTo(a, at("empty"), "b", two)
-  b = await serve(t, at("empty"), two)
+  b = await NodeProcess.serveDuring(t, { data: at("empty"), port: two })
   await b.expect(200, "GET", "/databases/shop/docs?id=kept")
 })

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs"
 import https from "node:https"
 import { join } from "node:path"
 import { test } from "node:test"
-import { NodeProcess, freePort, run, temporaryDirectory, until } from "./node-process.mjs"
+import { NodeProcess, portForMember, run, temporaryDirectory, until } from "./node-process.mjs"
 
 test("clients that trust what they were handed go on through every stage of another authority", { timeout: 240_000 }, async t => {
   const directory = temporaryDirectory(t)
@@ -16,7 +16,7 @@ test("clients that trust what they were handed go on through every stage of anot
   }
 
   await rookery("cluster", "init", "--name", "home", "--node-name", "pi-1")
-  const port = await freePort()
+  const port = await portForMember()
   const node = NodeProcess.start({ data, port, listen: `https://127.0.0.1:${port}` })
   t.after(() => node.kill())
   await until(async () => (await run("claim", "--data", data)).code === 0)

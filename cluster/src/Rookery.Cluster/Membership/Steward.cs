@@ -1,3 +1,4 @@
+using Rookery.Cluster.Commit;
 using Rookery.Cluster.Identity;
 using Rookery.Cluster.Joining;
 using Rookery.Cluster.Peers;
@@ -28,6 +29,7 @@ internal sealed class Steward(
     private Task _repairing = Task.CompletedTask;
     private bool _isAnnounced;
     private int _rounds;
+    private int _renewalRound;
 
     public void Start() => _loop = RunAsync();
 
@@ -63,23 +65,11 @@ internal sealed class Steward(
 
     private async Task DoRoundAsync()
     {
-        await TryAsync(() =>
-        {
-            KeepPeers();
-            return Task.CompletedTask;
-        });
-        await TryAsync(() =>
-        {
-            RenewIfDue();
-            return Task.CompletedTask;
-        });
+        Try(KeepPeers);
+        Try(RenewIfDue);
         await TryAsync(async () => _isAnnounced = _isAnnounced || await AnnounceAsync());
         await TryAsync(async () => await rotation.StepAsync(_stopping.Token));
-        await TryAsync(() =>
-        {
-            _seats.DoRound();
-            return Task.CompletedTask;
-        });
+        Try(_seats.DoRound);
         if (++_rounds % RoundsBetweenRepairs == 0 && _repairing.IsCompleted)
         {
             // Beside the rest, because it takes as long as the other members take.
@@ -94,11 +84,34 @@ internal sealed class Steward(
         {
             await duty();
         }
-        catch (Exception) when (_stopping.IsCancellationRequested)
+        catch (Exception failure)
         {
-            // What it works with may be gone by now.
+            Tell(failure);
         }
-        catch (Exception failure) when (failure is not InvariantViolationException)
+    }
+
+    private void Try(Action duty)
+    {
+        try
+        {
+            duty();
+        }
+        catch (Exception failure)
+        {
+            Tell(failure);
+        }
+    }
+
+    private void Tell(Exception failure)
+    {
+        if (failure is InvariantViolationException)
+        {
+            // Nobody awaits this loop: it would be over without a word.
+            CommitThreads.EndProcess(failure);
+        }
+
+        // What it works with may be gone when the node stops.
+        if (!_stopping.IsCancellationRequested)
         {
             _log.Tell($"What this node keeps of its cluster could not be kept up: {failure.Message}");
         }
@@ -106,10 +119,18 @@ internal sealed class Steward(
 
     private void RenewIfDue()
     {
-        if (_rounds % RoundsBetweenRenewals == 0 && keeper.RenewIfDue([.. Registrar.AddressesIn(facts.Addresses)]))
+        if (_rounds < _renewalRound)
+        {
+            return;
+        }
+
+        if (keeper.RenewIfDue([.. Registrar.AddressesIn(facts.Addresses)]))
         {
             log("This node's certificate was signed anew.");
         }
+
+        // Behind what may fail: then it is tried again in the next round.
+        _renewalRound = _rounds + RoundsBetweenRenewals;
     }
 
     /// <summary>

@@ -1,4 +1,3 @@
-using Rookery.Cluster.Log;
 using Rookery.Documents;
 using Rookery.Documents.Commands;
 using Rookery.Journal;
@@ -155,53 +154,6 @@ public sealed class HostScriptTests
         Assert.Null(cluster.Wire.FetchFailure);
     }
 
-    /// <summary>The end of its journal rots, and what rotted is in its runs: it goes on behind them, takes the entries, or the state, of the others, and everything is as it was.</summary>
-    [Theory]
-    [InlineData(false)]
-    [InlineData(true)]
-    public void A_member_whose_runs_hold_more_than_what_is_left_of_its_journal_is_given_the_rest(bool entriesAreGivenBack)
-    {
-        using var cluster = new SteppedCluster(1) { KeptJournalBytes = entriesAreGivenBack ? 0 : 1 << 20 }.Form(3);
-        for (int i = 0; i < 4; i++)
-        {
-            cluster.Put(cluster.A, $"users/{i}", i);
-        }
-
-        cluster.AwaitEqual();
-        cluster.C.Store!.RequestFlush();
-        cluster.RunFor(1_000);
-        long held = cluster.C.Store!.Durable.Index;
-        Assert.Equal(cluster.C.Consensus!.AppliedIndex, held);
-        cluster.C.Kill();
-        Spoil(cluster.C.Disk);
-        for (int i = 0; i < (entriesAreGivenBack ? 200 : 3); i++)
-        {
-            cluster.Put(cluster.A, $"users/{i}", 100 + i, padding: 900);
-        }
-
-        cluster.RunFor(3_000);
-        cluster.C.Open();
-        Assert.Equal(held, cluster.C.Store!.Journal.LastIndex);
-        cluster.AwaitEqual(seconds: 20);
-        Assert.Equal(entriesAreGivenBack ? 1 : 0, cluster.Wire.StatesFetched);
-        Assert.Equal(cluster.A.Store!.Journal.LastIndex, cluster.C.Store!.Journal.LastIndex);
-        cluster.C.LosePower();
-        cluster.C.Open();
-        cluster.AwaitEqual();
-    }
-
-    // The last writes of a journal that has not begun its second segment.
-    private static void Spoil(SimulatedDisk disk)
-    {
-        string path = disk.Files.Where(static file => file.EndsWith(".segment", StringComparison.Ordinal)).Order(StringComparer.Ordinal).First();
-        byte[] bytes = disk.ReadAll(path);
-        int last = (Array.FindLastIndex(bytes, static each => each != 0) / 4096) * 4096;
-        for (int block = 0; block < 3; block++)
-        {
-            disk.Rot(path, last - (block * 4096) + 70, 1);
-        }
-    }
-
     [Fact]
     public void A_member_that_misses_little_of_much_gets_what_changed()
     {
@@ -326,89 +278,6 @@ public sealed class HostScriptTests
             cluster.AwaitEqual();
             Assert.Equal((round * 100) + 19, cluster.B.Peek("users/19").Value);
         }
-    }
-
-    /// <summary>The card of A rots. B, which has what was acknowledged since C went, is off: nobody else may be elected with A's vote, however often A is started.</summary>
-    [Theory]
-    [InlineData(false)]
-    [InlineData(true)]
-    public void What_a_rotten_journal_had_acknowledged_is_not_outvoted_after_restarts_either(bool stopsCleanly)
-    {
-        using var cluster = new SteppedCluster(1) { CautionMicroseconds = 0 }.Form(3);
-        cluster.Put(cluster.A, "users/early", 1);
-        cluster.Put(cluster.A, "users/rotten", 2);
-        cluster.Put(cluster.A, "users/known", 3);
-        cluster.AwaitEqual();
-        cluster.C.Kill();
-        cluster.Put(cluster.A, "users/late", 4);
-        cluster.Put(cluster.A, "users/later", 5);
-        long starts = LogStart.NextIncarnation(cluster.A.Store!.Journal);
-        cluster.A.LosePower();
-        cluster.B.LosePower();
-        JournalRot.At(cluster.A, "users/rotten");
-
-        cluster.A.Open();
-        Assert.Equal('B', cluster.A.Store!.Journal.Recovery.Label);
-        Assert.Equal(starts + 1, LogStart.NextIncarnation(cluster.A.Store!.Journal));
-        cluster.RunFor(500);
-        Stop(cluster.A);
-        cluster.A.Open();
-        cluster.C.Open();
-        cluster.RunFor(30_000);
-        Assert.Null(cluster.Leader);
-
-        cluster.B.Open();
-        cluster.AwaitEqual();
-        Assert.Equal(5, cluster.C.Peek("users/later").Value);
-        Stop(cluster.B);
-        Assert.NotNull(cluster.AwaitLeader());
-        cluster.Put(cluster.A, "users/after", 6);
-
-        void Stop(SteppedMember member)
-        {
-            if (stopsCleanly)
-            {
-                member.StopCleanly();
-            }
-            else
-            {
-                member.Kill();
-            }
-        }
-    }
-
-    /// <summary>What the tables hold is no loss, nor is what the others still have: the member opens, and is as they are soon.</summary>
-    [Theory]
-    [InlineData(-1, 0, 'D')]
-    [InlineData(-1, 3, 'B')]
-    public void A_journal_that_rots_below_what_the_tables_hold_keeps_no_member_from_opening(int from, int through, char label)
-    {
-        using var cluster = SteppedCluster.Of(3);
-        var indexes = new Dictionary<long, string>();
-        for (int i = 0; i < 100; i++)
-        {
-            string document = $"users/number-{i}-";
-            cluster.Put(cluster.A, document, i, padding: 900);
-            cluster.RunUntil(() => cluster.B.Consensus!.AppliedIndex == cluster.A.Consensus!.AppliedIndex, "the same on B");
-            indexes.Add(cluster.B.Consensus!.AppliedIndex, document);
-        }
-
-        cluster.RunFor(2_000);
-        long flushed = cluster.B.Store!.Durable.Index;
-        Assert.True(flushed + through < cluster.B.Consensus!.AppliedIndex);
-        cluster.B.LosePower();
-        for (int i = from; i <= through; i++)
-        {
-            JournalRot.At(cluster.B, indexes[flushed + i], inHeader: true);
-        }
-
-        cluster.B.Open();
-        Assert.Equal(label, cluster.B.Store!.Journal.Recovery.Label);
-        cluster.AwaitEqual();
-        Assert.Null(cluster.B.Consensus!.Refusal);
-        cluster.B.LosePower();
-        cluster.B.Open();
-        cluster.AwaitEqual();
     }
 
     [Fact]

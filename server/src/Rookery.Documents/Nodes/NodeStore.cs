@@ -291,7 +291,7 @@ public sealed class NodeStore : IDisposable
         if (fetched.Offer.Since is not null)
         {
             Storage.RequestFlush();
-            while (Storage.FlushDue && Storage.Flush())
+            while (FlushIfDue())
             {
             }
         }
