@@ -27,7 +27,7 @@ internal static class CertificateCommand
             HelpName = "RIGHT",
             Required = true,
         };
-        var to = new Option<string>("--to") { Description = "Directory for the files [default: the current one].", HelpName = "DIR", DefaultValueFactory = static _ => "." };
+        var to = new Option<string>("--to") { Description = "Directory for the files.", HelpName = "DIR", DefaultValueFactory = static _ => "." };
         var password = new Option<string>("--pfx-password-file") { Description = "File with the password of the .pfx [default: none].", HelpName = "FILE" };
         var command = address.AddTo(new Command("create", "Make a certificate: writes NAME.pfx, NAME.pem and NAME-ca.pem.") { name, access, to, password });
         command.SetAction((parsed, _) => address.UseAsync(parsed, async client =>

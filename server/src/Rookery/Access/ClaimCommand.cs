@@ -10,7 +10,7 @@ internal static class ClaimCommand
     {
         var address = new NodeAddress();
         var code = new Option<string?>("--code") { Description = "The code that the node printed at its start [default: read from the directory of --data].", HelpName = "CODE" };
-        var name = new Option<string>("--name") { Description = "What to call the token [default: admin].", HelpName = "NAME", DefaultValueFactory = static _ => "admin" };
+        var name = new Option<string>("--name") { Description = "What to call the token.", HelpName = "NAME", DefaultValueFactory = static _ => "admin" };
         var command = address.AddTo(new Command("claim", "Take a node that has no owner: prints its first admin token.") { code, name });
         command.SetAction((parsed, _) => address.UseAsync(parsed, async client =>
         {

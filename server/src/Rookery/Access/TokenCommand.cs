@@ -93,7 +93,7 @@ internal static class TokenCommand
     private static Command Reset()
     {
         var address = new NodeAddress();
-        var name = new Argument<string>("NAME") { Description = "The lost token's name [default: admin].", DefaultValueFactory = static _ => "admin" };
+        var name = new Argument<string>("NAME") { Description = "The lost token's name.", DefaultValueFactory = static _ => "admin" };
         var command = address.AddTo(new Command("reset", "Replace a lost admin token, as root on the node's machine with --data; the node logs it.") { name });
         command.SetAction((parsed, _) => address.UseAsync(parsed, async client =>
             PrintMade(await client.SendAsync(HttpMethod.Post, Path + "/reset", json => json.WriteString("Name"u8, parsed.GetValue(name))), address.IsJson(parsed))));

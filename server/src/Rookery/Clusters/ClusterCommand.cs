@@ -19,7 +19,7 @@ internal static class ClusterCommand
     private static Command Init()
     {
         var data = new Option<string>("--data") { Description = "Data directory of the stopped node, or a new one.", HelpName = "DIR", Required = true };
-        var cluster = new Option<string>("--name") { Description = "What to call the cluster [default: rookery].", HelpName = "NAME", DefaultValueFactory = static _ => "rookery" };
+        var cluster = new Option<string>("--name") { Description = "What to call the cluster.", HelpName = "NAME", DefaultValueFactory = static _ => "rookery" };
         var node = new Option<string?>("--node-name") { Description = "What to call the node [default: the machine's name].", HelpName = "NAME" };
         var dns = new Option<string[]>("--dns") { Description = "A name or domain, beyond the node names and NAME.local, that certificates may bear; may be repeated.", HelpName = "NAME" };
         var json = new Option<bool>("--json") { Description = "Print the result as JSON." };

@@ -23,7 +23,7 @@ internal static class JoinCommand
         var data = new Option<string>("--data") { Description = "Data directory of the new node; empty, or made when it is missing.", HelpName = "DIR", Required = true };
         var name = new Option<string?>("--name") { Description = "What to call the node [default: the machine's name].", HelpName = "NAME" };
         var address = new Option<string[]>("--address") { Description = "Where members reach this node, HOST or HOST:PORT; may be repeated [default: this machine's addresses].", HelpName = "ADDRESS" };
-        var port = new Option<int>("--peer-port") { Description = $"Port for members, where --address says none [default: {DefaultPeerPort}].", HelpName = "PORT", DefaultValueFactory = static _ => DefaultPeerPort };
+        var port = new Option<int>("--peer-port") { Description = "Port for members, where --address says none.", HelpName = "PORT", DefaultValueFactory = static _ => DefaultPeerPort };
         var publicUrl = new Option<string?>("--public-url") { Description = "Where clients reach this node, if that is not where it listens.", HelpName = "URL" };
         var json = new Option<bool>("--json") { Description = "Print the result as JSON." };
         var command = new Command("join", "Let a new node join a running cluster.") { token, data, name, address, port, publicUrl, json };

@@ -14,7 +14,7 @@ internal static class JoinTokenCommand
     private static Command CreateToken()
     {
         var address = new NodeAddress();
-        var minutes = new Option<int>("--minutes") { Description = $"How long it holds, at most a week [default: {DefaultMinutes}].", HelpName = "MINUTES", DefaultValueFactory = static _ => DefaultMinutes };
+        var minutes = new Option<int>("--minutes") { Description = "How long it holds, at most a week.", HelpName = "MINUTES", DefaultValueFactory = static _ => DefaultMinutes };
         var command = address.AddTo(new Command("create", "Print a token that lets one node join, once.") { minutes });
         command.SetAction((parsed, _) => address.UseAsync(parsed, async client =>
         {

@@ -1,0 +1,112 @@
+using Rookery.Disk;
+using Rookery.Documents.Apply;
+using Rookery.Journal;
+using Rookery.Storage;
+
+namespace Rookery.Documents;
+
+/// <summary>How a directory is opened: in which order its parts are, and what is refused.</summary>
+public sealed partial class NodeStore
+{
+    /// <summary>Opens the directory. What the journal holds beyond the manifest is not applied: how much of it is committed, consensus knows.</summary>
+    /// <param name="options">Where the data is.</param>
+    /// <param name="disk">The disk.</param>
+    /// <param name="memory">What bounds memory.</param>
+    /// <param name="io">Is told of all disk work.</param>
+    /// <param name="time">The clock.</param>
+    /// <exception cref="DataDirectoryInUseException">Another process holds a directory.</exception>
+    /// <exception cref="IOException">The data cannot be opened; the message says why. Nothing is open then.</exception>
+    public static NodeStore Open(NodeOptions options, IDisk disk, MemoryBudget memory, IIoRecorder io, TimeProvider time)
+    {
+        var core = new NodeStore(DataDirectory.Lock(disk, options.DataDirectory, options.JournalDirectory), options, disk, io, time);
+        try
+        {
+            core.OpenData(memory);
+            return core;
+        }
+        catch
+        {
+            core.Dispose();
+            throw;
+        }
+    }
+
+    private void OpenData(MemoryBudget memory)
+    {
+        _directory.Check(_options.IsRestoring);
+        RefuseWithoutStorage();
+        NodeBackup.RemoveCheckpoint(_disk, CheckpointPath);
+        NodeBackup.RemoveCheckpoint(_disk, OfferPath);
+        foreach (string path in (IEnumerable<string>)[StateOffers.RowsPathOf(OfferPath), .. StateOffers.ChangesPathsOf(OfferPath)])
+        {
+            NodeBackup.RemoveCheckpoint(_disk, path);
+        }
+
+        Storage = StorageEngine.Open(_disk, StorageOptionsOf(_options, _directory.StoragePath) with { Pacer = Pacer }, memory, _io, Time);
+        TellDamage();
+        Journal = OpenJournal();
+        if (_directory.IsNew && Journal.LastIndex > 0)
+        {
+            throw new DataFormatException(
+                $"{_directory.JournalPath} holds a journal, but {_directory.Path} is not a data directory. Nothing was changed. Put its files back, or name another journal directory.");
+        }
+
+        ClusterRecords.Open(Storage);
+        StateInstallation.Complete(Storage);
+        Offers = new StateOffers(Storage, Journal, _disk, OfferPath, Transfers, Time) { Reserve = _options.Reserve };
+        Inbox = new StateInbox(Storage, _disk, Path.Combine(_directory.StoragePath, "incoming"), _options.Reserve, Transfers);
+        Storage.ManifestDurable = position => ReleaseJournal(position.Index);
+        _applier = new Applier(Storage, Databases, ClusterRecords) { LeftOut = _options.ReplaysAroundDamage ? _options.CommandLeftOut : null };
+        _previous = new PreviousVersions(Storage);
+        _directory.Complete(_options.NewIds ?? NodeIds.Create());
+        long inFlight = _options.InFlightBytes > 0 ? _options.InFlightBytes : Math.Max(memory.TotalBytes / 8, 8 << 20);
+        Space = new NodeSpace(_disk, _options, Journal, Time);
+        Admission = new Admission(inFlight, Time);
+    }
+
+    // The journal begins where the last manifest ended: an empty storage directory beside it would forget everything before.
+    private void RefuseWithoutStorage()
+    {
+        if (!_directory.IsNew && _disk.List(_directory.StoragePath).All(static name => string.Equals(name, "lock", StringComparison.Ordinal)))
+        {
+            throw new DataFormatException(
+                $"{_options.DataDirectory} was in use before, but {_directory.StoragePath} is empty. Nothing was changed. Put back that directory's files, or restore a backup.");
+        }
+    }
+
+    // What opening met, and what is met from now on.
+    private void TellDamage()
+    {
+        Storage.DamageFound = damage => _options.TroubleFound?.Invoke(damage.Sentence);
+        foreach (var damage in Storage.Statistics().Damage)
+        {
+            _options.TroubleFound?.Invoke(damage.Sentence);
+        }
+    }
+
+    private NodeJournal OpenJournal()
+    {
+        var durable = Storage.Durable;
+        try
+        {
+            return NodeJournal.Open(
+                _disk,
+                new JournalOptions { Directory = _directory.JournalPath, SegmentBytes = _options.SegmentBytes, StoreId = Storage.StoreId },
+                new JournalKnowledge(durable.Index, durable.Term, _options.HasPeers) { ManifestOperations = durable.Sequence, Rebase = StateInstallation.RebaseOf(Storage) },
+                _io);
+        }
+        catch (DiskException refused) when (refused.Error == Errno.WouldBlock)
+        {
+            throw new DataDirectoryInUseException(_directory.JournalPath);
+        }
+    }
+
+    internal static StorageOptions StorageOptionsOf(NodeOptions options, string directory) => new()
+    {
+        Directory = directory,
+        Tables = Table.Definitions,
+        MemtableBytes = options.ReplaysAroundDamage ? NeverFull : options.MemtableBytes,
+        RunBytes = options.RunBytes,
+        Filter = new StaleOrderFilter(),
+    };
+}
