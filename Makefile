@@ -47,16 +47,25 @@ test-long: build ## the long targets: 1,000 kills, power cuts of a real ext4
 chaos: build ## three real nodes under faults and load for MINUTES=10, replayed by SEED=n; needs root
 	MINUTES=$(or $(MINUTES),10) SEED=$(SEED) server/tests/run chaos
 
-simulate: ## consensus under faults: SEEDS=1000 of each profile, or FIRST=seed PROFILE=name to replay
+# The core with stand-ins for its store by profile, and the whole program under the name host.
+simulate: ## clusters under faults: SEEDS=1000 of each profile, or FIRST=seed PROFILE=name to replay
+ifneq ($(PROFILE),host)
 	dotnet build cluster/tests/Rookery.Raft.Tests -c Release -v quiet --nologo
 	SIMULATE_SEEDS=$(or $(SEEDS),1000) SIMULATE_FIRST=$(FIRST) dotnet test cluster/tests/Rookery.Raft.Tests/bin/Release/net10.0/Rookery.Raft.Tests.dll --nologo \
 	  --logger "console;verbosity=detailed" --filter '$(if $(PROFILE),DisplayName~"$(PROFILE)",FullyQualifiedName~Nothing_acknowledged)'
+endif
+ifeq ($(filter-out host,$(PROFILE)),)
+	dotnet build cluster/tests/Rookery.Cluster.Tests -c Release -v quiet --nologo
+	SIMULATE_SEEDS=$(or $(SEEDS),1000) SIMULATE_FIRST=$(FIRST) dotnet test cluster/tests/Rookery.Cluster.Tests/bin/Release/net10.0/Rookery.Cluster.Tests.dll --nologo \
+	  --logger "console;verbosity=detailed" --filter FullyQualifiedName~HostSeedTests.What_was
+endif
 
-simulate-long: ## before a change of consensus lands: SEEDS=1000 of each profile, all planted bugs and scripts, and each rare branch of the core taken
+simulate-long: ## before a change of consensus lands: SEEDS=1000 of each profile and of host, all planted bugs and scripts, and each rare branch of the core taken
 	dotnet build cluster/tests/Rookery.Raft.Tests -v quiet --nologo
 	SIMULATE_FRESH=$(or $(SEEDS),1000) dotnet test cluster/tests/Rookery.Raft.Tests/bin/Debug/net10.0/Rookery.Raft.Tests.dll --nologo \
 	  --logger "console;verbosity=detailed" --filter FullyQualifiedName~CoverageTests
 	dotnet test cluster/tests/Rookery.Raft.Tests/bin/Debug/net10.0/Rookery.Raft.Tests.dll --nologo --logger "console;verbosity=normal" --filter 'FullyQualifiedName!~CoverageTests'
+	$(MAKE) simulate PROFILE=host SEEDS=$(or $(SEEDS),1000)
 
 bench: build ## the figures of benchmarks/README.md
 	benchmarks/run

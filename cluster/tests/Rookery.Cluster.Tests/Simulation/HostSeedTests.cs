@@ -7,7 +7,7 @@ namespace Rookery.Cluster.Tests.Simulation;
 public sealed class HostSeedTests(ITestOutputHelper report)
 {
     private const int KnownSeeds = 10;
-    private const int FreshSeeds = 80;
+    private const int FreshSeeds = 1_000;
 
     // Entries given back without a word to the core; the word of an installed state that was lost; a cut into a segment that is given back; a log cut to its very beginning.
     private static readonly int[] FailedOnce = [1058, 51020, 51145, 62558718];
@@ -74,7 +74,7 @@ public sealed class HostSeedTests(ITestOutputHelper report)
         catch (Exception failure)
         {
             throw new InvalidOperationException(
-                $"Seed {seed}: {failure.Message} Replay: SIMULATE_FIRST={seed} SIMULATE_SEEDS=1 dotnet test cluster/tests/Rookery.Cluster.Tests --filter FullyQualifiedName~HostSeedTests.What_was",
+                $"Seed {seed}: {failure.Message} Replay: make simulate PROFILE=host FIRST={seed} SEEDS=1",
                 failure);
         }
     }
