@@ -161,18 +161,8 @@ public sealed class MemberOfficeTests
         return answer.Text;
     }
 
-    /// <summary>HttpClient goes on on the thread pool: simulated time must not run away from it.</summary>
-    private static MemberAnswer Ask(SteppedCluster cluster, SteppedMember through, MemberOrder order, string? name)
-    {
-        var asked = OfficeOf(cluster, through).AskAsync(order, name, CancellationToken.None);
-        for (int milliseconds = 0; milliseconds < 60_000 && !asked.IsCompleted; milliseconds++)
-        {
-            cluster.RunFor(1);
-            Thread.Yield();
-        }
-
-        return cluster.Await(asked, seconds: 1);
-    }
+    private static MemberAnswer Ask(SteppedCluster cluster, SteppedMember through, MemberOrder order, string? name) =>
+        cluster.Await(OfficeOf(cluster, through).AskAsync(order, name, CancellationToken.None), seconds: 60);
 
     private static MemberOffice OfficeOf(SteppedCluster cluster, SteppedMember member) => new(
         member.Consensus!,
@@ -183,7 +173,15 @@ public sealed class MemberOfficeTests
     /// <summary>The way of an order to the leader's port for members.</summary>
     private sealed class PassedOn(SteppedCluster cluster, NodeId leader) : HttpMessageHandler
     {
-        protected override async Task<HttpResponseMessage> SendAsync(HttpRequestMessage request, CancellationToken cancellationToken)
+        protected override Task<HttpResponseMessage> SendAsync(HttpRequestMessage request, CancellationToken cancellationToken)
+        {
+            var answered = new TaskCompletionSource<HttpResponseMessage>();
+            _ = AnswerAsync(request, answered);
+            return answered.Task;
+        }
+
+        // HttpClient leaves the context of the simulation, and would go on on the thread pool while simulated time runs away: it goes on here where there is no context to leave.
+        private async Task AnswerAsync(HttpRequestMessage request, TaskCompletionSource<HttpResponseMessage> answered)
         {
             var http = new Microsoft.AspNetCore.Http.DefaultHttpContext();
             using var body = new MemoryStream();
@@ -191,7 +189,16 @@ public sealed class MemberOfficeTests
             http.Request.Path = request.RequestUri!.AbsolutePath;
             http.Request.QueryString = new Microsoft.AspNetCore.Http.QueryString(request.RequestUri.Query);
             await OfficeOf(cluster, cluster.Find(leader)!).AnswerMemberAsync(http);
-            return new HttpResponseMessage((HttpStatusCode)http.Response.StatusCode) { Content = new StringContent(Encoding.UTF8.GetString(body.ToArray())) };
+            var simulation = SynchronizationContext.Current;
+            SynchronizationContext.SetSynchronizationContext(null);
+            try
+            {
+                answered.SetResult(new HttpResponseMessage((HttpStatusCode)http.Response.StatusCode) { Content = new StringContent(Encoding.UTF8.GetString(body.ToArray())) });
+            }
+            finally
+            {
+                SynchronizationContext.SetSynchronizationContext(simulation);
+            }
         }
     }
 }
