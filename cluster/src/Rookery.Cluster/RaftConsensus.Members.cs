@@ -234,7 +234,7 @@ public sealed partial class RaftConsensus
         ReadRound round;
         lock (_gate)
         {
-            if (_applied >= index)
+            if (_applied >= index || _isHalted)
             {
                 return;
             }

@@ -152,6 +152,8 @@ public sealed partial class RaftConsensus : IConsensusHost, IPeerReceiver
         _replay?.Dispose();
         lock (_gate)
         {
+            // Whoever comes later would wait for a clock that stands.
+            _isHalted = true;
             LetLookForLeader();
             EndReads();
         }

@@ -46,6 +46,18 @@ public sealed class HostScriptTests
     }
 
     [Fact]
+    public void A_read_that_comes_when_a_member_has_stopped_ends()
+    {
+        using var cluster = SteppedCluster.Of(3);
+        foreach (var member in new[] { cluster.A, cluster.C })
+        {
+            var stopped = member.Consensus!;
+            member.StopCleanly();
+            Assert.False(cluster.Await(stopped.ReadBarrierAsync(CancellationToken.None).AsTask()));
+        }
+    }
+
+    [Fact]
     public void What_was_acknowledged_outlives_its_leader()
     {
         using var cluster = SteppedCluster.Of(3);

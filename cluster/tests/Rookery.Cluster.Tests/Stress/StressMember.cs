@@ -1,0 +1,204 @@
+using System.Collections.Concurrent;
+using System.Globalization;
+using System.Text;
+using Rookery.Cluster.Tests.Transfer;
+using Rookery.Cluster.Transfer;
+using Rookery.Disk;
+using Rookery.Documents;
+using Rookery.Raft;
+using Rookery.Simulation;
+
+namespace Rookery.Cluster.Tests.Stress;
+
+/// <summary>A member as the program runs it: node, consensus, commit threads, maintenance and timers on the clock of the machine, on a slow disk in memory with tables, caches and messages so small that all is full at once.</summary>
+internal sealed class StressMember
+{
+    private readonly StressNetwork _network;
+    private readonly NodeIds _ids;
+    private readonly bool _mayBegin;
+    private readonly MemoryBudget _memory = new(32 << 20);
+    private SimulatedDisk _disk = new("/data");
+    private StressPeers? _peers;
+    private NodeStore? _store;
+    private Node? _node;
+    private StateServer? _states;
+    private long _installedBefore;
+
+    public StressMember(StressNetwork network, int number)
+    {
+        _network = network;
+        _mayBegin = number == 0;
+        Name = ((char)('A' + number)).ToString();
+        _ids = new NodeIds(new string((char)('a' + number), 22), new string('c', 22));
+        Id = Members.IdOf(_ids.NodeId);
+        Disk = new SlowDisk(_disk);
+    }
+
+    public string Name { get; }
+
+    public NodeId Id { get; }
+
+    public SlowDisk Disk { get; private set; }
+
+    public NodeStore Store => _store!;
+
+    /// <summary>Null while it is off.</summary>
+    public RaftConsensus? Consensus { get; private set; }
+
+    /// <summary>What it told its owner.</summary>
+    public ConcurrentQueue<string> Troubles { get; } = new();
+
+    /// <summary>How often it took another's state, whole or what changed of it.</summary>
+    public long StatesInstalled => _installedBefore + (Consensus is null ? 0 : Store.Transfers.Installed);
+
+    public override string ToString() => Name;
+
+    /// <summary>Starts it on what its disk holds.</summary>
+    public async Task OpenAsync()
+    {
+        _peers = new StressPeers(Id, _network);
+        RaftConsensus? opened = null;
+        var options = new NodeOptions
+        {
+            DataDirectory = "/data/node",
+            NewIds = _ids,
+            SegmentBytes = 64 << 10,
+            MemtableBytes = 48 << 10,
+            RunBytes = 32 << 10,
+            Reserve = new ReserveRule(0, 0),
+            HasPeers = true,
+            TroubleFound = Troubles.Enqueue,
+        };
+        _node = Node.Open(options, Disk, _memory, SilentRecorder.Instance, TimeProvider.System, store =>
+        {
+            _store = store;
+            return opened = RaftConsensus.Open(store, new ConsensusOptions
+            {
+                Network = _peers,
+                MayBegin = _mayBegin,
+                Core = new CoreOptions
+                {
+                    FirstElectionTimeoutMicroseconds = 500_000,
+                    ShortestElectionTimeoutMicroseconds = 500_000,
+                    LongestElectionTimeoutMicroseconds = 2_000_000,
+                    CautionMicroseconds = 500_000,
+                    MostMessageBytes = 8 << 10,
+                },
+                CachedBytes = 8 << 10,
+                KeptJournalBytes = 128 << 10,
+                TroubleFound = Troubles.Enqueue,
+                Broken = _network.Failures.Enqueue,
+                FetchState = FetchStateAsync,
+            });
+        });
+        Assert.True(_node.Diagnosis is null, $"{this} did not open: {_node.Diagnosis}");
+        var store = _store!;
+        _states = await StateServer.StartAsync(new StateRoutes(store.Offers, since => OfferAsync(store, since), TimeProvider.System));
+        Consensus = opened;
+        _network.Up[Id] = this;
+    }
+
+    /// <summary>Ends it, as the program does: cleanly, or with the power lost behind it. The others' connections to it last a moment longer.</summary>
+    public async Task CloseAsync(bool losesPower)
+    {
+        if (losesPower)
+        {
+            _peers!.IsDead = true;
+        }
+
+        await Task.Run(losesPower ? _node!.Dispose : _node!.StopCleanly);
+        _peers!.IsDead = true;
+        _network.Up.TryRemove(Id, out _);
+        _network.Break(Id);
+        _installedBefore += _store!.Transfers.Installed;
+        Consensus = null;
+        await _states!.DisposeAsync();
+        if (losesPower)
+        {
+            _disk = _disk.AfterPowerLoss(Random.Shared.NextInt64());
+            Disk = new SlowDisk(_disk) { MostMilliseconds = Disk.MostMilliseconds };
+        }
+    }
+
+    /// <summary>What a local read finds: value and etag, zeros when there is no such document; null when it is off.</summary>
+    public (long Value, long Etag)? Peek(string id)
+    {
+        if (!Store.Databases.TryGet("db", out var database))
+        {
+            return (0, 0);
+        }
+
+        using var reader = database.OpenReader();
+        if (!reader.TryGetDocument(Encoding.UTF8.GetBytes(id), out var document))
+        {
+            return (0, 0);
+        }
+
+        using (document)
+        {
+            string body = Encoding.UTF8.GetString(document.View.Body);
+            int at = body.IndexOf("\"n\":", StringComparison.Ordinal) + 4;
+            int end = body.IndexOfAny([',', '}'], at);
+            return (long.Parse(body.AsSpan(at, (end < 0 ? body.Length : end) - at), CultureInfo.InvariantCulture), document.Etag);
+        }
+    }
+
+    /// <summary>How it stands, also when somebody holds the lock of consensus and will not let go.</summary>
+    public async Task<string> DescribeAsync()
+    {
+        if (Consensus is not { } consensus)
+        {
+            return $"{this}: off";
+        }
+
+        var state = Task.Run(consensus.ReadState);
+        string held = await Task.WhenAny(state, Task.Delay(2_000)) == state ? (await state).ToString() : "THE LOCK IS HELD";
+        var text = new StringBuilder();
+        text.Append(CultureInfo.InvariantCulture, $"{this}: {held}; refusal {consensus.Refusal?.Message ?? "none"}; queue {consensus.Queue.Count}, has work {consensus.HasWork}, has to apply {consensus.HasToApply}, ");
+        text.Append(CultureInfo.InvariantCulture, $"waits for a flush {consensus.ApplyMayWait}; applied {Store.AppliedIndex}, durable {Store.Durable.Index}, journal {Store.Journal.FirstIndex}..{Store.Journal.LastIndex}; ");
+        text.Append(CultureInfo.InvariantCulture, $"background steps {_node!.BackgroundSteps}; said: {string.Join(" | ", Troubles.TakeLast(4))}");
+        return text.ToString();
+    }
+
+    private async Task<FetchedState> FetchStateAsync(NodeId from, CancellationToken cancellationToken)
+    {
+        if (_network.Between(Id, from).IsCut || !_network.Up.TryGetValue(from, out var member))
+        {
+            throw new StateTransferException("It is not reached.");
+        }
+
+        return await new StateFetch(member._states!.Client, Store.Inbox, TimeProvider.System)
+        {
+            Since = () => Store.ChangesNeededSince,
+            RestPerQuestion = TimeSpan.FromMilliseconds(20),
+            RestPerBreak = TimeSpan.FromMilliseconds(20),
+        }.RunAsync(cancellationToken);
+    }
+
+    private static async Task<StateOffer?> OfferAsync(NodeStore store, long? since)
+    {
+        if (since is not { } etag)
+        {
+            return await store.DoInBackgroundAsync(store.Offers.Make);
+        }
+
+        var (offer, write) = await store.DoInBackgroundAsync(() => (store.Offers.MakeSince(etag, out var toWrite), toWrite));
+        if (write is not null)
+        {
+            _ = Task.Run(write);
+        }
+
+        return offer;
+    }
+
+    private sealed class SilentRecorder : IIoRecorder
+    {
+        public static SilentRecorder Instance { get; } = new();
+
+        public long Begin() => 0;
+
+        public void Record(IoKind kind, long begun, long bytes)
+        {
+        }
+    }
+}

@@ -1,0 +1,212 @@
+using System.Collections.Concurrent;
+using System.Threading.Channels;
+using Rookery.Cluster.Peers;
+using Rookery.Documents;
+using Rookery.Documents.Commands;
+using Rookery.Journal;
+using Rookery.Raft;
+
+namespace Rookery.Cluster.Tests.Stress;
+
+/// <summary>The connections between members of one process: as between real ones, a small one and one for entries each way, both bounded, delivered by threads of the pool. They can be cut, lose and delay.</summary>
+internal sealed class StressNetwork
+{
+    private readonly ConcurrentDictionary<(NodeId From, NodeId To), Cable> _cables = new();
+
+    /// <summary>The members that run.</summary>
+    public ConcurrentDictionary<NodeId, StressMember> Up { get; } = new();
+
+    /// <summary>Of a hundred messages, how many are lost.</summary>
+    public int LossPercent { get; set; }
+
+    /// <summary>The most that a message takes.</summary>
+    public int MostMilliseconds { get; set; }
+
+    /// <summary>Exceptions that receivers let through: none may.</summary>
+    public ConcurrentQueue<Exception> Failures { get; } = new();
+
+    public Cable Between(NodeId from, NodeId to) => _cables.GetOrAdd((from, to), static (ends, network) => new Cable(network, ends.From, ends.To), this);
+
+    /// <summary>Cuts a member off from these others.</summary>
+    public void Cut(NodeId member, IEnumerable<NodeId> others)
+    {
+        foreach (var other in others.Where(other => other != member))
+        {
+            Between(member, other).Cut();
+            Between(other, member).Cut();
+        }
+    }
+
+    public void Heal()
+    {
+        foreach (var cable in _cables.Values)
+        {
+            cable.Mend();
+        }
+    }
+
+    /// <summary>Ends the connections from and to a member that stopped: the others notice.</summary>
+    public void Break(NodeId member)
+    {
+        foreach (var cable in _cables.Values.Where(cable => cable.From == member || cable.To == member))
+        {
+            cable.Break();
+        }
+    }
+}
+
+/// <summary>From one member to another.</summary>
+internal sealed class Cable
+{
+    // As of real connections; what would wait behind more is dropped.
+    private const int ControlBytes = 64 << 10;
+    private const int BulkBytes = 256 << 10;
+
+    private readonly StressNetwork _network;
+    private readonly Lane _control;
+    private readonly Lane _bulk;
+    private TaskCompletionSource _broken = new();
+    private volatile bool _isCut;
+
+    public Cable(StressNetwork network, NodeId from, NodeId to)
+    {
+        _network = network;
+        (From, To) = (from, to);
+        (_control, _bulk) = (new Lane(this, ControlBytes), new Lane(this, BulkBytes));
+    }
+
+    public NodeId From { get; }
+
+    public NodeId To { get; }
+
+    public bool IsCut => _isCut;
+
+    /// <summary>Set when the connection there is now breaks.</summary>
+    public Task Broken => Volatile.Read(ref _broken).Task;
+
+    public void Send(in Message message, ReadOnlySpan<JournalFrame> frames)
+    {
+        if (_isCut || Random.Shared.Next(100) < _network.LossPercent)
+        {
+            return;
+        }
+
+        var copies = new JournalFrame[frames.Length];
+        int bytes = 128;
+        for (int i = 0; i < frames.Length; i++)
+        {
+            copies[i] = frames[i] with { Payload = frames[i].Payload.ToArray() };
+            bytes += frames[i].Payload.Length + 64;
+        }
+
+        (message.Kind == MessageKind.Append ? _bulk : _control).Put(message, copies, bytes);
+    }
+
+    public void Cut()
+    {
+        _isCut = true;
+        Break();
+    }
+
+    public void Mend() => _isCut = false;
+
+    public void Break()
+    {
+        Interlocked.Exchange(ref _broken, new TaskCompletionSource()).SetResult();
+        if (_network.Up.TryGetValue(From, out var sender))
+        {
+            sender.Consensus!.Unreachable(To);
+        }
+    }
+
+    private async Task DeliverAsync(Message message, JournalFrame[] frames)
+    {
+        if (_network.MostMilliseconds > 0)
+        {
+            await Task.Delay(Random.Shared.Next(_network.MostMilliseconds));
+        }
+
+        if (_isCut || !_network.Up.TryGetValue(To, out var receiver))
+        {
+            return;
+        }
+
+        try
+        {
+            receiver.Consensus!.Received(message, frames);
+        }
+        catch (Exception failure)
+        {
+            _network.Failures.Enqueue(failure);
+        }
+    }
+
+    private sealed class Lane
+    {
+        private readonly Channel<(Message Message, JournalFrame[] Frames, int Bytes)> _waiting = Channel.CreateUnbounded<(Message, JournalFrame[], int)>(new UnboundedChannelOptions { SingleReader = true });
+        private readonly int _mostBytes;
+        private int _bytes;
+
+        public Lane(Cable cable, int mostBytes)
+        {
+            _mostBytes = mostBytes;
+            _ = RunAsync(cable);
+        }
+
+        public void Put(in Message message, JournalFrame[] frames, int bytes)
+        {
+            if (Volatile.Read(ref _bytes) is var before && before > 0 && before + bytes > _mostBytes)
+            {
+                return;
+            }
+
+            Interlocked.Add(ref _bytes, bytes);
+            _waiting.Writer.TryWrite((message, frames, bytes));
+        }
+
+        private async Task RunAsync(Cable cable)
+        {
+            await foreach (var (message, frames, bytes) in _waiting.Reader.ReadAllAsync())
+            {
+                Interlocked.Add(ref _bytes, -bytes);
+                await cable.DeliverAsync(message, frames);
+            }
+        }
+    }
+}
+
+/// <summary>One start of one member on the network.</summary>
+internal sealed class StressPeers(NodeId self, StressNetwork network) : IPeerNetwork
+{
+    private static readonly CommandOutcome NeverSent = new(new Rejection(RejectionKind.NoLeader, "never sent"));
+    private static readonly CommandOutcome ConnectionBroke = new(new Rejection(RejectionKind.OutcomeUnknown, "the connection broke"));
+
+    public volatile bool IsDead;
+
+    public void Send(in Message message, ReadOnlySpan<JournalFrame> frames)
+    {
+        if (!IsDead)
+        {
+            network.Between(self, message.To).Send(message, frames);
+        }
+    }
+
+    public async ValueTask<CommandOutcome> ForwardAsync(NodeId leader, CommandBuffer command, CancellationToken cancellationToken)
+    {
+        var cable = network.Between(self, leader);
+        var broken = cable.Broken;
+        if (IsDead || cable.IsCut || network.Between(leader, self).IsCut || !network.Up.TryGetValue(leader, out var there))
+        {
+            command.Dispose();
+            return NeverSent;
+        }
+
+        var proposing = Task.Run(() => there.Consensus!.ProposeForwardedAsync(command, CancellationToken.None).AsTask(), CancellationToken.None);
+        return await Task.WhenAny(proposing, broken) == proposing ? await proposing : ConnectionBroke;
+    }
+
+    public void SetPeers(IReadOnlyList<PeerAddress> peers)
+    {
+        // Everybody is connected to everybody.
+    }
+}
