@@ -181,6 +181,31 @@ public sealed class BulkInsertRouteTests(RunningServer server) : IClassFixture<R
         Assert.Equal(404, (await server.SendAsync("GET", $"{db}/operations/state?id=999999")).Status);
     }
 
+    /// <summary>Rights are by database, and a route asks for those of the database in its path.</summary>
+    [Fact]
+    public async Task It_cannot_be_seen_killed_or_hindered_through_another_database()
+    {
+        string db = await server.CreateDatabaseAsync();
+        string other = await server.CreateDatabaseAsync();
+        long id = await NextIdAsync(db);
+        Assert.Equal(201, (await server.SendAsync("POST", $"{other}/bulk_insert?id={id}", "[]")).Status);
+        using var stream = await BulkStream.OpenAsync(server, $"{db}/bulk_insert?id={id}", compressed: false);
+        await stream.SendAsync("[");
+        while ((await server.SendAsync("GET", $"{db}/operations/state?id={id}")).Status != 200)
+        {
+            await Task.Yield();
+        }
+
+        string third = await server.CreateDatabaseAsync();
+        Assert.Equal(404, (await server.SendAsync("GET", $"{third}/operations/state?id={id}")).Status);
+        Assert.Equal(404, (await server.SendAsync("POST", $"{third}/operations/kill?id={id}", "")).Status);
+        Assert.Equal(204, (await server.SendAsync("POST", $"{other}/operations/kill?id={id}", "")).Status);
+        Assert.Equal("Completed", (await server.SendAsync("GET", $"{other}/operations/state?id={id}")).Json.GetProperty("Status").GetString());
+        await stream.SendAsync("]");
+        await stream.AnswerAsync();
+        Assert.Equal("Completed", (await server.SendAsync("GET", $"{db}/operations/state?id={id}")).Json.GetProperty("Status").GetString());
+    }
+
     private async Task<long> NextIdAsync(string db)
     {
         var next = (await server.SendAsync("GET", db + "/operations/next-operation-id")).Json;

@@ -53,6 +53,21 @@ public sealed class ChangesRouteTests(RunningServer server) : IClassFixture<Runn
         while (status is not "Completed");
     }
 
+    [Fact]
+    public async Task Operations_of_another_database_are_not_told()
+    {
+        string db = await server.CreateDatabaseAsync();
+        string other = await server.CreateDatabaseAsync();
+        long id = (await server.SendAsync("GET", other + "/operations/next-operation-id")).Json.GetProperty("Id").GetInt64();
+        using var socket = await ConnectAsync(db);
+        await AskAsync(socket, $$"""{"CommandId":1,"Command":"watch-operation","Param":"{{id}}"}""");
+        await AskAsync(socket, """{"CommandId":2,"Command":"watch-operations","Param":null}""");
+        Assert.Equal(201, (await server.SendAsync("POST", $"{other}/bulk_insert?id={id}", "[]")).Status);
+        long own = (await server.SendAsync("GET", db + "/operations/next-operation-id")).Json.GetProperty("Id").GetInt64();
+        Assert.Equal(201, (await server.SendAsync("POST", $"{db}/bulk_insert?id={own}", "[]")).Status);
+        Assert.Equal(own, JsonDocument.Parse(await ReceiveAsync(socket)).RootElement[0].GetProperty("Value").GetProperty("OperationId").GetInt64());
+    }
+
     [Theory]
     [InlineData("""{"CommandId":7,"Command":"watch-everything"}""", "watch-everything")]
     [InlineData("""{"CommandId":7,"Command":"watch-doc"}""", "Param")]

@@ -16,7 +16,7 @@ internal sealed class BulkInsertRoute(ServerContext context, OperationRegistry o
         IdempotencyHeader.Refuse(http, "bulk_insert", "it is stored in parts, and a repetition overwrites each document by its id");
         var parameters = new QueryParameters(http);
         bool skipUnchanged = parameters.Flag("skipOverwriteIfUnchanged");
-        var operation = operations.Begin(parameters.Number("id", 0));
+        var operation = operations.Begin(database, parameters.Number("id", 0));
         try
         {
             await StoreAllAsync(http, database, operation, skipUnchanged);

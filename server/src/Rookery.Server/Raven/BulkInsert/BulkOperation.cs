@@ -10,12 +10,15 @@ internal enum OperationStage
 }
 
 /// <summary>One long operation as others see it: what it did so far, how it ended, and the switch that ends it. Safe for several threads.</summary>
-internal sealed class BulkOperation(long id) : IDisposable
+internal sealed class BulkOperation(uint database, long id) : IDisposable
 {
     private readonly CancellationTokenSource _killed = new();
     private volatile OperationStage _stage = OperationStage.InProgress;
     private long _total;
     private long _batches;
+
+    /// <summary>The number of the database that it works in: rights are by database.</summary>
+    public uint Database => database;
 
     public long Id => id;
 

@@ -15,13 +15,18 @@ internal sealed class OperationRoutes(ServerContext context, OperationRegistry o
     });
 
     public Task StateAsync(HttpContext http, Database database) =>
-        operations.TryGet(new QueryParameters(http).Number("id", 0), out var operation)
+        operations.TryGet(database, new QueryParameters(http).Number("id", 0), out var operation)
             ? JsonAnswer.SendAsync(http, json => WriteState(json, operation))
             : Empty.NotFound(http);
 
     public Task KillAsync(HttpContext http, Database database)
     {
-        if (operations.TryGet(new QueryParameters(http).Number("id", 0), out var operation) && operation.Stage == OperationStage.InProgress)
+        if (!operations.TryGet(database, new QueryParameters(http).Number("id", 0), out var operation))
+        {
+            return Empty.NotFound(http);
+        }
+
+        if (operation.Stage == OperationStage.InProgress)
         {
             operation.Kill();
         }

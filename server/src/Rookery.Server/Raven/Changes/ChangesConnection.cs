@@ -55,7 +55,7 @@ internal sealed class ChangesConnection(WebSocket socket, Database database, Ope
 
     private void Post(object? sender, OperationChangedEventArgs changed)
     {
-        if (_watches.WantsOperation(changed.Operation.Id))
+        if (changed.Operation.Database == database.Number && _watches.WantsOperation(changed.Operation.Id))
         {
             _operations.Writer.TryWrite(changed.Operation);
         }
