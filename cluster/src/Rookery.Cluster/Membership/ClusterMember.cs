@@ -238,8 +238,8 @@ public sealed class ClusterMember : IAsyncDisposable
 
     private HttpClient? ClientOf(NodeId member)
     {
-        var addresses = _consensus!.Roster.Of(member)?.Record.Addresses ?? Identity.Peers.FirstOrDefault(peer => Members.IdOf(peer.NodeId) == member)?.Addresses ?? [];
-        return addresses.Count == 0 ? null : PeerHttp.CreateClient(Identity, member, addresses[0]);
+        string[] addresses = _network!.AddressesOf(member);
+        return addresses.Length == 0 ? null : PeerHttp.CreateClient(Volatile.Read(ref _trust), member, addresses);
     }
 
     /// <summary>The state of the cluster goes to its members only, and orders come from them only.</summary>

@@ -1,9 +1,3 @@
-using System.Net;
-using System.Net.Security;
-using System.Net.Sockets;
-using System.Security.Authentication;
-using System.Security.Cryptography.X509Certificates;
-using Rookery.Cluster.Identity;
 using Rookery.Disk;
 using Rookery.Raft;
 
@@ -25,13 +19,10 @@ internal sealed class PeerDialer(PeerHello self, Func<PeerTrust> trust, PeerGate
     {
         using var patience = new CancellationTokenSource(Patience, time);
         using var either = CancellationTokenSource.CreateLinkedTokenSource(patience.Token, cancellationToken);
-        var (host, port) = Split(address);
-        var socket = await ConnectAsync(host, port, either.Token);
-        var stream = new SslStream(new NetworkStream(socket, ownsSocket: true));
+        var (stream, proven) = await PeerTls.ConnectAsync(address, trust(), PeerListener.Protocol, either.Token);
         var reader = new PacketReader(stream, PeerProtocol.MaxControlPacketBytes, memory);
         try
         {
-            string proven = await AuthenticateAsync(stream, host, either.Token);
             await PeerHandshake.WriteAsync(stream, new HelloBody(self with { Kind = kind }), either.Token);
             var remote = await PeerHandshake.ReadHelloAsync(reader, either.Token);
             if (gate.Refuse(remote, proven) is { } refusal)
@@ -53,63 +44,5 @@ internal sealed class PeerDialer(PeerHello self, Func<PeerTrust> trust, PeerGate
             await stream.DisposeAsync();
             throw;
         }
-    }
-
-    private static (string Host, int Port) Split(string address)
-    {
-        int colon = address.LastIndexOf(':');
-        return colon > 0 && int.TryParse(address.AsSpan(colon + 1), out int port) && port is > 0 and <= ushort.MaxValue
-            ? (address[..colon].Trim('[', ']'), port)
-            : throw new PeerProtocolException($"The address \"{address}\" is not of the form host:port.");
-    }
-
-    private static async Task<Socket> ConnectAsync(string host, int port, CancellationToken cancellationToken)
-    {
-        var socket = new Socket(SocketType.Stream, ProtocolType.Tcp) { NoDelay = true };
-        try
-        {
-            // Of a name all addresses are tried. The resolver of the system may hang; then the attempt is over when its time is.
-            await (IPAddress.TryParse(host, out var address)
-                ? socket.ConnectAsync(address, port, cancellationToken)
-                : socket.ConnectAsync(host, port, cancellationToken));
-            return socket;
-        }
-        catch
-        {
-            socket.Dispose();
-            throw;
-        }
-    }
-
-    private async Task<string> AuthenticateAsync(SslStream stream, string host, CancellationToken cancellationToken)
-    {
-        var current = trust();
-        var verdict = new PeerVerdict(null, null);
-        var options = new SslClientAuthenticationOptions
-        {
-            TargetHost = host,
-            ApplicationProtocols = [PeerListener.Protocol],
-            EnabledSslProtocols = SslProtocols.Tls13,
-            AllowTlsResume = false,                     // handshakes are rare here, and each shall look at the certificates of now
-            ClientCertificateContext = current.Certificate,
-            CertificateChainPolicy = current.Rule.ChainPolicy(PeerRole.Server),
-            RemoteCertificateValidationCallback = (_, certificate, _, _) =>
-            {
-                verdict = current.Rule.Judge((X509Certificate2?)certificate, PeerRole.Server);
-                return verdict.NodeId is not null;
-            },
-        };
-        try
-        {
-            await stream.AuthenticateAsClientAsync(options, cancellationToken);
-        }
-        catch (AuthenticationException) when (verdict.Refusal is not null)
-        {
-            throw new PeerProtocolException(verdict.Refusal);
-        }
-
-        return stream.NegotiatedApplicationProtocol == PeerListener.Protocol
-            ? verdict.NodeId!
-            : throw new PeerProtocolException("What listens there does not speak the protocol between members.");
     }
 }

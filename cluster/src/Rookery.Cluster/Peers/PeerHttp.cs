@@ -1,6 +1,6 @@
 using System.Net.Security;
-using System.Security.Cryptography.X509Certificates;
-using Rookery.Cluster.Identity;
+using System.Net.Sockets;
+using System.Security.Authentication;
 using Rookery.Raft;
 
 namespace Rookery.Cluster.Peers;
@@ -9,27 +9,52 @@ namespace Rookery.Cluster.Peers;
 internal static class PeerHttp
 {
     // A member that is off answers nothing: TCP alone would ask for two minutes.
-    private static readonly TimeSpan ConnectPatience = TimeSpan.FromSeconds(5);
+    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(5);
 
-    /// <summary>A client for one member, which the caller disposes. It sets no limit to how long an answer takes: <see cref="Transfer.Silence"/> does, by what is asked for.</summary>
-    public static HttpClient CreateClient(NodeIdentity self, NodeId member, string address)
+    /// <summary>
+    /// A client for one member, which the caller disposes. Each of its connections is made to the first address at which that member is: of a member that listens on several networks most lead nowhere from here,
+    /// or to another machine. It sets no limit to how long an answer takes: <see cref="Transfer.Silence"/> does, by what is asked for.
+    /// </summary>
+    /// <param name="trust">This node's certificate, and whom it takes for members.</param>
+    /// <param name="member">Who must be there.</param>
+    /// <param name="addresses">Where it may be, <c>host:port</c>, one at least, the likeliest first.</param>
+    public static HttpClient CreateClient(PeerTrust trust, NodeId member, IReadOnlyList<string> addresses)
     {
-        var rule = self.PeerRule;
-        var own = self.CertificateWithKey();
-#pragma warning disable CA5359 // The rule of members judges: by the cluster's authority and the node's id, whatever name or address it is reached by.
         var handler = new SocketsHttpHandler
         {
             UseProxy = false,
             AllowAutoRedirect = false,
-            ConnectTimeout = ConnectPatience,
-            SslOptions = new SslClientAuthenticationOptions
-            {
-                ClientCertificates = [own],
-                CertificateChainPolicy = rule.ChainPolicy(PeerRole.Server),
-                RemoteCertificateValidationCallback = (_, presented, _, _) => rule.Judge((X509Certificate2?)presented, PeerRole.Server) is { Refusal: null } verdict && verdict.Member == member,
-            },
+            ConnectTimeout = Patience * addresses.Count,
+            ConnectCallback = async (_, cancellationToken) => await ConnectAsync(trust, member, addresses, cancellationToken),
         };
-#pragma warning restore CA5359
-        return new HttpClient(handler) { BaseAddress = new Uri($"https://{address}"), Timeout = Timeout.InfiniteTimeSpan };
+        return new HttpClient(handler) { BaseAddress = new Uri($"https://{addresses[0]}"), Timeout = Timeout.InfiniteTimeSpan };
+    }
+
+    /// <summary>The TLS stream of the first that is the member. The handler asks for no TLS of its own on top of one.</summary>
+    private static async Task<SslStream> ConnectAsync(PeerTrust trust, NodeId member, IReadOnlyList<string> addresses, CancellationToken cancellationToken)
+    {
+        List<string> troubles = [];
+        foreach (string address in addresses)
+        {
+            using var patience = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
+            patience.CancelAfter(Patience);
+            try
+            {
+                var (stream, proven) = await PeerTls.ConnectAsync(address, trust, SslApplicationProtocol.Http11, patience.Token);
+                if (Members.IdOf(proven) == member)
+                {
+                    return stream;
+                }
+
+                await stream.DisposeAsync();
+                troubles.Add($"{address}: another member, {proven}, is there.");
+            }
+            catch (Exception trouble) when (!cancellationToken.IsCancellationRequested && trouble is PeerProtocolException or SocketException or IOException or AuthenticationException or OperationCanceledException)
+            {
+                troubles.Add($"{address}: {(trouble is OperationCanceledException ? $"silent for {Patience.TotalSeconds} s." : trouble.Message)}");
+            }
+        }
+
+        throw new IOException($"It was not reached. {string.Join(' ', troubles)}");
     }
 }

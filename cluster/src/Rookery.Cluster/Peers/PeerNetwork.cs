@@ -102,6 +102,9 @@ public sealed class PeerNetwork : IPeerNetwork, IAsyncDisposable
         }
     }
 
+    /// <summary>Where a member may be, the likeliest first; none for one that is not among the peers.</summary>
+    internal string[] AddressesOf(NodeId node) => Find(node)?.Route.Candidates() ?? [];
+
     /// <summary>How the connections to each peer do.</summary>
     public IReadOnlyList<PeerStatus> Status() => [.. Volatile.Read(ref peers).Select(PeerStatus.Of)];
 

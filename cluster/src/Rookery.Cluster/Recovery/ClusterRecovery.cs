@@ -167,25 +167,23 @@ public sealed class ClusterRecovery : IDisposable
 
     private async Task<string?> AskAsync(KnownPeer peer, CancellationToken cancellationToken)
     {
-        foreach (string address in peer.Addresses)
+        if (peer.Addresses.Count == 0)
         {
-            using var client = PeerHttp.CreateClient(Identity, Members.IdOf(peer.NodeId), address);
-            client.Timeout = Patience;
-            try
-            {
-                using var response = await client.PostAsync(new Uri($"{MemberOffice.Prefix}{MemberOrder.List}?hops=0", UriKind.Relative), content: null, cancellationToken);
-                if (response.IsSuccessStatusCode)
-                {
-                    return await response.Content.ReadAsStringAsync(cancellationToken);
-                }
-            }
-            catch (Exception silent) when (silent is HttpRequestException || (silent is OperationCanceledException && !cancellationToken.IsCancellationRequested))
-            {
-                // Not there: the next address.
-            }
+            return null;
         }
 
-        return null;
+        using var client = PeerHttp.CreateClient(PeerTrust.Of(Identity), Members.IdOf(peer.NodeId), peer.Addresses);
+        client.Timeout = Patience * (peer.Addresses.Count + 1);
+        try
+        {
+            using var response = await client.PostAsync(new Uri($"{MemberOffice.Prefix}{MemberOrder.List}?hops=0", UriKind.Relative), content: null, cancellationToken);
+            return response.IsSuccessStatusCode ? await response.Content.ReadAsStringAsync(cancellationToken) : null;
+        }
+        catch (Exception silent) when (silent is HttpRequestException || (silent is OperationCanceledException && !cancellationToken.IsCancellationRequested))
+        {
+            // Not there.
+            return null;
+        }
     }
 
     private string NameOf(NodeId member) =>
