@@ -32,7 +32,7 @@ internal static class NodeProcess
         var io = new IoTimeline(time, JournalDevice(configuration, disk)) { SlowSyncSeen = slow => LogSlowSync(log, slow) };
         var identity = ShownIdentity.TryLoad(disk, configuration, time);
         var secrets = AccessSecrets.Create();
-        var cluster = new ClusterRoutes(time, log);
+        var cluster = new ClusterRoutes(log);
         var context = new ServerContext(OptionsFor(configuration, identity, secrets) with { AdminRoutes = cluster.All }, time, log, memory, io);
         await using var app = RookeryServer.Build(context);
 

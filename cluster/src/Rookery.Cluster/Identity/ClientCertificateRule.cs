@@ -12,7 +12,7 @@ public sealed class ClientCertificateRule(IReadOnlyList<X509Certificate2> author
 
     /// <summary>Why a client is refused, in a sentence; null when he is who the certificate says.</summary>
     /// <param name="presented">What came in the handshake.</param>
-    /// <param name="now">The time. A certificate that begins later holds: the clock is behind. One in 1970 finds none ended that ended since 2026, and that is the price of locking nobody out.</param>
+    /// <param name="now">The time. A certificate that begins later holds: the clock is behind. In 1970 none has ended that ended since 2026, and that is the price of locking nobody out.</param>
     public string? WhyRefused(X509Certificate2 presented, DateTimeOffset now)
     {
         if (AuthorityChain.WhyRefused(presented, authorities, ClusterAuthority.Client, CertificateLife.Plausible(now)) is { } reason)

@@ -18,6 +18,9 @@ public sealed class ConsensusDesk(IConsensus consensus, ClusterRecords records, 
         MemberRecord.All(this).FirstOrDefault(member => string.Equals(member.Record.Tag, consensus.LeaderTag, StringComparison.Ordinal)).Record?.Addresses ?? [];
 
     /// <inheritdoc/>
+    public ClusterTime Time => consensus.Time;
+
+    /// <inheritdoc/>
     public ValueTask<bool> CatchUpAsync(CancellationToken cancellationToken) => consensus.ReadBarrierAsync(cancellationToken);
 
     /// <inheritdoc/>

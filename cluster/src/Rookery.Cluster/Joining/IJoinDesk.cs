@@ -12,6 +12,9 @@ public interface IJoinDesk
     /// <summary>Where the leader listens for members (<c>host:port</c>), as far as this node knows; empty when nobody leads.</summary>
     IReadOnlyList<string> LeaderAddresses { get; }
 
+    /// <summary>The cluster's time, as far as this node knows it. What ends, ends by it, and by no clock.</summary>
+    ClusterTime Time { get; }
+
     /// <summary>Waits until reads here see every change that was acknowledged before the call; false when this node cannot promise that now.</summary>
     ValueTask<bool> CatchUpAsync(CancellationToken cancellationToken);
 

@@ -85,9 +85,6 @@ internal enum JoinError
     /// <summary>The token let another node in.</summary>
     TokenUsed,
 
-    /// <summary>This member's clock is behind: it cannot tell whether the token ended.</summary>
-    ClockBehind,
-
     /// <summary>The name is none.</summary>
     NameInvalid,
 

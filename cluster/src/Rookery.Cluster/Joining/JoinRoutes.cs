@@ -49,7 +49,7 @@ public sealed class JoinRoutes(Registrar registrar)
         JoinError.Malformed or JoinError.NameInvalid => StatusCodes.Status400BadRequest,
         JoinError.NameTaken or JoinError.IdTaken or JoinError.TooManyMembers => StatusCodes.Status409Conflict,
         JoinError.NotLeader => StatusCodes.Status421MisdirectedRequest,
-        JoinError.Unavailable or JoinError.ClockBehind => StatusCodes.Status503ServiceUnavailable,
+        JoinError.Unavailable => StatusCodes.Status503ServiceUnavailable,
         _ => StatusCodes.Status403Forbidden,
     };
 

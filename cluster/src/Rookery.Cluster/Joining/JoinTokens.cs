@@ -3,17 +3,13 @@ using Rookery.Documents;
 
 namespace Rookery.Cluster.Joining;
 
-/// <summary>Gives out join tokens, and judges them when they come back. The cluster keeps hashes only.</summary>
+/// <summary>Gives out join tokens, and judges them when they come back. The cluster keeps hashes only. They live by the cluster's time, whatever clock the member that is asked has.</summary>
 /// <param name="identity">This member, as it is now.</param>
 /// <param name="desk">The cluster.</param>
-/// <param name="time">The clock.</param>
-public sealed class JoinTokens(Func<NodeIdentity> identity, IJoinDesk desk, TimeProvider time)
+public sealed class JoinTokens(Func<NodeIdentity> identity, IJoinDesk desk)
 {
     /// <summary>How long a token holds unless somebody says otherwise.</summary>
     public static readonly TimeSpan DefaultLife = TimeSpan.FromHours(1);
-
-    // Clocks of members differ; this much is no sign of a wrong one.
-    private static readonly TimeSpan ClockTolerance = TimeSpan.FromMinutes(10);
 
     // As long as it can be said that a token was used, or has ended.
     private static readonly TimeSpan Memory = TimeSpan.FromDays(30);
@@ -21,19 +17,29 @@ public sealed class JoinTokens(Func<NodeIdentity> identity, IJoinDesk desk, Time
     /// <summary>Makes a token, on any member, and forgets those that ended long ago.</summary>
     /// <param name="life">How long it holds.</param>
     /// <param name="cancellationToken">Gives up.</param>
-    /// <returns>The token, or why there is none.</returns>
-    public async ValueTask<(JoinToken? Token, Rejection? Refusal)> CreateAsync(TimeSpan life, CancellationToken cancellationToken)
+    /// <returns>The token and when it ends, or why there is none, in a sentence.</returns>
+    public async ValueTask<(JoinToken? Token, DateTimeOffset Expires, string? Refusal)> CreateAsync(TimeSpan life, CancellationToken cancellationToken)
     {
-        var now = time.GetUtcNow();
+        // Who was started just now knows the time from then on at the latest.
+        if (!await desk.CatchUpAsync(cancellationToken))
+        {
+            return (null, default, "No node leads now. Nothing was made; try again when one does.");
+        }
+
+        if (desk.Time is not { IsSure: true, Known: { } now } sure)
+        {
+            return (null, default, $"No token was made. {ClusterTime.NoEnds}");
+        }
+
         var self = identity();
         var addresses = MemberRecord.All(desk).OrderByDescending(member => string.Equals(member.NodeId, self.NodeId, StringComparison.Ordinal)).SelectMany(member => member.Record.Addresses);
         var token = JoinToken.Create(self.ClusterId, addresses, self.Authorities[0]);
         var added = new RecordChange(TokenRecord.KeyOf(token.Secret), new TokenRecord { Created = now, Expires = now + life }.ToJson(), ClusterRecord.Absent);
         var forgotten = from record in desk.List(ClusterRecordPrefix.JoinToken)
-                        where TokenRecord.Parse(record.Value.Span) is not { } known || known.Expires + Memory < now
+                        where TokenRecord.Parse(record.Value.Span) is not { } known || sure.IsPast(known.Expires + Memory)
                         select new RecordChange(record.Key, null, null);
         var refusal = await desk.ChangeAsync([added, .. forgotten], cancellationToken);
-        return refusal is null ? (token, null) : (null, refusal);
+        return refusal is null ? (token, now + life, null) : (null, default, refusal.Message);
     }
 
     /// <summary>Why a token lets nobody in, or null.</summary>
@@ -41,15 +47,11 @@ public sealed class JoinTokens(Func<NodeIdentity> identity, IJoinDesk desk, Time
     internal JoinRefusal? Judge(TokenRecord? token)
     {
         const string another = "Make another one with `rookery cluster token create` on a member.";
-        var now = time.GetUtcNow();
         return token switch
         {
             null => new JoinRefusal(JoinError.TokenUnknown, $"This cluster has given out no such token, or it ended long ago. {another}"),
             { UsedBy: { } node } => new JoinRefusal(JoinError.TokenUsed, $"The token has let node {node} in on {Text(token.Used!.Value)}, and each lets in one. {another}"),
-            _ when now < token.Created - ClockTolerance => new JoinRefusal(
-                JoinError.ClockBehind,
-                $"The clock of {identity().NodeName} says {Text(now)}, and the token was made on {Text(token.Created)}: it cannot tell whether the token has ended. Set that clock, or wait until it is synchronised, and try again with the same token."),
-            _ when now >= token.Expires => new JoinRefusal(JoinError.TokenExpired, $"The token ended on {Text(token.Expires)}. {another}"),
+            _ when desk.Time.IsPast(token.Expires) => new JoinRefusal(JoinError.TokenExpired, $"The token ended on {Text(token.Expires)}. {another}"),
             _ => null,
         };
     }

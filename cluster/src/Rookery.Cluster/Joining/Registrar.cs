@@ -21,7 +21,9 @@ public sealed class Registrar(Func<NodeIdentity> identity, IJoinDesk desk, TimeP
 
     private static readonly TimeSpan PauseBetweenAttempts = TimeSpan.FromMilliseconds(200);
 
-    private readonly JoinTokens _tokens = new(identity, desk, time);
+    private readonly JoinTokens _tokens = new(identity, desk);
+
+    private DateTimeOffset Now => desk.Time.Known ?? time.GetUtcNow();
 
     /// <summary>The authorities that members trust.</summary>
     internal AuthorityList Authorities => new() { Authorities = [.. identity().Authorities.Select(authority => authority.RawData)] };
@@ -90,7 +92,7 @@ public sealed class Registrar(Func<NodeIdentity> identity, IJoinDesk desk, TimeP
             return (null, refusal);
         }
 
-        var now = time.GetUtcNow();
+        var now = Now;
         var used = new RecordChange(stored!.Key, (token! with { UsedBy = request.NodeId, Used = now }).ToJson(), stored.Version);
         if (given is not null)
         {
@@ -140,7 +142,7 @@ public sealed class Registrar(Func<NodeIdentity> identity, IJoinDesk desk, TimeP
     {
         var self = identity();
         using var authority = self.OpenAuthority();
-        using var certificate = authority.SignNode(key, request.NodeId, new NodeNames(seat.Name, self.ClusterName, [.. AddressesIn(seat.Addresses)]), time.GetUtcNow());
+        using var certificate = authority.SignNode(key, request.NodeId, new NodeNames(seat.Name, self.ClusterName, [.. AddressesIn(seat.Addresses)]), Now);
         return new JoinAnswer
         {
             ClusterId = self.ClusterId,

@@ -1,5 +1,6 @@
 using System.Text;
 using Rookery.Cluster.Joining;
+using Rookery.Cluster.Tests.Identity;
 
 namespace Rookery.Cluster.Tests.Joining;
 
@@ -40,6 +41,18 @@ public sealed class JoinTokenTests
         Assert.DoesNotContain(Convert.ToHexStringLower(token.Secret), record.Key, StringComparison.Ordinal);
         Assert.DoesNotContain(Convert.ToBase64String(token.Secret), Encoding.UTF8.GetString(record.Value.Span), StringComparison.Ordinal);
         Assert.Equal($"token for cluster {token.ClusterId}", token.ToString());
+    }
+
+    [Fact]
+    public async Task While_the_time_is_in_doubt_none_is_made_and_none_forgotten()
+    {
+        using var cluster = new TestCluster();
+        await cluster.CreateTokenAsync();
+        cluster.Desk.Clock = static () => new(TestAuthority.Now.AddYears(1).UtcTicks, IsSure: false);
+        var (token, _, refusal) = await cluster.Tokens.CreateAsync(JoinTokens.DefaultLife, CancellationToken.None);
+        Assert.Null(token);
+        Assert.Contains("`rookery cluster clock confirm`", refusal, StringComparison.Ordinal);
+        Assert.Single(cluster.Desk.List("token/"));
     }
 
     [Fact]

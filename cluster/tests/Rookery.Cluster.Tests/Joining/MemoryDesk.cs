@@ -14,6 +14,10 @@ internal sealed class MemoryDesk : IJoinDesk
 
     public IReadOnlyList<string> LeaderAddresses { get; set; } = [];
 
+    public Func<ClusterTime> Clock { get; set; } = static () => default;
+
+    public ClusterTime Time => Clock();
+
     public List<NodeId> Learners { get; } = [];
 
     /// <summary>What the next calls of <see cref="AddLearner"/> answer, before they succeed.</summary>

@@ -15,7 +15,8 @@ internal sealed class TestCluster : IDisposable
     {
         authority = TestAuthority.Create(clusterId);
         Identity = TestAuthority.CreateIdentity(authority);
-        Tokens = new JoinTokens(() => Identity, Desk, Time);
+        Desk = new MemoryDesk { Clock = () => new ClusterTime(Time.GetUtcNow().UtcTicks, IsSure: true) };
+        Tokens = new JoinTokens(() => Identity, Desk);
         Registrar = new Registrar(() => Identity, Desk, Time);
         var self = new MemberRecord { Tag = "A", Name = "pi-1", Addresses = ["127.0.0.1:9080"], PublicKey = Identity.Key.ExportSubjectPublicKeyInfo(), Joined = TestAuthority.Now };
         Desk.ChangeAsync([new RecordChange(MemberRecord.KeyOf(Identity.NodeId), self.ToJson(), null)], CancellationToken.None).AsTask().Wait();
@@ -23,7 +24,7 @@ internal sealed class TestCluster : IDisposable
 
     public SimulatedTimeProvider Time { get; } = new(TestAuthority.Now);
 
-    public MemoryDesk Desk { get; } = new();
+    public MemoryDesk Desk { get; }
 
     public NodeIdentity Identity { get; }
 
@@ -39,7 +40,7 @@ internal sealed class TestCluster : IDisposable
 
     public async Task<JoinToken> CreateTokenAsync()
     {
-        var (token, refusal) = await Tokens.CreateAsync(JoinTokens.DefaultLife, CancellationToken.None);
+        var (token, _, refusal) = await Tokens.CreateAsync(JoinTokens.DefaultLife, CancellationToken.None);
         Assert.Null(refusal);
         return token!;
     }

@@ -100,7 +100,7 @@ internal sealed class AccessGate(ServerContext context)
             return Unknown("The token is not known: it was withdrawn, or belongs to another cluster.") with { MayBeBehind = true };
         }
 
-        if (expires <= context.Time.GetUtcNow())
+        if (HasEnded(node, expires))
         {
             return Unknown($"The token '{found.Name}' ended at {expires.UtcDateTime:u}.");
         }
@@ -120,7 +120,7 @@ internal sealed class AccessGate(ServerContext context)
 
         var current = Table(node);
         var items = http.Features.Get<IConnectionItemsFeature>()?.Items;
-        if (items is not null && items.TryGetValue(OfConnection, out object? kept) && kept is Known known && ReferenceEquals(known.From, current))
+        if (items is not null && items.TryGetValue(OfConnection, out object? kept) && kept is Known known && ReferenceEquals(known.From, current) && !HasEnded(node, known.Expires))
         {
             principal = known.Principal;
             return null;
@@ -135,14 +135,14 @@ internal sealed class AccessGate(ServerContext context)
                 MayBeBehind: true);
         }
 
-        if (context.Options.Identity?.Invoke()?.WhyRefused(certificate) is { } reason)
+        if (context.Options.Identity?.Invoke()?.WhyRefused(certificate, node.Consensus.Time) is { } reason)
         {
             return new AccessRefusal(StatusCodes.Status403Forbidden, $"{reason} Make another with `rookery cert create`.");
         }
 
         if (items is not null)
         {
-            items[OfConnection] = new Known(current, found);
+            items[OfConnection] = new Known(current, found, new DateTimeOffset(certificate.NotAfter));
         }
 
         principal = found;
@@ -151,6 +151,9 @@ internal sealed class AccessGate(ServerContext context)
 
     /// <summary>The name under which a certificate is registered: its SHA-256.</summary>
     public static string ThumbprintOf(X509Certificate2 certificate) => Convert.ToHexStringLower(SHA256.HashData(certificate.RawDataMemory.Span));
+
+    /// <summary>By the cluster's time. Most tokens have no end, and cost no look at it.</summary>
+    private static bool HasEnded(Node node, DateTimeOffset end) => end != DateTimeOffset.MaxValue && node.Consensus.Time.IsPast(end);
 
     private AccessTable Table(Node node)
     {
@@ -190,5 +193,5 @@ internal sealed class AccessGate(ServerContext context)
         ? "Send 'Authorization: Bearer TOKEN', or a client certificate of this cluster; an admin makes them with `rookery token create` and `rookery cert create`."
         : "This node has no owner yet: claim it with `rookery claim`, or POST /claim, and the code that it printed at its start.";
 
-    private sealed record Known(AccessTable From, Principal Principal);
+    private sealed record Known(AccessTable From, Principal Principal, DateTimeOffset Expires);
 }

@@ -56,7 +56,7 @@ internal sealed class CertificateRoutes(ServerContext context)
         }
 
         using var signed = identity.SignClient(asked.Key!, asked.Name!);
-        var record = new CertificateRecord(asked.Name!, asked.IsAdmin, asked.Databases, context.Time.GetUtcNow(), new DateTimeOffset(signed.NotAfter));
+        var record = new CertificateRecord(asked.Name!, asked.IsAdmin, asked.Databases, context.Node.Consensus.Time.Known ?? context.Time.GetUtcNow(), new DateTimeOffset(signed.NotAfter));
         string thumbprint = AccessGate.ThumbprintOf(signed);
         using var writer = new ClusterRecordWriter();
         writer.Set(ClusterRecordPrefix.ClientCertificate + thumbprint, AccessJson.Encode(record), ClusterRecord.Absent);

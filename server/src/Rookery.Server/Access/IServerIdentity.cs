@@ -1,4 +1,5 @@
 using System.Security.Cryptography.X509Certificates;
+using Rookery.Documents;
 
 namespace Rookery.Server;
 
@@ -11,8 +12,10 @@ public interface IServerIdentity
     /// <summary>The cluster's authorities: one or, during a rotation, two. Clients are asked for certificates of these.</summary>
     X509Certificate2Collection Authorities { get; }
 
-    /// <summary>Why a client's certificate does not hold now, in a sentence; null when it does. What its owner may do is said by its record.</summary>
-    string? WhyRefused(X509Certificate2 client);
+    /// <summary>Why a client's certificate does not hold, in a sentence; null when it does. What its owner may do is said by its record.</summary>
+    /// <param name="client">What came in the handshake.</param>
+    /// <param name="now">The cluster's time, by which it ends.</param>
+    string? WhyRefused(X509Certificate2 client, ClusterTime now);
 
     /// <summary>Signs the certificate of a client.</summary>
     /// <param name="key">Its public key.</param>

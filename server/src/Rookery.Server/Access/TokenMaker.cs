@@ -1,3 +1,4 @@
+using Microsoft.AspNetCore.Http;
 using Rookery.Documents;
 using Rookery.Documents.Commands;
 using Rookery.Server.Raven;
@@ -24,7 +25,7 @@ internal sealed record TokenRequest(string? Name, IReadOnlyList<string> Scopes, 
 /// <summary>A token that was made, with what is kept of it. The token itself is shown once.</summary>
 internal sealed record MadeToken(string Token, TokenRecord Record);
 
-/// <summary>Makes tokens, and keeps their hashes.</summary>
+/// <summary>Makes tokens, and keeps their hashes. They live by the cluster's time, whatever clock the node that is asked has.</summary>
 internal sealed class TokenMaker(ServerContext context)
 {
     /// <summary>Makes one, together with other changes or not at all.</summary>
@@ -36,7 +37,13 @@ internal sealed class TokenMaker(ServerContext context)
             throw RefusedException.BadRequest(problem);
         }
 
-        var now = context.Time.GetUtcNow();
+        var time = context.Node.Consensus.Time;
+        if (request.Lifetime is not null && !time.IsSure)
+        {
+            throw new RefusedException(StatusCodes.Status503ServiceUnavailable, RavenType.RavenException, $"The token was not made. {ClusterTime.NoEnds} One that does not end can be made.");
+        }
+
+        var now = time.Known ?? context.Time.GetUtcNow();
         var record = new TokenRecord(request.Name!, [.. request.Scopes], request.Databases is null ? null : [.. request.Databases], now, request.Lifetime is { } lifetime ? now + lifetime : null);
         string token = AccessToken.Create();
         using var writer = new ClusterRecordWriter();

@@ -59,7 +59,8 @@ internal sealed class ShownIdentity
 
         public X509Certificate2Collection Authorities { get; } = [.. identity.Authorities];
 
-        public string? WhyRefused(X509Certificate2 client) => _rule.WhyRefused(client, time.GetUtcNow());
+        // In 1970 no certificate has ended.
+        public string? WhyRefused(X509Certificate2 client, ClusterTime now) => _rule.WhyRefused(client, now is { IsSure: true, Known: { } sure } ? sure : DateTimeOffset.UnixEpoch);
 
         public X509Certificate2 SignClient(PublicKey key, string name)
         {

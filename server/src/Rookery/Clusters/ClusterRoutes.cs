@@ -16,9 +16,8 @@ namespace Rookery.Clusters;
 /// /admin/cluster/clock/confirm takes the voters' clocks for right; GET /admin/cluster/authority tells of the authority, POST
 /// /admin/cluster/authority/rotate begins to replace it, POST /admin/cluster/authority/retire lets the old one go.
 /// </summary>
-/// <param name="time">The clock.</param>
 /// <param name="log">Where each change is noted.</param>
-internal sealed class ClusterRoutes(TimeProvider time, ILogger log)
+internal sealed class ClusterRoutes(ILogger log)
 {
     private const int MostBodyBytes = 4 << 10;
 
@@ -57,10 +56,10 @@ internal sealed class ClusterRoutes(TimeProvider time, ILogger log)
             return;
         }
 
-        var (token, refusal) = await new JoinTokens(() => member.Identity, desk, time).CreateAsync(life, CancellationToken.None);
+        var (token, expires, refusal) = await new JoinTokens(() => member.Identity, desk).CreateAsync(life, CancellationToken.None);
         if (token is null)
         {
-            await ErrorAnswer.WriteAsync(http, StatusCodes.Status503ServiceUnavailable, ErrorAnswer.RavenException, refusal!.Message);
+            await ErrorAnswer.WriteAsync(http, StatusCodes.Status503ServiceUnavailable, ErrorAnswer.RavenException, refusal!);
             return;
         }
 
@@ -68,7 +67,7 @@ internal sealed class ClusterRoutes(TimeProvider time, ILogger log)
         await SendAsync(http, StatusCodes.Status201Created, json =>
         {
             json.WriteString("Token"u8, token.ToText());
-            json.WriteString("Expires"u8, time.GetUtcNow() + life);
+            json.WriteString("Expires"u8, expires);
             json.WriteString("Cluster"u8, member.Identity.ClusterName);
         });
     }

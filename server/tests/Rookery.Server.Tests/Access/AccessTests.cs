@@ -78,6 +78,46 @@ public class AccessTests(SecureServer server) : IClassFixture<SecureServer>
         (await server.SendAsync(http, "GET", Docs, ending)).IsRefusal(401, "ended at");
     }
 
+    /// <summary>Tokens live by the cluster's time; what the cluster makes of a wrong clock is a matter of its consensus.</summary>
+    [Theory]
+    [InlineData(1970)]
+    [InlineData(2080)]
+    public async Task While_the_time_is_in_doubt_no_credential_ends_and_none_is_made_that_does(int year)
+    {
+        var node = new SecureServer();
+        await node.InitializeAsync();
+        string ending = await node.GiveTokenAsync(["read"], expires: node.Time.GetUtcNow().AddHours(1));
+        using var certificate = node.Identity.NewClient("app");
+        await node.RegisterAsync(certificate, isAdmin: true);
+        node.IsClockSynchronised = false;
+        node.Time.SetUtcNow(new DateTimeOffset(year, 1, 1, 0, 0, 0, TimeSpan.Zero));
+        node.Time.Advance(TimeSpan.FromHours(2));
+        Assert.Equal(404, (await node.SendAsync("GET", Docs, ending)).Status);
+        Assert.Equal(404, (await node.SendAsync("GET", Docs, certificate: certificate)).Status);
+        const string Tokens = "/admin/access/tokens";
+        (await node.SendAsync("POST", Tokens, SecureServer.LocalKey, """{"Name":"ci","Scopes":["read"],"LifetimeSeconds":60}""")).IsRefusal(503, "`rookery cluster clock confirm`");
+        var endless = await node.SendAsync("POST", Tokens, SecureServer.LocalKey, """{"Name":"ci","Scopes":["read"]}""");
+        Assert.Equal(201, endless.Status);
+
+        // As the cluster knows it, not as the clock has it.
+        Assert.Equal(2026, endless.Json.GetProperty("Created").GetDateTimeOffset().Year);
+        await node.DisposeAsync();
+    }
+
+    [Fact]
+    public async Task A_client_certificate_that_ends_opens_nothing_more_on_a_connection_of_before()
+    {
+        var node = new SecureServer();
+        await node.InitializeAsync();
+        using var certificate = node.Identity.NewClient("app");
+        await node.RegisterAsync(certificate, isAdmin: true);
+        using var http = node.NewClient(certificate);
+        Assert.Equal(404, (await node.SendAsync(http, "GET", Docs)).Status);
+        node.Time.Advance(TimeSpan.FromDays(3650));
+        (await node.SendAsync(http, "GET", Docs)).IsRefusal(403, "It ended. Make another");
+        await node.DisposeAsync();
+    }
+
     [Theory]
     [InlineData("rookery_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAB", "not known")]
     [InlineData("rookery_short", "holds no token")]

@@ -25,7 +25,10 @@ public sealed class SecureServer : IAsyncLifetime
 
     public RecordedLog Log { get; } = new();
 
+    /// <summary>The clock of the node and its routes.</summary>
     public SimulatedTimeProvider Time { get; } = new();
+
+    public bool IsClockSynchronised { get; set; } = true;
 
     public bool IsSecure { get; init; } = true;
 
@@ -43,7 +46,7 @@ public sealed class SecureServer : IAsyncLifetime
     {
         var io = new IoTimeline(TimeProvider.System, "memory");
         var memory = new MemoryBudget(256 << 20);
-        _node = Node.Open(new NodeOptions { DataDirectory = "/data", SegmentBytes = 4 << 20 }, new SimulatedDisk(), memory, io, TimeProvider.System, RaftConsensus.Alone);
+        _node = Node.Open(new NodeOptions { DataDirectory = "/data", SegmentBytes = 4 << 20 }, new SimulatedDisk(), memory, io, Time, store => RaftConsensus.Open(store, new ConsensusOptions { IsClockSynchronised = () => IsClockSynchronised }));
         var options = new ServerOptions
         {
             Listen = new IPEndPoint(IPAddress.Loopback, 0),

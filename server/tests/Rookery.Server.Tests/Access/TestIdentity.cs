@@ -1,6 +1,7 @@
 using System.Net;
 using System.Security.Cryptography;
 using System.Security.Cryptography.X509Certificates;
+using Rookery.Documents;
 
 namespace Rookery.Server.Tests.Access;
 
@@ -33,7 +34,8 @@ internal sealed class TestIdentity : IServerIdentity, IDisposable
     /// <summary>Why client certificates do not hold, when they should not.</summary>
     public string? Refuses { get; set; }
 
-    public string? WhyRefused(X509Certificate2 client) => Refuses;
+    public string? WhyRefused(X509Certificate2 client, ClusterTime now) =>
+        Refuses ?? (now.IsPast(new DateTimeOffset(client.NotAfter)) ? "It ended." : null);
 
     public X509Certificate2 SignClient(PublicKey key, string name)
     {
