@@ -1,7 +1,5 @@
 // Three real nodes of one cluster on loopback: formed, killed, stopped, started again.
-import { once } from "node:events"
 import { readFileSync } from "node:fs"
-import { createServer } from "node:net"
 import { join } from "node:path"
 import { afterwards, executable, NodeProcess, portForMember, run, temporaryDirectory, until } from "../../../server/tests/process/node-process.mjs"
 
