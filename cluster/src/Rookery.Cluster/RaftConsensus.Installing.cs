@@ -31,6 +31,24 @@ public sealed partial class RaftConsensus
         }
     }
 
+    /// <summary>
+    /// This node's state for a member that fell behind: what changed since an etag, when that is much less, or everything.
+    /// </summary>
+    /// <param name="since">The etag through which the member has everything; null when it needs everything.</param>
+    /// <returns>Null while it is being written: to be asked again.</returns>
+    /// <exception cref="IOException">There is none to be had; the message says why.</exception>
+    public async Task<StateOffer?> OfferStateAsync(long? since)
+    {
+        var (offer, write) = await _store.DoInBackgroundAsync(() => since is { } etag ? (_store.Offers.MakeSince(etag, out var toWrite), toWrite) : (_store.Offers.Make(), null));
+        if (write is not null)
+        {
+            _options.RunBeside(write);
+        }
+
+        // After it was made: all that it holds was committed in this term or before.
+        return offer is null ? null : offer with { CommittedBy = Term };
+    }
+
     private async Task FetchAsync(Func<NodeId, CancellationToken, Task<FetchedState>> fetch, NodeId from)
     {
         try
@@ -83,7 +101,7 @@ public sealed partial class RaftConsensus
     {
         var offer = fetched.Offer;
         var position = new LogPosition(offer.Term, offer.Index);
-        if (_isHalted || _isDue || !_core.MayInstall(position))
+        if (_isHalted || _isDue || !_core.MayInstall(position, offer.CommittedBy))
         {
             Step(Input.ManifestFailed(Now));
             EndStep();
@@ -108,7 +126,7 @@ public sealed partial class RaftConsensus
         _installed = tailIsKept ? null : offer;
         RefuseInstalled(offer.Index);
         Volatile.Write(ref _applied, offer.Index);
-        Step(Input.ManifestInstalled(Now, position, configuration, index));
+        Step(Input.ManifestInstalled(Now, position, offer.CommittedBy, configuration, index));
         _installed = null;
         EndReadsThrough(offer.Index);
         EndStep();

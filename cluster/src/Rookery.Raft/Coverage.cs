@@ -124,6 +124,9 @@ internal enum RareBranch
     /// <summary>Entries that a write under way brings to disk were replaced.</summary>
     TailReplacedWhileWriting,
 
+    /// <summary>What a leader committed waits for the vote record of its term.</summary>
+    CommitAwaitsVote,
+
     /// <summary>Some of what was verified is durable, and acknowledged.</summary>
     AcknowledgedInPart,
 

@@ -4,6 +4,7 @@ namespace Rookery.Raft;
 public sealed partial class RaftCore
 {
     private long verified;
+    private long toldCommit;
     private long acknowledged;
     private bool isAskedToAcknowledge;
     private LogPosition fetching;
@@ -94,8 +95,22 @@ public sealed partial class RaftCore
         }
     }
 
-    private void CommitAsFollower(long leaderCommit) =>
-        CommitIndex = Math.Max(CommitIndex, rules.FollowerCommit(leaderCommit, verified));
+    /// <summary>
+    /// Nothing is committed here in a term that the disk does not know of: it would be applied and flushed, and after a power cut a manifest would hold what was committed in a later term than
+    /// the node, or who takes the manifest from it, has heard of.
+    /// </summary>
+    private void CommitAsFollower(long leaderCommit)
+    {
+        toldCommit = Math.Max(toldCommit, leaderCommit);
+        if (rules.MayCommitAsFollower(durability.VoteIsDurable))
+        {
+            CommitIndex = Math.Max(CommitIndex, rules.FollowerCommit(toldCommit, verified));
+        }
+        else
+        {
+            Coverage.Took(RareBranch.CommitAwaitsVote);
+        }
+    }
 
     private void OnManifestOffer(in Message message)
     {
@@ -124,15 +139,17 @@ public sealed partial class RaftCore
     /// Whether a fetched manifest may be put in place now: the host asks just before it does, takes no other step until <see cref="Input.ManifestInstalled"/>, and
     /// answers <see cref="Input.ManifestFailed"/> when entries have overtaken the manifest meanwhile, or it is of a later term than this node has heard of; while the journal writes, it asks again later.
     /// </summary>
-    public bool MayInstall(LogPosition position) => position.Index > CommitIndex && durability.IsIdle && rules.MayInstall(position, Term);
+    /// <param name="position">What it ends with.</param>
+    /// <param name="committedBy">The term that its giver was in when it gave it: what it holds was committed by then.</param>
+    public bool MayInstall(LogPosition position, long committedBy) => position.Index > CommitIndex && durability.IsIdle && rules.MayInstall(position, committedBy, Term);
 
     /// <summary>Whether a manifest at <paramref name="position"/> leaves the journal as it is: its entry is in the log, durably. Else the journal begins anew behind it.</summary>
     public bool KeepsTailBehind(LogPosition position) => rules.KeepsTail(log.Has(position), position.Index <= durability.DurableIndex);
 
-    private void OnManifestInstalled(LogPosition position, Configuration configuration, long configurationIndex)
+    private void OnManifestInstalled(LogPosition position, long committedBy, Configuration configuration, long configurationIndex)
     {
         fetching = default;
-        ConsensusException.Unless(MayInstall(position), "a manifest is installed only above what is committed, of a term that is known, when the journal rests");
+        ConsensusException.Unless(MayInstall(position, committedBy), "a manifest is installed only above what is committed, of a term that is known, when the journal rests");
         bool tailIsKept = KeepsTailBehind(position);
         if (tailIsKept)
         {
@@ -148,6 +165,8 @@ public sealed partial class RaftCore
         }
 
         durability.Installed(position.Index, tailIsKept);
+
+        // It was committed in this term or before: the leader of this one has it.
         verified = Leader.IsNone ? 0 : Math.Max(verified, position.Index);
         isAskedToAcknowledge = !Leader.IsNone;
         HealDamage();

@@ -92,6 +92,8 @@ public readonly record struct Input
 
     internal Configuration? Configuration { get; private init; }
 
+    internal long CommittedBy { get; private init; }
+
     internal NodeId Node { get; private init; }
 
     internal MemberChange Change { get; private init; }
@@ -128,8 +130,8 @@ public readonly record struct Input
     public static Input ManifestDurable(long now, LogPosition position) => new() { Kind = InputKind.ManifestDurable, NowMicroseconds = now, Position = position };
 
     /// <summary>A fetched manifest is in place, as <see cref="RaftCore.MayInstall"/> allowed: the store holds everything through <paramref name="position"/>, the journal begins behind it or keeps a matching tail.</summary>
-    public static Input ManifestInstalled(long now, LogPosition position, Configuration configuration, long configurationIndex) =>
-        new() { Kind = InputKind.ManifestInstalled, NowMicroseconds = now, Position = position, Configuration = configuration, Number = configurationIndex };
+    public static Input ManifestInstalled(long now, LogPosition position, long committedBy, Configuration configuration, long configurationIndex) =>
+        new() { Kind = InputKind.ManifestInstalled, NowMicroseconds = now, Position = position, CommittedBy = committedBy, Configuration = configuration, Number = configurationIndex };
 
     /// <summary>Fetching the offered manifest failed.</summary>
     public static Input ManifestFailed(long now) => new() { Kind = InputKind.ManifestFailed, NowMicroseconds = now };

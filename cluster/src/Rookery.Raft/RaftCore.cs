@@ -166,7 +166,7 @@ public sealed partial class RaftCore
                 manifest = input.Position;
                 break;
             case InputKind.ManifestInstalled:
-                OnManifestInstalled(input.Position, input.Configuration!, input.Number);
+                OnManifestInstalled(input.Position, input.CommittedBy, input.Configuration!, input.Number);
                 break;
             case InputKind.ManifestFailed:
                 Coverage.Took(RareBranch.FetchedForNothing);
@@ -313,6 +313,7 @@ public sealed partial class RaftCore
         {
             SendHeld();
             CountOwnVote();
+            CommitAsFollower(toldCommit);
         }
 
         HealDamage();
@@ -337,7 +338,7 @@ public sealed partial class RaftCore
 
         LeaveOffice();
         (Role, Leader) = (Role.Follower, leader);
-        (verified, acknowledged, isAskedToAcknowledge) = (0, 0, false);
+        (verified, toldCommit, acknowledged, isAskedToAcknowledge) = (0, 0, 0, false);
         votes.Clear();
         DrawElectionDeadline();
         WithdrawQuestion();

@@ -26,6 +26,9 @@ internal class SafetyRules
     /// <summary>How far a follower commits: never past what it verified against the leader's log.</summary>
     public virtual long FollowerCommit(long leaderCommit, long verified) => Math.Min(leaderCommit, verified);
 
+    /// <summary>Whether a follower may commit now: when the vote record is durable that the leader's term rests on.</summary>
+    public virtual bool MayCommitAsFollower(bool voteIsDurable) => voteIsDurable;
+
     /// <summary>Through which index the log stays when an append agrees with it through <paramref name="agreed"/>: whole, unless an entry contradicts it. A late duplicate shortens nothing.</summary>
     public virtual long KeptAfterAppend(long agreed, long lastIndex, bool contradicts) => contradicts ? agreed : lastIndex;
 
@@ -41,8 +44,11 @@ internal class SafetyRules
     /// <summary>The configuration that counts: the newest in the log; should it be replaced, the one before (thesis 4.1).</summary>
     public virtual Configuration InForce(EntryLog log) => log.Configuration;
 
-    /// <summary>Whether a manifest may take the place of the log: not before the node has heard of its term, else its vote record would be older than its log.</summary>
-    public virtual bool MayInstall(LogPosition manifest, long term) => manifest.Term <= term;
+    /// <summary>
+    /// Whether a manifest may take the place of the log: not before the node has heard of the term that its giver was in. What it holds was committed in that term or before, so that whoever leads here has
+    /// it too (paper 5.4.3). The term of its last entry says less: an entry of an older term may have been committed by a leader that this node has not heard of, and its own leader may have another there.
+    /// </summary>
+    public virtual bool MayInstall(LogPosition manifest, long committedBy, long term) => committedBy <= term;
 
     /// <summary>Whether a manifest leaves the log as it is: when the log has its last entry, durably. Else what was acknowledged behind it would be lost.</summary>
     public virtual bool KeepsTail(bool isInLog, bool isDurable) => isInLog && isDurable;

@@ -84,6 +84,8 @@ internal static class PlantedBugs
         ["a manifest is installed in two steps"] = HostMistake.InstallsInTwoSteps,
         ["a manifest takes the place of any log"] = new DropTail(),
         ["a manifest is installed whatever its term"] = new InstallAnyTerm(),
+        ["a follower commits before its disk knows of the term"] = new CommitBeforeVote(),
+        ["a manifest is judged by the term of its last entry"] = new InstallByLastEntry(),
         ["a hung disk is not told of"] = HostMistake.HidesStalls,
         ["an empty card takes an old id"] = HostMistake.ReusesIds,
         ["who stalled keeps away whoever else cannot lead"] = new StalledKeepsAway(),
@@ -118,6 +120,8 @@ internal static class PlantedBugs
         "a damaged store forgets at its second start what it lost",
         "a manifest's configuration is not taken",
         "a manifest is installed whatever its term",
+        "a manifest is judged by the term of its last entry",
+        "a follower commits before its disk knows of the term",
         "a manifest takes the place of any log",
         "a hung disk is not told of",
         "an empty card takes an old id",
@@ -241,7 +245,17 @@ internal static class PlantedBugs
 
     private sealed class InstallAnyTerm : SafetyRules
     {
-        public override bool MayInstall(LogPosition manifest, long term) => true;
+        public override bool MayInstall(LogPosition manifest, long committedBy, long term) => true;
+    }
+
+    private sealed class CommitBeforeVote : SafetyRules
+    {
+        public override bool MayCommitAsFollower(bool voteIsDurable) => true;
+    }
+
+    private sealed class InstallByLastEntry : SafetyRules
+    {
+        public override bool MayInstall(LogPosition manifest, long committedBy, long term) => manifest.Term <= term;
     }
 
     private sealed class DropTail : SafetyRules

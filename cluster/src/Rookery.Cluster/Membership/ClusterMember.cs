@@ -98,7 +98,7 @@ public sealed class ClusterMember : IAsyncDisposable
                 TroubleFound = _options.Log,
                 FetchState = (from, cancellationToken) => FetchStateAsync(store, from, cancellationToken),
             });
-        _state = new StateRoutes(store.Offers, since => OfferAsync(store, since), _time);
+        _state = new StateRoutes(store.Offers, _consensus.OfferStateAsync, _time);
         _desk = new ConsensusDesk(_consensus, store.ClusterRecords, AddLearner);
         Office = new MemberOffice(_consensus, _desk, ClientOf, _time);
         var facts = new MemberFacts(store.StoreId, hello.BootCounter, hello.Run, MemberFacts.AddressesOf(_options.Addresses, Identity.SaidAddresses), _options.ClientUrls, _options.PublicUrl ?? Identity.SaidUrl);
@@ -195,22 +195,6 @@ public sealed class ClusterMember : IAsyncDisposable
         return offer.Since is { } since
             ? string.Create(CultureInfo.InvariantCulture, $"This node fell behind the journals: it takes what changed since etag {since} from {member}, {offer.Bytes} bytes instead of {offer.WholeBytes} of all files.")
             : string.Create(CultureInfo.InvariantCulture, $"This node fell behind the journals: it takes all files of {member}, {offer.Bytes} bytes{(offer.Why is { } why ? $", because {why}" : string.Empty)}.");
-    }
-
-    private static async Task<StateOffer?> OfferAsync(NodeStore store, long? since)
-    {
-        if (since is not { } etag)
-        {
-            return await store.DoInBackgroundAsync(store.Offers.Make);
-        }
-
-        var (offer, write) = await store.DoInBackgroundAsync(() => (store.Offers.MakeSince(etag, out var toWrite), toWrite));
-        if (write is not null)
-        {
-            _ = Task.Run(write);
-        }
-
-        return offer;
     }
 
     private async Task<int> RepairAsync(NodeStore store, NodeId from, CancellationToken cancellationToken)

@@ -141,7 +141,7 @@ internal sealed class SimulatedWire(SteppedCluster cluster)
         StateOffer? offer = null;
         while (offer is null)
         {
-            var making = store.DoInBackgroundAsync(() => Make(store, to.Store!.ChangesNeededSince));
+            var making = member.Consensus!.OfferStateAsync(to.Store!.ChangesNeededSince);
             while (!making.IsCompleted)
             {
                 await cluster.Pause(20);
@@ -176,18 +176,6 @@ internal sealed class SimulatedWire(SteppedCluster cluster)
                 throw new StateTransferException("The connection broke.");
             }
         }
-    }
-
-    private static StateOffer? Make(NodeStore store, long? since)
-    {
-        if (since is not { } etag)
-        {
-            return store.Offers.Make();
-        }
-
-        var offer = store.Offers.MakeSince(etag, out var write);
-        write?.Invoke();
-        return offer;
     }
 
     /// <summary>Messages may be doubled; commands have a number on their connection, which is refused the second time.</summary>

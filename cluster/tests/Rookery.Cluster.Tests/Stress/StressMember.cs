@@ -92,8 +92,7 @@ internal sealed class StressMember
             });
         });
         Assert.True(_node.Diagnosis is null, $"{this} did not open: {_node.Diagnosis}");
-        var store = _store!;
-        _states = await StateServer.StartAsync(new StateRoutes(store.Offers, since => OfferAsync(store, since), TimeProvider.System));
+        _states = await StateServer.StartAsync(new StateRoutes(Store.Offers, opened!.OfferStateAsync, TimeProvider.System));
         Consensus = opened;
         _network.Up[Id] = this;
     }
@@ -173,22 +172,6 @@ internal sealed class StressMember
             RestPerQuestion = TimeSpan.FromMilliseconds(20),
             RestPerBreak = TimeSpan.FromMilliseconds(20),
         }.RunAsync(cancellationToken);
-    }
-
-    private static async Task<StateOffer?> OfferAsync(NodeStore store, long? since)
-    {
-        if (since is not { } etag)
-        {
-            return await store.DoInBackgroundAsync(store.Offers.Make);
-        }
-
-        var (offer, write) = await store.DoInBackgroundAsync(() => (store.Offers.MakeSince(etag, out var toWrite), toWrite));
-        if (write is not null)
-        {
-            _ = Task.Run(write);
-        }
-
-        return offer;
     }
 
     private sealed class SilentRecorder : IIoRecorder

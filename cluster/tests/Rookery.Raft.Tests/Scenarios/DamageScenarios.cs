@@ -9,6 +9,8 @@ internal static class DamageScenarios
         new("old-card-returns", "an answer of an earlier start of a card counts for nothing", "answers of an earlier start count", "have on disk", OldCardReturns),
         new("crash-in-install", "a manifest and the journal's beginning change together", "a manifest is installed in two steps", "what the manifest holds is in the log", CrashInInstall),
         new("manifest-of-later-term", "a manifest of a later term than the node has heard of waits", "a manifest is installed whatever its term", "no entry is of a later term than the node", ManifestOfLaterTerm),
+        new("manifest-committed-later", "a manifest waits for the term that it was committed in, however old its last entry is", "a manifest is judged by the term of its last entry", "a follower verifies no more than the leader has", ManifestCommittedLater) { Voters = 5 },
+        new("commit-before-own-vote", "what was committed in a term is in no manifest whose disk does not know of the term", "a follower commits before its disk knows of the term", "2 waits for its disk", CommitBeforeOwnVote),
         new("manifest-overtaken", "a manifest whose entries have come meanwhile leaves the log alone", "a manifest takes the place of any log", "3 keeps its log", ManifestOvertaken),
         new("rot-then-elected", "what a damaged store acknowledged is not outvoted by it", "a damaged store votes by what is left of its log", "another", RotThenElected),
         new("rot-then-restarted", "what a damaged store acknowledged it knows at its later starts too", "a damaged store forgets at its second start what it lost", "another", RotThenRestarted),
@@ -71,6 +73,66 @@ internal static class DamageScenarios
         world.Passes = _ => true;
         world.PassForAll(3);
         Assert.Equal(world[1].Applied, world[3].Applied);
+    }
+
+    /// <summary>
+    /// 4 fetches from 1, and follows 5 meanwhile. Others elect 2, which commits entries of 1 that 5 does not have; they are what 1 gives to 4 in the end, under the term that they were made in.
+    /// </summary>
+    private static void ManifestCommittedLater(ScriptedWorld world)
+    {
+        var (one, four) = (new NodeId(1), new NodeId(4));
+        world.Elect(1);
+        world.Connect(1, 2, 3, 5);
+        world.Propose(1, payload: 7);
+        world.Flush(1);
+        world.Connect(1, 2);
+        world.Propose(1, payload: 8);
+        world.Propose(1, payload: 9);
+        world.Connect(1, 2, 4);
+        world.Passes = message => message.To == four || message.From == four || message.Kind is MessageKind.Heartbeat or MessageKind.HeartbeatReply;
+        world.FetchesWait = true;
+        world.PassForAll(3);
+        Assert.True(world[4].IsFetching, "4 fetches");
+        world.Connect(1, 2);
+        world.TimeOutNow(1, 2);
+
+        world.Connect(3, 4, 5);
+        world.Passes = message => message.Kind != MessageKind.Append;
+        world.Elect(5);
+        world.Pass(5, 300_000);
+        Assert.Equal((new NodeId(5), 3), (world[4].Core!.Leader, world[5].Core!.Last.Index));
+
+        world.Connect(1, 2, 3);
+        world.Passes = message => message.To != one || message.Kind is not (MessageKind.Commit or MessageKind.Heartbeat);
+        world.TimeOutNow(1, 2);
+        Assert.Equal(5, world[2].Core!.CommitIndex);
+        world.Passes = _ => true;
+        world.Receive(new Message { Kind = MessageKind.Commit, From = new NodeId(2), To = one, Term = world[2].Core!.Term, Incarnation = 1, Commit = 4 });
+        world.Flush(1);
+        Assert.Equal(new LogPosition(1, 4), world[1].Store.Manifest.Position);
+
+        world.Connect(4, 5);
+        world.FetchesWait = false;
+        world.Settle();
+        world.Connect(1, 2, 3, 4, 5);
+        world.PassForAll(10);
+        Assert.Equal(world[world.Leader].Applied, world[4].Applied);
+    }
+
+    private static void CommitBeforeOwnVote(ScriptedWorld world)
+    {
+        world.Elect(1);
+        world.Passes = message => message.Kind != MessageKind.Commit;
+        world.Propose(1, payload: 7);
+        Assert.Equal((2, 1), (world[2].Core!.DurableIndex, world[2].Applied));
+        world.HoldDisk(2);
+        world.Passes = _ => true;
+        world.TimeOutNow(1, 3);
+        world.PassForAll(3);
+        Assert.Equal((new NodeId(3), 3), (world[2].Core!.Leader, world[3].Core!.CommitIndex));
+        Assert.True(world[2].Applied == 1, "2 waits for its disk");
+        world.ReleaseDisk(2);
+        Assert.Equal(3, world[2].Applied);
     }
 
     /// <summary>While 3 fetches, the entries arrive after all.</summary>

@@ -311,7 +311,7 @@ internal sealed class ScriptedWorld : INodeWorld
 
         if (fetch.Node.IsRunning)
         {
-            fetch.Node.Install(StoreOf(fetch.From).Manifest);
+            fetch.Node.Install(StoreOf(fetch.From).Manifest, this[(int)fetch.From.Value].Core!.Term);
         }
 
         return true;

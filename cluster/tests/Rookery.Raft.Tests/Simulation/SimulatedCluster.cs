@@ -316,7 +316,8 @@ internal sealed partial class SimulatedCluster : INodeWorld
             return;
         }
 
-        node.Install(Node(from).IsRunning && !cuts.Contains((from, node.Id)) ? Node(from).Store.Manifest : null);
+        var giver = cuts.Contains((from, node.Id)) ? null : Node(from).Core;
+        node.Install(giver is null ? null : Node(from).Store.Manifest, giver?.Term ?? 0);
     }
 
     private void Heal()

@@ -207,11 +207,13 @@ internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld 
     public void TellOfManifest() => Step(Input.ManifestDurable(world.Now, Store.Manifest.Position));
 
     /// <summary>A fetched manifest has arrived.</summary>
-    public void Install(StoredManifest? manifest)
+    /// <param name="manifest">What it is; null when it did not come through.</param>
+    /// <param name="committedBy">The term that its giver was in.</param>
+    public void Install(StoredManifest? manifest, long committedBy)
     {
         var core = Core!;
         IsFetching = false;
-        if (manifest is null || !core.MayInstall(manifest.Position))
+        if (manifest is null || !core.MayInstall(manifest.Position, committedBy))
         {
             Step(Input.ManifestFailed(world.Now));
             return;
@@ -233,7 +235,7 @@ internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld 
         (applied, state) = (manifest.Position.Index, manifest.State.Copy());
         world.Saw(keepsTail ? "manifest kept a tail" : "manifest replaced the log");
         var configuration = world.Mistake == HostMistake.KeepsOldConfiguration ? core.Configuration : manifest.Configuration;
-        Step(Input.ManifestInstalled(world.Now, manifest.Position, configuration, manifest.ConfigurationIndex));
+        Step(Input.ManifestInstalled(world.Now, manifest.Position, committedBy, configuration, manifest.ConfigurationIndex));
         if (Core is not null)
         {
             Step(Input.ManifestDurable(world.Now, manifest.Position));

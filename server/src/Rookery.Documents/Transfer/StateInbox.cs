@@ -130,8 +130,8 @@ public sealed class StateInbox
         return note.Read(bytes, 0) == bytes.Length && bytes.AsSpan().SequenceEqual(NoteOf(offer));
     }
 
-    // The same files may be offered for another reason.
-    private static byte[] NoteOf(StateOffer offer) => (offer with { Why = null }).Encode();
+    // The same files may be offered for another reason, and in a later term.
+    private static byte[] NoteOf(StateOffer offer) => (offer with { Why = null, CommittedBy = 0 }).Encode();
 
     private long LengthOf(StateFile file)
     {

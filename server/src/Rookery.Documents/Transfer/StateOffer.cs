@@ -16,6 +16,9 @@ public sealed record StateOffer
     /// <summary>The term at that index.</summary>
     public required long Term { get; init; }
 
+    /// <summary>The term that the member was in which offers it: what is in it was committed in that term or before. Set when it is given away.</summary>
+    public long CommittedBy { get; init; }
+
     /// <summary>Operations (etags) through that index.</summary>
     public required long Operations { get; init; }
 
