@@ -1,6 +1,7 @@
 // A cluster of real nodes, each in a network namespace and on a file system of its own, that speaks TLS: what the faults are done to.
-import { existsSync, readFileSync, writeFileSync } from "node:fs"
+import { readFileSync } from "node:fs"
 import { join } from "node:path"
+import { FakedClock } from "../../../server/tests/process/faked-clock.mjs"
 import { afterwards, NodeProcess, runWithin, temporaryDirectory } from "../../../server/tests/process/node-process.mjs"
 import { Card } from "./cards.mjs"
 import { Network } from "./namespaces.mjs"
@@ -8,11 +9,6 @@ import { Network } from "./namespaces.mjs"
 const port = 8443
 const cardMebibytes = 1024
 const patienceMilliseconds = 90_000
-
-const fakeTime = ["x86_64", "aarch64"].map(machine => `/usr/lib/${machine}-linux-gnu/faketime/libfaketimeMT.so.1`).find(existsSync)
-
-/** Why clocks cannot jump here; false when they can. */
-export const whyNoClocks = () => fakeTime ? false : "needs libfaketime (Debian: libfaketime)"
 
 export const pause = milliseconds => new Promise(done => setTimeout(done, milliseconds))
 
@@ -55,9 +51,7 @@ export class NamespacedCluster {
   async prepare(name) {
     const seat = await this.#network.addSeat()
     const card = new Card(this.#test, cardMebibytes)
-    const member = { name, ...seat, card, data: join(card.directory, "data"), clock: join(this.#home, `clock-${seat.address}`) }
-    this.setClock(member, "+0")
-    return member
+    return { name, ...seat, card, data: join(card.directory, "data"), clock: new FakedClock(join(this.#home, `clock-${seat.address}`)) }
   }
 
   /** A name that no member has. */
@@ -100,14 +94,7 @@ export class NamespacedCluster {
       credentials: { ca: this.#authorities },
       within: member.within,
       options: ["--memory", "128M"],
-      environment: fakeTime ? {
-        LD_PRELOAD: fakeTime,
-        FAKETIME_TIMESTAMP_FILE: member.clock,
-        FAKETIME_CACHE_DURATION: "1",
-        FAKETIME_DONT_FAKE_MONOTONIC: "1",
-        FAKETIME_FORCE_MONOTONIC_FIX: "0", // which makes each of the runtime's waits with a time limit last for all of it
-        NO_FAKE_STAT: "1",
-      } : {},
+      environment: member.clock.environment,
     })
     member.node.headers = this.#headers
     this.started.add(member.node)
@@ -133,11 +120,6 @@ export class NamespacedCluster {
 
   async thaw(member) {
     member.node.child.kill("SIGCONT")
-  }
-
-  /** Lets the wall clock of a node jump, in the words of libfaketime: `+400d`; `+0` is the true time. */
-  setClock(member, offset) {
-    writeFileSync(member.clock, offset)
   }
 
   /** Runs a command against one member, or against each in turn until one of them can do it; what it printed. */

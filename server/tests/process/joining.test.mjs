@@ -3,7 +3,8 @@ import assert from "node:assert/strict"
 import { cpSync, mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { test } from "node:test"
-import { NodeProcess, portForMember, run, temporaryDirectory, until } from "./node-process.mjs"
+import { FakedClock, whyNoClocks } from "./faked-clock.mjs"
+import { NodeProcess, portForMember, run, runWithin, temporaryDirectory, until } from "./node-process.mjs"
 
 async function refused(code, sentence, ...commandLine) {
   const ended = await run("cluster", ...commandLine)
@@ -12,8 +13,8 @@ async function refused(code, sentence, ...commandLine) {
   assert.equal(ended.stdout, "")
 }
 
-async function token(node) {
-  const made = await run("cluster", "token", "create", "--url", node.url)
+async function token(node, ...options) {
+  const made = await run("cluster", "token", "create", "--url", node.url, ...options)
   assert.equal(made.code, 0, made.stderr)
   return made.stdout.trim()
 }
@@ -83,4 +84,26 @@ test("nodes join by tokens, wrong joins are refused with what to do, and the aut
   const removed = await run("cluster", "node", "rm", "pi-3", "--yes", "--url", first.url)
   assert.equal(removed.code, 0, removed.stderr)
   assert.match(removed.stderr, /If somebody else may have its card: .* `rookery cluster ca rotate`/)
+})
+
+test("A token ends by the cluster's time, and a node whose clock is in 1970 joins all the same", { skip: whyNoClocks(), timeout: 120_000 }, async t => {
+  const directory = temporaryDirectory(t)
+  const at = name => join(directory, name)
+  const clocks = { a: new FakedClock(at("a-clock")), b: new FakedClock(at("b-clock")) }
+  clocks.b.set("-20500d")
+  const [one, two] = [await portForMember(), await portForMember()]
+  assert.equal((await run("cluster", "init", "--data", at("a"), "--name", "home", "--node-name", "pi-1")).code, 0)
+  const first = await NodeProcess.serveDuring(t, { data: at("a"), port: one, environment: clocks.a.environment })
+  await first.createDatabase("shop")
+  const short = await token(first, "--minutes", "3")
+  clocks.a.set("+5m")
+  await until(async () => /The token ended on/.test((await run("cluster", "join", short, "--data", at("c"), "--name", "pi-1")).stderr))
+
+  const within = ["env", ...Object.entries(clocks.b.environment).map(([name, value]) => `${name}=${value}`)]
+  const joined = await runWithin(within, "cluster", "join", await token(first), "--data", at("b"), "--name", "pi-2", "--address", `127.0.0.1:${two + 1000}`)
+  assert.equal(joined.code, 0, joined.stderr)
+  const second = await NodeProcess.serveDuring(t, { data: at("b"), port: two, environment: clocks.b.environment })
+  await until(async () => (await members(second)).length === 2)
+  await second.expect(201, "PUT", "/databases/shop/docs?id=from-1970", "{}")
+  await first.expect(200, "GET", "/databases/shop/docs?id=from-1970")
 })

@@ -1,6 +1,7 @@
 // What happens to wall clocks: nothing that is acknowledged may hang on them, and nothing may expire because one is wrong.
 import assert from "node:assert/strict"
-import { pause, whyNoClocks } from "../namespaced-cluster.mjs"
+import { whyNoClocks } from "../../../../server/tests/process/faked-clock.mjs"
+import { pause } from "../namespaced-cluster.mjs"
 import { aFollower, theLeader } from "./processes.mjs"
 
 // libfaketime looks for another offset once a second.
@@ -13,11 +14,11 @@ const jump = (name, choose, offsets) => ({
   async begin(cluster, chance) {
     const member = await choose(cluster, chance)
     const offset = chance.pick(offsets)
-    cluster.setClock(member, offset)
+    member.clock.set(offset)
     return {
       what: `of ${member.name} by ${offset}`,
       async end() {
-        cluster.setClock(member, "+0")
+        member.clock.set("+0")
         await pause(clockDelayMilliseconds)
         const { status } = await cluster.nodes[0].request("GET", "/databases/chaos/docs?id=expires")
         assert.notEqual(status, 404, "a document expired because a clock was wrong")

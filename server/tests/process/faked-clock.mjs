@@ -1,0 +1,33 @@
+// The wall clock of a process, set by a file that libfaketime reads once a second.
+import { existsSync, writeFileSync } from "node:fs"
+
+const library = ["x86_64", "aarch64"].map(machine => `/usr/lib/${machine}-linux-gnu/faketime/libfaketimeMT.so.1`).find(existsSync)
+
+/** Why clocks cannot be set here; false when they can. */
+export const whyNoClocks = () => library ? false : "needs libfaketime (Debian: libfaketime)"
+
+export class FakedClock {
+  #path
+
+  constructor(path) {
+    this.#path = path
+    this.set("+0")
+  }
+
+  /** In the words of libfaketime: `+400d`; `+0` is the true time. */
+  set(offset) {
+    writeFileSync(this.#path, offset)
+  }
+
+  /** What a process has to be started with; nothing where there is no libfaketime. */
+  get environment() {
+    return library ? {
+      LD_PRELOAD: library,
+      FAKETIME_TIMESTAMP_FILE: this.#path,
+      FAKETIME_CACHE_DURATION: "1",
+      FAKETIME_DONT_FAKE_MONOTONIC: "1",
+      FAKETIME_FORCE_MONOTONIC_FIX: "0", // which makes each of the runtime's waits with a time limit last for all of it
+      NO_FAKE_STAT: "1",
+    } : {}
+  }
+}
