@@ -115,8 +115,8 @@ internal static class NodeProcess
                 {
                     DataDirectory = configuration.DataDirectory,
                     Listen = configuration.PeerListen,
-                    Addresses = PeerAddresses.Of(configuration.PeerListen),
-                    ClientUrls = [.. PeerAddresses.Of(configuration.Listen).Select(address => $"{(configuration.IsSecure ? "https" : "http")}://{address}")],
+                    Addresses = () => PeerAddresses.Of(configuration.PeerListen),
+                    ClientUrls = () => [.. PeerAddresses.Of(configuration.Listen).Select(address => $"{(configuration.IsSecure ? "https" : "http")}://{address}")],
                     PublicUrl = configuration.PublicUrl,
                     IsClockSynchronised = KernelClock.IsSynchronised,
                     Memory = memory,

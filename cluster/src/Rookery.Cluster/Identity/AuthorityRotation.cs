@@ -129,8 +129,10 @@ public sealed class AuthorityRotation(Func<NodeIdentity> identity, Action<NodeId
     private NodeIdentity SignedBy(NodeIdentity self, X509Certificate2 next, byte[] sealedKey, X509Certificate2[] others)
     {
         using var authority = ClusterAuthority.OpenKey(self.ClusterId, X509CertificateLoader.LoadCertificate(next.RawData), sealedKey, self.Key);
-        var names = new NodeNames(self.NodeName, self.ClusterName, SubjectAlternativeNames.In(self.Certificate)?.Addresses ?? []);
-        return self.With([next, .. others], sealedKey, authority.SignNode(new PublicKey(self.Key), self.NodeId, names, time.GetUtcNow()), self.Certificate);
+        var present = SubjectAlternativeNames.In(self.Certificate);
+        var names = new NodeNames(self.NodeName, self.ClusterName, present?.Addresses ?? []) { OtherDnsNames = present?.DnsNames ?? [] };
+        var signed = CertificateLife.SigningTime(desk.Time is { IsSure: true, Known: { } now } ? now : time.GetUtcNow(), self.Certificate);
+        return self.With([next, .. others], sealedKey, authority.SignNode(new PublicKey(self.Key), self.NodeId, names, signed), self.Certificate);
     }
 
     private static bool IsDone(NodeIdentity self, RotationRecord rotation) => rotation.Stage switch

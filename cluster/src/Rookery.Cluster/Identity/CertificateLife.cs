@@ -29,6 +29,9 @@ internal static class CertificateLife
         return (notBefore, notBefore + OfLeaf - TimeSpan.FromSeconds(1));
     }
 
+    /// <summary>When a leaf is signed in the place of another: a clock that is certainly wrong makes none that ends before the one that it replaces.</summary>
+    public static DateTimeOffset SigningTime(DateTimeOffset now, X509Certificate2 replaced) => now >= EarliestPlausible ? now : Plausible(Of(replaced).NotBefore + Backdating);
+
     /// <summary>The clock's time, or the earliest that it can be.</summary>
     public static DateTimeOffset Plausible(DateTimeOffset now) => now > EarliestPlausible ? now : EarliestPlausible;
 

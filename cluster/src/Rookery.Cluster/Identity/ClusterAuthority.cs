@@ -117,7 +117,7 @@ public sealed class ClusterAuthority : IDisposable
         key,
         names.Name,
         new SubjectAlternativeNames(
-            [.. names.DnsNames.Where(_constraints.Permits)],
+            [.. DnsNamesOf(names)],
             [.. names.Addresses.Where(_constraints.Permits)],
             NodeUri.OfNode(ClusterId, nodeId)),
         // The member's key also opens what is sealed for it.
@@ -135,8 +135,16 @@ public sealed class ClusterAuthority : IDisposable
     /// <summary>Whether a member's certificate covers the names and addresses that it has now, as far as the authority may sign them.</summary>
     internal bool Covers(X509Certificate2 certificate, NodeNames names) =>
         SubjectAlternativeNames.In(certificate) is { } covered
-        && names.DnsNames.Where(_constraints.Permits).All(name => covered.DnsNames.Contains(name, StringComparer.Ordinal))
+        && DnsNamesOf(names).All(name => covered.DnsNames.Contains(name, StringComparer.Ordinal))
         && names.Addresses.Where(_constraints.Permits).All(covered.Addresses.Contains);
+
+    /// <summary>What the node calls itself, what its owner says that clients call it, and what he added to what the authority may sign: a name that leads to the nodes, or a domain in which each has one.</summary>
+    private IEnumerable<string> DnsNamesOf(NodeNames names) =>
+        names.DnsNames
+            .Concat(_constraints.AddedIn(names.ClusterName))
+            .Concat(_constraints.AddedIn(names.ClusterName).Where(static domain => domain.Contains('.', StringComparison.Ordinal)).Select(domain => $"{names.Name}.{domain}"))
+            .Where(_constraints.Permits)
+            .Distinct(StringComparer.Ordinal);
 
     /// <inheritdoc/>
     public void Dispose()
@@ -183,7 +191,10 @@ public sealed class ClusterAuthority : IDisposable
 /// <param name="CurrentAddresses">The addresses of its interfaces.</param>
 public sealed record NodeNames(string Name, string ClusterName, IReadOnlyList<IPAddress> CurrentAddresses)
 {
-    internal IEnumerable<string> DnsNames => [Name, Name + ".local", $"{Name}.{NameConstraints.DomainOf(ClusterName)}", "localhost"];
+    /// <summary>What else clients or members call it, in lower case: the host of its public URL, for example.</summary>
+    public IReadOnlyList<string> OtherDnsNames { get; init; } = [];
+
+    internal IEnumerable<string> DnsNames => [Name, Name + ".local", $"{Name}.{NameConstraints.DomainOf(ClusterName)}", "localhost", .. OtherDnsNames];
 
     internal IEnumerable<IPAddress> Addresses =>
         CurrentAddresses.Select(address => address.IsIPv4MappedToIPv6 ? address.MapToIPv4() : new IPAddress(address.GetAddressBytes())).Concat([IPAddress.Loopback, IPAddress.IPv6Loopback]).Distinct();

@@ -1,4 +1,3 @@
-using System.Net;
 using System.Security.Cryptography.X509Certificates;
 using Rookery.Disk;
 
@@ -11,8 +10,7 @@ namespace Rookery.Cluster.Identity;
 /// <param name="disk">The disk.</param>
 /// <param name="dataDirectory">The data directory.</param>
 /// <param name="loaded">What was loaded at the start.</param>
-/// <param name="time">The clock.</param>
-public sealed class IdentityKeeper(IDisk disk, string dataDirectory, NodeIdentity loaded, TimeProvider time)
+public sealed class IdentityKeeper(IDisk disk, string dataDirectory, NodeIdentity loaded)
 {
     private readonly Lock _writing = new();
     private NodeIdentity _current = loaded;
@@ -23,22 +21,25 @@ public sealed class IdentityKeeper(IDisk disk, string dataDirectory, NodeIdentit
     /// <summary>Told when it has changed, with the new one, on the thread that changed it.</summary>
     public Action<NodeIdentity>? Changed { get; set; }
 
-    /// <summary>Signs this node's certificate anew when two thirds of its life are over or it does not cover the node's addresses. To be called at the start, and then each hour.</summary>
-    /// <param name="addresses">The addresses of this machine.</param>
+    /// <summary>Whether two thirds of the life of a certificate of this node are over, or it begins in the future. Costs a few comparisons.</summary>
+    public bool NeedsRenewal(DateTimeOffset now) => Current is var self && (CertificateLife.NeedsRenewal(self.Certificate, now) || CertificateLife.NeedsRenewal(self.CertificateForClients, now));
+
+    /// <summary>Signs this node's certificate anew when it <see cref="NeedsRenewal"/> or does not cover what the node is called and where it is. To be called at the start, and when one of these has changed.</summary>
+    /// <param name="names">What it is called, and where it is.</param>
+    /// <param name="now">The time.</param>
     /// <returns>Whether it was signed anew.</returns>
     /// <exception cref="IOException">The disk refused, or the authority's key cannot be opened; the certificate of before goes on.</exception>
-    public bool RenewIfDue(IReadOnlyList<IPAddress> addresses)
+    public bool RenewIfDue(NodeNames names, DateTimeOffset now)
     {
         lock (_writing)
         {
             var self = Current;
-            var names = new NodeNames(self.NodeName, self.ClusterName, addresses);
             using var authority = self.OpenAuthority();
             // What the old authority signed cannot be signed anew: its key is gone from here.
-            bool isDue = ((X509Certificate2[])[self.Certificate, self.CertificateForClients]).Any(shown => CertificateLife.NeedsRenewal(shown, time.GetUtcNow()) || !authority.Covers(shown, names));
+            bool isDue = ((X509Certificate2[])[self.Certificate, self.CertificateForClients]).Any(shown => CertificateLife.NeedsRenewal(shown, now) || !authority.Covers(shown, names));
             if (isDue)
             {
-                Write(self.With(authority.SignNode(new PublicKey(self.Key), self.NodeId, names, time.GetUtcNow())));
+                Write(self.With(authority.SignNode(new PublicKey(self.Key), self.NodeId, names, CertificateLife.SigningTime(now, self.Certificate))));
             }
 
             return isDue;

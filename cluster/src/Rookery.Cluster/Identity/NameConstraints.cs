@@ -42,7 +42,10 @@ internal sealed class NameConstraints
     /// names, which no domain covers, or a domain of his.
     /// </summary>
     public static NameConstraints OfCluster(string clusterName, IEnumerable<string> added) =>
-        new(["local", "localhost", "home.arpa", "internal", DomainOf(clusterName), .. added], PrivateNetworks);
+        new([.. OwnDomains(clusterName), .. added], PrivateNetworks);
+
+    /// <summary>Of these, what the owner of a cluster added.</summary>
+    public IEnumerable<string> AddedIn(string clusterName) => _domains.Except(OwnDomains(clusterName), StringComparer.Ordinal);
 
     /// <summary>The domain in which every member has a name, whatever its host name.</summary>
     public static string DomainOf(string clusterName) => clusterName + ".rookery";
@@ -104,6 +107,8 @@ internal sealed class NameConstraints
 
         return new X509Extension(ObjectId, writer.Encode(), critical: true);
     }
+
+    private static string[] OwnDomains(string clusterName) => ["local", "localhost", "home.arpa", "internal", DomainOf(clusterName)];
 
     private static byte[] MaskOf(IPNetwork network)
     {

@@ -19,6 +19,41 @@ public sealed record MemberFacts(Guid StoreId, long BootCounter, ulong Run, IRea
     public static IReadOnlyList<string> AddressesOf(IReadOnlyList<string> listened, IReadOnlyList<string> said) =>
         [.. listened.Where(static address => !IsLoopback(address)).Concat(said).Concat(listened).Distinct(StringComparer.Ordinal).Take(MemberAddress.Most)];
 
+    /// <summary>What a certificate of the member is to be for: where it listens, and what its owner says that it is called.</summary>
+    /// <param name="self">Who it is.</param>
+    internal NodeNames NamesOf(NodeIdentity self) => NamesOf(self.NodeName, self.ClusterName, [.. Addresses, .. ClientUrls, .. PublicUrl is null ? (string[])[] : [PublicUrl]]);
+
+    /// <summary>Why clients will not believe that this is the node of its public URL, in a sentence; null when they will, or speak TLS with somebody before it.</summary>
+    /// <param name="self">Who it is.</param>
+    internal string? WhyNotSigned(NodeIdentity self)
+    {
+        if (PublicUrl is null || HostOf(PublicUrl) is not { } host || !ClientUrls.Any(static url => url.StartsWith("https:", StringComparison.Ordinal)))
+        {
+            return null;
+        }
+
+        var permitted = NameConstraints.In(self.Authorities[0]);
+        return (IPAddress.TryParse(host, out var address) ? permitted.Permits(address) : permitted.Permits(host))
+            ? null
+            : $"Clients that are led to {PublicUrl} will refuse this node there: its certificate cannot be for {host}, because the cluster's authority may sign private addresses and names under {string.Join(", ", permitted.Domains)} only. Say another --public-url, or put something before it that has a certificate of its own; names beyond these are said with --dns at `rookery cluster init`.";
+    }
+
+    /// <summary>Names and addresses by which others reach a node.</summary>
+    /// <param name="name">Its name.</param>
+    /// <param name="clusterName">Its cluster's.</param>
+    /// <param name="places"><c>host:port</c> and URLs.</param>
+    internal static NodeNames NamesOf(string name, string clusterName, IEnumerable<string> places)
+    {
+        string[] hosts = [.. places.Select(HostOf).OfType<string>().Distinct(StringComparer.Ordinal)];
+        return new NodeNames(name, clusterName, [.. hosts.Select(static host => IPAddress.TryParse(host, out var address) ? address : null).OfType<IPAddress>()])
+        {
+            OtherDnsNames = [.. hosts.Where(static host => !IPAddress.TryParse(host, out _))],
+        };
+    }
+
+    // In lower case, and without the brackets and the zone of an address.
+    private static string? HostOf(string place) => Uri.TryCreate(place.Contains("://", StringComparison.Ordinal) ? place : $"https://{place}", UriKind.Absolute, out var url) ? url.IdnHost : null;
+
     private static bool IsLoopback(string address) => IPEndPoint.TryParse(address, out var endpoint) && IPAddress.IsLoopback(endpoint.Address);
 }
 

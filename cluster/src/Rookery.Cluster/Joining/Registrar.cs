@@ -1,4 +1,3 @@
-using System.Net;
 using System.Security.Cryptography.X509Certificates;
 using Rookery.Cluster.Identity;
 using Rookery.Documents;
@@ -142,7 +141,7 @@ public sealed class Registrar(Func<NodeIdentity> identity, IJoinDesk desk, TimeP
     {
         var self = identity();
         using var authority = self.OpenAuthority();
-        using var certificate = authority.SignNode(key, request.NodeId, new NodeNames(seat.Name, self.ClusterName, [.. AddressesIn(seat.Addresses)]), Now);
+        using var certificate = authority.SignNode(key, request.NodeId, MemberFacts.NamesOf(seat.Name, self.ClusterName, [.. seat.Addresses, .. seat.PublicUrl is null ? (string[])[] : [seat.PublicUrl]]), Now);
         return new JoinAnswer
         {
             ClusterId = self.ClusterId,
@@ -157,9 +156,6 @@ public sealed class Registrar(Func<NodeIdentity> identity, IJoinDesk desk, TimeP
                           select new JoinedPeer { NodeId = other.NodeId, Name = other.Record.Name, Addresses = other.Record.Addresses }],
         };
     }
-
-    internal static IEnumerable<IPAddress> AddressesIn(IEnumerable<string> addresses) =>
-        addresses.Select(address => IPEndPoint.TryParse(address, out var endpoint) ? endpoint.Address : null).OfType<IPAddress>();
 
     private JoinRefusal ReferToLeader() => desk.LeaderAddresses is { Count: > 0 } leader && !desk.IsLeader
         ? new JoinRefusal(JoinError.NotLeader, "Another member leads; ask it.") { Leader = leader }

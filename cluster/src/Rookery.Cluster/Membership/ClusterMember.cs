@@ -30,6 +30,7 @@ public sealed class ClusterMember : IAsyncDisposable
     private ConsensusDesk? _desk;
     private WebApplication? _port;
     private Steward? _steward;
+    private Whereabouts? _whereabouts;
     private TopologyKeeper? _topology;
     private StateRoutes? _state;
 
@@ -38,7 +39,7 @@ public sealed class ClusterMember : IAsyncDisposable
         _options = options;
         _time = time;
         _trust = PeerTrust.Of(identity);
-        _keeper = new IdentityKeeper(disk, options.DataDirectory, identity, time) { Changed = Show };
+        _keeper = new IdentityKeeper(disk, options.DataDirectory, identity) { Changed = Show };
     }
 
     /// <summary>Who it is now.</summary>
@@ -101,11 +102,16 @@ public sealed class ClusterMember : IAsyncDisposable
         _state = new StateRoutes(store.Offers, _consensus.OfferStateAsync, _time);
         _desk = new ConsensusDesk(_consensus, store.ClusterRecords, AddLearner);
         Office = new MemberOffice(_consensus, _desk, ClientOf, _time);
-        var facts = new MemberFacts(store.StoreId, hello.BootCounter, hello.Run, MemberFacts.AddressesOf(_options.Addresses, Identity.SaidAddresses), _options.ClientUrls, _options.PublicUrl ?? Identity.SaidUrl);
         _topology = new TopologyKeeper(_consensus.ReadAsLeader, _desk, _options.Log, _time);
         _consensus.RoleSeen = _topology.Wake;
         Rotation = new AuthorityRotation(() => Identity, _keeper.Replace, _desk, _time);
-        _steward = new Steward(_consensus, _network, _keeper, new Announcement(() => Identity, _desk, _time), Rotation, facts, (member, cancellationToken) => RepairAsync(store, member, cancellationToken), _options.Log, _time);
+        _whereabouts = new Whereabouts(
+            _keeper,
+            () => new MemberFacts(
+                store.StoreId, hello.BootCounter, hello.Run, MemberFacts.AddressesOf(_options.Addresses(), Identity.SaidAddresses), _options.ClientUrls(), _options.PublicUrl ?? Identity.SaidUrl),
+            () => _consensus.Time is { IsSure: true, Known: { } sure } ? sure : _time.GetUtcNow(),
+            _options.Log);
+        _steward = new Steward(_consensus, _network, _keeper, new Announcement(() => Identity, _desk, _time), Rotation, _whereabouts, (member, cancellationToken) => RepairAsync(store, member, cancellationToken), _options.Log, _time);
         return _consensus;
     }
 
@@ -121,6 +127,11 @@ public sealed class ClusterMember : IAsyncDisposable
         if (_consensus is null)
         {
             return;
+        }
+
+        if (_whereabouts!.Facts.WhyNotSigned(Identity) is { } foreign)
+        {
+            _options.Log(foreign);
         }
 
         _network!.Start(_consensus);

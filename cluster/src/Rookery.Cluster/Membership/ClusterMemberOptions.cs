@@ -12,11 +12,11 @@ public sealed record ClusterMemberOptions
     /// <summary>Where it listens for members.</summary>
     public required IPEndPoint Listen { get; init; }
 
-    /// <summary>Where members may reach it, <c>host:port</c>, the likeliest first.</summary>
-    public required IReadOnlyList<string> Addresses { get; init; }
+    /// <summary>Where members may reach it now, <c>host:port</c>, the likeliest first. Asked once a minute.</summary>
+    public required Func<IReadOnlyList<string>> Addresses { get; init; }
 
-    /// <summary>Where it listens for clients, by address, the likeliest first.</summary>
-    public required IReadOnlyList<string> ClientUrls { get; init; }
+    /// <summary>Where it listens for clients now, by address, the likeliest first. Asked once a minute.</summary>
+    public required Func<IReadOnlyList<string>> ClientUrls { get; init; }
 
     /// <summary>The URL at which clients reach it, if its owner says so.</summary>
     public string? PublicUrl { get; init; }

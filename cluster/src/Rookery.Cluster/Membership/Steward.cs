@@ -12,10 +12,8 @@ namespace Rookery.Cluster.Membership;
 /// learners that caught up vote. An idle cluster writes nothing for it.
 /// </summary>
 internal sealed class Steward(
-    RaftConsensus consensus, PeerNetwork network, IdentityKeeper keeper, Announcement announcement, AuthorityRotation rotation, MemberFacts facts, Func<NodeId, CancellationToken, Task<int>> repairFrom, Action<string> log, TimeProvider time) : IAsyncDisposable
+    RaftConsensus consensus, PeerNetwork network, IdentityKeeper keeper, Announcement announcement, AuthorityRotation rotation, Whereabouts whereabouts, Func<NodeId, CancellationToken, Task<int>> repairFrom, Action<string> log, TimeProvider time) : IAsyncDisposable
 {
-    private const int RoundsBetweenRenewals = 3600;
-
     // Costs nothing while nothing is damaged.
     private const int RoundsBetweenRepairs = 30;
 
@@ -27,9 +25,8 @@ internal sealed class Steward(
     private PeerAddress[] _peers = [];
     private Task? _loop;
     private Task _repairing = Task.CompletedTask;
-    private bool _isAnnounced;
+    private MemberFacts? _announced;
     private int _rounds;
-    private int _renewalRound;
 
     public void Start() => _loop = RunAsync();
 
@@ -66,8 +63,8 @@ internal sealed class Steward(
     private async Task DoRoundAsync()
     {
         Try(KeepPeers);
-        Try(RenewIfDue);
-        await TryAsync(async () => _isAnnounced = _isAnnounced || await AnnounceAsync());
+        Try(whereabouts.DoRound);
+        await TryAsync(AnnounceAsync);
         await TryAsync(async () => await rotation.StepAsync(_stopping.Token));
         Try(_seats.DoRound);
         if (++_rounds % RoundsBetweenRepairs == 0 && _repairing.IsCompleted)
@@ -117,22 +114,6 @@ internal sealed class Steward(
         }
     }
 
-    private void RenewIfDue()
-    {
-        if (_rounds < _renewalRound)
-        {
-            return;
-        }
-
-        if (keeper.RenewIfDue([.. Registrar.AddressesIn(facts.Addresses)]))
-        {
-            log("This node's certificate was signed anew.");
-        }
-
-        // Behind what may fail: then it is tried again in the next round.
-        _renewalRound = _rounds + RoundsBetweenRenewals;
-    }
-
     /// <summary>
     /// Who just joined has no records yet, and goes by what it was told then. Who was started again may have old ones, and the entries that bring the new ones from nobody but members without a record: it goes by where it
     /// saw them last.
@@ -156,11 +137,16 @@ internal sealed class Steward(
         }
     }
 
-    private async Task<bool> AnnounceAsync()
+    private async Task AnnounceAsync()
     {
+        var facts = whereabouts.Facts;
+
         // A member that just joined is told of its record first.
         bool isKnown = consensus.Roster.Of(consensus.Self) is not null;
-        return (isKnown || consensus.IsLeader) && await announcement.AnnounceAsync(facts, _stopping.Token) is null;
+        if (facts != _announced && (isKnown || consensus.IsLeader) && await announcement.AnnounceAsync(facts, _stopping.Token) is null)
+        {
+            _announced = facts;
+        }
     }
 
     /// <summary>What this node's disk lost of its runs, any member gives back that has it. One that is off or does not have it keeps none of the others from it.</summary>

@@ -1,4 +1,3 @@
-using System.Net;
 using Rookery.Cluster.Identity;
 using Rookery.Simulation;
 using static Rookery.Cluster.Tests.Identity.TestAuthority;
@@ -7,7 +6,8 @@ namespace Rookery.Cluster.Tests.Identity;
 
 public sealed class IdentityKeeperTests : IDisposable
 {
-    private static readonly IPAddress[] Home = [IPAddress.Parse("192.168.1.5")];
+    private static readonly NodeNames Home = Names("192.168.1.5");
+    private static readonly NodeNames Elsewhere = Names("192.168.1.77");
 
     private readonly ClusterAuthority authority = Create();
     private readonly SimulatedDisk disk = new("/data");
@@ -18,7 +18,7 @@ public sealed class IdentityKeeperTests : IDisposable
     {
         var identity = CreateIdentity(authority);
         IdentityDirectory.Create(disk, "/data", identity);
-        keeper = new IdentityKeeper(disk, "/data", identity, time);
+        keeper = new IdentityKeeper(disk, "/data", identity);
     }
 
     public void Dispose() => authority.Dispose();
@@ -26,12 +26,12 @@ public sealed class IdentityKeeperTests : IDisposable
     [Fact]
     public void A_certificate_is_signed_anew_at_two_thirds_of_its_life_and_kept()
     {
-        Assert.False(keeper.RenewIfDue(Home));
+        Assert.False(keeper.RenewIfDue(Home, time.GetUtcNow()));
         time.Advance(TimeSpan.FromDays(264));
         NodeIdentity? told = null;
         keeper.Changed = identity => told = identity;
-        Assert.True(keeper.RenewIfDue(Home));
-        Assert.False(keeper.RenewIfDue(Home));
+        Assert.True(keeper.RenewIfDue(Home, time.GetUtcNow()));
+        Assert.False(keeper.RenewIfDue(Home, time.GetUtcNow()));
         Assert.Same(keeper.Current, told);
         using var loaded = IdentityDirectory.TryLoad(disk, "/data")!;
         Assert.Equal(keeper.Current.Certificate.RawData, loaded.Certificate.RawData);
@@ -41,7 +41,7 @@ public sealed class IdentityKeeperTests : IDisposable
     [Fact]
     public void A_certificate_is_signed_anew_when_the_machine_has_moved()
     {
-        Assert.True(keeper.RenewIfDue([IPAddress.Parse("192.168.1.77")]));
+        Assert.True(keeper.RenewIfDue(Elsewhere, time.GetUtcNow()));
         Assert.True(keeper.Current.Certificate.MatchesHostname("192.168.1.77"));
         Assert.Equal(NodeId, keeper.Current.PeerRule.Judge(keeper.Current.Certificate, PeerRole.Client).NodeId);
     }
@@ -50,11 +50,11 @@ public sealed class IdentityKeeperTests : IDisposable
     public void A_machine_that_moved_shows_clients_no_certificate_of_before()
     {
         using var next = Create();
-        using var signed = next.SignNode(new(keeper.Current.Key), NodeId, new("pi-1", "home", Home), Now);
+        using var signed = next.SignNode(new(keeper.Current.Key), NodeId, Home, Now);
         keeper.Replace(keeper.Current.With([next.Certificate, authority.Certificate], next.SealKeyFor(new(keeper.Current.Key)), signed, keeper.Current.Certificate));
-        Assert.False(keeper.RenewIfDue(Home));
+        Assert.False(keeper.RenewIfDue(Home, time.GetUtcNow()));
         Assert.NotSame(signed, keeper.Current.CertificateForClients);
-        Assert.True(keeper.RenewIfDue([IPAddress.Parse("192.168.1.77")]));
+        Assert.True(keeper.RenewIfDue(Elsewhere, time.GetUtcNow()));
         Assert.True(keeper.Current.CertificateForClients.MatchesHostname("192.168.1.77"));
     }
 
@@ -62,7 +62,18 @@ public sealed class IdentityKeeperTests : IDisposable
     public void A_clock_in_1970_renews_nothing()
     {
         time.SetUtcNow(DateTimeOffset.UnixEpoch);
-        Assert.False(keeper.RenewIfDue(Home));
+        Assert.False(keeper.NeedsRenewal(time.GetUtcNow()));
+        Assert.False(keeper.RenewIfDue(Home, time.GetUtcNow()));
+    }
+
+    /// <summary>Signed by that clock it would end years before the one that it replaces.</summary>
+    [Fact]
+    public void A_clock_in_1970_on_a_machine_that_moved_makes_no_certificate_that_ends_earlier()
+    {
+        var life = CertificateLife.Of(keeper.Current.Certificate);
+        Assert.True(keeper.RenewIfDue(Elsewhere, DateTimeOffset.UnixEpoch));
+        Assert.True(keeper.Current.Certificate.MatchesHostname("192.168.1.77"));
+        Assert.Equal(life, CertificateLife.Of(keeper.Current.Certificate));
     }
 
     [Fact]

@@ -48,7 +48,7 @@ public sealed class JoinClientTests : IAsyncLifetime, IDisposable
         var told = Node with { Addresses = ["pi-2.lan:9443", "192.168.1.6:9443"], AreAddressesSaid = true, PublicUrl = "https://pi-2.lan:8443" };
         await new JoinClient(await TokenAsync(), told, TimeProvider.System).JoinAsync(disk, "/data", CancellationToken.None);
         using var loaded = IdentityDirectory.TryLoad(disk, "/data")!;
-        new IdentityKeeper(disk, "/data", loaded, cluster.Time).KeepPeers([]);
+        new IdentityKeeper(disk, "/data", loaded).KeepPeers([]);
         using var identity = IdentityDirectory.TryLoad(disk, "/data")!;
         Assert.Equal(told.PublicUrl, identity.SaidUrl);
 

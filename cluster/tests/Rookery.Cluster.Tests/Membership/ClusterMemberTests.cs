@@ -19,7 +19,7 @@ public sealed class ClusterMemberTests
             IdentityDirectory.Create(disk, "/data", identity);
         }
 
-        var options = new ClusterMemberOptions { DataDirectory = "/data", Listen = new IPEndPoint(IPAddress.Loopback, 0), Addresses = [], ClientUrls = [], PublicUrl = "http://pi-1", IsClockSynchronised = static () => true, Log = static _ => { } };
+        var options = new ClusterMemberOptions { DataDirectory = "/data", Listen = new IPEndPoint(IPAddress.Loopback, 0), Addresses = static () => [], ClientUrls = static () => [], PublicUrl = "http://pi-1", IsClockSynchronised = static () => true, Log = static _ => { } };
         await using var member = ClusterMember.TryLoad(disk, options, new SimulatedTimeProvider(TestAuthority.Now))!;
         var configured = member.Configure(new NodeOptions { DataDirectory = "/data" });
         Assert.Equal(("C", new NodeIds(TestAuthority.NodeId, TestAuthority.ClusterId), true), (configured.NodeTag, configured.NewIds, configured.HasPeers));

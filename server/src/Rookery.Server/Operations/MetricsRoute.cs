@@ -25,6 +25,7 @@ internal static class MetricsRoute
         AddRequests(text, context.Metrics);
         AddIo(text, context.Io);
         AddMemory(text, context.Memory);
+        CertificateHealth.Add(text, context);
         if (context.Readiness.Node is { Diagnosis: null } node)
         {
             NodeMetrics.Add(text, node);

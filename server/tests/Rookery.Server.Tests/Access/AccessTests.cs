@@ -175,6 +175,21 @@ public class AccessTests(SecureServer server) : IClassFixture<SecureServer>
         }
     }
 
+    [Fact]
+    public async Task The_certificates_end_is_told_and_that_it_is_near()
+    {
+        var node = new SecureServer();
+        await node.InitializeAsync();
+        var ends = node.Identity.Certificate.NotAfter.ToUniversalTime();
+        Assert.Contains($"\nrookery_certificate_not_after_seconds {(ends - DateTime.UnixEpoch).TotalSeconds}\n", (await node.SendAsync("GET", "/metrics", SecureServer.LocalKey)).Body, StringComparison.Ordinal);
+        Assert.Null(await TroubleAsync());
+        node.Time.Advance(ends - node.Time.GetUtcNow().UtcDateTime - TimeSpan.FromDays(30));
+        Assert.Contains($"ends on {ends:yyyy-MM-dd}", await TroubleAsync(), StringComparison.Ordinal);
+        await node.DisposeAsync();
+
+        async Task<string?> TroubleAsync() => (await node.SendAsync("GET", "/readyz?verbose")).Json.GetProperty("Certificate").GetProperty("Trouble").GetString();
+    }
+
     /// <summary>A browser asks its user only when it holds a certificate of an authority that the server names.</summary>
     [Fact]
     public async Task The_handshake_asks_for_certificates_of_the_clusters_authority_only()

@@ -1,0 +1,111 @@
+using Rookery.Cluster.Identity;
+using Rookery.Cluster.Joining;
+using Rookery.Cluster.Membership;
+using Rookery.Cluster.Tests.Identity;
+using Rookery.Simulation;
+
+namespace Rookery.Cluster.Tests.Membership;
+
+public sealed class WhereaboutsTests : IDisposable
+{
+    private readonly ClusterAuthority authority = ClusterAuthority.Create(TestAuthority.ClusterId, "home", ["example.org", "shop"]);
+    private readonly IdentityKeeper keeper;
+    private readonly Whereabouts whereabouts;
+    private readonly List<string> log = [];
+    private MemberFacts facts = Facts("192.168.1.5");
+    private DateTimeOffset now = TestAuthority.Now;
+
+    public WhereaboutsTests()
+    {
+        var disk = new SimulatedDisk("/data");
+        var identity = TestAuthority.CreateIdentity(authority);
+        IdentityDirectory.Create(disk, "/data", identity);
+        keeper = new IdentityKeeper(disk, "/data", identity);
+        whereabouts = new Whereabouts(keeper, () => facts, () => now, log.Add);
+    }
+
+    public void Dispose() => authority.Dispose();
+
+    [Theory]
+    [InlineData("192.168.1.5", true)]
+    [InlineData("10.8.0.1", true)]
+    [InlineData("pi-1.local", true)]
+    [InlineData("pi-1.home.rookery", true)]
+    [InlineData("db.home.arpa", true)]
+    [InlineData("pi-1.example.org", true)]
+    [InlineData("example.org", true)]
+    [InlineData("shop", true)]
+    [InlineData("pi-1", false)]
+    [InlineData("bank.example", false)]
+    public void The_certificate_is_for_whatever_clients_are_told_to_use_as_far_as_it_may_be(string host, bool isCovered)
+    {
+        facts = Facts("192.168.1.5", peer: "10.8.0.1", publicUrl: "https://DB.home.arpa:8443");
+        Rounds(1);
+        Assert.Equal(isCovered, keeper.Current.Certificate.MatchesHostname(host));
+    }
+
+    [Fact]
+    public void A_machine_that_moves_says_so_and_gets_another_certificate_within_a_minute()
+    {
+        Rounds(1);
+        var before = whereabouts.Facts;
+        log.Clear();
+        facts = Facts("192.168.1.77");
+        Rounds(60);
+        Assert.NotSame(before, whereabouts.Facts);
+        Assert.True(keeper.Current.Certificate.MatchesHostname("192.168.1.77"));
+        Assert.Equal("This node's certificate was signed anew.", Assert.Single(log));
+    }
+
+    [Fact]
+    public void A_machine_that_stays_or_loses_its_network_for_a_while_has_nothing_to_say()
+    {
+        Rounds(1);
+        var (before, certificate) = (whereabouts.Facts, keeper.Current.Certificate);
+        facts = Facts("192.168.1.5");
+        Rounds(60);
+        facts = facts with { Addresses = [], ClientUrls = [] };
+        Rounds(60);
+        Assert.Same(before, whereabouts.Facts);
+        Assert.Same(certificate, keeper.Current.Certificate);
+    }
+
+    /// <summary>It was off for two years, and its clock found a source of time half a minute after the start.</summary>
+    [Theory]
+    [InlineData(2)]
+    [InlineData(-2)]
+    public void A_clock_that_steps_over_the_life_of_the_certificate_renews_it_at_once(int years)
+    {
+        now = TestAuthority.Now.AddYears(10);
+        Rounds(30);
+        now = now.AddYears(years);
+        Rounds(1);
+        var (notBefore, notAfter) = CertificateLife.Of(keeper.Current.Certificate);
+        Assert.InRange(now, notBefore, notAfter);
+    }
+
+    [Theory]
+    [InlineData("https://bank.example:8443", "will refuse this node there: its certificate cannot be for bank.example")]
+    [InlineData("https://203.0.113.7:8443", "cannot be for 203.0.113.7")]
+    [InlineData("https://pi-1.example.org:8443", null)]
+    [InlineData("https://192.168.1.5:8443", null)]
+    [InlineData(null, null)]
+    public void A_public_URL_that_cannot_be_signed_is_told(string? url, string? sentence)
+    {
+        string? told = Facts("192.168.1.5", publicUrl: url).WhyNotSigned(keeper.Current);
+        Assert.Equal(sentence is null, told is null);
+        Assert.Contains(sentence ?? "", told ?? "", StringComparison.Ordinal);
+        Assert.Null((Facts("192.168.1.5", publicUrl: url) with { ClientUrls = ["http://127.0.0.1:8080"] }).WhyNotSigned(keeper.Current));
+    }
+
+    private static MemberFacts Facts(string address, string? peer = null, string? publicUrl = null) =>
+        new(Guid.Empty, 1, 1, [$"{peer ?? address}:9443"], [$"https://{address}:8443"], publicUrl);
+
+    private void Rounds(int count)
+    {
+        for (int round = 0; round < count; round++)
+        {
+            whereabouts.DoRound();
+        }
+    }
+}
