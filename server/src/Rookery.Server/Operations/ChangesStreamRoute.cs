@@ -12,7 +12,7 @@ namespace Rookery.Server;
 
 /// <summary>
 /// GET /databases/{database}/changes/stream?since=POSITION: Server-Sent Events of every change after a <see cref="ChangesPosition"/>, and then of those to come. Each event carries its position
-/// as its id, so that a browser that connects again (Last-Event-ID) misses nothing. A document that changed twice since is told once, as it is now.
+/// as its id, so that a browser that connects again (Last-Event-ID) misses nothing. A document that changed twice since is told once, as it is now. Whoever may not listen any more is told why.
 /// </summary>
 internal static class ChangesStreamRoute
 {
@@ -31,10 +31,18 @@ internal static class ChangesStreamRoute
         using var stopping = CancellationTokenSource.CreateLinkedTokenSource(http.RequestAborted, context.Stopping);
         http.Response.Headers.CacheControl = "no-store";
         using var answer = AnswerBuffer.Rent();
+        var access = new FeedAccess(context, http);
         long etag = Begin(answer, database, since);
         while (true)
         {
-            etag = await SendChangesAsync(http, answer, database, etag);
+            etag = await SendChangesAsync(http, answer, database, access, etag);
+            if (access.WhyEndedLately() is { } reason)
+            {
+                WriteEnd(answer, reason);
+                await answer.SendPartAsync(http, pause: null, ContentType);
+                return;
+            }
+
             if (!await WaitAsync(subscription, answer, context.Time, stopping.Token))
             {
                 return;
@@ -74,11 +82,11 @@ internal static class ChangesStreamRoute
         return etag;
     }
 
-    private static async Task<long> SendChangesAsync(HttpContext http, AnswerBuffer answer, Database database, long after)
+    private static async Task<long> SendChangesAsync(HttpContext http, AnswerBuffer answer, Database database, FeedAccess access, long after)
     {
         long etag = after;
         using var changes = Open(database, after);
-        while (changes.MoveNext())
+        while (access.WhyEndedLately() is null && changes.MoveNext())
         {
             etag = changes.Etag;
             WriteEvent(answer, database, changes);
@@ -130,6 +138,19 @@ internal static class ChangesStreamRoute
 
             json.WriteNumber("Etag"u8, change.Etag);
             json.WriteString("ChangeVector"u8, database.ChangeVectorOf(change.Etag));
+            json.WriteEndObject();
+        }
+
+        answer.Write("\n\n"u8);
+    }
+
+    private static void WriteEnd(AnswerBuffer answer, string reason)
+    {
+        answer.Write("event: end\ndata: "u8);
+        using (var json = new Utf8JsonWriter(answer))
+        {
+            json.WriteStartObject();
+            json.WriteString("Reason"u8, reason);
             json.WriteEndObject();
         }
 

@@ -10,8 +10,11 @@ namespace Rookery.Server.Raven.Changes;
 /// One client that listens to changes. One loop reads its commands, one sends what was applied, one sends how operations stand; a client that does not keep up
 /// is disconnected, because it could not know what it missed (it reconnects by itself).
 /// </summary>
-internal sealed class ChangesConnection(WebSocket socket, Database database, OperationRegistry operations, TimeProvider time) : IDisposable
+internal sealed class ChangesConnection(WebSocket socket, Database database, OperationRegistry operations, FeedAccess access, TimeProvider time) : IDisposable
 {
+    // A reason has 123 bytes at most (RFC 6455 5.5); whoever connects again hears the sentence.
+    private const string AccessEnded = "The credential of this connection was withdrawn, has ended, or has lost its rights here.";
+
     private static readonly TimeSpan GoodbyeTime = TimeSpan.FromSeconds(2);
 
     // How long a message may wait for a client that takes none: its changes pile up meanwhile.
@@ -26,7 +29,7 @@ internal sealed class ChangesConnection(WebSocket socket, Database database, Ope
     private readonly Channel<BulkOperation> _operations = Channel.CreateBounded<BulkOperation>(
         new BoundedChannelOptions(256) { FullMode = BoundedChannelFullMode.DropOldest, SingleReader = true });
 
-    /// <summary>Serves until the client leaves, the database is deleted, or the node stops.</summary>
+    /// <summary>Serves until the client leaves or may not listen any more, the database is deleted, or the node stops.</summary>
     public async Task RunAsync(CancellationToken stopping)
     {
         using var ending = CancellationTokenSource.CreateLinkedTokenSource(stopping);
@@ -34,12 +37,13 @@ internal sealed class ChangesConnection(WebSocket socket, Database database, Ope
         operations.Changed += Post;
         try
         {
+            var refused = AwaitRefusalAsync(ending.Token);
             var receiving = ReceiveAsync(ending.Token);
             var sending = Task.WhenAny(SendChangesAsync(changes, ending.Token), SendOperationsAsync(ending.Token));
-            await Task.WhenAny(receiving, sending);
-            await CloseAsync(receiving);
+            await Task.WhenAny(receiving, sending, refused);
+            await CloseAsync(receiving, refused.IsCompletedSuccessfully);
             await ending.CancelAsync();
-            await Task.WhenAll(receiving, sending);
+            await Task.WhenAll(receiving, sending, refused);
         }
         catch (Exception left) when (left is WebSocketException or OperationCanceledException or IOException)
         {
@@ -58,6 +62,15 @@ internal sealed class ChangesConnection(WebSocket socket, Database database, Ope
         if (changed.Operation.Database == database.Number && _watches.WantsOperation(changed.Operation.Id))
         {
             _operations.Writer.TryWrite(changed.Operation);
+        }
+    }
+
+    private async Task AwaitRefusalAsync(CancellationToken ending)
+    {
+        using var timer = new PeriodicTimer(FeedAccess.Interval, time);
+        while (access.WhyEnded() is null)
+        {
+            await timer.WaitForNextTickAsync(ending);
         }
     }
 
@@ -217,11 +230,11 @@ internal sealed class ChangesConnection(WebSocket socket, Database database, Ope
     }
 
     /// <summary>Says goodbye and gives the client a moment to say it too: hanging up at once could overtake what was sent last.</summary>
-    private async Task CloseAsync(Task receiving)
+    private async Task CloseAsync(Task receiving, bool isRefused)
     {
         if (socket.State is WebSocketState.Open or WebSocketState.CloseReceived)
         {
-            await socket.CloseOutputAsync(WebSocketCloseStatus.NormalClosure, null, CancellationToken.None);
+            await socket.CloseOutputAsync(isRefused ? WebSocketCloseStatus.PolicyViolation : WebSocketCloseStatus.NormalClosure, isRefused ? AccessEnded : null, CancellationToken.None);
             await Task.WhenAny(receiving, Task.Delay(GoodbyeTime, time));
         }
     }

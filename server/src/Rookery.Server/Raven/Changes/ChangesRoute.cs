@@ -15,7 +15,7 @@ internal sealed class ChangesRoute(ServerContext context, OperationRegistry oper
         }
 
         using var socket = await http.WebSockets.AcceptWebSocketAsync();
-        using var connection = new ChangesConnection(socket, database, operations, context.Time);
+        using var connection = new ChangesConnection(socket, database, operations, new FeedAccess(context, http), context.Time);
         await connection.RunAsync(context.Stopping);
     }
 }
