@@ -11,6 +11,9 @@ namespace Rookery.Server;
 /// <summary>Builds the HTTP server of one node.</summary>
 public static class RookeryServer
 {
+    // Of one address: RavenDB's clients open as many as they have requests at once.
+    private static readonly (int Low, int High) MostOfAddress = (64, 512);
+
     /// <summary>Builds the application; the caller starts and stops it, and tells <see cref="ServerContext.Readiness"/> when documents can be served.</summary>
     /// <param name="context">What routes share.</param>
     /// <param name="configureHost">Changes to the host, for tests that serve from memory; null to listen where the options say.</param>
@@ -21,7 +24,7 @@ public static class RookeryServer
         builder.Logging.AddProvider(new SharedLoggerProvider(context.Log)).SetMinimumLevel(LogLevel.Warning).AddFilter("Microsoft.Extensions.Hosting", LogLevel.None);
         builder.Services.AddRoutingCore();
         // A request goes on where its bytes arrived: without it each read and write wakes another thread of the pool (one connection: 3,880 writes/s, with it 4,570).
-        builder.WebHost.UseKestrelCore().UseSockets(static sockets => sockets.UnsafePreferInlineScheduling = true).ConfigureKestrel(kestrel => Configure(kestrel, context.Options));
+        builder.WebHost.UseKestrelCore().UseSockets(static sockets => sockets.UnsafePreferInlineScheduling = true).ConfigureKestrel(kestrel => Configure(kestrel, context));
         configureHost?.Invoke(builder.WebHost);
 
         var app = builder.Build();
@@ -64,8 +67,9 @@ public static class RookeryServer
         }
     }
 
-    private static void Configure(KestrelServerOptions kestrel, ServerOptions options)
+    private static void Configure(KestrelServerOptions kestrel, ServerContext context)
     {
+        var options = context.Options;
         kestrel.AddServerHeader = false;
         kestrel.Limits.MaxConcurrentConnections = options.ConnectionsLimit;
         kestrel.Limits.MaxConcurrentUpgradedConnections = options.ConnectionsLimit;
@@ -81,6 +85,8 @@ public static class RookeryServer
         kestrel.Listen(options.Listen, endpoint =>
         {
             endpoint.Protocols = HttpProtocols.Http1;
+            var byAddress = new ConnectionsByAddress(Math.Clamp(options.ConnectionsLimit / 4, MostOfAddress.Low, MostOfAddress.High), context.Log, context.Time);
+            endpoint.Use(next => connection => byAddress.CarryAsync(connection, next));
             if (options.IsSecure)
             {
                 endpoint.UseHttps(new SecureEndpoint(options.Identity ?? (static () => null)).ToOptions());

@@ -1,0 +1,76 @@
+using System.Net;
+using Microsoft.AspNetCore.Connections;
+using Rookery.Simulation;
+
+namespace Rookery.Server.Tests;
+
+public sealed class ConnectionsByAddressTests
+{
+    private readonly RecordedLog log = new();
+    private readonly SimulatedTimeProvider time = new();
+    private readonly ConnectionsByAddress connections;
+
+    public ConnectionsByAddressTests() => connections = new ConnectionsByAddress(3, log, time);
+
+    [Fact]
+    public async Task One_address_cannot_take_what_others_need()
+    {
+        var first = Come("192.168.1.66");
+        Come("192.168.1.66");
+        Come("::ffff:192.168.1.66");
+        for (int more = 0; more < 100; more++)
+        {
+            Assert.True(Come("192.168.1.66").IsRefused);
+        }
+
+        Assert.False(Come("192.168.1.67").IsRefused);
+        Assert.Contains("192.168.1.66 has 3 connections", Assert.Single(log.Lines), StringComparison.Ordinal);
+        time.Advance(TimeSpan.FromMinutes(1));
+        Assert.True(Come("192.168.1.66").IsRefused);
+        Assert.Equal(2, log.Lines.Count);
+        await first.EndAsync();
+        Assert.False(Come("192.168.1.66").IsRefused);
+        Assert.True(Come("192.168.1.66").IsRefused);
+    }
+
+    [Fact]
+    public void A_network_of_IPv6_is_one_host_and_this_machine_is_not_counted()
+    {
+        for (int host = 1; host <= 3; host++)
+        {
+            Assert.False(Come($"2001:db8:1:2::{host}").IsRefused);
+        }
+
+        Assert.True(Come("2001:db8:1:2:ffff::1").IsRefused);
+        Assert.False(Come("2001:db8:1:3::1").IsRefused);
+        for (int own = 0; own < 10; own++)
+        {
+            Assert.False(Come("127.0.0.1").IsRefused);
+            Assert.False(Come("::1").IsRefused);
+        }
+    }
+
+    private Connection Come(string address)
+    {
+        var connection = new Connection { RemoteEndPoint = new IPEndPoint(IPAddress.Parse(address), 50_000) };
+        connection.Carried = connections.CarryAsync(connection, static carried => ((Connection)carried).End.Task);
+        return connection;
+    }
+
+    private sealed class Connection : DefaultConnectionContext
+    {
+        public TaskCompletionSource End { get; } = new();
+
+        public Task Carried { get; set; } = Task.CompletedTask;
+
+        public bool IsRefused { get; private set; }
+
+        public override void Abort(ConnectionAbortedException abortReason) => IsRefused = true;
+
+        public Task EndAsync()
+        {
+            End.SetResult();
+            return Carried;
+        }
+    }
+}
