@@ -46,7 +46,11 @@ internal static class RavenRoute
     /// clients take as final, is said only behind the read barrier.
     /// </summary>
     public static Task WithDatabase(ServerContext context, HttpContext http, string name, DatabaseHandler handler) =>
-        context.Node.Databases.TryGet(name, out var database) ? handler(http, database) : FindBehindBarrierAsync(context, http, name, handler);
+        WithDatabase(context, http, name, handler, RavenErrors.WriteDatabaseMissingAsync);
+
+    /// <summary>The same, where that there is none is answered in another way.</summary>
+    public static Task WithDatabase(ServerContext context, HttpContext http, string name, DatabaseHandler handler, Func<HttpContext, string, Task> missing) =>
+        context.Node.Databases.TryGet(name, out var database) ? handler(http, database) : FindBehindBarrierAsync(context, http, name, handler, missing);
 
     /// <summary>
     /// A route under /databases/{database} that reads: it sees every write that was acknowledged before it began; with <c>consistency=local</c> what this node has, which works without a
@@ -86,7 +90,7 @@ internal static class RavenRoute
         ? handler(http, database)
         : WriteNotFreshAsync(context, http);
 
-    private static async Task FindBehindBarrierAsync(ServerContext context, HttpContext http, string name, DatabaseHandler handler)
+    private static async Task FindBehindBarrierAsync(ServerContext context, HttpContext http, string name, DatabaseHandler handler, Func<HttpContext, string, Task> missing)
     {
         bool isFresh = await context.Node.Consensus.ReadBarrierAsync(CancellationToken.None);
         if (context.Node.Databases.TryGet(name, out var database))
@@ -95,7 +99,7 @@ internal static class RavenRoute
         }
         else if (isFresh)
         {
-            await RavenErrors.WriteDatabaseMissingAsync(http, name);
+            await missing(http, name);
         }
         else
         {

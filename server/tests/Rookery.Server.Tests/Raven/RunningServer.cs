@@ -28,6 +28,9 @@ public sealed class RunningServer : IAsyncLifetime
     /// <summary>A quarter of it is large requests' room.</summary>
     public MemoryBudget Memory { get; init; } = new(256 << 20);
 
+    /// <summary>What stands between the routes and consensus.</summary>
+    public Func<IConsensusHost, IConsensusHost> Before { get; init; } = static consensus => consensus;
+
     public Node Node => _node!;
 
     public Uri Address { get; private set; } = new("http://127.0.0.1");
@@ -35,7 +38,7 @@ public sealed class RunningServer : IAsyncLifetime
     public async Task InitializeAsync()
     {
         var io = new IoTimeline(TimeProvider.System, "memory");
-        _node = Node.Open(new NodeOptions { DataDirectory = "/data", SegmentBytes = 4 << 20 }, new SimulatedDisk(), Memory, io, TimeProvider.System, RaftConsensus.Alone);
+        _node = Node.Open(new NodeOptions { DataDirectory = "/data", SegmentBytes = 4 << 20 }, new SimulatedDisk(), Memory, io, TimeProvider.System, store => Before(RaftConsensus.Alone(store)));
         var context = new ServerContext(new ServerOptions { Listen = new IPEndPoint(IPAddress.Loopback, 0) }, Time, Log, Memory, io);
         context.Readiness.Opened(_node);
         _app = RookeryServer.Build(context);

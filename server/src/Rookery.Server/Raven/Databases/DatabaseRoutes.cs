@@ -18,7 +18,7 @@ internal sealed class DatabaseRoutes(ServerContext context)
         "PeriodicBackups", "ExternalReplications", "SinkPullReplications", "HubPullReplications", "RavenEtls", "SqlEtls", "ElasticSearchEtls", "OlapEtls", "QueueEtls", "SnowflakeEtls", "QueueSinks",
     ];
 
-    /// <summary>PUT admin/databases?name=…. Settings that this version does not know are ignored, as are their names; features that it has not are refused.</summary>
+    /// <summary>PUT admin/databases?name=…. Every member holds every database, however few replicas are asked for. Settings that this version does not know are ignored, as are their names; features that it has not are refused.</summary>
     public async Task CreateAsync(HttpContext http)
     {
         IdempotencyHeader.Refuse(http, "admin/databases", "a repetition is answered with 409");
@@ -34,9 +34,10 @@ internal sealed class DatabaseRoutes(ServerContext context)
             throw RefusedException.BadRequest(problem);
         }
 
-        if (replicas > 1)
+        int members = context.Node.Consensus.View.Members.Count;
+        if (replicas > members)
         {
-            throw RefusedException.BadRequest($"replicationFactor={replicas} is more than the nodes of this cluster: there is one. The database was not created.");
+            throw RefusedException.BadRequest($"replicationFactor={replicas} is more than this cluster has nodes, which is {members}. The database was not created.");
         }
 
         var outcome = await ReceiptHeader.ProposeAsync(
@@ -55,7 +56,7 @@ internal sealed class DatabaseRoutes(ServerContext context)
                 json.WriteString("Name"u8, name);
                 WriteTopology(json);
                 json.WriteStartArray("NodesAddedTo"u8);
-                json.WriteStringValue(NodeUrl.Of(http));
+                WriteUrls(json, http);
                 json.WriteEndArray();
                 json.WriteBoolean("ShardsDefined"u8, false);
             },
@@ -98,15 +99,10 @@ internal sealed class DatabaseRoutes(ServerContext context)
     }
 
     /// <summary>GET admin/databases?name=…: the record of one, or 404.</summary>
-    public Task GetAsync(HttpContext http)
-    {
-        string name = new QueryParameters(http).RequiredText("name");
-        if (!context.Node.Databases.TryGet(name, out var database))
-        {
-            return Empty.NotFound(http);
-        }
+    public Task GetAsync(HttpContext http) => RavenRoute.WithDatabase(context, http, new QueryParameters(http).RequiredText("name"), WriteRecordAsync, static (missing, _) => Empty.NotFound(missing));
 
-        return JsonAnswer.SendAsync(http, json =>
+    private Task WriteRecordAsync(HttpContext http, Database database) =>
+        JsonAnswer.SendAsync(http, json =>
         {
             json.WriteString("DatabaseName"u8, database.Name);
             json.WriteNumber("Etag"u8, database.Number);
@@ -120,7 +116,6 @@ internal sealed class DatabaseRoutes(ServerContext context)
             WriteTopology(json);
             json.WriteString("LockMode"u8, "Unlock"u8);
         });
-    }
 
     /// <summary>GET databases: all of them, by name.</summary>
     public Task ListAsync(HttpContext http)
@@ -175,6 +170,16 @@ internal sealed class DatabaseRoutes(ServerContext context)
         json.WriteEndArray();
         json.WriteNumber("ReplicationFactor"u8, members.Count);
         json.WriteEndObject();
+    }
+
+    private void WriteUrls(Utf8JsonWriter json, HttpContext http)
+    {
+        var members = context.Node.Consensus.View.Members;
+        var urls = new NodeUrl(http, members);
+        foreach (string url in members.Select(urls.Of).OfType<string>())
+        {
+            json.WriteStringValue(url);
+        }
     }
 
     private static void WriteTags(Utf8JsonWriter json, IEnumerable<ClusterViewMember> members)

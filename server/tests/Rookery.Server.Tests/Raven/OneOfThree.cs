@@ -1,0 +1,51 @@
+using Rookery.Documents;
+using Rookery.Documents.Commands;
+
+namespace Rookery.Server.Tests.Raven;
+
+/// <summary>A node alone that says to be the second of three, and that may be behind until a read barrier.</summary>
+/// <param name="alone">The node.</param>
+/// <param name="atBarrier">What comes from the leader before a barrier.</param>
+internal sealed class OneOfThree(IConsensusHost alone, Func<IConsensus, Task> atBarrier) : IConsensusHost
+{
+    public Action<string>? Latched { get => alone.Latched; set => alone.Latched = value; }
+
+    public Action? FrameWritten { get => alone.FrameWritten; set => alone.FrameWritten = value; }
+
+    public Rejection? Refusal => alone.Refusal;
+
+    public bool IsLeader => alone.IsLeader;
+
+    public string NodeTag => "B";
+
+    public string? LeaderTag => "A";
+
+    public ClusterView View { get; } = new(7, [Member("A", 8081, isLeader: true), Member("B", 8082, isSelf: true), Member("C", 8083)]);
+
+    public long Term => alone.Term;
+
+    public ClusterTime Time => alone.Time;
+
+    public long AppliedIndex => alone.AppliedIndex;
+
+    public ValueTask<CommandOutcome> ProposeAsync(CommandBuffer command, CancellationToken cancellationToken) => alone.ProposeAsync(command, cancellationToken);
+
+    public async ValueTask<bool> ReadBarrierAsync(CancellationToken cancellationToken)
+    {
+        await atBarrier(alone);
+        return await alone.ReadBarrierAsync(cancellationToken);
+    }
+
+    public void Start() => alone.Start();
+
+    public void Stop() => alone.Stop();
+
+    public CommitStatistics ReadStatistics() => alone.ReadStatistics();
+
+    public ConsensusStatistics ReadCluster() => alone.ReadCluster();
+
+    public void Dispose() => alone.Dispose();
+
+    private static ClusterViewMember Member(string tag, int port, bool isLeader = false, bool isSelf = false) =>
+        new(tag, tag, "pi-" + tag, [$"http://127.0.0.1:{port}"], PublicUrl: null, IsVoter: true, isLeader, isSelf);
+}
