@@ -10,7 +10,7 @@ namespace Rookery.Disk;
 /// </remarks>
 public interface IDisk
 {
-    /// <summary>Opens a file. <see cref="DiskOpen.CreateNew"/> and <see cref="DiskOpen.CreateSecret"/> fail with EEXIST when the name is taken, the others with ENOENT when it is not.</summary>
+    /// <summary>Opens a file. <see cref="DiskOpen.CreateNew"/> fails with EEXIST when the name is taken, the others with ENOENT when it is not.</summary>
     IDiskFile Open(string path, DiskOpen mode);
 
     /// <summary>Whether a file or directory has this name.</summary>
@@ -57,11 +57,8 @@ public enum DiskOpen
     /// <summary>An existing file, to read and write.</summary>
     ReadWrite,
 
-    /// <summary>A file that must not exist yet, to read and write.</summary>
+    /// <summary>A file that must not exist yet, to read and write; nobody but its owner may read it.</summary>
     CreateNew,
-
-    /// <summary>As <see cref="CreateNew"/>, for a key: nobody but the owner may read it.</summary>
-    CreateSecret,
 }
 
 /// <summary>An open file. Reads and writes name their offset, so any thread may call at any time.</summary>

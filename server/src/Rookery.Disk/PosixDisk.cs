@@ -10,12 +10,9 @@ namespace Rookery.Disk;
 /// </summary>
 public sealed class PosixDisk : IDisk
 {
-    /// <summary>Read and write for the owner, read for its group: what a node stores is nobody else's business.</summary>
-    private const uint FileMode = 0b110_100_000;
-
-    private const uint SecretMode = 0b110_000_000;
-
-    private const uint DirectoryMode = 0b111_101_000;
+    // For the owner alone: whoever could read a node's files would need no token for its documents, and could act as the node by its keys.
+    private const uint FileMode = 0b110_000_000;
+    private const uint DirectoryMode = 0b111_000_000;
 
     /// <inheritdoc/>
     public IDiskFile Open(string path, DiskOpen mode)
@@ -31,7 +28,6 @@ public sealed class PosixDisk : IDisk
             {
                 DiskOpen.ReadWrite => OpenDescriptor("open", path, LibC.ReadWrite),
                 DiskOpen.CreateNew => OpenDescriptor("create", path, creating),
-                DiskOpen.CreateSecret => OpenDescriptor("create", path, creating, SecretMode),
                 _ => throw new ArgumentOutOfRangeException(nameof(mode)),
             },
             path);
@@ -178,12 +174,12 @@ public sealed class PosixDisk : IDisk
 
     internal static Errno LastError() => (Errno)Marshal.GetLastPInvokeError();
 
-    private static SafeFileHandle OpenDescriptor(string operation, string path, int flags, uint fileMode = FileMode)
+    private static SafeFileHandle OpenDescriptor(string operation, string path, int flags)
     {
         int descriptor;
         do
         {
-            descriptor = LibC.Open(path, flags | LibC.CloseOnExec, fileMode);
+            descriptor = LibC.Open(path, flags | LibC.CloseOnExec, FileMode);
         }
         while (descriptor < 0 && LastError() == Errno.Interrupted);
         Check(descriptor, operation, path);

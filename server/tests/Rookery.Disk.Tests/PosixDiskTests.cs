@@ -28,6 +28,15 @@ public sealed class PosixDiskTests : DiskContractTests, IDisposable
     }
 
     [Fact]
+    public void What_it_makes_is_for_its_owner_alone()
+    {
+        const UnixFileMode owner = UnixFileMode.UserRead | UnixFileMode.UserWrite;
+        disk.CreateDirectory(directory["own"]);
+        disk.Open(directory["own/file"], DiskOpen.CreateNew).Dispose();
+        Assert.Equal((owner | UnixFileMode.UserExecute, owner), (File.GetUnixFileMode(directory["own"]), File.GetUnixFileMode(directory["own/file"])));
+    }
+
+    [Fact]
     public void Reading_leaves_no_note_of_the_time_of_access()
     {
         string path = directory["read"];

@@ -160,7 +160,7 @@ public sealed class SimulatedDisk : IDisk
     {
         lock (access)
         {
-            bool creates = mode is DiskOpen.CreateNew or DiskOpen.CreateSecret;
+            bool creates = mode is DiskOpen.CreateNew;
             Call(creates ? DiskCalls.Create : DiskCalls.Open, creates ? "create" : "open", path);
             var handle = new SimulatedFileHandle(this, creates ? Create(path) : tree.FindFile("open", path), path, mode != DiskOpen.Read);
             handles.Add(handle);

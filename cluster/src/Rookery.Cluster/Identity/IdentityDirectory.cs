@@ -66,7 +66,7 @@ public static class IdentityDirectory
         string unfinished = path + ".new";
         DeleteUnfinished(disk, unfinished);
         disk.CreateDirectory(unfinished);
-        Replace(disk, unfinished, KeyName, identity.Key.ExportPkcs8PrivateKeyPem() + "\n", DiskOpen.CreateSecret);
+        Replace(disk, unfinished, KeyName, identity.Key.ExportPkcs8PrivateKeyPem() + "\n");
         WritePublic(disk, unfinished, identity);
         disk.Rename(unfinished, path);
         disk.SyncDirectory(dataDirectory);
@@ -107,15 +107,15 @@ public static class IdentityDirectory
     /// <summary>The trust goes before the certificate: one of a new authority would not pass the check of the next start without it.</summary>
     private static void WritePublic(IDisk disk, string path, NodeIdentity identity)
     {
-        Replace(disk, path, AuthorityKeyName, PemEncoding.WriteString(SealedKeyLabel, identity.SealedAuthorityKey) + "\n", DiskOpen.CreateSecret);
-        Replace(disk, path, AuthoritiesName, InPem(identity.Authorities), DiskOpen.CreateNew);
-        Replace(disk, path, CertificateName, InPem(new[] { identity.Certificate, identity.EarlierCertificate }.OfType<X509Certificate2>()), DiskOpen.CreateNew);
-        Replace(disk, path, TextName, IdentityText.Of(identity).ToString(), DiskOpen.CreateNew);
+        Replace(disk, path, AuthorityKeyName, PemEncoding.WriteString(SealedKeyLabel, identity.SealedAuthorityKey) + "\n");
+        Replace(disk, path, AuthoritiesName, InPem(identity.Authorities));
+        Replace(disk, path, CertificateName, InPem(new[] { identity.Certificate, identity.EarlierCertificate }.OfType<X509Certificate2>()));
+        Replace(disk, path, TextName, IdentityText.Of(identity).ToString());
     }
 
     private static string InPem(IEnumerable<X509Certificate2> certificates) => string.Concat(certificates.Select(static certificate => certificate.ExportCertificatePem() + "\n"));
 
-    private static void Replace(IDisk disk, string path, string name, string text, DiskOpen mode)
+    private static void Replace(IDisk disk, string path, string name, string text)
     {
         string target = Path.Join(path, name);
         byte[] content = CheckedText.Encode(text);
@@ -130,7 +130,7 @@ public static class IdentityDirectory
             disk.Delete(temporary);
         }
 
-        using (var file = disk.Open(temporary, mode))
+        using (var file = disk.Open(temporary, DiskOpen.CreateNew))
         {
             file.Write(content, 0);
             file.Sync();

@@ -84,7 +84,7 @@ internal sealed record JoinAttempt(string ClusterId, string NodeId, ECDsa Key)
             disk.Delete(temporary);
         }
 
-        using (var file = disk.Open(temporary, DiskOpen.CreateSecret))
+        using (var file = disk.Open(temporary, DiskOpen.CreateNew))
         {
             file.Write(CheckedText.Encode($"{Heading}\n{ClusterId}\n{NodeId}\n{Key.ExportPkcs8PrivateKeyPem()}\n"), 0);
             file.Sync();

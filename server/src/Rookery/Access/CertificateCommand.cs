@@ -107,7 +107,7 @@ internal static class CertificateCommand
         return command;
     }
 
-    /// <summary>The files of a client: its key is in the first two, which nobody but their owner may read.</summary>
+    /// <summary>The files of a client, which nobody but their owner may read: its key is in the first two.</summary>
     private sealed class CertificateFiles(string directory, string name)
     {
         private readonly PosixDisk _disk = new();
@@ -133,15 +133,15 @@ internal static class CertificateCommand
             using var certificate = signed.CopyWithPrivateKey(key);
             X509Certificate2Collection all = [certificate];
             all.ImportFromPem(authoritiesPem);
-            Write(Pem, Encoding.ASCII.GetBytes($"{key.ExportRSAPrivateKeyPem()}\n{certificatePem}\n"), DiskOpen.CreateSecret);
-            Write(Authority, Encoding.ASCII.GetBytes(authoritiesPem + "\n"), DiskOpen.CreateNew);
+            Write(Pem, Encoding.ASCII.GetBytes($"{key.ExportRSAPrivateKeyPem()}\n{certificatePem}\n"));
+            Write(Authority, Encoding.ASCII.GetBytes(authoritiesPem + "\n"));
             // AES and SHA-256: OpenSSL 3, and so Node, reads the older ciphers of such files no more.
-            Write(Pfx, all.ExportPkcs12(Pkcs12ExportPbeParameters.Pbes2Aes256Sha256, password), DiskOpen.CreateSecret);
+            Write(Pfx, all.ExportPkcs12(Pkcs12ExportPbeParameters.Pbes2Aes256Sha256, password));
         }
 
-        private void Write(string path, byte[] bytes, DiskOpen mode)
+        private void Write(string path, byte[] bytes)
         {
-            using var file = _disk.Open(path, mode);
+            using var file = _disk.Open(path, DiskOpen.CreateNew);
             file.Write(bytes, 0);
             file.Sync();
         }

@@ -69,7 +69,7 @@ internal sealed record LocalAccess(Uri Address, string Token)
     {
         string path = Path.Join(directory, name);
         Delete(disk, directory, name + ".new");
-        using (var file = disk.Open(path + ".new", DiskOpen.CreateSecret))
+        using (var file = disk.Open(path + ".new", DiskOpen.CreateNew))
         {
             file.Write(Encoding.UTF8.GetBytes(text), 0);
         }
