@@ -61,6 +61,11 @@ internal static class NodeProcess
         }
 
         await app.StopAsync();
+        if (member is not null)
+        {
+            await member.DisposeAsync();
+        }
+
         node.StopCleanly();
     }
 

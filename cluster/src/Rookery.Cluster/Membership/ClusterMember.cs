@@ -33,6 +33,7 @@ public sealed class ClusterMember : IAsyncDisposable
     private Whereabouts? _whereabouts;
     private TopologyKeeper? _topology;
     private StateRoutes? _state;
+    private bool _isStopped;
 
     private ClusterMember(NodeIdentity identity, IDisk disk, ClusterMemberOptions options, TimeProvider time)
     {
@@ -101,7 +102,7 @@ public sealed class ClusterMember : IAsyncDisposable
             });
         _state = new StateRoutes(store.Offers, _consensus.OfferStateAsync, _time);
         _desk = new ConsensusDesk(_consensus, store.ClusterRecords, AddLearner);
-        Office = new MemberOffice(_consensus, _desk, ClientOf, _time);
+        Office = new MemberOffice(_consensus, _desk, _network.ClientOf, _time);
         _topology = new TopologyKeeper(_consensus.ReadAsLeader, _desk, _options.Log, _time);
         _consensus.RoleSeen = _topology.Wake;
         Rotation = new AuthorityRotation(() => Identity, _keeper.Replace, _desk, _time);
@@ -163,9 +164,14 @@ public sealed class ClusterMember : IAsyncDisposable
         }
     }
 
-    /// <inheritdoc/>
+    /// <summary>Ends what it does for the cluster and its connections. Before the node's data is closed, which all of them use. Once or more.</summary>
     public async ValueTask DisposeAsync()
     {
+        if (Interlocked.Exchange(ref _isStopped, true))
+        {
+            return;
+        }
+
         if (_steward is not null)
         {
             await _topology!.DisposeAsync();
@@ -192,7 +198,7 @@ public sealed class ClusterMember : IAsyncDisposable
 
     private async Task<FetchedState> FetchStateAsync(NodeStore store, NodeId from, CancellationToken cancellationToken)
     {
-        using var client = ClientOf(from) ?? throw new StateTransferException($"It is not known where member {from} is.");
+        using var client = _network!.ClientOf(from) ?? throw new StateTransferException($"It is not known where member {from} is.");
         return await new StateFetch(client, store.Inbox, _time)
         {
             Since = () => store.ChangesNeededSince,
@@ -210,7 +216,7 @@ public sealed class ClusterMember : IAsyncDisposable
 
     private async Task<int> RepairAsync(NodeStore store, NodeId from, CancellationToken cancellationToken)
     {
-        if (!store.HasDamage || ClientOf(from) is not { } client)
+        if (!store.HasDamage || _network!.ClientOf(from) is not { } client)
         {
             return 0;
         }
@@ -231,20 +237,21 @@ public sealed class ClusterMember : IAsyncDisposable
     private ChangeAnswer AddLearner(NodeId node) =>
         _consensus!.ReadState() is { Role: Role.Leader } state && state.Configuration.IsMember(node) ? ChangeAnswer.NothingToDo : _consensus.ChangeMember(MemberChange.Learner, node);
 
-    private HttpClient? ClientOf(NodeId member)
+    /// <summary>The state of the cluster goes to its members only, and orders come from them only: not from an old copy of one, nor from one that was removed.</summary>
+    private Task AnswerMemberAsync(HttpContext http, Func<HttpContext, Task> answer)
     {
-        string[] addresses = _network!.AddressesOf(member);
-        return addresses.Length == 0 ? null : PeerHttp.CreateClient(Volatile.Read(ref _trust), member, addresses);
-    }
+        bool isRecorded = http.Features.Get<ProvenPeer>() is { Verdict: { Refusal: null } proven } && _consensus!.Roster.Of(proven.Member) is not null;
 
-    /// <summary>The state of the cluster goes to its members only, and orders come from them only.</summary>
-    private bool IsMember(HttpContext http) =>
-        http.Features.Get<ProvenPeer>() is { Verdict: { Refusal: null } proven } && _consensus!.Roster.Of(proven.Member) is not null;
+        // A member that is stopped and to be recovered asks who is there, and changes nothing.
+        bool onlyLooks = http.Request.Path.Value is MemberOffice.Prefix + nameof(MemberOrder.List);
+        string? refusal = !isRecorded ? "This is for members of the cluster only." : onlyLooks ? null : _network!.Refuse(http);
+        if (refusal is null)
+        {
+            return answer(http);
+        }
 
-    private static Task RefuseAsync(HttpContext http)
-    {
         http.Response.StatusCode = StatusCodes.Status403Forbidden;
-        return Task.CompletedTask;
+        return http.Response.WriteAsync(refusal, http.RequestAborted);
     }
 
     private void ConfigureHttp(IApplicationBuilder app)
@@ -254,8 +261,8 @@ public sealed class ClusterMember : IAsyncDisposable
         {
             JoinRoutes.AuthorityPath when HttpMethods.IsGet(http.Request.Method) => routes.ListAuthoritiesAsync(http),
             JoinRoutes.JoinPath when HttpMethods.IsPost(http.Request.Method) => routes.JoinAsync(http),
-            { } path when path.StartsWith(StateRoutes.Prefix, StringComparison.Ordinal) => IsMember(http) ? _state!.InvokeAsync(http) : RefuseAsync(http),
-            { } path when path.StartsWith(MemberOffice.Prefix, StringComparison.Ordinal) => IsMember(http) ? Office!.AnswerMemberAsync(http) : RefuseAsync(http),
+            { } path when path.StartsWith(StateRoutes.Prefix, StringComparison.Ordinal) => AnswerMemberAsync(http, _state!.InvokeAsync),
+            { } path when path.StartsWith(MemberOffice.Prefix, StringComparison.Ordinal) => AnswerMemberAsync(http, Office!.AnswerMemberAsync),
             _ => next(http),
         });
     }

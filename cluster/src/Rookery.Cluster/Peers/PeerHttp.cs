@@ -1,6 +1,7 @@
 using System.Net.Security;
 using System.Net.Sockets;
 using System.Security.Authentication;
+using Microsoft.AspNetCore.Http;
 using Rookery.Raft;
 
 namespace Rookery.Cluster.Peers;
@@ -8,6 +9,9 @@ namespace Rookery.Cluster.Peers;
 /// <summary>HTTPS to another member's port for members: mutual, and only with whom is meant.</summary>
 internal static class PeerHttp
 {
+    /// <summary>The header in which a member says hello, as on its other connections: its certificate proves the node, and not that this is no old copy of it.</summary>
+    public const string HelloHeader = "Rookery-Hello";
+
     // A member that is off answers nothing: TCP alone would ask for two minutes.
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(5);
 
@@ -18,7 +22,8 @@ internal static class PeerHttp
     /// <param name="trust">This node's certificate, and whom it takes for members.</param>
     /// <param name="member">Who must be there.</param>
     /// <param name="addresses">Where it may be, <c>host:port</c>, one at least, the likeliest first.</param>
-    public static HttpClient CreateClient(PeerTrust trust, NodeId member, IReadOnlyList<string> addresses)
+    /// <param name="self">How this node introduces itself; null for one that does not run, and only asks who is there.</param>
+    public static HttpClient CreateClient(PeerTrust trust, NodeId member, IReadOnlyList<string> addresses, PeerHello? self)
     {
         var handler = new SocketsHttpHandler
         {
@@ -27,7 +32,33 @@ internal static class PeerHttp
             ConnectTimeout = Patience * addresses.Count,
             ConnectCallback = async (_, cancellationToken) => await ConnectAsync(trust, member, addresses, cancellationToken),
         };
-        return new HttpClient(handler) { BaseAddress = new Uri($"https://{addresses[0]}"), Timeout = Timeout.InfiniteTimeSpan };
+        var client = new HttpClient(handler) { BaseAddress = new Uri($"https://{addresses[0]}"), Timeout = Timeout.InfiniteTimeSpan };
+        if (self is not null)
+        {
+            client.DefaultRequestHeaders.Add(HelloHeader, TextOf(self with { Kind = LinkKind.Control }));
+        }
+
+        return client;
+    }
+
+    /// <summary>The hello in a request; null when there is none.</summary>
+    public static PeerHello? HelloIn(HttpRequest request)
+    {
+        try
+        {
+            return request.Headers.TryGetValue(HelloHeader, out var text) ? PeerHello.Read(Convert.FromBase64String(text.ToString())) : null;
+        }
+        catch (Exception malformed) when (malformed is FormatException or PeerProtocolException)
+        {
+            return null;
+        }
+    }
+
+    private static string TextOf(PeerHello hello)
+    {
+        byte[] bytes = new byte[hello.SizeInBytes];
+        hello.Write(bytes);
+        return Convert.ToBase64String(bytes);
     }
 
     /// <summary>The TLS stream of the first that is the member. The handler asks for no TLS of its own on top of one.</summary>

@@ -1,5 +1,6 @@
 using System.Net;
 using System.Security.Cryptography;
+using Microsoft.AspNetCore.Http;
 using Rookery.Disk;
 using Rookery.Documents;
 using Rookery.Documents.Commands;
@@ -101,6 +102,15 @@ public sealed class PeerNetwork : IPeerNetwork, IAsyncDisposable
             }
         }
     }
+
+    /// <summary>Why a request to the port for members is not answered as a member's, in a sentence; null when it is: by the same questions as a connection of its own.</summary>
+    internal string? Refuse(HttpContext http) =>
+        http.Features.Get<ProvenPeer>()?.Verdict is not { NodeId: { } node } ? "This is for members of the cluster only."
+        : PeerHttp.HelloIn(http.Request) is not { } hello ? "A member says who it is, and how often it was started."
+        : gate.Refuse(hello, node);
+
+    /// <summary>A client of another member's port for members, which the caller disposes; null when it is not known where that is.</summary>
+    internal HttpClient? ClientOf(NodeId member) => AddressesOf(member) is { Length: > 0 } addresses ? PeerHttp.CreateClient(Trust(), member, addresses, self) : null;
 
     /// <summary>Where a member may be, the likeliest first; none for one that is not among the peers.</summary>
     internal string[] AddressesOf(NodeId node) => Find(node)?.Route.Candidates() ?? [];

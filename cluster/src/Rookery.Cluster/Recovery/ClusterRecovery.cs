@@ -172,7 +172,7 @@ public sealed class ClusterRecovery : IDisposable
             return null;
         }
 
-        using var client = PeerHttp.CreateClient(PeerTrust.Of(Identity), Members.IdOf(peer.NodeId), peer.Addresses);
+        using var client = PeerHttp.CreateClient(PeerTrust.Of(Identity), Members.IdOf(peer.NodeId), peer.Addresses, self: null);
         client.Timeout = Patience * (peer.Addresses.Count + 1);
         try
         {

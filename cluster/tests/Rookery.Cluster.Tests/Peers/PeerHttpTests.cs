@@ -20,12 +20,27 @@ public sealed class PeerHttpTests : IDisposable
         using var foreignAuthority = TestAuthority.Create();
         await using var foreign = await TestMember.StartAsync(TestMember.Hello("B2"), TestMember.TrustOf(foreignAuthority, "B2"));
         string[] elsewhere = [$"127.0.0.1:{TestMember.FreePort()}", .. another.Address.Addresses, .. foreign.Address.Addresses, "no-such-host.invalid:9443", "no address"];
-        using var client = PeerHttp.CreateClient(TestMember.TrustOf(authority, "A1")(), b.Node, [.. elsewhere, .. b.Address.Addresses]);
+        using var client = PeerHttp.CreateClient(TestMember.TrustOf(authority, "A1")(), b.Node, [.. elsewhere, .. b.Address.Addresses], TestMember.Hello("A1"));
         Assert.Equal("A1", await client.GetStringAsync(new Uri("/", UriKind.Relative)));
 
-        using var lost = PeerHttp.CreateClient(TestMember.TrustOf(authority, "A1")(), b.Node, elsewhere);
+        using var lost = PeerHttp.CreateClient(TestMember.TrustOf(authority, "A1")(), b.Node, elsewhere, TestMember.Hello("A1"));
         var failure = await Assert.ThrowsAsync<HttpRequestException>(() => lost.GetStringAsync(new Uri("/", UriKind.Relative)));
         Assert.All(elsewhere, address => Assert.Contains(address + ": ", failure.Message, StringComparison.Ordinal));
+    }
+
+    /// <summary>Its certificate proves the node, which the copy has too.</summary>
+    [Fact]
+    public async Task An_old_copy_of_a_member_is_refused_as_on_its_other_connections()
+    {
+        await using var b = await TestMember.StartAsync(TestMember.Hello("B2"), TestMember.TrustOf(authority, "B2"));
+        var hello = TestMember.Hello("A1") with { Run = 7 };
+        Assert.Equal("welcome", await AskAsync(b, hello));
+        Assert.Contains("This is an old copy of node A1", await AskAsync(b, hello with { BootCounter = 4 }), StringComparison.Ordinal);
+        Assert.Contains("There are two copies of node A1", await AskAsync(b, hello with { Run = 8 }), StringComparison.Ordinal);
+        Assert.Contains("came with the certificate of node A1", await AskAsync(b, hello with { NodeId = "C3" }), StringComparison.Ordinal);
+        Assert.Contains("says who it is", await AskAsync(b, hello: null), StringComparison.Ordinal);
+        b.Admission.Refused["A1"] = "It was removed.";
+        Assert.Equal("It was removed.", await AskAsync(b, hello));
     }
 
     [Fact]
@@ -38,5 +53,11 @@ public sealed class PeerHttpTests : IDisposable
         await Eventually.HoldsAsync(() => a.IsConnectedToAll, "it is reached at its second address");
         Assert.Equal([b.Address.Addresses[0], dead], a.Network.AddressesOf(b.Node));
         Assert.Empty(a.Network.AddressesOf(a.Node));
+    }
+
+    private async Task<string> AskAsync(TestMember member, PeerHello? hello)
+    {
+        using var client = PeerHttp.CreateClient(TestMember.TrustOf(authority, "A1")(), member.Node, member.Address.Addresses, hello);
+        return await client.GetStringAsync(new Uri(TestMember.GatePath, UriKind.Relative));
     }
 }

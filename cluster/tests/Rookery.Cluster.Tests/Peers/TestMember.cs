@@ -16,6 +16,9 @@ namespace Rookery.Cluster.Tests.Peers;
 /// <summary>One member's network on loopback, with a real listener and real certificates.</summary>
 internal sealed class TestMember : IAsyncDisposable
 {
+    /// <summary>Where its port says what it thinks of who asks.</summary>
+    public const string GatePath = "/gate";
+
     private readonly WebApplication listener;
 
     private TestMember(PeerHello self, PeerNetwork network, TestReceiver receiver, TestAdmission admission, ConcurrentQueue<string> log, WebApplication listener)
@@ -74,7 +77,7 @@ internal sealed class TestMember : IAsyncDisposable
         var network = new PeerNetwork(self, trust, admission, time ?? TimeProvider.System, log.Enqueue);
         var receiver = new TestReceiver();
         network.Start(receiver);
-        var app = PeerListener.Build(new IPEndPoint(IPAddress.Loopback, port), network, static http => http.Run(TellWhoAsks));
+        var app = PeerListener.Build(new IPEndPoint(IPAddress.Loopback, port), network, served => served.Run(http => http.Request.Path == GatePath ? http.Response.WriteAsync(network.Refuse(http) ?? "welcome") : TellWhoAsks(http)));
         await app.StartAsync();
         string address = app.Services.GetRequiredService<IServer>().Features.Get<IServerAddressesFeature>()!.Addresses.Single();
         return new TestMember(self, network, receiver, admission, log, app) { Port = new Uri(address).Port };
