@@ -20,50 +20,50 @@ public sealed class AuthorityRotation(Func<NodeIdentity> identity, Action<NodeId
         : null;
 
     /// <summary>Begins, on any member.</summary>
-    /// <returns>Why not, in a sentence; null when it has begun.</returns>
-    public async ValueTask<string?> BeginAsync(CancellationToken cancellationToken)
+    /// <returns>Why not; null when it has begun.</returns>
+    public async ValueTask<Rejection?> BeginAsync(CancellationToken cancellationToken)
     {
         if (!await desk.CatchUpAsync(cancellationToken))
         {
-            return "No node leads now. Nothing was changed; try again when one does.";
+            return NobodyLeads;
         }
 
         if (Find() is not null)
         {
-            return "A rotation of the authority is under way already. `rookery cluster ca show` says what it waits for.";
+            return NotNow("A rotation of the authority is under way already. `rookery cluster ca show` says what it waits for.");
         }
 
         var self = identity();
         using var next = ClusterAuthority.Create(self.ClusterId, self.ClusterName, NameConstraints.In(self.Authorities[0]).Domains);
         var rotation = new RotationRecord { Certificate = next.Certificate.RawData, Stage = RotationStage.Trusting, Keys = SealFor(next, MemberRecord.All(desk)) };
         var leftOver = desk.List(RotationRecord.Acknowledgements).Select(record => new RecordChange(record.Key, null, null));
-        return (await desk.ChangeAsync([new RecordChange(RotationRecord.Key, rotation.ToJson(), ClusterRecord.Absent), .. leftOver], cancellationToken))?.Message;
+        return await desk.ChangeAsync([new RecordChange(RotationRecord.Key, rotation.ToJson(), ClusterRecord.Absent), .. leftOver], cancellationToken);
     }
 
     /// <summary>Lets the old authority go, on any member. Clients with its certificates are refused from then on.</summary>
-    /// <returns>Why not, in a sentence; null when it is going.</returns>
-    public async ValueTask<string?> RetireAsync(CancellationToken cancellationToken)
+    /// <returns>Why not; null when it is going.</returns>
+    public async ValueTask<Rejection?> RetireAsync(CancellationToken cancellationToken)
     {
         if (!await desk.CatchUpAsync(cancellationToken))
         {
-            return "No node leads now. Nothing was changed; try again when one does.";
+            return NobodyLeads;
         }
 
         if (Find() is not var (rotation, version))
         {
-            return "There is no old authority to retire. `rookery cluster ca rotate` makes a new one first.";
+            return NotNow("There is no old authority to retire. `rookery cluster ca rotate` makes a new one first.");
         }
 
         string[] missing = [.. Status?.WaitsFor ?? []];
         if (rotation.Stage == RotationStage.Trusting || (rotation.Stage == RotationStage.Signing && missing.Length > 0))
         {
-            return $"Not every member shows a certificate of the new authority yet: {(missing.Length > 0 ? string.Join(", ", missing) : "they are about to")}. Start them, or remove those that are gone for good, and try again.";
+            return NotNow($"Not every member shows a certificate of the new authority yet: {(missing.Length > 0 ? string.Join(", ", missing) : "they are about to")}. Start them, or remove those that are gone for good, and try again.");
         }
 
-        return rotation.Stage == RotationStage.Retiring ? null : (await desk.ChangeAsync([Stored(rotation with { Stage = RotationStage.Retiring }, version)], cancellationToken))?.Message;
+        return rotation.Stage == RotationStage.Retiring ? null : await desk.ChangeAsync([Stored(rotation with { Stage = RotationStage.Retiring }, version)], cancellationToken);
     }
 
-    /// <summary>Does this member's part in the stage, and on the leader ends the stage when everybody has. To be called about once a second; without a rotation it reads one record.</summary>
+    /// <summary>Does this member's part in the stage, seals the next key for whoever joined meanwhile, and on the leader ends the stage when everybody has done his. To be called about once a second; without a rotation it reads one record.</summary>
     /// <exception cref="IOException">The identity could not be written, or the next authority's key not be opened.</exception>
     public async ValueTask StepAsync(CancellationToken cancellationToken)
     {
@@ -83,7 +83,14 @@ public sealed class AuthorityRotation(Func<NodeIdentity> identity, Action<NodeId
             await desk.ChangeAsync([new RecordChange(RotationRecord.AcknowledgementOf(rotation.Stage, self), rotation.Certificate, null)], cancellationToken);
         }
 
-        if (desk.IsLeader)
+        // A leader that joined since the beginning has no key to seal: whoever has it does, the first of them all.
+        var members = MemberRecord.All(desk).ToArray();
+        var keyless = members.Where(member => !rotation.Keys.ContainsKey(member.NodeId)).ToArray();
+        if (keyless.Length > 0 && rotation.Keys.ContainsKey(self))
+        {
+            await desk.ChangeAsync([Stored(rotation with { Keys = SealForJoined(rotation, keyless) }, version)], cancellationToken);
+        }
+        else if (desk.IsLeader && Array.TrueForAll(members, member => HasDone(rotation, member.NodeId)))
         {
             await AdvanceAsync(rotation, version, cancellationToken);
         }
@@ -91,14 +98,10 @@ public sealed class AuthorityRotation(Func<NodeIdentity> identity, Action<NodeId
 
     private async ValueTask AdvanceAsync(RotationRecord rotation, long version, CancellationToken cancellationToken)
     {
-        var members = MemberRecord.All(desk).ToArray();
-        var keyless = members.Where(member => !rotation.Keys.ContainsKey(member.NodeId)).ToArray();
-        bool isComplete = Array.TrueForAll(members, member => HasDone(rotation, member.NodeId));
-        RecordChange[] changes = (isComplete, rotation.Stage) switch
+        RecordChange[] changes = rotation.Stage switch
         {
-            _ when keyless.Length > 0 && rotation.Keys.ContainsKey(identity().NodeId) => [Stored(rotation with { Keys = SealForJoined(rotation, keyless) }, version)],
-            (true, RotationStage.Trusting) => [Stored(rotation with { Stage = RotationStage.Signing }, version)],
-            (true, RotationStage.Retiring) => [new RecordChange(RotationRecord.Key, null, version), .. desk.List(RotationRecord.Acknowledgements).Select(record => new RecordChange(record.Key, null, null))],
+            RotationStage.Trusting => [Stored(rotation with { Stage = RotationStage.Signing }, version)],
+            RotationStage.Retiring => [new RecordChange(RotationRecord.Key, null, version), .. desk.List(RotationRecord.Acknowledgements).Select(record => new RecordChange(record.Key, null, null))],
             _ => [],
         };
         if (changes.Length > 0)
@@ -167,6 +170,10 @@ public sealed class AuthorityRotation(Func<NodeIdentity> identity, Action<NodeId
         static member => member.NodeId,
         member => authority.SealKeyFor(PublicKey.CreateFromSubjectPublicKeyInfo(member.Record.PublicKey, out _)),
         StringComparer.Ordinal);
+
+    private static Rejection NobodyLeads => new(RejectionKind.NoLeader, "No node leads now. Nothing was changed; try again when one does.");
+
+    private static Rejection NotNow(string sentence) => new(RejectionKind.ConcurrencyConflict, sentence);
 
     private static RecordChange Stored(RotationRecord rotation, long version) => new(RotationRecord.Key, rotation.ToJson(), version);
 }

@@ -72,6 +72,27 @@ public sealed class AuthorityRotationTests : IDisposable
         Assert.Equal(a.Identity.Authorities[0].RawData, signing.Certificate.RawData);
     }
 
+    /// <summary>It has no key of the next authority, and so none to seal.</summary>
+    [Fact]
+    public async Task A_member_that_joins_meanwhile_may_lead_and_another_seals_the_key_for_it()
+    {
+        var a = await AddAsync("a");
+        Assert.Null(await a.Rotation.BeginAsync(CancellationToken.None));
+        var late = await AddAsync("late");
+        for (int round = 0; round < 6; round++)
+        {
+            desk.IsLeader = true;
+            await late.Rotation.StepAsync(CancellationToken.None);
+            desk.IsLeader = false;
+            await a.Rotation.StepAsync(CancellationToken.None);
+            AssertAllTrustAll($"round {round}");
+        }
+
+        using var signing = late.Identity.OpenAuthority();
+        Assert.Equal(a.Identity.Authorities[0].RawData, signing.Certificate.RawData);
+        Assert.Equal((RotationStage.Signing, 0), (late.Rotation.Status!.Value.Stage, late.Rotation.Status.Value.WaitsFor.Count));
+    }
+
     [Fact]
     public async Task What_the_old_authority_could_sign_the_next_can_and_clients_of_the_old_go_on_until_it_is_retired()
     {
@@ -111,11 +132,11 @@ public sealed class AuthorityRotationTests : IDisposable
     public async Task One_rotation_at_a_time_and_none_retired_before_its_time()
     {
         var (a, b) = (await AddAsync("a"), await AddAsync("b"));
-        Assert.StartsWith("There is no old authority to retire.", await a.Rotation.RetireAsync(CancellationToken.None), StringComparison.Ordinal);
+        Assert.StartsWith("There is no old authority to retire.", (await a.Rotation.RetireAsync(CancellationToken.None))!.Message, StringComparison.Ordinal);
         Assert.Null(await a.Rotation.BeginAsync(CancellationToken.None));
-        Assert.StartsWith("A rotation of the authority is under way already.", await b.Rotation.BeginAsync(CancellationToken.None), StringComparison.Ordinal);
+        Assert.StartsWith("A rotation of the authority is under way already.", (await b.Rotation.BeginAsync(CancellationToken.None))!.Message, StringComparison.Ordinal);
         await StepAsync(a, 3);
-        Assert.StartsWith("Not every member shows a certificate of the new authority yet: pi-b.", await a.Rotation.RetireAsync(CancellationToken.None), StringComparison.Ordinal);
+        Assert.StartsWith("Not every member shows a certificate of the new authority yet: pi-b.", (await a.Rotation.RetireAsync(CancellationToken.None))!.Message, StringComparison.Ordinal);
     }
 
     [Fact]

@@ -6,6 +6,7 @@ using Rookery.Cluster;
 using Rookery.Cluster.Identity;
 using Rookery.Cluster.Joining;
 using Rookery.Cluster.Membership;
+using Rookery.Documents;
 using Rookery.Raft;
 using Rookery.Server;
 
@@ -157,7 +158,7 @@ internal sealed class ClusterRoutes(ILogger log)
         }
     });
 
-    private async Task ChangeAuthorityAsync(HttpContext http, string what, Func<AuthorityRotation, ValueTask<string?>> change)
+    private async Task ChangeAuthorityAsync(HttpContext http, string what, Func<AuthorityRotation, ValueTask<Rejection?>> change)
     {
         if (Member is not { Rotation: { } rotation })
         {
@@ -165,7 +166,7 @@ internal sealed class ClusterRoutes(ILogger log)
         }
         else if (await change(rotation) is { } refusal)
         {
-            await ErrorAnswer.WriteAsync(http, StatusCodes.Status409Conflict, ErrorAnswer.RavenException, refusal);
+            await ErrorAnswer.WriteAsync(http, StatusOf(refusal), ErrorAnswer.RavenException, refusal.Message);
         }
         else
         {
@@ -173,6 +174,14 @@ internal sealed class ClusterRoutes(ILogger log)
             await ShowAuthorityAsync(http);
         }
     }
+
+    // 503 sends clients to try again, which is wrong for what may have been done.
+    private static int StatusOf(Rejection refusal) => refusal.Kind switch
+    {
+        RejectionKind.ConcurrencyConflict => StatusCodes.Status409Conflict,
+        RejectionKind.OutcomeUnknown => StatusCodes.Status500InternalServerError,
+        _ => StatusCodes.Status503ServiceUnavailable,
+    };
 
     private static Task RefuseAloneAsync(HttpContext http) => ErrorAnswer.WriteAsync(
         http, StatusCodes.Status409Conflict, ErrorAnswer.RavenException, "This node is in no cluster. Stop it, make it the first of one with `rookery cluster init --data DIR`, and start it again.");
