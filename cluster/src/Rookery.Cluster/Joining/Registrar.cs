@@ -30,6 +30,12 @@ public sealed class Registrar(Func<NodeIdentity> identity, IJoinDesk desk, TimeP
     /// <summary>Lets a node in, or says why not.</summary>
     internal async ValueTask<(JoinAnswer? Answer, JoinRefusal? Refusal)> AdmitAsync(JoinRequest request, CancellationToken cancellationToken)
     {
+        // Of a stranger's request nothing is worked at before it names a token that this cluster knows, or may know soon.
+        if (desk.IsLeader && desk.Find(TokenRecord.KeyOf(request.Secret)) is null && await desk.CatchUpAsync(cancellationToken) && desk.Find(TokenRecord.KeyOf(request.Secret)) is null)
+        {
+            return (null, _tokens.Judge(token: null));
+        }
+
         if (NodeKey.ReadRequest(request.CertificateRequest) is not { } key || request.NodeId.Length != HistoryId.Length || !ClusterRecord.IsKey(request.NodeId))
         {
             return (null, new JoinRefusal(JoinError.Malformed, "This is not what a node that joins sends, or it does not hold the key that it wants a certificate for."));

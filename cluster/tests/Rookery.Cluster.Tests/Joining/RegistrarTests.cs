@@ -116,6 +116,9 @@ public sealed class RegistrarTests : IDisposable
         var refusal = await cluster.RefuseAsync(TestCluster.Request(stranger));
         Assert.Equal(JoinError.TokenUnknown, refusal.Error);
         Assert.Equal("This cluster has given out no such token, or it ended long ago. Make another one with `rookery cluster token create` on a member.", refusal.Message);
+
+        // Before any of its cryptography is looked at.
+        Assert.Equal(JoinError.TokenUnknown, (await cluster.RefuseAsync(TestCluster.Request(stranger) with { CertificateRequest = [1] })).Error);
     }
 
     [Fact]
