@@ -19,6 +19,11 @@ internal sealed class CertificateRoutes(ServerContext context)
 {
     private const string Path = "/admin/access/certificates";
 
+    // RFC 5480 2.1.1.1.
+    private const string P256 = "1.2.840.10045.3.1.7";
+    private const string P384 = "1.3.132.0.34";
+    private const string P521 = "1.3.132.0.35";
+
     public static void Map(IEndpointRouteBuilder routes, ServerContext context)
     {
         var certificates = new CertificateRoutes(context);
@@ -142,12 +147,20 @@ internal sealed class CertificateRoutes(ServerContext context)
     {
         try
         {
-            return CertificateRequest.LoadSigningRequestPem(pem ?? string.Empty, HashAlgorithmName.SHA256).PublicKey;
+            var key = CertificateRequest.LoadSigningRequestPem(pem ?? string.Empty, HashAlgorithmName.SHA256).PublicKey;
+            return IsStrong(key) ? key : throw RefusedException.BadRequest("The key of 'Request' must be RSA of 2048 to 8192 bits, or on one of the curves P-256, P-384 and P-521.");
         }
         catch (Exception wrong) when (wrong is CryptographicException or ArgumentException)
         {
             throw RefusedException.BadRequest("'Request' is no PKCS #10 request in PEM that is signed by its own key.");
         }
+    }
+
+    private static bool IsStrong(PublicKey key)
+    {
+        using var rsa = key.GetRSAPublicKey();
+        using var elliptic = key.GetECDsaPublicKey();
+        return rsa is not null ? rsa.KeySize is >= 2048 and <= 8192 : elliptic?.ExportParameters(includePrivateParameters: false).Curve.Oid.Value is P256 or P384 or P521;
     }
 
     private static void Write(Utf8JsonWriter json, string thumbprint, CertificateRecord certificate)

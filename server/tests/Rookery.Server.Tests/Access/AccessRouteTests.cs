@@ -96,6 +96,19 @@ public class AccessRouteTests : IAsyncLifetime
         (await server.SendAsync("GET", Docs, certificate: certificate)).IsRefusal(403, "not registered");
     }
 
+    [Fact]
+    public async Task A_weak_key_is_not_signed()
+    {
+        using var rsa = RSA.Create(1024);
+        using var elliptic = ECDsa.Create(ECCurve.NamedCurves.brainpoolP256r1);
+        foreach (var weak in (CertificateRequest[])
+                 [new("CN=a", rsa, HashAlgorithmName.SHA256, RSASignaturePadding.Pkcs1), new("CN=a", elliptic, HashAlgorithmName.SHA256)])
+        {
+            string request = weak.CreateSigningRequestPem().ReplaceLineEndings("\\n");
+            (await server.SendAsync("POST", Certificates, SecureServer.LocalKey, $$$"""{"Name":"a","Request":"{{{request}}}","Databases":{"Shop":"rw"}}""")).IsRefusal(400, "2048");
+        }
+    }
+
     [Theory]
     [InlineData("""{"Name":"a","Databases":{"Shop":"rw"}}""", "'Request' is missing")]
     [InlineData("""{"Name":"a","Request":"no pem","Databases":{"Shop":"rw"}}""", "no PKCS #10")]
