@@ -15,7 +15,7 @@ internal sealed class NodeAddress(bool isRemote = false)
 
     private readonly Option<string?> _data = new("--data") { Description = "Data directory of a node that runs here: reaches it by its own address, as root or its user.", HelpName = "DIR" };
     private readonly Option<string?> _url = new("--url") { Description = $"Address of a running node [default: {DefaultUrl}].", HelpName = "URL" };
-    private readonly Option<string?> _tokenFile = new("--token-file") { Description = $"File with the token to send [default: the environment's {TokenVariable}, if any].", HelpName = "FILE" };
+    private readonly Option<string?> _tokenFile = new("--token-file") { Description = $"File with the token to send [default: the environment's {TokenVariable}, with --url].", HelpName = "FILE" };
     private readonly Option<string?> _authority = new("--ca") { Description = "PEM file with the cluster's authority [default: those that the system trusts].", HelpName = "FILE" };
     private readonly Option<bool> _json = new("--json") { Description = "Print the node's answer as JSON." };
 
@@ -89,7 +89,13 @@ internal sealed class NodeAddress(bool isRemote = false)
             throw new AdminException($"\"{url}\" is not an address such as {DefaultUrl}.", ExitCode.Configuration);
         }
 
-        string? token = parsed.GetValue(_tokenFile) is { } file ? ReadFile(file).Trim() : Environment.GetEnvironmentVariable(TokenVariable);
+        // Whatever happens to listen at the default address was not meant to have it.
+        string? token = parsed.GetValue(_tokenFile) is { } file ? ReadFile(file).Trim() : url is null ? null : Environment.GetEnvironmentVariable(TokenVariable);
+        if (!string.IsNullOrEmpty(token) && address.Scheme is "http" && !address.IsLoopback)
+        {
+            throw new AdminException($"A token is not sent to {address} over plain HTTP, where everybody on the way can read it. Name an https address, or leave the token away: plain HTTP asks for none.", ExitCode.Configuration);
+        }
+
         var authorities = parsed.GetValue(_authority) is { } pem ? ReadPem(ReadFile(pem), pem) : null;
         return new NodeConnection(address, string.IsNullOrEmpty(token) ? null : token, authorities);
     }

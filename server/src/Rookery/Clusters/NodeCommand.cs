@@ -86,12 +86,24 @@ internal static class NodeCommand
 
             await Console.Error.WriteLineAsync(removed.GetProperty("Message").GetString());
             await Console.Error.WriteLineAsync(CardMayBeElsewhere);
+            var token = await MakeTokenAsync(client, node);
             await Console.Error.WriteLineAsync($"Within an hour, on the new machine: `rookery cluster join TOKEN --data DIR --name {node}`, with this token:");
-            var token = await client.SendAsync(HttpMethod.Post, "/admin/cluster/tokens");
             await Console.Out.WriteLineAsync(address.IsJson(parsed) ? token.GetRawText() : token.GetProperty("Token").GetString());
             return ExitCode.Success;
         }));
         return command;
+    }
+
+    private static async Task<JsonElement> MakeTokenAsync(AdminClient client, string node)
+    {
+        try
+        {
+            return await client.SendAsync(HttpMethod.Post, "/admin/cluster/tokens");
+        }
+        catch (AdminException refused)
+        {
+            throw new AdminException($"{node} was removed, and there is no token yet for who takes its place: {refused.Message} Make one with `rookery cluster token create` later.", refused.Code);
+        }
     }
 
     private static Argument<string> Member() => new("NAME") { Description = "The member's name, letter or id." };
