@@ -62,8 +62,8 @@ public sealed partial class RaftConsensus : IConsensusHost, IPeerReceiver
         store.ManifestDurable = OnManifestDurable;
     }
 
-    /// <summary>Consensus of a node that has no other members.</summary>
-    public static OpenConsensus Alone { get; } = static store => Open(store, new ConsensusOptions());
+    /// <summary>Consensus of a node that has no other members. For one that has, it ends with an <see cref="UnknownCommitException"/>, and writes nothing.</summary>
+    public static OpenConsensus Alone { get; } = static store => IsOneOfSeveral(store) ? throw new UnknownCommitException(store.AppliedIndex, store.Journal.LastIndex) : Open(store, new ConsensusOptions());
 
     /// <summary>What the cluster knows of its members.</summary>
     internal MemberRoster Roster { get; }
@@ -123,6 +123,17 @@ public sealed partial class RaftConsensus : IConsensusHost, IPeerReceiver
 
     // A log that lost its end to damage may not know the members that came later.
     private bool IsAlone => !_core.IsDamaged && _core.Configuration.Voters.Length == 1 && _core.Configuration.Learners.IsEmpty && _core.Configuration.IsVoter(Self);
+
+    private static bool IsOneOfSeveral(NodeStore store)
+    {
+        if (store.Journal.Configuration.IsEmpty)
+        {
+            return store.Options.HasPeers;
+        }
+
+        var (configuration, _) = ConfigurationEncoding.Read(store.Journal.Configuration.Span);
+        return configuration.Voters.Length + configuration.Learners.Length > 1 || !configuration.IsVoter(Members.IdOf(store.NodeId));
+    }
 
     /// <summary>Puts consensus on a store. A node alone has taken office and applied its journal when this returns.</summary>
     /// <exception cref="UnappliedDamageException">A committed frame needs a row that cannot be read.</exception>

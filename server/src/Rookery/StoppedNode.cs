@@ -1,5 +1,6 @@
 using System.CommandLine;
 using Rookery.Cluster;
+using Rookery.Cluster.Identity;
 using Rookery.Disk;
 using Rookery.Documents;
 using Rookery.Server;
@@ -36,12 +37,13 @@ internal static class StoppedNode
                 JournalDirectory = journal is null ? null : Path.GetFullPath(journal),
                 CommandLeftOut = commandLeftOut,
                 ExpirationInterval = Timeout.InfiniteTimeSpan,
+                HasPeers = HasPeers(disk, path),
             },
             disk,
             new MemoryBudget(memory),
             new IoTimeline(TimeProvider.System, disk.DeviceOf(path)),
             TimeProvider.System,
-            RaftConsensus.Alone);
+            store => OpenConsensus(store, tells: commandLeftOut is not null));
         if (node.Diagnosis is { } diagnosis)
         {
             return await Refusal.WriteAsync(diagnosis, ExitCode.Failure);
@@ -51,4 +53,32 @@ internal static class StoppedNode
         node.StopCleanly();
         return code;
     });
+
+    private static bool HasPeers(PosixDisk disk, string path)
+    {
+        try
+        {
+            using var identity = IdentityDirectory.TryLoad(disk, path);
+            return identity is { Peers.Count: > 0 };
+        }
+        catch (IdentityException)
+        {
+            // Whose it is cannot be read: then it may be one of several.
+            return true;
+        }
+    }
+
+    private static IConsensusHost OpenConsensus(NodeStore store, bool tells)
+    {
+        try
+        {
+            return RaftConsensus.Alone(store);
+        }
+        catch (UnknownCommitException unknown) when (tells)
+        {
+            Console.Error.WriteLine(
+                $"This node is a member of a cluster: all of its journal is read, entries {unknown.LastInTables + 1} to {unknown.LastInJournal}, though a majority may not have the last of them.");
+            throw;
+        }
+    }
 }

@@ -12,7 +12,7 @@ namespace Rookery.Cluster.Tests.Simulation;
 /// <summary>A member without threads: store and consensus as in the program, on a simulated disk.</summary>
 internal sealed class SteppedMember
 {
-    private const string Directory = "/data/node";
+    public const string Directory = "/data/node";
     private const long ReserveBytes = 1 << 20;
 
     private readonly SteppedCluster _cluster;
@@ -258,16 +258,5 @@ internal sealed class SteppedMember
                 work();
             }
         });
-    }
-
-    private sealed class SilentRecorder : IIoRecorder
-    {
-        public static SilentRecorder Instance { get; } = new();
-
-        public long Begin() => 0;
-
-        public void Record(IoKind kind, long begun, long bytes)
-        {
-        }
     }
 }

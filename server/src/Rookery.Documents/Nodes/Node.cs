@@ -113,9 +113,9 @@ public sealed class Node : IDisposable
                 throw;
             }
         }
-        catch (UnappliedDamageException) when (options.CommandLeftOut is not null)
+        catch (Exception unread) when (options.CommandLeftOut is not null && unread is UnappliedDamageException or UnknownCommitException)
         {
-            return OpenAroundDamage(options, disk, memory, io, time);
+            return OpenToRead(options, disk, memory, io, time);
         }
         catch (Exception failure) when (IsDiagnosis(failure))
         {
@@ -187,7 +187,7 @@ public sealed class Node : IDisposable
         _stopping.Dispose();
     }
 
-    private static Node OpenAroundDamage(NodeOptions options, IDisk disk, MemoryBudget memory, IIoRecorder io, TimeProvider time)
+    private static Node OpenToRead(NodeOptions options, IDisk disk, MemoryBudget memory, IIoRecorder io, TimeProvider time)
     {
         NodeStore? store = null;
         try

@@ -1,0 +1,15 @@
+using Rookery.Disk;
+
+namespace Rookery.Cluster.Tests.Simulation;
+
+/// <summary>Listens to disk work and keeps nothing of it.</summary>
+internal sealed class SilentRecorder : IIoRecorder
+{
+    public static SilentRecorder Instance { get; } = new();
+
+    public long Begin() => 0;
+
+    public void Record(IoKind kind, long begun, long bytes)
+    {
+    }
+}
