@@ -30,7 +30,7 @@ internal static class NodeProcess
         var memory = new MemoryBudget(configuration.MemoryBytes);
         ProcessMemory.Charge(memory);
         var io = new IoTimeline(time, JournalDevice(configuration, disk)) { SlowSyncSeen = slow => LogSlowSync(log, slow) };
-        var identity = ShownIdentity.TryLoad(disk, configuration, time);
+        var identity = ShownIdentity.TryLoad(disk, configuration);
         var secrets = AccessSecrets.Create();
         var cluster = new ClusterRoutes(log);
         var context = new ServerContext(OptionsFor(configuration, identity, secrets) with { AdminRoutes = cluster.All }, time, log, memory, io);

@@ -1,5 +1,6 @@
 using System.Text.Json;
 using Microsoft.AspNetCore.Http;
+using Rookery.Documents;
 using Rookery.Documents.Commands;
 using Rookery.Server.Raven;
 
@@ -22,13 +23,18 @@ internal static class AccessAnswer
     public static RefusedException UnknownMember(string name) => RefusedException.BadRequest($"The body has the unknown member '{name}'.");
 
     /// <summary>Stores records, all or none.</summary>
+    /// <param name="context">What the routes share.</param>
+    /// <param name="writer">The records.</param>
+    /// <param name="conflict">What to say when one of them has changed meanwhile.</param>
     /// <exception cref="RefusedException">They were not stored.</exception>
-    public static async Task CommitAsync(ServerContext context, ClusterRecordWriter writer)
+    public static async Task CommitAsync(ServerContext context, ClusterRecordWriter writer, string? conflict = null)
     {
         var outcome = await context.Node.Consensus.ProposeAsync(writer.Complete(), CancellationToken.None);
         if (outcome.Rejection is { } rejection)
         {
-            throw RavenErrors.Refuse(rejection);
+            throw conflict is not null && rejection.Kind == RejectionKind.ConcurrencyConflict
+                ? new RefusedException(StatusCodes.Status409Conflict, RavenType.Concurrency, conflict)
+                : RavenErrors.Refuse(rejection);
         }
     }
 

@@ -1,4 +1,5 @@
 using System.Buffers;
+using Rookery.Documents;
 
 namespace Rookery.Server;
 
@@ -8,6 +9,12 @@ internal static class AccessNames
     private const int MaxLength = 63;                    // a label of the DNS, because certificates carry it
 
     private static readonly SearchValues<char> Allowed = SearchValues.Create("abcdefghijklmnopqrstuvwxyz0123456789-");
+
+    /// <summary>The record that stands for the name of a token: of two who make one of the same name at once, one is refused.</summary>
+    public static string KeyOfToken(string name) => ClusterRecordPrefix.Access + "name/" + name;
+
+    /// <summary>The same of a certificate.</summary>
+    public static string KeyOfCertificate(string name) => ClusterRecordPrefix.ClientCertificate + "name/" + name;
 
     /// <summary>Why a text is no name, in a sentence; null when it is one.</summary>
     public static string? Problem(string? name) =>

@@ -56,6 +56,6 @@ internal static class AccessToken
     {
         byte[] hash = new byte[HashBytes];
         var text = key.AsSpan(Documents.ClusterRecordPrefix.Access.Length);
-        return text.Length == Base64Url.GetEncodedLength(HashBytes) && Base64Url.TryDecodeFromChars(text, hash, out int written) && written == HashBytes ? hash : null;
+        return text.Length == Base64Url.GetEncodedLength(HashBytes) && Base64Url.IsValid(text) && Base64Url.TryDecodeFromChars(text, hash, out int written) && written == HashBytes ? hash : null;
     }
 }

@@ -55,22 +55,25 @@ internal sealed class CertificateRoutes(ServerContext context)
             StatusCodes.Status409Conflict, RavenType.RavenException, "This node has no authority that could sign certificates. Form a cluster first, be it of one node: `rookery cluster init`.");
         var asked = await ReadAsync(http);
         await AccessAnswer.ReadBarrierAsync(context);
+        string taken = $"There is a certificate '{asked.Name}'. Withdraw it first with `rookery cert rm {asked.Name}`, or choose another name.";
         if (All().Any(known => string.Equals(known.Certificate.Name, asked.Name, StringComparison.Ordinal)))
         {
-            throw new RefusedException(StatusCodes.Status409Conflict, RavenType.Concurrency, $"There is a certificate '{asked.Name}'. Withdraw it first with `rookery cert rm {asked.Name}`, or choose another name.");
+            throw new RefusedException(StatusCodes.Status409Conflict, RavenType.Concurrency, taken);
         }
 
-        using var signed = identity.SignClient(asked.Key!, asked.Name!);
-        var record = new CertificateRecord(asked.Name!, asked.IsAdmin, asked.Databases, context.Node.Consensus.Time.Known ?? context.Time.GetUtcNow(), new DateTimeOffset(signed.NotAfter));
+        var now = context.Node.Consensus.Time.Known ?? context.Time.GetUtcNow();
+        using var signed = identity.SignClient(asked.Key!, asked.Name!, now);
+        var record = new CertificateRecord(asked.Name!, asked.IsAdmin, asked.Databases, now, new DateTimeOffset(signed.NotAfter));
         string thumbprint = AccessGate.ThumbprintOf(signed);
         using var writer = new ClusterRecordWriter();
         writer.Set(ClusterRecordPrefix.ClientCertificate + thumbprint, AccessJson.Encode(record), ClusterRecord.Absent);
+        writer.Set(AccessNames.KeyOfCertificate(record.Name), "{}"u8, ClusterRecord.Absent);
         if (asked.IsAdmin)
         {
             writer.Set(ClaimRoute.OwnerKey, "{}"u8);
         }
 
-        await AccessAnswer.CommitAsync(context, writer);
+        await AccessAnswer.CommitAsync(context, writer, taken);
         context.Log.LogInformation("'{Who}' had the certificate '{Name}' signed, with thumbprint {Thumbprint}.", Principal.Of(http).Name, asked.Name, thumbprint);
         string certificate = signed.ExportCertificatePem();
         string authorities = string.Join('\n', identity.Authorities.Select(static authority => authority.ExportCertificatePem()));
@@ -100,6 +103,7 @@ internal sealed class CertificateRoutes(ServerContext context)
             throw new RefusedException(StatusCodes.Status404NotFound, RavenType.RavenException, $"There is no certificate '{name}'; `rookery cert ls` names those there are.");
         }
 
+        writer.Delete(AccessNames.KeyOfCertificate(name));
         await AccessAnswer.CommitAsync(context, writer);
         context.Log.LogInformation("'{Who}' withdrew the certificate '{Name}'.", Principal.Of(http).Name, name);
         await Empty.NoContent(http);

@@ -20,5 +20,6 @@ public interface IServerIdentity
     /// <summary>Signs the certificate of a client.</summary>
     /// <param name="key">Its public key.</param>
     /// <param name="name">Its name: letters, digits and hyphens.</param>
-    X509Certificate2 SignClient(PublicKey key, string name);
+    /// <param name="now">When.</param>
+    X509Certificate2 SignClient(PublicKey key, string name, DateTimeOffset now);
 }

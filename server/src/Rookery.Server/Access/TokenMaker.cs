@@ -29,8 +29,11 @@ internal sealed record MadeToken(string Token, TokenRecord Record);
 internal sealed class TokenMaker(ServerContext context)
 {
     /// <summary>Makes one, together with other changes or not at all.</summary>
+    /// <param name="request">What is asked for.</param>
+    /// <param name="taken">What to say when another has the name; null when it takes the place of any other.</param>
+    /// <param name="alongside">Adds the other changes.</param>
     /// <exception cref="RefusedException">It was not made; the sentence says why.</exception>
-    public async Task<MadeToken> MakeAsync(TokenRequest request, Action<ClusterRecordWriter> alongside)
+    public async Task<MadeToken> MakeAsync(TokenRequest request, string? taken, Action<ClusterRecordWriter> alongside)
     {
         if (request.Problem() is { } problem)
         {
@@ -50,8 +53,9 @@ internal sealed class TokenMaker(ServerContext context)
         Span<byte> hash = stackalloc byte[AccessToken.HashBytes];
         AccessToken.TryHash(token, hash);
         writer.Set(AccessToken.KeyOf(hash), AccessJson.Encode(record), ClusterRecord.Absent);
+        writer.Set(AccessNames.KeyOfToken(record.Name), "{}"u8, taken is null ? null : ClusterRecord.Absent);
         alongside(writer);
-        await AccessAnswer.CommitAsync(context, writer);
+        await AccessAnswer.CommitAsync(context, writer, taken);
         return new MadeToken(token, record);
     }
 

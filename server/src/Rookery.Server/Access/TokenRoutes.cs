@@ -49,11 +49,11 @@ internal sealed class TokenRoutes(ServerContext context)
         await AccessAnswer.ReadBarrierAsync(context);
         if (TokenMaker.All(context.Node).Any(known => string.Equals(known.Token.Name, request.Name, StringComparison.Ordinal)))
         {
-            throw new RefusedException(StatusCodes.Status409Conflict, RavenType.Concurrency, $"There is a token '{request.Name}'. Withdraw it first with `rookery token rm {request.Name}`, or choose another name.");
+            throw new RefusedException(StatusCodes.Status409Conflict, RavenType.Concurrency, Taken(request.Name));
         }
 
         // From the first admin token on the node has an owner, and cannot be claimed any more.
-        var made = await _maker.MakeAsync(request, writer =>
+        var made = await _maker.MakeAsync(request, Taken(request.Name), writer =>
         {
             if (request.Scopes.Contains("admin", StringComparer.Ordinal))
             {
@@ -75,6 +75,8 @@ internal sealed class TokenRoutes(ServerContext context)
             throw new RefusedException(StatusCodes.Status404NotFound, RavenType.RavenException, $"There is no token '{name}'; `rookery token ls` names those there are.");
         }
 
+        writer.Delete(AccessNames.KeyOfToken(name));
+
         await AccessAnswer.CommitAsync(context, writer);
         context.Log.LogInformation("'{Who}' withdrew the token '{Name}'.", Principal.Of(http).Name, name);
         await Empty.NoContent(http);
@@ -84,7 +86,7 @@ internal sealed class TokenRoutes(ServerContext context)
     {
         var request = await ReadAsync(http);
         await AccessAnswer.ReadBarrierAsync(context);
-        var made = await _maker.MakeAsync(request with { Name = request.Name ?? "admin", Scopes = ["admin"], Databases = null, Lifetime = null }, writer =>
+        var made = await _maker.MakeAsync(request with { Name = request.Name ?? "admin", Scopes = ["admin"], Databases = null, Lifetime = null }, taken: null, writer =>
         {
             DeleteNamed(writer, request.Name ?? "admin");
             writer.Set(ClaimRoute.OwnerKey, "{}"u8);
@@ -92,6 +94,8 @@ internal sealed class TokenRoutes(ServerContext context)
         context.Log.LogWarning("'{Who}' replaced the admin token '{Name}'; the one before it opens nothing any more.", Principal.Of(http).Name, made.Record.Name);
         await AccessAnswer.SendTokenAsync(http, made);
     }
+
+    private static string Taken(string? name) => $"There is a token '{name}'. Withdraw it first with `rookery token rm {name}`, or choose another name.";
 
     private void DeleteNamed(ClusterRecordWriter writer, string name)
     {

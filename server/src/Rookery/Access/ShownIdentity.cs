@@ -9,15 +9,13 @@ namespace Rookery.Access;
 /// <summary>What the node shows of itself to clients over TLS: its certificate as a member, for the cluster's room knows it. A renewed one is shown from the next handshake on.</summary>
 internal sealed class ShownIdentity
 {
-    private readonly TimeProvider _time;
     private Shown _shown;
 
-    private ShownIdentity(NodeIdentity identity, TimeProvider time)
+    private ShownIdentity(NodeIdentity identity)
     {
-        _time = time;
         Ids = new NodeIds(identity.NodeId, identity.ClusterId);
         Tag = identity.Tag;
-        _shown = new Shown(identity, time);
+        _shown = new Shown(identity);
     }
 
     /// <summary>Whose data a new data directory becomes.</summary>
@@ -32,12 +30,12 @@ internal sealed class ShownIdentity
     /// <summary>Reads who the node of a data directory is.</summary>
     /// <returns>Null when it never was in a cluster, and needs no certificate.</returns>
     /// <exception cref="ConfigurationException">It needs one and has none, or what it has cannot be used.</exception>
-    public static ShownIdentity? TryLoad(IDisk disk, ServeConfiguration configuration, TimeProvider time)
+    public static ShownIdentity? TryLoad(IDisk disk, ServeConfiguration configuration)
     {
         try
         {
             var identity = IdentityDirectory.TryLoad(disk, configuration.DataDirectory);
-            return identity is not null ? new ShownIdentity(identity, time)
+            return identity is not null ? new ShownIdentity(identity)
                 : !configuration.IsSecure ? null
                 : throw new ConfigurationException($"Listening on {configuration.Url} needs a certificate, and {configuration.DataDirectory} holds none. Make one, and an authority that signs it, with `rookery cluster init`.");
         }
@@ -48,10 +46,10 @@ internal sealed class ShownIdentity
     }
 
     /// <summary>Shows a renewed certificate, or new authorities.</summary>
-    public void Show(NodeIdentity identity) => Volatile.Write(ref _shown, new Shown(identity, _time));
+    public void Show(NodeIdentity identity) => Volatile.Write(ref _shown, new Shown(identity));
 
     // Never disposed: connections that began with it still use it, and there are few in the life of a process.
-    private sealed class Shown(NodeIdentity identity, TimeProvider time) : IServerIdentity
+    private sealed class Shown(NodeIdentity identity) : IServerIdentity
     {
         private readonly ClientCertificateRule _rule = identity.ClientRule;
 
@@ -62,10 +60,10 @@ internal sealed class ShownIdentity
         // In 1970 no certificate has ended.
         public string? WhyRefused(X509Certificate2 client, ClusterTime now) => _rule.WhyRefused(client, now is { IsSure: true, Known: { } sure } ? sure : DateTimeOffset.UnixEpoch);
 
-        public X509Certificate2 SignClient(PublicKey key, string name)
+        public X509Certificate2 SignClient(PublicKey key, string name, DateTimeOffset now)
         {
             using var authority = identity.OpenAuthority();
-            return authority.SignClient(key, name, time.GetUtcNow());
+            return authority.SignClient(key, name, now);
         }
     }
 }

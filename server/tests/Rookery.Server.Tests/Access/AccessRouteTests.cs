@@ -67,6 +67,18 @@ public class AccessRouteTests : IAsyncLifetime
         (await server.SendAsync("POST", Tokens, SecureServer.LocalKey, body)).IsRefusal(400, sentence);
 
     [Fact]
+    public async Task Of_many_who_make_a_token_of_one_name_at_once_one_does()
+    {
+        for (int round = 0; round < 5; round++)
+        {
+            var made = await Task.WhenAll(Enumerable.Range(0, 8).Select(_ => server.SendAsync("POST", Tokens, SecureServer.LocalKey, """{"Name":"twin","Scopes":["read"]}""")));
+            Assert.Single(made, answer => answer.Status == 201);
+            Assert.All(made.Where(answer => answer.Status != 201), answer => answer.IsRefusal(409, "There is a token 'twin'"));
+            Assert.Equal(204, (await server.SendAsync("DELETE", Tokens + "?name=twin", SecureServer.LocalKey)).Status);
+        }
+    }
+
+    [Fact]
     public async Task A_lost_admin_token_is_replaced_and_that_is_logged()
     {
         string lost = (await server.SendAsync("POST", Tokens, SecureServer.LocalKey, """{"Name":"admin","Scopes":["admin"]}""")).Json.GetProperty("Token").GetString()!;

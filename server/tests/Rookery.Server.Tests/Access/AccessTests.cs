@@ -1,5 +1,8 @@
 using System.Net.Security;
 using System.Net.Sockets;
+using System.Security.Cryptography;
+using System.Security.Cryptography.X509Certificates;
+using Rookery.Simulation;
 
 namespace Rookery.Server.Tests.Access;
 
@@ -101,19 +104,23 @@ public class AccessTests(SecureServer server) : IClassFixture<SecureServer>
 
         // As the cluster knows it, not as the clock has it.
         Assert.Equal(2026, endless.Json.GetProperty("Created").GetDateTimeOffset().Year);
+        using var key = ECDsa.Create(ECCurve.NamedCurves.nistP256);
+        string request = new CertificateRequest("CN=late", key, HashAlgorithmName.SHA256).CreateSigningRequestPem().ReplaceLineEndings("\\n");
+        Assert.Equal(201, (await node.SendAsync("POST", "/admin/access/certificates", SecureServer.LocalKey, $$"""{"Name":"late","Request":"{{request}}","Admin":true}""")).Status);
+        Assert.Equal(2026, node.Identity.Signed.Year);
         await node.DisposeAsync();
     }
 
     [Fact]
     public async Task A_client_certificate_that_ends_opens_nothing_more_on_a_connection_of_before()
     {
-        var node = new SecureServer();
+        var node = NewNearItsEnd();
         await node.InitializeAsync();
         using var certificate = node.Identity.NewClient("app");
         await node.RegisterAsync(certificate, isAdmin: true);
         using var http = node.NewClient(certificate);
         Assert.Equal(404, (await node.SendAsync(http, "GET", Docs)).Status);
-        node.Time.Advance(TimeSpan.FromDays(3650));
+        node.Time.Advance(TimeSpan.FromDays(70));
         (await node.SendAsync(http, "GET", Docs)).IsRefusal(403, "It ended. Make another");
         await node.DisposeAsync();
     }
@@ -178,7 +185,7 @@ public class AccessTests(SecureServer server) : IClassFixture<SecureServer>
     [Fact]
     public async Task The_certificates_end_is_told_and_that_it_is_near()
     {
-        var node = new SecureServer();
+        var node = NewNearItsEnd();
         await node.InitializeAsync();
         var ends = node.Identity.Certificate.NotAfter.ToUniversalTime();
         Assert.Contains($"\nrookery_certificate_not_after_seconds {(ends - DateTime.UnixEpoch).TotalSeconds}\n", (await node.SendAsync("GET", "/metrics", SecureServer.LocalKey)).Body, StringComparison.Ordinal);
@@ -189,6 +196,9 @@ public class AccessTests(SecureServer server) : IClassFixture<SecureServer>
 
         async Task<string?> TroubleAsync() => (await node.SendAsync("GET", "/readyz?verbose")).Json.GetProperty("Certificate").GetProperty("Trouble").GetString();
     }
+
+    /// <summary>Two months before its certificates end: the simulated clock goes through all of the time between.</summary>
+    private static SecureServer NewNearItsEnd() => new() { Time = new SimulatedTimeProvider(TimeProvider.System.GetUtcNow().AddMonths(4)) };
 
     /// <summary>A browser asks its user only when it holds a certificate of an authority that the server names.</summary>
     [Fact]

@@ -26,7 +26,7 @@ public sealed class SecureServer : IAsyncLifetime
     public RecordedLog Log { get; } = new();
 
     /// <summary>The clock of the node and its routes.</summary>
-    public SimulatedTimeProvider Time { get; } = new();
+    public SimulatedTimeProvider Time { get; init; } = new();
 
     public bool IsClockSynchronised { get; set; } = true;
 

@@ -37,8 +37,12 @@ internal sealed class TestIdentity : IServerIdentity, IDisposable
     public string? WhyRefused(X509Certificate2 client, ClusterTime now) =>
         Refuses ?? (now.IsPast(new DateTimeOffset(client.NotAfter)) ? "It ended." : null);
 
-    public X509Certificate2 SignClient(PublicKey key, string name)
+    /// <summary>When the last one was signed.</summary>
+    public DateTimeOffset Signed { get; private set; }
+
+    public X509Certificate2 SignClient(PublicKey key, string name, DateTimeOffset now)
     {
+        Signed = now;
         var request = new CertificateRequest(new X500DistinguishedName("CN=" + name), key, HashAlgorithmName.SHA256);
         return request.Create(authority, Begins, Begins.AddMonths(6), RandomNumberGenerator.GetBytes(8));
     }
@@ -47,7 +51,7 @@ internal sealed class TestIdentity : IServerIdentity, IDisposable
     public X509Certificate2 NewClient(string name)
     {
         using var key = ECDsa.Create(ECCurve.NamedCurves.nistP256);
-        using var signed = SignClient(new PublicKey(key), name);
+        using var signed = SignClient(new PublicKey(key), name, Begins);
         return signed.CopyWithPrivateKey(key);
     }
 
