@@ -1,3 +1,5 @@
+using System.Runtime.Versioning;
+
 namespace Rookery.Disk.Tests;
 
 public sealed class PosixDiskTests : DiskContractTests, IDisposable
@@ -28,6 +30,7 @@ public sealed class PosixDiskTests : DiskContractTests, IDisposable
     }
 
     [Fact]
+    [UnsupportedOSPlatform("windows")]
     public void What_it_makes_is_for_its_owner_alone()
     {
         const UnixFileMode owner = UnixFileMode.UserRead | UnixFileMode.UserWrite;
