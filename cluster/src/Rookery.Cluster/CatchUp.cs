@@ -86,9 +86,13 @@ internal sealed class CatchUp(NodeJournal journal, RaftConsensus consensus, Acti
                 var entries = new JournalFrame[message.LastIndex - message.Position.Index];
                 consensus.SendRead(message, entries, Read(message, entries));
             }
-            catch (Exception failure) when (failure is DiskException or JournalDamagedException or ArgumentOutOfRangeException or ObjectDisposedException)
+            catch (Exception failure) when (failure is DiskException or JournalDamagedException)
             {
-                // Released meanwhile, damaged, or the node stops: the member is offered the whole state when it asks again, or another leader's log.
+                consensus.CannotRead(message, failure);
+            }
+            catch (Exception failure) when (failure is ArgumentOutOfRangeException or ObjectDisposedException)
+            {
+                // Released meanwhile, or the node stops: the member is offered the whole state when it asks again, or another leader's log.
             }
         }
     }

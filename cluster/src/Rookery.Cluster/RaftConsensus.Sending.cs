@@ -8,6 +8,7 @@ public sealed partial class RaftConsensus
 {
     private readonly CatchUp _catchUp;
     private JournalFrame[] _outgoing = new JournalFrame[64];
+    private bool _saidWhatIsUnreadable;
 
     /// <summary>Sends what the core wants sent, with the entries that it names. Under the lock.</summary>
     private void Send()
@@ -32,6 +33,30 @@ public sealed partial class RaftConsensus
             {
                 _catchUp.Read(message);
             }
+        }
+    }
+
+    /// <summary>The journal cannot give back what a message was to bring: what is applied, tables have, and who follows has the rest.</summary>
+    internal void CannotRead(in Message message, Exception failure)
+    {
+        long first = message.Position.Index + 1;
+        if (_store.Durable.Index < first)
+        {
+            // Where nobody can take the office over, the state is to be had soon.
+            _store.RequestFlush();
+        }
+
+        lock (_gate)
+        {
+            if (!_saidWhatIsUnreadable)
+            {
+                _saidWhatIsUnreadable = true;
+                _options.TroubleFound?.Invoke(
+                    $"A part of this node's journal that another member misses cannot be read: {failure.Message} The member gets the state instead, or another member takes the lead. Look after this node's card.");
+            }
+
+            Step(Input.Unreadable(Now, message.To, first));
+            EndStep();
         }
     }
 

@@ -94,6 +94,12 @@ internal enum RareBranch
     /// <summary>A manifest behind the released entries is not there yet.</summary>
     ManifestAwaited,
 
+    /// <summary>A peer is offered the manifest for entries that cannot be read.</summary>
+    ManifestForUnreadable,
+
+    /// <summary>A leader that cannot read what a peer misses hands over.</summary>
+    HandedOverUnreadable,
+
     /// <summary>A late refusal is ignored.</summary>
     OldRefusalIgnored,
 

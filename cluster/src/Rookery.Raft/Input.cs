@@ -21,6 +21,9 @@ public enum InputKind
     /// <summary>The journal gave entries back.</summary>
     Released,
 
+    /// <summary>The journal cannot read back what a peer misses.</summary>
+    Unreadable,
+
     /// <summary>The local manifest holds everything through a position, durably.</summary>
     ManifestDurable,
 
@@ -125,6 +128,9 @@ public readonly record struct Input
 
     /// <summary>The journal can no longer read entries at or below <paramref name="index"/>.</summary>
     public static Input Released(long now, long index) => new() { Kind = InputKind.Released, NowMicroseconds = now, Number = index };
+
+    /// <summary>The journal cannot read entries from <paramref name="index"/> on, which were to be sent to <paramref name="node"/>: they are damaged.</summary>
+    public static Input Unreadable(long now, NodeId node, long index) => new() { Kind = InputKind.Unreadable, NowMicroseconds = now, Node = node, Number = index };
 
     /// <summary>The local manifest durably holds everything through <paramref name="position"/>.</summary>
     public static Input ManifestDurable(long now, LogPosition position) => new() { Kind = InputKind.ManifestDurable, NowMicroseconds = now, Position = position };

@@ -62,6 +62,9 @@ internal sealed class Progress(NodeId node, long next, long now)
     /// <summary>Entries from here on wait for the commit of the one that takes its vote away: with it, it might have the longest log and be barred from office.</summary>
     public long HoldBackFrom { get; set; } = long.MaxValue;
 
+    /// <summary>The first entry that cannot be read here, and that it fetches in a manifest: before it has that one, it need not be sent any. 0 when it fetches for another reason.</summary>
+    public long FetchesThrough { get; set; }
+
     /// <summary>It has no part any more; it is told so, and then forgotten.</summary>
     public bool IsRemoved { get; set; }
 
@@ -143,7 +146,11 @@ internal sealed class Progress(NodeId node, long next, long now)
         Become(ProgressState.Probe, next, now);
     }
 
-    public void OfferManifest(long now) => Become(ProgressState.Manifest, Next, now);
+    public void OfferManifest(long now)
+    {
+        Become(ProgressState.Manifest, Next, now);
+        FetchesThrough = 0;
+    }
 
     /// <summary>Counts the rounds in which it caught up with all that the log had at their beginning.</summary>
     public void CountRound(long lastIndex, long now, long electionTimeout)

@@ -162,6 +162,9 @@ public sealed partial class RaftCore
                 ConsensusException.Unless(input.Number <= ApplyThrough, "only what is applied is given back");
                 log.ReleaseThrough(input.Number);
                 break;
+            case InputKind.Unreadable:
+                OnUnreadable(input.Node, input.Number);
+                break;
             case InputKind.ManifestDurable:
                 manifest = input.Position;
                 break;

@@ -107,6 +107,27 @@ public sealed partial class RaftCore
         Send(Make(MessageKind.ManifestOffer, peer.Node) with { Position = manifest });
     }
 
+    /// <summary>What a peer misses cannot be read here any more: the manifest has it, or another leader.</summary>
+    private void OnUnreadable(NodeId node, long index)
+    {
+        if (Role != Role.Leader || Find(node) is not { } peer || peer.Match >= index)
+        {
+            return;
+        }
+
+        if (manifest.Index >= index)
+        {
+            Coverage.Took(RareBranch.ManifestForUnreadable);
+            OfferManifest(peer);
+            peer.FetchesThrough = index;
+        }
+        else
+        {
+            Coverage.Took(RareBranch.HandedOverUnreadable);
+            OnTransfer(NodeId.None);
+        }
+    }
+
     private void OnAppendReply(in Message message)
     {
         if (Role != Role.Leader)
@@ -138,7 +159,7 @@ public sealed partial class RaftCore
 
     private void TakeMatch(Progress peer, long match)
     {
-        if (peer.State == ProgressState.Manifest && match < log.Base.Index)
+        if (peer.State == ProgressState.Manifest && match < Math.Max(log.Base.Index, peer.FetchesThrough))
         {
             return;
         }

@@ -23,6 +23,9 @@ internal enum HostMistake
     /// <summary>The core is not told that a journal write shows no sign of life.</summary>
     HidesStalls,
 
+    /// <summary>The core is not told that the journal cannot read what a peer misses.</summary>
+    HidesUnreadable,
+
     /// <summary>An empty card is started under the id of the card that it replaces.</summary>
     ReusesIds,
 }
@@ -87,6 +90,7 @@ internal static class PlantedBugs
         ["a follower commits before its disk knows of the term"] = new CommitBeforeVote(),
         ["a manifest is judged by the term of its last entry"] = new InstallByLastEntry(),
         ["a hung disk is not told of"] = HostMistake.HidesStalls,
+        ["what a peer misses and cannot be read is not told of"] = HostMistake.HidesUnreadable,
         ["an empty card takes an old id"] = HostMistake.ReusesIds,
         ["who stalled keeps away whoever else cannot lead"] = new StalledKeepsAway(),
         ["a leader goes by its own clock"] = new OwnClock(),
@@ -124,6 +128,7 @@ internal static class PlantedBugs
         "a follower commits before its disk knows of the term",
         "a manifest takes the place of any log",
         "a hung disk is not told of",
+        "what a peer misses and cannot be read is not told of",
         "an empty card takes an old id",
         "who stalled keeps away whoever else cannot lead",
         "each clock counts as synchronised",

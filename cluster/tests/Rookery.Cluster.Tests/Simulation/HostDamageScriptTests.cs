@@ -41,6 +41,36 @@ public sealed class HostDamageScriptTests
         cluster.AwaitEqual();
     }
 
+    /// <summary>A leads, and cannot read what C misses: C gets the state when the tables of A hold that much; else B, which can, leads.</summary>
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public void A_member_gets_past_what_the_leader_cannot_read(bool isFlushed)
+    {
+        using var cluster = SteppedCluster.Of(3);
+        cluster.C.Kill();
+        for (int i = 10; i < 40; i++)
+        {
+            cluster.Put(cluster.A, $"users/{i}", i);
+        }
+
+        if (isFlushed)
+        {
+            cluster.A.Store!.RequestFlush();
+        }
+
+        // Entries that nobody asks for leave the memory.
+        cluster.RunFor(15_000);
+        Assert.Equal((cluster.A, isFlushed), (cluster.Leader, cluster.A.Store!.Durable.Index > 30));
+        JournalRot.At(cluster.A, "users/20");
+        cluster.C.Open();
+        cluster.AwaitEqual(seconds: 20);
+        Assert.Equal((39, isFlushed ? 1 : 0), (cluster.C.Peek("users/39").Value, cluster.Wire.StatesFetched));
+        Assert.Equal(isFlushed, cluster.Leader == cluster.A);
+        Assert.Single(cluster.A.Troubles, trouble => trouble.Contains("cannot be read", StringComparison.Ordinal));
+        cluster.Put(cluster.C, "users/after", 1);
+    }
+
     /// <summary>The card of A rots. B, which has what was acknowledged since C went, is off: nobody else may be elected with A's vote, however often A is started.</summary>
     [Theory]
     [InlineData(false)]

@@ -15,6 +15,7 @@ internal static class DamageScenarios
         new("rot-then-elected", "what a damaged store acknowledged is not outvoted by it", "a damaged store votes by what is left of its log", "another", RotThenElected),
         new("rot-then-restarted", "what a damaged store acknowledged it knows at its later starts too", "a damaged store forgets at its second start what it lost", "another", RotThenRestarted),
         new("rot-on-two-heals", "two damaged stores elect the whole one, and heal", "a damaged store never votes", "3 leads", RotOnTwoHeals),
+        new("rot-at-the-leader", "who misses what its leader cannot read gets the manifest, or another leader", "what a peer misses and cannot be read is not told of", "3 gets past it", RotAtTheLeader),
         new("state-gone-astray", "who came to another state than a majority halts", "a state that went astray goes on", "3 has halted", StateGoneAstray),
     ];
 
@@ -201,6 +202,28 @@ internal static class DamageScenarios
         world.PassForAll(3);
         Assert.False(world[1].Core!.IsDamaged || world[2].Core!.IsDamaged, "both are healed");
         Assert.Equal(4, world[2].Applied);
+    }
+
+    private static void RotAtTheLeader(ScriptedWorld world)
+    {
+        var three = new NodeId(3);
+        world.Elect(1);
+        world.Connect(1, 2);
+        world.Propose(1, payload: 7);
+        world.Propose(1, payload: 8);
+        world[1].Flush(0);
+        world[1].TellOfManifest();
+        world.Connect(1, 2, 3);
+        world.Passes = message => message.To != three || message.Kind != MessageKind.Append || message.LastIndex == message.Position.Index;
+        world.CannotRead(1, peer: 3, index: 2);
+        Assert.True(world[3].Applied == 3, "3 gets past it");
+
+        world.Propose(1, payload: 9);
+        world.CannotRead(1, peer: 3, index: 4);
+        Assert.Equal(2, world.Leader);
+        world.Passes = _ => true;
+        world.PassForAll(3);
+        Assert.Equal(world[2].Applied, world[3].Applied);
     }
 
     private static void StateGoneAstray(ScriptedWorld world)

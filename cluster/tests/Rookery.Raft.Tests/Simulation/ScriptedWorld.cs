@@ -237,6 +237,17 @@ internal sealed class ScriptedWorld : INodeWorld
         Settle();
     }
 
+    /// <summary>The journal of a leader cannot read what another is to be sent from an index on.</summary>
+    public void CannotRead(int leader, int peer, long index)
+    {
+        if (Mistake != HostMistake.HidesUnreadable)
+        {
+            this[leader].Step(Input.Unreadable(Now, new NodeId(peer), index));
+        }
+
+        Settle();
+    }
+
     public void Flush(int id)
     {
         this[id].Flush(1);
