@@ -165,6 +165,7 @@ public sealed partial class RaftCore
         }
 
         durability.Installed(position.Index, tailIsKept);
+        outcomes.Clear();
 
         // It was committed in this term or before: the leader of this one has it.
         verified = Leader.IsNone ? 0 : Math.Max(verified, position.Index);

@@ -19,6 +19,13 @@ internal sealed class OutcomeHistory
         recent[outcome.Index & (recent.Length - 1)] = outcome;
     }
 
+    /// <summary>Forgets them: the state is another's now.</summary>
+    public void Clear()
+    {
+        Last = default;
+        Array.Clear(recent);
+    }
+
     /// <summary>The chain at <paramref name="index"/>; all zeros when it is not known.</summary>
     public OutcomeHash At(long index)
     {

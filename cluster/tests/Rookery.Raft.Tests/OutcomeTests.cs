@@ -1,0 +1,29 @@
+using Rookery.Raft.Tests.Simulation;
+
+namespace Rookery.Raft.Tests;
+
+public sealed class OutcomeTests
+{
+    /// <summary>What a node came to before it was filled anew is not what it has now.</summary>
+    [Fact]
+    public void A_node_that_was_filled_anew_is_not_judged_by_its_former_state()
+    {
+        var three = new NodeId(3);
+        var world = new ScriptedWorld(PlantedBug.None, voters: 3);
+        world.Elect(1);
+        world[3].Diverge();
+        world.Propose(1, payload: 7);
+        Assert.Equal(2, world[3].Applied);
+        world.Connect(1, 2);
+        world.Propose(1, payload: 8);
+        world.Flush(1);
+        world.Connect(1, 2, 3);
+        world.Passes = message => message.To != three || message.Kind != MessageKind.Heartbeat;
+        world.PassForAll(4);
+        Assert.Equal(3, world[3].Store.Manifest.Position.Index);
+
+        world.Passes = _ => true;
+        world.Receive(new Message { Kind = MessageKind.Heartbeat, From = new NodeId(world.Leader), To = three, Term = world[world.Leader].Core!.Term, Incarnation = 1, Outcome = new OutcomeHash(2, 4711), ElectionTimeoutMicroseconds = 1_500_000 });
+        Assert.True(world[3].IsRunning, "3 goes on");
+    }
+}
