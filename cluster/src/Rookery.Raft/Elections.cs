@@ -74,7 +74,12 @@ public sealed partial class RaftCore
         DrawElectionDeadline();
         if (!MayCampaign)
         {
-            Coverage.Took(IsDamaged ? RareBranch.NoCampaignWhenDamaged : RareBranch.NoCampaignAfterStall);
+            // Learners, strangers and those who were removed never do.
+            if (rules.MayStand(Configuration.IsVoter(Self)))
+            {
+                Coverage.Took(IsDamaged ? RareBranch.NoCampaignWhenDamaged : RareBranch.NoCampaignAfterStall);
+            }
+
             return;
         }
 

@@ -210,15 +210,24 @@ public sealed partial class RaftCore
 
     private bool EveryVoterStalls()
     {
+        bool isAlone = true;
         foreach (var peer in peers)
         {
-            if (Configuration.IsVoter(peer.Node) && !IsStalled(peer.Health))
+            if (Configuration.IsVoter(peer.Node))
             {
-                return false;
+                isAlone = false;
+                if (!IsStalled(peer.Health))
+                {
+                    return false;
+                }
             }
         }
 
-        Coverage.Took(RareBranch.StallOfAll);
+        if (!isAlone)
+        {
+            Coverage.Took(RareBranch.StallOfAll);
+        }
+
         return true;
     }
 

@@ -134,6 +134,34 @@ internal static class PlantedBugs
         "each clock counts as synchronised",
     ];
 
+    /// <summary>What those that seeds find must bring about: one of these, the first that the simulator notices.</summary>
+    public static IReadOnlyDictionary<string, string[]> Symptoms { get; } = new Dictionary<string, string[]>(StringComparer.Ordinal)
+    {
+        ["a follower acknowledges before its sync"] = [NotOnDisk],
+        ["a leader counts itself before its sync"] = [NotOnDisk],
+        ["a vote leaves before it is durable"] = ["voted twice in term", "has two leaders"],
+        ["office is taken before the own vote is durable"] = ["a leader's own vote is durable", "voted twice in term", "has two leaders"],
+        ["a late append shortens the log"] = [Replaced, NotOnDisk],
+        ["a tail that no message verified is acknowledged"] = [NotOnDisk, Replaced, "verifies no more than the leader has"],
+        ["a follower commits what it did not verify"] = ["what is committed is in the log", Replaced, AppliedAnother],
+        ["reads are served before an entry of the term is committed"] = ["had been acknowledged before it began"],
+        ["a damaged store votes by what is left of its log"] = [AppliedAnother, Replaced],
+        ["a vote goes to any log"] = [Replaced, AppliedAnother, NotOnDisk],
+        ["a state that went astray goes on"] = ["nobody who went astray goes on"],
+        ["half of the voters make a majority"] = [NotOnDisk, "has two leaders", AppliedAnother],
+        ["an election begins without asking first"] = ["0 lead in the end"],
+        ["lost answers are waited for"] = ["the leader commits", "keeps up", "0 lead in the end"],
+        ["a manifest is installed in two steps"] = ["the journal has no gaps", "what the manifest holds is in the log"],
+        ["a leader goes by its own clock"] = ["log time is poisoned"],
+        ["a jump that clocks agree on is taken"] = ["log time is poisoned"],
+        ["what is remembered ages by a jump of the time"] = ["what is young seems old"],
+        ["a command that is sent again is done again"] = ["clients were told what has no order"],
+    };
+
+    private const string NotOnDisk = "have on disk";
+    private const string Replaced = "what is committed is never replaced";
+    private const string AppliedAnother = ", another (";
+
     private sealed class AcknowledgeBeforeSync : SafetyRules
     {
         public override long Acknowledged(long verified, long durableIndex, long lastIndex) => verified;

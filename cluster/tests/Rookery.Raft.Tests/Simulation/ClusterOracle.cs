@@ -77,5 +77,5 @@ internal sealed class ClusterOracle
     private static bool Holds(SimulatedStore store, LogPosition position) =>
         store.Base.Position.Index >= position.Index
         || (store.At(position.Index) is { } held && held.Entry.Term == position.Term)
-        || store.VotedBy >= position;
+        || store.KnowsThatItLost(position);
 }

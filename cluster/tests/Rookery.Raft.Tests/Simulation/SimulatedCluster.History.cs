@@ -21,8 +21,8 @@ internal sealed partial class SimulatedCluster
         }
 
         Operations = history.Count;
-        Assert.Null(EtagOrder.FindViolation(history));
-        Assert.Null(ListAppends.FindViolation(history));
+        string? violation = EtagOrder.FindViolation(history) ?? ListAppends.FindViolation(history);
+        Assert.True(violation is null, $"clients were told what has no order: {violation}");
         if (searchesHistory)
         {
             SearchDocuments(history);

@@ -314,9 +314,10 @@ internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld 
     {
         foreach (var message in output.Messages)
         {
-            if (message is { Kind: MessageKind.VoteReply, Refused: false })
+            if (message is { Kind: MessageKind.VoteReply, Refused: false } or { Kind: MessageKind.Vote })
             {
-                world.Oracle.SeesVote(Id, message.Term, message.To);
+                // Who asks for votes has given itself its own.
+                world.Oracle.SeesVote(Id, message.Term, message.Kind == MessageKind.Vote ? Id : message.To);
             }
 
             world.Send(message, message.Kind == MessageKind.Append ? Slice(message.Position.Index + 1, message.LastIndex) : []);

@@ -10,6 +10,7 @@ internal sealed record StoredManifest(LogPosition Position, Configuration Config
 internal sealed class SimulatedStore(Configuration configuration)
 {
     private readonly List<StoredEntry> entries = [];
+    private readonly Dictionary<long, long> lostTerms = [];
     private (JournalWrite Write, StoredEntry[] Entries)? outstanding;
     private bool damageIsTold;
 
@@ -36,6 +37,9 @@ internal sealed class SimulatedStore(Configuration configuration)
     public bool BearsLoss => entries.Select(entry => entry.Entry.Configuration).OfType<Configuration>().Append(Base.Configuration).All(configuration => configuration.Voters.Length > 2);
 
     public StoredEntry? At(long index) => index > Base.Position.Index && index <= Last.Index ? entries[(int)(index - Base.Position.Index - 1)] : null;
+
+    /// <summary>Whether this very entry was here, cannot be read any more, and counts as acknowledged as long as that is not made good.</summary>
+    public bool KnowsThatItLost(LogPosition position) => VotedBy.Index >= position.Index && lostTerms.GetValueOrDefault(position.Index) == position.Term;
 
     public void Begin(in JournalWrite write, StoredEntry[] written)
     {
@@ -92,6 +96,11 @@ internal sealed class SimulatedStore(Configuration configuration)
     public void Rot(long behind)
     {
         VotedBy = VotedBy > Last ? VotedBy : Last;
+        foreach (var entry in entries.Where(entry => entry.Entry.Index > behind))
+        {
+            lostTerms[entry.Entry.Index] = entry.Entry.Term;
+        }
+
         Forget(behind);
     }
 
@@ -153,7 +162,14 @@ internal sealed class SimulatedStore(Configuration configuration)
         Heal();
     }
 
-    private void Heal() => VotedBy = VotedBy > Last ? VotedBy : default;
+    private void Heal()
+    {
+        VotedBy = VotedBy > Last ? VotedBy : default;
+        if (VotedBy == default)
+        {
+            lostTerms.Clear();
+        }
+    }
 
     private static LogPosition PositionOf(in StoredEntry entry) => new(entry.Entry.Term, entry.Entry.Index);
 
