@@ -137,6 +137,7 @@ public sealed partial class RaftConsensus
                 Step(Input.Released(Now, _journal.FirstIndex - 1));
                 Step(Input.Measured(Now, new StoreHealth(_syncs.Slow(), StallMicroseconds(), BoardPenalty: 0, _store.SpareBytes)));
                 MeasureSpace();
+                AskWhetherCaughtUp();
             }
 
             ReadClockIfDue();

@@ -14,6 +14,10 @@ public sealed partial class RaftConsensus
     private readonly List<ReadRound> _confirmed = [];
     private long _readNumber;
     private bool _isNextReadDue;
+    private long _caughtUpIn;
+
+    /// <summary>Whether this node has applied all that was committed when it first asked the leader of this term.</summary>
+    internal bool HasCaughtUp => !Leader.IsNone && Volatile.Read(ref _caughtUpIn) == Term;
 
     /// <inheritdoc/>
     public ValueTask<bool> ReadBarrierAsync(CancellationToken cancellationToken)
@@ -59,6 +63,7 @@ public sealed partial class RaftConsensus
         {
             (_asking, _next) = (round, null);
             round.Number = ++_readNumber;
+            round.Term = _core.Term;
             Step(Input.Read(Now, round.Number));
         }
     }
@@ -102,9 +107,20 @@ public sealed partial class RaftConsensus
         {
             if (_confirmed[i].Index <= applied)
             {
+                Volatile.Write(ref _caughtUpIn, Math.Max(_caughtUpIn, _confirmed[i].Term));
                 _confirmed[i].End(maySee: true);
                 _confirmed.RemoveAt(i);
             }
+        }
+    }
+
+    /// <summary>Once in each term, whether anybody reads or not: what is known of the members may be old until then.</summary>
+    private void AskWhetherCaughtUp()
+    {
+        if (!_isHalted && !_core.Leader.IsNone && _caughtUpIn != _core.Term)
+        {
+            _next ??= new ReadRound(Now);
+            AskForNext();
         }
     }
 
@@ -150,6 +166,9 @@ public sealed partial class RaftConsensus
         public long Begun { get; } = begun;
 
         public long Number { get; set; }
+
+        /// <summary>The term in which it was asked; 0 for who waits for an entry.</summary>
+        public long Term { get; set; }
 
         public long Index { get; set; }
 

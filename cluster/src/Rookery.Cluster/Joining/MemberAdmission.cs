@@ -7,11 +7,12 @@ namespace Rookery.Cluster.Joining;
 /// <param name="self">This node's random id.</param>
 /// <param name="recordOf">The record of a member, by its random id; null when there is none.</param>
 /// <param name="isConfigured">Whether the configuration in force names a member. It is that of the whole log, and the records are those of what is applied: after a start, which knows of nothing that is committed behind its manifest, they are older.</param>
-internal sealed class MemberAdmission(string self, Func<string, MemberRecord?> recordOf, Func<NodeId, bool> isConfigured) : IPeerAdmission
+/// <param name="hasCaughtUp">Whether the records here are as new as those of whoever leads. A node that was off while all others were replaced knows none of them, and only they can tell it: until then whoever has a certificate is let in. Who votes, consensus says by the log.</param>
+internal sealed class MemberAdmission(string self, Func<string, MemberRecord?> recordOf, Func<NodeId, bool> isConfigured, Func<bool> hasCaughtUp) : IPeerAdmission
 {
     /// <inheritdoc/>
     public string? Refuse(PeerHello hello) =>
-        Judge(hello, recordOf(hello.NodeId), mustBeRecorded: recordOf(self) is not null && !isConfigured(Members.IdOf(hello.NodeId)));
+        Judge(hello, recordOf(hello.NodeId), mustBeRecorded: hasCaughtUp() && recordOf(self) is not null && !isConfigured(Members.IdOf(hello.NodeId)));
 
     /// <summary>Why a member is refused, or null.</summary>
     /// <param name="hello">What it says of itself.</param>

@@ -119,7 +119,8 @@ public sealed class ClusterMember : IAsyncDisposable
     private MemberAdmission AdmissionBy(MemberRoster roster) => new(
         Identity.NodeId,
         node => roster.Of(Members.IdOf(node))?.Record,
-        node => _consensus?.ReadState().Configuration.IsMember(node) is true);
+        node => _consensus?.ReadState().Configuration.IsMember(node) is true,
+        () => _consensus?.HasCaughtUp is true);
 
     /// <summary>Listens for members, connects to them, and begins to keep the records true. Once the node is open.</summary>
     /// <exception cref="IOException">The address cannot be listened on.</exception>

@@ -129,13 +129,17 @@ internal sealed class Steward(
             keeper.KeepPeers(known);
         }
 
-        PeerAddress[] peers = [.. (isKnown ? known : keeper.Current.Peers).Select(static peer => new PeerAddress(Members.IdOf(peer.NodeId), peer.Addresses))];
+        PeerAddress[] peers = WithCallers([.. (isKnown ? known : keeper.Current.Peers).Select(static peer => new PeerAddress(Members.IdOf(peer.NodeId), peer.Addresses))], network.Callers());
         if (!Same(peers, _peers))
         {
             _peers = peers;
             network.SetPeers(peers);
         }
     }
+
+    /// <summary>Who was let in and is not known here brings the records in which it is: it has to be answered.</summary>
+    internal static PeerAddress[] WithCallers(PeerAddress[] known, IReadOnlyList<PeerAddress> callers) =>
+        [.. known, .. callers.Where(caller => !Array.Exists(known, peer => peer.Node == caller.Node))];
 
     private async Task AnnounceAsync()
     {

@@ -31,7 +31,7 @@ internal sealed class IncomingLinks(PeerHello self, LinkContext context, Action<
                 return;
             }
 
-            using var connection = new PeerConnection(incoming.Stream, reader, remote, asks: false, context.Time, context.Memory);
+            using var connection = new PeerConnection(incoming.Stream, reader, remote, asks: false, context.Time, context.Memory) { From = incoming.From };
             using var stop = cancellationToken.Register(() => connection.Close(null));
             if (!Add(connection))
             {
@@ -64,6 +64,18 @@ internal sealed class IncomingLinks(PeerHello self, LinkContext context, Action<
             }
         }
     }
+
+    /// <summary>The members that are connected now, and where they say that they listen, at the address that they call from.</summary>
+    public IEnumerable<PeerAddress> Callers() =>
+        from connection in All()
+        where connection.Remote.Kind == LinkKind.Control
+        let address = ListeningAt(connection.Remote, connection.From)
+        where address is not null
+        select new PeerAddress(connection.Remote.Member, [address]);
+
+    /// <summary>Where who calls can be called; null when it does not say.</summary>
+    public static string? ListeningAt(PeerHello hello, IPAddress? from) =>
+        from is null || hello.Port == 0 ? null : new IPEndPoint(from.IsIPv4MappedToIPv6 ? from.MapToIPv4() : from, hello.Port).ToString();
 
     /// <summary>Ends all, and takes no more.</summary>
     public void Close()

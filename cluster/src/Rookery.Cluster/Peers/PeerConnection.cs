@@ -1,3 +1,4 @@
+using System.Net;
 using System.Net.Sockets;
 using System.Security.Authentication;
 using System.Text;
@@ -52,6 +53,9 @@ internal sealed class PeerConnection : IDisposable
 
     /// <summary>The other end.</summary>
     public PeerHello Remote { get; }
+
+    /// <summary>Where it comes from; null when this end dialled.</summary>
+    public IPAddress? From { get; init; }
 
     /// <summary>What waits to be sent.</summary>
     public OutgoingQueue Queue { get; }

@@ -115,6 +115,9 @@ public sealed class PeerNetwork : IPeerNetwork, IAsyncDisposable
     /// <summary>Where a member may be, the likeliest first; none for one that is not among the peers.</summary>
     internal string[] AddressesOf(NodeId node) => Find(node)?.Route.Candidates() ?? [];
 
+    /// <summary>Who is connected to this node, peers or not, and where to call back: this node answers only on connections that it dialled.</summary>
+    internal IReadOnlyList<PeerAddress> Callers() => [.. (Volatile.Read(ref incoming)?.Callers() ?? []).OrderBy(static caller => caller.Node)];
+
     /// <summary>How the connections to each peer do.</summary>
     public IReadOnlyList<PeerStatus> Status() => [.. Volatile.Read(ref peers).Select(PeerStatus.Of)];
 
@@ -160,9 +163,9 @@ public sealed class PeerNetwork : IPeerNetwork, IAsyncDisposable
     {
         if (Find(from.Member) is { } peer)
         {
-            if (address is not null && from.Port != 0)
+            if (IncomingLinks.ListeningAt(from, address) is { } listening)
             {
-                peer.Route.Seen(new IPEndPoint(address.IsIPv4MappedToIPv6 ? address.MapToIPv4() : address, from.Port).ToString());
+                peer.Route.Seen(listening);
             }
 
             peer.Wake();

@@ -35,8 +35,20 @@ public sealed class MemberAdmissionTests
     [InlineData(false)]
     public void A_member_of_the_configuration_in_force_needs_no_record(bool isConfigured)
     {
-        var admission = new MemberAdmission("fresh", Members.GetValueOrDefault, node => isConfigured && node == Rookery.Cluster.Members.IdOf("joined"));
+        var admission = new MemberAdmission("fresh", Members.GetValueOrDefault, node => isConfigured && node == Rookery.Cluster.Members.IdOf("joined"), static () => true);
         Assert.Equal(isConfigured, admission.Refuse(Hello("joined", bootCounter: 1)) is null);
+    }
+
+    /// <summary>It was off while all others were replaced: who they are it learns from them alone. Old cards of those that it knows stay out all the same.</summary>
+    [Fact]
+    public void Nobody_is_refused_as_removed_by_records_that_may_be_old()
+    {
+        bool hasCaughtUp = false;
+        var admission = new MemberAdmission("fresh", Members.GetValueOrDefault, static _ => false, () => hasCaughtUp);
+        Assert.Null(admission.Refuse(Hello("replacement", bootCounter: 1)));
+        Assert.Contains("an old copy", admission.Refuse(Hello("other", bootCounter: 6)), StringComparison.Ordinal);
+        hasCaughtUp = true;
+        Assert.Contains("is no member of this cluster (any more)", admission.Refuse(Hello("replacement", bootCounter: 1)), StringComparison.Ordinal);
     }
 
     [Fact]

@@ -1,6 +1,7 @@
 using System.Net.Security;
 using System.Security.Cryptography.X509Certificates;
 using Rookery.Cluster.Identity;
+using Rookery.Cluster.Membership;
 using Rookery.Cluster.Peers;
 using Rookery.Cluster.Tests.Identity;
 using Rookery.Journal;
@@ -14,6 +15,21 @@ public sealed class PeerNetworkTests : IDisposable
     private readonly ClusterAuthority authority = TestAuthority.Create();
 
     public void Dispose() => authority.Dispose();
+
+    /// <summary>It was off while all others were replaced: it is called by one that it does not know, and answers.</summary>
+    [Fact]
+    public async Task Who_calls_and_is_not_known_is_called_back_where_it_listens()
+    {
+        int port = TestMember.FreePort();
+        await using var old = await TestMember.StartAsync(TestMember.Hello("old"), TestMember.TrustOf(authority, "old"));
+        await using var replacement = await TestMember.StartAsync(TestMember.Hello("new") with { Port = port }, TestMember.TrustOf(authority, "new"), port);
+        Assert.Empty(old.Network.Callers());
+        replacement.Network.SetPeers([old.Address]);
+        await Eventually.HoldsAsync(() => old.Network.Callers().Count == 1, "it called");
+        old.Network.SetPeers(Steward.WithCallers([], old.Network.Callers()));
+        await Eventually.HoldsAsync(() => old.Network.Status() is [{ HasControl: true, HasBulk: true }], "it was called back");
+        Assert.Equal([$"127.0.0.1:{port}"], old.Network.AddressesOf(replacement.Node));
+    }
 
     [Fact]
     public async Task Messages_arrive_in_order_and_frames_as_they_were()
