@@ -10,6 +10,8 @@ public sealed partial class RaftConsensus
     // Under load there are always some on their way; so many mean that the node was away.
     private const int EntriesToCatchUp = 4096;
 
+    private const string NotToldYet = "No leader is known here, because this node was not told yet who belongs to the cluster: it waits for a member to reach it.";
+
     /// <inheritdoc/>
     public ConsensusStatistics ReadCluster()
     {
@@ -38,6 +40,7 @@ public sealed partial class RaftConsensus
             TroubleIn(state),
             [.. Roster.Listed(state, _store).Select(member => StatisticsOf(member, state, peers, clock))])
         {
+            Unready = WhyUnready(state),
             Clock = clock,
             Capacity = Volatile.Read(ref _capacity),
         };
@@ -111,6 +114,16 @@ public sealed partial class RaftConsensus
         return new MemberStatistics(member, version, IsReachable: null, LagEntries: null, SyncMicroseconds: null);
     }
 
+    /// <summary>
+    /// Who has voted once, has what it had then, and reads of that go on without a quorum. Who joined has nothing, or not all, before it has come for the first time to what was committed: it answers what
+    /// there is no such document for.
+    /// </summary>
+    private string? WhyUnready(ConsensusState state) =>
+        state.Configuration.Voters.IsEmpty ? NotToldYet
+        : state.Configuration.IsLearner(Self) && Volatile.Read(ref _caughtUpIn) == 0
+            ? "This node has joined and catches up: since its start it has not come to all that is committed. It serves what it has to reads with consistency=local."
+            : null;
+
     private string? TroubleIn(ConsensusState state)
     {
         if (Refusal is { } refusal)
@@ -126,11 +139,11 @@ public sealed partial class RaftConsensus
         if (state.Leader.IsNone)
         {
             return state.Configuration.Voters.IsEmpty
-                ? "No leader is known here, because this node was not told yet who belongs to the cluster: it waits for a member to reach it."
+                ? NotToldYet
                 : $"No leader is known here: {state.Configuration.Majority} of {state.Configuration.Voters.Length} voters have to see each other to choose one. Documents can be read with consistency=local.";
         }
 
         long left = state.CommitIndex - state.AppliedIndex;
-        return left > EntriesToCatchUp ? $"This node catches up: {left} entries are to be applied." : null;
+        return left > EntriesToCatchUp ? $"This node catches up: {left} entries are to be applied." : WhyUnready(state);
     }
 }

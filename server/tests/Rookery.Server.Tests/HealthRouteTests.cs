@@ -3,8 +3,12 @@ using System.Text.Json;
 using Microsoft.AspNetCore.TestHost;
 using Microsoft.Extensions.Logging.Abstractions;
 using Rookery.Cluster;
+using Rookery.Cluster.Peers;
 using Rookery.Disk;
 using Rookery.Documents;
+using Rookery.Documents.Commands;
+using Rookery.Journal;
+using Rookery.Raft;
 using Rookery.Simulation;
 
 namespace Rookery.Server.Tests;
@@ -38,5 +42,42 @@ public sealed class HealthRouteTests
         using var said = JsonDocument.Parse(await ready.Content.ReadAsStringAsync());
         Assert.False(said.RootElement.GetProperty("Ready").GetBoolean());
         Assert.Contains("format 9", said.RootElement.GetProperty("Reason").GetString(), StringComparison.Ordinal);
+    }
+
+    /// <summary>It takes part, and has nothing yet of what its clients ask for.</summary>
+    [Fact]
+    public async Task A_member_that_has_just_joined_is_not_ready()
+    {
+        var time = new SimulatedTimeProvider();
+        var memory = new MemoryBudget(96 << 20);
+        var io = new IoTimeline(time, "unknown");
+        using var node = Node.Open(
+            new NodeOptions { DataDirectory = "/data/node", HasPeers = true }, new SimulatedDisk("/data"), memory, io, time, static store => RaftConsensus.Open(store, new ConsensusOptions { Network = new Silence(), MayBegin = false }));
+        var context = new ServerContext(new ServerOptions { Listen = new IPEndPoint(IPAddress.Loopback, 0) }, time, NullLogger.Instance, memory, io);
+        context.Readiness.Opened(node);
+        await using var app = RookeryServer.Build(context, host => host.UseTestServer());
+        await app.StartAsync();
+        using var client = app.GetTestClient();
+
+        Assert.Equal(HttpStatusCode.OK, (await client.GetAsync("/livez")).StatusCode);
+        var ready = await client.GetAsync("/readyz");
+        Assert.Equal(HttpStatusCode.ServiceUnavailable, ready.StatusCode);
+        Assert.Contains("was not told yet who belongs to the cluster", await ready.Content.ReadAsStringAsync(), StringComparison.Ordinal);
+    }
+
+    private sealed class Silence : IPeerNetwork
+    {
+        public void Send(in Message message, ReadOnlySpan<JournalFrame> frames)
+        {
+            // Nobody hears it.
+        }
+
+        public ValueTask<CommandOutcome> ForwardAsync(NodeId leader, CommandBuffer command, CancellationToken cancellationToken) =>
+            throw new InvalidOperationException("nobody leads");
+
+        public void SetPeers(IReadOnlyList<PeerAddress> peers)
+        {
+            // There are none.
+        }
     }
 }

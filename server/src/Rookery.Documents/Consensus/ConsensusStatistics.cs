@@ -16,6 +16,9 @@ public sealed record ConsensusStatistics(
     string Role, long Term, string? LeaderTag, long LastIndex, long LastTerm, long CommitIndex, long AppliedIndex, long SyncMicroseconds, long ElectionTimeoutMicroseconds, string? Trouble,
     IReadOnlyList<MemberStatistics> Members)
 {
+    /// <summary>Why this node is not ready to serve documents, though nothing is wrong with it, in a sentence: it joined, and does not have them yet. Null when it is.</summary>
+    public string? Unready { get; init; }
+
     /// <summary>The time.</summary>
     public ClockStatistics Clock { get; init; }
 
