@@ -127,8 +127,9 @@ internal sealed class Progress(NodeId node, long next, long now)
                 WaitingSince = now;
             }
         }
-        else if (State == ProgressState.Probe)
+        else if (State == ProgressState.Probe && match >= Next - 1)
         {
+            // A late answer to an earlier question is none to this one: who was started again since would be told of no commit up to here before the next write.
             Become(ProgressState.Replicate, Match + 1, now);
         }
 

@@ -197,7 +197,7 @@ internal sealed class SteppedCluster : IDisposable
 
     /// <summary>How the members stand, for a failure.</summary>
     public string Story() => string.Join("; ", Members.Select(member => member.Consensus is { } consensus
-        ? $"{member}: {consensus.ReadState()} refusal {consensus.Refusal?.Message} {string.Join(' ', member.Troubles.TakeLast(2))}"
+        ? $"{member}: {consensus.ReadState()} peers {string.Join(", ", consensus.ReadPeers())} manifest {member.Store!.Durable.Index} journal {member.Store.Journal.FirstIndex} refusal {consensus.Refusal?.Message} {string.Join(' ', member.Troubles.TakeLast(2))}"
         : $"{member}: down"));
 
     public void Dispose()
