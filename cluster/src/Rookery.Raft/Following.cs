@@ -4,6 +4,7 @@ namespace Rookery.Raft;
 public sealed partial class RaftCore
 {
     private long verified;
+    private long verifiedTerm;
     private long toldCommit;
     private long acknowledged;
     private bool isAskedToAcknowledge;

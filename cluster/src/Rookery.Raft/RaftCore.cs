@@ -341,7 +341,13 @@ public sealed partial class RaftCore
 
         LeaveOffice();
         (Role, Leader) = (Role.Follower, leader);
-        (verified, toldCommit, acknowledged, isAskedToAcknowledge) = (0, 0, 0, false);
+        if (term != verifiedTerm)
+        {
+            // A term has one leader: who finds it again after a while of silence has what it verified. It would not be told again of what was committed meanwhile, when nothing is written.
+            (verifiedTerm, verified, toldCommit) = (term, 0, 0);
+        }
+
+        (acknowledged, isAskedToAcknowledge) = (0, false);
         votes.Clear();
         DrawElectionDeadline();
         WithdrawQuestion();

@@ -1,0 +1,24 @@
+using Rookery.Raft.Tests.Simulation;
+
+namespace Rookery.Raft.Tests;
+
+public sealed class LostContactTests
+{
+    /// <summary>It has all entries, and lost the leader before it was told that they are committed. Nothing is written afterwards that would tell it.</summary>
+    [Fact]
+    public void A_follower_that_finds_its_leader_again_learns_what_was_committed_though_nothing_is_written()
+    {
+        var three = new NodeId(3);
+        var world = new ScriptedWorld(PlantedBug.None, voters: 3);
+        world.Elect(1);
+        world.Passes = message => message.To != three || message.Kind is MessageKind.Append;
+        world.Propose(1, payload: 7);
+        Assert.Equal((2, 2, 1), (world[1].Applied, world[3].Core!.DurableIndex, world[3].Applied));
+        world.Connect(1, 2);
+        world.PassForAll(5);
+        Assert.True(world[3].Core!.Leader.IsNone, "3 lost its leader");
+        world.Connect(1, 2, 3);
+        world.PassForAll(5);
+        Assert.Equal((new NodeId(1), 2), (world[3].Core!.Leader, world[3].Applied));
+    }
+}
