@@ -12,7 +12,7 @@ namespace Rookery.Raft.Tests;
 /// </summary>
 public sealed class CoverageTests(ITestOutputHelper report)
 {
-    private const int KnownSeeds = 8;
+    private const int KnownSeeds = 14;
 
     [Fact]
     public void Every_rare_branch_of_the_core_is_taken()
