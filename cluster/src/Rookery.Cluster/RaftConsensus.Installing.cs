@@ -101,7 +101,8 @@ public sealed partial class RaftConsensus
     {
         var offer = fetched.Offer;
         var position = new LogPosition(offer.Term, offer.Index);
-        if (_isHalted || _isDue || !_core.MayInstall(position, offer.CommittedBy))
+        bool saysEnough = offer.CommittedBy >= offer.Term && offer.Configuration.Length > 0;
+        if (_isHalted || _isDue || !saysEnough || !_core.MayInstall(position, offer.CommittedBy))
         {
             Step(Input.ManifestFailed(Now));
             EndStep();

@@ -83,7 +83,14 @@ public sealed partial class RaftConsensus
     {
         lock (_gate)
         {
-            bool stillCounts = _core.Role == Role.Leader && _core.Term == message.Term && (read == 0 || _core.TermAt(entries[read - 1].Index) == entries[read - 1].Term);
+            bool stillCounts = _core.Role == Role.Leader && _core.Term == message.Term;
+
+            // Each of them: one reader may have ended within entries that were replaced since, and the next have begun behind them.
+            for (int i = 0; i < read && stillCounts; i++)
+            {
+                stillCounts = _core.TermAt(entries[i].Index) == entries[i].Term;
+            }
+
             for (int i = read; i < entries.Length && stillCounts; i++)
             {
                 stillCounts = _cache.TryGet(message.Position.Index + 1 + i, out var frame);

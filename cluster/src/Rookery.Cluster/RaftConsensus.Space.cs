@@ -30,15 +30,20 @@ public sealed partial class RaftConsensus
 
         long own = _store.SpareBytes;
         var voters = new List<(long SpareBytes, NodeId Node)>(configuration.Voters.Length);
+        var (roomiest, most) = (NodeId.None, 0L);
         foreach (var peer in _core.ReadPeers())
         {
             if (configuration.IsVoter(peer.Node) && peer is { IsReachable: true, SpareBytes: { } spare })
             {
                 voters.Add((spare, peer.Node));
+                if (peer.Match >= _core.CommitIndex && spare >= most)
+                {
+                    (roomiest, most) = (peer.Node, spare);
+                }
             }
         }
 
-        HandOverIfFull(own, voters);
+        HandOverIfFull(own, roomiest);
         voters.Add((own, Self));
         voters.Sort();
         voters.Reverse();
@@ -57,19 +62,16 @@ public sealed partial class RaftConsensus
         return new ClusterCapacity(tag, limiting.SpareBytes, refusal);
     }
 
-    /// <summary>A leader writes no less than the others, and what it runs out of stops all: one with room leads instead.</summary>
-    private void HandOverIfFull(long own, List<(long SpareBytes, NodeId Node)> others)
+    /// <summary>A leader writes no less than the others, and what it runs out of stops all: one leads instead that has room, and all that is committed, or proposals would stop for an election timeout and nobody take over.</summary>
+    private void HandOverIfFull(long own, NodeId roomiest)
     {
-        if (own >= 0 || _measuresUntilHandOver-- > 0)
+        if (own >= 0 || roomiest.IsNone || _measuresUntilHandOver-- > 0)
         {
             return;
         }
 
         _measuresUntilHandOver = MeasuresBetweenHandOvers;
-        if (others.Count > 0 && others.Max() is { SpareBytes: >= 0 } roomiest)
-        {
-            _options.TroubleFound?.Invoke("This node has less room than it keeps in reserve, so it hands leadership over.");
-            Step(Input.Transfer(Now, roomiest.Node));
-        }
+        _options.TroubleFound?.Invoke("This node has less room than it keeps in reserve, so it hands leadership over.");
+        Step(Input.Transfer(Now, roomiest));
     }
 }

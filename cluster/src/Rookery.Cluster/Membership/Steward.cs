@@ -1,8 +1,6 @@
-using Rookery.Cluster.Commit;
 using Rookery.Cluster.Identity;
 using Rookery.Cluster.Joining;
 using Rookery.Cluster.Peers;
-using Rookery.Disk;
 using Rookery.Raft;
 
 namespace Rookery.Cluster.Membership;
@@ -21,7 +19,7 @@ internal sealed class Steward(
 
     private readonly CancellationTokenSource _stopping = new();
     private readonly SeatKeeper _seats = new(consensus, log);
-    private readonly RepeatedLog _log = new(log, time);
+    private readonly RepeatedDuty _duty = new("What this node keeps of its cluster could not be kept up", log, time);
     private PeerAddress[] _peers = [];
     private Task? _loop;
     private Task _repairing = Task.CompletedTask;
@@ -62,55 +60,15 @@ internal sealed class Steward(
 
     private async Task DoRoundAsync()
     {
-        Try(KeepPeers);
-        Try(whereabouts.DoRound);
-        await TryAsync(AnnounceAsync);
-        await TryAsync(async () => await rotation.StepAsync(_stopping.Token));
-        Try(_seats.DoRound);
+        _duty.Try(KeepPeers, _stopping.Token);
+        _duty.Try(whereabouts.DoRound, _stopping.Token);
+        await _duty.TryAsync(AnnounceAsync, _stopping.Token);
+        await _duty.TryAsync(async () => await rotation.StepAsync(_stopping.Token), _stopping.Token);
+        _duty.Try(_seats.DoRound, _stopping.Token);
         if (++_rounds % RoundsBetweenRepairs == 0 && _repairing.IsCompleted)
         {
             // Beside the rest, because it takes as long as the other members take.
             _repairing = RepairAsync();
-        }
-    }
-
-    /// <summary>Whatever goes wrong with one duty, the others are done, and this one again in a second.</summary>
-    private async Task TryAsync(Func<Task> duty)
-    {
-        try
-        {
-            await duty();
-        }
-        catch (Exception failure)
-        {
-            Tell(failure);
-        }
-    }
-
-    private void Try(Action duty)
-    {
-        try
-        {
-            duty();
-        }
-        catch (Exception failure)
-        {
-            Tell(failure);
-        }
-    }
-
-    private void Tell(Exception failure)
-    {
-        if (failure is InvariantViolationException)
-        {
-            // Nobody awaits this loop: it would be over without a word.
-            CommitThreads.EndProcess(failure);
-        }
-
-        // What it works with may be gone when the node stops.
-        if (!_stopping.IsCancellationRequested)
-        {
-            _log.Tell($"What this node keeps of its cluster could not be kept up: {failure.Message}");
         }
     }
 
@@ -159,15 +117,17 @@ internal sealed class Steward(
         bool isRepaired = false;
         foreach (var peer in _peers)
         {
-            await TryAsync(async () =>
-            {
-                int repaired = isRepaired ? 0 : await repairFrom(peer.Node, _stopping.Token);
-                if (repaired > 0)
+            await _duty.TryAsync(
+                async () =>
                 {
-                    isRepaired = true;
-                    log($"{repaired} damaged part(s) of this node's data were repaired from member {NameOf(peer.Node)}. Look after this node's card.");
-                }
-            });
+                    int repaired = isRepaired ? 0 : await repairFrom(peer.Node, _stopping.Token);
+                    if (repaired > 0)
+                    {
+                        isRepaired = true;
+                        log($"{repaired} damaged part(s) of this node's data were repaired from member {NameOf(peer.Node)}. Look after this node's card.");
+                    }
+                },
+                _stopping.Token);
         }
     }
 

@@ -7,7 +7,7 @@ namespace Rookery.Cluster.Membership;
 /// <summary>On the leader: writes down what clients are to be told of the cluster when that changes. An idle cluster writes nothing for it.</summary>
 /// <param name="look">The cluster now; null where this node does not lead.</param>
 /// <param name="desk">The cluster's records.</param>
-/// <param name="log">Told in a sentence of a record that cannot be read.</param>
+/// <param name="log">Told in a sentence when it cannot.</param>
 /// <param name="time">The clock.</param>
 internal sealed class TopologyKeeper(Func<LeaderView?> look, IJoinDesk desk, Action<string> log, TimeProvider time) : IAsyncDisposable
 {
@@ -20,6 +20,7 @@ internal sealed class TopologyKeeper(Func<LeaderView?> look, IJoinDesk desk, Act
     private static readonly TimeSpan HealthInterval = TimeSpan.FromSeconds(5);
 
     private readonly CancellationTokenSource _stopping = new();
+    private readonly RepeatedDuty _duty = new("What clients are told of the members could not be kept up", log, time);
     private readonly Channel<bool> _wakes = Channel.CreateBounded<bool>(new BoundedChannelOptions(1) { FullMode = BoundedChannelFullMode.DropWrite });
     private ITimer? _timer;
     private Task? _loop;
@@ -103,24 +104,12 @@ internal sealed class TopologyKeeper(Func<LeaderView?> look, IJoinDesk desk, Act
         {
             await foreach (bool _ in _wakes.Reader.ReadAllAsync(_stopping.Token))
             {
-                await KeepOrLogAsync();
+                await _duty.TryAsync(async () => await KeepAsync(_stopping.Token), _stopping.Token);
             }
         }
         catch (OperationCanceledException)
         {
             // The node stops.
-        }
-    }
-
-    private async Task KeepOrLogAsync()
-    {
-        try
-        {
-            await KeepAsync(_stopping.Token);
-        }
-        catch (IOException failure)
-        {
-            log($"What clients are told of the members could not be kept up: {failure.Message}");
         }
     }
 }

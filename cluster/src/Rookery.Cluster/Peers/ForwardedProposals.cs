@@ -75,6 +75,8 @@ internal sealed class ForwardedProposals(IPeerReceiver receiver, PeerConnection 
 
     private async Task<CommandOutcome> ProposeAsync(CommandBuffer command)
     {
+        // What a command replaces is looked up in the tables first: thousands of cold documents on a card would keep the thread that reads this connection for longer than its other end waits for a sign of life.
+        await Task.CompletedTask.ConfigureAwait(ConfigureAwaitOptions.ForceYielding);
         try
         {
             return await receiver.ProposeForwardedAsync(command, connection.Closing);

@@ -34,6 +34,24 @@ public sealed class TopologyKeeperTests : IAsyncDisposable
     }
 
     [Fact]
+    public async Task Whatever_goes_wrong_is_told_and_it_looks_again_a_second_later()
+    {
+        var told = new List<string>();
+        Queue<Exception> wrong = new([new InvalidOperationException("A reader is closed."), new TaskCanceledException("Somebody else gave up."), new IOException("The disk is gone.")]);
+        int looks = 0;
+        await using var keeper = new TopologyKeeper(() => ++looks < 4 ? throw wrong.Dequeue() : _view, _desk, told.Add, _time);
+        keeper.Start();
+        for (int second = 0; second < 60 && _desk.Changes == 0; second++)
+        {
+            _time.Advance(TimeSpan.FromSeconds(1));
+            await Task.Yield();
+        }
+
+        Assert.Equal(1, _desk.Changes);
+        Assert.Equal(3, told.Count);
+    }
+
+    [Fact]
     public async Task Every_change_that_clients_must_hear_of_raises_the_etag()
     {
         long etag = (await KeepAsync()).Etag;

@@ -53,6 +53,30 @@ public sealed class ForwardTests : IDisposable
     }
 
     [Fact]
+    public async Task One_command_that_takes_its_time_keeps_no_other_from_its_outcome()
+    {
+        var members = await TestMember.StartAllAsync(authority, "A1", "B2");
+        await using var a = members[0];
+        await using var b = members[1];
+        using var mayGoOn = new ManualResetEventSlim();
+        b.Receiver.Propose = (command, _) =>
+        {
+            if (command.Written.Span[0] == 1)
+            {
+                mayGoOn.Wait(TimeSpan.FromSeconds(30), CancellationToken.None);
+            }
+
+            return TestReceiver.Echo(command);
+        };
+        var first = a.Network.ForwardAsync(b.Node, Command([1]), CancellationToken.None).AsTask();
+        var second = a.Network.ForwardAsync(b.Node, Command([2]), CancellationToken.None).AsTask();
+        (await second.WaitAsync(TimeSpan.FromSeconds(20)))[0].Document!.Dispose();
+        Assert.False(first.IsCompleted);
+        mayGoOn.Set();
+        (await first)[0].Document!.Dispose();
+    }
+
+    [Fact]
     public async Task What_was_never_sent_has_no_leader_and_what_was_sent_is_unknown_when_the_connection_breaks()
     {
         await using var a = await TestMember.StartAsync(TestMember.Hello("A1"), TestMember.TrustOf(authority, "A1"));

@@ -69,6 +69,27 @@ public sealed class HostSpaceTests
     }
 
     [Fact]
+    public void A_full_leader_does_not_wait_for_one_that_lags_however_much_room_that_has()
+    {
+        using var cluster = SteppedCluster.Of(3);
+        cluster.C.Kill();
+        for (int i = 0; i < 100; i++)
+        {
+            cluster.Put(cluster.A, $"users/{i}", padding: 4000);
+        }
+
+        cluster.C.LongestWriteMilliseconds = 3000;
+        cluster.C.Open();
+        cluster.RunUntil(() => cluster.A.Consensus!.ReadPeers().Any(peer => peer.Node == cluster.C.Id && peer.IsReachable), "C is heard again");
+        cluster.C.Leave(Plenty);
+        cluster.B.Leave(Plenty / 2);
+        cluster.A.Leave(TooFew);
+        cluster.RunUntil(() => !cluster.A.Consensus!.IsLeader, "another leads", seconds: 10);
+        cluster.RunUntil(() => cluster.Leader is not null, "another is in office", seconds: 10);
+        Assert.Equal(cluster.B, cluster.Leader);
+    }
+
+    [Fact]
     public void Of_two_voters_both_need_room_and_of_one_itself()
     {
         using var two = SteppedCluster.Of(2);

@@ -96,8 +96,10 @@ public sealed class StateOffers : IDisposable
                 return Make() with { Why = refusal };
             }
 
+            // Asked for now: while this is written, a state of a later configuration may be installed here, behind which the journal knows none at this index.
             var begun = open;
-            write = () => begun.Write(_disk, () => Describe(begun, begun.Changes!.Position) with { Since = begun.Changes.Since, WholeBytes = begun.Changes.WholeBytes });
+            var configuration = _journal.ConfigurationAt(begun.Index);
+            write = () => begun.Write(_disk, () => Describe(begun, begun.Changes!.Position, configuration) with { Since = begun.Changes.Since, WholeBytes = begun.Changes.WholeBytes });
             return null;
         }
 
@@ -223,14 +225,14 @@ public sealed class StateOffers : IDisposable
         return _whole is { Offer: { } whole } && string.Equals(whole.Id, offer, StringComparison.Ordinal) ? _whole : null;
     }
 
-    // What changed since an earlier etag will do too.
+    // What changed since an earlier etag will do too, but not the refusal of it: since then there may be little. Who is told of a refusal goes on to everything, so nobody keeps that in use.
     private OpenOffer? FindChanges(long since)
     {
         lock (_gate)
         {
             ObjectDisposedException.ThrowIf(_isDisposed, this);
-            var found = _changes.Where(open => open.Changes!.Since <= since).MaxBy(open => open.Changes!.Since);
-            if (found is not null)
+            var found = _changes.Where(open => open.Refusal is null ? open.Changes!.Since <= since : open.Changes!.Since == since).MaxBy(open => open.Changes!.Since);
+            if (found is { Refusal: null })
             {
                 found.LastUse = _time.GetTimestamp();
             }
@@ -256,7 +258,7 @@ public sealed class StateOffers : IDisposable
             NodeBackup.RemoveCheckpoint(_disk, _directory);
             var position = _storage.Checkpoint(_directory);
             var open = new OpenOffer(_directory, position.Index, kept) { LastUse = _time.GetTimestamp() };
-            open.Complete(Describe(open, position));
+            open.Complete(Describe(open, position, _journal.ConfigurationAt(position.Index)));
             return open;
         }
         catch
@@ -301,20 +303,16 @@ public sealed class StateOffers : IDisposable
         return (begun, null);
     }
 
-    private StateOffer Describe(OpenOffer open, ManifestPosition position)
+    private StateOffer Describe(OpenOffer open, ManifestPosition position, (long Index, ReadOnlyMemory<byte> Configuration) configuration) => new()
     {
-        var (configurationIndex, configuration) = _journal.ConfigurationAt(position.Index);
-        return new StateOffer
-        {
-            Id = HistoryId.Create(),
-            Index = position.Index,
-            Term = position.Term,
-            Operations = position.Sequence,
-            ConfigurationIndex = configurationIndex,
-            Configuration = configuration.ToArray(),
-            Files = [.. _disk.List(open.Directory).Select(name => new StateFile(name, LengthOf(Path.Join(open.Directory, name))))],
-        };
-    }
+        Id = HistoryId.Create(),
+        Index = position.Index,
+        Term = position.Term,
+        Operations = position.Sequence,
+        ConfigurationIndex = configuration.Index,
+        Configuration = configuration.Configuration.ToArray(),
+        Files = [.. _disk.List(open.Directory).Select(name => new StateFile(name, LengthOf(Path.Join(open.Directory, name))))],
+    };
 
     private long LengthOf(string path)
     {

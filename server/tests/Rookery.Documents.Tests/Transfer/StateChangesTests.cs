@@ -72,6 +72,12 @@ public sealed class StateChangesTests
         var offer = sender.Core.Offers.MakeSince(since, out _)!;
         Assert.Null(offer.Since);
         Assert.StartsWith("what changed could not be written (", offer.Why, StringComparison.Ordinal);
+
+        // Since a later etag something else changed: one who asks for that is not told of another's bad luck.
+        Assert.Null(sender.Core.Offers.MakeSince(since + 1, out var another));
+        another!();
+        Assert.Equal(since + 1, sender.Core.Offers.MakeSince(since + 1, out _)!.Since);
+        Assert.Null(sender.Core.Offers.MakeSince(since, out _)!.Since);
     }
 
     /// <summary>As for everything: the old state or the new one, with the vote, and a journal that goes on behind it.</summary>
