@@ -341,6 +341,18 @@ public sealed partial class RaftConsensus : IConsensusHost, IPeerReceiver
         }
     }
 
+    /// <summary>Takes no part any more, because other members refused this node's data for good.</summary>
+    /// <param name="sentence">Why, and what to do.</param>
+    internal void Exclude(string sentence)
+    {
+        lock (_gate)
+        {
+            _isHalted = true;
+        }
+
+        Latch(sentence);
+    }
+
     private void Latch(string sentence)
     {
         if (Interlocked.Exchange(ref _refusal, new Rejection(RejectionKind.Diagnosis, sentence)) is not { Kind: RejectionKind.Diagnosis })

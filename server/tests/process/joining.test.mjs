@@ -64,6 +64,15 @@ test("nodes join by tokens, wrong joins are refused with what to do, and the aut
     await until(() => sentence.test(other.log))
     await other.terminate()
     await second.terminate()
+
+    // Also when the original is off, and it was started more often than that.
+    for (let start = 0; start < 3; start++) {
+      const again = NodeProcess.start({ data: at(copy), port: strange })
+      t.after(() => again.kill())
+      const { text } = await again.answers("/readyz", 503)
+      assert.match(text, /The cluster refused this node's data for good/)
+      await again.kill()
+    }
   }
 
   second = await NodeProcess.serveDuring(t, { data: at("b"), port: two })

@@ -19,6 +19,7 @@ public static class IdentityDirectory
     private const string AuthoritiesName = "authority.pem";
     private const string AuthorityKeyName = "authority.key";
     private const string SealedKeyLabel = "ROOKERY SEALED KEY";
+    private const string ExclusionName = "excluded";
     private const int MostBytes = 1 << 20;
     private const string Remedy = "Put the directory back from a backup of this node, or let the machine join anew with an empty data directory and remove its old id from the cluster.";
 
@@ -52,6 +53,18 @@ public static class IdentityDirectory
     /// <summary>Whom the node of this data directory trusts now, for who runs on its machine.</summary>
     /// <exception cref="IdentityException">The file is missing or damaged.</exception>
     public static X509Certificate2Collection AuthoritiesIn(IDisk disk, string dataDirectory) => ReadCertificates(disk, PathIn(dataDirectory), AuthoritiesName);
+
+    /// <summary>Where it is noted that other members refused these data for good.</summary>
+    public static string ExclusionPathIn(string dataDirectory) => Path.Join(PathIn(dataDirectory), ExclusionName);
+
+    /// <summary>Why other members refused these data for good; null when they did not.</summary>
+    /// <exception cref="IdentityException">The note is damaged.</exception>
+    public static string? ReadExclusion(IDisk disk, string dataDirectory) =>
+        disk.Exists(ExclusionPathIn(dataDirectory)) ? Read(disk, PathIn(dataDirectory), ExclusionName).TrimEnd('\n') : null;
+
+    /// <summary>Notes it, durably: these data take no part any more, after any number of starts.</summary>
+    /// <exception cref="DiskException">The disk refused.</exception>
+    public static void Exclude(IDisk disk, string dataDirectory, string why) => Replace(disk, PathIn(dataDirectory), ExclusionName, why + "\n");
 
     /// <summary>Makes it, durably and all at once.</summary>
     /// <exception cref="IdentityException">There is one.</exception>

@@ -11,33 +11,35 @@ namespace Rookery.Cluster.Joining;
 internal sealed class MemberAdmission(string self, Func<string, MemberRecord?> recordOf, Func<NodeId, bool> isConfigured, Func<bool> hasCaughtUp) : IPeerAdmission
 {
     /// <inheritdoc/>
-    public string? Refuse(PeerHello hello) =>
+    public PeerRefusal? Refuse(PeerHello hello) =>
         Judge(hello, recordOf(hello.NodeId), mustBeRecorded: hasCaughtUp() && recordOf(self) is not null && !isConfigured(Members.IdOf(hello.NodeId)));
 
     /// <summary>Why a member is refused, or null.</summary>
     /// <param name="hello">What it says of itself.</param>
     /// <param name="member">Its record, if there is one.</param>
     /// <param name="mustBeRecorded">Whether a member must have a record here. While the node that asks has none itself, it has just joined and knows nobody yet, and whoever has a certificate may tell it of the others.</param>
-    internal static string? Judge(PeerHello hello, MemberRecord? member, bool mustBeRecorded)
+    internal static PeerRefusal? Judge(PeerHello hello, MemberRecord? member, bool mustBeRecorded)
     {
         if (member is null)
         {
             return mustBeRecorded
-                ? $"Node {hello.NodeId} is no member of this cluster (any more). Let it join anew, with an empty data directory and a token of `rookery cluster token create`."
+                ? new PeerRefusal($"Node {hello.NodeId} is no member of this cluster (any more). Let it join anew, with an empty data directory and a token of `rookery cluster token create`.")
                 : null;
         }
 
         if (member.StoreId is { } store && store != hello.StoreId)
         {
-            return $"The store of node {member.Name} ({hello.NodeId}) is not the one that the cluster knows: its card was replaced or formatted, and what the old one acknowledged is not on it. "
-                + $"Remove it with `rookery cluster node rm {member.Name}`, and let it join anew with an empty data directory.";
+            return new PeerRefusal($"The store of node {member.Name} ({hello.NodeId}) is not the one that the cluster knows: its card was replaced or formatted, and what the old one acknowledged is not on it. "
+                + $"Remove it with `rookery cluster node rm {member.Name}`, and let it join anew with an empty data directory.");
         }
 
         // Counted as often, and not the start that the cluster has met: the copy was started once, as the original was since it was made.
         bool isCopy = hello.BootCounter == member.BootCounter && member.Run != 0 && hello.Run != member.Run;
         return isCopy || hello.BootCounter < member.BootCounter
-            ? $"This is an old copy of node {member.Name} ({hello.NodeId}): its store was started {hello.BootCounter} times, and the cluster has met it after {member.BootCounter}{(isCopy ? ", in another run" : "")}. "
-                + $"An old card must not vote: take it out, remove the node with `rookery cluster node rm {member.Name}`, and let an empty card join."
+            ? new PeerRefusal(
+                $"This is an old copy of node {member.Name} ({hello.NodeId}): its store was started {hello.BootCounter} times, and the cluster has met it after {member.BootCounter}{(isCopy ? ", in another run" : "")}. "
+                + $"An old card must not vote: take it out, remove the node with `rookery cluster node rm {member.Name}`, and let an empty card join.",
+                IsForGood: true)
             : null;
     }
 }

@@ -19,7 +19,10 @@ internal static class LogStart
             vote = new VoteRecord(journal.LastTerm, self);
         }
 
-        var begun = mayBegin && journal.Configuration.IsEmpty ? Begin(journal, self, ref vote) : [];
+        // Damage at the very beginning leaves no configuration either, and who would begin then would lead a cluster of its own beside that of the others.
+        var acknowledged = journal.Recovery.MayHaveAcknowledged;
+        bool isDamaged = acknowledged.IsLaterThan(new EntryPosition(journal.LastTerm, journal.LastIndex));
+        var begun = mayBegin && !isDamaged && journal.Configuration.IsEmpty ? Begin(journal, self, ref vote) : [];
         JournalFrame[] frames = [VoteEncoding.ToFrame(vote, incarnation), .. begun];
         journal.Write(frames);
 
@@ -29,7 +32,6 @@ internal static class LogStart
             log.Append(EntryOf(configuration.Type, configuration.Index, configuration.Term, configuration.Payload.Length, configuration.Payload));
         }
 
-        var acknowledged = journal.Recovery.MayHaveAcknowledged;
         return new StartingPoint
         {
             Self = self,

@@ -22,6 +22,7 @@ public sealed class ClusterMember : IAsyncDisposable
     private static readonly TimeSpan HandOverInterval = TimeSpan.FromMilliseconds(100);
 
     private readonly ClusterMemberOptions _options;
+    private readonly IDisk _disk;
     private readonly TimeProvider _time;
     private readonly IdentityKeeper _keeper;
     private PeerTrust _trust;
@@ -33,10 +34,12 @@ public sealed class ClusterMember : IAsyncDisposable
     private Whereabouts? _whereabouts;
     private TopologyKeeper? _topology;
     private StateRoutes? _state;
+    private bool _isExcluded;
     private bool _isStopped;
 
     private ClusterMember(NodeIdentity identity, IDisk disk, ClusterMemberOptions options, TimeProvider time)
     {
+        _disk = disk;
         _options = options;
         _time = time;
         _trust = PeerTrust.Of(identity);
@@ -100,6 +103,12 @@ public sealed class ClusterMember : IAsyncDisposable
                 TroubleFound = _options.Log,
                 FetchState = (from, cancellationToken) => FetchStateAsync(store, from, cancellationToken),
             });
+        _network.Excluded = why => Exclude(why, isNews: true);
+        if (IdentityDirectory.ReadExclusion(_disk, _options.DataDirectory) is { } why)
+        {
+            Exclude(why, isNews: false);
+        }
+
         _state = new StateRoutes(store.Offers, _consensus.OfferStateAsync, _time);
         _desk = new ConsensusDesk(_consensus, store.ClusterRecords, AddLearner);
         Office = new MemberOffice(_consensus, _desk, _network.ClientOf, _time);
@@ -126,7 +135,7 @@ public sealed class ClusterMember : IAsyncDisposable
     /// <exception cref="IOException">The address cannot be listened on.</exception>
     public async Task StartAsync(CancellationToken cancellationToken)
     {
-        if (_consensus is null)
+        if (_consensus is null || Volatile.Read(ref _isExcluded))
         {
             return;
         }
@@ -188,6 +197,40 @@ public sealed class ClusterMember : IAsyncDisposable
         if (_network is not null)
         {
             await _network.DisposeAsync();
+        }
+    }
+
+    /// <summary>
+    /// These data are a copy, or older than what the cluster has of them. Counting its starts would let it in once it was started more often than the original, and it would vote without what that has
+    /// acknowledged: so it never asks again.
+    /// </summary>
+    private void Exclude(string why, bool isNews)
+    {
+        if (Interlocked.Exchange(ref _isExcluded, true))
+        {
+            return;
+        }
+
+        _consensus!.Exclude(
+            $"The cluster refused this node's data for good, and they take no part any more: {why} If they are the ones to keep, stop the others for good, delete {IdentityDirectory.ExclusionPathIn(_options.DataDirectory)}, and start this node again.");
+        if (isNews)
+        {
+            NoteExclusion(why);
+
+            // Beside: it waits for its links, and one of them is what calls.
+            _ = Task.Run(() => _network!.DisposeAsync().AsTask());
+        }
+    }
+
+    private void NoteExclusion(string why)
+    {
+        try
+        {
+            IdentityDirectory.Exclude(_disk, _options.DataDirectory, why);
+        }
+        catch (DiskException refused)
+        {
+            _options.Log($"That the cluster refused this node's data for good could not be noted, and is forgotten with this start: {refused.Message}");
         }
     }
 

@@ -41,13 +41,13 @@ internal readonly struct HelloBody(PeerHello hello) : IPacketBody
     public void Write(Span<byte> destination) => hello.Write(destination);
 }
 
-internal readonly struct RefusalBody(string sentence) : IPacketBody
+internal readonly struct RefusalBody(PeerRefusal refusal) : IPacketBody
 {
-    public PacketKind Kind => PacketKind.Refusal;
+    public PacketKind Kind => refusal.IsForGood ? PacketKind.RefusalForGood : PacketKind.Refusal;
 
-    public long SizeInBytes => Encoding.UTF8.GetByteCount(sentence);
+    public long SizeInBytes => Encoding.UTF8.GetByteCount(refusal.Sentence);
 
-    public void Write(Span<byte> destination) => Encoding.UTF8.GetBytes(sentence, destination);
+    public void Write(Span<byte> destination) => Encoding.UTF8.GetBytes(refusal.Sentence, destination);
 }
 
 internal readonly ref struct MessageBody(Message message, ReadOnlySpan<JournalFrame> frames) : IPacketBody

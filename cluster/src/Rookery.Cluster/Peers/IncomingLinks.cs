@@ -58,9 +58,9 @@ internal sealed class IncomingLinks(PeerHello self, LinkContext context, Action<
         foreach (var connection in All())
         {
             connection.Watch();
-            if (context.Gate.RefuseLater(connection.Remote) is { } refusal)
+            if (context.Gate.RefuseLater(connection.Remote, connection.LastSign) is { } refusal)
             {
-                connection.Close(refusal);
+                connection.Close(refusal.Sentence);
             }
         }
     }
@@ -96,25 +96,25 @@ internal sealed class IncomingLinks(PeerHello self, LinkContext context, Action<
     {
         using var patience = new CancellationTokenSource(Patience, context.Time);
         using var either = CancellationTokenSource.CreateLinkedTokenSource(patience.Token, cancellationToken);
-        string refusal;
+        PeerRefusal refusal;
         try
         {
             var hello = await PeerHandshake.ReadHelloAsync(reader, either.Token);
-            string? reason = incoming.Verdict.NodeId is { } proven ? context.Gate.Refuse(hello, proven) : incoming.Verdict.Refusal;
-            if (reason is null && incoming.Verdict.NodeId is not null)
+            var reason = incoming.Verdict.NodeId is { } proven ? context.Gate.Refuse(hello, proven) : new PeerRefusal(incoming.Verdict.Refusal ?? "It has no certificate.");
+            if (reason is null)
             {
                 await PeerHandshake.WriteAsync(incoming.Stream, new HelloBody(self with { Kind = hello.Kind }), either.Token);
                 return hello;
             }
 
-            refusal = reason ?? "It has no certificate.";
+            refusal = reason;
         }
         catch (PeerProtocolException malformed)
         {
-            refusal = malformed.Message;
+            refusal = new PeerRefusal(malformed.Message);
         }
 
-        tell($"A connection from {incoming.From} was refused: {refusal}");
+        tell($"A connection from {incoming.From} was refused: {refusal.Sentence}");
         await PeerHandshake.WriteAsync(incoming.Stream, new RefusalBody(refusal), either.Token);
         return null;
     }
@@ -134,12 +134,14 @@ internal sealed class IncomingLinks(PeerHello self, LinkContext context, Action<
             connections.Add(key, connection);
         }
 
+        context.Gate.Starts.Connected(connection.Remote);
         older?.Close("It called again.");
         return true;
     }
 
     private void Remove(PeerConnection connection)
     {
+        context.Gate.Starts.Disconnected(connection.Remote);
         lock (gate)
         {
             var key = (connection.Remote.NodeId, connection.Remote.Kind);

@@ -1,34 +1,155 @@
 namespace Rookery.Cluster.Peers;
 
 /// <summary>
-/// The newest start of each store that was met since this program began. One with fewer starts is an old copy put back; one with as many and another run is a twin. What was met in
-/// earlier runs of this program is known to consensus (its incarnations) and to the members' records. Thread-safe.
+/// The start of each store that this program has connections with, or had. A store that says it was started later is the same one after a restart, or a copy beside the original; counting starts does not tell
+/// them apart, because each start of a copy counts too. Only the original can be connected already, so a later start waits until the earlier one is silent, and is a copy when it speaks after that.
+/// What was met in earlier runs of this program is known to consensus (its incarnations) and to the members' records. Thread-safe.
 /// </summary>
-internal sealed class KnownStarts
+internal sealed class KnownStarts(TimeProvider time)
 {
-    private readonly Lock gate = new();
-    private readonly Dictionary<(string Node, Guid Store), (long BootCounter, ulong Run)> starts = [];
+    /// <summary>What a start said before it ended may be on its way for so long.</summary>
+    internal static readonly TimeSpan Delay = TimeSpan.FromSeconds(1);
 
-    /// <summary>Takes note of a start, or says why it is refused.</summary>
-    public string? Refuse(PeerHello hello)
+    /// <summary>Whoever runs is heard within that: connections are asked, and looked at, each second.</summary>
+    internal static readonly TimeSpan Patience = TimeSpan.FromSeconds(4);
+
+    private const int MostCopies = 64;
+
+    private readonly Lock gate = new();
+    private readonly Dictionary<(string Node, Guid Store), Store> stores = [];
+
+    /// <summary>Takes note of a start that wants a connection, or says why it gets none.</summary>
+    public PeerRefusal? Refuse(PeerHello hello)
     {
         lock (gate)
         {
-            var store = (hello.NodeId, hello.StoreId);
-            var known = starts.GetValueOrDefault(store, (hello.BootCounter, hello.Run));
-            if (hello.BootCounter < known.BootCounter)
+            var store = StoreOf(hello);
+            if (store.Copies.Contains(hello.Run))
             {
-                return $"This is an old copy of node {hello.NodeId}: its store was started {hello.BootCounter} times, and the cluster has met it after {known.BootCounter}. "
-                    + "An old card must not vote: take it out, remove the node, and let an empty card join.";
+                return Twin(hello);
             }
 
-            if (hello.BootCounter == known.BootCounter && hello.Run != known.Run)
+            if (hello.BootCounter < store.BootCounter)
             {
-                return $"There are two copies of node {hello.NodeId}, and both run: stop one of them for good. It may join again with an empty card.";
+                return Old(hello, store);
             }
 
-            starts[store] = (hello.BootCounter, hello.Run);
+            if (hello.BootCounter == store.BootCounter)
+            {
+                return hello.Run == store.Run ? null : Twin(hello);
+            }
+
+            if (store.Connections > 0 && Challenge(store, hello) is { } refusal)
+            {
+                return refusal;
+            }
+
+            (store.BootCounter, store.Run, store.Connections) = (hello.BootCounter, hello.Run, 0);
             return null;
         }
+    }
+
+    /// <summary>Why a start that has a connection may not keep it.</summary>
+    /// <param name="hello">The start.</param>
+    /// <param name="lastSign">When it was last heard on that connection: a timestamp.</param>
+    public PeerRefusal? RefuseLater(PeerHello hello, long lastSign)
+    {
+        lock (gate)
+        {
+            var store = StoreOf(hello);
+            if (hello.Run == store.Run)
+            {
+                store.LastSign = Math.Max(store.LastSign, lastSign);
+                return null;
+            }
+
+            return hello.BootCounter < store.BootCounter ? Old(hello, store) : Twin(hello);
+        }
+    }
+
+    /// <summary>A start has a connection from now on.</summary>
+    public void Connected(PeerHello hello)
+    {
+        lock (gate)
+        {
+            var store = StoreOf(hello);
+            store.Connections += store.Run == hello.Run ? 1 : 0;
+        }
+    }
+
+    /// <summary>A connection of a start has ended.</summary>
+    public void Disconnected(PeerHello hello)
+    {
+        lock (gate)
+        {
+            var store = StoreOf(hello);
+            store.Connections -= store.Run == hello.Run ? 1 : 0;
+        }
+    }
+
+    /// <summary>A later start while an earlier one is connected. Under the gate.</summary>
+    private PeerRefusal? Challenge(Store store, PeerHello hello)
+    {
+        if (store.Challenger != hello.Run)
+        {
+            (store.Challenger, store.ChallengedAt) = (hello.Run, time.GetTimestamp());
+        }
+        else if (store.LastSign > store.ChallengedAt && time.GetElapsedTime(store.ChallengedAt, store.LastSign) > Delay)
+        {
+            if (store.Copies.Count == MostCopies)
+            {
+                store.Copies.RemoveAt(0);
+            }
+
+            store.Copies.Add(hello.Run);
+            return Twin(hello);
+        }
+        else if (time.GetElapsedTime(store.ChallengedAt) > Patience)
+        {
+            return null;
+        }
+
+        return new PeerRefusal($"An earlier start of node {hello.NodeId} is still connected. If it has ended, this one is let in within {Patience.TotalSeconds:0} s.");
+    }
+
+    private Store StoreOf(PeerHello hello)
+    {
+        var key = (hello.NodeId, hello.StoreId);
+        if (!stores.TryGetValue(key, out var store))
+        {
+            store = new Store { BootCounter = hello.BootCounter, Run = hello.Run };
+            stores.Add(key, store);
+        }
+
+        return store;
+    }
+
+    private static PeerRefusal Twin(PeerHello hello) => new(
+        $"There are two copies of node {hello.NodeId}, and this is not the one that the cluster met first: stop it for good. It may join again with an empty card.", IsForGood: true);
+
+    private static PeerRefusal Old(PeerHello hello, Store store) => new(
+        $"This is an old copy of node {hello.NodeId}: its store was started {hello.BootCounter} times, and the cluster has met it after {store.BootCounter}. "
+        + "An old card must not vote: take it out, remove the node, and let an empty card join.",
+        IsForGood: true);
+
+    private sealed class Store
+    {
+        public long BootCounter { get; set; }
+
+        public ulong Run { get; set; }
+
+        /// <summary>Of that start.</summary>
+        public int Connections { get; set; }
+
+        /// <summary>When that start was last heard: a timestamp.</summary>
+        public long LastSign { get; set; }
+
+        /// <summary>A later start that asked meanwhile, and when.</summary>
+        public ulong Challenger { get; set; }
+
+        public long ChallengedAt { get; set; }
+
+        /// <summary>Later starts that ran beside it.</summary>
+        public List<ulong> Copies { get; } = [];
     }
 }

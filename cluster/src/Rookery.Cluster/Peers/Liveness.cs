@@ -13,6 +13,9 @@ internal sealed class Liveness(TimeProvider time, LinkKind kind, bool asks)
     private long sign = time.GetTimestamp();
     private long asked;
 
+    /// <summary>The last sign of life: a timestamp.</summary>
+    public long LastSign => Volatile.Read(ref sign);
+
     /// <summary>How long it may be silent: 3 s of twelve heartbeats, or 15 s in which 4 MiB of kernel buffers drain at 280 KB/s; thrice as long for the end that does not ask.</summary>
     public TimeSpan Limit => interval * (asks ? 3 : 9);
 

@@ -7,7 +7,7 @@ using Rookery.Raft;
 namespace Rookery.Cluster.Peers;
 
 /// <summary>What all links of a node share.</summary>
-internal sealed record LinkContext(PeerDialer Dialer, PeerGate Gate, IPeerReceiver Receiver, TimeProvider Time, RepeatedLog Log, StrangerLog OfStrangers, MemoryShare? Memory);
+internal sealed record LinkContext(PeerDialer Dialer, PeerGate Gate, IPeerReceiver Receiver, TimeProvider Time, RepeatedLog Log, StrangerLog OfStrangers, MemoryShare? Memory, Action<string> Excluded);
 
 /// <summary>
 /// The connection of one kind to one member: dialled again whenever it breaks, for as long as the member is one. Each end dials the other and sends its messages on its own connections
@@ -85,9 +85,9 @@ internal sealed class OutgoingLink : IAsyncDisposable
         if (Volatile.Read(ref carrier) is { } carried)
         {
             carried.Connection.Watch();
-            if (context.Gate.RefuseLater(carried.Connection.Remote) is { } refusal)
+            if (context.Gate.RefuseLater(carried.Connection.Remote, carried.Connection.LastSign) is { } refusal)
             {
-                carried.Connection.Close(refusal);
+                carried.Connection.Close(refusal.Sentence);
             }
         }
     }
@@ -143,6 +143,11 @@ internal sealed class OutgoingLink : IAsyncDisposable
         catch (Exception trouble)
         {
             Tell($"Node {route.Node} was not reached at {address}: {PeerConnection.Explain(trouble)}");
+            if (trouble is PeerRefusedException { Refusal: { IsForGood: true } refusal })
+            {
+                context.Excluded(refusal.Sentence);
+            }
+
             return false;
         }
     }
@@ -153,7 +158,9 @@ internal sealed class OutgoingLink : IAsyncDisposable
         var carried = new Carrier(connection, new ForwardTable(connection.Queue, context.Time));
         long began = context.Time.GetTimestamp();
         Volatile.Write(ref carrier, carried);
+        context.Gate.Starts.Connected(connection.Remote);
         string? end = await connection.RunAsync(carried.Forwards);
+        context.Gate.Starts.Disconnected(connection.Remote);
         Volatile.Write(ref carrier, null);
         carried.Forwards.Break();
         Interlocked.Add(ref droppedBefore, connection.Queue.Dropped);

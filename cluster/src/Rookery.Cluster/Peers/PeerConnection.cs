@@ -57,6 +57,9 @@ internal sealed class PeerConnection : IDisposable
     /// <summary>Where it comes from; null when this end dialled.</summary>
     public IPAddress? From { get; init; }
 
+    /// <summary>When the other end was last heard: a timestamp.</summary>
+    public long LastSign => liveness.LastSign;
+
     /// <summary>What waits to be sent.</summary>
     public OutgoingQueue Queue { get; }
 
@@ -152,8 +155,8 @@ internal sealed class PeerConnection : IDisposable
                 break;
             case PacketKind.Pong:
                 break;
-            case PacketKind.Refusal:
-                throw new PeerRefusedException(Encoding.UTF8.GetString(body.Span));
+            case PacketKind.Refusal or PacketKind.RefusalForGood:
+                throw new PeerRefusedException(new PeerRefusal(Encoding.UTF8.GetString(body.Span), kind == PacketKind.RefusalForGood));
             default:
                 handler.Handle(kind, body);
                 break;

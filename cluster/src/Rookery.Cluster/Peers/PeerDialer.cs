@@ -28,7 +28,7 @@ internal sealed class PeerDialer(PeerHello self, Func<PeerTrust> trust, PeerGate
             if (gate.Refuse(remote, proven) is { } refusal)
             {
                 await PeerHandshake.WriteAsync(stream, new RefusalBody(refusal), either.Token);
-                throw new PeerProtocolException($"It was refused: {refusal}");
+                throw new PeerProtocolException($"It was refused: {refusal.Sentence}");
             }
 
             if (remote.Member != node || remote.Kind != kind)

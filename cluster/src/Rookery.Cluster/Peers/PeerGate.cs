@@ -1,35 +1,38 @@
 namespace Rookery.Cluster.Peers;
 
 /// <summary>Whether the other end of a connection is a member that may have it: the same questions at both ends.</summary>
-internal sealed class PeerGate(PeerHello self, IPeerAdmission admission)
+internal sealed class PeerGate(PeerHello self, IPeerAdmission admission, TimeProvider time)
 {
-    private readonly KnownStarts starts = new();
+    /// <summary>Which start of each store is the one that may have connections.</summary>
+    public KnownStarts Starts { get; } = new(time);
 
     /// <summary>Why not, in a sentence for the other end; null when it may.</summary>
     /// <param name="hello">What it says.</param>
     /// <param name="proven">The node that its certificate proves.</param>
-    public string? Refuse(PeerHello hello, string proven)
+    public PeerRefusal? Refuse(PeerHello hello, string proven)
     {
         if (!string.Equals(hello.ClusterId, self.ClusterId, StringComparison.Ordinal))
         {
-            return $"Node {hello.NodeId} belongs to cluster {hello.ClusterId}, and node {self.NodeId} to cluster {self.ClusterId}: it may join this one with an empty data directory.";
+            return new PeerRefusal($"Node {hello.NodeId} belongs to cluster {hello.ClusterId}, and node {self.NodeId} to cluster {self.ClusterId}: it may join this one with an empty data directory.");
         }
 
         if (!string.Equals(hello.NodeId, proven, StringComparison.Ordinal))
         {
-            return $"Node {hello.NodeId} came with the certificate of node {proven}: each needs its own, so let it join again.";
+            return new PeerRefusal($"Node {hello.NodeId} came with the certificate of node {proven}: each needs its own, so let it join again.");
         }
 
         if (string.Equals(hello.NodeId, self.NodeId, StringComparison.Ordinal))
         {
-            return hello.Run == self.Run
+            return new PeerRefusal(hello.Run == self.Run
                 ? $"Node {self.NodeId} called itself: one of the addresses of a member is its own."
-                : $"There are two copies of node {self.NodeId}, and both run: stop one of them for good. It may join again with an empty card.";
+                : $"There are two copies of node {self.NodeId}, and both run: stop one of them for good. It may join again with an empty card.");
         }
 
-        return starts.Refuse(hello) ?? admission.Refuse(hello);
+        return admission.Refuse(hello) ?? Starts.Refuse(hello);
     }
 
     /// <summary>Why a member that was let in may not stay.</summary>
-    public string? RefuseLater(PeerHello hello) => starts.Refuse(hello) ?? admission.Refuse(hello);
+    /// <param name="hello">What it said.</param>
+    /// <param name="lastSign">When it was last heard on the connection: a timestamp.</param>
+    public PeerRefusal? RefuseLater(PeerHello hello, long lastSign) => admission.Refuse(hello) ?? Starts.RefuseLater(hello, lastSign);
 }

@@ -35,7 +35,7 @@ internal static class PeerHandshake
         return kind switch
         {
             PacketKind.Hello => PeerHello.Read(body.Span),
-            PacketKind.Refusal => throw new PeerRefusedException(Encoding.UTF8.GetString(body.Span)),
+            PacketKind.Refusal or PacketKind.RefusalForGood => throw new PeerRefusedException(new PeerRefusal(Encoding.UTF8.GetString(body.Span), kind == PacketKind.RefusalForGood)),
             _ => throw new PeerProtocolException("It did not begin with a hello."),
         };
     }

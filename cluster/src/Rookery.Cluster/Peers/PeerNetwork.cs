@@ -45,11 +45,14 @@ public sealed class PeerNetwork : IPeerNetwork, IAsyncDisposable
         this.log = new RepeatedLog(log, time);
         ofStrangers = new StrangerLog(log, time);
         Trust = trust;
-        gate = new PeerGate(this.self, admission);
+        gate = new PeerGate(this.self, admission, time);
     }
 
     /// <summary>Certificates of now.</summary>
     internal Func<PeerTrust> Trust { get; }
+
+    /// <summary>Told when another member says that this node's data must not take part any more, and why. From any thread.</summary>
+    public Action<string>? Excluded { get; set; }
 
     /// <summary>Begins to take connections, and to dial once peers are named. Called once.</summary>
     /// <param name="receiver">Consensus.</param>
@@ -58,7 +61,7 @@ public sealed class PeerNetwork : IPeerNetwork, IAsyncDisposable
         lock (peersGate)
         {
             Invariant.Holds(context is null, "a network is started once");
-            context = new LinkContext(new PeerDialer(self, Trust, gate, time, memory), gate, receiver, time, log, ofStrangers, memory);
+            context = new LinkContext(new PeerDialer(self, Trust, gate, time, memory), gate, receiver, time, log, ofStrangers, memory, sentence => Excluded?.Invoke(sentence));
             Volatile.Write(ref incoming, new IncomingLinks(self, context, Called));
             watch = time.CreateTimer(static network => ((PeerNetwork)network!).Watch(), this, WatchInterval, WatchInterval);
         }
@@ -107,7 +110,7 @@ public sealed class PeerNetwork : IPeerNetwork, IAsyncDisposable
     internal string? Refuse(HttpContext http) =>
         http.Features.Get<ProvenPeer>()?.Verdict is not { NodeId: { } node } ? "This is for members of the cluster only."
         : PeerHttp.HelloIn(http.Request) is not { } hello ? "A member says who it is, and how often it was started."
-        : gate.Refuse(hello, node);
+        : gate.Refuse(hello, node)?.Sentence;
 
     /// <summary>A client of another member's port for members, which the caller disposes; null when it is not known where that is.</summary>
     internal HttpClient? ClientOf(NodeId member) => AddressesOf(member) is { Length: > 0 } addresses ? PeerHttp.CreateClient(Trust(), member, addresses, self) : null;

@@ -54,4 +54,7 @@ internal enum PacketKind : byte
 
     /// <summary>As <see cref="Forward"/>, and the outcome shall bring a receipt.</summary>
     ForwardForReceipt = 8,
+
+    /// <summary>As <see cref="Refusal"/>, and the other end's data must not take part again.</summary>
+    RefusalForGood = 9,
 }

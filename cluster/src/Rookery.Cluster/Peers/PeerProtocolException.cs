@@ -5,5 +5,9 @@ namespace Rookery.Cluster.Peers;
 internal sealed class PeerProtocolException(string message) : Exception(message);
 
 /// <summary>The other end refuses this one.</summary>
-/// <param name="sentence">Why, as the other end says.</param>
-internal sealed class PeerRefusedException(string sentence) : Exception($"It refused this node: {sentence}");
+/// <param name="refusal">Why, as the other end says.</param>
+internal sealed class PeerRefusedException(PeerRefusal refusal) : Exception($"It refused this node: {refusal.Sentence}")
+{
+    /// <summary>Why, as the other end says.</summary>
+    public PeerRefusal Refusal => refusal;
+}

@@ -46,9 +46,9 @@ public sealed class MemberAdmissionTests
         bool hasCaughtUp = false;
         var admission = new MemberAdmission("fresh", Members.GetValueOrDefault, static _ => false, () => hasCaughtUp);
         Assert.Null(admission.Refuse(Hello("replacement", bootCounter: 1)));
-        Assert.Contains("an old copy", admission.Refuse(Hello("other", bootCounter: 6)), StringComparison.Ordinal);
+        Assert.Contains("an old copy", admission.Refuse(Hello("other", bootCounter: 6))!.Sentence, StringComparison.Ordinal);
         hasCaughtUp = true;
-        Assert.Contains("is no member of this cluster (any more)", admission.Refuse(Hello("replacement", bootCounter: 1)), StringComparison.Ordinal);
+        Assert.Contains("is no member of this cluster (any more)", admission.Refuse(Hello("replacement", bootCounter: 1))!.Sentence, StringComparison.Ordinal);
     }
 
     [Fact]
@@ -68,7 +68,7 @@ public sealed class MemberAdmissionTests
     public void A_copy_that_was_started_as_often_is_refused_when_nobody_remembers_the_start_but_the_record() => Assert.Contains(
         "its store was started 7 times, and the cluster has met it after 7, in another run.", Judge(Hello("other", bootCounter: 7) with { Run = 78 }), StringComparison.Ordinal);
 
-    private static string? Judge(PeerHello hello) => MemberAdmission.Judge(hello, Members.GetValueOrDefault(hello.NodeId), mustBeRecorded: true);
+    private static string? Judge(PeerHello hello) => MemberAdmission.Judge(hello, Members.GetValueOrDefault(hello.NodeId), mustBeRecorded: true)?.Sentence;
 
     private static PeerHello Hello(string node, long bootCounter) => new() { ClusterId = "cluster", NodeId = node, StoreId = Store, BootCounter = bootCounter, Run = 77, FeatureLevel = 1 };
 }

@@ -92,6 +92,22 @@ public sealed class PeerRefusalTests : IDisposable
         Assert.True(a.IsConnectedToAll && b.IsConnectedToAll);
     }
 
+    /// <summary>Each start counts, also those of a copy: it must not take the place of the original by being started once more.</summary>
+    [Fact]
+    public async Task A_copy_that_was_started_more_often()
+    {
+        var members = await TestMember.StartAllAsync(authority, "A1", "B2");
+        await using var a = members[0];
+        await using var b = members[1];
+        await using var copy = await TestMember.StartAsync(TestMember.Hello("B2") with { BootCounter = 9 }, TestMember.TrustOf(authority, "B2"));
+        string? excluded = null;
+        copy.Network.Excluded = why => Volatile.Write(ref excluded, why);
+        copy.Network.SetPeers([a.Address]);
+        await Eventually.HoldsAsync(() => Volatile.Read(ref excluded) is not null, "the copy is told that it is one");
+        Assert.Contains("There are two copies of node B2", excluded, StringComparison.Ordinal);
+        Assert.True(a.IsConnectedToAll && b.IsConnectedToAll);
+    }
+
     [Fact]
     public async Task Another_version_of_the_protocol()
     {

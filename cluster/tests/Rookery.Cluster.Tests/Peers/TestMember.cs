@@ -120,7 +120,7 @@ internal sealed class TestAdmission : IPeerAdmission
 {
     public ConcurrentDictionary<string, string> Refused { get; } = new(StringComparer.Ordinal);
 
-    public string? Refuse(PeerHello hello) => Refused.GetValueOrDefault(hello.NodeId);
+    public PeerRefusal? Refuse(PeerHello hello) => Refused.TryGetValue(hello.NodeId, out string? why) ? new PeerRefusal(why) : null;
 }
 
 /// <summary>Waits for what must come about.</summary>

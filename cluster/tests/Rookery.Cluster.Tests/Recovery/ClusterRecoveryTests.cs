@@ -75,8 +75,8 @@ public sealed class ClusterRecoveryTests : IDisposable
         Assert.Contains("was not signed by this cluster's authority", identity.PeerRule.Judge(old, PeerRole.Client).Refusal, StringComparison.Ordinal);
 
         // Even who got a certificate of the new authority would be refused with the data of the old cluster.
-        var gate = new PeerGate(Hello(identity.NodeId, identity.ClusterId), new Everybody());
-        Assert.Contains("it may join this one with an empty data directory", gate.Refuse(Hello(NodeIdOf(2), ClusterId), NodeIdOf(2)), StringComparison.Ordinal);
+        var gate = new PeerGate(Hello(identity.NodeId, identity.ClusterId), new Everybody(), TimeProvider.System);
+        Assert.Contains("it may join this one with an empty data directory", gate.Refuse(Hello(NodeIdOf(2), ClusterId), NodeIdOf(2))!.Sentence, StringComparison.Ordinal);
     }
 
     [Fact]
@@ -228,7 +228,7 @@ public sealed class ClusterRecoveryTests : IDisposable
 
     private sealed class Everybody : IPeerAdmission
     {
-        public string? Refuse(PeerHello hello) => null;
+        public PeerRefusal? Refuse(PeerHello hello) => null;
     }
 
     private sealed class NoRecorder : IIoRecorder

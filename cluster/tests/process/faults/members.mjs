@@ -1,4 +1,5 @@
 // What owners do to members while clients go on: hand-over, joining, removal, replacement, another authority.
+import { cpSync } from "node:fs"
 import { aFollower } from "./processes.mjs"
 
 const transfer = {
@@ -51,6 +52,26 @@ const replacement = {
   },
 }
 
+/**
+ * The card of a member that runs is copied, and the copy is started elsewhere, several times: each start of it counts, so that by counting it would be the newer one. It is refused for good, and the original goes on.
+ */
+const copiedCard = {
+  name: "copied card",
+  isQuiet: true,
+  async begin(cluster, chance) {
+    const original = chance.pick(cluster.members)
+    const copy = await cluster.prepare(`${original.name}-copy`)
+    cpSync(original.data, copy.data, { recursive: true })
+    for (let start = 0; start < 3; start++) {
+      await cluster.start(copy)
+      await cluster.waitUntil("the copy says that it was refused for good", () => /The cluster refused this node's data for good/.test(copy.node.log))
+      await cluster.kill(copy)
+    }
+
+    return { what: `of ${original.name}` }
+  },
+}
+
 /** Clients go on with the authority that they know until the old one is retired, and with both from then on: members let go of it one after the other, within seconds. */
 const rotation = {
   name: "another authority",
@@ -65,4 +86,4 @@ const rotation = {
   },
 }
 
-export const memberFaults = [transfer, joinAndRemove, replacement, rotation]
+export const memberFaults = [transfer, joinAndRemove, replacement, copiedCard, rotation]

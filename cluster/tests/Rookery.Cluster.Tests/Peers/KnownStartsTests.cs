@@ -1,0 +1,83 @@
+using Rookery.Cluster.Peers;
+using Rookery.Simulation;
+
+namespace Rookery.Cluster.Tests.Peers;
+
+/// <summary>Of two starts of one store that want connections, which is the copy.</summary>
+public sealed class KnownStartsTests
+{
+    private readonly SimulatedTimeProvider time = new();
+    private readonly KnownStarts starts;
+
+    public KnownStartsTests() => starts = new KnownStarts(time);
+
+    [Fact]
+    public void A_copy_that_was_started_more_often_is_refused_for_good_while_the_original_speaks_and_when_it_is_off()
+    {
+        var original = Start(counter: 5, run: 1);
+        var copy = Start(counter: 9, run: 2);
+        Connect(original);
+        Assert.False(starts.Refuse(copy)!.IsForGood);
+        Pass(original, seconds: 2);
+        Assert.True(starts.Refuse(copy)!.IsForGood);
+        Assert.Null(starts.Refuse(original));
+
+        starts.Disconnected(original);
+        Assert.True(starts.Refuse(copy)!.IsForGood);
+        var restarted = Start(counter: 6, run: 3);
+        Assert.Null(starts.Refuse(restarted));
+        starts.Connected(restarted);
+        Assert.True(starts.RefuseLater(original, time.GetTimestamp())!.IsForGood);
+    }
+
+    [Fact]
+    public void A_restart_is_let_in_at_once_when_its_connections_were_seen_to_end_and_soon_when_they_fell_silent()
+    {
+        var before = Start(counter: 5, run: 1);
+        Connect(before);
+        starts.Disconnected(before);
+        var restarted = Start(counter: 6, run: 2);
+        Assert.Null(starts.Refuse(restarted));
+        starts.Connected(restarted);
+
+        // What it said in its last moment comes a little later.
+        var again = Start(counter: 7, run: 3);
+        Assert.False(starts.Refuse(again)!.IsForGood);
+        time.Advance(TimeSpan.FromMilliseconds(500));
+        Assert.Null(starts.RefuseLater(restarted, time.GetTimestamp()));
+        for (int second = 0; second < 4; second++)
+        {
+            Assert.False(starts.Refuse(again)!.IsForGood);
+            time.Advance(TimeSpan.FromSeconds(1));
+        }
+
+        Assert.Null(starts.Refuse(again));
+    }
+
+    [Fact]
+    public void Fewer_starts_and_as_many_in_another_run_are_copies_whoever_is_connected()
+    {
+        Assert.Null(starts.Refuse(Start(counter: 5, run: 1)));
+        Assert.True(starts.Refuse(Start(counter: 4, run: 2))!.IsForGood);
+        Assert.True(starts.Refuse(Start(counter: 5, run: 3))!.IsForGood);
+        Assert.Null(starts.Refuse(Start(counter: 5, run: 1)));
+    }
+
+    private static PeerHello Start(long counter, ulong run) => TestMember.Hello("B2") with { BootCounter = counter, Run = run };
+
+    private void Connect(PeerHello start)
+    {
+        Assert.Null(starts.Refuse(start));
+        starts.Connected(start);
+        Assert.Null(starts.RefuseLater(start, time.GetTimestamp()));
+    }
+
+    private void Pass(PeerHello alive, int seconds)
+    {
+        for (int second = 0; second < seconds; second++)
+        {
+            time.Advance(TimeSpan.FromSeconds(1));
+            Assert.Null(starts.RefuseLater(alive, time.GetTimestamp()));
+        }
+    }
+}
