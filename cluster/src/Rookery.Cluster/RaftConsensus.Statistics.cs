@@ -119,7 +119,8 @@ public sealed partial class RaftConsensus
     /// there is no such document for.
     /// </summary>
     private string? WhyUnready(ConsensusState state) =>
-        state.Configuration.Voters.IsEmpty ? NotToldYet
+        Refusal is { Kind: RejectionKind.Diagnosis } latched ? latched.Message
+        : state.Configuration.Voters.IsEmpty ? NotToldYet
         : state.Configuration.IsLearner(Self) && Volatile.Read(ref _caughtUpIn) == 0
             ? "This node has joined and catches up: since its start it has not come to all that is committed. It serves what it has to reads with consistency=local."
             : null;

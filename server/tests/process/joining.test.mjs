@@ -60,7 +60,8 @@ test("nodes join by tokens, wrong joins are refused with what to do, and the aut
       await until(async () => (await members(second)).length === 2)
     }
 
-    const other = await NodeProcess.serveDuring(t, { data: at(copy), port: strange })
+    const other = NodeProcess.start({ data: at(copy), port: strange })
+    t.after(() => other.kill())
     await until(() => sentence.test(other.log))
     await other.terminate()
     await second.terminate()
@@ -69,8 +70,7 @@ test("nodes join by tokens, wrong joins are refused with what to do, and the aut
     for (let start = 0; start < 3; start++) {
       const again = NodeProcess.start({ data: at(copy), port: strange })
       t.after(() => again.kill())
-      const { text } = await again.answers("/readyz", 503)
-      assert.match(text, /The cluster refused this node's data for good/)
+      await until(() => again.request("GET", "/readyz").then(({ status, text }) => status === 503 && /The cluster refused this node's data for good/.test(text), () => false))
       await again.kill()
     }
   }

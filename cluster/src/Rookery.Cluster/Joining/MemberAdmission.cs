@@ -33,11 +33,15 @@ internal sealed class MemberAdmission(string self, Func<string, MemberRecord?> r
                 + $"Remove it with `rookery cluster node rm {member.Name}`, and let it join anew with an empty data directory.");
         }
 
-        // Counted as often, and not the start that the cluster has met: the copy was started once, as the original was since it was made.
-        bool isCopy = hello.BootCounter == member.BootCounter && member.Run != 0 && hello.Run != member.Run;
-        return isCopy || hello.BootCounter < member.BootCounter
+        if (hello.BootCounter == member.BootCounter && member.Run != 0 && hello.Run != member.Run)
+        {
+            // The copy was started as often as the original was since it was made.
+            return new PeerRefusal($"There are two copies of node {member.Name} ({hello.NodeId}), and this is not the one that the cluster has met: stop it for good. It may join again with an empty card.", IsForGood: true);
+        }
+
+        return hello.BootCounter < member.BootCounter
             ? new PeerRefusal(
-                $"This is an old copy of node {member.Name} ({hello.NodeId}): its store was started {hello.BootCounter} times, and the cluster has met it after {member.BootCounter}{(isCopy ? ", in another run" : "")}. "
+                $"This is an old copy of node {member.Name} ({hello.NodeId}): its store was started {hello.BootCounter} times, and the cluster has met it after {member.BootCounter}. "
                 + $"An old card must not vote: take it out, remove the node with `rookery cluster node rm {member.Name}`, and let an empty card join.",
                 IsForGood: true)
             : null;

@@ -211,9 +211,14 @@ public sealed class ClusterMember : IAsyncDisposable
             return;
         }
 
-        _consensus!.Exclude(
-            $"The cluster refused this node's data for good, and they take no part any more: {why} If they are the ones to keep, stop the others for good, delete {IdentityDirectory.ExclusionPathIn(_options.DataDirectory)}, and start this node again.");
-        if (isNews)
+        string sentence = $"The cluster refused this node's data for good, and they take no part any more: {why} If they are the ones to keep, stop the others for good, delete {IdentityDirectory.ExclusionPathIn(_options.DataDirectory)}, and start this node again.";
+        _consensus!.Exclude(sentence);
+        if (!isNews)
+        {
+            // Nobody listens to consensus yet.
+            _options.Log(sentence);
+        }
+        else
         {
             NoteExclusion(why);
 

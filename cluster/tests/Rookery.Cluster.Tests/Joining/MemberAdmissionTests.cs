@@ -66,7 +66,7 @@ public sealed class MemberAdmissionTests
 
     [Fact]
     public void A_copy_that_was_started_as_often_is_refused_when_nobody_remembers_the_start_but_the_record() => Assert.Contains(
-        "its store was started 7 times, and the cluster has met it after 7, in another run.", Judge(Hello("other", bootCounter: 7) with { Run = 78 }), StringComparison.Ordinal);
+        "There are two copies of node pi-2 (other), and this is not the one that the cluster has met", Judge(Hello("other", bootCounter: 7) with { Run = 78 }), StringComparison.Ordinal);
 
     private static string? Judge(PeerHello hello) => MemberAdmission.Judge(hello, Members.GetValueOrDefault(hello.NodeId), mustBeRecorded: true)?.Sentence;
 
