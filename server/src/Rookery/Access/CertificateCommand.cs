@@ -27,7 +27,7 @@ internal static class CertificateCommand
             HelpName = "RIGHT",
             Required = true,
         };
-        var to = new Option<string>("--to") { Description = "Directory for the files.", HelpName = "DIR", DefaultValueFactory = static _ => "." };
+        var to = new Option<string>("--to") { Description = "Directory for the files; made when it is missing.", HelpName = "DIR", DefaultValueFactory = static _ => "." };
         var password = new Option<string>("--pfx-password-file") { Description = "File with the password of the .pfx [default: none].", HelpName = "FILE" };
         var command = address.AddTo(new Command("create", "Make a certificate: writes NAME.pfx, NAME.pem and NAME-ca.pem.") { name, access, to, password });
         command.SetAction((parsed, _) => address.UseAsync(parsed, async client =>
@@ -45,7 +45,7 @@ internal static class CertificateCommand
 
     private static async Task<JsonElement> MakeAsync(AdminClient client, string name, string[] rights, CertificateFiles files, string password)
     {
-        files.RefuseIfAny();
+        files.Prepare();
         // RavenDB's Node client finds a key in a .pem only under the label RSA PRIVATE KEY.
         using var key = RSA.Create(RsaBits);
         string request = new CertificateRequest(new X500DistinguishedName("CN=client"), key, HashAlgorithmName.SHA256, RSASignaturePadding.Pkcs1).CreateSigningRequestPem();
@@ -119,8 +119,9 @@ internal static class CertificateCommand
         public string Authority => System.IO.Path.Join(directory, name + "-ca.pem");
 
         // Before the node signs: a certificate whose key is lost would stay registered.
-        public void RefuseIfAny()
+        public void Prepare()
         {
+            _disk.CreateDirectory(directory);
             if (Array.Find([Pfx, Pem, Authority], _disk.Exists) is { } taken)
             {
                 throw new AdminException($"{taken} is there already, and is not overwritten. Move it, or name another directory with --to.", ExitCode.Configuration);
