@@ -1,6 +1,7 @@
 using System.Collections.Concurrent;
 using System.Globalization;
 using System.Text;
+using Rookery.Cluster.Tests.Simulation;
 using Rookery.Cluster.Tests.Transfer;
 using Rookery.Cluster.Transfer;
 using Rookery.Disk;
@@ -172,16 +173,5 @@ internal sealed class StressMember
             RestPerQuestion = TimeSpan.FromMilliseconds(20),
             RestPerBreak = TimeSpan.FromMilliseconds(20),
         }.RunAsync(cancellationToken);
-    }
-
-    private sealed class SilentRecorder : IIoRecorder
-    {
-        public static SilentRecorder Instance { get; } = new();
-
-        public long Begin() => 0;
-
-        public void Record(IoKind kind, long begun, long bytes)
-        {
-        }
     }
 }

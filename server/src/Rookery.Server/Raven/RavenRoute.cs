@@ -58,9 +58,8 @@ internal static class RavenRoute
     /// </summary>
     public static RequestDelegate OnFreshDatabase(ServerContext context, DatabaseHandler handler) => OnDatabase(context, (http, database) =>
     {
-        if (http.Request.QueryString.Value!.Contains("consistency=local", StringComparison.Ordinal))
+        if (IsLocal(context, http))
         {
-            http.Response.Headers["Rookery-Applied-Index"] = context.Node.Consensus.AppliedIndex.ToString(CultureInfo.InvariantCulture);
             return handler(http, database);
         }
 
@@ -70,6 +69,30 @@ internal static class RavenRoute
             ? AnswerBehind(barrier.Result, context, handler, http, database)
             : WaitAsync(barrier, context, handler, http, database);
     });
+
+    /// <summary>As for a read of a database, for what is not in one: waits until this node has all that was acknowledged before, unless what it has will do.</summary>
+    /// <returns>False when it cannot say; the request is answered then.</returns>
+    public static async ValueTask<bool> IsFreshAsync(ServerContext context, HttpContext http)
+    {
+        if (IsLocal(context, http) || await context.Node.Consensus.ReadBarrierAsync(CancellationToken.None))
+        {
+            return true;
+        }
+
+        await WriteNotFreshAsync(context, http);
+        return false;
+    }
+
+    private static bool IsLocal(ServerContext context, HttpContext http)
+    {
+        bool isLocal = http.Request.QueryString.Value!.Contains("consistency=local", StringComparison.Ordinal);
+        if (isLocal)
+        {
+            http.Response.Headers["Rookery-Applied-Index"] = context.Node.Consensus.AppliedIndex.ToString(CultureInfo.InvariantCulture);
+        }
+
+        return isLocal;
+    }
 
     /// <summary>RavenDB's client sends the etag of the topology that it goes by, and asks for a new one when it is told to.</summary>
     private static void TellOfNewTopology(ServerContext context, HttpContext http, string header)

@@ -118,8 +118,13 @@ internal sealed class DatabaseRoutes(ServerContext context)
         });
 
     /// <summary>GET databases: all of them, by name.</summary>
-    public Task ListAsync(HttpContext http)
+    public async Task ListAsync(HttpContext http)
     {
+        if (!await RavenRoute.IsFreshAsync(context, http))
+        {
+            return;
+        }
+
         var parameters = new QueryParameters(http);
         bool namesOnly = parameters.Flag("namesOnly");
         int start = (int)Math.Min(parameters.Number("start", 0), int.MaxValue);
@@ -127,7 +132,7 @@ internal sealed class DatabaseRoutes(ServerContext context)
         string? only = parameters.Text("name");
         var asked = Principal.Of(http);
         var databases = context.Node.Databases.All.Where(database => (only is null || DatabaseName.AreEqual(database.Name, only)) && asked.MaySee(database.Name)).Skip(start).Take(pageSize);
-        return JsonAnswer.SendAsync(http, json =>
+        await JsonAnswer.SendAsync(http, json =>
         {
             json.WriteStartArray("Databases"u8);
             foreach (var database in databases)
