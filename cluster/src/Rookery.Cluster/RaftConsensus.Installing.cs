@@ -101,7 +101,7 @@ public sealed partial class RaftConsensus
     {
         var offer = fetched.Offer;
         var position = new LogPosition(offer.Term, offer.Index);
-        bool saysEnough = offer.CommittedBy >= offer.Term && offer.Configuration.Length > 0;
+        bool saysEnough = offer.CommittedBy >= offer.Term;
         if (_isHalted || _isDue || !saysEnough || !_core.MayInstall(position, offer.CommittedBy))
         {
             Step(Input.ManifestFailed(Now));

@@ -48,13 +48,13 @@ test("A member that missed more than the journals hold fetches what changed, and
 
   await cluster.nodes[0].expect(204, "DELETE", `/databases/${database}/docs?id=untouched/0`)
   await cluster.start(2)
-  await until(async () => (await cluster.nodes[2].request("PUT", `/databases/${database}/docs?id=settled`, "{}")).status === 201)
+  await until(async () => (await cluster.nodes[2].request("GET", `/databases/${database}/docs?id=settled`)).status === 200)
   for (const [n, body] of newest) {
-    const { text } = await cluster.nodes[2].request("GET", `/databases/${database}/docs?id=overwritten/${n}&consistency=local`)
+    const { text } = await cluster.nodes[2].request("GET", `/databases/${database}/docs?id=overwritten/${n}`)
     assert.equal(JSON.parse(text).Results[0].text, JSON.parse(body).text, `overwritten/${n}`)
   }
 
-  assert.equal((await cluster.nodes[2].request("GET", `/databases/${database}/docs?id=untouched/0&consistency=local`)).status, 404)
+  assert.equal((await cluster.nodes[2].request("GET", `/databases/${database}/docs?id=untouched/0`)).status, 404)
   const [changes, files] = await Promise.all(["changes", "files"].map(kind => metric(cluster.nodes[2], "rookery_state_received_bytes_total", kind)))
   t.diagnostic(`received ${changes} bytes of what changed, ${files} of files`)
   assert.equal(files, 0, "it had nearly everything, so no files")
