@@ -101,8 +101,7 @@ public sealed partial class RaftConsensus
     {
         var offer = fetched.Offer;
         var position = new LogPosition(offer.Term, offer.Index);
-        bool saysEnough = offer.CommittedBy >= offer.Term;
-        if (_isHalted || _isDue || !saysEnough || !_core.MayInstall(position, offer.CommittedBy))
+        if (_isHalted || _isDue || !_core.MayInstall(position, offer.CommittedBy))
         {
             Step(Input.ManifestFailed(Now));
             EndStep();

@@ -47,8 +47,9 @@ internal class SafetyRules
     /// <summary>
     /// Whether a manifest may take the place of the log: not before the node has heard of the term that its giver was in. What it holds was committed in that term or before, so that whoever leads here has
     /// it too (paper 5.4.3). The term of its last entry says less: an entry of an older term may have been committed by a leader that this node has not heard of, and its own leader may have another there.
+    /// A giver's term is never below that of what it holds: one that is says nothing.
     /// </summary>
-    public virtual bool MayInstall(LogPosition manifest, long committedBy, long term) => committedBy <= term;
+    public virtual bool MayInstall(LogPosition manifest, long committedBy, long term) => manifest.Term <= committedBy && committedBy <= term;
 
     /// <summary>Whether a manifest leaves the log as it is: when the log has its last entry, durably. Else what was acknowledged behind it would be lost.</summary>
     public virtual bool KeepsTail(bool isInLog, bool isDurable) => isInLog && isDurable;

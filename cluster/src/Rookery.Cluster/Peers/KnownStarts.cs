@@ -8,10 +8,10 @@ namespace Rookery.Cluster.Peers;
 internal sealed class KnownStarts(TimeProvider time)
 {
     /// <summary>What a start said before it ended may be on its way for so long.</summary>
-    internal static readonly TimeSpan Delay = TimeSpan.FromSeconds(1);
+    private static readonly TimeSpan Delay = TimeSpan.FromSeconds(1);
 
     /// <summary>Whoever runs is heard within that: connections are asked, and looked at, each second.</summary>
-    internal static readonly TimeSpan Patience = TimeSpan.FromSeconds(4);
+    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(4);
 
     private const int MostCopies = 64;
 

@@ -91,6 +91,24 @@ public sealed class IdentityDirectoryTests : IDisposable
         }
     }
 
+    /// <summary>A copy of a card must stay out after any number of starts; half a note stops the node rather than let it in.</summary>
+    [Fact]
+    public void That_the_data_were_refused_for_good_is_noted_whole_or_not_at_all()
+    {
+        IdentityDirectory.Create(disk, Data, identity);
+        Assert.Null(IdentityDirectory.ReadExclusion(disk, Data));
+        int made = disk.OperationCount;
+        IdentityDirectory.Exclude(disk, Data, "There are two copies.");
+        for (int operation = made; operation <= disk.OperationCount; operation++)
+        {
+            for (long seed = 0; seed < 4; seed++)
+            {
+                string? noted = IdentityDirectory.ReadExclusion(disk.CrashAt(operation, seed), Data);
+                Assert.True(noted is "There are two copies." || (noted is null && operation < disk.OperationCount), $"operation {operation}, seed {seed}");
+            }
+        }
+    }
+
     [Theory]
     [InlineData("cluster")]
     [InlineData("node.key")]

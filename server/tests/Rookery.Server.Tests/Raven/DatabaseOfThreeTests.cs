@@ -27,7 +27,22 @@ public sealed class DatabaseOfThreeTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task That_there_is_no_database_is_said_behind_the_read_barrier_only()
+    public async Task Which_databases_there_are_is_said_behind_the_read_barrier_unless_what_is_here_will_do()
+    {
+        atBarrier = async consensus =>
+        {
+            atBarrier = static _ => Task.CompletedTask;
+            Assert.Null((await consensus.ProposeAsync(CommandEncoder.CreateDatabase("late", HistoryId.Create()), CancellationToken.None)).Rejection);
+        };
+        var listed = await server.SendAsync("GET", "/databases?namesOnly=true");
+        Assert.Equal(["late"], listed.Json.GetProperty("Databases").EnumerateArray().Select(name => name.GetString()));
+
+        atBarrier = static _ => throw new InvalidOperationException("Nobody waits for the barrier.");
+        Assert.Equal(200, (await server.SendAsync("GET", "/databases?consistency=local")).Status);
+    }
+
+    [Fact]
+    public async Task Nor_that_there_is_not_one_of_a_name()
     {
         atBarrier = async consensus =>
         {
