@@ -165,6 +165,8 @@ public sealed partial class RaftCore
             CommitIndex = position.Index;
         }
 
+        // Should it lead next, it has this to offer. The host's next word of a manifest comes with its next flush, which an idle cluster never makes.
+        manifest = position;
         durability.Installed(position.Index, tailIsKept);
         outcomes.Clear();
 

@@ -135,7 +135,7 @@ public readonly record struct Input
     /// <summary>The local manifest durably holds everything through <paramref name="position"/>.</summary>
     public static Input ManifestDurable(long now, LogPosition position) => new() { Kind = InputKind.ManifestDurable, NowMicroseconds = now, Position = position };
 
-    /// <summary>A fetched manifest is in place, as <see cref="RaftCore.MayInstall"/> allowed: the store holds everything through <paramref name="position"/>, the journal begins behind it or keeps a matching tail.</summary>
+    /// <summary>A fetched manifest is in place, as <see cref="RaftCore.MayInstall"/> allowed: the store durably holds everything through <paramref name="position"/>, the journal begins behind it or keeps a matching tail.</summary>
     public static Input ManifestInstalled(long now, LogPosition position, long committedBy, Configuration configuration, long configurationIndex) =>
         new() { Kind = InputKind.ManifestInstalled, NowMicroseconds = now, Position = position, CommittedBy = committedBy, Configuration = configuration, Number = configurationIndex };
 

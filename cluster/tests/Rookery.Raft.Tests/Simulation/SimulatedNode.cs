@@ -236,10 +236,6 @@ internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld 
         world.Saw(keepsTail ? "manifest kept a tail" : "manifest replaced the log");
         var configuration = world.Mistake == HostMistake.KeepsOldConfiguration ? core.Configuration : manifest.Configuration;
         Step(Input.ManifestInstalled(world.Now, manifest.Position, committedBy, configuration, manifest.ConfigurationIndex));
-        if (Core is not null)
-        {
-            Step(Input.ManifestDurable(world.Now, manifest.Position));
-        }
     }
 
     private void Die()
