@@ -35,6 +35,11 @@ public sealed record ConsensusOptions
     /// <summary>Told in one sentence of what an owner should hear: members whose cards lost entries, stalled disks, old copies.</summary>
     public Action<string>? TroubleFound { get; init; }
 
+    /// <summary>
+    /// Told in a sentence that a rule of consensus was found broken, here or at a member: the node takes no part any more, and must not after a restart. Under consensus's lock, so it must return at once.
+    /// </summary>
+    public Action<string>? Halted { get; init; }
+
     /// <summary>Whether callers go on on the thread that answers them: for tests that drive consensus step by step.</summary>
     internal bool AnswersInline { get; init; }
 

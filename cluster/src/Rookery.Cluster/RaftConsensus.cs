@@ -220,8 +220,7 @@ public sealed partial class RaftConsensus : IConsensusHost, IPeerReceiver
         }
         catch (ConsensusException broken)
         {
-            _isHalted = true;
-            Latch($"A rule of consensus was found broken, so this node stopped taking part: {broken.Message}. What was acknowledged is safe on the other members; keep this node's data for a report.");
+            Halt($"A rule of consensus was found broken, so this node stopped taking part: {broken.Message}. What was acknowledged is safe on the other members; keep this node's data for a report.");
         }
         catch (Exception failure)
         {
@@ -335,8 +334,7 @@ public sealed partial class RaftConsensus : IConsensusHost, IPeerReceiver
             });
             if (what == CoreEvent.Diverged)
             {
-                _isHalted = true;
-                Latch(Diverged);
+                Halt(Diverged);
             }
         }
     }
@@ -351,6 +349,14 @@ public sealed partial class RaftConsensus : IConsensusHost, IPeerReceiver
         }
 
         Latch(sentence);
+    }
+
+    /// <summary>Takes no part any more, because of what was found wrong. Under the lock.</summary>
+    private void Halt(string sentence)
+    {
+        _isHalted = true;
+        Latch(sentence);
+        _options.Halted?.Invoke(sentence);
     }
 
     private void Latch(string sentence)

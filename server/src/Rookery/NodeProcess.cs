@@ -4,6 +4,7 @@ using Microsoft.Extensions.Logging;
 using Rookery.Access;
 using Rookery.Cluster;
 using Rookery.Cluster.Identity;
+using Rookery.Cluster.Joining;
 using Rookery.Cluster.Membership;
 using Rookery.Clusters;
 using Rookery.Disk;
@@ -27,6 +28,11 @@ internal static class NodeProcess
         using var systemd = new SystemdNotifier(time);
         var disk = new PosixDisk();
         SettleRecovery(configuration, disk);
+        if (JoinClient.WhyUnfinished(disk, configuration.DataDirectory) is { } unfinished)
+        {
+            throw new ConfigurationException(unfinished);
+        }
+
         var memory = new MemoryBudget(configuration.MemoryBytes);
         ProcessMemory.Charge(memory);
         var io = new IoTimeline(time, JournalDevice(configuration, disk)) { SlowSyncSeen = slow => LogSlowSync(log, slow) };

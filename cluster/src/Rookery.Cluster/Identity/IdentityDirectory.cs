@@ -20,6 +20,7 @@ public static class IdentityDirectory
     private const string AuthorityKeyName = "authority.key";
     private const string SealedKeyLabel = "ROOKERY SEALED KEY";
     private const string ExclusionName = "excluded";
+    private const string HaltName = "halted";
     private const int MostBytes = 1 << 20;
     private const string Remedy = "Put the directory back from a backup of this node, or let the machine join anew with an empty data directory and remove its old id from the cluster.";
 
@@ -59,12 +60,22 @@ public static class IdentityDirectory
 
     /// <summary>Why other members refused these data for good; null when they did not.</summary>
     /// <exception cref="IdentityException">The note is damaged.</exception>
-    public static string? ReadExclusion(IDisk disk, string dataDirectory) =>
-        disk.Exists(ExclusionPathIn(dataDirectory)) ? Read(disk, PathIn(dataDirectory), ExclusionName).TrimEnd('\n') : null;
+    public static string? ReadExclusion(IDisk disk, string dataDirectory) => ReadNote(disk, dataDirectory, ExclusionName);
 
     /// <summary>Notes it, durably: these data take no part any more, after any number of starts.</summary>
     /// <exception cref="DiskException">The disk refused.</exception>
     public static void Exclude(IDisk disk, string dataDirectory, string why) => Replace(disk, PathIn(dataDirectory), ExclusionName, why + "\n");
+
+    /// <summary>Where it is noted that the node found a rule of consensus broken.</summary>
+    public static string HaltPathIn(string dataDirectory) => Path.Join(PathIn(dataDirectory), HaltName);
+
+    /// <summary>Which rule of consensus the node found broken, in a sentence; null for none.</summary>
+    /// <exception cref="IdentityException">The note is damaged.</exception>
+    public static string? ReadHalt(IDisk disk, string dataDirectory) => ReadNote(disk, dataDirectory, HaltName);
+
+    /// <summary>Notes it, durably: a restart must not go on with these data as if nothing had been.</summary>
+    /// <exception cref="DiskException">The disk refused.</exception>
+    public static void NoteHalt(IDisk disk, string dataDirectory, string what) => Replace(disk, PathIn(dataDirectory), HaltName, what + "\n");
 
     /// <summary>Makes it, durably and all at once.</summary>
     /// <exception cref="IdentityException">There is one.</exception>
@@ -217,6 +228,9 @@ public static class IdentityDirectory
             throw new IdentityException($"{Path.Join(path, name)} is missing, and without it this node cannot show who it is. {Remedy}");
         }
     }
+
+    private static string? ReadNote(IDisk disk, string dataDirectory, string name) =>
+        disk.Exists(Path.Join(PathIn(dataDirectory), name)) ? Read(disk, PathIn(dataDirectory), name).TrimEnd('\n') : null;
 
     private static byte[] ReadAll(IDisk disk, string path)
     {

@@ -36,17 +36,21 @@ internal sealed record JoinAttempt(string ClusterId, string NodeId, ECDsa Key)
         return made;
     }
 
+    /// <summary>Where it lies.</summary>
+    public static string PathIn(string dataDirectory) => Path.Join(dataDirectory, NodeIds.JoiningName);
+
+    /// <summary>Whether one was begun here, and not ended.</summary>
+    public static bool IsIn(IDisk disk, string dataDirectory) => disk.Exists(PathIn(dataDirectory));
+
     /// <summary>Deletes it: the node is in, and its identity holds what this held.</summary>
     public static void Forget(IDisk disk, string dataDirectory)
     {
-        if (disk.Exists(PathIn(dataDirectory)))
+        if (IsIn(disk, dataDirectory))
         {
             disk.Delete(PathIn(dataDirectory));
             disk.SyncDirectory(dataDirectory);
         }
     }
-
-    private static string PathIn(string dataDirectory) => Path.Join(dataDirectory, NodeIds.JoiningName);
 
     private static JoinAttempt? TryRead(IDisk disk, string path)
     {

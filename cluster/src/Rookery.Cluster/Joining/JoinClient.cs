@@ -39,6 +39,14 @@ public sealed class JoinClient(JoinToken token, JoiningNode node, TimeProvider t
             : Node.WhyNotNew(disk, new NodeOptions { DataDirectory = dataDirectory });
     }
 
+    /// <summary>
+    /// Why nothing else may begin in a data directory, in sentences: a join began there, and the cluster may count the node as its member already. Null when none did, or it ended with an identity.
+    /// </summary>
+    public static string? WhyUnfinished(IDisk disk, string dataDirectory) => JoinAttempt.IsIn(disk, dataDirectory) && !IdentityDirectory.ExistsIn(disk, dataDirectory)
+        ? $"A join of a cluster began in {dataDirectory} and has not ended, so the node is not served alone: the cluster may count it as a member already. Order the same join again, with the same token or another of that cluster. "
+            + $"To begin a node alone here instead, delete {JoinAttempt.PathIn(dataDirectory)}; and if the cluster's `rookery cluster node ls` shows the node, remove it there."
+        : null;
+
     /// <summary>Joins.</summary>
     /// <param name="disk">The disk.</param>
     /// <param name="dataDirectory">An empty or missing directory that nobody else uses.</param>

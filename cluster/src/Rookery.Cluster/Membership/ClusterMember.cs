@@ -34,6 +34,7 @@ public sealed class ClusterMember : IAsyncDisposable
     private Whereabouts? _whereabouts;
     private TopologyKeeper? _topology;
     private StateRoutes? _state;
+    private Task _noting = Task.CompletedTask;
     private bool _isExcluded;
     private bool _isStopped;
 
@@ -65,9 +66,24 @@ public sealed class ClusterMember : IAsyncDisposable
     public IReadOnlyList<PeerStatus> Peers => _network?.Status() ?? [];
 
     /// <summary>The part of the node whose data directory it is; null for one that never was in a cluster.</summary>
-    /// <exception cref="IdentityException">The identity is damaged, or is another node's.</exception>
-    public static ClusterMember? TryLoad(IDisk disk, ClusterMemberOptions options, TimeProvider time) =>
-        IdentityDirectory.TryLoad(disk, options.DataDirectory) is { } identity ? new ClusterMember(identity, disk, options, time) : null;
+    /// <exception cref="IdentityException">The identity is damaged, or is another node's; or the node found a rule of consensus broken when it ran last.</exception>
+    public static ClusterMember? TryLoad(IDisk disk, ClusterMemberOptions options, TimeProvider time)
+    {
+        if (IdentityDirectory.TryLoad(disk, options.DataDirectory) is not { } identity)
+        {
+            return null;
+        }
+
+        if (IdentityDirectory.ReadHalt(disk, options.DataDirectory) is { } found)
+        {
+            identity.Dispose();
+            throw new IdentityException(
+                $"{found} It is not started again by itself: let an empty data directory join in its place, with the token that `rookery cluster node replace {identity.NodeName}` prints on another member. "
+                + $"If you have looked at what happened and its data are to be used all the same, delete {IdentityDirectory.HaltPathIn(options.DataDirectory)}.");
+        }
+
+        return new ClusterMember(identity, disk, options, time);
+    }
 
     /// <summary>The node's options, as the identity wants them.</summary>
     public NodeOptions Configure(NodeOptions options) => options with
@@ -101,6 +117,7 @@ public sealed class ClusterMember : IAsyncDisposable
                 MayBegin = Identity.Peers.Count == 0,
                 IsClockSynchronised = _options.IsClockSynchronised,
                 TroubleFound = _options.Log,
+                Halted = what => _noting = Task.Run(() => NoteHalt(what)),
                 FetchState = (from, cancellationToken) => FetchStateAsync(store, from, cancellationToken),
             });
         _network.Excluded = why => Exclude(why, isNews: true);
@@ -198,6 +215,8 @@ public sealed class ClusterMember : IAsyncDisposable
         {
             await _network.DisposeAsync();
         }
+
+        await _noting;
     }
 
     /// <summary>
@@ -236,6 +255,19 @@ public sealed class ClusterMember : IAsyncDisposable
         catch (DiskException refused)
         {
             _options.Log($"That the cluster refused this node's data for good could not be noted, and is forgotten with this start: {refused.Message}");
+        }
+    }
+
+    // Beside consensus, which said that it halts before: a disk that fails or hangs here hides nothing.
+    private void NoteHalt(string what)
+    {
+        try
+        {
+            IdentityDirectory.NoteHalt(_disk, _options.DataDirectory, what);
+        }
+        catch (DiskException refused)
+        {
+            _options.Log($"That this node stopped taking part could not be noted, so a restart would go on: {refused.Message}");
         }
     }
 

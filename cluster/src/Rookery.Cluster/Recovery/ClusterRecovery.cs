@@ -68,36 +68,35 @@ public sealed class ClusterRecovery : IDisposable
     /// <summary>Compares what is in reach: this store, data directories of other members, and members that run.</summary>
     /// <param name="directories">Data directories of stopped members, with their journals in them: cards that were put into this machine.</param>
     /// <param name="cancellationToken">Gives up.</param>
-    /// <exception cref="IdentityException">One of them is of another cluster.</exception>
+    /// <exception cref="IdentityException">One of them is of another cluster, or has a damaged note in its identity.</exception>
     /// <exception cref="IOException">One of them cannot be read.</exception>
     public async Task<RecoverySurvey> SurveyAsync(IReadOnlyList<string> directories, CancellationToken cancellationToken)
     {
         var own = SurveyOf(_store, Identity.NodeName, _options.DataDirectory);
+        var configuration = ConfigurationEncoding.Read(_store.Configuration.Span).Configuration;
         var seen = new HashSet<NodeId> { Identity.Member };
         var others = new List<SurveyedStore>();
+        List<StoppedVoter> stopped = [.. VoterOf(own, Identity.Member, configuration)];
         foreach (string directory in directories)
         {
-            others.Add(SurveyDirectory(directory, seen));
+            var (store, member, known) = SurveyDirectory(directory);
+            others.Add(store);
+            stopped.AddRange(seen.Add(member) ? VoterOf(store, member, known) : []);
         }
 
-        int running = 0;
-        var configuration = ConfigurationEncoding.Read(_store.Configuration.Span).Configuration;
+        var running = new List<NodeId>();
         foreach (var peer in Identity.Peers)
         {
             if (await _ask(peer, cancellationToken) is { } listing && SurveyRunning(listing, peer) is { } store)
             {
                 others.Add(store);
                 seen.Add(Members.IdOf(peer.NodeId));
-                running += configuration.IsVoter(Members.IdOf(peer.NodeId)) ? 1 : 0;
+                running.Add(Members.IdOf(peer.NodeId));
             }
         }
 
         string[] outOfReach = [.. configuration.Voters.ToArray().Where(voter => !seen.Contains(voter)).Select(NameOf).Order(StringComparer.Ordinal)];
-
-        // A damaged journal counts for nobody: alone it would not even start.
-        int whole = configuration.IsVoter(Identity.Member) && own.Damage is null ? 1 : 0;
-        bool hasMajority = !configuration.Voters.IsEmpty && running + whole >= configuration.Majority;
-        return new RecoverySurvey(own, others, configuration.Voters.Length, outOfReach, WhyNot(own, others, hasMajority));
+        return new RecoverySurvey(own, others, configuration.Voters.Length, outOfReach, WhyNotNeeded(own, configuration, stopped, running) ?? WhyElsewhere(own, others));
     }
 
     /// <summary>Makes the node the only voter of the new cluster. A power cut at any moment leaves the node as it was or as it will be.</summary>
@@ -123,13 +122,34 @@ public sealed class ClusterRecovery : IDisposable
 
     private static SurveyedStore SurveyOf(StoppedStore store, string name, string place) => new(name, place, store.Last, store.LastWritten, store.Damage, IsRunning: false);
 
-    private static string? WhyNot(SurveyedStore own, List<SurveyedStore> others, bool hasMajority)
+    /// <summary>A voter's store, if its node would do its part once started: with a damaged journal it does not by itself, and without an identity or with a note against it not at all.</summary>
+    private IEnumerable<StoppedVoter> VoterOf(SurveyedStore store, NodeId member, Configuration known)
     {
-        if (hasMajority)
+        bool takesPart = store.Damage is null && IdentityDirectory.ExistsIn(_disk, store.Place)
+            && IdentityDirectory.ReadExclusion(_disk, store.Place) is null && IdentityDirectory.ReadHalt(_disk, store.Place) is null;
+
+        // A first member that never ran since it was made one begins with itself.
+        bool isVoter = known.IsVoter(member) || (known.Voters.IsEmpty && member == Identity.Member && Identity.Peers.Count == 0);
+        return takesPart && isVoter ? [new StoppedVoter(store, member, known.Voters.IsEmpty ? Configuration.Of([member], []) : known)] : [];
+    }
+
+    /// <summary>A majority runs, or would if it were started. By what each of them knows of the members: one that was off for long may know of fewer.</summary>
+    private string? WhyNotNeeded(SurveyedStore own, Configuration configuration, List<StoppedVoter> stopped, List<NodeId> running)
+    {
+        var known = stopped.Count > 0 ? stopped[0].Configuration : configuration;
+        NodeId[] live = [.. stopped.Select(static one => one.Member).Union(running)];
+        if (known.Voters.IsEmpty || !stopped.Select(static one => one.Configuration).Append(known).All(one => live.Count(one.IsVoter) >= one.Majority))
         {
-            return "With this node a majority of the voters runs: start it, and nothing is lost. A recovery is for a majority that is gone for good.";
+            return null;
         }
 
+        string names = string.Join(" and ", live.Where(known.IsVoter).Select(voter => voter == Identity.Member ? own.Name : NameOf(voter)));
+        string start = string.Join(" and ", stopped.Select(static one => one.Store).Prepend(own).Distinct().Select(static store => $"{store.Name} ({store.Place})"));
+        return $"{(known.Voters.Length == 1 ? $"{names} is the only voter of the cluster" : $"{names} are a majority of the {known.Voters.Length} voters")}, so there is nothing to recover from: start {start}, and nothing is lost.";
+    }
+
+    private static string? WhyElsewhere(SurveyedStore own, List<SurveyedStore> others)
+    {
         var ahead = others.Where(other => other.IsAheadOf(own)).ToList();
         return ahead.Count == 0
             ? null
@@ -138,7 +158,7 @@ public sealed class ClusterRecovery : IDisposable
                 $"{ahead[0].Name} ({ahead[0].Place}) holds the entries through {ahead[0].Last.Index} (term {ahead[0].Last.Term}), and {own.Name} those through {own.Last.Index} (term {own.Last.Term}): recover {ahead[0].Name} instead, which loses less. If it cannot be recovered, stop it, or leave it out of --with, and say so again.");
     }
 
-    private SurveyedStore SurveyDirectory(string directory, HashSet<NodeId> seen)
+    private (SurveyedStore Store, NodeId Member, Configuration Configuration) SurveyDirectory(string directory)
     {
         using var store = StoppedStore.Open(_options with { DataDirectory = directory, JournalDirectory = null }, _disk, _memory, _io, _time);
         if (!string.Equals(store.Ids.ClusterId, Identity.ClusterId, StringComparison.Ordinal))
@@ -146,8 +166,7 @@ public sealed class ClusterRecovery : IDisposable
             throw new IdentityException($"{directory} holds data of the cluster {store.Ids.ClusterId}, and {_options.DataDirectory} of {Identity.ClusterId}: there is nothing to compare.");
         }
 
-        seen.Add(Members.IdOf(store.Ids.NodeId));
-        return SurveyOf(store, NameOf(store.Ids.NodeId), directory);
+        return (SurveyOf(store, NameOf(store.Ids.NodeId), directory), Members.IdOf(store.Ids.NodeId), ConfigurationEncoding.Read(store.Configuration.Span).Configuration);
     }
 
     private SurveyedStore? SurveyRunning(string listing, KnownPeer peer)
@@ -191,6 +210,12 @@ public sealed class ClusterRecovery : IDisposable
 
     private string NameOf(string nodeId) =>
         _store.FindRecord(MemberRecord.KeyOf(nodeId)) is { } record && MemberRecord.Parse(record.Span) is { } member ? member.Name : nodeId;
+
+    /// <summary>A voter that is in reach and could be started.</summary>
+    /// <param name="Store">What it holds.</param>
+    /// <param name="Member">Who it is.</param>
+    /// <param name="Configuration">Who votes, as far as it knows.</param>
+    private sealed record StoppedVoter(SurveyedStore Store, NodeId Member, Configuration Configuration);
 }
 
 /// <summary>What a recovery made.</summary>

@@ -109,6 +109,23 @@ public sealed class IdentityDirectoryTests : IDisposable
         }
     }
 
+    [Fact]
+    public void That_a_rule_of_consensus_was_found_broken_is_noted_whole_or_not_at_all()
+    {
+        IdentityDirectory.Create(disk, Data, identity);
+        Assert.Null(IdentityDirectory.ReadHalt(disk, Data));
+        int made = disk.OperationCount;
+        IdentityDirectory.NoteHalt(disk, Data, "A term had two leaders.");
+        for (int operation = made; operation <= disk.OperationCount; operation++)
+        {
+            for (long seed = 0; seed < 4; seed++)
+            {
+                string? noted = IdentityDirectory.ReadHalt(disk.CrashAt(operation, seed), Data);
+                Assert.True(noted is "A term had two leaders." || (noted is null && operation < disk.OperationCount), $"operation {operation}, seed {seed}");
+            }
+        }
+    }
+
     [Theory]
     [InlineData("cluster")]
     [InlineData("node.key")]

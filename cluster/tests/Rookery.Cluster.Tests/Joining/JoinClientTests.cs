@@ -98,6 +98,19 @@ public sealed class JoinClientTests : IAsyncLifetime, IDisposable
     }
 
     [Fact]
+    public async Task Nothing_else_begins_where_a_join_began_until_it_has_ended()
+    {
+        Assert.Null(JoinClient.WhyUnfinished(disk, "/data"));
+        var token = await TokenAsync();
+        await Assert.ThrowsAsync<JoinException>(() => JoinAsync(token with { Addresses = ["127.0.0.1:1"] }));
+        Assert.Contains("Order the same join again", JoinClient.WhyUnfinished(disk, "/data"), StringComparison.Ordinal);
+        Assert.Contains("delete /data/joining;", JoinClient.WhyUnfinished(disk, "/data"), StringComparison.Ordinal);
+        Assert.Null(JoinClient.WhyNot(disk, "/data", token));
+        await JoinAsync(token);
+        Assert.Null(JoinClient.WhyUnfinished(disk, "/data"));
+    }
+
+    [Fact]
     public async Task A_member_that_is_off_is_passed_over_and_a_follower_sends_on_to_the_leader()
     {
         using var following = new TestCluster();

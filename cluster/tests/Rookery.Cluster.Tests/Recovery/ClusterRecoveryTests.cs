@@ -82,8 +82,8 @@ public sealed class ClusterRecoveryTests : IDisposable
     [Fact]
     public async Task Of_two_stores_the_one_that_holds_more_is_to_be_recovered()
     {
-        WriteMember("/data/one", 1, entries: 3);
-        WriteMember("/data/two", 2, entries: 5);
+        WriteMember("/data/one", 1, entries: 3, voters: 5);
+        WriteMember("/data/two", 2, entries: 5, voters: 5);
         using (var recovery = Open("/data/one"))
         {
             var survey = await recovery.SurveyAsync(["/data/two"], CancellationToken.None);
@@ -94,17 +94,75 @@ public sealed class ClusterRecoveryTests : IDisposable
         {
             var survey = await recovery.SurveyAsync(["/data/one"], CancellationToken.None);
             Assert.Null(survey.Refusal);
-            Assert.Equal(["pi-3"], survey.OutOfReach);
+            Assert.Equal([NodeIdOf(4), NodeIdOf(5), "pi-3"], survey.OutOfReach);
         }
+    }
+
+    [Fact]
+    public async Task Cards_that_are_a_majority_are_to_be_started_and_not_recovered()
+    {
+        WriteMember("/data/one", 1, entries: 3);
+        WriteMember("/data/two", 2, entries: 5);
+        using var recovery = Open("/data/one");
+        var survey = await recovery.SurveyAsync(["/data/two", "/data/two"], CancellationToken.None);
+        Assert.Equal(
+            $"pi-1 and {NodeIdOf(2)} are a majority of the 3 voters, so there is nothing to recover from: start pi-1 (/data/one) and {NodeIdOf(2)} (/data/two), and nothing is lost.", survey.Refusal);
+    }
+
+    [Theory]
+    [InlineData("The cluster refused it.", null)]
+    [InlineData(null, "A rule was broken.")]
+    public async Task A_card_that_takes_no_part_counts_for_nobody(string? excluded, string? halted)
+    {
+        WriteMember("/data/one", 1, entries: 3);
+        WriteMember("/data/two", 2, entries: 3);
+        if (excluded is not null)
+        {
+            IdentityDirectory.Exclude(disk, "/data/two", excluded);
+        }
+
+        if (halted is not null)
+        {
+            IdentityDirectory.NoteHalt(disk, "/data/two", halted);
+        }
+
+        using var recovery = Open("/data/one");
+        Assert.Null((await recovery.SurveyAsync(["/data/two"], CancellationToken.None)).Refusal);
+    }
+
+    [Fact]
+    public async Task A_card_that_knows_of_more_voters_has_no_majority_with_one_that_knows_of_fewer()
+    {
+        WriteMember("/data/one", 1, entries: 3);
+        WriteMember("/data/two", 2, entries: 3, voters: 5);
+        using var recovery = Open("/data/one");
+        Assert.Null((await recovery.SurveyAsync(["/data/two"], CancellationToken.None)).Refusal);
+    }
+
+    [Fact]
+    public async Task The_only_voter_of_its_cluster_is_to_be_started_and_not_recovered()
+    {
+        WriteMember("/data/one", 1, entries: 3, voters: 1);
+        using var recovery = Open("/data/one");
+        Assert.Equal(
+            "pi-1 is the only voter of the cluster, so there is nothing to recover from: start pi-1 (/data/one), and nothing is lost.", (await recovery.SurveyAsync([], CancellationToken.None)).Refusal);
+    }
+
+    [Fact]
+    public async Task The_standby_of_a_lost_voter_is_recovered()
+    {
+        WriteMember("/data/two", 2, entries: 3, voters: 1);
+        using var recovery = Open("/data/two");
+        Assert.Null((await recovery.SurveyAsync([], CancellationToken.None)).Refusal);
     }
 
     [Fact]
     public async Task A_later_term_counts_before_a_longer_log()
     {
-        WriteMember("/data/one", 1, entries: 6);
-        WriteMember("/data/two", 2, entries: 3, term: 4);
+        WriteMember("/data/one", 1, entries: 6, voters: 5);
+        WriteMember("/data/two", 2, entries: 3, term: 4, voters: 5);
         using var recovery = Open("/data/one");
-        Assert.NotNull((await recovery.SurveyAsync(["/data/two"], CancellationToken.None)).Refusal);
+        Assert.Contains($"recover {NodeIdOf(2)} instead", (await recovery.SurveyAsync(["/data/two"], CancellationToken.None)).Refusal, StringComparison.Ordinal);
     }
 
     [Fact]
@@ -113,7 +171,7 @@ public sealed class ClusterRecoveryTests : IDisposable
         WriteMember("/data/one", 1, entries: 3);
         using var recovery = Open("/data/one", answers: 1);
         var survey = await recovery.SurveyAsync([], CancellationToken.None);
-        Assert.Contains("a majority of the voters runs: start it", survey.Refusal, StringComparison.Ordinal);
+        Assert.Equal($"pi-1 and {NodeIdOf(2)} are a majority of the 3 voters, so there is nothing to recover from: start pi-1 (/data/one), and nothing is lost.", survey.Refusal);
         Assert.True(Assert.Single(survey.Others).IsRunning);
     }
 
@@ -175,12 +233,12 @@ public sealed class ClusterRecoveryTests : IDisposable
             Task.FromResult(asked++ < answers ? """{"LastIndex":2,"LastTerm":1}""" : null));
     }
 
-    private void WriteMember(string directory, int number, int entries, long term = 1, string cluster = ClusterId, bool hasIdentity = true)
+    private void WriteMember(string directory, int number, int entries, long term = 1, string cluster = ClusterId, bool hasIdentity = true, int voters = 3)
     {
         var ids = new NodeIds(NodeIdOf(number), cluster);
         using (var store = NodeStore.Open(Options(directory) with { NewIds = ids }, disk, new MemoryBudget(16 << 20), new NoRecorder(), time))
         {
-            var configuration = Configuration.Of([.. Enumerable.Range(1, 3).Select(static member => Members.IdOf(NodeIdOf(member)))], []);
+            var configuration = Configuration.Of([.. Enumerable.Range(1, voters).Select(static member => Members.IdOf(NodeIdOf(member)))], number > voters ? [Members.IdOf(NodeIdOf(number))] : []);
             store.Journal.Write([
                 VoteEncoding.ToFrame(new VoteRecord(term, NodeId.None), 1),
                 new JournalFrame(FrameType.Configuration, 1, term, 0, 0, ConfigurationEncoding.Encode(configuration, 1))]);
@@ -209,7 +267,7 @@ public sealed class ClusterRecoveryTests : IDisposable
                 NodeId = ids.NodeId,
                 NodeName = $"pi-{number}",
                 Tag = "A",
-                Peers = [.. Enumerable.Range(1, 3).Where(other => other != number).Select(static other => new KnownPeer(NodeIdOf(other), [$"192.0.2.{other}:9080"]))],
+                Peers = [.. Enumerable.Range(1, Math.Max(voters, number)).Where(other => other != number).Select(static other => new KnownPeer(NodeIdOf(other), [$"192.0.2.{other}:9080"]))],
                 Key = key,
                 Certificate = signing.SignNode(publicKey, ids.NodeId, new NodeNames($"pi-{number}", "home", []), time.GetUtcNow()),
                 Authorities = [X509CertificateLoader.LoadCertificate(signing.Certificate.RawData)],

@@ -1,5 +1,6 @@
 using System.CommandLine;
 using Rookery.Cluster.Identity;
+using Rookery.Cluster.Joining;
 using Rookery.Disk;
 using Rookery.Documents;
 
@@ -46,7 +47,7 @@ internal static class ClusterCommand
         }
 
         var disk = new PosixDisk();
-        if (Node.WhyNotNew(disk, new NodeOptions { DataDirectory = directory }) is { } foreign)
+        if ((Node.WhyNotNew(disk, new NodeOptions { DataDirectory = directory }) ?? JoinClient.WhyUnfinished(disk, directory)) is { } foreign)
         {
             return await Refusal.WriteAsync(foreign, ExitCode.Configuration);
         }

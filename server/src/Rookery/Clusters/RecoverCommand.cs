@@ -79,6 +79,11 @@ internal static class RecoverCommand
             text.Append(CultureInfo.InvariantCulture, $"{store.Name} ({(store.IsRunning ? "runs at " : string.Empty)}{store.Place}) holds the entries through {store.Last.Index} (term {store.Last.Term}).\n");
         }
 
+        if (survey.Refusal is not null)
+        {
+            return text.ToString();
+        }
+
         foreach (string loss in survey.Losses)
         {
             text.Append(loss).Append('\n');
