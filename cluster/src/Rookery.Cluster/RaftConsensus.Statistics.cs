@@ -1,4 +1,5 @@
 using Rookery.Cluster.Membership;
+using Rookery.Cluster.Peers;
 using Rookery.Documents;
 using Rookery.Raft;
 
@@ -120,9 +121,16 @@ public sealed partial class RaftConsensus
     /// </summary>
     private string? WhyUnready(ConsensusState state) =>
         Refusal is { Kind: RejectionKind.Diagnosis } latched ? latched.Message
+        : WhyNoMember(state) is { } removed ? removed
         : state.Configuration.Voters.IsEmpty ? NotToldYet
         : state.Configuration.IsLearner(Self) && Volatile.Read(ref _caughtUpIn) == 0
             ? "This node has joined and catches up: since its start it has not come to all that is committed. It serves what it has to reads with consistency=local."
+            : null;
+
+    /// <summary>Who was off meanwhile does not have the entry by which it was removed, and is never sent it: it only hears from those who refuse it.</summary>
+    private string? WhyNoMember(ConsensusState state) =>
+        (!state.Configuration.Voters.IsEmpty && !state.Configuration.IsMember(Self)) || (state.Leader.IsNone && _network?.Refusal is { Kind: PeerRefusalKind.NoMember })
+            ? "This node is no member of its cluster any more. Stop it, and let it join anew with an empty data directory and a token of `rookery cluster token create`."
             : null;
 
     private string? TroubleIn(ConsensusState state)
@@ -132,16 +140,17 @@ public sealed partial class RaftConsensus
             return refusal.Message;
         }
 
-        if (!state.Configuration.Voters.IsEmpty && !state.Configuration.IsMember(Self))
+        if (WhyNoMember(state) is { } removed)
         {
-            return "This node is no member of its cluster any more. Stop it, and let it join anew with an empty data directory and a token of `rookery cluster token create`.";
+            return removed;
         }
 
         if (state.Leader.IsNone)
         {
-            return state.Configuration.Voters.IsEmpty
-                ? NotToldYet
-                : $"No leader is known here: {state.Configuration.Majority} of {state.Configuration.Voters.Length} voters have to see each other to choose one. Documents can be read with consistency=local.";
+            return _network?.Refusal is { } told ? $"Another member does not let this node in: {told.Sentence}"
+                : state.Configuration.Voters.IsEmpty
+                    ? NotToldYet
+                    : $"No leader is known here: {state.Configuration.Majority} of {state.Configuration.Voters.Length} voters have to see each other to choose one. Documents can be read with consistency=local.";
         }
 
         long left = state.CommitIndex - state.AppliedIndex;

@@ -33,7 +33,7 @@ internal static class StatusCommand
         }
 
         List<string> lines = [ready];
-        if (cluster.GetProperty("Trouble").GetString() is { } trouble)
+        if (cluster.GetProperty("Trouble").GetString() is { } trouble && !string.Equals(trouble, status.GetProperty("Reason").GetString(), StringComparison.Ordinal))
         {
             lines.Add(trouble);
         }

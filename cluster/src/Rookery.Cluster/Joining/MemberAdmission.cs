@@ -23,7 +23,7 @@ internal sealed class MemberAdmission(string self, Func<string, MemberRecord?> r
         if (member is null)
         {
             return mustBeRecorded
-                ? new PeerRefusal($"Node {hello.NodeId} is no member of this cluster (any more). Let it join anew, with an empty data directory and a token of `rookery cluster token create`.")
+                ? new PeerRefusal($"Node {hello.NodeId} is no member of this cluster (any more). Let it join anew, with an empty data directory and a token of `rookery cluster token create`.", PeerRefusalKind.NoMember)
                 : null;
         }
 
@@ -36,14 +36,14 @@ internal sealed class MemberAdmission(string self, Func<string, MemberRecord?> r
         if (hello.BootCounter == member.BootCounter && member.Run != 0 && hello.Run != member.Run)
         {
             // The copy was started as often as the original was since it was made.
-            return new PeerRefusal($"There are two copies of node {member.Name} ({hello.NodeId}), and this is not the one that the cluster has met: stop it for good. It may join again with an empty card.", IsForGood: true);
+            return new PeerRefusal($"There are two copies of node {member.Name} ({hello.NodeId}), and this is not the one that the cluster has met: stop it for good. It may join again with an empty card.", PeerRefusalKind.ForGood);
         }
 
         return hello.BootCounter < member.BootCounter
             ? new PeerRefusal(
                 $"This is an old copy of node {member.Name} ({hello.NodeId}): its store was started {hello.BootCounter} times, and the cluster has met it after {member.BootCounter}. "
                 + $"An old card must not vote: take it out, remove the node with `rookery cluster node rm {member.Name}`, and let an empty card join.",
-                IsForGood: true)
+                PeerRefusalKind.ForGood)
             : null;
     }
 }

@@ -43,11 +43,25 @@ internal readonly struct HelloBody(PeerHello hello) : IPacketBody
 
 internal readonly struct RefusalBody(PeerRefusal refusal) : IPacketBody
 {
-    public PacketKind Kind => refusal.IsForGood ? PacketKind.RefusalForGood : PacketKind.Refusal;
+    public PacketKind Kind => refusal.Kind switch
+    {
+        PeerRefusalKind.ForGood => PacketKind.RefusalForGood,
+        PeerRefusalKind.NoMember => PacketKind.RefusalOfNoMember,
+        _ => PacketKind.Refusal,
+    };
 
     public long SizeInBytes => Encoding.UTF8.GetByteCount(refusal.Sentence);
 
     public void Write(Span<byte> destination) => Encoding.UTF8.GetBytes(refusal.Sentence, destination);
+
+    /// <summary>The refusal in a packet; null when it is something else.</summary>
+    public static PeerRefusal? TryRead(PacketKind kind, ReadOnlySpan<byte> body) => kind switch
+    {
+        PacketKind.Refusal => new PeerRefusal(Encoding.UTF8.GetString(body)),
+        PacketKind.RefusalOfNoMember => new PeerRefusal(Encoding.UTF8.GetString(body), PeerRefusalKind.NoMember),
+        PacketKind.RefusalForGood => new PeerRefusal(Encoding.UTF8.GetString(body), PeerRefusalKind.ForGood),
+        _ => null,
+    };
 }
 
 internal readonly ref struct MessageBody(Message message, ReadOnlySpan<JournalFrame> frames) : IPacketBody

@@ -24,6 +24,9 @@ public interface IPeerNetwork
     /// </summary>
     ValueTask<CommandOutcome> ForwardAsync(NodeId leader, CommandBuffer command, CancellationToken cancellationToken);
 
+    /// <summary>Why another member does not let this node in, as it said last; the weightiest, when several do. Null when none said so.</summary>
+    PeerRefusal? Refusal => null;
+
     /// <summary>Names the members to be connected to, and where they were last seen. Connections to others end.</summary>
     void SetPeers(IReadOnlyList<PeerAddress> peers);
 }

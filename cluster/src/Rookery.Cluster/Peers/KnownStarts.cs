@@ -125,12 +125,12 @@ internal sealed class KnownStarts(TimeProvider time)
     }
 
     private static PeerRefusal Twin(PeerHello hello) => new(
-        $"There are two copies of node {hello.NodeId}, and this is not the one that the cluster met first: stop it for good. It may join again with an empty card.", IsForGood: true);
+        $"There are two copies of node {hello.NodeId}, and this is not the one that the cluster met first: stop it for good. It may join again with an empty card.", PeerRefusalKind.ForGood);
 
     private static PeerRefusal Old(PeerHello hello, Store store) => new(
         $"This is an old copy of node {hello.NodeId}: its store was started {hello.BootCounter} times, and the cluster has met it after {store.BootCounter}. "
         + "An old card must not vote: take it out, remove the node, and let an empty card join.",
-        IsForGood: true);
+        PeerRefusalKind.ForGood);
 
     private sealed class Store
     {

@@ -51,6 +51,9 @@ internal sealed class OutgoingLink : IAsyncDisposable
     /// <summary>What ended the last connection, or kept the last attempt from succeeding; null before.</summary>
     public string? Trouble { get; private set; }
 
+    /// <summary>Why the member does not let this node in, as it said last; null when it did not say so since it last did.</summary>
+    public PeerRefusal? Refusal { get; private set; }
+
     /// <summary>Sends a message, or drops it.</summary>
     public void Send(in Message message, ReadOnlySpan<JournalFrame> frames)
     {
@@ -143,9 +146,13 @@ internal sealed class OutgoingLink : IAsyncDisposable
         catch (Exception trouble)
         {
             Tell($"Node {route.Node} was not reached at {address}: {PeerConnection.Explain(trouble)}");
-            if (trouble is PeerRefusedException { Refusal: { IsForGood: true } refusal })
+            if (trouble is PeerRefusedException { Refusal: var refusal })
             {
-                context.Excluded(refusal.Sentence);
+                Refusal = refusal;
+                if (refusal.Kind == PeerRefusalKind.ForGood)
+                {
+                    context.Excluded(refusal.Sentence);
+                }
             }
 
             return false;
@@ -158,6 +165,7 @@ internal sealed class OutgoingLink : IAsyncDisposable
         var carried = new Carrier(connection, new ForwardTable(connection.Queue, context.Time));
         long began = context.Time.GetTimestamp();
         Volatile.Write(ref carrier, carried);
+        Refusal = null;
         context.Gate.Starts.Connected(connection.Remote);
         string? end = await connection.RunAsync(carried.Forwards);
         context.Gate.Starts.Disconnected(connection.Remote);

@@ -1,7 +1,6 @@
 using System.Net;
 using System.Net.Sockets;
 using System.Security.Authentication;
-using System.Text;
 using Rookery.Disk;
 
 namespace Rookery.Cluster.Peers;
@@ -155,8 +154,8 @@ internal sealed class PeerConnection : IDisposable
                 break;
             case PacketKind.Pong:
                 break;
-            case PacketKind.Refusal or PacketKind.RefusalForGood:
-                throw new PeerRefusedException(new PeerRefusal(Encoding.UTF8.GetString(body.Span), kind == PacketKind.RefusalForGood));
+            case var _ when RefusalBody.TryRead(kind, body.Span) is { } refusal:
+                throw new PeerRefusedException(refusal);
             default:
                 handler.Handle(kind, body);
                 break;

@@ -1,5 +1,4 @@
 using System.Buffers.Binary;
-using System.Text;
 
 namespace Rookery.Cluster.Peers;
 
@@ -35,8 +34,7 @@ internal static class PeerHandshake
         return kind switch
         {
             PacketKind.Hello => PeerHello.Read(body.Span),
-            PacketKind.Refusal or PacketKind.RefusalForGood => throw new PeerRefusedException(new PeerRefusal(Encoding.UTF8.GetString(body.Span), kind == PacketKind.RefusalForGood)),
-            _ => throw new PeerProtocolException("It did not begin with a hello."),
+            _ => throw (RefusalBody.TryRead(kind, body.Span) is { } refusal ? new PeerRefusedException(refusal) : new PeerProtocolException("It did not begin with a hello.")),
         };
     }
 }

@@ -54,6 +54,10 @@ public sealed class PeerNetwork : IPeerNetwork, IAsyncDisposable
     /// <summary>Told when another member says that this node's data must not take part any more, and why. From any thread.</summary>
     public Action<string>? Excluded { get; set; }
 
+    /// <inheritdoc/>
+    public PeerRefusal? Refusal =>
+        Volatile.Read(ref peers).Select(static peer => peer.Control.Refusal ?? peer.Bulk.Refusal).OfType<PeerRefusal>().MaxBy(static refusal => refusal.Kind);
+
     /// <summary>Begins to take connections, and to dial once peers are named. Called once.</summary>
     /// <param name="receiver">Consensus.</param>
     public void Start(IPeerReceiver receiver)

@@ -57,4 +57,7 @@ internal enum PacketKind : byte
 
     /// <summary>As <see cref="Refusal"/>, and the other end's data must not take part again.</summary>
     RefusalForGood = 9,
+
+    /// <summary>As <see cref="Refusal"/>, and the other end is no member.</summary>
+    RefusalOfNoMember = 10,
 }

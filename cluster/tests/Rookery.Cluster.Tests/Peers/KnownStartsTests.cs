@@ -17,17 +17,17 @@ public sealed class KnownStartsTests
         var original = Start(counter: 5, run: 1);
         var copy = Start(counter: 9, run: 2);
         Connect(original);
-        Assert.False(starts.Refuse(copy)!.IsForGood);
+        Assert.Equal(PeerRefusalKind.Passing, starts.Refuse(copy)!.Kind);
         Pass(original, seconds: 2);
-        Assert.True(starts.Refuse(copy)!.IsForGood);
+        Assert.Equal(PeerRefusalKind.ForGood, starts.Refuse(copy)!.Kind);
         Assert.Null(starts.Refuse(original));
 
         starts.Disconnected(original);
-        Assert.True(starts.Refuse(copy)!.IsForGood);
+        Assert.Equal(PeerRefusalKind.ForGood, starts.Refuse(copy)!.Kind);
         var restarted = Start(counter: 6, run: 3);
         Assert.Null(starts.Refuse(restarted));
         starts.Connected(restarted);
-        Assert.True(starts.RefuseLater(original, time.GetTimestamp())!.IsForGood);
+        Assert.Equal(PeerRefusalKind.ForGood, starts.RefuseLater(original, time.GetTimestamp())!.Kind);
     }
 
     [Fact]
@@ -42,12 +42,12 @@ public sealed class KnownStartsTests
 
         // What it said in its last moment comes a little later.
         var again = Start(counter: 7, run: 3);
-        Assert.False(starts.Refuse(again)!.IsForGood);
+        Assert.Equal(PeerRefusalKind.Passing, starts.Refuse(again)!.Kind);
         time.Advance(TimeSpan.FromMilliseconds(500));
         Assert.Null(starts.RefuseLater(restarted, time.GetTimestamp()));
         for (int second = 0; second < 4; second++)
         {
-            Assert.False(starts.Refuse(again)!.IsForGood);
+            Assert.Equal(PeerRefusalKind.Passing, starts.Refuse(again)!.Kind);
             time.Advance(TimeSpan.FromSeconds(1));
         }
 
@@ -58,8 +58,8 @@ public sealed class KnownStartsTests
     public void Fewer_starts_and_as_many_in_another_run_are_copies_whoever_is_connected()
     {
         Assert.Null(starts.Refuse(Start(counter: 5, run: 1)));
-        Assert.True(starts.Refuse(Start(counter: 4, run: 2))!.IsForGood);
-        Assert.True(starts.Refuse(Start(counter: 5, run: 3))!.IsForGood);
+        Assert.Equal(PeerRefusalKind.ForGood, starts.Refuse(Start(counter: 4, run: 2))!.Kind);
+        Assert.Equal(PeerRefusalKind.ForGood, starts.Refuse(Start(counter: 5, run: 3))!.Kind);
         Assert.Null(starts.Refuse(Start(counter: 5, run: 1)));
     }
 

@@ -65,6 +65,22 @@ public sealed class PeerRefusalTests : IDisposable
         await Eventually.HoldsAsync(() => !a.IsConnectedToAll && !b.IsConnectedToAll, "the connections end");
     }
 
+    /// <summary>It cannot learn it from the log, which it is not sent any more.</summary>
+    [Fact]
+    public async Task A_member_that_was_removed_while_it_was_off()
+    {
+        await using var a = await StartAsync("A1");
+        await using var b = await StartAsync("B2");
+        a.Admission.Kind = PeerRefusalKind.NoMember;
+        a.Admission.Refused["B2"] = "Node B2 is no member of this cluster (any more).";
+        Name(a, b);
+        await Eventually.HoldsAsync(() => b.Network.Refusal is not null, "it is told");
+        Assert.Equal(new PeerRefusal("Node B2 is no member of this cluster (any more).", PeerRefusalKind.NoMember), b.Network.Refusal);
+        Assert.Null(a.Network.Refusal);
+        a.Admission.Refused.Clear();
+        await Eventually.HoldsAsync(() => b.IsConnectedToAll && b.Network.Refusal is null, "what was said once does not last");
+    }
+
     [Fact]
     public async Task An_old_copy_of_a_store()
     {

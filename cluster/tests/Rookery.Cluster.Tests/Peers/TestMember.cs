@@ -120,7 +120,10 @@ internal sealed class TestAdmission : IPeerAdmission
 {
     public ConcurrentDictionary<string, string> Refused { get; } = new(StringComparer.Ordinal);
 
-    public PeerRefusal? Refuse(PeerHello hello) => Refused.TryGetValue(hello.NodeId, out string? why) ? new PeerRefusal(why) : null;
+    public PeerRefusal? Refuse(PeerHello hello) => Refused.TryGetValue(hello.NodeId, out string? why) ? new PeerRefusal(why, Kind) : null;
+
+    /// <summary>What they are refused as.</summary>
+    public PeerRefusalKind Kind { get; set; }
 }
 
 /// <summary>Waits for what must come about.</summary>

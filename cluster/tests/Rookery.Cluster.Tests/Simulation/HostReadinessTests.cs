@@ -1,3 +1,4 @@
+using Rookery.Cluster.Peers;
 using MemberChange = Rookery.Raft.MemberChange;
 
 namespace Rookery.Cluster.Tests.Simulation;
@@ -29,5 +30,29 @@ public sealed class HostReadinessTests
         cluster.RunFor(5_000);
         Assert.Null(learner.Consensus!.ReadCluster().Unready);
         Assert.False(learner.Consensus!.HasCaughtUp);
+    }
+
+    [Fact]
+    public void A_member_that_was_removed_while_it_was_off_says_so_when_it_was_told()
+    {
+        using var cluster = SteppedCluster.Of(3);
+        cluster.Wire.Isolate(cluster.C);
+        cluster.RunFor(5_000);
+        Assert.StartsWith("No leader is known here", cluster.C.Consensus!.ReadCluster().Trouble, StringComparison.Ordinal);
+        Assert.Null(cluster.C.Consensus!.ReadCluster().Unready);
+
+        cluster.C.Peers!.Refusal = new PeerRefusal("An earlier start is still connected.");
+        Assert.Equal("Another member does not let this node in: An earlier start is still connected.", cluster.C.Consensus!.ReadCluster().Trouble);
+        Assert.Null(cluster.C.Consensus!.ReadCluster().Unready);
+
+        cluster.C.Peers!.Refusal = new PeerRefusal("You are no member.", PeerRefusalKind.NoMember);
+        Assert.StartsWith("This node is no member of its cluster any more.", cluster.C.Consensus!.ReadCluster().Trouble, StringComparison.Ordinal);
+        Assert.StartsWith("This node is no member of its cluster any more.", cluster.C.Consensus!.ReadCluster().Unready, StringComparison.Ordinal);
+
+        // One that lags may refuse whom others have in already.
+        cluster.Wire.Heal();
+        cluster.AwaitLeader();
+        cluster.RunFor(2_000);
+        Assert.Null(cluster.C.Consensus!.ReadCluster().Trouble);
     }
 }

@@ -11,6 +11,8 @@ internal sealed class SimulatedPeers(SteppedMember member, SimulatedWire wire) :
 {
     public bool IsDead { get; set; }
 
+    public PeerRefusal? Refusal { get; set; }
+
     public void Send(in Message message, ReadOnlySpan<JournalFrame> frames)
     {
         if (!IsDead)

@@ -19,7 +19,6 @@ internal sealed class SteppedMember
     private readonly bool _mayBegin;
     private readonly NodeIds _ids;
     private readonly MemoryBudget _memory = new(16 << 20);
-    private SimulatedPeers? _peers;
     private bool _isWriting;
     private bool _isApplying;
 
@@ -34,6 +33,8 @@ internal sealed class SteppedMember
     }
 
     public string Name { get; }
+
+    public SimulatedPeers? Peers { get; private set; }
 
     public Raft.NodeId Id { get; }
 
@@ -66,7 +67,7 @@ internal sealed class SteppedMember
     {
         Starts++;
         (_isWriting, _isApplying) = (false, false);
-        _peers = new SimulatedPeers(this, _cluster.Wire);
+        Peers = new SimulatedPeers(this, _cluster.Wire);
         Store = NodeStore.Open(
             new NodeOptions
             {
@@ -87,7 +88,7 @@ internal sealed class SteppedMember
         {
             Consensus = RaftConsensus.Open(Store, new ConsensusOptions
             {
-                Network = _peers,
+                Network = Peers,
                 MayBegin = _mayBegin,
                 Seed = _cluster.Random.Next(),
                 Core = new CoreOptions { CautionMicroseconds = _cluster.CautionMicroseconds, MostMessageBytes = _cluster.MostMessageBytes },
@@ -132,7 +133,7 @@ internal sealed class SteppedMember
     /// <summary>Ends the process; the system and the disk go on.</summary>
     public void Kill()
     {
-        _peers!.IsDead = true;
+        Peers!.IsDead = true;
         Consensus?.Dispose();
         Store?.Dispose();
         (Consensus, Store) = (null, null);
@@ -153,7 +154,7 @@ internal sealed class SteppedMember
     /// <summary>Takes the power within a journal write, if one is due. What would have been said after it is heard by nobody.</summary>
     public void LosePowerWhileWriting()
     {
-        _peers!.IsDead = true;
+        Peers!.IsDead = true;
         int before = Disk.OperationCount;
         var dying = Consensus!;
         Consensus = null;
