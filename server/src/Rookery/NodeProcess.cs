@@ -52,11 +52,7 @@ internal static class NodeProcess
         await StartAsync(member, configuration);
         context.Readiness.Opened(node);
         Announce(node, configuration, systemd, log);
-        if (configuration.IsSecure)
-        {
-            LocalAccess.Tell(disk, configuration, secrets, context, log);
-        }
-
+        var told = configuration.IsSecure ? LocalAccess.TellAsync(disk, configuration, secrets, context, log) : Task.CompletedTask;
         using var idle = new IdleMemory(context, time, GiveBackMemory);
         await stop.Received;
         systemd.Stopping();
@@ -67,6 +63,7 @@ internal static class NodeProcess
         }
 
         await app.StopAsync();
+        await told;
         if (member is not null)
         {
             await member.DisposeAsync();

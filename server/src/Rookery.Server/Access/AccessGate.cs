@@ -9,7 +9,7 @@ namespace Rookery.Server;
 /// <summary>A request that its sender may not make.</summary>
 /// <param name="Status">The status.</param>
 /// <param name="Sentence">Why, and what to do.</param>
-/// <param name="MayBeBehind">The credential is not known here; a node that is behind may know it later.</param>
+/// <param name="MayBeBehind">The credential is not known here, or no owner is; a node that is behind may know it later.</param>
 internal readonly record struct AccessRefusal(int Status, string Sentence, bool MayBeBehind = false);
 
 /// <summary>
@@ -185,9 +185,12 @@ internal sealed class AccessGate(ServerContext context)
         _ => "The node is opening its data.",
     };
 
-    private AccessRefusal Unknown(string sentence) => new(
-        StatusCodes.Status401Unauthorized,
-        $"{sentence} {HowToGetIn(context.Readiness.Node is not { Diagnosis: null } node || IsClaimed(node))}");
+    // A member that has just joined has not heard yet of the cluster's owner.
+    private AccessRefusal Unknown(string sentence)
+    {
+        bool isClaimed = context.Readiness.Node is not { Diagnosis: null } node || IsClaimed(node);
+        return new AccessRefusal(StatusCodes.Status401Unauthorized, $"{sentence} {HowToGetIn(isClaimed)}", MayBeBehind: !isClaimed);
+    }
 
     private static string HowToGetIn(bool isClaimed) => isClaimed
         ? "Send 'Authorization: Bearer TOKEN', or a client certificate of this cluster; an admin makes them with `rookery token create` and `rookery cert create`."

@@ -46,6 +46,7 @@ internal sealed class ClaimRoute(ServerContext context)
             });
         }
 
+        await AccessAnswer.ReadBarrierAsync(context);
         Check(code);
         var made = await new TokenMaker(context).MakeAsync(new TokenRequest(name, ["admin"], null, null), taken: null, writer => writer.Set(OwnerKey, "{}"u8, Documents.ClusterRecord.Absent));
         context.Log.LogWarning("This node was claimed: the admin token '{Name}' was given.", name);

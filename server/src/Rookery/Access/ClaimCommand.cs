@@ -33,6 +33,6 @@ internal static class ClaimCommand
         }
 
         return LocalAccess.TryReadClaimCode(new PosixDisk(), directory) ?? throw new AdminException(
-            $"There is no code in {directory}: its node has an owner, or is no node that speaks TLS. A lost admin token is replaced with `rookery token reset`.", ExitCode.Failure);
+            $"There is no code in {directory}: its node has an owner, does not know yet whether it has one (`rookery status` says whether it reaches its cluster), or is no node that speaks TLS. A lost admin token is replaced with `rookery token reset`.", ExitCode.Failure);
     }
 }

@@ -18,20 +18,21 @@ internal sealed record LocalAccess(Uri Address, string Token)
     private const string ClaimFileName = "claim-code";
     private const int MostBytes = 64 << 10;
 
-    /// <summary>Writes the files of a node that serves now, and says how it is claimed if it has no owner.</summary>
-    public static void Tell(IDisk disk, ServeConfiguration configuration, AccessSecrets secrets, ServerContext context, ILogger log)
+    private static readonly TimeSpan Pause = TimeSpan.FromSeconds(1);
+
+    /// <summary>
+    /// Writes the files of a node that serves now, and says how it is claimed if it has no owner: when it knows all that was acknowledged, because a member that has just joined has not heard yet of who claimed
+    /// the cluster. Ends with that, or when the server stops.
+    /// </summary>
+    public static async Task TellAsync(IDisk disk, ServeConfiguration configuration, AccessSecrets secrets, ServerContext context, ILogger log)
     {
         try
         {
+            // An earlier start's code opens nothing now.
+            Delete(disk, configuration.DataDirectory, ClaimFileName);
             Write(disk, configuration.DataDirectory, FileName, $"{AddressOf(configuration)}\n{secrets.LocalToken}\n");
-            if (context.Readiness.Reason is not null)
+            if (context.Readiness.Reason is not null || await HasOwnerAsync(context))
             {
-                return;
-            }
-
-            if (context.HasOwner)
-            {
-                Delete(disk, configuration.DataDirectory, ClaimFileName);
                 return;
             }
 
@@ -57,6 +58,24 @@ internal sealed record LocalAccess(Uri Address, string Token)
     /// <summary>The code by which the node of a data directory is claimed; null when it has an owner.</summary>
     /// <exception cref="DiskException">It may not be read.</exception>
     public static string? TryReadClaimCode(IDisk disk, string directory) => ReadText(disk, directory, ClaimFileName)?.Trim();
+
+    private static async Task<bool> HasOwnerAsync(ServerContext context)
+    {
+        try
+        {
+            // Who leads knows all that was acknowledged.
+            while (!context.HasOwner && !context.Node.Consensus.IsLeader && !await context.Node.Consensus.ReadBarrierAsync(context.Stopping).AsTask().WaitAsync(context.Stopping))
+            {
+                await Task.Delay(Pause, context.Time, context.Stopping);
+            }
+
+            return context.HasOwner;
+        }
+        catch (OperationCanceledException)
+        {
+            return true;                               // it stops, and nobody needs to know any more
+        }
+    }
 
     private static Uri AddressOf(ServeConfiguration configuration)
     {

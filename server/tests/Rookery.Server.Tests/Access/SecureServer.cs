@@ -32,6 +32,9 @@ public sealed class SecureServer : IAsyncLifetime
 
     public bool IsSecure { get; init; } = true;
 
+    /// <summary>What the node, then one of three, hears from the leader before a read barrier; null for a node alone.</summary>
+    public Func<IConsensus, Task>? AtBarrier { get; init; }
+
     internal TestIdentity Identity { get; } = new();
 
     internal ServerContext Context { get; private set; } = null!;
@@ -46,7 +49,7 @@ public sealed class SecureServer : IAsyncLifetime
     {
         var io = new IoTimeline(TimeProvider.System, "memory");
         var memory = new MemoryBudget(256 << 20);
-        _node = Node.Open(new NodeOptions { DataDirectory = "/data", SegmentBytes = 4 << 20 }, new SimulatedDisk(), memory, io, Time, store => RaftConsensus.Open(store, new ConsensusOptions { IsClockSynchronised = () => IsClockSynchronised }));
+        _node = Node.Open(new NodeOptions { DataDirectory = "/data", SegmentBytes = 4 << 20 }, new SimulatedDisk(), memory, io, Time, OpenConsensus);
         var options = new ServerOptions
         {
             Listen = new IPEndPoint(IPAddress.Loopback, 0),
@@ -133,6 +136,12 @@ public sealed class SecureServer : IAsyncLifetime
         var policy = new X509ChainPolicy { TrustMode = X509ChainTrustMode.CustomRootTrust, RevocationMode = X509RevocationMode.NoCheck };
         policy.CustomTrustStore.AddRange(Identity.Authorities);
         return policy;
+    }
+
+    private IConsensusHost OpenConsensus(NodeStore store)
+    {
+        var alone = RaftConsensus.Open(store, new ConsensusOptions { IsClockSynchronised = () => IsClockSynchronised });
+        return AtBarrier is null ? alone : new OneOfThree(alone, AtBarrier);
     }
 
     private static string KeyOf(string token)
