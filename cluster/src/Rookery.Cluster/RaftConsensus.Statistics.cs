@@ -105,6 +105,7 @@ public sealed partial class RaftConsensus
             {
                 return new MemberStatistics(member, version, peer.IsReachable, Math.Max(0, state.LastIndex - peer.Match), peer.SyncMicroseconds)
                 {
+                    HeardSeconds = peer.LastContact is { } heard ? Math.Max(0, Now - heard) / 1e6 : null,
                     ClockAheadSeconds = peer.Clock.UtcTicks == 0 ? null : AheadSeconds(peer.Clock.UtcTicks, clock.Time),
                     IsClockSynchronised = peer.Clock.UtcTicks == 0 ? null : peer.Clock.IsSure,
                     SpareBytes = peer.SpareBytes,

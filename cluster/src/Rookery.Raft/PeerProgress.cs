@@ -4,11 +4,12 @@ namespace Rookery.Raft;
 /// <param name="Node">The member.</param>
 /// <param name="Match">Entries through here are durable there, as far as the leader knows.</param>
 /// <param name="IsReachable">Whether it answered within the last election timeout.</param>
+/// <param name="LastContact">When it last answered, by the clock that the host gives, in microseconds; null before it did.</param>
 /// <param name="IsCaughtUp">Whether it followed what was written without falling behind, so that as a voter it would hold nothing up.</param>
 /// <param name="SyncMicroseconds">The 99th percentile of its recent journal writes, as it said last.</param>
 /// <param name="SpareBytes">Bytes free there beyond its reserve, as it said last; null before it did.</param>
 /// <param name="Clock">Its own clock, as it said last; the default before it did.</param>
-public readonly record struct PeerProgress(NodeId Node, long Match, bool IsReachable, bool IsCaughtUp, long SyncMicroseconds, long? SpareBytes, ClockReading Clock);
+public readonly record struct PeerProgress(NodeId Node, long Match, bool IsReachable, long? LastContact, bool IsCaughtUp, long SyncMicroseconds, long? SpareBytes, ClockReading Clock);
 
 /// <summary>What owners are shown of the other members.</summary>
 public sealed partial class RaftCore
@@ -16,7 +17,21 @@ public sealed partial class RaftCore
     /// <summary>The other members, as this node sees them while it leads; none while it does not.</summary>
     public IReadOnlyList<PeerProgress> ReadPeers() => Role != Role.Leader
         ? []
-        : [.. peers.Select(peer => new PeerProgress(peer.Node, peer.Match, peer.Incarnation > 0 && now - peer.LastContact <= ElectionTimeoutMicroseconds, peer.IsCaughtUp, peer.Health.SyncMicroseconds, peer.Incarnation > 0 ? peer.Health.SpareBytes : null, ClockOf(peer)))];
+        : [.. peers.Select(Read)];
+
+    private PeerProgress Read(Progress peer)
+    {
+        bool hasAnswered = peer.Incarnation > 0;
+        return new PeerProgress(
+            peer.Node,
+            peer.Match,
+            hasAnswered && now - peer.LastContact <= ElectionTimeoutMicroseconds,
+            hasAnswered ? peer.LastContact : null,
+            peer.IsCaughtUp,
+            peer.Health.SyncMicroseconds,
+            hasAnswered ? peer.Health.SpareBytes : null,
+            ClockOf(peer));
+    }
 
     private ClockReading ClockOf(Progress peer) => peer.Clock is var (difference, isSure) ? new ClockReading(ClusterClock.TicksAt(difference, now), isSure) : default;
 }

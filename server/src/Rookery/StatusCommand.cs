@@ -68,7 +68,7 @@ internal static class StatusCommand
         return !member.TryGetProperty("IsReachable", out var reachable) ? who
             : string.Create(
                 CultureInfo.InvariantCulture,
-                $"{who}, {(reachable.GetBoolean() ? "reachable" : "not reachable")}, {member.GetProperty("LagEntries").GetInt64()} entries behind, sync p99 {member.GetProperty("SyncP99Milliseconds").GetDouble():0.0} ms{DescribeClock(member)}");
+                $"{who}, {(reachable.GetBoolean() ? "reachable" : "not reachable")}{(member.TryGetProperty("HeardSeconds", out var heard) ? $" (heard {heard.GetDouble():0.0} s ago)" : string.Empty)}, {member.GetProperty("LagEntries").GetInt64()} entries behind, sync p99 {member.GetProperty("SyncP99Milliseconds").GetDouble():0.0} ms{DescribeClock(member)}");
     }
 
     /// <summary>A clock that is a minute off, or follows nothing.</summary>

@@ -38,6 +38,8 @@ public sealed class RequestGateTests : IAsyncLifetime
     [InlineData("/metrics")]
     [InlineData("/debug/io")]
     [InlineData("/help")]
+    [InlineData("/help/how-to/cluster.md")]
+    [InlineData("/help/how-to/cluster")]
     [InlineData("/")]
     public async Task What_needs_no_documents_answers_before_they_are_open(string path) =>
         Assert.Equal(HttpStatusCode.OK, (await client.GetAsync(path)).StatusCode);

@@ -1,6 +1,6 @@
 // Nodes join a cluster over the command line, as owners do it: who may not, and what becomes of old and copied cards.
 import assert from "node:assert/strict"
-import { cpSync, mkdirSync, writeFileSync } from "node:fs"
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { test } from "node:test"
 import { FakedClock, whyNoClocks } from "./faked-clock.mjs"
@@ -17,6 +17,19 @@ async function token(node, ...options) {
   const made = await run("cluster", "token", "create", "--url", node.url, ...options)
   assert.equal(made.code, 0, made.stderr)
   return made.stdout.trim()
+}
+
+/** A text with the checksum that files of an identity end with: CRC-32C (RFC 3720, B.4). */
+function checked(text) {
+  let crc = 0xffffffff
+  for (const byte of Buffer.from(text)) {
+    crc ^= byte
+    for (let bit = 0; bit < 8; bit++) {
+      crc = crc & 1 ? (crc >>> 1) ^ 0x82f63b78 : crc >>> 1
+    }
+  }
+
+  return `${text}check ${((crc ^ 0xffffffff) >>> 0).toString(16).padStart(8, "0")}\n`
 }
 
 const members = async node => Object.keys((await node.expect(200, "GET", "/cluster/topology")).Topology.AllNodes)
@@ -115,4 +128,74 @@ test("A token ends by the cluster's time, and a node whose clock is in 1970 join
   await until(async () => (await members(second)).length === 2)
   await second.expect(201, "PUT", "/databases/shop/docs?id=from-1970", "{}")
   await first.expect(200, "GET", "/databases/shop/docs?id=from-1970")
+})
+
+test("What began and did not end, what was removed meanwhile and what cannot be is told with what to do", { timeout: 240_000 }, async t => {
+  const directory = temporaryDirectory(t)
+  const at = name => join(directory, name)
+  const ports = [await portForMember(), await portForMember(), await portForMember()]
+  const succeed = async (...commandLine) => {
+    const ended = await run(...commandLine)
+    assert.equal(ended.code, 0, ended.stderr)
+    return ended
+  }
+
+  // A cluster of one is as whole as its card.
+  await succeed("cluster", "init", "--data", at("a"), "--name", "home", "--node-name", "pi-1")
+  const credentials = () => ({ ca: readFileSync(join(at("a"), "cluster/authority.pem")) })
+  let first = await NodeProcess.serveDuring(t, { data: at("a"), port: ports[0], credentials: credentials() })
+  await succeed("claim", "--data", at("a"))
+  await first.terminate()
+  await refused(1, /^pi-1 .*\nNothing was changed. pi-1 is the only voter of the cluster, so there is nothing to recover from: start pi-1/, "recover", "--data", at("a"), "--yes", "home")
+  first = await NodeProcess.serveDuring(t, { data: at("a"), port: ports[0], credentials: credentials() })
+  const ticket = async () => (await succeed("cluster", "token", "create", "--data", at("a"))).stdout.trim()
+
+  for (const [days, sentence] of [["x", /--days must be a whole number from 1 to 36500, not "x"/], ["0", /--days must be a whole number from 1 to 36500, not "0"/]]) {
+    const wrong = await run("token", "create", "ci", "--scope", "read", "--days", days, "--data", at("a"))
+    assert.deepEqual([wrong.code, wrong.stdout], [78, ""])
+    assert.match(wrong.stderr, sentence)
+  }
+
+  assert.match((await succeed("token", "create", "ci", "--scope", "read", "--database", "shpo", "--data", at("a"))).stderr, /There is no database 'shpo' yet/)
+  await refused(78, /"?0\.0\.0\.0:9443"? is where a node listens on all of its networks, and nowhere that others could dial/, "join", await ticket(), "--data", at("b"), "--address", "0.0.0.0")
+
+  // The cluster took the name for another; the directory is that of who asked.
+  await refused(1, /There is a node named pi-1 already/, "join", await ticket(), "--data", at("b"), "--name", "pi-1")
+  const alone = await run("serve", "--data", at("b"), "--listen", `http://127.0.0.1:${ports[1]}`)
+  assert.equal(alone.code, 78, alone.stderr)
+  assert.match(alone.stderr, /A join of a cluster began in .*\/b and has not ended, so the node is not served alone/)
+  await refused(78, /A join of a cluster began in/, "init", "--data", at("b"))
+  for (const [name, port] of [["b", ports[1]], ["c", ports[2]]]) {
+    await succeed("cluster", "join", await ticket(), "--data", at(name), "--name", `pi-${name}`, "--address", `127.0.0.1:${port + 1000}`)
+  }
+
+  const second = await NodeProcess.serveDuring(t, { data: at("b"), port: ports[1], credentials: credentials() })
+  let third = await NodeProcess.serveDuring(t, { data: at("c"), port: ports[2], credentials: credentials() })
+  const listing = async () => JSON.parse((await succeed("cluster", "node", "ls", "--json", "--data", at("a"))).stdout)
+  await until(async () => (await listing()).Voters === 3)
+  for (const node of [second, third]) {
+    assert.doesNotMatch(node.log, /no owner/)
+  }
+
+  // Who was off when it was removed is not sent the entry that says so.
+  await third.kill()
+  await until(async () => (await listing()).Members.some(({ IsReachable, HeardSeconds }) => IsReachable === false && HeardSeconds > 0))
+  assert.match((await succeed("cluster", "node", "ls", "--data", at("a"))).stdout, /HEARD +LAG/)
+  const replaced = await succeed("cluster", "node", "replace", "pi-c", "--yes", "--data", at("a"))
+  assert.match(replaced.stderr, /Its old card is refused from now on: empty its data directory.*\n.*receives all data first, and then votes by itself/)
+  third = NodeProcess.start({ data: at("c"), port: ports[2], credentials: credentials() })
+  t.after(() => third.kill())
+  await until(() => third.request("GET", "/readyz").then(({ status, text }) => status === 503 && /is no member of its cluster any more/.test(text), () => false))
+  const status = await run("status", "--data", at("c"))
+  assert.equal(status.code, 1)
+  assert.match(status.stdout, /^Not ready: This node is no member of its cluster any more\. Stop it, and let it join anew with an empty data directory/)
+  await third.terminate()
+
+  // What a node that found a rule of consensus broken leaves behind.
+  await second.terminate()
+  await refused(1, /pi-b and pi-1 are a majority of the 2 voters, so there is nothing to recover from: start pi-b .*, and nothing is lost/, "recover", "--data", at("b"), "--yes", "home")
+  writeFileSync(join(at("b"), "cluster/halted"), checked("A rule of consensus was found broken, so this node stopped taking part: a term has one leader.\n"))
+  const halted = await run("serve", "--data", at("b"), "--listen", second.url)
+  assert.equal(halted.code, 78, halted.stderr)
+  assert.match(halted.stderr, /a term has one leader\. It is not started again by itself: .*`rookery cluster node replace pi-b`.* delete .*\/b\/cluster\/halted\./)
 })

@@ -28,6 +28,10 @@ public static class MemberAddress
         return colon > 0 && IsHost(address.AsSpan(0, colon)) && ushort.TryParse(address.AsSpan(colon + 1), NumberStyles.None, CultureInfo.InvariantCulture, out ushort port) && port > 0;
     }
 
+    /// <summary>Whether its host is the unspecified address, 0.0.0.0 or [::], which only who listens can use.</summary>
+    public static bool IsUnspecified(string address) =>
+        IPAddress.TryParse(address.AsSpan(0, Math.Max(0, address.LastIndexOf(':'))), out var host) && (host.Equals(IPAddress.Any) || host.Equals(IPAddress.IPv6Any));
+
     /// <summary>Whether it is a URL by which clients may reach a node: a scheme, a host and a port.</summary>
     public static bool IsClientUrl(string url) =>
         Uri.TryCreate(url, UriKind.Absolute, out var parsed) && parsed is { Scheme: "http" or "https", PathAndQuery: "/", UserInfo: "", Fragment: "" }

@@ -58,6 +58,11 @@ internal static class MemberListing
             json.WriteNumber("SyncP99Milliseconds"u8, sync / 1000.0);
         }
 
+        if (one.HeardSeconds is { } heard)
+        {
+            json.WriteNumber("HeardSeconds"u8, Math.Round(heard, 1));
+        }
+
         json.WriteNumber("RecordVersion"u8, one.RecordVersion);
         json.WriteEndObject();
     }

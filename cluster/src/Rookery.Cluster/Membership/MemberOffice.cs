@@ -74,7 +74,7 @@ public sealed class MemberOffice(RaftConsensus consensus, IJoinDesk desk, Func<N
 
         return order switch
         {
-            MemberOrder.Promote => await ChangeAsync(member!, MemberChange.Voter, "votes from now on", cancellationToken),
+            MemberOrder.Promote => await PromoteAsync(member!, cancellationToken),
             MemberOrder.Demote => await DemoteAsync(member!, cancellationToken),
             MemberOrder.Remove => await RemoveAsync(member!, hops, cancellationToken),
             _ => await TransferAsync(member, cancellationToken),
@@ -114,6 +114,18 @@ public sealed class MemberOffice(RaftConsensus consensus, IJoinDesk desk, Func<N
     private MemberAnswer ConfirmClock() => consensus.ConfirmClock() is var (answer, sentence) && answer == ClockAnswer.Confirmed ? new MemberAnswer(StatusCodes.Status200OK, sentence)
         : answer == ClockAnswer.ClocksDiffer ? Refused(sentence)
         : Unavailable(sentence);
+
+    private async Task<MemberAnswer> PromoteAsync(RosterEntry member, CancellationToken cancellationToken)
+    {
+        var configuration = consensus.ReadState().Configuration;
+        int voters = configuration.Voters.Length;
+        return configuration.IsLearner(member.Member) && voters is > 2 and < Configuration.MostVoters && voters % 2 == 1
+            ? Refused(string.Create(
+                CultureInfo.InvariantCulture,
+                $"{voters + 1} voters bear no more losses than {voters}, and each write would wait for {(voters / 2) + 2} cards instead of {configuration.Majority}, so {member.Record.Name} stays a spare that has everything. "
+                + $"Let one more node join, and both vote by themselves; or remove a voter, and {member.Record.Name} votes in its place."))
+            : await ChangeAsync(member, MemberChange.Voter, "votes from now on", cancellationToken);
+    }
 
     private async Task<MemberAnswer> DemoteAsync(RosterEntry member, CancellationToken cancellationToken)
     {
@@ -247,7 +259,7 @@ public sealed class MemberOffice(RaftConsensus consensus, IJoinDesk desk, Func<N
         ChangeAnswer.NotCaughtUp => Unavailable($"{name} has not caught up, or does not answer, and as a voter it would hold up every write. Wait until `rookery cluster node ls` shows that it is reachable and lacks nothing."),
         ChangeAnswer.NoMajority => Refused($"Without {name} fewer than a majority of the voters would be reachable, and nothing could be written any more. Bring another voter back first."),
         ChangeAnswer.LeaderItself => Refused($"{name} leads, and a leader does not take its own vote. Hand leadership over first, with `rookery cluster node transfer`."),
-        ChangeAnswer.TooManyVoters => Refused($"{Configuration.MostVoters} members vote already, which is the most: more would only make each write wait for more cards."),
+        ChangeAnswer.TooManyVoters => Refused($"{Configuration.MostVoters} members vote already, which is the most: more would only make each write wait for more cards. {name} stays a spare that has everything; when a voter is removed, it votes in its place."),
         _ => Refused($"{name} has no part in the cluster that could be changed so."),
     };
 

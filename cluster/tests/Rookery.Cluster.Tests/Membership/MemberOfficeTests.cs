@@ -37,6 +37,22 @@ public sealed class MemberOfficeTests
     }
 
     [Fact]
+    public void A_fourth_does_not_get_a_vote_before_there_is_a_fifth()
+    {
+        using var cluster = Form(4);
+        Assert.Equal(
+            ((int)HttpStatusCode.Conflict,
+                "4 voters bear no more losses than 3, and each write would wait for 3 cards instead of 2, so d stays a spare that has everything. "
+                + "Let one more node join, and both vote by themselves; or remove a voter, and d votes in its place."),
+            (Ask(cluster, cluster.A, MemberOrder.Promote, "d") is var answer ? answer.Status : 0, answer.Text));
+        Assert.Equal((3, "3 members"), Shown(cluster));
+        Done(cluster, MemberOrder.Remove, "c");
+        cluster.RunFor(1_000);
+        SeatRule.PromoteNext(cluster.Leader!.Consensus!);
+        Assert.True(cluster.A.Consensus!.ReadState().Configuration.IsVoter(cluster.Members[3].Id), "it took the place of the one that was removed");
+    }
+
+    [Fact]
     public void A_member_that_is_behind_or_away_does_not_get_a_vote()
     {
         using var cluster = Form(2);

@@ -47,6 +47,9 @@ public sealed record ClusterCapacity(string LimitedBy, long SpareBytes, string? 
 /// <param name="SyncMicroseconds">The 99th percentile of its recent journal writes; null when this node does not know.</param>
 public sealed record MemberStatistics(ClusterViewMember Member, long RecordVersion, bool? IsReachable, long? LagEntries, long? SyncMicroseconds)
 {
+    /// <summary>How long ago it last answered; null for this node itself, for one that did not yet, and when this node does not know.</summary>
+    public double? HeardSeconds { get; init; }
+
     /// <summary>By how much its clock is ahead of the cluster's time; null when this node does not know.</summary>
     public double? ClockAheadSeconds { get; init; }
 

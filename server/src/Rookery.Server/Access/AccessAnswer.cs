@@ -48,13 +48,31 @@ internal static class AccessAnswer
         }
     }
 
+    /// <summary>What to remark on the databases that a new credential names, in a sentence; null for nothing. As in RavenDB they may be made later; or a name is misspelt.</summary>
+    public static string? NoticeOf(ServerContext context, IEnumerable<string>? databases)
+    {
+        string[] missing = [.. (databases ?? []).Where(name => !context.Node.Databases.TryGet(name, out _))];
+        return missing.Length == 0 ? null
+            : $"There is no database {string.Join(" and none ", missing.Select(static name => $"'{name}'"))} yet: what is given there holds from when it is made. If the name is misspelt, withdraw this and make another.";
+    }
+
+    /// <summary>Writes it, if there is one.</summary>
+    public static void WriteNotice(Utf8JsonWriter json, string? notice)
+    {
+        if (notice is not null)
+        {
+            json.WriteString("Notice"u8, notice);
+        }
+    }
+
     /// <summary>Answers with a new token, which is not shown again.</summary>
-    public static Task SendTokenAsync(HttpContext http, MadeToken made) => JsonAnswer.SendAsync(
+    public static Task SendTokenAsync(HttpContext http, MadeToken made, string? notice = null) => JsonAnswer.SendAsync(
         http,
         json =>
         {
             json.WriteString("Token"u8, made.Token);
             WriteToken(json, made.Record);
+            WriteNotice(json, notice);
         },
         StatusCodes.Status201Created);
 

@@ -75,6 +75,7 @@ internal sealed class CertificateRoutes(ServerContext context)
 
         await AccessAnswer.CommitAsync(context, writer, taken);
         context.Log.LogInformation("'{Who}' had the certificate '{Name}' signed, with thumbprint {Thumbprint}.", Principal.Of(http).Name, asked.Name, thumbprint);
+        string? notice = AccessAnswer.NoticeOf(context, asked.Databases.Keys);
         string certificate = signed.ExportCertificatePem();
         string authorities = string.Join('\n', identity.Authorities.Select(static authority => authority.ExportCertificatePem()));
         await JsonAnswer.SendAsync(
@@ -84,6 +85,7 @@ internal sealed class CertificateRoutes(ServerContext context)
                 json.WriteString("Certificate"u8, certificate);
                 json.WriteString("Authorities"u8, authorities);
                 Write(json, thumbprint, record);
+                AccessAnswer.WriteNotice(json, notice);
             },
             StatusCodes.Status201Created);
     }

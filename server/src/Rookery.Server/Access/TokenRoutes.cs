@@ -61,7 +61,7 @@ internal sealed class TokenRoutes(ServerContext context)
             }
         });
         context.Log.LogInformation("'{Who}' made the token '{Name}' with {Scopes}.", Principal.Of(http).Name, request.Name, string.Join(',', request.Scopes));
-        await AccessAnswer.SendTokenAsync(http, made);
+        await AccessAnswer.SendTokenAsync(http, made, AccessAnswer.NoticeOf(context, request.Databases));
     }
 
     private async Task RemoveAsync(HttpContext http)
@@ -125,6 +125,6 @@ internal sealed class TokenRoutes(ServerContext context)
         JsonTokenType.Null => null,
         // A century is for ever; more overflows the calendar.
         JsonTokenType.Number when json.TryGetInt64(out long seconds) && seconds is > 0 and <= 100L * 365 * 86_400 => TimeSpan.FromSeconds(seconds),
-        _ => throw RefusedException.BadRequest($"'{member}' must be a whole number of seconds, at most a century."),
+        _ => throw RefusedException.BadRequest($"'{member}' must be a whole number of seconds, at least one and at most a century."),
     };
 }

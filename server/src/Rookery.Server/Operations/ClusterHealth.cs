@@ -43,6 +43,11 @@ internal static class ClusterHealth
                 json.WriteNumber("SyncP99Milliseconds"u8, sync / 1000.0);
             }
 
+            if (one.HeardSeconds is { } heard)
+            {
+                json.WriteNumber("HeardSeconds"u8, Math.Round(heard, 1));
+            }
+
             if (one is { ClockAheadSeconds: { } ahead, IsClockSynchronised: { } isSynchronised })
             {
                 json.WriteNumber("ClockAheadSeconds"u8, ahead);

@@ -59,7 +59,8 @@ internal static class HelpRoutes
 
     private static async Task AnswerPageAsync(HttpContext http)
     {
-        await using var page = Open(ResourcePrefix + (string?)http.Request.RouteValues["path"]);
+        string name = ResourcePrefix + (string?)http.Request.RouteValues["path"];
+        await using var page = Open(name) ?? Open(name + ".md");
         if (page is null)
         {
             http.Response.StatusCode = StatusCodes.Status404NotFound;

@@ -35,6 +35,11 @@ internal static class CertificateCommand
             var files = new CertificateFiles(System.IO.Path.GetFullPath(parsed.GetValue(to)!), parsed.GetValue(name)!);
             string pfxPassword = parsed.GetValue(password) is { } file ? File.ReadAllText(file).TrimEnd('\r', '\n') : string.Empty;
             var made = await MakeAsync(client, parsed.GetValue(name)!, parsed.GetValue(access)!, files, pfxPassword);
+            if (!address.IsJson(parsed))
+            {
+                TokenCommand.PrintNotice(made);
+            }
+
             await Console.Out.WriteLineAsync(address.IsJson(parsed)
                 ? made.GetRawText()
                 : $"Wrote {files.Pfx}, {files.Pem} and {files.Authority}; the certificate ends at {made.GetProperty("Expires").GetDateTimeOffset().UtcDateTime.ToString("u", CultureInfo.InvariantCulture)}.");

@@ -20,9 +20,19 @@ internal static class TokenCommand
             return ExitCode.Success;
         }
 
+        PrintNotice(made);
         Console.Error.WriteLine($"The token '{made.GetProperty("Name").GetString()}' is not shown again:");
         Console.Out.WriteLine(made.GetProperty("Token").GetString());
         return ExitCode.Success;
+    }
+
+    /// <summary>Prints what the node has to remark on a new credential.</summary>
+    public static void PrintNotice(JsonElement made)
+    {
+        if (made.TryGetProperty("Notice", out var notice))
+        {
+            Console.Error.WriteLine(notice.GetString());
+        }
     }
 
     private static Command CreateToken()
@@ -31,7 +41,7 @@ internal static class TokenCommand
         var name = new Argument<string>("NAME") { Description = "What to call it: lower-case letters, digits, hyphens." };
         var scope = new Option<string>("--scope") { Description = "What it may do: read, write, admin (everything), metrics; several with commas.", HelpName = "SCOPES", Required = true };
         var database = new Option<string[]>("--database") { Description = "A database in which read and write hold; may be repeated [default: all].", HelpName = "NAME" };
-        var days = new Option<int?>("--days") { Description = "How many days it holds [default: for ever].", HelpName = "DAYS" };
+        var days = WholeNumber.Option("--days", "How many days it holds, at most a century [default: for ever].", "DAYS", least: 1, most: 36_500);
         var command = address.AddTo(new Command("create", "Make a token and print it.") { name, scope, database, days });
         command.SetAction((parsed, _) => address.UseAsync(parsed, async client => PrintMade(
             await client.SendAsync(HttpMethod.Post, Path, json =>

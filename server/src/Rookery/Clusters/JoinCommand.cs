@@ -23,14 +23,14 @@ internal static class JoinCommand
         var data = new Option<string>("--data") { Description = "Data directory of the new node; empty, or made when it is missing.", HelpName = "DIR", Required = true };
         var name = new Option<string?>("--name") { Description = "What to call the node [default: the machine's name].", HelpName = "NAME" };
         var address = new Option<string[]>("--address") { Description = "Where members reach this node, HOST or HOST:PORT; may be repeated [default: this machine's addresses].", HelpName = "ADDRESS" };
-        var port = new Option<int>("--peer-port") { Description = "Port for members, where --address says none.", HelpName = "PORT", DefaultValueFactory = static _ => DefaultPeerPort };
+        var port = WholeNumber.Option("--peer-port", $"Port for members, where --address says none [default: {DefaultPeerPort}].", "PORT", least: 1, most: IPEndPoint.MaxPort);
         var publicUrl = new Option<string?>("--public-url") { Description = "Where clients reach this node, if that is not where it listens.", HelpName = "URL" };
         var json = new Option<bool>("--json") { Description = "Print the result as JSON." };
         var command = new Command("join", "Let a new node join a running cluster.") { token, data, name, address, port, publicUrl, json };
         command.SetAction((parsed, cancellation) => IdentityGuard.GuardAsync(() => RunAsync(
             parsed.GetValue(token)!,
             Path.GetFullPath(parsed.GetValue(data)!),
-            new JoiningNode(parsed.GetValue(name) ?? MemberName.OfHost(Environment.MachineName), Addresses(parsed.GetValue(address), parsed.GetValue(port)), parsed.GetValue(publicUrl)?.TrimEnd('/'))
+            new JoiningNode(parsed.GetValue(name) ?? MemberName.OfHost(Environment.MachineName), Addresses(parsed.GetValue(address), parsed.GetValue(port) ?? DefaultPeerPort), parsed.GetValue(publicUrl)?.TrimEnd('/'))
             {
                 AreAddressesSaid = parsed.GetValue(address) is { Length: > 0 },
             },
@@ -66,6 +66,8 @@ internal static class JoinCommand
     private static string? WhyNotReached(JoiningNode node) => node.Addresses switch
     {
         { Count: 0 } => "This machine has no address at which members could reach it. Say one with --address.",
+        _ when node.Addresses.FirstOrDefault(MemberAddress.IsUnspecified) is { } any =>
+            $"{any} is where a node listens on all of its networks, and nowhere that others could dial. Say with --address an address or name by which the other members reach this machine, or leave it out: then it is this machine's own addresses.",
         { Count: > MemberAddress.Most } => $"--address may be given {MemberAddress.Most} times.",
         _ when node.Addresses.FirstOrDefault(static address => !MemberAddress.IsValid(address)) is { } wrong => $"\"{wrong}\" is no address at which members could reach this node. {MemberAddress.Rule}",
         _ when node.PublicUrl is { } url && !MemberAddress.IsClientUrl(url) => $"The URL by which clients reach this node must look like https://node.example:8443, not like \"{url}\".",

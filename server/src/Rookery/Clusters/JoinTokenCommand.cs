@@ -14,11 +14,11 @@ internal static class JoinTokenCommand
     private static Command CreateToken()
     {
         var address = new NodeAddress();
-        var minutes = new Option<int>("--minutes") { Description = "How long it holds, at most a week.", HelpName = "MINUTES", DefaultValueFactory = static _ => DefaultMinutes };
+        var minutes = WholeNumber.Option("--minutes", $"How long it holds, at most a week [default: {DefaultMinutes}].", "MINUTES", least: 1, most: 7 * 24 * 60);
         var command = address.AddTo(new Command("create", "Print a token that lets one node join, once.") { minutes });
         command.SetAction((parsed, _) => address.UseAsync(parsed, async client =>
         {
-            var made = await client.SendAsync(HttpMethod.Post, "/admin/cluster/tokens", json => json.WriteNumber("LifetimeSeconds"u8, parsed.GetValue(minutes) * 60L));
+            var made = await client.SendAsync(HttpMethod.Post, "/admin/cluster/tokens", json => json.WriteNumber("LifetimeSeconds"u8, (parsed.GetValue(minutes) ?? DefaultMinutes) * 60L));
             if (address.IsJson(parsed))
             {
                 await Console.Out.WriteLineAsync(made.GetRawText());

@@ -6,7 +6,7 @@ namespace Rookery.Clusters;
 /// <summary>Members in columns, from the JSON of a node.</summary>
 internal static class MemberTable
 {
-    private static readonly string[] Heads = ["TAG", "NAME", "ROLE", "REACHABLE", "LAG", "SYNC P99", "RECORD", "URL", "ID"];
+    private static readonly string[] Heads = ["TAG", "NAME", "ROLE", "REACHABLE", "HEARD", "LAG", "SYNC P99", "RECORD", "URL", "ID"];
 
     /// <summary>The table, with what there is to note under it.</summary>
     public static string Of(JsonElement cluster)
@@ -26,6 +26,7 @@ internal static class MemberTable
             TextOf(member, "Name"),
             TextOf(member, "Role"),
             !isKnown ? "?" : reachable.GetBoolean() ? "yes" : "no",
+            Heard(member, isKnown),
             !isKnown ? "?" : member.GetProperty("LagEntries").GetInt64().ToString(CultureInfo.InvariantCulture),
             !isKnown ? "?" : string.Create(CultureInfo.InvariantCulture, $"{member.GetProperty("SyncP99Milliseconds").GetDouble():0.0} ms"),
             member.TryGetProperty("RecordVersion", out var version) ? version.GetInt64().ToString(CultureInfo.InvariantCulture) : "?",
@@ -33,6 +34,12 @@ internal static class MemberTable
             TextOf(member, "NodeId"),
         ];
     }
+
+    // The leader itself is not heard of.
+    private static string Heard(JsonElement member, bool isKnown) =>
+        member.TryGetProperty("HeardSeconds", out var seconds) ? string.Create(CultureInfo.InvariantCulture, $"{seconds.GetDouble():0.0} s ago")
+        : !isKnown ? "?"
+        : TextOf(member, "Role") is "leader" ? "-" : "never";
 
     private static string TextOf(JsonElement member, string name) => member.TryGetProperty(name, out var text) ? text.GetString() ?? "-" : "-";
 }

@@ -11,7 +11,7 @@ internal static class NodeCommand
     private const string Path = "/admin/cluster/nodes";
 
     // The card of a member holds the authority's key, sealed for a key that lies beside it.
-    private const string CardMayBeElsewhere = "If somebody else may have its card: it can act as any member until the authority is another, with `rookery cluster ca rotate`, then `… retire`.";
+    private const string OfItsCard = "Its old card is refused from now on: empty its data directory before it is used again. If somebody else may have its card: it can act as any member until the authority is another, with `rookery cluster ca rotate`, then `… retire`.";
 
     public static Command Create() => new("node", "The members of the cluster: shown, promoted, removed, and who leads.")
     {
@@ -80,14 +80,14 @@ internal static class NodeCommand
             if (!isReplaced)
             {
                 await PrintAsync(removed, address.IsJson(parsed));
-                await Console.Error.WriteLineAsync(CardMayBeElsewhere);
+                await Console.Error.WriteLineAsync(OfItsCard);
                 return ExitCode.Success;
             }
 
             await Console.Error.WriteLineAsync(removed.GetProperty("Message").GetString());
-            await Console.Error.WriteLineAsync(CardMayBeElsewhere);
+            await Console.Error.WriteLineAsync(OfItsCard);
             var token = await MakeTokenAsync(client, node);
-            await Console.Error.WriteLineAsync($"Within an hour, on the new machine: `rookery cluster join TOKEN --data DIR --name {node}`, with this token:");
+            await Console.Error.WriteLineAsync($"Within an hour, on the new machine: `rookery cluster join TOKEN --data DIR --name {node}`, with an empty DIR and this token. Started, it receives all data first, and then votes by itself if a vote is free:");
             await Console.Out.WriteLineAsync(address.IsJson(parsed) ? token.GetRawText() : token.GetProperty("Token").GetString());
             return ExitCode.Success;
         }));

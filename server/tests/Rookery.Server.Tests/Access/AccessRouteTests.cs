@@ -1,5 +1,6 @@
 using System.Security.Cryptography;
 using System.Security.Cryptography.X509Certificates;
+using Rookery.Documents.Commands;
 
 namespace Rookery.Server.Tests.Access;
 
@@ -65,6 +66,48 @@ public class AccessRouteTests : IAsyncLifetime
     [InlineData("""{"Name":"a","Scopes":["read"],"Database":"Shop"}""", "unknown member 'Database'")]
     public async Task A_token_that_would_mean_something_else_is_not_made(string body, string sentence) =>
         (await server.SendAsync("POST", Tokens, SecureServer.LocalKey, body)).IsRefusal(400, sentence);
+
+    [Fact]
+    public async Task A_member_that_has_not_heard_yet_who_owns_the_cluster_does_not_say_that_nobody_does()
+    {
+        var member = new SecureServer
+        {
+            AtBarrier = async consensus =>
+            {
+                using var writer = new ClusterRecordWriter();
+                writer.Set(ClaimRoute.OwnerKey, "{}"u8);
+                await consensus.ProposeAsync(writer.Complete(), CancellationToken.None);
+            },
+        };
+        await member.InitializeAsync();
+        try
+        {
+            var unknown = await member.SendAsync("GET", Docs);
+            unknown.IsRefusal(401, "No credential came with the request. Send 'Authorization: Bearer TOKEN'");
+            (await member.SendAsync("POST", "/claim", body: $$"""{"Code":"{{SecureServer.ClaimCode}}"}""")).IsRefusal(409, "has an owner");
+        }
+        finally
+        {
+            await member.DisposeAsync();
+        }
+    }
+
+    [Fact]
+    public async Task A_credential_for_a_database_that_is_not_there_is_made_and_said_to_be_one()
+    {
+        var token = await server.SendAsync("POST", Tokens, SecureServer.LocalKey, """{"Name":"ci","Scopes":["read"],"Databases":["Shop","Shpo"]}""");
+        Assert.Equal(201, token.Status);
+        Assert.StartsWith("There is no database 'Shpo' yet: what is given there holds from when it is made.", token.Json.GetProperty("Notice").GetString(), StringComparison.Ordinal);
+
+        using var key = ECDsa.Create(ECCurve.NamedCurves.nistP256);
+        string request = new CertificateRequest("CN=ignored", key, HashAlgorithmName.SHA256).CreateSigningRequestPem().ReplaceLineEndings("\\n");
+        var certificate = await server.SendAsync("POST", Certificates, SecureServer.LocalKey, $$$"""{"Name":"app","Request":"{{{request}}}","Databases":{"New":"rw","Later":"ro"}}""");
+        Assert.Equal(201, certificate.Status);
+        Assert.StartsWith("There is no database 'New' and none 'Later' yet:", certificate.Json.GetProperty("Notice").GetString(), StringComparison.Ordinal);
+
+        var known = await server.SendAsync("POST", Tokens, SecureServer.LocalKey, """{"Name":"all","Scopes":["read"],"Databases":["Other"]}""");
+        Assert.False(known.Json.TryGetProperty("Notice", out _));
+    }
 
     [Fact]
     public async Task Of_many_who_make_a_token_of_one_name_at_once_one_does()
