@@ -14,6 +14,7 @@ public sealed partial class RaftConsensus
     private JournalFrame[] _entries = new JournalFrame[8];
     private int _entryCount;
     private long _writeNumber;
+    private long _notedCommit;
     private bool _isDue;
 
     /// <summary>The highest index that the core knows of, durable or not.</summary>
@@ -97,8 +98,21 @@ public sealed partial class RaftConsensus
             Add(frame.Entry);
         }
 
+        NoteCommitted(write.Committed);
         Volatile.Write(ref _isDue, true);
         _threads.Wake();
+    }
+
+    /// <summary>
+    /// Tells the journal what is committed, so that a start which finds no majority shows more than the last flush knew. Only in the padding of a block that is written anyhow: no byte more goes to the card.
+    /// </summary>
+    private void NoteCommitted(long index)
+    {
+        if (index > _notedCommit && NodeJournal.HasRoomForNote(_entries.AsSpan(0, _entryCount)))
+        {
+            _notedCommit = index;
+            Add(NodeJournal.Committed(index));
+        }
     }
 
     private void Add(in JournalFrame entry)

@@ -64,14 +64,14 @@ internal sealed class Durability(long durableIndex, SafetyRules rules)
     }
 
     /// <summary>The next write, if one is due and none is outstanding.</summary>
-    public JournalWrite? Next(VoteRecord vote, long lastIndex)
+    public JournalWrite? Next(VoteRecord vote, long lastIndex, long committed)
     {
         if (!IsIdle || (!voteIsPending && cutAfter < 0 && WrittenIndex == lastIndex))
         {
             return null;
         }
 
-        var write = new JournalWrite(++LastWrite, voteIsPending ? vote : null, cutAfter, WrittenIndex + 1, lastIndex);
+        var write = new JournalWrite(++LastWrite, voteIsPending ? vote : null, cutAfter, WrittenIndex + 1, lastIndex, committed);
         if (voteIsPending)
         {
             (voteIsPending, voteWrite) = (false, LastWrite);

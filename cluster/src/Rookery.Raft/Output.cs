@@ -11,7 +11,8 @@ public readonly record struct VoteRecord(long Term, NodeId VotedFor);
 /// <param name="CutAfter">What the journal holds behind this index counts no more; -1 for no cut.</param>
 /// <param name="FirstIndex">The first entry to write.</param>
 /// <param name="LastIndex">The last entry to write; below <paramref name="FirstIndex"/> when there are none.</param>
-public readonly record struct JournalWrite(long Number, VoteRecord? Vote, long CutAfter, long FirstIndex, long LastIndex);
+/// <param name="Committed">The log is committed through this index: may be noted, so that the next start knows it (<see cref="StartingPoint.CommitIndex"/>). At most <paramref name="LastIndex"/>.</param>
+public readonly record struct JournalWrite(long Number, VoteRecord? Vote, long CutAfter, long FirstIndex, long LastIndex, long Committed);
 
 /// <summary>A read may be served once the state was applied through <paramref name="Index"/>.</summary>
 /// <param name="Number">The number that <see cref="Input.Read"/> gave.</param>

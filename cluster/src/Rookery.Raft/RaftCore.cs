@@ -134,7 +134,7 @@ public sealed partial class RaftCore
         PassTime(input.NowMicroseconds);
         Take(input);
         CheckRules(before.Term);
-        output.Write = HasFailed ? null : durability.Next(new VoteRecord(Term, VotedFor), log.LastIndex);
+        output.Write = HasFailed ? null : durability.Next(new VoteRecord(Term, VotedFor), log.LastIndex, rules.MayBeNoted(CommitIndex, log.LastIndex));
         output.RoleChanged = before != (Role, Term, Leader);
     }
 

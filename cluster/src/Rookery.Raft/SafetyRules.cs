@@ -26,6 +26,9 @@ internal class SafetyRules
     /// <summary>How far a follower commits: never past what it verified against the leader's log.</summary>
     public virtual long FollowerCommit(long leaderCommit, long verified) => Math.Min(leaderCommit, verified);
 
+    /// <summary>Through which index a journal write may note that the log is committed: as far as this node knows it, for a start that knows no leader takes it as it is.</summary>
+    public virtual long MayBeNoted(long commitIndex, long lastIndex) => commitIndex;
+
     /// <summary>Whether a follower may commit now: when the vote record is durable that the leader's term rests on.</summary>
     public virtual bool MayCommitAsFollower(bool voteIsDurable) => voteIsDurable;
 

@@ -40,7 +40,7 @@ public sealed record StartingPoint
     /// <summary>The log as recovery left it: durable to its last entry. The core takes it over.</summary>
     public required EntryLog Log { get; init; }
 
-    /// <summary>What the manifest holds, which is committed.</summary>
+    /// <summary>What is known to be committed: what the manifest holds, and what the journal notes.</summary>
     public required long CommitIndex { get; init; }
 
     /// <summary>The end of the log that this store may have acknowledged: behind the end of <see cref="Log"/> when the journal is damaged.</summary>

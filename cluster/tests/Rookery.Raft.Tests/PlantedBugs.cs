@@ -59,6 +59,7 @@ internal static class PlantedBugs
         ["a late append shortens the log"] = new LateAppendShortensLog(),
         ["a tail that no message verified is acknowledged"] = new AcknowledgeUnverifiedTail(),
         ["a follower commits what it did not verify"] = new CommitUnverified(),
+        ["what is only written is noted as committed"] = new NoteUncommitted(),
         ["reads are served before an entry of the term is committed"] = new ReadBeforeNoOp(),
         ["a damaged store votes by what is left of its log"] = new ForgetLostTail(),
         ["a vote goes to any log"] = new VoteForAnyLog(),
@@ -143,6 +144,7 @@ internal static class PlantedBugs
         ["office is taken before the own vote is durable"] = ["a leader's own vote is durable", "voted twice in term", "has two leaders"],
         ["a late append shortens the log"] = [Replaced, NotOnDisk],
         ["a tail that no message verified is acknowledged"] = [NotOnDisk, Replaced, "verifies no more than the leader has"],
+        ["what is only written is noted as committed"] = [Replaced, AppliedAnother],
         ["a follower commits what it did not verify"] = ["what is committed is in the log", Replaced, AppliedAnother],
         ["reads are served before an entry of the term is committed"] = ["had been acknowledged before it began"],
         ["a damaged store votes by what is left of its log"] = [AppliedAnother, Replaced],
@@ -165,6 +167,11 @@ internal static class PlantedBugs
     private sealed class AcknowledgeBeforeSync : SafetyRules
     {
         public override long Acknowledged(long verified, long durableIndex, long lastIndex) => verified;
+    }
+
+    private sealed class NoteUncommitted : SafetyRules
+    {
+        public override long MayBeNoted(long commitIndex, long lastIndex) => lastIndex;
     }
 
     private sealed class CountSelfBeforeSync : SafetyRules

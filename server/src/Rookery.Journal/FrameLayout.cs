@@ -24,7 +24,10 @@ internal static class FrameLayout
     }
 
     /// <summary>Bytes of a write of <paramref name="frames"/> from a block boundary, padding included.</summary>
-    public static long BytesOf(ReadOnlySpan<JournalFrame> frames)
+    public static long BytesOf(ReadOnlySpan<JournalFrame> frames) => RoundUp(FilledBytesOf(frames));
+
+    /// <summary>The same without the padding at the end.</summary>
+    public static long FilledBytesOf(ReadOnlySpan<JournalFrame> frames)
     {
         long bytes = 0;
         foreach (ref readonly var frame in frames)
@@ -32,6 +35,6 @@ internal static class FrameLayout
             bytes = After(bytes, frame.Type, frame.Payload.Length, endsWrite: false);
         }
 
-        return RoundUp(bytes);
+        return bytes;
     }
 }

@@ -42,6 +42,10 @@ internal static class FrameRules
                 Invariant.Holds(i == 0, "a vote is the first frame of its write");
                 Invariant.Holds(frame.Payload.Length <= SegmentHeader.MaxVoteBytes, "a vote fits into a segment header");
             }
+            else if (frame.Type == FrameType.Committed)
+            {
+                Invariant.Holds(i == frames.Length - 1 && frame.Index > 0 && frame.Index <= position.Index, "a note of what is committed ends its write and tells of entries that are there");
+            }
             else
             {
                 Invariant.Holds(frame.Type == FrameType.Cut && i <= 1, "a cut precedes the frames that replace what it takes back");

@@ -23,11 +23,14 @@ public enum FrameType : byte
 
     /// <summary>Local: a process goes on behind a clean stop, so that stop is no longer the end. Made by <see cref="NodeJournal.Open"/> only.</summary>
     Start = 7,
+
+    /// <summary>Local: the node knew that the log is committed through this frame's index, which its log has. Last in its write, and only where that costs the card nothing.</summary>
+    Committed = 8,
 }
 
 /// <summary>One entry of the journal.</summary>
 /// <param name="Type">What it is.</param>
-/// <param name="Index">Its place in the replicated log, from 1; of a cut the last index that stays; 0 of a vote.</param>
+/// <param name="Index">Its place in the replicated log, from 1; of a cut the last index that stays; of a note of commitment the index; 0 of a vote.</param>
 /// <param name="Term">The term of the leader that made it; of a cut the term at <paramref name="Index"/>; of a vote the term voted in.</param>
 /// <param name="OperationsBefore">Operations (etags) in all frames before it, so that its first operation has the etag <c>OperationsBefore + 1</c>.</param>
 /// <param name="OperationCount">Operations in it; 0 of local frames.</param>

@@ -57,6 +57,9 @@ internal sealed class LogMap
 
     public ReadOnlyMemory<byte> Vote { get; private set; }
 
+    /// <summary>Through which index the log is known to be committed by the notes in it; 0 when there are none.</summary>
+    public long CommittedIndex { get; private set; }
+
     /// <summary>The configurations in the log and the one before it, by index.</summary>
     public IReadOnlyList<(long Index, byte[] Payload)> Configurations => configurations;
 
@@ -94,7 +97,7 @@ internal sealed class LogMap
     {
         { IsReplicated: true } => header.Index == Position.Index + 1 && header.Term >= Position.Term
             && header.OperationsBefore == Position.Operations && header.OperationCount >= 0,
-        { Type: FrameType.Cut } => header.Index >= 0 && header.Index <= Position.Index,
+        { Type: FrameType.Cut or FrameType.Committed } => header.Index >= 0 && header.Index <= Position.Index,
         _ => true,
     };
 
@@ -111,6 +114,9 @@ internal sealed class LogMap
                 Cut(new JournalPosition(header.Index, header.Term, header.OperationsBefore));
                 return;
             case FrameType.CleanStop or FrameType.Start:
+                return;
+            case FrameType.Committed:
+                CommittedIndex = Math.Max(CommittedIndex, header.Index);
                 return;
             case FrameType.Configuration:
                 configurations.Add((header.Index, payload.ToArray()));

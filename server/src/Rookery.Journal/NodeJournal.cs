@@ -60,6 +60,12 @@ public sealed class NodeJournal : IDisposable
     /// <summary>The number of the last durable write; rises by at least one with each.</summary>
     public long LastWrite => appender.LastWrite;
 
+    /// <summary>
+    /// Through which index the log is known to be committed by the notes among its frames, at most <see cref="LastIndex"/>; 0 when there are none that can be read. A note tells of an earlier write than its own:
+    /// the last entries may be committed too.
+    /// </summary>
+    public long CommittedIndex => Math.Min(appender.Map.CommittedIndex, LastIndex);
+
     /// <summary>The payload of the last vote frame, empty when there is none.</summary>
     public ReadOnlyMemory<byte> Vote => appender.Map.Vote;
 
@@ -112,6 +118,12 @@ public sealed class NodeJournal : IDisposable
     /// <summary>Bytes that a write of one frame takes on disk: whole blocks.</summary>
     public static long BytesOf(in JournalFrame frame) => FrameLayout.BytesOf([frame]);
 
+    /// <summary>A note that the log is committed through an index, for the end of a write.</summary>
+    public static JournalFrame Committed(long index) => new(FrameType.Committed, index, Term: 0, OperationsBefore: 0, OperationCount: 0, Payload: default);
+
+    /// <summary>Whether a note at the end of a write would lie in the block that the write fills up anyhow.</summary>
+    public static bool HasRoomForNote(ReadOnlySpan<JournalFrame> frames) => FrameLayout.BytesOf(frames) - FrameLayout.FilledBytesOf(frames) >= FrameHeader.Bytes;
+
     /// <summary>Opens the journal in a directory, or begins one in an empty directory, and recovers: afterwards every frame in it is durable.</summary>
     /// <param name="disk">The disk.</param>
     /// <param name="options">Where and how large.</param>
@@ -140,7 +152,7 @@ public sealed class NodeJournal : IDisposable
     /// Makes frames durable: one write (in 1 MiB pieces when it is larger), one sync. When it returns they survive a power cut; when it throws
     /// nobody knows, and the journal is latched.
     /// </summary>
-    /// <param name="frames">At most one vote, first; then perhaps a cut; then frames whose indexes follow without a gap.</param>
+    /// <param name="frames">At most one vote, first; then perhaps a cut; then frames whose indexes follow without a gap; then perhaps a note of what is committed.</param>
     /// <exception cref="JournalLatchedException">This or an earlier write or sync failed.</exception>
     public void Write(ReadOnlySpan<JournalFrame> frames)
     {

@@ -55,6 +55,40 @@ public sealed class CutAndVoteTests
     }
 
     [Fact]
+    public void A_note_of_what_is_committed_comes_back_and_never_tells_of_more_than_the_log_has()
+    {
+        var journal = Open(disk);
+        Assert.Equal(0, journal.CommittedIndex);
+        Append(journal, 3);
+        journal.Write([Next(journal), NodeJournal.Committed(3)]);
+        journal.Write([Next(journal), NodeJournal.Committed(5)]);
+        Assert.Equal((5, 5), (journal.CommittedIndex, journal.LastIndex));
+        for (int operation = 0; operation <= disk.OperationCount; operation++)
+        {
+            for (int seed = 0; seed < 4; seed++)
+            {
+                // A torn write may leave its entry and not its note.
+                using var again = Open(disk.CrashAt(operation, seed));
+                long[] known = again.LastIndex switch { < 4 => [0], 4 => [0, 3], _ => operation < disk.OperationCount ? [3, 5] : [5] };
+                Assert.Contains(again.CommittedIndex, known);
+            }
+        }
+    }
+
+    [Fact]
+    public void A_note_has_room_only_where_it_costs_no_block()
+    {
+        Assert.False(NodeJournal.HasRoomForNote([]));
+        Assert.False(NodeJournal.HasRoomForNote([new JournalFrame(FrameType.Vote, 0, 1, 0, 0, Encode([1]))]));
+        var journal = Open(disk);
+        int fits = 4096 - 64 - 64 - (Next(journal, 1000).Payload.Length - 1000);
+        Assert.True(NodeJournal.HasRoomForNote([Next(journal, fits)]));
+        Assert.False(NodeJournal.HasRoomForNote([Next(journal, fits + 1)]));
+        Assert.False(NodeJournal.HasRoomForNote([Next(journal, fits + 64)]));
+        Assert.True(NodeJournal.HasRoomForNote([Next(journal, fits + 65)]));
+    }
+
+    [Fact]
     public void The_vote_and_the_configuration_outlive_the_segments_they_were_written_in()
     {
         var journal = Open(disk);

@@ -39,7 +39,7 @@ internal static class LogStart
             Vote = vote,
             Log = log,
             // The end of a damaged journal may lie before what the manifest holds: entries, or a state, bring the members in force there, which the manifest does not tell.
-            CommitIndex = Math.Min(store.Durable.Index, log.LastIndex),
+            CommitIndex = Math.Max(Math.Min(store.Durable.Index, log.LastIndex), journal.CommittedIndex),
             VotedBy = new LogPosition(acknowledged.Term, acknowledged.Index),
             WasUnclean = journal.Recovery.Verdict is not (TailVerdict.BeginNew or TailVerdict.GoOnAfterCleanStop),
             Seed = seed,

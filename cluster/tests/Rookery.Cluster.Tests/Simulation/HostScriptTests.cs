@@ -23,6 +23,30 @@ public sealed class HostScriptTests
         Assert.All(cluster.Members, member => Assert.Equal(7, member.Peek("users/C").Value));
     }
 
+    /// <summary>Each write tells the journal what was committed before it: without anybody to ask, all but the last can be read.</summary>
+    [Fact]
+    public void Who_starts_without_a_majority_shows_what_it_knew_to_be_committed()
+    {
+        using var cluster = SteppedCluster.Of(3);
+        for (int i = 1; i <= 10; i++)
+        {
+            cluster.Put(cluster.B, $"users/{i}", i);
+        }
+
+        cluster.AwaitEqual();
+        cluster.Members.ForEach(static member => member.LosePower());
+        cluster.C.Open();
+        cluster.RunFor(2_000);
+        Assert.Null(cluster.Leader);
+        Assert.Equal(0, cluster.C.Store!.Durable.Index);
+        Assert.All(Enumerable.Range(1, 9), i => Assert.Equal(i, cluster.C.Peek($"users/{i}").Value));
+
+        cluster.A.Open();
+        cluster.B.Open();
+        cluster.AwaitEqual();
+        Assert.Equal(10, cluster.C.Peek("users/10").Value);
+    }
+
     [Fact]
     public void A_receipt_names_who_had_the_write_on_disk_wherever_it_was_asked_for()
     {

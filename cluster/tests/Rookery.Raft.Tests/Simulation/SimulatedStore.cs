@@ -13,6 +13,7 @@ internal sealed class SimulatedStore(Configuration configuration)
     private readonly Dictionary<long, long> lostTerms = [];
     private (JournalWrite Write, StoredEntry[] Entries)? outstanding;
     private bool damageIsTold;
+    private long notedCommit;
 
     public VoteRecord Vote { get; private set; }
 
@@ -24,6 +25,9 @@ internal sealed class SimulatedStore(Configuration configuration)
 
     /// <summary>What was acknowledged and lost, until the log is as new again: the journal keeps it through restarts as it keeps vote and starts, and knows by itself when it is made good.</summary>
     public LogPosition VotedBy { get; private set; }
+
+    /// <summary>Through which index the log is known to be committed: by the manifest, or by a note of the journal.</summary>
+    public long KnownCommitted => Math.Max(Manifest.Position.Index, Math.Min(notedCommit, Last.Index));
 
     public bool WasUnclean { get; private set; }
 
@@ -132,7 +136,7 @@ internal sealed class SimulatedStore(Configuration configuration)
             Incarnation = Incarnation,
             Vote = Vote,
             Log = log,
-            CommitIndex = Manifest.Position.Index,
+            CommitIndex = KnownCommitted,
             VotedBy = VotedBy,
             WasUnclean = WasUnclean,
             Seed = seed,
@@ -191,6 +195,11 @@ internal sealed class SimulatedStore(Configuration configuration)
         {
             Assert.True(written[place].Entry.Index == Last.Index + 1, "the journal has no gaps");
             entries.Add(written[place]);
+        }
+
+        if (count == written.Length)
+        {
+            notedCommit = Math.Max(notedCommit, write.Committed);
         }
 
         Heal();
