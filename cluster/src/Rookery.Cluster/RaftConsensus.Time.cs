@@ -10,19 +10,41 @@ public sealed partial class RaftConsensus
     private const long ClockIntervalMicroseconds = 1_000_000;
 
     private long _clockReadAt = long.MinValue / 2;
+    private ReadTime? _readTime;
     private long _lastLogTicks;
     private long _lastLogTicksTerm;
 
     /// <inheritdoc/>
+    /// <remarks>Each request with a token that ends asks for it. While a state is put in place the lock is held for seconds on a slow card; the last reading goes on meanwhile.</remarks>
     public ClusterTime Time
     {
         get
         {
-            lock (_gate)
+            if (!_gate.TryEnter())
+            {
+                if (Volatile.Read(ref _readTime) is { } known)
+                {
+                    return known.At(Now);
+                }
+
+                _gate.Enter();
+            }
+
+            try
             {
                 ReadClockIfDue();
-                var (ticks, isSure) = _core.ReadClock(Now);
+                long now = Now;
+                var (ticks, isSure) = _core.ReadClock(now);
+                if (ticks > 0 && (_readTime is null || now - _readTime.Microseconds >= ClockIntervalMicroseconds))
+                {
+                    Volatile.Write(ref _readTime, new ReadTime(now, ticks, isSure));
+                }
+
                 return new ClusterTime(ticks, isSure);
+            }
+            finally
+            {
+                _gate.Exit();
             }
         }
     }
@@ -73,5 +95,11 @@ public sealed partial class RaftConsensus
             _clockReadAt = now;
             Step(Input.ReadClock(now, new ClockReading(_time.GetUtcNow().UtcTicks, _options.IsClockSynchronised())));
         }
+    }
+
+    /// <summary>The cluster's time as somebody was told it, not more than a second ago when anybody asks.</summary>
+    private sealed record ReadTime(long Microseconds, long UtcTicks, bool IsSure)
+    {
+        public ClusterTime At(long now) => new(UtcTicks + ((now - Microseconds) * TimeSpan.TicksPerMicrosecond), IsSure);
     }
 }
