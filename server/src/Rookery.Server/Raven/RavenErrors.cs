@@ -8,9 +8,12 @@ namespace Rookery.Server.Raven;
 internal static class RavenErrors
 {
     /// <summary>Answers with a rejected command or read.</summary>
-    public static Task WriteAsync(HttpContext http, Rejection rejection)
+    /// <param name="http">The request.</param>
+    /// <param name="rejection">What was refused.</param>
+    /// <param name="mayBeRepeated">Whether it may be sent again when nobody can say whether it was done: see <see cref="RepeatableWrite"/>.</param>
+    public static Task WriteAsync(HttpContext http, Rejection rejection, bool mayBeRepeated = false)
     {
-        var (status, type) = Of(rejection.Kind);
+        var (status, type) = rejection.Kind == RejectionKind.OutcomeUnknown && mayBeRepeated ? (StatusCodes.Status504GatewayTimeout, RavenType.Timeout) : Of(rejection.Kind);
         if (rejection.Kind == RejectionKind.Overloaded)
         {
             http.Response.Headers.RetryAfter = "1";

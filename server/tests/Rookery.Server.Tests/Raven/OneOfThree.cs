@@ -28,7 +28,19 @@ internal sealed class OneOfThree(IConsensusHost alone, Func<IConsensus, Task> at
 
     public long AppliedIndex => alone.AppliedIndex;
 
-    public ValueTask<CommandOutcome> ProposeAsync(CommandBuffer command, CancellationToken cancellationToken) => alone.ProposeAsync(command, cancellationToken);
+    /// <summary>What becomes of writes instead of being stored.</summary>
+    public Rejection? Refuses { get; set; }
+
+    public ValueTask<CommandOutcome> ProposeAsync(CommandBuffer command, CancellationToken cancellationToken)
+    {
+        if (Refuses is not { } rejection)
+        {
+            return alone.ProposeAsync(command, cancellationToken);
+        }
+
+        command.Dispose();
+        return ValueTask.FromResult(new CommandOutcome(rejection));
+    }
 
     public async ValueTask<bool> ReadBarrierAsync(CancellationToken cancellationToken)
     {

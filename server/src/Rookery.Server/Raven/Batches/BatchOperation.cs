@@ -10,7 +10,8 @@ namespace Rookery.Server.Raven.Batches;
 /// <summary>An operation of a batch, as much of it as its result repeats.</summary>
 /// <param name="Kind">What it does.</param>
 /// <param name="Id">The id as asked.</param>
-internal readonly record struct BatchOperation(OperationKind Kind, string Id)
+/// <param name="MayBeRepeated">Whether it comes to the same when it is done twice.</param>
+internal readonly record struct BatchOperation(OperationKind Kind, string Id, bool MayBeRepeated)
 {
     /// <summary>The operations of a batch, in order.</summary>
     public static BatchOperation[] ReadAll(in ParsedBatch batch)
@@ -58,6 +59,7 @@ internal readonly record struct BatchOperation(OperationKind Kind, string Id)
     private static BatchOperation Read(ref CommandReader reader)
     {
         Invariant.Holds(reader.TryReadOperation(out var operation), "a batch has as many operations as it counts");
-        return new BatchOperation(operation.Kind, Encoding.UTF8.GetString(operation.Id.Written));
+        string id = Encoding.UTF8.GetString(operation.Id.Written);
+        return new BatchOperation(operation.Kind, id, RepeatableWrite.Is(operation.Kind, id, operation.Expected));
     }
 }

@@ -33,7 +33,7 @@ internal sealed class HiloRoutes(ServerContext context)
         var outcome = await ReceiptHeader.ProposeAsync(context, http, command);
         if (outcome.Rejection is { } rejection)
         {
-            await RavenErrors.WriteAsync(http, rejection);
+            await RavenErrors.WriteAsync(http, rejection, mayBeRepeated: true); // at worst a range of numbers is left out
             return;
         }
 
@@ -58,7 +58,7 @@ internal sealed class HiloRoutes(ServerContext context)
         var outcome = await ReceiptHeader.ProposeAsync(context, http, command);
         if (outcome.Rejection is { } rejection)
         {
-            await RavenErrors.WriteAsync(http, rejection);
+            await RavenErrors.WriteAsync(http, rejection, mayBeRepeated: true); // at worst a range of numbers is left out
             return;
         }
 

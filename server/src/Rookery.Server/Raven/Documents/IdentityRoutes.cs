@@ -52,7 +52,7 @@ internal sealed class IdentityRoutes(ServerContext context)
     {
         if (outcome.Rejection is { } rejection)
         {
-            await RavenErrors.WriteAsync(http, rejection);
+            await RavenErrors.WriteAsync(http, rejection, IdempotencyHeader.ReadOrRequestId(http).IsPresent);
             return;
         }
 

@@ -1,0 +1,43 @@
+using Rookery.Cluster.Tests.Simulation;
+using Rookery.Disk;
+using Rookery.Documents;
+using Rookery.Simulation;
+
+namespace Rookery.Cluster.Tests.Commit;
+
+public sealed class ConsensusTimeTests
+{
+    /// <summary>Each request with a token that ends asks for the time: it may not stand in line behind a state that is put in place.</summary>
+    [Fact]
+    public void The_time_goes_on_while_consensus_is_busy()
+    {
+        var time = new SimulatedTimeProvider(new DateTimeOffset(2026, 11, 22, 8, 0, 0, TimeSpan.Zero));
+        using var isBusy = new ManualResetEventSlim();
+        using var mayGoOn = new ManualResetEventSlim(initialState: true);
+        using var store = NodeStore.Open(
+            new NodeOptions { DataDirectory = "/data/node", Reserve = new ReserveRule(0, 0) }, new SimulatedDisk("/data"), new MemoryBudget(16 << 20), SilentRecorder.Instance, time);
+        using var consensus = RaftConsensus.Open(store, new ConsensusOptions
+        {
+            // Called with the lock held.
+            IsClockSynchronised = () =>
+            {
+                isBusy.Set();
+                mayGoOn.Wait();
+                return true;
+            },
+        });
+        var first = consensus.Time.Known!.Value;
+
+        mayGoOn.Reset();
+        isBusy.Reset();
+        time.Advance(TimeSpan.FromSeconds(5));
+        var busy = new Thread(() => _ = consensus.Time);
+        busy.Start();
+        isBusy.Wait();
+        Assert.Equal(first + TimeSpan.FromSeconds(5), consensus.Time.Known);
+        time.Advance(TimeSpan.FromSeconds(5));
+        Assert.Equal(first + TimeSpan.FromSeconds(10), consensus.Time.Known);
+        mayGoOn.Set();
+        busy.Join();
+    }
+}

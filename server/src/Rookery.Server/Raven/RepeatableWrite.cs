@@ -1,0 +1,22 @@
+using Microsoft.AspNetCore.Http;
+using Rookery.Documents.Commands;
+
+namespace Rookery.Server.Raven;
+
+/// <summary>
+/// Which writes a client may send again when nobody can say whether they were stored: those that come to the same when they are done twice. RavenDB's clients do that by themselves after 504, at the next node, as they do when a
+/// connection breaks; after 500 they leave it to the application.
+/// </summary>
+internal static class RepeatableWrite
+{
+    /// <summary>Whether the PUT or DELETE of a document may: the client has named the document and expects nothing of it, or the server knows the request again.</summary>
+    public static bool Is(HttpContext http, ReadOnlySpan<char> id) =>
+        IdempotencyHeader.Read(http).IsPresent || (IsWhole(id) && http.Request.Headers.IfMatch.Count == 0);
+
+    /// <summary>Whether an operation of a batch without a key may.</summary>
+    public static bool Is(OperationKind kind, ReadOnlySpan<char> id, in ExpectedChangeVector expected) =>
+        kind is OperationKind.Put or OperationKind.Delete && expected.Expectation == Expectation.Anything && IsWhole(id);
+
+    /// <summary>The server makes the rest of an id that ends so, another one each time.</summary>
+    private static bool IsWhole(ReadOnlySpan<char> id) => id is [.., not ('/' or '|')];
+}
