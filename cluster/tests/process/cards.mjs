@@ -1,5 +1,5 @@
 // File systems on loop devices that can be slow, full, broken or rotten, one for each node.
-import { closeSync, existsSync, openSync, readdirSync, readSync, statSync, writeFileSync, writeSync } from "node:fs"
+import { closeSync, existsSync, openSync, readdirSync, readFileSync, statSync, writeFileSync, writeSync } from "node:fs"
 import { execFileSync } from "node:child_process"
 import { join } from "node:path"
 import { Ballast, BreakableDisk } from "../../../server/tests/process/mounts.mjs"
@@ -34,17 +34,32 @@ export function filesOf(directory, pattern) {
   return files.sort((one, other) => statSync(other).size - statSync(one).size)
 }
 
-/** Turns bits of a file over at places from `first` to `end`, and leaves them so. */
+/** Turns bits of a file over at places from `first` to `end` where there is something but padding, and leaves them so. */
 export function rot(file, chance, { first = 0, end = statSync(file).size, places = 3 } = {}) {
+  const bytes = readFileSync(file)
+  const written = Array.from({ length: end - first }, (_, n) => first + n).filter(offset => bytes[offset] !== 0)
+  const offsets = Array.from({ length: places }, () => chance.pick(written))
   const descriptor = openSync(file, "r+")
-  const offsets = Array.from({ length: places }, () => chance.between(first, end - 1))
   for (const offset of offsets) {
-    const byte = Buffer.alloc(1)
-    readSync(descriptor, byte, 0, 1, offset)
-    byte[0] ^= 1 << chance.between(0, 7)
-    writeSync(descriptor, byte, 0, 1, offset)
+    writeSync(descriptor, Buffer.of(bytes[offset] ^ (1 << chance.between(0, 7))), 0, 1, offset)
   }
 
   closeSync(descriptor)
   return offsets
+}
+
+/** Files as they are now, to tell later what was written to them since: a recycled file has old bytes behind the new ones. */
+export class FilesBefore {
+  #contents
+
+  constructor(files) {
+    this.#contents = new Map(files.map(file => [file, readFileSync(file)]))
+  }
+
+  /** From the first to the last byte of a file that is another one now. */
+  changed(file) {
+    const [before, now] = [this.#contents.get(file) ?? Buffer.alloc(0), readFileSync(file)]
+    const differs = (byte, at) => byte !== (before[at] ?? 0)
+    return { first: now.findIndex(differs), end: now.findLastIndex(differs) + 1 }
+  }
 }

@@ -102,15 +102,19 @@ export class NamespacedCluster {
     await member.node.answers("/livez", 200)
   }
 
+  /** Ends a node as a crash would; fails when it had ended by itself. */
   async kill(member) {
-    this.#forget(member.node)
+    this.#forget(member)
     await member.node.kill()
   }
 
-  /** Ends a node as systemd does; the exit code. */
-  terminate(member) {
-    this.#forget(member.node)
-    return member.node.terminate()
+  /** Ends a node as systemd does; fails when it had ended by itself, or does not end as it should. */
+  async terminate(member) {
+    this.#forget(member)
+    const code = await member.node.terminate()
+    if (code !== 0) {
+      throw new Error(`${member.name} ended with ${code} after SIGTERM`)
+    }
   }
 
   /** Stops a process where it stands, as a machine that hangs does. */
@@ -138,6 +142,12 @@ export class NamespacedCluster {
     for (const { node } of this.members) {
       node.agent.options.ca = this.#authorities
     }
+  }
+
+  /** A figure of a member's /metrics, by its name and labels as they stand there. */
+  async metric({ node }, name) {
+    const { text } = await node.request("GET", "/metrics", undefined, { timeout: 2_000 })
+    return Number(text.split("\n").find(line => line.startsWith(`${name} `))?.slice(name.length))
   }
 
   /** What the member that leads says of the cluster; undefined while none does. */
@@ -207,8 +217,11 @@ export class NamespacedCluster {
     return node.request("GET", "/readyz?verbose", undefined, { timeout: 2_000 }).then(({ text }) => JSON.parse(text).Cluster, () => undefined)
   }
 
-  #forget(node) {
+  #forget({ name, node }) {
     this.started.delete(node)
+    if (node.end !== undefined) {
+      throw new Error(`${name} had ended by itself with ${node.end} before it was to be ended:\n${node.log.slice(-2_000)}`)
+    }
   }
 
   async #attempt(members, words) {

@@ -58,7 +58,13 @@ export class Network {
   /** Loses what one node sends to another: all, or so many of a hundred packets. Clients still reach both. */
   cut(from, to, percent = 100) {
     const chance = percent < 100 ? `numgen random mod 100 < ${percent} ` : ""
-    return this.#nft(`add rule bridge % cut iifname "${from.outside}" oifname "${to.outside}" ${chance}drop`)
+    return this.#nft(`add rule bridge % cut iifname "${from.outside}" oifname "${to.outside}" ${chance}counter drop`)
+  }
+
+  /** How many packets were lost since the last healing. */
+  async lost() {
+    const { stdout } = await execute("nft", ["list", "chain", "bridge", this.#name, "cut"])
+    return [...stdout.matchAll(/packets (\d+)/g)].reduce((sum, [, packets]) => sum + Number(packets), 0)
   }
 
   /** Ends all cuts. */
@@ -71,6 +77,12 @@ export class Network {
     const rate = ["root", "tbf", "rate", `${kilobits}kbit`, "burst", "16kb", "latency", "400ms"]
     await execute("tc", ["qdisc", "replace", "dev", seat.outside, ...rate])
     await execute("tc", ["-n", seat.namespace, "qdisc", "replace", "dev", "eth0", ...rate])
+  }
+
+  /** How often something had to wait because of that. */
+  async waited(seat) {
+    const { stdout } = await execute("tc", ["-s", "qdisc", "show", "dev", seat.outside])
+    return Number(/overlimits (\d+)/.exec(stdout)?.[1])
   }
 
   async unslow(seat) {

@@ -1,182 +1,184 @@
 // Clients of all nodes that write and read, and remember what they asked and were told.
-import { createCipheriv } from "node:crypto"
+import { baseDocuments, baseText } from "./base-documents.mjs"
 import { Chance } from "./chance.mjs"
+import { ContendedDocuments } from "./contended-documents.mjs"
+import { outcomeOf, Requests } from "./requests.mjs"
 
 const registers = 6
 const lists = 4
-const baseDocuments = 1_500 // 24 MB, more than a memtable takes
-const baseBatch = 50
-const timeoutMilliseconds = 8_000
 const thinkMilliseconds = 20
 
-/** Documents that nobody writes again, so many that they lie in the runs of every node: wrong bytes in a run are wrong bytes in an answer. */
-export async function storeBase(cluster, database) {
-  for (let first = 0; first < baseDocuments; first += baseBatch) {
-    const Commands = Array.from({ length: baseBatch }, (_, n) => ({ Id: `base/${first + n}`, ChangeVector: null, Type: "PUT", Document: { text: baseText(first + n) } }))
-    await cluster.nodes[first % 3].expect(201, "POST", `/databases/${database}/bulk_docs`, JSON.stringify({ Commands }))
+const foundVector = ({ text }) => /(?:has|exists with) the change vector '([^']*)'/.exec(text)?.[1] ?? ""
+const etagOf = changeVector => changeVector ? Number(/^[A-Z]+:(\d+)/.exec(changeVector)[1]) : 0
+
+/** The clients of a round: two stay at each node, three ask another one each time. */
+export class RecordedLoad {
+  /** Ids, each written once, with their version. */
+  acknowledged = new Map()
+  /** The operations on a few contended documents and lists, as Rookery.Histories reads them. */
+  history = []
+  #cluster
+  #round
+  #seed
+  #registers
+  #lists
+  #version = 0
+  #isRunning = true
+  #clients
+
+  constructor(cluster, database, round, seed) {
+    this.#cluster = cluster
+    this.#round = round
+    this.#seed = seed
+    this.requests = new Requests(cluster, database)
+    this.#registers = new ContendedDocuments(`register/${round}`, registers, 150)
+    this.#lists = new ContendedDocuments(`list/${round}`, lists, 200)
   }
-}
 
-/** Reads all of them at a node; those that are not there or not right. */
-export async function wrongBase(node, database) {
-  const wrong = []
-  for (let first = 0; first < baseDocuments; first += baseBatch) {
-    const Ids = Array.from({ length: baseBatch }, (_, n) => `base/${first + n}`)
-    const { Results } = await node.expect(200, "POST", `/databases/${database}/docs`, JSON.stringify({ Ids }))
-    wrong.push(...Ids.filter((_, n) => Results[n]?.text !== baseText(first + n)))
+  start() {
+    this.#clients = Promise.all(Array.from({ length: 9 }, (_, client) => this.#work(client)))
+    return this
   }
 
-  return wrong
-}
+  /** Ends the clients, and reads the contended documents once more at every node. */
+  async stop() {
+    this.#isRunning = false
+    await this.#clients
+    for (const index of this.#cluster.members.keys()) {
+      for (let first = 0; first < this.#registers.keys.length; first += 10) {
+        await Promise.all(this.#registers.keys.slice(first, first + 10).map(async key => answered(await this.#read(100 + index, index, key), key)))
+      }
 
-// Nothing that could be compressed.
-function baseText(number) {
-  const key = Buffer.alloc(16)
-  key.writeUInt32LE(number)
-  return createCipheriv("aes-128-ctr", key, Buffer.alloc(16)).update(Buffer.alloc(12 << 10)).toString("base64")
-}
-
-/**
- * Starts the clients of a round: two stay at each node, three ask another one each time. `acknowledged` maps ids, each written once, to their version; `history` has the operations on a few contended documents and lists,
- * which are others after each `nextPhase`; `failures` what was not answered as asked; `wrong` answers that no fault excuses.
- */
-export function startRecordedLoad(cluster, database, round, seed) {
-  const acknowledged = new Map()
-  const history = []
-  const failures = []
-  const wrong = []
-  let version = 0
-  let phase = 0
-  let running = true
-
-  async function ask(index, method, path, body, headers) {
-    const { name, node } = cluster.members[index % cluster.members.length]
-    const invoked = performance.now()
-    const answer = await node.request(method, `/databases/${database}/${path}`, body, { headers, timeout: timeoutMilliseconds }).catch(broken => ({ status: 0, text: String(broken.message) }))
-    const completed = performance.now()
-    if (![200, 201, 404, 409].includes(answer.status)) {
-      failures.push({ name, invoked, completed, method, path, status: answer.status, text: answer.text.slice(0, 300) })
-      await new Promise(done => setTimeout(done, 100))
+      for (const key of this.#lists.keys) {
+        answered(await this.#readLists(100 + index, index, [key]), key)
+      }
     }
-
-    return { ...answer, name, invoked: Math.floor(invoked * 1000), completed: Math.ceil(completed * 1000) }
   }
 
-  async function read(client, index, key) {
-    const answer = await ask(index, "GET", `docs?id=${key}`)
+  async #work(client) {
+    const chance = new Chance(this.#seed + client)
+    for (let turn = 0; this.#isRunning; turn++) {
+      const index = client < 6 ? client % 3 : chance.between(0, this.#cluster.members.length - 1)
+      await this.#writeOnce(index, `once/${this.#round}/${client}/${turn}`, chance)
+      const key = this.#registers.key(chance.between(0, registers - 1))
+      const found = await this.#read(client, index, key)
+      if (turn % 2 === 0) {
+        await this.#write(client, index, key)
+      } else if (found?.value > 0) {
+        await this.#compareAndSet(client, index, key, found)
+      }
+
+      const first = chance.between(0, lists - 1)
+      await this.#append(client, index, [first, (first + chance.between(1, lists - 1)) % lists].map(number => this.#lists.key(number)))
+      await this.#readBase(index, chance.between(0, baseDocuments - 1))
+      await new Promise(done => setTimeout(done, thinkMilliseconds))
+    }
+  }
+
+  async #writeOnce(index, id, chance) {
+    const version = ++this.#version
+    const body = JSON.stringify({ version, text: "rook".repeat(chance.between(0, 300)) })
+    if ((await this.requests.ask(index, [201], "PUT", `docs?id=${id}`, { body })).status === 201) {
+      this.acknowledged.set(id, version)
+    }
+  }
+
+  /** Null when no answer came. */
+  async #read(client, index, key) {
+    const answer = await this.requests.ask(index, [200, 404], "GET", `docs?id=${key}`)
     if (answer.status !== 200 && answer.status !== 404) {
       return null
     }
 
     const found = answer.status === 200 ? JSON.parse(answer.text).Results[0] : null
     const changeVector = found?.["@metadata"]["@change-vector"]
-    const operation = { client, invoked: answer.invoked, completed: answer.completed, kind: "Get", outcome: "Done", key, value: found?.version ?? 0, etag: etagOf(changeVector) }
-    history.push(operation)
-    return { ...operation, changeVector }
+    const read = this.#record(client, answer, { kind: "Get", outcome: "Done", key, value: found?.version ?? 0, etag: etagOf(changeVector) })
+    return { ...read, changeVector }
   }
 
-  async function write(client, index, key, expected) {
-    const value = ++version
-    const answer = await ask(index, "PUT", `docs?id=${key}`, JSON.stringify({ version: value }), expected && { "If-Match": `"${expected.changeVector}"` })
-    const outcome = outcomeOf(answer)
-    // What a refused compare-and-set found is not said, or it was not looked at: it proves nothing.
-    if (expected === undefined || outcome !== "Refused") {
-      history.push({
-        client, invoked: answer.invoked, completed: answer.completed, kind: expected ? "CompareAndSet" : "Put", outcome, key, value,
-        expected: expected?.value ?? 0, etag: outcome === "Done" ? etagOf(JSON.parse(answer.text).ChangeVector) : 0,
-      })
+  async #write(client, index, key) {
+    const value = ++this.#version
+    const answer = await this.requests.ask(index, [201], "PUT", `docs?id=${key}`, { body: JSON.stringify({ version: value }) })
+    this.#recordWrite(client, answer, { kind: "Put", key, value })
+  }
+
+  async #compareAndSet(client, index, key, { value: expected, changeVector }) {
+    const value = ++this.#version
+    const answer = await this.requests.ask(index, [201, 409], "PUT", `docs?id=${key}`, { body: JSON.stringify({ version: value }), headers: { "If-Match": `"${changeVector}"` } })
+    if (answer.status === 409) {
+      this.#sawConflict(answer, [{ key, changeVector }])
+      this.#record(client, answer, { kind: "CompareAndSet", outcome: "Refused", key, value, expected, etag: etagOf(foundVector(answer)) })
+    } else {
+      // One that was refused without a look is, like a refused put, just never to be read.
+      this.#recordWrite(client, answer, { kind: outcomeOf(answer) === "Refused" ? "Put" : "CompareAndSet", key, value, expected })
     }
   }
 
-  /** Two lists, read at one moment; null when no answer came. */
-  async function readLists(client, index, keys) {
-    const answer = await ask(index, "GET", `docs?${keys.map(key => `id=${key}`).join("&")}`)
-    if (answer.status !== 200) {
+  /** Lists, read at one moment; null when no answer came. */
+  async #readLists(client, index, keys) {
+    // One id that is not there is answered 404, and one of several with null.
+    const answer = await this.requests.ask(index, keys.length === 1 ? [200, 404] : [200], "GET", `docs?${keys.map(key => `id=${key}`).join("&")}`)
+    if (answer.status !== 200 && answer.status !== 404) {
       return null
     }
 
-    const found = JSON.parse(answer.text).Results
+    const found = answer.status === 200 ? JSON.parse(answer.text).Results : []
     const reads = keys.map((key, n) => ({ key, elements: found[n]?.elements ?? [] }))
-    history.push({ client, invoked: answer.invoked, completed: answer.completed, kind: "Transaction", outcome: "Done", reads })
+    this.#record(client, answer, { kind: "Transaction", outcome: "Done", reads })
     return reads.map((read, n) => ({ ...read, changeVector: found[n]?.["@metadata"]["@change-vector"] ?? "" }))
   }
 
   /** Appends to both, provided that nobody else did meanwhile. */
-  async function append(client, index, keys) {
-    const before = await readLists(client, index, keys)
+  async #append(client, index, keys) {
+    const before = await this.#readLists(client, index, keys)
     if (before === null) {
       return
     }
 
-    const element = ++version
+    const element = ++this.#version
     const Commands = before.map(({ key, elements, changeVector }) => ({ Id: key, ChangeVector: changeVector, Type: "PUT", Document: { elements: [...elements, element] } }))
-    const answer = await ask(index, "POST", "bulk_docs", JSON.stringify({ Commands }))
+    const answer = await this.requests.ask(index, [201, 409], "POST", "bulk_docs", { body: JSON.stringify({ Commands }) })
+    if (answer.status === 409) {
+      this.#sawConflict(answer, before)
+    }
+
     const outcome = outcomeOf(answer)
-    history.push({
-      client, invoked: answer.invoked, completed: answer.completed, kind: "Transaction", outcome, etag: outcome === "Done" ? etagOf(JSON.parse(answer.text).Results.at(-1)["@change-vector"]) : 0,
+    this.#record(client, answer, {
+      kind: "Transaction", outcome, etag: outcome === "Done" ? etagOf(JSON.parse(answer.text).Results.at(-1)["@change-vector"]) : 0,
       reads: before.map(({ key, elements }) => ({ key, elements })), appends: keys.map(key => ({ key, element })),
     })
   }
 
-  async function readBase(index, number) {
-    const answer = await ask(index, "GET", `docs?id=base/${number}`)
-    if (answer.status === 404 || (answer.status === 200 && JSON.parse(answer.text).Results[0]?.text !== baseText(number))) {
-      wrong.push(`${answer.name} answered ${answer.status} for base/${number}: ${answer.text.slice(0, 200)}`)
+  async #readBase(index, number) {
+    const answer = await this.requests.ask(index, [200], "GET", `docs?id=base/${number}`)
+    if (answer.status === 200 && JSON.parse(answer.text).Results[0]?.text !== baseText(number)) {
+      this.requests.wrong.push(`${answer.name} answered with something else for base/${number}: ${answer.text.slice(0, 200)}`)
     }
   }
 
-  async function work(client) {
-    const chance = new Chance(seed + client)
-    for (let turn = 0; running; turn++) {
-      const index = client < 6 ? client % 3 : chance.between(0, cluster.members.length - 1)
-      const key = `register/${round}.${phase}/${chance.between(0, registers - 1)}`
-      const id = `once/${round}/${client}/${turn}`
-      const value = ++version
-      if ((await ask(index, "PUT", `docs?id=${id}`, JSON.stringify({ version: value, text: "rook".repeat(chance.between(0, 300)) }))).status === 201) {
-        acknowledged.set(id, value)
-      }
+  #recordWrite(client, answer, operation) {
+    const outcome = outcomeOf(answer)
+    this.#record(client, answer, { ...operation, outcome, etag: outcome === "Done" ? etagOf(JSON.parse(answer.text).ChangeVector) : 0 })
+  }
 
-      const found = await read(client, index, key)
-      if (turn % 2 === 0) {
-        await write(client, index, key)
-      } else if (found?.value > 0) {
-        await write(client, index, key, found)
-      }
+  #record(client, { invoked, completed }, operation) {
+    this.history.push({ client, invoked, completed, ...operation })
+    this.#registers.count(operation.key, operation.outcome)
+    operation.reads?.forEach(({ key }) => this.#lists.count(key, operation.outcome))
+    return operation
+  }
 
-      const first = chance.between(0, lists - 1)
-      await append(client, index, [first, (first + chance.between(1, lists - 1)) % lists].map(number => `list/${round}.${phase}/${number}`))
-      await readBase(index, chance.between(0, baseDocuments - 1))
-      await new Promise(done => setTimeout(done, thinkMilliseconds))
+  /** Nobody may be refused for what was as expected. */
+  #sawConflict(answer, documents) {
+    const about = documents.find(({ key }) => answer.text.includes(`Document ${key} `))
+    if (about === undefined || about.changeVector === foundVector(answer)) {
+      this.requests.wrong.push(`${answer.name} refused what was as expected, ${JSON.stringify(documents).slice(0, 300)}: ${answer.text.slice(0, 300)}`)
     }
   }
+}
 
-  const all = Promise.all(Array.from({ length: 9 }, (_, client) => work(client)))
-  return {
-    acknowledged,
-    history,
-    failures,
-    wrong,
-    /** Goes on with other documents: a history of each that is short can be searched for an order. */
-    nextPhase() {
-      phase++
-    },
-    /** Ends the clients, and reads the contended documents once more at every node. */
-    async stop() {
-      running = false
-      await all
-      for (const index of cluster.members.keys()) {
-        for (let earlier = 0; earlier <= phase; earlier++) {
-          await Promise.all(Array.from({ length: registers }, (_, number) => read(100 + index, index, `register/${round}.${earlier}/${number}`)))
-          await readLists(100 + index, index, Array.from({ length: lists }, (_, number) => `list/${round}.${earlier}/${number}`))
-        }
-      }
-    },
+function answered(answer, key) {
+  if (answer === null) {
+    throw new Error(`the last read of ${key} was not answered`)
   }
 }
-
-// 0 for a connection that broke: nobody knows.
-function outcomeOf({ status, text }) {
-  return status === 201 ? "Done" : status === 409 || text.includes("Nothing was stored") ? "Refused" : "Unknown"
-}
-
-const etagOf = changeVector => changeVector ? Number(/^[A-Z]+:(\d+)/.exec(changeVector)[1]) : 0

@@ -141,6 +141,22 @@ public sealed class HistoryTests
         Assert.Throws<FormatException>(() => HistoryFile.Read(new StringReader("not JSON")));
     }
 
+    /// <summary>Where nobody knows what became of writes the search ends, and what comes behind is known by etags alone.</summary>
+    [Fact]
+    public void A_report_is_no_proof_when_too_little_was_searched()
+    {
+        var known = Enumerable.Range(1, 80).Select(number => Put(number, number * 10, (number * 10) + 5, number)).ToList();
+        var unknown = Enumerable.Range(81, 11).Select(number => Lost(Put(number, 805, 806)));
+        var later = Enumerable.Range(92, 60).Select(number => Put(number, number * 10, (number * 10) + 5, number)).ToList();
+        var cut = HistoryReport.Of([.. known, .. unknown, .. later]);
+        Assert.True(cut is { Violations.Count: 0, Undecided: 0, IsProof: false }, cut.ToString());
+        Assert.Equal(90.0 / 151, cut.SearchedShare, 6);
+        Assert.Contains("too little was searched", cut.ToString(), StringComparison.Ordinal);
+        Assert.True(HistoryReport.Of([.. known, .. later]).IsProof);
+        Assert.False((cut with { SearchedShare = 1, Undecided = 1 }).IsProof);
+        Assert.True(HistoryReport.Of([]).IsProof);
+    }
+
     [Fact]
     public void A_report_names_what_is_wrong()
     {

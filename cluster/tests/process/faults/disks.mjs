@@ -1,32 +1,36 @@
-// What happens to cards: slow, full, read-only, rotten.
-import { readFileSync, statSync } from "node:fs"
-import { join } from "node:path"
-import { filesOf, rot, whyNotSlow } from "../cards.mjs"
-import { wrongBase } from "../recorded-load.mjs"
+// What happens to cards: slow, full, read-only.
+import { whyNotSlow } from "../cards.mjs"
+import { cardMissed } from "../sightings.mjs"
 import { aFollower, theLeader } from "./processes.mjs"
-
-const headerBytes = 4096
 
 const slowCards = (name, choose) => ({
   name,
   why: whyNotSlow,
+  isQuiet: choose === aFollower,
   mayBeHitByPowerStrip: true,
   async begin(cluster, chance) {
     const slowed = [await choose(cluster, chance)].flat()
     const operations = chance.pick([10, 30, 100])
     slowed.forEach(({ card }) => card.slow(operations))
-    return { what: `of ${slowed.map(member => member.name).join(", ")}, ${operations} writes/s`, end: () => slowed.forEach(({ card }) => card.slow(0)) }
+    return {
+      what: `of ${slowed.map(member => member.name).join(", ")}, ${operations} writes/s`,
+      end: () => slowed.forEach(({ card }) => card.slow(0)),
+      takesHold: async () => await cluster.metric(slowed[0], 'rookery_io_recent_seconds{kind="journal_sync",quantile="0.999"}') > 0.5 / operations,
+      mayFail: failure => slowed.some(({ name }) => name === failure.name),
+    }
   },
 })
 
 /** Below its reserve a node refuses growth; with nothing free at all its journal stops it. */
 const fullCard = (name, choose, left) => ({
   name,
+  excuses: ["failing"],
   async begin(cluster, chance) {
     const member = await choose(cluster, chance)
     member.card.fill(left)
     return {
       what: `of ${member.name}, ${left >> 20} MiB left`,
+      takesHold: () => cardMissed(cluster, member),
       async end() {
         member.card.giveBack()
         await restartIfHalted(cluster, member)
@@ -38,11 +42,15 @@ const fullCard = (name, choose, left) => ({
 /** The file system takes no more writes, as after an error; it is checked and mounted anew. */
 const brokenCard = {
   name: "card read-only",
+  excuses: ["failing"],
+  isQuiet: true,
   async begin(cluster, chance) {
     const member = await aFollower(cluster, chance)
     member.card.breakNow()
     return {
       what: `of ${member.name}`,
+      takesHold: () => cardMissed(cluster, member),
+      mayFail: failure => failure.name === member.name,
       async end() {
         await cluster.kill(member)
         member.card.repair()
@@ -52,59 +60,18 @@ const brokenCard = {
   },
 }
 
-/** Bits of a file of a stopped follower are turned over. */
-const rotWhileOff = (name, choose) => ({
-  name,
-  async begin(cluster, chance) {
-    const member = await aFollower(cluster, chance)
-    await cluster.terminate(member)
-    const { file, ...range } = choose(member.data)
-    const offsets = rot(file, chance, range)
-    return {
-      what: `of ${member.name}, ${file.split("/").at(-1)} at ${offsets.join(", ")}`,
-      async end() {
-        await cluster.start(member)
-        await repaired(cluster, member)
-      },
-    }
-  },
-})
-
-const rotWhileOn = {
-  name: "rot in a run of a live member",
-  async begin(cluster, chance) {
-    const member = await aFollower(cluster, chance)
-    const [file] = filesOf(join(member.data, "storage"), /\.run$/)
-    const offsets = rot(file, chance)
-    return { what: `of ${member.name}, ${file.split("/").at(-1)} at ${offsets.join(", ")}`, end: () => repaired(cluster, member) }
-  },
-}
-
-/** Everything that lay in the runs is read at that node, and is right, as soon as it answers. */
-function repaired(cluster, member) {
-  return cluster.waitUntil(`${member.name} has all that it lost`, async () => {
-    const wrong = await wrongBase(member.node, "chaos").catch(() => null)
-    if (wrong?.length > 0) {
-      throw new Error(`${member.name} answers with wrong documents: ${wrong.slice(0, 5).join(", ")}`)
-    }
-
-    return wrong !== null
-  })
-}
-
+/** A node stops for good when its journal finds no room. When it stops for anything else, that is no fault of its card. */
 async function restartIfHalted(cluster, member) {
-  const halted = await member.node.request("GET", "/readyz", undefined, { timeout: 2_000 }).then(({ status }) => status !== 200, () => true)
+  let halted
+  await cluster.waitUntil(`${member.name} serves, or says that its card was full`, async () => {
+    const answer = await member.node.request("GET", "/readyz", undefined, { timeout: 2_000 }).catch(() => null)
+    halted = answer?.status === 503 && /no space is left/i.test(answer.text)
+    return halted || answer?.status === 200
+  })
   if (halted) {
     await cluster.kill(member)
     await cluster.start(member)
   }
-}
-
-/** The frames in the segment that was written last, without its header: that is whole or the node has to join anew. */
-function framesOf(journal) {
-  const segments = filesOf(journal, /^journal-.*\.segment$/)
-  const [file] = segments.sort((one, other) => statSync(other).mtimeMs - statSync(one).mtimeMs)
-  return { file, first: headerBytes, end: Math.max(headerBytes + 1, readFileSync(file).findLastIndex(byte => byte !== 0)), places: 2 }
 }
 
 export const diskFaults = [
@@ -114,7 +81,4 @@ export const diskFaults = [
   fullCard("leader's card nearly full", theLeader, 32 << 20),
   fullCard("follower's card full", aFollower, 0),
   brokenCard,
-  rotWhileOff("rot in a run", data => ({ file: filesOf(join(data, "storage"), /\.run$/)[0] })),
-  rotWhileOff("rot in the journal", data => framesOf(join(data, "journal"))),
-  rotWhileOn,
 ]

@@ -1,5 +1,6 @@
 // What owners do to members while clients go on: hand-over, joining, removal, replacement, another authority.
 import { cpSync } from "node:fs"
+import { electionSeen } from "../sightings.mjs"
 import { aFollower } from "./processes.mjs"
 
 const transfer = {
@@ -7,8 +8,9 @@ const transfer = {
   isQuiet: true,
   async begin(cluster, chance) {
     const member = await aFollower(cluster, chance)
+    const tookHold = await electionSeen(cluster)
     await cluster.command("cluster", "node", "transfer", member.name)
-    return { what: `to ${member.name}` }
+    return { what: `to ${member.name}`, tookHold }
   },
 }
 

@@ -1,30 +1,40 @@
 // What happens to the network between nodes. Clients reach all of them all the time, also those that are cut off.
-import { aFollower, anybody, theLeader } from "./processes.mjs"
+import { someoneMissed } from "../sightings.mjs"
+import { aFollower, anybody, done, theLeader } from "./processes.mjs"
 
 const others = (cluster, member) => cluster.members.filter(other => other !== member)
+const outgoing = (cluster, member) => others(cluster, member).map(other => [member, other])
+const incoming = (cluster, member) => others(cluster, member).map(other => [other, member])
+const both = (cluster, member) => [...outgoing(cluster, member), ...incoming(cluster, member)]
 
 /** A fault that loses packets: `lost` names who is not heard by whom, and how many of a hundred packets. */
-const cuts = (name, choose, lost) => ({
-  name,
+const cut = (name, choose, lost) => ({
   mayBeHitByPowerStrip: true,
-  async begin(cluster, chance) {
-    const member = await choose(cluster, chance)
+  ...done(name, choose, "of ", async (cluster, member, chance) => {
     for (const [from, to, percent] of lost(cluster, member, chance)) {
       await cluster.network.cut(from, to, percent)
     }
 
-    return { what: `of ${member.name}`, end: () => cluster.network.heal() }
-  },
+    return () => cluster.network.heal()
+  }),
 })
 
-const outgoing = (cluster, member) => others(cluster, member).map(other => [member, other])
-const incoming = (cluster, member) => others(cluster, member).map(other => [other, member])
-const both = (cluster, member) => [...outgoing(cluster, member), ...incoming(cluster, member)]
-const withPercent = (pairs, percent) => pairs.map(([from, to]) => [from, to, percent])
+/** The same, where something else than an election or the leader's missing somebody tells that it took hold. */
+const seenBy = (fault, takesHold) => ({
+  ...fault,
+  async begin(cluster, chance) {
+    return { ...await fault.begin(cluster, chance), takesHold: () => takesHold(cluster), tookHold: undefined }
+  },
+})
 
 function bridge(cluster, member, chance) {
   const other = chance.pick(others(cluster, member))
   return [[member, other], [other, member]]
+}
+
+function lossy(cluster, member, chance) {
+  const percent = chance.pick([10, 20, 40])
+  return both(cluster, member).map(([from, to]) => [from, to, percent])
 }
 
 const slowLink = {
@@ -34,19 +44,19 @@ const slowLink = {
     const member = anybody(cluster, chance)
     const kilobits = chance.pick([256, 512, 1024])
     await cluster.network.slow(member, kilobits)
-    return { what: `of ${member.name}, ${kilobits} kbit/s`, end: () => cluster.network.unslow(member) }
+    return { what: `of ${member.name}, ${kilobits} kbit/s`, end: () => cluster.network.unslow(member), takesHold: async () => await cluster.network.waited(member) > 0 }
   },
 }
 
 export const networkFaults = [
-  cuts("leader isolated", theLeader, both),
-  cuts("follower isolated", aFollower, both),
-  cuts("all split", anybody, cluster => cluster.members.flatMap(member => outgoing(cluster, member))),
-  cuts("leader not heard", theLeader, outgoing),
-  cuts("leader deaf", theLeader, incoming),
-  cuts("follower not heard", aFollower, outgoing),
-  cuts("follower deaf", aFollower, incoming),
-  cuts("bridge", theLeader, bridge),
-  cuts("lossy link", anybody, (cluster, member, chance) => withPercent(both(cluster, member), chance.pick([10, 20, 40]))),
+  cut("leader isolated", theLeader, both),
+  cut("follower isolated", aFollower, both),
+  seenBy(cut("all split", anybody, cluster => cluster.members.flatMap(member => outgoing(cluster, member))), someoneMissed),
+  cut("leader not heard", theLeader, outgoing),
+  cut("leader deaf", theLeader, incoming),
+  cut("follower not heard", aFollower, outgoing),
+  cut("follower deaf", aFollower, incoming),
+  seenBy(cut("bridge", theLeader, bridge), someoneMissed),
+  seenBy(cut("lossy link", anybody, lossy), async cluster => await cluster.network.lost() > 0),
   slowLink,
 ]

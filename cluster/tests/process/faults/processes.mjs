@@ -1,43 +1,60 @@
 // What happens to processes: killed, stopped where they stand, stopped as they should be.
-import assert from "node:assert/strict"
 import { pause } from "../namespaced-cluster.mjs"
+import { electionSeen, someoneMissed } from "../sightings.mjs"
 
-/** One power strip: all at once, and all come back, in any order. */
-export const powerStrip = {
-  name: "power strip",
+/** All come back, in any order. */
+const startAll = (cluster, chance, repair = () => {}) => Promise.all(cluster.members.map(async member => {
+  repair(member)
+  await pause(chance.between(0, 500))
+  await cluster.start(member)
+}))
+
+/** All processes end at once; what they wrote is kept by their kernel, synced or not. */
+export const allKilled = {
+  name: "all killed",
   async begin(cluster, chance) {
     await Promise.all(cluster.members.map(member => cluster.kill(member)))
-    return {
-      what: "all killed at once",
-      end: () => Promise.all(cluster.members.map(async member => {
-        await pause(chance.between(0, 500))
-        await cluster.start(member)
-      })),
-    }
+    return { what: "at once", end: () => startAll(cluster, chance) }
   },
 }
 
-const killOne = (name, choose) => ({
-  name,
+/** One power strip: all cards lose what was not synced, and all nodes end. */
+export const powerStrip = {
+  name: "power strip",
+  excuses: ["failing"],
   async begin(cluster, chance) {
-    const member = await choose(cluster, chance)
-    await cluster.kill(member)
-    return { what: `kill -9 of ${member.name}`, end: () => cluster.start(member) }
+    cluster.members.forEach(({ card }) => card.breakNow())
+    await Promise.all(cluster.members.map(member => cluster.kill(member)))
+    return { what: "of all", end: () => startAll(cluster, chance, ({ card }) => card.repair()) }
   },
-})
-
-const stopOne = (name, choose) => ({
-  name,
-  async begin(cluster, chance) {
-    const member = await choose(cluster, chance)
-    await cluster.freeze(member)
-    return { what: `SIGSTOP of ${member.name}`, end: () => cluster.thaw(member) }
-  },
-})
+}
 
 export const theLeader = cluster => cluster.leader()
 export const aFollower = async (cluster, chance) => chance.pick(await cluster.followers())
 export const anybody = (cluster, chance) => chance.pick(cluster.members)
+
+/** What is done to the leader makes another one; what is done to a follower, nobody notices but the leader and who asks that follower. */
+export const done = (name, choose, what, begin) => ({
+  name,
+  isQuiet: choose === aFollower,
+  async begin(cluster, chance) {
+    const member = await choose(cluster, chance)
+    const tookHold = choose === theLeader ? await electionSeen(cluster) : undefined
+    const takesHold = choose === aFollower ? () => someoneMissed(cluster) : undefined
+    const end = await begin(cluster, member, chance)
+    return { what: `${what}${member.name}`, end, takesHold, tookHold, mayFail: failure => failure.name === member.name }
+  },
+})
+
+const killOne = (name, choose) => done(name, choose, "kill -9 of ", async (cluster, member) => {
+  await cluster.kill(member)
+  return () => cluster.start(member)
+})
+
+const stopOne = (name, choose) => done(name, choose, "SIGSTOP of ", async (cluster, member) => {
+  await cluster.freeze(member)
+  return () => cluster.thaw(member)
+})
 
 const killTwo = {
   name: "a majority killed",
@@ -56,8 +73,7 @@ const restartInTurn = {
     const restarted = []
     for (const member of order) {
       const since = performance.now()
-      const code = await cluster.terminate(member)
-      assert.equal(code, 0, `${member.name} ended with ${code} after SIGTERM`)
+      await cluster.terminate(member)
       await pause(300)
       await cluster.start(member)
       await cluster.settled()
@@ -69,6 +85,7 @@ const restartInTurn = {
 }
 
 export const processFaults = [
+  allKilled,
   powerStrip,
   killOne("leader killed", theLeader),
   killOne("follower killed", aFollower),

@@ -1,0 +1,42 @@
+// Documents that nobody writes again, so many that they lie in the runs of every node: wrong bytes in a run are wrong bytes in an answer.
+import { createCipheriv } from "node:crypto"
+
+export const baseDocuments = 1_500 // 24 MB, more than a memtable takes
+const batch = 50
+
+export async function storeBase(cluster, database) {
+  for (let first = 0; first < baseDocuments; first += batch) {
+    const Commands = Array.from({ length: batch }, (_, n) => ({ Id: `base/${first + n}`, ChangeVector: null, Type: "PUT", Document: { text: baseText(first + n) } }))
+    await cluster.nodes[first % 3].expect(201, "POST", `/databases/${database}/bulk_docs`, JSON.stringify({ Commands }))
+  }
+}
+
+/** Reads all of them at a node; those that are not there or not right. Fails when some were refused, after the others were read: a place that is damaged is found by reading it. */
+export async function wrongBase(node, database) {
+  const wrong = []
+  let refused
+  for (let first = 0; first < baseDocuments; first += batch) {
+    const Ids = Array.from({ length: batch }, (_, n) => `base/${first + n}`)
+    const { status, text } = await node.request("POST", `/databases/${database}/docs`, JSON.stringify({ Ids }))
+    if (status !== 200) {
+      refused = new Error(`base/${first} and the next were answered with ${status}: ${text.slice(0, 300)}`)
+      continue
+    }
+
+    const { Results } = JSON.parse(text)
+    wrong.push(...Ids.filter((_, n) => Results[n]?.text !== baseText(first + n)))
+  }
+
+  if (refused && wrong.length === 0) {
+    throw refused
+  }
+
+  return wrong
+}
+
+/** Nothing that could be compressed. */
+export function baseText(number) {
+  const key = Buffer.alloc(16)
+  key.writeUInt32LE(number)
+  return createCipheriv("aes-128-ctr", key, Buffer.alloc(16)).update(Buffer.alloc(12 << 10)).toString("base64")
+}

@@ -1,0 +1,104 @@
+// Bits on cards that turn over: no wrong answer, nothing that was acknowledged is lost, and all of it is given back by other members.
+import { statSync } from "node:fs"
+import { join } from "node:path"
+import { wrongBase } from "../base-documents.mjs"
+import { FilesBefore, filesOf, rot } from "../cards.mjs"
+import { pause } from "../namespaced-cluster.mjs"
+import { aFollower } from "./processes.mjs"
+
+const excuses = ["rot"]
+
+const segments = member => filesOf(join(member.data, "journal"), /^journal-.*\.segment$/)
+const runs = member => filesOf(join(member.data, "storage"), /\.run$/)
+const nameOf = file => file.split("/").at(-1)
+
+/** Turns over what a member that was ended since has written to its journal, but for the beginnings of files: without those it would have to join anew. */
+function rotWritten(member, before, chance) {
+  const headerBytes = 4096
+  const file = segments(member).sort((one, other) => statSync(other).mtimeMs - statSync(one).mtimeMs)[0]
+  const { first, end } = before.changed(file)
+  const from = Math.max(headerBytes, first)
+  const offsets = rot(file, chance, { first: from, end: Math.max(from + 1, end), places: 2 })
+  return `${nameOf(file)} at ${offsets.join(", ")} (of ${from} to ${end})`
+}
+
+const journalRepaired = member => () => /What this node's disk had lost of its journal was given back by the leader/.test(member.node.log)
+const runRepaired = (cluster, member) => async () => await cluster.metric(member, 'rookery_state_received_bytes_total{kind="repairs"}') > 0
+
+const inRun = {
+  name: "rot in a run",
+  excuses,
+  async begin(cluster, chance) {
+    const member = await aFollower(cluster, chance)
+    await cluster.terminate(member)
+    const [file] = runs(member)
+    const offsets = rot(file, chance)
+    return { what: `of ${member.name}, ${nameOf(file)} at ${offsets.join(", ")}`, end: () => startAndRead(cluster, member), tookHold: runRepaired(cluster, member) }
+  },
+}
+
+const inRunOfLiveMember = {
+  name: "rot in a run of a live member",
+  excuses,
+  async begin(cluster, chance) {
+    const member = await aFollower(cluster, chance)
+    const [file] = runs(member)
+    const offsets = rot(file, chance)
+    return { what: `of ${member.name}, ${nameOf(file)} at ${offsets.join(", ")}`, end: () => readAll(cluster, member), tookHold: runRepaired(cluster, member) }
+  },
+}
+
+const inJournal = {
+  name: "rot in the journal",
+  excuses,
+  async begin(cluster, chance) {
+    const member = await aFollower(cluster, chance)
+    const before = new FilesBefore(segments(member))
+    await pause(chance.between(200, 1_000))
+    await cluster.terminate(member)
+    return { what: `of ${member.name}, ${rotWritten(member, before, chance)}`, end: () => startAndRead(cluster, member), tookHold: journalRepaired(member) }
+  },
+}
+
+/** One member is off, so that the leader and the other alone have what is acknowledged; the other's journal rots while the leader goes and the first comes back: neither may lead without it. */
+const thenElected = {
+  name: "rot while the others change",
+  excuses,
+  async begin(cluster, chance) {
+    const leader = await cluster.leader()
+    const [rotten, away] = chance.shuffle(cluster.members.filter(member => member !== leader))
+    await cluster.kill(away)
+    const before = new FilesBefore(segments(rotten))
+    await pause(chance.between(500, 2_000))
+    await Promise.all([cluster.kill(rotten), cluster.kill(leader)])
+    const what = `of ${rotten.name}, ${rotWritten(rotten, before, chance)}, without ${away.name}, then without ${leader.name}`
+    await Promise.all([cluster.start(rotten), cluster.start(away)])
+    return {
+      what,
+      async end() {
+        await cluster.start(leader)
+        await readAll(cluster, rotten)
+      },
+      tookHold: journalRepaired(rotten),
+    }
+  },
+}
+
+async function startAndRead(cluster, member) {
+  await cluster.start(member)
+  await readAll(cluster, member)
+}
+
+/** Everything that lay in the runs is read at that node, and is right, as soon as it answers. */
+function readAll(cluster, member) {
+  return cluster.waitUntil(`${member.name} has all that it lost`, async () => {
+    const wrong = await wrongBase(member.node, "chaos").catch(() => null)
+    if (wrong?.length > 0) {
+      throw new Error(`${member.name} answers with wrong documents: ${wrong.slice(0, 5).join(", ")}`)
+    }
+
+    return wrong !== null
+  })
+}
+
+export const rotFaults = [inRun, inJournal, inRunOfLiveMember, thenElected]

@@ -1,0 +1,160 @@
+// What plays the faults must fail when it should: it is given stand-ins of nodes that do what real ones may not.
+import assert from "node:assert/strict"
+import { test } from "node:test"
+import { Chance } from "./chance.mjs"
+import { Chaos } from "./chaos.mjs"
+import { ContendedDocuments } from "./contended-documents.mjs"
+import { Evidence } from "./evidence.mjs"
+import { NamespacedCluster } from "./namespaced-cluster.mjs"
+import { RecordedLoad } from "./recorded-load.mjs"
+import { outcomeOf, Requests } from "./requests.mjs"
+
+const timeoutMilliseconds = 300
+
+/** Members that answer everything in one way, and are well at once. */
+function standIn(answers = {}, logs = {}) {
+  const members = ["a", "b", "c"].map(name => ({ name, node: { log: logs[name] ?? "", request: answers[name] ?? (async () => ({ status: 201, headers: {}, text: "{}" })) } }))
+  return { members, everStarted: members, settled: async () => {} }
+}
+
+const says = (status, text = "{}", headers = {}) => async () => ({ status, headers, text })
+const neverAnswers = (method, path, body, { timeout }) => new Promise((_, failed) => setTimeout(() => failed(new Error(`nothing came for ${timeout} ms`)), timeout))
+const put = (requests, index) => requests.ask(index, [201], "PUT", "docs?id=one", { body: "{}" })
+
+const quiet = { name: "quiet", isQuiet: true, begin: async () => ({ what: "fault" }) }
+const quietForA = { ...quiet, begin: async () => ({ what: "fault", mayFail: ({ name }) => name === "a" }) }
+
+/** Plays a fault while one request is on its way to each of the members. */
+async function play(fault, cluster) {
+  const requests = new Requests(cluster, "chaos", timeoutMilliseconds)
+  const chaos = new Chaos({ cluster, chance: new Chance(1) })
+  cluster.members.forEach((_, index) => put(requests, index))
+  await chaos.play(fault, requests)
+}
+
+test("A request that hangs is seen in a fault that nobody may notice", async () => {
+  await play(quiet, standIn())
+  await assert.rejects(play(quiet, standIn({ a: neverAnswers })), /failed, and should not have been noticed/)
+  await play({ ...quiet, isQuiet: false }, standIn({ a: neverAnswers }))
+})
+
+test("A request that neither ends nor is given up is seen in any fault", async () => {
+  await assert.rejects(play({ ...quiet, isQuiet: false }, standIn({ a: () => new Promise(() => {}) })), /neither end nor are given up/)
+})
+
+test("While one member is down, those of the others are answered", async () => {
+  const refuses = says(503, "No member leads now")
+  await play(quietForA, standIn({ a: refuses }))
+  await assert.rejects(play(quietForA, standIn({ b: refuses })), /failed, and should not have been noticed/)
+})
+
+for (const [what, answer] of Object.entries({
+  "there is no such document to a write": says(404),
+  "there was a conflict to a write that expected nothing": says(409),
+  "there is no such database": says(503, "{}", { "database-missing": "chaos" }),
+  "the request was wrong": says(400),
+  "who asks is not known": says(401),
+  "it has a fault of its own": says(500, "The node could not answer because of a fault of its own; its log has the details."),
+})) {
+  test(`No fault excuses an answer that ${what}`, async () => {
+    await assert.rejects(play({ ...quiet, isQuiet: false }, standIn({ b: answer })), /answers that no fault excuses/)
+  })
+}
+
+for (const status of [0, 429, 500, 503, 507]) {
+  test(`A fault may be answered with ${status}`, async () => {
+    await play({ ...quiet, isQuiet: false }, standIn({ b: says(status, "It may or may not have been stored.") }))
+  })
+}
+
+for (const sentence of [
+  "error: A rule of consensus was found broken, so this node stopped taking part: one leader in a term.",
+  "Process terminated. The node ends, because the commit path met a state that must not be.",
+  "warning: duty failed: Rookery.Disk.InvariantViolationException: Invariant violated: a reference is given back once.",
+  "error: This node came to other results than a majority by applying the same writes, so it stopped taking part.",
+]) {
+  test(`No log may say: ${sentence.slice(0, 60)}`, async () => {
+    const excusing = { ...quiet, excuses: ["failing", "rot"] }
+    await assert.rejects(play(excusing, standIn({}, { c: `info: well\n${sentence}\ninfo: well\n` })), /logs that no fault excuses/)
+  })
+}
+
+test("What a broken card makes a node say, no other fault excuses", async () => {
+  const logs = { a: "error: The journal could not be written, so nothing more is acknowledged: no space is left\n   at Rookery.Disk.PosixFile.Write()\n" }
+  await play({ ...quiet, excuses: ["failing"] }, standIn({}, logs))
+  await assert.rejects(play(quiet, standIn({}, logs)), /logs that no fault excuses/)
+})
+
+test("A log is searched for what was added since", async () => {
+  const cluster = standIn({}, { a: "error: The journal could not be writ" })
+  const chaos = new Chaos({ cluster, chance: new Chance(1) })
+  const requests = new Requests(cluster, "chaos")
+  await chaos.play(quiet, requests)
+  cluster.members[0].node.log += "ten, so nothing more is acknowledged\n"
+  await chaos.play({ ...quiet, excuses: ["failing"] }, requests)
+  await chaos.play(quiet, requests)
+})
+
+test("A node that had ended by itself is not ended as if it had run", async () => {
+  const ended = { name: "a", node: { end: "SIGABRT", log: "Process terminated.", kill: async () => {}, terminate: async () => 0 } }
+  const cluster = Object.assign(new NamespacedCluster(), { started: new Set([ended.node]) })
+  await assert.rejects(cluster.kill(ended), /had ended by itself with SIGABRT/)
+  await assert.rejects(cluster.terminate(ended), /had ended by itself with SIGABRT/)
+  await assert.rejects(cluster.terminate({ name: "b", node: { log: "", terminate: async () => 134 } }), /ended with 134 after SIGTERM/)
+})
+
+test("A write that was never sent, or was refused with a word, is no unknown one", () => {
+  const requests = new Requests(standIn({ a: async () => Promise.reject(Object.assign(new Error("connect ECONNREFUSED"), { syscall: "connect" })) }), "chaos")
+  return put(requests, 0).then(answer => {
+    assert.equal(outcomeOf(answer), "Refused")
+    assert.equal(outcomeOf({ status: 503, text: "No member leads now. Nothing was stored; try again." }), "Refused")
+    assert.equal(outcomeOf({ status: 500, text: "It may or may not have been stored." }), "Unknown")
+  })
+})
+
+test("A refusal of what was as expected is seen", async () => {
+  const vector = "A:7-history"
+  let found = vector
+  const request = async (method, path, body) => path.includes("bulk_docs")
+    ? { status: 409, headers: {}, text: JSON.stringify({ Message: `Document ${JSON.parse(body).Commands[1].Id} has the change vector '${found}', but was expected to have '${vector}'.` }) }
+    : method === "PUT" ? { status: 201, headers: {}, text: "{\"ChangeVector\":\"A:1-history\"}" }
+      : { status: 200, headers: {}, text: JSON.stringify({ Results: Array(2).fill({ elements: [], "@metadata": { "@change-vector": vector } }) }) }
+  for (const [actual, isWrong] of [[vector, true], ["A:8-history", false]]) {
+    found = actual
+    const load = new RecordedLoad(standIn({ a: request, b: request, c: request }), "chaos", 1, 1).start()
+    await load.stop()
+    assert.equal(load.requests.wrong.some(wrong => /refused what was as expected/.test(wrong)), isWrong, found)
+  }
+})
+
+test("A last read that is not answered is seen", async () => {
+  const load = new RecordedLoad(standIn({ a: says(503), b: says(503), c: says(503) }), "chaos", 1, 1).start()
+  await assert.rejects(load.stop(), /the last read of register\/1\/0\/0 was not answered/)
+})
+
+test("A document whose history gets too long, or too uncertain, is followed by another", () => {
+  const documents = new ContendedDocuments("register", 1, 3)
+  const first = documents.key(0)
+  documents.count(first, "Done")
+  documents.count(first, "Done")
+  assert.equal(documents.key(0), first)
+  documents.count(first, "Done")
+  const second = documents.key(0)
+  assert.notEqual(second, first)
+  documents.count(first, "Done")
+  documents.count(second, "Unknown")
+  documents.count(second, "Unknown")
+  assert.deepEqual(documents.keys, [first, second, documents.key(0)])
+})
+
+test("A fault that never takes hold is named when it was played often", () => {
+  const evidence = new Evidence()
+  for (let n = 0; n < 4; n++) {
+    evidence.add({ name: "never" }, false)
+    evidence.add({ name: "once" }, n === 3)
+    evidence.add({ name: "certain" }, undefined)
+  }
+
+  evidence.add({ name: "rare" }, false)
+  assert.deepEqual(evidence.missing, ["never"])
+})

@@ -1,0 +1,46 @@
+// What nodes wrote to their logs: what none may ever say, and what only a fault excuses.
+
+const never = [
+  /Invariant violated/,
+  /A rule of consensus was found broken/,
+  /came to (other|different) results/,
+  /The node ends, because/, // of Environment.FailFast
+  /Process terminated|Unhandled exception/,
+]
+
+/** By what a fault does to a card, beside the sentences above. */
+const excused = [
+  { by: "failing", sentence: /The journal could not be written|A durable write could not be applied|could not be put in place|Diagnosis mode/ },
+  { by: "rot", sentence: /has fewer entries than it once confirmed/ },
+  { by: "card", sentence: /^ +at [A-Z][\w.]*\./ }, // an exception that nobody expected
+]
+
+/** Reads the logs of all nodes that ever ran, those that were killed too. */
+export class Logs {
+  #everStarted
+  #searched = new Map()
+
+  /** @param everStarted The cluster's: names and nodes, in the order of their starts; more may come. */
+  constructor(everStarted) {
+    this.#everStarted = everStarted
+  }
+
+  /**
+   * Lines that were added since the last time and that nothing excuses.
+   * @param excuses What was done meanwhile: "failing" cards, "rot".
+   */
+  search(excuses = []) {
+    const isWrong = line => never.some(sentence => sentence.test(line))
+      || excused.some(({ by, sentence }) => sentence.test(line) && !(by === "card" ? excuses.length > 0 : excuses.includes(by)))
+    return this.#everStarted.flatMap(({ name, node }) => this.#newLines(node).filter(isWrong).map(line => `${name}: ${line}`))
+  }
+
+  #newLines(node) {
+    const from = this.#searched.get(node) ?? 0
+    const log = node.log
+    // Of a node that runs the last line may not be whole.
+    const end = node.end === undefined ? log.lastIndexOf("\n") + 1 : log.length
+    this.#searched.set(node, end)
+    return log.slice(from, end).split("\n")
+  }
+}
