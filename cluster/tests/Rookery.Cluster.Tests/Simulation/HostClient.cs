@@ -18,7 +18,6 @@ internal sealed class HostClient(SteppedCluster cluster, int number)
     private const int AtATime = 3;
 
     private const long EpochMicroseconds = 2_000_000;
-    private const int LongestWaitMilliseconds = 2_000;
 
     private readonly Dictionary<string, (long Value, long Etag)> _lastSeen = new(StringComparer.Ordinal);
     private long _sequence;
@@ -61,7 +60,7 @@ internal sealed class HostClient(SteppedCluster cluster, int number)
         }
 
         long invoked = cluster.Now;
-        var read = ReadsLocally ? member.Peek(document) : await FirstOf(member.ReadAsync(document), member);
+        var read = ReadsLocally ? member.Peek(document) : await cluster.FirstOf(member.ReadAsync(document), member);
         if (read is { } seen)
         {
             _lastSeen[document] = seen;
@@ -85,7 +84,7 @@ internal sealed class HostClient(SteppedCluster cluster, int number)
                 continue;
             }
 
-            var outcome = await FirstOf(AskAsync(member, document, value, key, kind, seen.Etag), member);
+            var outcome = await cluster.FirstOf(AskAsync(member, document, value, key, kind, seen.Etag), member);
             if (Settle(operation, outcome) is { } settled)
             {
                 History.Add(settled);
@@ -138,24 +137,4 @@ internal sealed class HostClient(SteppedCluster cluster, int number)
 
     private static long EtagOf(string? changeVector) =>
         changeVector is null or "" ? 0 : long.Parse(changeVector.AsSpan(2, changeVector.IndexOf('-', StringComparison.Ordinal) - 2), CultureInfo.InvariantCulture);
-
-    /// <summary>The answer; nothing when it stays out, or its member died before it was heard.</summary>
-    private Task<T?> FirstOf<T>(Task<T?> answer, SteppedMember member)
-        where T : struct
-    {
-        var heard = new TaskCompletionSource<T?>();
-        int start = member.Starts;
-        cluster.After(LongestWaitMilliseconds, () => heard.TrySetResult(null));
-        _ = HearAsync();
-        return heard.Task;
-
-        async Task HearAsync()
-        {
-            var said = await answer;
-            if (member.IsUp && member.Starts == start)
-            {
-                heard.TrySetResult(said);
-            }
-        }
-    }
 }

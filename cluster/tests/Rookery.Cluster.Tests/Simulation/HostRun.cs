@@ -33,6 +33,7 @@ internal sealed class HostRun : IDisposable
     private const int Clients = 4;
 
     private readonly List<HostClient> _clients = [];
+    private readonly DeletingClient? _deleting;
     private readonly Dictionary<SteppedMember, JournalRot> _rotten = [];
     private readonly Random? _rot;
     private readonly Random _faults;
@@ -56,6 +57,9 @@ internal sealed class HostRun : IDisposable
         {
             _clients.Add(new HostClient(Cluster, i + 1) { ReadsLocally = mistake == PlantedMistake.ReadsWithoutBarrier });
         }
+
+        // Not in all: seeds that failed once are to have the same faults at the same time.
+        _deleting = seed % 5 is 1 or 2 ? new DeletingClient(Cluster, seed) : null;
     }
 
     public SteppedCluster Cluster { get; }
@@ -76,6 +80,7 @@ internal sealed class HostRun : IDisposable
         };
         Cluster.LongestApplyMilliseconds = _faults.Next(2) == 0 ? 1 : 30;
         _clients.ForEach(client => _ = client.WorkAsync());
+        _ = _deleting?.WorkAsync();
         long end = Cluster.Now + FaultMicroseconds;
         while (Cluster.Now < end)
         {
@@ -237,6 +242,7 @@ internal sealed class HostRun : IDisposable
     private void Heal()
     {
         _clients.ForEach(client => client.IsStopped = true);
+        _deleting?.IsStopped = true;
         Cluster.Wire.Heal();
         Cluster.Wire.Faults = new WireFaults();
         foreach (var member in Cluster.Members)
@@ -247,7 +253,7 @@ internal sealed class HostRun : IDisposable
             Restart(member);
         }
 
-        Cluster.RunUntil(() => _clients.TrueForAll(client => client.HasEnded), "the clients' last answers");
+        Cluster.RunUntil(() => _clients.TrueForAll(client => client.HasEnded) && _deleting?.HasEnded is not false, "the clients' last answers");
 
         // Cuts and restarts that were planned before may still have come.
         Cluster.RunFor(4_000);
@@ -261,6 +267,15 @@ internal sealed class HostRun : IDisposable
     private void Check()
     {
         Cluster.AwaitEqual();
+        if (_deleting is not null)
+        {
+            Cluster.Members.ForEach(_deleting.Check);
+            foreach (var (what, times) in _deleting.Done)
+            {
+                Mark(what, times);
+            }
+        }
+
         var history = _clients.SelectMany(client => client.History).ToList();
         foreach (string document in history.Select(operation => operation.Key).Distinct(StringComparer.Ordinal).ToList())
         {

@@ -108,6 +108,26 @@ internal sealed class SteppedCluster : IDisposable
         return over.Task;
     }
 
+    /// <summary>The answer; nothing when it stays out for two seconds, or its member died before it was heard.</summary>
+    public Task<T?> FirstOf<T>(Task<T?> answer, SteppedMember member)
+        where T : struct
+    {
+        var heard = new TaskCompletionSource<T?>();
+        int start = member.Starts;
+        After(2_000, () => heard.TrySetResult(null));
+        _ = HearAsync();
+        return heard.Task;
+
+        async Task HearAsync()
+        {
+            var said = await answer;
+            if (member.IsUp && member.Starts == start)
+            {
+                heard.TrySetResult(said);
+            }
+        }
+    }
+
     /// <summary>Lets the next thing happen.</summary>
     public void Step()
     {
@@ -169,9 +189,9 @@ internal sealed class SteppedCluster : IDisposable
         return outcome;
     }
 
-    public static CommandBuffer PutOf(string id, long value, IdempotencyKey key = default, ExpectedChangeVector expected = default, int padding = 0)
+    public static CommandBuffer PutOf(string id, long value, IdempotencyKey key = default, ExpectedChangeVector expected = default, int padding = 0, uint database = 1)
     {
-        using var writer = new BatchWriter(CommandKind.Batch, 1, key);
+        using var writer = new BatchWriter(CommandKind.Batch, database, key);
         writer.Put(Encoding.UTF8.GetBytes(id), expected, new ParsedDocument
         {
             BodyHead = Encoding.UTF8.GetBytes($"\"n\":{value.ToString(CultureInfo.InvariantCulture)}{(padding == 0 ? "" : $",\"p\":\"{new string('x', padding)}\"")}"),

@@ -1,0 +1,121 @@
+using System.Text;
+using Rookery.Documents;
+using Rookery.Documents.Commands;
+
+namespace Rookery.Cluster.Tests.Simulation;
+
+/// <summary>
+/// Leaves behind what members that fall behind must be told of too, beside rows: deleted documents, deleted ranges (a database that is dropped, tombstones that may go) and large values that nothing refers to any more.
+/// Nobody else writes its documents, so that each is in the end as it was told last.
+/// </summary>
+internal sealed class DeletingClient(SteppedCluster cluster, int seed)
+{
+    private const int Documents = 12;
+    private const uint Database = 1;
+    private const string Dropped = "dropped";
+
+    /// <summary>So much that it does not stay in its row.</summary>
+    private const int LargeBytes = 70_000;
+
+    private readonly Random _random = new(seed * 41);
+
+    /// <summary>What each may have: what was acknowledged last, 0 when that was to delete it, and whatever nobody knows the outcome of.</summary>
+    private readonly Dictionary<string, (long Known, HashSet<long> Unknown)> _documents = new(StringComparer.Ordinal);
+
+    private long _value;
+    private long _etag;
+
+    /// <summary>What was acknowledged, and how often.</summary>
+    public SortedDictionary<string, int> Done { get; } = new(StringComparer.Ordinal);
+
+    public bool IsStopped { get; set; }
+
+    public bool HasEnded { get; private set; }
+
+    public async Task WorkAsync()
+    {
+        while (!IsStopped)
+        {
+            await cluster.Pause(_random.Next(1, 60));
+            string document = $"deleted/{_random.Next(Documents)}";
+            await (_random.Next(40) switch
+            {
+                < 8 => WriteAsync("documents deleted", document, 0, CommandEncoder.Delete(Database, Encoding.UTF8.GetBytes(document), ExpectedChangeVector.None, default)),
+                8 => PutAsync("large values", document, LargeBytes),
+                < 12 => AskAsync("databases made", CommandEncoder.CreateDatabase(Dropped, SteppedCluster.HistoryId)),
+                < 14 => AskAsync("databases dropped", CommandEncoder.DeleteDatabases([Dropped])),
+                < 20 => FillAsync(),
+                20 => AskAsync("horizons", CommandEncoder.SetTombstoneHorizon(Database, _etag / 2)),
+                _ => PutAsync("documents stored", document, _random.Next(400)),
+            });
+        }
+
+        HasEnded = true;
+    }
+
+    /// <summary>Fails unless a member has what may be there.</summary>
+    public void Check(SteppedMember member)
+    {
+        foreach (var (document, (known, unknown)) in _documents)
+        {
+            long found = member.Peek(document).Value;
+            Assert.True(found == known || unknown.Contains(found), $"{document} is gone, or came back: {member} has {found}, and {known} was acknowledged last (0: that it was deleted)");
+        }
+    }
+
+    private Task PutAsync(string what, string document, int padding)
+    {
+        long value = ++_value;
+        return WriteAsync(what, document, value, SteppedCluster.PutOf(document, value, padding: padding));
+    }
+
+    private async Task WriteAsync(string what, string document, long value, CommandBuffer command)
+    {
+        var (known, unknown) = _documents.GetValueOrDefault(document, (0, []));
+        bool? isDone = await AskAsync(what, command);
+        if (isDone is null)
+        {
+            unknown.Add(value);
+        }
+
+        _documents[document] = (isDone is true ? value : known, unknown);
+    }
+
+    /// <summary>A document of the database that is dropped now and then, in whose place another one comes under another number.</summary>
+    private Task FillAsync() => Up() is { } member && member.Store!.Databases.TryGet(Dropped, out var database)
+        ? AskAsync("documents of the dropped database", SteppedCluster.PutOf($"filled/{_random.Next(Documents)}", ++_value, padding: 200, database: database.Number))
+        : Task.CompletedTask;
+
+    /// <summary>Whether it was done; null when nobody knows.</summary>
+    private async Task<bool?> AskAsync(string what, CommandBuffer command)
+    {
+        if (Up() is not { } member)
+        {
+            command.Dispose();
+            return false;
+        }
+
+        var outcome = await cluster.FirstOf(ProposeAsync(member, command), member);
+        if (outcome is null or { Rejection.Kind: RejectionKind.OutcomeUnknown })
+        {
+            return null;
+        }
+
+        bool isDone = outcome.Value.Rejection is null;
+        if (isDone)
+        {
+            Done[what] = Done.GetValueOrDefault(what) + 1;
+            _etag = outcome.Value.Count > 0 ? Math.Max(_etag, outcome.Value[0].Etag) : _etag;
+        }
+
+        return isDone;
+    }
+
+    private SteppedMember? Up()
+    {
+        var member = cluster.Members[_random.Next(cluster.Members.Count)];
+        return member.IsUp ? member : null;
+    }
+
+    private static async Task<CommandOutcome?> ProposeAsync(SteppedMember member, CommandBuffer command) => await member.Propose(command);
+}
