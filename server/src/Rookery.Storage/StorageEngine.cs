@@ -82,6 +82,9 @@ public sealed partial class StorageEngine : IDisposable
     /// <summary>Called when there may be background work: a memtable was frozen, a flush was asked for. Must return at once.</summary>
     public Action? WorkArrived { get; set; }
 
+    /// <summary>Whether a damaged place is known that was not repaired since.</summary>
+    public bool HasDamage => !context.Sources.Damage.IsEmpty;
+
     /// <summary>What is wrong, in one sentence; null when nothing is.</summary>
     public string? Health => Failure ?? (context.Sources.Damage.Events is [var first, ..] ? first.Sentence : null);
 

@@ -10,9 +10,9 @@ namespace Rookery.Cluster.Membership;
 /// learners that caught up vote. An idle cluster writes nothing for it.
 /// </summary>
 internal sealed class Steward(
-    RaftConsensus consensus, PeerNetwork network, IdentityKeeper keeper, Announcement announcement, AuthorityRotation rotation, Whereabouts whereabouts, Func<NodeId, CancellationToken, Task<int>> repairFrom, Action<string> log, TimeProvider time) : IAsyncDisposable
+    RaftConsensus consensus, PeerNetwork network, IdentityKeeper keeper, Announcement announcement, AuthorityRotation rotation, Whereabouts whereabouts, Func<bool> hasDamage, Func<NodeId, CancellationToken, Task<int>> repairFrom, Action<string> log, TimeProvider time) : IAsyncDisposable
 {
-    // Costs nothing while nothing is damaged.
+    // The first time as soon as damage is found: until it is repaired, what lies there is answered with an error here.
     private const int RoundsBetweenRepairs = 30;
 
     private static readonly TimeSpan Interval = TimeSpan.FromSeconds(1);
@@ -24,7 +24,7 @@ internal sealed class Steward(
     private Task? _loop;
     private Task _repairing = Task.CompletedTask;
     private MemberFacts? _announced;
-    private int _rounds;
+    private int _roundsWithDamage;
 
     public void Start() => _loop = RunAsync();
 
@@ -65,7 +65,8 @@ internal sealed class Steward(
         await _duty.TryAsync(AnnounceAsync, _stopping.Token);
         await _duty.TryAsync(async () => await rotation.StepAsync(_stopping.Token), _stopping.Token);
         _duty.Try(_seats.DoRound, _stopping.Token);
-        if (++_rounds % RoundsBetweenRepairs == 0 && _repairing.IsCompleted)
+        _roundsWithDamage = hasDamage() ? _roundsWithDamage + 1 : 0;
+        if (_roundsWithDamage % RoundsBetweenRepairs == 1 && _repairing.IsCompleted)
         {
             // Beside the rest, because it takes as long as the other members take.
             _repairing = RepairAsync();

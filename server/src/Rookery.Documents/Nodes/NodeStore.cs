@@ -46,7 +46,7 @@ public sealed partial class NodeStore : IDisposable
     public Guid StoreId => Storage.StoreId;
 
     /// <summary>Whether a part of the tables cannot be read, as far as that is known.</summary>
-    public bool HasDamage => Storage.Statistics().Damage.Count > 0;
+    public bool HasDamage => Storage.HasDamage;
 
     /// <summary>What it was opened with.</summary>
     public NodeOptions Options => _options;
