@@ -58,11 +58,11 @@ export class ThreeNodes {
     return succeed(await run(...words, ...this.#isSecure ? ["--data", join(this.#directory, "a")] : ["--url", this.nodes[0].url]))
   }
 
-  /** Starts a node, for the first time or again, and waits until it serves. */
-  async start(index) {
+  /** Starts a node, for the first time or again, and waits until it serves; with another path than /readyz, until that answers 200. */
+  async start(index, path = "/readyz") {
     const data = join(this.#directory, "abc"[index])
     this.nodes[index] = NodeProcess.start({ data, port: this.ports[index], credentials: this.credentials, options: ["--memory", "128M"] })
-    await this.nodes[index].answers("/readyz", 200)
+    await this.nodes[index].answers(path, 200)
   }
 
   /** Starts those again that were killed. */
