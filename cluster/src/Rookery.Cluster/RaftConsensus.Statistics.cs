@@ -83,7 +83,7 @@ public sealed partial class RaftConsensus
         return new ClockStatistics(time, ClockStatus.Doubt(_core, Now), AheadSeconds(_time.GetUtcNow().UtcTicks, time), _options.IsClockSynchronised());
     }
 
-    private static double AheadSeconds(long ticks, ClusterTime time) => Math.Round(TimeSpan.FromTicks(ticks - time.UtcTicks).TotalSeconds, 3);
+    private static double AheadSeconds(long ticks, ClusterTime time) => time.UtcTicks == 0 ? 0 : Math.Round(TimeSpan.FromTicks(ticks - time.UtcTicks).TotalSeconds, 3);
 
     private MemberStatistics StatisticsOf(ClusterViewMember member, ConsensusState state, IReadOnlyList<PeerProgress> peers, in ClockStatistics clock)
     {
@@ -92,7 +92,7 @@ public sealed partial class RaftConsensus
         {
             return new MemberStatistics(member, version, IsReachable: true, Math.Max(0, state.CommitIndex - state.AppliedIndex), state.SyncMicroseconds)
             {
-                ClockAheadSeconds = clock.OwnAheadSeconds,
+                ClockAheadSeconds = clock.Time.UtcTicks == 0 ? null : clock.OwnAheadSeconds,
                 IsClockSynchronised = clock.IsOwnSynchronised,
                 SpareBytes = _store.SpareBytes,
             };

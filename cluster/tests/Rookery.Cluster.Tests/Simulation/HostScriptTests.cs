@@ -39,6 +39,9 @@ public sealed class HostScriptTests
         cluster.RunFor(2_000);
         Assert.Null(cluster.Leader);
         Assert.Equal(0, cluster.C.Store!.Durable.Index);
+        var statistics = cluster.C.Consensus!.ReadCluster();
+        Assert.Null(statistics.Clock.Time.Known);
+        Assert.Equal(0, statistics.Clock.OwnAheadSeconds);
         Assert.All(Enumerable.Range(1, 9), i => Assert.Equal(i, cluster.C.Peek($"users/{i}").Value));
 
         cluster.A.Open();

@@ -29,7 +29,7 @@ public sealed record ConsensusStatistics(
 /// <summary>What time it is for the cluster, and for the node itself.</summary>
 /// <param name="Time">The cluster's, as far as this node knows it.</param>
 /// <param name="Doubt">Why the cluster's is in doubt, and what to do, in sentences; null when it is not.</param>
-/// <param name="OwnAheadSeconds">By how much the node's own clock is ahead of it.</param>
+/// <param name="OwnAheadSeconds">By how much the node's own clock is ahead of it; 0 while it is not known.</param>
 /// <param name="IsOwnSynchronised">Whether the node's own clock follows a source of time.</param>
 public readonly record struct ClockStatistics(ClusterTime Time, string? Doubt, double OwnAheadSeconds, bool IsOwnSynchronised);
 
