@@ -23,8 +23,10 @@ export class Card extends BreakableDisk {
     this.#ballast = new Ballast(this.directory, left)
   }
 
+  /** For good: a power strip that comes next would bring back what was not synced to be gone. */
   giveBack() {
     this.#ballast.giveBack()
+    execFileSync("sync", ["--file-system", this.directory])
   }
 }
 

@@ -25,10 +25,12 @@ const slowCards = (name, choose) => ({
 const fullCard = (name, choose, left) => ({
   name,
   excuses: ["failing"],
+  isQuiet: choose === aFollower,
   async begin(cluster, chance) {
     const member = await choose(cluster, chance)
     member.card.fill(left)
     return {
+      mayFail: failure => failure.name === member.name,
       what: `of ${member.name}, ${left >> 20} MiB left`,
       takesHold: () => cardMissed(cluster, member),
       async end() {

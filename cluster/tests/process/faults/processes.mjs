@@ -12,6 +12,7 @@ const startAll = (cluster, chance, repair = () => {}) => Promise.all(cluster.mem
 /** All processes end at once; what they wrote is kept by their kernel, synced or not. */
 export const allKilled = {
   name: "all killed",
+  lastsMilliseconds: 0,
   async begin(cluster, chance) {
     await Promise.all(cluster.members.map(member => cluster.kill(member)))
     return { what: "at once", end: () => startAll(cluster, chance) }
@@ -21,6 +22,7 @@ export const allKilled = {
 /** One power strip: all cards lose what was not synced, and all nodes end. */
 export const powerStrip = {
   name: "power strip",
+  lastsMilliseconds: 0,
   excuses: ["failing"],
   async begin(cluster, chance) {
     cluster.members.forEach(({ card }) => card.breakNow())
