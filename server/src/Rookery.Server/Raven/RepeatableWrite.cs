@@ -4,8 +4,8 @@ using Rookery.Documents.Commands;
 namespace Rookery.Server.Raven;
 
 /// <summary>
-/// Which writes a client may send again when nobody can say whether they were stored: those that come to the same when they are done twice. RavenDB's clients do that by themselves after 504, at the next node, as they do when a
-/// connection breaks; after 500 they leave it to the application.
+/// Which writes a client may send again when nobody can say whether they were stored: those that come to the same when they are done twice in a row. RavenDB's clients do that by themselves after 504, at the next node, as they do when a
+/// connection breaks; after 500 they leave it to the application. Without a key, what others write in between is overwritten, as after a broken connection: http.md says so.
 /// </summary>
 internal static class RepeatableWrite
 {

@@ -42,6 +42,7 @@ public sealed class LostLeaderTests : IAsyncLifetime
     [InlineData("POST", "/databases/db/identity/next?name=users", null, 500)]
     [InlineData("POST", "/databases/db/identity/next?name=users&raft-request-id=0b0f6a36-2c4b-4a8e-9d54-0d3d8f1d7a11", null, 504)]
     [InlineData("GET", "/databases/db/hilo/next?tag=users", null, 504)]
+    [InlineData("PUT", "/databases/db/hilo/return?tag=users&end=96&last=64", null, 500)]
     public async Task A_write_may_be_sent_again_when_it_comes_to_the_same(string method, string path, string? body, int status) =>
         (await server.SendAsync(method, path, body)).IsRefusal(status, Lost);
 

@@ -58,7 +58,8 @@ internal sealed class HiloRoutes(ServerContext context)
         var outcome = await ReceiptHeader.ProposeAsync(context, http, command);
         if (outcome.Rejection is { } rejection)
         {
-            await RavenErrors.WriteAsync(http, rejection, mayBeRepeated: true); // at worst a range of numbers is left out
+            // Done twice, it would take back a range that another client has been given since.
+            await RavenErrors.WriteAsync(http, rejection);
             return;
         }
 
