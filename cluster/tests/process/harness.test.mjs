@@ -61,7 +61,7 @@ for (const [what, answer] of Object.entries({
   })
 }
 
-for (const status of [0, 429, 500, 503, 507]) {
+for (const status of [0, 429, 500, 503, 504, 507]) {
   test(`A fault may be answered with ${status}`, async () => {
     await play({ ...quiet, isQuiet: false }, standIn({ b: says(status, "It may or may not have been stored.") }))
   })
@@ -108,6 +108,7 @@ test("A write that was never sent, or was refused with a word, is no unknown one
   return put(requests, 0).then(answer => {
     assert.equal(outcomeOf(answer), "Refused")
     assert.equal(outcomeOf({ status: 503, text: "No member leads now. Nothing was stored; try again." }), "Refused")
+    assert.equal(outcomeOf({ status: 504, text: "It may or may not have been stored." }), "Unknown")
     assert.equal(outcomeOf({ status: 500, text: "It may or may not have been stored." }), "Unknown")
   })
 })

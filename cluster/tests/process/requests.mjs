@@ -70,7 +70,7 @@ function noAnswer(broken) {
 function isExcusable({ status, headers, text }) {
   return status === 500 ? !text.includes("a fault of its own")
     : status === 503 ? headers["database-missing"] === undefined
-      : [0, 429, 507].includes(status)
+      : [0, 429, 504, 507].includes(status)
 }
 
 /** What a write that was answered otherwise than as done came to: it was refused when that was said, or when it was never sent. */
