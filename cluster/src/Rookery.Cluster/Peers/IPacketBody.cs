@@ -19,17 +19,23 @@ internal interface IPacketBody
     void Write(Span<byte> destination);
 }
 
-/// <summary>A packet without a body.</summary>
-internal readonly struct SignBody(PacketKind kind) : IPacketBody
+/// <summary>A question for a sign of life, or the answer, which repeats it.</summary>
+internal readonly struct SignBody(PacketKind kind, long question = 0) : IPacketBody
 {
     public PacketKind Kind => kind;
 
-    public long SizeInBytes => 0;
+    public long SizeInBytes => question == 0 ? 0 : sizeof(long);
 
     public void Write(Span<byte> destination)
     {
-        // Its kind says it all.
+        if (question != 0)
+        {
+            BinaryPrimitives.WriteInt64LittleEndian(destination, question);
+        }
     }
+
+    /// <summary>The question; 0 when there is none, as from the version before.</summary>
+    public static long ReadQuestion(ReadOnlySpan<byte> body) => body.Length == sizeof(long) ? BinaryPrimitives.ReadInt64LittleEndian(body) : 0;
 }
 
 internal readonly struct HelloBody(PeerHello hello) : IPacketBody

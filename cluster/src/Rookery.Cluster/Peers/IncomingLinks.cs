@@ -57,8 +57,8 @@ internal sealed class IncomingLinks(PeerHello self, LinkContext context, Action<
     {
         foreach (var connection in All())
         {
-            connection.Watch();
-            if (context.Gate.RefuseLater(connection.Remote, connection.LastSign) is { } refusal)
+            connection.Watch(asks: false);
+            if (context.Gate.RefuseLater(connection.Remote, answered: 0) is { } refusal)
             {
                 connection.Close(refusal.Sentence);
             }

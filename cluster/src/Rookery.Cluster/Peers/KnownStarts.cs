@@ -2,15 +2,13 @@ namespace Rookery.Cluster.Peers;
 
 /// <summary>
 /// The start of each store that this program has connections with, or had. A store that says it was started later is the same one after a restart, or a copy beside the original; counting starts does not tell
-/// them apart, because each start of a copy counts too. Only the original can be connected already, so a later start waits until the earlier one is silent, and is a copy when it speaks after that.
+/// them apart, because each start of a copy counts too. Only the original can be connected already, so a later start waits to see whether the earlier one still answers, and is a copy when it does. Only an answer to what was asked meanwhile shows that:
+/// bytes come for long after a program was killed, because its kernel goes on to send what it had written.
 /// What was met in earlier runs of this program is known to consensus (its incarnations) and to the members' records. Thread-safe.
 /// </summary>
 internal sealed class KnownStarts(TimeProvider time)
 {
-    /// <summary>What a start said before it ended may be on its way for so long.</summary>
-    private static readonly TimeSpan Delay = TimeSpan.FromSeconds(1);
-
-    /// <summary>Whoever runs is heard within that: connections are asked, and looked at, each second.</summary>
+    /// <summary>Whoever runs answers within that: a challenged start is asked each second.</summary>
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(4);
 
     private const int MostCopies = 64;
@@ -44,26 +42,36 @@ internal sealed class KnownStarts(TimeProvider time)
                 return refusal;
             }
 
-            (store.BootCounter, store.Run, store.Connections) = (hello.BootCounter, hello.Run, 0);
+            (store.BootCounter, store.Run, store.Connections, store.Challenger) = (hello.BootCounter, hello.Run, 0, 0);
             return null;
         }
     }
 
     /// <summary>Why a start that has a connection may not keep it.</summary>
     /// <param name="hello">The start.</param>
-    /// <param name="lastSign">When it was last heard on that connection: a timestamp.</param>
-    public PeerRefusal? RefuseLater(PeerHello hello, long lastSign)
+    /// <param name="answered">The newest question that it has answered on that connection: the timestamp of when it was asked, 0 for none.</param>
+    public PeerRefusal? RefuseLater(PeerHello hello, long answered)
     {
         lock (gate)
         {
             var store = StoreOf(hello);
             if (hello.Run == store.Run)
             {
-                store.LastSign = Math.Max(store.LastSign, lastSign);
+                store.Answered = Math.Max(store.Answered, answered);
                 return null;
             }
 
             return hello.BootCounter < store.BootCounter ? Old(hello, store) : Twin(hello);
+        }
+    }
+
+    /// <summary>Whether a later start waits for what this one answers: then it is asked each second, whatever else it says.</summary>
+    public bool IsChallenged(PeerHello hello)
+    {
+        lock (gate)
+        {
+            var store = StoreOf(hello);
+            return store.Challenger != 0 && hello.Run == store.Run && time.GetElapsedTime(store.ChallengedAt) < Patience;
         }
     }
 
@@ -94,7 +102,7 @@ internal sealed class KnownStarts(TimeProvider time)
         {
             (store.Challenger, store.ChallengedAt) = (hello.Run, time.GetTimestamp());
         }
-        else if (store.LastSign > store.ChallengedAt && time.GetElapsedTime(store.ChallengedAt, store.LastSign) > Delay)
+        else if (store.Answered > store.ChallengedAt)
         {
             if (store.Copies.Count == MostCopies)
             {
@@ -141,8 +149,8 @@ internal sealed class KnownStarts(TimeProvider time)
         /// <summary>Of that start.</summary>
         public int Connections { get; set; }
 
-        /// <summary>When that start was last heard: a timestamp.</summary>
-        public long LastSign { get; set; }
+        /// <summary>The newest question that the start has answered: a timestamp.</summary>
+        public long Answered { get; set; }
 
         /// <summary>A later start that asked meanwhile, and when.</summary>
         public ulong Challenger { get; set; }

@@ -12,9 +12,10 @@ internal sealed class Liveness(TimeProvider time, LinkKind kind, bool asks)
     private readonly TimeSpan interval = kind == LinkKind.Control ? TimeSpan.FromSeconds(1) : TimeSpan.FromSeconds(5);
     private long sign = time.GetTimestamp();
     private long asked;
+    private long answered;
 
-    /// <summary>The last sign of life: a timestamp.</summary>
-    public long LastSign => Volatile.Read(ref sign);
+    /// <summary>The newest question that was answered: the timestamp of when it was asked, 0 for none. Its program ran after that, whereas bytes come for long after it was killed.</summary>
+    public long Answered => Volatile.Read(ref answered);
 
     /// <summary>How long it may be silent: 3 s of twelve heartbeats, or 15 s in which 4 MiB of kernel buffers drain at 280 KB/s; thrice as long for the end that does not ask.</summary>
     public TimeSpan Limit => interval * (asks ? 3 : 9);
@@ -27,6 +28,16 @@ internal sealed class Liveness(TimeProvider time, LinkKind kind, bool asks)
     {
         Volatile.Write(ref asked, 0);
         Lives();
+    }
+
+    /// <summary>The answer to a question came.</summary>
+    /// <param name="question">What the answer repeats; 0 for nothing.</param>
+    public void Answers(long question)
+    {
+        if (question <= time.GetTimestamp())
+        {
+            Volatile.Write(ref answered, Math.Max(question, Volatile.Read(ref answered)));
+        }
     }
 
     /// <summary>Whether it has been silent for too long. Called every second.</summary>
@@ -42,15 +53,19 @@ internal sealed class Liveness(TimeProvider time, LinkKind kind, bool asks)
         return question != 0 && time.GetElapsedTime(Math.Max(question, since)) > Limit;
     }
 
-    /// <summary>Whether to ask now; if so, the answer is expected from here on.</summary>
-    public bool ShouldAsk()
+    /// <summary>Whether to ask now; if so, an answer is expected from here on.</summary>
+    /// <param name="anyway">Also when it was heard just now, or was asked already.</param>
+    /// <returns>The question, a timestamp, which the answer repeats; 0 for none.</returns>
+    public long Ask(bool anyway)
     {
-        if (!asks || Volatile.Read(ref asked) != 0 || time.GetElapsedTime(Volatile.Read(ref sign)) < interval - TimeSpan.FromMilliseconds(100))
+        bool isDue = Volatile.Read(ref asked) == 0 && time.GetElapsedTime(Volatile.Read(ref sign)) >= interval - TimeSpan.FromMilliseconds(100);
+        if (!asks || (!isDue && !anyway))
         {
-            return false;
+            return 0;
         }
 
-        Volatile.Write(ref asked, Math.Max(1, time.GetTimestamp()));
-        return true;
+        long question = Math.Max(1, time.GetTimestamp());
+        Interlocked.CompareExchange(ref asked, question, 0);
+        return question;
     }
 }

@@ -87,8 +87,8 @@ internal sealed class OutgoingLink : IAsyncDisposable
     {
         if (Volatile.Read(ref carrier) is { } carried)
         {
-            carried.Connection.Watch();
-            if (context.Gate.RefuseLater(carried.Connection.Remote, carried.Connection.LastSign) is { } refusal)
+            carried.Connection.Watch(asks: context.Gate.Starts.IsChallenged(carried.Connection.Remote));
+            if (context.Gate.RefuseLater(carried.Connection.Remote, carried.Connection.Answered) is { } refusal)
             {
                 carried.Connection.Close(refusal.Sentence);
             }

@@ -56,8 +56,8 @@ internal sealed class PeerConnection : IDisposable
     /// <summary>Where it comes from; null when this end dialled.</summary>
     public IPAddress? From { get; init; }
 
-    /// <summary>When the other end was last heard: a timestamp.</summary>
-    public long LastSign => liveness.LastSign;
+    /// <inheritdoc cref="Liveness.Answered"/>
+    public long Answered => liveness.Answered;
 
     /// <summary>What waits to be sent.</summary>
     public OutgoingQueue Queue { get; }
@@ -100,15 +100,16 @@ internal sealed class PeerConnection : IDisposable
     }
 
     /// <summary>Asks for a sign of life when it is time, and closes a connection that gave none. Called every second.</summary>
-    public void Watch()
+    /// <param name="asks">Whether to ask also when there were signs.</param>
+    public void Watch(bool asks)
     {
         if (liveness.IsDead())
         {
             Close($"It has been silent for more than {liveness.Limit.TotalSeconds:0} s.");
         }
-        else if (liveness.ShouldAsk())
+        else if (liveness.Ask(asks) is var question and not 0)
         {
-            Queue.TryPut(new SignBody(PacketKind.Ping));
+            Queue.TryPut(new SignBody(PacketKind.Ping, question));
         }
     }
 
@@ -150,9 +151,10 @@ internal sealed class PeerConnection : IDisposable
         switch (kind)
         {
             case PacketKind.Ping:
-                Queue.TryPut(new SignBody(PacketKind.Pong));
+                Queue.TryPut(new SignBody(PacketKind.Pong, SignBody.ReadQuestion(body.Span)));
                 break;
             case PacketKind.Pong:
+                liveness.Answers(SignBody.ReadQuestion(body.Span));
                 break;
             case var _ when RefusalBody.TryRead(kind, body.Span) is { } refusal:
                 throw new PeerRefusedException(refusal);

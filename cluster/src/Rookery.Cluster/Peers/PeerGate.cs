@@ -33,6 +33,6 @@ internal sealed class PeerGate(PeerHello self, IPeerAdmission admission, TimePro
 
     /// <summary>Why a member that was let in may not stay.</summary>
     /// <param name="hello">What it said.</param>
-    /// <param name="lastSign">When it was last heard on the connection: a timestamp.</param>
-    public PeerRefusal? RefuseLater(PeerHello hello, long lastSign) => admission.Refuse(hello) ?? Starts.RefuseLater(hello, lastSign);
+    /// <param name="answered">The newest question that it has answered on the connection: the timestamp of when it was asked, 0 for none.</param>
+    public PeerRefusal? RefuseLater(PeerHello hello, long answered) => admission.Refuse(hello) ?? Starts.RefuseLater(hello, answered);
 }

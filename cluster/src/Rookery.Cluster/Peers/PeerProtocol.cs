@@ -37,10 +37,10 @@ internal enum PacketKind : byte
     /// <summary>Why the sender closes the connection: a sentence for the log of the other end.</summary>
     Refusal = 2,
 
-    /// <summary>Are you there? Has no body.</summary>
+    /// <summary>Are you there? <c>[i64 question]</c> or nothing; what it means is the dialler's affair.</summary>
     Ping = 3,
 
-    /// <summary>Answers a ping. Has no body.</summary>
+    /// <summary>Answers a ping: the same body.</summary>
     Pong = 4,
 
     /// <summary>A message of consensus, with its frames.</summary>

@@ -12,13 +12,15 @@ public sealed class KnownStartsTests
     public KnownStartsTests() => starts = new KnownStarts(time);
 
     [Fact]
-    public void A_copy_that_was_started_more_often_is_refused_for_good_while_the_original_speaks_and_when_it_is_off()
+    public void A_copy_that_was_started_more_often_is_refused_for_good_while_the_original_answers_and_when_it_is_off()
     {
         var original = Start(counter: 5, run: 1);
         var copy = Start(counter: 9, run: 2);
         Connect(original);
         Assert.Equal(PeerRefusalKind.Passing, starts.Refuse(copy)!.Kind);
-        Pass(original, seconds: 2);
+        Assert.True(starts.IsChallenged(original));
+        time.Advance(TimeSpan.FromMilliseconds(500));
+        Assert.Null(starts.RefuseLater(original, time.GetTimestamp()));
         Assert.Equal(PeerRefusalKind.ForGood, starts.Refuse(copy)!.Kind);
         Assert.Null(starts.Refuse(original));
 
@@ -40,18 +42,22 @@ public sealed class KnownStartsTests
         Assert.Null(starts.Refuse(restarted));
         starts.Connected(restarted);
 
-        // What it said in its last moment comes a little later.
+        // What was written before it ended goes on to come, the answer to the last question too.
+        long asked = time.GetTimestamp();
+        time.Advance(TimeSpan.FromMilliseconds(10));
         var again = Start(counter: 7, run: 3);
-        Assert.Equal(PeerRefusalKind.Passing, starts.Refuse(again)!.Kind);
-        time.Advance(TimeSpan.FromMilliseconds(500));
-        Assert.Null(starts.RefuseLater(restarted, time.GetTimestamp()));
         for (int second = 0; second < 4; second++)
         {
             Assert.Equal(PeerRefusalKind.Passing, starts.Refuse(again)!.Kind);
+            Assert.True(starts.IsChallenged(restarted));
             time.Advance(TimeSpan.FromSeconds(1));
+            Assert.Null(starts.RefuseLater(restarted, answered: 0));
+            Assert.Null(starts.RefuseLater(restarted, asked));
         }
 
+        time.Advance(TimeSpan.FromMilliseconds(1));
         Assert.Null(starts.Refuse(again));
+        Assert.False(starts.IsChallenged(again));
     }
 
     [Fact]
@@ -70,14 +76,5 @@ public sealed class KnownStartsTests
         Assert.Null(starts.Refuse(start));
         starts.Connected(start);
         Assert.Null(starts.RefuseLater(start, time.GetTimestamp()));
-    }
-
-    private void Pass(PeerHello alive, int seconds)
-    {
-        for (int second = 0; second < seconds; second++)
-        {
-            time.Advance(TimeSpan.FromSeconds(1));
-            Assert.Null(starts.RefuseLater(alive, time.GetTimestamp()));
-        }
     }
 }

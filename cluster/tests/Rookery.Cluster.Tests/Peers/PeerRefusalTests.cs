@@ -1,3 +1,5 @@
+using System.Net;
+using System.Net.Sockets;
 using Rookery.Cluster.Identity;
 using Rookery.Cluster.Peers;
 using Rookery.Cluster.Tests.Identity;
@@ -124,6 +126,37 @@ public sealed class PeerRefusalTests : IDisposable
         Assert.True(a.IsConnectedToAll && b.IsConnectedToAll);
     }
 
+    /// <summary>The kernel of a program that was killed goes on to send what that had written: neither that nor a late answer to an earlier question makes the start after it a copy.</summary>
+    [Fact]
+    public async Task But_not_a_restart_while_bytes_of_the_start_before_still_come()
+    {
+        using var listener = new TcpListener(IPAddress.Loopback, 0);
+        listener.Start();
+        await using var a = await StartAsync("A1");
+        var trust = TestMember.TrustOf(authority, "B2");
+        var before = TestMember.Hello("B2") with { Run = 1, Kind = LinkKind.Control };
+        a.Network.SetPeers([new PeerAddress(before.Member, [$"127.0.0.1:{((IPEndPoint)listener.LocalEndpoint).Port}"])]);
+        await using var dialled = await MeetAsync(listener, trust(), before);
+        await using var incoming = await RawPeer.DialAsync(a.Port, trust());
+        await incoming.SayHelloAsync(before);
+        var question = await dialled.ReceiveAsync();
+
+        await using var restarted = await TestMember.StartAsync(before with { BootCounter = 6, Run = 2 }, trust);
+        string? excluded = null;
+        restarted.Network.Excluded = why => Volatile.Write(ref excluded, why);
+        restarted.Network.SetPeers([a.Address]);
+        using var tick = new PeriodicTimer(TimeSpan.FromMilliseconds(100));
+        for (int round = 0; round < 300 && !restarted.IsConnectedToAll && Volatile.Read(ref excluded) is null; round++)
+        {
+            await dialled.SendAsync(PacketKind.Pong, question!.Value.Body);
+            await incoming.SendAsync(PacketKind.Ping, []);
+            await tick.WaitForNextTickAsync();
+        }
+
+        Assert.Null(Volatile.Read(ref excluded));
+        Assert.True(restarted.IsConnectedToAll);
+    }
+
     [Fact]
     public async Task Another_version_of_the_protocol()
     {
@@ -158,6 +191,22 @@ public sealed class PeerRefusalTests : IDisposable
         await Eventually.HoldsAsync(() => a.WasTold("was not signed by this cluster's authority"), "it is refused before");
         Volatile.Write(ref trust, trust with { Rule = rule });
         await Eventually.HoldsAsync(() => a.IsConnectedToAll && b.IsConnectedToAll, "it is accepted afterwards");
+    }
+
+    /// <summary>Answers the connection of the hello's kind; another is closed.</summary>
+    private static async Task<RawPeer> MeetAsync(TcpListener listener, PeerTrust trust, PeerHello hello)
+    {
+        while (true)
+        {
+            var raw = await RawPeer.AcceptAsync(listener, trust);
+            if (await raw.ReceiveAsync() is { Kind: PacketKind.Hello } greeting && PeerHello.Read(greeting.Body).Kind == hello.Kind)
+            {
+                await raw.SayHelloAsync(hello);
+                return raw;
+            }
+
+            await raw.DisposeAsync();
+        }
     }
 
     private static void Name(TestMember a, TestMember b)
