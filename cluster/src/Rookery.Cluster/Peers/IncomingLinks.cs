@@ -41,6 +41,7 @@ internal sealed class IncomingLinks(PeerHello self, LinkContext context, Action<
             called(remote, incoming.From);
             string? end = await connection.RunAsync(new IncomingLink(context.Receiver, connection, self.Member, context.Log.Tell));
             Remove(connection);
+            context.Refused(connection.Refusal);
             if (end is not null)
             {
                 context.Log.Tell($"The connection from node {remote.NodeId} at {incoming.From} was closed: {end}");
@@ -116,6 +117,13 @@ internal sealed class IncomingLinks(PeerHello self, LinkContext context, Action<
 
         tell($"A connection from {incoming.From} was refused: {refusal.Sentence}");
         await PeerHandshake.WriteAsync(incoming.Stream, new RefusalBody(refusal), either.Token);
+        if (refusal.Kind == PeerRefusalKind.NoMember)
+        {
+            // A card from when this node was alone knows no members, and dials nobody who could tell it what it is.
+            await PeerHandshake.WriteAsync(incoming.Stream, new HelloBody(self with { Kind = LinkKind.Control }), either.Token);
+            context.Refused(await PeerHandshake.ReadRefusalAsync(reader, either.Token));
+        }
+
         return null;
     }
 

@@ -7,7 +7,17 @@ using Rookery.Raft;
 namespace Rookery.Cluster.Peers;
 
 /// <summary>What all links of a node share.</summary>
-internal sealed record LinkContext(PeerDialer Dialer, PeerGate Gate, IPeerReceiver Receiver, TimeProvider Time, RepeatedLog Log, StrangerLog OfStrangers, MemoryShare? Memory, Action<string> Excluded);
+internal sealed record LinkContext(PeerDialer Dialer, PeerGate Gate, IPeerReceiver Receiver, TimeProvider Time, RepeatedLog Log, StrangerLog OfStrangers, MemoryShare? Memory, Action<string> Excluded)
+{
+    /// <summary>Another member refuses this one, perhaps for good.</summary>
+    public void Refused(PeerRefusal? refusal)
+    {
+        if (refusal?.Kind == PeerRefusalKind.ForGood)
+        {
+            Excluded(refusal.Sentence);
+        }
+    }
+}
 
 /// <summary>
 /// The connection of one kind to one member: dialled again whenever it breaks, for as long as the member is one. Each end dials the other and sends its messages on its own connections
@@ -149,10 +159,7 @@ internal sealed class OutgoingLink : IAsyncDisposable
             if (trouble is PeerRefusedException { Refusal: var refusal })
             {
                 Refusal = refusal;
-                if (refusal.Kind == PeerRefusalKind.ForGood)
-                {
-                    context.Excluded(refusal.Sentence);
-                }
+                context.Refused(refusal);
             }
 
             return false;

@@ -56,6 +56,9 @@ internal sealed class PeerConnection : IDisposable
     /// <summary>Where it comes from; null when this end dialled.</summary>
     public IPAddress? From { get; init; }
 
+    /// <summary>Why the other end ended it, if it said so.</summary>
+    public PeerRefusal? Refusal { get; private set; }
+
     /// <inheritdoc cref="Liveness.Answered"/>
     public long Answered => liveness.Answered;
 
@@ -77,6 +80,7 @@ internal sealed class PeerConnection : IDisposable
         }
         catch (Exception trouble)
         {
+            Refusal = (trouble as PeerRefusedException)?.Refusal;
             Close(Explain(trouble));
         }
 

@@ -24,11 +24,16 @@ internal sealed class PeerDialer(PeerHello self, Func<PeerTrust> trust, PeerGate
         try
         {
             await PeerHandshake.WriteAsync(stream, new HelloBody(self with { Kind = kind }), either.Token);
-            var remote = await PeerHandshake.ReadHelloAsync(reader, either.Token);
+            var (remote, refused) = await PeerHandshake.ReadAnswerAsync(reader, either.Token);
             if (gate.Refuse(remote, proven) is { } refusal)
             {
                 await PeerHandshake.WriteAsync(stream, new RefusalBody(refusal), either.Token);
                 throw new PeerProtocolException($"It was refused: {refusal.Sentence}");
+            }
+
+            if (refused is not null)
+            {
+                throw new PeerRefusedException(refused);
             }
 
             if (remote.Member != node || remote.Kind != kind)

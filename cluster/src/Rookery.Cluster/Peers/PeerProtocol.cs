@@ -2,7 +2,8 @@ namespace Rookery.Cluster.Peers;
 
 /// <summary>
 /// The protocol between members, behind ALPN <c>rookery/1</c>: packets <c>[u32 length of what follows][u8 kind][body]</c>, little-endian. The dialler sends a hello, the other end
-/// answers with its own or with a refusal; then packets flow. Messages flow from the dialler only, so that each direction has connections of its own.
+/// answers with its own or with a refusal; then packets flow. Messages flow from the dialler only, so that each direction has connections of its own. Behind the
+/// refusal of who is no member comes a hello: perhaps the dialler refuses that for good, because an old card says so.
 /// </summary>
 internal static class PeerProtocol
 {

@@ -157,6 +157,56 @@ public sealed class PeerRefusalTests : IDisposable
         Assert.True(restarted.IsConnectedToAll);
     }
 
+    /// <summary>A card from when its node was alone dials nobody, and takes those who call for no members: it learns what it is from them.</summary>
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public async Task An_old_card_that_is_dialled_only(bool knowsNobody)
+    {
+        await using var old = await StartAsync("A1");
+        await using var b = await StartAsync("B2");
+        string? excluded = null;
+        old.Network.Excluded = why => Volatile.Write(ref excluded, why);
+        b.Network.Excluded = _ => Assert.Fail("B is the member");
+        if (knowsNobody)
+        {
+            old.Admission.Kind = PeerRefusalKind.NoMember;
+            old.Admission.Refused["B2"] = "Node B2 is no member of this cluster (any more).";
+        }
+
+        b.Admission.Kind = PeerRefusalKind.ForGood;
+        b.Admission.Refused["A1"] = "This is an old copy of node A1.";
+        b.Network.SetPeers([old.Address]);
+        await Eventually.HoldsAsync(() => Volatile.Read(ref excluded) is not null, "the old card is told that it is one");
+        Assert.Equal("This is an old copy of node A1.", excluded);
+        Assert.Null(b.Network.Refusal);
+    }
+
+    /// <summary>Who is refused otherwise than as no member is not listened to any more.</summary>
+    [Fact]
+    public async Task But_not_by_the_word_of_who_is_not_let_in()
+    {
+        await using var a = await StartAsync("A1");
+        string? excluded = null;
+        a.Network.Excluded = why => Volatile.Write(ref excluded, why);
+        a.Admission.Refused["B2"] = "The store of node B2 is not the one that the cluster knows.";
+        foreach (var (hello, trust) in new[]
+        {
+            (TestMember.Hello("B2"), TestMember.TrustOf(authority, "B2")),
+            (TestMember.Hello("B2"), TestMember.TrustOf(authority, "C3")),
+            (TestMember.Hello("C3"), TestMember.TrustOf(other, "C3")),
+            (TestMember.Hello("C3", "another"), TestMember.TrustOf(authority, "C3")),
+        })
+        {
+            await using var raw = await RawPeer.DialAsync(a.Port, trust());
+            await raw.SayHelloAsync(hello with { Kind = LinkKind.Control });
+            await raw.SendAsync(PacketKind.RefusalForGood, "There are two copies of node A1."u8.ToArray());
+            Assert.NotNull(await raw.ReadToEndAsync());
+        }
+
+        Assert.Null(excluded);
+    }
+
     [Fact]
     public async Task Another_version_of_the_protocol()
     {
