@@ -115,6 +115,12 @@ public sealed partial class RaftConsensus : IConsensusHost, IPeerReceiver
     private const string Diverged =
         "This node came to other results than a majority by applying the same writes, so it stopped taking part. Keep its data for a report, and let it join again as an empty node.";
 
+    // No promise that others have it: two cards that lied about their last syncs outvote the one that did not.
+    private const string OnlyCopy =
+        "This node holds acknowledged writes that the others lost: keep its card, and export from it with `rookery export`, before another joins in its place.";
+
+    private const string KeepForReport = "Keep its data for a report: others may not have all of it.";
+
     private static Rejection Stopping { get; } = new(RejectionKind.Stopping, "The node is stopping.");
 
     private long Now => (long)_time.GetElapsedTime(_begun).TotalMicroseconds;
@@ -220,7 +226,7 @@ public sealed partial class RaftConsensus : IConsensusHost, IPeerReceiver
         }
         catch (ConsensusException broken)
         {
-            Halt($"A rule of consensus was found broken, so this node stopped taking part: {broken.Message}. What was acknowledged is safe on the other members; keep this node's data for a report.");
+            Halt($"A rule of consensus was found broken, so this node stopped taking part: {broken.Rule}. {(broken.IsCommitLostElsewhere ? OnlyCopy : KeepForReport)}");
         }
         catch (Exception failure)
         {

@@ -58,7 +58,7 @@ public sealed partial class RaftCore
 
     private void DropAfter(long index)
     {
-        ConsensusException.Unless(index >= CommitIndex, "what is committed is never replaced");
+        ConsensusException.Unless(index >= CommitIndex, ConsensusException.CommitStays);
         Coverage.Took(RareBranch.TailReplaced);
         log.TruncateAfter(index);
         durability.CutAfter(index);

@@ -197,5 +197,5 @@ test("What began and did not end, what was removed meanwhile and what cannot be 
   writeFileSync(join(at("b"), "cluster/halted"), checked("A rule of consensus was found broken, so this node stopped taking part: a term has one leader.\n"))
   const halted = await run("serve", "--data", at("b"), "--listen", second.url)
   assert.equal(halted.code, 78, halted.stderr)
-  assert.match(halted.stderr, /a term has one leader\. It is not started again by itself: .*`rookery cluster node replace pi-b`.* delete .*\/b\/cluster\/halted\./)
+  assert.match(halted.stderr, /a term has one leader\. It is not started again by itself\. .*`rookery cluster node replace pi-b`.* delete .*\/b\/cluster\/halted\./)
 })

@@ -77,9 +77,11 @@ public sealed class ClusterMember : IAsyncDisposable
         if (IdentityDirectory.ReadHalt(disk, options.DataDirectory) is { } found)
         {
             identity.Dispose();
-            throw new IdentityException(
-                $"{found} It is not started again by itself: let an empty data directory join in its place, with the token that `rookery cluster node replace {identity.NodeName}` prints on another member. "
-                + $"If you have looked at what happened and its data are to be used all the same, delete {IdentityDirectory.HaltPathIn(options.DataDirectory)}.");
+            string note = IdentityDirectory.HaltPathIn(options.DataDirectory);
+            string advice = identity.Peers.Count == 0
+                ? "It has no other member that could give its data back: keep them, and export from them with `rookery export`, or restore a backup to an empty data directory. "
+                : $"If all members say that they stopped, delete {note} on each, and start them again. If the others go on, let another, empty card join in its place, with the token that `rookery cluster node replace {identity.NodeName}` prints on one of them. ";
+            throw new IdentityException($"{found} It is not started again by itself. {advice}If you have looked at what happened and its data are to be used all the same, delete {note}.");
         }
 
         return new ClusterMember(identity, disk, options, time);

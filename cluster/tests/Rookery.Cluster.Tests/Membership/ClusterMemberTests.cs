@@ -44,11 +44,26 @@ public sealed class ClusterMemberTests : IDisposable
         var refused = Assert.Throws<IdentityException>(Load);
         Assert.StartsWith("A rule of consensus was found broken, so this node stopped taking part: ", refused.Message, StringComparison.Ordinal);
         Assert.Contains("a term has one leader", refused.Message, StringComparison.Ordinal);
+        Assert.DoesNotContain("is safe on the other members", refused.Message, StringComparison.Ordinal);
+        Assert.Contains("If all members say that they stopped, delete /data/cluster/halted on each, and start them again.", refused.Message, StringComparison.Ordinal);
         Assert.Contains("`rookery cluster node replace pi-1`", refused.Message, StringComparison.Ordinal);
-        Assert.Contains("delete /data/cluster/halted", refused.Message, StringComparison.Ordinal);
+        Assert.EndsWith("are to be used all the same, delete /data/cluster/halted.", refused.Message, StringComparison.Ordinal);
 
         disk.Delete("/data/cluster/halted");
         await using var again = Load();
+    }
+
+    [Fact]
+    public void A_cluster_of_one_that_found_a_rule_broken_is_not_sent_to_members_that_it_does_not_have()
+    {
+        using var identity = IdentityDirectory.TryLoad(disk, Data)!;
+        IReadOnlyList<KnownPeer> nobody = [];
+        IdentityDirectory.Update(disk, Data, identity.With(nobody));
+        IdentityDirectory.NoteHalt(disk, Data, "Terms fell.");
+
+        var refused = Assert.Throws<IdentityException>(Load);
+        Assert.StartsWith("Terms fell. It is not started again by itself. It has no other member that could give its data back: ", refused.Message, StringComparison.Ordinal);
+        Assert.DoesNotContain("node replace", refused.Message, StringComparison.Ordinal);
     }
 
     [Fact]

@@ -1,4 +1,5 @@
 using Rookery.Cluster.Log;
+using Rookery.Documents;
 using Rookery.Simulation;
 
 namespace Rookery.Cluster.Tests.Simulation;
@@ -164,5 +165,35 @@ public sealed class HostDamageScriptTests
         {
             disk.Rot(path, last - (block * 4096) + 70, 1);
         }
+    }
+
+    /// <summary>Two cards of three lie about their syncs: the member with the third is right and outvoted, and must not be told to give its data away.</summary>
+    [Fact]
+    public void A_member_that_alone_holds_acknowledged_writes_says_so_when_it_halts()
+    {
+        using var cluster = SteppedCluster.Of(3);
+        cluster.Put(cluster.A, "users/1", 1);
+        cluster.AwaitEqual();
+        int[] honest = [cluster.A.Disk.OperationCount, cluster.B.Disk.OperationCount];
+        for (int i = 2; i <= 5; i++)
+        {
+            cluster.Put(cluster.C, $"users/{i}", i);
+        }
+
+        cluster.AwaitEqual();
+        cluster.A.LoseAllSince(honest[0]);
+        cluster.B.LoseAllSince(honest[1]);
+        cluster.C.LosePower();
+        cluster.A.Open();
+        cluster.B.Open();
+        cluster.Put(cluster.AwaitLeader(), "users/6", 6);
+
+        cluster.C.Open();
+        cluster.RunUntil(() => cluster.C.Consensus!.Refusal is { Kind: RejectionKind.Diagnosis }, "a halt");
+        Assert.Equal(
+            "A rule of consensus was found broken, so this node stopped taking part: what is committed is never replaced. This node holds acknowledged writes that the others lost: "
+            + "keep its card, and export from it with `rookery export`, before another joins in its place.",
+            cluster.C.Consensus!.Refusal!.Message);
+        Assert.Equal(4, cluster.C.Peek("users/4").Value);
     }
 }

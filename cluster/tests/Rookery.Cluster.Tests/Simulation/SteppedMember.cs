@@ -151,6 +151,14 @@ internal sealed class SteppedMember
         Disk = before.AfterPowerLoss(_cluster.Random.NextInt64());
     }
 
+    /// <summary>Takes the power from a card that lied about every sync since so many operations.</summary>
+    public void LoseAllSince(int operation)
+    {
+        var before = Disk;
+        Kill();
+        Disk = before.CrashAt(operation, _cluster.Random.NextInt64());
+    }
+
     /// <summary>Takes the power within a journal write, if one is due. What would have been said after it is heard by nobody.</summary>
     public void LosePowerWhileWriting()
     {
