@@ -46,6 +46,9 @@ public sealed class StoppedJournal : IDisposable
     /// <summary>The payload of the configuration in force there, empty when there is none.</summary>
     public ReadOnlyMemory<byte> Configuration => appender.Map.Configuration;
 
+    /// <summary>The payload of the last vote, empty when there is none.</summary>
+    public ReadOnlyMemory<byte> Vote => appender.Map.Vote;
+
     /// <summary>Opens it.</summary>
     /// <exception cref="JournalDamagedException">A segment that is not in the manifest is missing, or <see cref="JournalKnowledge.HasPeers"/> is not set and there is damage.</exception>
     /// <exception cref="JournalFormatException">A newer format version or frame type, or files of two stores.</exception>

@@ -72,16 +72,25 @@ public sealed class ClusterRecovery : IDisposable
     /// <exception cref="IOException">One of them cannot be read.</exception>
     public async Task<RecoverySurvey> SurveyAsync(IReadOnlyList<string> directories, CancellationToken cancellationToken)
     {
-        var own = SurveyOf(_store, Identity.NodeName, _options.DataDirectory);
-        var configuration = ConfigurationEncoding.Read(_store.Configuration.Span).Configuration;
+        var cards = new List<Card> { CardOf(_store, Identity.NodeName, _options.DataDirectory) };
+        foreach (string directory in directories)
+        {
+            cards.Add(ReadCard(directory));
+        }
+
+        var own = WithAge(cards[0], cards);
+        var configuration = cards[0].Configuration;
         var seen = new HashSet<NodeId> { Identity.Member };
         var others = new List<SurveyedStore>();
         List<StoppedVoter> stopped = [.. VoterOf(own, Identity.Member, configuration)];
-        foreach (string directory in directories)
+        foreach (var card in cards.Skip(1))
         {
-            var (store, member, known) = SurveyDirectory(directory);
+            var store = WithAge(card, cards);
             others.Add(store);
-            stopped.AddRange(seen.Add(member) ? VoterOf(store, member, known) : []);
+            if (store.OldCopy is null && seen.Add(card.Member))
+            {
+                stopped.AddRange(VoterOf(store, card.Member, card.Configuration));
+            }
         }
 
         var running = new List<NodeId>();
@@ -120,12 +129,34 @@ public sealed class ClusterRecovery : IDisposable
         _store.Dispose();
     }
 
-    private static SurveyedStore SurveyOf(StoppedStore store, string name, string place) => new(name, place, store.Last, store.LastWritten, store.Damage, IsRunning: false);
+    private Card CardOf(StoppedStore store, string name, string place) => new(
+        new SurveyedStore(name, place, store.Last, store.LastWritten, store.Damage, IsRunning: false),
+        Members.IdOf(store.Ids.NodeId),
+        ConfigurationEncoding.Read(store.Configuration.Span).Configuration,
+        VoteEncoding.Read(store.Vote.Span).Incarnation,
+        Identity.Peers.Select(static peer => peer.NodeId).Append(Identity.NodeId).Distinct(StringComparer.Ordinal).ToDictionary(Members.IdOf, nodeId => StartsOf(store, nodeId)));
 
-    /// <summary>A voter's store, if its node would do its part once started: with a damaged journal it does not by itself, and without an identity or with a note against it not at all.</summary>
+    private static long StartsOf(StoppedStore store, string nodeId) =>
+        store.FindRecord(MemberRecord.KeyOf(nodeId)) is { } record && MemberRecord.Parse(record.Span) is { } member ? member.BootCounter : 0;
+
+    /// <summary>
+    /// Says of a store that it is an old copy, if any store in reach knows of a later start of it: as <see cref="MemberAdmission"/>, which will refuse it. It is started once more before it says how often it was.
+    /// </summary>
+    private static SurveyedStore WithAge(Card card, List<Card> cards)
+    {
+        var (met, by) = cards.Select(other => (Starts: other.Met.GetValueOrDefault(card.Member), By: other.Store.Name)).MaxBy(static other => other.Starts);
+        return met <= card.Starts ? card.Store : card.Store with
+        {
+            OldCopy = string.Create(
+                CultureInfo.InvariantCulture,
+                $"{card.Store.Place} is an old copy of {card.Store.Name}: it was started {card.Starts} times, and {by} has met it after {met}. Members refuse it, so it counts for nobody, and what was acknowledged after it was made is not on it."),
+        };
+    }
+
+    /// <summary>A voter's store, if its node would do its part once started: with a damaged journal it does not by itself, and without an identity, as an old copy or with a note against it not at all.</summary>
     private IEnumerable<StoppedVoter> VoterOf(SurveyedStore store, NodeId member, Configuration known)
     {
-        bool takesPart = store.Damage is null && IdentityDirectory.ExistsIn(_disk, store.Place)
+        bool takesPart = store.Damage is null && store.OldCopy is null && IdentityDirectory.ExistsIn(_disk, store.Place)
             && IdentityDirectory.ReadExclusion(_disk, store.Place) is null && IdentityDirectory.ReadHalt(_disk, store.Place) is null;
 
         // A first member that never ran since it was made one begins with itself.
@@ -144,7 +175,7 @@ public sealed class ClusterRecovery : IDisposable
         }
 
         string names = string.Join(" and ", live.Where(known.IsVoter).Select(voter => voter == Identity.Member ? own.Name : NameOf(voter)));
-        string start = string.Join(" and ", stopped.Select(static one => one.Store).Prepend(own).Distinct().Select(static store => $"{store.Name} ({store.Place})"));
+        string start = string.Join(" and ", stopped.Select(static one => one.Store).Prepend(own).Where(static store => store.OldCopy is null).Distinct().Select(static store => $"{store.Name} ({store.Place})"));
         return $"{(known.Voters.Length == 1 ? $"{names} is the only voter of the cluster" : $"{names} are a majority of the {known.Voters.Length} voters")}, so there is nothing to recover from: start {start}, and nothing is lost.";
     }
 
@@ -158,7 +189,7 @@ public sealed class ClusterRecovery : IDisposable
                 $"{ahead[0].Name} ({ahead[0].Place}) holds the entries through {ahead[0].Last.Index} (term {ahead[0].Last.Term}), and {own.Name} those through {own.Last.Index} (term {own.Last.Term}): recover {ahead[0].Name} instead, which loses less. If it cannot be recovered, stop it, or leave it out of --with, and say so again.");
     }
 
-    private (SurveyedStore Store, NodeId Member, Configuration Configuration) SurveyDirectory(string directory)
+    private Card ReadCard(string directory)
     {
         using var store = StoppedStore.Open(_options with { DataDirectory = directory, JournalDirectory = null }, _disk, _memory, _io, _time);
         if (!string.Equals(store.Ids.ClusterId, Identity.ClusterId, StringComparison.Ordinal))
@@ -166,7 +197,7 @@ public sealed class ClusterRecovery : IDisposable
             throw new IdentityException($"{directory} holds data of the cluster {store.Ids.ClusterId}, and {_options.DataDirectory} of {Identity.ClusterId}: there is nothing to compare.");
         }
 
-        return (SurveyOf(store, NameOf(store.Ids.NodeId), directory), Members.IdOf(store.Ids.NodeId), ConfigurationEncoding.Read(store.Configuration.Span).Configuration);
+        return CardOf(store, NameOf(store.Ids.NodeId), directory);
     }
 
     private SurveyedStore? SurveyRunning(string listing, KnownPeer peer)
@@ -210,6 +241,14 @@ public sealed class ClusterRecovery : IDisposable
 
     private string NameOf(string nodeId) =>
         _store.FindRecord(MemberRecord.KeyOf(nodeId)) is { } record && MemberRecord.Parse(record.Span) is { } member ? member.Name : nodeId;
+
+    /// <summary>A stopped store in reach.</summary>
+    /// <param name="Store">What it holds.</param>
+    /// <param name="Member">Whose it is.</param>
+    /// <param name="Configuration">Who votes, as far as it knows.</param>
+    /// <param name="Starts">How often it was started; 0 when its journal cannot be read.</param>
+    /// <param name="Met">How often others had been started when it heard of them last.</param>
+    private sealed record Card(SurveyedStore Store, NodeId Member, Configuration Configuration, long Starts, Dictionary<NodeId, long> Met);
 
     /// <summary>A voter that is in reach and could be started.</summary>
     /// <param name="Store">What it holds.</param>

@@ -21,6 +21,11 @@ public sealed record RecoverySurvey(SurveyedStore Own, IReadOnlyList<SurveyedSto
                 yield return Own.Damage;
             }
 
+            foreach (var old in Others.Prepend(Own).Select(static store => store.OldCopy).OfType<string>())
+            {
+                yield return old;
+            }
+
             if (OutOfReach.Count > 0)
             {
                 yield return $"Nothing was seen of {string.Join(", ", OutOfReach)}: entries that only they hold are lost, and cannot be counted here.";
@@ -38,6 +43,9 @@ public sealed record RecoverySurvey(SurveyedStore Own, IReadOnlyList<SurveyedSto
 /// <param name="IsRunning">Whether its node runs.</param>
 public sealed record SurveyedStore(string Name, string Place, JournalPosition Last, DateTimeOffset? LastWritten, string? Damage, bool IsRunning)
 {
+    /// <summary>Why members would not let its node in if it were started, in a sentence; null when they would.</summary>
+    public string? OldCopy { get; init; }
+
     /// <summary>Whether it holds more than another: Raft's own order of logs (Ongaro, 3.6.1).</summary>
     public bool IsAheadOf(SurveyedStore other) => (Last.Term, Last.Index).CompareTo((other.Last.Term, other.Last.Index)) > 0;
 }

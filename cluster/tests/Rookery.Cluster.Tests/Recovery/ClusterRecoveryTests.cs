@@ -109,6 +109,36 @@ public sealed class ClusterRecoveryTests : IDisposable
             $"pi-1 and {NodeIdOf(2)} are a majority of the 3 voters, so there is nothing to recover from: start pi-1 (/data/one) and {NodeIdOf(2)} (/data/two), and nothing is lost.", survey.Refusal);
     }
 
+    /// <summary>An image of last month: it would be refused, so who counts it for a majority is told to start what can never choose a leader.</summary>
+    [Theory]
+    [InlineData(6, 9)]
+    [InlineData(7, 8)]
+    public async Task An_old_copy_counts_for_nobody_and_is_named(long startsOfThree, long startsOfOne)
+    {
+        WriteMember("/data/one", 1, entries: 5, starts: startsOfOne, metAs: (3, 7));
+        WriteMember("/data/three", 3, entries: 3, starts: startsOfThree, metAs: (1, 9));
+        using var recovery = Open("/data/one");
+        var survey = await recovery.SurveyAsync(["/data/three"], CancellationToken.None);
+        bool isOfThree = startsOfThree < 7;
+        Assert.Null(survey.Refusal);
+        Assert.Equal(isOfThree, survey.OutOfReach.Contains("pi-3"));
+        Assert.Contains(
+            isOfThree
+                ? "/data/three is an old copy of pi-3: it was started 6 times, and pi-1 has met it after 7. "
+                : "/data/one is an old copy of pi-1: it was started 8 times, and pi-3 has met it after 9. ",
+            Assert.Single(survey.Losses, static loss => loss.Contains("old copy", StringComparison.Ordinal)),
+            StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task A_card_that_was_started_as_often_as_others_have_met_it_is_no_old_copy()
+    {
+        WriteMember("/data/one", 1, entries: 5, starts: 9, metAs: (3, 7));
+        WriteMember("/data/three", 3, entries: 3, starts: 7, metAs: (1, 9));
+        using var recovery = Open("/data/one");
+        Assert.EndsWith("start pi-1 (/data/one) and pi-3 (/data/three), and nothing is lost.", (await recovery.SurveyAsync(["/data/three"], CancellationToken.None)).Refusal, StringComparison.Ordinal);
+    }
+
     [Theory]
     [InlineData("The cluster refused it.", null)]
     [InlineData(null, "A rule was broken.")]
@@ -233,18 +263,24 @@ public sealed class ClusterRecoveryTests : IDisposable
             Task.FromResult(asked++ < answers ? """{"LastIndex":2,"LastTerm":1}""" : null));
     }
 
-    private void WriteMember(string directory, int number, int entries, long term = 1, string cluster = ClusterId, bool hasIdentity = true, int voters = 3)
+    private void WriteMember(string directory, int number, int entries, long term = 1, string cluster = ClusterId, bool hasIdentity = true, int voters = 3, long starts = 1, (int Member, long Starts) metAs = default)
     {
         var ids = new NodeIds(NodeIdOf(number), cluster);
         using (var store = NodeStore.Open(Options(directory) with { NewIds = ids }, disk, new MemoryBudget(16 << 20), new NoRecorder(), time))
         {
             var configuration = Configuration.Of([.. Enumerable.Range(1, voters).Select(static member => Members.IdOf(NodeIdOf(member)))], number > voters ? [Members.IdOf(NodeIdOf(number))] : []);
             store.Journal.Write([
-                VoteEncoding.ToFrame(new VoteRecord(term, NodeId.None), 1),
+                VoteEncoding.ToFrame(new VoteRecord(term, NodeId.None), starts),
                 new JournalFrame(FrameType.Configuration, 1, term, 0, 0, ConfigurationEncoding.Encode(configuration, 1))]);
             store.ApplyAll();
             using var records = new ClusterRecordWriter();
-            records.Set(MemberRecord.KeyOf(NodeIdOf(3)), new MemberRecord { Tag = "C", Name = "pi-3", Addresses = [], PublicKey = [] }.ToJson());
+            foreach (int member in new[] { 3, metAs.Member }.Where(static member => member > 0).Distinct())
+            {
+                records.Set(
+                    MemberRecord.KeyOf(NodeIdOf(member)),
+                    new MemberRecord { Tag = "C", Name = $"pi-{member}", Addresses = [], PublicKey = [], BootCounter = metAs.Member == member ? metAs.Starts : 0 }.ToJson());
+            }
+
             records.Set(ClusterRecordPrefix.Access + "token", "{}"u8);
             store.CommitAlone(records.Complete());
             store.CommitAlone(CommandEncoder.CreateDatabase("Shop", HistoryId.Create()));

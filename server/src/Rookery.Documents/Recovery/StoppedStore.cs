@@ -49,6 +49,9 @@ public sealed class StoppedStore : IDisposable
     /// <summary>The configuration of members in force at the end, as its entry holds it; empty when it is not known.</summary>
     public ReadOnlyMemory<byte> Configuration => _journal?.Configuration ?? default;
 
+    /// <summary>The last vote, as its frame holds it; empty when it is not known.</summary>
+    public ReadOnlyMemory<byte> Vote => _journal?.Vote ?? default;
+
     private JournalPosition Tables => new(_storage!.Durable.Index, _storage.Durable.Term, _storage.Durable.Sequence);
 
     /// <summary>Opens them, and holds them so that no node starts on them.</summary>
