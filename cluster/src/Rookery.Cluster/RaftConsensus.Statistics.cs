@@ -128,11 +128,35 @@ public sealed partial class RaftConsensus
             ? "This node has joined and catches up: since its start it has not come to all that is committed. It serves what it has to reads with consistency=local."
             : null;
 
-    /// <summary>Who was off meanwhile does not have the entry by which it was removed, and is never sent it: it only hears from those who refuse it.</summary>
+    /// <summary>
+    /// Who was off meanwhile does not have the entry by which it was removed, and is never sent it: it only hears from those who refuse it. A member hears it from all once they have caught up, so the word
+    /// of few is not enough: one that lags, or an old card that leads itself, may know of less than this node, which may then hold the only whole copy.
+    /// </summary>
     private string? WhyNoMember(ConsensusState state) =>
-        (!state.Configuration.Voters.IsEmpty && !state.Configuration.IsMember(Self)) || (state.Leader.IsNone && _network?.Refusal is { Kind: PeerRefusalKind.NoMember })
+        (!state.Configuration.Voters.IsEmpty && !state.Configuration.IsMember(Self)) || (state.Leader.IsNone && SaysMostNoMember(state.Configuration))
             ? "This node is no member of its cluster any more. Stop it, and let it join anew with an empty data directory and a token of `rookery cluster token create`."
             : null;
+
+    private bool SaysMostNoMember(Configuration configuration)
+    {
+        var answers = _network?.Answers ?? [];
+        NodeId[] others = [.. configuration.Voters.ToArray().Where(voter => voter != Self)];
+        return answers.All(static answer => !answer.LetsIn) && 2 * answers.Count(answer => IsNoMember(answer) && others.Contains(answer.Node)) > others.Length;
+    }
+
+    private static bool IsNoMember(PeerAnswer answer) => answer.Refusal is { Kind: PeerRefusalKind.NoMember };
+
+    private string WhyNoLeader(ConsensusState state)
+    {
+        var answers = _network?.Answers ?? [];
+        string[] saying = [.. answers.Where(IsNoMember).Select(answer => Roster.Of(answer.Node)?.Record.Name ?? answer.Node.ToString()).Order(StringComparer.Ordinal)];
+        return saying.Length > 0
+            ? $"No leader is known here, and {string.Join(" and ", saying)} {(saying.Length == 1 ? "says" : "say")} that this node is no member of the cluster. That alone does not make it one that was removed: "
+                + "most of the other voters would say it. Keep its data, and see that the other voters run and can be reached."
+            : answers.Select(static answer => answer.Refusal).OfType<PeerRefusal>().MaxBy(static refusal => refusal.Kind) is { } told ? $"Another member does not let this node in: {told.Sentence}"
+            : state.Configuration.Voters.IsEmpty ? NotToldYet
+            : $"No leader is known here: {state.Configuration.Majority} of {state.Configuration.Voters.Length} voters have to see each other to choose one. Documents can be read with consistency=local.";
+    }
 
     private string? TroubleIn(ConsensusState state)
     {
@@ -148,10 +172,7 @@ public sealed partial class RaftConsensus
 
         if (state.Leader.IsNone)
         {
-            return _network?.Refusal is { } told ? $"Another member does not let this node in: {told.Sentence}"
-                : state.Configuration.Voters.IsEmpty
-                    ? NotToldYet
-                    : $"No leader is known here: {state.Configuration.Majority} of {state.Configuration.Voters.Length} voters have to see each other to choose one. Documents can be read with consistency=local.";
+            return WhyNoLeader(state);
         }
 
         long left = state.CommitIndex - state.AppliedIndex;

@@ -23,7 +23,7 @@ internal sealed class MemberAdmission(string self, Func<string, MemberRecord?> r
         if (member is null)
         {
             return mustBeRecorded
-                ? new PeerRefusal($"Node {hello.NodeId} is no member of this cluster (any more). Let it join anew, with an empty data directory and a token of `rookery cluster token create`.", PeerRefusalKind.NoMember)
+                ? new PeerRefusal($"Node {hello.NodeId} is no member of this cluster (any more), as far as the member that says this knows. `rookery status` of that node says whether most members do, and what to do then.", PeerRefusalKind.NoMember)
                 : null;
         }
 
@@ -36,7 +36,8 @@ internal sealed class MemberAdmission(string self, Func<string, MemberRecord?> r
         if (hello.BootCounter == member.BootCounter && member.Run != 0 && hello.Run != member.Run)
         {
             // The copy was started as often as the original was since it was made.
-            return new PeerRefusal($"There are two copies of node {member.Name} ({hello.NodeId}), and this is not the one that the cluster has met: stop it for good. It may join again with an empty card.", PeerRefusalKind.ForGood);
+            return new PeerRefusal($"There are two copies of node {member.Name} ({hello.NodeId}), and this is not the one that the cluster has met: stop it for good. It may join again with an empty card. "
+                + "If there is no second card, this one lied about a sync and lost its last start with the power: it may have forgotten a vote, so replace it.", PeerRefusalKind.ForGood);
         }
 
         return hello.BootCounter < member.BootCounter

@@ -24,8 +24,8 @@ public interface IPeerNetwork
     /// </summary>
     ValueTask<CommandOutcome> ForwardAsync(NodeId leader, CommandBuffer command, CancellationToken cancellationToken);
 
-    /// <summary>Why another member does not let this node in, as it said last; the weightiest, when several do. Null when none said so.</summary>
-    PeerRefusal? Refusal => null;
+    /// <summary>What each member that is to be connected to last said to this node.</summary>
+    IReadOnlyList<PeerAnswer> Answers => [];
 
     /// <summary>Names the members to be connected to, and where they were last seen. Connections to others end.</summary>
     void SetPeers(IReadOnlyList<PeerAddress> peers);
@@ -35,6 +35,12 @@ public interface IPeerNetwork
 /// <param name="Node">Who it is: the identity that its certificate must prove.</param>
 /// <param name="Addresses"><c>host:port</c>, the likeliest first; names and addresses are hints and may change at any time.</param>
 public sealed record PeerAddress(NodeId Node, IReadOnlyList<string> Addresses);
+
+/// <summary>What a member said to the last attempt to connect to it.</summary>
+/// <param name="Node">Who.</param>
+/// <param name="LetsIn">Whether it has a connection of this node now.</param>
+/// <param name="Refusal">Why it does not let this node in; null when it does, or was not reached.</param>
+public sealed record PeerAnswer(NodeId Node, bool LetsIn, PeerRefusal? Refusal);
 
 /// <summary>What the network tells consensus of. Called from the connections' own threads.</summary>
 public interface IPeerReceiver

@@ -39,6 +39,7 @@ internal sealed class OutgoingLink : IAsyncDisposable
     private TaskCompletionSource wake = NewWake();
     private Carrier? carrier;
     private long droppedBefore;
+    private bool wasRefused;
 
     /// <summary>Begins to dial.</summary>
     public OutgoingLink(LinkContext context, PeerRoute route, LinkKind kind)
@@ -61,7 +62,7 @@ internal sealed class OutgoingLink : IAsyncDisposable
     /// <summary>What ended the last connection, or kept the last attempt from succeeding; null before.</summary>
     public string? Trouble { get; private set; }
 
-    /// <summary>Why the member does not let this node in, as it said last; null when it did not say so since it last did.</summary>
+    /// <summary>Why the member does not let this node in; null when it did, or was not reached by the last attempt: what it said before it was switched off is no word of now.</summary>
     public PeerRefusal? Refusal { get; private set; }
 
     /// <summary>Sends a message, or drops it.</summary>
@@ -119,12 +120,18 @@ internal sealed class OutgoingLink : IAsyncDisposable
     {
         while (!stopping.IsCancellationRequested)
         {
+            wasRefused = false;
             foreach (string address in route.Candidates())
             {
                 if (await TryCarryAsync(address))
                 {
                     break;
                 }
+            }
+
+            if (!wasRefused)
+            {
+                Refusal = null;
             }
 
             await RestAsync();
@@ -158,7 +165,7 @@ internal sealed class OutgoingLink : IAsyncDisposable
             Tell($"Node {route.Node} was not reached at {address}: {PeerConnection.Explain(trouble)}");
             if (trouble is PeerRefusedException { Refusal: var refusal })
             {
-                Refusal = refusal;
+                (Refusal, wasRefused) = (refusal, true);
                 context.Refused(refusal);
             }
 

@@ -21,6 +21,16 @@ internal sealed class OutgoingPeer
     /// <summary>For frames and forwarded commands.</summary>
     public OutgoingLink Bulk { get; }
 
+    /// <summary>What it says to this node.</summary>
+    public PeerAnswer Answer
+    {
+        get
+        {
+            bool letsIn = Control.IsConnected || Bulk.IsConnected;
+            return new PeerAnswer(Route.Node, letsIn, letsIn ? null : Control.Refusal ?? Bulk.Refusal);
+        }
+    }
+
     /// <summary>The link that such messages take.</summary>
     public OutgoingLink For(MessageKind kind) => kind is MessageKind.Append or MessageKind.ManifestOffer ? Bulk : Control;
 

@@ -55,8 +55,7 @@ public sealed class PeerNetwork : IPeerNetwork, IAsyncDisposable
     public Action<string>? Excluded { get; set; }
 
     /// <inheritdoc/>
-    public PeerRefusal? Refusal =>
-        Volatile.Read(ref peers).Select(static peer => peer.Control.Refusal ?? peer.Bulk.Refusal).OfType<PeerRefusal>().MaxBy(static refusal => refusal.Kind);
+    public IReadOnlyList<PeerAnswer> Answers => [.. Volatile.Read(ref peers).Select(static peer => peer.Answer)];
 
     /// <summary>Begins to take connections, and to dial once peers are named. Called once.</summary>
     /// <param name="receiver">Consensus.</param>

@@ -23,7 +23,7 @@ public sealed class MemberAdmissionTests
 
     [Fact]
     public void A_node_that_was_removed_is_refused() => Assert.Equal(
-        "Node gone is no member of this cluster (any more). Let it join anew, with an empty data directory and a token of `rookery cluster token create`.", Judge(Hello("gone", bootCounter: 1)));
+        "Node gone is no member of this cluster (any more), as far as the member that says this knows. `rookery status` of that node says whether most members do, and what to do then.", Judge(Hello("gone", bootCounter: 1)));
 
     [Fact]
     public void A_node_that_has_just_joined_knows_nobody_and_listens_to_all_members() =>
@@ -66,7 +66,7 @@ public sealed class MemberAdmissionTests
 
     [Fact]
     public void A_copy_that_was_started_as_often_is_refused_when_nobody_remembers_the_start_but_the_record() => Assert.Contains(
-        "There are two copies of node pi-2 (other), and this is not the one that the cluster has met", Judge(Hello("other", bootCounter: 7) with { Run = 78 }), StringComparison.Ordinal);
+        "this one lied about a sync and lost its last start with the power", Judge(Hello("other", bootCounter: 7) with { Run = 78 }), StringComparison.Ordinal);
 
     private static string? Judge(PeerHello hello) => MemberAdmission.Judge(hello, Members.GetValueOrDefault(hello.NodeId), mustBeRecorded: true)?.Sentence;
 

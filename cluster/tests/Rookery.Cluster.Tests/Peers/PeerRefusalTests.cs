@@ -76,11 +76,26 @@ public sealed class PeerRefusalTests : IDisposable
         a.Admission.Kind = PeerRefusalKind.NoMember;
         a.Admission.Refused["B2"] = "Node B2 is no member of this cluster (any more).";
         Name(a, b);
-        await Eventually.HoldsAsync(() => b.Network.Refusal is not null, "it is told");
-        Assert.Equal(new PeerRefusal("Node B2 is no member of this cluster (any more).", PeerRefusalKind.NoMember), b.Network.Refusal);
-        Assert.Null(a.Network.Refusal);
+        var refused = new PeerAnswer(Members.IdOf("A1"), LetsIn: false, new PeerRefusal("Node B2 is no member of this cluster (any more).", PeerRefusalKind.NoMember));
+        await Eventually.HoldsAsync(() => Assert.Single(b.Network.Answers) == refused, "it is told");
+        Assert.Null(Assert.Single(a.Network.Answers).Refusal);
         a.Admission.Refused.Clear();
-        await Eventually.HoldsAsync(() => b.IsConnectedToAll && b.Network.Refusal is null, "what was said once does not last");
+        await Eventually.HoldsAsync(() => b.IsConnectedToAll && Assert.Single(b.Network.Answers) == refused with { LetsIn = true, Refusal = null }, "what was said once does not last");
+    }
+
+    [Fact]
+    public async Task What_a_member_said_that_is_off_now_does_not_last()
+    {
+        await using var b = await StartAsync("B2");
+        await using (var a = await StartAsync("A1"))
+        {
+            a.Admission.Kind = PeerRefusalKind.NoMember;
+            a.Admission.Refused["B2"] = "Node B2 is no member of this cluster (any more).";
+            Name(a, b);
+            await Eventually.HoldsAsync(() => Assert.Single(b.Network.Answers).Refusal is not null, "it is told");
+        }
+
+        await Eventually.HoldsAsync(() => Assert.Single(b.Network.Answers).Refusal is null, "who said it is off");
     }
 
     [Fact]
@@ -179,7 +194,7 @@ public sealed class PeerRefusalTests : IDisposable
         b.Network.SetPeers([old.Address]);
         await Eventually.HoldsAsync(() => Volatile.Read(ref excluded) is not null, "the old card is told that it is one");
         Assert.Equal("This is an old copy of node A1.", excluded);
-        Assert.Null(b.Network.Refusal);
+        Assert.Null(Assert.Single(b.Network.Answers).Refusal);
     }
 
     /// <summary>Who is refused otherwise than as no member is not listened to any more.</summary>

@@ -41,11 +41,11 @@ public sealed class HostReadinessTests
         Assert.StartsWith("No leader is known here", cluster.C.Consensus!.ReadCluster().Trouble, StringComparison.Ordinal);
         Assert.Null(cluster.C.Consensus!.ReadCluster().Unready);
 
-        cluster.C.Peers!.Refusal = new PeerRefusal("An earlier start is still connected.");
-        Assert.Equal("Another member does not let this node in: An earlier start is still connected.", cluster.C.Consensus!.ReadCluster().Trouble);
+        cluster.C.Peers!.Answers = [Refused(cluster.A, PeerRefusalKind.Passing)];
+        Assert.Equal("Another member does not let this node in: It said why.", cluster.C.Consensus!.ReadCluster().Trouble);
         Assert.Null(cluster.C.Consensus!.ReadCluster().Unready);
 
-        cluster.C.Peers!.Refusal = new PeerRefusal("You are no member.", PeerRefusalKind.NoMember);
+        cluster.C.Peers!.Answers = [Refused(cluster.A, PeerRefusalKind.NoMember), Refused(cluster.B, PeerRefusalKind.NoMember)];
         Assert.StartsWith("This node is no member of its cluster any more.", cluster.C.Consensus!.ReadCluster().Trouble, StringComparison.Ordinal);
         Assert.StartsWith("This node is no member of its cluster any more.", cluster.C.Consensus!.ReadCluster().Unready, StringComparison.Ordinal);
 
@@ -55,4 +55,33 @@ public sealed class HostReadinessTests
         cluster.RunFor(2_000);
         Assert.Null(cluster.C.Consensus!.ReadCluster().Trouble);
     }
+
+    /// <summary>An old card of A leads itself and knows of nobody: the word of one may not send the last whole copy to the bin.</summary>
+    [Fact]
+    public void A_member_that_one_of_two_others_calls_a_stranger_is_not_told_to_give_its_data_away()
+    {
+        using var cluster = SteppedCluster.Of(3);
+        cluster.Wire.Isolate(cluster.C);
+        cluster.RunFor(5_000);
+        var stranger = Refused(cluster.A, PeerRefusalKind.NoMember);
+        var somebodyElse = new PeerAnswer(Members.IdOf("who was here before"), LetsIn: false, stranger.Refusal);
+        foreach (PeerAnswer[] answers in new PeerAnswer[][]
+        {
+            [stranger],
+            [stranger, new PeerAnswer(cluster.B.Id, LetsIn: false, null)],
+            [stranger, new PeerAnswer(cluster.B.Id, LetsIn: true, null)],
+            [stranger, Refused(cluster.B, PeerRefusalKind.Passing)],
+            [stranger, somebodyElse],
+            [stranger, Refused(cluster.B, PeerRefusalKind.NoMember), somebodyElse with { LetsIn = true, Refusal = null }],
+        })
+        {
+            cluster.C.Peers!.Answers = answers;
+            var statistics = cluster.C.Consensus!.ReadCluster();
+            Assert.Matches("^No leader is known here, and .* that this node is no member of the cluster. .* Keep its data", statistics.Trouble);
+            Assert.DoesNotContain("empty", statistics.Trouble, StringComparison.Ordinal);
+            Assert.Null(statistics.Unready);
+        }
+    }
+
+    private static PeerAnswer Refused(SteppedMember by, PeerRefusalKind kind) => new(by.Id, LetsIn: false, new PeerRefusal("It said why.", kind));
 }

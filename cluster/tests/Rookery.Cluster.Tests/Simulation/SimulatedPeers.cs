@@ -11,7 +11,7 @@ internal sealed class SimulatedPeers(SteppedMember member, SimulatedWire wire) :
 {
     public bool IsDead { get; set; }
 
-    public PeerRefusal? Refusal { get; set; }
+    public IReadOnlyList<PeerAnswer> Answers { get; set; } = [];
 
     public void Send(in Message message, ReadOnlySpan<JournalFrame> frames)
     {
