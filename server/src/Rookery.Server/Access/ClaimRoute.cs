@@ -46,24 +46,30 @@ internal sealed class ClaimRoute(ServerContext context)
             });
         }
 
+        // Who has no code must not make the members ask each other.
+        CheckUnclaimed();
+        CheckCode(code);
         await AccessAnswer.ReadBarrierAsync(context);
-        Check(code);
+        CheckUnclaimed();
         var made = await new TokenMaker(context).MakeAsync(new TokenRequest(name, ["admin"], null, null), taken: null, writer => writer.Set(OwnerKey, "{}"u8, Documents.ClusterRecord.Absent));
         context.Log.LogWarning("This node was claimed: the admin token '{Name}' was given.", name);
         await AccessAnswer.SendTokenAsync(http, made);
     }
 
-    private void Check(string? code)
+    private void CheckUnclaimed()
     {
-        if (context.Options.ClaimCode is not { Length: > 0 } expected)
-        {
-            throw new RefusedException(StatusCodes.Status409Conflict, ErrorAnswer.Forbidden, "This node speaks plain HTTP and asks nobody who he is: there is nothing to claim. `rookery token create` makes tokens.");
-        }
-
         if (context.Access.IsClaimed(context.Node))
         {
             throw new RefusedException(
                 StatusCodes.Status409Conflict, ErrorAnswer.Forbidden, "This node has an owner. If the admin token is lost, root on the node's machine replaces it with `rookery token reset`.");
+        }
+    }
+
+    private void CheckCode(string? code)
+    {
+        if (context.Options.ClaimCode is not { Length: > 0 } expected)
+        {
+            throw new RefusedException(StatusCodes.Status409Conflict, ErrorAnswer.Forbidden, "This node speaks plain HTTP and asks nobody who he is: there is nothing to claim. `rookery token create` makes tokens.");
         }
 
         // Hashes, so that the comparison takes as long whatever the length; blanks and hyphens are for people.

@@ -92,6 +92,35 @@ public class AccessRouteTests : IAsyncLifetime
         }
     }
 
+    /// <summary>Anybody may try: whoever has no code must not make the members ask each other. Who has it may be told by a member that has not heard of the owner.</summary>
+    [Fact]
+    public async Task A_claim_asks_the_leader_only_when_its_code_is_right()
+    {
+        int barriers = 0;
+        var member = new SecureServer
+        {
+            AtBarrier = async consensus =>
+            {
+                barriers++;
+                using var writer = new ClusterRecordWriter();
+                writer.Set(ClaimRoute.OwnerKey, "{}"u8);
+                await consensus.ProposeAsync(writer.Complete(), CancellationToken.None);
+            },
+        };
+        await member.InitializeAsync();
+        try
+        {
+            (await member.SendAsync("POST", "/claim", body: """{"Code":"ABCDEFGH2345678X"}""")).IsRefusal(403, "not the code");
+            Assert.Equal(0, barriers);
+            (await member.SendAsync("POST", "/claim", body: $$"""{"Code":"{{SecureServer.ClaimCode}}"}""")).IsRefusal(409, "has an owner");
+            Assert.Equal(1, barriers);
+        }
+        finally
+        {
+            await member.DisposeAsync();
+        }
+    }
+
     [Fact]
     public async Task A_credential_for_a_database_that_is_not_there_is_made_and_said_to_be_one()
     {
