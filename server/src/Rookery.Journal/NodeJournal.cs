@@ -122,7 +122,11 @@ public sealed class NodeJournal : IDisposable
     public static JournalFrame Committed(long index) => new(FrameType.Committed, index, Term: 0, OperationsBefore: 0, OperationCount: 0, Payload: default);
 
     /// <summary>Whether a note at the end of a write would lie in the block that the write fills up anyhow.</summary>
-    public static bool HasRoomForNote(ReadOnlySpan<JournalFrame> frames) => FrameLayout.BytesOf(frames) - FrameLayout.FilledBytesOf(frames) >= FrameHeader.Bytes;
+    public static bool HasRoomForNote(ReadOnlySpan<JournalFrame> frames)
+    {
+        long filled = FrameLayout.FilledBytesOf(frames);
+        return FrameLayout.RoundUp(filled) - filled >= FrameHeader.Bytes;
+    }
 
     /// <summary>Opens the journal in a directory, or begins one in an empty directory, and recovers: afterwards every frame in it is durable.</summary>
     /// <param name="disk">The disk.</param>

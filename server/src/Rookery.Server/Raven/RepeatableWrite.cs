@@ -9,13 +9,20 @@ namespace Rookery.Server.Raven;
 /// </summary>
 internal static class RepeatableWrite
 {
-    /// <summary>Whether the PUT or DELETE of a document may: the client has named the document and expects nothing of it, or the server knows the request again.</summary>
-    public static bool Is(HttpContext http, ReadOnlySpan<char> id) =>
-        IdempotencyHeader.Read(http).IsPresent || (IsWhole(id) && http.Request.Headers.IfMatch.Count == 0);
+    /// <summary>Whether the PUT of a document may: the client has named it and expects nothing of it, or the server knows the request again.</summary>
+    public static bool IsPut(HttpContext http, ReadOnlySpan<char> id) => IsKnownAgain(http) || (IsWhole(id) && ExpectsNothing(http));
+
+    /// <summary>Whether the DELETE of a document may.</summary>
+    public static bool IsDelete(HttpContext http) => IsKnownAgain(http) || ExpectsNothing(http);
 
     /// <summary>Whether an operation of a batch without a key may.</summary>
     public static bool Is(OperationKind kind, ReadOnlySpan<char> id, in ExpectedChangeVector expected) =>
-        kind is OperationKind.Put or OperationKind.Delete && expected.Expectation == Expectation.Anything && IsWhole(id);
+        expected.Expectation == Expectation.Anything && (kind == OperationKind.Delete || (kind == OperationKind.Put && IsWhole(id)));
+
+    /// <summary>Whether the request has a key.</summary>
+    public static bool IsKnownAgain(HttpContext http) => IdempotencyHeader.Read(http).IsPresent;
+
+    private static bool ExpectsNothing(HttpContext http) => http.Request.Headers.IfMatch.Count == 0;
 
     /// <summary>The server makes the rest of an id that ends so, another one each time.</summary>
     private static bool IsWhole(ReadOnlySpan<char> id) => id is [.., not ('/' or '|')];

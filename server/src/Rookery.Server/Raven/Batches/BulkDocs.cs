@@ -36,7 +36,7 @@ internal sealed class BulkDocs(ServerContext context)
         var outcome = await ReceiptHeader.ProposeAsync(context, http, batch.Command);
         if (outcome.Rejection is { } rejection)
         {
-            await RavenErrors.WriteAsync(http, rejection, IdempotencyHeader.Read(http).IsPresent || Array.TrueForAll(operations, static operation => operation.MayBeRepeated));
+            await RavenErrors.WriteAsync(http, rejection, RepeatableWrite.IsKnownAgain(http) || Array.TrueForAll(operations, static operation => operation.MayBeRepeated));
             return;
         }
 

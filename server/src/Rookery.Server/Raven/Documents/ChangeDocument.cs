@@ -22,10 +22,10 @@ internal sealed class ChangeDocument(ServerContext context)
 
     public async Task DeleteAsync(HttpContext http, Database database)
     {
-        var outcome = await ReceiptHeader.ProposeAsync(context, http, EncodeDelete(http, database, out string id));
+        var outcome = await ReceiptHeader.ProposeAsync(context, http, EncodeDelete(http, database));
         if (outcome.Rejection is { } rejection)
         {
-            await RavenErrors.WriteAsync(http, rejection, RepeatableWrite.Is(http, id));
+            await RavenErrors.WriteAsync(http, rejection, RepeatableWrite.IsDelete(http));
             return;
         }
 
@@ -65,7 +65,7 @@ internal sealed class ChangeDocument(ServerContext context)
         var outcome = await ReceiptHeader.ProposeAsync(context, http, command);
         if (outcome.Rejection is { } rejection)
         {
-            await RavenErrors.WriteAsync(http, rejection, RepeatableWrite.Is(http, id));
+            await RavenErrors.WriteAsync(http, rejection, RepeatableWrite.IsPut(http, id));
             return;
         }
 
@@ -103,7 +103,7 @@ internal sealed class ChangeDocument(ServerContext context)
         }
     }
 
-    private static CommandBuffer EncodeDelete(HttpContext http, Database database, out string writtenId)
+    private static CommandBuffer EncodeDelete(HttpContext http, Database database)
     {
         if (!new QueryParameters(http).TryGetEscaped("id", out var escaped))
         {
@@ -112,7 +112,6 @@ internal sealed class ChangeDocument(ServerContext context)
 
         Span<byte> id = stackalloc byte[DocumentId.MaxBytes];
         id = id[..DocumentIdParameter.Read(escaped, id)];
-        writtenId = Encoding.UTF8.GetString(id);
         Span<byte> vector = stackalloc byte[ExpectedChangeVector.MaxBytes];
         return CommandEncoder.Delete(database.Number, id, IfMatch.Read(http, vector), IdempotencyHeader.Read(http));
     }
