@@ -33,13 +33,12 @@ public sealed partial class RaftConsensus
             try
             {
                 ReadClockIfDue();
-                long now = Now;
-                var (ticks, isSure) = _core.ReadClock(now);
-                if (ticks > 0 && (_readTime is null || now - _readTime.Microseconds >= ClockIntervalMicroseconds))
+                if (_readTime is null)
                 {
-                    Volatile.Write(ref _readTime, new ReadTime(now, ticks, isSure));
+                    KeepTime(Now);
                 }
 
+                var (ticks, isSure) = _core.ReadClock(Now);
                 return new ClusterTime(ticks, isSure);
             }
             finally
@@ -94,10 +93,17 @@ public sealed partial class RaftConsensus
         {
             _clockReadAt = now;
             Step(Input.ReadClock(now, new ClockReading(_time.GetUtcNow().UtcTicks, _options.IsClockSynchronised())));
+            KeepTime(now);
         }
     }
 
-    /// <summary>The cluster's time as somebody was told it, not more than a second ago when anybody asks.</summary>
+    private void KeepTime(long now)
+    {
+        var (ticks, isSure) = _core.ReadClock(now);
+        Volatile.Write(ref _readTime, ticks > 0 ? new ReadTime(now, ticks, isSure) : null);
+    }
+
+    /// <summary>The cluster's time when the clock was last read: each second by the tick, or by whoever asked a node alone.</summary>
     private sealed record ReadTime(long Microseconds, long UtcTicks, bool IsSure)
     {
         public ClusterTime At(long now) => new(UtcTicks + ((now - Microseconds) * TimeSpan.TicksPerMicrosecond), IsSure);

@@ -12,10 +12,11 @@ public sealed class ConsensusTimeTests
     public void The_time_goes_on_while_consensus_is_busy()
     {
         var time = new SimulatedTimeProvider(new DateTimeOffset(2026, 11, 22, 8, 0, 0, TimeSpan.Zero));
+        var clock = new SkewedTime(time);
         using var isBusy = new ManualResetEventSlim();
         using var mayGoOn = new ManualResetEventSlim(initialState: true);
         using var store = NodeStore.Open(
-            new NodeOptions { DataDirectory = "/data/node", Reserve = new ReserveRule(0, 0) }, new SimulatedDisk("/data"), new MemoryBudget(16 << 20), SilentRecorder.Instance, time);
+            new NodeOptions { DataDirectory = "/data/node", Reserve = new ReserveRule(0, 0) }, new SimulatedDisk("/data"), new MemoryBudget(16 << 20), SilentRecorder.Instance, clock);
         using var consensus = RaftConsensus.Open(store, new ConsensusOptions
         {
             // Called with the lock held.
@@ -27,6 +28,12 @@ public sealed class ConsensusTimeTests
             },
         });
         var first = consensus.Time.Known!.Value;
+
+        // Nobody asks for a while, and the clock is set meanwhile: what is told while the lock is held is what the tick has read since.
+        clock.Ahead = TimeSpan.FromHours(1);
+        time.Advance(TimeSpan.FromSeconds(5));
+        consensus.Tick();
+        first += TimeSpan.FromSeconds(5) + clock.Ahead;
 
         mayGoOn.Reset();
         isBusy.Reset();

@@ -91,37 +91,27 @@ public sealed class IdentityDirectoryTests : IDisposable
         }
     }
 
-    /// <summary>A copy of a card must stay out after any number of starts; half a note stops the node rather than let it in.</summary>
+    /// <summary>A copy of a card must stay out after any number of starts, and so must a node that found a rule broken; half a note stops the node rather than let it in.</summary>
     [Fact]
-    public void That_the_data_were_refused_for_good_is_noted_whole_or_not_at_all()
+    public void What_keeps_the_data_out_is_noted_whole_or_not_at_all()
     {
         IdentityDirectory.Create(disk, Data, identity);
-        Assert.Null(IdentityDirectory.ReadExclusion(disk, Data));
-        int made = disk.OperationCount;
-        IdentityDirectory.Exclude(disk, Data, "There are two copies.");
-        for (int operation = made; operation <= disk.OperationCount; operation++)
-        {
-            for (long seed = 0; seed < 4; seed++)
-            {
-                string? noted = IdentityDirectory.ReadExclusion(disk.CrashAt(operation, seed), Data);
-                Assert.True(noted is "There are two copies." || (noted is null && operation < disk.OperationCount), $"operation {operation}, seed {seed}");
-            }
-        }
+        IsNotedWhole(static (disk, why) => IdentityDirectory.Exclude(disk, Data, why), static disk => IdentityDirectory.ReadExclusion(disk, Data));
+        IsNotedWhole(static (disk, why) => IdentityDirectory.NoteHalt(disk, Data, why), static disk => IdentityDirectory.ReadHalt(disk, Data));
     }
 
-    [Fact]
-    public void That_a_rule_of_consensus_was_found_broken_is_noted_whole_or_not_at_all()
+    private void IsNotedWhole(Action<IDisk, string> note, Func<IDisk, string?> read)
     {
-        IdentityDirectory.Create(disk, Data, identity);
-        Assert.Null(IdentityDirectory.ReadHalt(disk, Data));
+        const string Why = "There are two copies.";
+        Assert.Null(read(disk));
         int made = disk.OperationCount;
-        IdentityDirectory.NoteHalt(disk, Data, "A term had two leaders.");
+        note(disk, Why);
         for (int operation = made; operation <= disk.OperationCount; operation++)
         {
             for (long seed = 0; seed < 4; seed++)
             {
-                string? noted = IdentityDirectory.ReadHalt(disk.CrashAt(operation, seed), Data);
-                Assert.True(noted is "A term had two leaders." || (noted is null && operation < disk.OperationCount), $"operation {operation}, seed {seed}");
+                string? noted = read(disk.CrashAt(operation, seed));
+                Assert.True(noted is Why || (noted is null && operation < disk.OperationCount), $"operation {operation}, seed {seed}");
             }
         }
     }
