@@ -36,9 +36,10 @@ public sealed record ConsensusOptions
     public Action<string>? TroubleFound { get; init; }
 
     /// <summary>
-    /// Told in a sentence that a rule of consensus was found broken, here or at a member: the node takes no part any more, and must not after a restart. Under consensus's lock, so it must return at once.
+    /// Told in a sentence that a rule of consensus was found broken, here or at a member: the node takes no part any more, and must not after a restart. Says what its owner is to hear, with what helps.
+    /// Under consensus's lock, so it must return at once.
     /// </summary>
-    public Action<string>? Halted { get; init; }
+    public Func<string, string> Halted { get; init; } = static found => found;
 
     /// <summary>Whether callers go on on the thread that answers them: for tests that drive consensus step by step.</summary>
     internal bool AnswersInline { get; init; }

@@ -345,9 +345,9 @@ public sealed partial class RaftConsensus : IConsensusHost, IPeerReceiver
         }
     }
 
-    /// <summary>Takes no part any more, because other members refused this node's data for good.</summary>
+    /// <summary>Takes no part any more, because of what other members found wrong.</summary>
     /// <param name="sentence">Why, and what to do.</param>
-    internal void Exclude(string sentence)
+    internal void Retire(string sentence)
     {
         lock (_gate)
         {
@@ -357,12 +357,11 @@ public sealed partial class RaftConsensus : IConsensusHost, IPeerReceiver
         Latch(sentence);
     }
 
-    /// <summary>Takes no part any more, because of what was found wrong. Under the lock.</summary>
-    private void Halt(string sentence)
+    /// <summary>Takes no part any more, because of what was found wrong here. Under the lock.</summary>
+    private void Halt(string found)
     {
         _isHalted = true;
-        Latch(sentence);
-        _options.Halted?.Invoke(sentence);
+        Latch(_options.Halted(found));
     }
 
     private void Latch(string sentence)

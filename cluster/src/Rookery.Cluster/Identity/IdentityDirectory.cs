@@ -19,8 +19,6 @@ public static class IdentityDirectory
     private const string AuthoritiesName = "authority.pem";
     private const string AuthorityKeyName = "authority.key";
     private const string SealedKeyLabel = "ROOKERY SEALED KEY";
-    private const string ExclusionName = "excluded";
-    private const string HaltName = "halted";
     private const int MostBytes = 1 << 20;
     private const string Remedy = "Put the directory back from a backup of this node, or let the machine join anew with an empty data directory and remove its old id from the cluster.";
 
@@ -55,27 +53,28 @@ public static class IdentityDirectory
     /// <exception cref="IdentityException">The file is missing or damaged.</exception>
     public static X509Certificate2Collection AuthoritiesIn(IDisk disk, string dataDirectory) => ReadCertificates(disk, PathIn(dataDirectory), AuthoritiesName);
 
-    /// <summary>Where it is noted that other members refused these data for good.</summary>
-    public static string ExclusionPathIn(string dataDirectory) => Path.Join(PathIn(dataDirectory), ExclusionName);
+    /// <summary>Where it is noted that these data take no part any more, for one cause.</summary>
+    public static string NotePathIn(string dataDirectory, RetirementCause cause) => Path.Join(PathIn(dataDirectory), NameOf(cause));
 
-    /// <summary>Why other members refused these data for good; null when they did not.</summary>
+    /// <summary>Why these data take no part any more; null when they do.</summary>
     /// <exception cref="IdentityException">The note is damaged.</exception>
-    public static string? ReadExclusion(IDisk disk, string dataDirectory) => ReadNote(disk, dataDirectory, ExclusionName);
+    public static Retirement? ReadRetirement(IDisk disk, string dataDirectory)
+    {
+        string path = PathIn(dataDirectory);
+        foreach (var cause in (RetirementCause[])[RetirementCause.Excluded, RetirementCause.Halted])
+        {
+            if (disk.Exists(Path.Join(path, NameOf(cause))))
+            {
+                return new Retirement(cause, Read(disk, path, NameOf(cause)).TrimEnd('\n'));
+            }
+        }
+
+        return null;
+    }
 
     /// <summary>Notes it, durably: these data take no part any more, after any number of starts.</summary>
     /// <exception cref="DiskException">The disk refused.</exception>
-    public static void Exclude(IDisk disk, string dataDirectory, string why) => Replace(disk, PathIn(dataDirectory), ExclusionName, why + "\n");
-
-    /// <summary>Where it is noted that the node found a rule of consensus broken.</summary>
-    public static string HaltPathIn(string dataDirectory) => Path.Join(PathIn(dataDirectory), HaltName);
-
-    /// <summary>Which rule of consensus the node found broken, in a sentence; null for none.</summary>
-    /// <exception cref="IdentityException">The note is damaged.</exception>
-    public static string? ReadHalt(IDisk disk, string dataDirectory) => ReadNote(disk, dataDirectory, HaltName);
-
-    /// <summary>Notes it, durably: a restart must not go on with these data as if nothing had been.</summary>
-    /// <exception cref="DiskException">The disk refused.</exception>
-    public static void NoteHalt(IDisk disk, string dataDirectory, string what) => Replace(disk, PathIn(dataDirectory), HaltName, what + "\n");
+    public static void Retire(IDisk disk, string dataDirectory, Retirement retirement) => Replace(disk, PathIn(dataDirectory), NameOf(retirement.Cause), retirement.Why + "\n");
 
     /// <summary>Makes it, durably and all at once.</summary>
     /// <exception cref="IdentityException">There is one.</exception>
@@ -229,8 +228,7 @@ public static class IdentityDirectory
         }
     }
 
-    private static string? ReadNote(IDisk disk, string dataDirectory, string name) =>
-        disk.Exists(Path.Join(PathIn(dataDirectory), name)) ? Read(disk, PathIn(dataDirectory), name).TrimEnd('\n') : null;
+    private static string NameOf(RetirementCause cause) => cause == RetirementCause.Excluded ? "excluded" : "halted";
 
     private static byte[] ReadAll(IDisk disk, string path)
     {

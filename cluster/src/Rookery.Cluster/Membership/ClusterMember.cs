@@ -34,8 +34,8 @@ public sealed class ClusterMember : IAsyncDisposable
     private Whereabouts? _whereabouts;
     private TopologyKeeper? _topology;
     private StateRoutes? _state;
-    private Task _noting = Task.CompletedTask;
-    private bool _isExcluded;
+    private Task _retiring = Task.CompletedTask;
+    private string? _whyRetired;
     private bool _isStopped;
 
     private ClusterMember(NodeIdentity identity, IDisk disk, ClusterMemberOptions options, TimeProvider time)
@@ -66,26 +66,9 @@ public sealed class ClusterMember : IAsyncDisposable
     public IReadOnlyList<PeerStatus> Peers => _network?.Status() ?? [];
 
     /// <summary>The part of the node whose data directory it is; null for one that never was in a cluster.</summary>
-    /// <exception cref="IdentityException">The identity is damaged, or is another node's; or the node found a rule of consensus broken when it ran last.</exception>
-    public static ClusterMember? TryLoad(IDisk disk, ClusterMemberOptions options, TimeProvider time)
-    {
-        if (IdentityDirectory.TryLoad(disk, options.DataDirectory) is not { } identity)
-        {
-            return null;
-        }
-
-        if (IdentityDirectory.ReadHalt(disk, options.DataDirectory) is { } found)
-        {
-            identity.Dispose();
-            string note = IdentityDirectory.HaltPathIn(options.DataDirectory);
-            string advice = identity.Peers.Count == 0
-                ? "It has no other member that could give its data back: keep them, and export from them with `rookery export`, or restore a backup to an empty data directory. "
-                : $"If all members say that they stopped, delete {note} on each, and start them again. If the others go on, let another, empty card join in its place, with the token that `rookery cluster node replace {identity.NodeName}` prints on one of them. ";
-            throw new IdentityException($"{found} It is not started again by itself. {advice}If you have looked at what happened and its data are to be used all the same, delete {note}.");
-        }
-
-        return new ClusterMember(identity, disk, options, time);
-    }
+    /// <exception cref="IdentityException">The identity is damaged, or is another node's.</exception>
+    public static ClusterMember? TryLoad(IDisk disk, ClusterMemberOptions options, TimeProvider time) =>
+        IdentityDirectory.TryLoad(disk, options.DataDirectory) is { } identity ? new ClusterMember(identity, disk, options, time) : null;
 
     /// <summary>The node's options, as the identity wants them.</summary>
     public NodeOptions Configure(NodeOptions options) => options with
@@ -96,8 +79,15 @@ public sealed class ClusterMember : IAsyncDisposable
     };
 
     /// <summary>Puts consensus with the other members on the node's store. Nothing is sent or heard before <see cref="StartAsync"/>.</summary>
+    /// <exception cref="IdentityException">These data take no part any more: the node that opens them stays in diagnosis mode, and the message says why.</exception>
     public IConsensusHost OpenConsensus(NodeStore store)
     {
+        // Before consensus begins: it counts the start, and a node alone takes office.
+        if (IdentityDirectory.ReadRetirement(_disk, _options.DataDirectory) is { } retired)
+        {
+            throw new IdentityException(retired.Explain(Identity, _options.DataDirectory));
+        }
+
         var hello = new PeerHello
         {
             ClusterId = Identity.ClusterId,
@@ -119,15 +109,10 @@ public sealed class ClusterMember : IAsyncDisposable
                 MayBegin = Identity.Peers.Count == 0,
                 IsClockSynchronised = _options.IsClockSynchronised,
                 TroubleFound = _options.Log,
-                Halted = what => _noting = Task.Run(() => NoteHalt(what)),
+                Halted = found => Retire(RetirementCause.Halted, found),
                 FetchState = (from, cancellationToken) => FetchStateAsync(store, from, cancellationToken),
             });
-        _network.Excluded = why => Exclude(why, isNews: true);
-        if (IdentityDirectory.ReadExclusion(_disk, _options.DataDirectory) is { } why)
-        {
-            Exclude(why, isNews: false);
-        }
-
+        _network.Excluded = why => _consensus!.Retire(Retire(RetirementCause.Excluded, why));
         _state = new StateRoutes(store.Offers, _consensus.OfferStateAsync, _time);
         _desk = new ConsensusDesk(_consensus, store.ClusterRecords, AddLearner);
         Office = new MemberOffice(_consensus, _desk, _network.ClientOf, _time);
@@ -154,7 +139,7 @@ public sealed class ClusterMember : IAsyncDisposable
     /// <exception cref="IOException">The address cannot be listened on.</exception>
     public async Task StartAsync(CancellationToken cancellationToken)
     {
-        if (_consensus is null || Volatile.Read(ref _isExcluded))
+        if (_consensus is null || Volatile.Read(ref _whyRetired) is not null)
         {
             return;
         }
@@ -174,7 +159,7 @@ public sealed class ClusterMember : IAsyncDisposable
     /// <summary>Gives leadership to another member, if this one leads and another can take it, so that nobody waits for an election when it stops. Waits a few seconds at most.</summary>
     public async Task HandOverAsync()
     {
-        if (_consensus is not { } consensus || consensus.ReadState() is { Configuration.Voters.Length: < 2 })
+        if (_consensus is not { } consensus || Volatile.Read(ref _whyRetired) is not null || consensus.ReadState() is { Configuration.Voters.Length: < 2 })
         {
             return;
         }
@@ -218,59 +203,40 @@ public sealed class ClusterMember : IAsyncDisposable
             await _network.DisposeAsync();
         }
 
-        await _noting;
+        await _retiring;
     }
 
     /// <summary>
-    /// These data are a copy, or older than what the cluster has of them. Counting its starts would let it in once it was started more often than the original, and it would vote without what that has
-    /// acknowledged: so it never asks again.
+    /// These data take no part any more, after any number of starts. Counting the starts of a copy would let it in once it was started more often than the original, and it would vote without what that has
+    /// acknowledged; and a restart must not go on with what broke a rule as if nothing had been.
     /// </summary>
-    private void Exclude(string why, bool isNews)
+    /// <returns>What the owner is to hear.</returns>
+    private string Retire(RetirementCause cause, string why)
     {
-        if (Interlocked.Exchange(ref _isExcluded, true))
+        var retirement = new Retirement(cause, why);
+        string sentence = retirement.Explain(Identity, _options.DataDirectory);
+        if (Interlocked.CompareExchange(ref _whyRetired, sentence, null) is { } earlier)
         {
-            return;
+            return earlier;
         }
 
-        string sentence = $"The cluster refused this node's data for good, and they take no part any more: {why} If they are the ones to keep, stop the others for good, delete {IdentityDirectory.ExclusionPathIn(_options.DataDirectory)}, and start this node again.";
-        _consensus!.Exclude(sentence);
-        if (!isNews)
-        {
-            // Nobody listens to consensus yet.
-            _options.Log(sentence);
-        }
-        else
-        {
-            NoteExclusion(why);
-
-            // Beside: it waits for its links, and one of them is what calls.
-            _ = Task.Run(() => _network!.DisposeAsync().AsTask());
-        }
+        // Beside: consensus's lock may be held, or a link be the caller that ends here. A disk that fails or hangs hides nothing of what is said.
+        _retiring = Task.Run(() => RetireAsync(retirement));
+        return sentence;
     }
 
-    private void NoteExclusion(string why)
+    private async Task RetireAsync(Retirement retirement)
     {
         try
         {
-            IdentityDirectory.Exclude(_disk, _options.DataDirectory, why);
+            IdentityDirectory.Retire(_disk, _options.DataDirectory, retirement);
         }
         catch (DiskException refused)
         {
-            _options.Log($"That the cluster refused this node's data for good could not be noted, and is forgotten with this start: {refused.Message}");
+            _options.Log($"That this node takes no part any more could not be noted, so a restart would go on: {refused.Message}");
         }
-    }
 
-    // Beside consensus, which said that it halts before: a disk that fails or hangs here hides nothing.
-    private void NoteHalt(string what)
-    {
-        try
-        {
-            IdentityDirectory.NoteHalt(_disk, _options.DataDirectory, what);
-        }
-        catch (DiskException refused)
-        {
-            _options.Log($"That this node stopped taking part could not be noted, so a restart would go on: {refused.Message}");
-        }
+        await _network!.DisposeAsync();
     }
 
     private void Show(NodeIdentity changed)
@@ -328,19 +294,19 @@ public sealed class ClusterMember : IAsyncDisposable
         // A member that is stopped and to be recovered asks who is there, and changes nothing.
         bool onlyLooks = http.Request.Path.Value is MemberOffice.Prefix + nameof(MemberOrder.List);
         string? refusal = !isRecorded ? "This is for members of the cluster only." : onlyLooks ? null : _network!.Refuse(http);
-        if (refusal is null)
-        {
-            return answer(http);
-        }
+        return refusal is null ? answer(http) : AnswerAsync(http, StatusCodes.Status403Forbidden, refusal);
+    }
 
-        http.Response.StatusCode = StatusCodes.Status403Forbidden;
-        return http.Response.WriteAsync(refusal, http.RequestAborted);
+    private static Task AnswerAsync(HttpContext http, int status, string sentence)
+    {
+        http.Response.StatusCode = status;
+        return http.Response.WriteAsync(sentence, http.RequestAborted);
     }
 
     private void ConfigureHttp(IApplicationBuilder app)
     {
         var routes = new JoinRoutes(new Registrar(() => Identity, _desk!, _time));
-        app.Use(next => http => http.Request.Path.Value switch
+        app.Use(next => http => Volatile.Read(ref _whyRetired) is { } why ? AnswerAsync(http, StatusCodes.Status503ServiceUnavailable, why) : http.Request.Path.Value switch
         {
             JoinRoutes.AuthorityPath when HttpMethods.IsGet(http.Request.Method) => routes.ListAuthoritiesAsync(http),
             JoinRoutes.JoinPath when HttpMethods.IsPost(http.Request.Method) => routes.JoinAsync(http),

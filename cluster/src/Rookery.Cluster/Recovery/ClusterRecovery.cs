@@ -157,7 +157,7 @@ public sealed class ClusterRecovery : IDisposable
     private IEnumerable<StoppedVoter> VoterOf(SurveyedStore store, NodeId member, Configuration known)
     {
         bool takesPart = store.Damage is null && store.OldCopy is null && IdentityDirectory.ExistsIn(_disk, store.Place)
-            && IdentityDirectory.ReadExclusion(_disk, store.Place) is null && IdentityDirectory.ReadHalt(_disk, store.Place) is null;
+            && IdentityDirectory.ReadRetirement(_disk, store.Place) is null;
 
         // A first member that never ran since it was made one begins with itself.
         bool isVoter = known.IsVoter(member) || (known.Voters.IsEmpty && member == Identity.Member && Identity.Peers.Count == 0);

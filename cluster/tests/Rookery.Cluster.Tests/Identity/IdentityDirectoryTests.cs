@@ -92,26 +92,22 @@ public sealed class IdentityDirectoryTests : IDisposable
     }
 
     /// <summary>A copy of a card must stay out after any number of starts, and so must a node that found a rule broken; half a note stops the node rather than let it in.</summary>
-    [Fact]
-    public void What_keeps_the_data_out_is_noted_whole_or_not_at_all()
+    [Theory]
+    [InlineData(RetirementCause.Excluded)]
+    [InlineData(RetirementCause.Halted)]
+    public void What_keeps_the_data_out_is_noted_whole_or_not_at_all(RetirementCause cause)
     {
         IdentityDirectory.Create(disk, Data, identity);
-        IsNotedWhole(static (disk, why) => IdentityDirectory.Exclude(disk, Data, why), static disk => IdentityDirectory.ReadExclusion(disk, Data));
-        IsNotedWhole(static (disk, why) => IdentityDirectory.NoteHalt(disk, Data, why), static disk => IdentityDirectory.ReadHalt(disk, Data));
-    }
-
-    private void IsNotedWhole(Action<IDisk, string> note, Func<IDisk, string?> read)
-    {
-        const string Why = "There are two copies.";
-        Assert.Null(read(disk));
+        var retirement = new Retirement(cause, "There are two copies.");
+        Assert.Null(IdentityDirectory.ReadRetirement(disk, Data));
         int made = disk.OperationCount;
-        note(disk, Why);
+        IdentityDirectory.Retire(disk, Data, retirement);
         for (int operation = made; operation <= disk.OperationCount; operation++)
         {
             for (long seed = 0; seed < 4; seed++)
             {
-                string? noted = read(disk.CrashAt(operation, seed));
-                Assert.True(noted is Why || (noted is null && operation < disk.OperationCount), $"operation {operation}, seed {seed}");
+                var noted = IdentityDirectory.ReadRetirement(disk.CrashAt(operation, seed), Data);
+                Assert.True(noted == retirement || (noted is null && operation < disk.OperationCount), $"operation {operation}, seed {seed}");
             }
         }
     }

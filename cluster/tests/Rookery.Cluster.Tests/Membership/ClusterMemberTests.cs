@@ -1,6 +1,7 @@
 using System.Collections.Concurrent;
 using System.Net;
 using Rookery.Cluster.Identity;
+using Rookery.Cluster.Log;
 using Rookery.Cluster.Membership;
 using Rookery.Cluster.Tests.Identity;
 using Rookery.Cluster.Tests.Simulation;
@@ -37,33 +38,67 @@ public sealed class ClusterMemberTests : IDisposable
     }
 
     [Fact]
-    public async Task A_member_that_found_a_rule_broken_does_not_go_on_at_its_next_start()
+    public async Task A_member_that_found_a_rule_broken_says_what_helps_at_once_and_at_each_later_start()
     {
-        Assert.Contains("a term has one leader", await BreakARuleAsync(), StringComparison.Ordinal);
+        string halted = await BreakARuleAsync();
+        Assert.StartsWith("A rule of consensus was found broken, so this node stopped taking part: ", halted, StringComparison.Ordinal);
+        Assert.Contains("a term has one leader", halted, StringComparison.Ordinal);
+        Assert.DoesNotContain("is safe on the other members", halted, StringComparison.Ordinal);
+        Assert.Contains("If all members say that they stopped, delete /data/cluster/halted on each, and start them again.", halted, StringComparison.Ordinal);
+        Assert.Contains("`rookery cluster node replace pi-1`", halted, StringComparison.Ordinal);
+        Assert.EndsWith("are to be used all the same, delete /data/cluster/halted and start it again.", halted, StringComparison.Ordinal);
 
-        var refused = Assert.Throws<IdentityException>(Load);
-        Assert.StartsWith("A rule of consensus was found broken, so this node stopped taking part: ", refused.Message, StringComparison.Ordinal);
-        Assert.Contains("a term has one leader", refused.Message, StringComparison.Ordinal);
-        Assert.DoesNotContain("is safe on the other members", refused.Message, StringComparison.Ordinal);
-        Assert.Contains("If all members say that they stopped, delete /data/cluster/halted on each, and start them again.", refused.Message, StringComparison.Ordinal);
-        Assert.Contains("`rookery cluster node replace pi-1`", refused.Message, StringComparison.Ordinal);
-        Assert.EndsWith("are to be used all the same, delete /data/cluster/halted.", refused.Message, StringComparison.Ordinal);
+        for (int start = 0; start < 2; start++)
+        {
+            Assert.Equal(halted, await DiagnosisOfStartAsync());
+        }
 
         disk.Delete("/data/cluster/halted");
-        await using var again = Load();
+        Assert.Null(await DiagnosisOfStartAsync());
+    }
+
+    [Theory]
+    [InlineData(RetirementCause.Excluded)]
+    [InlineData(RetirementCause.Halted)]
+    public async Task Who_takes_no_part_any_more_stays_up_in_diagnosis_mode_and_counts_no_start(RetirementCause cause)
+    {
+        Assert.Null(await DiagnosisOfStartAsync());
+        IdentityDirectory.Retire(disk, Data, new Retirement(cause, "There are two copies."));
+        long starts = await NextStartAsync();
+
+        await using var member = Load();
+        using var node = Open(member);
+        await member.StartAsync(CancellationToken.None);
+
+        Assert.Contains("There are two copies. ", node.Diagnosis, StringComparison.Ordinal);
+        Assert.Equal(new Rejection(RejectionKind.Diagnosis, node.Diagnosis!), node.Consensus.Refusal);
+        Assert.False(await node.Consensus.ReadBarrierAsync(CancellationToken.None));
+        Assert.Null(member.Consensus);
+        await member.HandOverAsync();
+        await member.DisposeAsync();
+        node.StopCleanly();
+        Assert.Equal(starts, await NextStartAsync());
     }
 
     [Fact]
-    public void A_cluster_of_one_that_found_a_rule_broken_is_not_sent_to_members_that_it_does_not_have()
+    public async Task A_cluster_of_one_that_found_a_rule_broken_is_not_sent_to_members_that_it_does_not_have()
     {
         using var identity = IdentityDirectory.TryLoad(disk, Data)!;
         IReadOnlyList<KnownPeer> nobody = [];
         IdentityDirectory.Update(disk, Data, identity.With(nobody));
-        IdentityDirectory.NoteHalt(disk, Data, "Terms fell.");
+        IdentityDirectory.Retire(disk, Data, new Retirement(RetirementCause.Halted, "Terms fell."));
 
-        var refused = Assert.Throws<IdentityException>(Load);
-        Assert.StartsWith("Terms fell. It is not started again by itself. It has no other member that could give its data back: ", refused.Message, StringComparison.Ordinal);
-        Assert.DoesNotContain("node replace", refused.Message, StringComparison.Ordinal);
+        string? diagnosis = await DiagnosisOfStartAsync();
+        Assert.StartsWith("Terms fell. It takes no part again by itself. It has no other member that could give its data back: ", diagnosis, StringComparison.Ordinal);
+        Assert.DoesNotContain("node replace", diagnosis, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task A_damaged_note_keeps_the_data_out()
+    {
+        IdentityDirectory.Retire(disk, Data, new Retirement(RetirementCause.Halted, "Terms fell."));
+        disk.Rot("/data/cluster/halted", 3, 1);
+        Assert.StartsWith("/data/cluster/halted is damaged", await DiagnosisOfStartAsync(), StringComparison.Ordinal);
     }
 
     [Fact]
@@ -71,7 +106,7 @@ public sealed class ClusterMemberTests : IDisposable
     {
         disk.Inject(new DiskFault(1, Errno.NoSpace) { Calls = DiskCalls.Write, PathContains = "halted", Sticky = true });
         Assert.Contains("a term has one leader", await BreakARuleAsync(), StringComparison.Ordinal);
-        Assert.Contains(log, static sentence => sentence.StartsWith("That this node stopped taking part could not be noted, so a restart would go on:", StringComparison.Ordinal));
+        Assert.Contains(log, static sentence => sentence.StartsWith("That this node takes no part any more could not be noted, so a restart would go on:", StringComparison.Ordinal));
     }
 
     /// <summary>Two members lead in one term.</summary>
@@ -79,8 +114,7 @@ public sealed class ClusterMemberTests : IDisposable
     private async Task<string> BreakARuleAsync()
     {
         await using var member = Load();
-        using var store = NodeStore.Open(
-            member.Configure(new NodeOptions { DataDirectory = Data, SegmentBytes = 64 << 10, MemtableBytes = 48 << 10, Reserve = new ReserveRule(0, 0) }), disk, new MemoryBudget(16 << 20), new SilentRecorder(), time);
+        using var store = NodeStore.Open(OptionsOf(member), disk, new MemoryBudget(16 << 20), new SilentRecorder(), time);
         using var consensus = (RaftConsensus)member.OpenConsensus(store);
         foreach (long leader in new long[] { 7, 8 })
         {
@@ -89,6 +123,26 @@ public sealed class ClusterMemberTests : IDisposable
 
         await member.DisposeAsync();
         return consensus.Refusal!.Message;
+    }
+
+    private async Task<string?> DiagnosisOfStartAsync()
+    {
+        await using var member = Load();
+        using var node = Open(member);
+        await member.DisposeAsync();
+        return node.Diagnosis;
+    }
+
+    private static NodeOptions OptionsOf(ClusterMember member) =>
+        member.Configure(new NodeOptions { DataDirectory = Data, SegmentBytes = 64 << 10, MemtableBytes = 48 << 10, Reserve = new ReserveRule(0, 0) });
+
+    private Node Open(ClusterMember member) => Node.Open(OptionsOf(member), disk, new MemoryBudget(16 << 20), new SilentRecorder(), time, member.OpenConsensus);
+
+    private async Task<long> NextStartAsync()
+    {
+        await using var member = Load();
+        using var store = NodeStore.Open(OptionsOf(member), disk, new MemoryBudget(16 << 20), new SilentRecorder(), time);
+        return LogStart.NextIncarnation(store.Journal);
     }
 
     private ClusterMember Load() => ClusterMember.TryLoad(

@@ -140,22 +140,13 @@ public sealed class ClusterRecoveryTests : IDisposable
     }
 
     [Theory]
-    [InlineData("The cluster refused it.", null)]
-    [InlineData(null, "A rule was broken.")]
-    public async Task A_card_that_takes_no_part_counts_for_nobody(string? excluded, string? halted)
+    [InlineData(RetirementCause.Excluded)]
+    [InlineData(RetirementCause.Halted)]
+    public async Task A_card_that_takes_no_part_counts_for_nobody(RetirementCause cause)
     {
         WriteMember("/data/one", 1, entries: 3);
         WriteMember("/data/two", 2, entries: 3);
-        if (excluded is not null)
-        {
-            IdentityDirectory.Exclude(disk, "/data/two", excluded);
-        }
-
-        if (halted is not null)
-        {
-            IdentityDirectory.NoteHalt(disk, "/data/two", halted);
-        }
-
+        IdentityDirectory.Retire(disk, "/data/two", new Retirement(cause, "Why."));
         using var recovery = Open("/data/one");
         Assert.Null((await recovery.SurveyAsync(["/data/two"], CancellationToken.None)).Refusal);
     }
