@@ -24,7 +24,7 @@ public enum FrameType : byte
     /// <summary>Local: a process goes on behind a clean stop, so that stop is no longer the end. Made by <see cref="NodeJournal.Open"/> only.</summary>
     Start = 7,
 
-    /// <summary>Local: the node knew that the log is committed through this frame's index, which its log has. Last in its write, and only where that costs the card nothing.</summary>
+    /// <summary>Local: the node knew that the log is committed through this frame's index, which its log has. Last in its write, and only where that costs the card nothing. Since format version 2.</summary>
     Committed = 8,
 }
 

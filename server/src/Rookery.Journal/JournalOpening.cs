@@ -70,7 +70,7 @@ internal static class JournalOpening
 
     /// <summary>
     /// Makes what was read durable: its sync may have failed, or may not have been called. Then either notes that a clean stop is no longer the end, or
-    /// begins a segment, so that nothing an interrupted write left behind can follow what is written next.
+    /// begins a segment, so that nothing an interrupted write left behind can follow what is written next, and no frame of this version lies in a segment that says an older one.
     /// </summary>
     private static void GoOn(JournalAppender appender, RecoveryWalk walk)
     {
@@ -86,7 +86,7 @@ internal static class JournalOpening
             appender.RewriteEnd(walk.LastWriteOffset);
         }
 
-        if (walk.TailVerdict == TailVerdict.GoOnAfterCleanStop && last!.End + FrameLayout.BlockBytes <= last.Length)
+        if (walk.TailVerdict == TailVerdict.GoOnAfterCleanStop && last!.Header!.Version == SegmentHeader.FormatVersion && last.End + FrameLayout.BlockBytes <= last.Length)
         {
             appender.Append([LocalFrame(FrameType.Start, appender.Map)]);
         }

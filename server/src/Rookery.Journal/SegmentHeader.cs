@@ -23,7 +23,9 @@ internal enum SegmentHeaderState
 internal sealed record SegmentHeader
 {
     public const int Bytes = 4096;
-    public const int FormatVersion = 1;
+
+    /// <summary>What is written. Since version 2 a write may end with a note of what is committed; version 1 is read, and goes on in a segment of this version.</summary>
+    public const int FormatVersion = 2;
     public const int MaxVoteBytes = 64 + Payload.OverheadBytes;
     public const int MaxConfigurationBytes = 2048 + Payload.OverheadBytes;
 
@@ -32,6 +34,9 @@ internal sealed record SegmentHeader
     private const int ConfigurationOffset = VoteOffset + MaxVoteBytes;
     private const int LostOffset = ChecksumOffset - (2 * sizeof(long));
     private const int ChecksumOffset = Bytes - sizeof(uint);
+
+    /// <summary>The format of the segment.</summary>
+    public int Version { get; private init; } = FormatVersion;
 
     /// <summary>The number in the file's name; a copy under another name is found out.</summary>
     public required int Slot { get; init; }
@@ -88,10 +93,10 @@ internal sealed record SegmentHeader
         }
 
         int version = BinaryPrimitives.ReadInt32LittleEndian(block[8..]);
-        if (version != FormatVersion)
+        if (version is < 1 or > FormatVersion)
         {
             throw new JournalFormatException(
-                $"{path} has journal format version {version}, and this program reads version {FormatVersion}: start the version of Rookery that wrote it.");
+                $"{path} has journal format version {version}, and this program reads versions up to {FormatVersion}: start the version of Rookery that wrote it.");
         }
 
         int voteLength = BinaryPrimitives.ReadUInt16LittleEndian(block[132..]);
@@ -103,6 +108,7 @@ internal sealed record SegmentHeader
 
         header = new SegmentHeader
         {
+            Version = version,
             Slot = BinaryPrimitives.ReadInt32LittleEndian(block[12..]),
             SegmentBytes = BinaryPrimitives.ReadInt64LittleEndian(block[16..]),
             Incarnation = BinaryPrimitives.ReadInt64LittleEndian(block[24..]),
@@ -128,7 +134,7 @@ internal sealed record SegmentHeader
     {
         block[..Bytes].Clear();
         BinaryPrimitives.WriteUInt64LittleEndian(block, Magic);
-        BinaryPrimitives.WriteInt32LittleEndian(block[8..], FormatVersion);
+        BinaryPrimitives.WriteInt32LittleEndian(block[8..], Version);
         BinaryPrimitives.WriteInt32LittleEndian(block[12..], Slot);
         BinaryPrimitives.WriteInt64LittleEndian(block[16..], SegmentBytes);
         BinaryPrimitives.WriteInt64LittleEndian(block[24..], Incarnation);

@@ -7,20 +7,15 @@ namespace Rookery.Journal.Tests;
 /// <summary>Journals as released versions wrote them are kept in Golden/ and must be read for ever.</summary>
 public sealed class GoldenTests
 {
-    [Fact]
-    public void A_journal_of_format_1_is_read()
+    [Theory]
+    [InlineData(1, 0)]
+    [InlineData(2, 19)]
+    public void A_journal_of_each_format_is_read(int version, long committed)
     {
-        var disk = new SimulatedDisk("/data/journal");
-        foreach (string file in System.IO.Directory.GetFiles(GoldenDirectory(1)))
-        {
-            using var packed = new GZipStream(new MemoryStream(File.ReadAllBytes(file)), CompressionMode.Decompress);
-            using var plain = new MemoryStream();
-            packed.CopyTo(plain);
-            disk.WriteNew($"{Folder}/{Path.GetFileNameWithoutExtension(file)}", plain.ToArray());
-        }
-
+        var disk = Load(version);
         using var journal = Open(disk);
         Assert.Equal(TailVerdict.GoOnAfterCleanStop, journal.Recovery.Verdict);
+        Assert.Equal(committed, journal.CommittedIndex);
         Assert.Equal(Encode([1, 2, 3]), journal.Vote.ToArray());
         Assert.Equal(Encode([4, 5, 6]), journal.Configuration.ToArray());
         var frames = ReadAll(journal);
@@ -36,6 +31,23 @@ public sealed class GoldenTests
 
         journal.Write([Next(journal, term: 2)]);
         Assert.Equal(22, journal.OperationsBeforeNext - 2);
+    }
+
+    /// <summary>The program that wrote them would stop at a frame that it does not know, and could not say that it is too old.</summary>
+    [Fact]
+    public void Nothing_is_added_to_segments_of_an_older_format()
+    {
+        var disk = Load(1);
+        string[] old = [.. disk.Files];
+        byte[][] before = [.. old.Select(disk.ReadAll)];
+        using (var journal = Open(disk))
+        {
+            journal.Write([Next(journal, term: 2), NodeJournal.Committed(20)]);
+        }
+
+        Assert.Equal(before, old.Select(disk.ReadAll));
+        using var again = Open(disk);
+        Assert.Equal((21, 20), (again.LastIndex, again.CommittedIndex));
     }
 
     /// <summary>Writes the golden journal when ROOKERY_WRITE_GOLDEN names a directory: once per format version, before its first release.</summary>
@@ -54,13 +66,14 @@ public sealed class GoldenTests
             ]);
             for (int index = 4; index <= 22; index++)
             {
-                journal.Write([new JournalFrame(FrameType.Batch, index, 1, index + 1, 1, PayloadOf(index, index > 18 ? 6 : 7, 3000))]);
+                journal.Write([new JournalFrame(FrameType.Batch, index, 1, index + 1, 1, PayloadOf(index, index > 18 ? 6 : 7, 3000)), NodeJournal.Committed(Math.Min(18, index - 1))]);
             }
 
             journal.Write([
                 new JournalFrame(FrameType.Cut, 18, 1, 20, 0, default),
                 new JournalFrame(FrameType.Batch, 19, 2, 20, 1, PayloadOf(19, 7, 3000)),
-                new JournalFrame(FrameType.Batch, 20, 2, 21, 1, PayloadOf(20, 7, 3000))]);
+                new JournalFrame(FrameType.Batch, 20, 2, 21, 1, PayloadOf(20, 7, 3000)),
+                NodeJournal.Committed(19)]);
             journal.StopCleanly();
         }
 
@@ -78,6 +91,20 @@ public sealed class GoldenTests
                 File.WriteAllBytes(Path.Join(target, Path.GetFileName(file) + ".gz"), packed.ToArray());
             }
         }
+    }
+
+    private static SimulatedDisk Load(int version)
+    {
+        var disk = new SimulatedDisk("/data/journal");
+        foreach (string file in System.IO.Directory.GetFiles(GoldenDirectory(version)))
+        {
+            using var packed = new GZipStream(new MemoryStream(File.ReadAllBytes(file)), CompressionMode.Decompress);
+            using var plain = new MemoryStream();
+            packed.CopyTo(plain);
+            disk.WriteNew($"{Folder}/{Path.GetFileNameWithoutExtension(file)}", plain.ToArray());
+        }
+
+        return disk;
     }
 
     private static byte[] Compressible() => [.. Enumerable.Range(0, 20_000).Select(static i => (byte)(i / 100))];

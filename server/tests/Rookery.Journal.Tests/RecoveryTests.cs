@@ -164,10 +164,10 @@ public sealed class RecoveryTests
         Fill(3);
         Patch(First, 0, SegmentHeader.Bytes, static block =>
         {
-            block[8] = 2;
+            block[8] = SegmentHeader.FormatVersion + 1;
             System.Buffers.Binary.BinaryPrimitives.WriteUInt32LittleEndian(block.AsSpan(4092), Checksum.Of(block.AsSpan(0, 4092)));
         });
-        Assert.Contains("format version 2", Assert.Throws<JournalFormatException>(() => Open(disk)).Message, StringComparison.Ordinal);
+        Assert.Contains("format version 3", Assert.Throws<JournalFormatException>(() => Open(disk)).Message, StringComparison.Ordinal);
     }
 
     [Fact]
