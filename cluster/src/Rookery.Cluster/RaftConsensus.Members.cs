@@ -112,6 +112,9 @@ public sealed partial class RaftConsensus
         }
     }
 
+    /// <summary>Who belongs to the cluster, as of the last step. Each connection asks each second: without the lock, which is held for seconds while a state is put in place on a slow card.</summary>
+    internal Configuration Configuration => Volatile.Read(ref _configuration);
+
     /// <summary>How consensus stands now.</summary>
     public ConsensusState ReadState()
     {
@@ -256,9 +259,10 @@ public sealed partial class RaftConsensus
         }
     }
 
-    /// <summary>Publishes who leads, and answers who waits for a majority that this node does not have any more. Under the lock.</summary>
+    /// <summary>Publishes who leads and who belongs to the cluster, and answers who waits for a majority that this node does not have any more. Under the lock.</summary>
     private void SeeRole()
     {
+        Volatile.Write(ref _configuration, _core.Configuration);
         foreach (var made in _output.Made)
         {
             if (made.Type == EntryType.NoOp)

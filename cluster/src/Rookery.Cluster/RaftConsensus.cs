@@ -36,6 +36,7 @@ public sealed partial class RaftConsensus : IConsensusHost, IPeerReceiver
     private Rejection? _refusal;
     private long _operations;
     private long _roleStamp;
+    private Configuration _configuration;
     private bool _isHalted;
 
     private RaftConsensus(NodeStore store, ConsensusOptions options)
@@ -52,6 +53,7 @@ public sealed partial class RaftConsensus : IConsensusHost, IPeerReceiver
         Self = Members.IdOf(store.NodeId);
         int seed = options.Seed ?? System.Security.Cryptography.RandomNumberGenerator.GetInt32(int.MaxValue);
         _core = new RaftCore(LogStart.Of(store, Self, options.MayBegin, seed), options.Core);
+        _configuration = _core.Configuration;
         _operations = _journal.OperationsBeforeNext;
         LastIndexInLog = _core.Last.Index;
         _applied = _applyThrough = store.AppliedIndex;

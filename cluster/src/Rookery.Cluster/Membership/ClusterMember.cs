@@ -132,7 +132,7 @@ public sealed class ClusterMember : IAsyncDisposable
     private MemberAdmission AdmissionBy(MemberRoster roster) => new(
         Identity.NodeId,
         node => roster.Of(Members.IdOf(node))?.Record,
-        node => _consensus?.ReadState().Configuration.IsMember(node) is true,
+        node => _consensus?.Configuration.IsMember(node) is true,
         () => _consensus?.HasCaughtUp is true);
 
     /// <summary>Listens for members, connects to them, and begins to keep the records true. Once the node is open.</summary>

@@ -7,9 +7,9 @@ namespace Rookery.Cluster.Tests.Commit;
 
 public sealed class ConsensusTimeTests
 {
-    /// <summary>Each request with a token that ends asks for the time: it may not stand in line behind a state that is put in place.</summary>
+    /// <summary>Each request with a token that ends asks for the time, and each connection who belongs to the cluster: they may not stand in line behind a state that is put in place.</summary>
     [Fact]
-    public void The_time_goes_on_while_consensus_is_busy()
+    public void The_time_goes_on_and_members_are_known_while_consensus_is_busy()
     {
         var time = new SimulatedTimeProvider(new DateTimeOffset(2026, 11, 22, 8, 0, 0, TimeSpan.Zero));
         var clock = new SkewedTime(time);
@@ -42,6 +42,9 @@ public sealed class ConsensusTimeTests
         busy.Start();
         isBusy.Wait();
         Assert.Equal(first + TimeSpan.FromSeconds(5), consensus.Time.Known);
+
+        // Connections are looked after each second by a timer, which would take one thread more each time.
+        Assert.True(consensus.Configuration.IsVoter(consensus.Self));
         time.Advance(TimeSpan.FromSeconds(5));
         Assert.Equal(first + TimeSpan.FromSeconds(10), consensus.Time.Known);
         mayGoOn.Set();
