@@ -59,9 +59,9 @@ export class ThreeNodes {
   }
 
   /** Starts a node, for the first time or again, and waits until it serves; with another path than /readyz, until that answers 200. */
-  async start(index, path = "/readyz") {
+  async start(index, path = "/readyz", address = "127.0.0.1") {
     const data = join(this.#directory, "abc"[index])
-    this.nodes[index] = NodeProcess.start({ data, port: this.ports[index], credentials: this.credentials, options: ["--memory", "128M"] })
+    this.nodes[index] = NodeProcess.start({ data, address, port: this.ports[index], credentials: this.credentials, options: ["--memory", "128M"] })
     await this.nodes[index].answers(path, 200)
   }
 

@@ -94,11 +94,14 @@ public sealed class ClusterMember : IAsyncDisposable
             NodeId = Identity.NodeId,
             StoreId = store.StoreId,
             BootCounter = LogStart.NextIncarnation(store.Journal),
-            FeatureLevel = 1,
+            FeatureLevel = PeerProtocol.FeatureLevel,
             Run = BitConverter.ToUInt64(RandomNumberGenerator.GetBytes(sizeof(ulong))),
             Port = _options.Listen.Port,
         };
-        _network = new PeerNetwork(hello, () => Volatile.Read(ref _trust), AdmissionBy(new MemberRoster(store.ClusterRecords)), _time, _options.Log, _options.Memory);
+        _network = new PeerNetwork(hello, () => Volatile.Read(ref _trust), AdmissionBy(new MemberRoster(store.ClusterRecords)), _time, _options.Log, _options.Memory)
+        {
+            Places = () => _whereabouts!.Facts.Addresses,
+        };
         _consensus = RaftConsensus.Open(
             store,
             new ConsensusOptions

@@ -3,7 +3,7 @@ using Rookery.Cluster.Joining;
 
 namespace Rookery.Cluster.Membership;
 
-/// <summary>Where this node is now, and a certificate that is for there and for now: both change while it runs. One thread.</summary>
+/// <summary>Where this node is now, and a certificate that is for there and for now: both change while it runs. One thread; <see cref="Facts"/> from any.</summary>
 /// <param name="keeper">Its identity.</param>
 /// <param name="look">Reads what it says of itself, with the addresses that its machine has at the moment.</param>
 /// <param name="now">The time.</param>

@@ -70,6 +70,22 @@ internal readonly struct RefusalBody(PeerRefusal refusal) : IPacketBody
     };
 }
 
+internal readonly struct PlacesBody(IReadOnlyList<string> places) : IPacketBody
+{
+    public PacketKind Kind => PacketKind.Places;
+
+    public long SizeInBytes => places.Sum(static place => (long)WireWriter.SizeOf(place));
+
+    public void Write(Span<byte> destination)
+    {
+        var writer = new WireWriter(destination);
+        foreach (string place in places)
+        {
+            writer.PutText(place);
+        }
+    }
+}
+
 internal readonly ref struct MessageBody(Message message, ReadOnlySpan<JournalFrame> frames) : IPacketBody
 {
     private readonly Message message = message;

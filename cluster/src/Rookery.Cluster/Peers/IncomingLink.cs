@@ -5,7 +5,7 @@ using Rookery.Raft;
 namespace Rookery.Cluster.Peers;
 
 /// <summary>What comes over a connection that another member dialled.</summary>
-internal sealed class IncomingLink(IPeerReceiver receiver, PeerConnection connection, NodeId self, Action<string> log) : IPacketHandler
+internal sealed class IncomingLink(IPeerReceiver receiver, PeerConnection connection, NodeId self, Action<PeerConnection> placed, Action<string> log) : IPacketHandler
 {
     private readonly NodeId from = connection.Remote.Member;
     private readonly List<JournalFrame> frames = [];
@@ -22,6 +22,10 @@ internal sealed class IncomingLink(IPeerReceiver receiver, PeerConnection connec
                 break;
             case PacketKind.Forward or PacketKind.ForwardForReceipt:
                 forwarded.Propose(body.Span, kind == PacketKind.ForwardForReceipt);
+                break;
+            case PacketKind.Places:
+                connection.Places = PeerPlaces.Read(body.Span, connection.From);
+                placed(connection);
                 break;
             default:
                 throw new PeerProtocolException("A packet came that does not belong here.");

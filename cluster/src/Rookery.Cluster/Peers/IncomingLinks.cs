@@ -10,7 +10,7 @@ namespace Rookery.Cluster.Peers;
 internal sealed record IncomingStream(Stream Stream, PeerVerdict Verdict, IPAddress? From);
 
 /// <summary>The connections that other members dialled: the newest of each member and kind. Thread-safe.</summary>
-internal sealed class IncomingLinks(PeerHello self, LinkContext context, Action<PeerHello, IPAddress?> called)
+internal sealed class IncomingLinks(PeerHello self, LinkContext context, Action<PeerConnection> called)
 {
     /// <summary>How long a stranger may take to say hello.</summary>
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(5);
@@ -38,8 +38,8 @@ internal sealed class IncomingLinks(PeerHello self, LinkContext context, Action<
                 return;
             }
 
-            called(remote, incoming.From);
-            string? end = await connection.RunAsync(new IncomingLink(context.Receiver, connection, self.Member, context.Log.Tell));
+            called(connection);
+            string? end = await connection.RunAsync(new IncomingLink(context.Receiver, connection, self.Member, called, context.Log.Tell));
             Remove(connection);
             context.Refused(connection.Refusal);
             if (end is not null)
@@ -66,17 +66,23 @@ internal sealed class IncomingLinks(PeerHello self, LinkContext context, Action<
         }
     }
 
-    /// <summary>The members that are connected now, and where they say that they listen, at the address that they call from.</summary>
+    /// <summary>The members that are connected now, and where they can be called.</summary>
     public IEnumerable<PeerAddress> Callers() =>
         from connection in All()
         where connection.Remote.Kind == LinkKind.Control
-        let address = ListeningAt(connection.Remote, connection.From)
-        where address is not null
-        select new PeerAddress(connection.Remote.Member, [address]);
+        let places = PlacesOf(connection)
+        where places.Length > 0
+        select new PeerAddress(connection.Remote.Member, places);
 
-    /// <summary>Where who calls can be called; null when it does not say.</summary>
-    public static string? ListeningAt(PeerHello hello, IPAddress? from) =>
-        from is null || hello.Port == 0 ? null : new IPEndPoint(from.IsIPv4MappedToIPv6 ? from.MapToIPv4() : from, hello.Port).ToString();
+    /// <summary>
+    /// Where who calls can be called: at the address that it calls from, which it has for certain and which says at once when nobody listens there, and then where it says that it listens.
+    /// </summary>
+    public static string[] PlacesOf(PeerConnection connection)
+    {
+        var (from, port) = (connection.From, connection.Remote.Port);
+        string[] source = from is null || port == 0 ? [] : [new IPEndPoint(from.IsIPv4MappedToIPv6 ? from.MapToIPv4() : from, port).ToString()];
+        return [.. source.Union(connection.Places, StringComparer.Ordinal)];
+    }
 
     /// <summary>Ends all, and takes no more.</summary>
     public void Close()

@@ -7,7 +7,7 @@ using Rookery.Raft;
 namespace Rookery.Cluster.Peers;
 
 /// <summary>What all links of a node share.</summary>
-internal sealed record LinkContext(PeerDialer Dialer, PeerGate Gate, IPeerReceiver Receiver, TimeProvider Time, RepeatedLog Log, StrangerLog OfStrangers, MemoryShare? Memory, Action<string> Excluded)
+internal sealed record LinkContext(PeerDialer Dialer, PeerGate Gate, IPeerReceiver Receiver, TimeProvider Time, RepeatedLog Log, StrangerLog OfStrangers, MemoryShare? Memory, Action<string> Excluded, Func<IReadOnlyList<string>> Places)
 {
     /// <summary>Another member refuses this one, perhaps for good.</summary>
     public void Refused(PeerRefusal? refusal)
@@ -181,6 +181,11 @@ internal sealed class OutgoingLink : IAsyncDisposable
         Volatile.Write(ref carrier, carried);
         Refusal = null;
         context.Gate.Starts.Connected(connection.Remote);
+        if (kind == LinkKind.Control && connection.Remote.FeatureLevel >= PeerProtocol.FeatureLevel)
+        {
+            connection.Queue.TryPut(new PlacesBody([.. context.Places().Take(PeerPlaces.Most)]));
+        }
+
         string? end = await connection.RunAsync(carried.Forwards);
         context.Gate.Starts.Disconnected(connection.Remote);
         Volatile.Write(ref carrier, null);

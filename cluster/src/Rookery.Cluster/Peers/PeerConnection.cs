@@ -56,6 +56,9 @@ internal sealed class PeerConnection : IDisposable
     /// <summary>Where it comes from; null when this end dialled.</summary>
     public IPAddress? From { get; init; }
 
+    /// <summary>Where the other end says that it listens; nothing before it did.</summary>
+    public IReadOnlyList<string> Places { get; set; } = [];
+
     /// <summary>Why the other end ended it, if it said so.</summary>
     public PeerRefusal? Refusal { get; private set; }
 

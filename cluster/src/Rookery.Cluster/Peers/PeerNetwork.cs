@@ -1,4 +1,3 @@
-using System.Net;
 using System.Security.Cryptography;
 using Microsoft.AspNetCore.Http;
 using Rookery.Disk;
@@ -54,6 +53,9 @@ public sealed class PeerNetwork : IPeerNetwork, IAsyncDisposable
     /// <summary>Told when another member says that this node's data must not take part any more, and why. From any thread.</summary>
     public Action<string>? Excluded { get; set; }
 
+    /// <summary>Where this node listens for members now, <c>host:port</c>, the likeliest first. From any thread.</summary>
+    public Func<IReadOnlyList<string>> Places { get; set; } = static () => [];
+
     /// <inheritdoc/>
     public IReadOnlyList<PeerAnswer> Answers => [.. Volatile.Read(ref peers).Select(static peer => peer.Answer)];
 
@@ -64,7 +66,7 @@ public sealed class PeerNetwork : IPeerNetwork, IAsyncDisposable
         lock (peersGate)
         {
             Invariant.Holds(context is null, "a network is started once");
-            context = new LinkContext(new PeerDialer(self, Trust, gate, time, memory), gate, receiver, time, log, ofStrangers, memory, sentence => Excluded?.Invoke(sentence));
+            context = new LinkContext(new PeerDialer(self, Trust, gate, time, memory), gate, receiver, time, log, ofStrangers, memory, sentence => Excluded?.Invoke(sentence), () => Places());
             Volatile.Write(ref incoming, new IncomingLinks(self, context, Called));
             watch = time.CreateTimer(static network => ((PeerNetwork)network!).Watch(), this, WatchInterval, WatchInterval);
         }
@@ -164,14 +166,14 @@ public sealed class PeerNetwork : IPeerNetwork, IAsyncDisposable
         return null;
     }
 
-    /// <summary>A member called: it lives, and where it calls from it can be called.</summary>
-    private void Called(PeerHello from, IPAddress? address)
+    /// <summary>A member called, or said where it listens: it lives, and there it can be called.</summary>
+    private void Called(PeerConnection connection)
     {
-        if (Find(from.Member) is { } peer)
+        if (Find(connection.Remote.Member) is { } peer)
         {
-            if (IncomingLinks.ListeningAt(from, address) is { } listening)
+            if (IncomingLinks.PlacesOf(connection) is { Length: > 0 } places)
             {
-                peer.Route.Seen(listening);
+                peer.Route.Seen(places);
             }
 
             peer.Wake();

@@ -10,6 +10,9 @@ internal static class PeerProtocol
     /// <summary>The version in the hello. Packets' framing, the head of a hello and refusals are the same in all versions, so that two versions can say to each other which is the older.</summary>
     public const ushort Version = 1;
 
+    /// <summary>The feature level in the hello. From 2 on, a member takes <see cref="PacketKind.Places"/>: a packet that it does not know closes a connection.</summary>
+    public const int FeatureLevel = 2;
+
     /// <summary>Bytes before the body of a packet.</summary>
     public const int PacketHeadBytes = sizeof(uint) + sizeof(byte);
 
@@ -61,4 +64,7 @@ internal enum PacketKind : byte
 
     /// <summary>As <see cref="Refusal"/>, and the other end is no member.</summary>
     RefusalOfNoMember = 10,
+
+    /// <summary>Where the dialler listens, on connections that carry no frames: see <see cref="PeerPlaces"/>.</summary>
+    Places = 11,
 }

@@ -2,13 +2,13 @@ using Rookery.Raft;
 
 namespace Rookery.Cluster.Peers;
 
-/// <summary>Where one member may be: where it was reached last, where it was seen calling from, where the members' records say. Thread-safe.</summary>
+/// <summary>Where one member may be: where it was reached last, where it called from and says that it listens, where the members' records say. Thread-safe.</summary>
 internal sealed class PeerRoute(NodeId node, IReadOnlyList<string> addresses)
 {
     private readonly Lock gate = new();
     private IReadOnlyList<string> addresses = addresses;
     private string? reached;
-    private string? seen;
+    private IReadOnlyList<string> seen = [];
 
     /// <summary>The member.</summary>
     public NodeId Node => node;
@@ -18,7 +18,7 @@ internal sealed class PeerRoute(NodeId node, IReadOnlyList<string> addresses)
     {
         lock (gate)
         {
-            return [.. new[] { reached, seen }.OfType<string>().Concat(addresses).Distinct(StringComparer.Ordinal)];
+            return [.. new[] { reached }.OfType<string>().Concat(seen).Concat(addresses).Distinct(StringComparer.Ordinal)];
         }
     }
 
@@ -43,12 +43,12 @@ internal sealed class PeerRoute(NodeId node, IReadOnlyList<string> addresses)
         }
     }
 
-    /// <summary>It called from here.</summary>
-    public void Seen(string address)
+    /// <summary>It called, and can be called here.</summary>
+    public void Seen(IReadOnlyList<string> places)
     {
         lock (gate)
         {
-            seen = address;
+            seen = places;
         }
     }
 }

@@ -1,3 +1,4 @@
+using System.Net;
 using System.Net.Security;
 using System.Security.Cryptography.X509Certificates;
 using Rookery.Cluster.Identity;
@@ -29,6 +30,52 @@ public sealed class PeerNetworkTests : IDisposable
         old.Network.SetPeers(Steward.WithCallers([], old.Network.Callers()));
         await Eventually.HoldsAsync(() => old.Network.Status() is [{ HasControl: true, HasBulk: true }], "it was called back");
         Assert.Equal([$"127.0.0.1:{port}"], old.Network.AddressesOf(replacement.Node));
+    }
+
+    /// <summary>Its calls come from 127.0.0.1, and there nobody listens.</summary>
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public async Task Who_moved_to_another_address_than_its_calls_come_from_is_called_back_there(bool isKnown)
+    {
+        int port = TestMember.FreePort();
+        await using var stayed = await TestMember.StartAsync(TestMember.Hello("stayed") with { FeatureLevel = PeerProtocol.FeatureLevel }, TestMember.TrustOf(authority, "stayed"));
+        await using var moved = await TestMember.StartAsync(TestMember.Hello("moved") with { Port = port }, TestMember.TrustOf(authority, "moved"), port, listen: IPAddress.Parse("127.0.0.2"));
+        string place = $"127.0.0.2:{port}";
+        moved.Network.Places = () => [place];
+        if (isKnown)
+        {
+            stayed.Network.SetPeers([new PeerAddress(moved.Node, [$"127.0.0.1:{TestMember.FreePort()}"])]);
+        }
+
+        moved.Network.SetPeers([stayed.Address]);
+        if (!isKnown)
+        {
+            await Eventually.HoldsAsync(() => stayed.Network.Callers() is [{ Addresses.Count: 2 }], "it said where it listens");
+            stayed.Network.SetPeers(Steward.WithCallers([], stayed.Network.Callers()));
+        }
+
+        await Eventually.HoldsAsync(() => stayed.IsConnectedToAll, "it was called back");
+        Assert.Equal([place, $"127.0.0.1:{port}"], stayed.Network.AddressesOf(moved.Node)[..2]);
+    }
+
+    /// <summary>A packet that it does not know closes a connection.</summary>
+    [Fact]
+    public async Task Who_runs_a_program_from_before_is_not_told_where_this_one_listens()
+    {
+        await using var older = await TestMember.StartAsync(TestMember.Hello("older") with { FeatureLevel = PeerProtocol.FeatureLevel - 1 }, TestMember.TrustOf(authority, "older"));
+        int port = TestMember.FreePort();
+        await using var newer = await TestMember.StartAsync(TestMember.Hello("newer") with { Port = port, FeatureLevel = PeerProtocol.FeatureLevel }, TestMember.TrustOf(authority, "newer"), port);
+        newer.Network.Places = () => ["127.0.0.2:9443"];
+        newer.Network.SetPeers([older.Address]);
+        await Eventually.HoldsAsync(
+            () =>
+            {
+                newer.Network.Send(Samples.Message(new Random(1), MessageKind.Heartbeat, newer.Node, older.Node), []);
+                return !older.Receiver.Messages.IsEmpty;
+            },
+            "what is behind it arrives");
+        Assert.Equal([$"127.0.0.1:{port}"], Assert.Single(older.Network.Callers()).Addresses);
     }
 
     [Fact]

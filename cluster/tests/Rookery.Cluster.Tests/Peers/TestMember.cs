@@ -70,14 +70,14 @@ internal sealed class TestMember : IAsyncDisposable
         return ((IPEndPoint)socket.LocalEndPoint!).Port;
     }
 
-    public static async Task<TestMember> StartAsync(PeerHello self, Func<PeerTrust> trust, int port = 0, TimeProvider? time = null)
+    public static async Task<TestMember> StartAsync(PeerHello self, Func<PeerTrust> trust, int port = 0, TimeProvider? time = null, IPAddress? listen = null)
     {
         var log = new ConcurrentQueue<string>();
         var admission = new TestAdmission();
         var network = new PeerNetwork(self, trust, admission, time ?? TimeProvider.System, log.Enqueue);
         var receiver = new TestReceiver();
         network.Start(receiver);
-        var app = PeerListener.Build(new IPEndPoint(IPAddress.Loopback, port), network, served => served.Run(http => http.Request.Path == GatePath ? http.Response.WriteAsync(network.Refuse(http) ?? "welcome") : TellWhoAsks(http)));
+        var app = PeerListener.Build(new IPEndPoint(listen ?? IPAddress.Loopback, port), network, served => served.Run(http => http.Request.Path == GatePath ? http.Response.WriteAsync(network.Refuse(http) ?? "welcome") : TellWhoAsks(http)));
         await app.StartAsync();
         string address = app.Services.GetRequiredService<IServer>().Features.Get<IServerAddressesFeature>()!.Addresses.Single();
         return new TestMember(self, network, receiver, admission, log, app) { Port = new Uri(address).Port };
