@@ -13,6 +13,7 @@ internal static class ClockStatus
     {
         var (ticks, isSure) = core.ReadClock(nowMicroseconds);
         return isSure ? null
+            : core.Leader.IsNone ? $"The cluster's time is in doubt, and no leader is known here that could say why. {Consequence}"
             : core.Role != Role.Leader ? "The cluster's time is in doubt: see what the leader says of it."
             : core.ClockVerdict switch
             {

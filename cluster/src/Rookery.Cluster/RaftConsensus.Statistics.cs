@@ -24,6 +24,13 @@ public sealed partial class RaftConsensus
         {
             state = ReadState();
             peers = _core.ReadPeers();
+            if (_isHalted)
+            {
+                // What it was when it stopped taking part, and whom it heard then, is no word of now.
+                state = state with { Role = Role.Follower, Leader = NodeId.None };
+                peers = [];
+            }
+
             lastTerm = _core.Last.Term;
             clock = ReadClock();
         }
@@ -31,7 +38,7 @@ public sealed partial class RaftConsensus
         return new ConsensusStatistics(
             state.Configuration.IsLearner(Self) ? "Learner" : state.Role.ToString(),
             state.Term,
-            LeaderTag,
+            state.Leader.IsNone ? null : LeaderTag,
             state.LastIndex,
             lastTerm,
             state.CommitIndex,
@@ -68,6 +75,9 @@ public sealed partial class RaftConsensus
             TimeSpan.FromMicroseconds(state.ElectionTimeoutMicroseconds));
     }
 
+    /// <summary>What a member is called; its number when that is not known.</summary>
+    internal string NameOf(NodeId member) => Roster.Of(member)?.Record.Name is { Length: > 0 } name ? name : $"member {member}";
+
     /// <summary>How far the other members have come; none while this node does not lead.</summary>
     internal IReadOnlyList<PeerProgress> ReadPeers()
     {
@@ -90,7 +100,9 @@ public sealed partial class RaftConsensus
         long version = Roster.Of(Members.IdOf(member.NodeId))?.Version ?? 0;
         if (member.IsSelf)
         {
-            return new MemberStatistics(member, version, IsReachable: true, Math.Max(0, state.CommitIndex - state.AppliedIndex), state.SyncMicroseconds)
+            // The others do not let it in.
+            bool takesNoPart = Refusal is { Kind: RejectionKind.Diagnosis } || WhyNoMember(state) is not null;
+            return new MemberStatistics(member, version, IsReachable: !takesNoPart, Math.Max(0, state.CommitIndex - state.AppliedIndex), state.SyncMicroseconds)
             {
                 ClockAheadSeconds = clock.Time.UtcTicks == 0 ? null : clock.OwnAheadSeconds,
                 IsClockSynchronised = clock.IsOwnSynchronised,
@@ -149,14 +161,19 @@ public sealed partial class RaftConsensus
     private string WhyNoLeader(ConsensusState state)
     {
         var answers = _network?.Answers ?? [];
-        string[] saying = [.. answers.Where(IsNoMember).Select(answer => Roster.Of(answer.Node)?.Record.Name ?? answer.Node.ToString()).Order(StringComparer.Ordinal)];
+        string[] saying = [.. answers.Where(IsNoMember).Select(answer => NameOf(answer.Node))];
         return saying.Length > 0
-            ? $"No leader is known here, and {string.Join(" and ", saying)} {(saying.Length == 1 ? "says" : "say")} that this node is no member of the cluster. That alone does not make it one that was removed: "
+            ? $"No leader is known here, and {NameList.Of(saying)} {(saying.Length == 1 ? "says" : "say")} that this node is no member of the cluster. That alone does not make it one that was removed: "
                 + "most of the other voters would say it. Keep its data, and see that the other voters run and can be reached."
             : answers.Select(static answer => answer.Refusal).OfType<PeerRefusal>().MaxBy(static refusal => refusal.Kind) is { } told ? $"Another member does not let this node in: {told.Sentence}"
             : state.Configuration.Voters.IsEmpty ? NotToldYet
+            : state.Configuration.Voters.Length == 1 ? WhyOnlyVoterDoesNotLead(state.Configuration.Voters[0])
             : $"No leader is known here: {state.Configuration.Majority} of {state.Configuration.Voters.Length} voters have to see each other to choose one. Documents can be read with consistency=local.";
     }
+
+    private string WhyOnlyVoterDoesNotLead(NodeId voter) => voter == Self
+        ? "No leader is known here yet: this node is the only voter, and leads as soon as it has looked through its journal."
+        : $"No leader is known here: only {NameOf(voter)} votes, and this node does not hear from it. Start it, or see that it can be reached; if it is lost for good, `rookery cluster recover` makes this node the only voter. Documents can be read with consistency=local.";
 
     private string? TroubleIn(ConsensusState state)
     {

@@ -1,4 +1,5 @@
 using System.CommandLine;
+using System.CommandLine.Parsing;
 using Rookery.Access;
 using Rookery.Clusters;
 
@@ -22,10 +23,12 @@ internal static class CommandLine
             CertificateCommand.Create(),
         };
         var parsed = root.Parse(arguments);
-        if (parsed.Errors.Count > 0)
+
+        // A word that is not known is the cause when the library also misses a command or a value. An option that is not known it takes for the name that a command wants.
+        string? unknown = parsed.UnmatchedTokens is [var unmatched, ..] ? unmatched : parsed.CommandResult.Children.OfType<ArgumentResult>().SelectMany(static argument => argument.Tokens).Select(static token => token.Value).FirstOrDefault(IsOption);
+        if (parsed.Errors.Count > 0 || unknown is not null)
         {
-            // A word that is not known is the cause when the library also misses a command or a value.
-            string wrong = parsed.UnmatchedTokens is [var unknown, ..] ? $"\"{unknown}\" is no command or option here." : parsed.Errors[0].Message;
+            string wrong = unknown is not null ? $"\"{unknown}\" is no command or option here." : parsed.Errors[0].Message;
             await Console.Error.WriteLineAsync($"{wrong} See `rookery --help`.");
             return ExitCode.Configuration;
         }
@@ -33,4 +36,6 @@ internal static class CommandLine
         // `serve` ends by itself on SIGTERM; the library would end the process two seconds later, with another code.
         return await parsed.InvokeAsync(new InvocationConfiguration { ProcessTerminationTimeout = null, EnableDefaultExceptionHandler = false });
     }
+
+    private static bool IsOption(string word) => word.StartsWith("--", StringComparison.Ordinal) && word.Length > 2;
 }

@@ -106,3 +106,9 @@ test("The command line wins over the configuration file", async t => {
   afterwards(t, () => node.kill())
   await node.answers("/readyz", 200)
 })
+
+test("An option that is not known is refused by name, and not taken for a member's", async () => {
+  for (const words of [["transfer", "--bogus"], ["rm", "--bogus"], ["promote", "b", "--bogus"]]) {
+    refused(await run("cluster", "node", ...words), /^"--bogus" is no command or option here\. See `rookery --help`\.$/m)
+  }
+})

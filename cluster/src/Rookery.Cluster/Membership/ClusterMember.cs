@@ -101,6 +101,7 @@ public sealed class ClusterMember : IAsyncDisposable
         _network = new PeerNetwork(hello, () => Volatile.Read(ref _trust), AdmissionBy(new MemberRoster(store.ClusterRecords)), _time, _options.Log, _options.Memory)
         {
             Places = () => _whereabouts!.Facts.Addresses,
+            NameOf = node => _consensus?.Roster.Of(node)?.Record.Name,
         };
         _consensus = RaftConsensus.Open(
             store,
@@ -250,7 +251,7 @@ public sealed class ClusterMember : IAsyncDisposable
 
     private async Task<FetchedState> FetchStateAsync(NodeStore store, NodeId from, CancellationToken cancellationToken)
     {
-        using var client = _network!.ClientOf(from) ?? throw new StateTransferException($"It is not known where member {from} is.");
+        using var client = _network!.ClientOf(from) ?? throw new StateTransferException($"It is not known where {_consensus!.NameOf(from)} is.");
         return await new StateFetch(client, store.Inbox, _time)
         {
             Since = () => store.ChangesNeededSince,
@@ -260,7 +261,7 @@ public sealed class ClusterMember : IAsyncDisposable
 
     private string Describe(StateOffer offer, NodeId from)
     {
-        string member = _consensus!.Roster.Of(from)?.Record.Name ?? from.ToString();
+        string member = _consensus!.NameOf(from);
         return offer.Since is { } since
             ? string.Create(CultureInfo.InvariantCulture, $"This node fell behind the journals: it takes what changed since etag {since} from {member}, {offer.Bytes} bytes instead of {offer.WholeBytes} of all files.")
             : string.Create(CultureInfo.InvariantCulture, $"This node fell behind the journals: it takes all files of {member}, {offer.Bytes} bytes{(offer.Why is { } why ? $", because {why}" : string.Empty)}.");

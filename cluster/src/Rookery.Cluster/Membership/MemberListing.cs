@@ -63,6 +63,7 @@ internal static class MemberListing
             json.WriteNumber("HeardSeconds"u8, Math.Round(heard, 1));
         }
 
+        json.WriteBoolean("IsSelf"u8, one.Member.IsSelf);
         json.WriteNumber("RecordVersion"u8, one.RecordVersion);
         json.WriteEndObject();
     }

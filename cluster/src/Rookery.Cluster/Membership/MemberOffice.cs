@@ -92,7 +92,7 @@ public sealed class MemberOffice(RaftConsensus consensus, IJoinDesk desk, Func<N
         using var client = connect(leader);
         if (client is null)
         {
-            return Unavailable($"Member {leader} leads, and this node does not know where it is. Ask another node.");
+            return Unavailable($"{NameOf(leader)} leads, and this node does not know where it is. Ask another node.");
         }
 
         using var patience = new CancellationTokenSource(Patience, time);
@@ -124,17 +124,18 @@ public sealed class MemberOffice(RaftConsensus consensus, IJoinDesk desk, Func<N
                 CultureInfo.InvariantCulture,
                 $"{voters + 1} voters bear no more losses than {voters}, and each write would wait for {(voters / 2) + 2} cards instead of {configuration.Majority}, so {member.Record.Name} stays a spare that has everything. "
                 + $"Let one more node join, and both vote by themselves; or remove a voter, and {member.Record.Name} votes in its place."))
-            : await ChangeAsync(member, MemberChange.Voter, "votes from now on", cancellationToken);
+            : await ChangeAsync(member, MemberChange.Voter, configuration.IsVoter(member.Member) ? "votes already" : "votes from now on", cancellationToken);
     }
 
     private async Task<MemberAnswer> DemoteAsync(RosterEntry member, CancellationToken cancellationToken)
     {
         var configuration = consensus.ReadState().Configuration;
-        return configuration.Voters.Length <= SeatRule.VotersOf(configuration.Voters.Length + configuration.Learners.Length)
-            ? Refused("Of so many members no fewer vote: whoever lost its vote would get it back at once. Remove it instead.")
-            : member.Member == consensus.Self
-                ? Refused($"{member.Record.Name} leads. Hand leadership over first, with `rookery cluster node transfer`.")
-                : await ChangeAsync(member, MemberChange.Learner, "does not vote any more, and goes on to receive everything", cancellationToken);
+        return configuration.IsLearner(member.Member) ? await ChangeAsync(member, MemberChange.Learner, "has no vote, and goes on to receive everything", cancellationToken)
+            : configuration.Voters.Length == 1 ? Refused(OnlyVoter(member.Member, configuration, "without its vote nothing could be written"))
+            : configuration.Voters.Length <= SeatRule.VotersOf(configuration.Voters.Length + configuration.Learners.Length)
+                ? Refused("Of so many members no fewer vote: whoever lost its vote would get it back at once. Remove it instead.")
+            : member.Member == consensus.Self ? Refused($"{member.Record.Name} leads. Hand leadership over first, with `rookery cluster node transfer`.")
+            : await ChangeAsync(member, MemberChange.Learner, "does not vote any more, and goes on to receive everything", cancellationToken);
     }
 
     /// <summary>The configuration first and the record after it: a voter that is counted and refused its connections would hold the others up. Whatever breaks in between, the same order again completes it.</summary>
@@ -151,6 +152,12 @@ public sealed class MemberOffice(RaftConsensus consensus, IJoinDesk desk, Func<N
 
     private async Task<MemberAnswer> RemoveSelfAsync(RosterEntry member, int hops, CancellationToken cancellationToken)
     {
+        var configuration = consensus.ReadState().Configuration;
+        if (configuration.Voters.Length == 1)
+        {
+            return Refused(OnlyVoter(member.Member, configuration, "without it nothing could be written"));
+        }
+
         var handedOver = await TransferAsync(null, cancellationToken);
         if (handedOver.Status != StatusCodes.Status200OK)
         {
@@ -202,7 +209,7 @@ public sealed class MemberOffice(RaftConsensus consensus, IJoinDesk desk, Func<N
 
         if (configuration.Voters.Length == 1)
         {
-            return Refused("It is the only voter, so nobody can take over. Let another vote first, with `rookery cluster node promote NAME`.");
+            return Refused(OnlyVoter(consensus.Self, configuration, "nobody could take over"));
         }
 
         consensus.Transfer(member?.Member ?? NodeId.None);
@@ -250,7 +257,16 @@ public sealed class MemberOffice(RaftConsensus consensus, IJoinDesk desk, Func<N
     private RosterEntry? Find(string? name) => consensus.Roster.Entries.FirstOrDefault(entry =>
         string.Equals(entry.Record.Name, name, StringComparison.Ordinal) || string.Equals(entry.Record.Tag, name, StringComparison.Ordinal) || string.Equals(entry.NodeId, name, StringComparison.Ordinal));
 
-    private string NameOf(NodeId member) => consensus.Roster.Of(member)?.Record.Name ?? member.ToString();
+    private string NameOf(NodeId member) => consensus.NameOf(member);
+
+    /// <summary>Why the only voter stays one, and what to do first.</summary>
+    private string OnlyVoter(NodeId voter, Configuration configuration, string why)
+    {
+        string first = configuration.Learners is [var learner, ..]
+            ? $"Let another vote first, with `rookery cluster node promote {NameOf(learner)}`."
+            : "Let another node join first, with the token that `rookery cluster token create` prints, and give it a vote with `rookery cluster node promote NAME`.";
+        return $"{NameOf(voter)} is the only voter: {why}, so nothing was changed. {first}";
+    }
 
     private static MemberAnswer Refuse(ChangeAnswer answer, string name) => answer switch
     {

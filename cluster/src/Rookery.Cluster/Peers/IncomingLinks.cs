@@ -44,7 +44,7 @@ internal sealed class IncomingLinks(PeerHello self, LinkContext context, Action<
             context.Refused(connection.Refusal);
             if (end is not null)
             {
-                context.Log.Tell($"The connection from node {remote.NodeId} at {incoming.From} was closed: {end}");
+                context.Log.Tell($"The connection from node {context.NameOf(remote.Member) ?? remote.NodeId} at {incoming.From} was closed: {end}");
             }
         }
         catch (Exception trouble)

@@ -7,7 +7,7 @@ using Rookery.Raft;
 namespace Rookery.Cluster.Peers;
 
 /// <summary>What all links of a node share.</summary>
-internal sealed record LinkContext(PeerDialer Dialer, PeerGate Gate, IPeerReceiver Receiver, TimeProvider Time, RepeatedLog Log, StrangerLog OfStrangers, MemoryShare? Memory, Action<string> Excluded, Func<IReadOnlyList<string>> Places)
+internal sealed record LinkContext(PeerDialer Dialer, PeerGate Gate, IPeerReceiver Receiver, TimeProvider Time, RepeatedLog Log, StrangerLog OfStrangers, MemoryShare? Memory, Action<string> Excluded, Func<IReadOnlyList<string>> Places, Func<NodeId, string?> NameOf)
 {
     /// <summary>Another member refuses this one, perhaps for good.</summary>
     public void Refused(PeerRefusal? refusal)
@@ -162,7 +162,7 @@ internal sealed class OutgoingLink : IAsyncDisposable
         }
         catch (Exception trouble)
         {
-            Tell($"Node {route.Node} was not reached at {address}: {PeerConnection.Explain(trouble)}");
+            Tell($"Node {context.NameOf(route.Node) ?? route.Node.ToString()} was not reached at {address}: {PeerConnection.Explain(trouble)}");
             if (trouble is PeerRefusedException { Refusal: var refusal })
             {
                 (Refusal, wasRefused) = (refusal, true);
@@ -201,7 +201,7 @@ internal sealed class OutgoingLink : IAsyncDisposable
             backoff.Reset();
         }
 
-        Tell($"The connection to node {connection.Remote.NodeId} at {address} ended: {end ?? "the other end closed it."}");
+        Tell($"The connection to node {context.NameOf(route.Node) ?? connection.Remote.NodeId} at {address} ended: {end ?? "the other end closed it."}");
         context.Receiver.Unreachable(route.Node);
     }
 

@@ -24,7 +24,7 @@ internal sealed class PeerDialer(PeerHello self, Func<PeerTrust> trust, PeerGate
         try
         {
             await PeerHandshake.WriteAsync(stream, new HelloBody(self with { Kind = kind }), either.Token);
-            var (remote, refused) = await PeerHandshake.ReadAnswerAsync(reader, either.Token);
+            var (remote, refused) = await ReadAnswerAsync(reader, proven, either.Token);
             if (gate.Refuse(remote, proven) is { } refusal)
             {
                 await PeerHandshake.WriteAsync(stream, new RefusalBody(refusal), either.Token);
@@ -48,6 +48,19 @@ internal sealed class PeerDialer(PeerHello self, Func<PeerTrust> trust, PeerGate
             reader.Dispose();
             await stream.DisposeAsync();
             throw;
+        }
+    }
+
+    /// <summary>A member that moved may have had an address that is this node's own now: what this node says to itself there is not that member's refusal.</summary>
+    private async Task<(PeerHello Hello, PeerRefusal? Refusal)> ReadAnswerAsync(PacketReader reader, string proven, CancellationToken cancellationToken)
+    {
+        try
+        {
+            return await PeerHandshake.ReadAnswerAsync(reader, cancellationToken);
+        }
+        catch (PeerRefusedException own) when (string.Equals(proven, self.NodeId, StringComparison.Ordinal))
+        {
+            throw new PeerProtocolException(own.Message);
         }
     }
 }

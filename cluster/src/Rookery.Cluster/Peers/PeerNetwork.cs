@@ -56,6 +56,9 @@ public sealed class PeerNetwork : IPeerNetwork, IAsyncDisposable
     /// <summary>Where this node listens for members now, <c>host:port</c>, the likeliest first. From any thread.</summary>
     public Func<IReadOnlyList<string>> Places { get; set; } = static () => [];
 
+    /// <summary>What a member is called; null when that is not known. From any thread.</summary>
+    public Func<NodeId, string?> NameOf { get; set; } = static _ => null;
+
     /// <inheritdoc/>
     public IReadOnlyList<PeerAnswer> Answers => [.. Volatile.Read(ref peers).Select(static peer => peer.Answer)];
 
@@ -66,7 +69,7 @@ public sealed class PeerNetwork : IPeerNetwork, IAsyncDisposable
         lock (peersGate)
         {
             Invariant.Holds(context is null, "a network is started once");
-            context = new LinkContext(new PeerDialer(self, Trust, gate, time, memory), gate, receiver, time, log, ofStrangers, memory, sentence => Excluded?.Invoke(sentence), () => Places());
+            context = new LinkContext(new PeerDialer(self, Trust, gate, time, memory), gate, receiver, time, log, ofStrangers, memory, sentence => Excluded?.Invoke(sentence), () => Places(), node => NameOf(node));
             Volatile.Write(ref incoming, new IncomingLinks(self, context, Called));
             watch = time.CreateTimer(static network => ((PeerNetwork)network!).Watch(), this, WatchInterval, WatchInterval);
         }

@@ -117,7 +117,43 @@ public sealed class MemberOfficeTests
         Assert.Contains("does not vote, so it cannot lead", learner.Text, StringComparison.Ordinal);
 
         using var one = Form(1);
-        Assert.Contains("It is the only voter", Ask(one, one.A, MemberOrder.Transfer, null).Text, StringComparison.Ordinal);
+        Assert.StartsWith("a is the only voter: nobody could take over, so nothing was changed. Let another node join first", Ask(one, one.A, MemberOrder.Transfer, null).Text, StringComparison.Ordinal);
+    }
+
+    [Theory]
+    [InlineData(MemberOrder.Remove, "without it nothing could be written")]
+    [InlineData(MemberOrder.Demote, "without its vote nothing could be written")]
+    [InlineData(MemberOrder.Transfer, "nobody could take over")]
+    public void The_only_voter_stays_one_and_it_is_said_what_to_do_first(MemberOrder order, string why)
+    {
+        using var one = Form(1);
+        using var two = Form(2);
+        foreach (var (cluster, first) in new[]
+        {
+            (one, "Let another node join first, with the token that `rookery cluster token create` prints, and give it a vote with `rookery cluster node promote NAME`."),
+            (two, "Let another vote first, with `rookery cluster node promote b`."),
+        })
+        {
+            var answer = Ask(cluster, cluster.A, order, order == MemberOrder.Transfer ? null : "a");
+            Assert.Equal(((int)HttpStatusCode.Conflict, $"a is the only voter: {why}, so nothing was changed. {first}"), (answer.Status, answer.Text));
+        }
+    }
+
+    [Fact]
+    public void Who_votes_or_does_not_already_is_told_so()
+    {
+        using var cluster = Form(4);
+        Assert.Equal("b votes already. 3 members vote: with 1 of them off, writes go on.", Done(cluster, MemberOrder.Promote, "b"));
+        Assert.StartsWith("d has no vote, and goes on to receive everything. 3 members vote", Done(cluster, MemberOrder.Demote, "d"), StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void A_standby_says_whose_vote_is_missing()
+    {
+        using var cluster = Form(2);
+        cluster.A.Kill();
+        cluster.RunFor(5_000);
+        Assert.StartsWith("No leader is known here: only a votes, and this node does not hear from it.", cluster.B.Consensus!.ReadCluster().Trouble, StringComparison.Ordinal);
     }
 
     [Fact]

@@ -197,6 +197,18 @@ public sealed class PeerRefusalTests : IDisposable
         Assert.Null(Assert.Single(b.Network.Answers).Refusal);
     }
 
+    /// <summary>An address that another member had before it moved.</summary>
+    [Fact]
+    public async Task What_a_node_says_to_itself_is_not_another_members_refusal()
+    {
+        await using var a = await StartAsync("A1");
+        a.Network.NameOf = static _ => "pi-2";
+        var b = TestMember.Hello("B2").Member;
+        a.Network.SetPeers([new PeerAddress(b, [a.Address.Addresses[0]])]);
+        await Eventually.HoldsAsync(() => a.Log.Any(static told => told.StartsWith("Node pi-2 was not reached at 127.0.0.1:", StringComparison.Ordinal) && told.Contains("called itself", StringComparison.Ordinal)), "it is told");
+        Assert.Null(Assert.Single(a.Network.Answers).Refusal);
+    }
+
     /// <summary>Who is refused otherwise than as no member is not listened to any more.</summary>
     [Fact]
     public async Task But_not_by_the_word_of_who_is_not_let_in()

@@ -106,7 +106,7 @@ public sealed class ClusterRecoveryTests : IDisposable
         using var recovery = Open("/data/one");
         var survey = await recovery.SurveyAsync(["/data/two", "/data/two"], CancellationToken.None);
         Assert.Equal(
-            $"pi-1 and {NodeIdOf(2)} are a majority of the 3 voters, so there is nothing to recover from: start pi-1 (/data/one) and {NodeIdOf(2)} (/data/two), and nothing is lost.", survey.Refusal);
+            $"{NodeIdOf(2)} and pi-1 are a majority of the 3 voters, so there is nothing to recover from: start {NodeIdOf(2)} (/data/two) and pi-1 (/data/one), and nothing is lost.", survey.Refusal);
     }
 
     /// <summary>An image of last month: it would be refused, so who counts it for a majority is told to start what can never choose a leader.</summary>
@@ -192,7 +192,7 @@ public sealed class ClusterRecoveryTests : IDisposable
         WriteMember("/data/one", 1, entries: 3);
         using var recovery = Open("/data/one", answers: 1);
         var survey = await recovery.SurveyAsync([], CancellationToken.None);
-        Assert.Equal($"pi-1 and {NodeIdOf(2)} are a majority of the 3 voters, so there is nothing to recover from: start pi-1 (/data/one), and nothing is lost.", survey.Refusal);
+        Assert.Equal($"{NodeIdOf(2)} and pi-1 are a majority of the 3 voters, so there is nothing to recover from: start pi-1 (/data/one), and nothing is lost.", survey.Refusal);
         Assert.True(Assert.Single(survey.Others).IsRunning);
     }
 

@@ -83,5 +83,29 @@ public sealed class HostReadinessTests
         }
     }
 
+    /// <summary>What it was before, and whom it heard, is no word of now.</summary>
+    [Fact]
+    public void A_leader_that_is_refused_as_a_copy_neither_leads_nor_hears_anybody()
+    {
+        using var cluster = SteppedCluster.Of(3);
+        var copy = cluster.AwaitLeader().Consensus!;
+        copy.Retire("There are two copies.");
+        var statistics = copy.ReadCluster();
+        Assert.Equal(("Follower", null, "There are two copies."), (statistics.Role, statistics.LeaderTag, statistics.Trouble));
+        Assert.All(statistics.Members, member => Assert.True(member is { Member.IsLeader: false, IsReachable: null or false, HeardSeconds: null }));
+        Assert.False(Assert.Single(statistics.Members, member => member.Member.IsSelf).IsReachable);
+    }
+
+    [Fact]
+    public void Nobody_is_sent_to_a_leader_that_is_not_known()
+    {
+        using var cluster = SteppedCluster.Of(3);
+        cluster.C.Kill();
+        cluster.Wire.Isolate(cluster.C);
+        cluster.C.Open();
+        cluster.RunFor(5_000);
+        Assert.StartsWith("The cluster's time is in doubt, and no leader is known here that could say why.", cluster.C.Consensus!.ReadCluster().Clock.Doubt, StringComparison.Ordinal);
+    }
+
     private static PeerAnswer Refused(SteppedMember by, PeerRefusalKind kind) => new(by.Id, LetsIn: false, new PeerRefusal("It said why.", kind));
 }

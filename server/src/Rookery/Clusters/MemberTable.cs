@@ -35,11 +35,11 @@ internal static class MemberTable
         ];
     }
 
-    // The leader itself is not heard of.
+    // Whoever tells it does not hear of itself.
     private static string Heard(JsonElement member, bool isKnown) =>
         member.TryGetProperty("HeardSeconds", out var seconds) ? string.Create(CultureInfo.InvariantCulture, $"{seconds.GetDouble():0.0} s ago")
         : !isKnown ? "?"
-        : TextOf(member, "Role") is "leader" ? "-" : "never";
+        : member.TryGetProperty("IsSelf", out var isSelf) && isSelf.GetBoolean() ? "-" : "never";
 
     private static string TextOf(JsonElement member, string name) => member.TryGetProperty(name, out var text) ? text.GetString() ?? "-" : "-";
 }

@@ -119,6 +119,11 @@ internal static class NodeCommand
         bool isVoter = cluster.GetProperty("Members").EnumerateArray().Any(member =>
             (member.GetProperty("Name").ValueEquals(node) || member.GetProperty("Tag").ValueEquals(node) || member.GetProperty("NodeId").ValueEquals(node)) && !member.GetProperty("Role").ValueEquals("learner"));
         int left = isVoter ? voters - 1 : voters;
+        if (left == 0)
+        {
+            return true;                                    // the node says why it does not, and what to do first
+        }
+
         await Console.Error.WriteLineAsync(string.Create(
             CultureInfo.InvariantCulture,
             $"Now {voters} vote, and writes go on with {Bears(voters)} of them off; without {node} {left} vote, and writes go on with {Bears(left)} off. Its data directory cannot come back: it has to join anew, empty."));
