@@ -1,5 +1,5 @@
 // Three real nodes of one cluster on loopback: formed, killed, stopped, started again.
-import { readFileSync } from "node:fs"
+import { cpSync, readFileSync, renameSync } from "node:fs"
 import { join } from "node:path"
 import { afterwards, executable, NodeProcess, portForMember, run, temporaryDirectory, until } from "../../../server/tests/process/node-process.mjs"
 
@@ -7,8 +7,11 @@ export class ThreeNodes {
   #directory
   #isSecure
 
-  /** Forms a cluster and waits until all three vote; they end with the test. With `secure` they speak TLS; `credentials` are then those of a client that may do everything. */
-  static async form(test, { secure = false } = {}) {
+  /**
+   * Forms a cluster and waits until all three vote; they end with the test. With `secure` they speak TLS; `credentials` are then those of a client that may do everything.
+   * `keepsFirstCard` copies the first node's card, while it is stopped and alone, to take its place with `putOldCardBack`.
+   */
+  static async form(test, { secure = false, keepsFirstCard = false } = {}) {
     const cluster = new ThreeNodes()
     cluster.#directory = temporaryDirectory(test)
     cluster.#isSecure = secure
@@ -21,6 +24,10 @@ export class ThreeNodes {
       await cluster.start(cluster.nodes.length)
       if (secure && name === "a") {
         await cluster.#own()
+      }
+
+      if (keepsFirstCard && name === "a") {
+        await cluster.#keepFirstCard()
       }
     }
 
@@ -51,6 +58,20 @@ export class ThreeNodes {
     await this.command("cert", "create", "owner", "--access", "admin", "--to", this.#directory)
     this.credentials = { ...this.credentials, pfx: readFileSync(join(this.#directory, "owner.pfx")), passphrase: "" }
     Object.assign(this.nodes[0].agent.options, this.credentials)
+  }
+
+  async #keepFirstCard() {
+    await this.nodes[0].createDatabase("alone")
+    await this.nodes[0].expect(201, "PUT", "/databases/alone/docs?id=first", "{}")
+    await this.nodes[0].terminate()
+    cpSync(join(this.#directory, "a"), join(this.#directory, "old"), { recursive: true })
+    await this.start(0)
+  }
+
+  /** While the first node is stopped. */
+  putOldCardBack() {
+    renameSync(join(this.#directory, "a"), join(this.#directory, "newest"))
+    renameSync(join(this.#directory, "old"), join(this.#directory, "a"))
   }
 
   /** Runs a command against the first node; what it printed. */
