@@ -21,6 +21,9 @@ internal enum PlantedMistake
 
     /// <summary>Members read without asking the leader.</summary>
     ReadsWithoutBarrier,
+
+    /// <summary>Who refuses a vote grants it.</summary>
+    VoterGrantsTwice,
 }
 
 /// <summary>
@@ -52,6 +55,8 @@ internal sealed class HostRun : IDisposable
                 ? static (_, disk) => new SyncSkippingDisk(disk, static path => path.Contains("/journal-", StringComparison.Ordinal))
                 : static (_, disk) => disk,
         };
+        Cluster.Observer = new HostObserver(Cluster);
+        Cluster.Wire.GrantsEveryVote = mistake == PlantedMistake.VoterGrantsTwice;
         Cluster.Form(_faults.Next(4) == 0 ? 5 : 3);
         for (int i = 0; i < Clients; i++)
         {
@@ -294,6 +299,8 @@ internal sealed class HostRun : IDisposable
         Mark("states fetched", Cluster.Wire.StatesFetched);
         Mark("changes fetched", Cluster.Wire.ChangesFetched);
         Mark("terms", (int)Cluster.Leader!.Consensus!.Term);
+        Mark("leaders", Cluster.Observer!.Leaders);
+        Mark("commits", Cluster.Observer.Commits);
     }
 
     private void Mark(string what, int count = 1) => Marks[what] = Marks.GetValueOrDefault(what) + count;

@@ -29,6 +29,9 @@ internal sealed class SimulatedWire(SteppedCluster cluster)
     /// <summary>Whether receivers say that they have what they were never given: a planted bug.</summary>
     public bool AcknowledgesItself { get; init; }
 
+    /// <summary>Whether voters grant what they refuse: a planted bug.</summary>
+    public bool GrantsEveryVote { get; set; }
+
     /// <summary>Gives a receiver other entries than were sent: a member whose program does not apply as the others' do.</summary>
     public Func<NodeId, JournalFrame, JournalFrame>? Alters { get; set; }
 
@@ -59,7 +62,9 @@ internal sealed class SimulatedWire(SteppedCluster cluster)
     public void Send(in Message message, ReadOnlySpan<JournalFrame> frames)
     {
         AgreedThrough = message.Kind == MessageKind.Heartbeat ? Math.Max(AgreedThrough, message.Outcome.Index) : AgreedThrough;
-        var (copy, entries) = (message, new JournalFrame[frames.Length]);
+        var copy = GrantsEveryVote && message.Kind == MessageKind.VoteReply ? message with { Refused = false } : message;
+        cluster.Observer?.Sees(copy);
+        var entries = new JournalFrame[frames.Length];
         for (int i = 0; i < frames.Length; i++)
         {
             entries[i] = frames[i] with { Payload = frames[i].Payload.ToArray() };

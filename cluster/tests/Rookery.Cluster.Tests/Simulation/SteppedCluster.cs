@@ -43,6 +43,9 @@ internal sealed class SteppedCluster : IDisposable
 
     public List<SteppedMember> Members { get; } = [];
 
+    /// <summary>Watches each step, if there is one.</summary>
+    public HostObserver? Observer { get; set; }
+
     /// <summary>Stands between a member and its disk.</summary>
     public Func<SteppedMember, IDisk, IDisk> Behind { get; init; } = static (_, disk) => disk;
 
@@ -141,6 +144,8 @@ internal sealed class SteppedCluster : IDisposable
         {
             member.Look();
         }
+
+        Observer?.SeesStep();
     }
 
     public void RunFor(double milliseconds)

@@ -57,6 +57,9 @@ internal sealed class SteppedMember
     /// <summary>Whether a disk is slow: how long its writes take at most.</summary>
     public double LongestWriteMilliseconds { get; set; } = 2;
 
+    /// <summary>The rule of consensus that it found broken, if it did.</summary>
+    public string? Halt { get; private set; }
+
     /// <summary>What it told its owner.</summary>
     public List<string> Troubles { get; } = [];
 
@@ -95,6 +98,7 @@ internal sealed class SteppedMember
                 CachedBytes = 8 << 10,
                 KeptJournalBytes = _cluster.KeptJournalBytes,
                 TroubleFound = Troubles.Add,
+                Halted = sentence => Halt = sentence,
                 IsClockSynchronised = () => Time.IsSynchronised,
                 AnswersInline = true,
                 Broken = static _ => { },

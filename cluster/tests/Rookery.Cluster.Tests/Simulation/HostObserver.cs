@@ -1,0 +1,210 @@
+using System.Runtime.CompilerServices;
+using Rookery.Raft;
+
+namespace Rookery.Cluster.Tests.Simulation;
+
+/// <summary>Sees each step of a run and each message that leaves a member, and holds the members to what consensus promises. Constant work for each event, but for starts and commits.</summary>
+internal sealed class HostObserver(SteppedCluster cluster)
+{
+    private readonly Dictionary<NodeId, Watched> _members = [];
+    private readonly Dictionary<long, NodeId> _leaders = [];
+    private readonly Dictionary<(NodeId Voter, long Term), NodeId> _votes = [];
+
+    // The term of each committed entry, by its index: nothing is committed at 0.
+    private readonly List<long> _committed = [0];
+
+    // The term in which the last of them was seen to be committed.
+    private long _committedIn;
+    private string? _broken;
+
+    /// <summary>Terms that had a leader.</summary>
+    public int Leaders => _leaders.Count;
+
+    /// <summary>Entries that were seen to become durable on a majority.</summary>
+    public int Commits { get; private set; }
+
+    /// <summary>A message leaves a member: what it says rests on the member's disk.</summary>
+    public void Sees(in Message message)
+    {
+        var watched = Of(message.From);
+        bool tellsOwnTerm = message.Kind != MessageKind.PreVote && (message.Kind != MessageKind.PreVoteReply || message.Refused);
+        watched.Said = tellsOwnTerm ? Math.Max(watched.Said, message.Term) : watched.Said;
+        if (watched.Core is { } core && IsRunning(message.From, core))
+        {
+            // Who stops in order says more before its process ends.
+            watched.Durable = core.DurableIndex;
+        }
+
+        if (message is { Kind: MessageKind.VoteReply, Refused: false })
+        {
+            SeeVote(message.From, message.Term, message.To);
+        }
+    }
+
+    /// <summary>Something happened. Fails when it broke a promise, now or in a message that left meanwhile.</summary>
+    public void SeesStep()
+    {
+        foreach (var member in cluster.Members)
+        {
+            if (member.Consensus is { } consensus)
+            {
+                See(member, consensus);
+            }
+        }
+
+        Assert.True(_broken is null, $"after {cluster.Now} µs: {_broken}. {(_broken is null ? "" : cluster.Story())}");
+    }
+
+    private void See(SteppedMember member, RaftConsensus consensus)
+    {
+        var watched = Of(member.Id);
+        if (watched.Starts != member.Starts)
+        {
+            SeeStart(member, watched, CoreOf(consensus));
+        }
+
+        var core = watched.Core!;
+        Holds(core.Term >= watched.Term, () => $"the term of {member} fell from {watched.Term} to {core.Term}");
+        Holds(member.Halt is null, () => $"{member}: {member.Halt}");
+        watched.Term = core.Term;
+        if (core.Role == Role.Leader && watched.Led != core.Term)
+        {
+            watched.Led = core.Term;
+            SeeLeader(member, core);
+        }
+
+        if (core.CommitIndex != watched.Commit)
+        {
+            SeeCommit(member, watched, core);
+        }
+
+        (watched.Durable, watched.IsLatched) = (core.DurableIndex, consensus.Refusal is not null);
+    }
+
+    /// <summary>A start has what the one before it said, or knows that it lost it.</summary>
+    private void SeeStart(SteppedMember member, Watched watched, RaftCore core)
+    {
+        var acknowledged = member.Store!.Journal.Recovery.MayHaveAcknowledged;
+        var lost = new LogPosition(acknowledged.Term, acknowledged.Index);
+        if (watched.Core is { } before && !watched.IsLatched)
+        {
+            var durable = new LogPosition(before.TermAt(watched.Durable), watched.Durable);
+            Holds(Has(core, core.DurableIndex, durable) || lost >= durable, () => $"{member} has not got {durable} any more, which was durable, and does not know that it lost it");
+        }
+
+        Holds(core.Term >= watched.Said, () => $"{member} said that it is in term {watched.Said}, and started again in term {core.Term}");
+        Holds(
+            !_votes.TryGetValue((member.Id, core.Term), out var candidate) || core.VotedFor == candidate,
+            () => $"{member} voted for {candidate} in term {core.Term}, and started again with its vote for {core.VotedFor}");
+        (watched.Core, watched.Starts, watched.Lost, watched.Term, watched.Commit) = (core, member.Starts, lost, core.Term, 0);
+    }
+
+    private void SeeLeader(SteppedMember member, RaftCore core)
+    {
+        Holds(_leaders.TryAdd(core.Term, member.Id) || _leaders[core.Term] == member.Id, () => $"term {core.Term} has two leaders: {_leaders[core.Term]} and {member.Id}");
+        SeeVote(member.Id, core.Term, member.Id);
+        var last = Committed(_committed.Count - 1);
+        Holds(core.Term <= _committedIn || Has(core, core.Last.Index, last), () => $"{member} leads in term {core.Term} and has not got {last}, which was committed in term {_committedIn}");
+    }
+
+    private void SeeVote(NodeId voter, long term, NodeId candidate) =>
+        Holds(_votes.TryAdd((voter, term), candidate) || _votes[(voter, term)] == candidate, () => $"{voter} voted twice in term {term}: for {_votes[(voter, term)]} and {candidate}");
+
+    private void SeeCommit(SteppedMember member, Watched watched, RaftCore core)
+    {
+        Holds(core.CommitIndex > watched.Commit, () => $"the commit index of {member} fell from {watched.Commit} to {core.CommitIndex}");
+        for (long index = watched.Commit + 1; index <= core.CommitIndex; index++)
+        {
+            long term = core.TermAt(index);
+            if (index == _committed.Count)
+            {
+                _committed.Add(term);
+                _committedIn = Math.Max(_committedIn, core.Term);
+                Commits++;
+            }
+            else
+            {
+                // Of what lies before its log, in its tables, a member does not know the terms.
+                Holds(term == 0 || term == _committed[(int)index], () => $"{member} holds {term}/{index} for committed, another {Committed((int)index)}");
+                continue;
+            }
+
+            if (index == core.CommitIndex)
+            {
+                SeeMajority(member, core, Committed((int)index));
+            }
+        }
+
+        watched.Commit = core.CommitIndex;
+    }
+
+    private void SeeMajority(SteppedMember member, RaftCore core, LogPosition position)
+    {
+        int holders = 0;
+        foreach (var voter in core.Configuration.Voters)
+        {
+            holders += IsDurableOn(voter, position) ? 1 : 0;
+        }
+
+        Holds(holders >= core.Configuration.Majority, () => $"{member} committed {position}, which {holders} of {core.Configuration} have on disk");
+    }
+
+    /// <summary>Whether a voter has an entry on its disk, be it off; or lost it after it had, and knows that.</summary>
+    private bool IsDurableOn(NodeId voter, LogPosition position)
+    {
+        var watched = Of(voter);
+        return watched.Core is { } core
+            && (Has(core, IsRunning(voter, core) ? core.DurableIndex : watched.Durable, position) || watched.Lost >= position);
+    }
+
+    private bool IsRunning(NodeId member, RaftCore core) => cluster.Find(member)?.Consensus is { } consensus && CoreOf(consensus) == core;
+
+    private static bool Has(RaftCore core, long through, LogPosition position) =>
+        position.Index <= through && (core.TermAt(position.Index) is var term && (term == position.Term || (term == 0 && position.Index <= core.CommitIndex)));
+
+    private LogPosition Committed(int index) => new(_committed[index], index);
+
+    private Watched Of(NodeId member)
+    {
+        if (!_members.TryGetValue(member, out var watched))
+        {
+            _members[member] = watched = new Watched();
+        }
+
+        return watched;
+    }
+
+    // Kept until the step is over: within it the host would take an exception for its own.
+    private void Holds(bool condition, Func<string> sentence) => _broken ??= condition ? null : sentence();
+
+    // What the host tells of its core has no terms of entries.
+    [UnsafeAccessor(UnsafeAccessorKind.Field, Name = "_core")]
+    private static extern ref RaftCore CoreFieldOf(RaftConsensus consensus);
+
+    private static RaftCore CoreOf(RaftConsensus consensus) => CoreFieldOf(consensus);
+
+    /// <summary>A member as it was seen last.</summary>
+    private sealed class Watched
+    {
+        public RaftCore? Core { get; set; }
+
+        public int Starts { get; set; }
+
+        /// <summary>The end of what its last start found lost.</summary>
+        public LogPosition Lost { get; set; }
+
+        public long Term { get; set; }
+
+        /// <summary>The highest term that it told others to be in.</summary>
+        public long Said { get; set; }
+
+        public long Led { get; set; }
+
+        public long Commit { get; set; }
+
+        public long Durable { get; set; }
+
+        /// <summary>Whether a write of its journal failed: nobody knows what is durable.</summary>
+        public bool IsLatched { get; set; }
+    }
+}
