@@ -17,9 +17,13 @@ public sealed partial class RaftConsensus
     private long _frames;
     private long _commands;
     private bool _hasToRefuse;
+    private UnappliedDamageException? _unapplied;
 
     /// <summary>Whether there is an entry to apply, or, after an error, somebody to be told that there will be none.</summary>
-    internal bool HasToApply => Refusal is { Kind: RejectionKind.Diagnosis } ? Volatile.Read(ref _hasToRefuse) : Volatile.Read(ref _applyThrough) > Volatile.Read(ref _applied);
+    internal bool HasToApply =>
+        Refusal is { Kind: RejectionKind.Diagnosis } ? Volatile.Read(ref _hasToRefuse)
+        : Volatile.Read(ref _unapplied) is not null ? !Leader.IsNone
+        : Volatile.Read(ref _applyThrough) > Volatile.Read(ref _applied);
 
     private static Rejection DurableButUnapplied { get; } = new(
         RejectionKind.OutcomeUnknown, "The write is durable, but an error kept it from being applied; it takes effect when the node is restarted.");
@@ -46,7 +50,13 @@ public sealed partial class RaftConsensus
 
         try
         {
-            return ApplyOrThrow();
+            return _unapplied is null ? ApplyOrThrow() : throw _unapplied;
+        }
+        catch (UnappliedDamageException early) when (_network is not null && Leader.IsNone)
+        {
+            // Reads of what it has go on until the cluster does. The entry is not tried again: what came of a part of it is in the outcomes already.
+            Volatile.Write(ref _unapplied, early);
+            return false;
         }
         catch (Exception failure) when (failure is not (InvariantViolationException or OutOfMemoryException))
         {

@@ -155,6 +155,60 @@ public sealed class HostDamageScriptTests
         cluster.AwaitEqual();
     }
 
+    /// <summary>
+    /// A row rots that an entry behind the manifest names. Alone, the member serves what it has to local reads until the cluster goes on, and does not try the entry again: the write before it, in one frame with it, is in the
+    /// chain of outcomes already.
+    /// </summary>
+    [Fact]
+    public async Task A_rotten_row_that_an_entry_needs_puts_no_member_into_diagnosis_before_it_hears_a_leader()
+    {
+        using var cluster = SteppedCluster.Of(3);
+        cluster.Put(cluster.A, "users/rotten", 1);
+        cluster.AwaitEqual();
+        cluster.C.Store!.RequestFlush();
+        cluster.RunFor(1_000);
+        long held = cluster.C.Store!.Durable.Index;
+        var sound = cluster.A.Propose(SteppedCluster.PutOf("zz/sound", 2));
+        var rotten = cluster.A.Propose(SteppedCluster.PutOf("users/rotten", 3));
+        cluster.RunUntil(() => sound.IsCompleted && rotten.IsCompleted, "two writes");
+        Assert.Equal((held + 1, held + 1), ((await sound).Index, (await rotten).Index));
+        cluster.Put(cluster.A, "zz/later", 4);
+        cluster.AwaitEqual();
+        foreach (var member in new[] { cluster.A, cluster.B, cluster.C })
+        {
+            member.Kill();
+        }
+
+        RotRow(cluster.C.Disk, "users/rotten");
+        cluster.C.Open();
+        var consensus = cluster.C.Consensus!;
+        Assert.Equal(held, consensus.AppliedIndex);
+        cluster.RunFor(5_000);
+        Assert.True(consensus.ReadState().CommitIndex > held, "what the member could not apply is known to be committed");
+        long chain = cluster.C.Store!.OutcomeChain;
+        cluster.RunFor(30_000);
+        Assert.Null(consensus.Refusal);
+        Assert.Equal((held, chain, 0), (consensus.AppliedIndex, cluster.C.Store!.OutcomeChain, cluster.C.Peek("zz/sound").Value));
+
+        cluster.A.Open();
+        cluster.B.Open();
+        cluster.RunUntil(() => consensus.Refusal is { Kind: RejectionKind.Diagnosis }, "the damage counts");
+        Assert.StartsWith("A durable write could not be applied: ", consensus.Refusal!.Message, StringComparison.Ordinal);
+        Assert.Equal((held, chain), (consensus.AppliedIndex, cluster.C.Store!.OutcomeChain));
+        Assert.Equal(3, cluster.AwaitLeader().Peek("users/rotten").Value);
+    }
+
+    private static void RotRow(SimulatedDisk disk, string text)
+    {
+        byte[] sought = System.Text.Encoding.UTF8.GetBytes(text);
+        var places = disk.Files.Where(static file => file.EndsWith(".run", StringComparison.Ordinal))
+            .Select(file => (File: file, At: disk.ReadAll(file).AsSpan().IndexOf(sought)))
+            .Where(static place => place.At >= 0)
+            .ToList();
+        Assert.NotEmpty(places);
+        places.ForEach(place => disk.Rot(place.File, place.At, 1));
+    }
+
     // The last writes of a journal that has not begun its second segment.
     private static void Spoil(SimulatedDisk disk)
     {
