@@ -140,7 +140,7 @@ internal sealed class DamageSurvey
                 break;
         }
 
-        End = header.IsReplicated ? new EntryPosition(header.Term, header.Index) : End;
+        End = header.IsReplicated || (header.TellsEnd && header.Index > 0) ? new EntryPosition(header.Term, header.Index) : End;
     }
 
     private void Doubt() => (VoteIsKnown, ConfigurationIsKnown) = (false, false);

@@ -53,6 +53,12 @@ internal readonly record struct FrameHeader(
     /// <summary>Whether it changes what other frames mean, so that its loss has to be noticed.</summary>
     public bool IsLandmark => Type is FrameType.Vote or FrameType.Configuration or FrameType.Cut;
 
+    /// <summary>
+    /// Whether index and term tell where the log ended when it was written; zeros in journals of earlier versions. It is nothing but a note, so that an entry which rots right before it is known to be lost: a
+    /// member that had acknowledged it, stopped in order and did not know, voted for logs without it.
+    /// </summary>
+    public bool TellsEnd => Type is FrameType.Vote or FrameType.CleanStop or FrameType.Start;
+
     public bool EndsWrite => (Flags & FrameFlags.EndOfWrite) != FrameFlags.None;
 
     /// <summary>The header of <paramref name="frame"/> when it is written.</summary>

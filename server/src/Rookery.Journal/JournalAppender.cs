@@ -144,11 +144,13 @@ internal sealed class JournalAppender(JournalOptions options, SegmentPool pool, 
         }
     }
 
-    private static FrameHeader HeaderOf(ReadOnlySpan<JournalFrame> frames, int i, Segment segment, long write, ref int landmarks)
+    private FrameHeader HeaderOf(ReadOnlySpan<JournalFrame> frames, int i, Segment segment, long write, ref int landmarks)
     {
         var header = FrameHeader.Of(frames[i], i == frames.Length - 1 ? FrameFlags.EndOfWrite : FrameFlags.None, segment.Incarnation, write, landmarks);
         landmarks += header.IsLandmark ? 1 : 0;
-        return header with { Landmarks = landmarks };
+        return header.TellsEnd
+            ? header with { Landmarks = landmarks, Index = Map.Position.Index, Term = Map.Position.Term }
+            : header with { Landmarks = landmarks };
     }
 
     private Segment BeginNext(bool isOversized, long length)

@@ -121,6 +121,23 @@ public sealed class HostDamageScriptTests
         }
     }
 
+    /// <summary>Only the note of the clean stop lies behind it: a member that did not know what it lost would vote for who has it not either.</summary>
+    [Fact]
+    public void A_member_whose_last_entry_rots_after_it_stopped_in_order_knows_what_it_had_acknowledged()
+    {
+        using var cluster = SteppedCluster.Of(3);
+        cluster.Put(cluster.A, "users/early", 1);
+        cluster.Put(cluster.A, "users/rotten", 2);
+        cluster.AwaitEqual();
+        long last = cluster.B.Store!.Journal.LastIndex;
+        cluster.B.StopCleanly();
+        JournalRot.At(cluster.B, "users/rotten");
+        cluster.B.Open();
+        var journal = cluster.B.Store!.Journal;
+        Assert.Equal(('B', last - 1, last), (journal.Recovery.Label, journal.LastIndex, journal.Recovery.MayHaveAcknowledged.Index));
+        cluster.AwaitEqual();
+    }
+
     /// <summary>What the tables hold is no loss, nor is what the others still have: the member opens, and is as they are soon.</summary>
     [Theory]
     [InlineData(-1, 0, 'D')]
