@@ -39,6 +39,7 @@ internal sealed class HostRun : IDisposable
     private readonly DeletingClient? _deleting;
     private readonly Dictionary<SteppedMember, JournalRot> _rotten = [];
     private readonly Random? _rot;
+    private readonly FurtherFaults _further;
     private readonly Random _faults;
     private readonly double _faultsPerSecond;
 
@@ -53,7 +54,7 @@ internal sealed class HostRun : IDisposable
             KeptJournalBytes = 128 << 10,
             Behind = mistake == PlantedMistake.JournalSkipsSync
                 ? static (_, disk) => new SyncSkippingDisk(disk, static path => path.Contains("/journal-", StringComparison.Ordinal))
-                : static (_, disk) => disk,
+                : static (member, disk) => new StallingDisk(disk, member),
         };
         Cluster.Observer = new HostObserver(Cluster);
         Cluster.Wire.GrantsEveryVote = mistake == PlantedMistake.VoterGrantsTwice;
@@ -62,6 +63,8 @@ internal sealed class HostRun : IDisposable
         {
             _clients.Add(new HostClient(Cluster, i + 1) { ReadsLocally = mistake == PlantedMistake.ReadsWithoutBarrier });
         }
+
+        _further = new FurtherFaults(Cluster, this, seed);
 
         // Not in all: seeds that failed once are to have the same faults at the same time.
         _deleting = seed % 5 is 1 or 2 ? new DeletingClient(Cluster, seed) : null;
@@ -86,6 +89,7 @@ internal sealed class HostRun : IDisposable
         Cluster.LongestApplyMilliseconds = _faults.Next(2) == 0 ? 1 : 30;
         _clients.ForEach(client => _ = client.WorkAsync());
         _ = _deleting?.WorkAsync();
+        _further.Begin();
         long end = Cluster.Now + FaultMicroseconds;
         while (Cluster.Now < end)
         {
@@ -137,7 +141,11 @@ internal sealed class HostRun : IDisposable
                 break;
             case 9:
                 Mark("handed over");
-                member.Consensus?.Transfer(NodeId.None);
+                if (member.PausedMilliseconds == 0)
+                {
+                    member.Consensus?.Transfer(NodeId.None);
+                }
+
                 break;
             case 10:
                 Mark("slow disk");
@@ -205,14 +213,17 @@ internal sealed class HostRun : IDisposable
     private static bool IsHealed(SteppedMember member) =>
         member.Store?.Journal is { } journal && !journal.Recovery.MayHaveAcknowledged.IsLaterThan(new EntryPosition(journal.LastTerm, journal.LastIndex));
 
-    private void Up(SteppedMember member)
+    /// <summary>Starts a member again that is off, unless it was removed for good.</summary>
+    public void Up(SteppedMember member)
     {
-        if (member.IsUp)
+        if (member.IsUp || !Cluster.Members.Contains(member))
         {
             return;
         }
 
+        // Its owner makes room first.
         member.Disk.ClearFaults();
+        member.MakeRoom();
         try
         {
             member.Open();
@@ -235,11 +246,13 @@ internal sealed class HostRun : IDisposable
         Cluster.After(1_500 + _faults.Next(1_500), () => Restart(member));
     }
 
-    private static void Restart(SteppedMember member)
+    /// <summary>Starts a member again that latched.</summary>
+    public static void Restart(SteppedMember member)
     {
         if (member is { IsUp: true, Consensus.Refusal: not null })
         {
             member.LosePower();
+            member.MakeRoom();
             member.Open();
         }
     }
@@ -248,6 +261,7 @@ internal sealed class HostRun : IDisposable
     {
         _clients.ForEach(client => client.IsStopped = true);
         _deleting?.IsStopped = true;
+        _further.End();
         Cluster.Wire.Heal();
         Cluster.Wire.Faults = new WireFaults();
         foreach (var member in Cluster.Members)
@@ -303,5 +317,5 @@ internal sealed class HostRun : IDisposable
         Mark("commits", Cluster.Observer.Commits);
     }
 
-    private void Mark(string what, int count = 1) => Marks[what] = Marks.GetValueOrDefault(what) + count;
+    public void Mark(string what, int count = 1) => Marks[what] = Marks.GetValueOrDefault(what) + count;
 }

@@ -161,6 +161,11 @@ internal sealed class SimulatedWire(SteppedCluster cluster)
         foreach (var file in offer.Files)
         {
             await cluster.Pause(cluster.Random.Next(1, 200));
+            while (Math.Max(member.PausedMilliseconds, to.PausedMilliseconds) is > 0 and var left)
+            {
+                await cluster.Pause(left);
+            }
+
             CheckConnection();
             using var source = store.Offers.Open(offer.Id, file.Name) ?? throw new StateTransferException("The offer was given up.");
             using var target = inbox.Open(file, inbox.ResumeAt(file));
@@ -194,13 +199,19 @@ internal sealed class SimulatedWire(SteppedCluster cluster)
             double milliseconds = random.NextDouble() < Faults.Straying ? random.Next(Faults.LongestDelayMilliseconds) : 0.2 + random.NextDouble();
             if (!isLost)
             {
-                cluster.After(milliseconds, () =>
-                {
-                    if (!_cut.Contains((from, to)))
-                    {
-                        arrive();
-                    }
-                });
+                cluster.After(milliseconds, Come);
+            }
+        }
+
+        void Come()
+        {
+            if (cluster.Find(to) is { PausedMilliseconds: > 0 and var left })
+            {
+                cluster.After(left, Come);
+            }
+            else if (!_cut.Contains((from, to)))
+            {
+                arrive();
             }
         }
     }

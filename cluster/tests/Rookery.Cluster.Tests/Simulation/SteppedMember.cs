@@ -13,14 +13,19 @@ namespace Rookery.Cluster.Tests.Simulation;
 internal sealed class SteppedMember
 {
     public const string Directory = "/data/node";
-    private const long ReserveBytes = 1 << 20;
+
+    /// <summary>What its store keeps free for itself.</summary>
+    public const long ReserveBytes = 1 << 20;
 
     private readonly SteppedCluster _cluster;
     private readonly bool _mayBegin;
     private readonly NodeIds _ids;
     private readonly MemoryBudget _memory = new(16 << 20);
     private bool _isWriting;
+    private bool _isInWrite;
     private bool _isApplying;
+    private long _pausedUntil;
+    private double _stallMilliseconds;
 
     public SteppedMember(SteppedCluster cluster, int number, bool mayBegin)
     {
@@ -54,6 +59,12 @@ internal sealed class SteppedMember
     /// <summary>How often it was started.</summary>
     public int Starts { get; private set; }
 
+    /// <summary>For how many milliseconds it still stands still: what comes to it waits.</summary>
+    public double PausedMilliseconds => Math.Max(0, _pausedUntil - _cluster.Now) / 1000.0;
+
+    /// <summary>Whether a sync of its journal does not return for now.</summary>
+    public bool IsStalled { get; private set; }
+
     /// <summary>Whether a disk is slow: how long its writes take at most.</summary>
     public double LongestWriteMilliseconds { get; set; } = 2;
 
@@ -69,7 +80,8 @@ internal sealed class SteppedMember
     public void Open()
     {
         Starts++;
-        (_isWriting, _isApplying) = (false, false);
+        (_isWriting, _isInWrite, _isApplying, IsStalled) = (false, false, false, false);
+        (_pausedUntil, _stallMilliseconds) = (0, 0);
         Peers = new SimulatedPeers(this, _cluster.Wire);
         Store = NodeStore.Open(
             new NodeOptions
@@ -138,6 +150,7 @@ internal sealed class SteppedMember
     public void Kill()
     {
         Peers!.IsDead = true;
+        IsStalled = false;
         Consensus?.Dispose();
         Store?.Dispose();
         (Consensus, Store) = (null, null);
@@ -146,6 +159,9 @@ internal sealed class SteppedMember
 
     /// <summary>Leaves so many bytes free on its disk beyond the reserve, and a little less when that is below 0.</summary>
     public void Leave(long spareBytes) => Disk.CapacityBytes = Disk.UsedBytes + ReserveBytes + spareBytes;
+
+    /// <summary>There is room on its disk again.</summary>
+    public void MakeRoom() => Disk.CapacityBytes = 1L << 40;
 
     /// <summary>Takes the power: of what was not synced, something may be left.</summary>
     public void LosePower()
@@ -178,7 +194,38 @@ internal sealed class SteppedMember
         Disk = Disk.CrashAt(at, _cluster.Random.NextInt64());
     }
 
-    public Task<CommandOutcome> Propose(CommandBuffer command) => Consensus!.ProposeAsync(command, CancellationToken.None).AsTask();
+    /// <summary>Stops its process for so long, in the midst of whatever it does: then all that waited comes at once.</summary>
+    public void Pause(double milliseconds) => _pausedUntil = _cluster.Now + (long)(milliseconds * 1000);
+
+    /// <summary>Lets the next sync of its journal take so long. Its process goes on meanwhile.</summary>
+    public void StallNextSync(double milliseconds) => _stallMilliseconds = milliseconds;
+
+    /// <summary>A sync begins. While it stalls everything else goes on, also on this member.</summary>
+    public void AwaitDisk()
+    {
+        if (!_isInWrite || _stallMilliseconds == 0)
+        {
+            return;
+        }
+
+        (int start, double milliseconds) = (Starts, _stallMilliseconds);
+        (IsStalled, _stallMilliseconds) = (true, 0);
+        _cluster.RunFor(milliseconds);
+        while (PausedMilliseconds > 0)
+        {
+            _cluster.RunFor(PausedMilliseconds);
+        }
+
+        if (Starts != start || !IsUp)
+        {
+            throw new DiskException("sync", Directory, Errno.InputOutput); // Nobody is there any more to whom it would return.
+        }
+
+        IsStalled = false;
+    }
+
+    public Task<CommandOutcome> Propose(CommandBuffer command) =>
+        PausedMilliseconds > 0 ? ProposeLaterAsync(command) : Consensus!.ProposeAsync(command, CancellationToken.None).AsTask();
 
     /// <summary>What a local read finds: value and etag, zeros when there is no such document.</summary>
     public (long Value, long Etag) Peek(string id)
@@ -210,7 +257,7 @@ internal sealed class SteppedMember
 
     /// <summary>A read that sees everything acknowledged before it; null when the member cannot promise that now.</summary>
     public async Task<(long Value, long Etag)?> ReadAsync(string id) =>
-        await Consensus!.ReadBarrierAsync(CancellationToken.None) && IsUp ? Peek(id) : null;
+        (PausedMilliseconds == 0 || await ResumedAsync()) && await Consensus!.ReadBarrierAsync(CancellationToken.None) && IsUp ? Peek(id) : null;
 
     /// <summary>Plans what it has to do. To be called after anything happened.</summary>
     public void Look()
@@ -225,8 +272,13 @@ internal sealed class SteppedMember
             _isWriting = true;
             After(0.1 + (_cluster.Random.NextDouble() * LongestWriteMilliseconds), () =>
             {
-                _isWriting = false;
+                int start = Starts;
+                _isInWrite = true;
                 Consensus!.WriteOnce();
+                if (Starts == start)
+                {
+                    (_isWriting, _isInWrite) = (false, false);
+                }
             });
         }
 
@@ -261,15 +313,49 @@ internal sealed class SteppedMember
         WorkOn();
     });
 
+    private async Task<CommandOutcome> ProposeLaterAsync(CommandBuffer command)
+    {
+        if (await ResumedAsync())
+        {
+            return await Consensus!.ProposeAsync(command, CancellationToken.None);
+        }
+
+        command.Dispose();
+        return new CommandOutcome(new Rejection(RejectionKind.OutcomeUnknown, "It died before it read the request."));
+    }
+
+    /// <summary>Waits until it goes on; false when it never does.</summary>
+    private async Task<bool> ResumedAsync()
+    {
+        int start = Starts;
+        while (PausedMilliseconds > 0)
+        {
+            await _cluster.Pause(PausedMilliseconds);
+        }
+
+        return IsUp && Starts == start;
+    }
+
     private void After(double milliseconds, Action work)
     {
         int start = Starts;
-        _cluster.After(milliseconds, () =>
+        _cluster.After(milliseconds, Run);
+
+        void Run()
         {
-            if (Starts == start && IsUp)
+            if (Starts != start || !IsUp)
+            {
+                return;
+            }
+
+            if (PausedMilliseconds is > 0 and var left)
+            {
+                _cluster.After(left, Run);
+            }
+            else
             {
                 work();
             }
-        });
+        }
     }
 }

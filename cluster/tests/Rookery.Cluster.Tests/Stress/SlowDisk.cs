@@ -3,7 +3,7 @@ using Rookery.Disk;
 namespace Rookery.Cluster.Tests.Stress;
 
 /// <summary>A disk whose syncs take their time, as a card's do; what they take differs from one to the next.</summary>
-internal sealed class SlowDisk(IDisk disk) : IDisk
+internal class SlowDisk(IDisk disk) : IDisk
 {
     private static readonly ManualResetEventSlim Never = new();
 
@@ -38,7 +38,8 @@ internal sealed class SlowDisk(IDisk disk) : IDisk
 
     public IDisposable Lock(string path) => disk.Lock(path);
 
-    private void Take() => Never.Wait(Random.Shared.Next(MostMilliseconds + 1));
+    /// <summary>Returns when a sync may begin.</summary>
+    protected virtual void Take() => Never.Wait(Random.Shared.Next(MostMilliseconds + 1));
 
     private sealed class SlowFile(IDiskFile file, SlowDisk disk) : IDiskFile
     {
