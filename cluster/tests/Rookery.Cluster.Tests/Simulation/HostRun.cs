@@ -24,6 +24,9 @@ internal enum PlantedMistake
 
     /// <summary>Who refuses a vote grants it.</summary>
     VoterGrantsTwice,
+
+    /// <summary>A member keeps entries under another term than the leader gave them.</summary>
+    ReceiverChangesTerm,
 }
 
 /// <summary>
@@ -59,6 +62,9 @@ internal sealed class HostRun : IDisposable
         Cluster.Observer = new HostObserver(Cluster);
         Cluster.Wire.GrantsEveryVote = mistake == PlantedMistake.VoterGrantsTwice;
         Cluster.Form(_faults.Next(4) == 0 ? 5 : 3);
+        Cluster.Wire.Alters = mistake == PlantedMistake.ReceiverChangesTerm
+            ? (to, entry) => to == Cluster.C.Id && entry.Type == FrameType.NoOp ? entry with { Term = entry.Term - 1 } : entry
+            : null;
         for (int i = 0; i < Clients; i++)
         {
             _clients.Add(new HostClient(Cluster, i + 1) { ReadsLocally = mistake == PlantedMistake.ReadsWithoutBarrier });
