@@ -131,7 +131,7 @@ public sealed class HostDamageScriptTests
         cluster.AwaitEqual();
         long last = cluster.B.Store!.Journal.LastIndex;
         cluster.B.StopCleanly();
-        JournalRot.At(cluster.B, "users/rotten");
+        JournalRot.At(cluster.B, "users/rotten", inHeader: true);
         cluster.B.Open();
         var journal = cluster.B.Store!.Journal;
         Assert.Equal(('B', last - 1, last), (journal.Recovery.Label, journal.LastIndex, journal.Recovery.MayHaveAcknowledged.Index));
