@@ -116,7 +116,7 @@ public sealed partial class RaftConsensus
 
         lock (_gate)
         {
-            _cache.ReleaseThrough(index, _network is null ? 0 : _options.CachedBytes);
+            _cache.ReleaseThrough(index, MayBeAskedForEntries ? _options.CachedBytes : 0);
             EndReadsThrough(index);
             if (index == Volatile.Read(ref _readyIndex))
             {

@@ -45,7 +45,6 @@ public sealed partial class RaftConsensus : IConsensusHost, IPeerReceiver
         _options = options;
         _network = options.Network;
         _journal = store.Journal;
-        _journal.KeptBytes = _network is null ? 0 : options.KeptJournalBytes;
         _store.KeepsDeletions = _network is not null;
         _time = store.Time;
         _begun = _time.GetTimestamp();
@@ -54,6 +53,7 @@ public sealed partial class RaftConsensus : IConsensusHost, IPeerReceiver
         int seed = options.Seed ?? System.Security.Cryptography.RandomNumberGenerator.GetInt32(int.MaxValue);
         _core = new RaftCore(LogStart.Of(store, Self, options.MayBegin, seed), options.Core);
         _configuration = _core.Configuration;
+        KeepEntries();
         _operations = _journal.OperationsBeforeNext;
         LastIndexInLog = _core.Last.Index;
         _applied = _applyThrough = store.AppliedIndex;
@@ -131,6 +131,9 @@ public sealed partial class RaftConsensus : IConsensusHost, IPeerReceiver
 
     // A log that lost its end to damage may not know the members that came later.
     private bool IsAlone => !_core.IsDamaged && _core.Configuration.Voters.Length == 1 && _core.Configuration.Learners.IsEmpty && _core.Configuration.IsVoter(Self);
+
+    // Who joins a node alone begins with its state. Until then its journal's segments are used again at once: fresh ones cost each write its bytes twice.
+    private bool MayBeAskedForEntries => _network is not null && !IsAlone;
 
     private static bool IsOneOfSeveral(NodeStore store)
     {
@@ -383,10 +386,13 @@ public sealed partial class RaftConsensus : IConsensusHost, IPeerReceiver
         _threads.WakeToApply();
     }
 
+    private void KeepEntries() => _journal.KeptBytes = MayBeAskedForEntries ? _options.KeptJournalBytes : 0;
+
     private void OnManifestDurable(JournalPosition position)
     {
         lock (_gate)
         {
+            KeepEntries();
             Step(Input.ManifestDurable(Now, new LogPosition(position.Term, position.Index)));
             Step(Input.Released(Now, _journal.FirstIndex - 1));
         }

@@ -1,0 +1,133 @@
+using Rookery.Raft;
+
+namespace Rookery.Cluster.Tests.Simulation;
+
+/// <summary>A member that was away, or lags, gets what it misses: from memory, from the journal, or from the tables.</summary>
+public sealed class HostCatchUpTests
+{
+    [Fact]
+    public void A_member_that_was_away_is_caught_up_from_the_journal()
+    {
+        using var cluster = SteppedCluster.Of(3);
+        cluster.C.Kill();
+        for (int i = 0; i < 40; i++)
+        {
+            cluster.Do(cluster.A, SteppedCluster.PutOf($"users/{i}", i, padding: 900));
+        }
+
+        cluster.C.Open();
+        var writes = Enumerable.Range(40, 20).Select(i => cluster.A.Propose(SteppedCluster.PutOf($"users/{i}", i, padding: 900))).ToList();
+        cluster.AwaitEqual(seconds: 5);
+        Assert.All(writes, write => Assert.Null(write.Result.Rejection));
+        Assert.Equal(39, cluster.C.Peek("users/39").Value);
+    }
+
+    [Fact]
+    public void A_member_that_lags_by_many_messages_gets_them_in_their_order()
+    {
+        using var cluster = new SteppedCluster(1) { MostMessageBytes = 2 << 10 }.Form(3);
+        cluster.C.Kill();
+        for (int i = 0; i < 200; i++)
+        {
+            cluster.Do(cluster.A, SteppedCluster.PutOf($"users/{i}", i, padding: 900));
+        }
+
+        cluster.C.Open();
+        cluster.AwaitEqual(seconds: 5);
+        Assert.Equal(199, cluster.C.Peek("users/199").Value);
+    }
+
+    [Fact]
+    public void A_member_gets_the_state_when_the_entries_that_it_misses_were_given_back_after_the_last_flush()
+    {
+        using var cluster = new SteppedCluster(1) { KeptJournalBytes = 0 }.Form(3);
+        cluster.C.Kill();
+        using (cluster.A.Store!.Journal.Read())
+        {
+            for (int i = 0; i < 200; i++)
+            {
+                cluster.Put(cluster.A, $"users/{i}", i, padding: 900);
+            }
+
+            cluster.RunFor(3_000);
+        }
+
+        cluster.RunFor(3_000);
+        Assert.True(cluster.A.Store!.Journal.FirstIndex > 100);
+        cluster.Wire.FetchFailure = new TimeoutException("No fetch may end all fetches, whatever it fails of.");
+        cluster.C.Open();
+        cluster.AwaitEqual(seconds: 20);
+        Assert.Equal(1, cluster.Wire.StatesFetched);
+        Assert.Null(cluster.Wire.FetchFailure);
+    }
+
+    [Fact]
+    public void A_founded_member_keeps_entries_once_another_may_miss_them()
+    {
+        using var cluster = new SteppedCluster(1) { KeptJournalBytes = 1 << 30 }.Form(1);
+        PutMany(from: 0);
+        long alone = cluster.A.Store!.Journal.FirstIndex;
+        Assert.True(alone > 100);
+
+        cluster.Members.Add(new SteppedMember(cluster, number: 1, mayBegin: false));
+        cluster.B.Open();
+        cluster.Change(MemberChange.Learner, cluster.B);
+        PutMany(from: 200);
+        PutMany(from: 400);
+        Assert.InRange(cluster.A.Store!.Journal.FirstIndex, alone, 400);
+
+        void PutMany(int from)
+        {
+            for (int i = from; i < from + 200; i++)
+            {
+                cluster.Put(cluster.A, $"users/{i}", i, padding: 900);
+            }
+
+            cluster.RunFor(6_000);
+        }
+    }
+
+    [Fact]
+    public void A_member_that_misses_little_of_much_gets_what_changed()
+    {
+        using var cluster = new SteppedCluster(1) { KeptJournalBytes = 0 }.Form(3);
+        for (int i = 0; i < 600; i++)
+        {
+            cluster.Put(cluster.A, $"users/{i}", i, padding: 900);
+        }
+
+        cluster.AwaitEqual();
+        cluster.C.Kill();
+        for (int i = 0; i < 200; i++)
+        {
+            cluster.Put(cluster.A, $"users/{i * 3 % 100}", 1_000 + i, padding: 900);
+        }
+
+        cluster.RunFor(6_000);
+        Assert.True(cluster.A.Store!.Journal.FirstIndex > 700);
+        cluster.C.Open();
+        cluster.AwaitEqual(seconds: 20);
+        Assert.Equal((1, 1), (cluster.Wire.StatesFetched, cluster.Wire.ChangesFetched));
+        Assert.Equal((599, 1_199), (cluster.C.Peek("users/599").Value, cluster.C.Peek("users/97").Value));
+    }
+
+    [Fact]
+    public void A_member_that_is_caught_up_while_writes_go_on_does_not_stay_behind()
+    {
+        using var cluster = SteppedCluster.Of(3);
+        cluster.C.Kill();
+        for (int i = 0; i < 30; i++)
+        {
+            cluster.Do(cluster.A, SteppedCluster.PutOf($"users/{i}", i, padding: 900));
+        }
+
+        cluster.C.Open();
+        long behind = cluster.A.Consensus!.AppliedIndex;
+        for (int i = 30; i < 400 && cluster.C.Consensus!.AppliedIndex < behind; i++)
+        {
+            cluster.Do(cluster.A, SteppedCluster.PutOf($"users/{i}", i));
+        }
+
+        Assert.True(cluster.C.Consensus!.AppliedIndex >= behind, cluster.Story());
+    }
+}
