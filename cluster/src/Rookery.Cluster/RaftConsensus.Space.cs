@@ -13,10 +13,13 @@ public sealed partial class RaftConsensus
     private ClusterCapacity? _capacity;
     private int _measuresUntilHandOver;
 
-    /// <summary>Why a command that grows the data is refused now: by the space of the voters where this node leads several, by its own otherwise.</summary>
-    private Rejection? GrowthRefusal(ReadOnlySpan<byte> command) => Volatile.Read(ref _capacity) is not { } capacity ? _store.GrowthRefusal(command)
-        : capacity.Refusal is { } reason ? NodeStore.RefuseGrowth(command, reason)
-        : null;
+    /// <summary>
+    /// Why a command that grows the data is refused now: by the space of the voters where there are several, by its own otherwise. Who just took office has not heard yet what room the others have, and does not refuse what
+    /// a majority has room for: in its first second it finds out, and hands over when it has none itself.
+    /// </summary>
+    private Rejection? GrowthRefusal(ReadOnlySpan<byte> command) => Volatile.Read(ref _capacity)?.Refusal is { } reason ? NodeStore.RefuseGrowth(command, reason)
+        : Configuration.Voters.Length > 1 ? null
+        : _store.GrowthRefusal(command);
 
     /// <summary>Sees anew who limits capacity, once a second. Under the lock.</summary>
     private void MeasureSpace()

@@ -68,6 +68,18 @@ public sealed class HostSpaceTests
         cluster.Put(cluster.A, "users/1");
     }
 
+    /// <summary>A full leader hands over to whom it last heard to have room. When that has none left by then, no write may fail for it.</summary>
+    [Fact]
+    public void A_full_member_that_just_took_office_does_not_refuse_what_a_majority_has_room_for()
+    {
+        using var cluster = SteppedCluster.Of(3);
+        Leave(cluster, Plenty, TooFew, Plenty);
+        cluster.A.Consensus!.Transfer(cluster.B.Id);
+        cluster.RunUntil(() => cluster.B.Consensus!.IsLeader, "it takes office");
+        cluster.Put(cluster.B, "users/1");
+        cluster.RunUntil(() => cluster.Leader is { } leader && leader != cluster.B, "one leads that has room");
+    }
+
     [Fact]
     public void A_full_leader_does_not_wait_for_one_that_lags_however_much_room_that_has()
     {
