@@ -13,6 +13,7 @@ public sealed partial class RaftConsensus
     private StateOffer? _installed;
 
     private static readonly TimeSpan FlushInterval = TimeSpan.FromMilliseconds(20);
+    private static readonly TimeSpan ApplyInterval = TimeSpan.FromMilliseconds(250);
 
     private void BeginFetchIfOffered()
     {
@@ -53,6 +54,7 @@ public sealed partial class RaftConsensus
     {
         try
         {
+            await ApplyOwnAsync();
             var fetched = await fetch(from, _stopping.Token);
             await _store.DoInBackgroundAsync(() => Install(fetched));
         }
@@ -69,6 +71,15 @@ public sealed partial class RaftConsensus
                 Step(Input.ManifestFailed(Now));
                 EndStep();
             }
+        }
+    }
+
+    /// <summary>What this node's own journal brings need not come over the network: a start applies for seconds on a slow card, and 140 MiB were fetched where 32 had changed. Not waited for when apply stands still.</summary>
+    private async Task ApplyOwnAsync()
+    {
+        for (long before = -1; HasToApply && Volatile.Read(ref _applied) is var applied && applied > before; before = applied)
+        {
+            await Task.Delay(ApplyInterval, _time, _stopping.Token);
         }
     }
 

@@ -112,6 +112,34 @@ public sealed class HostCatchUpTests
     }
 
     [Fact]
+    public void A_member_that_fetches_what_changed_has_applied_its_own_journal_before()
+    {
+        using var cluster = new SteppedCluster(1) { KeptJournalBytes = 0 }.Form(3);
+        for (int i = 0; i < 600; i++)
+        {
+            cluster.Put(cluster.A, $"users/{i}", i, padding: 900);
+        }
+
+        cluster.AwaitEqual();
+        long had = cluster.C.Store!.ChangesNeededSince!.Value;
+        cluster.C.Kill();
+        for (int i = 0; i < 200; i++)
+        {
+            cluster.Put(cluster.A, $"users/{i * 3 % 100}", 1_000 + i, padding: 900);
+        }
+
+        cluster.RunFor(6_000);
+        cluster.LongestApplyMilliseconds = 60;
+        cluster.C.Open();
+        Assert.True(cluster.C.Store!.ChangesNeededSince < had - 20, "its start has something to apply");
+        cluster.AwaitEqual(seconds: 60);
+        Assert.Equal(1, cluster.Wire.ChangesFetched);
+
+        // But for the last: a write tells the journal what was committed before it.
+        Assert.InRange(cluster.Wire.FetchedSince!.Value, had - 5, had);
+    }
+
+    [Fact]
     public void A_member_that_is_caught_up_while_writes_go_on_does_not_stay_behind()
     {
         using var cluster = SteppedCluster.Of(3);

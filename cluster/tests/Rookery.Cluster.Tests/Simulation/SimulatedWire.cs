@@ -127,6 +127,9 @@ internal sealed class SimulatedWire(SteppedCluster cluster)
         Carry(leader, from.Id, () => _ = from.Starts == start && answer.TrySetResult(outcome), mayDouble: false);
     }
 
+    /// <summary>The etag since which the last fetched state held what changed; null when it held everything.</summary>
+    public long? FetchedSince { get; private set; }
+
     /// <summary>What the next fetch of a state ends with, once.</summary>
     public Exception? FetchFailure { get; set; }
 
@@ -175,6 +178,7 @@ internal sealed class SimulatedWire(SteppedCluster cluster)
         }
 
         StatesFetched++;
+        FetchedSince = offer.Since;
         ChangesFetched += offer.Since is null ? 0 : 1;
         return inbox.Check(offer);
 
