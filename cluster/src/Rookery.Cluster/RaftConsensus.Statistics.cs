@@ -136,16 +136,16 @@ public sealed partial class RaftConsensus
         Refusal is { Kind: RejectionKind.Diagnosis } latched ? latched.Message
         : WhyNoMember(state) is { } removed ? removed
         : state.Configuration.Voters.IsEmpty ? NotToldYet
-        : state.Configuration.IsLearner(Self) && Volatile.Read(ref _caughtUpIn) == 0
+        : !state.Configuration.IsVoter(Self) && Volatile.Read(ref _caughtUpIn) == 0
             ? "This node has joined and catches up: since its start it has not come to all that is committed. It serves what it has to reads with consistency=local."
             : null;
 
     /// <summary>
     /// Who was off meanwhile does not have the entry by which it was removed, and is never sent it: it only hears from those who refuse it. A member hears it from all once they have caught up, so the word
-    /// of few is not enough: one that lags, or an old card that leads itself, may know of less than this node, which may then hold the only whole copy.
+    /// of few, or of the only other voter, is not enough: one that lags, or an old card that leads itself, may know of less than this node, which may then hold the only whole copy.
     /// </summary>
     private string? WhyNoMember(ConsensusState state) =>
-        (!state.Configuration.Voters.IsEmpty && !state.Configuration.IsMember(Self)) || (state.Leader.IsNone && SaysMostNoMember(state.Configuration))
+        state.WasRemoved || (state.Leader.IsNone && SaysMostNoMember(state.Configuration))
             ? "This node is no member of its cluster any more. Stop it, and let it join anew with an empty data directory and a token of `rookery cluster token create`."
             : null;
 
@@ -153,7 +153,7 @@ public sealed partial class RaftConsensus
     {
         var answers = _network?.Answers ?? [];
         NodeId[] others = [.. configuration.Voters.ToArray().Where(voter => voter != Self)];
-        return answers.All(static answer => !answer.LetsIn) && 2 * answers.Count(answer => IsNoMember(answer) && others.Contains(answer.Node)) > others.Length;
+        return others.Length > 1 && answers.All(static answer => !answer.LetsIn) && 2 * answers.Count(answer => IsNoMember(answer) && others.Contains(answer.Node)) > others.Length;
     }
 
     private static bool IsNoMember(PeerAnswer answer) => answer.Refusal is { Kind: PeerRefusalKind.NoMember };
@@ -164,7 +164,9 @@ public sealed partial class RaftConsensus
         string[] saying = [.. answers.Where(IsNoMember).Select(answer => NameOf(answer.Node))];
         return saying.Length > 0
             ? $"No leader is known here, and {NameList.Of(saying)} {(saying.Length == 1 ? "says" : "say")} that this node is no member of the cluster. That alone does not make it one that was removed: "
-                + "most of the other voters would say it. Keep its data, and see that the other voters run and can be reached."
+                + (state.Configuration.Voters.Length > 2
+                    ? "most of the other voters would say it. Keep its data, and see that the other voters run and can be reached."
+                    : "it may be an old card that says so. Compare `LastIndex` in what `rookery status --json` says on both: the one with less is the older. Keep the data of both until that is clear.")
             : answers.Select(static answer => answer.Refusal).OfType<PeerRefusal>().MaxBy(static refusal => refusal.Kind) is { } told ? $"Another member does not let this node in: {told.Sentence}"
             : state.Configuration.Voters.IsEmpty ? NotToldYet
             : state.Configuration.Voters.Length == 1 ? WhyOnlyVoterDoesNotLead(state.Configuration.Voters[0])

@@ -99,6 +99,12 @@ public sealed partial class RaftCore
     /// <summary>Who belongs to the cluster.</summary>
     public Configuration Configuration => rules.InForce(log);
 
+    /// <summary>
+    /// Whether the newest configuration took this node out, as far as the log reaches back. A configuration without it tells nothing alone: it is in none before the log has brought the entry that let it in, nor in
+    /// those that a damaged log ends with.
+    /// </summary>
+    public bool WasRemoved => !IsDamaged && !log.Configuration.IsMember(Self) && log.PreviousConfiguration.IsMember(Self);
+
     /// <summary>The index of the entry that <see cref="Configuration"/> came with.</summary>
     public long ConfigurationIndex => log.ConfigurationIndex;
 

@@ -59,6 +59,7 @@ test("nodes join by tokens, wrong joins are refused with what to do, and the aut
   const joined = await run("cluster", "join", ticket, "--data", at("b"), ...asPi2, "--json")
   assert.equal(joined.code, 0, joined.stderr)
   assert.deepEqual([JSON.parse(joined.stdout).Tag, JSON.parse(joined.stdout).Members], ["B", ["pi-1"]])
+  assert.match(joined.stderr, /A standby.* If its card dies, the last writes that pi-2 had not received yet are lost.*A mirror.* writes stop when either is off.*`rookery cluster node promote pi-2`/s)
   await refused(1, /has let node .* in on .*, and each lets in one/, "join", ticket, "--data", at("c"), "--name", "pi-3")
 
   let second = await NodeProcess.serveDuring(t, { data: at("b"), port: two })
@@ -103,6 +104,7 @@ test("nodes join by tokens, wrong joins are refused with what to do, and the aut
   await refused(1, /its authority is another one. The secret was not sent/, "join", ownTicket, "--data", at("c"), "--name", "pi-3")
 
   const third = await run("cluster", "join", await token(first), "--data", at("c"), "--name", "pi-3", "--address", `127.0.0.1:${strange + 1000}`)
+  assert.equal(third.stderr, "")
   assert.match(third.stdout, new RegExp(`Start it with \`rookery serve --data .*/c --listen https://127.0.0.1:${strange}\``))
   const removed = await run("cluster", "node", "rm", "pi-3", "--yes", "--url", first.url)
   assert.equal(removed.code, 0, removed.stderr)

@@ -83,7 +83,9 @@ internal sealed class Steward(
         bool isKnown = consensus.Roster.Of(consensus.Self) is not null;
         var configuration = consensus.ReadState().Configuration;
         KnownPeer[] known = [.. recorded, .. keeper.Current.Peers.Where(peer => configuration.IsMember(Members.IdOf(peer.NodeId)) && consensus.Roster.Of(Members.IdOf(peer.NodeId)) is null)];
-        if (isKnown && known.Length > 0)
+
+        // Who leads itself alone has none: kept, those that were removed would make its next start wait for them.
+        if (isKnown && (known.Length > 0 || (consensus.IsLeader && configuration.Voters.Length == 1 && configuration.Learners.IsEmpty)))
         {
             keeper.KeepPeers(known);
         }

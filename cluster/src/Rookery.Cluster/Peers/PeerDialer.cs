@@ -31,14 +31,15 @@ internal sealed class PeerDialer(PeerHello self, Func<PeerTrust> trust, PeerGate
                 throw new PeerProtocolException($"It was refused: {refusal.Sentence}");
             }
 
-            if (refused is not null)
-            {
-                throw new PeerRefusedException(refused);
-            }
-
+            // First: the word of whoever took its address since is not its word.
             if (remote.Member != node || remote.Kind != kind)
             {
                 throw new PeerProtocolException($"Node {remote.NodeId} answers there, and not the one that was looked for.");
+            }
+
+            if (refused is not null)
+            {
+                throw new PeerRefusedException(refused);
             }
 
             return (new PeerConnection(stream, reader, remote, asks: true, time, memory), stream);

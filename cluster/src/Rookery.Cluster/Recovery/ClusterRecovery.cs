@@ -145,7 +145,9 @@ public sealed class ClusterRecovery : IDisposable
     private static SurveyedStore WithAge(Card card, List<Card> cards)
     {
         var (met, by) = cards.Select(other => (Starts: other.Met.GetValueOrDefault(card.Member), By: other.Store.Name)).MaxBy(static other => other.Starts);
-        return met <= card.Starts ? card.Store : card.Store with
+
+        // Of a journal that is damaged or gone nobody knows how often it was started: the disk may have lost it, and what is left may be all that there is.
+        return card.Starts == 0 || card.Store.Damage is not null || met <= card.Starts ? card.Store : card.Store with
         {
             OldCopy = string.Create(
                 CultureInfo.InvariantCulture,

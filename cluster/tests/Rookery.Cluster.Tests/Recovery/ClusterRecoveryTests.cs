@@ -139,6 +139,31 @@ public sealed class ClusterRecoveryTests : IDisposable
         Assert.EndsWith("start pi-1 (/data/one) and pi-3 (/data/three), and nothing is lost.", (await recovery.SurveyAsync(["/data/three"], CancellationToken.None)).Refusal, StringComparison.Ordinal);
     }
 
+    /// <summary>How often it was started stood in its journal: the last card of a cluster is not to be called worthless because that is gone.</summary>
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public async Task A_card_whose_journal_is_damaged_or_gone_is_called_no_old_copy(bool isGone)
+    {
+        WriteMember("/data/one", 1, entries: 5, starts: 9, metAs: (1, 9), isFlushed: true);
+        foreach (string file in disk.List("/data/one/journal"))
+        {
+            string path = $"/data/one/journal/{file}";
+            if (isGone)
+            {
+                disk.Delete(path);
+            }
+            else if (path.Contains("journal-", StringComparison.Ordinal))
+            {
+                disk.Rot(path, offset: 0, mask: 0xff);
+            }
+        }
+
+        using var recovery = Open("/data/one");
+        var survey = await recovery.SurveyAsync([], CancellationToken.None);
+        Assert.DoesNotContain(survey.Losses, static loss => loss.Contains("old copy", StringComparison.Ordinal));
+    }
+
     [Theory]
     [InlineData(RetirementCause.Excluded)]
     [InlineData(RetirementCause.Halted)]
@@ -254,7 +279,7 @@ public sealed class ClusterRecoveryTests : IDisposable
             Task.FromResult(asked++ < answers ? """{"LastIndex":2,"LastTerm":1}""" : null));
     }
 
-    private void WriteMember(string directory, int number, int entries, long term = 1, string cluster = ClusterId, bool hasIdentity = true, int voters = 3, long starts = 1, (int Member, long Starts) metAs = default)
+    private void WriteMember(string directory, int number, int entries, long term = 1, string cluster = ClusterId, bool hasIdentity = true, int voters = 3, long starts = 1, (int Member, long Starts) metAs = default, bool isFlushed = false)
     {
         var ids = new NodeIds(NodeIdOf(number), cluster);
         using (var store = NodeStore.Open(Options(directory) with { NewIds = ids }, disk, new MemoryBudget(16 << 20), new NoRecorder(), time))
@@ -278,6 +303,14 @@ public sealed class ClusterRecoveryTests : IDisposable
             for (int i = 0; i < entries; i++)
             {
                 Put(store, $"d/{i}");
+            }
+
+            if (isFlushed)
+            {
+                store.RequestFlush();
+                while (store.FlushIfDue())
+                {
+                }
             }
         }
 

@@ -1,5 +1,5 @@
 using Rookery.Cluster.Peers;
-using MemberChange = Rookery.Raft.MemberChange;
+using Rookery.Raft;
 
 namespace Rookery.Cluster.Tests.Simulation;
 
@@ -30,6 +30,64 @@ public sealed class HostReadinessTests
         cluster.RunFor(5_000);
         Assert.Null(learner.Consensus!.ReadCluster().Unready);
         Assert.False(learner.Consensus!.HasCaughtUp);
+    }
+
+    /// <summary>Its log begins where the cluster's did, when the first member was alone: that it is in none of those configurations does not mean that it was taken out.</summary>
+    [Fact]
+    public void A_member_that_receives_the_log_from_its_beginning_is_at_no_time_told_that_it_was_removed()
+    {
+        using var cluster = new SteppedCluster(1) { MostMessageBytes = 1 << 10, KeptJournalBytes = 1 << 20 }.Form(1);
+        for (int i = 0; i < 50; i++)
+        {
+            cluster.Put(cluster.A, $"users/{i}", i, padding: 900);
+        }
+
+        var learner = new SteppedMember(cluster, number: 1, mayBegin: false);
+        cluster.Members.Add(learner);
+        learner.Open();
+        Assert.Equal(ChangeAnswer.Accepted, cluster.A.Consensus!.ChangeMember(MemberChange.Learner, learner.Id));
+        int catchingUp = 0;
+        while (learner.Consensus!.ReadCluster().Unready is { } unready)
+        {
+            Assert.DoesNotContain("empty", unready, StringComparison.Ordinal);
+            catchingUp += unready.Contains("catches up", StringComparison.Ordinal) && !learner.Consensus.ReadState().Configuration.IsMember(learner.Id) ? 1 : 0;
+            cluster.Step();
+        }
+
+        Assert.True(catchingUp > 0);
+    }
+
+    /// <summary>An old card of the first member, from when it was alone, says the same of its standby and of its mirror.</summary>
+    [Theory]
+    [InlineData(MemberChange.Learner)]
+    [InlineData(MemberChange.Voter)]
+    public void A_member_that_the_only_other_voter_calls_a_stranger_is_not_told_to_give_its_data_away(MemberChange part)
+    {
+        using var cluster = SteppedCluster.Of(1);
+        cluster.Members.Add(new SteppedMember(cluster, number: 1, mayBegin: false));
+        cluster.B.Open();
+        cluster.Change(MemberChange.Learner, cluster.B);
+        if (part == MemberChange.Voter)
+        {
+            cluster.Change(MemberChange.Voter, cluster.B);
+        }
+
+        cluster.AwaitEqual();
+        cluster.Wire.Isolate(cluster.B);
+        cluster.RunFor(8_000);
+        cluster.B.Peers!.Answers = [Refused(cluster.A, PeerRefusalKind.NoMember)];
+        var statistics = cluster.B.Consensus!.ReadCluster();
+        Assert.Contains("Keep the data of both", statistics.Trouble, StringComparison.Ordinal);
+        Assert.DoesNotContain("empty", statistics.Trouble, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void A_member_that_was_removed_says_so()
+    {
+        using var cluster = SteppedCluster.Of(3);
+        cluster.Change(MemberChange.Removed, cluster.C);
+        cluster.RunFor(1_000);
+        Assert.StartsWith("This node is no member of its cluster any more.", cluster.C.Consensus!.ReadCluster().Unready, StringComparison.Ordinal);
     }
 
     [Fact]

@@ -162,7 +162,9 @@ public sealed class Node : IDisposable
     public void StopCleanly()
     {
         StopThreads();
-        if (_core is not null && Diagnosis is null)
+
+        // Who was opened to read did not recover: the next start has to know that the one before ended without order.
+        if (_core is not null && _maintenance is not null && Diagnosis is null)
         {
             try
             {

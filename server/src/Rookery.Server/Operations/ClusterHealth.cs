@@ -69,9 +69,18 @@ internal static class ClusterHealth
     private static void WriteClock(Utf8JsonWriter json, in ClockStatistics clock)
     {
         json.WriteStartObject("Clock"u8);
-        json.WriteString("Time"u8, DocumentJson.Date(clock.Time.UtcTicks));
+        if (clock.Time.UtcTicks == 0)
+        {
+            json.WriteNull("Time"u8);
+            json.WriteNull("OwnAheadSeconds"u8);
+        }
+        else
+        {
+            json.WriteString("Time"u8, DocumentJson.Date(clock.Time.UtcTicks));
+            json.WriteNumber("OwnAheadSeconds"u8, clock.OwnAheadSeconds);
+        }
+
         json.WriteString("Doubt"u8, clock.Doubt);
-        json.WriteNumber("OwnAheadSeconds"u8, clock.OwnAheadSeconds);
         json.WriteBoolean("IsOwnSynchronised"u8, clock.IsOwnSynchronised);
         json.WriteEndObject();
     }
@@ -84,10 +93,14 @@ internal static class ClusterHealth
         text.Gauge("rookery_cluster_term", "The consensus term.").Sample(cluster.Term);
         text.Gauge("rookery_cluster_commit_index", "Index through which frames are committed, as far as this node knows.").Sample(cluster.CommitIndex);
         text.Gauge("rookery_cluster_voters", "Members that vote.").Sample(cluster.Members.Count(static one => one.Member.IsVoter));
-        text.Gauge("rookery_cluster_time_seconds", "The cluster's time, since 1970.").Sample((cluster.Clock.Time.UtcTicks - DateTime.UnixEpoch.Ticks) / (double)TimeSpan.TicksPerSecond);
+        if (cluster.Clock.Time.UtcTicks > 0)
+        {
+            text.Gauge("rookery_cluster_time_seconds", "The cluster's time, since 1970; absent while it is not known.").Sample((cluster.Clock.Time.UtcTicks - DateTime.UnixEpoch.Ticks) / (double)TimeSpan.TicksPerSecond);
+            text.Gauge("rookery_clock_ahead_seconds", "By how much this machine's clock is ahead of the cluster's time; absent while that is not known.").Sample(cluster.Clock.OwnAheadSeconds);
+        }
+
         text.Gauge("rookery_cluster_time_sure", "0 while the cluster's time is in doubt: nothing expires then.").Sample(cluster.Clock.Time.IsSure ? 1 : 0);
         text.Gauge("rookery_clock_synchronised", "1 when this machine's clock follows a source of time.").Sample(cluster.Clock.IsOwnSynchronised ? 1 : 0);
-        text.Gauge("rookery_clock_ahead_seconds", "By how much this machine's clock is ahead of the cluster's time.").Sample(cluster.Clock.OwnAheadSeconds);
         text.Gauge("rookery_cluster_election_timeout_seconds", "The election timeout in force, as the leader measured that the members need it.").Sample(cluster.ElectionTimeoutMicroseconds / MicrosecondsPerSecond);
         var known = cluster.Members.Where(static one => one.IsReachable is not null).ToArray();
         text.Gauge("rookery_cluster_member_reachable", "1 when a member answers; of the others only the leader knows.");

@@ -57,8 +57,22 @@ internal static class JoinCommand
         await Console.Out.WriteLineAsync(isJson
             ? ToJson(joined)
             : $"{joined.Name} is member {joined.Tag} of the cluster {joined.ClusterName}, with {string.Join(", ", joined.Members)}. Start it with `rookery serve --data {directory} {Listen(node)}`: it takes over all data, and then votes if it is needed.");
+        if (joined.Members is [var first])
+        {
+            await Console.Error.WriteLineAsync(ChoiceOfTwo(first, joined.Name));
+        }
+
         return ExitCode.Success;
     }
+
+    /// <summary>Two bear no loss of either without a price, and which price is the owner's choice.</summary>
+    private static string ChoiceOfTwo(string first, string second) =>
+        $"""
+        Two members: which do you want?
+          A standby, as it is now: only {first} has to be on. If its card dies, the last writes that {second} had not received yet are lost.
+          A mirror: nothing acknowledged is lost with one card, but writes stop when either is off. Once {second} runs: `rookery cluster node promote {second}`.
+        A third member ends the choice: of three one may be off, and nothing is lost.
+        """;
 
     private static IReadOnlyList<string> Addresses(string[]? said, int port) =>
         said is { Length: > 0 } ? [.. said.Select(address => WithPort(address, port))] : [.. PeerAddresses.Of(new IPEndPoint(IPAddress.Any, port)).Take(MemberAddress.Most)];

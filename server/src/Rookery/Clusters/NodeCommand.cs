@@ -11,7 +11,7 @@ internal static class NodeCommand
     private const string Path = "/admin/cluster/nodes";
 
     // The card of a member holds the authority's key, sealed for a key that lies beside it.
-    private const string OfItsCard = "Its old card is refused from now on: empty its data directory before it is used again. If somebody else may have its card: it can act as any member until the authority is another, with `rookery cluster ca rotate`, then `… retire`.";
+    private const string OfItsCard = "Its old card is refused from now on. Keep it until you are sure that nothing is missing; before it is used again, its data directory has to be emptied. If somebody else may have its card: it can act as any member until the authority is another, with `rookery cluster ca rotate`, then `… retire`.";
 
     public static Command Create() => new("node", "The members of the cluster: shown, promoted, removed, and who leads.")
     {
