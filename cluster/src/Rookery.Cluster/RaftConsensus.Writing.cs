@@ -14,6 +14,7 @@ public sealed partial class RaftConsensus
     private JournalFrame[] _entries = new JournalFrame[8];
     private int _entryCount;
     private long _writeNumber;
+    private long _writtenThrough;
     private long _notedCommit;
     private bool _isDue;
 
@@ -25,6 +26,9 @@ public sealed partial class RaftConsensus
 
     /// <summary>Callers of the last frame that was written and those in the queue: so many are likely to come back soon.</summary>
     internal int Callers { get; private set; }
+
+    /// <summary>Whether what is written here waits for other members.</summary>
+    internal bool AwaitsOthers => Volatile.Read(ref _applyThrough) < Volatile.Read(ref _writtenThrough);
 
     /// <summary>Puts what waits into the log, and makes durable what is not.</summary>
     /// <returns>Whether there was something to do.</returns>
@@ -56,6 +60,7 @@ public sealed partial class RaftConsensus
         {
             EndWrite();
             Step(Input.JournalDurable(Now, _writeNumber));
+            Volatile.Write(ref _writtenThrough, _core.DurableIndex);
             if (_network is not null)
             {
                 // What is durable can be read again. A follower whose apply lags, because its card does, gets entries as fast as its journal takes them.
