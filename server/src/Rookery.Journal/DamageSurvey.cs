@@ -26,6 +26,9 @@ internal sealed class DamageSurvey
     /// <summary>The last entry that the log had.</summary>
     public EntryPosition End { get; private set; }
 
+    /// <summary>What an earlier start knew to be lost: rot that strikes again before it was given back must not make it forgotten.</summary>
+    public EntryPosition Lost { get; private set; }
+
     /// <summary>The highest number of a journal write.</summary>
     public long HighestWrite { get; private set; }
 
@@ -91,6 +94,7 @@ internal sealed class DamageSurvey
     private void Enter(SegmentHeader header)
     {
         End = new EntryPosition(header.Position.Term, header.Position.Index);
+        Lost = EntryPosition.Later(Lost, header.Lost);
         HighestWrite = Math.Max(HighestWrite, header.FirstWrite - 1);
         (Vote, VoteIsKnown) = (header.Vote, true);
         Add(header.ConfigurationIndex, header.Configuration);

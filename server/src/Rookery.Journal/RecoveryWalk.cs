@@ -269,7 +269,7 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
     /// <summary>What cannot be read may have been acknowledged, and the vote in it counts. A log that ends before the manifest begins anew behind it, if it is known who belongs to the cluster there.</summary>
     private void GiveUpBehind(DamageSurvey survey)
     {
-        Map!.Lose(EntryPosition.Later(survey.End, ManifestEnd), survey.Vote);
+        Map!.Lose(EntryPosition.Later(EntryPosition.Later(survey.End, survey.Lost), ManifestEnd), survey.Vote);
         if (EndsBeforeManifest && survey.ConfigurationIsKnown)
         {
             var (index, configuration) = survey.ConfigurationAtManifest();

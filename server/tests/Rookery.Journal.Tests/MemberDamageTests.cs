@@ -33,6 +33,18 @@ public sealed class MemberDamageTests
         Check('A', new EntryPosition(1, 18), lastIndex: 18);
     }
 
+    /// <summary>Cards rot in neighbourhoods: before the first loss was given back, what the segment that knows of it follows is struck too.</summary>
+    [Fact]
+    public void What_was_lost_stays_known_when_what_came_before_it_rots_as_well()
+    {
+        Append(Open(disk), 20);
+        Rot(6);
+        Check('B', new EntryPosition(1, 20), lastIndex: 5);
+        Rot(3);
+        Check('B', new EntryPosition(1, 20), lastIndex: 2);
+        Check('A', new EntryPosition(1, 20), lastIndex: 2);
+    }
+
     /// <summary>Whoever leads a later term without the lost entries was elected without this store's vote: they had not been committed.</summary>
     [Fact]
     public void An_entry_of_a_later_term_makes_good_what_was_lost()
