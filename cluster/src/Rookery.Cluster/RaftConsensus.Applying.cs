@@ -60,10 +60,11 @@ public sealed partial class RaftConsensus
         }
         catch (Exception failure) when (failure is not (InvariantViolationException or OutOfMemoryException))
         {
-            string wayOn = failure is DamagedException or UnappliedDamageException
-                ? "Restore a backup, or stop the node, take what can be read with `rookery export`, and import it into a new node."
-                : "The node applies it when it is restarted and the cause is removed.";
-            Latch($"A durable write could not be applied: {failure.Message} {wayOn}");
+            bool hasOthers = Configuration is { } members && members.Voters.Length + members.Learners.Length > 1;
+            string wayOn = failure is not (DamagedException or UnappliedDamageException) ? "The node applies it when it is restarted and the cause is removed."
+                : hasOthers ? $"If the other members go on, they have it: let another, empty card join in its place, with the token that `rookery cluster node replace {NameOf(Self)}` prints on one of them."
+                : "Restore a backup, or stop the node, take what can be read with `rookery export`, and import it into a new node.";
+            Latch($"A durable write could not be applied: {(failure is UnappliedDamageException { InnerException: { } damage } ? damage : failure).Message} {wayOn}");
             StopTakingPart();
             return false;
         }

@@ -121,7 +121,7 @@ public sealed partial class RaftConsensus
         lock (_gate)
         {
             return new ConsensusState(
-                _core.Role, _core.Term, _core.Leader, _core.Configuration, _core.WasRemoved, _core.ConfigurationIndex, _core.ChangeIsPending, _core.Last.Index, _core.DurableIndex, _core.CommitIndex, _applied,
+                _core.Role, _core.Term, _core.Leader, _core.Configuration, _core.WasRemoved, _core.IsDamaged, _core.ConfigurationIndex, _core.ChangeIsPending, _core.Last.Index, _core.DurableIndex, _core.CommitIndex, _applied,
                 _core.ElectionTimeoutMicroseconds, _syncs.Slow());
         }
     }

@@ -166,14 +166,16 @@ public sealed partial class RaftConsensus
             ? $"No leader is known here, and {NameList.Of(saying)} {(saying.Length == 1 ? "says" : "say")} that this node is no member of the cluster. That alone does not make it one that was removed: "
                 + (state.Configuration.Voters.Length > 2
                     ? "most of the other voters would say it. Keep its data, and see that the other voters run and can be reached."
-                    : "it may be an old card that says so. Compare `LastIndex` in what `rookery status --json` says on both: the one with less is the older. Keep the data of both until that is clear.")
+                    : "it may be an old card that says so. Keep the data of both, and look on both, with `rookery export`, for what was stored last before the card was changed: how much each has proves nothing, if an old card served since.")
             : answers.Select(static answer => answer.Refusal).OfType<PeerRefusal>().MaxBy(static refusal => refusal.Kind) is { } told ? $"Another member does not let this node in: {told.Sentence}"
             : state.Configuration.Voters.IsEmpty ? NotToldYet
-            : state.Configuration.Voters.Length == 1 ? WhyOnlyVoterDoesNotLead(state.Configuration.Voters[0])
+            : state.Configuration.Voters.Length == 1 ? WhyOnlyVoterDoesNotLead(state.Configuration.Voters[0], state.IsDamaged)
             : $"No leader is known here: {state.Configuration.Majority} of {state.Configuration.Voters.Length} voters have to see each other to choose one. Documents can be read with consistency=local.";
     }
 
-    private string WhyOnlyVoterDoesNotLead(NodeId voter) => voter == Self
+    private string WhyOnlyVoterDoesNotLead(NodeId voter, bool isDamaged) => voter == Self && isDamaged
+        ? "This node's journal lost entries that it had acknowledged, and no other member votes, so nobody can lead. Delete nothing: stop this node and its standby, and run `rookery cluster recover` on the one of them that holds more; it says which, and what may be lost."
+        : voter == Self
         ? "No leader is known here yet: this node is the only voter, and leads as soon as it has looked through its journal."
         : $"No leader is known here: only {NameOf(voter)} votes, and this node does not hear from it. Start it, or see that it can be reached; if it is lost for good, `rookery cluster recover` makes this node the only voter. Documents can be read with consistency=local.";
 

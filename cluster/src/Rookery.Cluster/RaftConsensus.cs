@@ -115,7 +115,7 @@ public sealed partial class RaftConsensus : IConsensusHost, IPeerReceiver
     public long AppliedIndex => Volatile.Read(ref _applied);
 
     private const string Diverged =
-        "This node came to other results than a majority by applying the same writes, so it stopped taking part. Keep its data for a report, and let it join again as an empty node.";
+        "This node came to other results than a majority by applying the same writes, so it stopped taking part. Keep its data for a report, and let another, empty card join in its place.";
 
     // No promise that others have it: two cards that lied about their last syncs outvote the one that did not.
     private const string OnlyCopy =

@@ -138,6 +138,27 @@ public sealed class HostDamageScriptTests
         cluster.AwaitEqual();
     }
 
+    /// <summary>Its standby does not vote, and nobody but a leader gives entries back: it would wait for ever.</summary>
+    [Fact]
+    public void An_only_voter_that_lost_what_it_had_acknowledged_says_that_only_recovery_goes_on()
+    {
+        using var cluster = SteppedCluster.Of(1);
+        cluster.Members.Add(new SteppedMember(cluster, number: 1, mayBegin: false));
+        cluster.B.Open();
+        cluster.Change(Raft.MemberChange.Learner, cluster.B);
+        cluster.Put(cluster.A, "users/rotten", 2);
+        cluster.Put(cluster.A, "users/late", 3);
+        cluster.AwaitEqual();
+        cluster.A.Kill();
+        JournalRot.At(cluster.A, "users/rotten");
+        cluster.A.Open();
+        cluster.RunFor(30_000);
+        Assert.Null(cluster.Leader);
+        string trouble = cluster.A.Consensus!.ReadCluster().Trouble!;
+        Assert.Contains("Delete nothing", trouble, StringComparison.Ordinal);
+        Assert.Contains("`rookery cluster recover`", trouble, StringComparison.Ordinal);
+    }
+
     /// <summary>What the tables hold is no loss, nor is what the others still have: the member opens, and is as they are soon.</summary>
     [Theory]
     [InlineData(-1, 0, 'D')]

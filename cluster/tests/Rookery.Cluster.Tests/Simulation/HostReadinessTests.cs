@@ -77,7 +77,7 @@ public sealed class HostReadinessTests
         cluster.RunFor(8_000);
         cluster.B.Peers!.Answers = [Refused(cluster.A, PeerRefusalKind.NoMember)];
         var statistics = cluster.B.Consensus!.ReadCluster();
-        Assert.Contains("Keep the data of both", statistics.Trouble, StringComparison.Ordinal);
+        Assert.Contains("Keep the data of both, and look on both", statistics.Trouble, StringComparison.Ordinal);
         Assert.DoesNotContain("empty", statistics.Trouble, StringComparison.Ordinal);
     }
 
