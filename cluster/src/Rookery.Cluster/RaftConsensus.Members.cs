@@ -285,6 +285,7 @@ public sealed partial class RaftConsensus
         if (_output.RoleChanged || _core.ConfigurationIndex != _seenConfigurationIndex)
         {
             _seenConfigurationIndex = _core.ConfigurationIndex;
+            KeepEntries();
             Volatile.Write(ref _roleStamp, _roleStamp + 1);
         }
 

@@ -25,7 +25,7 @@ public sealed partial class RaftConsensus
     private void MeasureSpace()
     {
         var configuration = _core.Configuration;
-        if (_core.Role != Role.Leader || configuration.Voters.Length < 2)
+        if (_isHalted || _core.Role != Role.Leader || configuration.Voters.Length < 2)
         {
             Volatile.Write(ref _capacity, null);
             return;

@@ -392,7 +392,6 @@ public sealed partial class RaftConsensus : IConsensusHost, IPeerReceiver
     {
         lock (_gate)
         {
-            KeepEntries();
             Step(Input.ManifestDurable(Now, new LogPosition(position.Term, position.Index)));
             Step(Input.Released(Now, _journal.FirstIndex - 1));
         }

@@ -181,7 +181,7 @@ internal sealed class OutgoingLink : IAsyncDisposable
         Volatile.Write(ref carrier, carried);
         Refusal = null;
         context.Gate.Starts.Connected(connection.Remote);
-        if (kind == LinkKind.Control && connection.Remote.FeatureLevel >= PeerProtocol.FeatureLevel)
+        if (kind == LinkKind.Control && connection.Remote.FeatureLevel >= PeerProtocol.PlacesSince)
         {
             connection.Queue.TryPut(new PlacesBody([.. context.Places().Take(PeerPlaces.Most)]));
         }

@@ -10,8 +10,11 @@ internal static class PeerProtocol
     /// <summary>The version in the hello. Packets' framing, the head of a hello and refusals are the same in all versions, so that two versions can say to each other which is the older.</summary>
     public const ushort Version = 1;
 
-    /// <summary>The feature level in the hello. From 2 on, a member takes <see cref="PacketKind.Places"/>: a packet that it does not know closes a connection.</summary>
+    /// <summary>The feature level in the hello.</summary>
     public const int FeatureLevel = 2;
+
+    /// <summary>The level from which on a member takes <see cref="PacketKind.Places"/>: a packet that it does not know closes a connection.</summary>
+    public const int PlacesSince = 2;
 
     /// <summary>Bytes before the body of a packet.</summary>
     public const int PacketHeadBytes = sizeof(uint) + sizeof(byte);
