@@ -85,6 +85,12 @@ test("What a broken card makes a node say, no other fault excuses", async () => 
   await assert.rejects(play(quiet, standIn({}, logs)), /logs that no fault excuses/)
 })
 
+test("That a node was refused for good is excused where a card was copied, and nowhere else", async () => {
+  const logs = { b: "error: Diagnosis mode: The cluster refused this node's data for good, and they take no part any more: There are two copies of node b.\n" }
+  await play({ ...quiet, excuses: ["copy"] }, standIn({}, logs))
+  await assert.rejects(play({ ...quiet, excuses: ["failing", "rot"] }, standIn({}, logs)), /logs that no fault excuses/)
+})
+
 test("A log is searched for what was added since", async () => {
   const cluster = standIn({}, { a: "error: The journal could not be writ" })
   const chaos = new Chaos({ cluster, chance: new Chance(1) })

@@ -10,7 +10,8 @@ const never = [
 
 /** By what a fault does to a card, beside the sentences above. */
 const excused = [
-  { by: "failing", sentence: /The journal could not be written|A durable write could not be applied|could not be put in place|Diagnosis mode/ },
+  { by: "failing", sentence: /The journal could not be written|A durable write could not be applied|could not be put in place|Diagnosis mode(?!: The cluster refused)/ },
+  { by: "copy", sentence: /Diagnosis mode: The cluster refused this node's data for good/ },
   { by: "rot", sentence: /has fewer entries than it once confirmed/ },
   { by: "card", sentence: /^ +at [A-Z][\w.]*\./ }, // an exception that nobody expected
 ]
@@ -27,11 +28,11 @@ export class Logs {
 
   /**
    * Lines that were added since the last time and that nothing excuses.
-   * @param excuses What was done meanwhile: "failing" cards, "rot".
+   * @param excuses What was done meanwhile: "failing" cards, "rot", a "copy" of a card.
    */
   search(excuses = []) {
     const isWrong = line => never.some(sentence => sentence.test(line))
-      || excused.some(({ by, sentence }) => sentence.test(line) && !(by === "card" ? excuses.length > 0 : excuses.includes(by)))
+      || excused.some(({ by, sentence }) => sentence.test(line) && !(by === "card" ? ["failing", "rot"] : [by]).some(excuse => excuses.includes(excuse)))
     return this.#everStarted.flatMap(({ name, node }) => this.#newLines(node).filter(isWrong).map(line => `${name}: ${line}`))
   }
 

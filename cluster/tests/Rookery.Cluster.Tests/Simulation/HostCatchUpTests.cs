@@ -111,6 +111,44 @@ public sealed class HostCatchUpTests
         Assert.Equal((599, 1_199), (cluster.C.Peek("users/599").Value, cluster.C.Peek("users/97").Value));
     }
 
+    /// <summary>Who offers a state keeps the entries behind it, however much is written and flushed before it has been fetched (raft.md, manifest-treadmill).</summary>
+    [Fact]
+    public void A_member_that_fetches_a_state_is_not_overtaken_by_what_is_written_meanwhile()
+    {
+        using var cluster = new SteppedCluster(1) { KeptJournalBytes = 0 }.Form(3);
+        cluster.C.Kill();
+        for (int i = 0; i < 400; i++)
+        {
+            cluster.Put(cluster.A, $"users/{i}", i, padding: 900);
+        }
+
+        cluster.RunFor(6_000);
+        Assert.True(cluster.A.Store!.Journal.FirstIndex > 300);
+        bool goesOn = true;
+        long mostKept = 0;
+        _ = WriteAsync();
+        cluster.C.Open();
+        cluster.RunUntil(
+            () =>
+            {
+                mostKept = Math.Max(mostKept, cluster.A.Store!.Durable.Index - cluster.A.Store.Journal.FirstIndex);
+                return cluster.Wire.StatesFetched > 0 && cluster.C.Consensus!.AppliedIndex > cluster.A.Consensus!.AppliedIndex - 5;
+            },
+            "it has caught up while writes go on");
+        Assert.Equal(1, cluster.Wire.StatesFetched);
+        Assert.True(mostKept > 150, $"only {mostKept} entries were kept for it alone");
+        goesOn = false;
+        cluster.AwaitEqual();
+
+        async Task WriteAsync()
+        {
+            for (int i = 0; goesOn; i++)
+            {
+                await cluster.A.Propose(SteppedCluster.PutOf($"later/{i}", i, padding: 900));
+            }
+        }
+    }
+
     [Fact]
     public void A_member_that_fetches_what_changed_has_applied_its_own_journal_before()
     {

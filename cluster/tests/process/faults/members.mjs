@@ -59,6 +59,7 @@ const replacement = {
  */
 const copiedCard = {
   name: "copied card",
+  excuses: ["copy"],
   isQuiet: true,
   async begin(cluster, chance) {
     const original = chance.pick(cluster.members)
