@@ -22,6 +22,7 @@ internal sealed class Steward(
     private readonly RepeatedDuty _duty = new("What this node keeps of its cluster could not be kept up", log, time);
     private PeerAddress[] _peers = [];
     private Task? _loop;
+    private Task _proposing = Task.CompletedTask;
     private Task _repairing = Task.CompletedTask;
     private MemberFacts? _announced;
     private int _roundsWithDamage;
@@ -35,6 +36,7 @@ internal sealed class Steward(
         if (_loop is not null)
         {
             await _loop;
+            await _proposing;
             await _repairing;
         }
 
@@ -48,7 +50,7 @@ internal sealed class Steward(
         {
             do
             {
-                await DoRoundAsync();
+                DoRound();
             }
             while (await timer.WaitForNextTickAsync(_stopping.Token));
         }
@@ -58,12 +60,16 @@ internal sealed class Steward(
         }
     }
 
-    private async Task DoRoundAsync()
+    private void DoRound()
     {
         _duty.Try(KeepPeers, _stopping.Token);
         _duty.Try(whereabouts.DoRound, _stopping.Token);
-        await _duty.TryAsync(AnnounceAsync, _stopping.Token);
-        await _duty.TryAsync(async () => await rotation.StepAsync(_stopping.Token), _stopping.Token);
+        if (_proposing.IsCompleted)
+        {
+            // Beside the rest, because it waits for a leader, and a leader may wait for this node to connect to it.
+            _proposing = ProposeAsync();
+        }
+
         _duty.Try(_seats.DoRound, _stopping.Token);
         _roundsWithDamage = hasDamage() ? _roundsWithDamage + 1 : 0;
         if (_roundsWithDamage % RoundsBetweenRepairs == 1 && _repairing.IsCompleted)
@@ -101,6 +107,12 @@ internal sealed class Steward(
     /// <summary>Who was let in and is not known here brings the records in which it is: it has to be answered.</summary>
     internal static PeerAddress[] WithCallers(PeerAddress[] known, IReadOnlyList<PeerAddress> callers) =>
         [.. known, .. callers.Where(caller => !Array.Exists(known, peer => peer.Node == caller.Node))];
+
+    private async Task ProposeAsync()
+    {
+        await _duty.TryAsync(AnnounceAsync, _stopping.Token);
+        await _duty.TryAsync(async () => await rotation.StepAsync(_stopping.Token), _stopping.Token);
+    }
 
     private async Task AnnounceAsync()
     {
