@@ -47,6 +47,24 @@ public sealed class BackupRouteTests : IAsyncLifetime
         }
     }
 
+    /// <summary>It may lack what was acknowledged through others while it was off, and no backup that says it is complete may.</summary>
+    [Fact]
+    public async Task A_member_that_cannot_say_what_is_newest_gives_no_backup()
+    {
+        var member = new RunningServer { Before = static alone => new OneOfThree(alone, static _ => Task.CompletedTask) { Refuses = new Rejection(RejectionKind.NoLeader, "Nobody leads.") } };
+        await member.InitializeAsync();
+        try
+        {
+            var answer = await member.SendAsync("GET", "/admin/node/backup");
+            Assert.Equal(503, answer.Status);
+            Assert.Contains("nothing was backed up", answer.Body, StringComparison.Ordinal);
+        }
+        finally
+        {
+            await member.DisposeAsync();
+        }
+    }
+
     private async Task<bool> TryBeginAsync()
     {
         try

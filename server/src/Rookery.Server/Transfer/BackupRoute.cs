@@ -20,11 +20,22 @@ internal static class BackupRoute
     // Longer than any disk stalls that a backup could still end well on; `rookery backup` itself gives up after two minutes of silence.
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
 
+    private const string NotNewest =
+        "This node cannot say now what is newest, so its backup might lack writes that were acknowledged: nothing was backed up. Try again, or another node, when a majority of the members runs. "
+        + "What this node alone has: stop it, and use `rookery export`.";
+
     public static void Map(IEndpointRouteBuilder routes, ServerContext context) =>
         routes.MapGet("/admin/node/backup", http => AnswerAsync(http, context)).For(RouteScope.Admin);
 
     private static async Task AnswerAsync(HttpContext http, ServerContext context)
     {
+        // A member that knows of no majority may lack what was acknowledged through others, and would call its backup complete.
+        if (!await context.Node.Consensus.ReadBarrierAsync(CancellationToken.None))
+        {
+            await ErrorAnswer.WriteAsync(http, StatusCodes.Status503ServiceUnavailable, ErrorAnswer.RavenException, context.Node.Consensus.Refusal?.Message ?? NotNewest);
+            return;
+        }
+
         NodeBackup backup;
         try
         {

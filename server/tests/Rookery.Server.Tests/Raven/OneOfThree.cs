@@ -45,7 +45,7 @@ internal sealed class OneOfThree(IConsensusHost alone, Func<IConsensus, Task> at
     public async ValueTask<bool> ReadBarrierAsync(CancellationToken cancellationToken)
     {
         await atBarrier(alone);
-        return await alone.ReadBarrierAsync(cancellationToken);
+        return Refuses is not { Kind: RejectionKind.NoLeader } && await alone.ReadBarrierAsync(cancellationToken);
     }
 
     public void Start() => alone.Start();
