@@ -185,7 +185,7 @@ test("What began and did not end, what was removed meanwhile and what cannot be 
   await until(async () => (await listing()).Members.some(({ IsReachable, HeardSeconds }) => IsReachable === false && HeardSeconds > 0))
   assert.match((await succeed("cluster", "node", "ls", "--data", at("a"))).stdout, /HEARD +LAG/)
   const replaced = await succeed("cluster", "node", "replace", "pi-c", "--yes", "--data", at("a"))
-  assert.match(replaced.stderr, /Its old card is refused from now on: empty its data directory.*\n.*receives all data first, and then votes by itself/)
+  assert.match(replaced.stderr, /Its old card is refused from now on\. Keep it until you are sure that nothing is missing; before it is used again, its data directory has to be emptied\..*\n.*receives all data first, and then votes by itself/)
   third = NodeProcess.start({ data: at("c"), port: ports[2], credentials: credentials() })
   t.after(() => third.kill())
   await until(() => third.request("GET", "/readyz").then(({ status, text }) => status === 503 && /is no member of its cluster any more/.test(text), () => false))
