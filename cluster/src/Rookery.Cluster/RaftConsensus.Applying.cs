@@ -60,7 +60,7 @@ public sealed partial class RaftConsensus
         }
         catch (Exception failure) when (failure is not (InvariantViolationException or OutOfMemoryException))
         {
-            bool hasOthers = Configuration is { } members && members.Voters.Length + members.Learners.Length > 1;
+            bool hasOthers = Configuration.Voters.Length + Configuration.Learners.Length > 1;
             string wayOn = failure is not (DamagedException or UnappliedDamageException) ? "The node applies it when it is restarted and the cause is removed."
                 : hasOthers ? $"If the other members go on, they have it: let another, empty card join in its place, with the token that `rookery cluster node replace {NameOf(Self)}` prints on one of them."
                 : "Restore a backup, or stop the node, take what can be read with `rookery export`, and import it into a new node.";

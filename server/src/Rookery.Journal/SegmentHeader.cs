@@ -24,7 +24,7 @@ internal sealed record SegmentHeader
 {
     public const int Bytes = 4096;
 
-    /// <summary>What is written. Since version 2 a write may end with a note of what is committed; version 1 is read, and goes on in a segment of this version.</summary>
+    /// <summary>What is written. Since version 2 a write may end with a note of what is committed, and votes, starts and stops tell where the log ends; version 1 is read, and goes on in a segment of this version.</summary>
     public const int FormatVersion = 2;
     public const int MaxVoteBytes = 64 + Payload.OverheadBytes;
     public const int MaxConfigurationBytes = 2048 + Payload.OverheadBytes;

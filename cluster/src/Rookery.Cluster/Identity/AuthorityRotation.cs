@@ -9,10 +9,10 @@ namespace Rookery.Cluster.Identity;
 /// stage begins before every member has taken part in the one before, so no two members ever refuse each other, whoever was off meanwhile; a member that is gone for good is removed first.
 /// </summary>
 /// <param name="identity">This member, as it is now.</param>
-/// <param name="replace">Writes a changed identity down and goes by it.</param>
+/// <param name="change">Writes a changed identity down and goes by it.</param>
 /// <param name="desk">The cluster.</param>
 /// <param name="time">The clock.</param>
-public sealed class AuthorityRotation(Func<NodeIdentity> identity, Action<NodeIdentity> replace, IJoinDesk desk, TimeProvider time)
+public sealed class AuthorityRotation(Func<NodeIdentity> identity, Action<Func<NodeIdentity, NodeIdentity?>> change, IJoinDesk desk, TimeProvider time)
 {
     /// <summary>How far the rotation under way has come, and the names of the members that it waits for; null when there is none.</summary>
     public (RotationStage Stage, IReadOnlyList<string> WaitsFor)? Status => Find() is var (rotation, _)
@@ -73,10 +73,7 @@ public sealed class AuthorityRotation(Func<NodeIdentity> identity, Action<NodeId
         }
 
         string self = identity().NodeId;
-        if (Next(identity(), rotation) is { } changed)
-        {
-            replace(changed);
-        }
+        change(now => Next(now, rotation));
 
         if (!HasDone(rotation, self) && IsDone(identity(), rotation))
         {

@@ -58,12 +58,16 @@ public sealed class IdentityKeeper(IDisk disk, string dataDirectory, NodeIdentit
         }
     }
 
-    /// <summary>Goes by another identity of the same node.</summary>
-    public void Replace(NodeIdentity identity)
+    /// <summary>Goes by another identity of the same node. Nobody else changes it meanwhile: a rotation goes on beside whoever renews certificates and notes peers.</summary>
+    /// <param name="change">From the identity of now to the next; null to leave it.</param>
+    public void Change(Func<NodeIdentity, NodeIdentity?> change)
     {
         lock (_writing)
         {
-            Write(identity);
+            if (change(Current) is { } next)
+            {
+                Write(next);
+            }
         }
     }
 

@@ -122,7 +122,7 @@ public sealed class ClusterMember : IAsyncDisposable
         Office = new MemberOffice(_consensus, _desk, _network.ClientOf, _time);
         _topology = new TopologyKeeper(_consensus.ReadAsLeader, _desk, _options.Log, _time);
         _consensus.RoleSeen = _topology.Wake;
-        Rotation = new AuthorityRotation(() => Identity, _keeper.Replace, _desk, _time);
+        Rotation = new AuthorityRotation(() => Identity, _keeper.Change, _desk, _time);
         _whereabouts = new Whereabouts(
             _keeper,
             () => new MemberFacts(

@@ -225,7 +225,7 @@ public sealed class AuthorityRotationTests : IDisposable
         {
             Disk = disk;
             Identity = IdentityDirectory.TryLoad(disk, "/data")!;
-            Rotation = new AuthorityRotation(() => Identity, Replace, desk, new SimulatedTimeProvider(Now));
+            Rotation = new AuthorityRotation(() => Identity, Change, desk, new SimulatedTimeProvider(Now));
         }
 
         public SimulatedDisk Disk { get; }
@@ -241,10 +241,13 @@ public sealed class AuthorityRotationTests : IDisposable
             return disk;
         }
 
-        private void Replace(NodeIdentity identity)
+        private void Change(Func<NodeIdentity, NodeIdentity?> change)
         {
-            IdentityDirectory.Update(Disk, "/data", identity);
-            Identity = identity;
+            if (change(Identity) is { } next)
+            {
+                IdentityDirectory.Update(Disk, "/data", next);
+                Identity = next;
+            }
         }
     }
 }

@@ -46,12 +46,30 @@ public sealed class IdentityKeeperTests : IDisposable
         Assert.Equal(NodeId, keeper.Current.PeerRule.Judge(keeper.Current.Certificate, PeerRole.Client).NodeId);
     }
 
+    /// <summary>A rotation goes on beside the steward, which notes peers and renews certificates.</summary>
+    [Fact]
+    public void What_is_noted_while_the_identity_is_changed_is_not_lost()
+    {
+        using var next = Create();
+        using var signed = next.SignNode(new(keeper.Current.Key), NodeId, Home, Now);
+        var peers = new KnownPeer[] { new("another", ["192.0.2.7:9443"]) };
+        var noting = new Thread(() => keeper.KeepPeers(peers));
+        keeper.Change(current =>
+        {
+            noting.Start();
+            return current.With([next.Certificate, authority.Certificate], next.SealKeyFor(new(current.Key)), signed, current.Certificate);
+        });
+        noting.Join();
+        Assert.Equal(peers, keeper.Current.Peers);
+        Assert.Equal(2, keeper.Current.Authorities.Count);
+    }
+
     [Fact]
     public void A_machine_that_moved_shows_clients_no_certificate_of_before()
     {
         using var next = Create();
         using var signed = next.SignNode(new(keeper.Current.Key), NodeId, Home, Now);
-        keeper.Replace(keeper.Current.With([next.Certificate, authority.Certificate], next.SealKeyFor(new(keeper.Current.Key)), signed, keeper.Current.Certificate));
+        keeper.Change(current => current.With([next.Certificate, authority.Certificate], next.SealKeyFor(new(current.Key)), signed, current.Certificate));
         Assert.False(keeper.RenewIfDue(Home, time.GetUtcNow()));
         Assert.NotSame(signed, keeper.Current.CertificateForClients);
         Assert.True(keeper.RenewIfDue(Elsewhere, time.GetUtcNow()));
