@@ -17,13 +17,12 @@ public sealed partial class RaftConsensus
     private long _frames;
     private long _commands;
     private bool _hasToRefuse;
-    private UnappliedDamageException? _unapplied;
+    private IOException? _unapplied;
 
     /// <summary>Whether there is an entry to apply, or, after an error, somebody to be told that there will be none.</summary>
     internal bool HasToApply =>
         Refusal is { Kind: RejectionKind.Diagnosis } ? Volatile.Read(ref _hasToRefuse)
-        : Volatile.Read(ref _unapplied) is not null ? !Leader.IsNone
-        : Volatile.Read(ref _applyThrough) > Volatile.Read(ref _applied);
+        : Volatile.Read(ref _unapplied) is null && Volatile.Read(ref _applyThrough) > Volatile.Read(ref _applied);
 
     private static Rejection DurableButUnapplied { get; } = new(
         RejectionKind.OutcomeUnknown, "The write is durable, but an error kept it from being applied; it takes effect when the node is restarted.");
@@ -50,25 +49,42 @@ public sealed partial class RaftConsensus
 
         try
         {
-            return _unapplied is null ? ApplyOrThrow() : throw _unapplied;
+            return ApplyOrThrow();
         }
-        catch (UnappliedDamageException early) when (_network is not null && Leader.IsNone)
+        catch (Exception damage) when (damage is DamagedException or UnappliedDamageException && MayBeGivenState)
         {
-            // Reads of what it has go on until the cluster does. The entry is not tried again: what came of a part of it is in the outcomes already.
-            Volatile.Write(ref _unapplied, early);
+            // Local reads of what it has go on. The entry is not tried again: what came of a part of it is in the outcomes already.
+            lock (_gate)
+            {
+                Volatile.Write(ref _unapplied, (IOException)damage);
+                SeekStateIfNeeded();
+            }
+
+            _options.TroubleFound?.Invoke(WhyUnapplied!);
             return false;
         }
         catch (Exception failure) when (failure is not (InvariantViolationException or OutOfMemoryException))
         {
-            bool hasOthers = Configuration.Voters.Length + Configuration.Learners.Length > 1;
-            string wayOn = failure is not (DamagedException or UnappliedDamageException) ? "The node applies it when it is restarted and the cause is removed."
-                : hasOthers ? $"If the other members go on, they have it: let another, empty card join in its place, with the token that `rookery cluster node replace {NameOf(Self)}` prints on one of them."
-                : "Restore a backup, or stop the node, take what can be read with `rookery export`, and import it into a new node.";
-            Latch($"A durable write could not be applied: {(failure is UnappliedDamageException { InnerException: { } damage } ? damage : failure).Message} {wayOn}");
+            Latch($"A durable write could not be applied: {CauseOf(failure)} {WayOnAfter(failure)}");
             StopTakingPart();
             return false;
         }
     }
+
+    /// <summary>What keeps this node from applying what is committed, in sentences; null when nothing does that another member can help with.</summary>
+    private string? WhyUnapplied => Volatile.Read(ref _unapplied) is { } damage
+        ? $"This node cannot go on applying, and takes the state of the member that leads: {CauseOf(damage)} Until it has it, it answers from what it had to reads with consistency=local only."
+        : null;
+
+    /// <summary>Whether there is another member that can lead, and give this one its state.</summary>
+    private bool MayBeGivenState => _options.FetchState is not null && Configuration.Voters.ToArray().Any(voter => voter != Self);
+
+    private static string CauseOf(Exception failure) => (failure is UnappliedDamageException { InnerException: { } damage } ? damage : failure).Message;
+
+    private string WayOnAfter(Exception failure) =>
+        failure is not (DamagedException or UnappliedDamageException) ? "The node applies it when it is restarted and the cause is removed."
+        : Configuration.Learners.IsEmpty ? "Restore a backup, or stop the node, take what can be read with `rookery export`, and import it into a new node."
+        : "No other member votes: stop this node and its standby, and run `rookery cluster recover` on the standby; it says what may be lost.";
 
     private bool ApplyOrThrow()
     {

@@ -11,6 +11,7 @@ public sealed partial class RaftConsensus
 {
     private readonly CancellationTokenSource _stopping = new();
     private StateOffer? _installed;
+    private bool _isFetching;
 
     private static readonly TimeSpan FlushInterval = TimeSpan.FromMilliseconds(20);
     private static readonly TimeSpan ApplyInterval = TimeSpan.FromMilliseconds(250);
@@ -22,9 +23,9 @@ public sealed partial class RaftConsensus
             return;
         }
 
-        if (_options.FetchState is { } fetch)
+        if (_options.FetchState is not null)
         {
-            _options.RunBeside(() => _ = FetchAsync(fetch, offer.From));
+            BeginFetch(offer.From);
         }
         else
         {
@@ -32,15 +33,53 @@ public sealed partial class RaftConsensus
         }
     }
 
+    /// <summary>One fetch at a time: whatever it was for, its end is what the core waits for too. Under the lock.</summary>
+    private void BeginFetch(NodeId from)
+    {
+        if (!_isFetching)
+        {
+            _isFetching = true;
+            _options.RunBeside(() => _ = FetchAsync(_options.FetchState!, from));
+        }
+    }
+
+    /// <summary>
+    /// An entry needs a row that cannot be read here, so this node's tables go no further: those of the leader take their place. Single rows would not do: a member has them as of a later entry than these tables can come to.
+    /// Who leads hands the office over before: it answers nobody any more. Under the lock.
+    /// </summary>
+    private void SeekStateIfNeeded()
+    {
+        if (_unapplied is null || Leader.IsNone)
+        {
+            return;
+        }
+
+        if (Leader == Self)
+        {
+            Step(Input.Transfer(Now, NodeId.None));
+        }
+        else
+        {
+            BeginFetch(Leader);
+        }
+    }
+
     /// <summary>
     /// This node's state for a member that fell behind: what changed since an etag, when that is much less, or everything.
     /// </summary>
     /// <param name="since">The etag through which the member has everything; null when it needs everything.</param>
-    /// <returns>Null while it is being written: to be asked again.</returns>
+    /// <param name="through">The index through which the member has applied everything: what ends before is of no use to it.</param>
+    /// <returns>Null while it is being written, or this node has not come to <paramref name="through"/>: to be asked again.</returns>
     /// <exception cref="IOException">There is none to be had; the message says why.</exception>
-    public async Task<StateOffer?> OfferStateAsync(long? since)
+    public async Task<StateOffer?> OfferStateAsync(long? since, long through)
     {
-        var (offer, write) = await _store.DoInBackgroundAsync(() => since is { } etag ? (_store.Offers.MakeSince(etag, out var toWrite), toWrite) : (_store.Offers.Make(), null));
+        if (_store.Durable.Index < through)
+        {
+            _store.RequestFlush();
+            return null;
+        }
+
+        var (offer, write) = await _store.DoInBackgroundAsync(() => since is { } etag ? (_store.Offers.MakeSince(etag, out var toWrite), toWrite) : (_store.Offers.Make(through), null));
         if (write is not null)
         {
             _options.RunBeside(write);
@@ -68,10 +107,17 @@ public sealed partial class RaftConsensus
             _options.TroubleFound?.Invoke($"The state of another member could not be fetched: {failure.Message} It is tried again.");
             lock (_gate)
             {
-                Step(Input.ManifestFailed(Now));
-                EndStep();
+                EndFetchInVain();
             }
         }
+    }
+
+    // Under the lock.
+    private void EndFetchInVain()
+    {
+        _isFetching = false;
+        Step(Input.ManifestFailed(Now));
+        EndStep();
     }
 
     /// <summary>What this node's own journal brings need not come over the network: a start applies for seconds on a slow card, and 140 MiB were fetched where 32 had changed. Not waited for when apply stands still.</summary>
@@ -112,10 +158,11 @@ public sealed partial class RaftConsensus
     {
         var offer = fetched.Offer;
         var position = new LogPosition(offer.Term, offer.Index);
-        if (_isHalted || _isDue || !_core.MayInstall(position, offer.CommittedBy))
+        bool isAhead = !_isDue && _core.MayInstall(position, offer.CommittedBy);
+        bool helps = _unapplied is not null && offer.Index >= _applied && _core.MayReplaceTables(position, offer.CommittedBy);
+        if (_isHalted || !(isAhead || helps))
         {
-            Step(Input.ManifestFailed(Now));
-            EndStep();
+            EndFetchInVain();
             return false;
         }
 
@@ -137,6 +184,12 @@ public sealed partial class RaftConsensus
         _installed = tailIsKept ? null : offer;
         RefuseInstalled(offer.Index);
         Volatile.Write(ref _applied, offer.Index);
+        if (Interlocked.Exchange(ref _unapplied, null) is not null)
+        {
+            _options.TroubleFound?.Invoke("The state of another member has taken the place of what could not be read here. Look after this node's card.");
+        }
+
+        _isFetching = false;
         Step(Input.ManifestInstalled(Now, position, offer.CommittedBy, configuration, index));
         _installed = null;
         EndReadsThrough(offer.Index);

@@ -141,6 +141,7 @@ public sealed partial class RaftConsensus
                 Step(Input.Measured(Now, new StoreHealth(_syncs.Slow(), StallMicroseconds(), BoardPenalty: 0, _store.SpareBytes)));
                 MeasureSpace();
                 AskWhetherCaughtUp();
+                SeekStateIfNeeded();
             }
 
             ReadClockIfDue();

@@ -196,6 +196,11 @@ public sealed partial class RaftConsensus
             return WhyNoLeader(state);
         }
 
+        if (WhyUnapplied is { } unapplied)
+        {
+            return unapplied;
+        }
+
         long left = state.CommitIndex - state.AppliedIndex;
         return left > EntriesToCatchUp ? $"This node catches up: {left} entries are to be applied." : WhyUnready(state);
     }

@@ -148,6 +148,9 @@ internal enum RareBranch
     /// <summary>A manifest was put in place, and the log behind it stayed.</summary>
     ManifestKeptTail,
 
+    /// <summary>A manifest took the place of tables that had not come to what is committed, and the log stayed.</summary>
+    ManifestReplacedTables,
+
     /// <summary>A manifest took the place of the log.</summary>
     ManifestReplacedLog,
 

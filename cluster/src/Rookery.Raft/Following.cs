@@ -144,18 +144,27 @@ public sealed partial class RaftCore
     /// <param name="committedBy">The term that its giver was in when it gave it: what it holds was committed by then.</param>
     public bool MayInstall(LogPosition position, long committedBy) => position.Index > CommitIndex && durability.IsIdle && rules.MayInstall(position, committedBy, Term);
 
+    /// <summary>
+    /// Whether a fetched manifest may take the place of tables that cannot be applied to any more, whatever is committed here: when its entry is in the log, durably, so that the log stays as it is. Then it holds
+    /// what this log does through there (paper 5.3, log matching). The host sees that it is not behind what it has applied, and does as for <see cref="MayInstall"/>, but need not wait for the journal to rest.
+    /// </summary>
+    /// <param name="position">What it ends with.</param>
+    /// <param name="committedBy">As for <see cref="MayInstall"/>.</param>
+    public bool MayReplaceTables(LogPosition position, long committedBy) => Role != Role.Leader && KeepsTailBehind(position) && rules.MayInstall(position, committedBy, Term);
+
     /// <summary>Whether a manifest at <paramref name="position"/> leaves the journal as it is: its entry is in the log, durably. Else the journal begins anew behind it.</summary>
     public bool KeepsTailBehind(LogPosition position) => rules.KeepsTail(log.Has(position), position.Index <= durability.DurableIndex);
 
     private void OnManifestInstalled(LogPosition position, long committedBy, Configuration configuration, long configurationIndex)
     {
         fetching = default;
-        ConsensusException.Unless(MayInstall(position, committedBy), "a manifest is installed only above what is committed, of a term that is known, when the journal rests");
+        ConsensusException.Unless(
+            MayInstall(position, committedBy) || MayReplaceTables(position, committedBy), "a manifest is installed only above what is committed, when the journal rests, or where the log has its entry, and of a term that is known");
         bool tailIsKept = KeepsTailBehind(position);
         if (tailIsKept)
         {
-            Coverage.Took(RareBranch.ManifestKeptTail);
-            CommitIndex = position.Index;
+            Coverage.Took(position.Index > CommitIndex ? RareBranch.ManifestKeptTail : RareBranch.ManifestReplacedTables);
+            CommitIndex = Math.Max(CommitIndex, position.Index);
         }
         else
         {

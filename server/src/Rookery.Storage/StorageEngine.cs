@@ -149,6 +149,19 @@ public sealed partial class StorageEngine : IDisposable
         }
     }
 
+    /// <summary>Takes back the batch that was begun, if there is one: nobody has seen anything of it.</summary>
+    public void Abandon()
+    {
+        if (batch.IsOpen)
+        {
+            lock (context.Gate)
+            {
+                batch.RollBack(default);
+                batch.Close();
+            }
+        }
+    }
+
     /// <summary>Opens what is applied by now to read. Neither locks nor allocates.</summary>
     /// <exception cref="ObjectDisposedException">The engine was closed.</exception>
     public Snapshot OpenSnapshot() => new(context.Published.Acquire());

@@ -255,6 +255,7 @@ public sealed class ClusterMember : IAsyncDisposable
         return await new StateFetch(client, store.Inbox, _time)
         {
             Since = () => store.ChangesNeededSince,
+            Through = () => store.AppliedIndex,
             Chosen = offer => _options.Log(Describe(offer, from)),
         }.RunAsync(cancellationToken);
     }

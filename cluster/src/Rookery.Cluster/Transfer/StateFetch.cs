@@ -35,6 +35,9 @@ public sealed class StateFetch(HttpClient member, StateInbox inbox, TimeProvider
     /// <summary>Says the etag from which on what changed is needed; null for everything. Asked for each offer.</summary>
     public Func<long?>? Since { get; init; }
 
+    /// <summary>The index through which everything is applied here: an offer that ends before is of no use.</summary>
+    public Func<long> Through { get; init; } = static () => 0;
+
     /// <summary>Told of each offer that is fetched.</summary>
     public Action<StateOffer>? Chosen { get; init; }
 
@@ -78,10 +81,10 @@ public sealed class StateFetch(HttpClient member, StateInbox inbox, TimeProvider
 
     private async Task<StateOffer> GetOfferAsync(CancellationToken cancellationToken)
     {
-        string path = $"{StateRoutes.Prefix}/offer";
+        string path = string.Create(CultureInfo.InvariantCulture, $"{StateRoutes.Prefix}/offer?through={Through()}");
         if (Since?.Invoke() is { } since)
         {
-            path += string.Create(CultureInfo.InvariantCulture, $"?since={since}");
+            path += string.Create(CultureInfo.InvariantCulture, $"&since={since}");
         }
 
         for (; ; )
@@ -95,7 +98,7 @@ public sealed class StateFetch(HttpClient member, StateInbox inbox, TimeProvider
         }
     }
 
-    // Null while the other member writes what changed.
+    // Null while the other member writes what changed, or has not come far enough.
     private async Task<StateOffer?> AskAsync(string path, CancellationToken cancellationToken)
     {
         try

@@ -11,14 +11,14 @@ namespace Rookery.Cluster.Transfer;
 
 /// <summary>
 /// The state of this node over HTTP, for members: <c>GET /state/offer</c> answers with an offer as JSON, of what changed when <c>since=ETAG</c> is asked for and less than everything will do, or with
-/// 202 while that is being written; <c>GET /state/OFFER/FILE</c> with a file of it, from the byte that <c>Range: bytes=N-</c> names. 410: the offer was given up, ask for another. 409: this node
+/// 202 while that is being written, or this node's tables have not come to <c>through=INDEX</c>; <c>GET /state/OFFER/FILE</c> with a file of it, from the byte that <c>Range: bytes=N-</c> names. 410: the offer was given up, ask for another. 409: this node
 /// offers none, and says why. <c>GET /state/rows?group=N&amp;from=HEX&amp;to=HEX</c> answers with the rows of a range as a run,
 /// for a member that lost them, and in headers with the place of the log that they are of. Who may ask is the port's affair.
 /// </summary>
 /// <param name="offers">This node's offers.</param>
-/// <param name="make">Makes an offer, or gives the open one, for a member that has everything through an etag, or nothing (null). Null while it is being written.</param>
+/// <param name="make">Makes an offer, or gives the open one, for a member that has everything through an etag, or nothing (null), and has applied everything through an index. Null while it is being written.</param>
 /// <param name="time">The clock.</param>
-public sealed class StateRoutes(StateOffers offers, Func<long?, Task<StateOffer?>> make, TimeProvider time)
+public sealed class StateRoutes(StateOffers offers, Func<long?, long, Task<StateOffer?>> make, TimeProvider time)
 {
     /// <summary>What paths begin with.</summary>
     public const string Prefix = "/state";
@@ -54,8 +54,7 @@ public sealed class StateRoutes(StateOffers offers, Func<long?, Task<StateOffer?
         byte[] json;
         try
         {
-            long? since = long.TryParse(http.Request.Query["since"], NumberStyles.None, CultureInfo.InvariantCulture, out long asked) ? asked : null;
-            if (await make(since) is not { } offer)
+            if (await make(NumberIn(http, "since"), NumberIn(http, "through") ?? 0) is not { } offer)
             {
                 http.Response.StatusCode = StatusCodes.Status202Accepted;
                 return;
@@ -182,6 +181,9 @@ public sealed class StateRoutes(StateOffers offers, Func<long?, Task<StateOffer?
             ArrayPool<byte>.Shared.Return(buffer);
         }
     }
+
+    private static long? NumberIn(HttpContext http, string name) =>
+        long.TryParse(http.Request.Query[name], NumberStyles.None, CultureInfo.InvariantCulture, out long number) ? number : null;
 
     private static bool TryReadRange(string? header, long length, out long from)
     {

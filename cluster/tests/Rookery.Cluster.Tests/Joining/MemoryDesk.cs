@@ -28,7 +28,24 @@ internal sealed class MemoryDesk : IJoinDesk
 
     public int Changes { get; private set; }
 
-    public ValueTask<bool> CatchUpAsync(CancellationToken cancellationToken) => ValueTask.FromResult(true);
+    /// <summary>Ends when a leader answers, and says whether this node may go on; at once when there is none to wait for.</summary>
+    public TaskCompletionSource<bool>? CaughtUp { get; init; }
+
+    /// <summary>Who waits for that.</summary>
+    public int Waiting { get; private set; }
+
+    public async ValueTask<bool> CatchUpAsync(CancellationToken cancellationToken)
+    {
+        if (CaughtUp is null)
+        {
+            return true;
+        }
+
+        Waiting++;
+        bool mayGoOn = await CaughtUp.Task.WaitAsync(cancellationToken);
+        Waiting--;
+        return mayGoOn;
+    }
 
     public ClusterRecord? Find(string key) => records.GetValueOrDefault(key);
 

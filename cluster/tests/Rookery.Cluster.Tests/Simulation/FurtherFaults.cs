@@ -22,21 +22,25 @@ internal enum FurtherFaultKinds
 }
 
 /// <summary>
-/// Faults beside those of <see cref="HostRun"/>, by a random sequence of their own and as events of their own: they also strike while a disk stalls. Whether a run has them depends on the last digit of its seed alone, so
+/// Faults beside those of <see cref="HostRun"/>, by a random sequence of their own and as events of their own: they also strike while a disk stalls. Whether a run has them depends on the last two digits of its seed alone, so
 /// that the seeds that failed once, and the known ones below 11, have the faults that they had.
 /// </summary>
 internal sealed class FurtherFaults(SteppedCluster cluster, HostRun run, int seed)
 {
-    private const int MostMembers = 6;
-
+    // Pairs grow to three members and shrink to one voter.
+    private readonly (int MostMembers, int FewestVoters) _bounds = IsPair(seed) ? (3, 1) : (6, 3);
     private readonly Random _random = new(seed * 43);
     private readonly double _perSecond = 0.5 + (seed % 7 * 0.25);
     private int _numbers = cluster.Members.Count;
     private bool _isOver;
 
+    /// <summary>Whether a seed's cluster begins as two members, a mirror: nothing is written while either is off, and journals do not rot, because one of two is no minority.</summary>
+    public static bool IsPair(int seed) => seed > 10 && seed % 20 is 8 or 9;
+
     /// <summary>What a seed has.</summary>
     public static FurtherFaultKinds Of(int seed) => seed < 11 ? FurtherFaultKinds.None : (seed % 10) switch
     {
+        9 when IsPair(seed) => FurtherFaultKinds.Changes,
         1 => FurtherFaultKinds.Pauses,
         2 => FurtherFaultKinds.Stalls,
         3 => FurtherFaultKinds.FullDisks,
@@ -136,7 +140,7 @@ internal sealed class FurtherFaults(SteppedCluster cluster, HostRun run, int see
         });
     }
 
-    /// <summary>What an owner may do next: of three to five voters and some learners, whichever is asked for; the leader may refuse it.</summary>
+    /// <summary>What an owner may do next: of three to five voters and some learners, or of one to three voters, whichever is asked for; the leader may refuse it.</summary>
     private void Change()
     {
         if (cluster.Leader is not { PausedMilliseconds: 0 } leader)
@@ -145,13 +149,18 @@ internal sealed class FurtherFaults(SteppedCluster cluster, HostRun run, int see
         }
 
         var configuration = leader.Consensus!.ReadState().Configuration;
+        if (configuration.Voters.Length == 1)
+        {
+            run.Mark("one voter");
+        }
+
         var member = cluster.Members[_random.Next(cluster.Members.Count)];
         switch (_random.Next(3))
         {
-            case 0 when cluster.Members.Count < MostMembers:
+            case 0 when cluster.Members.Count < _bounds.MostMembers:
                 Join(leader);
                 break;
-            case 1 when configuration.IsVoter(member.Id) && configuration.Voters.Length > 3:
+            case 1 when configuration.IsVoter(member.Id) && configuration.Voters.Length > _bounds.FewestVoters:
                 Ask(leader, MemberChange.Learner, member, "demoted");
                 break;
             case 2 when configuration.IsLearner(member.Id) && !configuration.Learners.IsEmpty:

@@ -194,11 +194,11 @@ public sealed class HostDamageScriptTests
     }
 
     /// <summary>
-    /// A row rots that an entry behind the manifest names. Alone, the member serves what it has to local reads until the cluster goes on, and does not try the entry again: the write before it, in one frame with it, is in the
-    /// chain of outcomes already.
+    /// A row rots that an entry behind the manifest names. Alone, the member serves what it has to local reads, and does not try the entry again: the write before it, in one frame with it, is in the
+    /// chain of outcomes already. When the cluster goes on, it takes the state of who leads.
     /// </summary>
     [Fact]
-    public async Task A_rotten_row_that_an_entry_needs_puts_no_member_into_diagnosis_before_it_hears_a_leader()
+    public async Task A_member_that_needs_a_rotten_row_for_its_journal_serves_local_reads_until_a_leader_gives_it_its_state()
     {
         using var cluster = SteppedCluster.Of(3);
         cluster.Put(cluster.A, "users/rotten", 1);
@@ -230,10 +230,62 @@ public sealed class HostDamageScriptTests
 
         cluster.A.Open();
         cluster.B.Open();
-        cluster.RunUntil(() => consensus.Refusal is { Kind: RejectionKind.Diagnosis }, "the damage counts");
-        Assert.StartsWith("A durable write could not be applied: ", consensus.Refusal!.Message, StringComparison.Ordinal);
-        Assert.Equal((held, chain), (consensus.AppliedIndex, cluster.C.Store!.OutcomeChain));
-        Assert.Equal(3, cluster.AwaitLeader().Peek("users/rotten").Value);
+        cluster.AwaitEqual();
+        Assert.Equal((3, 2, 1), (cluster.C.Peek("users/rotten").Value, cluster.C.Peek("zz/sound").Value, cluster.Wire.StatesFetched));
+    }
+
+    /// <summary>The others go on writing meanwhile, so that what is committed is always ahead of any state that there is to fetch. What it had acknowledged and not applied stays in its journal.</summary>
+    [Fact]
+    public void A_member_whose_rotten_row_is_written_to_takes_the_state_of_the_leader_while_writes_go_on()
+    {
+        using var cluster = SteppedCluster.Of(3);
+        cluster.Put(cluster.A, "users/rotten", 1);
+        cluster.AwaitEqual();
+        cluster.C.Store!.RequestFlush();
+        cluster.RunFor(1_000);
+        RotRow(cluster.C.Disk, "users/rotten");
+        cluster.Put(cluster.A, "users/rotten", 2);
+        int number = 0;
+        for (; cluster.Wire.StatesFetched == 0; number++)
+        {
+            Assert.True(number < 2_000, cluster.Story());
+            cluster.Put(cluster.A, $"users/{number}", number);
+        }
+
+        Assert.Contains(cluster.C.Troubles, static trouble => trouble.StartsWith("This node cannot go on applying, and takes the state of the member that leads: ", StringComparison.Ordinal));
+        cluster.Put(cluster.A, "users/rotten", 3);
+        cluster.AwaitEqual();
+        Assert.Equal((3, number - 1), (cluster.C.Peek("users/rotten").Value, cluster.C.Peek($"users/{number - 1}").Value));
+        Assert.Null(cluster.C.Consensus!.ReadCluster().Trouble);
+        Assert.False(cluster.C.Store!.HasDamage);
+        cluster.C.LosePower();
+        cluster.C.Open();
+        cluster.AwaitEqual();
+    }
+
+    /// <summary>Nobody but A can be elected, and A cannot apply what is committed: it leads until another can.</summary>
+    [Fact]
+    public void A_leader_that_needs_a_rotten_row_hands_over_and_takes_the_state_of_the_next()
+    {
+        using var cluster = SteppedCluster.Of(3);
+        cluster.Put(cluster.A, "users/rotten", 1);
+        cluster.AwaitEqual();
+        cluster.A.Store!.RequestFlush();
+        cluster.RunFor(1_000);
+        cluster.B.Kill();
+        cluster.Put(cluster.A, "users/rotten", 2);
+        cluster.A.Kill();
+        cluster.C.Kill();
+        RotRow(cluster.A.Disk, "users/rotten");
+        cluster.A.Open();
+        cluster.B.Open();
+        cluster.RunUntil(() => cluster.A.Consensus!.ReadState().Role == Raft.Role.Leader, "A leads");
+        cluster.RunUntil(() => cluster.Leader == cluster.B, "B leads");
+        cluster.AwaitEqual();
+        Assert.Equal((2, 1), (cluster.A.Peek("users/rotten").Value, cluster.Wire.StatesFetched));
+        cluster.Put(cluster.A, "users/rotten", 3);
+        cluster.C.Open();
+        cluster.AwaitEqual();
     }
 
     private static void RotRow(SimulatedDisk disk, string text)

@@ -49,7 +49,7 @@ internal sealed class HostRun : IDisposable
     public HostRun(int seed, PlantedMistake mistake = PlantedMistake.None)
     {
         _faults = new Random(seed * 31);
-        _rot = seed % 3 == 0 ? new Random(seed * 37) : null;
+        _rot = seed % 3 == 0 && !FurtherFaults.IsPair(seed) ? new Random(seed * 37) : null;
         _faultsPerSecond = 0.5 + (_faults.NextDouble() * 2);
         Cluster = new SteppedCluster(seed, mistake == PlantedMistake.ReceiverAcknowledgesUnread)
         {
@@ -61,9 +61,10 @@ internal sealed class HostRun : IDisposable
         };
         Cluster.Observer = new HostObserver(Cluster);
         Cluster.Wire.GrantsEveryVote = mistake == PlantedMistake.VoterGrantsTwice;
-        Cluster.Form(_faults.Next(4) == 0 ? 5 : 3);
+        int members = _faults.Next(4) == 0 ? 5 : 3;
+        Cluster.Form(FurtherFaults.IsPair(seed) ? 2 : members);
         Cluster.Wire.Alters = mistake == PlantedMistake.ReceiverChangesTerm
-            ? (to, entry) => to == Cluster.C.Id && entry.Type == FrameType.NoOp ? entry with { Term = entry.Term - 1 } : entry
+            ? (to, entry) => to == Cluster.Members[^1].Id && entry.Type == FrameType.NoOp ? entry with { Term = entry.Term - 1 } : entry
             : null;
         for (int i = 0; i < Clients; i++)
         {

@@ -20,7 +20,7 @@ public sealed class HostSeedTests(ITestOutputHelper report)
         "changes fetched", "states fetched", "journal A", "journal B", "journal S", "rot", "rot made good", "rot that stops a member", "journal failed", "slow disk",
         "killed", "stopped", "handed over", "power lost", "power lost in a write", "house without power", "cut off", "cut one way", "clock in 1970", "clock in 2080",
         "documents deleted", "large values", "horizons", "databases made", "databases dropped", "documents of the dropped database",
-        "paused", "disk stalled", "power lost in a stall", "disk full", "disk without spare room", "joined", "promoted", "demoted", "removed", "taken out",
+        "paused", "disk stalled", "power lost in a stall", "disk full", "disk without spare room", "joined", "promoted", "demoted", "removed", "taken out", "one voter",
     ];
 
     [Fact]

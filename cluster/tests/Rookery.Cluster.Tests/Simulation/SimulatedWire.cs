@@ -149,12 +149,13 @@ internal sealed class SimulatedWire(SteppedCluster cluster)
         StateOffer? offer = null;
         while (offer is null)
         {
-            var making = member.Consensus!.OfferStateAsync(to.Store!.ChangesNeededSince);
-            while (!making.IsCompleted)
+            var making = member.Consensus!.OfferStateAsync(to.Store!.ChangesNeededSince, to.Store.AppliedIndex);
+            do
             {
                 await cluster.Pause(20);
                 CheckConnection();
             }
+            while (!making.IsCompleted);
 
             offer = await making;
         }

@@ -170,6 +170,7 @@ internal sealed class StressMember
         return await new StateFetch(member._states!.Client, Store.Inbox, TimeProvider.System)
         {
             Since = () => Store.ChangesNeededSince,
+            Through = () => Store.AppliedIndex,
             RestPerQuestion = TimeSpan.FromMilliseconds(20),
             RestPerBreak = TimeSpan.FromMilliseconds(20),
         }.RunAsync(cancellationToken);

@@ -99,7 +99,7 @@ public sealed class StateFetchTests : IDisposable
     [Fact]
     public async Task A_member_that_offers_nothing_is_quoted()
     {
-        var routes = new StateRoutes(_sender.Core.Offers, static _ => throw new StateTransferException("Nothing to give."), TimeProvider.System);
+        var routes = new StateRoutes(_sender.Core.Offers, static (_, _) => throw new StateTransferException("Nothing to give."), TimeProvider.System);
         await using var server = await StateServer.StartAsync(routes);
         Assert.EndsWith(
             "does not offer its state: Nothing to give.", (await Assert.ThrowsAsync<StateTransferException>(() => Fetch(server).RunAsync(CancellationToken.None))).Message, StringComparison.Ordinal);

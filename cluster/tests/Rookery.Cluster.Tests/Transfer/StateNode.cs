@@ -33,7 +33,7 @@ internal sealed class StateNode : IDisposable
 
     public NodeStore Core { get; }
 
-    public StateRoutes Routes => new(Core.Offers, since => Task.FromResult(Make(since)), TimeProvider.System);
+    public StateRoutes Routes => new(Core.Offers, (since, through) => Task.FromResult(Make(since, through)), TimeProvider.System);
 
     public static byte[] KeyOf(int number) => [0, 0, 0, 9, Table.Documents, .. Encoding.UTF8.GetBytes($"row/{number:D6}")];
 
@@ -59,11 +59,11 @@ internal sealed class StateNode : IDisposable
         }
     }
 
-    private StateOffer? Make(long? since)
+    private StateOffer? Make(long? since, long through)
     {
         if (since is not { } etag)
         {
-            return Core.Offers.Make();
+            return Core.Offers.Make(through);
         }
 
         var offer = Core.Offers.MakeSince(etag, out var write);

@@ -29,6 +29,11 @@ internal sealed partial class SimulatedCluster
             PlanClocks();
         }
 
+        if (tablesChance is not null)
+        {
+            After(tablesChance.NextInt64(FaultSeconds * Second), LoseTables);
+        }
+
         Plan(profile.Manifests, () => AnyRunning()?.Flush(Random.NextDouble()));
     }
 
@@ -44,6 +49,22 @@ internal sealed partial class SimulatedCluster
                     Plan(inTenSeconds, fault);
                 }
             });
+        }
+    }
+
+    /// <summary>A row of a node rots that an entry needs; of one after the other, where another can lead.</summary>
+    private void LoseTables()
+    {
+        if (isHealing)
+        {
+            return;
+        }
+
+        After(tablesChance!.NextInt64(10 * Second), LoseTables);
+        var node = nodes[tablesChance.Next(nodes.Count)];
+        if (!nodes.Exists(each => each.IsStuck) && node != halted && node.Core is { Configuration.Voters.Length: > 1 })
+        {
+            node.IsStuck = true;
         }
     }
 

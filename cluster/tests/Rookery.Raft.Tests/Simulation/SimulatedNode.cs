@@ -44,6 +44,9 @@ internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld 
 
     public bool IsFetching { get; private set; }
 
+    /// <summary>Whether its tables cannot be applied to any more, because what an entry needs has rotted: it takes those of who leads.</summary>
+    public bool IsStuck { get; set; }
+
     /// <summary>Whether its state is not what the entries give.</summary>
     public bool HasDiverged { get; private set; }
 
@@ -213,7 +216,7 @@ internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld 
     {
         var core = Core!;
         IsFetching = false;
-        if (manifest is null || !core.MayInstall(manifest.Position, committedBy))
+        if (manifest is null || !(core.MayInstall(manifest.Position, committedBy) || IsForTables(manifest.Position, committedBy)))
         {
             Step(Input.ManifestFailed(world.Now));
             return;
@@ -233,10 +236,37 @@ internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld 
         }
 
         (applied, state) = (manifest.Position.Index, manifest.State.Copy());
+        if (IsStuck)
+        {
+            IsStuck = false;
+            world.Saw("tables replaced");
+        }
+
         world.Saw(keepsTail ? "manifest kept a tail" : "manifest replaced the log");
         var configuration = world.Mistake == HostMistake.KeepsOldConfiguration ? core.Configuration : manifest.Configuration;
         Step(Input.ManifestInstalled(world.Now, manifest.Position, committedBy, configuration, manifest.ConfigurationIndex));
     }
+
+    /// <summary>What its host does about tables that cannot be applied to.</summary>
+    public void SeekState()
+    {
+        if (!IsStuck || IsFetching || Core!.Leader.IsNone)
+        {
+            return;
+        }
+
+        if (Core.Role == Role.Leader)
+        {
+            Step(Input.Transfer(world.Now, NodeId.None));
+        }
+        else
+        {
+            IsFetching = true;
+            world.FetchLater(this, Core.Leader);
+        }
+    }
+
+    private bool IsForTables(LogPosition manifest, long committedBy) => IsStuck && manifest.Index >= applied && Core!.MayReplaceTables(manifest, committedBy);
 
     private void Die()
     {
@@ -334,7 +364,7 @@ internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld 
 
     private void Apply(RaftCore core)
     {
-        while (applied < core.ApplyThrough)
+        while (!IsStuck && applied < core.ApplyThrough)
         {
             var entry = mirror[(int)(applied - mirrorBase.Position.Index)];
             applied++;
@@ -374,7 +404,7 @@ internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld 
 
     private void BeginFetch()
     {
-        if (output.Fetch is { } fetch)
+        if (output.Fetch is { } fetch && !IsFetching)
         {
             IsFetching = true;
             world.FetchLater(this, fetch.From);

@@ -87,8 +87,17 @@ internal sealed class Applier : IDisposable
         Publish();
     }
 
+    /// <summary>Ends a frame that could not be applied to its end. What it holds in memory is in between: nothing can be applied any more before <see cref="Reload"/>.</summary>
+    public void Abandon() => _storage.Abandon();
+
     /// <summary>Forgets what it holds of the tables and reads it again: all of them were replaced.</summary>
-    public void Reload() => _node.Reload();
+    public void Reload()
+    {
+        _touched.Clear();
+        _changes.Clear();
+        _records.Forget();
+        _node.Reload();
+    }
 
     /// <inheritdoc/>
     public void Dispose() => _documents.Dispose();

@@ -43,6 +43,9 @@ internal sealed class ClusterRecordOperations(ClusterRecords records)
         _changes.Clear();
     }
 
+    /// <summary>Tells nobody of what a frame changed that did not come to its end.</summary>
+    public void Forget() => _changes.Clear();
+
     private Rejection? Apply(in FrameScope scope, in ClusterRecordCommand record, long etag, out OperationResult result)
     {
         Span<byte> buffer = stackalloc byte[Key.MaxBytes];

@@ -51,21 +51,26 @@ public sealed class StateOffers : IDisposable
     public StateTransferStatistics Statistics { get; }
 
     /// <summary>The open offer of everything, or a new one of what the manifest holds now. On the thread that does background work, or while there is none.</summary>
+    /// <param name="through">The index that it must have come to at least, when the manifest has: an open one that has not is given up.</param>
     /// <exception cref="StateTransferException">This node's data is damaged, or it is stopping.</exception>
     /// <exception cref="DiskException">The disk refused.</exception>
-    public StateOffer Make()
+    public StateOffer Make(long through = 0)
     {
         GiveUpIfDue();
+        OpenOffer? earlier;
         lock (_gate)
         {
             ObjectDisposedException.ThrowIf(_isDisposed, this);
-            if (_whole is { } open)
+            if (_whole is { } open && open.Index >= through)
             {
                 open.LastUse = _time.GetTimestamp();
                 return open.Offer!;
             }
+
+            (earlier, _whole) = (_whole, null);
         }
 
+        earlier?.End(_disk);
         RefuseDamage();
         var made = BeginWhole();
         lock (_gate)

@@ -63,6 +63,26 @@ public sealed class StateOffersTests
         Assert.Null(offers.Open(offer.Id, offer.Files[0].Name));
     }
 
+    /// <summary>Who cannot apply any more needs what reaches as far as it has come.</summary>
+    [Fact]
+    public void An_offer_that_ends_before_what_a_member_has_applied_gives_way_to_another()
+    {
+        using var node = Sender();
+        var offers = node.Core.Offers;
+        var earlier = offers.Make();
+        for (int round = 0; node.Core.Durable.Index == earlier.Index; round++)
+        {
+            Transferred.FillLater(node, round);
+        }
+
+        Assert.Equal(earlier.Id, offers.Make(earlier.Index).Id);
+        var later = offers.Make(earlier.Index + 1);
+        Assert.True(later.Index > earlier.Index);
+        Assert.Null(offers.Open(earlier.Id, earlier.Files[0].Name));
+        using IDiskFile file = offers.Open(later.Id, later.Files[0].Name)!;
+        Assert.Equal(later.Files[0].Bytes, file.Length);
+    }
+
     [Fact]
     public void A_node_whose_data_is_damaged_offers_nothing_and_says_why()
     {
@@ -78,7 +98,7 @@ public sealed class StateOffersTests
         }
 
         Assert.StartsWith(
-            "This node does not offer its state, because a part of it cannot be read:", Assert.Throws<StateTransferException>(node.Core.Offers.Make).Message, StringComparison.Ordinal);
+            "This node does not offer its state, because a part of it cannot be read:", Assert.Throws<StateTransferException>(() => node.Core.Offers.Make()).Message, StringComparison.Ordinal);
     }
 
     [Fact]

@@ -1,0 +1,82 @@
+using Rookery.Cluster.Identity;
+using Rookery.Cluster.Joining;
+using Rookery.Cluster.Membership;
+using Rookery.Cluster.Peers;
+using Rookery.Cluster.Tests.Identity;
+using Rookery.Cluster.Tests.Joining;
+using Rookery.Cluster.Tests.Peers;
+using Rookery.Cluster.Tests.Simulation;
+using Rookery.Disk;
+using Rookery.Documents;
+using Rookery.Simulation;
+
+namespace Rookery.Cluster.Tests.Membership;
+
+public sealed class StewardTests : IDisposable
+{
+    private const string Data = "/data";
+
+    private static readonly KnownPeer Moved = new("pi-2", ["127.0.0.1:1"]);
+
+    private static readonly Guid Store = Guid.Parse("00000000-0000-0000-0000-000000000001");
+
+    private readonly SimulatedDisk disk = new(Data);
+    private readonly SimulatedTimeProvider time = new(TestAuthority.Now);
+    private readonly ClusterAuthority authority = TestAuthority.Create();
+    private readonly IdentityKeeper keeper;
+
+    public StewardTests()
+    {
+        var identity = TestAuthority.CreateIdentity(authority);
+        IdentityDirectory.Create(disk, Data, identity);
+        keeper = new IdentityKeeper(disk, Data, identity);
+        keeper.KeepPeers([]);
+    }
+
+    public void Dispose()
+    {
+        keeper.Current.Dispose();
+        authority.Dispose();
+    }
+
+    [Fact]
+    public async Task A_member_that_waits_for_a_leader_to_announce_itself_connects_meanwhile_to_whom_it_hears_of()
+    {
+        using var store = NodeStore.Open(
+            new NodeOptions { DataDirectory = Data, SegmentBytes = 64 << 10, MemtableBytes = 48 << 10, Reserve = new ReserveRule(0, 0) }, disk, new MemoryBudget(16 << 20), new SilentRecorder(), time);
+        await using var network = new PeerNetwork(TestMember.Hello(TestAuthority.NodeId), TestMember.TrustOf(authority, TestAuthority.NodeId), new TestAdmission(), time, static _ => { });
+        using var consensus = RaftConsensus.Open(store, new ConsensusOptions { Network = network, MayBegin = true });
+        network.Start(consensus);
+        var desk = new MemoryDesk { CaughtUp = new TaskCompletionSource<bool>() };
+        await using var steward = StewardOf(consensus, network, desk);
+        steward.Start();
+        await RoundsUntilAsync(() => desk.Waiting > 0, "it waits for a leader");
+
+        keeper.KeepPeers([Moved]);
+        await RoundsUntilAsync(() => network.Status().Any(static peer => peer.Node == Members.IdOf(Moved.NodeId)), "it connects to whom it heard of");
+        Assert.Equal((1, 0), (desk.Waiting, desk.Changes));
+
+        desk.CaughtUp.SetResult(true);
+        await RoundsUntilAsync(() => desk.Changes > 0, "it has announced itself");
+    }
+
+    private Steward StewardOf(RaftConsensus consensus, PeerNetwork network, MemoryDesk desk) => new(
+        consensus,
+        network,
+        keeper,
+        new Announcement(() => keeper.Current, desk, time),
+        new AuthorityRotation(() => keeper.Current, keeper.Change, desk, time),
+        new Whereabouts(keeper, () => new MemberFacts(Store, 1, 1, ["127.0.0.1:2"], ["https://127.0.0.1:3"], null), time.GetUtcNow, static _ => { }),
+        static () => false,
+        static (_, _) => Task.FromResult(0),
+        static _ => { },
+        time);
+
+    private Task RoundsUntilAsync(Func<bool> holds, string what) => Eventually.HoldsAsync(
+        () =>
+        {
+            time.Advance(TimeSpan.FromSeconds(1));
+            return holds();
+        },
+        what);
+}
