@@ -79,9 +79,13 @@ export class ThreeNodes {
     return succeed(await run(...words, ...this.#isSecure ? ["--data", join(this.#directory, "a")] : ["--url", this.nodes[0].url]))
   }
 
+  dataOf(index) {
+    return join(this.#directory, "abc"[index])
+  }
+
   /** Starts a node, for the first time or again, and waits until it serves; with another path than /readyz, until that answers 200. */
   async start(index, path = "/readyz", address = "127.0.0.1") {
-    const data = join(this.#directory, "abc"[index])
+    const data = this.dataOf(index)
     this.nodes[index] = NodeProcess.start({ data, address, port: this.ports[index], credentials: this.credentials, options: ["--memory", "128M"] })
     await this.nodes[index].answers(path, 200)
   }
