@@ -26,7 +26,7 @@ start_cluster() { # DATA DATA DATA [OPTIONS...]
   serve_member 0
   for number in 1 2; do
     token=$("$ROOKERY" cluster token create --url "$(member_url 0)" 2>/dev/null)
-    "$ROOKERY" cluster join "$token" --data "${MEMBER_DATA[$number]}" --name "n$number" --address "127.0.0.1:$(($(member_port "$number") + 1000))" >/dev/null
+    "$ROOKERY" cluster join "$token" --data "${MEMBER_DATA[$number]}" --name "n$number" --address "127.0.0.1:$(($(member_port "$number") + 1000))" </dev/null >/dev/null
     serve_member "$number"
   done
   # Two members are a voter and a standby; with the third both vote.

@@ -1,11 +1,13 @@
 // Nodes join a cluster over the command line, as owners do it: who may not, and what becomes of old and copied cards.
 import assert from "node:assert/strict"
+import { spawn } from "node:child_process"
+import { once } from "node:events"
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { test } from "node:test"
 import { Logs } from "../../../cluster/tests/process/logs.mjs"
 import { FakedClock, whyNoClocks } from "./faked-clock.mjs"
-import { NodeProcess, portForMember, run, runWithin, temporaryDirectory, until } from "./node-process.mjs"
+import { executable, NodeProcess, portForMember, run, runWithin, temporaryDirectory, until } from "./node-process.mjs"
 
 async function refused(code, sentence, ...commandLine) {
   const ended = await run("cluster", ...commandLine)
@@ -31,6 +33,16 @@ function checked(text) {
   }
 
   return `${text}check ${((crc ^ 0xffffffff) >>> 0).toString(16).padStart(8, "0")}\n`
+}
+
+/** What a command says on a terminal, and its exit code; `typed` is typed there. */
+async function onTerminal(typed, ...commandLine) {
+  const child = spawn("script", ["--quiet", "--return", "--command", [executable, ...commandLine].join(" "), "/dev/null"], { stdio: ["pipe", "pipe", "inherit"] })
+  const said = []
+  child.stdout.on("data", bytes => said.push(bytes))
+  child.stdin.end(typed)
+  const [code] = await once(child, "close")
+  return { code, text: Buffer.concat(said).toString() }
 }
 
 const members = async node => Object.keys((await node.expect(200, "GET", "/cluster/topology")).Topology.AllNodes)
@@ -131,6 +143,39 @@ test("A token ends by the cluster's time, and a node whose clock is in 1970 join
   await until(async () => (await members(second)).length === 2)
   await second.expect(201, "PUT", "/databases/shop/docs?id=from-1970", "{}")
   await first.expect(200, "GET", "/databases/shop/docs?id=from-1970")
+})
+
+test("The second of two is asked on a terminal whether it is to be a mirror, and a mirror votes by itself until it is demoted", { timeout: 120_000 }, async t => {
+  const directory = temporaryDirectory(t)
+  const at = name => join(directory, name)
+  const [one, two, three] = [await portForMember(), await portForMember(), await portForMember()]
+  assert.equal((await run("cluster", "init", "--data", at("a"), "--name", "home", "--node-name", "pi-1")).code, 0)
+  const first = await NodeProcess.serveDuring(t, { data: at("a"), port: one })
+  const listing = async () => JSON.parse((await run("cluster", "node", "ls", "--json", "--url", first.url)).stdout)
+  const joining = async (name, port) => ["cluster", "join", await token(first), "--data", at(name), "--name", name, "--address", `127.0.0.1:${port + 1000}`]
+
+  const asked = await onTerminal("mirrow\nmirror\n", ...await joining("pi-2", two))
+  assert.equal(asked.code, 0, asked.text)
+  assert.match(asked.text, /Two members: which do you want\?.*Mirror or standby\? \[standby\] .*Mirror or standby\? \[standby\] .*A mirror: pi-2 votes when it runs and has everything\./s)
+  let second = await NodeProcess.serveDuring(t, { data: at("pi-2"), port: two })
+  await until(async () => (await listing()).Voters === 2)
+  assert.equal((await run("cluster", "node", "demote", "pi-2", "--url", first.url)).code, 0)
+  await second.terminate()
+  second = await NodeProcess.serveDuring(t, { data: at("pi-2"), port: two })
+  const isThere = ({ Members }) => Members.some(({ Name, IsReachable, LagEntries }) => Name === "pi-2" && IsReachable && LagEntries === 0)
+  await until(async () => isThere(await listing()))
+  assert.equal((await listing()).Voters, 1)
+  const passedOver = await run(...await joining("pi-3", three), "--mirror")
+  assert.match(passedOver.stderr, /^--mirror is for the second of two, and was passed over/)
+  for (const name of ["pi-2", "pi-3"]) {
+    assert.equal((await run("cluster", "node", "rm", name, "--yes", "--url", first.url)).code, 0)
+  }
+
+  await second.terminate()
+  const said = await run(...await joining("pi-4", three), "--mirror")
+  assert.equal(said.stderr, "A mirror: pi-4 votes when it runs and has everything. `rookery cluster node demote pi-4` makes it a standby.\n")
+  await NodeProcess.serveDuring(t, { data: at("pi-4"), port: three })
+  await until(async () => (await listing()).Voters === 2)
 })
 
 test("What began and did not end, what was removed meanwhile and what cannot be is told with what to do", { timeout: 240_000 }, async t => {

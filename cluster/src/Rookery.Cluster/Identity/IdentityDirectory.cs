@@ -113,6 +113,7 @@ public static class IdentityDirectory
             Peers = text.Peers,
             SaidAddresses = text.SaidAddresses,
             SaidUrl = text.SaidUrl,
+            IsMirror = text.IsMirror,
             Certificate = certificates[0],
             EarlierCertificate = certificates.Count > 1 ? certificates[1] : null,
             Key = ReadKey(disk, path),

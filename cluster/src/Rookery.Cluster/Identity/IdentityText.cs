@@ -2,12 +2,14 @@ using System.Text;
 
 namespace Rookery.Cluster.Identity;
 
-/// <summary>What an identity directory says in words, one line each: format version, ids, names, letter, the peers last seen, and where the owner said that it is reached. No value holds a space.</summary>
+/// <summary>What an identity directory says in words, one line each: format version, ids, names, letter, the peers last seen, where the owner said that it is reached, and whether he chose a mirror. No value holds a space.</summary>
 internal sealed record IdentityText(string ClusterId, string ClusterName, string NodeId, string NodeName, string Tag, IReadOnlyList<KnownPeer> Peers)
 {
     public IReadOnlyList<string> SaidAddresses { get; init; } = [];
 
     public string? SaidUrl { get; init; }
+
+    public bool IsMirror { get; init; }
 
     private const string Heading = "rookery identity 1\n";
 
@@ -15,6 +17,7 @@ internal sealed record IdentityText(string ClusterId, string ClusterName, string
     {
         SaidAddresses = identity.SaidAddresses,
         SaidUrl = identity.SaidUrl,
+        IsMirror = identity.IsMirror,
     };
 
     /// <summary>Reads it back; null when it is of another format.</summary>
@@ -28,6 +31,7 @@ internal sealed record IdentityText(string ClusterId, string ClusterName, string
             {
                 SaidAddresses = Array.Find(lines, static line => line is ["reached-at", ..])?[1..] ?? [],
                 SaidUrl = Value("clients-at"),
+                IsMirror = Value("chosen") is "mirror",
             }
             : null;
     }
@@ -53,6 +57,11 @@ internal sealed record IdentityText(string ClusterId, string ClusterName, string
         if (SaidUrl is not null)
         {
             text.Append("clients-at ").Append(SaidUrl).Append('\n');
+        }
+
+        if (IsMirror)
+        {
+            text.Append("chosen mirror\n");
         }
 
         return text.ToString();

@@ -31,6 +31,9 @@ public sealed class NodeIdentity : IDisposable
     /// <summary>Where the owner said at the join that clients reach this node, or null.</summary>
     public string? SaidUrl { get; init; }
 
+    /// <summary>Whether the owner chose at the join that this node, the second of two, votes too. Its first start says so.</summary>
+    public bool IsMirror { get; init; }
+
     /// <summary>This node's certificate, without the key.</summary>
     public required X509Certificate2 Certificate { get; init; }
 
@@ -78,6 +81,9 @@ public sealed class NodeIdentity : IDisposable
     internal NodeIdentity With(IReadOnlyList<X509Certificate2> authorities, byte[] sealedAuthorityKey, X509Certificate2 certificate, X509Certificate2? earlierCertificate) =>
         Copy(certificate, earlierCertificate, Peers, authorities, sealedAuthorityKey);
 
+    /// <summary>The same node, chosen to be a mirror.</summary>
+    internal NodeIdentity AsMirror() => Copy(Certificate, EarlierCertificate, Peers, Authorities, SealedAuthorityKey, isMirror: true);
+
     /// <summary>Why key, certificate, ids and authorities do not belong together, in a sentence; null when they do.</summary>
     public string? WhyInconsistent()
     {
@@ -92,7 +98,7 @@ public sealed class NodeIdentity : IDisposable
     }
 
     private NodeIdentity Copy(
-        X509Certificate2 certificate, X509Certificate2? earlierCertificate, IReadOnlyList<KnownPeer> peers, IReadOnlyList<X509Certificate2> authorities, byte[] sealedAuthorityKey) => new()
+        X509Certificate2 certificate, X509Certificate2? earlierCertificate, IReadOnlyList<KnownPeer> peers, IReadOnlyList<X509Certificate2> authorities, byte[] sealedAuthorityKey, bool isMirror = false) => new()
         {
             ClusterId = ClusterId,
             ClusterName = ClusterName,
@@ -102,6 +108,7 @@ public sealed class NodeIdentity : IDisposable
             Peers = peers,
             SaidAddresses = SaidAddresses,
             SaidUrl = SaidUrl,
+            IsMirror = isMirror || IsMirror,
             Certificate = certificate,
             EarlierCertificate = earlierCertificate,
             Key = Key,

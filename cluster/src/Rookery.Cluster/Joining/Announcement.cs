@@ -98,7 +98,9 @@ public sealed class Announcement(Func<NodeIdentity> identity, IJoinDesk desk, Ti
                     $"This is an old copy of node {known.Name}: its store was started {facts.BootCounter} times, and the cluster has met it after {known.BootCounter}. Take it out, remove the node with `rookery cluster node rm {known.Name}`, and let an empty card join.");
             }
 
-            var told = known with { StoreId = facts.StoreId, BootCounter = facts.BootCounter, Run = facts.Run, Addresses = facts.Addresses, ClientUrls = facts.ClientUrls, PublicUrl = facts.PublicUrl };
+            // Said once: an owner who demoted it meanwhile has the last word.
+            bool? isMirror = known is { StoreId: null, IsMirror: null } && identity().IsMirror ? true : known.IsMirror;
+            var told = known with { StoreId = facts.StoreId, BootCounter = facts.BootCounter, Run = facts.Run, Addresses = facts.Addresses, ClientUrls = facts.ClientUrls, PublicUrl = facts.PublicUrl, IsMirror = isMirror };
             refusal = await desk.ChangeAsync(
                 [new RecordChange(key, told.ToJson(), stored?.Version ?? ClusterRecord.Absent), new RecordChange(Seats.Key, [], ExpectedVersion: null)], cancellationToken);
             if (refusal is not { Kind: RejectionKind.ConcurrencyConflict })

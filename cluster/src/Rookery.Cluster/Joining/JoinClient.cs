@@ -90,6 +90,15 @@ public sealed class JoinClient(JoinToken token, JoiningNode node, TimeProvider t
         return new JoinedCluster(identity.ClusterId, identity.ClusterName, identity.NodeId, answer.Name, answer.Tag, [.. answer.Members.Select(member => member.Name)]);
     }
 
+    /// <summary>Notes that the node that has joined, the second of two, is to vote too. Until it is started, the cluster does not know.</summary>
+    /// <param name="disk">The disk.</param>
+    /// <param name="dataDirectory">Its data directory.</param>
+    public static void ChooseMirror(IDisk disk, string dataDirectory)
+    {
+        using var identity = IdentityDirectory.TryLoad(disk, dataDirectory)!;
+        IdentityDirectory.Update(disk, dataDirectory, identity.AsMirror());
+    }
+
     /// <summary>Asks until one decides: for a while, once one was reached, because what was asked may have been done and the answer be lost.</summary>
     private async Task<JoinAnswer> AskAsync(JoinRequest request, CancellationToken cancellationToken)
     {

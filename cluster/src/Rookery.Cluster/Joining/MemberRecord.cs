@@ -36,6 +36,9 @@ public sealed record MemberRecord
     /// <summary>When it joined.</summary>
     public DateTimeOffset Joined { get; init; }
 
+    /// <summary>Whether it is to vote beside an only voter: true when its owner chose a mirror at the join, said at its first start; false once it was demoted; null when nobody chose.</summary>
+    public bool? IsMirror { get; init; }
+
     /// <summary>The key of a member's record.</summary>
     public static string KeyOf(string nodeId) => ClusterRecordPrefix.Member + nodeId;
 

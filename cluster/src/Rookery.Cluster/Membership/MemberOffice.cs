@@ -130,13 +130,28 @@ public sealed class MemberOffice(RaftConsensus consensus, IJoinDesk desk, Func<N
     private async Task<MemberAnswer> DemoteAsync(RosterEntry member, CancellationToken cancellationToken)
     {
         var configuration = consensus.ReadState().Configuration;
-        return configuration.IsLearner(member.Member) ? await ChangeAsync(member, MemberChange.Learner, "has no vote, and goes on to receive everything", cancellationToken)
-            : configuration.Voters.Length == 1 ? Refused(OnlyVoter(member.Member, configuration, "without its vote nothing could be written"))
-            : configuration.Voters.Length <= SeatRule.VotersOf(configuration.Voters.Length + configuration.Learners.Length)
-                ? Refused("Of so many members no fewer vote: whoever lost its vote would get it back at once. Remove it instead.")
-            : member.Member == consensus.Self ? Refused($"{member.Record.Name} leads. Hand leadership over first, with `rookery cluster node transfer`.")
-            : await ChangeAsync(member, MemberChange.Learner, "does not vote any more, and goes on to receive everything", cancellationToken);
+        bool isLearner = configuration.IsLearner(member.Member);
+        if (!isLearner && WhyNotDemoted(member, configuration) is { } why)
+        {
+            return Refused(why);
+        }
+
+        // Before the vote is taken, because the leader would give it back. One that never ran may still say that it is to be a mirror.
+        var rejection = await WriteAsync(
+            () => desk.Find(MemberRecord.KeyOf(member.NodeId)) is { } stored && MemberRecord.Parse(stored.Value.Span) is { } record && record is { IsMirror: true } or { IsMirror: null, StoreId: null }
+                ? [new RecordChange(stored.Key, (record with { IsMirror = false }).ToJson(), stored.Version)]
+                : null,
+            cancellationToken);
+        return rejection is not null
+            ? Unavailable(rejection.Message)
+            : await ChangeAsync(member, MemberChange.Learner, isLearner ? "has no vote, and goes on to receive everything" : "does not vote any more, and goes on to receive everything", cancellationToken);
     }
+
+    private string? WhyNotDemoted(RosterEntry member, Configuration configuration) =>
+        configuration.Voters.Length == 1 ? OnlyVoter(member.Member, configuration, "without its vote nothing could be written")
+        : configuration.Voters.Length <= SeatRule.VotersOf(configuration.Voters.Length + configuration.Learners.Length) ? "Of so many members no fewer vote: whoever lost its vote would get it back at once. Remove it instead."
+        : member.Member == consensus.Self ? $"{member.Record.Name} leads. Hand leadership over first, with `rookery cluster node transfer`."
+        : null;
 
     /// <summary>The configuration first and the record after it: a voter that is counted and refused its connections would hold the others up. Whatever breaks in between, the same order again completes it.</summary>
     private async Task<MemberAnswer> RemoveAsync(RosterEntry member, int hops, CancellationToken cancellationToken)
@@ -170,28 +185,28 @@ public sealed class MemberOffice(RaftConsensus consensus, IJoinDesk desk, Func<N
 
     private async Task<MemberAnswer> ForgetAsync(RosterEntry member, MemberAnswer removed, CancellationToken cancellationToken)
     {
-        for (int attempt = 0; attempt < Attempts; attempt++)
+        string key = MemberRecord.KeyOf(member.NodeId);
+        var rejection = await WriteAsync(() => desk.Find(key) is { } record ? [new RecordChange(key, Value: null, record.Version), new Seats(desk).Guard()] : null, cancellationToken);
+        return rejection is null ? removed : Unavailable($"{member.Record.Name} has no part any more, but its record is still there: {rejection.Message} Remove it again.");
+    }
+
+    /// <summary>Writes records, again when others were faster.</summary>
+    /// <param name="changes">What to write by the records as they are; null for nothing.</param>
+    /// <param name="cancellationToken">Gives up.</param>
+    private async Task<Rejection?> WriteAsync(Func<IReadOnlyList<RecordChange>?> changes, CancellationToken cancellationToken)
+    {
+        for (int attempt = 1; changes() is { } due; attempt++)
         {
-            string key = MemberRecord.KeyOf(member.NodeId);
-            if (desk.Find(key) is not { } record)
+            var rejection = await desk.ChangeAsync(due, cancellationToken);
+            if (rejection is not { Kind: RejectionKind.ConcurrencyConflict } || attempt == Attempts)
             {
-                return removed;
+                return rejection;
             }
 
-            var rejection = await desk.ChangeAsync([new RecordChange(key, Value: null, record.Version), new Seats(desk).Guard()], cancellationToken);
-            switch (rejection?.Kind)
-            {
-                case null:
-                    return removed;
-                case RejectionKind.ConcurrencyConflict:
-                    await Task.Delay(Pause, time, cancellationToken);
-                    break;
-                default:
-                    return Unavailable($"{member.Record.Name} has no part any more, but its record is still there: {rejection.Message} Remove it again.");
-            }
+            await Task.Delay(Pause, time, cancellationToken);
         }
 
-        return Unavailable($"{member.Record.Name} has no part any more, but its record changed each time it was to be deleted. Remove it again.");
+        return null;
     }
 
     private async Task<MemberAnswer> TransferAsync(RosterEntry? member, CancellationToken cancellationToken)

@@ -45,6 +45,24 @@ public sealed class AnnouncementTests : IDisposable
         Assert.Equal("192.168.1.9:9080", Assert.Single(Assert.Single(MemberRecord.All(desk)).Record.Addresses));
     }
 
+    [Theory]
+    [InlineData(null, true)]
+    [InlineData(false, false)]
+    public async Task A_chosen_mirror_says_so_at_its_first_start_unless_it_was_demoted_before(bool? recorded, bool? told)
+    {
+        var mirror = new Announcement(identity.AsMirror, desk, TimeProvider.System);
+        string key = MemberRecord.KeyOf(identity.NodeId);
+        var seat = new MemberRecord { Tag = "B", Name = "pi-1", Addresses = [], PublicKey = [], IsMirror = recorded };
+        await desk.ChangeAsync([new RecordChange(key, seat.ToJson(), null)], CancellationToken.None);
+        Assert.Null(await mirror.AnnounceAsync(Facts, CancellationToken.None));
+        Assert.Equal(told, MemberRecord.Parse(desk.Find(key)!.Value.Span)!.IsMirror);
+
+        // A version that does not know of it, or an owner, took it back since.
+        await desk.ChangeAsync([new RecordChange(key, (MemberRecord.Parse(desk.Find(key)!.Value.Span)! with { IsMirror = null }).ToJson(), null)], CancellationToken.None);
+        Assert.Null(await mirror.AnnounceAsync(Facts with { BootCounter = 4 }, CancellationToken.None));
+        Assert.Null(MemberRecord.Parse(desk.Find(key)!.Value.Span)!.IsMirror);
+    }
+
     [Fact]
     public async Task A_formatted_store_does_not_take_the_place_of_the_one_before()
     {

@@ -58,6 +58,19 @@ public sealed class JoinClientTests : IAsyncLifetime, IDisposable
     }
 
     [Fact]
+    public async Task That_a_mirror_was_chosen_is_kept_until_the_first_start_and_after()
+    {
+        await JoinAsync(await TokenAsync());
+        using var standby = IdentityDirectory.TryLoad(disk, "/data")!;
+        Assert.False(standby.IsMirror);
+        JoinClient.ChooseMirror(disk, "/data");
+        using var chosen = IdentityDirectory.TryLoad(disk, "/data")!;
+        new IdentityKeeper(disk, "/data", chosen).KeepPeers([]);
+        using var mirror = IdentityDirectory.TryLoad(disk, "/data")!;
+        Assert.True(mirror.IsMirror);
+    }
+
+    [Fact]
     public async Task A_fresh_node_with_its_clock_in_1970_joins_all_the_same()
     {
         // Nothing in the client reads a clock; the certificates of a cluster whose own clocks are right begin long after 1970.

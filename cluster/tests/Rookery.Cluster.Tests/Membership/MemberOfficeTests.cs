@@ -24,6 +24,35 @@ public sealed class MemberOfficeTests
     }
 
     [Fact]
+    public void A_mirror_that_was_chosen_at_the_join_votes_when_it_has_caught_up_and_no_more_once_it_is_demoted()
+    {
+        using var cluster = Form(1);
+        Join(cluster, isMirror: true);
+        Assert.Equal((2, "A mirror:"), Shown(cluster));
+        Done(cluster, MemberOrder.Demote, "b");
+        Keep(cluster);
+        Assert.Equal((1, "A standby"), Shown(cluster));
+
+        // A third ends the choice.
+        Join(cluster);
+        Assert.Equal((3, "3 members"), Shown(cluster));
+    }
+
+    [Fact]
+    public void A_mirror_that_is_demoted_before_it_votes_gets_no_vote()
+    {
+        using var cluster = Form(1);
+        var member = new SteppedMember(cluster, 1, mayBegin: false);
+        cluster.Members.Add(member);
+        Record(cluster, member, isMirror: true);
+        cluster.Change(MemberChange.Learner, member);
+        Assert.StartsWith("b has no vote, and goes on to receive everything.", Done(cluster, MemberOrder.Demote, "b"), StringComparison.Ordinal);
+        member.Open();
+        Keep(cluster);
+        Assert.Equal((1, "A standby"), Shown(cluster));
+    }
+
+    [Fact]
     public void The_leader_makes_voters_of_three_of_four_and_of_all_five()
     {
         using var cluster = Form(3);
@@ -177,13 +206,18 @@ public sealed class MemberOfficeTests
     }
 
     /// <summary>As the registrar and then the steward of the leader do it.</summary>
-    private static void Join(SteppedCluster cluster, int? number = null)
+    private static void Join(SteppedCluster cluster, int? number = null, bool isMirror = false)
     {
         var member = new SteppedMember(cluster, number ?? cluster.Members.Count, mayBegin: false);
         cluster.Members.Add(member);
         member.Open();
-        Record(cluster, member);
+        Record(cluster, member, isMirror);
         cluster.Change(MemberChange.Learner, member);
+        Keep(cluster);
+    }
+
+    private static void Keep(SteppedCluster cluster)
+    {
         for (int second = 0; second < 10; second++)
         {
             cluster.RunFor(1000);
@@ -191,10 +225,10 @@ public sealed class MemberOfficeTests
         }
     }
 
-    private static void Record(SteppedCluster cluster, SteppedMember member)
+    private static void Record(SteppedCluster cluster, SteppedMember member, bool isMirror = false)
     {
         using var writer = new ClusterRecordWriter();
-        var record = new MemberRecord { Tag = member.Name, Name = member.Name.ToLowerInvariant(), Addresses = [], PublicKey = [] };
+        var record = new MemberRecord { Tag = member.Name, Name = member.Name.ToLowerInvariant(), Addresses = [], PublicKey = [], IsMirror = isMirror ? true : null };
         writer.Set(MemberRecord.KeyOf(member.NodeId), record.ToJson());
         Assert.Null(cluster.Do(cluster.AwaitLeader(), writer.Complete()).Rejection);
     }

@@ -1,7 +1,6 @@
 using System.CommandLine;
 using System.Globalization;
 using System.Net;
-using Rookery.Access;
 using Rookery.Cluster.Identity;
 using Rookery.Cluster.Joining;
 using Rookery.Disk;
@@ -25,21 +24,23 @@ internal static class JoinCommand
         var address = new Option<string[]>("--address") { Description = "Where members reach this node, HOST or HOST:PORT; may be repeated [default: this machine's addresses].", HelpName = "ADDRESS" };
         var port = WholeNumber.Option("--peer-port", $"Port for members, where --address says none [default: {DefaultPeerPort}].", "PORT", least: 1, most: IPEndPoint.MaxPort);
         var publicUrl = new Option<string?>("--public-url") { Description = "Where clients reach this node, if that is not where it listens.", HelpName = "URL" };
+        var mirror = new Option<bool>("--mirror") { Description = "As the second of two, vote too: nothing acknowledged is lost with one card, but writes stop when either is off [default: asked on a terminal, otherwise a standby]." };
         var json = new Option<bool>("--json") { Description = "Print the result as JSON." };
-        var command = new Command("join", "Let a new node join a running cluster.") { token, data, name, address, port, publicUrl, json };
-        command.SetAction((parsed, cancellation) => IdentityGuard.GuardAsync(() => RunAsync(
+        var command = new Command("join", "Let a new node join a running cluster.") { token, data, name, address, port, publicUrl, mirror, json };
+        command.SetAction((parsed, cancellation) => Refusal.GuardAsync(() => RunAsync(
             parsed.GetValue(token)!,
             Path.GetFullPath(parsed.GetValue(data)!),
             new JoiningNode(parsed.GetValue(name) ?? MemberName.OfHost(Environment.MachineName), Addresses(parsed.GetValue(address), parsed.GetValue(port) ?? DefaultPeerPort), parsed.GetValue(publicUrl)?.TrimEnd('/'))
             {
                 AreAddressesSaid = parsed.GetValue(address) is { Length: > 0 },
             },
+            parsed.GetValue(mirror),
             parsed.GetValue(json),
             cancellation)));
         return command;
     }
 
-    private static async Task<int> RunAsync(string text, string directory, JoiningNode node, bool isJson, CancellationToken cancellation)
+    private static async Task<int> RunAsync(string text, string directory, JoiningNode node, bool isMirror, bool isJson, CancellationToken cancellation)
     {
         if (!JoinToken.TryParse(text is "-" ? await Console.In.ReadToEndAsync(cancellation) : text, out var token))
         {
@@ -59,20 +60,55 @@ internal static class JoinCommand
             : $"{joined.Name} is member {joined.Tag} of the cluster {joined.ClusterName}, with {string.Join(", ", joined.Members)}. Start it with `rookery serve --data {directory} {Listen(node)}`: it takes over all data, and then votes if it is needed.");
         if (joined.Members is [var first])
         {
-            await Console.Error.WriteLineAsync(ChoiceOfTwo(first, joined.Name));
+            await ChooseOfTwoAsync(disk, directory, first, joined.Name, isMirror, mayAsk: !isJson && !Console.IsInputRedirected);
+        }
+        else if (isMirror)
+        {
+            await Console.Error.WriteLineAsync("--mirror is for the second of two, and was passed over: of more members the leader decides who votes.");
         }
 
         return ExitCode.Success;
     }
 
-    /// <summary>Two bear no loss of either without a price, and which price is the owner's choice.</summary>
-    private static string ChoiceOfTwo(string first, string second) =>
-        $"""
-        Two members: which do you want?
-          A standby, as it is now: only {first} has to be on. If its card dies, the last writes that {second} had not received yet are lost.
-          A mirror: nothing acknowledged is lost with one card, but writes stop when either is off. Once {second} runs: `rookery cluster node promote {second}`.
-        A third member ends the choice: of three one may be off, and nothing is lost.
-        """;
+    /// <summary>Two bear no loss of either without a price, and which price is the owner's choice. It is asked when the node is in: a terminal that goes away leaves a standby.</summary>
+    private static async Task ChooseOfTwoAsync(PosixDisk disk, string directory, string first, string second, bool isMirror, bool mayAsk)
+    {
+        if (!isMirror)
+        {
+            await Console.Error.WriteLineAsync(
+                $"""
+                Two members: which do you want?
+                  A standby: only {first} has to be on. If its card dies, the last writes that {second} had not received yet are lost.
+                  A mirror: nothing acknowledged is lost with one card, but writes stop when either is off.
+                  A third member ends the choice: of three one may be off, and nothing is lost.
+                """);
+            isMirror = mayAsk && await WantsMirrorAsync();
+        }
+
+        if (isMirror)
+        {
+            JoinClient.ChooseMirror(disk, directory);
+        }
+
+        await Console.Error.WriteLineAsync(isMirror
+            ? $"A mirror: {second} votes when it runs and has everything. `rookery cluster node demote {second}` makes it a standby."
+            : $"A standby. Once it runs, `rookery cluster node promote {second}` makes it a mirror.");
+    }
+
+    private static async Task<bool> WantsMirrorAsync()
+    {
+        while (true)
+        {
+            await Console.Error.WriteAsync("Mirror or standby? [standby] ");
+            switch ((await Console.In.ReadLineAsync())?.Trim().ToLowerInvariant())
+            {
+                case "mirror" or "m":
+                    return true;
+                case "standby" or "s" or "" or null:
+                    return false;
+            }
+        }
+    }
 
     private static IReadOnlyList<string> Addresses(string[]? said, int port) =>
         said is { Length: > 0 } ? [.. said.Select(address => WithPort(address, port))] : [.. PeerAddresses.Of(new IPEndPoint(IPAddress.Any, port)).Take(MemberAddress.Most)];
