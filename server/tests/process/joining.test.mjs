@@ -196,6 +196,7 @@ test("What began and did not end, what was removed meanwhile and what cannot be 
   await first.terminate()
   await refused(1, /^pi-1 .*\nNothing was changed. pi-1 is the only voter of the cluster, so there is nothing to recover from: start pi-1/, "recover", "--data", at("a"), "--yes", "home")
   first = await NodeProcess.serveDuring(t, { data: at("a"), port: ports[0], credentials: credentials() })
+  await refused(1, /^pi-1 is the only voter: without it nothing could be written, so nothing was removed\./, "node", "rm", "pi-1", "--data", at("a"))
   const ticket = async () => (await succeed("cluster", "token", "create", "--data", at("a"))).stdout.trim()
 
   for (const [days, sentence] of [["x", /--days must be a whole number from 1 to 36500, not "x"/], ["0", /--days must be a whole number from 1 to 36500, not "0"/]]) {
@@ -229,6 +230,8 @@ test("What began and did not end, what was removed meanwhile and what cannot be 
   await third.kill()
   await until(async () => (await listing()).Members.some(({ IsReachable, HeardSeconds }) => IsReachable === false && HeardSeconds > 0))
   assert.match((await succeed("cluster", "node", "ls", "--data", at("a"))).stdout, /HEARD +LAG/)
+  await refused(78, /^Now 3 vote, of which 1 is off, and writes go on with none more off; without pi-c 2 vote, and writes go on with none off\./, "node", "rm", "pi-c", "--data", at("a"))
+  await refused(78, /; without pi-b 2 vote, of which 1 is off, and nothing is written\./, "node", "rm", "pi-b", "--data", at("a"))
   const replaced = await succeed("cluster", "node", "replace", "pi-c", "--yes", "--data", at("a"))
   assert.match(replaced.stderr, /Its old card is refused from now on\. Keep it until you are sure that nothing is missing; before it is used again, its data directory has to be emptied\..*\n.*receives all data first, and then votes by itself/)
   third = NodeProcess.start({ data: at("c"), port: ports[2], credentials: credentials() })

@@ -176,11 +176,11 @@ public sealed class MemberOffice(RaftConsensus consensus, IJoinDesk desk, Func<N
         var handedOver = await TransferAsync(null, cancellationToken);
         if (handedOver.Status != StatusCodes.Status200OK)
         {
-            return handedOver with { Text = $"{member.Record.Name} leads, and a leader does not remove itself. {handedOver.Text}" };
+            return handedOver with { Text = $"{member.Record.Name} leads, and a leader does not remove itself, so it was not removed. {handedOver.Text}" };
         }
 
         var removed = await AskLeaderAsync(MemberOrder.Remove, member.NodeId, hops, cancellationToken);
-        return removed with { Text = $"{member.Record.Name} led, so it handed leadership over first. {removed.Text}" };
+        return removed with { Text = $"{member.Record.Name} led, so it handed leadership over first. {handedOver.Text} {removed.Text}" };
     }
 
     private async Task<MemberAnswer> ForgetAsync(RosterEntry member, MemberAnswer removed, CancellationToken cancellationToken)
@@ -285,10 +285,10 @@ public sealed class MemberOffice(RaftConsensus consensus, IJoinDesk desk, Func<N
 
     private static MemberAnswer Refuse(ChangeAnswer answer, string name) => answer switch
     {
-        ChangeAnswer.NotLeader => Unavailable("This node lost its leadership meanwhile, so nothing was changed. Ask again in a second."),
-        ChangeAnswer.ChangePending => Unavailable("The change of members before this one is not committed yet, so nothing was changed: a majority of the voters has to answer first."),
+        ChangeAnswer.NotLeader => Unavailable("This node lost its leadership meanwhile, so no member was changed. Ask again in a second."),
+        ChangeAnswer.ChangePending => Unavailable("The change of members before this one is not committed yet, so no member was changed: a majority of the voters has to answer first."),
         ChangeAnswer.NotCaughtUp => Unavailable($"{name} has not caught up, or does not answer, and as a voter it would hold up every write. Wait until `rookery cluster node ls` shows that it is reachable and lacks nothing."),
-        ChangeAnswer.NoMajority => Refused($"Without {name} fewer than a majority of the voters would be reachable, and nothing could be written any more. Bring another voter back first."),
+        ChangeAnswer.NoMajority => Refused($"Without {name} fewer than a majority of the voters would be reachable and nothing could be written any more, so {name} stays what it is. Bring another voter back first."),
         ChangeAnswer.LeaderItself => Refused($"{name} leads, and a leader does not take its own vote. Hand leadership over first, with `rookery cluster node transfer`."),
         ChangeAnswer.TooManyVoters => Refused($"{Configuration.MostVoters} members vote already, which is the most: more would only make each write wait for more cards. {name} stays a spare that has everything; when a voter is removed, it votes in its place."),
         _ => Refused($"{name} has no part in the cluster that could be changed so."),

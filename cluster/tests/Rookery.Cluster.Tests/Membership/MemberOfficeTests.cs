@@ -131,8 +131,23 @@ public sealed class MemberOfficeTests
         using var cluster = Form(3);
         var answer = Ask(cluster, cluster.A, MemberOrder.Remove, "a");
         Assert.True(answer.Status == 200, answer.Text);
-        Assert.StartsWith("a led, so it handed leadership over first. a is no member any more.", answer.Text, StringComparison.Ordinal);
+        Assert.StartsWith("a led, so it handed leadership over first. b leads now. a is no member any more.", answer.Text, StringComparison.Ordinal);
         Assert.False(cluster.AwaitLeader().Consensus!.ReadState().Configuration.IsMember(cluster.A.Id));
+    }
+
+    [Fact]
+    public void A_leader_that_is_not_removed_after_it_handed_leadership_over_is_said_to_stay()
+    {
+        using var cluster = Form(3);
+        cluster.C.Kill();
+        cluster.RunFor(4_000);
+        var answer = Ask(cluster, cluster.A, MemberOrder.Remove, "a");
+        Assert.Equal(
+            ((int)HttpStatusCode.Conflict,
+                "a led, so it handed leadership over first. b leads now. "
+                + "Without a fewer than a majority of the voters would be reachable and nothing could be written any more, so a stays what it is. Bring another voter back first."),
+            (answer.Status, answer.Text));
+        Assert.True(cluster.AwaitLeader().Consensus!.ReadState().Configuration.IsVoter(cluster.A.Id));
     }
 
     [Fact]

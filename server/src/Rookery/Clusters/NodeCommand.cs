@@ -115,18 +115,17 @@ internal static class NodeCommand
     private static async Task<bool> ConfirmAsync(AdminClient client, string node)
     {
         var cluster = await client.SendAsync(HttpMethod.Get, Path);
-        int voters = cluster.GetProperty("Voters").GetInt32();
-        bool isVoter = cluster.GetProperty("Members").EnumerateArray().Any(member =>
-            (member.GetProperty("Name").ValueEquals(node) || member.GetProperty("Tag").ValueEquals(node) || member.GetProperty("NodeId").ValueEquals(node)) && !member.GetProperty("Role").ValueEquals("learner"));
-        int left = isVoter ? voters - 1 : voters;
-        if (left == 0)
+        JsonElement[] members = [.. cluster.GetProperty("Members").EnumerateArray()];
+        JsonElement[] voters = [.. members.Where(static member => !IsLearner(member))];
+        JsonElement[] left = [.. voters.Where(member => !member.GetProperty("Name").ValueEquals(node) && !member.GetProperty("Tag").ValueEquals(node) && !member.GetProperty("NodeId").ValueEquals(node))];
+        if (voters.Length == 1 && left.Length == 0)
         {
-            return true;                                    // the node says why it does not, and what to do first
+            // Not left to the node that is asked: another may vote by then, and the owner was not told what he loses.
+            string other = members.Where(IsLearner).Select(static member => member.GetProperty("Name").GetString()).FirstOrDefault() ?? "NAME";
+            throw new AdminException($"{node} is the only voter: without it nothing could be written, so nothing was removed. Let another vote first, with `rookery cluster node promote {other}`.", ExitCode.Failure);
         }
 
-        await Console.Error.WriteLineAsync(string.Create(
-            CultureInfo.InvariantCulture,
-            $"Now {voters} vote, and writes go on with {Bears(voters)} of them off; without {node} {left} vote, and writes go on with {Bears(left)} off. Its data directory cannot come back: it has to join anew, empty."));
+        await Console.Error.WriteLineAsync($"Now {Bears(voters)}; without {node} {Bears(left)}. Its data directory cannot come back: it has to join anew, empty.");
         if (Console.IsInputRedirected)
         {
             throw new AdminException("Nobody can be asked here, so nothing was removed; say --yes.", ExitCode.Configuration);
@@ -136,5 +135,16 @@ internal static class NodeCommand
         return await Console.In.ReadLineAsync() is "y" or "Y" or "yes";
     }
 
-    private static string Bears(int voters) => voters < 3 ? "none" : ((voters - 1) / 2).ToString(CultureInfo.InvariantCulture);
+    private static bool IsLearner(JsonElement member) => member.GetProperty("Role").ValueEquals("learner");
+
+    /// <summary>How many vote, and how many more of them may go off; who is off only a leader knows.</summary>
+    private static string Bears(JsonElement[] voters)
+    {
+        int off = voters.Count(static member => member.TryGetProperty("IsReachable", out var isReachable) && !isReachable.GetBoolean());
+        int more = ((voters.Length - 1) / 2) - off;
+        string vote = string.Create(CultureInfo.InvariantCulture, $"{voters.Length} {(voters.Length == 1 ? "votes" : "vote")}");
+        string number = more == 0 ? "none" : more.ToString(CultureInfo.InvariantCulture);
+        return off == 0 ? $"{vote}, and writes go on with {number} {(voters.Length > 2 ? "of them " : string.Empty)}off"
+            : string.Create(CultureInfo.InvariantCulture, $"{vote}, of which {off} {(off == 1 ? "is" : "are")} off, and {(more < 0 ? "nothing is written" : $"writes go on with {number} more off")}");
+    }
 }
