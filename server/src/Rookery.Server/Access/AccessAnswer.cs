@@ -44,7 +44,7 @@ internal static class AccessAnswer
     {
         if (!await context.Node.Consensus.ReadBarrierAsync(CancellationToken.None))
         {
-            throw new RefusedException(StatusCodes.Status503ServiceUnavailable, ErrorAnswer.RavenException, context.Node.Consensus.Refusal?.Message ?? "This node cannot say now what is newest; try again, or another node.");
+            throw new RefusedException(StatusCodes.Status503ServiceUnavailable, ErrorAnswer.RavenException, RavenRoute.NotFresh(context).Message);
         }
     }
 

@@ -13,6 +13,8 @@ internal delegate Task DatabaseHandler(HttpContext http, Database database);
 /// </summary>
 internal static class RavenRoute
 {
+    private const string LocalWillDo = " With consistency=local it answers what it has, which may be older.";
+
     /// <summary>A route of the server as a whole.</summary>
     public static RequestDelegate OnServer(RequestDelegate handler) => http =>
     {
@@ -79,19 +81,28 @@ internal static class RavenRoute
             return true;
         }
 
-        await WriteNotFreshAsync(context, http);
+        await WriteNotFreshAsync(context, http, LocalWillDo);
         return false;
     }
 
+    /// <summary>Why this node cannot say what is newest, and what helps, in sentences.</summary>
+    public static Rejection NotFresh(ServerContext context, string whatElse = "") =>
+        context.Node.Consensus.Refusal ?? new Rejection(RejectionKind.NoLeader, $"This node cannot say now what is newest: for that a majority of the voters has to be reachable from it. Try again in a second, or another node; `rookery status` says what is missing.{whatElse}");
+
     private static bool IsLocal(ServerContext context, HttpContext http)
     {
-        bool isLocal = http.Request.QueryString.Value!.Contains("consistency=local", StringComparison.Ordinal);
-        if (isLocal)
+        if (!new QueryParameters(http).TryGetEscaped("consistency", out var consistency) || consistency.IsEmpty)
         {
-            http.Response.Headers["Rookery-Applied-Index"] = context.Node.Consensus.AppliedIndex.ToString(CultureInfo.InvariantCulture);
+            return false;
         }
 
-        return isLocal;
+        if (consistency is not "local")
+        {
+            throw RefusedException.BadRequest($"The parameter 'consistency' must be local, or be left out, not '{consistency}'.");
+        }
+
+        http.Response.Headers["Rookery-Applied-Index"] = context.Node.Consensus.AppliedIndex.ToString(CultureInfo.InvariantCulture);
+        return true;
     }
 
     /// <summary>RavenDB's client sends the etag of the topology that it goes by, and asks for a new one when it is told to.</summary>
@@ -111,7 +122,7 @@ internal static class RavenRoute
 
     private static Task AnswerBehind(bool isFresh, ServerContext context, DatabaseHandler handler, HttpContext http, Database database) => isFresh
         ? handler(http, database)
-        : WriteNotFreshAsync(context, http);
+        : WriteNotFreshAsync(context, http, LocalWillDo);
 
     private static async Task FindBehindBarrierAsync(ServerContext context, HttpContext http, string name, DatabaseHandler handler, Func<HttpContext, string, Task> missing)
     {
@@ -130,8 +141,7 @@ internal static class RavenRoute
         }
     }
 
-    private static Task WriteNotFreshAsync(ServerContext context, HttpContext http) =>
-        RavenErrors.WriteAsync(http, context.Node.Consensus.Refusal ?? new Rejection(RejectionKind.NoLeader, "This node cannot say now what is newest; try again, or another node."));
+    private static Task WriteNotFreshAsync(ServerContext context, HttpContext http, string whatElse = "") => RavenErrors.WriteAsync(http, NotFresh(context, whatElse));
 
     private static async Task CatchAsync(HttpContext http, Task handling)
     {

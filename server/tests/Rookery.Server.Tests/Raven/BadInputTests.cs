@@ -53,6 +53,26 @@ public sealed class BadInputTests(RunningServer server) : IClassFixture<RunningS
     }
 
     [Theory]
+    [InlineData("GET", "{db}/docs?id=a")]
+    [InlineData("GET", "{db}/docs?startsWith=a")]
+    [InlineData("POST", "{db}/queries")]
+    [InlineData("GET", "{db}/streams/docs?startsWith=")]
+    [InlineData("GET", "{db}/stats")]
+    [InlineData("GET", "{db}/export")]
+    [InlineData("GET", "{db}/changes/stream")]
+    [InlineData("POST", "{db}/multi_get")]
+    [InlineData("GET", "/databases")]
+    public async Task A_consistency_that_is_none_is_refused_by_every_read(string method, string route)
+    {
+        string path = route.Replace("{db}", await server.CreateDatabaseAsync(), StringComparison.Ordinal);
+        path += (path.Contains('?', StringComparison.Ordinal) ? "&" : "?") + "consistency=";
+        foreach (string wrong in (string[])["lokal", "locally", "true"])
+        {
+            (await server.SendAsync(method, path + wrong, method is "POST" ? "{}" : null)).IsRefusal(400, $"The parameter 'consistency' must be local, or be left out, not '{wrong}'.");
+        }
+    }
+
+    [Theory]
     [InlineData("PUT", "/docs?id=", 600, 400, "512")]
     [InlineData("GET", "/docs?id=", 600, 400, "512")]
     [InlineData("DELETE", "/docs?id=", 600, 400, "512")]

@@ -42,6 +42,21 @@ public sealed class DatabaseOfThreeTests : IAsyncLifetime
     }
 
     [Fact]
+    public async Task A_node_that_cannot_say_what_is_newest_says_what_has_to_be_there_and_what_it_has_to_give()
+    {
+        Assert.Equal(201, (await server.SendAsync("PUT", "/admin/databases?name=shop", "{}")).Status);
+        ((OneOfThree)server.Node.Consensus).Refuses = new Rejection(RejectionKind.NoLeader, "Nobody leads.");
+        const string why = "This node cannot say now what is newest: for that a majority of the voters has to be reachable from it. Try again in a second, or another node; `rookery status` says what is missing.";
+        foreach (string read in (string[])["/databases/shop/docs?id=a", "/databases"])
+        {
+            (await server.SendAsync("GET", read)).IsRefusal(503, $"{why} With consistency=local it answers what it has, which may be older.");
+        }
+
+        // Whether there is one, what it has does not say.
+        Assert.Equal(why, (await server.SendAsync("GET", "/databases/none/docs?id=a&consistency=local")).Json.GetProperty("Message").GetString());
+    }
+
+    [Fact]
     public async Task Nor_that_there_is_not_one_of_a_name()
     {
         atBarrier = async consensus =>
