@@ -130,6 +130,7 @@ internal static class NodeProcess
                     Memory = memory,
                     IdentityChanged = changed => identity?.Show(changed),
                     Log = sentence => log.LogWarning("{Sentence}", sentence),
+                    Note = sentence => log.LogInformation("{Sentence}", sentence),
                 },
                 time);
         }

@@ -98,7 +98,7 @@ public sealed class ClusterMember : IAsyncDisposable
             Run = BitConverter.ToUInt64(RandomNumberGenerator.GetBytes(sizeof(ulong))),
             Port = _options.Listen.Port,
         };
-        _network = new PeerNetwork(hello, () => Volatile.Read(ref _trust), AdmissionBy(new MemberRoster(store.ClusterRecords)), _time, _options.Log, _options.Memory)
+        _network = new PeerNetwork(hello, () => Volatile.Read(ref _trust), AdmissionBy(new MemberRoster(store.ClusterRecords)), _time, _options.Log, _options.Memory, _options.Note)
         {
             Places = () => _whereabouts!.Facts.Addresses,
             NameOf = node => _consensus?.Roster.Of(node)?.Record.Name,
@@ -128,8 +128,8 @@ public sealed class ClusterMember : IAsyncDisposable
             () => new MemberFacts(
                 store.StoreId, hello.BootCounter, hello.Run, MemberFacts.AddressesOf(_options.Addresses(), Identity.SaidAddresses), _options.ClientUrls(), _options.PublicUrl ?? Identity.SaidUrl),
             () => _consensus.Time is { IsSure: true, Known: { } sure } ? sure : _time.GetUtcNow(),
-            _options.Log);
-        _steward = new Steward(_consensus, _network, _keeper, new Announcement(() => Identity, _desk, _time), Rotation, _whereabouts, () => store.HasDamage, (member, cancellationToken) => RepairAsync(store, member, cancellationToken), _options.Log, _time);
+            _options.Note);
+        _steward = new Steward(_consensus, _network, _keeper, new Announcement(() => Identity, _desk, _time), Rotation, _whereabouts, () => store.HasDamage, (member, cancellationToken) => RepairAsync(store, member, cancellationToken), _options.Log, _options.Note, _time);
         return _consensus;
     }
 
@@ -256,7 +256,7 @@ public sealed class ClusterMember : IAsyncDisposable
         {
             Since = () => store.ChangesNeededSince,
             Through = () => store.AppliedIndex,
-            Chosen = offer => _options.Log(Describe(offer, from)),
+            Chosen = offer => _options.Note(Describe(offer, from)),
         }.RunAsync(cancellationToken);
     }
 

@@ -30,6 +30,9 @@ public sealed record ClusterMemberOptions
     /// <summary>The budget of the process; null to count nothing.</summary>
     public MemoryBudget? Memory { get; init; }
 
-    /// <summary>Told in sentences of what an owner should hear.</summary>
+    /// <summary>Told in sentences of what an owner should look at.</summary>
     public required Action<string> Log { get; init; }
+
+    /// <summary>Told in sentences of what was done as it should be.</summary>
+    public required Action<string> Note { get; init; }
 }

@@ -10,7 +10,7 @@ namespace Rookery.Cluster.Membership;
 /// learners that caught up vote. An idle cluster writes nothing for it.
 /// </summary>
 internal sealed class Steward(
-    RaftConsensus consensus, PeerNetwork network, IdentityKeeper keeper, Announcement announcement, AuthorityRotation rotation, Whereabouts whereabouts, Func<bool> hasDamage, Func<NodeId, CancellationToken, Task<int>> repairFrom, Action<string> log, TimeProvider time) : IAsyncDisposable
+    RaftConsensus consensus, PeerNetwork network, IdentityKeeper keeper, Announcement announcement, AuthorityRotation rotation, Whereabouts whereabouts, Func<bool> hasDamage, Func<NodeId, CancellationToken, Task<int>> repairFrom, Action<string> log, Action<string> note, TimeProvider time) : IAsyncDisposable
 {
     // The first time as soon as damage is found: until it is repaired, what lies there is answered with an error here.
     private const int RoundsBetweenRepairs = 30;
@@ -18,7 +18,7 @@ internal sealed class Steward(
     private static readonly TimeSpan Interval = TimeSpan.FromSeconds(1);
 
     private readonly CancellationTokenSource _stopping = new();
-    private readonly SeatKeeper _seats = new(consensus, log);
+    private readonly SeatKeeper _seats = new(consensus, note);
     private readonly RepeatedDuty _duty = new("What this node keeps of its cluster could not be kept up", log, time);
     private PeerAddress[] _peers = [];
     private Task? _loop;

@@ -1,3 +1,4 @@
+using System.Net.Sockets;
 using Rookery.Disk;
 using Rookery.Documents;
 using Rookery.Documents.Commands;
@@ -7,7 +8,7 @@ using Rookery.Raft;
 namespace Rookery.Cluster.Peers;
 
 /// <summary>What all links of a node share.</summary>
-internal sealed record LinkContext(PeerDialer Dialer, PeerGate Gate, IPeerReceiver Receiver, TimeProvider Time, RepeatedLog Log, StrangerLog OfStrangers, MemoryShare? Memory, Action<string> Excluded, Func<IReadOnlyList<string>> Places, Func<NodeId, string?> NameOf)
+internal sealed record LinkContext(PeerDialer Dialer, PeerGate Gate, IPeerReceiver Receiver, TimeProvider Time, RepeatedLog Log, RepeatedLog Notes, StrangerLog OfStrangers, MemoryShare? Memory, Action<string> Excluded, Func<IReadOnlyList<string>> Places, Func<NodeId, string?> NameOf)
 {
     /// <summary>Another member refuses this one, perhaps for good.</summary>
     public void Refused(PeerRefusal? refusal)
@@ -29,6 +30,9 @@ internal sealed class OutgoingLink : IAsyncDisposable
     /// <summary>A connection that lasted so long was a good one: the attempts after it begin at the shortest wait.</summary>
     private static readonly TimeSpan GoodLife = TimeSpan.FromSeconds(2);
 
+    /// <summary>Who was just let in is started by its owner, and of those that start together one is the first: until then it is no trouble that a member was not reached yet.</summary>
+    private static readonly TimeSpan UsualAbsence = TimeSpan.FromMinutes(1);
+
     private readonly LinkContext context;
     private readonly PeerRoute route;
     private readonly LinkKind kind;
@@ -36,9 +40,11 @@ internal sealed class OutgoingLink : IAsyncDisposable
     private readonly CancellationTokenSource stopping = new();
     private readonly Backoff backoff = new(Random.Shared);
     private readonly Task running;
+    private readonly long begun;
     private TaskCompletionSource wake = NewWake();
     private Carrier? carrier;
     private long droppedBefore;
+    private bool wasReached;
     private bool wasRefused;
 
     /// <summary>Begins to dial.</summary>
@@ -47,6 +53,7 @@ internal sealed class OutgoingLink : IAsyncDisposable
         this.context = context;
         this.route = route;
         this.kind = kind;
+        begun = context.Time.GetTimestamp();
         running = Task.Run(RunAsync);
     }
 
@@ -146,6 +153,7 @@ internal sealed class OutgoingLink : IAsyncDisposable
         {
             var (connection, stream) = await context.Dialer.DialAsync(route.Node, address, kind, stopping.Token);
             route.Reached(address);
+            wasReached = true;
             await using (stream)
             {
                 using (connection)
@@ -162,7 +170,8 @@ internal sealed class OutgoingLink : IAsyncDisposable
         }
         catch (Exception trouble)
         {
-            Tell($"Node {context.NameOf(route.Node) ?? route.Node.ToString()} was not reached at {address}: {PeerConnection.Explain(trouble)}");
+            bool isUsual = !wasReached && trouble is SocketException && context.Time.GetElapsedTime(begun) < UsualAbsence;
+            Tell(isUsual ? context.Notes : context.Log, $"Node {context.NameOf(route.Node) ?? route.Node.ToString()} was not reached at {address}: {PeerConnection.Explain(trouble)}");
             if (trouble is PeerRefusedException { Refusal: var refusal })
             {
                 (Refusal, wasRefused) = (refusal, true);
@@ -201,7 +210,7 @@ internal sealed class OutgoingLink : IAsyncDisposable
             backoff.Reset();
         }
 
-        Tell($"The connection to node {context.NameOf(route.Node) ?? connection.Remote.NodeId} at {address} ended: {end ?? "the other end closed it."}");
+        Tell(context.Log, $"The connection to node {context.NameOf(route.Node) ?? connection.Remote.NodeId} at {address} ended: {end ?? "the other end closed it."}");
         context.Receiver.Unreachable(route.Node);
     }
 
@@ -223,10 +232,10 @@ internal sealed class OutgoingLink : IAsyncDisposable
         }
     }
 
-    private void Tell(string sentence)
+    private void Tell(RepeatedLog log, string sentence)
     {
         Trouble = sentence;
-        context.Log.Tell(sentence);
+        log.Tell(sentence);
     }
 
     private sealed record Carrier(PeerConnection Connection, ForwardTable Forwards);

@@ -20,6 +20,7 @@ public sealed class PeerNetwork : IPeerNetwork, IAsyncDisposable
     private readonly PeerGate gate;
     private readonly TimeProvider time;
     private readonly RepeatedLog log;
+    private readonly RepeatedLog notes;
     private readonly StrangerLog ofStrangers;
     private readonly MemoryShare? memory;
     private readonly Lock peersGate = new();
@@ -36,12 +37,14 @@ public sealed class PeerNetwork : IPeerNetwork, IAsyncDisposable
     /// <param name="time">The clock.</param>
     /// <param name="log">Told in a sentence why a connection was refused, failed or ended; each sentence at most once a minute, and ten of who proves nobody.</param>
     /// <param name="memory">Counts what waits to be sent, and what came and is not handled yet; null for nowhere.</param>
-    public PeerNetwork(PeerHello self, Func<PeerTrust> trust, IPeerAdmission admission, TimeProvider time, Action<string> log, MemoryBudget? memory = null)
+    /// <param name="note">Told instead of what is usual: that a member is not there yet; null for <paramref name="log"/>.</param>
+    public PeerNetwork(PeerHello self, Func<PeerTrust> trust, IPeerAdmission admission, TimeProvider time, Action<string> log, MemoryBudget? memory = null, Action<string>? note = null)
     {
         this.memory = memory?.AddShare("peers", memory.TotalBytes / 4);
         this.self = self.Run != 0 ? self : self with { Run = BitConverter.ToUInt64(RandomNumberGenerator.GetBytes(sizeof(ulong))) };
         this.time = time;
         this.log = new RepeatedLog(log, time);
+        notes = note is null ? this.log : new RepeatedLog(note, time);
         ofStrangers = new StrangerLog(log, time);
         Trust = trust;
         gate = new PeerGate(this.self, admission, time);
@@ -69,7 +72,7 @@ public sealed class PeerNetwork : IPeerNetwork, IAsyncDisposable
         lock (peersGate)
         {
             Invariant.Holds(context is null, "a network is started once");
-            context = new LinkContext(new PeerDialer(self, Trust, gate, time, memory), gate, receiver, time, log, ofStrangers, memory, sentence => Excluded?.Invoke(sentence), () => Places(), node => NameOf(node));
+            context = new LinkContext(new PeerDialer(self, Trust, gate, time, memory), gate, receiver, time, log, notes, ofStrangers, memory, sentence => Excluded?.Invoke(sentence), () => Places(), node => NameOf(node));
             Volatile.Write(ref incoming, new IncomingLinks(self, context, Called));
             watch = time.CreateTimer(static network => ((PeerNetwork)network!).Watch(), this, WatchInterval, WatchInterval);
         }

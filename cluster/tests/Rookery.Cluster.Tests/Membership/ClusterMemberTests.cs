@@ -156,6 +156,7 @@ public sealed class ClusterMemberTests : IDisposable
             PublicUrl = "http://pi-1",
             IsClockSynchronised = static () => true,
             Log = log.Enqueue,
+            Note = log.Enqueue,
         },
         time)!;
 }

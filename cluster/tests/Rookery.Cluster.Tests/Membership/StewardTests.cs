@@ -70,6 +70,7 @@ public sealed class StewardTests : IDisposable
         static () => false,
         static (_, _) => Task.FromResult(0),
         static _ => { },
+        static _ => { },
         time);
 
     private Task RoundsUntilAsync(Func<bool> holds, string what) => Eventually.HoldsAsync(

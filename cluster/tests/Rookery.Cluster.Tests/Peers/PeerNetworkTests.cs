@@ -1,3 +1,4 @@
+using System.Collections.Concurrent;
 using System.Net;
 using System.Net.Security;
 using System.Security.Cryptography.X509Certificates;
@@ -7,6 +8,7 @@ using Rookery.Cluster.Peers;
 using Rookery.Cluster.Tests.Identity;
 using Rookery.Journal;
 using Rookery.Raft;
+using Rookery.Simulation;
 
 namespace Rookery.Cluster.Tests.Peers;
 
@@ -30,6 +32,27 @@ public sealed class PeerNetworkTests : IDisposable
         old.Network.SetPeers(Steward.WithCallers([], old.Network.Callers()));
         await Eventually.HoldsAsync(() => old.Network.Status() is [{ HasControl: true, HasBulk: true }], "it was called back");
         Assert.Equal([$"127.0.0.1:{port}"], old.Network.AddressesOf(replacement.Node));
+    }
+
+    [Fact]
+    public async Task That_a_member_is_not_there_yet_is_a_note_at_first_and_trouble_when_it_stays_away()
+    {
+        var time = new SimulatedTimeProvider();
+        var (log, notes) = (new ConcurrentQueue<string>(), new ConcurrentQueue<string>());
+        using var receiver = new TestReceiver();
+        await using var network = new PeerNetwork(TestMember.Hello("A1"), TestMember.TrustOf(authority, "A1"), new TestAdmission(), time, log.Enqueue, note: notes.Enqueue);
+        network.Start(receiver);
+        string place = $"127.0.0.1:{TestMember.FreePort()}";
+        network.SetPeers([new PeerAddress(TestMember.Hello("B2").Member, [place])]);
+        await Eventually.HoldsAsync(() => notes.Any(sentence => sentence.Contains($"was not reached at {place}", StringComparison.Ordinal)), "it was not reached");
+        Assert.Empty(log);
+        await Eventually.HoldsAsync(
+            () =>
+            {
+                time.Advance(TimeSpan.FromSeconds(30));
+                return log.Any(sentence => sentence.Contains($"was not reached at {place}", StringComparison.Ordinal));
+            },
+            "that it stays away is told");
     }
 
     /// <summary>Its calls come from 127.0.0.1, and there nobody listens.</summary>

@@ -108,7 +108,7 @@ internal sealed class ClusterRoutes(ILogger log)
             return;
         }
 
-        log.LogWarning("By order of an owner: {Done}", answer.Text);
+        log.LogInformation("By order of an owner: {Done}", answer.Text);
         await SendAsync(http, StatusCodes.Status200OK, json => json.WriteString("Message"u8, answer.Text));
     }
 
@@ -128,7 +128,7 @@ internal sealed class ClusterRoutes(ILogger log)
             return;
         }
 
-        log.LogWarning("By order of an owner: {Done}", sentence);
+        log.LogInformation("By order of an owner: {Done}", sentence);
         await SendAsync(http, StatusCodes.Status200OK, json => json.WriteString("Message"u8, sentence));
     }
 
@@ -170,7 +170,7 @@ internal sealed class ClusterRoutes(ILogger log)
         }
         else
         {
-            log.LogWarning("By order of an owner the cluster's certificate authority {What}.", what);
+            log.LogInformation("By order of an owner the cluster's certificate authority {What}.", what);
             await ShowAuthorityAsync(http);
         }
     }
