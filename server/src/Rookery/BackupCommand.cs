@@ -41,7 +41,7 @@ internal static class BackupCommand
         }
 
         ProcessMemory.Bound(MemorySize.DefaultBytes());
-        return await address.UseAsync(parsed, (NodeConnection node) => Refusal.GuardAsync(() => DownloadAsync(node, directory, cancellation)));
+        return await address.UseAsync(parsed, (NodeConnection node) => DownloadAsync(node, directory, cancellation));
     }
 
     private static async Task<int> CopyAsync(Node node, string directory)

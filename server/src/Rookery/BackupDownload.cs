@@ -1,6 +1,4 @@
 using System.Net;
-using System.Net.Sockets;
-using System.Security.Authentication;
 using System.Text.Json;
 using Rookery.Access;
 using Rookery.Documents;
@@ -44,7 +42,7 @@ internal sealed class BackupDownload : IDisposable
         }
         catch (HttpRequestException failure)
         {
-            throw new BackupException($"No node answers at {node.Address} ({Describe(failure)}). Name its address with --url, or the directory of a stopped node with --data.");
+            throw new BackupException(node.Describe(failure, "Name its address with --url, or the directory of a stopped node with --data."));
         }
     }
 
@@ -74,14 +72,6 @@ internal sealed class BackupDownload : IDisposable
         _response.Dispose();
         _client.Dispose();
     }
-
-    private static string Describe(HttpRequestException failure) =>
-        failure.InnerException switch
-        {
-            SocketException refused => refused.Message,
-            AuthenticationException => "its certificate is not one of an authority that is trusted here; name the cluster's with --ca",
-            _ => failure.HttpRequestError.ToString(),
-        };
 
     private static async Task<string> ReasonAsync(HttpResponseMessage response, CancellationToken cancellation)
     {

@@ -1,9 +1,12 @@
+using Rookery.Access;
+using Rookery.Cluster.Identity;
+using Rookery.Disk;
 using Rookery.Documents;
 using Rookery.Journal;
 
 namespace Rookery;
 
-/// <summary>How a command that works on directories says that it could not: one sentence on stderr and an exit code.</summary>
+/// <summary>How a command says that it could not: one sentence on stderr and an exit code.</summary>
 internal static class Refusal
 {
     /// <summary>Runs <paramref name="work"/> and turns its failure into sentence and code.</summary>
@@ -13,13 +16,13 @@ internal static class Refusal
         {
             return await work();
         }
-        catch (Exception refused) when (refused is DirectoryNotEmptyException or DataDirectoryInUseException or ForeignJournalException)
+        catch (AdminException refused)
         {
-            return await WriteAsync(refused.Message, ExitCode.Configuration);
+            return await WriteAsync(refused.Message, refused.Code);
         }
         catch (IOException failure)
         {
-            return await WriteAsync(failure.Message, ExitCode.Failure);
+            return await WriteAsync(failure.Message, IsOfConfiguration(failure) ? ExitCode.Configuration : ExitCode.Failure);
         }
     }
 
@@ -29,4 +32,9 @@ internal static class Refusal
         await Console.Error.WriteLineAsync(sentence);
         return code;
     }
+
+    /// <summary>Whether another path, or another user, is what helps.</summary>
+    private static bool IsOfConfiguration(IOException failure) => failure is
+        DirectoryNotEmptyException or DataDirectoryInUseException or ForeignJournalException or DataFormatException or IdentityException
+        or DiskException { Error: Errno.NoEntry or Errno.NotDirectory or Errno.IsDirectory or Errno.Exists or Errno.AccessDenied or Errno.NotPermitted or Errno.ReadOnly };
 }

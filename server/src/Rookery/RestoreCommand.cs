@@ -30,6 +30,11 @@ internal static class RestoreCommand
         long memory = MemorySize.DefaultBytes();
         ProcessMemory.Bound(memory);
         var disk = new PosixDisk();
+        if (!disk.Exists(from))
+        {
+            return await Refusal.WriteAsync($"There is no directory {from}.", ExitCode.Configuration);
+        }
+
         var io = new IoTimeline(TimeProvider.System, disk.DeviceOf(from));
         long told = 0;
         var restoration = new Restoration(disk, options, new MemoryBudget(memory), io, TimeProvider.System)

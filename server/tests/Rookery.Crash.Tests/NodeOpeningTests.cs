@@ -30,11 +30,11 @@ public sealed class NodeOpeningTests
         using var first = Open(disk, SteppedNode.Directory, "/data/journal");
         long changes = disk.CallCount(DiskCalls.Write | DiskCalls.Delete | DiskCalls.Rename);
         Assert.Equal(
-            "/data/node is in use by another process.",
+            "/data/node is in use by another process: stop that first.",
             Assert.Throws<DataDirectoryInUseException>(() => Open(disk, SteppedNode.Directory, "/data/other")).Message);
         Assert.Equal(changes, disk.CallCount(DiskCalls.Write | DiskCalls.Delete | DiskCalls.Rename));
         Assert.Equal(
-            "/data/journal is in use by another process.",
+            "/data/journal is in use by another process: stop that first.",
             Assert.Throws<DataDirectoryInUseException>(() => Open(disk, "/data/second", "/data/journal")).Message);
     }
 

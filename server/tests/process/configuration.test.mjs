@@ -5,7 +5,7 @@ import { mkdirSync, readdirSync, writeFileSync } from "node:fs"
 import { createServer } from "node:net"
 import { join } from "node:path"
 import { test } from "node:test"
-import { afterwards, freePort, NodeProcess, run, temporaryDirectory } from "./node-process.mjs"
+import { afterwards, freePort, NodeProcess, portForMember, run, temporaryDirectory } from "./node-process.mjs"
 
 function refused({ code, stderr }, pattern) {
   assert.equal(code, 78, stderr)
@@ -60,6 +60,33 @@ test("A data directory that is a file is refused", async t => {
   const file = join(temporaryDirectory(t), "file")
   writeFileSync(file, "")
   refused(await run("serve", "--data", file, "--listen", `http://127.0.0.1:${await freePort()}`), new RegExp(file))
+})
+
+test("A path that is not there or is no directory, and what a node refuses as wrong in itself, end with 78 in every command", async t => {
+  const directory = temporaryDirectory(t)
+  const [file, none] = ["file", "none"].map(name => join(directory, name))
+  writeFileSync(file, "")
+  assert.equal((await run("cluster", "init", "--data", join(directory, "data"), "--node-name", "pi-1")).code, 0)
+  const node = await NodeProcess.serve({ data: join(directory, "data"), port: await portForMember() })
+  afterwards(t, () => node.kill())
+  const token = "rookery-join-1." // of no cluster
+  for (const [pattern, ...words] of [
+    [/file: /, "cluster", "init", "--data", file],
+    [/file\/under/, "cluster", "init", "--data", join(file, "under")],
+    [/none/, "cluster", "recover", "--data", none],
+    [/file/, "cluster", "recover", "--data", file],
+    [/file/, "backup", "--to", file, "--url", node.url],
+    [/file\/under/, "backup", "--to", join(file, "under"), "--url", node.url],
+    [/There is no directory .*none/, "restore", "--from", none, "--data", join(directory, "restored")],
+    [/There is no directory .*none/, "status", "--data", none],
+    [/no join token/, "cluster", "join", token, "--data", file],
+    [/none/, "cert", "create", "ann", "--access", "shop:rw", "--pfx-password-file", none, "--url", node.url],
+    [/scope/i, "token", "create", "ann", "--scope", "reed", "--url", node.url],
+    [/Ann B/, "token", "create", "Ann B", "--scope", "read", "--url", node.url],
+    [/shop/, "cert", "create", "ann", "--access", "shop", "--to", directory, "--url", node.url],
+  ]) {
+    refused(await run(...words), pattern)
+  }
 })
 
 test("A directory with files of others and no data of a node is refused by the name of one", async t => {

@@ -48,7 +48,7 @@ test("the last of three members becomes a new cluster, and old cards stay out of
 
   const running = await recover("--yes", "home")
   assert.equal(running.code, 78, running.stderr)
-  assert.match(running.stderr, /another process|is in use/)
+  assert.match(running.stderr, /is in use by another process: stop that first\./)
   await nodes.a.terminate()
   const needless = await recover("--yes", "home")
   assert.equal(needless.code, 1, needless.stderr)

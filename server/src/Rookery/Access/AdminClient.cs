@@ -1,7 +1,5 @@
 using System.Net;
 using System.Net.Http.Headers;
-using System.Net.Sockets;
-using System.Security.Authentication;
 using System.Text.Json;
 
 namespace Rookery.Access;
@@ -11,10 +9,12 @@ internal sealed class AdminClient : IDisposable
 {
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
 
-    private readonly HttpClient _client;
-    private readonly Uri _address;
+    private const string OtherName = "Name its address with --url, or its data directory with --data.";
 
-    public AdminClient(NodeConnection node) => (_address, _client) = (node.Address, node.NewClient(Patience));
+    private readonly HttpClient _client;
+    private readonly NodeConnection _node;
+
+    public AdminClient(NodeConnection node) => (_node, _client) = (node, node.NewClient(Patience));
 
     /// <summary>Sends a request and gives the answer's JSON; an undefined element when it has no body.</summary>
     /// <param name="method">The HTTP method.</param>
@@ -24,21 +24,27 @@ internal sealed class AdminClient : IDisposable
     /// <exception cref="AdminException">The node does not answer, or refused.</exception>
     public async Task<JsonElement> SendAsync(HttpMethod method, string path, Action<Utf8JsonWriter>? members = null, bool acceptsUnready = false)
     {
-        using var request = new HttpRequestMessage(method, new Uri(_address, path));
+        using var request = new HttpRequestMessage(method, new Uri(_node.Address, path));
         request.Content = members is null ? null : BodyOf(members);
         try
         {
             using var response = await _client.SendAsync(request);
             byte[] body = await response.Content.ReadAsByteArrayAsync();
-            return response.IsSuccessStatusCode || (acceptsUnready && response.StatusCode == HttpStatusCode.ServiceUnavailable) ? Parse(body) : throw new AdminException(ReasonOf(body, (int)response.StatusCode), ExitCode.Failure);
+            return response.IsSuccessStatusCode || (acceptsUnready && response.StatusCode == HttpStatusCode.ServiceUnavailable)
+                ? Parse(body)
+                : throw new AdminException(ReasonOf(body, (int)response.StatusCode), response.StatusCode == HttpStatusCode.BadRequest ? ExitCode.Configuration : ExitCode.Failure);
         }
-        catch (Exception failure) when (failure is HttpRequestException or TaskCanceledException)
+        catch (HttpRequestException failure)
         {
-            throw new AdminException($"No node answers at {_address} ({Describe(failure)}). Name its address with --url, or its data directory with --data.", ExitCode.Failure);
+            throw new AdminException(_node.Describe(failure, OtherName), ExitCode.Failure);
+        }
+        catch (TaskCanceledException)
+        {
+            throw new AdminException($"No node answers at {_node.Address} (nothing came within {Patience.TotalSeconds} s). {OtherName}", ExitCode.Failure);
         }
         catch (JsonException)
         {
-            throw new AdminException($"What answers at {_address} is no Rookery.", ExitCode.Failure);
+            throw new AdminException($"What answers at {_node.Address} is no Rookery.", ExitCode.Failure);
         }
     }
 
@@ -77,12 +83,4 @@ internal sealed class AdminClient : IDisposable
             ? sentence
             : $"The node refused with status {status}.";
     }
-
-    private static string Describe(Exception failure) => failure switch
-    {
-        HttpRequestException { InnerException: SocketException refused } => refused.Message,
-        HttpRequestException { InnerException: AuthenticationException } => "its certificate is not one of an authority that is trusted here; name the cluster's with --ca",
-        HttpRequestException other => other.HttpRequestError.ToString(),
-        _ => $"nothing came within {Patience.TotalSeconds} s",
-    };
 }

@@ -33,7 +33,7 @@ internal static class CertificateCommand
         command.SetAction((parsed, _) => address.UseAsync(parsed, async client =>
         {
             var files = new CertificateFiles(System.IO.Path.GetFullPath(parsed.GetValue(to)!), parsed.GetValue(name)!);
-            string pfxPassword = parsed.GetValue(password) is { } file ? File.ReadAllText(file).TrimEnd('\r', '\n') : string.Empty;
+            string pfxPassword = parsed.GetValue(password) is { } file ? NodeAddress.ReadFile(file).TrimEnd('\r', '\n') : string.Empty;
             var made = await MakeAsync(client, parsed.GetValue(name)!, parsed.GetValue(access)!, files, pfxPassword);
             if (!address.IsJson(parsed))
             {

@@ -40,32 +40,26 @@ internal sealed class NodeAddress(bool isRemote = false)
     public bool IsNamed(ParseResult parsed) => parsed.GetValue(_url) is not null;
 
     /// <summary>Runs work that talks to the node, and turns what goes wrong into a sentence and a code.</summary>
-    public Task<int> UseAsync(ParseResult parsed, Func<AdminClient, Task<int>> work) => GuardAsync(async () =>
+    public Task<int> UseAsync(ParseResult parsed, Func<AdminClient, Task<int>> work) => Refusal.GuardAsync(async () =>
     {
         using var client = new AdminClient(Open(parsed));
         return await work(client);
     });
 
     /// <summary>Runs work that talks to the node in its own way, and turns what goes wrong into a sentence and a code.</summary>
-    public Task<int> UseAsync(ParseResult parsed, Func<NodeConnection, Task<int>> work) => GuardAsync(() => work(Open(parsed)));
+    public Task<int> UseAsync(ParseResult parsed, Func<NodeConnection, Task<int>> work) => Refusal.GuardAsync(() => work(Open(parsed)));
 
-    private static async Task<int> GuardAsync(Func<Task<int>> work)
+    /// <summary>The text of a file that an option names.</summary>
+    /// <exception cref="AdminException">It cannot be read.</exception>
+    public static string ReadFile(string path)
     {
         try
         {
-            return await work();
+            return File.ReadAllText(path);
         }
-        catch (AdminException refused)
+        catch (Exception unreadable) when (unreadable is IOException or UnauthorizedAccessException)
         {
-            return await Refusal.WriteAsync(refused.Message, refused.Code);
-        }
-        catch (IdentityException unreadable)
-        {
-            return await Refusal.WriteAsync(unreadable.Message, ExitCode.Configuration);
-        }
-        catch (IOException failure)
-        {
-            return await Refusal.WriteAsync(failure.Message, ExitCode.Failure);
+            throw new AdminException($"The file {path} cannot be read.", ExitCode.Configuration);
         }
     }
 
@@ -79,9 +73,13 @@ internal sealed class NodeAddress(bool isRemote = false)
                 throw new AdminException("--data finds the node by itself and --url names it; give one of them.", ExitCode.Configuration);
             }
 
-            var local = LocalAccess.TryRead(new PosixDisk(), directory) ?? throw new AdminException(
-                $"No node that speaks TLS was started on {directory}. One that speaks plain HTTP is named by --url, and needs no token.", ExitCode.Configuration);
-            return new NodeConnection(local.Address, local.Token, IdentityDirectory.AuthoritiesIn(new PosixDisk(), directory));
+            var disk = new PosixDisk();
+            var local = LocalAccess.TryRead(disk, directory) ?? throw new AdminException(
+                disk.Exists(directory)
+                    ? $"No node that speaks TLS was started on {directory}. One that speaks plain HTTP is named by --url, and needs no token."
+                    : $"There is no directory {directory}.",
+                ExitCode.Configuration);
+            return new NodeConnection(local.Address, local.Token, IdentityDirectory.AuthoritiesIn(disk, directory));
         }
 
         if (!Uri.TryCreate(url ?? DefaultUrl, UriKind.Absolute, out var address) || address.Scheme is not ("http" or "https"))
@@ -98,18 +96,6 @@ internal sealed class NodeAddress(bool isRemote = false)
 
         var authorities = parsed.GetValue(_authority) is { } pem ? ReadPem(ReadFile(pem), pem) : null;
         return new NodeConnection(address, string.IsNullOrEmpty(token) ? null : token, authorities);
-    }
-
-    private static string ReadFile(string path)
-    {
-        try
-        {
-            return File.ReadAllText(path);
-        }
-        catch (Exception unreadable) when (unreadable is IOException or UnauthorizedAccessException)
-        {
-            throw new AdminException($"The file {path} cannot be read.", ExitCode.Configuration);
-        }
     }
 
     private static X509Certificate2Collection ReadPem(string text, string path)

@@ -1,5 +1,7 @@
 using System.Net.Http.Headers;
 using System.Net.Security;
+using System.Net.Sockets;
+using System.Security.Authentication;
 using System.Security.Cryptography.X509Certificates;
 
 namespace Rookery.Access;
@@ -15,11 +17,12 @@ internal sealed record NodeConnection(Uri Address, string? Token, X509Certificat
     public HttpClient NewClient(TimeSpan patience)
     {
         var handler = new SocketsHttpHandler { AllowAutoRedirect = false, UseProxy = false };
+        handler.SslOptions.RemoteCertificateValidationCallback = (_, _, _, wrong) => wrong == SslPolicyErrors.None ? true : throw new AdminException(Describe(wrong), ExitCode.Failure);
         if (Authorities is not null)
         {
             var policy = new X509ChainPolicy { TrustMode = X509ChainTrustMode.CustomRootTrust, RevocationMode = X509RevocationMode.NoCheck, DisableCertificateDownloads = true };
             policy.CustomTrustStore.AddRange(Authorities);
-            handler.SslOptions = new SslClientAuthenticationOptions { CertificateChainPolicy = policy };
+            handler.SslOptions.CertificateChainPolicy = policy;
         }
 
         var client = new HttpClient(handler) { Timeout = patience };
@@ -30,4 +33,21 @@ internal sealed record NodeConnection(Uri Address, string? Token, X509Certificat
 
         return client;
     }
+
+    /// <summary>What went wrong when it was asked, in sentences.</summary>
+    /// <param name="failure">What the client threw.</param>
+    /// <param name="named">How the node can be named instead.</param>
+    public string Describe(HttpRequestException failure, string named) => failure.InnerException switch
+    {
+        AdminException untrusted => untrusted.Message,
+        AuthenticationException => $"What answers at {Address} does not speak TLS: look whether it is http.",
+        _ when Address.Scheme is "http" && failure.HttpRequestError is HttpRequestError.ResponseEnded or HttpRequestError.InvalidResponse =>
+            $"What answers at {Address} is no Rookery, or speaks TLS: look whether it is https.",
+        SocketException refused => $"No node answers at {Address} ({refused.Message}). {named}",
+        _ => $"No node answers at {Address} ({failure.HttpRequestError}). {named}",
+    };
+
+    private string Describe(SslPolicyErrors wrong) => wrong.HasFlag(SslPolicyErrors.RemoteCertificateChainErrors)
+        ? $"The node at {Address} shows a certificate of an authority that is not trusted here, or one that has ended. Name its cluster's with --ca: the file cluster/authority.pem of its data directory."
+        : $"The node at {Address} shows a certificate that is not for that name. Name it as its certificate does: by its NAME.local, or an address of its own.";
 }

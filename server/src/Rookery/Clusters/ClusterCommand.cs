@@ -25,7 +25,7 @@ internal static class ClusterCommand
         var dns = new Option<string[]>("--dns") { Description = "A name or domain, beyond the node names and NAME.local, that certificates may bear; may be repeated.", HelpName = "NAME" };
         var json = new Option<bool>("--json") { Description = "Print the result as JSON." };
         var command = new Command("init", "Make a cluster of one node: its certificate authority, and the node's certificate.") { data, cluster, node, dns, json };
-        command.SetAction((parsed, _) => Access.IdentityGuard.GuardAsync(() => InitAsync(
+        command.SetAction((parsed, _) => Refusal.GuardAsync(() => InitAsync(
             Path.GetFullPath(parsed.GetValue(data)!),
             parsed.GetValue(cluster)!,
             parsed.GetValue(node) ?? MemberName.OfHost(Environment.MachineName),

@@ -2,7 +2,6 @@ using System.CommandLine;
 using System.Globalization;
 using System.Text;
 using System.Text.Json;
-using Rookery.Access;
 using Rookery.Cluster.Recovery;
 using Rookery.Disk;
 using Rookery.Documents;
@@ -21,7 +20,7 @@ internal static class RecoverCommand
         var yes = new Option<string?>("--yes") { Description = "The name of the cluster, instead of typing it when asked.", HelpName = "NAME" };
         var json = new Option<bool>("--json") { Description = "Print what was found, or the result, as JSON." };
         var command = new Command("recover", "Force a new cluster of one out of a stopped member, when a majority is gone for good. Says what may be lost, and asks.") { data, journal, with, yes, json };
-        command.SetAction((parsed, cancellation) => IdentityGuard.GuardAsync(() => RunAsync(
+        command.SetAction((parsed, cancellation) => Refusal.GuardAsync(() => RunAsync(
             new NodeOptions { DataDirectory = Path.GetFullPath(parsed.GetValue(data)!), JournalDirectory = parsed.GetValue(journal) is { } own ? Path.GetFullPath(own) : null },
             [.. (parsed.GetValue(with) ?? []).Select(Path.GetFullPath)],
             parsed.GetValue(yes),
@@ -108,7 +107,7 @@ internal static class RecoverCommand
         string journal = options.JournalDirectory is { } own ? $" --journal {own}" : string.Empty;
         return text.Append(
             CultureInfo.InvariantCulture,
-            $"The node is the only member of a new cluster '{name}'. Start it with `rookery serve --data {options.DataDirectory}{journal} --listen https://0.0.0.0:8443`, and let the others join with empty data directories. What was there before is kept under names that end with {recovered.KeptSuffix}; delete it when nothing is missing.").ToString();
+            $"The node is the only member of a new cluster '{name}'. Start it with `rookery serve --data {options.DataDirectory}{journal}` and the --listen that it had, and let the others join with empty data directories. What was there before is kept under names that end with {recovered.KeptSuffix}; delete it when nothing is missing.").ToString();
     }
 
     private static string ToJson(RecoverySurvey survey, string name, RecoveredCluster recovered) => JsonLine.Of(json =>
