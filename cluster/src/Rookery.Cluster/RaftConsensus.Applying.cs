@@ -25,7 +25,7 @@ public sealed partial class RaftConsensus
         : Volatile.Read(ref _unapplied) is null && Volatile.Read(ref _applyThrough) > Volatile.Read(ref _applied);
 
     private static Rejection DurableButUnapplied { get; } = new(
-        RejectionKind.OutcomeUnknown, "The write is durable, but an error kept it from being applied; it takes effect when the node is restarted.");
+        RejectionKind.OutcomeUnknown, "The write is durable, but an error kept this node from applying it: it takes effect with what the other members have, or when the node is restarted.");
 
     private static Rejection Abandoned { get; } = new(
         RejectionKind.OutcomeUnknown, "This node stopped before a majority had the write: it may or may not take effect. Read before you write it again, or use an Idempotency-Key.");
@@ -34,7 +34,7 @@ public sealed partial class RaftConsensus
     internal bool ApplyMayWait => _store.IsFlushBehind;
 
     /// <summary>Whether this node leads and has applied the first entry of its term: it knows everything that was committed before.</summary>
-    private bool IsReady => Volatile.Read(ref _applied) >= Volatile.Read(ref _readyIndex);
+    private bool IsReady => Volatile.Read(ref _applied) >= Volatile.Read(ref _readyIndex) && Volatile.Read(ref _unapplied) is null;
 
     /// <summary>Applies the next committed entry and answers its callers.</summary>
     /// <returns>Whether there was one.</returns>
@@ -43,7 +43,11 @@ public sealed partial class RaftConsensus
         if (Refusal is { Kind: RejectionKind.Diagnosis })
         {
             Volatile.Write(ref _hasToRefuse, false);
-            RefuseUnapplied();
+            lock (_gate)
+            {
+                RefuseUnapplied(through: long.MaxValue);
+            }
+
             return false;
         }
 
@@ -54,10 +58,13 @@ public sealed partial class RaftConsensus
         catch (Exception damage) when (damage is DamagedException or UnappliedDamageException && MayBeGivenState)
         {
             // Local reads of what it has go on. The entry is not tried again: what came of a part of it is in the outcomes already.
+            _store.AbandonFrame();
             lock (_gate)
             {
                 Volatile.Write(ref _unapplied, (IOException)damage);
+                Measure();
                 SeekStateIfNeeded();
+                EndStep();
             }
 
             _options.TroubleFound?.Invoke(WhyUnapplied!);
@@ -65,15 +72,20 @@ public sealed partial class RaftConsensus
         }
         catch (Exception failure) when (failure is not (InvariantViolationException or OutOfMemoryException))
         {
-            Latch($"A durable write could not be applied: {CauseOf(failure)} {WayOnAfter(failure)}");
-            StopTakingPart();
+            StopBecause(failure);
             return false;
         }
     }
 
+    private void StopBecause(Exception failure)
+    {
+        Latch($"A durable write could not be applied: {CauseOf(failure)} {WayOnAfter(failure)}");
+        StopTakingPart();
+    }
+
     /// <summary>What keeps this node from applying what is committed, in sentences; null when nothing does that another member can help with.</summary>
     private string? WhyUnapplied => Volatile.Read(ref _unapplied) is { } damage
-        ? $"This node cannot go on applying, and takes the state of the member that leads: {CauseOf(damage)} Until it has it, it answers from what it had to reads with consistency=local only."
+        ? $"This node cannot go on applying, and takes the state of a member that can, as soon as that leads: {CauseOf(damage)} Until it has it, it answers from what it had, and only reads with consistency=local."
         : null;
 
     /// <summary>Whether there is another member that can lead, and give this one its state.</summary>
@@ -195,17 +207,14 @@ public sealed partial class RaftConsensus
         }
     }
 
-    /// <summary>Answers those whose entries are not applied any more: by who has the turn to apply, after the last that was.</summary>
-    private void RefuseUnapplied()
+    /// <summary>Answers those whose entries are not applied here, or not by now: after the last that was. Under the lock, while nobody applies.</summary>
+    private void RefuseUnapplied(long through)
     {
-        lock (_gate)
+        for (long index = Math.Max(_applied + 1, _cache.FirstIndex); index <= Math.Min(_cache.LastIndex, through); index++)
         {
-            for (long index = Math.Max(_applied + 1, _cache.FirstIndex); index <= _cache.LastIndex; index++)
+            if (_cache.TryGet(index, out var frame) && frame.Count > 0)
             {
-                if (_cache.TryGet(index, out var frame) && frame.Count > 0)
-                {
-                    RefuseFrame(frame, index <= _applyThrough ? DurableButUnapplied : Abandoned);
-                }
+                RefuseFrame(frame, index <= _applyThrough ? DurableButUnapplied : Abandoned);
             }
         }
     }

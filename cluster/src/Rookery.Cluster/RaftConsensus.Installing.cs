@@ -45,20 +45,21 @@ public sealed partial class RaftConsensus
 
     /// <summary>
     /// An entry needs a row that cannot be read here, so this node's tables go no further: those of the leader take their place. Single rows would not do: a member has them as of a later entry than these tables can come to.
-    /// Who leads hands the office over before: it answers nobody any more. Under the lock.
+    /// Who leads is answered for by its store's health: it hands over to whoever can apply. Under the lock.
     /// </summary>
     private void SeekStateIfNeeded()
     {
-        if (_unapplied is null || Leader.IsNone)
+        if (_unapplied is null || _isHalted)
         {
             return;
         }
 
-        if (Leader == Self)
+        RefuseUnapplied(through: _applyThrough);
+        if (!MayBeGivenState)
         {
-            Step(Input.Transfer(Now, NodeId.None));
+            StopBecause(_unapplied);
         }
-        else
+        else if (!Leader.IsNone && Leader != Self)
         {
             BeginFetch(Leader);
         }
@@ -69,17 +70,22 @@ public sealed partial class RaftConsensus
     /// </summary>
     /// <param name="since">The etag through which the member has everything; null when it needs everything.</param>
     /// <param name="through">The index through which the member has applied everything: what ends before is of no use to it.</param>
-    /// <returns>Null while it is being written, or this node has not come to <paramref name="through"/>: to be asked again.</returns>
+    /// <returns>Null while it is being written, or this node leads and its tables have not come to <paramref name="through"/>: to be asked again.</returns>
     /// <exception cref="IOException">There is none to be had; the message says why.</exception>
     public async Task<StateOffer?> OfferStateAsync(long? since, long through)
     {
+        if (Volatile.Read(ref _unapplied) is not null || (_store.Durable.Index < through && Leader != Self))
+        {
+            throw new StateTransferException("This node does not offer its state, because it cannot apply what is committed, or does not lead and is not as far. Ask the member that leads.");
+        }
+
         if (_store.Durable.Index < through)
         {
             _store.RequestFlush();
             return null;
         }
 
-        var (offer, write) = await _store.DoInBackgroundAsync(() => since is { } etag ? (_store.Offers.MakeSince(etag, out var toWrite), toWrite) : (_store.Offers.Make(through), null));
+        var (offer, write) = await _store.DoInBackgroundAsync(() => since is { } etag ? (_store.Offers.MakeSince(etag, out var toWrite, through), toWrite) : (_store.Offers.Make(through), null));
         if (write is not null)
         {
             _options.RunBeside(write);
@@ -130,7 +136,7 @@ public sealed partial class RaftConsensus
     }
 
     /// <summary>Puts a fetched state in place, on the thread of background work.</summary>
-    /// <remarks>The lock is held while the manifest and the head of a journal segment are written: until the core knows of it, it must not take another step. A member that is that far behind neither leads nor is missed.</remarks>
+    /// <remarks>The lock is held while the manifest and the head of a journal segment are written: until the core knows of it, it must not take another step. A member that is far behind neither leads nor is missed; one that could not apply may be missed for as long as some syncs take.</remarks>
     /// <returns>Whether it was installed; false when entries have overtaken it meanwhile.</returns>
     private bool Install(FetchedState fetched)
     {

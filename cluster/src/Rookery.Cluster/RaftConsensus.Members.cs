@@ -138,7 +138,7 @@ public sealed partial class RaftConsensus
 
                 // A segment that a reader kept is given back after the manifest that released it was told of.
                 Step(Input.Released(Now, _journal.FirstIndex - 1));
-                Step(Input.Measured(Now, new StoreHealth(_syncs.Slow(), StallMicroseconds(), BoardPenalty: 0, _store.SpareBytes)));
+                Measure();
                 MeasureSpace();
                 AskWhetherCaughtUp();
                 SeekStateIfNeeded();
@@ -152,6 +152,10 @@ public sealed partial class RaftConsensus
             EndStep();
         }
     }
+
+    /// <summary>Tells the core how the store does. Under the lock.</summary>
+    private void Measure() =>
+        Step(Input.Measured(Now, new StoreHealth(_syncs.Slow(), StallMicroseconds(), BoardPenalty: _unapplied is null ? 0 : StoreHealth.CannotApply, _store.SpareBytes)));
 
     /// <summary>What the core has to know of entries, until the next call. Under the lock.</summary>
     private ReadOnlyMemory<Entry> EntriesOf(ReadOnlySpan<JournalFrame> frames)
@@ -239,7 +243,7 @@ public sealed partial class RaftConsensus
         ReadRound round;
         lock (_gate)
         {
-            if (_applied >= index || _isHalted)
+            if (_applied >= index || _isHalted || _unapplied is not null)
             {
                 return;
             }

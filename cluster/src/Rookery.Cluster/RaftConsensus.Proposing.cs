@@ -49,7 +49,10 @@ public sealed partial class RaftConsensus
     {
         _queue.Close(_waiting);
         RefuseAllWaiting(Refusal ?? Stopping);
-        RefuseUnapplied();
+        lock (_gate)
+        {
+            RefuseUnapplied(through: long.MaxValue);
+        }
     }
 
     /// <summary>As the node in office, or as one that soon will be or knows nobody else.</summary>

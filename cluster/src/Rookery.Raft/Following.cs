@@ -146,11 +146,13 @@ public sealed partial class RaftCore
 
     /// <summary>
     /// Whether a fetched manifest may take the place of tables that cannot be applied to any more, whatever is committed here: when its entry is in the log, durably, so that the log stays as it is. Then it holds
-    /// what this log does through there (paper 5.3, log matching). The host sees that it is not behind what it has applied, and does as for <see cref="MayInstall"/>, but need not wait for the journal to rest.
+    /// what this log does through there (paper 5.3, log matching). The host sees that it is not behind what it has applied, and does as for <see cref="MayInstall"/>, but need not wait for the journal to rest: only,
+    /// as with whatever is committed here, until the term is on the disk.
     /// </summary>
     /// <param name="position">What it ends with.</param>
     /// <param name="committedBy">As for <see cref="MayInstall"/>.</param>
-    public bool MayReplaceTables(LogPosition position, long committedBy) => Role != Role.Leader && KeepsTailBehind(position) && rules.MayInstall(position, committedBy, Term);
+    public bool MayReplaceTables(LogPosition position, long committedBy) =>
+        Role != Role.Leader && KeepsTailBehind(position) && rules.MayInstall(position, committedBy, Term) && rules.MayCommitAsFollower(durability.VoteIsDurable);
 
     /// <summary>Whether a manifest at <paramref name="position"/> leaves the journal as it is: its entry is in the log, durably. Else the journal begins anew behind it.</summary>
     public bool KeepsTailBehind(LogPosition position) => rules.KeepsTail(log.Has(position), position.Index <= durability.DurableIndex);
@@ -180,7 +182,7 @@ public sealed partial class RaftCore
         outcomes.Clear();
 
         // It was committed in this term or before: the leader of this one has it.
-        verified = Leader.IsNone ? 0 : Math.Max(verified, position.Index);
+        verified = !Leader.IsNone ? Math.Max(verified, position.Index) : tailIsKept ? verified : 0;
         isAskedToAcknowledge = !Leader.IsNone;
         HealDamage();
         AcknowledgeAsFollower();

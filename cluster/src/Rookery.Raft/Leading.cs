@@ -231,7 +231,7 @@ public sealed partial class RaftCore
         return true;
     }
 
-    /// <summary>Hands over to a board that has been clearly better for some minutes. A preference never refuses a vote.</summary>
+    /// <summary>Hands over to a board that has been clearly better for some minutes; at once, when this store cannot apply. A preference never refuses a vote.</summary>
     private void MindBoards()
     {
         bool betterExists = false;
@@ -244,7 +244,7 @@ public sealed partial class RaftCore
         {
             betterBoardSince = now;
         }
-        else if (now - betterBoardSince >= options.PreferenceMicroseconds && BestSuccessor() is { IsNone: false } successor
+        else if ((health.BoardPenalty == StoreHealth.CannotApply || now - betterBoardSince >= options.PreferenceMicroseconds) && BestSuccessor() is { IsNone: false } successor
             && Find(successor)!.Health.BoardPenalty < health.BoardPenalty)
         {
             Coverage.Took(RareBranch.HandedToBetterBoard);

@@ -107,6 +107,10 @@ public readonly record struct Message
 /// <summary>How a member's store and board do, as its host measured them.</summary>
 /// <param name="SyncMicroseconds">The 99th percentile of recent syncs of the journal.</param>
 /// <param name="StallMicroseconds">For how long the outstanding journal write has shown no sign of life; 0 when none is outstanding.</param>
-/// <param name="BoardPenalty">0 for a cool, well-powered board; above it the worse for a leader.</param>
+/// <param name="BoardPenalty">0 for a cool, well-powered board; above it the worse for a leader, up to <see cref="CannotApply"/>.</param>
 /// <param name="SpareBytes">Bytes free beyond what the node keeps in reserve; below 0 it takes nothing that grows. The core passes it on, and decides nothing by it.</param>
-public readonly record struct StoreHealth(long SyncMicroseconds, long StallMicroseconds, int BoardPenalty, long SpareBytes = 0);
+public readonly record struct StoreHealth(long SyncMicroseconds, long StallMicroseconds, int BoardPenalty, long SpareBytes = 0)
+{
+    /// <summary>The penalty of a store whose tables cannot be applied to, so that nobody would be answered: whoever leads hands over at once, to any that does better.</summary>
+    public const int CannotApply = int.MaxValue;
+}

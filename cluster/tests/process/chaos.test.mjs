@@ -55,9 +55,12 @@ async function judge(cluster, load, acknowledged) {
     assert.deepEqual(await lost(node, database, acknowledged), [], `acknowledged, and not there at ${name}`)
     await cluster.waitUntil(`${name} has all that it lost`, async () => {
       // A place that rotted behind a cache is found, and then repaired, when it is read from the card again.
-      const wrong = await wrongBase(node, database).catch(() => null)
+      const wrong = await wrongBase(node, database).catch(refused => {
+        assert.match(refused.message, /is damaged at byte/)
+        return undefined
+      })
       assert.deepEqual(wrong ?? [], [], `wrong at ${name}`)
-      return wrong !== null
+      return wrong !== undefined
     })
   }
 

@@ -35,6 +35,43 @@ public sealed class EngineBehaviourTests
         Assert.True(engine.Statistics().Groups.Sum(group => group.Rows) < 450, "rows of the deleted database are still there");
     }
 
+    /// <summary>A flush of a memtable that holds nothing else would say that nothing was ever applied.</summary>
+    [Theory]
+    [InlineData(0)]
+    [InlineData(1)]
+    public void A_batch_that_was_abandoned_leaves_nothing_to_flush_and_what_was_applied_stays(int appliedSince)
+    {
+        var disk = new SimulatedDisk("/data");
+        using (StorageEngine engine = EngineWorkload.Open(disk))
+        {
+            Put(engine, 1);
+            DoBackgroundWork(engine, flushAll: true);
+            for (int index = 2; index < 2 + appliedSince; index++)
+            {
+                Put(engine, index);
+            }
+
+            engine.Begin(5, 1).Put(EngineWorkload.Key(1, 1, "abandoned"), 5, Incompressible(5, 9_000));
+            engine.Abandon();
+            DoBackgroundWork(engine, flushAll: true);
+            Assert.Equal(1 + appliedSince, engine.Durable.Index);
+        }
+
+        using StorageEngine again = EngineWorkload.Open(disk);
+        using Snapshot snapshot = again.OpenSnapshot();
+        Assert.Equal(1 + appliedSince, again.AppliedIndex);
+        Assert.True(snapshot.TryGet(EngineWorkload.Key(1, 1, "key1"), out Row row));
+        row.Dispose();
+        Assert.False(snapshot.TryGet(EngineWorkload.Key(1, 1, "abandoned"), out _));
+
+        static void Put(StorageEngine engine, int index)
+        {
+            WriteBatch batch = engine.Begin(index, 1);
+            batch.Put(EngineWorkload.Key(1, 1, $"key{index}"), index, Incompressible(index, 100));
+            engine.Apply(batch, index);
+        }
+    }
+
     [Fact]
     public void Chunks_are_moved_only_when_more_than_half_of_their_file_is_dead()
     {

@@ -244,6 +244,7 @@ public sealed class HostDamageScriptTests
         cluster.C.Store!.RequestFlush();
         cluster.RunFor(1_000);
         RotRow(cluster.C.Disk, "users/rotten");
+        cluster.Wire.FetchFailure = new StateTransferException("The first time it breaks off.");
         cluster.Put(cluster.A, "users/rotten", 2);
         int number = 0;
         for (; cluster.Wire.StatesFetched == 0; number++)
@@ -252,7 +253,7 @@ public sealed class HostDamageScriptTests
             cluster.Put(cluster.A, $"users/{number}", number);
         }
 
-        Assert.Contains(cluster.C.Troubles, static trouble => trouble.StartsWith("This node cannot go on applying, and takes the state of the member that leads: ", StringComparison.Ordinal));
+        Assert.Contains(cluster.C.Troubles, static trouble => trouble.StartsWith("This node cannot go on applying, and takes the state of a member that can, as soon as that leads: ", StringComparison.Ordinal));
         cluster.Put(cluster.A, "users/rotten", 3);
         cluster.AwaitEqual();
         Assert.Equal((3, number - 1), (cluster.C.Peek("users/rotten").Value, cluster.C.Peek($"users/{number - 1}").Value));
@@ -280,12 +281,46 @@ public sealed class HostDamageScriptTests
         cluster.A.Open();
         cluster.B.Open();
         cluster.RunUntil(() => cluster.A.Consensus!.ReadState().Role == Raft.Role.Leader, "A leads");
+        var asked = cluster.A.Propose(SteppedCluster.PutOf("users/asked", 4));
         cluster.RunUntil(() => cluster.Leader == cluster.B, "B leads");
+        cluster.RunUntil(() => asked.IsCompleted, "an answer");
         cluster.AwaitEqual();
-        Assert.Equal((2, 1), (cluster.A.Peek("users/rotten").Value, cluster.Wire.StatesFetched));
+        Assert.Equal((2, 4, 1), (cluster.A.Peek("users/rotten").Value, cluster.A.Peek("users/asked").Value, cluster.Wire.StatesFetched));
         cluster.Put(cluster.A, "users/rotten", 3);
         cluster.C.Open();
         cluster.AwaitEqual();
+    }
+
+    /// <summary>Only they can be elected, and neither can apply: they must not hand the office to each other, nor wait for each other's state.</summary>
+    [Fact]
+    public void Two_of_five_that_need_rotten_rows_take_the_state_of_another()
+    {
+        using var cluster = SteppedCluster.Of(5);
+        var (d, e) = (cluster.Members[3], cluster.Members[4]);
+        cluster.Put(cluster.A, "users/rotten", 1);
+        cluster.AwaitEqual();
+        cluster.A.Store!.RequestFlush();
+        cluster.B.Store!.RequestFlush();
+        cluster.RunFor(1_000);
+        d.Kill();
+        e.Kill();
+        cluster.Put(cluster.A, "users/rotten", 2);
+        cluster.RunFor(1_000);
+        foreach (var member in new[] { cluster.A, cluster.B, cluster.C })
+        {
+            member.Kill();
+        }
+
+        RotRow(cluster.A.Disk, "users/rotten");
+        RotRow(cluster.B.Disk, "users/rotten");
+        foreach (var member in new[] { cluster.A, cluster.B, d, e })
+        {
+            member.Open();
+        }
+
+        cluster.RunUntil(() => cluster.Leader == d || cluster.Leader == e, "one leads that can apply");
+        cluster.AwaitEqual();
+        Assert.Equal((2, 2, 2), (cluster.A.Peek("users/rotten").Value, cluster.B.Peek("users/rotten").Value, cluster.Wire.StatesFetched));
     }
 
     private static void RotRow(SimulatedDisk disk, string text)

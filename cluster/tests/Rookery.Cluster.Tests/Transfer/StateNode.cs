@@ -66,7 +66,7 @@ internal sealed class StateNode : IDisposable
             return Core.Offers.Make(through);
         }
 
-        var offer = Core.Offers.MakeSince(etag, out var write);
+        var offer = Core.Offers.MakeSince(etag, out var write, through);
         write?.Invoke();
         return offer;
     }

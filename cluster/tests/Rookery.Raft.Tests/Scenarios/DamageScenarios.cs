@@ -11,6 +11,7 @@ internal static class DamageScenarios
         new("manifest-of-later-term", "a manifest of a later term than the node has heard of waits", "a manifest is installed whatever its term", "no entry is of a later term than the node", ManifestOfLaterTerm),
         new("manifest-committed-later", "a manifest waits for the term that it was committed in, however old its last entry is", "a manifest is judged by the term of its last entry", "a follower verifies no more than the leader has", ManifestCommittedLater) { Voters = 5 },
         new("commit-before-own-vote", "what was committed in a term is in no manifest whose disk does not know of the term", "a follower commits before its disk knows of the term", "2 waits for its disk", CommitBeforeOwnVote),
+        new("tables-before-own-vote", "tables that cannot be applied to are not replaced in a term that the disk does not know of", "a follower commits before its disk knows of the term", "2 waits for its disk", TablesBeforeOwnVote),
         new("manifest-overtaken", "a manifest whose entries have come meanwhile leaves the log alone", "a manifest takes the place of any log", "3 keeps its log", ManifestOvertaken),
         new("rot-then-elected", "what a damaged store acknowledged is not outvoted by it", "a damaged store votes by what is left of its log", "another", RotThenElected),
         new("rot-then-restarted", "what a damaged store acknowledged it knows at its later starts too", "a damaged store forgets at its second start what it lost", "another", RotThenRestarted),
@@ -134,6 +135,30 @@ internal static class DamageScenarios
         Assert.True(world[2].Applied == 1, "2 waits for its disk");
         world.ReleaseDisk(2);
         Assert.Equal(3, world[2].Applied);
+    }
+
+    /// <summary>2 has an entry that it does not know to be committed, and cannot apply: 3 does both, and gives it what it has.</summary>
+    private static void TablesBeforeOwnVote(ScriptedWorld world)
+    {
+        world.Elect(1);
+        world.Passes = message => message.Kind != MessageKind.Commit || message.To == new NodeId(3);
+        world.Propose(1, payload: 7);
+        world.Flush(3);
+        Assert.Equal((2, 1, 2), (world[2].Core!.DurableIndex, world[2].Applied, world[3].Store.Manifest.Position.Index));
+        world[2].IsStuck = true;
+        world.HoldDisk(2);
+        world.Passes = _ => true;
+        world.TimeOutNow(1, 3);
+        world.PassForAll(3);
+        Assert.Equal(new NodeId(3), world[2].Core!.Leader);
+        world[2].SeekState();
+        world.Settle();
+        Assert.True(world[2].Applied == 1, "2 waits for its disk");
+        world.ReleaseDisk(2);
+        world[2].SeekState();
+        world.Settle();
+        world.PassForAll(3);
+        Assert.Equal(world[3].Applied, world[2].Applied);
     }
 
     /// <summary>While 3 fetches, the entries arrive after all.</summary>

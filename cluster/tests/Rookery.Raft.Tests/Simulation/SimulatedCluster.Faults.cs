@@ -52,7 +52,7 @@ internal sealed partial class SimulatedCluster
         }
     }
 
-    /// <summary>A row of a node rots that an entry needs; of one after the other, where another can lead.</summary>
+    /// <summary>A row of a node rots that an entry needs; of a minority at a time, or of one of two, so that another can lead.</summary>
     private void LoseTables()
     {
         if (isHealing)
@@ -62,7 +62,7 @@ internal sealed partial class SimulatedCluster
 
         After(tablesChance!.NextInt64(10 * Second), LoseTables);
         var node = nodes[tablesChance.Next(nodes.Count)];
-        if (!nodes.Exists(each => each.IsStuck) && node != halted && node.Core is { Configuration.Voters.Length: > 1 })
+        if (node != halted && node.Core is { Configuration.Voters.Length: > 1 and var voters } && nodes.Count(each => each.IsStuck) < Math.Max(1, (voters - 1) / 2))
         {
             node.IsStuck = true;
         }

@@ -42,7 +42,7 @@ internal sealed partial class SimulatedCluster : INodeWorld
         Random = new Random(seed);
         clockChance = new Random(~seed);
         searchesHistory = seed % 10 == 0;
-        tablesChance = seed % 4 == 1 && !profile.Diverges ? new Random(seed ^ 0x5EED) : null;
+        tablesChance = seed % 4 == 2 && !profile.Diverges ? new Random(seed ^ 0x5EED) : null;
         int voters = Random.Next(4) == 0 ? 5 : 3;
         int spares = profile.MemberChanges > 0 ? 2 : 0;
         var configuration = Configuration.Of(Enumerable.Range(1, voters).Select(id => new NodeId(id)), []);
@@ -249,7 +249,7 @@ internal sealed partial class SimulatedCluster : INodeWorld
         Every(node, period);
         if (node.IsRunning && Now >= node.PausedUntil)
         {
-            node.Step(Input.Measured(Now, new StoreHealth(profile.LongestSync / 10, Math.Max(0, node.StalledUntil - Now), node.BoardPenalty)));
+            node.Step(Input.Measured(Now, new StoreHealth(profile.LongestSync / 10, Math.Max(0, node.StalledUntil - Now), node.IsStuck ? StoreHealth.CannotApply : node.BoardPenalty)));
         }
 
         if (node.IsRunning && Now >= node.PausedUntil)
@@ -325,12 +325,13 @@ internal sealed partial class SimulatedCluster : INodeWorld
         }
 
         var giver = cuts.Contains((from, node.Id)) ? null : Node(from).Core;
-        if (giver is not null && node.IsStuck)
+        bool gives = giver is not null && !Node(from).IsStuck;
+        if (gives && node.IsStuck)
         {
             Node(from).Flush(share: 0);
         }
 
-        node.Install(giver is null ? null : Node(from).Store.Manifest, giver?.Term ?? 0);
+        node.Install(gives ? Node(from).Store.Manifest : null, giver?.Term ?? 0);
     }
 
     private void Heal()

@@ -250,16 +250,7 @@ internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld 
     /// <summary>What its host does about tables that cannot be applied to.</summary>
     public void SeekState()
     {
-        if (!IsStuck || IsFetching || Core!.Leader.IsNone)
-        {
-            return;
-        }
-
-        if (Core.Role == Role.Leader)
-        {
-            Step(Input.Transfer(world.Now, NodeId.None));
-        }
-        else
+        if (IsStuck && !IsFetching && !Core!.Leader.IsNone && Core.Role != Role.Leader)
         {
             IsFetching = true;
             world.FetchLater(this, Core.Leader);

@@ -26,7 +26,8 @@ internal sealed class NodeState
     /// <summary>Loads what the tables hold now, after all of them were replaced. Readers find the databases that there are; subscriptions to any that there were end, because changes were missed.</summary>
     public void Reload()
     {
-        Database[] before = [.. _byNumber.Values.Select(state => state.Database)];
+        // What readers saw: a frame that did not come to its end may have changed what is held here.
+        Database[] before = [.. _catalog.All];
         _byNumber.Clear();
         _byName.Clear();
         _gone.Clear();

@@ -166,6 +166,11 @@ public sealed partial class NodeStore : IDisposable
         }
     }
 
+    /// <summary>
+    /// Ends a frame that could not be applied to its end, so that what was applied before it can be flushed. Nothing more can be applied until a state was installed: what is held in memory is in between. By who applies.
+    /// </summary>
+    public void AbandonFrame() => _applier.Abandon();
+
     /// <summary>Applies all that the journal holds, committed or not: for who only reads a stopped node, and for a restore.</summary>
     /// <exception cref="UnappliedDamageException">A frame needs a row that cannot be read.</exception>
     internal void ApplyAll()

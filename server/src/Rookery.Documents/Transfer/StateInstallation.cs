@@ -23,7 +23,6 @@ internal static class StateInstallation
     /// <exception cref="JournalLatchedException">The state is installed, and the journal could not follow: the next start does it.</exception>
     public static void Install(StorageEngine storage, NodeJournal journal, Applier applier, FetchedState fetched, bool tailIsKept)
     {
-        applier.Abandon();
         storage.Install(fetched.State, tailIsKept ? null : (ReadOnlyMemory<byte>?)NoteOf(fetched.Offer));
         if (RebaseOf(storage) is { } rebase)
         {

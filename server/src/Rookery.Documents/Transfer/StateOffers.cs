@@ -57,7 +57,6 @@ public sealed class StateOffers : IDisposable
     public StateOffer Make(long through = 0)
     {
         GiveUpIfDue();
-        OpenOffer? earlier;
         lock (_gate)
         {
             ObjectDisposedException.ThrowIf(_isDisposed, this);
@@ -66,12 +65,10 @@ public sealed class StateOffers : IDisposable
                 open.LastUse = _time.GetTimestamp();
                 return open.Offer!;
             }
-
-            (earlier, _whole) = (_whole, null);
         }
 
-        earlier?.End(_disk);
         RefuseDamage();
+        EndWhole();
         var made = BeginWhole();
         lock (_gate)
         {
@@ -85,20 +82,21 @@ public sealed class StateOffers : IDisposable
     /// <summary>What a member needs that has applied everything through an etag. On the thread that does background work, or while there is none.</summary>
     /// <param name="since">The etag.</param>
     /// <param name="write">Set when what changed has to be written first: to be called beside all other work. Null otherwise.</param>
+    /// <param name="through">As for <see cref="Make"/>.</param>
     /// <returns>Null while what changed is being written: to be asked again.</returns>
     /// <exception cref="StateTransferException">This node's data is damaged, or it is stopping.</exception>
     /// <exception cref="DiskException">The disk refused.</exception>
-    public StateOffer? MakeSince(long since, out Action? write)
+    public StateOffer? MakeSince(long since, out Action? write, long through = 0)
     {
         write = null;
         GiveUpIfDue();
-        if (FindChanges(since) is not { } open)
+        if (FindChanges(since, through) is not { } open)
         {
             RefuseDamage();
             (open, string? refusal) = BeginChanges(since);
             if (open is null)
             {
-                return Make() with { Why = refusal };
+                return Make(through) with { Why = refusal };
             }
 
             // Asked for now: while this is written, a state of a later configuration may be installed here, behind which the journal knows none at this index.
@@ -108,7 +106,7 @@ public sealed class StateOffers : IDisposable
             return null;
         }
 
-        return open.Refusal is { } why ? Make() with { Why = why } : open.Offer;
+        return open.Refusal is { } why ? Make(through) with { Why = why } : open.Offer;
     }
 
     /// <summary>Opens a file of an offer to read. From any thread. The file can be read to its end, whether the offer is given up meanwhile or not.</summary>
@@ -231,12 +229,12 @@ public sealed class StateOffers : IDisposable
     }
 
     // What changed since an earlier etag will do too, but not the refusal of it: since then there may be little. Who is told of a refusal goes on to everything, so nobody keeps that in use.
-    private OpenOffer? FindChanges(long since)
+    private OpenOffer? FindChanges(long since, long through)
     {
         lock (_gate)
         {
             ObjectDisposedException.ThrowIf(_isDisposed, this);
-            var found = _changes.Where(open => open.Refusal is null ? open.Changes!.Since <= since : open.Changes!.Since == since).MaxBy(open => open.Changes!.Since);
+            var found = _changes.Where(open => open.Refusal is null ? open.Changes!.Since <= since && open.Index >= through : open.Changes!.Since == since).MaxBy(open => open.Changes!.Since);
             if (found is { Refusal: null })
             {
                 found.LastUse = _time.GetTimestamp();
@@ -252,6 +250,17 @@ public sealed class StateOffers : IDisposable
         {
             throw new StateTransferException($"This node does not offer its state, because a part of it cannot be read: {damage.Sentence} Another member has to.");
         }
+    }
+
+    private void EndWhole()
+    {
+        OpenOffer? earlier;
+        lock (_gate)
+        {
+            (earlier, _whole) = (_whole, null);
+        }
+
+        earlier?.End(_disk);
     }
 
     private OpenOffer BeginWhole()

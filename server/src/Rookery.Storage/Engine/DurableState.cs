@@ -37,6 +37,8 @@ internal sealed class DurableState(ManifestSlots slots, ManifestRecord manifest,
     /// <exception cref="DiskException">Nothing changed for readers; the new files may not be deleted yet, which is seen to here.</exception>
     public void Install(EngineContext context, RunSet next, ManifestPosition position, Deletions deletions, Memtable? flushed)
     {
+        Invariant.Holds(position.Index >= Manifest.Position.Index, "a manifest is not behind the one before it");
+
         // What was applied behind an installed state came from a journal that had followed it: the mark has served.
         Write(context, Describe(next, position, deletions, position == Manifest.Position ? Manifest.Pending : null));
         RetireAllBut(context, next);

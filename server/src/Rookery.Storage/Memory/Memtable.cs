@@ -35,8 +35,8 @@ internal sealed unsafe class Memtable
     /// <summary>The journal position of the last complete batch.</summary>
     public ManifestPosition Position { get; private set; }
 
-    /// <summary>Whether it holds nothing that a flush would have to write.</summary>
-    public bool IsEmpty => Lists.Length == 0 && RangeTombstones.IsEmpty;
+    /// <summary>Whether it holds nothing that a flush would have to write. Rows of a batch that was abandoned are nobody's, and before any was completed a flush would have no position.</summary>
+    public bool IsEmpty => batch == 0 || (Lists.Length == 0 && RangeTombstones.IsEmpty);
 
     /// <summary>Adds a version to the batch that is open.</summary>
     public MemtableNode* Insert(ReadOnlySpan<byte> key, long sequence, RowKind kind, ReadOnlySpan<byte> value, ReadOnlySpan<byte> tail) =>
