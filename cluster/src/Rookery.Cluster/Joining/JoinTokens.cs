@@ -46,11 +46,12 @@ public sealed class JoinTokens(Func<NodeIdentity> identity, IJoinDesk desk)
     /// <param name="token">What the cluster keeps of it; null for one that it does not know.</param>
     internal JoinRefusal? Judge(TokenRecord? token)
     {
+        string NameOf(string node) => new Seats(desk).Of(node) is { } member ? $"{member.Name} ({member.Tag})" : node;
         const string another = "Make another one with `rookery cluster token create` on a member.";
         return token switch
         {
             null => new JoinRefusal(JoinError.TokenUnknown, $"This cluster has given out no such token, or it ended long ago. {another}"),
-            { UsedBy: { } node } => new JoinRefusal(JoinError.TokenUsed, $"The token has let node {node} in on {Text(token.Used!.Value)}, and each lets in one. {another}"),
+            { UsedBy: { } node } => new JoinRefusal(JoinError.TokenUsed, $"The token has let node {NameOf(node)} in on {Text(token.Used!.Value)}, and each lets in one. {another}"),
             _ when desk.Time.IsPast(token.Expires) => new JoinRefusal(JoinError.TokenExpired, $"The token ended on {Text(token.Expires)}. {another}"),
             _ => null,
         };

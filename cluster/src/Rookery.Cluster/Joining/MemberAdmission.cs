@@ -29,20 +29,20 @@ internal sealed class MemberAdmission(string self, Func<string, MemberRecord?> r
 
         if (member.StoreId is { } store && store != hello.StoreId)
         {
-            return new PeerRefusal($"The store of node {member.Name} ({hello.NodeId}) is not the one that the cluster knows: its card was replaced or formatted, and what the old one acknowledged is not on it. "
+            return new PeerRefusal($"The store of node {member.Name} ({member.Tag}) is not the one that the cluster knows: its card was replaced or formatted, and what the old one acknowledged is not on it. "
                 + $"Remove it with `rookery cluster node rm {member.Name}`, and let it join anew with an empty data directory.");
         }
 
         if (hello.BootCounter == member.BootCounter && member.Run != 0 && hello.Run != member.Run)
         {
             // The copy was started as often as the original was since it was made.
-            return new PeerRefusal($"There are two copies of node {member.Name} ({hello.NodeId}), and this is not the one that the cluster has met: stop it for good. It may join again with an empty card. "
+            return new PeerRefusal($"There are two copies of node {member.Name} ({member.Tag}), and this is not the one that the cluster has met: stop it for good. It may join again with an empty card. "
                 + "If there is no second card, this one lied about a sync and lost its last start with the power: it may have forgotten a vote, so replace it.", PeerRefusalKind.ForGood);
         }
 
         return hello.BootCounter < member.BootCounter
             ? new PeerRefusal(
-                $"This is an old copy of node {member.Name} ({hello.NodeId}): its store was started {hello.BootCounter} times, and the cluster has met it after {member.BootCounter}. "
+                $"This is an old copy of node {member.Name} ({member.Tag}): its store was started {hello.BootCounter} times, and the cluster has met it after {member.BootCounter}. "
                 + $"An old card must not vote: take it out, remove the node with `rookery cluster node rm {member.Name}`, and let an empty card join.",
                 PeerRefusalKind.ForGood)
             : null;

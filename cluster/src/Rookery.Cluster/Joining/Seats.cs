@@ -30,18 +30,18 @@ internal sealed class Seats
     /// <summary>Why a node cannot have the seat that it wants, or null.</summary>
     public JoinRefusal? Judge(JoinRequest request)
     {
-        if (Of(request.NodeId) is not null)
+        if (Of(request.NodeId) is { } taken)
         {
             return new JoinRefusal(
                 JoinError.IdTaken,
-                $"Node {request.NodeId} is a member already, with another key: this is a copy of it, or has lost its identity. Let it join with an empty data directory, and remove the old id with `rookery cluster node rm`.");
+                $"Node {taken.Name} ({taken.Tag}) is a member already, with another key: this is a copy of it, or has lost its identity. Let it join with an empty data directory, and remove the old one with `rookery cluster node rm {taken.Name}`.");
         }
 
         if (Array.Find(_members, member => Same(member.Record.Name, request.Name)) is { Record: not null } named)
         {
             return new JoinRefusal(
                 JoinError.NameTaken,
-                $"There is a node named {request.Name} already (id {named.NodeId}). Say another name with --name; if that node is gone for good, remove it first with `rookery cluster node rm {request.Name}`.");
+                $"There is a node named {request.Name} already (letter {named.Record.Tag}). Say another name with --name; if that node is gone for good, remove it first with `rookery cluster node rm {request.Name}`.");
         }
 
         return FreeTag is null ? new JoinRefusal(JoinError.TooManyMembers, "All letters from A to Z are taken by members. Remove one first with `rookery cluster node rm`.") : null;

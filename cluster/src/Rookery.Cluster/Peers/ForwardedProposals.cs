@@ -6,7 +6,7 @@ using Rookery.Documents.Commands;
 namespace Rookery.Cluster.Peers;
 
 /// <summary>The commands that another member forwards over one connection: proposed here, and answered there in the order in which they come about.</summary>
-internal sealed class ForwardedProposals(IPeerReceiver receiver, PeerConnection connection, Action<string> log)
+internal sealed class ForwardedProposals(LinkContext context, PeerConnection connection)
 {
     /// <summary>
     /// Bytes of commands in flight on one connection. The sender waits before it would pass them; the receiver closes a connection that does, because each costs it memory. One longer
@@ -79,7 +79,7 @@ internal sealed class ForwardedProposals(IPeerReceiver receiver, PeerConnection 
         await Task.CompletedTask.ConfigureAwait(ConfigureAwaitOptions.ForceYielding);
         try
         {
-            return await receiver.ProposeForwardedAsync(command, connection.Closing);
+            return await context.Receiver.ProposeForwardedAsync(command, connection.Closing);
         }
         catch (CommandFormatException format)
         {
@@ -87,7 +87,7 @@ internal sealed class ForwardedProposals(IPeerReceiver receiver, PeerConnection 
         }
         catch (Exception trouble)
         {
-            log($"A write that node {connection.Remote.NodeId} forwarded failed: {trouble.Message}");
+            context.Log.Tell($"A write that node {context.NameOf(connection.Remote.Member) ?? connection.Remote.NodeId} forwarded failed: {trouble.Message}");
             return PeerRefusals.Broken;
         }
     }

@@ -27,6 +27,9 @@ public interface IPeerNetwork
     /// <summary>What each member that is to be connected to last said to this node.</summary>
     IReadOnlyList<PeerAnswer> Answers => [];
 
+    /// <summary>Where a member was looked for last, and why in vain; none while there is a connection to it, and before all its addresses were tried once.</summary>
+    IReadOnlyList<FailedAttempt> AttemptsAt(NodeId member) => [];
+
     /// <summary>Names the members to be connected to, and where they were last seen. Connections to others end.</summary>
     void SetPeers(IReadOnlyList<PeerAddress> peers);
 }
@@ -41,6 +44,12 @@ public sealed record PeerAddress(NodeId Node, IReadOnlyList<string> Addresses);
 /// <param name="LetsIn">Whether it has a connection of this node now.</param>
 /// <param name="Refusal">Why it does not let this node in; null when it does, or was not reached.</param>
 public sealed record PeerAnswer(NodeId Node, bool LetsIn, PeerRefusal? Refusal);
+
+/// <summary>An attempt to connect to a member that came to nothing.</summary>
+/// <param name="Address"><c>host:port</c>.</param>
+/// <param name="Why">A sentence.</param>
+/// <param name="IsStranger">Whether somebody is there whose certificate is not that of a member.</param>
+public sealed record FailedAttempt(string Address, string Why, bool IsStranger);
 
 /// <summary>What the network tells consensus of. Called from the connections' own threads.</summary>
 public interface IPeerReceiver

@@ -5,11 +5,11 @@ using Rookery.Raft;
 namespace Rookery.Cluster.Peers;
 
 /// <summary>What comes over a connection that another member dialled.</summary>
-internal sealed class IncomingLink(IPeerReceiver receiver, PeerConnection connection, NodeId self, Action<PeerConnection> placed, Action<string> log) : IPacketHandler
+internal sealed class IncomingLink(LinkContext context, PeerConnection connection, NodeId self, Action<PeerConnection> placed) : IPacketHandler
 {
     private readonly NodeId from = connection.Remote.Member;
     private readonly List<JournalFrame> frames = [];
-    private readonly ForwardedProposals forwarded = new(receiver, connection, log);
+    private readonly ForwardedProposals forwarded = new(context, connection);
 
     public void Handle(PacketKind kind, ReadOnlyMemory<byte> body)
     {
@@ -17,7 +17,7 @@ internal sealed class IncomingLink(IPeerReceiver receiver, PeerConnection connec
         {
             case PacketKind.Message:
                 var message = MessageCodec.Read(body, from, self, frames);
-                receiver.Received(message, CollectionsMarshal.AsSpan(frames));
+                context.Receiver.Received(message, CollectionsMarshal.AsSpan(frames));
                 frames.Clear();
                 break;
             case PacketKind.Forward or PacketKind.ForwardForReceipt:

@@ -12,6 +12,8 @@ internal sealed record IncomingStream(Stream Stream, PeerVerdict Verdict, IPAddr
 /// <summary>The connections that other members dialled: the newest of each member and kind. Thread-safe.</summary>
 internal sealed class IncomingLinks(PeerHello self, LinkContext context, Action<PeerConnection> called)
 {
+    private const string TakesNoPart = "It takes no part in the cluster any more, or stops: `rookery status` there says why.";
+
     /// <summary>How long a stranger may take to say hello.</summary>
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(5);
 
@@ -39,7 +41,7 @@ internal sealed class IncomingLinks(PeerHello self, LinkContext context, Action<
             }
 
             called(connection);
-            string? end = await connection.RunAsync(new IncomingLink(context.Receiver, connection, self.Member, called, context.Log.Tell));
+            string? end = await connection.RunAsync(new IncomingLink(context, connection, self.Member, called));
             Remove(connection);
             context.Refused(connection.Refusal);
             if (end is not null)
@@ -107,7 +109,9 @@ internal sealed class IncomingLinks(PeerHello self, LinkContext context, Action<
         try
         {
             var hello = await PeerHandshake.ReadHelloAsync(reader, either.Token);
-            var reason = incoming.Verdict.NodeId is { } proven ? context.Gate.Refuse(hello, proven) : new PeerRefusal(incoming.Verdict.Refusal ?? "It has no certificate.");
+            var reason = incoming.Verdict.NodeId is not { } proven ? new PeerRefusal(incoming.Verdict.Refusal ?? "It has no certificate.")
+                : Volatile.Read(ref isClosed) ? new PeerRefusal(TakesNoPart)
+                : context.Gate.Refuse(hello, proven);
             if (reason is null)
             {
                 await PeerHandshake.WriteAsync(incoming.Stream, new HelloBody(self with { Kind = hello.Kind }), either.Token);
@@ -121,7 +125,11 @@ internal sealed class IncomingLinks(PeerHello self, LinkContext context, Action<
             refusal = new PeerRefusal(malformed.Message);
         }
 
-        tell($"A connection from {incoming.From} was refused: {refusal.Sentence}");
+        if (!Volatile.Read(ref isClosed))
+        {
+            tell($"A connection from {incoming.From} was refused: {refusal.Sentence}");
+        }
+
         await PeerHandshake.WriteAsync(incoming.Stream, new RefusalBody(refusal), either.Token);
         if (refusal.Kind == PeerRefusalKind.NoMember)
         {

@@ -1,3 +1,5 @@
+using Rookery.Raft;
+
 namespace Rookery.Cluster.Peers;
 
 /// <summary>
@@ -6,7 +8,9 @@ namespace Rookery.Cluster.Peers;
 /// bytes come for long after a program was killed, because its kernel goes on to send what it had written.
 /// What was met in earlier runs of this program is known to consensus (its incarnations) and to the members' records. Thread-safe.
 /// </summary>
-internal sealed class KnownStarts(TimeProvider time)
+/// <param name="nameOf">What a member is called; null when that is not known.</param>
+/// <param name="time">The clock.</param>
+internal sealed class KnownStarts(Func<NodeId, string?> nameOf, TimeProvider time)
 {
     /// <summary>Whoever runs answers within that: a challenged start is asked each second.</summary>
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(4);
@@ -117,7 +121,7 @@ internal sealed class KnownStarts(TimeProvider time)
             return null;
         }
 
-        return new PeerRefusal($"An earlier start of node {hello.NodeId} is still connected. If it has ended, this one is let in within {Patience.TotalSeconds:0} s.");
+        return new PeerRefusal($"An earlier start of node {Called(hello)} is still connected. If it has ended, this one is let in within {Patience.TotalSeconds:0} s.");
     }
 
     private Store StoreOf(PeerHello hello)
@@ -132,11 +136,13 @@ internal sealed class KnownStarts(TimeProvider time)
         return store;
     }
 
-    private static PeerRefusal Twin(PeerHello hello) => new(
-        $"There are two copies of node {hello.NodeId}, and this is not the one that the cluster met first: stop it for good. It may join again with an empty card.", PeerRefusalKind.ForGood);
+    private string Called(PeerHello hello) => nameOf(hello.Member) ?? hello.NodeId;
 
-    private static PeerRefusal Old(PeerHello hello, Store store) => new(
-        $"This is an old copy of node {hello.NodeId}: its store was started {hello.BootCounter} times, and the cluster has met it after {store.BootCounter}. "
+    private PeerRefusal Twin(PeerHello hello) => new(
+        $"There are two copies of node {Called(hello)}, and this is not the one that the cluster met first: stop it for good. It may join again with an empty card.", PeerRefusalKind.ForGood);
+
+    private PeerRefusal Old(PeerHello hello, Store store) => new(
+        $"This is an old copy of node {Called(hello)}: its store was started {hello.BootCounter} times, and the cluster has met it after {store.BootCounter}. "
         + "An old card must not vote: take it out, remove the node, and let an empty card join.",
         PeerRefusalKind.ForGood);
 

@@ -46,6 +46,10 @@ internal sealed class OutgoingLink : IAsyncDisposable
     private long droppedBefore;
     private bool wasReached;
     private bool wasRefused;
+    private IReadOnlyList<FailedAttempt> attempts = [];
+
+    // By address: each is told once, and again when it is another. A member may be off for months.
+    private readonly Dictionary<string, (string Why, bool IsUsual)> told = new(StringComparer.Ordinal);
 
     /// <summary>Begins to dial.</summary>
     public OutgoingLink(LinkContext context, PeerRoute route, LinkKind kind)
@@ -65,6 +69,9 @@ internal sealed class OutgoingLink : IAsyncDisposable
 
     /// <summary>Bytes that wait, or are being written.</summary>
     public long QueuedBytes => Volatile.Read(ref carrier)?.Connection.Queue.Room.Bytes ?? 0;
+
+    /// <inheritdoc cref="IPeerNetwork.AttemptsAt"/>
+    public IReadOnlyList<FailedAttempt> Attempts => Volatile.Read(ref attempts);
 
     /// <summary>What ended the last connection, or kept the last attempt from succeeding; null before.</summary>
     public string? Trouble { get; private set; }
@@ -128,13 +135,17 @@ internal sealed class OutgoingLink : IAsyncDisposable
         while (!stopping.IsCancellationRequested)
         {
             wasRefused = false;
+            List<FailedAttempt> failed = [];
             foreach (string address in route.Candidates())
             {
-                if (await TryCarryAsync(address))
+                if (await TryCarryAsync(address, failed))
                 {
+                    failed.Clear();
                     break;
                 }
             }
+
+            Volatile.Write(ref attempts, failed);
 
             if (!wasRefused)
             {
@@ -147,7 +158,7 @@ internal sealed class OutgoingLink : IAsyncDisposable
 
     /// <summary>Connects, and carries messages until the connection breaks.</summary>
     /// <returns>False when there was no connection.</returns>
-    private async Task<bool> TryCarryAsync(string address)
+    private async Task<bool> TryCarryAsync(string address, List<FailedAttempt> failed)
     {
         try
         {
@@ -170,8 +181,16 @@ internal sealed class OutgoingLink : IAsyncDisposable
         }
         catch (Exception trouble)
         {
+            var attempt = new FailedAttempt(address, PeerConnection.Explain(trouble), trouble is PeerStrangerException);
+            failed.Add(attempt);
+            Trouble = $"Node {context.NameOf(route.Node) ?? route.Node.ToString()} was not reached at {address}: {attempt.Why}";
             bool isUsual = !wasReached && trouble is SocketException && context.Time.GetElapsedTime(begun) < UsualAbsence;
-            Tell(isUsual ? context.Notes : context.Log, $"Node {context.NameOf(route.Node) ?? route.Node.ToString()} was not reached at {address}: {PeerConnection.Explain(trouble)}");
+            if (!told.TryGetValue(address, out var before) || before != (attempt.Why, isUsual))
+            {
+                told[address] = (attempt.Why, isUsual);
+                (isUsual ? context.Notes : context.Log).Tell(Trouble);
+            }
+
             if (trouble is PeerRefusedException { Refusal: var refusal })
             {
                 (Refusal, wasRefused) = (refusal, true);
@@ -189,6 +208,8 @@ internal sealed class OutgoingLink : IAsyncDisposable
         long began = context.Time.GetTimestamp();
         Volatile.Write(ref carrier, carried);
         Refusal = null;
+        Volatile.Write(ref attempts, []);
+        told.Clear();
         context.Gate.Starts.Connected(connection.Remote);
         if (kind == LinkKind.Control && connection.Remote.FeatureLevel >= PeerProtocol.PlacesSince)
         {
@@ -210,7 +231,8 @@ internal sealed class OutgoingLink : IAsyncDisposable
             backoff.Reset();
         }
 
-        Tell(context.Log, $"The connection to node {context.NameOf(route.Node) ?? connection.Remote.NodeId} at {address} ended: {end ?? "the other end closed it."}");
+        Trouble = $"The connection to node {context.NameOf(route.Node) ?? connection.Remote.NodeId} at {address} ended: {end ?? "the other end closed it."}";
+        context.Log.Tell(Trouble);
         context.Receiver.Unreachable(route.Node);
     }
 
@@ -230,12 +252,6 @@ internal sealed class OutgoingLink : IAsyncDisposable
         {
             // The link ends.
         }
-    }
-
-    private void Tell(RepeatedLog log, string sentence)
-    {
-        Trouble = sentence;
-        log.Tell(sentence);
     }
 
     private sealed record Carrier(PeerConnection Connection, ForwardTable Forwards);

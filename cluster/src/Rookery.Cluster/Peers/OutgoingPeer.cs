@@ -31,6 +31,9 @@ internal sealed class OutgoingPeer
         }
     }
 
+    /// <inheritdoc cref="IPeerNetwork.AttemptsAt"/>
+    public IReadOnlyList<FailedAttempt> Attempts => Control.Attempts;
+
     /// <summary>The link that such messages take.</summary>
     public OutgoingLink For(MessageKind kind) => kind is MessageKind.Append or MessageKind.ManifestOffer ? Bulk : Control;
 

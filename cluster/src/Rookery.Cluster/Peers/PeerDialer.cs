@@ -4,7 +4,7 @@ using Rookery.Raft;
 namespace Rookery.Cluster.Peers;
 
 /// <summary>Makes connections to other members: TCP, TLS with certificates on both sides, hello.</summary>
-internal sealed class PeerDialer(PeerHello self, Func<PeerTrust> trust, PeerGate gate, TimeProvider time, MemoryShare? memory)
+internal sealed class PeerDialer(PeerHello self, Func<PeerTrust> trust, PeerGate gate, Func<NodeId, string?> nameOf, TimeProvider time, MemoryShare? memory)
 {
     /// <summary>How long one address may take until both ends have said hello.</summary>
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(3);
@@ -32,14 +32,20 @@ internal sealed class PeerDialer(PeerHello self, Func<PeerTrust> trust, PeerGate
             }
 
             // First: the word of whoever took its address since is not its word.
-            if (remote.Member != node || remote.Kind != kind)
+            if (remote.Member != node)
             {
-                throw new PeerProtocolException($"Node {remote.NodeId} answers there, and not the one that was looked for.");
+                throw new PeerProtocolException($"Node {nameOf(remote.Member) ?? remote.NodeId} answers there, and not the one that was looked for.");
             }
 
+            // Who refuses says only who it is: not for which kind of connection.
             if (refused is not null)
             {
                 throw new PeerRefusedException(refused);
+            }
+
+            if (remote.Kind != kind)
+            {
+                throw new PeerProtocolException("It answered for a connection of another kind.");
             }
 
             return (new PeerConnection(stream, reader, remote, asks: true, time, memory), stream);

@@ -1,10 +1,16 @@
+using Rookery.Raft;
+
 namespace Rookery.Cluster.Peers;
 
 /// <summary>Whether the other end of a connection is a member that may have it: the same questions at both ends.</summary>
-internal sealed class PeerGate(PeerHello self, IPeerAdmission admission, TimeProvider time)
+/// <param name="self">How this node introduces itself.</param>
+/// <param name="admission">Who is a member.</param>
+/// <param name="nameOf">What a member is called; null when that is not known.</param>
+/// <param name="time">The clock.</param>
+internal sealed class PeerGate(PeerHello self, IPeerAdmission admission, Func<NodeId, string?> nameOf, TimeProvider time)
 {
     /// <summary>Which start of each store is the one that may have connections.</summary>
-    public KnownStarts Starts { get; } = new(time);
+    public KnownStarts Starts { get; } = new(nameOf, time);
 
     /// <summary>Why not, in a sentence for the other end; null when it may.</summary>
     /// <param name="hello">What it says.</param>
@@ -24,8 +30,8 @@ internal sealed class PeerGate(PeerHello self, IPeerAdmission admission, TimePro
         if (string.Equals(hello.NodeId, self.NodeId, StringComparison.Ordinal))
         {
             return new PeerRefusal(hello.Run == self.Run
-                ? $"Node {self.NodeId} called itself: one of the addresses of a member is its own."
-                : $"There are two copies of node {self.NodeId}, and both run: stop one of them for good. It may join again with an empty card.");
+                ? $"This node called itself: one of the addresses of a member is its own."
+                : $"There are two copies of node {nameOf(self.Member) ?? self.NodeId}, and both run: stop one of them for good. It may join again with an empty card.");
         }
 
         return admission.Refuse(hello) ?? Starts.Refuse(hello);

@@ -47,7 +47,7 @@ public sealed class PeerNetwork : IPeerNetwork, IAsyncDisposable
         notes = note is null ? this.log : new RepeatedLog(note, time);
         ofStrangers = new StrangerLog(log, time);
         Trust = trust;
-        gate = new PeerGate(this.self, admission, time);
+        gate = new PeerGate(this.self, admission, node => NameOf(node), time);
     }
 
     /// <summary>Certificates of now.</summary>
@@ -65,6 +65,9 @@ public sealed class PeerNetwork : IPeerNetwork, IAsyncDisposable
     /// <inheritdoc/>
     public IReadOnlyList<PeerAnswer> Answers => [.. Volatile.Read(ref peers).Select(static peer => peer.Answer)];
 
+    /// <inheritdoc/>
+    public IReadOnlyList<FailedAttempt> AttemptsAt(NodeId member) => Find(member)?.Attempts ?? [];
+
     /// <summary>Begins to take connections, and to dial once peers are named. Called once.</summary>
     /// <param name="receiver">Consensus.</param>
     public void Start(IPeerReceiver receiver)
@@ -72,7 +75,7 @@ public sealed class PeerNetwork : IPeerNetwork, IAsyncDisposable
         lock (peersGate)
         {
             Invariant.Holds(context is null, "a network is started once");
-            context = new LinkContext(new PeerDialer(self, Trust, gate, time, memory), gate, receiver, time, log, notes, ofStrangers, memory, sentence => Excluded?.Invoke(sentence), () => Places(), node => NameOf(node));
+            context = new LinkContext(new PeerDialer(self, Trust, gate, node => NameOf(node), time, memory), gate, receiver, time, log, notes, ofStrangers, memory, sentence => Excluded?.Invoke(sentence), () => Places(), node => NameOf(node));
             Volatile.Write(ref incoming, new IncomingLinks(self, context, Called));
             watch = time.CreateTimer(static network => ((PeerNetwork)network!).Watch(), this, WatchInterval, WatchInterval);
         }

@@ -82,7 +82,7 @@ internal static class PeerTls
         }
         catch (AuthenticationException) when (verdict.Refusal is not null)
         {
-            throw new PeerProtocolException(verdict.Refusal);
+            throw new PeerStrangerException(verdict.Refusal);
         }
 
         return stream.NegotiatedApplicationProtocol == protocol

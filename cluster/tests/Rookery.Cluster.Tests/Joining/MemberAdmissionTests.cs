@@ -55,13 +55,13 @@ public sealed class MemberAdmissionTests
     public void An_empty_card_under_a_known_id_is_refused()
     {
         string? refusal = Judge(Hello("other", bootCounter: 8) with { StoreId = default });
-        Assert.StartsWith("The store of node pi-2 (other) is not the one that the cluster knows: its card was replaced or formatted", refusal, StringComparison.Ordinal);
+        Assert.StartsWith("The store of node pi-2 (B) is not the one that the cluster knows: its card was replaced or formatted", refusal, StringComparison.Ordinal);
         Assert.EndsWith("Remove it with `rookery cluster node rm pi-2`, and let it join anew with an empty data directory.", refusal, StringComparison.Ordinal);
     }
 
     [Fact]
     public void An_old_card_put_back_is_refused() => Assert.Equal(
-        "This is an old copy of node pi-2 (other): its store was started 6 times, and the cluster has met it after 7. An old card must not vote: take it out, remove the node with `rookery cluster node rm pi-2`, and let an empty card join.",
+        "This is an old copy of node pi-2 (B): its store was started 6 times, and the cluster has met it after 7. An old card must not vote: take it out, remove the node with `rookery cluster node rm pi-2`, and let an empty card join.",
         Judge(Hello("other", bootCounter: 6)));
 
     [Fact]

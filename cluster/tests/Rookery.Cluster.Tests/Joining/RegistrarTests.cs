@@ -139,7 +139,7 @@ public sealed class RegistrarTests : IDisposable
         await cluster.AdmitAsync(first);
         var refusal = await cluster.RefuseAsync(TestCluster.Request(token, "pi-3"));
         Assert.Equal(JoinError.TokenUsed, refusal.Error);
-        Assert.StartsWith($"The token has let node {first.NodeId} in on 2026-11-21 12:00 UTC, and each lets in one.", refusal.Message, StringComparison.Ordinal);
+        Assert.StartsWith($"The token has let node {first.Name} (B) in on 2026-11-21 12:00 UTC, and each lets in one.", refusal.Message, StringComparison.Ordinal);
     }
 
     [Fact]
@@ -188,7 +188,7 @@ public sealed class RegistrarTests : IDisposable
         var copy = TestCluster.Request(await cluster.CreateTokenAsync()) with { NodeId = first.NodeId };
         var refusal = await cluster.RefuseAsync(copy);
         Assert.Equal(JoinError.IdTaken, refusal.Error);
-        Assert.Contains("Let it join with an empty data directory, and remove the old id with `rookery cluster node rm`.", refusal.Message, StringComparison.Ordinal);
+        Assert.Contains($"Let it join with an empty data directory, and remove the old one with `rookery cluster node rm {first.Name}`.", refusal.Message, StringComparison.Ordinal);
     }
 
     [Fact]

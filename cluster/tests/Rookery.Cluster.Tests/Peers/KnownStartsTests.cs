@@ -9,7 +9,7 @@ public sealed class KnownStartsTests
     private readonly SimulatedTimeProvider time = new();
     private readonly KnownStarts starts;
 
-    public KnownStartsTests() => starts = new KnownStarts(time);
+    public KnownStartsTests() => starts = new KnownStarts(static _ => null, time);
 
     [Fact]
     public void A_copy_that_was_started_more_often_is_refused_for_good_while_the_original_answers_and_when_it_is_off()

@@ -57,6 +57,52 @@ public sealed class PeerRefusalTests : IDisposable
     }
 
     [Fact]
+    public async Task Another_node_at_the_address_by_its_name_and_what_was_tried()
+    {
+        await using var a = await StartAsync("A1");
+        await using var c = await StartAsync("C3");
+        await using var foreign = await TestMember.StartAsync(TestMember.Hello("C3"), TestMember.TrustOf(other, "C3"));
+        a.Network.NameOf = node => node == c.Node ? "pi-3 (C)" : null;
+        string nowhere = $"127.0.0.1:{TestMember.FreePort()}";
+        var sought = new PeerAddress(Members.IdOf("B2"), [nowhere, .. c.Address.Addresses, .. foreign.Address.Addresses]);
+        a.Network.SetPeers([sought]);
+        await Eventually.HoldsAsync(() => a.Network.AttemptsAt(sought.Node).Count == 3, "all was tried");
+        var attempts = a.Network.AttemptsAt(sought.Node);
+        Assert.Equal(sought.Addresses, attempts.Select(static attempt => attempt.Address));
+        Assert.Equal([false, false, true], attempts.Select(static attempt => attempt.IsStranger));
+        Assert.Equal(("Connection refused", "Node pi-3 (C) answers there, and not the one that was looked for."), (attempts[0].Why, attempts[1].Why));
+    }
+
+    /// <summary>The connection for frames too hears that it is refused, and not that somebody else answers.</summary>
+    [Theory]
+    [InlineData(LinkKind.Control)]
+    [InlineData(LinkKind.Bulk)]
+    public async Task A_removed_member_by_whom_it_looked_for(LinkKind kind)
+    {
+        await using var a = await StartAsync("A1");
+        a.Admission.Kind = PeerRefusalKind.NoMember;
+        a.Admission.Refused["B2"] = "Node B2 is no member of this cluster (any more).";
+        var hello = TestMember.Hello("B2");
+        var dialer = new PeerDialer(hello, TestMember.TrustOf(authority, "B2"), new PeerGate(hello, new TestAdmission(), static _ => null, TimeProvider.System), static _ => null, TimeProvider.System, memory: null);
+        var refused = await Assert.ThrowsAsync<PeerRefusedException>(() => dialer.DialAsync(a.Node, a.Address.Addresses[0], kind, CancellationToken.None));
+        Assert.Equal(PeerRefusalKind.NoMember, refused.Refusal.Kind);
+    }
+
+    /// <summary>Its port still listens, to say why it takes no part.</summary>
+    [Fact]
+    public async Task By_a_member_that_takes_no_part_any_more()
+    {
+        await using var a = await StartAsync("A1");
+        await using var b = await StartAsync("B2");
+        Name(a, b);
+        await Eventually.HoldsAsync(() => b.IsConnectedToAll, "B is connected");
+        await a.Network.DisposeAsync();
+        await Eventually.HoldsAsync(() => b.WasTold("It refused this node: It takes no part in the cluster any more"), "B is told");
+        await Eventually.HoldsAsync(() => Assert.Single(b.Network.Answers) is { LetsIn: false, Refusal.Kind: PeerRefusalKind.Passing }, "it does not count as connected");
+        Assert.False(a.WasTold("takes no part"));
+    }
+
+    [Fact]
     public async Task A_member_that_was_removed_while_connected()
     {
         var members = await TestMember.StartAllAsync(authority, "A1", "B2");

@@ -75,7 +75,7 @@ public sealed class ClusterRecoveryTests : IDisposable
         Assert.Contains("was not signed by this cluster's authority", identity.PeerRule.Judge(old, PeerRole.Client).Refusal, StringComparison.Ordinal);
 
         // Even who got a certificate of the new authority would be refused with the data of the old cluster.
-        var gate = new PeerGate(Hello(identity.NodeId, identity.ClusterId), new Everybody(), TimeProvider.System);
+        var gate = new PeerGate(Hello(identity.NodeId, identity.ClusterId), new Everybody(), static _ => null, TimeProvider.System);
         Assert.Contains("it may join this one with an empty data directory", gate.Refuse(Hello(NodeIdOf(2), ClusterId), NodeIdOf(2))!.Sentence, StringComparison.Ordinal);
     }
 

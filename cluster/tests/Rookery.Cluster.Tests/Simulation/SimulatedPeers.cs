@@ -13,6 +13,10 @@ internal sealed class SimulatedPeers(SteppedMember member, SimulatedWire wire) :
 
     public IReadOnlyList<PeerAnswer> Answers { get; set; } = [];
 
+    public Dictionary<NodeId, IReadOnlyList<FailedAttempt>> Attempts { get; } = [];
+
+    public IReadOnlyList<FailedAttempt> AttemptsAt(NodeId member) => Attempts.GetValueOrDefault(member) ?? [];
+
     public void Send(in Message message, ReadOnlySpan<JournalFrame> frames)
     {
         if (!IsDead)
