@@ -12,9 +12,15 @@ public sealed partial class RaftConsensus
     private readonly CancellationTokenSource _stopping = new();
     private StateOffer? _installed;
     private bool _isFetching;
+    private string? _fetchTrouble;
+    private long _fetchTroubleTold;
 
+    private static readonly TimeSpan FetchTroubleInterval = TimeSpan.FromMinutes(1);
     private static readonly TimeSpan FlushInterval = TimeSpan.FromMilliseconds(20);
     private static readonly TimeSpan ApplyInterval = TimeSpan.FromMilliseconds(250);
+
+    /// <summary>Why the last attempt to fetch the state of another member came to nothing, in sentences; null before one did, and when one succeeded since.</summary>
+    internal string? FetchTrouble => Volatile.Read(ref _fetchTrouble);
 
     private void BeginFetchIfOffered()
     {
@@ -102,6 +108,7 @@ public sealed partial class RaftConsensus
             await ApplyOwnAsync();
             var fetched = await fetch(from, _stopping.Token);
             await _store.DoInBackgroundAsync(() => Install(fetched));
+            Volatile.Write(ref _fetchTrouble, null);
         }
         catch (Exception) when (_stopping.IsCancellationRequested)
         {
@@ -110,7 +117,7 @@ public sealed partial class RaftConsensus
         catch (Exception failure)
         {
             // Whatever it was: the core waits for this fetch, and asks for no other meanwhile.
-            _options.TroubleFound?.Invoke($"The state of another member could not be fetched: {failure.Message} It is tried again.");
+            TellFetchTrouble($"The state of another member could not be fetched: {failure.Message} It is tried again.");
             lock (_gate)
             {
                 EndFetchInVain();
@@ -124,6 +131,16 @@ public sealed partial class RaftConsensus
         _isFetching = false;
         Step(Input.ManifestFailed(Now));
         EndStep();
+    }
+
+    // Each second there is an attempt, for days on a card that is full.
+    private void TellFetchTrouble(string sentence)
+    {
+        if (Interlocked.Exchange(ref _fetchTrouble, sentence) is null || _time.GetElapsedTime(_fetchTroubleTold) >= FetchTroubleInterval)
+        {
+            _fetchTroubleTold = _time.GetTimestamp();
+            _options.TroubleFound?.Invoke(sentence);
+        }
     }
 
     /// <summary>What this node's own journal brings need not come over the network: a start applies for seconds on a slow card, and 140 MiB were fetched where 32 had changed. Not waited for when apply stands still.</summary>

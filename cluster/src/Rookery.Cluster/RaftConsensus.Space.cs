@@ -58,11 +58,10 @@ public sealed partial class RaftConsensus
 
     private ClusterCapacity CapacityOf((long SpareBytes, NodeId Node) limiting, int needed, int voters)
     {
-        string tag = TagOf(limiting.Node);
         string? refusal = limiting.SpareBytes >= 0 ? null : string.Create(
             CultureInfo.InvariantCulture,
-            $"Node {tag} has {-limiting.SpareBytes} bytes less free than it keeps in reserve, and without it fewer than {needed} of {voters} voters have room: writes that grow the data are refused. Deletes go on; free some space there, or replace its card by a larger one.");
-        return new ClusterCapacity(tag, limiting.SpareBytes, refusal);
+            $"{NameAndTagOf(limiting.Node)} has {-limiting.SpareBytes} bytes less free than it keeps in reserve, and without it fewer than {needed} of {voters} voters have room: writes that grow the data are refused. Deletes go on; free some space there, or replace its card by a larger one.");
+        return new ClusterCapacity(TagOf(limiting.Node), limiting.SpareBytes, refusal);
     }
 
     /// <summary>A leader writes no less than the others, and what it runs out of stops all: one leads instead that has room, and all that is committed, or proposals would stop for an election timeout and nobody take over.</summary>

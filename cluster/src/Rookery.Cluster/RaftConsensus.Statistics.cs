@@ -24,31 +24,34 @@ public sealed partial class RaftConsensus
         {
             state = ReadState();
             peers = _core.ReadPeers();
-            if (_isHalted)
-            {
-                // What it was when it stopped taking part, and whom it heard then, is no word of now.
-                state = state with { Role = Role.Follower, Leader = NodeId.None };
-                peers = [];
-            }
-
             lastTerm = _core.Last.Term;
             clock = ReadClock();
         }
 
+        bool takesPart = WhyNoPart(state) is null;
+        if (!takesPart)
+        {
+            // What it was when it stopped taking part, whom it heard then and what time it was for them is no word of now.
+            state = state with { Role = Role.Follower, Leader = NodeId.None };
+            peers = [];
+            clock = clock with { Doubt = null };
+        }
+
         return new ConsensusStatistics(
-            state.Configuration.IsLearner(Self) ? "Learner" : state.Role.ToString(),
+            !takesPart ? ConsensusStatistics.NoRole : state.Configuration.IsLearner(Self) ? "Learner" : state.Role.ToString(),
             state.Term,
             state.Leader.IsNone ? null : LeaderTag,
             state.LastIndex,
             lastTerm,
             state.CommitIndex,
             state.AppliedIndex,
-            state.SyncMicroseconds,
+            MeasuredIn(state.SyncMicroseconds),
             state.ElectionTimeoutMicroseconds,
             TroubleIn(state),
-            [.. Roster.Listed(state, _store).Select(member => StatisticsOf(member, state, peers, clock))])
+            [.. Roster.Listed(state, _store).Select(member => StatisticsOf(member, state, peers, clock, takesPart))])
         {
             Unready = WhyUnready(state),
+            Unreached = takesPart && state.Leader.IsNone ? [.. UnreachedIn(state.Configuration).Select(WhereLookedFor)] : [],
             Clock = clock,
             Capacity = Volatile.Read(ref _capacity),
         };
@@ -78,6 +81,9 @@ public sealed partial class RaftConsensus
     /// <summary>What a member is called; its number when that is not known.</summary>
     internal string NameOf(NodeId member) => Roster.Of(member)?.Record.Name is { Length: > 0 } name ? name : $"member {member}";
 
+    /// <summary>The same with its letter, by which statistics call it: for sentences of who has to be found among them.</summary>
+    internal string NameAndTagOf(NodeId member) => Roster.Of(member)?.Record is { Name.Length: > 0 } record ? $"{record.Name} ({record.Tag})" : NameOf(member);
+
     /// <summary>How far the other members have come; none while this node does not lead.</summary>
     internal IReadOnlyList<PeerProgress> ReadPeers()
     {
@@ -95,14 +101,17 @@ public sealed partial class RaftConsensus
 
     private static double AheadSeconds(long ticks, ClusterTime time) => time.UtcTicks == 0 ? 0 : Math.Round(TimeSpan.FromTicks(ticks - time.UtcTicks).TotalSeconds, 3);
 
-    private MemberStatistics StatisticsOf(ClusterViewMember member, ConsensusState state, IReadOnlyList<PeerProgress> peers, in ClockStatistics clock)
+    // The 99th percentile of no writes is none.
+    private static long? MeasuredIn(long microseconds) => microseconds > 0 ? microseconds : null;
+
+    private MemberStatistics StatisticsOf(ClusterViewMember member, ConsensusState state, IReadOnlyList<PeerProgress> peers, in ClockStatistics clock, bool takesPart)
     {
         long version = Roster.Of(Members.IdOf(member.NodeId))?.Version ?? 0;
         if (member.IsSelf)
         {
-            // The others do not let it in.
-            bool takesNoPart = Refusal is { Kind: RejectionKind.Diagnosis } || WhyNoMember(state) is not null;
-            return new MemberStatistics(member, version, IsReachable: !takesNoPart, Math.Max(0, state.CommitIndex - state.AppliedIndex), state.SyncMicroseconds)
+            // What is committed it knows from a leader only, and of entries that it does not have yet not at all.
+            bool knowsCommit = state.Role == Role.Leader || (!state.Leader.IsNone && HasCaughtUp);
+            return new MemberStatistics(member, version, IsReachable: takesPart, knowsCommit ? Math.Max(0, state.CommitIndex - state.AppliedIndex) : null, MeasuredIn(state.SyncMicroseconds))
             {
                 ClockAheadSeconds = clock.Time.UtcTicks == 0 ? null : clock.OwnAheadSeconds,
                 IsClockSynchronised = clock.IsOwnSynchronised,
@@ -115,9 +124,11 @@ public sealed partial class RaftConsensus
         {
             if (peer.Node == node)
             {
-                return new MemberStatistics(member, version, peer.IsReachable, Math.Max(0, state.LastIndex - peer.Match), peer.SyncMicroseconds)
+                // A leader knows nothing of who has not answered it: what its predecessor knew is lost with that.
+                return peer.LastContact is not { } heard ? new MemberStatistics(member, version, IsReachable: false, LagEntries: null, SyncMicroseconds: null) : new MemberStatistics(
+                    member, version, peer.IsReachable, Math.Max(0, state.LastIndex - peer.Match), MeasuredIn(peer.SyncMicroseconds))
                 {
-                    HeardSeconds = peer.LastContact is { } heard ? Math.Max(0, Now - heard) / 1e6 : null,
+                    HeardSeconds = Math.Max(0, Now - heard) / 1e6,
                     ClockAheadSeconds = peer.Clock.UtcTicks == 0 ? null : AheadSeconds(peer.Clock.UtcTicks, clock.Time),
                     IsClockSynchronised = peer.Clock.UtcTicks == 0 ? null : peer.Clock.IsSure,
                     SpareBytes = peer.SpareBytes,
@@ -133,12 +144,14 @@ public sealed partial class RaftConsensus
     /// there is no such document for.
     /// </summary>
     private string? WhyUnready(ConsensusState state) =>
-        Refusal is { Kind: RejectionKind.Diagnosis } latched ? latched.Message
-        : WhyNoMember(state) is { } removed ? removed
-        : state.Configuration.Voters.IsEmpty ? NotToldYet
+        WhyNoPart(state) is { } outside ? outside
+        : state.Configuration.Voters.IsEmpty ? FetchTrouble ?? NotToldYet
         : !state.Configuration.IsVoter(Self) && Volatile.Read(ref _caughtUpIn) == 0
-            ? "This node has joined and catches up: since its start it has not come to all that is committed. It serves what it has to reads with consistency=local."
+            ? FetchTrouble ?? "This node has joined and catches up: since its start it has not come to all that is committed. It serves what it has to reads with consistency=local."
             : null;
+
+    /// <summary>Why the others have nothing to do with this node any more, in sentences; null when they have.</summary>
+    private string? WhyNoPart(ConsensusState state) => Refusal is { Kind: RejectionKind.Diagnosis } latched ? latched.Message : WhyNoMember(state);
 
     /// <summary>
     /// Who was off meanwhile does not have the entry by which it was removed, and is never sent it: it only hears from those who refuse it. A member hears it from all once they have caught up, so the word
@@ -161,23 +174,65 @@ public sealed partial class RaftConsensus
     private string WhyNoLeader(ConsensusState state)
     {
         var answers = _network?.Answers ?? [];
-        string[] saying = [.. answers.Where(IsNoMember).Select(answer => NameOf(answer.Node))];
+        string[] saying = [.. answers.Where(IsNoMember).Select(answer => NameAndTagOf(answer.Node))];
         return saying.Length > 0
             ? $"No leader is known here, and {NameList.Of(saying)} {(saying.Length == 1 ? "says" : "say")} that this node is no member of the cluster. That alone does not make it one that was removed: "
                 + (state.Configuration.Voters.Length > 2
                     ? "most of the other voters would say it. Keep its data, and see that the other voters run and can be reached."
                     : "it may be an old card that says so. Keep the data of both, and look on both, with `rookery export`, for what was stored last before the card was changed: how much each has proves nothing, if an old card served since.")
-            : answers.Select(static answer => answer.Refusal).OfType<PeerRefusal>().MaxBy(static refusal => refusal.Kind) is { } told ? $"Another member does not let this node in: {told.Sentence}"
-            : state.Configuration.Voters.IsEmpty ? NotToldYet
+            : answers.Where(static answer => answer.Refusal is not null).MaxBy(static answer => answer.Refusal!.Kind) is { Refusal: { } told } refusing
+                ? $"{(Roster.Of(refusing.Node) is null ? "Another member" : NameAndTagOf(refusing.Node))} does not let this node in: {told.Sentence}{SilentBeside(answers, state.Configuration)}"
+            : state.Configuration.Voters.IsEmpty ? FetchTrouble ?? NotToldYet
             : state.Configuration.Voters.Length == 1 ? WhyOnlyVoterDoesNotLead(state.Configuration.Voters[0], state.IsDamaged)
-            : $"No leader is known here: {state.Configuration.Majority} of {state.Configuration.Voters.Length} voters have to see each other to choose one. Documents can be read with consistency=local.";
+            : WhyNoneIsChosen(state.Configuration);
     }
+
+    /// <summary>Who refuses may have stopped taking part itself: then it is another one whom the cluster waits for.</summary>
+    private string SilentBeside(IReadOnlyList<PeerAnswer> answers, Configuration configuration)
+    {
+        NodeId[] silent = [.. UnreachedIn(configuration).Where(voter => !answers.Any(answer => answer.Node == voter && answer.Refusal is not null))];
+        return silent.Length == 0 ? string.Empty : $" Nor does this node reach {NameList.Of(silent.Select(NameAndTagOf))}.";
+    }
+
+    private string WhyNoneIsChosen(Configuration configuration)
+    {
+        string needed = configuration.Voters.Length == 2 ? "both voters" : $"{configuration.Majority} of {configuration.Voters.Length} voters";
+        var unreached = UnreachedIn(configuration);
+        string missing = unreached.Count == 0 ? string.Empty : $", and this node does not reach {NameList.Of(unreached.Select(NameAndTagOf))}";
+        return $"No leader is known here: {needed} have to see each other to choose one{missing}. Documents can be read with consistency=local.{StrangersAmong(unreached)}";
+    }
+
+    /// <summary>Who is found where a voter was: after a recovery that left this node out, all that it finds is the new cluster.</summary>
+    private string StrangersAmong(IReadOnlyList<NodeId> unreached)
+    {
+        var met = unreached.Select(voter => (Voter: voter, Attempt: AttemptsAt(voter).FirstOrDefault(static attempt => attempt.IsStranger))).FirstOrDefault(static found => found.Attempt is not null);
+        return met.Attempt is null
+            ? string.Empty
+            : $" Where {NameAndTagOf(met.Voter)} was, a node answers that is no member: {met.Attempt.Why} If the cluster was recovered without this node (`rookery cluster recover`), its data are those of the old one: keep them until nothing is missing, and let it join anew, empty.";
+    }
+
+    /// <summary>The other voters to which this node has no connection.</summary>
+    private IReadOnlyList<NodeId> UnreachedIn(Configuration configuration)
+    {
+        var answers = _network?.Answers ?? [];
+        return [.. configuration.Voters.ToArray().Where(voter => voter != Self && !answers.Any(answer => answer.Node == voter && answer.LetsIn))];
+    }
+
+    private string WhereLookedFor(NodeId voter)
+    {
+        var attempts = AttemptsAt(voter);
+        return attempts.Count == 0
+            ? $"{NameAndTagOf(voter)}: no attempt to reach it has ended yet, or it is not known where it may be."
+            : $"{NameAndTagOf(voter)} is looked for at {string.Join("; ", attempts.Select(static attempt => $"{attempt.Address} ({attempt.Why.TrimEnd('.')})"))}.";
+    }
+
+    private IReadOnlyList<FailedAttempt> AttemptsAt(NodeId member) => _network?.AttemptsAt(member) ?? [];
 
     private string WhyOnlyVoterDoesNotLead(NodeId voter, bool isDamaged) => voter == Self && isDamaged
         ? "This node's journal lost entries that it had acknowledged, and no other member votes, so nobody can lead. Delete nothing: stop this node and its standby, and run `rookery cluster recover` on the one of them that holds more; it says which, and what may be lost."
         : voter == Self
         ? "No leader is known here yet: this node is the only voter, and leads as soon as it has looked through its journal."
-        : $"No leader is known here: only {NameOf(voter)} votes, and this node does not hear from it. Start it, or see that it can be reached; if it is lost for good, `rookery cluster recover` makes this node the only voter. Documents can be read with consistency=local.";
+        : $"No leader is known here: only {NameAndTagOf(voter)} votes, and this node does not hear from it. Start it, or see that it can be reached; if it is lost for good, `rookery cluster recover` makes this node the only voter. Documents can be read with consistency=local.{StrangersAmong([voter])}";
 
     private string? TroubleIn(ConsensusState state)
     {
@@ -198,10 +253,10 @@ public sealed partial class RaftConsensus
 
         if (WhyUnapplied is { } unapplied)
         {
-            return unapplied;
+            return FetchTrouble is { } vain ? $"{unapplied} {vain}" : unapplied;
         }
 
         long left = state.CommitIndex - state.AppliedIndex;
-        return left > EntriesToCatchUp ? $"This node catches up: {left} entries are to be applied." : WhyUnready(state);
+        return left > EntriesToCatchUp ? $"This node catches up: {left} entries are to be applied." : WhyUnready(state) ?? FetchTrouble;
     }
 }

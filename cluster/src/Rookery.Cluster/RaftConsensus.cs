@@ -332,11 +332,11 @@ public sealed partial class RaftConsensus : IConsensusHost, IPeerReceiver
         {
             _options.TroubleFound?.Invoke(what switch
             {
-                CoreEvent.PeerLostEntries => $"{NameOf(node)} has fewer entries than it once confirmed: its card lost them. They are sent again; replace the card.",
+                CoreEvent.PeerLostEntries => $"{NameAndTagOf(node)} has fewer entries than it once confirmed: its card lost them. They are sent again; replace the card.",
                 CoreEvent.LeaderStoreStalled => "This node's disk did not answer for some seconds, so it hands leadership over.",
                 CoreEvent.QuorumLost => "This node led and does not hear from a majority of the members any more, so it stepped down.",
-                CoreEvent.OldIncarnation => $"Messages of an earlier start of {NameOf(node)} came in: when this goes on, an old card or a copy of it is running.",
-                CoreEvent.OutcomesDiffer => $"{NameOf(node)} and others came to different results by applying the same writes. Nothing is written until a majority agrees.",
+                CoreEvent.OldIncarnation => $"Messages of an earlier start of {NameAndTagOf(node)} came in: when this goes on, an old card or a copy of it is running.",
+                CoreEvent.OutcomesDiffer => $"{NameAndTagOf(node)} and others came to different results by applying the same writes. Nothing is written until a majority agrees.",
                 CoreEvent.Diverged => Diverged,
                 CoreEvent.DamageHealed => "What this node's disk had lost of its journal was given back by the leader.",
                 CoreEvent.ClockDoubted => ClockStatus.Doubt(_core, Now) ?? string.Empty,

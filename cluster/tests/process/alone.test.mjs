@@ -26,6 +26,9 @@ test("A member that starts alone lets its people in and shows what it knew to be
 
   assert.equal((await alone.request("GET", `/databases/${database}/docs?id=writes/1`)).status, 503, "what is newest nobody knows")
   assert.match((await alone.request("GET", "/readyz?verbose")).text, /have to see each other/)
+  const { status, text } = await alone.request("GET", "/readyz")
+  assert.equal(status, 200, "what it has is served")
+  assert.match(text, /^ok, but: No leader is known here: 2 of 3 voters have to see each other to choose one, and this node does not reach a \(A\) and b \(B\)\./)
   assert.equal((await alone.request("GET", "/metrics")).status, 200)
 
   await Promise.all([cluster.start(0), cluster.start(1)])

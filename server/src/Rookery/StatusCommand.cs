@@ -2,6 +2,7 @@ using System.CommandLine;
 using System.Globalization;
 using System.Text.Json;
 using Rookery.Access;
+using Rookery.Clusters;
 
 namespace Rookery;
 
@@ -15,7 +16,7 @@ internal static class StatusCommand
         command.SetAction((parsed, _) => address.UseAsync(parsed, async client =>
         {
             var status = await client.SendAsync(HttpMethod.Get, "/readyz?verbose", acceptsUnready: true);
-            await Console.Out.WriteLineAsync(address.IsJson(parsed) ? status.GetRawText() : Describe(status));
+            await Console.Out.WriteLineAsync(address.IsJson(parsed) ? status.GetRawText() : string.Join('\n', [.. Describe(status), .. await DescribeUnreachedAsync(client, status)]));
             return IsWell(status) ? ExitCode.Success : ExitCode.Failure;
         }));
         return command;
@@ -24,24 +25,51 @@ internal static class StatusCommand
     private static bool IsWell(JsonElement status) =>
         status.GetProperty("Ready").GetBoolean() && !(status.TryGetProperty("Cluster", out var cluster) && cluster.GetProperty("Trouble").ValueKind == JsonValueKind.String);
 
-    private static string Describe(JsonElement status)
+    /// <summary>Where members are looked for is for whoever may know of addresses: with --data, or an admin's token.</summary>
+    private static async Task<IEnumerable<string>> DescribeUnreachedAsync(AdminClient client, JsonElement status)
     {
-        string ready = status.GetProperty("Ready").GetBoolean() ? "Ready: documents are served." : $"Not ready: {status.GetProperty("Reason").GetString()}";
-        if (!status.TryGetProperty("Cluster", out var cluster))
+        if (!status.TryGetProperty("Cluster", out var cluster) || TakesNoPart(cluster) || cluster.GetProperty("Leader").ValueKind == JsonValueKind.String)
         {
-            return ready;
+            return [];
         }
 
+        try
+        {
+            var listing = await client.SendAsync(HttpMethod.Get, "/admin/cluster/nodes");
+            return MemberTable.Unreached(listing);
+        }
+        catch (AdminException)
+        {
+            return ["With --data on its machine, or with an admin's token, it says too where it looks for the others."];
+        }
+    }
+
+    // It was refused, removed or halted: of its cluster it knows nothing, and the sentence before says all.
+    private static bool TakesNoPart(JsonElement cluster) => string.Equals(cluster.GetProperty("Role").GetString(), "None", StringComparison.Ordinal);
+
+    private static List<string> Describe(JsonElement status)
+    {
+        string ready = status.GetProperty("Ready").GetBoolean() ? "Ready: documents are served." : $"Not ready: {status.GetProperty("Reason").GetString()}";
         List<string> lines = [ready];
+        if (!status.TryGetProperty("Cluster", out var cluster))
+        {
+            return lines;
+        }
+
         if (cluster.GetProperty("Trouble").GetString() is { } trouble && !string.Equals(trouble, status.GetProperty("Reason").GetString(), StringComparison.Ordinal))
         {
             lines.Add(trouble);
         }
 
-        string leader = cluster.GetProperty("Leader").GetString() is { } tag ? $"{tag} leads" : "nobody leads";
+        if (TakesNoPart(cluster))
+        {
+            return lines;
+        }
+
+        string leader = cluster.GetProperty("Leader").GetString() is { } tag ? $"{tag} leads" : "no leader is known here";
         lines.Add(string.Create(
             CultureInfo.InvariantCulture,
-            $"{cluster.GetProperty("Role").GetString()} in term {cluster.GetProperty("Term").GetInt64()}; {leader}; sync p99 {cluster.GetProperty("SyncP99Milliseconds").GetDouble():0.0} ms."));
+            $"{cluster.GetProperty("Role").GetString()} in term {cluster.GetProperty("Term").GetInt64()}; {leader}; {DescribeSync(cluster)}."));
         if (cluster.TryGetProperty("Clock", out var clock) && clock.GetProperty("Doubt").GetString() is { } doubt)
         {
             lines.Add(doubt);
@@ -59,7 +87,7 @@ internal static class StatusCommand
             lines.Add(DescribeMember(member));
         }
 
-        return string.Join('\n', lines);
+        return lines;
     }
 
     private static string DescribeMember(JsonElement member)
@@ -68,8 +96,19 @@ internal static class StatusCommand
         return !member.TryGetProperty("IsReachable", out var reachable) ? who
             : string.Create(
                 CultureInfo.InvariantCulture,
-                $"{who}, {(reachable.GetBoolean() ? "reachable" : "not reachable")}{(member.TryGetProperty("HeardSeconds", out var heard) ? $" (heard {heard.GetDouble():0.0} s ago)" : string.Empty)}, {member.GetProperty("LagEntries").GetInt64()} entries behind, sync p99 {member.GetProperty("SyncP99Milliseconds").GetDouble():0.0} ms{DescribeClock(member)}");
+                $"{who}, {(reachable.GetBoolean() ? "reachable" : "not reachable")}{(member.TryGetProperty("HeardSeconds", out var heard) ? $" (heard {heard.GetDouble():0.0} s ago)" : string.Empty)}, {DescribeLag(member)}, {DescribeSync(member)}{DescribeClock(member)}{DescribeRoom(member)}");
     }
+
+    private static string DescribeLag(JsonElement member) => member.TryGetProperty("LagEntries", out var lag) ? string.Create(CultureInfo.InvariantCulture, $"{lag.GetInt64()} entries behind") : "? entries behind";
+
+    private static string DescribeSync(JsonElement of) =>
+        of.TryGetProperty("SyncP99Milliseconds", out var sync) ? string.Create(CultureInfo.InvariantCulture, $"sync p99 {sync.GetDouble():0.0} ms") : "sync p99 ?";
+
+    /// <summary>A card that is full: of a spare nothing else says so, because nothing waits for it.</summary>
+    private static string DescribeRoom(JsonElement member) =>
+        member.TryGetProperty("SpareBytes", out var spare) && spare.GetInt64() < 0
+            ? string.Create(CultureInfo.InvariantCulture, $", full: {(-spare.GetInt64() + (1 << 20) - 1) >> 20} MiB less free than it keeps in reserve")
+            : string.Empty;
 
     /// <summary>A clock that is a minute off, or follows nothing.</summary>
     private static string DescribeClock(JsonElement member) =>

@@ -239,7 +239,7 @@ test("What began and did not end, what was removed meanwhile and what cannot be 
   await until(() => third.request("GET", "/readyz").then(({ status, text }) => status === 503 && /is no member of its cluster any more/.test(text), () => false))
   const status = await run("status", "--data", at("c"))
   assert.equal(status.code, 1)
-  assert.match(status.stdout, /^Not ready: This node is no member of its cluster any more\. Stop it, and let it join anew with an empty data directory/)
+  assert.match(status.stdout, /^Not ready: This node is no member of its cluster any more\. Stop it, and let it join anew with an empty data directory[^\n]*\n$/, "and nothing of a cluster that it has no part in")
   await third.terminate()
 
   // What a node that found a rule of consensus broken leaves behind.

@@ -101,7 +101,7 @@ public sealed class ClusterMember : IAsyncDisposable
         _network = new PeerNetwork(hello, () => Volatile.Read(ref _trust), AdmissionBy(new MemberRoster(store.ClusterRecords)), _time, _options.Log, _options.Memory, _options.Note)
         {
             Places = () => _whereabouts!.Facts.Addresses,
-            NameOf = node => _consensus?.Roster.Of(node)?.Record.Name,
+            NameOf = node => _consensus?.Roster.Of(node) is null ? null : _consensus.NameAndTagOf(node),
         };
         _consensus = RaftConsensus.Open(
             store,
@@ -256,7 +256,13 @@ public sealed class ClusterMember : IAsyncDisposable
         {
             Since = () => store.ChangesNeededSince,
             Through = () => store.AppliedIndex,
-            Chosen = offer => _options.Note(Describe(offer, from)),
+            Chosen = offer =>
+            {
+                if (_consensus!.FetchTrouble is null)
+                {
+                    _options.Note(Describe(offer, from));
+                }
+            },
         }.RunAsync(cancellationToken);
     }
 

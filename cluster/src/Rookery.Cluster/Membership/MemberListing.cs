@@ -15,7 +15,7 @@ internal static class MemberListing
         _ => $"{voters} members vote: with {(voters - 1) / 2} of them off, writes go on.",
     };
 
-    /// <summary>{"Leader","Term","LastIndex","LastTerm","Voters","Tolerance","Note","Members":[…]}.</summary>
+    /// <summary>{"Leader","Term","LastIndex","LastTerm","Voters","Tolerance","Note","Unreached":["…"],"Members":[…]}.</summary>
     public static string ToJson(ConsensusStatistics cluster)
     {
         int voters = cluster.Members.Count(static one => one.Member.IsVoter);
@@ -30,6 +30,17 @@ internal static class MemberListing
             json.WriteNumber("Voters"u8, voters);
             json.WriteNumber("Tolerance"u8, (voters - 1) / 2);
             json.WriteString("Note"u8, cluster.Trouble ?? NoteOn(cluster.Members, voters));
+            if (cluster.Unreached.Count > 0)
+            {
+                json.WriteStartArray("Unreached"u8);
+                foreach (string sentence in cluster.Unreached)
+                {
+                    json.WriteStringValue(sentence);
+                }
+
+                json.WriteEndArray();
+            }
+
             json.WriteStartArray("Members"u8);
             foreach (var one in cluster.Members)
             {
@@ -51,10 +62,18 @@ internal static class MemberListing
         json.WriteString("NodeId"u8, one.Member.NodeId);
         json.WriteString("Role"u8, one.Member.IsLeader ? "leader" : one.Member.IsVoter ? "voter" : "learner");
         json.WriteString("Url"u8, one.Member.Url);
-        if (one is { IsReachable: { } isReachable, LagEntries: { } lag, SyncMicroseconds: { } sync })
+        if (one.IsReachable is { } isReachable)
         {
             json.WriteBoolean("IsReachable"u8, isReachable);
+        }
+
+        if (one.LagEntries is { } lag)
+        {
             json.WriteNumber("LagEntries"u8, lag);
+        }
+
+        if (one.SyncMicroseconds is { } sync)
+        {
             json.WriteNumber("SyncP99Milliseconds"u8, sync / 1000.0);
         }
 

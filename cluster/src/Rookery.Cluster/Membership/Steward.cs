@@ -15,6 +15,9 @@ internal sealed class Steward(
     // The first time as soon as damage is found: until it is repaired, what lies there is answered with an error here.
     private const int RoundsBetweenRepairs = 30;
 
+    // As long as a node waits after a crash before it stands without having heard all voters.
+    private const int RoundsUntilLeaderless = 20;
+
     private static readonly TimeSpan Interval = TimeSpan.FromSeconds(1);
 
     private readonly CancellationTokenSource _stopping = new();
@@ -26,6 +29,7 @@ internal sealed class Steward(
     private Task _repairing = Task.CompletedTask;
     private MemberFacts? _announced;
     private int _roundsWithDamage;
+    private int _roundsWithoutLeader;
 
     public void Start() => _loop = RunAsync();
 
@@ -71,6 +75,7 @@ internal sealed class Steward(
         }
 
         _duty.Try(_seats.DoRound, _stopping.Token);
+        _duty.Try(TellThatNobodyLeads, _stopping.Token);
         _roundsWithDamage = hasDamage() ? _roundsWithDamage + 1 : 0;
         if (_roundsWithDamage % RoundsBetweenRepairs == 1 && _repairing.IsCompleted)
         {
@@ -108,6 +113,16 @@ internal sealed class Steward(
     internal static PeerAddress[] WithCallers(PeerAddress[] known, IReadOnlyList<PeerAddress> callers) =>
         [.. known, .. callers.Where(caller => !Array.Exists(known, peer => peer.Node == caller.Node))];
 
+    /// <summary>Once, until somebody leads again.</summary>
+    private void TellThatNobodyLeads()
+    {
+        _roundsWithoutLeader = consensus.Leader.IsNone ? _roundsWithoutLeader + 1 : 0;
+        if (_roundsWithoutLeader == RoundsUntilLeaderless && consensus.ReadCluster() is { Trouble: { } trouble, Unreached: var unreached })
+        {
+            log(string.Join(' ', [trouble, .. unreached]));
+        }
+    }
+
     private async Task ProposeAsync()
     {
         await _duty.TryAsync(AnnounceAsync, _stopping.Token);
@@ -139,14 +154,12 @@ internal sealed class Steward(
                     if (repaired > 0)
                     {
                         isRepaired = true;
-                        log($"{repaired} damaged part(s) of this node's data were repaired from member {NameOf(peer.Node)}. Look after this node's card.");
+                        log($"{repaired} damaged part(s) of this node's data were repaired from {consensus.NameAndTagOf(peer.Node)}. Look after this node's card.");
                     }
                 },
                 _stopping.Token);
         }
     }
-
-    private string NameOf(NodeId member) => consensus.Roster.Of(member)?.Record.Name ?? member.ToString();
 
     private static bool Same(PeerAddress[] one, PeerAddress[] other) =>
         one.Length == other.Length && one.Zip(other).All(static pair => pair.First.Node == pair.Second.Node && pair.First.Addresses.SequenceEqual(pair.Second.Addresses, StringComparer.Ordinal));

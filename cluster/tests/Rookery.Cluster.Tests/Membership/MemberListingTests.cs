@@ -26,6 +26,23 @@ public sealed class MemberListingTests
         Assert.False(listing.RootElement.GetProperty("Members")[0].TryGetProperty("LagEntries", out _));
     }
 
+    /// <summary>Who leads knows that a member does not answer, and nothing else of one that has not answered since.</summary>
+    [Fact]
+    public void Each_figure_is_left_out_that_is_not_known()
+    {
+        using var listing = JsonDocument.Parse(MemberListing.ToJson(Cluster(null, [One("a", isVoter: true) with { IsReachable = false }])));
+        var member = listing.RootElement.GetProperty("Members")[0];
+        Assert.False(member.GetProperty("IsReachable").GetBoolean());
+        Assert.All((string[])["LagEntries", "SyncP99Milliseconds", "HeardSeconds"], name => Assert.False(member.TryGetProperty(name, out _)));
+    }
+
+    [Fact]
+    public void Where_voters_are_looked_for_stands_beside_the_note()
+    {
+        using var listing = JsonDocument.Parse(MemberListing.ToJson(Cluster("Nobody leads.", [One("a", isVoter: true)]) with { Unreached = ["b is looked for."] }));
+        Assert.Equal("b is looked for.", Assert.Single(listing.RootElement.GetProperty("Unreached").EnumerateArray()).GetString());
+    }
+
     [Fact]
     public void Trouble_is_said_before_anything_else()
     {

@@ -197,7 +197,7 @@ public sealed class MemberOfficeTests
         using var cluster = Form(2);
         cluster.A.Kill();
         cluster.RunFor(5_000);
-        Assert.StartsWith("No leader is known here: only a votes, and this node does not hear from it.", cluster.B.Consensus!.ReadCluster().Trouble, StringComparison.Ordinal);
+        Assert.StartsWith("No leader is known here: only a (A) votes, and this node does not hear from it.", cluster.B.Consensus!.ReadCluster().Trouble, StringComparison.Ordinal);
     }
 
     [Fact]
@@ -208,7 +208,7 @@ public sealed class MemberOfficeTests
         Assert.Equal(((int)HttpStatusCode.NotFound, "No member is called \"x\"; there are a, b."), (answer.Status, answer.Text));
     }
 
-    private static SteppedCluster Form(int members)
+    internal static SteppedCluster Form(int members)
     {
         var cluster = new SteppedCluster(seed: 1).Form(1);
         Record(cluster, cluster.A);

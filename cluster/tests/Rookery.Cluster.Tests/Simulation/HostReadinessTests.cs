@@ -100,7 +100,7 @@ public sealed class HostReadinessTests
         Assert.Null(cluster.C.Consensus!.ReadCluster().Unready);
 
         cluster.C.Peers!.Answers = [Refused(cluster.A, PeerRefusalKind.Passing)];
-        Assert.Equal("Another member does not let this node in: It said why.", cluster.C.Consensus!.ReadCluster().Trouble);
+        Assert.Equal($"Another member does not let this node in: It said why. Nor does this node reach member {cluster.B.Id}.", cluster.C.Consensus!.ReadCluster().Trouble);
         Assert.Null(cluster.C.Consensus!.ReadCluster().Unready);
 
         cluster.C.Peers!.Answers = [Refused(cluster.A, PeerRefusalKind.NoMember), Refused(cluster.B, PeerRefusalKind.NoMember)];
@@ -149,7 +149,8 @@ public sealed class HostReadinessTests
         var copy = cluster.AwaitLeader().Consensus!;
         copy.Retire("There are two copies.");
         var statistics = copy.ReadCluster();
-        Assert.Equal(("Follower", null, "There are two copies."), (statistics.Role, statistics.LeaderTag, statistics.Trouble));
+        Assert.Equal(("None", null, "There are two copies.", null), (statistics.Role, statistics.LeaderTag, statistics.Trouble, statistics.Clock.Doubt));
+        Assert.Empty(statistics.Unreached);
         Assert.All(statistics.Members, member => Assert.True(member is { Member.IsLeader: false, IsReachable: null or false, HeardSeconds: null }));
         Assert.False(Assert.Single(statistics.Members, member => member.Member.IsSelf).IsReachable);
     }

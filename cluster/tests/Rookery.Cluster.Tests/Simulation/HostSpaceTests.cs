@@ -33,7 +33,7 @@ public sealed class HostSpaceTests
         {
             var refused = cluster.Do(through, SteppedCluster.PutOf("users/2", 1)).Rejection!;
             Assert.Equal(RejectionKind.InsufficientSpace, refused.Kind);
-            Assert.Contains($"Node {cluster.B.Id} has", refused.Message, StringComparison.Ordinal);
+            Assert.Contains($"member {cluster.B.Id} has", refused.Message, StringComparison.Ordinal);
         }
 
         Assert.Null(cluster.Do(cluster.C, Deletion("users/1")).Rejection);
@@ -51,7 +51,7 @@ public sealed class HostSpaceTests
         cluster.C.Kill();
         Leave(cluster, Plenty, TooFew, null);
         var refused = cluster.Do(cluster.A, SteppedCluster.PutOf("users/1", 1)).Rejection!;
-        Assert.Contains($"Node {cluster.B.Id} has", refused.Message, StringComparison.Ordinal);
+        Assert.Contains($"member {cluster.B.Id} has", refused.Message, StringComparison.Ordinal);
 
         cluster.C.Open();
         cluster.RunFor(8000);

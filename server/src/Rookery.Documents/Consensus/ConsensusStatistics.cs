@@ -1,23 +1,29 @@
 namespace Rookery.Documents;
 
 /// <summary>How a node stands in its cluster, for owners to see.</summary>
-/// <param name="Role">"Leader", "Candidate", "Follower" or the like, as consensus calls it; "Learner" for a member that does not vote.</param>
+/// <param name="Role">"Leader", "Candidate", "Follower" or the like, as consensus calls it; "Learner" for a member that does not vote, <see cref="NoRole"/> for a node that takes no part any more.</param>
 /// <param name="Term">The consensus term.</param>
 /// <param name="LeaderTag">The letter of who leads, or null when nobody is known to.</param>
 /// <param name="LastIndex">The end of the log here.</param>
 /// <param name="LastTerm">The term of the entry there.</param>
 /// <param name="CommitIndex">Entries through here are committed, as far as this node knows.</param>
 /// <param name="AppliedIndex">Entries through here are in the tables here.</param>
-/// <param name="SyncMicroseconds">The 99th percentile of this node's recent journal writes.</param>
+/// <param name="SyncMicroseconds">The 99th percentile of this node's recent journal writes; null before the first.</param>
 /// <param name="ElectionTimeoutMicroseconds">The election timeout in force: without a leader's sign of life for so long, another is looked for.</param>
 /// <param name="Trouble">Why writes and linearizable reads do not go through this node now, in a sentence; null when they do.</param>
 /// <param name="Members">The members, the leader first.</param>
 public sealed record ConsensusStatistics(
-    string Role, long Term, string? LeaderTag, long LastIndex, long LastTerm, long CommitIndex, long AppliedIndex, long SyncMicroseconds, long ElectionTimeoutMicroseconds, string? Trouble,
+    string Role, long Term, string? LeaderTag, long LastIndex, long LastTerm, long CommitIndex, long AppliedIndex, long? SyncMicroseconds, long ElectionTimeoutMicroseconds, string? Trouble,
     IReadOnlyList<MemberStatistics> Members)
 {
+    /// <summary>The role of a node that was refused or removed, or halted.</summary>
+    public const string NoRole = "None";
+
     /// <summary>Why this node is not ready to serve documents, though nothing is wrong with it, in a sentence: it joined, and does not have them yet. Null when it is.</summary>
     public string? Unready { get; init; }
+
+    /// <summary>While nobody leads: where this node looks for each voter that it does not reach, and why in vain, a sentence each. For whoever may know of addresses.</summary>
+    public IReadOnlyList<string> Unreached { get; init; } = [];
 
     /// <summary>The time.</summary>
     public ClockStatistics Clock { get; init; }

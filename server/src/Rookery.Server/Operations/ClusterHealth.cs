@@ -18,7 +18,11 @@ internal static class ClusterHealth
         json.WriteNumber("Term"u8, cluster.Term);
         json.WriteNumber("LastIndex"u8, cluster.LastIndex);
         json.WriteNumber("CommitIndex"u8, cluster.CommitIndex);
-        json.WriteNumber("SyncP99Milliseconds"u8, cluster.SyncMicroseconds / 1000.0);
+        if (cluster.SyncMicroseconds is { } ownSync)
+        {
+            json.WriteNumber("SyncP99Milliseconds"u8, ownSync / 1000.0);
+        }
+
         WriteClock(json, cluster.Clock);
         json.WriteNumber("ElectionTimeoutMilliseconds"u8, cluster.ElectionTimeoutMicroseconds / 1000.0);
         if (cluster.Capacity is { } capacity)
@@ -36,10 +40,18 @@ internal static class ClusterHealth
             json.WriteStartObject();
             json.WriteString("Tag"u8, one.Member.Tag);
             json.WriteString("Role"u8, one.Member.IsLeader ? "leader" : one.Member.IsVoter ? "voter" : "learner");
-            if (one is { IsReachable: { } isReachable, LagEntries: { } lag, SyncMicroseconds: { } sync })
+            if (one.IsReachable is { } isReachable)
             {
                 json.WriteBoolean("IsReachable"u8, isReachable);
+            }
+
+            if (one.LagEntries is { } lag)
+            {
                 json.WriteNumber("LagEntries"u8, lag);
+            }
+
+            if (one.SyncMicroseconds is { } sync)
+            {
                 json.WriteNumber("SyncP99Milliseconds"u8, sync / 1000.0);
             }
 
@@ -102,35 +114,29 @@ internal static class ClusterHealth
         text.Gauge("rookery_cluster_time_sure", "0 while the cluster's time is in doubt: nothing expires then.").Sample(cluster.Clock.Time.IsSure ? 1 : 0);
         text.Gauge("rookery_clock_synchronised", "1 when this machine's clock follows a source of time.").Sample(cluster.Clock.IsOwnSynchronised ? 1 : 0);
         text.Gauge("rookery_cluster_election_timeout_seconds", "The election timeout in force, as the leader measured that the members need it.").Sample(cluster.ElectionTimeoutMicroseconds / MicrosecondsPerSecond);
-        var known = cluster.Members.Where(static one => one.IsReachable is not null).ToArray();
-        text.Gauge("rookery_cluster_member_reachable", "1 when a member answers; of the others only the leader knows.");
-        foreach (var one in known)
-        {
-            text.Sample(one.IsReachable is true ? 1 : 0, ("member", one.Member.Tag));
-        }
-
-        text.Gauge("rookery_cluster_member_lag_entries", "Entries of the log that a member lacks; of the others only the leader knows.");
-        foreach (var one in known)
-        {
-            text.Sample(one.LagEntries ?? 0, ("member", one.Member.Tag));
-        }
-
-        text.Gauge("rookery_cluster_member_sync_seconds", "What 99 % of a member's recent journal writes did not exceed; of the others only the leader knows.");
-        foreach (var one in known)
-        {
-            text.Sample((one.SyncMicroseconds ?? 0) / MicrosecondsPerSecond, ("member", one.Member.Tag));
-        }
-
-        text.Gauge("rookery_cluster_member_spare_bytes", "Bytes that a member has free beyond its reserve; of the others only the leader knows.");
-        foreach (var one in known.Where(static one => one.SpareBytes is not null))
-        {
-            text.Sample(one.SpareBytes ?? 0, ("member", one.Member.Tag));
-        }
+        AddKnown(text.Gauge("rookery_cluster_member_reachable", "1 when a member answers; of the others only the leader knows."), cluster, static one => one.IsReachable is { } reachable ? (reachable ? 1 : 0) : null);
+        AddKnown(text.Gauge("rookery_cluster_member_lag_entries", "Entries of the log that a member lacks; absent where nobody knows that. Of the others only the leader does."), cluster, static one => one.LagEntries);
+        AddKnown(
+            text.Gauge("rookery_cluster_member_sync_seconds", "What 99 % of a member's recent journal writes did not exceed; absent before it has said so. Of the others only the leader knows."),
+            cluster,
+            static one => one.SyncMicroseconds / MicrosecondsPerSecond);
+        AddKnown(text.Gauge("rookery_cluster_member_spare_bytes", "Bytes that a member has free beyond its reserve; of the others only the leader knows."), cluster, static one => one.SpareBytes);
 
         if (cluster.Capacity is { } capacity)
         {
             text.Gauge("rookery_cluster_capacity_bytes", "Bytes that a majority of the voters has free beyond its reserve, on the leader; member is who limits it. Below 0 writes that grow the data are refused.")
                 .Sample(capacity.SpareBytes, ("member", capacity.LimitedBy));
+        }
+    }
+
+    private static void AddKnown(PrometheusText text, ConsensusStatistics cluster, Func<MemberStatistics, double?> read)
+    {
+        foreach (var one in cluster.Members)
+        {
+            if (read(one) is { } value)
+            {
+                text.Sample(value, ("member", one.Member.Tag));
+            }
         }
     }
 }

@@ -4,7 +4,7 @@ using Microsoft.AspNetCore.Routing;
 
 namespace Rookery.Server;
 
-/// <summary>/livez: the process runs. /readyz: documents are served, and by a member that joined all of them; if not, 503 and the sentence why. /readyz?verbose says it as JSON, with figures.</summary>
+/// <summary>/livez: the process runs. /readyz: documents are served, if only to reads with consistency=local, and by a member that joined all of them; if not, 503 and the sentence why. /readyz?verbose says it as JSON, with figures.</summary>
 internal static class HealthRoutes
 {
     public static void Map(IEndpointRouteBuilder routes, ServerContext context)
@@ -15,7 +15,8 @@ internal static class HealthRoutes
 
     private static Task AnswerReadyAsync(HttpContext http, ServerContext context)
     {
-        string? reason = context.Readiness.Reason ?? context.Readiness.Node?.ReadStatistics()?.Consensus?.Unready;
+        var cluster = context.Readiness.Node?.ReadStatistics()?.Consensus;
+        string? reason = context.Readiness.Reason ?? cluster?.Unready;
         http.Response.StatusCode = reason is null ? StatusCodes.Status200OK : StatusCodes.Status503ServiceUnavailable;
         if (http.Request.Query.ContainsKey("verbose"))
         {
@@ -23,7 +24,7 @@ internal static class HealthRoutes
         }
 
         http.Response.ContentType = "text/plain; charset=utf-8";
-        return http.Response.WriteAsync((reason ?? "ok") + "\n", http.RequestAborted);
+        return http.Response.WriteAsync((reason ?? (cluster?.Trouble is { } trouble ? $"ok, but: {trouble}" : "ok")) + "\n", http.RequestAborted);
     }
 
     private static async Task AnswerVerboseAsync(HttpContext http, ServerContext context, string? reason)

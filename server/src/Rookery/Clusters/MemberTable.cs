@@ -14,32 +14,30 @@ internal static class MemberTable
         string[][] rows = [Heads, .. cluster.GetProperty("Members").EnumerateArray().Select(Row)];
         int[] widths = [.. Heads.Select((_, column) => rows.Max(row => row[column].Length))];
         var lines = rows.Select(row => string.Join("  ", row.Select((text, column) => text.PadRight(widths[column]))).TrimEnd());
-        return string.Join('\n', [.. lines, cluster.GetProperty("Note").GetString()!]);
+        return string.Join('\n', [.. lines, cluster.GetProperty("Note").GetString()!, .. Unreached(cluster)]);
     }
+
+    /// <summary>While nobody leads: where the node looks for each voter that it does not reach, and why in vain.</summary>
+    public static IEnumerable<string> Unreached(JsonElement cluster) => cluster.TryGetProperty("Unreached", out var sentences) ? sentences.EnumerateArray().Select(static sentence => sentence.GetString()!) : [];
 
     private static string[] Row(JsonElement member)
     {
-        bool isKnown = member.TryGetProperty("IsReachable", out var reachable);
         return
         [
             TextOf(member, "Tag"),
             TextOf(member, "Name"),
             TextOf(member, "Role"),
-            !isKnown ? "?" : reachable.GetBoolean() ? "yes" : "no",
-            Heard(member, isKnown),
-            !isKnown ? "?" : member.GetProperty("LagEntries").GetInt64().ToString(CultureInfo.InvariantCulture),
-            !isKnown ? "?" : string.Create(CultureInfo.InvariantCulture, $"{member.GetProperty("SyncP99Milliseconds").GetDouble():0.0} ms"),
-            member.TryGetProperty("RecordVersion", out var version) ? version.GetInt64().ToString(CultureInfo.InvariantCulture) : "?",
+            Known(member, "IsReachable", static reachable => reachable.GetBoolean() ? "yes" : "no"),
+            member.TryGetProperty("IsSelf", out var isSelf) && isSelf.GetBoolean() ? "-" : Known(member, "HeardSeconds", static heard => string.Create(CultureInfo.InvariantCulture, $"{heard.GetDouble():0.0} s ago")),
+            Known(member, "LagEntries", static lag => lag.GetInt64().ToString(CultureInfo.InvariantCulture)),
+            Known(member, "SyncP99Milliseconds", static sync => string.Create(CultureInfo.InvariantCulture, $"{sync.GetDouble():0.0} ms")),
+            Known(member, "RecordVersion", static version => version.GetInt64().ToString(CultureInfo.InvariantCulture)),
             TextOf(member, "Url"),
             TextOf(member, "NodeId"),
         ];
     }
 
-    // Whoever tells it does not hear of itself.
-    private static string Heard(JsonElement member, bool isKnown) =>
-        member.TryGetProperty("HeardSeconds", out var seconds) ? string.Create(CultureInfo.InvariantCulture, $"{seconds.GetDouble():0.0} s ago")
-        : !isKnown ? "?"
-        : member.TryGetProperty("IsSelf", out var isSelf) && isSelf.GetBoolean() ? "-" : "never";
+    private static string Known(JsonElement member, string name, Func<JsonElement, string> text) => member.TryGetProperty(name, out var value) ? text(value) : "?";
 
     private static string TextOf(JsonElement member, string name) => member.TryGetProperty(name, out var text) ? text.GetString() ?? "-" : "-";
 }

@@ -1,0 +1,94 @@
+using Rookery.Cluster.Peers;
+using Rookery.Cluster.Tests.Simulation;
+using Rookery.Documents;
+
+namespace Rookery.Cluster.Tests.Membership;
+
+/// <summary>What members tell their owners of each other, and that nobody tells what he does not know.</summary>
+public sealed class MemberStatisticsTests
+{
+    [Fact]
+    public void A_member_without_a_leader_does_not_know_what_it_lacks()
+    {
+        using var cluster = MemberOfficeTests.Form(3);
+        cluster.AwaitEqual();
+        cluster.RunFor(2_000);
+        Assert.All(cluster.Members, static member => Assert.Equal(0, Own(member).LagEntries));
+        cluster.Wire.Isolate(cluster.C);
+        cluster.Put(cluster.A, "users/1");
+        cluster.RunFor(8_000);
+        Assert.Null(Own(cluster.C).LagEntries);
+        Assert.Equal(0, Own(cluster.Leader!).LagEntries);
+    }
+
+    [Fact]
+    public void A_leader_knows_nothing_of_a_member_that_has_not_answered_it()
+    {
+        using var cluster = MemberOfficeTests.Form(3);
+        cluster.AwaitEqual();
+        var before = cluster.AwaitLeader();
+        var (off, next) = (cluster.Members.FindLast(member => member != before)!, cluster.Members.Find(member => member != before)!);
+        cluster.RunFor(2_000);
+        Assert.True(Seen(before, off) is { IsReachable: true, LagEntries: 0, HeardSeconds: not null });
+        off.Kill();
+        cluster.RunFor(8_000);
+        Assert.True(Seen(before, off) is { IsReachable: false, LagEntries: not null, HeardSeconds: > 1 });
+        before.Consensus!.Transfer(next.Id);
+        cluster.RunUntil(() => cluster.Leader == next, "the other leads");
+        cluster.RunFor(2_000);
+        Assert.True(Seen(next, off) is { IsReachable: false, LagEntries: null, SyncMicroseconds: null, HeardSeconds: null });
+        off.Open();
+        cluster.RunUntil(() => Seen(next, off) is { IsReachable: true, LagEntries: 0, HeardSeconds: not null }, "it is heard");
+    }
+
+    [Fact]
+    public void While_nobody_leads_it_is_said_who_is_missing_and_where_it_is_looked_for()
+    {
+        using var cluster = MemberOfficeTests.Form(3);
+        cluster.AwaitEqual();
+        cluster.Wire.Isolate(cluster.C);
+        cluster.RunFor(8_000);
+        Assert.Equal(
+            "No leader is known here: 2 of 3 voters have to see each other to choose one, and this node does not reach a (A) and b (B). Documents can be read with consistency=local.",
+            cluster.C.Consensus!.ReadCluster().Trouble);
+        cluster.C.Peers!.Answers = [new PeerAnswer(cluster.A.Id, LetsIn: true, null), new PeerAnswer(cluster.B.Id, LetsIn: false, null)];
+        cluster.C.Peers.Attempts[cluster.B.Id] = [new FailedAttempt("10.0.0.2:9443", "Connection refused", IsStranger: false), new FailedAttempt("b.local:9443", "It took too long.", IsStranger: false)];
+        var statistics = cluster.C.Consensus.ReadCluster();
+        Assert.Contains("this node does not reach b (B). ", statistics.Trouble, StringComparison.Ordinal);
+        Assert.Equal("b (B) is looked for at 10.0.0.2:9443 (Connection refused); b.local:9443 (It took too long).", Assert.Single(statistics.Unreached));
+        Assert.DoesNotContain("10.0.0.2", statistics.Trouble, StringComparison.Ordinal);
+        cluster.Wire.Heal();
+        cluster.RunUntil(() => !cluster.C.Consensus.Leader.IsNone, "it hears a leader");
+        Assert.Empty(cluster.C.Consensus.ReadCluster().Unreached);
+    }
+
+    [Fact]
+    public void Of_a_mirror_the_half_that_is_left_names_the_other()
+    {
+        using var cluster = MemberOfficeTests.Form(2);
+        cluster.Change(Rookery.Raft.MemberChange.Voter, cluster.B);
+        cluster.AwaitEqual();
+        cluster.A.Kill();
+        cluster.RunFor(8_000);
+        Assert.StartsWith(
+            "No leader is known here: both voters have to see each other to choose one, and this node does not reach a (A).", cluster.B.Consensus!.ReadCluster().Trouble, StringComparison.Ordinal);
+    }
+
+    /// <summary>A card of before a recovery finds the new cluster where the old one was.</summary>
+    [Fact]
+    public void Who_finds_another_cluster_where_its_own_was_says_so()
+    {
+        using var cluster = MemberOfficeTests.Form(3);
+        cluster.AwaitEqual();
+        cluster.Wire.Isolate(cluster.C);
+        cluster.RunFor(8_000);
+        cluster.C.Peers!.Attempts[cluster.A.Id] = [new FailedAttempt("10.0.0.1:9443", "The certificate of CN=a was not signed by this cluster's authority: the other side is no member of this cluster.", IsStranger: true)];
+        Assert.Contains(
+            "Where a (A) was, a node answers that is no member: The certificate of CN=a was not signed by this cluster's authority", cluster.C.Consensus!.ReadCluster().Trouble, StringComparison.Ordinal);
+    }
+
+    private static MemberStatistics Own(SteppedMember member) => Assert.Single(member.Consensus!.ReadCluster().Members, static one => one.Member.IsSelf);
+
+    private static MemberStatistics Seen(SteppedMember by, SteppedMember member) =>
+        Assert.Single(by.Consensus!.ReadCluster().Members, one => string.Equals(one.Member.NodeId, member.NodeId, StringComparison.Ordinal));
+}

@@ -1,0 +1,50 @@
+using System.Buffers;
+using System.Text.Json;
+using Rookery.Documents;
+
+namespace Rookery.Server.Tests;
+
+public sealed class ClusterHealthTests
+{
+    /// <summary>A node that has just started beside a member that has not answered it.</summary>
+    private static readonly ConsensusStatistics Unknown = new(
+        "Leader", Term: 2, "A", LastIndex: 9, LastTerm: 2, CommitIndex: 9, AppliedIndex: 9, SyncMicroseconds: null, ElectionTimeoutMicroseconds: 1, Trouble: null,
+        [Member("A", isSelf: true) with { IsReachable = true, LagEntries = 0 }, Member("B", isSelf: false) with { IsReachable = false }]);
+
+    private static readonly string[] Figures = ["LagEntries", "SyncP99Milliseconds", "HeardSeconds"];
+
+    [Fact]
+    public void What_nobody_knows_is_no_figure_in_the_answer()
+    {
+        var bytes = new ArrayBufferWriter<byte>();
+        using (var json = new Utf8JsonWriter(bytes))
+        {
+            json.WriteStartObject();
+            ClusterHealth.Write(json, Unknown);
+            json.WriteEndObject();
+        }
+
+        using var said = JsonDocument.Parse(bytes.WrittenMemory);
+        var cluster = said.RootElement.GetProperty("Cluster");
+        Assert.False(cluster.TryGetProperty("SyncP99Milliseconds", out _));
+        var (self, other) = (cluster.GetProperty("Members")[0], cluster.GetProperty("Members")[1]);
+        Assert.Equal(0, self.GetProperty("LagEntries").GetInt64());
+        Assert.False(other.GetProperty("IsReachable").GetBoolean());
+        Assert.All(Figures, name => Assert.False(other.TryGetProperty(name, out _)));
+    }
+
+    [Fact]
+    public void What_nobody_knows_is_no_sample()
+    {
+        var text = new PrometheusText();
+        ClusterHealth.Add(text, Unknown);
+        string metrics = text.ToString();
+        Assert.Contains("rookery_cluster_member_lag_entries{member=\"A\"} 0\n", metrics, StringComparison.Ordinal);
+        Assert.Contains("rookery_cluster_member_reachable{member=\"B\"} 0\n", metrics, StringComparison.Ordinal);
+        Assert.DoesNotContain("rookery_cluster_member_lag_entries{member=\"B\"}", metrics, StringComparison.Ordinal);
+        Assert.DoesNotContain("rookery_cluster_member_sync_seconds{", metrics, StringComparison.Ordinal);
+    }
+
+    private static MemberStatistics Member(string tag, bool isSelf) => new(
+        new ClusterViewMember(tag, tag, "pi-" + tag, Urls: [], PublicUrl: null, IsVoter: true, IsLeader: isSelf, isSelf), RecordVersion: 1, IsReachable: null, LagEntries: null, SyncMicroseconds: null);
+}
