@@ -1,4 +1,5 @@
 // A member that moves while it is off, to an address that its calls do not come from: on loopback these come from 127.0.0.1 wherever it listens.
+import assert from "node:assert/strict"
 import { test } from "node:test"
 import { until } from "../../../server/tests/process/node-process.mjs"
 import { ThreeNodes } from "./three-nodes.mjs"
@@ -22,4 +23,38 @@ test("Members that moved while they were off are called where they listen, and n
     const { Topology } = await cluster.topology(0)
     return ["127.0.0.2", "127.0.0.3"].every(address => Object.values(Topology.Members).some(url => new URL(url).hostname === address))
   })
+})
+
+test("Members that all moved while all were off say where they look for each other, and find each other by a list of where they are", { timeout: 180_000 }, async t => {
+  const cluster = await ThreeNodes.form(t)
+  await cluster.nodes[0].createDatabase(database)
+  await cluster.settled(database)
+  await cluster.nodes[0].expect(201, "PUT", `/databases/${database}/docs?id=before`, "{}")
+  await Promise.all(cluster.nodes.map(node => node.terminate()))
+  const newAddresses = ["127.0.1.1", "127.0.1.2", "127.0.1.3"]
+  const places = cluster.ports.map((port, index) => `${newAddresses[index]}:${port + 1000}`)
+  await Promise.all([0, 1, 2].map(index => cluster.start(index, "/livez", newAddresses[index])))
+
+  const refusedAt = (name, index) => new RegExp(`^${name} is looked for at .*127\\.0\\.0\\.1:${cluster.ports[index] + 1000} \\(Connection refused\\)`, "m")
+  await until(async () => {
+    const status = await cluster.status(0)
+    return /does not reach b \(B\) and c \(C\)/.test(status) && refusedAt("b \\(B\\)", 1).test(status) && refusedAt("c \\(C\\)", 2).test(status)
+  })
+  await until(() => /No leader is known here.* b \(B\) is looked for at /.test(cluster.nodes[0].log))
+  assert.equal((await cluster.nodes[0].request("GET", `/databases/${database}/docs?id=before`)).status, 503)
+
+  // One list will do for all: a node does not look for others at its own address.
+  await Promise.all(cluster.nodes.map(node => node.terminate()))
+  await Promise.all([0, 1, 2].map(index => cluster.start(index, "/livez", newAddresses[index], ["--peers", places.join()])))
+  await cluster.settled(database)
+  await cluster.nodes[0].expect(200, "GET", `/databases/${database}/docs?id=before`)
+  await until(async () => {
+    const topologies = await Promise.all([0, 1, 2].map(index => cluster.topology(index)))
+    return topologies.every(({ Topology }) => newAddresses.every(address => Object.values(Topology.Members).some(url => new URL(url).hostname === address)))
+  })
+
+  // From then on all know where all are.
+  await Promise.all(cluster.nodes.map(node => node.terminate()))
+  await Promise.all([0, 1, 2].map(index => cluster.start(index, "/livez", newAddresses[index])))
+  await cluster.settled(database)
 })

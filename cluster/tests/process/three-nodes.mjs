@@ -74,6 +74,11 @@ export class ThreeNodes {
     renameSync(join(this.#directory, "old"), join(this.#directory, "a"))
   }
 
+  /** What `rookery status` says at a node. */
+  async status(index) {
+    return (await run("status", ...this.#isSecure ? ["--data", this.dataOf(index)] : ["--url", this.nodes[index].url])).stdout
+  }
+
   /** Runs a command against the first node; what it printed. */
   async command(...words) {
     return succeed(await run(...words, ...this.#isSecure ? ["--data", join(this.#directory, "a")] : ["--url", this.nodes[0].url]))
@@ -84,9 +89,9 @@ export class ThreeNodes {
   }
 
   /** Starts a node, for the first time or again, and waits until it serves; with another path than /readyz, until that answers 200. */
-  async start(index, path = "/readyz", address = "127.0.0.1") {
+  async start(index, path = "/readyz", address = "127.0.0.1", options = []) {
     const data = this.dataOf(index)
-    this.nodes[index] = NodeProcess.start({ data, address, port: this.ports[index], credentials: this.credentials, options: ["--memory", "128M"] })
+    this.nodes[index] = NodeProcess.start({ data, address, port: this.ports[index], credentials: this.credentials, options: ["--memory", "128M", ...options] })
     await this.nodes[index].answers(path, 200)
   }
 

@@ -115,6 +115,11 @@ internal static class NodeProcess
     /// <summary>The part of a node that belongs to a cluster, by the identity beside its data; null for a node alone.</summary>
     private static ClusterMember? MemberOf(ServeConfiguration configuration, ShownIdentity? identity, PosixDisk disk, MemoryBudget memory, StandardErrorLog log, TimeProvider time)
     {
+        if (configuration.Peers.FirstOrDefault(static place => !MemberAddress.IsValid(place)) is { } wrongPlace)
+        {
+            throw new ConfigurationException($"\"{wrongPlace}\" is no address at which another member could be. {MemberAddress.Rule}");
+        }
+
         try
         {
             return ClusterMember.TryLoad(
@@ -125,6 +130,7 @@ internal static class NodeProcess
                     Listen = configuration.PeerListen,
                     Addresses = () => PeerAddresses.Of(configuration.PeerListen),
                     ClientUrls = () => [.. PeerAddresses.Of(configuration.Listen).Select(address => $"{(configuration.IsSecure ? "https" : "http")}://{address}")],
+                    PeerPlaces = configuration.Peers,
                     PublicUrl = configuration.PublicUrl,
                     IsClockSynchronised = KernelClock.IsSynchronised,
                     Memory = memory,

@@ -121,6 +121,9 @@ test("A wrong option, size, address or configuration file is refused with its pl
   refused(await run("serve", "--data", directory, "--listen", "127.0.0.1:80"), /127\.0\.0\.1:80/)
   refused(await run("serve", "--data", directory, "--listen", "https://127.0.0.1:8443"), /https:/)
   refused(await run("serve", "--data", join(directory, "data"), "--listen", "http://192.0.2.7:8080", "--insecure"), /192\.0\.2\.7/)
+  refused(await run("serve", "--data", join(directory, "data"), "--peers", "10.0.0.2:9443,10.0.0.3"), /"10\.0\.0\.3" is no address at which another member could be/)
+  writeFileSync(file, JSON.stringify({ data: join(directory, "data"), peers: "nowhere" }))
+  refused(await run("serve", "--config", file), /"nowhere" is no address/)
   refused(await run("serve", "--data", directory, "--lisen", "x"), /--lisen/)
 })
 

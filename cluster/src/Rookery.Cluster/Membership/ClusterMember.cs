@@ -129,7 +129,7 @@ public sealed class ClusterMember : IAsyncDisposable
                 store.StoreId, hello.BootCounter, hello.Run, MemberFacts.AddressesOf(_options.Addresses(), Identity.SaidAddresses), _options.ClientUrls(), _options.PublicUrl ?? Identity.SaidUrl),
             () => _consensus.Time is { IsSure: true, Known: { } sure } ? sure : _time.GetUtcNow(),
             _options.Note);
-        _steward = new Steward(_consensus, _network, _keeper, new Announcement(() => Identity, _desk, _time), Rotation, _whereabouts, () => store.HasDamage, (member, cancellationToken) => RepairAsync(store, member, cancellationToken), _options.Log, _options.Note, _time);
+        _steward = new Steward(_consensus, _network, _keeper, new Announcement(() => Identity, _desk, _time), Rotation, _whereabouts, _options.PeerPlaces, () => store.HasDamage, (member, cancellationToken) => RepairAsync(store, member, cancellationToken), _options.Log, _options.Note, _time);
         return _consensus;
     }
 

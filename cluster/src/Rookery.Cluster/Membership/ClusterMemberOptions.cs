@@ -18,6 +18,9 @@ public sealed record ClusterMemberOptions
     /// <summary>Where it listens for clients now, by address, the likeliest first. Asked once a minute.</summary>
     public required Func<IReadOnlyList<string>> ClientUrls { get; init; }
 
+    /// <summary>Where other members may be beside the places that are known, <c>host:port</c>, if its owner says so. Any member may be at any of them: certificates say who is.</summary>
+    public IReadOnlyList<string> PeerPlaces { get; init; } = [];
+
     /// <summary>The URL at which clients reach it, if its owner says so.</summary>
     public string? PublicUrl { get; init; }
 

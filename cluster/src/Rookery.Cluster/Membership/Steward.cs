@@ -10,7 +10,7 @@ namespace Rookery.Cluster.Membership;
 /// learners that caught up vote. An idle cluster writes nothing for it.
 /// </summary>
 internal sealed class Steward(
-    RaftConsensus consensus, PeerNetwork network, IdentityKeeper keeper, Announcement announcement, AuthorityRotation rotation, Whereabouts whereabouts, Func<bool> hasDamage, Func<NodeId, CancellationToken, Task<int>> repairFrom, Action<string> log, Action<string> note, TimeProvider time) : IAsyncDisposable
+    RaftConsensus consensus, PeerNetwork network, IdentityKeeper keeper, Announcement announcement, AuthorityRotation rotation, Whereabouts whereabouts, IReadOnlyList<string> saidPlaces, Func<bool> hasDamage, Func<NodeId, CancellationToken, Task<int>> repairFrom, Action<string> log, Action<string> note, TimeProvider time) : IAsyncDisposable
 {
     // The first time as soon as damage is found: until it is repaired, what lies there is answered with an error here.
     private const int RoundsBetweenRepairs = 30;
@@ -101,7 +101,10 @@ internal sealed class Steward(
             keeper.KeepPeers(known);
         }
 
-        PeerAddress[] peers = WithCallers([.. (isKnown ? known : keeper.Current.Peers).Select(static peer => new PeerAddress(Members.IdOf(peer.NodeId), peer.Addresses))], network.Callers());
+        // What an owner says comes last: it may be somebody else's, and was said for a time when nothing else holds.
+        var said = saidPlaces.Except(whereabouts.Facts.Addresses, StringComparer.Ordinal);
+        PeerAddress[] peers = WithCallers(
+            [.. (isKnown ? known : keeper.Current.Peers).Select(peer => new PeerAddress(Members.IdOf(peer.NodeId), [.. peer.Addresses.Union(said, StringComparer.Ordinal)]))], network.Callers());
         if (!Same(peers, _peers))
         {
             _peers = peers;

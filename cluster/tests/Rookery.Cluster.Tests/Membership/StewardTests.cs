@@ -54,6 +54,7 @@ public sealed class StewardTests : IDisposable
 
         keeper.KeepPeers([Moved]);
         await RoundsUntilAsync(() => network.Status().Any(static peer => peer.Node == Members.IdOf(Moved.NodeId)), "it connects to whom it heard of");
+        Assert.Equal([.. Moved.Addresses, "127.0.0.1:4"], network.AddressesOf(Members.IdOf(Moved.NodeId)));      // and where its owner says, but not at its own address
         Assert.Equal((1, 0), (desk.Waiting, desk.Changes));
 
         desk.CaughtUp.SetResult(true);
@@ -67,6 +68,7 @@ public sealed class StewardTests : IDisposable
         new Announcement(() => keeper.Current, desk, time),
         new AuthorityRotation(() => keeper.Current, keeper.Change, desk, time),
         new Whereabouts(keeper, () => new MemberFacts(Store, 1, 1, ["127.0.0.1:2"], ["https://127.0.0.1:3"], null), time.GetUtcNow, static _ => { }),
+        ["127.0.0.1:2", "127.0.0.1:4"],
         static () => false,
         static (_, _) => Task.FromResult(0),
         static _ => { },

@@ -23,6 +23,9 @@ public sealed record ServeConfiguration(string DataDirectory, string? JournalDir
     /// <summary>Where a member of a cluster listens for the others.</summary>
     public required IPEndPoint PeerListen { get; init; }
 
+    /// <summary>Where other members may be, as its owner says; unchecked.</summary>
+    public IReadOnlyList<string> Peers { get; private init; } = [];
+
     /// <summary>The URL by which clients reach it, where its owner says one.</summary>
     public string? PublicUrl { get; private init; }
 
@@ -51,6 +54,7 @@ public sealed record ServeConfiguration(string DataDirectory, string? JournalDir
         {
             IsSecure = isSecure,
             PeerListen = ParsePeerListen(settings.PeerListen, endpoint),
+            Peers = settings.Peers?.Split(',', StringSplitOptions.TrimEntries | StringSplitOptions.RemoveEmptyEntries) ?? [],
             PublicUrl = ParsePublicUrl(settings.PublicUrl),
         };
     }

@@ -15,6 +15,9 @@ public sealed record ServeSettings
     /// <summary>Where a member of a cluster listens for the others (<c>address:port</c>).</summary>
     public string? PeerListen { get; init; }
 
+    /// <summary>Where other members may be (<c>host:port,host:port</c>), beside where they were seen last.</summary>
+    public string? Peers { get; init; }
+
     /// <summary>The URL by which clients reach this node, where it is not the one it listens on.</summary>
     public string? PublicUrl { get; init; }
 
@@ -31,6 +34,7 @@ public sealed record ServeSettings
         Journal = Journal ?? fallback.Journal,
         Listen = Listen ?? fallback.Listen,
         PeerListen = PeerListen ?? fallback.PeerListen,
+        Peers = Peers ?? fallback.Peers,
         PublicUrl = PublicUrl ?? fallback.PublicUrl,
         Memory = Memory ?? fallback.Memory,
         Insecure = Insecure ?? fallback.Insecure,
