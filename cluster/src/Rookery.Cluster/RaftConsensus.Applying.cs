@@ -67,7 +67,7 @@ public sealed partial class RaftConsensus
                 EndStep();
             }
 
-            _options.TroubleFound?.Invoke(WhyUnapplied!);
+            _options.TroubleFound?.Invoke($"{WhyUnapplied} {CauseOf(damage)}");
             return false;
         }
         catch (Exception failure) when (failure is not (InvariantViolationException or OutOfMemoryException))
@@ -83,10 +83,10 @@ public sealed partial class RaftConsensus
         StopTakingPart();
     }
 
-    /// <summary>What keeps this node from applying what is committed, in sentences; null when nothing does that another member can help with.</summary>
-    private string? WhyUnapplied => Volatile.Read(ref _unapplied) is { } damage
-        ? $"This node cannot go on applying, and takes the state of a member that can, as soon as that leads: {CauseOf(damage)} Until it has it, it answers from what it had, and only reads with consistency=local."
-        : null;
+    /// <summary>That this node cannot apply what is committed, in sentences, for whoever asks: what it is that cannot be read, the log says. Null when it can.</summary>
+    private string? WhyUnapplied => Volatile.Read(ref _unapplied) is null
+        ? null
+        : "This node cannot go on applying, because a part of its data cannot be read, and takes the state of a member that can, as soon as that leads. Until it has it, it answers from what it had, and only reads with consistency=local.";
 
     /// <summary>Whether there is another member that can lead, and give this one its state.</summary>
     private bool MayBeGivenState => _options.FetchState is not null && Configuration.Voters.ToArray().Any(voter => voter != Self);
@@ -137,6 +137,11 @@ public sealed partial class RaftConsensus
         }
 
         Volatile.Write(ref _applied, index);
+        if (FetchTrouble is not null)
+        {
+            ForgetFetchTrouble(index);
+        }
+
         if (count > 0)
         {
             Interlocked.Add(ref _queued, -count);

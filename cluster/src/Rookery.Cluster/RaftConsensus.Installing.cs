@@ -14,6 +14,7 @@ public sealed partial class RaftConsensus
     private bool _isFetching;
     private string? _fetchTrouble;
     private long _fetchTroubleTold;
+    private long _fetchedThrough;
 
     private static readonly TimeSpan FetchTroubleInterval = TimeSpan.FromMinutes(1);
     private static readonly TimeSpan FlushInterval = TimeSpan.FromMilliseconds(20);
@@ -31,7 +32,7 @@ public sealed partial class RaftConsensus
 
         if (_options.FetchState is not null)
         {
-            BeginFetch(offer.From);
+            BeginFetch(offer.From, offer.Position.Index);
         }
         else
         {
@@ -40,11 +41,12 @@ public sealed partial class RaftConsensus
     }
 
     /// <summary>One fetch at a time: whatever it was for, its end is what the core waits for too. Under the lock.</summary>
-    private void BeginFetch(NodeId from)
+    private void BeginFetch(NodeId from, long through)
     {
         if (!_isFetching)
         {
             _isFetching = true;
+            Volatile.Write(ref _fetchedThrough, through);
             _options.RunBeside(() => _ = FetchAsync(_options.FetchState!, from));
         }
     }
@@ -61,13 +63,14 @@ public sealed partial class RaftConsensus
         }
 
         RefuseUnapplied(through: _applyThrough);
+        _threads.Wake();
         if (!MayBeGivenState)
         {
             StopBecause(_unapplied);
         }
         else if (!Leader.IsNone && Leader != Self)
         {
-            BeginFetch(Leader);
+            BeginFetch(Leader, _applied + 1);
         }
     }
 
@@ -107,8 +110,10 @@ public sealed partial class RaftConsensus
         {
             await ApplyOwnAsync();
             var fetched = await fetch(from, _stopping.Token);
-            await _store.DoInBackgroundAsync(() => Install(fetched));
-            Volatile.Write(ref _fetchTrouble, null);
+            if (!await _store.DoInBackgroundAsync(() => Install(fetched)) && _unapplied is not null)
+            {
+                TellFetchTrouble(from, "it ends with an entry that this node does not have durably, or that was committed in a later term than it knows.");
+            }
         }
         catch (Exception) when (_stopping.IsCancellationRequested)
         {
@@ -117,7 +122,7 @@ public sealed partial class RaftConsensus
         catch (Exception failure)
         {
             // Whatever it was: the core waits for this fetch, and asks for no other meanwhile.
-            TellFetchTrouble($"The state of another member could not be fetched: {failure.Message} It is tried again.");
+            TellFetchTrouble(from, failure.Message);
             lock (_gate)
             {
                 EndFetchInVain();
@@ -133,13 +138,25 @@ public sealed partial class RaftConsensus
         EndStep();
     }
 
-    // Each second there is an attempt, for days on a card that is full.
-    private void TellFetchTrouble(string sentence)
+    /// <summary>
+    /// Each second there is an attempt, for days on a card that is full. Whoever asks how this node does, without a word of who he is, is not told why: there may be addresses, paths and documents in it.
+    /// </summary>
+    private void TellFetchTrouble(NodeId from, string why)
     {
+        string sentence = $"The state of {NameAndTagOf(from)} could not be taken, and is asked for again: the log says why.";
         if (Interlocked.Exchange(ref _fetchTrouble, sentence) is null || _time.GetElapsedTime(_fetchTroubleTold) >= FetchTroubleInterval)
         {
             _fetchTroubleTold = _time.GetTimestamp();
-            _options.TroubleFound?.Invoke(sentence);
+            _options.TroubleFound?.Invoke($"The state of {NameAndTagOf(from)} could not be taken: {why} It is asked for again.");
+        }
+    }
+
+    /// <summary>What was to be fetched is here, however it came.</summary>
+    private void ForgetFetchTrouble(long applied)
+    {
+        if (applied >= Volatile.Read(ref _fetchedThrough))
+        {
+            Volatile.Write(ref _fetchTrouble, null);
         }
     }
 
@@ -207,6 +224,7 @@ public sealed partial class RaftConsensus
         _installed = tailIsKept ? null : offer;
         RefuseInstalled(offer.Index);
         Volatile.Write(ref _applied, offer.Index);
+        ForgetFetchTrouble(offer.Index);
         if (Interlocked.Exchange(ref _unapplied, null) is not null)
         {
             _options.TroubleFound?.Invoke("The state of another member has taken the place of what could not be read here. Look after this node's card.");

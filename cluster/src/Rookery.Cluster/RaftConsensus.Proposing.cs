@@ -220,12 +220,12 @@ public sealed partial class RaftConsensus
         }
     }
 
-    /// <summary>A node that leads, or is about to, keeps what waits until it may propose it. Another passes it on to who leads: it was never in a log.</summary>
+    /// <summary>A node that leads, or is about to, keeps what waits until it may propose it, unless it cannot apply. Another passes it on to who leads, within two election timeouts: it was never in a log.</summary>
     private void PassOnUnlessInOffice()
     {
         lock (_gate)
         {
-            if (_core.Role == Role.Leader && !_isHalted)
+            if (_core.Role == Role.Leader && !_isHalted && _unapplied is null)
             {
                 return;
             }

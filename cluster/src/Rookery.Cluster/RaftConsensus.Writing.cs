@@ -22,7 +22,7 @@ public sealed partial class RaftConsensus
     private long LastIndexInLog { get; set; }
 
     /// <summary>Whether who has the turn has something to do that is not in the queue.</summary>
-    internal bool HasWork => Volatile.Read(ref _isDue) || (_waiting.Count > 0 && (MayPropose || !IsInOffice || Refusal is { Kind: RejectionKind.Diagnosis }));
+    internal bool HasWork => Volatile.Read(ref _isDue) || (_waiting.Count > 0 && (MayPropose || !IsInOffice || Volatile.Read(ref _unapplied) is not null || Refusal is { Kind: RejectionKind.Diagnosis }));
 
     /// <summary>Callers of the last frame that was written and those in the queue: so many are likely to come back soon.</summary>
     internal int Callers { get; private set; }

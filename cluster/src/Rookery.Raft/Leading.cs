@@ -143,7 +143,7 @@ public sealed partial class RaftCore
             return;
         }
 
-        peer.Health = message.Health;
+        (peer.Health, peer.HasToldHealth) = (message.Health, true);
         TakeClock(peer, message.Clock);
         if (message.SentAtMicroseconds > 0)
         {
@@ -237,14 +237,14 @@ public sealed partial class RaftCore
         bool betterExists = false;
         foreach (var peer in peers)
         {
-            betterExists |= Configuration.IsVoter(peer.Node) && peer.Health.BoardPenalty < health.BoardPenalty && now - peer.LastContact < ElectionTimeoutMicroseconds;
+            betterExists |= Configuration.IsVoter(peer.Node) && peer.HasToldHealth && peer.Health.BoardPenalty < health.BoardPenalty && now - peer.LastContact < ElectionTimeoutMicroseconds;
         }
 
         if (!betterExists)
         {
             betterBoardSince = now;
         }
-        else if ((health.BoardPenalty == StoreHealth.CannotApply || now - betterBoardSince >= options.PreferenceMicroseconds) && BestSuccessor() is { IsNone: false } successor
+        else if ((health.BoardPenalty == StoreHealth.CannotApply || now - betterBoardSince >= options.PreferenceMicroseconds) && BestSuccessor(mustHaveToldHealth: true) is { IsNone: false } successor
             && Find(successor)!.Health.BoardPenalty < health.BoardPenalty)
         {
             Coverage.Took(RareBranch.HandedToBetterBoard);

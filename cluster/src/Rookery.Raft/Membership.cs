@@ -156,12 +156,13 @@ public sealed partial class RaftCore
     }
 
     /// <summary>The voter that lacks least, among those that answer, whose store is well; of equals the one whose board is best.</summary>
-    private NodeId BestSuccessor()
+    private NodeId BestSuccessor(bool mustHaveToldHealth = false)
     {
         Progress? best = null;
         foreach (var peer in peers)
         {
-            bool isFit = Configuration.IsVoter(peer.Node) && now - peer.LastContact < ElectionTimeoutMicroseconds && !IsStalled(peer.Health) && peer.State == ProgressState.Replicate;
+            bool isFit = Configuration.IsVoter(peer.Node) && now - peer.LastContact < ElectionTimeoutMicroseconds && !IsStalled(peer.Health) && peer.State == ProgressState.Replicate
+                && (peer.HasToldHealth || !mustHaveToldHealth);
             if (isFit && (best is null || (peer.Health.BoardPenalty, -peer.Match).CompareTo((best.Health.BoardPenalty, -best.Match)) < 0))
             {
                 best = peer;

@@ -73,6 +73,9 @@ internal sealed class Progress(NodeId node, long next, long now)
 
     public StoreHealth Health { get; set; }
 
+    /// <summary>Whether it has told this leader how its store does: until then it may be one that cannot apply.</summary>
+    public bool HasToldHealth { get; set; }
+
     /// <summary>What it came to by applying, where it was asked last.</summary>
     public OutcomeHash Outcome { get; set; }
 

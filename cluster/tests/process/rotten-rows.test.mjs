@@ -40,7 +40,7 @@ test("A member whose rotten rows are written to takes the state of who leads, wh
   }
 
   await until(async () => (await cluster.nodes[2].request("GET", "/metrics")).text.includes('rookery_state_installed_total{kind="files"} 1'))
-  assert.match(cluster.nodes[2].log, /This node cannot go on applying, and takes the state of a member that can, as soon as that leads: /)
+  assert.match(cluster.nodes[2].log, /This node cannot go on applying, because a part of its data cannot be read, and takes the state of a member that can, as soon as that leads\. /)
   for (const [n, body] of newest) {
     const { status, text } = await cluster.nodes[2].request("GET", `/databases/${database}/docs?id=users/${n}`)
     assert.equal(status, 200, text)

@@ -23,6 +23,13 @@ internal sealed class PeerDialer(PeerHello self, Func<PeerTrust> trust, PeerGate
         var reader = new PacketReader(stream, PeerProtocol.MaxControlPacketBytes, memory);
         try
         {
+            // Before a word is said: it would take this call for one to itself, and end the connection that it has from this node.
+            var answering = Members.IdOf(proven);
+            if (answering != node && !string.Equals(proven, self.NodeId, StringComparison.Ordinal))
+            {
+                throw new PeerProtocolException($"Node {nameOf(answering) ?? proven} answers there, and not the one that was looked for.");
+            }
+
             await PeerHandshake.WriteAsync(stream, new HelloBody(self with { Kind = kind }), either.Token);
             var (remote, refused) = await ReadAnswerAsync(reader, proven, either.Token);
             if (gate.Refuse(remote, proven) is { } refusal)
@@ -31,7 +38,6 @@ internal sealed class PeerDialer(PeerHello self, Func<PeerTrust> trust, PeerGate
                 throw new PeerProtocolException($"It was refused: {refusal.Sentence}");
             }
 
-            // First: the word of whoever took its address since is not its word.
             if (remote.Member != node)
             {
                 throw new PeerProtocolException($"Node {nameOf(remote.Member) ?? remote.NodeId} answers there, and not the one that was looked for.");

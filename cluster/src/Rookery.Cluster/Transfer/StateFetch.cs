@@ -56,6 +56,12 @@ public sealed class StateFetch(HttpClient member, StateInbox inbox, TimeProvider
         for (int attempt = 1; ; attempt++)
         {
             var offer = await GetOfferAsync(cancellationToken);
+            if (offer.Index < Through())
+            {
+                // An earlier version does not look at what it was asked for.
+                throw new StateTransferException($"{member.BaseAddress} offers its state through entry {offer.Index}, and this node has applied {Through()}: it has not flushed as far yet.");
+            }
+
             Chosen?.Invoke(offer);
             inbox.Begin(offer);
             if (!await FetchFilesAsync(offer, cancellationToken))

@@ -56,6 +56,22 @@ public sealed class PeerRefusalTests : IDisposable
         Assert.False(a.IsConnectedToAll);
     }
 
+    /// <summary>Each member of a list is looked for at all places of it: who is met there must not take that for another call of its own.</summary>
+    [Fact]
+    public async Task Another_node_at_the_address_which_keeps_the_connection_that_it_has()
+    {
+        await using var a = await StartAsync("A1");
+        await using var c = await StartAsync("C3");
+        a.Network.SetPeers([c.Address]);
+        await Eventually.HoldsAsync(() => a.IsConnectedToAll, "A is connected to C");
+        var before = a.Network.Status().Single();
+        a.Network.SetPeers([c.Address, new PeerAddress(Members.IdOf("B2"), c.Address.Addresses)]);
+        await Eventually.HoldsAsync(() => a.Network.AttemptsAt(Members.IdOf("B2")).Count == 1, "A looked for B there");
+        await Eventually.HoldsAsync(() => a.WasTold("Node C3 answers there, and not the one that was looked for"), "A says who is there");
+        Assert.Equal(before, a.Network.Status().Single(peer => peer.Node == c.Node));
+        Assert.DoesNotContain(c.Log, static sentence => sentence.Contains("called again", StringComparison.Ordinal));
+    }
+
     [Fact]
     public async Task Another_node_at_the_address_by_its_name_and_what_was_tried()
     {

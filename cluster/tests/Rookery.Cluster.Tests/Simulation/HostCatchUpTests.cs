@@ -56,7 +56,7 @@ public sealed class HostCatchUpTests
         Assert.True(cluster.A.Store!.Journal.FirstIndex > 100);
         cluster.Wire.FetchFailure = new TimeoutException("No fetch may end all fetches, whatever it fails of.");
         cluster.C.Open();
-        cluster.RunUntil(() => cluster.C.Consensus!.ReadCluster().Trouble is { } trouble && trouble.Contains("No fetch may end all fetches", StringComparison.Ordinal), "it says what keeps it back");
+        cluster.RunUntil(() => cluster.C.Consensus!.ReadCluster().Trouble is { } trouble && trouble.EndsWith("could not be taken, and is asked for again: the log says why.", StringComparison.Ordinal), "it says what keeps it back");
         cluster.AwaitEqual(seconds: 20);
         Assert.Null(cluster.C.Consensus!.ReadCluster().Trouble);
         Assert.Equal(1, cluster.Wire.StatesFetched);

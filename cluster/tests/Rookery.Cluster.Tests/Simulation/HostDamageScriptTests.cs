@@ -253,7 +253,7 @@ public sealed class HostDamageScriptTests
             cluster.Put(cluster.A, $"users/{number}", number);
         }
 
-        Assert.Contains(cluster.C.Troubles, static trouble => trouble.StartsWith("This node cannot go on applying, and takes the state of a member that can, as soon as that leads: ", StringComparison.Ordinal));
+        Assert.Contains(cluster.C.Troubles, static trouble => trouble.StartsWith("This node cannot go on applying, because a part of its data cannot be read, and takes the state of a member that can, as soon as that leads. ", StringComparison.Ordinal));
         cluster.Put(cluster.A, "users/rotten", 3);
         cluster.AwaitEqual();
         Assert.Equal((3, number - 1), (cluster.C.Peek("users/rotten").Value, cluster.C.Peek($"users/{number - 1}").Value));
@@ -321,6 +321,36 @@ public sealed class HostDamageScriptTests
         cluster.RunUntil(() => cluster.Leader == d || cluster.Leader == e, "one leads that can apply");
         cluster.AwaitEqual();
         Assert.Equal((2, 2, 2), (cluster.A.Peek("users/rotten").Value, cluster.B.Peek("users/rotten").Value, cluster.Wire.StatesFetched));
+    }
+
+    /// <summary>The same row has rotted on both of two: nobody can help, and nobody is kept waiting for it.</summary>
+    [Fact]
+    public async Task Who_writes_to_a_leader_that_cannot_apply_gets_an_answer_though_nobody_can_take_over()
+    {
+        using var cluster = SteppedCluster.Of(2);
+        cluster.Put(cluster.A, "users/rotten", 1);
+        cluster.AwaitEqual();
+        cluster.A.Store!.RequestFlush();
+        cluster.B.Store!.RequestFlush();
+        cluster.RunFor(1_000);
+        cluster.Put(cluster.A, "users/rotten", 2);
+        cluster.AwaitEqual();
+        foreach (var member in new[] { cluster.A, cluster.B })
+        {
+            member.Kill();
+            RotRow(member.Disk, "users/rotten");
+        }
+
+        cluster.A.Open();
+        cluster.B.Open();
+        cluster.RunUntil(() => cluster.Members.Exists(static member => member.Consensus!.ReadState().Role == Raft.Role.Leader), "one leads");
+        foreach (var member in cluster.Members)
+        {
+            var asked = member.Propose(SteppedCluster.PutOf("users/asked", 4));
+            cluster.RunUntil(() => asked.IsCompleted, "an answer");
+            Assert.Equal(RejectionKind.NoLeader, (await asked).Rejection!.Kind);
+            Assert.NotNull(member.Consensus!.ReadCluster().Trouble);
+        }
     }
 
     private static void RotRow(SimulatedDisk disk, string text)

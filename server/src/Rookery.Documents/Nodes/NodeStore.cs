@@ -280,7 +280,7 @@ public sealed partial class NodeStore : IDisposable
     }
 
     /// <summary>
-    /// Puts a fetched state in the place of this node's own. For who holds the turn to write and the turn to apply, on the thread that calls <see cref="WorkOnce"/>, or while there is none.
+    /// Puts a fetched state in the place of this node's own. For who holds the turn to apply, and, unless the tail is kept, the turn to write, on the thread that calls <see cref="WorkOnce"/>, or while there is none.
     /// </summary>
     /// <param name="fetched">What to install.</param>
     /// <param name="tailIsKept">Whether the journal durably has the state's last entry, and so stays as it is.</param>

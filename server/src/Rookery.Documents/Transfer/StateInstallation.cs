@@ -11,7 +11,7 @@ namespace Rookery.Documents;
 /// </summary>
 internal static class StateInstallation
 {
-    /// <summary>Installs. While nothing is applied, no journal write is outstanding, and no background work is done.</summary>
+    /// <summary>Installs. While nothing is applied and no background work is done; nor a journal write outstanding, unless the tail is kept.</summary>
     /// <param name="storage">The storage.</param>
     /// <param name="journal">The journal.</param>
     /// <param name="applier">What applied until now.</param>
