@@ -35,14 +35,17 @@ function checked(text) {
   return `${text}check ${((crc ^ 0xffffffff) >>> 0).toString(16).padStart(8, "0")}\n`
 }
 
-/** What a command says on a terminal, and its exit code; `typed` is typed there. */
-async function onTerminal(typed, ...commandLine) {
+/** What a command says on a terminal, and its exit code; what `answer` gives is typed there once the question stands. */
+async function onTerminal(commandLine, question, answer) {
   const child = spawn("script", ["--quiet", "--return", "--command", [executable, ...commandLine].join(" "), "/dev/null"], { stdio: ["pipe", "pipe", "inherit"] })
   const said = []
   child.stdout.on("data", bytes => said.push(bytes))
-  child.stdin.end(typed)
-  const [code] = await once(child, "close")
-  return { code, text: Buffer.concat(said).toString() }
+  const closed = once(child, "close")
+  const text = () => Buffer.concat(said).toString()
+  await until(() => text().includes(question) || child.exitCode !== null)
+  child.stdin.end(await answer())
+  const [code] = await closed
+  return { code, text: text() }
 }
 
 const members = async node => Object.keys((await node.expect(200, "GET", "/cluster/topology")).Topology.AllNodes)
@@ -154,9 +157,15 @@ test("The second of two is asked on a terminal whether it is to be a mirror, and
   const listing = async () => JSON.parse((await run("cluster", "node", "ls", "--json", "--url", first.url)).stdout)
   const joining = async (name, port) => ["cluster", "join", await token(first), "--data", at(name), "--name", name, "--address", `127.0.0.1:${port + 1000}`]
 
-  const asked = await onTerminal("mirrow\nmirror\n", ...await joining("pi-2", two))
+  // How it is started is said last: until then the join holds the directory.
+  const asked = await onTerminal(await joining("pi-2", two), "Mirror or standby?", async () => {
+    const early = await run("serve", "--data", at("pi-2"), "--listen", `http://127.0.0.1:${two}`)
+    assert.equal(early.code, 78, early.stderr)
+    assert.match(early.stderr, /pi-2 is in use by another process/)
+    return "mirrow\nmirror\n"
+  })
   assert.equal(asked.code, 0, asked.text)
-  assert.match(asked.text, /Two members: which do you want\?.*Mirror or standby\? \[standby\] .*Mirror or standby\? \[standby\] .*A mirror: pi-2 votes when it runs and has everything\./s)
+  assert.match(asked.text, /pi-2 is member B of the cluster home, with pi-1\.\s+Two members: which do you want\?.*Mirror or standby\? \[standby\] .*Mirror or standby\? \[standby\] .*A mirror: pi-2 votes when it runs and has everything\..*\nStart it with `rookery serve --data /s)
   let second = await NodeProcess.serveDuring(t, { data: at("pi-2"), port: two })
   await until(async () => (await listing()).Voters === 2)
   assert.equal((await run("cluster", "node", "demote", "pi-2", "--url", first.url)).code, 0)

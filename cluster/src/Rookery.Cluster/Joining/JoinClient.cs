@@ -92,7 +92,7 @@ public sealed class JoinClient(JoinToken token, JoiningNode node, TimeProvider t
 
     /// <summary>Notes that the node that has joined, the second of two, is to vote too. Until it is started, the cluster does not know.</summary>
     /// <param name="disk">The disk.</param>
-    /// <param name="dataDirectory">Its data directory.</param>
+    /// <param name="dataDirectory">Its data directory, held since before it joined: no node runs on it.</param>
     public static void ChooseMirror(IDisk disk, string dataDirectory)
     {
         using var identity = IdentityDirectory.TryLoad(disk, dataDirectory)!;

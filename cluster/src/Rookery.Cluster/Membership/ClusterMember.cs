@@ -88,6 +88,9 @@ public sealed class ClusterMember : IAsyncDisposable
             throw new IdentityException(retired.Explain(Identity, _options.DataDirectory));
         }
 
+        // Only now are the data held: a join holds them until its owner has chosen, and may have noted a mirror after this was read.
+        _keeper.Change(_ => IdentityDirectory.TryLoad(_disk, _options.DataDirectory));
+
         var hello = new PeerHello
         {
             ClusterId = Identity.ClusterId,

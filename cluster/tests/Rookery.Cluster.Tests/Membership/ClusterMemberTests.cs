@@ -1,6 +1,7 @@
 using System.Collections.Concurrent;
 using System.Net;
 using Rookery.Cluster.Identity;
+using Rookery.Cluster.Joining;
 using Rookery.Cluster.Log;
 using Rookery.Cluster.Membership;
 using Rookery.Cluster.Tests.Identity;
@@ -35,6 +36,17 @@ public sealed class ClusterMemberTests : IDisposable
         await using var member = Load();
         var configured = member.Configure(new NodeOptions { DataDirectory = Data });
         Assert.Equal(("C", new NodeIds(TestAuthority.NodeId, TestAuthority.ClusterId), true), (configured.NodeTag, configured.NewIds, configured.HasPeers));
+    }
+
+    [Fact]
+    public async Task A_mirror_that_was_chosen_after_the_identity_was_read_is_not_lost()
+    {
+        // A join lets go of the directory between the two.
+        await using var member = Load();
+        JoinClient.ChooseMirror(disk, Data);
+        using var node = Open(member);
+        Assert.True(member.Identity.IsMirror);
+        await member.DisposeAsync();
     }
 
     [Fact]

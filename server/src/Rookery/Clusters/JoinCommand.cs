@@ -55,9 +55,7 @@ internal static class JoinCommand
 
         using var held = StoppedDirectory.Hold(disk, directory);
         var joined = await new JoinClient(token, node, TimeProvider.System).JoinAsync(disk, directory, cancellation);
-        await Console.Out.WriteLineAsync(isJson
-            ? ToJson(joined)
-            : $"{joined.Name} is member {joined.Tag} of the cluster {joined.ClusterName}, with {string.Join(", ", joined.Members)}. Start it with `rookery serve --data {directory} {Listen(node)}`: it takes over all data, and then votes if it is needed.");
+        await Console.Out.WriteLineAsync(isJson ? ToJson(joined) : $"{joined.Name} is member {joined.Tag} of the cluster {joined.ClusterName}, with {string.Join(", ", joined.Members)}.");
         if (joined.Members is [var first])
         {
             await ChooseOfTwoAsync(disk, directory, first, joined.Name, isMirror, mayAsk: !isJson && !Console.IsInputRedirected);
@@ -65,6 +63,12 @@ internal static class JoinCommand
         else if (isMirror)
         {
             await Console.Error.WriteLineAsync("--mirror is for the second of two, and was passed over: of more members the leader decides who votes.");
+        }
+
+        // Last: as long as the owner is asked, the directory is held, and a node that he starts is refused.
+        if (!isJson)
+        {
+            await Console.Out.WriteLineAsync($"Start it with `rookery serve --data {directory} {Listen(node)}`: it takes over all data, and then votes if it is needed.");
         }
 
         return ExitCode.Success;
