@@ -40,7 +40,7 @@ internal sealed record NodeConnection(Uri Address, string? Token, X509Certificat
     public string Describe(HttpRequestException failure, string named) => failure.InnerException switch
     {
         AdminException untrusted => untrusted.Message,
-        AuthenticationException => $"What answers at {Address} does not speak TLS: look whether it is http.",
+        AuthenticationException disagreed => $"What answers at {Address} could not agree on TLS ({disagreed.GetBaseException().Message.TrimEnd('.')}); look whether it is http.",
         _ when Address.Scheme is "http" && failure.HttpRequestError is HttpRequestError.ResponseEnded or HttpRequestError.InvalidResponse =>
             $"What answers at {Address} is no Rookery, or speaks TLS: look whether it is https.",
         SocketException refused => $"No node answers at {Address} ({refused.Message}). {named}",
