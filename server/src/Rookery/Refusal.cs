@@ -33,8 +33,8 @@ internal static class Refusal
         return code;
     }
 
-    /// <summary>Whether another path, or another user, is what helps.</summary>
+    /// <summary>Whether another path, or another user, is what helps. A card that rots or dies is none of it: the kernel makes its file system read-only.</summary>
     private static bool IsOfConfiguration(IOException failure) => failure is
-        DirectoryNotEmptyException or DataDirectoryInUseException or ForeignJournalException or DataFormatException or IdentityException
-        or DiskException { Error: Errno.NoEntry or Errno.NotDirectory or Errno.IsDirectory or Errno.Exists or Errno.AccessDenied or Errno.NotPermitted or Errno.ReadOnly };
+        DirectoryNotEmptyException or DataDirectoryInUseException or ForeignJournalException or DataFormatException { IsOfDirectory: true } or IdentityException
+        or DiskException { Error: Errno.NoEntry or Errno.NotDirectory or Errno.IsDirectory or Errno.Exists or Errno.AccessDenied or Errno.NotPermitted };
 }

@@ -1,8 +1,9 @@
 // What a node refuses to start with: exit code 78 and one sentence that says what and where.
 import assert from "node:assert/strict"
 import { once } from "node:events"
-import { mkdirSync, readdirSync, writeFileSync } from "node:fs"
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { createServer } from "node:net"
+import tls from "node:tls"
 import { join } from "node:path"
 import { test } from "node:test"
 import { afterwards, freePort, NodeProcess, portForMember, run, temporaryDirectory } from "./node-process.mjs"
@@ -86,6 +87,29 @@ test("A path that is not there or is no directory, and what a node refuses as wr
     [/shop/, "cert", "create", "ann", "--access", "shop", "--to", directory, "--url", node.url],
   ]) {
     refused(await run(...words), pattern)
+  }
+})
+
+test("A data directory whose content is damaged ends with 1, because no other path helps", async t => {
+  const data = temporaryDirectory(t)
+  await (await NodeProcess.serve({ data })).terminate()
+  const format = join(data, "format")
+  writeFileSync(format, readFileSync(format, "utf8").replace(/^node ./m, "node -"))
+  const { code, stderr } = await run("cluster", "init", "--data", data)
+  assert.match(stderr, /format is damaged: its checksum does not match/)
+  assert.equal(code, 1)
+})
+
+test("Who cannot agree on TLS is told why, and to look whether it is http", async t => {
+  const node = await NodeProcess.serve({ data: temporaryDirectory(t) })
+  afterwards(t, () => node.kill())
+  const bare = tls.createServer().listen(0, "127.0.0.1") // without a certificate
+  await once(bare, "listening")
+  afterwards(t, () => bare.close())
+  for (const port of [node.port, bare.address().port]) {
+    const { code, stderr } = await run("status", "--url", `https://127.0.0.1:${port}`)
+    assert.equal(code, 1)
+    assert.match(stderr, /^What answers at https:\/\/127\.0\.0\.1:\d+\/ could not agree on TLS \([^)]*\w\); look whether it is http\.\n$/)
   }
 })
 

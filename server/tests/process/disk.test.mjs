@@ -3,7 +3,7 @@ import assert from "node:assert/strict"
 import { test } from "node:test"
 import { lost, startLoad } from "./load.mjs"
 import { asRoot, Ballast, BreakableDisk, mountMemory } from "./mounts.mjs"
-import { afterwards, NodeProcess, temporaryDirectory, until } from "./node-process.mjs"
+import { afterwards, NodeProcess, run, temporaryDirectory, until } from "./node-process.mjs"
 
 const memory = ["--memory", "96M"]
 const document = "/databases/load/docs?id=one"
@@ -109,6 +109,9 @@ test("A file system that became read-only ends acknowledgements, not the process
   assert.match((await node.answers("/readyz", 503)).text, /read-only/)
   assert.equal((await node.request("GET", "/livez")).status, 200)
   assert.equal((await put(node)).status, 503)
+  const begun = await run("cluster", "init", "--data", `${disk.directory}/other`)
+  assert.match(begun.stderr, /read-only/)
+  assert.equal(begun.code, 1, "no other path helps a card that dies")
   assert.equal(await node.terminate(), 0)
 
   disk.repair()

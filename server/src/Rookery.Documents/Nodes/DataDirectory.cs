@@ -138,7 +138,7 @@ internal sealed class DataDirectory : IDisposable
     {
         if (!mayBeUnfinished && IsUnfinished(_disk, Path))
         {
-            throw new DataFormatException($"{Path} holds a restore that did not finish. Delete the directory and run `rookery restore` again.");
+            throw new DataFormatException($"{Path} holds a restore that did not finish. Delete the directory and run `rookery restore` again.") { IsOfDirectory = true };
         }
 
         _disk.CreateDirectory(StoragePath);
@@ -152,7 +152,7 @@ internal sealed class DataDirectory : IDisposable
         if (!_disk.Exists(JournalPath) || _disk.List(JournalPath).Count == 0)
         {
             throw new DataFormatException(
-                $"{Path} was in use before, but there is no journal in {JournalPath}. Nothing was changed. Mount or put back the journal's directory, or restore a backup.");
+                $"{Path} was in use before, but there is no journal in {JournalPath}. Nothing was changed. Mount or put back the journal's directory, or restore a backup.") { IsOfDirectory = true };
         }
     }
 
@@ -262,4 +262,8 @@ internal sealed class DataDirectory : IDisposable
 
 /// <summary>A data directory cannot be read by this program. The message says why and what to do.</summary>
 /// <param name="message">One sentence.</param>
-public sealed class DataFormatException(string message) : IOException(message);
+public sealed class DataFormatException(string message) : IOException(message)
+{
+    /// <summary>Whether it is not there, or not whole, where it was said to be, so that another path is what helps; otherwise its content is damaged, or of another version.</summary>
+    public bool IsOfDirectory { get; init; }
+}

@@ -56,7 +56,7 @@ internal static class DirectoryReplacement
         string suffix = KeptSuffixOf(DataDirectory.ReadFormat(disk, directory));
         if (!JournalReplacement.IsPrepared(disk, journalDirectory) && !JournalReplacement.IsKept(disk, journalDirectory, suffix))
         {
-            throw new DataFormatException($"{directory} was recovered, and its journal is not in {journalDirectory}. Name the directory with which it was recovered, with --journal.");
+            throw new DataFormatException($"{directory} was recovered, and its journal is not in {journalDirectory}. Name the directory with which it was recovered, with --journal.") { IsOfDirectory = true };
         }
 
         JournalReplacement.Complete(disk, journalDirectory, suffix);

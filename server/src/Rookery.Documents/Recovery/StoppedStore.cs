@@ -59,7 +59,7 @@ public sealed class StoppedStore : IDisposable
     /// <exception cref="IOException">There are none, or they are of a newer version; or the directory of the journal is not there.</exception>
     public static StoppedStore Open(NodeOptions options, IDisk disk, MemoryBudget memory, IIoRecorder io, TimeProvider time) =>
         DataDirectory.IsNewAt(disk, options.DataDirectory)
-            ? throw new DataFormatException($"There is no data directory of a node at {options.DataDirectory}.")
+            ? throw new DataFormatException($"There is no data directory of a node at {options.DataDirectory}.") { IsOfDirectory = true }
             : new StoppedStore(options, disk, memory, io, time);
 
     /// <summary>The value of a record that the members agreed on, or were about to: for names, not for decisions.</summary>
@@ -100,7 +100,7 @@ public sealed class StoppedStore : IDisposable
     {
         if (!disk.Exists(_directory.JournalPath))
         {
-            throw new DataFormatException($"{_directory.Path} has no journal in {_directory.JournalPath}. Name the journal's directory with --journal; where it is lost, make an empty one of that name.");
+            throw new DataFormatException($"{_directory.Path} has no journal in {_directory.JournalPath}. Name the journal's directory with --journal; where it is lost, make an empty one of that name.") { IsOfDirectory = true };
         }
 
         var journalOptions = new JournalOptions { Directory = _directory.JournalPath, SegmentBytes = options.SegmentBytes, StoreId = _storage!.StoreId };
