@@ -253,6 +253,8 @@ test("What began and did not end, what was removed meanwhile and what cannot be 
 
   // What a node that found a rule of consensus broken leaves behind.
   await second.terminate()
+  await until(async () => (await listing()).Leader === null)
+  await refused(1, /^Nobody leads now, .* so no member can be removed, and nothing was changed\. /, "node", "rm", "pi-b", "--data", at("a"))
   await refused(1, /pi-1 and pi-b are a majority of the 2 voters, so there is nothing to recover from: start pi-b .*, and nothing is lost/, "recover", "--data", at("b"), "--yes", "home")
   writeFileSync(join(at("b"), "cluster/halted"), checked("A rule of consensus was found broken, so this node stopped taking part: a term has one leader.\n"))
   for (let start = 0; start < 2; start++) {

@@ -115,6 +115,13 @@ internal static class NodeCommand
     private static async Task<bool> ConfirmAsync(AdminClient client, string node)
     {
         var cluster = await client.SendAsync(HttpMethod.Get, Path);
+        if (cluster.GetProperty("Leader").ValueKind != JsonValueKind.String)
+        {
+            throw new AdminException(
+                "Nobody leads now, or it is not known here who does, so no member can be removed, and nothing was changed. `rookery status` says who is missing: start enough of them that a majority is there; when a majority is gone for good, use `rookery cluster recover`.",
+                ExitCode.Failure);
+        }
+
         JsonElement[] members = [.. cluster.GetProperty("Members").EnumerateArray()];
         JsonElement[] voters = [.. members.Where(static member => !IsLearner(member))];
         JsonElement[] left = [.. voters.Where(member => !member.GetProperty("Name").ValueEquals(node) && !member.GetProperty("Tag").ValueEquals(node) && !member.GetProperty("NodeId").ValueEquals(node))];
@@ -137,7 +144,7 @@ internal static class NodeCommand
 
     private static bool IsLearner(JsonElement member) => member.GetProperty("Role").ValueEquals("learner");
 
-    /// <summary>How many vote, and how many more of them may go off; who is off only a leader knows.</summary>
+    /// <summary>How many vote, and how many more of them may go off.</summary>
     private static string Bears(JsonElement[] voters)
     {
         int off = voters.Count(static member => member.TryGetProperty("IsReachable", out var isReachable) && !isReachable.GetBoolean());
