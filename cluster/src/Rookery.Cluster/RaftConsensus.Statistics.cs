@@ -196,10 +196,15 @@ public sealed partial class RaftConsensus
 
     private string WhyNoneIsChosen(Configuration configuration)
     {
-        string needed = configuration.Voters.Length == 2 ? "both voters" : $"{configuration.Majority} of {configuration.Voters.Length} voters";
         var unreached = UnreachedIn(configuration);
-        string missing = unreached.Count == 0 ? string.Empty : $", and this node does not reach {NameList.Of(unreached.Select(NameAndTagOf))}";
-        return $"No leader is known here: {needed} have to see each other to choose one{missing}. Documents can be read with consistency=local.{StrangersAmong(unreached)}";
+        string names = NameList.Of(unreached.Select(NameAndTagOf));
+        int voters = configuration.Voters.Length;
+        int seen = voters - unreached.Count;
+        string needed = voters == 2 ? "both voters" : $"{configuration.Majority} of {voters} voters";
+        string why = seen < configuration.Majority
+            ? $"No leader is known here: {needed} have to see each other to choose one, and this node does not reach {names}."
+            : $"No leader is known here yet: with itself this node sees {seen} of {voters} voters, which is enough to choose one{(unreached.Count == 0 ? "." : $", but not {names}: after a crash they wait for it for up to 20 s, and if it leads, this node has to reach it.")}";
+        return $"{why} Documents can be read with consistency=local.{StrangersAmong(unreached)}";
     }
 
     /// <summary>Who is found where a voter was: after a recovery that left this node out, all that it finds is the new cluster.</summary>

@@ -123,10 +123,19 @@ public static class IdentityDirectory
     }
 
     /// <summary>Data and identity are copied apart only by mistake; together they would let one node answer for another's acknowledgements.</summary>
-    private static string? WhyForeign(IDisk disk, string dataDirectory, NodeIdentity identity) =>
-        NodeIds.At(disk, dataDirectory) is { } data && data != new NodeIds(identity.NodeId, identity.ClusterId)
-            ? $"It is that of node {identity.NodeId} of cluster {identity.ClusterId}, and the data beside it are those of node {data.NodeId} of cluster {data.ClusterId}."
-            : null;
+    private static string? WhyForeign(IDisk disk, string dataDirectory, NodeIdentity identity)
+    {
+        try
+        {
+            return NodeIds.At(disk, dataDirectory) is { } data && data != new NodeIds(identity.NodeId, identity.ClusterId)
+                ? $"It is that of node {identity.NodeId} of cluster {identity.ClusterId}, and the data beside it are those of node {data.NodeId} of cluster {data.ClusterId}."
+                : null;
+        }
+        catch (DataFormatException unreadable)
+        {
+            return $"Whose data lie beside it cannot be read: {unreadable.Message}";
+        }
+    }
 
     /// <summary>The trust goes before the certificate: one of a new authority would not pass the check of the next start without it.</summary>
     private static void WritePublic(IDisk disk, string path, NodeIdentity identity)

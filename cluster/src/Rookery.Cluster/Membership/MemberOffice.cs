@@ -105,7 +105,9 @@ public sealed class MemberOffice(RaftConsensus consensus, IJoinDesk desk, Func<N
         }
         catch (Exception failure) when (failure is HttpRequestException or OperationCanceledException)
         {
-            return Unavailable($"{NameOf(leader)} leads and did not answer this node, so it is not known whether anything was changed. Look with `rookery cluster node ls`.");
+            return Unavailable(order == MemberOrder.List
+                ? $"{NameOf(leader)} was known to lead and does not answer this node, so the members cannot be listed now. Try again in a second."
+                : $"{NameOf(leader)} leads and did not answer this node, so it is not known whether anything was changed. Look with `rookery cluster node ls`.");
         }
     }
 

@@ -155,6 +155,15 @@ public sealed class IdentityDirectoryTests : IDisposable
     }
 
     [Fact]
+    public void An_identity_beside_data_of_which_nobody_can_say_whose_they_are_is_refused()
+    {
+        IdentityDirectory.Create(disk, Data, identity);
+        TestFormat.Write(disk, Data, new NodeIds(NodeId, ClusterId));
+        disk.Rot("/data/format", 3, 1);
+        Assert.Contains("Whose data lie beside it cannot be read: ", Assert.Throws<IdentityException>(() => IdentityDirectory.TryLoad(disk, Data)).Message, StringComparison.Ordinal);
+    }
+
+    [Fact]
     public void A_key_of_another_node_is_refused()
     {
         using var other = CreateIdentity(authority);

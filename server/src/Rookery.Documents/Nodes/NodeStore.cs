@@ -309,7 +309,12 @@ public sealed partial class NodeStore : IDisposable
     public bool Repair(RepairRequest request, RepairRows rows)
     {
         bool isDone = Storage.Repair(request, rows);
-        _disk.Delete(rows.Path);
+        if (_disk.Exists(rows.Path))
+        {
+            // Else a state that came meanwhile has cleared the inbox.
+            _disk.Delete(rows.Path);
+        }
+
         return isDone;
     }
 
