@@ -152,7 +152,8 @@ internal sealed class DataDirectory : IDisposable
         if (!_disk.Exists(JournalPath) || _disk.List(JournalPath).Count == 0)
         {
             throw new DataFormatException(
-                $"{Path} was in use before, but there is no journal in {JournalPath}. Nothing was changed. Mount or put back the journal's directory, or restore a backup.") { IsOfDirectory = true };
+                $"{Path} was in use before, but there is no journal in {JournalPath}. Nothing was changed. Mount or put back the journal's directory, or restore a backup.")
+            { IsOfDirectory = true };
         }
     }
 

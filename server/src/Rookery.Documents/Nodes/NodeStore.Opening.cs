@@ -48,7 +48,8 @@ public sealed partial class NodeStore
         if (_directory.IsNew && Journal.LastIndex > 0)
         {
             throw new DataFormatException(
-                $"{_directory.JournalPath} holds a journal, but {_directory.Path} is not a data directory. Nothing was changed. Put its files back, or name another journal directory.") { IsOfDirectory = true };
+                $"{_directory.JournalPath} holds a journal, but {_directory.Path} is not a data directory. Nothing was changed. Put its files back, or name another journal directory.")
+            { IsOfDirectory = true };
         }
 
         ClusterRecords.Open(Storage);
@@ -70,7 +71,8 @@ public sealed partial class NodeStore
         if (!_directory.IsNew && _disk.List(_directory.StoragePath).All(static name => string.Equals(name, "lock", StringComparison.Ordinal)))
         {
             throw new DataFormatException(
-                $"{_options.DataDirectory} was in use before, but {_directory.StoragePath} is empty. Nothing was changed. Put back that directory's files, or restore a backup.") { IsOfDirectory = true };
+                $"{_options.DataDirectory} was in use before, but {_directory.StoragePath} is empty. Nothing was changed. Put back that directory's files, or restore a backup.")
+            { IsOfDirectory = true };
         }
     }
 
