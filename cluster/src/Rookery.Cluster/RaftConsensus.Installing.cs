@@ -122,11 +122,12 @@ public sealed partial class RaftConsensus
         catch (Exception failure)
         {
             // Whatever it was: the core waits for this fetch, and asks for no other meanwhile.
-            TellFetchTrouble(from, failure.Message);
             lock (_gate)
             {
                 EndFetchInVain();
             }
+
+            TellFetchTrouble(from, failure.Message);
         }
     }
 
@@ -143,6 +144,12 @@ public sealed partial class RaftConsensus
     /// </summary>
     private void TellFetchTrouble(NodeId from, string why)
     {
+        if (Volatile.Read(ref _applied) >= Volatile.Read(ref _fetchedThrough))
+        {
+            // It came by entries meanwhile, and nobody would forget the trouble.
+            return;
+        }
+
         string sentence = $"The state of {NameAndTagOf(from)} could not be taken, and is asked for again: the log says why.";
         if (Interlocked.Exchange(ref _fetchTrouble, sentence) is null || _time.GetElapsedTime(_fetchTroubleTold) >= FetchTroubleInterval)
         {

@@ -4,7 +4,7 @@ using Rookery.Raft;
 namespace Rookery.Cluster.Peers;
 
 /// <summary>Makes connections to other members: TCP, TLS with certificates on both sides, hello.</summary>
-internal sealed class PeerDialer(PeerHello self, Func<PeerTrust> trust, PeerGate gate, Func<NodeId, string?> nameOf, TimeProvider time, MemoryShare? memory)
+internal sealed class PeerDialer(PeerHello self, Func<PeerTrust> trust, PeerGate gate, Func<NodeId, string, bool> met, Func<NodeId, string?> nameOf, TimeProvider time, MemoryShare? memory)
 {
     /// <summary>How long one address may take until both ends have said hello.</summary>
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(3);
@@ -23,9 +23,9 @@ internal sealed class PeerDialer(PeerHello self, Func<PeerTrust> trust, PeerGate
         var reader = new PacketReader(stream, PeerProtocol.MaxControlPacketBytes, memory);
         try
         {
-            // Before a word is said: it would take this call for one to itself, and end the connection that it has from this node.
+            // Before a word is said: a peer would take this call for one to itself, and end the connection that it has from this node. Whom this node does not call has none, and learns from the call where it is.
             var answering = Members.IdOf(proven);
-            if (answering != node && !string.Equals(proven, self.NodeId, StringComparison.Ordinal))
+            if (answering != node && !string.Equals(proven, self.NodeId, StringComparison.Ordinal) && met(answering, address))
             {
                 throw new PeerProtocolException($"Node {nameOf(answering) ?? proven} answers there, and not the one that was looked for.");
             }

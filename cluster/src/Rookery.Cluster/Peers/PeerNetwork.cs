@@ -75,7 +75,7 @@ public sealed class PeerNetwork : IPeerNetwork, IAsyncDisposable
         lock (peersGate)
         {
             Invariant.Holds(context is null, "a network is started once");
-            context = new LinkContext(new PeerDialer(self, Trust, gate, node => NameOf(node), time, memory), gate, receiver, time, log, notes, ofStrangers, memory, sentence => Excluded?.Invoke(sentence), () => Places(), node => NameOf(node));
+            context = new LinkContext(new PeerDialer(self, Trust, gate, Met, node => NameOf(node), time, memory), gate, receiver, time, log, notes, ofStrangers, memory, sentence => Excluded?.Invoke(sentence), () => Places(), node => NameOf(node));
             Volatile.Write(ref incoming, new IncomingLinks(self, context, Called));
             watch = time.CreateTimer(static network => ((PeerNetwork)network!).Watch(), this, WatchInterval, WatchInterval);
         }
@@ -180,13 +180,31 @@ public sealed class PeerNetwork : IPeerNetwork, IAsyncDisposable
     {
         if (Find(connection.Remote.Member) is { } peer)
         {
-            if (IncomingLinks.PlacesOf(connection) is { Length: > 0 } places)
+            // The other connection says nothing of where it listens: it would take back what this one said.
+            if (connection.Remote.Kind == LinkKind.Control && IncomingLinks.PlacesOf(connection) is { Length: > 0 } places)
             {
                 peer.Route.Seen(places);
             }
 
             peer.Wake();
         }
+    }
+
+    /// <summary>A member answers where another was looked for: there it can be called.</summary>
+    /// <returns>Whether it is one of the peers.</returns>
+    private bool Met(NodeId node, string address)
+    {
+        if (Find(node) is not { } peer)
+        {
+            return false;
+        }
+
+        if (!peer.Control.IsConnected && peer.Route.Reached(address))
+        {
+            peer.Wake();
+        }
+
+        return true;
     }
 
     private void Watch()

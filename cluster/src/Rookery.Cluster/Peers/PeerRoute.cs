@@ -35,11 +35,14 @@ internal sealed class PeerRoute(NodeId node, IReadOnlyList<string> addresses)
     }
 
     /// <summary>It was reached here.</summary>
-    public void Reached(string address)
+    /// <returns>Whether that was news.</returns>
+    public bool Reached(string address)
     {
         lock (gate)
         {
+            bool isNews = !string.Equals(reached, address, StringComparison.Ordinal);
             reached = address;
+            return isNews;
         }
     }
 

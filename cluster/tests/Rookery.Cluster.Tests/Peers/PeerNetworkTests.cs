@@ -82,6 +82,26 @@ public sealed class PeerNetworkTests : IDisposable
         Assert.Equal([place, $"127.0.0.1:{port}"], stayed.Network.AddressesOf(moved.Node)[..2]);
     }
 
+    /// <summary>Each has the address that the next one had: whoever answers where another is looked for is known from its certificate.</summary>
+    [Fact]
+    public async Task Members_that_changed_their_addresses_among_each_other_find_each_other()
+    {
+        await using var a = await StartAsync("A1");
+        await using var b = await StartAsync("B2");
+        await using var c = await StartAsync("C3");
+        foreach (var member in new[] { a, b, c })
+        {
+            member.Network.Places = () => member.Address.Addresses;
+        }
+
+        a.Network.SetPeers([new PeerAddress(b.Node, a.Address.Addresses), new PeerAddress(c.Node, b.Address.Addresses)]);
+        b.Network.SetPeers([new PeerAddress(a.Node, c.Address.Addresses), new PeerAddress(c.Node, b.Address.Addresses)]);
+        c.Network.SetPeers([new PeerAddress(a.Node, c.Address.Addresses), new PeerAddress(b.Node, a.Address.Addresses)]);
+        await Eventually.HoldsAsync(() => a.IsConnectedToAll && b.IsConnectedToAll && c.IsConnectedToAll, "all are connected");
+
+        Task<TestMember> StartAsync(string node) => TestMember.StartAsync(TestMember.Hello(node) with { FeatureLevel = PeerProtocol.FeatureLevel }, TestMember.TrustOf(authority, node));
+    }
+
     /// <summary>A packet that it does not know closes a connection.</summary>
     [Fact]
     public async Task Who_runs_a_program_from_before_is_not_told_where_this_one_listens()

@@ -99,7 +99,7 @@ public sealed class PeerRefusalTests : IDisposable
         a.Admission.Kind = PeerRefusalKind.NoMember;
         a.Admission.Refused["B2"] = "Node B2 is no member of this cluster (any more).";
         var hello = TestMember.Hello("B2");
-        var dialer = new PeerDialer(hello, TestMember.TrustOf(authority, "B2"), new PeerGate(hello, new TestAdmission(), static _ => null, TimeProvider.System), static _ => null, TimeProvider.System, memory: null);
+        var dialer = new PeerDialer(hello, TestMember.TrustOf(authority, "B2"), new PeerGate(hello, new TestAdmission(), static _ => null, TimeProvider.System), static (_, _) => true, static _ => null, TimeProvider.System, memory: null);
         var refused = await Assert.ThrowsAsync<PeerRefusedException>(() => dialer.DialAsync(a.Node, a.Address.Addresses[0], kind, CancellationToken.None));
         Assert.Equal(PeerRefusalKind.NoMember, refused.Refusal.Kind);
     }
