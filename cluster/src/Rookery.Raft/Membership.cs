@@ -54,7 +54,7 @@ public sealed partial class RaftCore
         {
             MemberChange.Voter => JudgePromotion(node),
             _ when node == Self => ChangeAnswer.LeaderItself,
-            _ when isVoter && !HearsMajorityAfter(change, node) => ChangeAnswer.NoMajority,
+            _ when isVoter && !HasMajorityAfter(change, node) => ChangeAnswer.NoMajority,
             _ => ChangeAnswer.Accepted,
         };
     }
@@ -72,19 +72,20 @@ public sealed partial class RaftCore
         }
 
         return Find(node) is not { IsCaughtUp: true } learner || now - learner.LastContact > ElectionTimeoutMicroseconds ? ChangeAnswer.NotCaughtUp
-            : HearsMajorityAfter(MemberChange.Voter, node) ? ChangeAnswer.Accepted : ChangeAnswer.NoMajority;
+            : HasMajorityAfter(MemberChange.Voter, node) ? ChangeAnswer.Accepted : ChangeAnswer.NoMajority;
     }
 
-    private bool HearsMajorityAfter(MemberChange change, NodeId node)
+    /// <summary>Whether enough answer that take entries. Who has to find its place in the log first, or to fetch a state, would hold up every write until it has it; and if that is the only other one left, nobody could take over from a leader that cannot give its own.</summary>
+    private bool HasMajorityAfter(MemberChange change, NodeId node)
     {
         var after = After(change, node);
-        int heard = 0;
+        int following = 0;
         foreach (var voter in after.Voters)
         {
-            heard += voter == Self || (Find(voter) is { } peer && peer.Incarnation > 0 && now - peer.LastContact <= ElectionTimeoutMicroseconds) ? 1 : 0;
+            following += voter == Self || (Find(voter) is { State: ProgressState.Replicate } peer && now - peer.LastContact <= ElectionTimeoutMicroseconds) ? 1 : 0;
         }
 
-        return heard >= rules.MajorityOf(after);
+        return following >= rules.MajorityOf(after);
     }
 
     /// <summary>Peers follow the configuration in force. Who lost its vote hears of it only when that is committed.</summary>

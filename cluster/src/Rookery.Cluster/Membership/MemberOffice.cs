@@ -290,7 +290,7 @@ public sealed class MemberOffice(RaftConsensus consensus, IJoinDesk desk, Func<N
         ChangeAnswer.NotLeader => Unavailable("This node lost its leadership meanwhile, so no member was changed. Ask again in a second."),
         ChangeAnswer.ChangePending => Unavailable("The change of members before this one is not committed yet, so no member was changed: a majority of the voters has to answer first."),
         ChangeAnswer.NotCaughtUp => Unavailable($"{name} has not caught up, or does not answer, and as a voter it would hold up every write. Wait until `rookery cluster node ls` shows that it is reachable and lacks nothing."),
-        ChangeAnswer.NoMajority => Refused($"Without {name} fewer than a majority of the voters would be reachable and nothing could be written any more, so {name} stays what it is. Bring another voter back first."),
+        ChangeAnswer.NoMajority => Refused($"That would leave fewer than a majority of the voters reachable and up to date, and nothing could be written any more, so {name} stays what it is. Bring another voter back first, or wait until it has what it missed."),
         ChangeAnswer.LeaderItself => Refused($"{name} leads, and a leader does not take its own vote. Hand leadership over first, with `rookery cluster node transfer`."),
         ChangeAnswer.TooManyVoters => Refused($"{Configuration.MostVoters} members vote already, which is the most: more would only make each write wait for more cards. {name} stays a spare that has everything; when a voter is removed, it votes in its place."),
         _ => Refused($"{name} has no part in the cluster that could be changed so."),

@@ -1,0 +1,26 @@
+using Rookery.Raft.Tests.Simulation;
+
+namespace Rookery.Raft.Tests;
+
+/// <summary>Which changes of members a leader takes.</summary>
+public sealed class MemberChangeTests
+{
+    /// <summary>It answers, but each write would wait until it has the state; and it could not lead if the leader's tables rotted meanwhile.</summary>
+    [Fact]
+    public void Nobody_is_removed_while_who_remains_still_fetches_a_state()
+    {
+        var world = new ScriptedWorld(PlantedBug.None, voters: 3);
+        world.Elect(1);
+        world.Connect(1, 2);
+        world.Propose(1, payload: 7);
+        world.Flush(1);
+        world.FetchesWait = true;
+        world.Connect(1, 2, 3);
+        world.PassForAll(5);
+        Assert.True(world[1].Core!.ReadPeers().All(static peer => peer.IsReachable), "all answer");
+        Assert.Equal(ChangeAnswer.NoMajority, world.Change(1, MemberChange.Removed, 2));
+        world.FetchesWait = false;
+        world.PassForAll(5);
+        Assert.Equal(ChangeAnswer.Accepted, world.Change(1, MemberChange.Removed, 2));
+    }
+}
