@@ -52,7 +52,7 @@ internal sealed partial class SimulatedCluster
         }
     }
 
-    /// <summary>A row of a node rots that an entry needs; of a minority at a time, or of one of two, so that another can lead.</summary>
+    /// <summary>A row of a node rots that an entry needs; of a minority at a time, or of one of two, so that another can lead and has what is needed: whose journal lost something counts too.</summary>
     private void LoseTables()
     {
         if (isHealing)
@@ -62,11 +62,13 @@ internal sealed partial class SimulatedCluster
 
         After(tablesChance!.NextInt64(10 * Second), LoseTables);
         var node = nodes[tablesChance.Next(nodes.Count)];
-        if (node != halted && node.Core is { Configuration.Voters.Length: > 1 and var voters } && nodes.Count(each => each.IsStuck) < Math.Max(1, (voters - 1) / 2))
+        if (node != halted && node.Core is { Configuration.Voters.Length: > 1 and var voters } && nodes.Count(other => other != node && IsHarmed(other)) < Math.Max(1, (voters - 1) / 2))
         {
             node.IsStuck = true;
         }
     }
+
+    private static bool IsHarmed(SimulatedNode node) => node.IsStuck || node.Store.VotedBy != default;
 
     private void LoseTheWay()
     {
@@ -94,7 +96,7 @@ internal sealed partial class SimulatedCluster
             LoseClock(node);
         }
 
-        if (Chance(profile.Rot) && node.Store.BearsLoss && nodes.All(other => other == node || other.Store.VotedBy == default))
+        if (Chance(profile.Rot) && node.Store.BearsLoss && nodes.All(other => other == node || !IsHarmed(other)))
         {
             // One damaged store at a time: a minority may lose what it acknowledged, no more can be promised.
             node.Store.Rot(Random);
