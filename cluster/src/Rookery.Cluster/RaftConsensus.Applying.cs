@@ -140,11 +140,6 @@ public sealed partial class RaftConsensus
         }
 
         Volatile.Write(ref _applied, index);
-        if (FetchTrouble is not null)
-        {
-            ForgetFetchTrouble(index);
-        }
-
         if (count > 0)
         {
             Interlocked.Add(ref _queued, -count);
@@ -155,6 +150,7 @@ public sealed partial class RaftConsensus
         {
             _cache.ReleaseThrough(index, MayBeAskedForEntries ? _options.CachedBytes : 0);
             EndReadsThrough(index);
+            ForgetFetchTrouble();
             if (index == Volatile.Read(ref _readyIndex))
             {
                 LetLookForLeader();

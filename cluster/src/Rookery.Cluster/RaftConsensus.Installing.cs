@@ -46,7 +46,7 @@ public sealed partial class RaftConsensus
         if (!_isFetching)
         {
             _isFetching = true;
-            Volatile.Write(ref _fetchedThrough, through);
+            _fetchedThrough = through;
             _options.RunBeside(() => _ = FetchAsync(_options.FetchState!, from));
         }
     }
@@ -110,7 +110,7 @@ public sealed partial class RaftConsensus
         {
             await ApplyOwnAsync();
             var fetched = await fetch(from, _stopping.Token);
-            if (!await _store.DoInBackgroundAsync(() => Install(fetched)) && _unapplied is not null)
+            if (!await _store.DoInBackgroundAsync(() => Install(fetched)) && _unapplied is not null && !_isHalted)
             {
                 TellFetchTrouble(from, "it ends with an entry that this node does not have durably, or that was committed in a later term than it knows.");
             }
@@ -144,24 +144,30 @@ public sealed partial class RaftConsensus
     /// </summary>
     private void TellFetchTrouble(NodeId from, string why)
     {
-        if (Volatile.Read(ref _applied) >= Volatile.Read(ref _fetchedThrough))
+        string? before;
+        lock (_gate)
         {
-            // It came by entries meanwhile, and nobody would forget the trouble.
-            return;
+            if (_applied >= _fetchedThrough)
+            {
+                // It came by entries meanwhile, and nobody would forget the trouble.
+                return;
+            }
+
+            before = _fetchTrouble;
+            Volatile.Write(ref _fetchTrouble, $"The state of {NameAndTagOf(from)} could not be taken, and is asked for again: the log says why.");
         }
 
-        string sentence = $"The state of {NameAndTagOf(from)} could not be taken, and is asked for again: the log says why.";
-        if (Interlocked.Exchange(ref _fetchTrouble, sentence) is null || _time.GetElapsedTime(_fetchTroubleTold) >= FetchTroubleInterval)
+        if (before is null || _time.GetElapsedTime(_fetchTroubleTold) >= FetchTroubleInterval)
         {
             _fetchTroubleTold = _time.GetTimestamp();
             _options.TroubleFound?.Invoke($"The state of {NameAndTagOf(from)} could not be taken: {why} It is asked for again.");
         }
     }
 
-    /// <summary>What was to be fetched is here, however it came.</summary>
-    private void ForgetFetchTrouble(long applied)
+    /// <summary>What was to be fetched is here, however it came. Under the lock.</summary>
+    private void ForgetFetchTrouble()
     {
-        if (applied >= Volatile.Read(ref _fetchedThrough))
+        if (_fetchTrouble is not null && _applied >= _fetchedThrough)
         {
             Volatile.Write(ref _fetchTrouble, null);
         }
@@ -231,7 +237,7 @@ public sealed partial class RaftConsensus
         _installed = tailIsKept ? null : offer;
         RefuseInstalled(offer.Index);
         Volatile.Write(ref _applied, offer.Index);
-        ForgetFetchTrouble(offer.Index);
+        ForgetFetchTrouble();
         if (Interlocked.Exchange(ref _unapplied, null) is not null)
         {
             _options.TroubleFound?.Invoke("The state of another member has taken the place of what could not be read here. Look after this node's card.");

@@ -51,7 +51,9 @@ internal sealed class IncomingLinks(PeerHello self, LinkContext context, Action<
         }
         catch (Exception trouble)
         {
-            tell($"A connection from {incoming.From} came to nothing: {PeerConnection.Explain(trouble)}");
+            // A member that looked for another here hangs up when it sees this node's certificate, and any of them tells by itself what went wrong.
+            Action<string> tellOfEnd = incoming.Verdict.NodeId is null ? tell : context.Notes.Tell;
+            tellOfEnd($"A connection from {incoming.From} came to nothing: {PeerConnection.Explain(trouble)}");
         }
     }
 

@@ -17,12 +17,14 @@ internal static class PeerHandshake
     }
 
     /// <summary>Waits for the other end's hello.</summary>
-    /// <exception cref="PeerProtocolException">Something else came, or nothing.</exception>
+    /// <exception cref="EndOfStreamException">Nothing came.</exception>
+    /// <exception cref="PeerProtocolException">Something else came.</exception>
     public static async Task<PeerHello> ReadHelloAsync(PacketReader reader, CancellationToken cancellationToken) => HelloIn(await ReadAsync(reader, cancellationToken));
 
     /// <summary>Waits for what the other end answers to a hello: its own, perhaps with a refusal of a member that it does not know, so that this end can judge who says that.</summary>
     /// <exception cref="PeerRefusedException">The other end refuses this one, and does not say who it is.</exception>
-    /// <exception cref="PeerProtocolException">Something else came, or nothing.</exception>
+    /// <exception cref="EndOfStreamException">Nothing came.</exception>
+    /// <exception cref="PeerProtocolException">Something else came.</exception>
     public static async Task<(PeerHello Hello, PeerRefusal? Refusal)> ReadAnswerAsync(PacketReader reader, CancellationToken cancellationToken)
     {
         var answer = await ReadAsync(reader, cancellationToken);
@@ -41,7 +43,7 @@ internal static class PeerHandshake
 
     private static PeerHello HelloIn((PacketKind Kind, ReadOnlyMemory<byte> Body)? packet) => packet switch
     {
-        null => throw new PeerProtocolException("It was closed before a hello."),
+        null => throw new EndOfStreamException("It was closed before a hello."),
         (PacketKind.Hello, var body) => PeerHello.Read(body.Span),
         _ => throw new PeerProtocolException("It did not begin with a hello."),
     };

@@ -56,12 +56,6 @@ public sealed class StateFetch(HttpClient member, StateInbox inbox, TimeProvider
         for (int attempt = 1; ; attempt++)
         {
             var offer = await GetOfferAsync(cancellationToken);
-            if (offer.Index < Through())
-            {
-                // An earlier version does not look at what it was asked for.
-                throw new StateTransferException($"{member.BaseAddress} offers its state through entry {offer.Index}, and this node has applied {Through()}: it has not flushed as far yet.");
-            }
-
             Chosen?.Invoke(offer);
             inbox.Begin(offer);
             if (!await FetchFilesAsync(offer, cancellationToken))
@@ -87,22 +81,28 @@ public sealed class StateFetch(HttpClient member, StateInbox inbox, TimeProvider
 
     private async Task<StateOffer> GetOfferAsync(CancellationToken cancellationToken)
     {
-        string path = string.Create(CultureInfo.InvariantCulture, $"{StateRoutes.Prefix}/offer?through={Through()}");
-        if (Since?.Invoke() is { } since)
-        {
-            path += string.Create(CultureInfo.InvariantCulture, $"&since={since}");
-        }
-
         for (; ; )
         {
-            if (await AskAsync(path, cancellationToken) is { } offer)
+            // Asked anew each time: apply may go on meanwhile.
+            long through = Through();
+            if (await AskAsync(PathOfOffer(through, Since?.Invoke()), cancellationToken) is not { } offer)
+            {
+                await Task.Delay(RestPerQuestion, time, cancellationToken);
+            }
+            else if (offer.Index >= through)
             {
                 return offer;
             }
-
-            await Task.Delay(RestPerQuestion, time, cancellationToken);
+            else
+            {
+                // An earlier version does not look at what it was asked for.
+                throw new StateTransferException($"{member.BaseAddress} offers its state through entry {offer.Index}, and this node has applied {through}: it has not flushed as far yet.");
+            }
         }
     }
+
+    private static string PathOfOffer(long through, long? since) =>
+        string.Create(CultureInfo.InvariantCulture, $"{StateRoutes.Prefix}/offer?through={through}{(since is { } etag ? string.Create(CultureInfo.InvariantCulture, $"&since={etag}") : "")}");
 
     // Null while the other member writes what changed, or has not come far enough.
     private async Task<StateOffer?> AskAsync(string path, CancellationToken cancellationToken)
