@@ -49,11 +49,13 @@ internal sealed class IncomingLinks(PeerHello self, LinkContext context, Action<
                 context.Log.Tell($"The connection from node {context.NameOf(remote.Member) ?? remote.NodeId} at {incoming.From} was closed: {end}");
             }
         }
+        catch (IOException) when (incoming.Verdict.NodeId is not null)
+        {
+            // A member that looked for another here hangs up when it sees this node's certificate, and tells by itself what went wrong.
+        }
         catch (Exception trouble)
         {
-            // A member that looked for another here hangs up when it sees this node's certificate, and any of them tells by itself what went wrong.
-            Action<string> tellOfEnd = incoming.Verdict.NodeId is null ? tell : context.Notes.Tell;
-            tellOfEnd($"A connection from {incoming.From} came to nothing: {PeerConnection.Explain(trouble)}");
+            tell($"A connection from {incoming.From} came to nothing: {PeerConnection.Explain(trouble)}");
         }
     }
 

@@ -33,6 +33,9 @@ internal sealed class OutgoingLink : IAsyncDisposable
     /// <summary>Who was just let in is started by its owner, and of those that start together one is the first: until then it is no trouble that a member was not reached yet.</summary>
     private static readonly TimeSpan UsualAbsence = TimeSpan.FromMinutes(1);
 
+    /// <summary>Sentences about one member between two connections.</summary>
+    private const int MostTold = 100;
+
     private readonly LinkContext context;
     private readonly PeerRoute route;
     private readonly LinkKind kind;
@@ -48,8 +51,8 @@ internal sealed class OutgoingLink : IAsyncDisposable
     private bool wasRefused;
     private IReadOnlyList<FailedAttempt> attempts = [];
 
-    // By address: each is told once, and again when it is another. A member may be off for months.
-    private readonly Dictionary<string, (string Why, bool IsUsual)> told = new(StringComparer.Ordinal);
+    // Each is told once between two connections: a member may be off for months, and say now this, now that, as a machine that is off does ("no route", and nothing for too long).
+    private readonly HashSet<(string Address, string Why, bool IsUsual)> told = [];
 
     /// <summary>Begins to dial.</summary>
     public OutgoingLink(LinkContext context, PeerRoute route, LinkKind kind)
@@ -134,25 +137,38 @@ internal sealed class OutgoingLink : IAsyncDisposable
     {
         while (!stopping.IsCancellationRequested)
         {
-            wasRefused = false;
-            List<FailedAttempt> failed = [];
-            foreach (string address in route.Candidates())
+            try
             {
-                if (await TryCarryAsync(address, failed))
-                {
-                    failed.Clear();
-                    break;
-                }
+                await TryAllAsync();
             }
-
-            Volatile.Write(ref attempts, failed);
-
-            if (!wasRefused)
+            catch (Exception failure)
             {
-                Refusal = null;
+                // Records that cannot be read, for instance. Whatever it is: nobody would dial this member again before the next start.
+                Trouble = $"A member could not be called: {failure.Message}";
+                context.Log.Tell(Trouble);
             }
 
             await RestAsync();
+        }
+    }
+
+    private async Task TryAllAsync()
+    {
+        wasRefused = false;
+        List<FailedAttempt> failed = [];
+        foreach (string address in route.Candidates())
+        {
+            if (await TryCarryAsync(address, failed))
+            {
+                failed.Clear();
+                break;
+            }
+        }
+
+        Volatile.Write(ref attempts, failed);
+        if (!wasRefused)
+        {
+            Refusal = null;
         }
     }
 
@@ -185,9 +201,8 @@ internal sealed class OutgoingLink : IAsyncDisposable
             failed.Add(attempt);
             Trouble = $"Node {context.NameOf(route.Node) ?? route.Node.ToString()} was not reached at {address}: {attempt.Why}";
             bool isUsual = !wasReached && trouble is SocketException && context.Time.GetElapsedTime(begun) < UsualAbsence;
-            if (!told.TryGetValue(address, out var before) || before != (attempt.Why, isUsual))
+            if (told.Count < MostTold && told.Add((address, attempt.Why, isUsual)))
             {
-                told[address] = (attempt.Why, isUsual);
                 (isUsual ? context.Notes : context.Log).Tell(Trouble);
             }
 
@@ -236,13 +251,15 @@ internal sealed class OutgoingLink : IAsyncDisposable
         context.Receiver.Unreachable(route.Node);
     }
 
+    /// <summary>A wake ends a rest, but not its first quarter: two that call each other in vain would wake each other without end.</summary>
     private async Task RestAsync()
     {
         try
         {
-            await wake.Task.WaitAsync(backoff.Next(), context.Time, stopping.Token);
+            var rest = backoff.Next();
+            await Task.Delay(rest / 4, context.Time, stopping.Token);
+            await wake.Task.WaitAsync(rest * 3 / 4, context.Time, stopping.Token);
             Volatile.Write(ref wake, NewWake());
-            backoff.Reset();
         }
         catch (TimeoutException)
         {

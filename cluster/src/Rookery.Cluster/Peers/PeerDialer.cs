@@ -23,15 +23,15 @@ internal sealed class PeerDialer(PeerHello self, Func<PeerTrust> trust, PeerGate
         var reader = new PacketReader(stream, PeerProtocol.MaxControlPacketBytes, memory);
         try
         {
-            // Before a word is said: a peer would take this call for one to itself, and end the connection that it has from this node. Whom this node does not call has none, and learns from the call where it is.
+            // Before a word is said: a peer would take this call for one to itself, and end the connection that it has from this node. Whom this node does not call has none, and, if it calls this node, learns from the call where that is.
             var answering = Members.IdOf(proven);
             if (answering != node && !string.Equals(proven, self.NodeId, StringComparison.Ordinal) && met(answering, address))
             {
-                throw new PeerProtocolException($"Node {nameOf(answering) ?? proven} answers there, and not the one that was looked for.");
+                throw NotWhoWasLookedFor(proven);
             }
 
             await PeerHandshake.WriteAsync(stream, new HelloBody(self with { Kind = kind }), either.Token);
-            var (remote, refused) = await ReadAnswerAsync(reader, proven, either.Token);
+            var (remote, refused) = await ReadAnswerAsync(reader, node, proven, either.Token);
             if (gate.Refuse(remote, proven) is { } refusal)
             {
                 await PeerHandshake.WriteAsync(stream, new RefusalBody(refusal), either.Token);
@@ -40,7 +40,7 @@ internal sealed class PeerDialer(PeerHello self, Func<PeerTrust> trust, PeerGate
 
             if (remote.Member != node)
             {
-                throw new PeerProtocolException($"Node {nameOf(remote.Member) ?? remote.NodeId} answers there, and not the one that was looked for.");
+                throw NotWhoWasLookedFor(proven);
             }
 
             // Who refuses says only who it is: not for which kind of connection.
@@ -64,8 +64,8 @@ internal sealed class PeerDialer(PeerHello self, Func<PeerTrust> trust, PeerGate
         }
     }
 
-    /// <summary>A member that moved may have had an address that is this node's own now: what this node says to itself there is not that member's refusal.</summary>
-    private async Task<(PeerHello Hello, PeerRefusal? Refusal)> ReadAnswerAsync(PacketReader reader, string proven, CancellationToken cancellationToken)
+    /// <summary>A member that moved may have had an address that is another's now, or this node's own: what is said there is not that member's refusal. That this node is out for good, whoever says it may know.</summary>
+    private async Task<(PeerHello Hello, PeerRefusal? Refusal)> ReadAnswerAsync(PacketReader reader, NodeId node, string proven, CancellationToken cancellationToken)
     {
         try
         {
@@ -75,5 +75,11 @@ internal sealed class PeerDialer(PeerHello self, Func<PeerTrust> trust, PeerGate
         {
             throw new PeerProtocolException(own.Message);
         }
+        catch (PeerRefusedException other) when (Members.IdOf(proven) != node && other.Refusal.Kind != PeerRefusalKind.ForGood)
+        {
+            throw NotWhoWasLookedFor(proven, $" {other.Message}");
+        }
     }
+
+    private PeerProtocolException NotWhoWasLookedFor(string proven, string? said = null) => new($"Node {nameOf(Members.IdOf(proven)) ?? proven} answers there, and not the one that was looked for.{said}");
 }

@@ -180,10 +180,10 @@ public sealed class PeerNetwork : IPeerNetwork, IAsyncDisposable
     {
         if (Find(connection.Remote.Member) is { } peer)
         {
-            // The other connection says nothing of where it listens: it would take back what this one said.
+            // The other connection says nothing of the places where it listens: it would take back what this one said.
             if (connection.Remote.Kind == LinkKind.Control && IncomingLinks.PlacesOf(connection) is { Length: > 0 } places)
             {
-                peer.Route.Seen(places);
+                peer.Route.Seen(places, areAll: connection.Places.Count > 0);
             }
 
             peer.Wake();
@@ -209,18 +209,23 @@ public sealed class PeerNetwork : IPeerNetwork, IAsyncDisposable
 
     private void Watch()
     {
+        foreach (var peer in Volatile.Read(ref peers))
+        {
+            Guard(peer.Watch);
+        }
+
+        Guard(() => Volatile.Read(ref incoming)?.Watch());
+    }
+
+    /// <summary>Records that cannot be read, for instance, are nothing that the whole node should end for, as it would by what leaves a timer, nor that the other connections should not be looked after for.</summary>
+    private void Guard(Action watch)
+    {
         try
         {
-            foreach (var peer in Volatile.Read(ref peers))
-            {
-                peer.Watch();
-            }
-
-            Volatile.Read(ref incoming)?.Watch();
+            watch();
         }
         catch (Exception failure) when (failure is not InvariantViolationException)
         {
-            // Records that cannot be read, for instance: nothing that the whole node should end for, as it would by what leaves a timer.
             log.Tell($"Connections could not be looked after: {failure.Message}");
         }
     }

@@ -35,23 +35,25 @@ internal sealed class PeerRoute(NodeId node, IReadOnlyList<string> addresses)
     }
 
     /// <summary>It was reached here.</summary>
-    /// <returns>Whether that was news.</returns>
+    /// <returns>Whether it was not looked for here.</returns>
     public bool Reached(string address)
     {
         lock (gate)
         {
-            bool isNews = !string.Equals(reached, address, StringComparison.Ordinal);
+            bool isNews = !string.Equals(reached, address, StringComparison.Ordinal) && !seen.Concat(addresses).Contains(address, StringComparer.Ordinal);
             reached = address;
             return isNews;
         }
     }
 
     /// <summary>It called, and can be called here.</summary>
-    public void Seen(IReadOnlyList<string> places)
+    /// <param name="places">Where.</param>
+    /// <param name="areAll">Whether it has said where it listens: else what it said before still holds.</param>
+    public void Seen(IReadOnlyList<string> places, bool areAll)
     {
         lock (gate)
         {
-            seen = places;
+            seen = areAll ? places : [.. places.Union(seen, StringComparer.Ordinal).Take(PeerPlaces.Most + 1)];
         }
     }
 }

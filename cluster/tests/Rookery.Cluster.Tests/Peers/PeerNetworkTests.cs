@@ -55,6 +55,19 @@ public sealed class PeerNetworkTests : IDisposable
             "that it stays away is told");
     }
 
+    /// <summary>The name is read from records, and whatever goes wrong with them: nobody else would dial that member again.</summary>
+    [Fact]
+    public async Task A_member_whose_name_cannot_be_read_is_called_all_the_same()
+    {
+        await using var a = await TestMember.StartAsync(TestMember.Hello("A1"), TestMember.TrustOf(authority, "A1"));
+        a.Network.NameOf = static _ => throw new InvalidOperationException("The records rot.");
+        int port = TestMember.FreePort();
+        a.Network.SetPeers([new PeerAddress(TestMember.Hello("B2").Member, [$"127.0.0.1:{port}"])]);
+        await Eventually.HoldsAsync(() => a.WasTold("could not be called: The records rot."), "it was called in vain");
+        await using var b = await TestMember.StartAsync(TestMember.Hello("B2"), TestMember.TrustOf(authority, "B2"), port);
+        await Eventually.HoldsAsync(() => a.IsConnectedToAll, "it was reached");
+    }
+
     /// <summary>Its calls come from 127.0.0.1, and there nobody listens.</summary>
     [Theory]
     [InlineData(true)]

@@ -56,6 +56,18 @@ public sealed class PeerRefusalTests : IDisposable
         Assert.False(a.IsConnectedToAll);
     }
 
+    /// <summary>The one that is looked for may be off, and says nothing.</summary>
+    [Fact]
+    public async Task Another_node_at_the_address_whose_refusal_is_not_that_of_the_one_that_is_sought()
+    {
+        await using var a = await StartAsync("A1");
+        await using var c = await StartAsync("C3");
+        c.Admission.Refused["A1"] = "Not now.";
+        a.Network.SetPeers([new PeerAddress(Members.IdOf("B2"), c.Address.Addresses)]);
+        await Eventually.HoldsAsync(() => a.WasTold("Node C3 answers there, and not the one that was looked for. It refused this node: Not now."), "A says who is there");
+        Assert.Null(Assert.Single(a.Network.Answers).Refusal);
+    }
+
     /// <summary>Each member of a list is looked for at all places of it: who is met there must not take that for another call of its own.</summary>
     [Fact]
     public async Task Another_node_at_the_address_which_keeps_the_connection_that_it_has()
