@@ -126,7 +126,7 @@ public sealed partial class RaftConsensus
             {
                 // A leader knows nothing of who has not answered it: what its predecessor knew is lost with that.
                 return peer.LastContact is not { } heard ? new MemberStatistics(member, version, IsReachable: false, LagEntries: null, SyncMicroseconds: null) : new MemberStatistics(
-                    member, version, peer.IsReachable, Math.Max(0, state.LastIndex - peer.Match), MeasuredIn(peer.SyncMicroseconds))
+                    member, version, peer.IsReachable, peer.Match is { } match ? Math.Max(0, state.LastIndex - match) : null, MeasuredIn(peer.SyncMicroseconds))
                 {
                     HeardSeconds = Math.Max(0, Now - heard) / 1e6,
                     ClockAheadSeconds = peer.Clock.UtcTicks == 0 ? null : AheadSeconds(peer.Clock.UtcTicks, clock.Time),
@@ -203,7 +203,7 @@ public sealed partial class RaftConsensus
         string needed = voters == 2 ? "both voters" : $"{configuration.Majority} of {voters} voters";
         string why = seen < configuration.Majority
             ? $"No leader is known here: {needed} have to see each other to choose one, and this node does not reach {names}."
-            : $"No leader is known here yet: with itself this node sees {seen} of {voters} voters, which is enough to choose one{(unreached.Count == 0 ? "." : $", but not {names}: after a crash they wait for it for up to 20 s, and if it leads, this node has to reach it.")}";
+            : $"No leader is known here yet: {(configuration.IsVoter(Self) ? "with itself " : "")}this node sees {seen} of {voters} voters, which is enough to choose one{(unreached.Count == 0 ? "." : $", but not {names}: after a crash they wait for it for up to 20 s, and if it leads, this node has to reach it.")}";
         return $"{why} Documents can be read with consistency=local.{StrangersAmong(unreached)}";
     }
 

@@ -176,6 +176,7 @@ public sealed partial class RaftCore
         {
             Coverage.Took(RareBranch.HeardNewIncarnation);
             peer.Incarnation = message.Incarnation;
+            peer.HasToldHealth = false;
             peer.ProbeFrom(peer.Next, now);
         }
 

@@ -4,6 +4,22 @@ namespace Rookery.Raft.Tests;
 
 public sealed class LostContactTests
 {
+    /// <summary>Else it would be said to lack everything that the new leader has.</summary>
+    [Fact]
+    public void How_far_a_follower_is_a_new_leader_does_not_know_before_it_confirmed_anything()
+    {
+        var world = new ScriptedWorld(PlantedBug.None, voters: 3);
+        world.Elect(1);
+        world.Passes = static message => message.Kind is not MessageKind.AppendReply;
+        world.Transfer(1, 2);
+        Assert.Equal(Role.Leader, world[2].Core!.Role);
+        world.PassForAll(0.3);
+        Assert.All(world[2].Core!.ReadPeers(), static peer => Assert.True(peer is { IsReachable: true, Match: null }));
+        world.Passes = static _ => true;
+        world.PassForAll(5);
+        Assert.All(world[2].Core!.ReadPeers(), peer => Assert.Equal(world[2].Core!.Last.Index, peer.Match));
+    }
+
     /// <summary>It has all entries, and lost the leader before it was told that they are committed. Nothing is written afterwards that would tell it.</summary>
     [Fact]
     public void A_follower_that_finds_its_leader_again_learns_what_was_committed_though_nothing_is_written()
