@@ -82,6 +82,20 @@ internal static class MembershipScenarios
         Assert.Equal(ChangeAnswer.Accepted, world.Change(1, MemberChange.Removed, 3));
         world.Connect(2, 3);
         world.Elect(2);
+
+        // Who takes the office over with such a change goes on to hold it back.
+        world.Connect(1, 2, 3);
+        world.PassForAll(3);
+        world.Passes = static message => message.Kind != MessageKind.AppendReply;
+        Assert.Equal(ChangeAnswer.Accepted, world.Change(2, MemberChange.Learner, 3));
+        long change = world[2].Core!.Last.Index;
+        world.Restart(2);
+        world.Connect(1, 2);
+        world.Passes = static message => message.Kind != MessageKind.AppendReply;
+        world.Elect(1);
+        world.Connect(1, 3);
+        world.PassForAll(0.5);
+        Assert.True(world[1].Core!.Last.Index > change && world[3].Core!.Last.Index < change, "3 does not hear of it before it is committed");
     }
 
     private static void DiesAtTwoVoters(ScriptedWorld world)
