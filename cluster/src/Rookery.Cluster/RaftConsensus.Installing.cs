@@ -112,7 +112,7 @@ public sealed partial class RaftConsensus
             var fetched = await fetch(from, _stopping.Token);
             if (!await _store.DoInBackgroundAsync(() => Install(fetched)) && _unapplied is not null && !_isHalted)
             {
-                TellFetchTrouble(from, "it ends with an entry that this node does not have durably, or that was committed in a later term than it knows.");
+                TellFetchTrouble(from, "it does not fit to what this node knows by now of its log and of the terms.");
             }
         }
         catch (Exception) when (_stopping.IsCancellationRequested)
@@ -145,6 +145,7 @@ public sealed partial class RaftConsensus
     private void TellFetchTrouble(NodeId from, string why)
     {
         string? before;
+        string member = NameAndTagOf(from);
         lock (_gate)
         {
             if (_applied >= _fetchedThrough)
@@ -154,13 +155,13 @@ public sealed partial class RaftConsensus
             }
 
             before = _fetchTrouble;
-            Volatile.Write(ref _fetchTrouble, $"The state of {NameAndTagOf(from)} could not be taken, and is asked for again: the log says why.");
+            Volatile.Write(ref _fetchTrouble, $"The state of {member} could not be taken, and is asked for again: the log says why.");
         }
 
         if (before is null || _time.GetElapsedTime(_fetchTroubleTold) >= FetchTroubleInterval)
         {
             _fetchTroubleTold = _time.GetTimestamp();
-            _options.TroubleFound?.Invoke($"The state of {NameAndTagOf(from)} could not be taken: {why} It is asked for again.");
+            _options.TroubleFound?.Invoke($"The state of {member} could not be taken: {why} It is asked for again.");
         }
     }
 

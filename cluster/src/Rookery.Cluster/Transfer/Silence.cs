@@ -9,6 +9,9 @@ internal static class Silence
     /// <summary>Between pieces of an answer, and before one that is only read.</summary>
     public static readonly TimeSpan BetweenPieces = TimeSpan.FromSeconds(30);
 
+    /// <summary>Before an offer, which waits for other work of the background and for no flush. No longer, because whoever leads next is not asked meanwhile.</summary>
+    public static readonly TimeSpan BeforeOffer = TimeSpan.FromMinutes(1);
+
     /// <summary>Before an answer that may need a flush.</summary>
     public static readonly TimeSpan BeforeFlushed = TimeSpan.FromMinutes(5);
 

@@ -44,6 +44,9 @@ public sealed class StateFetch(HttpClient member, StateInbox inbox, TimeProvider
     /// <summary>The rest after a break; twice and so on when no byte came in between.</summary>
     internal TimeSpan RestPerBreak { get; init; } = TimeSpan.FromMilliseconds(250);
 
+    /// <summary>How long an offer may be in the making. It goes on when it is asked for again: this is for somebody to hear of it.</summary>
+    private static readonly TimeSpan MostOfWriting = TimeSpan.FromMinutes(10);
+
     /// <summary>The rest between two questions for an offer that is being written.</summary>
     internal TimeSpan RestPerQuestion { get; init; } = TimeSpan.FromSeconds(1);
 
@@ -81,12 +84,20 @@ public sealed class StateFetch(HttpClient member, StateInbox inbox, TimeProvider
 
     private async Task<StateOffer> GetOfferAsync(CancellationToken cancellationToken)
     {
+        long begun = time.GetTimestamp();
+
+        // Once, or the other member would write what changed again each time that apply came a step further here.
+        long? since = Since?.Invoke();
         for (; ; )
         {
-            // Asked anew each time: apply may go on meanwhile.
             long through = Through();
-            if (await AskAsync(PathOfOffer(through, Since?.Invoke()), cancellationToken) is not { } offer)
+            if (await AskAsync(PathOfOffer(through, since), cancellationToken) is not { } offer)
             {
+                if (time.GetElapsedTime(begun) > MostOfWriting)
+                {
+                    throw new StateTransferException($"{member.BaseAddress} has not come to entry {through} with its tables, or not written what changed, for {MostOfWriting.TotalMinutes:0} minutes: its log says why.");
+                }
+
                 await Task.Delay(RestPerQuestion, time, cancellationToken);
             }
             else if (offer.Index >= through)
@@ -109,7 +120,7 @@ public sealed class StateFetch(HttpClient member, StateInbox inbox, TimeProvider
     {
         try
         {
-            using var answer = await Silence.AtMost(Silence.BeforeFlushed, time, ended => member.GetAsync(path, HttpCompletionOption.ResponseHeadersRead, ended), cancellationToken);
+            using var answer = await Silence.AtMost(Silence.BeforeOffer, time, ended => member.GetAsync(path, HttpCompletionOption.ResponseHeadersRead, ended), cancellationToken);
             if (answer.StatusCode == HttpStatusCode.Accepted)
             {
                 return null;
