@@ -27,6 +27,7 @@ public sealed class StateRepairTests
         Scrub(node);
         Assert.Empty(node.Core.Storage.Statistics().Damage);
         Assert.Equal(300, node.Count());
+        Assert.Equal(2, node.Core.Transfers.InstalledOf(StateTransferKind.Repairs));
         Assert.Empty(member.Disk.List("/data/node/offer-rows"));
     }
 

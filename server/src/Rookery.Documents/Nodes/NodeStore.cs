@@ -309,6 +309,11 @@ public sealed partial class NodeStore : IDisposable
     public bool Repair(RepairRequest request, RepairRows rows)
     {
         bool isDone = Storage.Repair(request, rows);
+        if (isDone)
+        {
+            Transfers.CountInstalled(StateTransferKind.Repairs);
+        }
+
         if (_disk.Exists(rows.Path))
         {
             // Else a state that came meanwhile has cleared the inbox.

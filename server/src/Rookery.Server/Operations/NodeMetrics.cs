@@ -40,7 +40,7 @@ internal static class NodeMetrics
     {
         AddKinds(text.Counter("rookery_state_sent_bytes_total", "Bytes sent to members that fell behind the journal or lost rows: all files, what changed, or rows for a repair."), transfers.SentBytesOf);
         AddKinds(text.Counter("rookery_state_received_bytes_total", "Bytes received from other members in the same ways."), transfers.ReceivedBytesOf);
-        AddKinds(text.Counter("rookery_state_installed_total", "States of other members that this node put in the place of its own, or on top of it."), transfers.InstalledOf);
+        AddKinds(text.Counter("rookery_state_installed_total", "States of other members that this node put in the place of its own, or on top of it, and files that it wrote again with rows of theirs."), transfers.InstalledOf);
     }
 
     private static void AddKinds(PrometheusText text, Func<StateTransferKind, long> read) => text

@@ -41,6 +41,12 @@ internal sealed record LocalAccess(Uri Address, string Token)
                 "This node has no owner yet. Claim it with the code {Code}: `rookery claim --data {Directory}` here, or `rookery claim --url URL --code CODE` from elsewhere. Until then it serves nothing else.",
                 secrets.ClaimCode,
                 configuration.DataDirectory);
+            await AwaitOwnerAsync(context);
+            Delete(disk, configuration.DataDirectory, ClaimFileName);
+        }
+        catch (OperationCanceledException)
+        {
+            // It stops without an owner: the next start writes another code.
         }
         catch (DiskException refused)
         {
@@ -74,6 +80,14 @@ internal sealed record LocalAccess(Uri Address, string Token)
         catch (OperationCanceledException)
         {
             return true;                               // it stops, and nobody needs to know any more
+        }
+    }
+
+    private static async Task AwaitOwnerAsync(ServerContext context)
+    {
+        while (!context.HasOwner)
+        {
+            await Task.Delay(Pause, context.Time, context.Stopping);
         }
     }
 

@@ -75,6 +75,7 @@ public sealed class DatabaseRouteTests(RunningServer server) : IClassFixture<Run
     [InlineData("PUT", "/admin/databases?name=x", "{", "JSON")]
     [InlineData("PUT", "/admin/databases?name=x", "[]", "object")]
     [InlineData("PUT", "/admin/databases?name=x&replicationFactor=3", "{}", "replicationFactor")]
+    [InlineData("PUT", "/admin/databases?name=x1", """{"DatabaseName":"x2"}""", "x2")]
     [InlineData("DELETE", "/admin/databases", "{}", "DatabaseNames")]
     [InlineData("DELETE", "/admin/databases", """{"DatabaseNames":"x"}""", "DatabaseNames")]
     [InlineData("GET", "/topology", null, "name")]

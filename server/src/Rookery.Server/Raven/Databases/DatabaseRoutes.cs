@@ -205,9 +205,11 @@ internal sealed class DatabaseRoutes(ServerContext context)
                 throw RefusedException.NotSupported($"'{member}' in the record of a database is not supported by this version. The database was not created; create it without.");
             }
 
-            if (member is "DatabaseName" && string.IsNullOrEmpty(found))
+            if (member is "DatabaseName" && JsonBody.ReadText(ref value, member) is { Length: > 0 } recorded)
             {
-                found = JsonBody.ReadText(ref value, member);
+                found = string.IsNullOrEmpty(name) ? recorded
+                    : DatabaseName.AreEqual(name, recorded) ? name
+                    : throw RefusedException.BadRequest($"The query names the database '{name}', and its record '{recorded}': name one. The database was not created.");
             }
 
             value.Skip();
