@@ -181,15 +181,15 @@ export class NamespacedCluster {
     return this.waitUntil(`${name} takes a write`, () => node.request("PUT", "/databases/chaos/docs?id=settled", "{}", { timeout: 5_000 }).then(({ status }) => status === 201, () => false))
   }
 
-  /** Waits until every member takes a write and lacks nothing. */
+  /** Waits until every member takes a write, lacks nothing and is not said to be full: what room there is again is measured once a second, told, and weighed once a second. */
   async settled() {
     for (const member of this.members) {
       await this.takesWrites(member)
     }
 
-    await this.waitUntil("no member lags", async () => {
+    await this.waitUntil("no member lags, or is full", async () => {
       const health = await this.health()
-      return health?.Members.length === this.members.length && health.Members.every(({ LagEntries, Role }) => Role === "leader" || LagEntries < 50)
+      return health?.Members.length === this.members.length && health.Members.every(({ LagEntries, Role, SpareBytes }) => !(SpareBytes < 0) && (Role === "leader" || LagEntries < 50))
     })
   }
 
