@@ -33,6 +33,9 @@ internal sealed class OutgoingLink : IAsyncDisposable
     /// <summary>Who was just let in is started by its owner, and of those that start together one is the first: until then it is no trouble that a member was not reached yet.</summary>
     private static readonly TimeSpan UsualAbsence = TimeSpan.FromMinutes(1);
 
+    /// <summary>What a wake leaves of a rest at first, and at most.</summary>
+    private static readonly TimeSpan ShortestLeastRest = TimeSpan.FromMilliseconds(20), LongestLeastRest = TimeSpan.FromMilliseconds(640);
+
     /// <summary>Sentences about one member between two connections.</summary>
     private const int MostTold = 100;
 
@@ -47,6 +50,7 @@ internal sealed class OutgoingLink : IAsyncDisposable
     private TaskCompletionSource wake = NewWake();
     private Carrier? carrier;
     private long droppedBefore;
+    private TimeSpan leastRest = ShortestLeastRest;
     private bool wasReached;
     private bool wasRefused;
     private IReadOnlyList<FailedAttempt> attempts = [];
@@ -244,6 +248,7 @@ internal sealed class OutgoingLink : IAsyncDisposable
         if (context.Time.GetElapsedTime(began) > GoodLife)
         {
             backoff.Reset();
+            leastRest = ShortestLeastRest;
         }
 
         Trouble = $"The connection to node {context.NameOf(route.Node) ?? connection.Remote.NodeId} at {address} ended: {end ?? "the other end closed it."}";
@@ -251,15 +256,21 @@ internal sealed class OutgoingLink : IAsyncDisposable
         context.Receiver.Unreachable(route.Node);
     }
 
-    /// <summary>A wake ends a rest, but not its first quarter: two that call each other in vain would wake each other without end.</summary>
+    /// <summary>
+    /// A wake ends a rest: whoever is there again is reached at once, because it may lead in a moment, and what is forwarded to it meanwhile fails. Wakes that bring no good connection end less and less of it: two
+    /// that call each other in vain would wake each other without end.
+    /// </summary>
     private async Task RestAsync()
     {
+        var rest = backoff.Next();
+        var least = rest < leastRest ? rest : leastRest;
         try
         {
-            var rest = backoff.Next();
-            await Task.Delay(rest / 4, context.Time, stopping.Token);
-            await wake.Task.WaitAsync(rest * 3 / 4, context.Time, stopping.Token);
+            await Task.Delay(least, context.Time, stopping.Token);
+            await wake.Task.WaitAsync(rest - least, context.Time, stopping.Token);
             Volatile.Write(ref wake, NewWake());
+            backoff.Reset();
+            leastRest = 2 * leastRest < LongestLeastRest ? 2 * leastRest : LongestLeastRest;
         }
         catch (TimeoutException)
         {
