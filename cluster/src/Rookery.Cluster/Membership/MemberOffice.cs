@@ -175,6 +175,12 @@ public sealed class MemberOffice(RaftConsensus consensus, IJoinDesk desk, Func<N
             return Refused(OnlyVoter(member.Member, configuration, "without it nothing could be written"));
         }
 
+        // The core judges it again, when another leads. To hand over for nothing would cost a pause.
+        if (configuration.Voters.Length - 1 - Unreachable(configuration).Length < configuration.Without(member.Member).Majority)
+        {
+            return Refused(NoMajority(member.Record.Name));
+        }
+
         var handedOver = await TransferAsync(null, cancellationToken);
         if (handedOver.Status != StatusCodes.Status200OK)
         {
@@ -257,8 +263,15 @@ public sealed class MemberOffice(RaftConsensus consensus, IJoinDesk desk, Func<N
         bool isDone = answer is ChangeAnswer.Accepted or ChangeAnswer.NothingToDo || (answer == ChangeAnswer.NoSuchMember && change == MemberChange.Removed);
         return !isDone ? Refuse(answer, member.Record.Name)
             : await IsCommittedAsync(cancellationToken)
-                ? new MemberAnswer(StatusCodes.Status200OK, $"{member.Record.Name} {done}. {MemberListing.Tolerance(consensus.ReadState().Configuration.Voters.Length)}")
+                ? new MemberAnswer(StatusCodes.Status200OK, $"{member.Record.Name} {done}. {ToleranceOf(consensus.ReadState().Configuration)}")
                 : Unavailable($"The change is on its way and not committed yet: a majority of the voters does not answer. Look with `rookery cluster node ls`, and order it again.");
+    }
+
+    private string ToleranceOf(Configuration configuration)
+    {
+        int voters = configuration.Voters.Length;
+        bool isFollowed = voters > 1 && SeatRule.VotersOf(voters + configuration.Learners.Length) > voters;
+        return MemberListing.Tolerance(voters) + (isFollowed ? $" That is until {string.Join(" or ", configuration.Learners.ToArray().Select(NameOf))} has caught up, and votes by itself." : string.Empty);
     }
 
     private async Task<bool> IsCommittedAsync(CancellationToken cancellationToken)
@@ -285,16 +298,28 @@ public sealed class MemberOffice(RaftConsensus consensus, IJoinDesk desk, Func<N
         return $"{NameOf(voter)} is the only voter: {why}, so nothing was changed. {first}";
     }
 
-    private static MemberAnswer Refuse(ChangeAnswer answer, string name) => answer switch
+    private MemberAnswer Refuse(ChangeAnswer answer, string name) => answer switch
     {
         ChangeAnswer.NotLeader => Unavailable("This node lost its leadership meanwhile, so no member was changed. Ask again in a second."),
         ChangeAnswer.ChangePending => Unavailable("The change of members before this one is not committed yet, so no member was changed: a majority of the voters has to answer first."),
         ChangeAnswer.NotCaughtUp => Unavailable($"{name} has not caught up, or does not answer, and as a voter it would hold up every write. Wait until `rookery cluster node ls` shows that it is reachable and lacks nothing."),
-        ChangeAnswer.NoMajority => Refused($"That would leave fewer than a majority of the voters reachable and up to date, and nothing could be written any more, so {name} stays what it is. Bring another voter back first, or wait until it has what it missed."),
+        ChangeAnswer.NoMajority => Refused(NoMajority(name)),
         ChangeAnswer.LeaderItself => Refused($"{name} leads, and a leader does not take its own vote. Hand leadership over first, with `rookery cluster node transfer`."),
         ChangeAnswer.TooManyVoters => Refused($"{Configuration.MostVoters} members vote already, which is the most: more would only make each write wait for more cards. {name} stays a spare that has everything; when a voter is removed, it votes in its place."),
         _ => Refused($"{name} has no part in the cluster that could be changed so."),
     };
+
+    private string NoMajority(string name)
+    {
+        string[] off = [.. Unreachable(consensus.ReadState().Configuration).Select(consensus.NameAndTagOf)];
+        string first = off.Length == 0
+            ? "Wait until `rookery cluster node ls` shows that the others lack nothing."
+            : $"{NameList.Of(off)} {(off.Length == 1 ? "is" : "are")} not reachable: bring {(off.Length == 1 ? "it" : "one")} back first, or remove {(off.Length == 1 ? "it" : "one")} first if it is lost for good.";
+        return $"That would leave fewer than a majority of the voters reachable and up to date, and nothing could be written any more, so {name} stays what it is. {first}";
+    }
+
+    private NodeId[] Unreachable(Configuration configuration) =>
+        [.. consensus.ReadPeers().Where(peer => configuration.IsVoter(peer.Node) && !peer.IsReachable).Select(static peer => peer.Node)];
 
     private static MemberAnswer Refused(string sentence) => new(StatusCodes.Status409Conflict, sentence);
 
