@@ -100,7 +100,7 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
             {
                 string file = directory.Orphan?.File.Path ?? options.Directory;
                 throw new JournalDamagedException(
-                    $"{file} holds no readable journal, but this node has written one: the manifest holds everything through index {knowledge.ManifestIndex}, and what was acknowledged after it would be lost. Nothing was changed. Put the journal's files back (was the journal directory changed?) or restore a backup.",
+                    $"{file} holds no readable journal, but this node has written one: the manifest holds everything through index {knowledge.ManifestIndex}, and what was acknowledged after it would be lost. Nothing was changed. Put the journal's files back (was the journal directory changed?), or {WayOn}.",
                     file,
                     0);
             }
@@ -116,7 +116,7 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
             if (previous is null)
             {
                 throw new JournalDamagedException(
-                    $"The journal segment before {segment.File.Path} is missing or has lost its header: entries {knowledge.ManifestIndex + 1} to {segment.Header.Position.Index} would be lost. Nothing was changed. Put the file back, restore a backup, or on a member of a cluster start with an empty data directory.",
+                    $"The journal segment before {segment.File.Path} is missing or has lost its header: entries {knowledge.ManifestIndex + 1} to {segment.Header.Position.Index} would be lost. Nothing was changed. Put the file back, or {WayOn}.",
                     segment.File.Path,
                     0);
             }
@@ -285,14 +285,18 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
         }
     }
 
+    /// <summary>Where nothing can be put back. An older copy must not be: a member has voted since.</summary>
+    private string WayOn => knowledge.HasPeers
+        ? "replace this member, whose last vote may be lost too: `rookery cluster node replace NAME` on another one, and a join with an empty data directory"
+        : "restore a backup";
+
     private void Damaged(string file, long offset, long provenThrough)
     {
         long from = Math.Max(Map!.Position.Index, knowledge.ManifestIndex) + 1;
         long through = Math.Max(provenThrough, knowledge.ManifestIndex);
         string loss = through >= from ? $"entries {from} to at least {through} would be lost" : $"entries from {from} on would be lost, if there were any";
-        string advice = knowledge.HasPeers ? "its last vote may be lost too, so on a member of a cluster start with an empty data directory" : "restore a backup";
         throw new JournalDamagedException(
-            $"{file} is damaged at offset {offset}, in a part that had been made durable: {loss}. Nothing was changed. Put back an undamaged copy of the file, or {advice}.",
+            $"{file} is damaged at offset {offset}, in a part that had been made durable: {loss}. Nothing was changed. Put back an undamaged copy of the file, or {WayOn}.",
             file,
             offset);
     }

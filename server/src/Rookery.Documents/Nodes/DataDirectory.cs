@@ -152,7 +152,7 @@ internal sealed class DataDirectory : IDisposable
         if (!_disk.Exists(JournalPath) || _disk.List(JournalPath).Count == 0)
         {
             throw new DataFormatException(
-                $"{Path} was in use before, but there is no journal in {JournalPath}. Nothing was changed. Mount or put back the journal's directory, or restore a backup.")
+                $"{Path} was in use before, but there is no journal in {JournalPath}. Nothing was changed. Mount or put back the journal's directory; where it is lost, restore a backup, or on a member of a cluster replace the member, with `rookery cluster node replace NAME` on another one.")
             { IsOfDirectory = true };
         }
     }

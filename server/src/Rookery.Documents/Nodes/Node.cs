@@ -1,5 +1,6 @@
 using Rookery.Disk;
 using Rookery.Journal;
+using Rookery.Storage;
 
 namespace Rookery.Documents;
 
@@ -119,7 +120,7 @@ public sealed class Node : IDisposable
         }
         catch (Exception failure) when (IsDiagnosis(failure))
         {
-            return new Node(failure.Message, options.NodeTag);
+            return new Node(failure.Message + WayOnAfter(failure, options), options.NodeTag);
         }
     }
 
@@ -204,6 +205,11 @@ public sealed class Node : IDisposable
             return new Node(failure.Message, options.NodeTag);
         }
     }
+
+    /// <summary>What the owner of a member can do about damage that its start cannot go past.</summary>
+    private static string WayOnAfter(Exception failure, NodeOptions options) => failure is DamagedException && options.HasPeers
+        ? " The start needs them. The other members have them: replace this one, with `rookery cluster node replace NAME` on another, and let it join again with an empty data directory."
+        : string.Empty;
 
     private static bool IsDiagnosis(Exception failure) => failure switch
     {

@@ -89,6 +89,12 @@ internal sealed class NodeAddress(bool isRemote = false)
 
         // Whatever happens to listen at the default address was not meant to have it.
         string? token = parsed.GetValue(_tokenFile) is { } file ? ReadFile(file).Trim() : url is null ? null : Environment.GetEnvironmentVariable(TokenVariable);
+        if (token?.AsSpan().IndexOfAnyExceptInRange('!', '~') >= 0)
+        {
+            string source = parsed.GetValue(_tokenFile) ?? $"The environment's {TokenVariable}";
+            throw new AdminException($"{source} holds no token: one is a single line of letters, digits and signs, as `rookery token create` prints it.", ExitCode.Configuration);
+        }
+
         if (!string.IsNullOrEmpty(token) && address.Scheme is "http" && !address.IsLoopback)
         {
             throw new AdminException($"A token is not sent to {address} over plain HTTP, where everybody on the way can read it. Name an https address, or leave the token away: plain HTTP asks for none.", ExitCode.Configuration);
