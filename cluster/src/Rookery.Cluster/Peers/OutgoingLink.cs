@@ -257,8 +257,8 @@ internal sealed class OutgoingLink : IAsyncDisposable
     }
 
     /// <summary>
-    /// A wake ends a rest: whoever is there again is reached at once, because it may lead in a moment, and what is forwarded to it meanwhile fails. Wakes that bring no good connection end less and less of it: two
-    /// that call each other in vain would wake each other without end.
+    /// A wake ends a rest: whoever is there again is reached at once, because it may lead in a moment, and what is forwarded to it meanwhile fails. It does not end its first 20 ms: two
+    /// that call each other in vain would wake each other without a rest.
     /// </summary>
     private async Task RestAsync()
     {
