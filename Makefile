@@ -5,12 +5,14 @@ SHELL := bash
 MAKEFLAGS += --no-builtin-rules
 
 rid := linux-$(if $(filter aarch64,$(shell uname -m)),arm64,x64)
+# Debian's name of the architecture that package and image are for.
+ARCH ?= arm64
 sources := $(shell find server/src cluster/src -type f -not -path '*/bin/*' -not -path '*/obj/*') $(wildcard docs/*/*.md Directory.*.props global.json)
 
 export DOTNET_CLI_TELEMETRY_OPTOUT := 1
 export DOTNET_NOLOGO := 1
 
-.PHONY: build run cluster chaos test test-crash test-long simulate simulate-long bench lint clean
+.PHONY: build package run cluster chaos test test-crash test-long simulate simulate-long bench lint clean
 
 build: artifacts/rookery ## the executable, for this machine
 
@@ -19,6 +21,10 @@ artifacts/rookery: $(sources)
 	dotnet publish server/src/Rookery -c Release -r $(rid) -o artifacts/publish -v quiet
 	install -m 755 artifacts/publish/rookery artifacts/rookery.new
 	mv artifacts/rookery.new artifacts/rookery
+
+package: ## artifacts/rookery_VERSION_ARCH.deb for ARCH=arm64, or amd64
+	dotnet publish server/src/Rookery -c Release -r linux-$(patsubst amd64,x64,$(ARCH)) -o artifacts/publish-$(ARCH) -v quiet
+	image/package/build $(ARCH)
 
 define first_steps
 Starting a node on http://127.0.0.1:8080 with its data under ./data; Ctrl+C stops it. In another terminal, make a database and store a document:
