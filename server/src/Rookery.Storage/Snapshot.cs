@@ -64,8 +64,9 @@ public readonly struct Snapshot : IDisposable, IEquatable<Snapshot>
     /// <param name="from">The first key.</param>
     /// <param name="toExclusive">The first key after the range; empty for no bound.</param>
     /// <param name="passedOver">Told of each damaged stretch when the walk reaches it; perhaps more than once of the same.</param>
-    public RowCursor SeekReadable(ReadOnlySpan<byte> from, ReadOnlySpan<byte> toExclusive, Action<DamageEvent> passedOver) =>
-        new(state, state.VisibleBatch, state.RangeTombstones, from, toExclusive, backward: false, new ReadableCursor(state, state.VisibleBatch, toExclusive, passedOver));
+    /// <param name="mayBeOld">Whether rows are shown too that the damaged part may have replaced or deleted.</param>
+    public RowCursor SeekReadable(ReadOnlySpan<byte> from, ReadOnlySpan<byte> toExclusive, Action<DamageEvent> passedOver, bool mayBeOld = false) =>
+        new(state, state.VisibleBatch, state.RangeTombstones, from, toExclusive, backward: false, new ReadableCursor(state, state.VisibleBatch, toExclusive, passedOver, mayBeOld));
 
     /// <summary>Lets go of the state.</summary>
     public void Dispose() => state.Release();

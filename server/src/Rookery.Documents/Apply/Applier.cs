@@ -20,10 +20,10 @@ internal sealed class Applier : IDisposable
     private readonly List<DatabaseState> _touched = [];
     private readonly List<(Database Database, DocumentChange Change)> _changes = [];
 
-    public Applier(StorageEngine storage, DatabaseCatalog catalog, ClusterRecords records)
+    public Applier(StorageEngine storage, DatabaseCatalog catalog, ClusterRecords records, Action<DamageEvent>? passedOver = null)
     {
         _storage = storage;
-        _node = new NodeState(storage, catalog);
+        _node = new NodeState(storage, catalog, passedOver);
         _documents = new DocumentOperations();
         _hilo = new HiloOperations(_documents);
         _databases = new DatabaseOperations(_node);

@@ -36,13 +36,9 @@ internal sealed class DatabaseState
     public bool IsDirty { get; private set; }
 
     /// <summary>Loads the state that the tables hold.</summary>
-    public static DatabaseState Load(Database database, in Snapshot snapshot)
+    public static DatabaseState Load(Database database, RowCursor rows)
     {
         var state = new DatabaseState(database);
-        Span<byte> from = stackalloc byte[Key.MaxBytes];
-        Span<byte> to = stackalloc byte[Key.MaxBytes];
-        var prefix = Key.Prefix(from, database.Number, Table.Counters);
-        using var rows = snapshot.Seek(prefix, Key.After(to, prefix));
         while (rows.MoveNext())
         {
             var lowerName = Key.TextOf(rows.Key);

@@ -6,20 +6,28 @@ namespace Rookery.Documents.Apply;
 /// <summary>What apply holds of the node in memory: its databases, the last database number, the last log time. Only the applying thread touches it.</summary>
 internal sealed class NodeState
 {
+    // When it is not known either how many were made.
+    private const uint MostNameless = 1_000;
+
     private readonly Dictionary<uint, DatabaseState> _byNumber = [];
     private readonly Dictionary<string, DatabaseState> _byName = new(StringComparer.Ordinal);
     private readonly List<Database> _gone = [];
     private readonly StorageEngine _storage;
     private readonly DatabaseCatalog _catalog;
+    private readonly Action<DamageEvent>? _passedOver;
     private readonly List<DatabaseChange> _changes = [];
     private uint _lastDatabaseNumber;
     private long _agesFromTicks;
 
     /// <summary>Loads what the tables hold.</summary>
-    public NodeState(StorageEngine storage, DatabaseCatalog catalog)
+    /// <param name="storage">The tables.</param>
+    /// <param name="catalog">Where readers find the databases.</param>
+    /// <param name="passedOver">Told of what cannot be read of the few rows that this needs: older ones take their place, or none. Null: nothing can be loaded then. Never where anything is kept of what follows.</param>
+    public NodeState(StorageEngine storage, DatabaseCatalog catalog, Action<DamageEvent>? passedOver = null)
     {
         _storage = storage;
         _catalog = catalog;
+        _passedOver = passedOver;
         Load();
     }
 
@@ -57,16 +65,18 @@ internal sealed class NodeState
         using var snapshot = _storage.OpenSnapshot();
         Span<byte> from = stackalloc byte[Key.MaxBytes];
         Span<byte> to = stackalloc byte[Key.MaxBytes];
-        if (snapshot.TryGet(Key.Prefix(from, 0, Table.Node), out var row))
+        var prefix = Key.Prefix(from, 0, Table.Node);
+        using (var rows = Seek(snapshot, prefix, Key.After(to, prefix)))
         {
-            using (row)
+            if (rows.MoveNext())
             {
-                (_lastDatabaseNumber, LastLogTicks, Outcomes, AgesFromTicks) = NodeRecord.Read(row.Value);
+                (_lastDatabaseNumber, LastLogTicks, Outcomes, AgesFromTicks) = NodeRecord.Read(rows.Value);
             }
         }
 
-        var prefix = Key.Prefix(from, 0, Table.Databases);
-        using (var rows = snapshot.Seek(prefix, Key.After(to, prefix)))
+        bool areAllHere = true;
+        prefix = Key.Prefix(from, 0, Table.Databases);
+        using (var rows = _passedOver is null ? snapshot.Seek(prefix, Key.After(to, prefix)) : snapshot.SeekReadable(prefix, Key.After(to, prefix), PassOver, mayBeOld: true))
         {
             while (rows.MoveNext())
             {
@@ -74,15 +84,52 @@ internal sealed class NodeState
             }
         }
 
+        if (!areAllHere)
+        {
+            AddNameless(snapshot);
+        }
+
         foreach (uint number in _byNumber.Keys.ToArray())
         {
-            var loaded = DatabaseState.Load(_byNumber[number].Database, snapshot);
+            using var counters = Seek(snapshot, prefix = Key.Prefix(from, number, Table.Counters), Key.After(to, prefix));
+            var loaded = DatabaseState.Load(_byNumber[number].Database, counters);
             _byNumber[number] = loaded;
             _byName[loaded.Database.Record.LowerName] = loaded;
         }
 
         _changes.Clear();
         _catalog.Publish(_byNumber.Values.Select(state => state.Database));
+
+        void PassOver(DamageEvent damage)
+        {
+            areAllHere = false;
+            _passedOver!(damage);
+        }
+    }
+
+    private RowCursor Seek(in Snapshot snapshot, ReadOnlySpan<byte> from, ReadOnlySpan<byte> toExclusive) =>
+        _passedOver is null ? snapshot.Seek(from, toExclusive) : snapshot.SeekReadable(from, toExclusive, _passedOver, mayBeOld: true);
+
+    /// <summary>Databases whose records cannot be read are known by their documents: each gets a name that says so. One that was dropped has none.</summary>
+    private void AddNameless(in Snapshot snapshot)
+    {
+        Span<byte> from = stackalloc byte[Key.MaxBytes];
+        Span<byte> to = stackalloc byte[Key.MaxBytes];
+        for (uint number = 1; number <= Math.Max(_lastDatabaseNumber, MostNameless); number++)
+        {
+            if (_byNumber.ContainsKey(number))
+            {
+                continue;
+            }
+
+            var prefix = Key.Prefix(from, number, Table.Documents);
+            using var rows = Seek(snapshot, prefix, Key.After(to, prefix));
+            if (rows.MoveNext())
+            {
+                string name = $"recovered-{number}";
+                Add(new DatabaseRecord(number, name, name, Commands.HistoryId.Create(), CreatedTicks: 0));
+            }
+        }
     }
 
     /// <summary>The log time of the last frame applied.</summary>

@@ -114,7 +114,7 @@ public sealed class Node : IDisposable
                 throw;
             }
         }
-        catch (Exception unread) when (options.CommandLeftOut is not null && unread is UnappliedDamageException or UnknownCommitException)
+        catch (Exception unread) when (options.CommandLeftOut is not null && unread is DamagedException or UnappliedDamageException or UnknownCommitException)
         {
             return OpenToRead(options, disk, memory, io, time);
         }

@@ -57,7 +57,8 @@ public sealed partial class NodeStore
         Offers = new StateOffers(Storage, Journal, _disk, OfferPath, Transfers, Time) { Reserve = _options.Reserve };
         Inbox = new StateInbox(Storage, _disk, Path.Combine(_directory.StoragePath, "incoming"), _options.Reserve, Transfers);
         Storage.ManifestDurable = position => ReleaseJournal(position.Index);
-        _applier = new Applier(Storage, Databases, ClusterRecords) { LeftOut = _options.ReplaysAroundDamage ? _options.CommandLeftOut : null };
+        Action<DamageEvent>? passedOver = _options.ReplaysAroundDamage && _options.CommandLeftOut is { } tell ? damage => tell($"Not read, and perhaps replaced by what was there before: {damage.Sentence}") : null;
+        _applier = new Applier(Storage, Databases, ClusterRecords, passedOver) { LeftOut = _options.ReplaysAroundDamage ? _options.CommandLeftOut : null };
         _previous = new PreviousVersions(Storage);
         _directory.Complete(_options.NewIds ?? NodeIds.Create());
         long inFlight = _options.InFlightBytes > 0 ? _options.InFlightBytes : Math.Max(memory.TotalBytes / 8, 8 << 20);

@@ -4,9 +4,9 @@ namespace Rookery.Storage;
 
 /// <summary>
 /// Walks upwards over what can be read in a state and goes past damage: through a damaged stretch without the file that it lies in, and then on with all. In between, a row may be
-/// one that was replaced or deleted in the damaged part: it is shown only when a look-up by its key finds it.
+/// one that was replaced or deleted in the damaged part: it is shown only when a look-up by its key finds it, unless old rows will do.
 /// </summary>
-internal sealed class ReadableCursor(EngineState state, int visibleBatch, ReadOnlySpan<byte> toExclusive, Action<DamageEvent> passedOver) : IRowCursor
+internal sealed class ReadableCursor(EngineState state, int visibleBatch, ReadOnlySpan<byte> toExclusive, Action<DamageEvent> passedOver, bool mayBeOld) : IRowCursor
 {
     private readonly byte[] end = toExclusive.ToArray();
 
@@ -48,7 +48,7 @@ internal sealed class ReadableCursor(EngineState state, int visibleBatch, ReadOn
     {
         while (isOnRow = Next(found))
         {
-            if (stretch.Without.Length == 0 || IsNewest())
+            if (mayBeOld || stretch.Without.Length == 0 || IsNewest())
             {
                 return true;
             }
