@@ -10,11 +10,16 @@ internal sealed class DatabaseState
     private readonly Dictionary<byte[], CollectionCounters>.AlternateLookup<ReadOnlySpan<byte>> _byLowerName;
     private readonly List<CollectionCounters> _dirty = [];
     private readonly List<PendingChange> _pending = [];
+    private readonly bool _isExact;
     private DatabaseCounters _counters;
     private DatabaseCounters _committed;
 
-    public DatabaseState(Database database)
+    /// <summary>A database without documents.</summary>
+    /// <param name="database">Which.</param>
+    /// <param name="isExact">Whether its counters are what the rows say: not where some of them could not be read.</param>
+    public DatabaseState(Database database, bool isExact = true)
     {
+        _isExact = isExact;
         Database = database;
         _byLowerName = _collections.GetAlternateLookup<ReadOnlySpan<byte>>();
     }
@@ -36,9 +41,9 @@ internal sealed class DatabaseState
     public bool IsDirty { get; private set; }
 
     /// <summary>Loads the state that the tables hold.</summary>
-    public static DatabaseState Load(Database database, RowCursor rows)
+    public static DatabaseState Load(Database database, RowCursor rows, bool isExact)
     {
-        var state = new DatabaseState(database);
+        var state = new DatabaseState(database, isExact);
         while (rows.MoveNext())
         {
             var lowerName = Key.TextOf(rows.Key);
@@ -82,7 +87,7 @@ internal sealed class DatabaseState
         foreach (var change in _pending)
         {
             change.Collection.Change(change.Name, change.Documents, change.Bytes);
-            Invariant.Holds(change.Collection.Documents >= 0, "a collection has no fewer than no documents");
+            Invariant.Holds(change.Collection.Documents >= 0 || !_isExact, "a collection has no fewer than no documents");
             if (!change.Collection.IsDirty)
             {
                 change.Collection.IsDirty = true;

@@ -6,9 +6,6 @@ namespace Rookery.Documents.Apply;
 /// <summary>What apply holds of the node in memory: its databases, the last database number, the last log time. Only the applying thread touches it.</summary>
 internal sealed class NodeState
 {
-    // When it is not known either how many were made.
-    private const uint MostNameless = 1_000;
-
     private readonly Dictionary<uint, DatabaseState> _byNumber = [];
     private readonly Dictionary<string, DatabaseState> _byName = new(StringComparer.Ordinal);
     private readonly List<Database> _gone = [];
@@ -17,6 +14,7 @@ internal sealed class NodeState
     private readonly Action<DamageEvent>? _passedOver;
     private readonly List<DatabaseChange> _changes = [];
     private uint _lastDatabaseNumber;
+    private bool _lacksRecords;
     private long _agesFromTicks;
 
     /// <summary>Loads what the tables hold.</summary>
@@ -74,25 +72,32 @@ internal sealed class NodeState
             }
         }
 
-        bool areAllHere = true;
         prefix = Key.Prefix(from, 0, Table.Databases);
         using (var rows = _passedOver is null ? snapshot.Seek(prefix, Key.After(to, prefix)) : snapshot.SeekReadable(prefix, Key.After(to, prefix), PassOver, mayBeOld: true))
         {
             while (rows.MoveNext())
             {
-                Add(DatabaseRecord.Decode((uint)Key.NumberOf(rows.Key), rows.Value));
+                var record = DatabaseRecord.Decode((uint)Key.NumberOf(rows.Key), rows.Value);
+                if (_lacksRecords && _byName.Remove(record.LowerName, out var dropped))
+                {
+                    // Of two with one name the first was dropped, which the damaged part says.
+                    _byNumber.Remove(dropped.Number);
+                }
+
+                Add(record);
             }
         }
 
-        if (!areAllHere)
+        if (_lacksRecords)
         {
             AddNameless(snapshot);
         }
 
         foreach (uint number in _byNumber.Keys.ToArray())
         {
-            using var counters = Seek(snapshot, prefix = Key.Prefix(from, number, Table.Counters), Key.After(to, prefix));
-            var loaded = DatabaseState.Load(_byNumber[number].Database, counters);
+            prefix = Key.Prefix(from, number, Table.Counters);
+            using var counters = Seek(snapshot, prefix, Key.After(to, prefix));
+            var loaded = DatabaseState.Load(_byNumber[number].Database, counters, isExact: _passedOver is null);
             _byNumber[number] = loaded;
             _byName[loaded.Database.Record.LowerName] = loaded;
         }
@@ -102,7 +107,7 @@ internal sealed class NodeState
 
         void PassOver(DamageEvent damage)
         {
-            areAllHere = false;
+            _lacksRecords = true;
             _passedOver!(damage);
         }
     }
@@ -110,26 +115,35 @@ internal sealed class NodeState
     private RowCursor Seek(in Snapshot snapshot, ReadOnlySpan<byte> from, ReadOnlySpan<byte> toExclusive) =>
         _passedOver is null ? snapshot.Seek(from, toExclusive) : snapshot.SeekReadable(from, toExclusive, _passedOver, mayBeOld: true);
 
-    /// <summary>Databases whose records cannot be read are known by their documents: each gets a name that says so. One that was dropped has none.</summary>
+    // Databases whose records cannot be read are known by their documents; one that was dropped has none. What is damaged of those, who reads them is told.
     private void AddNameless(in Snapshot snapshot)
     {
         Span<byte> from = stackalloc byte[Key.MaxBytes];
-        Span<byte> to = stackalloc byte[Key.MaxBytes];
-        for (uint number = 1; number <= Math.Max(_lastDatabaseNumber, MostNameless); number++)
+        for (uint number = 1; ; number++)
         {
-            if (_byNumber.ContainsKey(number))
+            using var rows = snapshot.SeekReadable(Key.Prefix(from, number, Table.Documents), [], static _ => { }, mayBeOld: true);
+            if (!rows.MoveNext())
             {
-                continue;
+                return;
             }
 
-            var prefix = Key.Prefix(from, number, Table.Documents);
-            using var rows = Seek(snapshot, prefix, Key.After(to, prefix));
-            if (rows.MoveNext())
+            number = Key.DatabaseOf(rows.Key);
+            if (Key.TableOf(rows.Key) == Table.Documents && !_byNumber.ContainsKey(number))
             {
-                string name = $"recovered-{number}";
-                Add(new DatabaseRecord(number, name, name, Commands.HistoryId.Create(), CreatedTicks: 0));
+                AddNameless(number);
             }
         }
+    }
+
+    private void AddNameless(uint number)
+    {
+        string name = $"recovered-{number}";
+        while (_byName.ContainsKey(name))
+        {
+            name = "recovered-" + name;
+        }
+
+        Add(new DatabaseRecord(number, name, name, Commands.HistoryId.Create(), CreatedTicks: 0));
     }
 
     /// <summary>The log time of the last frame applied.</summary>
@@ -147,15 +161,25 @@ internal sealed class NodeState
 
     public bool TryFind(string lowerName, [NotNullWhen(true)] out DatabaseState? database) => _byName.TryGetValue(lowerName, out database);
 
-    public bool TryFind(uint number, [NotNullWhen(true)] out DatabaseState? database) => _byNumber.TryGetValue(number, out database);
+    /// <summary>Finds a database. Where records of databases cannot be read, each that the journal writes to is found, by a name that says so.</summary>
+    public bool TryFind(uint number, [NotNullWhen(true)] out DatabaseState? database)
+    {
+        if (_lacksRecords && !_byNumber.ContainsKey(number))
+        {
+            AddNameless(number);
+        }
+
+        return _byNumber.TryGetValue(number, out database);
+    }
 
     public uint NextDatabaseNumber() => ++_lastDatabaseNumber;
 
     public void Add(DatabaseRecord record)
     {
-        var state = new DatabaseState(new Database(record, _storage));
+        var state = new DatabaseState(new Database(record, _storage), isExact: _passedOver is null);
         _byNumber.Add(record.Number, state);
         _byName.Add(record.LowerName, state);
+        _lastDatabaseNumber = Math.Max(_lastDatabaseNumber, record.Number);
         _changes.Add(new DatabaseChange(record.Name, Created: true));
     }
 

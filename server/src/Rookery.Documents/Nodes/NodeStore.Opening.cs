@@ -57,13 +57,31 @@ public sealed partial class NodeStore
         Offers = new StateOffers(Storage, Journal, _disk, OfferPath, Transfers, Time) { Reserve = _options.Reserve };
         Inbox = new StateInbox(Storage, _disk, Path.Combine(_directory.StoragePath, "incoming"), _options.Reserve, Transfers);
         Storage.ManifestDurable = position => ReleaseJournal(position.Index);
-        Action<DamageEvent>? passedOver = _options.ReplaysAroundDamage && _options.CommandLeftOut is { } tell ? damage => tell($"Not read, and perhaps replaced by what was there before: {damage.Sentence}") : null;
-        _applier = new Applier(Storage, Databases, ClusterRecords, passedOver) { LeftOut = _options.ReplaysAroundDamage ? _options.CommandLeftOut : null };
+        _applier = OpenApplier();
         _previous = new PreviousVersions(Storage);
         _directory.Complete(_options.NewIds ?? NodeIds.Create());
         long inFlight = _options.InFlightBytes > 0 ? _options.InFlightBytes : Math.Max(memory.TotalBytes / 8, 8 << 20);
         Space = new NodeSpace(_disk, _options, Journal, Time);
         Admission = new Admission(inFlight, Time);
+    }
+
+    private Applier OpenApplier()
+    {
+        if (!_options.ReplaysAroundDamage || _options.CommandLeftOut is not { } tell)
+        {
+            return new Applier(Storage, Databases, ClusterRecords);
+        }
+
+        var told = new HashSet<string>(StringComparer.Ordinal);
+        return new Applier(Storage, Databases, ClusterRecords, PassOver) { LeftOut = tell };
+
+        void PassOver(DamageEvent damage)
+        {
+            if (told.Add(damage.Sentence))
+            {
+                tell($"Not read, and perhaps replaced by what was there before: {damage.Sentence}");
+            }
+        }
     }
 
     // The journal begins where the last manifest ended: an empty storage directory beside it would forget everything before.
