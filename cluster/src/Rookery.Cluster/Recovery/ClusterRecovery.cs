@@ -105,7 +105,7 @@ public sealed class ClusterRecovery : IDisposable
         }
 
         string[] outOfReach = [.. configuration.Voters.ToArray().Where(voter => !seen.Contains(voter)).Select(NameOf).Order(StringComparer.Ordinal)];
-        return new RecoverySurvey(own, others, configuration.Voters.Length, outOfReach, WhyNotNeeded(own, configuration, stopped, running) ?? WhyElsewhere(own, others));
+        return new RecoverySurvey(own, others, configuration.Voters.Length, outOfReach, WhyNotNeeded(own, configuration, stopped, running) ?? WhyElsewhere(own, others) ?? WhyImpossible(own));
     }
 
     /// <summary>Makes the node the only voter of the new cluster. A power cut at any moment leaves the node as it was or as it will be.</summary>
@@ -130,7 +130,7 @@ public sealed class ClusterRecovery : IDisposable
     }
 
     private Card CardOf(StoppedStore store, string name, string place) => new(
-        new SurveyedStore(name, place, store.Last, store.LastWritten, store.Damage, IsRunning: false),
+        new SurveyedStore(name, place, store.Last, store.LastWritten, store.Damage, IsRunning: false) { CanStart = store.StartDamage is null },
         Members.IdOf(store.Ids.NodeId),
         ConfigurationEncoding.Read(store.Configuration.Span).Configuration,
         VoteEncoding.Read(store.Vote.Span).Incarnation,
@@ -155,10 +155,10 @@ public sealed class ClusterRecovery : IDisposable
         };
     }
 
-    /// <summary>A voter's store, if its node would do its part once started: with a damaged journal it does not by itself, and without an identity, as an old copy or with a note against it not at all.</summary>
+    /// <summary>A voter's store, if its node would do its part once started: with a damaged journal it does not by itself, and without rows that a start reads, without an identity, as an old copy or with a note against it not at all.</summary>
     private IEnumerable<StoppedVoter> VoterOf(SurveyedStore store, NodeId member, Configuration known)
     {
-        bool takesPart = store.Damage is null && store.OldCopy is null && IdentityDirectory.ExistsIn(_disk, store.Place)
+        bool takesPart = store is { Damage: null, CanStart: true, OldCopy: null } && IdentityDirectory.ExistsIn(_disk, store.Place)
             && IdentityDirectory.ReadRetirement(_disk, store.Place) is null;
 
         // A first member that never ran since it was made one begins with itself.
@@ -190,6 +190,11 @@ public sealed class ClusterRecovery : IDisposable
                 CultureInfo.InvariantCulture,
                 $"{ahead[0].Name} ({ahead[0].Place}) holds the entries through {ahead[0].Last.Index} (term {ahead[0].Last.Term}), and {own.Name} those through {own.Last.Index} (term {own.Last.Term}): recover {ahead[0].Name} instead, which loses less. If it cannot be recovered, stop it, or leave it out of --with, and say so again.");
     }
+
+    /// <summary>A new cluster would begin with guesses (a log time that falls, a database that was deleted, a number that was given) and keep them for ever; what is exported begins anew.</summary>
+    private string? WhyImpossible(SurveyedStore own) => _store.RecoveryDamage is not { } damage
+        ? null
+        : $"{own.Name} cannot be recovered, because the new cluster would need them: {damage} Recover another card, if there is one; or take the documents that can be read with `rookery export --data {own.Place}`, and import them into a new node.";
 
     private Card ReadCard(string directory)
     {

@@ -46,6 +46,9 @@ public sealed record SurveyedStore(string Name, string Place, JournalPosition La
     /// <summary>Why members would not let its node in if it were started, in a sentence; null when they would.</summary>
     public string? OldCopy { get; init; }
 
+    /// <summary>Whether its tables have what each start reads.</summary>
+    public bool CanStart { get; init; } = true;
+
     /// <summary>Whether it holds more than another: Raft's own order of logs (Ongaro, 3.6.1).</summary>
     public bool IsAheadOf(SurveyedStore other) => (Last.Term, Last.Index).CompareTo((other.Last.Term, other.Last.Index)) > 0;
 }

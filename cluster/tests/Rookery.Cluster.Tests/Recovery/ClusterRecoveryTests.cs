@@ -13,6 +13,7 @@ using Rookery.Documents.Json;
 using Rookery.Journal;
 using Rookery.Raft;
 using Rookery.Simulation;
+using Rookery.Storage;
 
 namespace Rookery.Cluster.Tests.Recovery;
 
@@ -219,6 +220,48 @@ public sealed class ClusterRecoveryTests : IDisposable
         var survey = await recovery.SurveyAsync([], CancellationToken.None);
         Assert.Equal($"{NodeIdOf(2)} and pi-1 are a majority of the 3 voters, so there is nothing to recover from: start pi-1 (/data/one), and nothing is lost.", survey.Refusal);
         Assert.True(Assert.Single(survey.Others).IsRunning);
+    }
+
+    /// <summary>Guesses in their place would be kept for ever; what an export writes begins anew.</summary>
+    [Fact]
+    public async Task A_card_without_the_rows_of_a_start_is_to_be_exported_and_not_recovered()
+    {
+        WriteMember("/data/one", 1, entries: 3, isFlushed: true);
+        WriteMember("/data/alone", 1, entries: 3, voters: 1, isFlushed: true);
+        WriteMember("/data/three", 3, entries: 2, isFlushed: true);
+        int refused = 0;
+        foreach (string run in disk.Files.Where(static path => path.EndsWith(".run", StringComparison.Ordinal) && path.StartsWith("/data/one/", StringComparison.Ordinal)))
+        {
+            var rotten = disk.AfterPowerLoss(1);
+            foreach (string card in (string[])["/data/one/", "/data/alone/"])
+            {
+                rotten.Rot(run.Replace("/data/one/", card, StringComparison.Ordinal), offset: 8, 1);
+            }
+
+            try
+            {
+                using var store = NodeStore.Open(Options("/data/one"), rotten.AfterPowerLoss(1), new MemoryBudget(16 << 20), new NoRecorder(), time);
+                continue;
+            }
+            catch (DamagedException)
+            {
+                refused++;
+            }
+
+            using (var recovery = Open("/data/one", on: rotten))
+            {
+                Assert.Contains("with `rookery export --data /data/one`", (await recovery.SurveyAsync([], CancellationToken.None)).Refusal, StringComparison.Ordinal);
+            }
+
+            using var alone = Open("/data/alone", on: rotten);
+            Assert.Contains("with `rookery export --data /data/alone`", (await alone.SurveyAsync([], CancellationToken.None)).Refusal, StringComparison.Ordinal);
+
+            // Who cannot be started makes no majority with another, which can.
+            using var other = Open("/data/three", on: rotten);
+            Assert.Contains("instead, which loses less", (await other.SurveyAsync(["/data/one"], CancellationToken.None)).Refusal, StringComparison.Ordinal);
+        }
+
+        Assert.InRange(refused, 1, int.MaxValue);
     }
 
     [Fact]

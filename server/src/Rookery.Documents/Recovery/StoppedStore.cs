@@ -1,5 +1,6 @@
 using System.Text;
 using Rookery.Disk;
+using Rookery.Documents.Apply;
 using Rookery.Documents.Commands;
 using Rookery.Journal;
 using Rookery.Storage;
@@ -26,6 +27,7 @@ public sealed class StoppedStore : IDisposable
             _journal = TryOpenJournal(options, disk, io, out string? lost);
             Damage = lost;
             ReadJournal();
+            (StartDamage, RecoveryDamage) = FindDamage();
         }
         catch
         {
@@ -42,6 +44,12 @@ public sealed class StoppedStore : IDisposable
 
     /// <summary>What is wrong with the journal and lost by it, in a sentence; null when it holds everything that was acknowledged here.</summary>
     public string? Damage { get; }
+
+    /// <summary>Why no node starts on the tables, in a sentence: they lack rows that each start reads; null when it would.</summary>
+    public string? StartDamage { get; }
+
+    /// <summary>Why no new node can be made of the tables, in a sentence: they lack rows that a start reads, or who the members were; null when it can.</summary>
+    public string? RecoveryDamage { get; }
 
     /// <summary>The log time of the last write that is held; null when none is in the journal any more.</summary>
     public DateTimeOffset? LastWritten { get; private set; }
@@ -63,11 +71,23 @@ public sealed class StoppedStore : IDisposable
             : new StoppedStore(options, disk, memory, io, time);
 
     /// <summary>The value of a record that the members agreed on, or were about to: for names, not for decisions.</summary>
-    /// <returns>Null when there is none.</returns>
-    public ReadOnlyMemory<byte>? FindRecord(string key) =>
-        _laterRecords.TryGetValue(key, out byte[]? later) ? (later is null ? null : (ReadOnlyMemory<byte>?)later)
-        : _records.TryGet(key, out var record) ? record.Value
-        : null;
+    /// <returns>Null when there is none, or it cannot be read.</returns>
+    public ReadOnlyMemory<byte>? FindRecord(string key)
+    {
+        if (_laterRecords.TryGetValue(key, out byte[]? later))
+        {
+            return later;
+        }
+
+        try
+        {
+            return _records.TryGet(key, out var record) ? record.Value : null;
+        }
+        catch (DamagedException)
+        {
+            return null;
+        }
+    }
 
     /// <inheritdoc/>
     public void Dispose()
@@ -93,6 +113,25 @@ public sealed class StoppedStore : IDisposable
         while (reader.Next(out var frame))
         {
             yield return frame with { Payload = frame.Payload.ToArray() };
+        }
+    }
+
+    private (string? OfStart, string? OfRecovery) FindDamage()
+    {
+        string? ofStart = DamageOf(() => _ = new NodeState(_storage!, new DatabaseCatalog()));
+        return (ofStart, ofStart ?? DamageOf(() => _ = ClusterRecordPrefix.BoundToMembers.SelectMany(_records.List).Count()));
+
+        static string? DamageOf(Action read)
+        {
+            try
+            {
+                read();
+                return null;
+            }
+            catch (DamagedException damaged)
+            {
+                return damaged.Message;
+            }
         }
     }
 
