@@ -33,9 +33,6 @@ internal sealed class OutgoingLink : IAsyncDisposable
     /// <summary>Who was just let in is started by its owner, and of those that start together one is the first: until then it is no trouble that a member was not reached yet.</summary>
     private static readonly TimeSpan UsualAbsence = TimeSpan.FromMinutes(1);
 
-    /// <summary>What a wake leaves of a rest at first, and at most.</summary>
-    private static readonly TimeSpan ShortestLeastRest = TimeSpan.FromMilliseconds(20), LongestLeastRest = TimeSpan.FromMilliseconds(640);
-
     /// <summary>Sentences about one member between two connections.</summary>
     private const int MostTold = 100;
 
@@ -50,7 +47,6 @@ internal sealed class OutgoingLink : IAsyncDisposable
     private TaskCompletionSource wake = NewWake();
     private Carrier? carrier;
     private long droppedBefore;
-    private TimeSpan leastRest = ShortestLeastRest;
     private bool wasReached;
     private bool wasRefused;
     private IReadOnlyList<FailedAttempt> attempts = [];
@@ -248,7 +244,6 @@ internal sealed class OutgoingLink : IAsyncDisposable
         if (context.Time.GetElapsedTime(began) > GoodLife)
         {
             backoff.Reset();
-            leastRest = ShortestLeastRest;
         }
 
         Trouble = $"The connection to node {context.NameOf(route.Node) ?? connection.Remote.NodeId} at {address} ended: {end ?? "the other end closed it."}";
@@ -256,21 +251,15 @@ internal sealed class OutgoingLink : IAsyncDisposable
         context.Receiver.Unreachable(route.Node);
     }
 
-    /// <summary>
-    /// A wake ends a rest: whoever is there again is reached at once, because it may lead in a moment, and what is forwarded to it meanwhile fails. It does not end its first 20 ms: two
-    /// that call each other in vain would wake each other without a rest.
-    /// </summary>
     private async Task RestAsync()
     {
-        var rest = backoff.Next();
-        var least = rest < leastRest ? rest : leastRest;
+        var (beginning, remainder) = backoff.Next();
         try
         {
-            await Task.Delay(least, context.Time, stopping.Token);
-            await wake.Task.WaitAsync(rest - least, context.Time, stopping.Token);
+            await Task.Delay(beginning, context.Time, stopping.Token);
+            await wake.Task.WaitAsync(remainder, context.Time, stopping.Token);
             Volatile.Write(ref wake, NewWake());
-            backoff.Reset();
-            leastRest = 2 * leastRest < LongestLeastRest ? 2 * leastRest : LongestLeastRest;
+            backoff.Woken();
         }
         catch (TimeoutException)
         {
