@@ -196,7 +196,7 @@ public sealed partial class RaftConsensus
         return outcome;
     }
 
-    /// <summary>The leader, or this node once it may propose; nobody when none was found within two election timeouts.</summary>
+    /// <summary>The leader, once the network reaches it, or this node once it may propose; within two election timeouts. After them a leader that is not reached, or nobody when none was found.</summary>
     private async ValueTask<NodeId> LeaderAsync()
     {
         long deadline = Now + (PatienceInTimeouts * _core.ElectionTimeoutMicroseconds);
@@ -206,12 +206,13 @@ public sealed partial class RaftConsensus
             lock (_gate)
             {
                 var leader = Leader;
-                if (leader == Self ? IsReady : !leader.IsNone && leader != _lostLeader)
+                bool isLate = Now >= deadline;
+                if (leader == Self ? IsReady : !leader.IsNone && leader != _lostLeader && (isLate || _network!.Reaches(leader)))
                 {
                     return leader;
                 }
 
-                if (Now >= deadline)
+                if (isLate)
                 {
                     break;
                 }
@@ -226,7 +227,7 @@ public sealed partial class RaftConsensus
         return NodeId.None;
     }
 
-    /// <summary>Lets those who wait for a leader look again: when there may be one, and with each tick, because their time may be over. Under the lock.</summary>
+    /// <summary>Lets those who wait for a leader look again: when there may be one, and with each tick, because it may be reached by now, or their time may be over. Under the lock.</summary>
     private void LetLookForLeader()
     {
         _leaderAwaited?.SetResult();

@@ -24,6 +24,9 @@ public interface IPeerNetwork
     /// </summary>
     ValueTask<CommandOutcome> ForwardAsync(NodeId leader, CommandBuffer command, CancellationToken cancellationToken);
 
+    /// <summary>Whether there is a connection for what is forwarded to a member.</summary>
+    bool Reaches(NodeId member) => true;
+
     /// <summary>What each member that is to be connected to last said to this node.</summary>
     IReadOnlyList<PeerAnswer> Answers => [];
 

@@ -66,6 +66,9 @@ public sealed class PeerNetwork : IPeerNetwork, IAsyncDisposable
     public IReadOnlyList<PeerAnswer> Answers => [.. Volatile.Read(ref peers).Select(static peer => peer.Answer)];
 
     /// <inheritdoc/>
+    public bool Reaches(NodeId member) => Find(member) is { Bulk.IsConnected: true };
+
+    /// <inheritdoc/>
     public IReadOnlyList<FailedAttempt> AttemptsAt(NodeId member) => Find(member)?.Attempts ?? [];
 
     /// <summary>Begins to take connections, and to dial once peers are named. Called once.</summary>

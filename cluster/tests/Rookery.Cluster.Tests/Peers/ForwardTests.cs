@@ -82,13 +82,16 @@ public sealed class ForwardTests : IDisposable
         await using var a = await TestMember.StartAsync(TestMember.Hello("A1"), TestMember.TrustOf(authority, "A1"));
         var b = await TestMember.StartAsync(TestMember.Hello("B2"), TestMember.TrustOf(authority, "B2"));
         Assert.Equal(RejectionKind.NoLeader, (await a.Network.ForwardAsync(b.Node, Command([1]), CancellationToken.None)).Rejection!.Kind);
+        Assert.False(a.Network.Reaches(b.Node));
         a.Network.SetPeers([b.Address]);
         await Eventually.HoldsAsync(() => a.IsConnectedToAll, "A reaches B");
+        Assert.True(a.Network.Reaches(b.Node));
         var held = Hold(b);
         var waiting = a.Network.ForwardAsync(b.Node, Command([1]), CancellationToken.None);
         await Eventually.HoldsAsync(() => held.Count == 1, "B has the command");
         await b.DisposeAsync();
         Assert.Equal(RejectionKind.OutcomeUnknown, (await waiting).Rejection!.Kind);
+        Assert.False(a.Network.Reaches(b.Node));
         Assert.Equal(RejectionKind.NoLeader, (await a.Network.ForwardAsync(b.Node, Command([1]), CancellationToken.None)).Rejection!.Kind);
     }
 

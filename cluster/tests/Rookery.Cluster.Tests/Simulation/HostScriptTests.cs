@@ -50,6 +50,22 @@ public sealed class HostScriptTests
         Assert.Equal(10, cluster.C.Peek("users/10").Value);
     }
 
+    /// <summary>A member that is back hears who leads before its own call to the leader has come through.</summary>
+    [Fact]
+    public void A_write_waits_until_its_member_reaches_the_leader_but_not_for_ever()
+    {
+        using var cluster = SteppedCluster.Of(3);
+        cluster.B.Peers!.Unreached.Add(cluster.A.Id);
+        var write = cluster.B.Propose(SteppedCluster.PutOf("users/1", 1));
+        cluster.RunFor(300);
+        Assert.False(write.IsCompleted);
+        cluster.B.Peers.Unreached.Clear();
+        Assert.Null(cluster.Await(write).Rejection);
+
+        cluster.B.Peers.Unreached.Add(cluster.A.Id);
+        Assert.Equal("never sent", cluster.Do(cluster.B, SteppedCluster.PutOf("users/2", 2)).Rejection?.Message);
+    }
+
     [Fact]
     public void A_receipt_names_who_had_the_write_on_disk_wherever_it_was_asked_for()
     {

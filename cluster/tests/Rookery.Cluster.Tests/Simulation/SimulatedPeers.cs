@@ -17,6 +17,11 @@ internal sealed class SimulatedPeers(SteppedMember member, SimulatedWire wire) :
 
     public IReadOnlyList<FailedAttempt> AttemptsAt(NodeId member) => Attempts.GetValueOrDefault(member) ?? [];
 
+    /// <summary>To whom there is no connection for what is forwarded.</summary>
+    public HashSet<NodeId> Unreached { get; } = [];
+
+    public bool Reaches(NodeId member) => !Unreached.Contains(member);
+
     public void Send(in Message message, ReadOnlySpan<JournalFrame> frames)
     {
         if (!IsDead)
@@ -26,7 +31,7 @@ internal sealed class SimulatedPeers(SteppedMember member, SimulatedWire wire) :
     }
 
     public ValueTask<CommandOutcome> ForwardAsync(NodeId leader, CommandBuffer command, CancellationToken cancellationToken) =>
-        new(wire.ForwardAsync(member, leader, command, isDead: IsDead));
+        new(wire.ForwardAsync(member, leader, command, isDead: IsDead || Unreached.Contains(leader)));
 
     public void SetPeers(IReadOnlyList<PeerAddress> peers)
     {
