@@ -206,10 +206,14 @@ public sealed class Node : IDisposable
         }
     }
 
-    /// <summary>What the owner of a member can do about damage that its start cannot go past.</summary>
-    private static string WayOnAfter(Exception failure, NodeOptions options) => failure is DamagedException && options.HasPeers
-        ? " The start needs them. The other members have them: replace this one, with `rookery cluster node replace NAME` on another, and let it join again with an empty data directory."
-        : string.Empty;
+    /// <summary>What the owner can do about damage that a start cannot go past.</summary>
+    private static string WayOnAfter(Exception failure, NodeOptions options) => failure switch
+    {
+        DamagedException when options.HasPeers =>
+            " The start needs them. The other members have them: replace this one, with `rookery cluster node replace NAME` on another, and let it join again with an empty data directory.",
+        DamagedException => " The start needs them. Restore a backup, or take what can be read with `rookery export`, and import it into a new node.",
+        _ => string.Empty,
+    };
 
     private static bool IsDiagnosis(Exception failure) => failure switch
     {

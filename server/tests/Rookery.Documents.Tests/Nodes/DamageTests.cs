@@ -95,12 +95,13 @@ public class DamageTests
             {
                 var rotten = disk.AfterPowerLoss(1);
                 rotten.Rot(path, offset, 1);
-                if (Diagnosis(rotten, leftOut: null) is null)
+                if (Diagnosis(rotten, leftOut: null) is not { } diagnosis)
                 {
                     continue;
                 }
 
                 refused++;
+                Assert.Contains("`rookery export`", diagnosis, StringComparison.Ordinal);
                 var told = new List<string>();
                 using var node = OpenWhole(rotten, told.Add);
                 Assert.True(node.Diagnosis is null, $"{path} at {offset}: {node.Diagnosis}");
