@@ -2,7 +2,7 @@
 import assert from "node:assert/strict"
 import { spawn } from "node:child_process"
 import { once } from "node:events"
-import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { test } from "node:test"
 import { Logs } from "../../../cluster/tests/process/logs.mjs"
@@ -109,7 +109,8 @@ test("nodes join by tokens, wrong joins are refused with what to do, and the aut
   await until(async () => (await members(second)).length === 2)
 
   assert.equal((await run("cluster", "init", "--data", at("other"), "--name", "other", "--node-name", "pi-9")).code, 0)
-  await refused(78, /of another cluster, other/, "join", ownTicket, "--data", at("other"))
+  writeFileSync(join(at("other"), "notes.txt"), "x")
+  await refused(78, /is pi-9 of another cluster, other \(.*\), and .*\/other\/notes\.txt is nothing that a node has which was never used\. Nothing was changed\./, "join", ownTicket, "--data", at("other"))
 
   const rotated = await run("cluster", "ca", "rotate", "--url", second.url)
   assert.equal(rotated.code, 0, rotated.stderr)
@@ -124,6 +125,68 @@ test("nodes join by tokens, wrong joins are refused with what to do, and the aut
   const removed = await run("cluster", "node", "rm", "pi-3", "--yes", "--url", first.url)
   assert.equal(removed.code, 0, removed.stderr)
   assert.match(removed.stderr, /If somebody else may have its card: .* `rookery cluster ca rotate`/)
+})
+
+test("A card that was made a cluster of one and that nobody claimed joins another cluster", { timeout: 240_000 }, async t => {
+  const directory = temporaryDirectory(t)
+  const at = name => join(directory, name)
+  const [one, two] = [await portForMember(), await portForMember()]
+  assert.equal((await run("cluster", "init", "--data", at("a"), "--name", "home", "--node-name", "pi-1")).code, 0)
+  const first = await NodeProcess.serveDuring(t, { data: at("a"), port: one })
+  const joining = async (name, as) => ["join", await token(first), "--data", at(name), "--name", as, "--address", `127.0.0.1:${two + 1000}`]
+
+  assert.equal((await run("cluster", "init", "--data", at("card"), "--node-name", "card")).code, 0)
+  const credentials = name => ({ ca: readFileSync(join(at(name), "cluster/authority.pem")) })
+  const serve = name => NodeProcess.serveDuring(t, { data: at(name), port: two, credentials: credentials(name) })
+  const card = await serve("card")
+  await until(() => /This node has no owner yet/.test(card.log))
+  await refused(78, /is in use by another process/, ...await joining("card", "pi-2"))
+  await card.kill()
+
+  const copy = async (name, use) => {
+    cpSync(at("card"), at(name), { recursive: true })
+    await use(name)
+    await refused(78, /is card of another cluster, rookery \(.*\), and it (was claimed|held a database)\. Nothing was changed\./, ...await joining(name, "pi-2"))
+    assert.ok(existsSync(join(at(name), "cluster")) && !existsSync(join(at(name), "joining")))
+  }
+
+  await copy("claimed", async name => {
+    const node = await serve(name)
+    assert.equal((await run("claim", "--data", at(name))).code, 0)
+    await node.kill()
+  })
+  await copy("used", async name => {
+    const node = await NodeProcess.serveDuring(t, { data: at(name), port: two })
+    await node.createDatabase("shop")
+    await node.terminate()
+  })
+
+  // The name is taken, so no join comes to its end: killed at any moment it leaves the old node or one that joins, and either goes on.
+  for (let milliseconds = 50; milliseconds <= 600; milliseconds += 50) {
+    cpSync(at("card"), at("killed"), { recursive: true })
+    const child = spawn(executable, ["cluster", ...await joining("killed", "pi-1")], { stdio: "ignore" })
+    setTimeout(() => child.kill("SIGKILL"), milliseconds)
+    await once(child, "exit")
+    const { code, stderr } = await run("cluster", "init", "--data", at("killed"))
+    assert.equal(code, 78, stderr)
+    assert.match(stderr, existsSync(join(at("killed"), "cluster")) ? /is there already/ : /A join of a cluster began in/)
+    if (milliseconds === 300) {
+      cpSync(at("killed"), at("half"), { recursive: true })
+    }
+
+    await refused(1, /There is a node named pi-1 already/, ...await joining("killed", "pi-1"))
+    rmSync(at("killed"), { recursive: true })
+  }
+
+  for (const name of ["card", "half"]) {
+    const joined = await run("cluster", ...await joining(name, name))
+    assert.equal(joined.code, 0, joined.stderr)
+    assert.match(joined.stdout, new RegExp(`^${name} is member . of the cluster home`))
+    assert.deepEqual(readdirSync(at(name)).sort(), ["cluster", "lock"])
+  }
+
+  await NodeProcess.serveDuring(t, { data: at("card"), port: two })
+  await until(async () => (await members(first)).length === 2)
 })
 
 test("A token ends by the cluster's time, and a node whose clock is in 1970 joins all the same", { skip: whyNoClocks(), timeout: 120_000 }, async t => {

@@ -12,6 +12,9 @@ namespace Rookery.Cluster.Identity;
 /// <remarks>Made under another name and renamed when it is whole, so that a power cut leaves all of it or nothing; later each file is replaced at once.</remarks>
 public static class IdentityDirectory
 {
+    /// <summary>Where it lies once it was put away.</summary>
+    public const string PutAwayName = DirectoryName + ".replaced";
+
     private const string DirectoryName = "cluster";
     private const string TextName = "cluster";
     private const string KeyName = "node.key";
@@ -97,6 +100,16 @@ public static class IdentityDirectory
 
     /// <summary>Writes what may change while the node is a member: certificate, authorities, their key, names and peers. The key pair stays.</summary>
     public static void Update(IDisk disk, string dataDirectory, NodeIdentity identity) => WritePublic(disk, PathIn(dataDirectory), identity);
+
+    /// <summary>Lets the node be nobody's any more, durably and at once; who it was stays under another name.</summary>
+    public static void PutAway(IDisk disk, string dataDirectory)
+    {
+        disk.Rename(PathIn(dataDirectory), Path.Join(dataDirectory, PutAwayName));
+        disk.SyncDirectory(dataDirectory);
+    }
+
+    /// <summary>Whether one was put away, and is still there.</summary>
+    public static bool IsPutAwayIn(IDisk disk, string dataDirectory) => disk.Exists(Path.Join(dataDirectory, PutAwayName));
 
     private static NodeIdentity Load(IDisk disk, string path)
     {

@@ -23,7 +23,9 @@ public sealed class JoinClient(JoinToken token, JoiningNode node, TimeProvider t
     private static readonly TimeSpan Persistence = TimeSpan.FromMinutes(1);
     private static readonly TimeSpan Pause = TimeSpan.FromMilliseconds(500);
 
-    /// <summary>Why a node cannot join with this data directory, in a sentence; null when nothing speaks against it.</summary>
+    /// <summary>
+    /// Why a node cannot join with this data directory, in a sentence; null when nothing speaks against it. Of a node of another cluster <see cref="UnclaimedNode"/> says whether it is kept.
+    /// </summary>
     public static string? WhyNot(IDisk disk, string dataDirectory, JoinToken token)
     {
         if (IdentityDirectory.ExistsIn(disk, dataDirectory))
@@ -31,7 +33,12 @@ public sealed class JoinClient(JoinToken token, JoiningNode node, TimeProvider t
             using var member = IdentityDirectory.TryLoad(disk, dataDirectory)!;
             return string.Equals(member.ClusterId, token.ClusterId, StringComparison.Ordinal)
                 ? $"The node of {dataDirectory} is {member.NodeName} of this cluster already: start it with `rookery serve`. If the cluster says that it was removed, or is an old copy, let it join with an empty data directory."
-                : $"The node of {dataDirectory} is {member.NodeName} of another cluster, {member.ClusterName} ({member.ClusterId}). Nothing was changed. To join this one, name an empty data directory.";
+                : null;
+        }
+
+        if (IdentityDirectory.IsPutAwayIn(disk, dataDirectory))
+        {
+            return null;
         }
 
         return NodeIds.At(disk, dataDirectory) is { } ids
@@ -42,10 +49,14 @@ public sealed class JoinClient(JoinToken token, JoiningNode node, TimeProvider t
     /// <summary>
     /// Why nothing else may begin in a data directory, in sentences: a join began there, and the cluster may count the node as its member already. Null when none did, or it ended with an identity.
     /// </summary>
-    public static string? WhyUnfinished(IDisk disk, string dataDirectory) => JoinAttempt.IsIn(disk, dataDirectory) && !IdentityDirectory.ExistsIn(disk, dataDirectory)
-        ? $"A join of a cluster began in {dataDirectory} and has not ended, so the node is not served alone: the cluster may count it as a member already. Order the same join again, with the same token or another of that cluster. "
-            + $"To begin a node alone here instead, delete {JoinAttempt.PathIn(dataDirectory)}; and if the cluster's `rookery cluster node ls` shows the node, remove it there."
-        : null;
+    public static string? WhyUnfinished(IDisk disk, string dataDirectory)
+    {
+        bool isPutAway = IdentityDirectory.IsPutAwayIn(disk, dataDirectory);
+        return (isPutAway || JoinAttempt.IsIn(disk, dataDirectory)) && !IdentityDirectory.ExistsIn(disk, dataDirectory)
+            ? $"A join of a cluster began in {dataDirectory} and has not ended, so the node is not served alone: the cluster may count it as a member already. Order the same join again, with the same token or another of that cluster. "
+                + $"To begin a node alone here instead, delete {(isPutAway ? $"everything in {dataDirectory}" : JoinAttempt.PathIn(dataDirectory))}; and if the cluster's `rookery cluster node ls` shows the node, remove it there."
+            : null;
+    }
 
     /// <summary>Joins.</summary>
     /// <param name="disk">The disk.</param>

@@ -20,18 +20,23 @@ internal static class DurableFiles
     {
         foreach (string name in disk.List(path))
         {
-            string inner = Path.Join(path, name);
-            try
-            {
-                disk.Delete(inner);
-            }
-            catch (DiskException refused) when (refused.Error is Errno.IsDirectory or Errno.NotPermitted)
-            {
-                DeleteTree(disk, inner);
-            }
+            Delete(disk, Path.Join(path, name));
         }
 
         disk.DeleteDirectory(path);
+    }
+
+    /// <summary>Deletes a file, or a directory with everything in it.</summary>
+    public static void Delete(IDisk disk, string path)
+    {
+        try
+        {
+            disk.Delete(path);
+        }
+        catch (DiskException refused) when (refused.Error is Errno.IsDirectory or Errno.NotPermitted)
+        {
+            DeleteTree(disk, path);
+        }
     }
 
     /// <summary>Appends to a file and syncs it each 512 KiB.</summary>

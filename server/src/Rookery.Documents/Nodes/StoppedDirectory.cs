@@ -5,9 +5,11 @@ namespace Rookery.Documents;
 /// <summary>A data directory that no node runs on, held so that none starts meanwhile: for what is done to a node before its first start, or between two.</summary>
 public sealed class StoppedDirectory : IDisposable
 {
+    private readonly IDisk _disk;
+    private readonly string _path;
     private readonly IDisposable _lock;
 
-    private StoppedDirectory(IDisposable held) => _lock = held;
+    private StoppedDirectory(IDisk disk, string path, IDisposable held) => (_disk, _path, _lock) = (disk, path, held);
 
     /// <summary>Holds a directory; makes it, durably, when it is missing.</summary>
     /// <exception cref="DataDirectoryInUseException">A node runs on it.</exception>
@@ -15,7 +17,19 @@ public sealed class StoppedDirectory : IDisposable
     public static StoppedDirectory Hold(IDisk disk, string path)
     {
         DataDirectory.CreateDurably(disk, path);
-        return new StoppedDirectory(DataDirectory.Lock(disk, path));
+        return new StoppedDirectory(disk, path, DataDirectory.Lock(disk, path));
+    }
+
+    /// <summary>Deletes everything in it, durably, but what holds it and what is named.</summary>
+    /// <exception cref="DiskException">The disk refused; a part may be deleted.</exception>
+    public void Empty(params IReadOnlyList<string> kept)
+    {
+        foreach (string name in _disk.List(_path).Except([DataDirectory.LockName, DurableFiles.LostAndFound, .. kept], StringComparer.Ordinal))
+        {
+            DurableFiles.Delete(_disk, Path.Join(_path, name));
+        }
+
+        _disk.SyncDirectory(_path);
     }
 
     /// <inheritdoc/>

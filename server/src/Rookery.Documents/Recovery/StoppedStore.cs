@@ -62,6 +62,13 @@ public sealed class StoppedStore : IDisposable
 
     private JournalPosition Tables => new(_storage!.Durable.Index, _storage.Durable.Term, _storage.Durable.Sequence);
 
+    /// <summary>Whether a database was ever made, as far as tables and journal tell, or anything else was written but records of the cluster.</summary>
+    public bool HasServed { get; private set; }
+
+    /// <summary>The keys of the records that the members agreed on, and of those that the journal tells of and that are gone.</summary>
+    /// <exception cref="DamagedException">One cannot be read.</exception>
+    public IEnumerable<string> RecordKeys => _records.List(string.Empty).Select(static record => record.Key).Union(_laterRecords.Keys, StringComparer.Ordinal);
+
     /// <summary>Opens them, and holds them so that no node starts on them.</summary>
     /// <exception cref="DataDirectoryInUseException">A node runs on them.</exception>
     /// <exception cref="IOException">There are none, or they are of a newer version; or the directory of the journal is not there.</exception>
@@ -118,7 +125,7 @@ public sealed class StoppedStore : IDisposable
 
     private (string? OfStart, string? OfRecovery) FindDamage()
     {
-        string? ofStart = DamageOf(() => _ = new NodeState(_storage!, new DatabaseCatalog()));
+        string? ofStart = DamageOf(() => HasServed |= new NodeState(_storage!, new DatabaseCatalog()).Record.LastDatabaseNumber > 0);
         return (ofStart, ofStart ?? DamageOf(() => _ = ClusterRecordPrefix.BoundToMembers.SelectMany(_records.List).Count()));
 
         static string? DamageOf(Action read)
@@ -181,6 +188,10 @@ public sealed class StoppedStore : IDisposable
                 {
                     Read(new FrameContent(bytes));
                 }
+                else
+                {
+                    HasServed = true;                   // nobody knows what it says
+                }
             }
         }
     }
@@ -192,6 +203,7 @@ public sealed class StoppedStore : IDisposable
         for (int i = 0; i < content.Count; i++)
         {
             var command = new CommandReader(content.Next());
+            HasServed |= command.Kind != CommandKind.SetClusterRecords;
             while (command.Kind == CommandKind.SetClusterRecords && command.TryReadRecord(out var record))
             {
                 _laterRecords[Encoding.ASCII.GetString(record.Key)] = record.IsDelete ? null : record.Value.ToArray();

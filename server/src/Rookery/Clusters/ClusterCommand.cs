@@ -47,7 +47,7 @@ internal static class ClusterCommand
         }
 
         var disk = new PosixDisk();
-        if ((Node.WhyNotNew(disk, new NodeOptions { DataDirectory = directory }) ?? JoinClient.WhyUnfinished(disk, directory)) is { } foreign)
+        if ((JoinClient.WhyUnfinished(disk, directory) ?? Node.WhyNotNew(disk, new NodeOptions { DataDirectory = directory })) is { } foreign)
         {
             return await Refusal.WriteAsync(foreign, ExitCode.Configuration);
         }

@@ -5,6 +5,7 @@ using Rookery.Cluster.Identity;
 using Rookery.Cluster.Joining;
 using Rookery.Disk;
 using Rookery.Documents;
+using Rookery.Server;
 
 namespace Rookery.Clusters;
 
@@ -19,7 +20,7 @@ internal static class JoinCommand
     public static Command Create()
     {
         var token = new Argument<string>("TOKEN") { Description = "What `rookery cluster token create` printed on a member; - reads it from stdin, so that it stands in no list of processes." };
-        var data = new Option<string>("--data") { Description = "Data directory of the new node; empty, or made when it is missing.", HelpName = "DIR", Required = true };
+        var data = new Option<string>("--data") { Description = "Data directory of the new node; empty, made when it is missing, or that of a stopped node alone that nobody has claimed.", HelpName = "DIR", Required = true };
         var name = new Option<string?>("--name") { Description = "What to call the node [default: the machine's name].", HelpName = "NAME" };
         var address = new Option<string[]>("--address") { Description = "Where members reach this node, HOST or HOST:PORT; may be repeated [default: this machine's addresses].", HelpName = "ADDRESS" };
         var port = WholeNumber.Option("--peer-port", $"Port for members, where --address says none [default: {DefaultPeerPort}].", "PORT", least: 1, most: IPEndPoint.MaxPort);
@@ -48,12 +49,13 @@ internal static class JoinCommand
         }
 
         var disk = new PosixDisk();
-        if ((ClusterCommand.WhyNoName(node.Name) ?? WhyNotReached(node) ?? JoinClient.WhyNot(disk, directory, token)) is { } reason)
+        if ((ClusterCommand.WhyNoName(node.Name) ?? WhyNotReached(node) ?? JoinClient.WhyNot(disk, directory, token) ?? WhyKept(disk, directory, token)) is { } reason)
         {
             return await Refusal.WriteAsync(reason, ExitCode.Configuration);
         }
 
         using var held = StoppedDirectory.Hold(disk, directory);
+        UnclaimedNode.Clear(disk, directory, held);
         var joined = await new JoinClient(token, node, TimeProvider.System).JoinAsync(disk, directory, cancellation);
         await Console.Out.WriteLineAsync(isJson ? ToJson(joined) : $"{joined.Name} is member {joined.Tag} of the cluster {joined.ClusterName}, with {string.Join(", ", joined.Members)}.");
         if (joined.Members is [var first])
@@ -72,6 +74,20 @@ internal static class JoinCommand
         }
 
         return ExitCode.Success;
+    }
+
+    /// <summary>Puts a node away that nobody has claimed, and says of another why not.</summary>
+    private static string? WhyKept(PosixDisk disk, string directory, JoinToken token)
+    {
+        if (!IdentityDirectory.ExistsIn(disk, directory))
+        {
+            return null;
+        }
+
+        long memory = MemorySize.DefaultBytes();
+        ProcessMemory.Bound(memory);
+        return UnclaimedNode.PutAway(
+            disk, new NodeOptions { DataDirectory = directory }, token.ClusterId, new MemoryBudget(memory), new IoTimeline(TimeProvider.System, disk.DeviceOf(directory)), TimeProvider.System);
     }
 
     /// <summary>Two bear no loss of either without a price, and which price is the owner's choice. It is asked when the node is in: a terminal that goes away leaves a standby.</summary>

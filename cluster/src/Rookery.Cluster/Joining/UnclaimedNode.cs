@@ -1,0 +1,130 @@
+using Rookery.Cluster.Identity;
+using Rookery.Cluster.Log;
+using Rookery.Disk;
+using Rookery.Documents;
+
+namespace Rookery.Cluster.Joining;
+
+/// <summary>
+/// A node alone that nobody has claimed and that never held a database: a card is made a cluster of one at its first boot, so that it has a certificate, and a join may come in its place. Its identity is put
+/// away first, durably and at once: before, the directory is the old node's; from then on it is one in which a join began, and what is left of the old node is deleted before the join goes on.
+/// </summary>
+public static class UnclaimedNode
+{
+    // What a node keeps in its data directory that was made and served, and nothing else.
+    private static readonly string[] Names = ["lock", "format", "storage", "journal", "cluster", "claim-code", "local-access", NodeIds.JoiningName, "lost+found"];
+
+    /// <summary>Puts the node of a data directory away, if there is one that belongs to a cluster.</summary>
+    /// <param name="disk">The disk.</param>
+    /// <param name="options">Where it is.</param>
+    /// <param name="clusterId">The cluster that is joined in its place.</param>
+    /// <param name="memory">What bounds memory.</param>
+    /// <param name="io">Is told of disk work.</param>
+    /// <param name="time">The clock.</param>
+    /// <returns>Why it is kept, in sentences; null when there is none any more.</returns>
+    /// <exception cref="DataDirectoryInUseException">It runs.</exception>
+    /// <exception cref="IdentityException">Who it is cannot be read.</exception>
+    /// <exception cref="DiskException">The disk refused.</exception>
+    public static string? PutAway(IDisk disk, NodeOptions options, string clusterId, MemoryBudget memory, IIoRecorder io, TimeProvider time)
+    {
+        string directory = options.DataDirectory;
+        using var identity = IdentityDirectory.TryLoad(disk, directory);
+        if (identity is null)
+        {
+            return null;
+        }
+
+        StoppedStore? store = null;
+        StoppedDirectory? held = null;
+        try
+        {
+            string? reason;
+            try
+            {
+                if (NodeIds.At(disk, directory) is null)
+                {
+                    // It was never started: there is nothing to look into.
+                    held = StoppedDirectory.Hold(disk, directory);
+                }
+                else
+                {
+                    store = StoppedStore.Open(options, disk, memory, io, time);
+                }
+
+                reason = WhyKept(disk, directory, identity, store);
+            }
+            catch (IOException unreadable) when (unreadable is not DataDirectoryInUseException)
+            {
+                reason = $"whether it was ever used cannot be read: {unreadable.Message}";
+            }
+
+            if (reason is not null)
+            {
+                return Refusal(directory, identity, reason);
+            }
+
+            JoinAttempt.Take(disk, directory, clusterId).Key.Dispose();
+            IdentityDirectory.PutAway(disk, directory);
+            return null;
+        }
+        finally
+        {
+            held?.Dispose();
+            store?.Dispose();
+        }
+    }
+
+    /// <summary>Deletes what is left of a node that was put away.</summary>
+    /// <param name="disk">The disk.</param>
+    /// <param name="dataDirectory">Its data directory.</param>
+    /// <param name="held">The same, held.</param>
+    public static void Clear(IDisk disk, string dataDirectory, StoppedDirectory held)
+    {
+        if (IdentityDirectory.IsPutAwayIn(disk, dataDirectory))
+        {
+            held.Empty(NodeIds.JoiningName, IdentityDirectory.PutAwayName);
+            held.Empty(NodeIds.JoiningName);
+        }
+    }
+
+    private static string Refusal(string directory, NodeIdentity identity, string reason) =>
+        $"The node of {directory} is {identity.NodeName} of another cluster, {identity.ClusterName} ({identity.ClusterId}), and {reason.TrimEnd('.')}. Nothing was changed. To join this one, name an empty data directory.";
+
+    private static string? WhyKept(IDisk disk, string directory, NodeIdentity identity, StoppedStore? store)
+    {
+        if (identity.Peers.Count > 0)
+        {
+            return "it has other members";
+        }
+
+        if (IdentityDirectory.ReadRetirement(disk, directory) is { } retirement)
+        {
+            return $"it takes no part there any more: {retirement.Why}";
+        }
+
+        if (disk.List(directory).FirstOrDefault(static name => !Names.Contains(name.EndsWith(".new", StringComparison.Ordinal) ? name[..^".new".Length] : name, StringComparer.Ordinal)) is { } foreign)
+        {
+            return $"{Path.Join(directory, foreign)} is nothing that a node has which was never used";
+        }
+
+        return store is null ? NodeIds.At(disk, directory) is null ? null : throw new DataDirectoryInUseException(directory) : WhyUsed(identity, store);
+    }
+
+    private static string? WhyUsed(NodeIdentity identity, StoppedStore store)
+    {
+        if ((store.Damage ?? store.RecoveryDamage) is { } damage)
+        {
+            return $"whether it was ever used cannot be read: {damage}";
+        }
+
+        var keys = store.RecordKeys.ToList();
+        var members = ConfigurationEncoding.Read(store.Configuration.Span).Configuration;
+        return keys.Exists(static key => Begins(key, ClusterRecordPrefix.Access) || Begins(key, ClusterRecordPrefix.ClientCertificate)) ? "it was claimed"
+            : store.HasServed ? "it held a database"
+            : keys.Exists(key => Begins(key, ClusterRecordPrefix.JoinToken) || (Begins(key, ClusterRecordPrefix.Member) && !string.Equals(key, MemberRecord.KeyOf(identity.NodeId), StringComparison.Ordinal)))
+                || members.Voters.ToArray().Concat(members.Learners.ToArray()).Any(member => member != identity.Member) ? "others were let in"
+            : null;
+    }
+
+    private static bool Begins(string key, string prefix) => key.StartsWith(prefix, StringComparison.Ordinal);
+}

@@ -1,0 +1,303 @@
+using System.Net;
+using System.Security.Cryptography;
+using Rookery.Cluster.Identity;
+using Rookery.Cluster.Joining;
+using Rookery.Cluster.Log;
+using Rookery.Cluster.Tests.Simulation;
+using Rookery.Disk;
+using Rookery.Documents;
+using Rookery.Documents.Commands;
+using Rookery.Journal;
+using Rookery.Raft;
+using Rookery.Simulation;
+
+namespace Rookery.Cluster.Tests.Joining;
+
+/// <summary>A card was made a cluster of one at its first boot, and joins another.</summary>
+public sealed class UnclaimedNodeTests
+{
+    private const string Directory = "/data";
+    private const string Joined = "joinedclusterjoinedclu";
+
+    private static readonly NodeIds Ids = new("unclaimednodeunclaimed", "unclaimedclusterunclai");
+
+    private readonly SimulatedDisk disk = new(Directory);
+    private readonly SimulatedTimeProvider time = new();
+
+    // Of the journal, when it was served last.
+    private long firstIndex;
+
+    /// <summary>What a node writes by itself: who it is, its authority, where clients find it.</summary>
+    [Theory]
+    [InlineData(false, false)]
+    [InlineData(true, false)]
+    [InlineData(true, true)]
+    public void A_node_that_nobody_claimed_makes_way_for_one_that_joins(bool wasServed, bool isFlushed)
+    {
+        Make();
+        if (wasServed)
+        {
+            Serve(static _ => { }, isFlushed);
+            disk.WriteNew($"{Directory}/claim-code", "CODE"u8);
+            disk.WriteNew($"{Directory}/local-access", "https://127.0.0.1:8443"u8);
+        }
+
+        Assert.Null(PutAway(disk));
+        Assert.Contains("Order the same join again", JoinClient.WhyUnfinished(disk, Directory), StringComparison.Ordinal);
+        Assert.Contains("delete everything in /data;", JoinClient.WhyUnfinished(disk, Directory), StringComparison.Ordinal);
+        Clear(disk);
+        Assert.Equal(["joining", "lock"], disk.List(Directory).Order(StringComparer.Ordinal));
+        Assert.Null(JoinClient.WhyNot(disk, Directory, TokenOf(Joined)));
+        Assert.Contains("delete /data/joining;", JoinClient.WhyUnfinished(disk, Directory), StringComparison.Ordinal);
+    }
+
+    public static TheoryData<string, string> Used => new()
+    {
+        { ClusterRecordPrefix.Access + "owner", "it was claimed" },
+        { ClusterRecordPrefix.Access + "hash", "it was claimed" },
+        { ClusterRecordPrefix.ClientCertificate + "thumbprint", "it was claimed" },
+        { ClusterRecordPrefix.JoinToken + "hash", "others were let in" },
+        { MemberRecord.KeyOf("anothernodeanothernode"), "others were let in" },
+    };
+
+    [Theory]
+    [MemberData(nameof(Used))]
+    public void Who_was_claimed_or_let_others_in_is_kept(string key, string reason)
+    {
+        foreach (bool isFlushed in (bool[])[false, true])
+        {
+            foreach (bool isDeleted in (bool[])[false, true])
+            {
+                if (isFlushed && isDeleted)
+                {
+                    continue;
+                }
+
+                var card = new UnclaimedNodeTests();
+                card.Make();
+                card.Serve(
+                    store =>
+                    {
+                        Write(store, writer => writer.Set(key, "{}"u8));
+                        if (isDeleted)
+                        {
+                            Write(store, writer => writer.Delete(key));
+                        }
+                    },
+                    isFlushed);
+                card.AssertKept(reason);
+            }
+        }
+    }
+
+    [Theory]
+    [InlineData(false, false)]
+    [InlineData(true, false)]
+    [InlineData(false, true)]
+    [InlineData(true, true)]
+    public void Who_held_a_database_is_kept_also_when_that_was_deleted(bool isFlushed, bool isDeleted)
+    {
+        Make();
+        Serve(
+            store =>
+            {
+                store.CommitAlone(CommandEncoder.CreateDatabase("Shop", HistoryId.Create()));
+                if (isDeleted)
+                {
+                    store.CommitAlone(CommandEncoder.DeleteDatabases(["Shop"]));
+                }
+
+                // More than the journal keeps behind a flush: then only the tables tell of it.
+                for (int i = 0; i < 8 && isFlushed; i++)
+                {
+                    Write(store, static writer => writer.Set(ClusterRecordPrefix.Topology, RandomNumberGenerator.GetBytes(30_000)));
+                }
+            },
+            isFlushed);
+        Assert.Equal(isFlushed, firstIndex > 4);
+        AssertKept("it held a database");
+    }
+
+    [Fact]
+    public void Who_knows_of_other_members_is_kept()
+    {
+        Make(peers: [new KnownPeer("anothernodeanothernode", ["192.0.2.2:9443"])]);
+        AssertKept("it has other members");
+    }
+
+    [Fact]
+    public void Who_counts_another_as_a_member_is_kept()
+    {
+        Make();
+        Serve(static _ => { }, isFlushed: false, learner: "anothernodeanothernode");
+        AssertKept("others were let in");
+    }
+
+    [Fact]
+    public void Who_halted_is_kept()
+    {
+        Make();
+        IdentityDirectory.Retire(disk, Directory, new Retirement(RetirementCause.Halted, "A rule was broken."));
+        AssertKept("it takes no part there any more: A rule was broken");
+    }
+
+    [Theory]
+    [InlineData("letters.txt")]
+    [InlineData("storage.before-abc")]
+    [InlineData("restore-unfinished")]
+    public void Files_of_others_are_kept(string name)
+    {
+        Make();
+        Serve(static _ => { }, isFlushed: false);
+        disk.WriteNew($"{Directory}/{name}", "x"u8);
+        AssertKept($"/data/{name} is nothing that a node has which was never used");
+    }
+
+    /// <summary>Rot may hide who owns it.</summary>
+    [Fact]
+    public void What_cannot_be_read_is_kept()
+    {
+        Make();
+        Serve(static _ => { }, isFlushed: true);
+        string[] files = [.. disk.Files.Where(static file => file.EndsWith(".run", StringComparison.Ordinal) || file.Contains("/journal-", StringComparison.Ordinal))];
+        Assert.True(files.Length == 2, string.Join(' ', disk.Files));
+        foreach (string file in files)
+        {
+            var rotten = disk.AfterPowerLoss(0);
+            if (file.EndsWith(".run", StringComparison.Ordinal))
+            {
+                rotten.Rot(file, 12, 0xff);
+            }
+            else
+            {
+                rotten.Delete(file);
+            }
+
+            Assert.Contains("whether it was ever used cannot be read: ", PutAway(rotten), StringComparison.Ordinal);
+            Assert.True(IdentityDirectory.ExistsIn(rotten, Directory), file);
+        }
+
+        foreach (string file in (string[])["/data/format", "/data/cluster/node.pem"])
+        {
+            var rotten = disk.AfterPowerLoss(0);
+            rotten.Rot(file, 30, 0xff);
+            Assert.Throws<IdentityException>(() => PutAway(rotten));
+        }
+    }
+
+    [Fact]
+    public void A_node_that_runs_is_kept()
+    {
+        Make();
+        using var store = Open();
+        Assert.Throws<DataDirectoryInUseException>(() => PutAway(disk));
+    }
+
+    [Fact]
+    public void A_power_cut_leaves_the_old_node_or_one_that_joins()
+    {
+        int old = 0, joining = 0;
+        new CrashSearch { Points = 400, Runs = 1 }.Verify(
+            _ =>
+            {
+                var card = new UnclaimedNodeTests();
+                card.Make();
+                card.Serve(static _ => { }, isFlushed: true);
+                card.disk.WriteNew($"{Directory}/claim-code", "CODE"u8);
+                var work = card.disk.AfterPowerLoss(0);
+                Assert.Null(card.PutAway(work));
+                int decided = work.OperationCount;
+                Clear(work);
+                return (work, decided);
+            },
+            (image, decided, operation) =>
+            {
+                if (JoinClient.WhyUnfinished(image, Directory) is null)
+                {
+                    Assert.True(operation < decided, "what was said to be put away is there");
+                    using var identity = IdentityDirectory.TryLoad(image, Directory)!;
+                    using var store = NodeStore.Open(Options, image.AfterPowerLoss(0), new MemoryBudget(16 << 20), SilentRecorder.Instance, time);
+                    Assert.Equal(Ids, new NodeIds(store.NodeId, store.ClusterId));
+                    Assert.Equal(identity.NodeId, store.NodeId);
+                    store.ApplyAll();
+                    Assert.NotEmpty(store.ClusterRecords.List(ClusterRecordPrefix.Member));
+                    old++;
+                }
+                else
+                {
+                    joining++;
+                }
+
+                // The same join, given again, finds its way from each.
+                Assert.Null(JoinClient.WhyNot(image, Directory, TokenOf(Joined)));
+                Assert.Null(PutAway(image));
+                Clear(image);
+                Assert.Equal(["joining", "lock"], image.List(Directory).Order(StringComparer.Ordinal));
+            });
+        Assert.True(CrashSearch.IsReplay || (old > 5 && joining > 5), $"{old} cuts left the old node, {joining} one that joins");
+    }
+
+    private static NodeOptions Options => new() { DataDirectory = Directory, SegmentBytes = 64 << 10, MemtableBytes = 48 << 10, RunBytes = 32 << 10, Reserve = new ReserveRule(0, 0), NewIds = Ids };
+
+    private static JoinToken TokenOf(string clusterId) => new(clusterId, ["127.0.0.1:1"], new byte[32], new byte[16]);
+
+    private static void Clear(SimulatedDisk on)
+    {
+        using var held = StoppedDirectory.Hold(on, Directory);
+        UnclaimedNode.Clear(on, Directory, held);
+    }
+
+    private static void Write(NodeStore store, Action<ClusterRecordWriter> write)
+    {
+        using var writer = new ClusterRecordWriter();
+        write(writer);
+        Assert.Null(store.CommitAlone(writer.Complete()).Rejection);
+    }
+
+    private string? PutAway(SimulatedDisk on) => UnclaimedNode.PutAway(on, Options, Joined, new MemoryBudget(16 << 20), SilentRecorder.Instance, time);
+
+    private void AssertKept(string reason)
+    {
+        Assert.Equal($"The node of /data is pi-1 of another cluster, rookery ({Ids.ClusterId}), and {reason}. Nothing was changed. To join this one, name an empty data directory.", PutAway(disk));
+        Assert.True(IdentityDirectory.ExistsIn(disk, Directory));
+        Assert.DoesNotContain("/data/joining", disk.Files);
+    }
+
+    private void Make(IReadOnlyList<KnownPeer>? peers = null)
+    {
+        using var founded = ClusterFounding.Found(Ids, new NodeNames("pi-1", "rookery", [IPAddress.Loopback]), [], time.GetUtcNow());
+        IdentityDirectory.Create(disk, Directory, founded);
+        if (peers is not null)
+        {
+            new IdentityKeeper(disk, Directory, IdentityDirectory.TryLoad(disk, Directory)!).KeepPeers(peers);
+        }
+    }
+
+    private NodeStore Open() => NodeStore.Open(Options, disk, new MemoryBudget(16 << 20), SilentRecorder.Instance, time);
+
+    private void Serve(Action<NodeStore> use, bool isFlushed, string? learner = null)
+    {
+        using var store = Open();
+        var configuration = Configuration.Of([Members.IdOf(Ids.NodeId)], learner is null ? [] : [Members.IdOf(learner)]);
+        store.Journal.Write([
+            VoteEncoding.ToFrame(new VoteRecord(1, Members.IdOf(Ids.NodeId)), 1),
+            new JournalFrame(FrameType.Configuration, 1, 1, 0, 0, ConfigurationEncoding.Encode(configuration, 1))]);
+        store.ApplyAll();
+        Write(store, static writer =>
+        {
+            writer.Set(MemberRecord.KeyOf(Ids.NodeId), new MemberRecord { Tag = "A", Name = "pi-1", Addresses = [], PublicKey = [] }.ToJson());
+            writer.Set(ClusterRecordPrefix.Topology, "{}"u8);
+            writer.Set(ClusterRecordPrefix.Desired + "seats", "{}"u8);
+        });
+        use(store);
+        if (isFlushed)
+        {
+            store.RequestFlush();
+            while (store.FlushIfDue())
+            {
+            }
+        }
+
+        firstIndex = store.Journal.FirstIndex;
+    }
+}
