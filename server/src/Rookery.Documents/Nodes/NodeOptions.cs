@@ -43,7 +43,7 @@ public sealed record NodeOptions
 
     /// <summary>
     /// Set by who only reads (an export): where the journal's replay needs a document that is damaged, it goes on as if there were none, instead of refusing to open, and tells of each
-    /// command that is left out for that; and all of the journal is replayed, where others would have to say how much of it is committed. Such a node takes no writes and keeps nothing of
+    /// command that is left out for that; older rows take the place of damaged ones that each start reads; and all of the journal is replayed, where others would have to say how much of it is committed. Such a node takes no writes and keeps nothing of
     /// what it replayed.
     /// </summary>
     public Action<string>? CommandLeftOut { get; init; }
