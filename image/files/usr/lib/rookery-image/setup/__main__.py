@@ -1,0 +1,45 @@
+"""`setup first-boot` before the network, `setup found` before the node's start, `setup greet` after it: at every start of the machine."""
+
+import sys
+import traceback
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+# pylint: disable=wrong-import-position
+import first_boot
+import found
+import greeting
+from boot_partition import BootPartition
+from system import Machine
+
+
+def run(step: str, machine: Machine, boot: BootPartition) -> None:
+    match step:
+        case "first-boot":
+            report = first_boot.set_up(machine, boot)
+            machine.write(first_boot.REPORT, report)
+            boot.report(report)
+        case "found":
+            machine.write(found.REPORT, found.found(machine, boot))
+        case "greet":
+            text = greeting.greet(machine)
+            # agetty takes a backslash for a command.
+            machine.write(greeting.SCREEN, text.replace("\\", "\\\\"))
+            machine.run("agetty", "--reload")
+            boot.report(text)
+        case _:
+            sys.exit(f"setup: what is '{step}'? first-boot, found or greet")
+
+
+def main() -> None:
+    machine = Machine(Path("/"))
+    try:
+        run(sys.argv[1] if len(sys.argv) == 2 else "", machine, BootPartition(machine))
+    except Exception:  # pylint: disable=broad-exception-caught
+        # Whatever is wrong here, the machine goes on and can be looked at.
+        traceback.print_exc()
+
+
+if __name__ == "__main__":
+    main()

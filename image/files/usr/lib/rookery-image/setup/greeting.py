@@ -1,0 +1,38 @@
+"""After the node's start: tells on the screen, and in the log on the boot partition, where it is, by what it is known, and how to claim it."""
+
+import hashlib
+import json
+import ssl
+
+import first_boot
+import found
+from system import Machine
+
+SCREEN = "/run/issue.d/rookery.issue"
+
+
+def addresses(machine: Machine) -> list[str]:
+    links = json.loads(machine.run("ip", "-json", "address", "show", "scope", "global", "up") or "[]")
+    return [address["local"] for link in links for address in link.get("addr_info", []) if not address.get("temporary")]
+
+
+def authority_fingerprint(machine: Machine) -> str | None:
+    """SHA-256 of the certificate authority, in pairs as browsers show it; of the one that signs, which comes first."""
+    text = machine.read(found.DATA + "/cluster/authority.pem") or ""
+    begin, end = text.find("-----BEGIN CERTIFICATE-----"), text.find("-----END CERTIFICATE-----")
+    if begin < 0 or end < 0:
+        return None
+    digest = hashlib.sha256(ssl.PEM_cert_to_DER_cert(text[begin:end] + "-----END CERTIFICATE-----\n")).hexdigest().upper()
+    return ":".join(digest[i:i + 2] for i in range(0, len(digest), 2))
+
+
+def greet(machine: Machine) -> str:
+    name = (machine.read("/etc/hostname") or "?").strip()
+    code = (machine.read(found.DATA + "/claim-code") or "").strip()
+    fingerprint = authority_fingerprint(machine)
+    lines = ["Rookery", "", f"https://{name}.local   " + "   ".join(f"https://{'[' + a + ']' if ':' in a else a}" for a in addresses(machine))]
+    if fingerprint is not None:
+        lines += ["Its certificate authority, SHA-256:", "  " + fingerprint[:47], "  " + fingerprint[48:]]
+    if code:
+        lines += [f"It has no owner yet. Its code, until it is claimed: {code}"]
+    return "\n".join(lines) + "\n\n" + (machine.read(found.REPORT) or "") + (machine.read(first_boot.REPORT) or "")

@@ -1,0 +1,194 @@
+"""rookery.toml: what may stand in it, and what is wrong with one, in sentences for whoever edited it on a PC."""
+
+import base64
+import binascii
+import difflib
+import re
+import tomllib
+from dataclasses import dataclass, field
+from pathlib import Path
+
+TAKEN_OVER = re.compile(r"\*+")
+POWER_PROFILES = ("quiet", "balanced", "fast")
+SSH_KEY_TYPES = (
+    "ssh-ed25519", "ssh-rsa", "ecdsa-sha2-nistp256", "ecdsa-sha2-nistp384", "ecdsa-sha2-nistp521",
+    "sk-ssh-ed25519@openssh.com", "sk-ecdsa-sha2-nistp256@openssh.com",
+)
+
+
+@dataclass
+class WifiNetwork:
+    """A wireless network. `passphrase` is None for an open one, and TAKEN_OVER's stars once the machine has it."""
+
+    ssid: str
+    passphrase: str | None = None
+    hidden: bool = False
+
+
+@dataclass
+class Settings:
+    """What the file says; None or empty is what it does not say."""
+
+    hostname: str | None = None
+    timezone: str | None = None
+    ssh_user: str = "admin"
+    ssh_keys: list[str] = field(default_factory=list)
+    wifi_country: str | None = None
+    wifi_networks: list[WifiNetwork] = field(default_factory=list)
+    cluster_name: str | None = None
+    cluster_token: str | None = None
+    cluster_seeds: list[str] = field(default_factory=list)
+    power_profile: str = "balanced"
+    memory: str | None = None
+
+
+class Reader:
+    """Takes known keys out of one table and notes what is wrong with each and what is left."""
+
+    def __init__(self, table: dict, name: str, problems: list[str]):
+        self._table, self._name, self._problems, self._known = table, name, problems, []
+
+    def problem(self, key: str, sentence: str) -> None:
+        self._problems.append(f"{self._name}{key}: {sentence}")
+
+    def take(self, key: str, kind: type, shape: str):
+        """The value of `key`, or None when it is missing or no `kind`; `shape` says how it should look."""
+        self._known.append(key)
+        value = self._table.get(key)
+        if value is None or (isinstance(value, kind) and not (kind is int and isinstance(value, bool))):
+            return value
+        self.problem(key, f"this must be {shape}")
+        return None
+
+    def text(self, key: str, shape: str, holds=lambda value: True):
+        value = self.take(key, str, shape)
+        if value is not None and not holds(value):
+            self.problem(key, f"'{value}' must be {shape}")
+            return None
+        return value
+
+    def texts(self, key: str, shape: str, holds) -> list[str]:
+        values = self.take(key, list, f"a list, [\"…\", \"…\"], of {shape}") or []
+        good = [value for value in values if isinstance(value, str) and holds(value)]
+        for value in values:
+            if value not in good:
+                self.problem(key, f"'{shorten(str(value))}' must be {shape}")
+        return good
+
+    def table(self, key: str) -> "Reader":
+        value = self.take(key, dict, f"a section, [{self._name}{key}]") or {}
+        return Reader(value, f"{self._name}{key}.", self._problems)
+
+    def tables(self, key: str) -> list["Reader"]:
+        values = self.take(key, list, f"sections, [[{self._name}{key}]]") or []
+        if not all(isinstance(value, dict) for value in values):
+            self.problem(key, f"this must be sections, [[{self._name}{key}]]")
+            return []
+        return [Reader(value, f"{self._name}{key}, number {number}: ", self._problems) for number, value in enumerate(values, 1)]
+
+    def finish(self) -> None:
+        for key in self._table:
+            if key not in self._known:
+                near = difflib.get_close_matches(key, self._known, n=1)
+                self.problem(key, f"there is no such setting{f'; did you mean {near[0]}?' if near else ', only ' + ', '.join(self._known)}")
+
+
+def shorten(text: str) -> str:
+    return text if len(text) <= 40 else text[:37] + "…"
+
+
+def is_host_name(name: str) -> bool:
+    return re.fullmatch(r"[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?", name) is not None and not name.isdigit()
+
+
+def is_ssh_key(line: str) -> bool:
+    parts = line.split()
+    if len(parts) < 2 or parts[0] not in SSH_KEY_TYPES or "\n" in line:
+        return False
+    try:
+        # The key repeats its type inside (RFC 4253, section 6.6), which shows one that was cut while it was copied.
+        return parts[0].encode() in base64.b64decode(parts[1], validate=True)[:64]
+    except (binascii.Error, ValueError):
+        return False
+
+
+def is_time_zone(name: str, zones: Path) -> bool:
+    return re.fullmatch(r"[A-Za-z0-9_+/-]+", name) is not None and (zones / name).is_file()
+
+
+def is_passphrase(text: str) -> bool:
+    return TAKEN_OVER.fullmatch(text) is not None or re.fullmatch(r"[ -~]{8,63}|[0-9A-Fa-f]{64}", text) is not None
+
+
+def is_peer(text: str) -> bool:
+    host, _, port = text.rpartition(":")
+    return port.isdigit() and 0 < int(port) < 65536 and re.fullmatch(r"[A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\]", host) is not None
+
+
+def parse(text: str, zones: Path = Path("/usr/share/zoneinfo")) -> tuple[Settings, list[str]]:
+    """The settings of `text`, and what is wrong with it: a setting with a problem counts as not said."""
+    problems: list[str] = []
+    try:
+        # A byte order mark and CRLF are what editors of Windows leave.
+        document = tomllib.loads(text.removeprefix("\ufeff").replace("\r\n", "\n"))
+    except tomllib.TOMLDecodeError as error:
+        return Settings(), [f"The file is no TOML: {error}. Text stands in quotes, as in hostname = \"pi-1\". Nothing in it was used."]
+    settings = Settings()
+    top = Reader(document, "", problems)
+    settings.hostname = top.text("hostname", "1 to 63 letters, digits and hyphens, not only digits, as in \"pi-1\"", is_host_name)
+    settings.timezone = top.text("timezone", "a name such as \"Europe/Berlin\"", lambda name: is_time_zone(name, zones))
+    settings.memory = top.text("memory", "a size such as \"256M\", at least \"96M\"", lambda size: re.fullmatch(r"[0-9]+[KMG]?", size) is not None)
+    settings.power_profile = top.text("power", "one of " + ", ".join(POWER_PROFILES), lambda name: name in POWER_PROFILES) or "balanced"
+    read_ssh(top.table("ssh"), settings)
+    read_wifi(top.table("wifi"), settings)
+    read_cluster(top.table("cluster"), settings)
+    top.finish()
+    return settings, problems
+
+
+def read_ssh(ssh: Reader, settings: Settings) -> None:
+    name = ssh.text("user", "a name of up to 31 small letters, digits and hyphens that is no system's, as in \"admin\"",
+                    lambda user: re.fullmatch(r"[a-z][a-z0-9-]{0,30}", user) is not None and user not in ("root", "rookery"))
+    settings.ssh_user = name or "admin"
+    settings.ssh_keys = ssh.texts("keys", "a whole line of an OpenSSH public key file (.pub), as in \"ssh-ed25519 AAAA… you@pc\"", is_ssh_key)
+    ssh.finish()
+
+
+def read_wifi(wifi: Reader, settings: Settings) -> None:
+    settings.wifi_country = wifi.text("country", "two capital letters, as in \"DE\"", lambda code: re.fullmatch(r"[A-Z]{2}", code) is not None)
+    for network in wifi.tables("networks"):
+        ssid = network.text("ssid", "1 to 32 bytes", lambda name: 1 <= len(name.encode()) <= 32 and name.isprintable())
+        passphrase = network.take("passphrase", str, "text in quotes")
+        hidden = network.take("hidden", bool, "true or false") or False
+        if passphrase is not None and not is_passphrase(passphrase):
+            # Never the passphrase itself: the log lies on a partition that everybody reads.
+            network.problem("passphrase", "this must be 8 to 63 characters of the ASCII keyboard, or 64 hexadecimal digits")
+        elif ssid is not None:
+            settings.wifi_networks.append(WifiNetwork(ssid, passphrase, hidden))
+        else:
+            network.problem("ssid", "a network needs its name, as in ssid = \"home\"")
+        network.finish()
+    if settings.wifi_networks and settings.wifi_country is None:
+        wifi.problem("country", "without it the radio stays off: which channels it may use is a law of the country it stands in")
+        settings.wifi_networks = []
+    wifi.finish()
+
+
+def read_cluster(cluster: Reader, settings: Settings) -> None:
+    settings.cluster_name = cluster.text("name", "1 to 63 small letters, digits and hyphens", lambda name: re.fullmatch(r"[a-z0-9][a-z0-9-]{0,62}", name) is not None)
+    settings.cluster_token = cluster.take("token", str, "text in quotes")
+    if settings.cluster_token is not None and not (settings.cluster_token.startswith("rookery-join-1.") or TAKEN_OVER.fullmatch(settings.cluster_token)):
+        cluster.problem("token", "this is no join token; `rookery cluster token create` on a member makes one")
+        settings.cluster_token = None
+    settings.cluster_seeds = cluster.texts("seeds", "an address and port of a member, as in \"192.168.1.11:9443\"", is_peer)
+    cluster.finish()
+
+
+def without_secrets(text: str, name: str) -> str:
+    """The same text, as many bytes long, with a star for each byte of the values of `name`: written over the old one in place it leaves no copy beside it."""
+
+    def cover(match: re.Match) -> str:
+        value = match[2]
+        return match[1] + value[0] + "*" * len(value[1:-1].encode()) + value[-1]
+
+    return re.sub(rf"""(\b{name}\s*=\s*)("(?:[^"\\\n]|\\.)*"|'[^'\n]*')""", cover, text)

@@ -1,0 +1,188 @@
+"""What the settings change on the machine. Everything is below `root`, so that tests give a directory; a file is written only when it changes, and then whole."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+from settings import TAKEN_OVER, Settings, WifiNetwork
+
+POWER_GOVERNORS = {
+    # quiet: the lowest frequency that carries the load; fast: the highest always. The kernel's own choice lies between.
+    "quiet": "conservative",
+    "balanced": "schedutil",
+    "fast": "performance",
+}
+
+
+class Machine:
+    """The system that is set up. `commands` runs programs, and is None where none may run (tests without a boot)."""
+
+    def __init__(self, root: Path, commands=subprocess.run):
+        self.root, self._commands = root, commands
+
+    def path(self, absolute: str) -> Path:
+        return self.root / absolute.lstrip("/")
+
+    def run(self, *command: str) -> str:
+        if self._commands is None:
+            return ""
+        return self._commands(command, check=True, capture_output=True, text=True, timeout=60).stdout
+
+    def read(self, absolute: str) -> str | None:
+        try:
+            return self.path(absolute).read_text(encoding="utf-8", errors="replace")
+        except OSError:
+            return None
+
+    def write(self, absolute: str, text: str, mode: int = 0o644) -> bool:
+        """Replaces a file by one rename, after its bytes are on the disk; whether anything had to be done."""
+        path = self.path(absolute)
+        if path.is_file() and not path.is_symlink() and path.read_text(encoding="utf-8", errors="replace") == text:
+            return False
+        path.parent.mkdir(parents=True, exist_ok=True)
+        new = path.with_name(path.name + ".new")
+        with open(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode), "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(new, mode)
+        os.replace(new, path)
+        return True
+
+
+def serial_number(machine: Machine) -> str | None:
+    """The board's serial number, by the device tree of a Raspberry Pi, or of another machine's firmware."""
+    for source in ("/proc/device-tree/serial-number", "/sys/class/dmi/id/product_uuid"):
+        text = re.sub(r"[^0-9a-zA-Z]", "", machine.read(source) or "").lower()
+        if text.strip("0"):
+            return text
+    for interface in sorted(machine.path("/sys/class/net").glob("[ew]*/address")):
+        address = interface.read_text(encoding="ascii").strip().replace(":", "")
+        if address.strip("0"):
+            return address
+    return None
+
+
+def default_host_name(machine: Machine) -> str:
+    """`rookery-` and the last 6 characters of the serial number, which differ between boards; the same at every start."""
+    return "rookery-" + (serial_number(machine) or machine.read("/etc/machine-id") or "unknown").strip()[-6:]
+
+
+def set_host_name(machine: Machine, settings: Settings) -> str:
+    name = (settings.hostname or default_host_name(machine)).lower()
+    machine.write("/etc/hostname", name + "\n")
+    machine.write("/etc/hosts", f"127.0.0.1 localhost\n127.0.1.1 {name}\n::1 localhost ip6-localhost ip6-loopback\nff02::1 ip6-allnodes\nff02::2 ip6-allrouters\n")
+    machine.run("hostname", name)
+    return name
+
+
+def set_time_zone(machine: Machine, settings: Settings) -> None:
+    if settings.timezone is None:
+        return
+    link = machine.path("/etc/localtime")
+    target = "/usr/share/zoneinfo/" + settings.timezone
+    if not link.is_symlink() or os.readlink(link) != target:
+        link.unlink(missing_ok=True)
+        link.symlink_to(target)
+
+
+def set_account(machine: Machine, settings: Settings) -> None:
+    """The account that may log in and use sudo. Keys that an administrator added on the machine stay: those of the file are added."""
+    user = settings.ssh_user
+    if not settings.ssh_keys:
+        return
+    if not re.search(rf"^{re.escape(user)}:", machine.read("/etc/passwd") or "", re.MULTILINE):
+        machine.run("useradd", "--create-home", "--shell", "/bin/bash", "--password", "*", user)
+    file = f"/home/{user}/.ssh/authorized_keys"
+    present = (machine.read(file) or "").splitlines()
+    missing = [key for key in settings.ssh_keys if key not in present]
+    if missing:
+        machine.path(f"/home/{user}/.ssh").mkdir(mode=0o700, parents=True, exist_ok=True)
+        machine.write(file, "\n".join(present + missing) + "\n", 0o600)
+        machine.run("chown", "--recursive", f"{user}:{user}", f"/home/{user}/.ssh")
+    # The password is '*', which is none, so sudo cannot ask for it.
+    machine.write("/etc/sudoers.d/rookery-account", f"{user} ALL=(ALL) NOPASSWD: ALL\n", 0o440)
+
+
+def keep_host_keys(machine: Machine) -> None:
+    """SSH's host keys lie beside the data: with the old drive, a new card is the same machine to those who log in. Without any there, new ones are made."""
+    kept, used = machine.path("/var/lib/rookery/host"), machine.path("/etc/ssh")
+    has_home = machine.path("/var/lib/rookery").is_dir()
+    if has_home and any(kept.glob("ssh_host_*_key")):
+        for file in sorted(kept.glob("ssh_host_*")):
+            machine.write(f"/etc/ssh/{file.name}", file.read_text(encoding="ascii"), 0o644 if file.suffix == ".pub" else 0o600)
+        return
+    if not any(used.glob("ssh_host_*_key")):
+        machine.run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "", "-f", str(used / "ssh_host_ed25519_key"))
+    if has_home:
+        kept.mkdir(mode=0o700, exist_ok=True)
+        for file in sorted(used.glob("ssh_host_*_key*")):
+            machine.write(f"/var/lib/rookery/host/{file.name}", file.read_text(encoding="ascii"), 0o644 if file.suffix == ".pub" else 0o600)
+
+
+def wpa_network(network: WifiNetwork, known: dict[str, str]) -> str:
+    passphrase = network.passphrase
+    if passphrase is not None and TAKEN_OVER.fullmatch(passphrase):
+        line = known.get(network.ssid)
+    elif passphrase is None:
+        line = "key_mgmt=NONE"
+    elif re.fullmatch(r"[0-9A-Fa-f]{64}", passphrase):
+        line = f"psk={passphrase.lower()}"
+    else:
+        line = f'psk="{passphrase}"'
+    if line is None:
+        return ""
+    # Hexadecimal, because a name may hold quotes and anything else.
+    return f"network={{\n\tssid={network.ssid.encode().hex()}\n{chr(9) + 'scan_ssid=1' + chr(10) if network.hidden else ''}\t{line}\n}}\n"
+
+
+def set_wifi(machine: Machine, settings: Settings) -> list[str]:
+    """Writes the networks for wpa_supplicant; the names of those whose passphrase is covered in the file and not known here."""
+    file = "/etc/wpa_supplicant/wpa_supplicant-wlan0.conf"
+    if not settings.wifi_networks:
+        return []
+    known = {bytes.fromhex(ssid).decode(errors="replace"): line
+             for ssid, line in re.findall(r"ssid=([0-9a-f]+)\n(?:\tscan_ssid=1\n)?\t(psk=.*)\n", machine.read(file) or "")}
+    blocks = [wpa_network(network, known) for network in settings.wifi_networks]
+    machine.write(file, f"ctrl_interface=/run/wpa_supplicant\ncountry={settings.wifi_country}\n" + "".join(blocks), 0o600)
+    wanted = machine.path("/etc/systemd/system/multi-user.target.wants/wpa_supplicant@wlan0.service")
+    if not wanted.is_symlink():
+        wanted.parent.mkdir(parents=True, exist_ok=True)
+        wanted.symlink_to("/usr/lib/systemd/system/wpa_supplicant@.service")
+    return [network.ssid for network, block in zip(settings.wifi_networks, blocks, strict=True) if not block]
+
+
+def set_node(machine: Machine, settings: Settings) -> None:
+    """The node's configuration, which lies beside its data. What somebody wrote into it by hand or by Ansible stays, but for what rookery.toml says."""
+    if not machine.path("/var/lib/rookery").is_dir():
+        return
+    default = json.loads(machine.read("/usr/share/rookery/config.json") or "{}")
+    try:
+        node = json.loads(machine.read("/var/lib/rookery/config.json") or "")
+    except ValueError:
+        node = default
+    if settings.memory is not None:
+        node["memory"] = settings.memory
+    if settings.cluster_seeds:
+        node["peers"] = ",".join(settings.cluster_seeds)
+    if machine.write("/var/lib/rookery/config.json", json.dumps(node, indent=2) + "\n", 0o640):
+        machine.run("chown", "root:rookery", "/var/lib/rookery/config.json")
+
+
+def set_power(machine: Machine, settings: Settings) -> None:
+    for policy in machine.path("/sys/devices/system/cpu/cpufreq").glob("policy*"):
+        governor = POWER_GOVERNORS[settings.power_profile]
+        available = (policy / "scaling_available_governors").read_text(encoding="ascii").split()
+        if governor in available:
+            (policy / "scaling_governor").write_text(governor, encoding="ascii")
+
+
+def disk_space(machine: Machine) -> str:
+    home = machine.path("/var/lib/rookery")
+    if not home.is_dir():
+        return "unknown"
+    # Not what is free: the report is written anew when it says something else.
+    return f"{shutil.disk_usage(home).total / 1e9:.1f} GB"

@@ -1,0 +1,171 @@
+"""`rookery-slot`: the two root slots of the image, and updates by bundle."""
+
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+# pylint: disable=wrong-import-position
+import bundle
+import state
+from state import SlotState
+
+DISK = Path("/run/rookery-image/disk")
+KEY_DIRECTORIES = (Path("/usr/share/rookery/update-keys"), Path("/etc/rookery/update-keys"))
+EXIT_FAILED, EXIT_USAGE = 1, 78
+HEALTH_WAIT_SECONDS = 600
+
+
+class Refusal(Exception):
+    """A sentence for the user, and the end of the command."""
+
+
+def disk() -> str:
+    try:
+        return DISK.read_text(encoding="ascii").strip()
+    except FileNotFoundError:
+        raise Refusal("This machine was not started from an image of Rookery: it has no slots.") from None
+
+
+def running_slot() -> str:
+    found = re.search(r"\brookery\.slot=([ab])\b", Path("/proc/cmdline").read_text(encoding="ascii"))
+    if not found:
+        raise Refusal("The kernel was not told which slot it was started from.")
+    return found[1]
+
+
+def other(slot: str) -> str:
+    return "b" if slot == "a" else "a"
+
+
+def partition(slot: str) -> str:
+    device = disk()
+    return f"{device}{'p' if device[-1].isdigit() else ''}{2 if slot == 'a' else 3}"
+
+
+def architecture() -> str:
+    return subprocess.run(["dpkg", "--print-architecture"], capture_output=True, text=True, check=True).stdout.strip()
+
+
+def status(arguments: argparse.Namespace) -> None:
+    now, running = state.read(disk()), running_slot()
+    if arguments.json:
+        print(json.dumps({"Running": running, "Default": now.slot, "Trial": now.trial, "TriesLeft": now.tries}))
+        return
+    print(f"Slot {running} runs; slot {now.slot} is started by default.")
+    if now.trial == running:
+        print(f"Slot {running} is on trial: unless it is committed, slot {now.slot} comes back after {now.tries} more starts.")
+    elif now.trial is not None and now.tries > 0:
+        print(f"Slot {now.trial} is tried at the next start.")
+    elif now.trial is not None:
+        print(f"Slot {now.trial} was on trial and did not come up: this is the one before it.")
+
+
+def install(arguments: argparse.Namespace) -> None:
+    now, running = state.read(disk()), running_slot()
+    if now.trial == running:
+        raise Refusal(f"Slot {running} is itself on trial: the only good slot is the other one. `rookery-slot commit` first, or restart.")
+    keys = sorted(key for directory in KEY_DIRECTORIES for key in directory.glob("*.pem"))
+    archive, manifest = bundle.open_checked(arguments.bundle, keys)
+    if manifest.architecture != architecture():
+        raise Refusal(f"{arguments.bundle} is for {manifest.architecture}, and this machine is {architecture()}.")
+    target = other(running)
+    # Until the slot is whole nothing starts it.
+    if now.trial is not None or now.slot != running:
+        state.write(disk(), SlotState(running))
+    bundle.write_slot(archive, manifest, arguments.bundle, partition(target), show_progress)
+    state.write(disk(), SlotState(running, target, state.TRIES))
+    print(f"Version {manifest.version} is in slot {target} and is tried at the next start. If it does not come up, slot {running} does again.")
+
+
+def show_progress(done: int, whole: int) -> None:
+    if sys.stderr.isatty():
+        print(f"\r{done * 100 // max(whole, 1)} %", end="\n" if done >= whole else "", file=sys.stderr, flush=True)
+
+
+def commit(_: argparse.Namespace) -> None:
+    now, running = state.read(disk()), running_slot()
+    if now.trial is None and now.slot == running:
+        print(f"Slot {running} is the default already.")
+        return
+    state.write(disk(), SlotState(running))
+    print(f"Slot {running} is the default from now on.")
+
+
+def rollback(_: argparse.Namespace) -> None:
+    now, running = state.read(disk()), running_slot()
+    target = now.slot if now.trial == running else other(running)
+    with open(partition(target), "rb") as device:
+        device.seek(1024 + 56)
+        # The magic number of ext4 (ext4(5), s_magic): a slot that was never written has none.
+        if device.read(2) != b"\x53\xef":
+            raise Refusal(f"Slot {target} is empty: there is nothing to go back to.")
+    state.write(disk(), SlotState(target))
+    print(f"Slot {target} is started next, and by default.")
+
+
+def is_healthy() -> bool:
+    # On loopback, where only the owner of this machine listens: no certificate is checked.
+    import ssl  # pylint: disable=import-outside-toplevel
+
+    context = ssl.create_default_context()
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    try:
+        with urllib.request.urlopen("https://127.0.0.1/readyz", timeout=5, context=context) as answer:
+            return answer.status == 200
+    except OSError:
+        return False
+
+
+def judge(_: argparse.Namespace) -> None:
+    """At each start: a slot on trial is committed when its node serves, and left by a restart when it does not."""
+    now, running = state.read(disk()), running_slot()
+    if now.trial is None:
+        return
+    if now.trial != running:
+        print(f"Slot {now.trial} did not come up in {state.TRIES} starts; slot {running} goes on.")
+        if now.tries == 0:
+            state.write(disk(), SlotState(running))
+        return
+    ends = time.monotonic() + HEALTH_WAIT_SECONDS
+    while time.monotonic() < ends:
+        if is_healthy():
+            commit(_)
+            return
+        time.sleep(2)
+    print(f"The node does not serve {HEALTH_WAIT_SECONDS} seconds after the start of slot {running}, which is on trial: the machine restarts.")
+    subprocess.run(["systemctl", "reboot"], check=True)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="rookery-slot", description="The two root slots of this machine, and updates by bundle.")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    command = commands.add_parser("status", help="which slot runs, which is the default, which is on trial")
+    command.add_argument("--json", action="store_true")
+    command.set_defaults(run=status)
+    command = commands.add_parser("install", help="check an update bundle and write it to the slot that does not run; it is tried at the next start")
+    command.add_argument("bundle", type=Path)
+    command.set_defaults(run=install)
+    commands.add_parser("commit", help="make the running slot the default").set_defaults(run=commit)
+    commands.add_parser("rollback", help="start the other slot next, and by default").set_defaults(run=rollback)
+    commands.add_parser("judge", help="commit a slot on trial when its node serves, restart when it does not (done at every start)").set_defaults(run=judge)
+    arguments = parser.parse_args()
+    try:
+        if os.geteuid() != 0:
+            raise Refusal("rookery-slot needs root: sudo rookery-slot …")
+        arguments.run(arguments)
+        return 0
+    except (Refusal, bundle.BundleError, OSError) as refusal:
+        print(refusal, file=sys.stderr)
+        return EXIT_FAILED
+
+
+if __name__ == "__main__":
+    sys.exit(main())

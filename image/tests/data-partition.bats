@@ -1,0 +1,88 @@
+# The data partition's logic, on loop devices that look like a card. Needs root.
+
+setup() {
+  [ "$(id -u)" -eq 0 ] || skip "needs root for loop devices"
+  # shellcheck source=image/files/usr/lib/rookery-image/data-partition.sh
+  . "$BATS_TEST_DIRNAME/../files/usr/lib/rookery-image/data-partition.sh"
+  card=$BATS_TEST_TMPDIR/card.img
+  truncate -s 96M "$card"
+  printf 'label: dos\nlabel-id: 0x524b5259\nstart=2048,size=2048,type=c\nstart=4096,size=2048,type=83\nstart=6144,size=2048,type=83\nstart=8192,size=16384,type=83\n' | sfdisk --quiet "$card"
+  insert
+}
+
+teardown() {
+  [ -n "${disk-}" ] || return 0
+  partx --delete "$disk"
+  losetup --detach "$disk"
+  [ -e /run/udev/control ] || rm -f "$disk"p[1-4]
+}
+
+insert() { # as a card that is put in: the kernel reads its table
+  teardown
+  disk=$(losetup --find --show "$card")
+  partx --add "$disk"
+  data=$(partition_of "$disk" 4)
+  # Where no udev runs, nobody makes the nodes.
+  for partition in "/sys/block/${disk##*/}/${disk##*/}"p*; do
+    [ -b "/dev/${partition##*/}" ] || mknod "/dev/${partition##*/}" b $(tr : ' ' <"$partition/dev")
+  done
+}
+
+file_system() { blkid -p -s "$1" -o value "$data"; }
+
+@test "The parts of a disk are named as the kernel names them" {
+  [ "$(disk_of /dev/mmcblk0p2)" = /dev/mmcblk0 ]
+  [ "$(disk_of /dev/nvme0n1p3)" = /dev/nvme0n1 ]
+  [ "$(disk_of /dev/sda2)" = /dev/sda ]
+  [ "$(partition_of /dev/mmcblk0 4)" = /dev/mmcblk0p4 ]
+  [ "$(partition_of /dev/vda 4)" = /dev/vda4 ]
+}
+
+@test "A blank partition is grown to the end of the card and formatted" {
+  prepare_data_partition "$disk" "$data"
+  [ "$(file_system TYPE)" = ext4 ]
+  [ "$(file_system LABEL)" = rookery-data ]
+  [ "$(blockdev --getsz "$data")" -gt 180000 ]
+  ! formatting_has_begun "$disk"
+}
+
+@test "What is on a formatted partition stays" {
+  prepare_data_partition "$disk" "$data"
+  before=$(file_system UUID)
+  prepare_data_partition "$disk" "$data"
+  [ "$(file_system UUID)" = "$before" ]
+}
+
+@test "A partition that holds something else is left alone, and said to be" {
+  mkfs.vfat -n HOLIDAY "$data" >/dev/null
+  before=$(sha256sum <"$data")
+  run prepare_data_partition "$disk" "$data"
+  [ "$status" -ne 0 ]
+  [[ $output == *"left alone"* ]]
+  # Its place in the table may have grown; its bytes may not have changed.
+  [ "$(head -c 8388608 "$data" | sha256sum)" = "$before" ]
+}
+
+@test "Bytes without any known signature are not blank" {
+  printf 'precious' | dd of="$data" bs=1 seek=70000 conv=notrunc status=none
+  run prepare_data_partition "$disk" "$data"
+  [ "$status" -ne 0 ]
+  [ "$(dd if="$data" bs=1 skip=70000 count=8 status=none)" = precious ]
+}
+
+@test "Formatting that a power cut ended is begun again" {
+  mark_formatting "$disk" "$formatting_mark"
+  # What mkfs left so far: tables, and no superblock yet.
+  dd if=/dev/urandom of="$data" bs=4096 seek=4 count=16 conv=notrunc status=none
+  insert
+  prepare_data_partition "$disk" "$data"
+  [ "$(file_system TYPE)" = ext4 ]
+  ! formatting_has_begun "$disk"
+}
+
+@test "A card whose data partition reaches its end is not written to" {
+  prepare_data_partition "$disk" "$data"
+  before=$(dd if="$disk" bs=512 count=2048 status=none | sha256sum)
+  prepare_data_partition "$disk" "$data"
+  [ "$(dd if="$disk" bs=512 count=2048 status=none | sha256sum)" = "$before" ]
+}

@@ -1,0 +1,264 @@
+"""The logic of the first boot, on a directory instead of a machine: python3 -m unittest image/tests/test_setup.py"""
+
+import base64
+import json
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(Path(__file__).parents[1] / "files/usr/lib/rookery-image/setup"))
+
+# pylint: disable=wrong-import-position
+import first_boot
+import found
+import greeting
+import settings
+import system
+from boot_partition import BootPartition
+
+KEY = "ssh-ed25519 " + base64.b64encode(b"\0\0\0\x0bssh-ed25519\0\0\0 " + bytes(32)).decode() + " me@pc"
+WHOLE = f"""
+hostname = "Pi-1"
+timezone = "Europe/Berlin"
+power = "quiet"
+memory = "256M"
+[ssh]
+user = "anna"
+keys = ["{KEY}"]
+[wifi]
+country = "DE"
+[[wifi.networks]]
+ssid = 'the "net"'
+passphrase = "correct horse"
+[[wifi.networks]]
+ssid = "café"
+hidden = true
+[cluster]
+name = "home"
+seeds = ["10.0.0.1:9443"]
+"""
+
+
+class Directory(unittest.TestCase):
+    """A machine that is a directory, on which no program runs."""
+
+    def setUp(self):
+        directory = tempfile.TemporaryDirectory()
+        self.addCleanup(directory.cleanup)
+        self.root = Path(directory.name)
+        for path in ("boot/firmware", "etc/ssh", "var/lib/rookery", "home", "usr/share/zoneinfo/Europe", "usr/share/rookery", "proc/device-tree", "run/rookery-image"):
+            (self.root / path).mkdir(parents=True)
+        (self.root / "usr/share/zoneinfo/Europe/Berlin").write_text("TZif")
+        (self.root / "usr/share/rookery/config.json").write_text('{"data": "/var/lib/rookery/data"}')
+        (self.root / "proc/device-tree/serial-number").write_text("10000000A1B2C3D4\0")
+        (self.root / "etc/passwd").write_text("root:x:0:0::/root:/bin/bash\n")
+        self.machine = system.Machine(self.root, commands=None)
+        self.boot = BootPartition(self.machine)
+        self.toml = self.root / "boot/firmware/rookery.toml"
+
+    def set_up(self, text: str) -> str:
+        self.toml.write_text(text, encoding="utf-8")
+        return first_boot.set_up(self.machine, self.boot)
+
+    def text(self, path: str) -> str:
+        return (self.root / path).read_text(encoding="utf-8")
+
+
+class TheFile(unittest.TestCase):
+    def problems_of(self, text: str) -> list[str]:
+        return settings.parse(text, Path("/nowhere"))[1]
+
+    def test_an_empty_file_is_right(self):
+        self.assertEqual(self.problems_of(""), [])
+
+    def test_the_file_that_the_image_ships_is_right_as_it_is_and_with_its_lines_in_use(self):
+        shipped = (Path(__file__).parents[1] / "boot/rookery.toml").read_text(encoding="utf-8")
+        self.assertEqual(self.problems_of(shipped), [])
+        in_use = "\n".join(line[1:] if line.startswith("#") and not line.startswith("# ") else line for line in shipped.splitlines())
+        wrong = self.problems_of(in_use)
+        # A key and a time zone can only be right on a real machine; the shape of all else is.
+        self.assertEqual([problem.split(":")[0] for problem in wrong], ["timezone", "ssh.keys"])
+
+    def test_an_unknown_setting_is_named_with_the_one_that_was_meant(self):
+        self.assertEqual(self.problems_of('hostnam = "pi-1"'), ["hostnam: there is no such setting; did you mean hostname?"])
+        self.assertIn("wifi.networks, number 1: pasphrase: there is no such setting; did you mean passphrase?", self.problems_of('[wifi]\ncountry="DE"\n[[wifi.networks]]\nssid="a"\npasphrase="12345678"'))
+
+    def test_what_is_no_toml_is_told_with_its_place(self):
+        self.assertIn("line 2", self.problems_of('\nhostname = pi-1')[0])
+
+    def test_wrong_values_are_told_and_not_used(self):
+        for text, key in (('hostname = "-x"', "hostname"), ('hostname = 5', "hostname"), ('power = "hot"', "power"), ('[ssh]\nuser = "root"', "ssh.user"),
+                          ('[ssh]\nkeys = ["ssh-ed25519 AAAA"]', "ssh.keys"), ('[ssh]\nkeys = "a"', "ssh.keys"), ('[wifi]\ncountry = "de"', "wifi.country"),
+                          ('[cluster]\nseeds = ["10.0.0.1"]', "cluster.seeds"), ('[cluster]\ntoken = "abc"', "cluster.token"), ('wifi = 1', "wifi"), ('[[ssh]]', "ssh")):
+            problems = self.problems_of(text)
+            self.assertEqual(len(problems), 1, (text, problems))
+            self.assertTrue(problems[0].startswith(key + ":"), problems)
+
+    def test_a_key_that_was_cut_while_it_was_copied_is_refused(self):
+        self.assertTrue(settings.is_ssh_key(KEY))
+        self.assertFalse(settings.is_ssh_key("ssh-ed25519 " + KEY.split()[1][9:]))
+
+    def test_a_wrong_passphrase_is_never_repeated(self):
+        problems = self.problems_of('[wifi]\ncountry="DE"\n[[wifi.networks]]\nssid="a"\npassphrase="short"')
+        self.assertEqual(len(problems), 1)
+        self.assertNotIn("short", problems[0])
+
+    def test_without_a_country_the_radio_stays_off(self):
+        parsed, problems = settings.parse('[[wifi.networks]]\nssid="a"', Path("/nowhere"))
+        self.assertEqual(parsed.wifi_networks, [])
+        self.assertIn("wifi.country", problems[0])
+
+    def test_a_file_from_windows_is_read(self):
+        self.assertEqual(settings.parse('\ufeffhostname = "pi-1"\r\n[ssh]\r\n', Path("/nowhere")), (settings.Settings(hostname="pi-1"), []))
+
+    def test_covering_a_secret_keeps_the_length_and_the_meaning(self):
+        text = 'passphrase = "a\\"bé"\n{ passphrase=\'x\' }\n# passphrase is no value\ntoken = "t"'
+        covered = settings.without_secrets(text, "passphrase")
+        self.assertEqual(len(covered.encode()), len(text.encode()))
+        self.assertEqual(covered, 'passphrase = "******"\n{ passphrase=\'*\' }\n# passphrase is no value\ntoken = "t"')
+
+
+class TheMachine(Directory):
+    def test_a_whole_file_is_done(self):
+        (self.root / "etc/passwd").write_text("anna:x:1000:1000::/home/anna:/bin/bash\n")
+        report = self.set_up(WHOLE)
+        self.assertIn("nothing is wrong", report)
+        self.assertIn("ssh anna@pi-1.local", report)
+        self.assertEqual(self.text("etc/hostname"), "pi-1\n")
+        self.assertEqual((self.root / "etc/localtime").readlink(), Path("/usr/share/zoneinfo/Europe/Berlin"))
+        self.assertEqual(self.text("home/anna/.ssh/authorized_keys"), KEY + "\n")
+        self.assertEqual(json.loads(self.text("var/lib/rookery/config.json")), {"data": "/var/lib/rookery/data", "memory": "256M", "peers": "10.0.0.1:9443"})
+        wifi = self.text("etc/wpa_supplicant/wpa_supplicant-wlan0.conf")
+        self.assertIn('ssid=' + b'the "net"'.hex() + '\n\tpsk="correct horse"\n', wifi)
+        self.assertIn("ssid=" + "café".encode().hex() + "\n\tscan_ssid=1\n\tkey_mgmt=NONE\n", wifi)
+        self.assertEqual((self.root / "etc/wpa_supplicant/wpa_supplicant-wlan0.conf").stat().st_mode & 0o777, 0o600)
+
+    def test_passphrases_are_gone_from_the_boot_partition_and_known_at_the_next_start(self):
+        self.set_up(WHOLE)
+        self.assertNotIn("correct horse", self.toml.read_text(encoding="utf-8"))
+        before = self.text("etc/wpa_supplicant/wpa_supplicant-wlan0.conf")
+        self.assertIn("nothing is wrong", first_boot.set_up(self.machine, self.boot))
+        self.assertEqual(self.text("etc/wpa_supplicant/wpa_supplicant-wlan0.conf"), before)
+
+    def test_a_covered_passphrase_on_another_machine_is_asked_for(self):
+        self.assertIn("write it again", self.set_up('[wifi]\ncountry="DE"\n[[wifi.networks]]\nssid="home"\npassphrase="********"'))
+
+    def test_without_a_host_name_the_serial_number_gives_one(self):
+        self.set_up("")
+        self.assertEqual(self.text("etc/hostname"), "rookery-b2c3d4\n")
+
+    def test_a_wrong_file_still_gives_a_machine_with_a_name(self):
+        report = self.set_up("hostname = ")
+        self.assertEqual(self.text("etc/hostname"), "rookery-b2c3d4\n")
+        self.assertIn("What is wrong:\n- The file is no TOML", report)
+
+    def test_no_file_is_told(self):
+        self.assertIn("There is no rookery.toml", first_boot.set_up(self.machine, self.boot))
+
+    def test_text_of_another_encoding_is_told(self):
+        self.toml.write_bytes("hostname = \"café\"".encode("utf-16"))
+        self.assertIn("UTF-8", first_boot.set_up(self.machine, self.boot))
+
+    def test_nothing_is_written_at_a_start_that_changes_nothing(self):
+        self.set_up(WHOLE)
+        before = {path: path.stat().st_mtime_ns for path in self.root.rglob("*") if path.is_file()}
+        first_boot.set_up(self.machine, self.boot)
+        self.assertEqual({path: path.stat().st_mtime_ns for path in self.root.rglob("*") if path.is_file()}, before)
+
+    def test_keys_that_were_added_on_the_machine_stay(self):
+        (self.root / "etc/passwd").write_text("admin:x:1000:1000::/home/admin:/bin/bash\n")
+        (self.root / "home/admin/.ssh").mkdir(parents=True)
+        (self.root / "home/admin/.ssh/authorized_keys").write_text("ssh-rsa other\n")
+        self.set_up(f'[ssh]\nkeys = ["{KEY}"]')
+        self.assertEqual(self.text("home/admin/.ssh/authorized_keys"), "ssh-rsa other\n" + KEY + "\n")
+
+    def test_host_keys_beside_the_data_are_taken_over_by_a_new_card(self):
+        (self.root / "var/lib/rookery/host").mkdir()
+        (self.root / "var/lib/rookery/host/ssh_host_ed25519_key").write_text("the old machine's")
+        (self.root / "etc/ssh/ssh_host_ed25519_key").write_text("the card's")
+        self.set_up("")
+        self.assertEqual(self.text("etc/ssh/ssh_host_ed25519_key"), "the old machine's")
+
+    def test_what_ansible_wrote_into_the_configuration_stays(self):
+        (self.root / "var/lib/rookery/config.json").write_text('{"data": "/elsewhere", "publicUrl": "https://x"}')
+        self.set_up('memory = "128M"')
+        self.assertEqual(json.loads(self.text("var/lib/rookery/config.json")), {"data": "/elsewhere", "publicUrl": "https://x", "memory": "128M"})
+
+    def test_one_thing_that_fails_does_not_keep_the_others_from_being_done(self):
+        (self.root / "etc/hostname").mkdir()
+        report = self.set_up('timezone = "Europe/Berlin"')
+        self.assertIn("Setting the host name failed", report)
+        self.assertTrue((self.root / "etc/localtime").is_symlink())
+
+    def test_an_unused_data_partition_is_told_and_no_configuration_written(self):
+        (self.root / "var/lib/rookery").rmdir()
+        (self.root / "run/rookery-image/no-data").touch()
+        (self.root / "run/rookery-image/data.log").write_text("/dev/mmcblk0p4 holds something\n")
+        self.assertIn("/dev/mmcblk0p4 holds something", self.set_up(""))
+        self.assertFalse((self.root / "var/lib/rookery").exists())
+
+
+class TheNode(Directory):
+    def setUp(self):
+        super().setUp()
+        self.commands = []
+        self.answers = {"join": (0, "joined"), "init": (0, "made")}
+
+    def found(self, text: str) -> str:
+        self.toml.write_text(text, encoding="utf-8")
+        (self.root / "etc/hostname").write_text("pi-1\n")
+
+        def run(_, *arguments, text=None):
+            self.commands.append((*arguments, text))
+            return self.answers[arguments[1]]
+
+        return found.found(self.machine, self.boot, run, sleep=lambda seconds: None)
+
+    def test_a_new_node_is_a_cluster_of_its_own(self):
+        self.assertEqual(self.found('[cluster]\nname = "home"'), "")
+        self.assertEqual(self.commands, [("cluster", "init", "--data", found.DATA, "--node-name", "pi-1", "--name", "home", None)])
+
+    def test_a_node_that_is_there_is_left_alone(self):
+        (self.root / "var/lib/rookery/data/cluster").mkdir(parents=True)
+        self.assertEqual(self.found('[cluster]\nname = "home"'), "")
+        self.assertEqual(self.commands, [])
+
+    def test_a_token_joins_by_stdin_and_is_covered_after(self):
+        self.assertEqual(self.found('[cluster]\ntoken = "rookery-join-1.abc"'), "joined\n")
+        self.assertEqual(self.commands, [("cluster", "join", "-", "--data", found.DATA, "--name", "pi-1", "rookery-join-1.abc\n")])
+        self.assertIn('token = "******************"', self.toml.read_text(encoding="utf-8"))
+
+    def test_a_token_that_does_not_work_is_told_and_kept_and_the_node_waits_for_its_owner(self):
+        self.answers["join"] = (1, "The token ended.")
+        self.assertIn("The token ended.", self.found('[cluster]\ntoken = "rookery-join-1.abc"'))
+        self.assertEqual([command[1] for command in self.commands], ["join", "init"])
+        self.assertIn("rookery-join-1.abc", self.toml.read_text(encoding="utf-8"))
+
+    def test_a_join_that_was_begun_is_not_made_a_cluster_of_its_own(self):
+        (self.root / "var/lib/rookery/data/joining").mkdir(parents=True)
+        self.assertEqual(self.found(""), "")
+        self.assertEqual(self.commands, [])
+
+    def test_the_greeting_has_the_code_until_the_node_is_claimed(self):
+        (self.root / "var/lib/rookery/data/cluster").mkdir(parents=True)
+        (self.root / "etc/hostname").write_text("pi-1\n")
+        (self.root / "var/lib/rookery/data/claim-code").write_text("abcd-efgh\n")
+        self.assertIn("abcd-efgh", greeting.greet(self.machine))
+        (self.root / "var/lib/rookery/data/claim-code").unlink()
+        self.assertNotIn("no owner", greeting.greet(self.machine))
+
+
+class TheLog(Directory):
+    def test_it_is_readable_on_every_pc_and_written_only_when_it_changes(self):
+        log = self.root / "boot/firmware/rookery-first-boot.log"
+        self.boot.report("one\ntwo\n")
+        self.assertEqual(log.read_bytes(), b"one\r\ntwo\r\n")
+        before = log.stat().st_mtime_ns
+        self.boot.report("one\ntwo\n")
+        self.assertEqual(log.stat().st_mtime_ns, before)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,127 @@
+"""A virtual machine that starts the image as a Raspberry Pi does: QEMU plays the firmware and starts U-Boot, U-Boot's script the slot, the slot its kernel."""
+
+import json
+import os
+import shutil
+import socket
+import ssl
+import subprocess
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+TOP = Path(__file__).parents[2]
+ARTIFACTS = TOP / "artifacts"
+CARD_BYTES = 4 << 30
+BOOT_OFFSET = "1M"
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+class Card:
+    """A copy of the image on a card of 4 GB."""
+
+    def __init__(self, directory: Path, image: Path):
+        self.path = directory / "card.img"
+        subprocess.run(["cp", "--sparse=always", image, self.path], check=True)
+        os.truncate(self.path, CARD_BYTES)
+        # The kernel's messages on the serial port, which is what a test sees.
+        self.put("boot.env", "extra=console=ttyAMA0\n")
+
+    def put(self, name: str, text: str) -> None:
+        """Writes a file to the boot partition, as its owner does on a PC."""
+        subprocess.run(["mcopy", "-o", "-i", f"{self.path}@@{BOOT_OFFSET}", "-", f"::{name}"], input=text.encode(), check=True)
+
+    def get(self, name: str) -> str | None:
+        done = subprocess.run(["mcopy", "-n", "-i", f"{self.path}@@{BOOT_OFFSET}", f"::{name}", "-"], capture_output=True, check=False)
+        return done.stdout.decode() if done.returncode == 0 else None
+
+
+class Machine:
+    """One start of a card; as a context manager its plug is pulled at the end."""
+
+    def __init__(self, card: Card, u_boot: Path, memory_mebibytes: int = 1024):
+        self.card, self.u_boot, self.memory = card, u_boot, memory_mebibytes
+        self.log = card.path.with_name("serial.log")
+        self.https, self.http, self.ssh = free_port(), free_port(), free_port()
+
+    def __enter__(self):
+        self.log.unlink(missing_ok=True)
+        forward = ",".join(f"hostfwd=tcp:127.0.0.1:{host}-:{guest}" for host, guest in ((self.https, 443), (self.http, 80), (self.ssh, 22)))
+        self.begun = time.monotonic()
+        self.process = subprocess.Popen([
+            "qemu-system-aarch64", "-M", "virt", "-cpu", "cortex-a72", "-smp", "2", "-m", str(self.memory), "-display", "none", "-monitor", "none",
+            "-serial", f"file:{self.log}", "-bios", self.u_boot, "-drive", f"file={self.card.path},format=raw,if=none,id=d0", "-device", "virtio-blk-pci,drive=d0",
+            "-netdev", f"user,id=n0,restrict=on,{forward}", "-device", "virtio-net-pci,netdev=n0,romfile=", "-device", "virtio-rng-pci",
+        ], stdin=subprocess.DEVNULL)
+        return self
+
+    def __exit__(self, *_):
+        self.pull_the_plug()
+
+    def pull_the_plug(self) -> None:
+        self.process.kill()
+        self.process.wait()
+
+    def serial(self) -> str:
+        return self.log.read_text(encoding="utf-8", errors="replace") if self.log.exists() else ""
+
+    def wait_for(self, what: str, condition, seconds: int = 300):
+        """Waits until `condition` gives something, and gives it; the end of the serial log says why not."""
+        ends = time.monotonic() + seconds
+        while time.monotonic() < ends:
+            answer = condition()
+            if answer:
+                return answer
+            assert self.process.poll() is None, f"QEMU ended: {self.process.returncode}"
+            time.sleep(0.5)
+        raise AssertionError(f"no {what} within {seconds} s; the last lines of the serial port:\n{self.serial()[-3000:]}")
+
+    def get(self, path: str) -> dict | str | None:
+        """The answer of the node over HTTPS, or None while there is none."""
+        context = ssl.create_default_context()
+        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+        try:
+            with urllib.request.urlopen(f"https://127.0.0.1:{self.https}{path}", timeout=10, context=context) as answer:
+                body = answer.read().decode()
+        except urllib.error.HTTPError as error:
+            body = error.read().decode()
+        except (OSError, ssl.SSLError):
+            return None
+        try:
+            return json.loads(body)
+        except ValueError:
+            return body
+
+    def wait_for_https(self) -> float:
+        """Seconds from power-on to the first answer of the node."""
+        self.wait_for("answer over HTTPS", lambda: self.get("/readyz"))
+        return time.monotonic() - self.begun
+
+    def shell(self, key: Path, command: str, user: str = "admin", seconds: int = 120) -> str:
+        done = subprocess.run([
+            "ssh", "-q", "-i", key, "-p", str(self.ssh), "-o", "StrictHostKeyChecking=no", "-o", "UserKnownHostsFile=/dev/null", "-o", "BatchMode=yes",
+            "-o", "ConnectTimeout=30", f"{user}@127.0.0.1", command,
+        ], capture_output=True, text=True, timeout=seconds, check=False)
+        assert done.returncode == 0, f"{command}: {done.returncode}\n{done.stdout}{done.stderr}"
+        return done.stdout
+
+    def power_off(self, key: Path) -> None:
+        subprocess.run(["ssh", "-q", "-i", key, "-p", str(self.ssh), "-o", "StrictHostKeyChecking=no", "-o", "UserKnownHostsFile=/dev/null", "-o", "BatchMode=yes",
+                        "admin@127.0.0.1", "sudo systemctl poweroff"], check=False, timeout=60, capture_output=True)
+        self.process.wait(timeout=120)
+
+
+def new_key(directory: Path) -> Path:
+    key = directory / "key"
+    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "test", "-f", key], check=True)
+    return key
+
+
+def have(*commands: str) -> list[str]:
+    return [command for command in commands if shutil.which(command) is None]
