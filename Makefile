@@ -12,7 +12,7 @@ sources := $(shell find server/src cluster/src -type f -not -path '*/bin/*' -not
 export DOTNET_CLI_TELEMETRY_OPTOUT := 1
 export DOTNET_NOLOGO := 1
 
-.PHONY: build package run cluster chaos test test-crash test-long simulate simulate-long bench lint clean
+.PHONY: build package image image-lock image-test run cluster chaos test test-crash test-long simulate simulate-long bench lint clean
 
 build: artifacts/rookery ## the executable, for this machine
 
@@ -25,6 +25,15 @@ artifacts/rookery: $(sources)
 package: ## artifacts/rookery_VERSION_ARCH.deb for ARCH=arm64, or amd64
 	dotnet publish server/src/Rookery -c Release -r linux-$(patsubst amd64,x64,$(ARCH)) -o artifacts/publish-$(ARCH) -v quiet
 	image/package/build $(ARCH)
+
+image: package ## artifacts/rookery-VERSION-ARCH.img.zst, the card image, for ARCH=arm64, or amd64; needs root
+	image/build --arch $(ARCH)
+
+image-lock: ## the image's packages, as Debian's mirrors have them now
+	image/lock-renew
+
+image-test: ## starts the arm64 image in QEMU; after `make image`
+	python3 image/tests/boot.py
 
 define first_steps
 Starting a node on http://127.0.0.1:8080 with its data under ./data; Ctrl+C stops it. In another terminal, make a database and store a document:

@@ -95,7 +95,7 @@ class Bundle(unittest.TestCase):
         bundle.write_slot(archive, manifest, path, str(self.device), lambda done, whole: None)
 
     def refuses(self, path: Path, word: str) -> None:
-        with self.assertRaises(bundle.BundleError) as caught:
+        with self.assertRaises(state.Refusal) as caught:
             self.install(path)
         self.assertIn(word, str(caught.exception))
 

@@ -13,7 +13,7 @@ SCREEN = "/run/issue.d/rookery.issue"
 
 def addresses(machine: Machine) -> list[str]:
     links = json.loads(machine.run("ip", "-json", "address", "show", "scope", "global", "up") or "[]")
-    return [address["local"] for link in links for address in link.get("addr_info", []) if not address.get("temporary")]
+    return [address["local"] for link in links for address in link.get("addr_info", []) if "local" in address and not address.get("temporary")]
 
 
 def authority_fingerprint(machine: Machine) -> str | None:

@@ -7,24 +7,18 @@ import re
 import subprocess
 import sys
 import time
-import urllib.request
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
 # pylint: disable=wrong-import-position
-import bundle
 import state
-from state import SlotState
+from state import Refusal, SlotState
 
 DISK = Path("/run/rookery-image/disk")
 KEY_DIRECTORIES = (Path("/usr/share/rookery/update-keys"), Path("/etc/rookery/update-keys"))
 EXIT_FAILED, EXIT_USAGE = 1, 78
 HEALTH_WAIT_SECONDS = 600
-
-
-class Refusal(Exception):
-    """A sentence for the user, and the end of the command."""
 
 
 def disk() -> str:
@@ -69,6 +63,8 @@ def status(arguments: argparse.Namespace) -> None:
 
 
 def install(arguments: argparse.Namespace) -> None:
+    import bundle  # pylint: disable=import-outside-toplevel
+
     now, running = state.read(disk()), running_slot()
     if now.trial == running:
         raise Refusal(f"Slot {running} is itself on trial: the only good slot is the other one. `rookery-slot commit` first, or restart.")
@@ -112,9 +108,11 @@ def rollback(_: argparse.Namespace) -> None:
 
 
 def is_healthy() -> bool:
-    # On loopback, where only the owner of this machine listens: no certificate is checked.
+    # Here, because `judge` runs at every start and seldom comes to this.
     import ssl  # pylint: disable=import-outside-toplevel
+    import urllib.request  # pylint: disable=import-outside-toplevel
 
+    # On loopback, where only the owner of this machine listens: no certificate is checked.
     context = ssl.create_default_context()
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     try:
@@ -162,7 +160,7 @@ def main() -> int:
             raise Refusal("rookery-slot needs root: sudo rookery-slot …")
         arguments.run(arguments)
         return 0
-    except (Refusal, bundle.BundleError, OSError) as refusal:
+    except (Refusal, OSError) as refusal:
         print(refusal, file=sys.stderr)
         return EXIT_FAILED
 

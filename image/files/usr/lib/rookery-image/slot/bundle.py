@@ -13,13 +13,11 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from state import Refusal
+
 CHUNK_BYTES = 4 << 20
 MEMBERS = ("manifest.json", "manifest.json.sig", "slot.ext4.zst")
 MANIFEST_BYTES = 65536
-
-
-class BundleError(Exception):
-    """What is wrong with a bundle, and what to do."""
 
 
 @dataclass(frozen=True)
@@ -44,21 +42,21 @@ def is_signed(manifest: bytes, signature: bytes, keys: list[Path]) -> bool:
 def take(archive: tarfile.TarFile, name: str, path: Path) -> tarfile.TarInfo:
     member = archive.next()
     if member is None or member.name != name or not member.isfile():
-        raise BundleError(f"{path} is no update bundle of Rookery: it has no {name} where that has to be. Is it whole? The release's SHA256SUMS tells.")
+        raise Refusal(f"{path} is no update bundle of Rookery: it has no {name} where that has to be. Is it whole? The release's SHA256SUMS tells.")
     return member
 
 
 def open_checked(path: Path, keys: list[Path]) -> tuple[tarfile.TarFile, Manifest]:
     """The bundle, read up to its slot, and its manifest, when a key of `keys` signed that."""
     if not keys:
-        raise BundleError("There is no key to check updates with in /usr/share/rookery/update-keys or /etc/rookery/update-keys.")
+        raise Refusal("There is no key to check updates with in /usr/share/rookery/update-keys or /etc/rookery/update-keys.")
     try:
         archive = tarfile.open(path, "r|")
         manifest, signature = (archive.extractfile(take(archive, name, path)).read(MANIFEST_BYTES) for name in MEMBERS[:2])
     except (OSError, tarfile.TarError) as error:
-        raise BundleError(f"{path} cannot be read as an update bundle: {error}") from error
+        raise Refusal(f"{path} cannot be read as an update bundle: {error}") from error
     if not is_signed(manifest, signature, keys):
-        raise BundleError(f"{path} is not signed by a key that this machine trusts ({', '.join(key.name for key in keys)}). It is not used.")
+        raise Refusal(f"{path} is not signed by a key that this machine trusts ({', '.join(key.name for key in keys)}). It is not used.")
     said = json.loads(manifest)
     return archive, Manifest(said["version"], said["architecture"], said["slot"]["bytes"], said["slot"]["sha256"])
 
@@ -69,7 +67,7 @@ def write_slot(archive: tarfile.TarFile, manifest: Manifest, path: Path, device:
     descriptor = os.open(device, os.O_RDWR)
     try:
         if os.lseek(descriptor, 0, os.SEEK_END) < manifest.slot_bytes:
-            raise BundleError(f"The slot {device} has no room for {manifest.slot_bytes} bytes: flash the card anew with this version; the data stay on a drive, and on a card only with a backup.")
+            raise Refusal(f"The slot {device} has no room for {manifest.slot_bytes} bytes: flash the card anew with this version; the data stay on a drive, and on a card only with a backup.")
         os.lseek(descriptor, 0, os.SEEK_SET)
         with subprocess.Popen(["zstd", "--decompress", "--stdout", "--quiet"], stdin=subprocess.PIPE, stdout=descriptor) as unpacking:
             source, left = archive.extractfile(member), member.size
@@ -80,16 +78,16 @@ def write_slot(archive: tarfile.TarFile, manifest: Manifest, path: Path, device:
                     progress(member.size - left, member.size)
             except (tarfile.TarError, BrokenPipeError, OSError) as error:
                 unpacking.kill()
-                raise BundleError(f"{path} breaks off or is damaged ({error}). The slot that runs was not touched.") from error
+                raise Refusal(f"{path} breaks off or is damaged ({error}). The slot that runs was not touched.") from error
             finally:
                 unpacking.stdin.close()
         if unpacking.returncode != 0 or left != 0:
-            raise BundleError(f"{path} is damaged: its slot cannot be unpacked. The slot that runs was not touched.")
+            raise Refusal(f"{path} is damaged: its slot cannot be unpacked. The slot that runs was not touched.")
         os.fsync(descriptor)
         # From the card, and not from memory.
         os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
         if hash_of(descriptor, manifest.slot_bytes) != manifest.slot_sha256:
-            raise BundleError(f"What {device} holds after writing is not what the bundle says: the bundle or the card is damaged. The slot that runs was not touched.")
+            raise Refusal(f"What {device} holds after writing is not what the bundle says: the bundle or the card is damaged. The slot that runs was not touched.")
     finally:
         os.close(descriptor)
 

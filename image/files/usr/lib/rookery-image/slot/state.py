@@ -15,6 +15,10 @@ TRIES = 3
 SLOTS = ("a", "b")
 
 
+class Refusal(Exception):
+    """A sentence for the user, what is wrong and what to do, and the end of the command."""
+
+
 @dataclass(frozen=True)
 class SlotState:
     """`slot` is started, unless `trial` is a slot and `tries` of its starts are left."""
