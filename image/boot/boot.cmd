@@ -13,9 +13,9 @@ setexpr ramdisk ${base} + 0xc000000
 
 ${devtype} dev ${devnum}
 if ${devtype} read ${state} 10 1 && env import -c ${state} 200 slot trial tries; then
-  echo "Rookery: slot state: slot ${slot}, trial '${trial}', tries ${tries}"
+  echo "Rookery: slot ${slot}, on trial: ${trial} ${tries}"
 elif ${devtype} read ${state} 11 1 && env import -c ${state} 200 slot trial tries; then
-  echo "Rookery: slot state of the second sector: slot ${slot}, trial '${trial}', tries ${tries}"
+  echo "Rookery: by the second sector: slot ${slot}, on trial: ${trial} ${tries}"
 else
   echo "Rookery: no slot state: slot a"
 fi
@@ -37,17 +37,18 @@ if load ${devtype} ${devnum}:1 ${state} boot.env; then
 fi
 
 if test "${chosen}" = b; then setenv order "b a"; else setenv order "a b"; fi
-for chosen in ${order}; do
-  if test ${chosen} = b; then setenv part 3; else setenv part 2; fi
+# A name that no variable of the environment has: that would be taken for the loop's.
+for candidate in ${order}; do
+  if test ${candidate} = b; then setenv part 3; else setenv part 2; fi
   part uuid ${devtype} ${devnum}:${part} uuid
-  setenv bootargs "root=PARTUUID=${uuid} ro rootwait panic=10 rookery.slot=${chosen} quiet systemd.ssh_auto=no console=tty1 ${extra}"
+  setenv bootargs "root=PARTUUID=${uuid} ro rootwait panic=10 rookery.slot=${candidate} quiet systemd.ssh_auto=no console=tty1 ${extra}"
   if load ${devtype} ${devnum}:${part} ${kernel} /boot/vmlinuz; then
     if load ${devtype} ${devnum}:${part} ${ramdisk} /boot/initrd.img; then
-      echo "Rookery: starting slot ${chosen}"
+      echo "Rookery: starting slot ${candidate}"
       booti ${kernel} ${ramdisk}:${filesize} ${fdt_addr}
     fi
   fi
-  echo "Rookery: slot ${chosen} cannot be started"
+  echo "Rookery: slot ${candidate} cannot be started"
 done
 echo "Rookery: neither slot can be started; flash the card anew, your data are on its fourth partition or on the drive"
 sleep 60

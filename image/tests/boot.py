@@ -18,6 +18,7 @@ import vm
 
 VERSION = re.search(r"<Version>(.*)</Version>", (vm.TOP / "Directory.Build.props").read_text(encoding="utf-8"))[1]
 IMAGE = vm.ARTIFACTS / f"rookery-{VERSION}-arm64.img"
+BUNDLE = vm.ARTIFACTS / f"rookery-{VERSION}-arm64.update.tar"
 U_BOOT = vm.ARTIFACTS / "image/arm64/u-boot-virt.bin"
 
 
@@ -84,6 +85,24 @@ class Boot(unittest.TestCase):
             machine.wait_for("the log", lambda: "https://pi-7.local" in (self.card.get("rookery-first-boot.log") or ""))
         self.assertNotIn("What is wrong", self.card.get("rookery-first-boot.log"))
 
+    def test_an_update_that_does_not_come_up_is_left_again_and_one_that_does_stays(self):
+        key = self.good_file()
+        with self.machine() as machine:
+            machine.wait_for_https()
+            machine.copy(key, BUNDLE)
+            self.assertIn("is in slot b and is tried", machine.shell(key, f"sudo rookery-slot install {BUNDLE.name}", seconds=1800))
+            # An update without the first program of all: the kernel panics, and restarts after ten seconds.
+            machine.shell(key, "sudo mount -o rw /dev/vda3 /mnt && sudo mv /mnt/usr/sbin/init /mnt/usr/sbin/init.away && sudo mv /mnt/usr/lib/systemd/systemd /mnt/usr/lib/systemd/systemd.away "
+                               "&& sudo mv /mnt/usr/bin/sh /mnt/usr/bin/sh.away; sudo umount /mnt")
+            machine.shell(key, "sudo systemd-run --on-active=1 systemctl reboot")
+            machine.wait_for("three tries of slot b, then slot a", lambda: re.search(r"(?s)(on trial, [0-2] tries left.*){3}starting slot a", machine.serial()), 1800)
+            machine.wait_for_https()
+            machine.wait_for("the trial to end", lambda: state.read(str(self.card.path)) == state.SlotState("a"))
+            machine.shell(key, f"sudo rookery-slot install {BUNDLE.name}", seconds=1800)
+            machine.shell(key, "sudo systemd-run --on-active=1 systemctl reboot")
+            machine.wait_for("slot b to be committed", lambda: state.read(str(self.card.path)) == state.SlotState("b"), 1800)
+            self.assertIn("Slot b runs; slot b is started by default.", machine.shell(key, "sudo rookery-slot status"))
+
     def test_a_slot_that_does_not_start_is_left_again(self):
         state.write(str(self.card.path), state.SlotState("a", "b", 3))
         with self.machine() as machine:
@@ -101,7 +120,7 @@ class Boot(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    missing = vm.have("qemu-system-aarch64", "mcopy", "ssh-keygen") + [str(path) for path in (IMAGE, U_BOOT) if not path.exists()]
+    missing = vm.have("qemu-system-aarch64", "mcopy", "ssh-keygen") + [str(path) for path in (IMAGE, BUNDLE, U_BOOT) if not path.exists()]
     if missing:
         sys.exit(f"missing: {', '.join(missing)}; `make image` makes the image")
     unittest.main(verbosity=2)

@@ -71,7 +71,7 @@ class Machine:
     def serial(self) -> str:
         return self.log.read_text(encoding="utf-8", errors="replace") if self.log.exists() else ""
 
-    def wait_for(self, what: str, condition, seconds: int = 300):
+    def wait_for(self, what: str, condition, seconds: int = 900):
         """Waits until `condition` gives something, and gives it; the end of the serial log says why not."""
         ends = time.monotonic() + seconds
         while time.monotonic() < ends:
@@ -106,10 +106,15 @@ class Machine:
     def shell(self, key: Path, command: str, user: str = "admin", seconds: int = 120) -> str:
         done = subprocess.run([
             "ssh", "-q", "-i", key, "-p", str(self.ssh), "-o", "StrictHostKeyChecking=no", "-o", "UserKnownHostsFile=/dev/null", "-o", "BatchMode=yes",
-            "-o", "ConnectTimeout=30", f"{user}@127.0.0.1", command,
+            "-o", "ConnectTimeout=60", f"{user}@127.0.0.1", command,
         ], capture_output=True, text=True, timeout=seconds, check=False)
         assert done.returncode == 0, f"{command}: {done.returncode}\n{done.stdout}{done.stderr}"
         return done.stdout
+
+    def copy(self, key: Path, file: Path, user: str = "admin") -> None:
+        with open(file, "rb") as source:
+            subprocess.run(["ssh", "-q", "-i", key, "-p", str(self.ssh), "-o", "StrictHostKeyChecking=no", "-o", "UserKnownHostsFile=/dev/null", "-o", "BatchMode=yes",
+                            f"{user}@127.0.0.1", f"cat > {file.name}"], stdin=source, timeout=600, check=True)
 
     def power_off(self, key: Path) -> None:
         subprocess.run(["ssh", "-q", "-i", key, "-p", str(self.ssh), "-o", "StrictHostKeyChecking=no", "-o", "UserKnownHostsFile=/dev/null", "-o", "BatchMode=yes",
