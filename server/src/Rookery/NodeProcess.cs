@@ -52,7 +52,8 @@ internal static class NodeProcess
         await StartAsync(member, configuration);
         context.Readiness.Opened(node);
         Announce(node, configuration, systemd, log);
-        var told = configuration.IsSecure ? LocalAccess.TellAsync(disk, configuration, secrets, context, log) : Task.CompletedTask;
+        var announcement = identity is null ? null : ServiceAnnouncement.TryCreate(disk, identity.Ids, identity.Name, configuration.Listen.Port, log);
+        var told = configuration.IsSecure ? LocalAccess.TellAsync(disk, configuration, secrets, context, announcement, log) : Task.CompletedTask;
         using var idle = new IdleMemory(context, time, GiveBackMemory);
         await stop.Received;
         systemd.Stopping();

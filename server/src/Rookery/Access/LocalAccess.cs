@@ -22,26 +22,35 @@ internal sealed record LocalAccess(Uri Address, string Token)
 
     /// <summary>
     /// Writes the files of a node that serves now, and says how it is claimed if it has no owner: when it knows all that was acknowledged, because a member that has just joined has not heard yet of who claimed
-    /// the cluster. Ends with that, or when the server stops.
+    /// the cluster. The same goes for what is announced by mDNS. Ends with that, or when the server stops.
     /// </summary>
-    public static async Task TellAsync(IDisk disk, ServeConfiguration configuration, AccessSecrets secrets, ServerContext context, ILogger log)
+    public static async Task TellAsync(IDisk disk, ServeConfiguration configuration, AccessSecrets secrets, ServerContext context, ServiceAnnouncement? announcement, ILogger log)
     {
+        announcement?.Tell(context.HasOwner ? ServiceAnnouncement.Member : ServiceAnnouncement.Starting);
         try
         {
             // An earlier start's code opens nothing now.
             Delete(disk, configuration.DataDirectory, ClaimFileName);
             Write(disk, configuration.DataDirectory, FileName, $"{AddressOf(configuration)}\n{secrets.LocalToken}\n");
-            if (context.Readiness.Reason is not null || await HasOwnerAsync(context))
+            if (context.Readiness.Reason is not null)
             {
                 return;
             }
 
+            if (await HasOwnerAsync(context))
+            {
+                announcement?.Tell(ServiceAnnouncement.Member);
+                return;
+            }
+
+            announcement?.Tell(ServiceAnnouncement.Unclaimed);
             Write(disk, configuration.DataDirectory, ClaimFileName, secrets.ClaimCode + "\n");
             log.LogWarning(
                 "This node has no owner yet. Claim it with the code {Code}: `rookery claim --data {Directory}` here, or `rookery claim --url URL --code CODE` from elsewhere. Until then it serves nothing else.",
                 secrets.ClaimCode,
                 configuration.DataDirectory);
             await AwaitOwnerAsync(context);
+            announcement?.Tell(ServiceAnnouncement.Member);
             Delete(disk, configuration.DataDirectory, ClaimFileName);
         }
         catch (OperationCanceledException)

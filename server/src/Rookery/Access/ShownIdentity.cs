@@ -15,11 +15,15 @@ internal sealed class ShownIdentity
     {
         Ids = new NodeIds(identity.NodeId, identity.ClusterId);
         Tag = identity.Tag;
+        Name = identity.NodeName;
         _shown = new Shown(identity);
     }
 
     /// <summary>Whose data a new data directory becomes.</summary>
     public NodeIds Ids { get; }
+
+    /// <summary>The node's name when it started.</summary>
+    public string Name { get; }
 
     /// <summary>The node's letter, given once.</summary>
     public string Tag { get; }

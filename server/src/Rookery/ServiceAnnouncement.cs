@@ -1,0 +1,94 @@
+using System.Security;
+using System.Text;
+using Microsoft.Extensions.Logging;
+using Rookery.Disk;
+using Rookery.Documents;
+using Rookery.Server;
+
+namespace Rookery;
+
+/// <summary>
+/// What the node says of itself by mDNS: a service file of Avahi (avahi.service(5)) in the directory that systemd gave the service for the time that it runs ($RUNTIME_DIRECTORY).
+/// `rookery-announce.service` of the package carries it to /etc/avahi/services, where only root may write. Without systemd nothing is announced.
+/// </summary>
+internal sealed class ServiceAnnouncement
+{
+    /// <summary>The node is not known to have an owner yet, or its data cannot be opened.</summary>
+    public const string Starting = "starting";
+
+    /// <summary>Nobody has claimed it: it waits for its owner, or to join a cluster.</summary>
+    public const string Unclaimed = "unclaimed";
+
+    /// <summary>It belongs to a cluster that has an owner.</summary>
+    public const string Member = "member";
+
+    private readonly IDisk _disk;
+    private readonly string _path;
+    private readonly NodeIds _ids;
+    private readonly string _name;
+    private readonly int _port;
+    private readonly ILogger _log;
+
+    private ServiceAnnouncement(IDisk disk, string directory, NodeIds ids, string name, int port, ILogger log)
+    {
+        _disk = disk;
+        _path = Path.Join(directory, "avahi.service");
+        _ids = ids;
+        _name = name;
+        _port = port;
+        _log = log;
+    }
+
+    /// <summary>The announcement of a node of a cluster that clients reach at <paramref name="port"/>; null where systemd gave no directory for it.</summary>
+    public static ServiceAnnouncement? TryCreate(IDisk disk, NodeIds ids, string name, int port, ILogger log) =>
+        Environment.GetEnvironmentVariable("RUNTIME_DIRECTORY") is { Length: > 0 } directory
+            ? new ServiceAnnouncement(disk, directory.Split(':')[0], ids, name, port, log)
+            : null;
+
+    /// <summary>Says that the node is in <paramref name="state"/>, from now on. What cannot be written is logged: the node serves without it.</summary>
+    public void Tell(string state)
+    {
+        try
+        {
+            Replace(Text(state));
+        }
+        catch (DiskException refused)
+        {
+            _log.LogWarning("Others do not find this node by mDNS: {Reason}", refused.Message);
+        }
+    }
+
+    private string Text(string state) => $"""
+        <?xml version="1.0" standalone="no"?>
+        <!DOCTYPE service-group SYSTEM "avahi-service.dtd">
+        <service-group>
+          <name replace-wildcards="yes">{SecurityElement.Escape(_name)} on %h</name>
+          <service>
+            <type>_rookery._tcp</type>
+            <port>{_port}</port>
+            <txt-record>cluster={_ids.ClusterId}</txt-record>
+            <txt-record>node={_ids.NodeId}</txt-record>
+            <txt-record>name={SecurityElement.Escape(_name)}</txt-record>
+            <txt-record>version={ProductVersion.Text}</txt-record>
+            <txt-record>state={state}</txt-record>
+          </service>
+        </service-group>
+
+        """;
+
+    private void Replace(string text)
+    {
+        string next = _path + ".new";
+        if (_disk.Exists(next))
+        {
+            _disk.Delete(next);
+        }
+
+        using (var file = _disk.Open(next, DiskOpen.CreateNew))
+        {
+            file.Write(Encoding.UTF8.GetBytes(text), 0);
+        }
+
+        _disk.Rename(next, _path);                     // memory: nothing of it has to survive
+    }
+}

@@ -1,0 +1,34 @@
+// What a node says of itself by mDNS, in the file that Avahi gets from systemd's directory.
+import assert from "node:assert/strict"
+import { existsSync, mkdirSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+import { test } from "node:test"
+import { NodeProcess, portForMember, run, temporaryDirectory, until } from "./node-process.mjs"
+
+test("A node under systemd announces who it is, and that nobody owns it until somebody does", { timeout: 120_000 }, async t => {
+  const directory = temporaryDirectory(t)
+  const [data, runtime] = [join(directory, "data"), join(directory, "run")]
+  const port = await portForMember()
+  mkdirSync(runtime)
+  const made = await run("cluster", "init", "--data", data, "--name", "home", "--node-name", "pi-1", "--json")
+  assert.equal(made.code, 0, made.stderr)
+  const credentials = { ca: readFileSync(join(data, "cluster/authority.pem")) }
+  const file = join(runtime, "avahi.service")
+  const said = () => (existsSync(file) ? Object.fromEntries([...readFileSync(file, "utf8").matchAll(/<txt-record>(\w+)=(.*)<\/txt-record>/g)].map(([, key, value]) => [key, value])) : {})
+
+  const node = await NodeProcess.serveDuring(t, { data, port, credentials, environment: { RUNTIME_DIRECTORY: runtime } })
+  await until(() => said().state === "unclaimed")
+  const { node: id, cluster, name, version } = said()
+  assert.match(id, /^[\w-]{22}$/)
+  assert.match(cluster, /^[\w-]{22}$/)
+  assert.equal(name, "pi-1")
+  assert.equal(`rookery ${version}`.split(" ")[1], (await run("--version")).stdout.trim().split(/[ +]/).at(0))
+  assert.match(readFileSync(file, "utf8"), new RegExp(`<type>_rookery._tcp</type>\\s*<port>${port}</port>`))
+
+  assert.equal((await run("claim", "--data", data)).code, 0)
+  await until(() => said().state === "member")
+  await node.terminate()
+  await NodeProcess.serveDuring(t, { data, port, credentials, environment: { RUNTIME_DIRECTORY: runtime } })
+  await until(() => said().state === "member")
+  assert.equal(said().node, id)
+})
