@@ -38,7 +38,7 @@ def found(machine: system.Machine, boot: BootPartition, run=rookery, sleep=time.
         if code == 0:
             boot.cover("token")
             return said + "\n"
-        sentence = f"The cluster was not joined: {said}\n"
+        sentence = f"The cluster was not joined: {said}\nIt is tried again at the next start, with the token that rookery.toml holds then.\n"
     if not machine.path(DATA + "/cluster").exists() and not machine.path(DATA + "/joining").exists():
         name_of_cluster = settings.cluster_name if settings is not None else None
         code, said = run(machine, "cluster", "init", "--data", DATA, "--node-name", name, *(["--name", name_of_cluster] if name_of_cluster else []))
