@@ -1,0 +1,98 @@
+using System.Globalization;
+using Rookery.Disk;
+
+namespace Rookery.Board;
+
+/// <summary>A whole block device, and what the kernel shows of it.</summary>
+internal sealed class StorageDevice : IDisposable
+{
+    // Documentation/block/stat.rst: the same counters as /proc/diskstats, of this device alone.
+    private const int WrittenSectorsField = 6;
+    private const int SectorBytes = 512;
+    private const double LifeSteps = 10;
+    private const int DeepestMapping = 8;
+
+    private readonly string name;
+    private readonly KernelFile statistics;
+    private readonly CardRegisters? card;
+    private readonly (double? A, double? B) lifeUsed;
+    private readonly int? spareBlocksUsed;
+    private readonly Lock access = new();
+
+    public StorageDevice(IDisk disk, string classDirectory, string device)
+    {
+        name = device;
+        string directory = Path.Join(classDirectory, device);
+        statistics = new KernelFile(disk, Path.Join(directory, "stat"));
+
+        // Registers do not change while the machine runs: the kernel reads them when it finds the card.
+        string registers = Path.Join(directory, "device");
+        string? Of(string register) => KernelFile.ReadText(disk, Path.Join(registers, register));
+        if (Of("type") is ("SD" or "MMC") and var type)
+        {
+            card = new CardRegisters(type, Of("name"), Of("manfid"), Of("oemid"), Of("date"), Of("ssr") is { } status ? SdClasses.Parse(status) : null);
+            string[] life = Of("life_time")?.Split(' ') ?? [];
+            lifeUsed = (life is [var a, ..] ? LifeOf(a) : null, life is [_, var b] ? LifeOf(b) : null);
+            spareBlocksUsed = Of("pre_eol_info") is { } info && Hexadecimal(info) is >= 1 and <= 3 and var used ? used : null;
+        }
+    }
+
+    /// <summary>The name of the device that a partition, or what is mapped onto one device, lies on; null when there is no such device.</summary>
+    public static string? WholeOf(IDisk disk, string classDirectory, string device)
+    {
+        try
+        {
+            for (int mapped = 0; mapped < DeepestMapping; mapped++)
+            {
+                string directory = Path.Join(classDirectory, device);
+                string below = Path.Join(directory, "slaves");
+                if (!disk.Exists(directory))
+                {
+                    return null;
+                }
+
+                if (disk.Exists(Path.Join(directory, "partition")))
+                {
+                    // The directory is a link into the tree of devices, where a partition lies in its disk.
+                    return KernelFile.ReadText(disk, Path.Join(directory, "../uevent"))?.Split('\n').FirstOrDefault(static line => line.StartsWith("DEVNAME=", StringComparison.Ordinal))?["DEVNAME=".Length..];
+                }
+
+                if (!disk.Exists(below) || disk.List(below) is not [var only])
+                {
+                    return device;
+                }
+
+                device = only;
+            }
+        }
+        catch (DiskException)
+        {
+            // Not to be seen from here.
+        }
+
+        return null;
+    }
+
+    public StorageReading Read()
+    {
+        lock (access)
+        {
+            return new StorageReading(name)
+            {
+                WrittenBytes = statistics.ReadField(WrittenSectorsField) * SectorBytes,
+                Card = card,
+                LifeUsedA = lifeUsed.A,
+                LifeUsedB = lifeUsed.B,
+                SpareBlocksUsed = spareBlocksUsed,
+            };
+        }
+    }
+
+    public void Dispose() => statistics.Dispose();
+
+    /// <summary>JESD84-B51 7.4.26: 1 is at most 10 % used, up to 10; 11 is more than its estimated life; 0 is not defined.</summary>
+    private static double? LifeOf(string register) => Hexadecimal(register) is >= 1 and <= 11 and var steps ? steps / LifeSteps : null;
+
+    private static int? Hexadecimal(string text) =>
+        text.StartsWith("0x", StringComparison.Ordinal) && int.TryParse(text.AsSpan(2), NumberStyles.AllowHexSpecifier, CultureInfo.InvariantCulture, out int value) ? value : null;
+}

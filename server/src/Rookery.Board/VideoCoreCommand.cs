@@ -1,0 +1,67 @@
+using System.ComponentModel;
+using System.Diagnostics;
+using System.Globalization;
+using Rookery.Disk;
+
+namespace Rookery.Board;
+
+/// <summary>
+/// Raspberry Pi OS's <c>vcgencmd get_throttled</c>: the firmware's word with its history since boot. Not on other systems, and only for who may open /dev/vcio (the group video). A process to start, so seldom.
+/// </summary>
+internal sealed class VideoCoreCommand
+{
+    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(2);
+
+    private string? path;
+
+    public VideoCoreCommand(IDisk disk, string root)
+    {
+        string found = Path.Join(root, "usr/bin/vcgencmd");
+        path = disk.Exists(found) ? found : null;
+    }
+
+    /// <summary>The firmware's word; null where it cannot be had. Who was refused once is not asked again.</summary>
+    public uint? Ask()
+    {
+        if (path is null)
+        {
+            return null;
+        }
+
+        uint? word = Run(path);
+        path = word is null ? null : path;
+        return word;
+    }
+
+    private static uint? Run(string path)
+    {
+        try
+        {
+            using var process = Process.Start(new ProcessStartInfo(path, ["get_throttled"]) { RedirectStandardOutput = true, RedirectStandardError = true, UseShellExecute = false });
+            if (process is null)
+            {
+                return null;
+            }
+
+            if (!process.WaitForExit(Patience))
+            {
+                process.Kill();
+                return null;
+            }
+
+            return Parse(process.StandardOutput.ReadToEnd());
+        }
+        catch (Exception failure) when (failure is Win32Exception or InvalidOperationException or IOException)
+        {
+            return null;
+        }
+    }
+
+    /// <summary>Reads "throttled=0x50005".</summary>
+    private static uint? Parse(string answer)
+    {
+        const string prefix = "throttled=0x";
+        string text = answer.Trim();
+        return text.StartsWith(prefix, StringComparison.Ordinal) && uint.TryParse(text.AsSpan(prefix.Length), NumberStyles.AllowHexSpecifier, CultureInfo.InvariantCulture, out uint word) ? word : null;
+    }
+}

@@ -1,0 +1,55 @@
+using Rookery.Simulation;
+
+namespace Rookery.Board.Tests;
+
+public sealed class BoardCareTests
+{
+    [Theory]
+    [InlineData(null, 0.25)]
+    [InlineData(40.0, 0.5)]
+    [InlineData(69.9, 0.5)]
+    [InlineData(70.0, 0.25)]
+    [InlineData(75.0, 0.1)]
+    [InlineData(80.0, 0.0)]
+    [InlineData(95.0, 0.0)]
+    public void Background_work_slows_down_in_steps_with_heat(double? celsius, double share) =>
+        Assert.Equal(share, BoardCare.BackgroundShareOf(new BoardReading { TemperatureCelsius = celsius }));
+
+    [Theory]
+    [InlineData(Throttling.Throttled, 0.0)]
+    [InlineData(Throttling.FrequencyCapped, 0.0)]
+    [InlineData(Throttling.SoftTemperatureLimit, 0.5)]
+    public void Background_work_pauses_while_the_firmware_throttles(Throttling now, double share) =>
+        Assert.Equal(share, BoardCare.BackgroundShareOf(new BoardReading { TemperatureCelsius = 50, Now = now }));
+
+    [Fact]
+    public void What_is_wrong_is_said_for_five_minutes_after_it_was_seen_last()
+    {
+        var (time, board) = (new SimulatedTimeProvider(), new SimulatedBoard { Next = new BoardReading { TemperatureCelsius = 60, KnownFlags = Throttling.All, Now = Throttling.UnderVoltage } });
+        using var watch = new BoardWatch(board, time);
+        board.Next = new BoardReading { TemperatureCelsius = 60, KnownFlags = Throttling.All };
+        time.Advance(TimeSpan.FromSeconds(290));
+        Assert.Equal(BoardCondition.UnderVoltage, watch.Condition);
+        Assert.StartsWith("(Simulated board.) The board's supply fell below", watch.Trouble, StringComparison.Ordinal);
+        time.Advance(TimeSpan.FromSeconds(10));
+        Assert.Equal(BoardCondition.Well, watch.Condition);
+        Assert.Null(watch.Trouble);
+        Assert.Equal(Throttling.UnderVoltage, watch.Reading.Before);
+    }
+
+    [Fact]
+    public void A_board_is_read_six_times_a_minute_until_the_end()
+    {
+        var (time, board) = (new SimulatedTimeProvider(), new SimulatedBoard());
+        int told = 0;
+        using (var watch = new BoardWatch(board, time) { Sampled = _ => told++ })
+        {
+            time.Advance(TimeSpan.FromMinutes(1));
+            Assert.Equal((7, 6), (board.Reads, told));
+        }
+
+        time.Advance(TimeSpan.FromMinutes(1));
+        Assert.Equal(7, board.Reads);
+        Assert.True(board.IsDisposed);
+    }
+}

@@ -1,0 +1,158 @@
+using Rookery.Disk;
+using Rookery.Simulation;
+
+namespace Rookery.Board.Tests;
+
+public sealed class LinuxBoardTests
+{
+    private static readonly string[] OnCard = ["mmcblk0p2"];
+
+    private readonly SimulatedTimeProvider time = new();
+
+    [Fact]
+    public void A_raspberry_pi_tells_heat_power_and_frequency()
+    {
+        using var tree = FakeTree.RaspberryPi();
+        using var board = Open(tree);
+        Assert.True(board.IsSimulated);
+        Assert.Equal("Raspberry Pi 4 Model B Rev 1.4", board.Model);
+        Assert.Equal("10000000f00dcafe", board.SerialNumber);
+        Assert.Equal(
+            new BoardReading { TemperatureCelsius = 52.095, KnownFlags = Throttling.All, FrequencyHertz = 600_000_000, MaximumFrequencyHertz = 1_800_000_000 },
+            board.Read());
+    }
+
+    [Fact]
+    public void Each_reading_asks_the_kernel_anew()
+    {
+        using var tree = FakeTree.RaspberryPi();
+        using var board = Open(tree);
+        board.Read();
+        tree.With("sys/class/hwmon/hwmon0/temp1_input", "81000\n").With("sys/devices/platform/soc/soc:firmware/get_throttled", "e0006\n");
+        var reading = board.Read();
+        Assert.Equal(81, reading.TemperatureCelsius);
+        Assert.Equal(Throttling.FrequencyCapped | Throttling.Throttled, reading.Now);
+        Assert.Equal(Throttling.FrequencyCapped | Throttling.Throttled | Throttling.SoftTemperatureLimit, reading.Before);
+    }
+
+    /// <summary>Debian's kernel: under-voltage through the hardware monitor alone, the temperature through the thermal zone alone.</summary>
+    [Fact]
+    public void A_kernel_without_the_firmware_file_tells_what_it_has()
+    {
+        using var tree = new FakeTree()
+            .With("sys/class/hwmon/hwmon0/name", "rpi_volt\n").With("sys/class/hwmon/hwmon0/in0_lcrit_alarm", "1\n")
+            .With("sys/class/thermal/thermal_zone0/type", "nvme\n").With("sys/class/thermal/thermal_zone0/temp", "99000\n")
+            .With("sys/class/thermal/thermal_zone1/type", "cpu-thermal\n").With("sys/class/thermal/thermal_zone1/temp", "45277\n");
+        using var board = Open(tree);
+        Assert.Equal(new BoardReading { TemperatureCelsius = 45.277, KnownFlags = Throttling.UnderVoltage, Now = Throttling.UnderVoltage }, board.Read());
+    }
+
+    [Fact]
+    public void A_machine_that_tells_nothing_is_unknown_and_no_error()
+    {
+        using var tree = new FakeTree();
+        using var board = Open(tree);
+        Assert.Equal(default, board.Read());
+        Assert.Null(board.Model);
+        Assert.Null(board.SerialNumber);
+        Assert.Empty(board.ReadStorage());
+    }
+
+    [Fact]
+    public void What_is_no_number_is_unknown()
+    {
+        using var tree = new FakeTree()
+            .With("sys/class/hwmon/hwmon0/name", "cpu_thermal\n").With("sys/class/hwmon/hwmon0/temp1_input", "")
+            .With("sys/devices/platform/soc/soc:firmware/get_throttled", "none\n");
+        using var board = Open(tree);
+        Assert.Equal(default, board.Read());
+    }
+
+    [Fact]
+    public void A_sensor_that_comes_with_a_module_later_is_found()
+    {
+        using var tree = new FakeTree();
+        using var board = Open(tree);
+        Assert.Null(board.Read().TemperatureCelsius);
+        tree.With("sys/class/hwmon/hwmon3/name", "cpu_thermal\n").With("sys/class/hwmon/hwmon3/temp1_input", "40000\n");
+        time.Advance(TimeSpan.FromMinutes(5));
+        Assert.Equal(40, board.Read().TemperatureCelsius);
+    }
+
+    [Fact]
+    public void The_command_tells_what_held_since_boot()
+    {
+        using var tree = FakeTree.RaspberryPi().WithExecutable("usr/bin/vcgencmd", "#!/bin/sh\necho \"throttled=0x50005\"\n");
+        using var board = Open(tree);
+        var reading = board.Read();
+        Assert.Equal(Throttling.None, reading.Now);         // the file is newer than the command's word
+        Assert.Equal(Throttling.UnderVoltage | Throttling.Throttled, reading.Before);
+    }
+
+    [Fact]
+    public void A_command_that_is_refused_is_not_asked_again()
+    {
+        using var tree = new FakeTree();
+        tree.WithExecutable("usr/bin/vcgencmd", $"#!/bin/sh\necho x >> {tree.Path}/asked\necho \"Can't open device file: /dev/vcio\"\nexit 255\n");
+        using var board = Open(tree);
+        time.Advance(TimeSpan.FromMinutes(10));
+        Assert.Equal(default, board.Read());
+        Assert.Equal("x\n", File.ReadAllText(Path.Join(tree.Path, "asked")));
+    }
+
+    [Fact]
+    public void A_partition_counts_as_its_card_once()
+    {
+        using var tree = FakeTree.RaspberryPi().WithLink("sys/class/block/dm-0/slaves/mmcblk0p2", "../../mmcblk0p2");
+        using var board = Open(tree, "mmcblk0p2", "mmcblk0", "dm-0", "unknown");
+        var device = Assert.Single(board.ReadStorage());
+        Assert.Equal(
+            new StorageReading("mmcblk0")
+            {
+                WrittenBytes = 102_400 * 512,
+                Card = new CardRegisters("SD", "SC32G", "0x000003", "0x5344", "04/2023", new SdClasses(10, 1, 10, 1)),
+            },
+            device);
+    }
+
+    [Fact]
+    public void An_eMMC_tells_how_much_of_its_life_is_used()
+    {
+        using var tree = new FakeTree()
+            .With("sys/class/block/mmcblk0/stat", "1 2 3 4 5 6 7 8 9 10 11\n")
+            .With("sys/class/block/mmcblk0/device/type", "MMC\n").With("sys/class/block/mmcblk0/device/name", "BJTD4R\n")
+            .With("sys/class/block/mmcblk0/device/life_time", "0x03 0x00\n").With("sys/class/block/mmcblk0/device/pre_eol_info", "0x02\n");
+        using var board = Open(tree, "mmcblk0");
+        var device = Assert.Single(board.ReadStorage());
+        Assert.Equal((7 * 512, 0.3, null, 2), (device.WrittenBytes, device.LifeUsedA, device.LifeUsedB, device.SpareBlocksUsed));
+        Assert.False(device.Card!.IsSdCard);
+    }
+
+    [Fact]
+    public void A_reading_takes_no_memory()
+    {
+        using var tree = FakeTree.RaspberryPi();
+        using var board = Open(tree);
+        board.Read();
+        long before = GC.GetAllocatedBytesForCurrentThread();
+        for (int reading = 0; reading < 100; reading++)
+        {
+            board.Read();
+        }
+
+        Assert.InRange(GC.GetAllocatedBytesForCurrentThread() - before, 0, 100);
+    }
+
+    /// <summary>The machine of the test, whatever it is.</summary>
+    [Fact]
+    public void The_real_board_is_read_without_an_exception()
+    {
+        var disk = new PosixDisk();
+        using var board = new LinuxBoard(disk, TimeProvider.System, [disk.DeviceOf("/")]);
+        Assert.False(board.IsSimulated);
+        board.Read();
+        board.ReadStorage();
+    }
+
+    private LinuxBoard Open(FakeTree tree, params string[] devices) => new(new PosixDisk(), time, devices is [] ? OnCard : devices, tree.Path);
+}

@@ -1,0 +1,33 @@
+using Rookery.Board;
+
+namespace Rookery.Simulation;
+
+/// <summary>A board that is as hot and as well powered as it is told to be.</summary>
+public sealed class SimulatedBoard : IBoard
+{
+    public bool IsSimulated => true;
+
+    public string? Model { get; set; } = "simulated";
+
+    public string? SerialNumber { get; set; }
+
+    /// <summary>What it says next.</summary>
+    public BoardReading Next { get; set; }
+
+    public IReadOnlyList<StorageReading> Storage { get; set; } = [];
+
+    /// <summary>How often it was read.</summary>
+    public int Reads { get; private set; }
+
+    public bool IsDisposed { get; private set; }
+
+    public BoardReading Read()
+    {
+        Reads++;
+        return Next;
+    }
+
+    public IReadOnlyList<StorageReading> ReadStorage() => Storage;
+
+    public void Dispose() => IsDisposed = true;
+}
