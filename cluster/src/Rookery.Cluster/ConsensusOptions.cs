@@ -26,6 +26,9 @@ public sealed record ConsensusOptions
     /// <summary>Whether the machine's clock follows a source of time. Asked once a second; must return at once.</summary>
     public Func<bool> IsClockSynchronised { get; init; } = static () => true;
 
+    /// <summary>How little this machine should lead: 0 for a cool, well-powered board, the higher the worse. Asked once a second; must return at once.</summary>
+    public Func<int> BoardPenalty { get; init; } = static () => 0;
+
     /// <summary>Bytes of applied entries that stay in memory for members who lag a little.</summary>
     public long CachedBytes { get; init; } = 4 << 20;
 

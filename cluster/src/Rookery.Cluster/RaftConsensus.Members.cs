@@ -155,7 +155,7 @@ public sealed partial class RaftConsensus
 
     /// <summary>Tells the core how the store does. Under the lock.</summary>
     private void Measure() =>
-        Step(Input.Measured(Now, new StoreHealth(_syncs.Slow(), StallMicroseconds(), BoardPenalty: _unapplied is null ? 0 : StoreHealth.CannotApply, _store.SpareBytes)));
+        Step(Input.Measured(Now, new StoreHealth(_syncs.Slow(), StallMicroseconds(), BoardPenalty: _unapplied is null ? _options.BoardPenalty() : StoreHealth.CannotApply, _store.SpareBytes)));
 
     /// <summary>What the core has to know of entries, until the next call. Under the lock.</summary>
     private ReadOnlyMemory<Entry> EntriesOf(ReadOnlySpan<JournalFrame> frames)

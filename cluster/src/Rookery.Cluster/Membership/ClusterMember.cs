@@ -115,6 +115,7 @@ public sealed class ClusterMember : IAsyncDisposable
                 // Who joined was told of others; who began the cluster was not, before the first joined.
                 MayBegin = Identity.Peers.Count == 0,
                 IsClockSynchronised = _options.IsClockSynchronised,
+                BoardPenalty = _options.BoardPenalty,
                 TroubleFound = _options.Log,
                 Halted = found => Retire(RetirementCause.Halted, found),
                 FetchState = (from, cancellationToken) => FetchStateAsync(store, from, cancellationToken),

@@ -27,6 +27,9 @@ public sealed record ClusterMemberOptions
     /// <summary>Whether the machine's clock follows a source of time.</summary>
     public required Func<bool> IsClockSynchronised { get; init; }
 
+    /// <summary>How little this machine should lead; see <see cref="ConsensusOptions.BoardPenalty"/>.</summary>
+    public Func<int> BoardPenalty { get; init; } = static () => 0;
+
     /// <summary>Told when the identity has changed, with the new one.</summary>
     public Action<Identity.NodeIdentity>? IdentityChanged { get; init; }
 

@@ -1,5 +1,6 @@
 using System.Globalization;
 using System.Text;
+using Rookery.Board;
 using Rookery.Disk;
 using Rookery.Documents;
 using Rookery.Documents.Commands;
@@ -46,6 +47,8 @@ internal sealed class SteppedMember
     public string NodeId => _ids.NodeId;
 
     public SkewedTime Time { get; }
+
+    public SimulatedBoard Board { get; } = new();
 
     public SimulatedDisk Disk { get; private set; } = new("/data");
 
@@ -112,6 +115,7 @@ internal sealed class SteppedMember
                 TroubleFound = Troubles.Add,
                 Halted = sentence => Halt = sentence,
                 IsClockSynchronised = () => Time.IsSynchronised,
+                BoardPenalty = () => (int)BoardCare.ConditionOf(Board.Next),
                 AnswersInline = true,
                 Broken = static _ => { },
                 RunBeside = work => After(_cluster.Random.NextDouble() * 3, work),

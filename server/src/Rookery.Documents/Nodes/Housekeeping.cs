@@ -19,8 +19,8 @@ internal sealed class Housekeeping(StorageEngine storage)
     private long _appliedBefore = -1;
     private bool _isIdle;
 
-    /// <summary>One round.</summary>
-    public void DoRound()
+    /// <summary>One round, without the scrub while background work is paused.</summary>
+    public void DoRound(bool mayScrub = true)
     {
         long applied = storage.AppliedIndex;
         _isIdle = applied == _appliedBefore;
@@ -30,7 +30,11 @@ internal sealed class Housekeeping(StorageEngine storage)
             storage.RequestFlush();
         }
 
-        storage.ScrubOnce(ScrubBytes);
+        if (mayScrub)
+        {
+            storage.ScrubOnce(ScrubBytes);
+        }
+
         storage.TrimIdle();
     }
 

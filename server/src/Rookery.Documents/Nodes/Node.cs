@@ -80,6 +80,22 @@ public sealed class Node : IDisposable
     /// <summary>The random identity of the cluster (a single node is one of its own); empty when the data could not be opened.</summary>
     public string ClusterId => _core?.ClusterId ?? string.Empty;
 
+    /// <summary>
+    /// How much of one core background work may take beside what writers wait for, 0 to 1: whoever knows how hot the board is says it, again and again. At 0 nothing is merged or scrubbed. A quarter until somebody has
+    /// said.
+    /// </summary>
+    public double BackgroundShare
+    {
+        get => _core?.Pacer.Share ?? 0;
+        set
+        {
+            if (_core is not null)
+            {
+                _core.Pacer.Share = value;
+            }
+        }
+    }
+
     /// <summary>Flushes, merges and other steps of background work since the start. Rises while the node works on its own.</summary>
     public long BackgroundSteps => _maintenance?.Steps ?? 0;
 

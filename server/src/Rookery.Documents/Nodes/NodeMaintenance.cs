@@ -5,7 +5,7 @@ namespace Rookery.Documents;
 
 /// <summary>
 /// The one low-priority thread behind a node: flushes, compacts, prepares journal segments; four times a minute it scrubs a little and gives
-/// idle memory back. It takes at most a quarter of a core beside what writers wait for. It sleeps when there is nothing to do, and writes nothing then.
+/// idle memory back. Beside what writers wait for it takes the share of a core that <see cref="Node.BackgroundShare"/> says. It sleeps when there is nothing to do, and writes nothing then.
 /// </summary>
 internal sealed class NodeMaintenance : IDisposable
 {
@@ -110,7 +110,7 @@ internal sealed class NodeMaintenance : IDisposable
             if (Volatile.Read(ref _isRoundDue))
             {
                 Volatile.Write(ref _isRoundDue, false);
-                _housekeeping.DoRound();
+                _housekeeping.DoRound(mayScrub: !_core.Pacer.IsPaused);
                 _core.Offers.GiveUpIfDue();
             }
         }

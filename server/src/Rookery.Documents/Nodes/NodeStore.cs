@@ -232,12 +232,12 @@ public sealed partial class NodeStore : IDisposable
     /// <returns>Whether it was.</returns>
     public bool FlushIfDue() => Storage.FlushDue && Storage.Flush();
 
-    // The room that a spare lacks may be what compaction gives back.
+    // The room that a spare lacks may be what compaction gives back. Heat pauses it only while there is room.
     private bool PrepareSpareOrCompact()
     {
         try
         {
-            return Journal.PrepareSpare() || Storage.CompactOnce();
+            return Journal.PrepareSpare() || ((!Pacer.IsPaused || !Space.Data.GrowthAllowed) && Storage.CompactOnce());
         }
         catch (DiskException)
         {

@@ -56,6 +56,45 @@ public sealed class BackgroundWorkTests
     }
 
     [Fact]
+    public void A_hot_board_flushes_and_merges_nothing_before_it_has_cooled_down()
+    {
+        using var node = SteppedNode.Open(disk, Directory, time);
+        node.CreateDatabase("db");
+        node.Core.Pacer.Share = 0;
+        for (int round = 0; round < 20; round++)
+        {
+            node.Put("db", Id(round), Numbered(round));
+            node.Flush();
+        }
+
+        var paused = node.Core.Storage.Statistics();
+        Assert.True(paused.Flushes >= 20, "the journal must not grow for heat");
+        Assert.Equal(0, paused.Compactions);
+
+        node.Core.Pacer.Share = 1;
+        node.Flush();
+        Assert.True(node.Core.Storage.Statistics().Compactions > 0);
+    }
+
+    [Fact]
+    public void A_hot_board_merges_all_the_same_while_its_disk_is_full()
+    {
+        using var node = SteppedNode.Open(disk, SteppedNode.Options(Directory) with { Reserve = new ReserveRule(1 << 20, 0) }, time);
+        node.CreateDatabase("db");
+        node.Core.Pacer.Share = 0;
+        for (int round = 0; round < 20; round++)
+        {
+            node.Put("db", Id(round), Numbered(round));
+            node.Flush();
+        }
+
+        disk.CapacityBytes = disk.UsedBytes + (512 << 10);
+        time.Advance(TimeSpan.FromSeconds(1));
+        node.Flush();
+        Assert.True(node.Core.Storage.Statistics().Compactions > 0);
+    }
+
+    [Fact]
     public void A_backup_that_is_slow_to_read_the_journal_does_not_make_the_node_flush_all_the_time()
     {
         using var node = SteppedNode.Open(disk, Directory, time);

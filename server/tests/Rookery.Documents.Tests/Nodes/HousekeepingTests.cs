@@ -47,6 +47,25 @@ public sealed class HousekeepingTests
         Assert.Contains(run, storage.Health, StringComparison.Ordinal);
     }
 
+    [Fact]
+    public void Nothing_is_scrubbed_while_background_work_is_paused()
+    {
+        using StorageEngine storage = Open();
+        var housekeeping = new Housekeeping(storage);
+        Fill(storage, index: 1, rows: 5_000);
+        storage.RequestFlush();
+        Work(storage);
+        disk.Rot(disk.Files.First(static path => path.EndsWith(".run", StringComparison.Ordinal)), 1000, 1);
+        for (int round = 0; round < 10; round++)
+        {
+            housekeeping.DoRound(mayScrub: false);
+        }
+
+        Assert.False(storage.HasDamage);
+        housekeeping.DoRound();
+        Assert.True(storage.HasDamage);
+    }
+
     private static void Work(StorageEngine storage)
     {
         while ((storage.FlushDue && storage.Flush()) || storage.CompactOnce())

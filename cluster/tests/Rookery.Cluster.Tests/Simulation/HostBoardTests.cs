@@ -1,0 +1,45 @@
+using Rookery.Board;
+
+namespace Rookery.Cluster.Tests.Simulation;
+
+/// <summary>Boards that are hot or want power, on members as in the program.</summary>
+public sealed class HostBoardTests
+{
+    private const double PreferenceMilliseconds = 300_000;
+
+    private static readonly BoardReading Hot = new() { TemperatureCelsius = 83 };
+
+    [Theory]
+    [InlineData(83.0, Throttling.None)]
+    [InlineData(60.0, Throttling.Throttled)]
+    [InlineData(null, Throttling.UnderVoltage)]
+    public void A_leader_whose_board_is_worse_for_five_minutes_lets_another_lead(double? celsius, Throttling now)
+    {
+        using var cluster = SteppedCluster.Of(3);
+        cluster.A.Board.Next = new BoardReading { TemperatureCelsius = celsius, Now = now };
+        cluster.RunFor(PreferenceMilliseconds * 0.9);
+        Assert.Same(cluster.A, cluster.Leader);
+        cluster.RunUntil(() => cluster.Leader is { } leader && leader != cluster.A, "a cooler member leads", seconds: 60);
+        cluster.Put(cluster.A, "users/1");
+    }
+
+    [Fact]
+    public void Of_the_others_the_one_with_the_best_board_leads_next()
+    {
+        using var cluster = SteppedCluster.Of(3);
+        cluster.A.Board.Next = new BoardReading { Now = Throttling.UnderVoltage };
+        cluster.B.Board.Next = Hot;
+        cluster.RunUntil(() => cluster.Leader == cluster.C, "the coolest member leads", seconds: 400);
+    }
+
+    [Fact]
+    public void Boards_that_are_all_as_hot_hand_nothing_over()
+    {
+        using var cluster = SteppedCluster.Of(3);
+        cluster.Members.ForEach(static member => member.Board.Next = Hot);
+        long term = cluster.A.Consensus!.Term;
+        cluster.RunFor(PreferenceMilliseconds * 1.5);
+        Assert.Same(cluster.A, cluster.Leader);
+        Assert.Equal(term, cluster.A.Consensus.Term);
+    }
+}
