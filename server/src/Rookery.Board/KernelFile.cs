@@ -67,6 +67,19 @@ internal sealed class KernelFile(IDisk disk, string? path) : IDisposable
         return once.ReadText();
     }
 
+    /// <summary>Whether a file can be seen from here.</summary>
+    public static bool IsThere(IDisk disk, string path)
+    {
+        try
+        {
+            return disk.Exists(path);
+        }
+        catch (DiskException)
+        {
+            return false;
+        }
+    }
+
     public void Dispose() => file?.Dispose();
 
     private int Read(Span<byte> buffer)

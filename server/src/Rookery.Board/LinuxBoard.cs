@@ -126,7 +126,7 @@ public sealed class LinuxBoard : IBoard
 
     private KernelFile? FindThrottled() =>
         Under(Platform).Where(static soc => Path.GetFileName(soc).StartsWith("soc", StringComparison.Ordinal)).SelectMany(List)
-            .Where(static device => device.EndsWith(":firmware", StringComparison.Ordinal)).Select(device => Path.Join(device, "get_throttled")).Where(Exists).Select(Open).FirstOrDefault();
+            .Where(static device => device.EndsWith(":firmware", StringComparison.Ordinal)).Select(device => Path.Join(device, "get_throttled")).Where(path => KernelFile.IsThere(disk, path)).Select(Open).FirstOrDefault();
 
     private IEnumerable<string> Under(string directory) => List(In(directory));
 
@@ -139,18 +139,6 @@ public sealed class LinuxBoard : IBoard
         catch (DiskException)
         {
             return [];
-        }
-    }
-
-    private bool Exists(string path)
-    {
-        try
-        {
-            return disk.Exists(path);
-        }
-        catch (DiskException)
-        {
-            return false;
         }
     }
 

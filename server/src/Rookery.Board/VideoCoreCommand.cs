@@ -17,7 +17,7 @@ internal sealed class VideoCoreCommand
     public VideoCoreCommand(IDisk disk, string root)
     {
         string found = Path.Join(root, "usr/bin/vcgencmd");
-        path = disk.Exists(found) ? found : null;
+        path = KernelFile.IsThere(disk, found) ? found : null;
     }
 
     /// <summary>The firmware's word; null where it cannot be had. Who was refused once is not asked again.</summary>

@@ -1,4 +1,5 @@
 using System.Net;
+using Rookery.Board;
 
 namespace Rookery.Server;
 
@@ -19,6 +20,9 @@ public sealed record ServerOptions
 
     /// <summary>With this code the first admin token is claimed, once; null where nobody needs one.</summary>
     public string? ClaimCode { get; init; }
+
+    /// <summary>The machine below, to be shown; null where nobody watches it.</summary>
+    public BoardWatch? Board { get; init; }
 
     /// <summary>What the program at the top adds.</summary>
     public IReadOnlyList<AdminRoute> AdminRoutes { get; init; } = [];

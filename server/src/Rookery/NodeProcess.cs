@@ -2,6 +2,7 @@ using System.Net.Sockets;
 using Microsoft.AspNetCore.Builder;
 using Microsoft.Extensions.Logging;
 using Rookery.Access;
+using Rookery.Board;
 using Rookery.Cluster;
 using Rookery.Cluster.Identity;
 using Rookery.Cluster.Joining;
@@ -35,14 +36,15 @@ internal static class NodeProcess
 
         var memory = new MemoryBudget(configuration.MemoryBytes);
         ProcessMemory.Charge(memory);
-        var io = new IoTimeline(time, JournalDevice(configuration, disk)) { SlowSyncSeen = slow => LogSlowSync(log, slow) };
+        var io = new IoTimeline(time, MachineBoard.DeviceOf(disk, configuration.JournalDirectory ?? configuration.DataDirectory)) { SlowSyncSeen = slow => LogSlowSync(log, slow) };
         var identity = ShownIdentity.TryLoad(disk, configuration);
         var secrets = AccessSecrets.Create();
         var cluster = new ClusterRoutes(log);
-        var context = new ServerContext(OptionsFor(configuration, identity, secrets) with { AdminRoutes = cluster.All }, time, log, memory, io);
+        using var watch = new BoardWatch(MachineBoard.Open(disk, time, configuration.DataDirectory, configuration.JournalDirectory), time);
+        var context = new ServerContext(OptionsFor(configuration, identity, secrets) with { AdminRoutes = cluster.All, Board = watch }, time, log, memory, io);
         await using var app = RookeryServer.Build(context);
 
-        await using var member = MemberOf(configuration, identity, disk, memory, log, time);
+        await using var member = MemberOf(configuration, identity, disk, memory, watch, log, time);
         cluster.Member = member;
 
         // Opening the data takes as long as the journal is long; meanwhile the address answers that it does.
@@ -51,6 +53,7 @@ internal static class NodeProcess
         using var node = await opening;
         await StartAsync(member, configuration);
         context.Readiness.Opened(node);
+        using var care = new NodeCare(node, watch, log);
         Announce(node, configuration, systemd, log);
         var announcement = identity is null ? null : ServiceAnnouncement.TryCreate(disk, identity.Ids, identity.Name, configuration.Listen.Port, log);
         var told = configuration.IsSecure ? LocalAccess.TellAsync(disk, configuration, secrets, context, announcement, log) : Task.CompletedTask;
@@ -114,7 +117,7 @@ internal static class NodeProcess
     };
 
     /// <summary>The part of a node that belongs to a cluster, by the identity beside its data; null for a node alone.</summary>
-    private static ClusterMember? MemberOf(ServeConfiguration configuration, ShownIdentity? identity, PosixDisk disk, MemoryBudget memory, StandardErrorLog log, TimeProvider time)
+    private static ClusterMember? MemberOf(ServeConfiguration configuration, ShownIdentity? identity, PosixDisk disk, MemoryBudget memory, BoardWatch watch, StandardErrorLog log, TimeProvider time)
     {
         if (configuration.Peers.FirstOrDefault(static place => !MemberAddress.IsValid(place)) is { } wrongPlace)
         {
@@ -134,6 +137,7 @@ internal static class NodeProcess
                     PeerPlaces = configuration.Peers,
                     PublicUrl = configuration.PublicUrl,
                     IsClockSynchronised = KernelClock.IsSynchronised,
+                    BoardPenalty = () => (int)watch.Condition,
                     Memory = memory,
                     IdentityChanged = changed => identity?.Show(changed),
                     Log = sentence => log.LogWarning("{Sentence}", sentence),
@@ -182,18 +186,6 @@ internal static class NodeProcess
         {
             throw new ConfigurationException(refused.Message);
         }
-    }
-
-    /// <summary>The device of the journal, by the nearest directory that exists already.</summary>
-    private static string JournalDevice(ServeConfiguration configuration, PosixDisk disk)
-    {
-        string? directory = configuration.JournalDirectory ?? configuration.DataDirectory;
-        while (directory is not null && !disk.Exists(directory))
-        {
-            directory = Path.GetDirectoryName(directory);
-        }
-
-        return directory is null ? "unknown" : disk.DeviceOf(directory);
     }
 
     private static void LogSlowSync(StandardErrorLog log, SlowSync slow)

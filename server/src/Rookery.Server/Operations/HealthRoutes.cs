@@ -38,6 +38,7 @@ internal static class HealthRoutes
         json.WriteString("NodeTag"u8, context.Options.NodeTag);
         json.WriteNumber("MemoryBudgetBytes"u8, context.Memory.TotalBytes);
         CertificateHealth.Write(json, context);
+        BoardHealth.Write(json, context.Options.Board);
         if (context.Readiness.Node is { } node && node.ReadStatistics() is { } statistics)
         {
             json.WriteString("Recovery"u8, statistics.Recovery);

@@ -26,6 +26,7 @@ internal static class MetricsRoute
         AddIo(text, context.Io);
         AddMemory(text, context.Memory);
         CertificateHealth.Add(text, context);
+        BoardHealth.Add(text, context.Options.Board);
         if (context.Readiness.Node is { Diagnosis: null } node)
         {
             NodeMetrics.Add(text, node);

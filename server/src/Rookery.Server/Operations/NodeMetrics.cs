@@ -32,6 +32,7 @@ internal static class NodeMetrics
             ClusterHealth.Add(text, cluster);
         }
 
+        text.Gauge("rookery_background_share_ratio", "How much of one core background work may take beside what writers wait for; 0 while heat pauses it.").Sample(node.BackgroundShare);
         AddTransfers(text, statistics.Transfers);
         AddStorage(text, statistics.Storage);
     }
