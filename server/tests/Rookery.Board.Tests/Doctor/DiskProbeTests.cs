@@ -1,0 +1,40 @@
+using Rookery.Board.Doctor;
+using Rookery.Disk;
+using Rookery.Simulation;
+
+namespace Rookery.Board.Tests.Doctor;
+
+public sealed class DiskProbeTests
+{
+    private readonly SimulatedDisk disk = new("/data");
+
+    [Fact]
+    public void A_probe_leaves_nothing_and_replaces_what_one_that_was_killed_left()
+    {
+        disk.Open("/data/doctor-probe", DiskOpen.CreateNew).Dispose();
+        var probe = DiskProbe.Run(disk, "/data", new TickingTime());
+        Assert.Empty(disk.List("/data"));
+        Assert.Equal("/data", probe.Directory);
+
+        // Each look at this clock is a millisecond later: one for 16 MiB, one for each sync.
+        Assert.Equal((16 << 20) * 1000.0, probe.BytesPerSecond, tolerance: 1);
+        Assert.Equal((1.0, 1.0), (probe.MedianSyncMilliseconds, probe.SlowSyncMilliseconds));
+    }
+
+    [Fact]
+    public void A_probe_that_the_disk_refuses_leaves_nothing()
+    {
+        disk.Inject(new DiskFault(3, Errno.InputOutput) { Calls = DiskCalls.Write, PathContains = "doctor-probe", Sticky = true });
+        Assert.Throws<DiskException>(() => DiskProbe.Run(disk, "/data", new TickingTime()));
+        Assert.Empty(disk.List("/data"));
+    }
+
+    private sealed class TickingTime : TimeProvider
+    {
+        private long now;
+
+        public override long TimestampFrequency => 1000;
+
+        public override long GetTimestamp() => now++;
+    }
+}

@@ -1,0 +1,110 @@
+using Rookery.Board.Doctor;
+
+namespace Rookery.Board.Tests.Doctor;
+
+public sealed class JudgementTests
+{
+    private const long Mebibyte = 1 << 20;
+
+    private static readonly DoctorFacts Well = new()
+    {
+        Now = new DateTimeOffset(2026, 11, 22, 12, 0, 0, TimeSpan.Zero),
+        Model = "Raspberry Pi 4 Model B Rev 1.4",
+        Reading = new BoardReading { TemperatureCelsius = 52, KnownFlags = Throttling.All },
+        Storage = [CardOf(new SdClasses(10, 1, 10, 1))],
+        Space = [new SpaceFacts("/var/lib/rookery/data", 20_000 * Mebibyte, 1_000 * Mebibyte)],
+        Probe = new DiskProbe("/var/lib/rookery/data", BytesPerSecond: 20e6, MedianSyncMilliseconds: 5, SlowSyncMilliseconds: 30),
+        IsClockSynchronised = true,
+        ClockAheadSeconds = 0.2,
+        Node = new NodeFacts("https://127.0.0.1", Silence: null, Reason: null, ClusterTrouble: null, ClockDoubt: null),
+        CertificateEnds = new DateTimeOffset(2027, 9, 1, 0, 0, 0, TimeSpan.Zero),
+        Ports = [],
+        Mdns = new MdnsFacts(Trouble: null, IsMissing: false, Services: 3, IsOwnAnnounced: true),
+        Network = new NetworkFacts("192.168.1.1", GatewayAnswers: true, Peers: 2, PeersReached: 2),
+    };
+
+    private static readonly string[] Subjects = ["node", "power", "temperature", "card", "disk", "space", "clock", "certificate", "mdns", "network"];
+
+    [Fact]
+    public void A_machine_that_is_well_is_told_so_of_each_subject()
+    {
+        var findings = Judgement.Of(Well);
+        Assert.Equal(Subjects, findings.Select(static finding => finding.Subject));
+        Assert.All(findings, static finding => Assert.Equal((Severity.Ok, null), (finding.Severity, finding.Fix)));
+    }
+
+    public static TheoryData<string, Severity, string, DoctorFacts> Troubles => new()
+    {
+        { "node", Severity.Warning, "No node answers at", Well with { Node = Well.Node! with { Silence = "No node answers at https://127.0.0.1 (refused)." } } },
+        { "node", Severity.Error, "does not serve: The disk", Well with { Node = Well.Node! with { Reason = "The disk is gone." } } },
+        { "node", Severity.Error, "No majority", Well with { Node = Well.Node! with { ClusterTrouble = "No majority of the members is reachable." } } },
+        { "power", Severity.Error, "below 4.63 V now", Well with { Reading = Well.Reading with { Now = Throttling.UnderVoltage | Throttling.Throttled } } },
+        { "power", Severity.Warning, "slows the processor down now", Well with { Reading = Well.Reading with { Now = Throttling.FrequencyCapped } } },
+        { "power", Severity.Warning, "fell below 4.63 V since", Well with { Reading = Well.Reading with { Before = Throttling.UnderVoltage } } },
+        { "power", Severity.Notice, "slowed the processor down since", Well with { Reading = Well.Reading with { Before = Throttling.Throttled } } },
+        { "power", Severity.Notice, "does not tell under-voltage", Well with { Reading = new BoardReading { TemperatureCelsius = 50 } } },
+        { "temperature", Severity.Notice, "does not tell its temperature", Well with { Reading = new BoardReading { KnownFlags = Throttling.All } } },
+        { "temperature", Severity.Notice, "71 °C", Well with { Reading = Well.Reading with { TemperatureCelsius = 71 } } },
+        { "temperature", Severity.Warning, "80 °C: background work pauses", Well with { Reading = Well.Reading with { TemperatureCelsius = 80 } } },
+        { "card", Severity.Notice, "does not show its classes", Well with { Storage = [CardOf(null)] } },
+        { "card", Severity.Notice, "(class 10, U3) that promises nothing for small writes", Well with { Storage = [CardOf(new SdClasses(10, 3, 0, 0))] } },
+        { "card", Severity.Warning, "slow SD card (class 4)", Well with { Storage = [CardOf(new SdClasses(4, 0, 0, 0))] } },
+        { "card", Severity.Warning, "nears the end of its life", Well with { Storage = [EmmcOf(0.9, 1)] } },
+        { "card", Severity.Warning, "nears the end of its life", Well with { Storage = [EmmcOf(0.1, 2)] } },
+        { "card", Severity.Error, "worn out", Well with { Storage = [EmmcOf(1.1, 1)] } },
+        { "card", Severity.Error, "worn out", Well with { Storage = [EmmcOf(null, 3)] } },
+        { "disk", Severity.Notice, "stall less", Well with { Probe = Well.Probe! with { SlowSyncMilliseconds = 400 } } },
+        { "disk", Severity.Warning, "That is slow", Well with { Probe = Well.Probe! with { MedianSyncMilliseconds = 150 } } },
+        { "disk", Severity.Warning, "That is slow", Well with { Probe = Well.Probe! with { BytesPerSecond = 2e6 } } },
+        { "disk", Severity.Warning, "not probed: no room", Well with { Probe = null, ProbeRefusal = "no room." } },
+        { "space", Severity.Warning, "full soon", Well with { Space = [new SpaceFacts("/d", 1_500 * Mebibyte, 1_000 * Mebibyte)] } },
+        { "space", Severity.Error, "999 MiB are free in /d, where the node keeps 1000 in reserve: writes", Well with { Space = [new SpaceFacts("/d", 999 * Mebibyte, 1_000 * Mebibyte)] } },
+        { "clock", Severity.Error, "1970-01-01: it was never set", Well with { Now = DateTimeOffset.UnixEpoch.AddMinutes(5) } },
+        { "clock", Severity.Warning, "3600 s behind the cluster's time", Well with { ClockAheadSeconds = -3600 } },
+        { "clock", Severity.Warning, "follows no source of time", Well with { IsClockSynchronised = false } },
+        { "clock", Severity.Warning, "in doubt", Well with { Node = Well.Node! with { ClockDoubt = "The cluster's time is in doubt." } } },
+        { "certificate", Severity.Warning, "ends on 2026-12-01", Well with { CertificateEnds = new DateTimeOffset(2026, 12, 1, 0, 0, 0, TimeSpan.Zero) } },
+        { "certificate", Severity.Error, "ended on 2026-11-01", Well with { CertificateEnds = new DateTimeOffset(2026, 11, 1, 0, 0, 0, TimeSpan.Zero) } },
+        { "certificate", Severity.Warning, "cannot be used", Well with { CertificateTrouble = "/d/cluster cannot be used." } },
+        { "ports", Severity.Error, "port for clients, 443", Well with { Ports = [new PortFacts(443, "clients", IsTaken: true)] } },
+        { "mdns", Severity.Notice, "not installed", Well with { Mdns = new MdnsFacts(Trouble: null, IsMissing: true, 0, null) } },
+        { "mdns", Severity.Warning, "does not answer: Daemon not running", Well with { Mdns = new MdnsFacts("Daemon not running", IsMissing: false, 0, null) } },
+        { "mdns", Severity.Notice, "but not this one", Well with { Mdns = Well.Mdns! with { IsOwnAnnounced = false } } },
+        { "network", Severity.Error, "The router 192.168.1.1 answers, but none of 2 other nodes does", Well with { Network = Well.Network! with { PeersReached = 0 } } },
+        { "network", Severity.Error, "Neither the router", Well with { Network = Well.Network! with { PeersReached = 0, GatewayAnswers = false } } },
+        { "network", Severity.Error, "no default gateway", Well with { Network = new NetworkFacts(null, GatewayAnswers: false, 2, 0) } },
+        { "network", Severity.Notice, "1 of 2", Well with { Network = Well.Network! with { PeersReached = 1 } } },
+    };
+
+    [Theory]
+    [MemberData(nameof(Troubles))]
+    public void Each_trouble_is_named_with_its_fix_and_spoils_nothing_else(string subject, Severity severity, string sentence, DoctorFacts facts)
+    {
+        var found = Assert.Single(Judgement.Of(facts), static finding => finding.Severity != Severity.Ok);
+        Assert.Equal((subject, severity), (found.Subject, found.Severity));
+        Assert.Contains(sentence, found.Sentence, StringComparison.Ordinal);
+        Assert.NotNull(found.Fix);
+    }
+
+    [Fact]
+    public void AP_isolation_is_named_where_the_router_answers_and_no_member_does() =>
+        Assert.Contains("AP isolation", Judgement.Of(Well with { Network = Well.Network! with { PeersReached = 0 } })[^1].Fix, StringComparison.Ordinal);
+
+    [Fact]
+    public void A_machine_of_which_nothing_is_known_is_no_trouble()
+    {
+        var findings = Judgement.Of(new DoctorFacts { Now = Well.Now, Model = "Standard PC (Q35 + ICH9, 2009)", Space = [] });
+        Assert.Equal(["power", "temperature", "clock"], findings.Select(static finding => finding.Subject));
+        Assert.All(findings, static finding => Assert.True(finding.Severity <= Severity.Notice));
+    }
+
+    [Fact]
+    public void A_simulated_board_is_said_to_be_one() =>
+        Assert.Equal(
+            ["power", "temperature"],
+            Judgement.Of(Well with { IsSimulated = true }).Where(static finding => finding.Sentence.StartsWith("(Simulated board.)", StringComparison.Ordinal)).Select(static finding => finding.Subject));
+
+    private static StorageReading CardOf(SdClasses? classes) => new("mmcblk0") { Card = new CardRegisters("SD", "SC32G", "0x000003", "0x5344", "04/2023", classes) };
+
+    private static StorageReading EmmcOf(double? life, int spare) => new("mmcblk0") { Card = new CardRegisters("MMC", "BJTD4R", null, null, null, null), LifeUsedA = life, SpareBlocksUsed = spare };
+}
