@@ -2,6 +2,7 @@ using System.CommandLine;
 using System.CommandLine.Parsing;
 using Rookery.Access;
 using Rookery.Clusters;
+using Rookery.Doctor;
 
 namespace Rookery;
 
@@ -14,6 +15,7 @@ internal static class CommandLine
         {
             ServeCommand.Create(),
             StatusCommand.Create(),
+            DoctorCommand.Create(),
             BackupCommand.Create(),
             RestoreCommand.Create(),
             ExportCommand.Create(),

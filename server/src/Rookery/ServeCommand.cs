@@ -53,7 +53,9 @@ internal static class ServeCommand
         }
     }
 
-    private static ServeSettings ReadFile(string path)
+    /// <summary>The settings of a configuration file.</summary>
+    /// <exception cref="ConfigurationException">It cannot be read, or something in it is wrong.</exception>
+    internal static ServeSettings ReadFile(string path)
     {
         try
         {

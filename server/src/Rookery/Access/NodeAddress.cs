@@ -10,14 +10,15 @@ namespace Rookery.Access;
 /// <param name="isRemote">Whether the command has a meaning of its own for --data, and no answer that is JSON.</param>
 internal sealed class NodeAddress(bool isRemote = false)
 {
-    private const string DefaultUrl = "http://127.0.0.1:8080";
+    /// <summary>Where a node listens when nothing else was said.</summary>
+    public const string DefaultUrl = "http://127.0.0.1:8080";
     private const string TokenVariable = "ROOKERY_TOKEN";
 
     private readonly Option<string?> _data = new("--data") { Description = "Data directory of a node that runs here: reaches it by its own address, as root or its user.", HelpName = "DIR" };
     private readonly Option<string?> _url = new("--url") { Description = $"Address of a running node [default: {DefaultUrl}].", HelpName = "URL" };
     private readonly Option<string?> _tokenFile = new("--token-file") { Description = $"File with the token to send [default: the environment's {TokenVariable}, with --url].", HelpName = "FILE" };
     private readonly Option<string?> _authority = new("--ca") { Description = "PEM file with the cluster's authority [default: those that the system trusts].", HelpName = "FILE" };
-    private readonly Option<bool> _json = new("--json") { Description = "Print the node's answer as JSON." };
+    private readonly Option<bool> _json = new("--json") { Description = "Print the answer as JSON." };
 
     /// <summary>Adds the options to a command.</summary>
     public Command AddTo(Command command)
@@ -42,12 +43,12 @@ internal sealed class NodeAddress(bool isRemote = false)
     /// <summary>Runs work that talks to the node, and turns what goes wrong into a sentence and a code.</summary>
     public Task<int> UseAsync(ParseResult parsed, Func<AdminClient, Task<int>> work) => Refusal.GuardAsync(async () =>
     {
-        using var client = new AdminClient(Open(parsed));
+        using var client = new AdminClient(Connect(parsed));
         return await work(client);
     });
 
     /// <summary>Runs work that talks to the node in its own way, and turns what goes wrong into a sentence and a code.</summary>
-    public Task<int> UseAsync(ParseResult parsed, Func<NodeConnection, Task<int>> work) => Refusal.GuardAsync(() => work(Open(parsed)));
+    public Task<int> UseAsync(ParseResult parsed, Func<NodeConnection, Task<int>> work) => Refusal.GuardAsync(() => work(Connect(parsed)));
 
     /// <summary>The text of a file that an option names.</summary>
     /// <exception cref="AdminException">It cannot be read.</exception>
@@ -63,7 +64,9 @@ internal sealed class NodeAddress(bool isRemote = false)
         }
     }
 
-    private NodeConnection Open(ParseResult parsed)
+    /// <summary>The node that the options name.</summary>
+    /// <exception cref="AdminException">They contradict each other, or name what is not there.</exception>
+    public NodeConnection Connect(ParseResult parsed)
     {
         string? url = parsed.GetValue(_url);
         if (Directory(parsed) is { } directory)

@@ -1,0 +1,110 @@
+using System.CommandLine;
+using System.Text;
+using System.Text.Encodings.Web;
+using System.Text.Json;
+using Rookery.Access;
+using Rookery.Board.Doctor;
+using Rookery.Server;
+
+namespace Rookery.Doctor;
+
+/// <summary>`rookery doctor`: what is wrong with this machine and its node, and what helps.</summary>
+internal static class DoctorCommand
+{
+    // Where the package keeps it.
+    private const string InstalledConfiguration = "/var/lib/rookery/config.json";
+
+    // Read by people too: their commands stand in back quotes, which the strict encoder would escape for pages of HTML.
+    private static readonly JsonWriterOptions Indented = new() { Indented = true, Encoder = JavaScriptEncoder.UnsafeRelaxedJsonEscaping };
+
+    public static Command Create()
+    {
+        var address = new NodeAddress();
+        var config = new Option<string?>("--config") { Description = $"The file that `rookery serve --config` reads [default: {InstalledConfiguration}, where it is and nothing else is named].", HelpName = "FILE" };
+        var probe = new Option<bool>("--probe") { Description = "Measure the disk too: writes 17 MiB at most beside the data, and deletes them. Needs --data or a configuration file." };
+        var command = address.AddTo(new Command("doctor", "Say what is wrong with this machine and its node, and what helps. Ends with 1 when there is a warning or an error.") { config, probe });
+        command.SetAction((parsed, cancellation) => Refusal.GuardAsync(async () =>
+        {
+            var node = FindNode(parsed, address, parsed.GetValue(config));
+            if (parsed.GetValue(probe) && node.DataDirectory is null)
+            {
+                throw new AdminException("--probe writes into the data directory: name it with --data, or its configuration file with --config.", ExitCode.Configuration);
+            }
+
+            var findings = Judgement.Of(await FactGathering.GatherAsync(node, parsed.GetValue(probe), TimeProvider.System, cancellation));
+            var worst = findings.Max(static finding => finding.Severity);
+            await Console.Out.WriteLineAsync(address.IsJson(parsed) ? InJson(findings, worst) : InText(findings));
+            return worst >= Severity.Warning ? ExitCode.Failure : ExitCode.Success;
+        }));
+        return command;
+    }
+
+    private static ExaminedNode FindNode(ParseResult parsed, NodeAddress address, string? configurationFile)
+    {
+        string? directory = address.Directory(parsed);
+        if (configurationFile is not null && (directory is not null || address.IsNamed(parsed)))
+        {
+            throw new AdminException("--config, --data and --url each name the node; give one of them.", ExitCode.Configuration);
+        }
+
+        configurationFile ??= directory is null && !address.IsNamed(parsed) && File.Exists(InstalledConfiguration) ? InstalledConfiguration : null;
+        try
+        {
+            return configurationFile is not null ? ExaminedNode.Of(ServeConfiguration.From(ServeCommand.ReadFile(Path.GetFullPath(configurationFile))))
+                : directory is not null && !address.IsNamed(parsed) ? ExaminedNode.Of(directory)
+                : new ExaminedNode(address.Connect(parsed));
+        }
+        catch (ConfigurationException wrong)
+        {
+            throw new AdminException(wrong.Message, ExitCode.Configuration);
+        }
+    }
+
+    private static string InText(IReadOnlyList<Finding> findings)
+    {
+        var text = new StringBuilder();
+        foreach (var finding in findings)
+        {
+            text.Append($"{NameOf(finding.Severity),-8}{finding.Subject,-12} {finding.Sentence}\n");
+            if (finding.Fix is not null)
+            {
+                text.Append($"{string.Empty,-21}→ {finding.Fix}\n");
+            }
+        }
+
+        return text.ToString().TrimEnd('\n');
+    }
+
+    private static string InJson(IReadOnlyList<Finding> findings, Severity worst)
+    {
+        using var body = new MemoryStream();
+        using (var json = new Utf8JsonWriter(body, Indented))
+        {
+            json.WriteStartObject();
+            json.WriteString("Severity"u8, NameOf(worst));
+            json.WriteStartArray("Findings"u8);
+            foreach (var finding in findings)
+            {
+                json.WriteStartObject();
+                json.WriteString("Subject"u8, finding.Subject);
+                json.WriteString("Severity"u8, NameOf(finding.Severity));
+                json.WriteString("Sentence"u8, finding.Sentence);
+                json.WriteString("Fix"u8, finding.Fix);
+                json.WriteEndObject();
+            }
+
+            json.WriteEndArray();
+            json.WriteEndObject();
+        }
+
+        return Encoding.UTF8.GetString(body.ToArray());
+    }
+
+    private static string NameOf(Severity severity) => severity switch
+    {
+        Severity.Ok => "ok",
+        Severity.Notice => "notice",
+        Severity.Warning => "warning",
+        _ => "error",
+    };
+}

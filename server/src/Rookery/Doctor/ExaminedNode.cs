@@ -1,0 +1,62 @@
+using System.Net;
+using Rookery.Access;
+using Rookery.Cluster.Identity;
+using Rookery.Disk;
+using Rookery.Server;
+
+namespace Rookery.Doctor;
+
+/// <summary>The node that `rookery doctor` looks at: where it answers, and where it lies as far as that was said.</summary>
+/// <param name="Connection">Where it answers, if it runs.</param>
+internal sealed record ExaminedNode(NodeConnection Connection)
+{
+    /// <summary>Its data directory; null when only its address is known.</summary>
+    public string? DataDirectory { get; private init; }
+
+    /// <summary>Its journal's directory, where that is another.</summary>
+    public string? JournalDirectory { get; private init; }
+
+    /// <summary>Its ports and what for, as far as they are known.</summary>
+    public IReadOnlyList<(int Port, string Purpose)> Ports { get; private init; } = [];
+
+    /// <summary>By the configuration that it is served with.</summary>
+    public static ExaminedNode Of(ServeConfiguration configuration)
+    {
+        var disk = new PosixDisk();
+        bool isMember = disk.Exists(configuration.DataDirectory) && IdentityDirectory.ExistsIn(disk, configuration.DataDirectory);
+        var address = configuration.Listen.Address;
+        var local = new IPEndPoint(address.Equals(IPAddress.Any) ? IPAddress.Loopback : address.Equals(IPAddress.IPv6Any) ? IPAddress.IPv6Loopback : address, configuration.Listen.Port);
+        return new ExaminedNode(Known(disk, configuration.DataDirectory) ?? new NodeConnection(new Uri($"{(configuration.IsSecure ? "https" : "http")}://{local}"), Token: null, Authorities: null))
+        {
+            DataDirectory = configuration.DataDirectory,
+            JournalDirectory = configuration.JournalDirectory,
+            Ports = [(configuration.Listen.Port, "clients"), .. isMember ? [(configuration.PeerListen.Port, "members")] : Array.Empty<(int, string)>()],
+        };
+    }
+
+    /// <summary>By its data directory alone: a node that spoke TLS wrote down where, any other is looked for at the default address.</summary>
+    /// <exception cref="AdminException">There is no such directory.</exception>
+    public static ExaminedNode Of(string directory)
+    {
+        var disk = new PosixDisk();
+        if (!disk.Exists(directory))
+        {
+            throw new AdminException($"There is no directory {directory}.", ExitCode.Configuration);
+        }
+
+        var connection = Known(disk, directory) ?? new NodeConnection(new Uri(NodeAddress.DefaultUrl), Token: null, Authorities: null);
+        return new ExaminedNode(connection) { DataDirectory = directory, Ports = [(connection.Address.Port, "clients")] };
+    }
+
+    private static NodeConnection? Known(PosixDisk disk, string directory)
+    {
+        try
+        {
+            return disk.Exists(directory) && LocalAccess.TryRead(disk, directory) is { } local ? new NodeConnection(local.Address, local.Token, IdentityDirectory.AuthoritiesIn(disk, directory)) : null;
+        }
+        catch (IdentityException)
+        {
+            return null;                                // said of its certificate
+        }
+    }
+}

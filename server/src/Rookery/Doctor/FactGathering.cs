@@ -1,0 +1,164 @@
+using System.Text.Json;
+using Rookery.Access;
+using Rookery.Board;
+using Rookery.Board.Doctor;
+using Rookery.Cluster.Identity;
+using Rookery.Disk;
+
+namespace Rookery.Doctor;
+
+/// <summary>Finds out what `rookery doctor` judges. What cannot be found out stays unknown, and each look is bounded in time.</summary>
+internal static class FactGathering
+{
+    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(5);
+
+    public static async Task<DoctorFacts> GatherAsync(ExaminedNode node, bool probes, TimeProvider time, CancellationToken cancellationToken)
+    {
+        var disk = new PosixDisk();
+        using var board = MachineBoard.Open(disk, time, node.DataDirectory, node.JournalDirectory);
+        using var identity = TryLoad(disk, node, out string? wrongIdentity);
+        var network = NetworkFactGathering.GatherAsync(identity, cancellationToken);
+        using var answer = await AskAsync(node.Connection, cancellationToken);
+        var (mdns, peers) = await network;
+        var facts = new DoctorFacts
+        {
+            Now = time.GetUtcNow(),
+            Model = board.Model,
+            IsSimulated = board.IsSimulated,
+            Reading = board.Read(),
+            Storage = board.ReadStorage(),
+            Space = [.. SpaceOf(disk, node)],
+            IsClockSynchronised = KernelClock.IsSynchronised(),
+            CertificateEnds = identity?.Certificate.NotAfter.ToUniversalTime(),
+            CertificateTrouble = wrongIdentity,
+            Mdns = mdns,
+            Network = peers,
+        };
+        facts = answer.Status is { } status ? WithAnswer(facts, node, status.RootElement) : WithSilence(facts, node, answer.Silence, disk);
+
+        // Last, because it is what disturbs a running node.
+        return probes ? WithProbe(facts, disk, node, time) : facts;
+    }
+
+    private static NodeIdentity? TryLoad(PosixDisk disk, ExaminedNode node, out string? wrong)
+    {
+        wrong = null;
+        try
+        {
+            return node.DataDirectory is { } directory && disk.Exists(directory) ? IdentityDirectory.TryLoad(disk, directory) : null;
+        }
+        catch (IdentityException unreadable)
+        {
+            wrong = unreadable.Message;
+            return null;
+        }
+    }
+
+    private static IEnumerable<SpaceFacts> SpaceOf(PosixDisk disk, ExaminedNode node)
+    {
+        // A journal's own device keeps little in reserve, and its segments that wait to be used count as free: the node itself says when it is low.
+        if (node.DataDirectory is { } directory && disk.Exists(directory))
+        {
+            var space = disk.SpaceOf(directory);
+            yield return new SpaceFacts(directory, space.FreeBytes, ReserveRule.Default.BytesOf(space.TotalBytes));
+        }
+    }
+
+    private static async Task<Answer> AskAsync(NodeConnection node, CancellationToken cancellationToken)
+    {
+        const string named = "Name its address with --url, or its configuration file with --config.";
+        try
+        {
+            using var client = node.NewClient(Patience);
+            using var response = await client.GetAsync(new Uri(node.Address, "/readyz?verbose"), cancellationToken);
+            return new Answer(JsonDocument.Parse(await response.Content.ReadAsByteArrayAsync(cancellationToken)), string.Empty);
+        }
+        catch (HttpRequestException failure)
+        {
+            return new Answer(null, node.Describe(failure, named));
+        }
+        catch (OperationCanceledException) when (!cancellationToken.IsCancellationRequested)
+        {
+            return new Answer(null, $"No node answers at {node.Address} (nothing came within {Patience.TotalSeconds} s). {named}");
+        }
+        catch (JsonException)
+        {
+            return new Answer(null, $"What answers at {node.Address} is no Rookery.");
+        }
+    }
+
+    private static DoctorFacts WithSilence(DoctorFacts facts, ExaminedNode node, string silence, PosixDisk disk)
+    {
+        int[] listening = [.. ((string[])["/proc/net/tcp", "/proc/net/tcp6"]).SelectMany(table => NetworkTables.ListeningPorts(KernelTable.Read(disk, table)))];
+        return facts with
+        {
+            Node = new NodeFacts(node.Connection.Address.Authority, silence, Reason: null, ClusterTrouble: null, ClockDoubt: null),
+            Ports = [.. node.Ports.Select(port => new PortFacts(port.Port, port.Purpose, listening.Contains(port.Port)))],
+        };
+    }
+
+    private static DoctorFacts WithAnswer(DoctorFacts facts, ExaminedNode node, JsonElement status)
+    {
+        var cluster = Member(status, "Cluster");
+        var certificate = Member(status, "Certificate");
+        var clock = Member(cluster, "Clock");
+        return facts with
+        {
+            Node = new NodeFacts(node.Connection.Address.ToString(), Silence: null, Member(status, "Ready")?.ValueKind == JsonValueKind.True ? null : Text(status, "Reason") ?? "it does not say why", Text(cluster, "Trouble"), Text(clock, "Doubt")),
+            ClockAheadSeconds = Member(clock, "OwnAheadSeconds") is { ValueKind: JsonValueKind.Number } ahead ? ahead.GetDouble() : null,
+            CertificateEnds = Member(certificate, "Expires") is { ValueKind: JsonValueKind.String } expires && expires.TryGetDateTimeOffset(out var ends) ? ends : facts.CertificateEnds,
+            CertificateTrouble = Text(certificate, "Trouble") ?? facts.CertificateTrouble,
+            Reading = node.DataDirectory is null && !node.Connection.Address.IsLoopback ? facts.Reading : facts.Reading with { Before = facts.Reading.Before | SeenBy(status) },
+        };
+    }
+
+    /// <summary>What the running node saw since it began: firmware and kernel forget.</summary>
+    private static Throttling SeenBy(JsonElement status)
+    {
+        var seen = Throttling.None;
+        if (Member(Member(status, "Board"), "SinceBoot") is { ValueKind: JsonValueKind.Array } flags)
+        {
+            foreach (var flag in flags.EnumerateArray())
+            {
+                seen |= flag.GetString() switch
+                {
+                    "under_voltage" => Throttling.UnderVoltage,
+                    "frequency_capped" => Throttling.FrequencyCapped,
+                    "throttled" => Throttling.Throttled,
+                    "soft_temperature_limit" => Throttling.SoftTemperatureLimit,
+                    _ => Throttling.None,
+                };
+            }
+        }
+
+        return seen;
+    }
+
+    private static DoctorFacts WithProbe(DoctorFacts facts, PosixDisk disk, ExaminedNode node, TimeProvider time)
+    {
+        try
+        {
+            // Where syncs are waited for. A journal's own device keeps little in reserve.
+            bool isApart = node.JournalDirectory is not null && disk.Exists(node.JournalDirectory);
+            string directory = isApart ? node.JournalDirectory! : node.DataDirectory!;
+            var space = disk.SpaceOf(directory);
+            long needed = DiskProbe.FileBytes + (isApart ? 0 : ReserveRule.Default.BytesOf(space.TotalBytes));
+            return space.FreeBytes < needed
+                ? facts with { ProbeRefusal = $"{directory} has {space.FreeBytes >> 20} MiB free, and {needed >> 20} are needed for it beside what the node keeps in reserve." }
+                : facts with { Probe = DiskProbe.Run(disk, directory, time) };
+        }
+        catch (DiskException refused)
+        {
+            return facts with { ProbeRefusal = refused.Message };
+        }
+    }
+
+    private static JsonElement? Member(JsonElement? of, string name) => of is { ValueKind: JsonValueKind.Object } found && found.TryGetProperty(name, out var member) ? member : null;
+
+    private static string? Text(JsonElement? of, string name) => Member(of, name) is { ValueKind: JsonValueKind.String } text ? text.GetString() : null;
+
+    private sealed record Answer(JsonDocument? Status, string Silence) : IDisposable
+    {
+        public void Dispose() => Status?.Dispose();
+    }
+}

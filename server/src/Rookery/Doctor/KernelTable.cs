@@ -1,0 +1,25 @@
+using System.Text;
+using Rookery.Disk;
+
+namespace Rookery.Doctor;
+
+/// <summary>A table under /proc/net.</summary>
+internal static class KernelTable
+{
+    private const int MostBytes = 1 << 20;
+
+    /// <summary>Its text; empty where it cannot be read.</summary>
+    public static string Read(PosixDisk disk, string path)
+    {
+        try
+        {
+            using var file = disk.Open(path, DiskOpen.Read);
+            byte[] bytes = new byte[MostBytes];
+            return Encoding.ASCII.GetString(bytes, 0, file.Read(bytes, 0));
+        }
+        catch (DiskException)
+        {
+            return string.Empty;
+        }
+    }
+}

@@ -1,0 +1,101 @@
+// What a node makes of the board below it, and what `rookery doctor` says of both. The board is a tree of files.
+import assert from "node:assert/strict"
+import { once } from "node:events"
+import { mkdirSync, readdirSync, writeFileSync } from "node:fs"
+import { createServer } from "node:net"
+import { dirname, join } from "node:path"
+import { test } from "node:test"
+import { afterwards, freePort, NodeProcess, run, runWithin, temporaryDirectory, until } from "./node-process.mjs"
+
+const temperature = "sys/class/hwmon/hwmon0/temp1_input"
+const throttled = "sys/devices/platform/soc/soc:firmware/get_throttled"
+
+/** A Pi whose files can be changed. */
+function simulatedBoard(t) {
+  const root = temporaryDirectory(t)
+  const write = (path, content) => {
+    mkdirSync(dirname(join(root, path)), { recursive: true })
+    writeFileSync(join(root, path), content)
+  }
+  write("proc/device-tree/model", "Raspberry Pi 4 Model B Rev 1.4\0")
+  write("proc/device-tree/serial-number", "10000000f00dcafe\0")
+  write("sys/class/hwmon/hwmon0/name", "cpu_thermal\n")
+  write(temperature, "84200\n")
+  write(throttled, "0\n")
+  return { write, environment: { ROOKERY_SIMULATED_BOARD: root }, within: ["env", `ROOKERY_SIMULATED_BOARD=${root}`] }
+}
+
+test("A hot board pauses background work and is said to be hot until it has cooled down", async t => {
+  const board = simulatedBoard(t)
+  const data = temporaryDirectory(t)
+  const node = await NodeProcess.serveDuring(t, { data, environment: board.environment })
+  const hot = (await node.request("GET", "/metrics")).text
+  assert.match(hot, /^rookery_board_temperature_celsius 84\.2$/m)
+  assert.match(hot, /^rookery_board_info\{model="Raspberry Pi 4 Model B Rev 1\.4",simulated="true"\} 1$/m)
+  assert.match(hot, /^rookery_background_share_ratio 0$/m)
+  assert.match(node.log, /\(Simulated board\.\) The board is hot \(84 °C now\)/)
+
+  const status = await run("status", "--url", node.url)
+  assert.equal(status.code, 0, status.stderr)
+  assert.match(status.stdout, /^\(Simulated board\.\) The board is hot \(84 °C now\): background work pauses from 80 °C on\./m)
+
+  const doctor = await runWithin(board.within, "doctor", "--url", node.url, "--json")
+  assert.equal(doctor.code, 1, doctor.stderr)
+  const findings = JSON.parse(doctor.stdout).Findings
+  const found = findings.find(finding => finding.Subject === "temperature")
+  assert.equal(found.Severity, "warning")
+  assert.match(found.Sentence, /^\(Simulated board\.\) 84 °C/)
+  assert.equal(findings.find(finding => finding.Subject === "node").Severity, "ok")
+
+  board.write(temperature, "61000\n")
+  await until(async () => (await node.request("GET", "/metrics")).text.includes("\nrookery_background_share_ratio 0.5\n"))
+  const everything = [node.log, status.stdout, doctor.stdout, (await node.request("GET", "/metrics")).text, (await node.request("GET", "/readyz?verbose")).text].join("\n")
+  assert.doesNotMatch(everything, /f00dcafe/, "a serial number left the node")
+})
+
+test("What the running node saw of its supply is found although it is over", async t => {
+  const board = simulatedBoard(t)
+  board.write(temperature, "50000\n")
+  board.write(throttled, "1\n")
+  const node = await NodeProcess.serveDuring(t, { data: temporaryDirectory(t), environment: board.environment })
+  board.write(throttled, "0\n")
+  const doctor = await runWithin(board.within, "doctor", "--url", node.url)
+  assert.equal(doctor.code, 1, doctor.stderr)
+  assert.match(doctor.stdout, /^warning power +\(Simulated board\.\) The supply fell below 4\.63 V since the machine was booted\.\n +→ Use the supply/m)
+})
+
+test("Who has taken the port of a stopped node is looked for, and the disk is measured without a trace", async t => {
+  const data = temporaryDirectory(t)
+  const port = await freePort()
+  const config = join(temporaryDirectory(t), "config.json")
+  writeFileSync(config, JSON.stringify({ data, listen: `http://127.0.0.1:${port}` }))
+  await (await NodeProcess.serve({ data })).terminate()
+  const before = readdirSync(data)
+  const taken = createServer(socket => socket.destroy()).listen(port, "127.0.0.1")
+  await once(taken, "listening")
+  afterwards(t, () => taken.close())
+
+  const doctor = await run("doctor", "--config", config, "--probe", "--json")
+  assert.equal(doctor.code, 1, doctor.stderr)
+  const { Severity, Findings } = JSON.parse(doctor.stdout)
+  assert.equal(Severity, "error")
+  assert.match(Findings.find(finding => finding.Subject === "ports").Sentence, new RegExp(`something listens on its port for clients, ${port}`))
+  assert.match(Findings.find(finding => finding.Subject === "disk").Sentence, /half of the synced writes took up to [\d.]+ ms/)
+  assert.ok(Findings.some(finding => finding.Subject === "space"))
+  assert.deepEqual(readdirSync(data), before)
+})
+
+test("A doctor who is told nonsense says so", async t => {
+  const data = temporaryDirectory(t)
+  for (const [options, sentence] of [
+    [["--data", join(data, "none")], /There is no directory/],
+    [["--data", data, "--config", "x.json"], /give one of them/],
+    [["--data", data, "--url", "http://127.0.0.1:1"], /give one of them/],
+    [["--config", join(data, "none.json")], /there is no such file/],
+    [["--url", "http://127.0.0.1:1", "--probe"], /--probe writes into the data directory/],
+  ]) {
+    const { code, stderr, stdout } = await run("doctor", ...options)
+    assert.equal(code, 78, stdout)
+    assert.match(stderr, sentence)
+  }
+})
