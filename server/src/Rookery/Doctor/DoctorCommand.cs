@@ -21,7 +21,7 @@ internal static class DoctorCommand
     {
         var address = new NodeAddress();
         var config = new Option<string?>("--config") { Description = $"The file that `rookery serve --config` reads [default: {InstalledConfiguration}, where it is and nothing else is named].", HelpName = "FILE" };
-        var probe = new Option<bool>("--probe") { Description = "Measure the disk too: writes 17 MiB at most beside the data, and deletes them. Needs --data or a configuration file." };
+        var probe = new Option<bool>("--probe") { Description = "Measure the disk too: writes 16 MiB beside the data, or the journal where that lies elsewhere, and deletes them. Needs --data or a configuration file." };
         var command = address.AddTo(new Command("doctor", "Say what is wrong with this machine and its node, and what helps. Ends with 1 when there is a warning or an error.") { config, probe });
         command.SetAction((parsed, cancellation) => Refusal.GuardAsync(async () =>
         {
