@@ -1,7 +1,7 @@
 // What a node makes of the board below it, and what `rookery doctor` says of both. The board is a tree of files.
 import assert from "node:assert/strict"
 import { once } from "node:events"
-import { mkdirSync, readdirSync, writeFileSync } from "node:fs"
+import { chmodSync, mkdirSync, readdirSync, writeFileSync } from "node:fs"
 import { createServer } from "node:net"
 import { dirname, join } from "node:path"
 import { test } from "node:test"
@@ -83,6 +83,23 @@ test("Who has taken the port of a stopped node is looked for, and the disk is me
   assert.match(Findings.find(finding => finding.Subject === "disk").Sentence, /half of the synced writes took up to [\d.]+ ms/)
   assert.ok(Findings.some(finding => finding.Subject === "space"))
   assert.deepEqual(readdirSync(data), before)
+})
+
+test("Nodes that mDNS names are tried, and a daemon that does not answer is named", async t => {
+  const tools = temporaryDirectory(t)
+  const browsed = async script => {
+    writeFileSync(join(tools, "avahi-browse"), `#!/bin/sh\n${script}\n`)
+    chmodSync(join(tools, "avahi-browse"), 0o755)
+    const { stdout } = await runWithin(["env", `PATH=${tools}:${process.env.PATH}`], "doctor", "--url", "http://127.0.0.1:1", "--json")
+    return subject => JSON.parse(stdout).Findings.find(finding => finding.Subject === subject)
+  }
+  const found = await browsed(`echo '=;lo;IPv4;pi-2;_rookery._tcp;local;pi-2.local;127.0.0.2;${await freePort()};"node=two" "state=member"'`)
+  assert.match(found("mdns").Sentence, /nodes announced: 1\./)
+  assert.deepEqual([found("network").Severity, found("network").Sentence], ["ok", "All 1 other nodes answer."])
+
+  const silent = await browsed("echo 'Failed to create client object: Daemon not running' >&2; exit 1")
+  assert.equal(silent("mdns").Severity, "warning")
+  assert.match(silent("mdns").Sentence, /avahi-daemon does not answer: .*Daemon not running/)
 })
 
 test("A doctor who is told nonsense says so", async t => {

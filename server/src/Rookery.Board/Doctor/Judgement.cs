@@ -56,7 +56,7 @@ public static class Judgement
             : Has(now, Throttling.Throttled | Throttling.FrequencyCapped) ? new("power", Severity.Warning, "The firmware slows the processor down now, for heat or want of power.", $"{HeatFix} {PowerFix}")
             : Has(ever, Throttling.UnderVoltage) ? new("power", Severity.Warning, "The supply fell below 4.63 V since the machine was booted.", PowerFix)
             : Has(ever, Throttling.Throttled | Throttling.FrequencyCapped) ? new("power", Severity.Notice, "The firmware slowed the processor down since the machine was booted, for heat or want of power.", HeatFix)
-            : !Has(facts.Reading.KnownFlags, Throttling.Throttled) ? new("power", Severity.Ok, "No under-voltage; this kernel does not tell of throttling.")
+            : !Has(facts.Reading.KnownFlags, Throttling.Throttled) ? new("power", Severity.Ok, "No under-voltage was seen; this kernel does not tell of throttling.")
             : new("power", Severity.Ok, "Neither under-voltage nor throttling since the machine was booted."));
     }
 

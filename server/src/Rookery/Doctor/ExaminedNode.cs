@@ -19,6 +19,9 @@ internal sealed record ExaminedNode(NodeConnection Connection)
     /// <summary>Its ports and what for, as far as they are known.</summary>
     public IReadOnlyList<(int Port, string Purpose)> Ports { get; private init; } = [];
 
+    /// <summary>How it could be named instead, should nothing answer; empty when there is no doubt where it answers.</summary>
+    public string OtherName { get; private init; } = "Name its address with --url, or its configuration file with --config.";
+
     /// <summary>By the configuration that it is served with.</summary>
     public static ExaminedNode Of(ServeConfiguration configuration)
     {
@@ -29,6 +32,7 @@ internal sealed record ExaminedNode(NodeConnection Connection)
         return new ExaminedNode(Known(disk, configuration.DataDirectory) ?? new NodeConnection(new Uri($"{(configuration.IsSecure ? "https" : "http")}://{local}"), Token: null, Authorities: null))
         {
             DataDirectory = configuration.DataDirectory,
+            OtherName = string.Empty,
             JournalDirectory = configuration.JournalDirectory,
             Ports = [(configuration.Listen.Port, "clients"), .. isMember ? [(configuration.PeerListen.Port, "members")] : Array.Empty<(int, string)>()],
         };
@@ -44,8 +48,14 @@ internal sealed record ExaminedNode(NodeConnection Connection)
             throw new AdminException($"There is no directory {directory}.", ExitCode.Configuration);
         }
 
-        var connection = Known(disk, directory) ?? new NodeConnection(new Uri(NodeAddress.DefaultUrl), Token: null, Authorities: null);
-        return new ExaminedNode(connection) { DataDirectory = directory, Ports = [(connection.Address.Port, "clients")] };
+        var known = Known(disk, directory);
+        var connection = known ?? new NodeConnection(new Uri(NodeAddress.DefaultUrl), Token: null, Authorities: null);
+        return new ExaminedNode(connection)
+        {
+            DataDirectory = directory,
+            OtherName = known is null ? "If it listens elsewhere, name its configuration file with --config." : string.Empty,
+            Ports = [(connection.Address.Port, "clients")],
+        };
     }
 
     private static NodeConnection? Known(PosixDisk disk, string directory)

@@ -18,7 +18,7 @@ internal static class FactGathering
         using var board = MachineBoard.Open(disk, time, node.DataDirectory, node.JournalDirectory);
         using var identity = TryLoad(disk, node, out string? wrongIdentity);
         var network = NetworkFactGathering.GatherAsync(identity, cancellationToken);
-        using var answer = await AskAsync(node.Connection, cancellationToken);
+        using var answer = await AskAsync(node, cancellationToken);
         var (mdns, peers) = await network;
         var facts = new DoctorFacts
         {
@@ -64,9 +64,9 @@ internal static class FactGathering
         }
     }
 
-    private static async Task<Answer> AskAsync(NodeConnection node, CancellationToken cancellationToken)
+    private static async Task<Answer> AskAsync(ExaminedNode examined, CancellationToken cancellationToken)
     {
-        const string named = "Name its address with --url, or its configuration file with --config.";
+        var node = examined.Connection;
         try
         {
             using var client = node.NewClient(Patience);
@@ -75,11 +75,11 @@ internal static class FactGathering
         }
         catch (HttpRequestException failure)
         {
-            return new Answer(null, node.Describe(failure, named));
+            return new Answer(null, node.Describe(failure, examined.OtherName).TrimEnd());
         }
         catch (OperationCanceledException) when (!cancellationToken.IsCancellationRequested)
         {
-            return new Answer(null, $"No node answers at {node.Address} (nothing came within {Patience.TotalSeconds} s). {named}");
+            return new Answer(null, $"No node answers at {node.Address} (nothing came within {Patience.TotalSeconds} s). {examined.OtherName}".TrimEnd());
         }
         catch (JsonException)
         {
