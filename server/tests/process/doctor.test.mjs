@@ -95,7 +95,7 @@ test("Nodes that mDNS names are tried, and a daemon that does not answer is name
   }
   const found = await browsed(`echo '=;lo;IPv4;pi-2;_rookery._tcp;local;pi-2.local;127.0.0.2;${await freePort()};"node=two" "state=member"'`)
   assert.match(found("mdns").Sentence, /nodes announced: 1\./)
-  assert.deepEqual([found("network").Severity, found("network").Sentence], ["ok", "All 1 other nodes answer."])
+  assert.deepEqual([found("network").Severity, found("network").Sentence], ["ok", "Other nodes that answer: 1 of 1."])
 
   const silent = await browsed("echo 'Failed to create client object: Daemon not running' >&2; exit 1")
   assert.equal(silent("mdns").Severity, "warning")

@@ -173,12 +173,12 @@ public static class Judgement
             (_, 0) when answers => new(
                 "network",
                 Severity.Error,
-                Say($"The router {gateway} answers, but none of {peers} other nodes does."),
+                Say($"The router {gateway} answers, and none of the other nodes does ({peers} are known)."),
                 "They are off, or the network keeps its clients apart: look for AP isolation, client isolation or a guest network in the router's settings, or use a cable."),
-            (_, 0) when gateway is not null => new("network", Severity.Error, Say($"Neither the router {gateway} nor any of {peers} other nodes answers."), "Look at cable, Wi-Fi and its password: this machine reaches nobody."),
-            (_, 0) => new("network", Severity.Error, Say($"None of {peers} other nodes answers, and there is no default gateway."), "Look whether this machine has an address: `ip addr`."),
-            _ when reached < peers => new("network", Severity.Notice, Say($"{reached} of {peers} other nodes answer."), "The others are off, or have moved: `rookery status` says which."),
-            _ => new("network", Severity.Ok, Say($"All {peers} other nodes answer.")),
+            (_, 0) when gateway is not null => new("network", Severity.Error, Say($"Neither the router {gateway} nor any of the other nodes answers ({peers} are known)."), "Look at cable, Wi-Fi and its password: this machine reaches nobody."),
+            (_, 0) => new("network", Severity.Error, Say($"None of the other nodes answers ({peers} are known), and there is no default gateway."), "Look whether this machine has an address: `ip addr`."),
+            _ when reached < peers => new("network", Severity.Notice, Say($"Other nodes that answer: {reached} of {peers}."), "The others are off, or have moved: `rookery status` says which."),
+            _ => new("network", Severity.Ok, Say($"Other nodes that answer: {reached} of {peers}.")),
         };
     }
 

@@ -1,5 +1,4 @@
 using System.Text.Json;
-using Rookery.Access;
 using Rookery.Board;
 using Rookery.Board.Doctor;
 using Rookery.Cluster.Identity;

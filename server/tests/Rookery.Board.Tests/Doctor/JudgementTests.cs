@@ -70,7 +70,7 @@ public sealed class JudgementTests
         { "mdns", Severity.Notice, "not installed", Well with { Mdns = new MdnsFacts(Trouble: null, IsMissing: true, 0, null) } },
         { "mdns", Severity.Warning, "does not answer: Daemon not running", Well with { Mdns = new MdnsFacts("Daemon not running", IsMissing: false, 0, null) } },
         { "mdns", Severity.Notice, "but not this one", Well with { Mdns = Well.Mdns! with { IsOwnAnnounced = false } } },
-        { "network", Severity.Error, "The router 192.168.1.1 answers, but none of 2 other nodes does", Well with { Network = Well.Network! with { PeersReached = 0 } } },
+        { "network", Severity.Error, "The router 192.168.1.1 answers, and none of the other nodes does (2 are known)", Well with { Network = Well.Network! with { PeersReached = 0 } } },
         { "network", Severity.Error, "Neither the router", Well with { Network = Well.Network! with { PeersReached = 0, GatewayAnswers = false } } },
         { "network", Severity.Error, "no default gateway", Well with { Network = new NetworkFacts(null, GatewayAnswers: false, 2, 0) } },
         { "network", Severity.Notice, "1 of 2", Well with { Network = Well.Network! with { PeersReached = 1 } } },
