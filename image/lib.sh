@@ -7,6 +7,7 @@ cache=artifacts/image/cache
 work=artifacts/image/${ARCH:-none}
 tools=artifacts/image/tools
 image=artifacts/rookery-$version-${ARCH:-none}.img
+# Another one than the build makes is named by UPDATE_KEY.
 signing_key=${UPDATE_KEY:-artifacts/update-signing.key}
 # The time that everything inside bears: when the lock was renewed. Not the time of the build, so that two builds give the same bytes.
 SOURCE_DATE_EPOCH=$(<image/lock/epoch)

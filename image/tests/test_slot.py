@@ -50,11 +50,6 @@ class State(unittest.TestCase):
         after = self.disk.read_bytes()
         self.assertEqual({i // 512 for i in range(len(before)) if before[i] != after[i]}, set(state.SECTORS))
 
-    def test_it_is_the_form_of_u_boot(self):
-        # From `env export -c -s 200` of U-Boot 2025.01, whose texts are ordered by name.
-        exported = SlotState("a", "b", 2).encode()[4:].rstrip(b"\0").split(b"\0")
-        self.assertEqual(sorted(exported), [b"slot=a", b"trial=b", b"tries=2"])
-
 
 class Bundle(unittest.TestCase):
     def setUp(self):

@@ -1,6 +1,6 @@
 using System.Security;
-using System.Text;
 using Microsoft.Extensions.Logging;
+using Rookery.Access;
 using Rookery.Disk;
 using Rookery.Documents;
 using Rookery.Server;
@@ -22,8 +22,10 @@ internal sealed class ServiceAnnouncement
     /// <summary>It belongs to a cluster that has an owner.</summary>
     public const string Member = "member";
 
+    private const string FileName = "avahi.service";
+
     private readonly IDisk _disk;
-    private readonly string _path;
+    private readonly string _directory;
     private readonly NodeIds _ids;
     private readonly string _name;
     private readonly int _port;
@@ -32,7 +34,7 @@ internal sealed class ServiceAnnouncement
     private ServiceAnnouncement(IDisk disk, string directory, NodeIds ids, string name, int port, ILogger log)
     {
         _disk = disk;
-        _path = Path.Join(directory, "avahi.service");
+        _directory = directory;
         _ids = ids;
         _name = name;
         _port = port;
@@ -50,7 +52,7 @@ internal sealed class ServiceAnnouncement
     {
         try
         {
-            Replace(Text(state));
+            LocalAccess.Write(_disk, _directory, FileName, Text(state));
         }
         catch (DiskException refused)
         {
@@ -75,20 +77,4 @@ internal sealed class ServiceAnnouncement
         </service-group>
 
         """;
-
-    private void Replace(string text)
-    {
-        string next = _path + ".new";
-        if (_disk.Exists(next))
-        {
-            _disk.Delete(next);
-        }
-
-        using (var file = _disk.Open(next, DiskOpen.CreateNew))
-        {
-            file.Write(Encoding.UTF8.GetBytes(text), 0);
-        }
-
-        _disk.Rename(next, _path);                     // memory: nothing of it has to survive
-    }
 }

@@ -107,7 +107,9 @@ internal sealed record LocalAccess(Uri Address, string Token)
         return new Uri($"https://{new IPEndPoint(address, configuration.Listen.Port)}");
     }
 
-    private static void Write(IDisk disk, string directory, string name, string text)
+    /// <summary>Replaces a file of a directory by one rename. It is not synced: after a power cut the next start writes another.</summary>
+    /// <exception cref="DiskException">It could not be written; the old one is whole.</exception>
+    public static void Write(IDisk disk, string directory, string name, string text)
     {
         string path = Path.Join(directory, name);
         Delete(disk, directory, name + ".new");
@@ -116,7 +118,7 @@ internal sealed record LocalAccess(Uri Address, string Token)
             file.Write(Encoding.UTF8.GetBytes(text), 0);
         }
 
-        disk.Rename(path + ".new", path);              // not synced: after a power cut the next start writes another
+        disk.Rename(path + ".new", path);
     }
 
     private static void Delete(IDisk disk, string directory, string name)

@@ -1,6 +1,6 @@
 # shellcheck shell=sh
 # The data partition, the fourth of the disk: grown to the end of the disk, formatted when it is blank, and only then.
-# Sourced by the initial RAM disk; image/tests/data-partition.bats runs it on files.
+# Sourced by the initial RAM disk; image/tests/data-partition.bats runs it on loop devices.
 
 # Sector 18, before the first partition, says that formatting has begun: what a power cut left of it is ours to format again, and may not look blank.
 formatting_sector=18
