@@ -64,7 +64,7 @@ internal sealed class ServiceAnnouncement
         <?xml version="1.0" standalone="no"?>
         <!DOCTYPE service-group SYSTEM "avahi-service.dtd">
         <service-group>
-          <name replace-wildcards="yes">{SecurityElement.Escape(_name)} on %h</name>
+          <name>{SecurityElement.Escape(_name)}</name>
           <service>
             <type>_rookery._tcp</type>
             <port>{_port}</port>
