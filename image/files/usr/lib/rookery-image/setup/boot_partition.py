@@ -1,4 +1,4 @@
-"""The boot partition, which every PC can read: rookery.toml in, rookery-first-boot.log out. Mounted read-only but for the moment of a write."""
+"""The boot partition, which every PC can read: rookery.toml and what Raspberry Pi Imager writes in, rookery-first-boot.log out. Mounted read-only but for the moment of a write."""
 
 import os
 from contextlib import contextmanager
@@ -24,23 +24,23 @@ class BootPartition:
         finally:
             self._machine.run("mount", "-o", "remount,ro", self._mounted_at)
 
-    def settings(self) -> tuple[str | None, str | None]:
-        """The text of rookery.toml, or None and why there is none."""
+    def text(self, file: str = SETTINGS) -> tuple[str | None, str | None]:
+        """The text of a file, or None and what is wrong with it, or None twice when it is not there."""
         try:
-            data = (self.directory / SETTINGS).read_bytes()
+            data = (self.directory / file).read_bytes()
         except FileNotFoundError:
-            return None, f"There is no {SETTINGS} on the boot partition: the machine was set up without one."
+            return None, None
         except OSError as error:
-            return None, f"{SETTINGS} cannot be read: {error.strerror}."
+            return None, f"{file} cannot be read: {error.strerror}."
         try:
             return data.decode("utf-8"), None
         except UnicodeDecodeError as error:
             # The Notepad of old writes UTF-16 or the PC's own code page.
-            return None, f"{SETTINGS} is no UTF-8 text (byte {error.start}): save it with the encoding UTF-8. Nothing in it was used."
+            return None, f"{file} is no UTF-8 text (byte {error.start}): save it with the encoding UTF-8. Nothing in it was used."
 
-    def cover(self, name: str) -> None:
-        """Overwrites the values of `name` in rookery.toml in place, byte by byte, so that no second copy of the file is left in free space."""
-        path = self.directory / SETTINGS
+    def cover(self, name: str, file: str = SETTINGS) -> None:
+        """Overwrites the values of `name` in a file in place, byte by byte, so that no second copy of the file is left in free space."""
+        path = self.directory / file
         text = path.read_bytes().decode("utf-8")
         covered = without_secrets(text, name)
         if covered == text:

@@ -2,45 +2,66 @@
 
 import traceback
 
+import drive
+import imager
 import system
-from boot_partition import BootPartition
+from boot_partition import SETTINGS, BootPartition
 from settings import Settings, parse
 
 REPORT = "/run/rookery-image/setup.txt"
 
 
+def read_files(machine: system.Machine, boot: BootPartition) -> tuple[Settings, list[str], dict[str, str]]:
+    """What all files of the boot partition say, what is wrong with them, and the texts of those that are there."""
+    zones = machine.path("/usr/share/zoneinfo")
+    problems, texts = [], {}
+    for file in (SETTINGS, imager.USER_DATA, imager.NETWORK_CONFIG):
+        text, trouble = boot.text(file)
+        if text is not None:
+            texts[file] = text
+        if trouble is not None:
+            problems.append(trouble)
+    settings, wrong = parse(texts[SETTINGS], zones) if SETTINGS in texts else (Settings(), [])
+    by_imager, wrong_there = imager.parse(texts.get(imager.USER_DATA), texts.get(imager.NETWORK_CONFIG), zones)
+    if not texts and not problems:
+        problems.append(f"There is no {SETTINGS} on the boot partition: the machine was set up without one.")
+    return imager.filled(settings, by_imager), problems + wrong + wrong_there, texts
+
+
 def set_up(machine: system.Machine, boot: BootPartition) -> str:
     """Does all that can be done and returns the report, a few lines that a person can read."""
-    text, trouble = boot.settings()
-    settings, problems = parse(text, machine.path("/usr/share/zoneinfo")) if text is not None else (Settings(), [])
-    if trouble is not None:
-        problems.append(trouble)
+    settings, problems, texts = read_files(machine, boot)
 
     def attempt(what: str, action):
         # One thing that fails must not keep the others from being done: a machine without a screen is reached over the network or not at all.
         try:
             return action()
+        except drive.NoDrive as reason:
+            problems.append(str(reason))
         except Exception as error:  # pylint: disable=broad-exception-caught
             traceback.print_exc()
             problems.append(f"{what} failed: {getattr(error, 'stderr', None) or error}".strip())
-            return None
+        return None
 
+    # Before all that lies beside the data.
+    used = attempt("Mounting the node's drive", lambda: drive.use(machine, settings.storage_drive))
     name = attempt("Setting the host name", lambda: system.set_host_name(machine, settings)) or "?"
     attempt("Setting the time zone", lambda: system.set_time_zone(machine, settings))
     attempt("Making the SSH host keys", lambda: system.keep_host_keys(machine))
     attempt("Setting the account for SSH", lambda: system.set_account(machine, settings))
     for ssid in attempt("Setting the wireless networks", lambda: system.set_wifi(machine, settings)) or []:
-        problems.append(f"wifi.networks: the passphrase of '{ssid}' is covered with * and this machine does not have it: write it again")
+        problems.append(f"Wi-Fi: the passphrase of '{ssid}' is covered with * and this machine does not have it: write it again")
     attempt("Writing the node's configuration", lambda: system.set_node(machine, settings))
     attempt("Setting the power profile", lambda: system.set_power(machine, settings))
     if machine.path("/run/rookery-image/no-data").exists():
         problems.append((machine.read("/run/rookery-image/data.log") or "The data partition is not used.").strip())
-    if text is not None:
-        attempt("Covering the passphrases in rookery.toml", lambda: boot.cover("passphrase"))
-    return report(machine, settings, name, problems)
+    for file, secret in ((SETTINGS, "passphrase"), (imager.NETWORK_CONFIG, "password"), (imager.USER_DATA, "passwd")):
+        if file in texts:
+            attempt(f"Covering the secrets in {file}", lambda file=file, secret=secret: boot.cover(secret, file))
+    return report(machine, settings, name, used, problems)
 
 
-def report(machine: system.Machine, settings: Settings, name: str, problems: list[str]) -> str:
+def report(machine: system.Machine, settings: Settings, name: str, used: str | None, problems: list[str]) -> str:
     if settings.ssh_keys:
         login = f"ssh {settings.ssh_user}@{name}.local"
     else:
@@ -49,7 +70,7 @@ def report(machine: system.Machine, settings: Settings, name: str, problems: lis
         f"Machine:  {name}.local",
         f"Log in:   {login}",
         f"Wi-Fi:    {', '.join(network.ssid for network in settings.wifi_networks) or 'none'}",
-        f"Data:     {system.disk_space(machine)}",
+        f"Data:     {system.disk_space(machine)}{f' on {used}' if used else ''}",
         "",
     ]
     lines += ["What is wrong:"] + [f"- {problem}" for problem in problems] if problems else ["rookery.toml: nothing is wrong with it."]

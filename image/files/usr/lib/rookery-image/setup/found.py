@@ -25,7 +25,7 @@ def has_route(machine: system.Machine) -> bool:
 
 def found(machine: system.Machine, boot: BootPartition, run=rookery, sleep=time.sleep) -> str:
     """What was done about the node, in a sentence or none. A token that did not work is kept, and tried at the next start."""
-    text, _ = boot.settings()
+    text, _ = boot.text()
     settings, _ = parse(text, machine.path("/usr/share/zoneinfo")) if text is not None else (None, [])
     name = (machine.read("/etc/hostname") or "rookery").strip()
     sentence = ""

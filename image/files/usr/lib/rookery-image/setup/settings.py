@@ -38,6 +38,7 @@ class Settings:
     cluster_name: str | None = None
     cluster_token: str | None = None
     cluster_seeds: list[str] = field(default_factory=list)
+    storage_drive: str | None = None
     power_profile: str = "balanced"
     memory: str | None = None
 
@@ -101,6 +102,10 @@ def is_host_name(name: str) -> bool:
     return re.fullmatch(r"[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?", name) is not None and not name.isdigit()
 
 
+def is_account(name: str) -> bool:
+    return re.fullmatch(r"[a-z][a-z0-9-]{0,30}", name) is not None and name not in ("root", "rookery")
+
+
 def is_ssh_key(line: str) -> bool:
     parts = line.split()
     if len(parts) < 2 or parts[0] not in SSH_KEY_TYPES or "\n" in line:
@@ -139,6 +144,9 @@ def parse(text: str, zones: Path = Path("/usr/share/zoneinfo")) -> tuple[Setting
     settings.timezone = top.text("timezone", "a name such as \"Europe/Berlin\"", lambda name: is_time_zone(name, zones))
     settings.memory = top.text("memory", "a size such as \"256M\", at least \"96M\"", lambda size: re.fullmatch(r"[0-9]+[KMG]?", size) is not None)
     settings.power_profile = top.text("power", "one of " + ", ".join(POWER_PROFILES), lambda name: name in POWER_PROFILES) or "balanced"
+    storage = top.table("storage")
+    settings.storage_drive = storage.text("drive", "\"any\", or the serial number of a drive", lambda name: re.fullmatch(r"[ -~]+", name) is not None)
+    storage.finish()
     read_ssh(top.table("ssh"), settings)
     read_wifi(top.table("wifi"), settings)
     read_cluster(top.table("cluster"), settings)
@@ -147,9 +155,7 @@ def parse(text: str, zones: Path = Path("/usr/share/zoneinfo")) -> tuple[Setting
 
 
 def read_ssh(ssh: Reader, settings: Settings) -> None:
-    name = ssh.text("user", "a name of up to 31 small letters, digits and hyphens that is no system's, as in \"admin\"",
-                    lambda user: re.fullmatch(r"[a-z][a-z0-9-]{0,30}", user) is not None and user not in ("root", "rookery"))
-    settings.ssh_user = name or "admin"
+    settings.ssh_user = ssh.text("user", "a name of up to 31 small letters, digits and hyphens that is no system's, as in \"admin\"", is_account) or "admin"
     settings.ssh_keys = ssh.texts("keys", "a whole line of an OpenSSH public key file (.pub), as in \"ssh-ed25519 AAAA… you@pc\"", is_ssh_key)
     ssh.finish()
 
@@ -185,10 +191,12 @@ def read_cluster(cluster: Reader, settings: Settings) -> None:
 
 
 def without_secrets(text: str, name: str) -> str:
-    """The same text, as many bytes long, with a star for each byte of the values of `name`: written over the old one in place it leaves no copy beside it."""
+    """The same text, TOML or YAML, as many bytes long, with a star for each byte of the values of `name`: written over the old one in place it leaves no copy beside it."""
 
     def cover(match: re.Match) -> str:
         value = match[2]
-        return match[1] + value[0] + "*" * len(value[1:-1].encode()) + value[-1]
+        quote = value[0] if value[0] in "\"'" else ""
+        return match[1] + quote + "*" * (len(value.encode()) - 2 * len(quote)) + quote
 
-    return re.sub(rf"""(\b{name}\s*=\s*)("(?:[^"\\\n]|\\.)*"|'[^'\n]*')""", cover, text)
+    # A value of YAML may stand without quotes.
+    return re.sub(rf"""(\b{name}[ \t]*[=:][ \t]*)("(?:[^"\\\n]|\\.)*"|'[^'\n]*'|(?<=:[ \t])[^\s"'#][^\s#]*)""", cover, text)

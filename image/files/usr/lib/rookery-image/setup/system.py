@@ -26,10 +26,11 @@ class Machine:
     def path(self, absolute: str) -> Path:
         return self.root / absolute.lstrip("/")
 
-    def run(self, *command: str) -> str:
+    def run(self, *command: str, seconds: int = 60, fails: bool = False) -> str:
+        """Runs a program and gives what it printed; with `fails` also when it ended with an error."""
         if self._commands is None:
             return ""
-        return self._commands(command, check=True, capture_output=True, text=True, timeout=60).stdout
+        return self._commands(command, check=not fails, capture_output=True, text=True, timeout=seconds).stdout
 
     def read(self, absolute: str) -> str | None:
         try:
@@ -51,6 +52,11 @@ class Machine:
         os.chmod(new, mode)
         os.replace(new, path)
         return True
+
+
+def has_home(machine: Machine) -> bool:
+    """Whether the node's home is there: the card's data partition, or its drive."""
+    return machine.path("/var/lib/rookery").is_dir() and not machine.path("/run/rookery-image/waits-for-drive").exists()
 
 
 def serial_number(machine: Machine) -> str | None:
@@ -110,14 +116,14 @@ def set_account(machine: Machine, settings: Settings) -> None:
 def keep_host_keys(machine: Machine) -> None:
     """SSH's host keys lie beside the data: with the old drive, a new card is the same machine to those who log in. Without any there, new ones are made."""
     kept, used = machine.path("/var/lib/rookery/host"), machine.path("/etc/ssh")
-    has_home = machine.path("/var/lib/rookery").is_dir()
-    if has_home and any(kept.glob("ssh_host_*_key")):
+    has_place = has_home(machine)
+    if has_place and any(kept.glob("ssh_host_*_key")):
         for file in sorted(kept.glob("ssh_host_*")):
             machine.write(f"/etc/ssh/{file.name}", file.read_text(encoding="ascii"), 0o644 if file.suffix == ".pub" else 0o600)
         return
     if not any(used.glob("ssh_host_*_key")):
         machine.run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "", "-f", str(used / "ssh_host_ed25519_key"))
-    if has_home:
+    if has_place:
         kept.mkdir(mode=0o700, exist_ok=True)
         for file in sorted(used.glob("ssh_host_*_key*")):
             machine.write(f"/var/lib/rookery/host/{file.name}", file.read_text(encoding="ascii"), 0o644 if file.suffix == ".pub" else 0o600)
@@ -157,7 +163,7 @@ def set_wifi(machine: Machine, settings: Settings) -> list[str]:
 
 def set_node(machine: Machine, settings: Settings) -> None:
     """The node's configuration, which lies beside its data. What somebody wrote into it by hand or by Ansible stays, but for what rookery.toml says."""
-    if not machine.path("/var/lib/rookery").is_dir():
+    if not has_home(machine):
         return
     default = json.loads(machine.read("/usr/share/rookery/config.json") or "{}")
     try:
@@ -181,8 +187,7 @@ def set_power(machine: Machine, settings: Settings) -> None:
 
 
 def disk_space(machine: Machine) -> str:
-    home = machine.path("/var/lib/rookery")
-    if not home.is_dir():
-        return "unknown"
+    if not has_home(machine):
+        return "none"
     # Not what is free: the report is written anew when it says something else.
-    return f"{shutil.disk_usage(home).total / 1e9:.1f} GB"
+    return f"{shutil.disk_usage(machine.path('/var/lib/rookery')).total / 1e9:.1f} GB"

@@ -1,0 +1,102 @@
+"""What Raspberry Pi Imager writes on the boot partition, in cloud-init's form: `user-data` (host name, account, keys, time zone) and `network-config` (a wireless network).
+
+Only what Imager 1 and 2 write is read (https://github.com/raspberrypi/rpi-imager, doc/os_customisation_formats.md, `cloudinit`); cloud-init itself is not here. rookery.toml goes before it."""
+
+import re
+
+import yaml
+from settings import Settings, WifiNetwork, is_account, is_host_name, is_passphrase, is_ssh_key, is_time_zone
+
+USER_DATA, NETWORK_CONFIG = "user-data", "network-config"
+
+
+def mapping(text: str | None, name: str, problems: list[str]) -> dict:
+    """The mapping that is `text`, or an empty one."""
+    if text is None:
+        return {}
+    try:
+        document = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        problems.append(f"{name} is no YAML and was not used: {' '.join(str(error).split())}")
+        return {}
+    return document if isinstance(document, dict) else {}
+
+
+def below(value, *keys) -> dict:
+    """The mapping below `keys`, or an empty one."""
+    for key in keys:
+        value = value.get(key) if isinstance(value, dict) else None
+    return value if isinstance(value, dict) else {}
+
+
+def listed(value) -> list:
+    return value if isinstance(value, list) else []
+
+
+def network_name(text: str) -> str:
+    """Imager 2 writes the bytes of a name as \\xHH, which YAML takes for characters of that number."""
+    try:
+        return text.encode("latin-1").decode("utf-8")
+    except UnicodeError:
+        return text
+
+
+def read_user_data(document: dict, settings: Settings, zones, problems: list[str]) -> None:
+    name = document.get("hostname")
+    if isinstance(name, str):
+        if is_host_name(name):
+            settings.hostname = name
+        else:
+            problems.append(f"{USER_DATA}: '{name}' cannot be a host name")
+    zone = document.get("timezone")
+    if isinstance(zone, str) and is_time_zone(zone, zones):
+        settings.timezone = zone
+    # Imager 1 writes a list of users, Imager 2 a single one.
+    users = [user for user in [document.get("user"), *listed(document.get("users"))] if isinstance(user, dict)]
+    keys = [key.strip() for place in [*users, document] for key in listed(place.get("ssh_authorized_keys")) if isinstance(key, str)]
+    settings.ssh_keys = [key for key in keys if is_ssh_key(key)]
+    if len(settings.ssh_keys) < len(keys):
+        problems.append(f"{USER_DATA}: an SSH key is none, or was cut while it was copied")
+    if users and settings.ssh_keys:
+        name = str(users[0].get("name"))
+        if is_account(name):
+            settings.ssh_user = name
+        else:
+            problems.append(f"{USER_DATA}: '{name}' cannot be an account here; it is {settings.ssh_user}")
+    if users and not settings.ssh_keys:
+        problems.append(f"{USER_DATA}: an account with a password was asked for in Raspberry Pi Imager; passwords are not used here. Choose SSH with public keys there, or write keys in rookery.toml")
+
+
+def read_network_config(document: dict, settings: Settings, problems: list[str]) -> None:
+    for interface in below(below(document, "network") or document, "wifis").values():
+        country = interface.get("regulatory-domain") if isinstance(interface, dict) else None
+        for ssid, access_point in below(interface, "access-points").items():
+            passphrase = below(access_point).get("password")
+            if passphrase is not None and not is_passphrase(str(passphrase)):
+                problems.append(f"{NETWORK_CONFIG}: the passphrase of '{ssid}' must be 8 to 63 characters of the ASCII keyboard, or 64 hexadecimal digits")
+                continue
+            settings.wifi_networks.append(WifiNetwork(network_name(str(ssid)), None if passphrase is None else str(passphrase), below(access_point).get("hidden") is True))
+        if isinstance(country, str) and re.fullmatch(r"[A-Z]{2}", country):
+            settings.wifi_country = country
+    if settings.wifi_networks and settings.wifi_country is None:
+        problems.append(f"{NETWORK_CONFIG}: the wireless country is missing, and without it the radio stays off; choose it in Raspberry Pi Imager")
+        settings.wifi_networks = []
+
+
+def parse(user_data: str | None, network_config: str | None, zones) -> tuple[Settings, list[str]]:
+    """The settings of both files, and what is wrong with them."""
+    settings, problems = Settings(), []
+    read_user_data(mapping(user_data, USER_DATA, problems), settings, zones, problems)
+    read_network_config(mapping(network_config, NETWORK_CONFIG, problems), settings, problems)
+    return settings, problems
+
+
+def filled(settings: Settings, by: Settings) -> Settings:
+    """`settings`, and what they do not say as `by` says it. An account and its keys go together, and so do networks and their country."""
+    settings.hostname = settings.hostname or by.hostname
+    settings.timezone = settings.timezone or by.timezone
+    if not settings.ssh_keys:
+        settings.ssh_user, settings.ssh_keys = by.ssh_user, by.ssh_keys
+    if not settings.wifi_networks:
+        settings.wifi_country, settings.wifi_networks = by.wifi_country, by.wifi_networks
+    return settings
