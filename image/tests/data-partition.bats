@@ -86,3 +86,21 @@ file_system() { blkid -p -s "$1" -o value "$data"; }
   prepare_data_partition "$disk" "$data"
   [ "$(dd if="$disk" bs=512 count=2048 status=none | sha256sum)" = "$before" ]
 }
+
+@test "A card that is smaller than it says is not used, and said to be" {
+  # It has 20 MiB less than it says, and writes what lies beyond over its beginning.
+  eval "honest_$(declare -f put_block)"
+  put_block() { honest_put_block "$1" $(($2 % 60)) "$3"; }
+  run prepare_data_partition "$disk" "$data"
+  [ "$status" -ne 0 ]
+  [[ $output == *"smaller than it says"* ]]
+  [ -z "$(file_system TYPE)" ]
+}
+
+@test "A card that forgets what lies beyond its size is not used" {
+  eval "honest_$(declare -f put_block)"
+  put_block() { [ "$2" -gt 60 ] || honest_put_block "$@"; }
+  run prepare_data_partition "$disk" "$data"
+  [ "$status" -ne 0 ]
+  [ -z "$(file_system TYPE)" ]
+}

@@ -209,12 +209,11 @@ class TheNode(Directory):
     def found(self, text: str) -> str:
         self.toml.write_text(text, encoding="utf-8")
         (self.root / "etc/hostname").write_text("pi-1\n")
+        return found.found(self.machine, self.boot, self.run_rookery, sleep=lambda seconds: None)
 
-        def run(_, *arguments, text=None):
-            self.commands.append((*arguments, text))
-            return self.answers[arguments[1]]
-
-        return found.found(self.machine, self.boot, run, sleep=lambda seconds: None)
+    def run_rookery(self, _, *arguments, text=None):
+        self.commands.append((*arguments, text))
+        return self.answers[arguments[0] if arguments[0] in self.answers else arguments[1]]
 
     def test_a_new_node_is_a_cluster_of_its_own(self):
         self.assertEqual(self.found('[cluster]\nname = "home"'), "")
@@ -248,6 +247,22 @@ class TheNode(Directory):
         self.assertIn("abcd-efgh", greeting.greet(self.machine))
         (self.root / "var/lib/rookery/data/claim-code").unlink()
         self.assertNotIn("no owner", greeting.greet(self.machine))
+
+
+    def test_the_disk_is_measured_once_and_told(self):
+        self.answers["doctor"] = (0, json.dumps({"Findings": [{"Subject": "clock", "Sentence": "It is late.", "Fix": None}, {"Subject": "disk", "Sentence": "It is slow.", "Fix": "Get another."}]}))
+        self.assertTrue(greeting.measure_disk(self.machine, self.run_rookery))
+        self.assertFalse(greeting.measure_disk(self.machine, self.run_rookery))
+        self.assertEqual(len(self.commands), 1)
+        told = greeting.greet(self.machine)
+        self.assertIn("Disk:     It is slow. Get another.\n", told)
+        self.assertNotIn("late", told)
+
+    def test_a_disk_that_could_not_be_measured_is_measured_at_the_next_start(self):
+        self.answers["doctor"] = (78, "config.json is not there")
+        self.assertFalse(greeting.measure_disk(self.machine, self.run_rookery))
+        self.answers["doctor"] = (1, '{"Findings": []}')
+        self.assertTrue(greeting.measure_disk(self.machine, self.run_rookery))
 
 
 class TheLog(Directory):

@@ -47,10 +47,42 @@ grow_partition() { # DISK DEVICE: to the end of the disk, if at least 16 MiB lie
   echo "$2 now ends where $1 ends." >&2
 }
 
+# Cards that say they are larger than they are lose what lies beyond, or write it over what lies before: each of 32 places gets a text of its own, all are read
+# back from the card. A blank partition only. The first place lies behind the MiB that is looked at for zeros, so a power cut meanwhile changes nothing.
+probe_places=32
+
+put_block() { # DEVICE MEBIBYTE TEXT
+  printf '%s\n' "$3" | dd of="$1" bs=4096 seek=$(($2 * 256)) count=1 conv=sync,notrunc,fsync 2>/dev/null
+}
+
+get_block() { # DEVICE MEBIBYTE
+  dd if="$1" bs=4096 skip=$(($2 * 256)) count=1 2>/dev/null | tr -d '\000'
+}
+
+keeps_its_size() { # DEVICE
+  size=$(($(blockdev --getsz "$1") / 2048))
+  step=$((size / (probe_places + 1)))
+  [ $step -ge 2 ] || return 0
+  place=0
+  while [ $place -lt $probe_places ]; do
+    place=$((place + 1))
+    put_block "$1" $((place * step)) "rookery: place $place" || return
+  done
+  blockdev --flushbufs "$1"
+  place=0
+  while [ $place -lt $probe_places ]; do
+    place=$((place + 1))
+    [ "$(get_block "$1" $((place * step)))" = "rookery: place $place" ] && continue
+    echo "The card says that $1 has $size MiB, and does not keep what is written around $((place * step)) MiB: it is smaller than it says, or broken. It is not used; get another one." >&2
+    return 1
+  done
+}
+
 prepare_data_partition() { # DISK DEVICE
   [ -b "$2" ] || { echo "$2 is not there: the card has no data partition." >&2; return 1; }
   grow_partition "$1" "$2" || echo "$2 was not grown; it is used as it is." >&2
   if is_blank "$2" || formatting_has_begun "$1"; then
+    keeps_its_size "$2" || return
     mark_formatting "$1" "$formatting_mark" || return
     # An inode for each 256 KiB: a node keeps few, large files. Lazy, because writing the tables of a large card takes minutes and wears it.
     mkfs.ext4 -q -F -L rookery-data -i 262144 -m 1 -E lazy_itable_init=1,lazy_journal_init=1 "$2" >&2 || return

@@ -6,9 +6,11 @@ import ssl
 
 import first_boot
 import found
-from system import Machine
+from system import Machine, has_home
 
 SCREEN = "/run/issue.d/rookery.issue"
+# Measured once for each home of the node, a card or a drive.
+MEASURED = "/var/lib/rookery/host/disk.txt"
 
 
 def addresses(machine: Machine) -> list[str]:
@@ -26,6 +28,20 @@ def authority_fingerprint(machine: Machine) -> str | None:
     return ":".join(digest[i:i + 2] for i in range(0, len(digest), 2))
 
 
+def measure_disk(machine: Machine, run=found.rookery) -> bool:
+    """Measures what the disk of the node can do, once for each home, and whether it did. It tells the owner; the node itself goes by what it measures as it runs."""
+    if not has_home(machine) or machine.path(MEASURED).exists():
+        return False
+    _, said = run(machine, "doctor", "--config", "/var/lib/rookery/config.json", "--probe", "--json")
+    try:
+        findings = [finding for finding in json.loads(said)["Findings"] if finding["Subject"] == "disk"]
+    except ValueError:
+        # What is no JSON says why there is none; the next start asks again.
+        print(said)
+        return False
+    return machine.write(MEASURED, "".join(f"Disk:     {finding['Sentence']}{' ' + finding['Fix'] if finding['Fix'] else ''}\n" for finding in findings))
+
+
 def greet(machine: Machine) -> str:
     name = (machine.read("/etc/hostname") or "?").strip()
     code = (machine.read(found.DATA + "/claim-code") or "").strip()
@@ -35,4 +51,4 @@ def greet(machine: Machine) -> str:
         lines += ["Its certificate authority, SHA-256:", "  " + fingerprint[:47], "  " + fingerprint[48:]]
     if code:
         lines += [f"It has no owner yet. Its code, until it is claimed: {code}"]
-    return "\n".join(lines) + "\n\n" + (machine.read(found.REPORT) or "") + (machine.read(first_boot.REPORT) or "")
+    return "\n".join(lines) + "\n\n" + (machine.read(found.REPORT) or "") + (machine.read(first_boot.REPORT) or "") + (machine.read(MEASURED) or "")

@@ -1,0 +1,33 @@
+# The ring of logs, with a journal played by the test.
+
+setup() {
+  ring=$BATS_TEST_TMPDIR/log
+  mkdir "$BATS_TEST_TMPDIR/bin"
+  printf '#!/bin/sh\ncat "%s/journal"; : >"%s/journal"\n' "$BATS_TEST_TMPDIR" "$BATS_TEST_TMPDIR" >"$BATS_TEST_TMPDIR/bin/journalctl"
+  chmod +x "$BATS_TEST_TMPDIR/bin/journalctl"
+  PATH=$BATS_TEST_TMPDIR/bin:$PATH
+}
+
+said() { # BYTES TEXT: the journal has so many bytes more, the last of which are TEXT
+  { head -c "$1" /dev/zero | tr '\0' .; echo "$2"; } >"$BATS_TEST_TMPDIR/journal"
+  "$BATS_TEST_DIRNAME/../files/usr/lib/rookery-image/log-ring" "$ring"
+}
+
+@test "What was said is appended" {
+  said 10 first
+  said 10 second
+  [[ $(cat "$ring/current") == *first*second* ]]
+}
+
+@test "Whatever is said, the ring stays below seven MiB and keeps the newest" {
+  for number in $(seq 40); do said 400000 "turn $number"; done
+  [ "$(du --bytes --summarize "$ring" | cut -f1)" -lt 7000000 ]
+  grep -q "turn 40$" "$ring/current"
+  grep -q 'turn 38$' "$ring"/*
+}
+
+@test "Of very much at once the end is kept" {
+  said 5000000 last
+  [ "$(stat -c %s "$ring/current")" -le 524288 ]
+  grep -q 'last$' "$ring/current"
+}
