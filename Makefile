@@ -33,7 +33,7 @@ image-lock: ## the image's packages, as Debian's mirrors have them now
 	image/lock-renew
 
 image-test: ## starts the arm64 image in QEMU; after `make image`
-	python3 image/tests/boot.py
+	python3 -m unittest discover --verbose --start-directory image/tests --pattern 'boot*.py'
 
 define first_steps
 Starting a node on http://127.0.0.1:8080 with its data under ./data; Ctrl+C stops it. In another terminal, make a database and store a document:

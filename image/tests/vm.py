@@ -2,11 +2,14 @@
 
 import json
 import os
+import re
 import shutil
 import socket
 import ssl
 import subprocess
+import tempfile
 import time
+import unittest
 import urllib.error
 import urllib.request
 from pathlib import Path
@@ -21,6 +24,21 @@ def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]
+
+
+class Drive:
+    """A USB drive, blank."""
+
+    def __init__(self, directory: Path, serial: str):
+        self.path, self.serial = directory / f"drive-{serial}.img", serial
+        with open(self.path, "wb") as file:
+            file.truncate(2 << 30)
+
+    def block_device(self) -> dict:
+        return {"driver": "raw", "node-name": self.serial, "file": {"driver": "file", "filename": str(self.path)}}
+
+    def usb_device(self) -> dict:
+        return {"driver": "usb-storage", "id": f"usb-{self.serial}", "bus": "usb.0", "drive": self.serial, "serial": self.serial}
 
 
 class Card:
@@ -45,8 +63,13 @@ class Card:
 class Machine:
     """One start of a card; as a context manager its plug is pulled at the end."""
 
-    def __init__(self, card: Card, u_boot: Path, memory_mebibytes: int = 1024):
-        self.card, self.u_boot, self.memory = card, u_boot, memory_mebibytes
+    def __init__(self, card: Card, u_boot: Path, drives: tuple[Drive, ...] = (), clock: str = "utc", processor: str = "cortex-a72", limits: dict | None = None,
+                 kernel: tuple[Path, Path, str] | None = None, has_usb: bool = False):
+        self.card, self.u_boot, self.drives, self.clock, self.processor = card, u_boot, drives, clock, processor
+        self.has_usb = has_usb
+        self.limits = "".join(f",throttling.{name}={value}" for name, value in (limits or {}).items())
+        # A kernel, its initial RAM disk and command line instead of U-Boot and the card's.
+        self.starts = ["-bios", u_boot] if kernel is None else ["-kernel", kernel[0], "-initrd", kernel[1], "-append", kernel[2]]
         self.log = card.path.with_name("serial.log")
         self.https, self.http, self.ssh = free_port(), free_port(), free_port()
 
@@ -54,9 +77,13 @@ class Machine:
         self.log.unlink(missing_ok=True)
         forward = ",".join(f"hostfwd=tcp:127.0.0.1:{host}-:{guest}" for host, guest in ((self.https, 443), (self.http, 80), (self.ssh, 22)))
         self.begun = time.monotonic()
+        drives = ["-device", "qemu-xhci,id=usb"] if self.drives or self.has_usb else []
+        drives += [word for drive in self.drives for word in ("-blockdev", json.dumps(drive.block_device()), "-device", json.dumps(drive.usb_device()))]
+        self.monitor = self.card.path.with_name("monitor")
         self.process = subprocess.Popen([
-            "qemu-system-aarch64", "-M", "virt", "-cpu", "cortex-a72", "-smp", "2", "-m", str(self.memory), "-display", "none", "-monitor", "none",
-            "-serial", f"file:{self.log}", "-bios", self.u_boot, "-drive", f"file={self.card.path},format=raw,if=none,id=d0", "-device", "virtio-blk-pci,drive=d0",
+            "qemu-system-aarch64", "-M", "virt", "-cpu", self.processor, "-smp", "2", "-m", "1024", "-display", "none", "-monitor", "none",
+            "-qmp", f"unix:{self.monitor},server=on,wait=off", "-rtc", f"base={self.clock}", *drives,
+            "-serial", f"file:{self.log}", *self.starts, "-drive", f"file={self.card.path},format=raw,if=none,id=d0{self.limits}", "-device", "virtio-blk-pci,drive=d0",
             "-netdev", f"user,id=n0,restrict=on,{forward}", "-device", "virtio-net-pci,netdev=n0,romfile=", "-device", "virtio-rng-pci",
         ], stdin=subprocess.DEVNULL)
         return self
@@ -67,6 +94,17 @@ class Machine:
     def pull_the_plug(self) -> None:
         self.process.kill()
         self.process.wait()
+
+    def attach(self, drive: Drive) -> None:
+        """Plugs a drive in while the machine runs."""
+        with socket.socket(socket.AF_UNIX) as line:
+            line.connect(str(self.monitor))
+            answers = line.makefile()
+            answers.readline()
+            for command, arguments in (("qmp_capabilities", {}), ("blockdev-add", drive.block_device()), ("device_add", drive.usb_device())):
+                line.sendall(json.dumps({"execute": command, "arguments": arguments}).encode())
+                answer = next(text for text in answers if '"event"' not in text)
+                assert '"return"' in answer, answer
 
     def serial(self) -> str:
         return self.log.read_text(encoding="utf-8", errors="replace") if self.log.exists() else ""
@@ -103,6 +141,15 @@ class Machine:
         self.wait_for("answer over HTTPS", lambda: self.get("/readyz"))
         return time.monotonic() - self.begun
 
+    def wait_for_login(self, key: Path, user: str = "admin") -> None:
+        def answers() -> bool:
+            try:
+                return self.shell(key, "true", user) == ""
+            except (AssertionError, subprocess.TimeoutExpired):
+                return False
+
+        self.wait_for("login over SSH", answers)
+
     def shell(self, key: Path, command: str, user: str = "admin", seconds: int = 120) -> str:
         done = subprocess.run([
             "ssh", "-q", "-i", key, "-p", str(self.ssh), "-o", "StrictHostKeyChecking=no", "-o", "UserKnownHostsFile=/dev/null", "-o", "BatchMode=yes",
@@ -122,11 +169,39 @@ class Machine:
         self.process.wait(timeout=120)
 
 
+VERSION = re.search(r"<Version>(.*)</Version>", (TOP / "Directory.Build.props").read_text(encoding="utf-8"))[1]
+IMAGE = ARTIFACTS / f"rookery-{VERSION}-arm64.img"
+BUNDLE = ARTIFACTS / f"rookery-{VERSION}-arm64.update.tar"
+U_BOOT = ARTIFACTS / "image/arm64/u-boot-virt.bin"
+
+
+class ImageTest(unittest.TestCase):
+    """Has a card with the image, and machines that start it."""
+
+    @classmethod
+    def setUpClass(cls):
+        missing = [command for command in ("qemu-system-aarch64", "mcopy", "ssh-keygen") if shutil.which(command) is None] + [str(path) for path in (IMAGE, BUNDLE, U_BOOT) if not path.exists()]
+        assert not missing, f"missing: {', '.join(missing)}; `make image` makes the image"
+
+    def setUp(self):
+        directory = tempfile.TemporaryDirectory(prefix="rookery-image-")
+        self.addCleanup(directory.cleanup)
+        self.directory = Path(directory.name)
+        self.card = Card(self.directory, IMAGE)
+        self.key = new_key(self.directory)
+
+    def machine(self, **how) -> Machine:
+        return Machine(self.card, U_BOOT, **how)
+
+    def public_key(self) -> str:
+        return self.key.with_suffix(".pub").read_text(encoding="ascii").strip()
+
+    def tell(self, text: str) -> None:
+        print(text, flush=True)
+
+
 def new_key(directory: Path) -> Path:
     key = directory / "key"
     subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "test", "-f", key], check=True)
     return key
 
-
-def have(*commands: str) -> list[str]:
-    return [command for command in commands if shutil.which(command) is None]

@@ -1,0 +1,202 @@
+"""Figures of the image in QEMU: image/tests/figures.py boot|idle|tuning|pages|raspi3b, one after the other on a machine that does nothing else.
+
+boot     power-on to the first answer over HTTPS, beside plain Debian with the same packages and kernel to its login prompt
+idle     bytes that the whole machine writes in ten minutes, by whom; memory and processor time of `rookery`
+tuning   what each setting changes, against the kernel's default, on a slow card
+pages    the image's root under a kernel with pages of 16 KiB, by its Debian package: KERNEL=FILE
+raspi3b  the card in QEMU's Raspberry Pi 3, with its U-Boot"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(Path(__file__).parent))
+
+# pylint: disable=wrong-import-position
+import vm
+
+WORK = vm.ARTIFACTS / "image/arm64"
+ROUNDS = 3
+
+SAMPLE = r"""
+import json, pathlib
+def written(line):
+    return int(line.split()[9]) * 512
+disks = {line.split()[2]: written(line) for line in open("/proc/diskstats") if line.split()[2] == "vda"}
+who = {}
+for process in pathlib.Path("/proc").glob("[0-9]*"):
+    try:
+        io = dict(line.split(": ") for line in (process / "io").read_text().splitlines())
+        who[process.name] = ((process / "comm").read_text().strip(), int(io["write_bytes"]) - int(io["cancelled_write_bytes"]))
+    except OSError:
+        pass
+node = next(process for process in pathlib.Path("/proc").glob("[0-9]*") if (process / "comm").read_text().strip() == "rookery")
+fields = (node / "stat").read_text().rsplit(") ", 1)[1].split()
+status = dict(line.split(":", 1) for line in (node / "status").read_text().splitlines())
+print(json.dumps({"disk": disks["vda"], "who": who, "ticks": int(fields[11]) + int(fields[12]), "resident": int(status["VmRSS"].split()[0])}))
+"""
+
+
+class Started:
+    """A card with a file that lets us in."""
+
+    def __init__(self, directory: Path):
+        self.key = vm.new_key(directory)
+        self.card = vm.Card(directory, vm.IMAGE)
+        self.card.put("rookery.toml", f'hostname = "pi-7"\n[ssh]\nkeys = ["{self.key.with_suffix(".pub").read_text(encoding="ascii").strip()}"]\n')
+
+    def machine(self, **how) -> vm.Machine:
+        return vm.Machine(self.card, vm.U_BOOT, **how)
+
+
+def idle(directory: Path) -> None:
+    started = Started(directory)
+    with started.machine() as machine:
+        machine.wait_for_https()
+        machine.wait_for_login(started.key)
+        # The first start is over: disk measured, hourly log kept once.
+        time.sleep(420)
+
+        def sample() -> dict:
+            subprocess.run(["ssh", "-q", "-i", started.key, "-p", str(machine.ssh), "-o", "StrictHostKeyChecking=no", "-o", "UserKnownHostsFile=/dev/null", "admin@127.0.0.1", "cat > /tmp/sample.py"],
+                           input=SAMPLE.encode(), check=True)
+            return json.loads(machine.shell(started.key, "sudo python3 /tmp/sample.py"))
+
+        before = sample()
+        time.sleep(600)
+        after = sample()
+    print(f"in 600 s {after['disk'] - before['disk']:,} bytes written to the card; rookery: {(after['ticks'] - before['ticks']) / 100 / 600:.2%} of a core, {after['resident'] / 1024:.1f} MiB resident")
+    for process, (name, bytes_) in after["who"].items():
+        more = bytes_ - before["who"].get(process, (name, 0))[1]
+        if more:
+            print(f"{more:>10,}  {name}")
+
+
+def plain_debian() -> Path:
+    """Plain Debian: the image's packages as they are installed, none of our files, one partition."""
+    disk = WORK / "plain.img"
+    if disk.exists():
+        return disk
+    root = WORK / "plain"
+    subprocess.run(["bash", "-euo", "pipefail", "-c", f"""
+export ARCH=arm64; . image/lib.sh
+rm -rf --one-file-system {root}; mkdir -p {root}
+tar --extract --numeric-owner --xattrs --file {WORK}/base.tar --directory {root} --exclude './dev/*'
+echo plain >{root}/etc/hostname
+echo '/dev/vda / ext4 defaults 0 1' >{root}/etc/fstab
+kernel=$(ls {root}/lib/modules)
+in_root {root} mkinitramfs -o /boot/initrd.img-$kernel $kernel
+cp {root}/boot/vmlinuz-$kernel {WORK}/plain-vmlinuz; cp {root}/boot/initrd.img-$kernel {WORK}/plain-initrd
+truncate -s 2G {disk}.new; mke2fs -q -F -t ext4 -d {root} {disk}.new; mv {disk}.new {disk}; rm -rf --one-file-system {root}
+"""], check=True, cwd=vm.TOP)
+    return disk
+
+
+def seconds_to_login(directory: Path, disk: Path) -> float:
+    log = directory / "plain.log"
+    log.unlink(missing_ok=True)
+    begun = time.monotonic()
+    with subprocess.Popen([
+        "qemu-system-aarch64", "-M", "virt", "-cpu", "cortex-a72", "-smp", "2", "-m", "1024", "-display", "none", "-monitor", "none", "-serial", f"file:{log}",
+        "-kernel", WORK / "plain-vmlinuz", "-initrd", WORK / "plain-initrd", "-append", "root=/dev/vda rw console=ttyAMA0 quiet",
+        "-drive", f"file={disk},format=raw,if=none,id=d0,snapshot=on", "-device", "virtio-blk-pci,drive=d0",
+        "-netdev", "user,id=n0,restrict=on", "-device", "virtio-net-pci,netdev=n0,romfile=", "-device", "virtio-rng-pci",
+    ], stdin=subprocess.DEVNULL) as process:
+        try:
+            while "login:" not in (log.read_text(encoding="utf-8", errors="replace") if log.exists() else ""):
+                assert process.poll() is None and time.monotonic() - begun < 600, "plain Debian came to no login prompt"
+                time.sleep(0.2)
+            return time.monotonic() - begun
+        finally:
+            process.kill()
+
+
+def boot(directory: Path) -> None:
+    disk = plain_debian()
+    started = Started(directory)
+    with started.machine() as machine:
+        first = machine.wait_for_https()
+        machine.wait_for_login(started.key)
+        time.sleep(60)
+        print(machine.shell(started.key, "systemd-analyze; systemd-analyze critical-chain rookery.service; systemd-analyze blame | head -n 20"), flush=True)
+        machine.power_off(started.key)
+    print(f"first start of the image {first:.1f} s; plain Debian {seconds_to_login(directory, disk):.1f} s", flush=True)
+    for _ in range(ROUNDS):
+        with started.machine() as machine:
+            ours = machine.wait_for_https()
+        plain = seconds_to_login(directory, disk)
+        print(f"image to HTTPS {ours:.1f} s, plain Debian to its login prompt {plain:.1f} s: {ours / plain:.2f}", flush=True)
+
+
+def tuning(directory: Path) -> None:
+    """On a card that takes 200 writes and 10 MB in a second."""
+    started = Started(directory)
+    with started.machine(limits={"iops-write": 200, "bps-write": 10 << 20, "bps-read": 40 << 20}) as machine:
+        machine.wait_for_https()
+        machine.wait_for_login(started.key)
+        script = Path(__file__).with_name("tuning_in_guest.py")
+        machine.copy(started.key, script)
+        print(machine.shell(started.key, f"sudo python3 {script.name}", seconds=3600))
+
+
+def pages(directory: Path) -> None:
+    """The kernel and its modules come from a Debian package that is named by KERNEL; the root is that of the card."""
+    package = os.environ.get("KERNEL") or sys.exit("KERNEL=linux-image-…-arm64-16k_….deb is missing; it is not part of the image, so fetch it from Debian")
+    subprocess.run(["bash", "-euo", "pipefail", "-c", f"""
+export ARCH=arm64; . image/lib.sh
+unshare --mount -- bash -euo pipefail -c '
+mkdir -p {WORK}/pages/{{upper,work,root}}
+mount -t overlay -o lowerdir={WORK}/root,upperdir={WORK}/pages/upper,workdir={WORK}/pages/work overlay {WORK}/pages/root
+dpkg-deb --extract {package} {WORK}/pages/root
+. image/lib.sh
+kernel=$(ls {WORK}/pages/root/lib/modules | grep 16k)
+in_root {WORK}/pages/root depmod $kernel
+in_root {WORK}/pages/root mkinitramfs -o /boot/initrd.img-$kernel $kernel
+cp {WORK}/pages/root/boot/vmlinuz-$kernel {WORK}/pages/vmlinuz; cp {WORK}/pages/root/boot/initrd.img-$kernel {WORK}/pages/initrd'
+"""], check=True, cwd=vm.TOP)
+    started = Started(directory)
+    # Of the emulated processors this one has pages of 16 KiB; it is that of a Pi 5.
+    with started.machine(processor="cortex-a76", kernel=(WORK / "pages/vmlinuz", WORK / "pages/initrd", "root=/dev/vda2 ro panic=10 console=ttyAMA0")) as machine:
+        seconds = machine.wait_for_https()
+        machine.wait_for_login(started.key)
+        print(f"HTTPS after {seconds:.0f} s; " + machine.shell(started.key, "uname -r; getconf PAGESIZE; ps -C rookery -o rss=; findmnt -no FSTYPE /data"))
+
+
+def raspi3b(directory: Path) -> None:
+    """QEMU's Pi 3 starts U-Boot as the firmware would; from there on it is the card's own."""
+    started = Started(directory)
+    started.card.put("boot.env", "extra=console=ttyS1,115200 loglevel=7 module_blacklist=vc4,hci_uart,bcm2835_vchiq,snd_bcm2835\n")
+    for name in ("u-boot.bin", "bcm2837-rpi-3-b-plus.dtb"):
+        subprocess.run(["mcopy", "-n", "-i", f"{started.card.path}@@{vm.BOOT_OFFSET}", f"::{name}", directory / name], check=True)
+    ssh, https, log = vm.free_port(), vm.free_port(), directory / "pi3.log"
+    begun = time.monotonic()
+    with subprocess.Popen([
+        "qemu-system-aarch64", "-M", "raspi3b", "-smp", "4", "-m", "1G", "-display", "none", "-monitor", "none", "-serial", "null", "-serial", f"file:{log}",
+        "-kernel", directory / "u-boot.bin", "-dtb", directory / "bcm2837-rpi-3-b-plus.dtb", "-drive", f"file={started.card.path},format=raw,if=sd",
+        "-netdev", f"user,id=n0,restrict=on,hostfwd=tcp:127.0.0.1:{ssh}-:22,hostfwd=tcp:127.0.0.1:{https}-:443", "-device", "usb-net,netdev=n0",
+    ], stdin=subprocess.DEVNULL) as process:
+        try:
+            machine = vm.Machine(started.card, vm.U_BOOT)
+            machine.process, machine.https, machine.ssh, machine.log = process, https, ssh, log
+            machine.wait_for("answer over HTTPS", lambda: machine.get("/readyz"), 900)
+            print(f"HTTPS after {time.monotonic() - begun:.0f} s")
+            machine.wait_for_login(started.key)
+            print(machine.shell(started.key, "cat /proc/device-tree/model; echo; lsblk; sudo rookery doctor --config /var/lib/rookery/config.json; true"))
+        finally:
+            process.kill()
+            shutil.copy(log, vm.ARTIFACTS / "raspi3b.log")
+
+
+FIGURES = {"boot": boot, "idle": idle, "pages": pages, "raspi3b": raspi3b, "tuning": tuning}
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2 or sys.argv[1] not in FIGURES:
+        sys.exit(__doc__)
+    with tempfile.TemporaryDirectory(prefix="rookery-figures-") as path:
+        FIGURES[sys.argv[1]](Path(path))
