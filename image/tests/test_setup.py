@@ -113,11 +113,20 @@ class TheFile(unittest.TestCase):
     def test_a_file_from_windows_is_read(self):
         self.assertEqual(settings.parse('\ufeffhostname = "pi-1"\r\n[ssh]\r\n', Path("/nowhere")), (settings.Settings(hostname="pi-1"), []))
 
+    def test_a_weak_claim_code_is_refused_and_never_repeated(self):
+        for code in ("short-1", "aaaa-aaaa-aaaa-aaaa-aaaa", "pelican-orbit-lämp-7"):
+            parsed, problems = settings.parse(f'[cluster]\nclaim-code = "{code}"', Path("/nowhere"))
+            self.assertIsNone(parsed.claim_code)
+            self.assertEqual(len(problems), 1, problems)
+            self.assertTrue(problems[0].startswith("cluster.claim-code: this must hold at least 16"), problems)
+            self.assertNotIn(code, problems[0])
+        self.assertEqual(self.problems_of('[cluster]\nclaim-code = "****************"'), [])
+
     def test_covering_a_secret_keeps_the_length_and_the_meaning(self):
-        text = 'passphrase = "a\\"bé"\n{ passphrase=\'x\' }\n# passphrase is no value\ntoken = "t"'
+        text = 'passphrase = "a\\"bé"\n"passphrase" = "q"\n{ passphrase=\'x\' }\n# passphrase is no value\ntoken = "t"'
         covered = settings.without_secrets(text, "passphrase")
         self.assertEqual(len(covered.encode()), len(text.encode()))
-        self.assertEqual(covered, 'passphrase = "******"\n{ passphrase=\'*\' }\n# passphrase is no value\ntoken = "t"')
+        self.assertEqual(covered, 'passphrase = "******"\n"passphrase" = "*"\n{ passphrase=\'*\' }\n# passphrase is no value\ntoken = "t"')
 
 
 class TheMachine(Directory):
@@ -141,6 +150,23 @@ class TheMachine(Directory):
         before = self.text("etc/wpa_supplicant/wpa_supplicant-wlan0.conf")
         self.assertIn("nothing is wrong", first_boot.set_up(self.machine, self.boot))
         self.assertEqual(self.text("etc/wpa_supplicant/wpa_supplicant-wlan0.conf"), before)
+
+    def test_a_preset_claim_code_is_laid_beside_the_data_gone_from_the_boot_partition_and_known_at_the_next_start(self):
+        self.assertIn("nothing is wrong", self.set_up('[cluster]\nclaim-code = "pelican-orbit-lamp-7"'))
+        self.assertEqual(self.text("var/lib/rookery/claim-code"), "pelican-orbit-lamp-7\n")
+        self.assertEqual((self.root / "var/lib/rookery/claim-code").stat().st_mode & 0o777, 0o640)
+        self.assertEqual(self.toml.read_text(encoding="utf-8"), '[cluster]\nclaim-code = "' + "*" * 20 + '"')
+        for _ in range(2):
+            self.assertEqual(json.loads(self.text("var/lib/rookery/config.json"))["claimCodeFile"], "/var/lib/rookery/claim-code")
+            self.assertIn("nothing is wrong", first_boot.set_up(self.machine, self.boot))
+        self.assertEqual(self.text("var/lib/rookery/claim-code"), "pelican-orbit-lamp-7\n")
+
+    def test_a_covered_claim_code_on_another_machine_is_asked_for_and_a_code_that_found_no_place_stays(self):
+        self.assertIn("write it again", self.set_up('[cluster]\nclaim-code = "********************"'))
+        self.assertNotIn("claimCodeFile", self.text("var/lib/rookery/config.json"))
+        (self.root / "var/lib/rookery").rename(self.root / "gone")
+        self.assertIn("this machine does not have it", self.set_up('[cluster]\nclaim-code = "pelican-orbit-lamp-7"'))
+        self.assertIn("pelican-orbit-lamp-7", self.toml.read_text(encoding="utf-8"))
 
     def test_a_covered_passphrase_on_another_machine_is_asked_for(self):
         self.assertIn("write it again", self.set_up('[wifi]\ncountry="DE"\n[[wifi.networks]]\nssid="home"\npassphrase="********"'))
@@ -245,6 +271,9 @@ class TheNode(Directory):
         (self.root / "etc/hostname").write_text("pi-1\n")
         (self.root / "var/lib/rookery/data/claim-code").write_text("abcd-efgh\n")
         self.assertIn("abcd-efgh", greeting.greet(self.machine))
+        (self.root / "var/lib/rookery/claim-code").write_text("abcd-efgh\n")
+        self.assertNotIn("abcd-efgh", greeting.greet(self.machine))
+        self.assertIn("the one that rookery.toml gave it", greeting.greet(self.machine))
         (self.root / "var/lib/rookery/data/claim-code").unlink()
         self.assertNotIn("no owner", greeting.greet(self.machine))
 

@@ -1,4 +1,5 @@
 using System.Net.Sockets;
+using System.Text;
 using Microsoft.AspNetCore.Builder;
 using Microsoft.Extensions.Logging;
 using Rookery.Access;
@@ -38,7 +39,7 @@ internal static class NodeProcess
         ProcessMemory.Charge(memory);
         var io = new IoTimeline(time, MachineBoard.DeviceOf(disk, configuration.JournalDirectory ?? configuration.DataDirectory)) { SlowSyncSeen = slow => LogSlowSync(log, slow) };
         var identity = ShownIdentity.TryLoad(disk, configuration);
-        var secrets = AccessSecrets.Create();
+        var secrets = AccessSecrets.Create(PresetClaimCode(configuration.ClaimCodeFile));
         var cluster = new ClusterRoutes(log);
         using var watch = new BoardWatch(MachineBoard.Open(disk, time, configuration.DataDirectory, configuration.JournalDirectory), time);
         var context = new ServerContext(OptionsFor(configuration, identity, secrets) with { AdminRoutes = cluster.All, Board = watch }, time, log, memory, io);
@@ -87,6 +88,17 @@ internal static class NodeProcess
         {
             throw new ConfigurationException(wrong.Message);
         }
+    }
+
+    private static string? PresetClaimCode(string? path)
+    {
+        if (path is null)
+        {
+            return null;
+        }
+
+        string code = Encoding.UTF8.GetString(ServeCommand.ReadBytes(path, "The file of the claim code"));
+        return ClaimCode.WhyUnusable(code) is { } why ? throw new ConfigurationException($"The claim code in {path} {why}.") : code.Trim();
     }
 
     private static void GiveBackMemory()

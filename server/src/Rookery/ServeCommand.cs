@@ -15,9 +15,10 @@ internal static class ServeCommand
         var peers = new Option<string?>("--peers") { Description = "Where other members may be, beside the places where they were seen last: after all have moved at once.", HelpName = "HOST:PORT,…" };
         var publicUrl = new Option<string?>("--public-url") { Description = "URL by which clients reach this node, where it is not that of --listen.", HelpName = "URL" };
         var memory = new Option<string?>("--memory") { Description = "Memory of the whole process, such as 128M or 2G [default: a quarter of the machine's, at least 96M].", HelpName = "SIZE" };
+        var claimCodeFile = new Option<string?>("--claim-code-file") { Description = "File with the code by which a node without an owner is claimed [default: the node makes one at each start].", HelpName = "FILE" };
         var config = new Option<string?>("--config") { Description = "JSON file with the same settings; what is said on the command line wins.", HelpName = "FILE" };
         var insecure = new Option<bool>("--insecure") { Description = "Allow plain HTTP without credentials beyond this machine." };
-        var command = new Command("serve", "Run a node until SIGTERM.") { data, listen, peerListen, peers, publicUrl, journal, memory, config, insecure };
+        var command = new Command("serve", "Run a node until SIGTERM.") { data, listen, peerListen, peers, publicUrl, journal, memory, claimCodeFile, config, insecure };
         command.SetAction((parsed, _) => RunAsync(
             new ServeSettings
             {
@@ -28,6 +29,7 @@ internal static class ServeCommand
                 Peers = parsed.GetValue(peers),
                 PublicUrl = parsed.GetValue(publicUrl),
                 Memory = parsed.GetValue(memory),
+                ClaimCodeFile = parsed.GetValue(claimCodeFile),
                 Insecure = parsed.GetValue(insecure) ? true : null,
             },
             parsed.GetValue(config)));
@@ -55,15 +57,19 @@ internal static class ServeCommand
 
     /// <summary>The settings of a configuration file.</summary>
     /// <exception cref="ConfigurationException">It cannot be read, or something in it is wrong.</exception>
-    internal static ServeSettings ReadFile(string path)
+    internal static ServeSettings ReadFile(string path) => ConfigurationFile.Parse(path, ReadBytes(path, "The configuration file"));
+
+    /// <summary>What a file that the configuration names holds.</summary>
+    /// <exception cref="ConfigurationException">It cannot be read; the sentence begins with <paramref name="what"/> it is.</exception>
+    internal static byte[] ReadBytes(string path, string what)
     {
         try
         {
-            return ConfigurationFile.Parse(path, File.ReadAllBytes(path));
+            return File.ReadAllBytes(path);
         }
         catch (Exception unreadable) when (unreadable is IOException or UnauthorizedAccessException)
         {
-            throw new ConfigurationException($"The configuration file {path} cannot be read: {Describe(unreadable)}.");
+            throw new ConfigurationException($"{what} {path} cannot be read: {Describe(unreadable)}.");
         }
     }
 

@@ -52,6 +52,16 @@ public sealed class ServeConfigurationTests
     }
 
     [Theory]
+    [InlineData("pelican-orbit-lamp-7", null)]
+    [InlineData("ABCDEFGH23456789\n", null)]
+    [InlineData("pelican-orbit", "at least 16 letters and digits, and holds 12")]
+    [InlineData("- - - - - - - - - - -", "holds 0")]
+    [InlineData("abab abab abab abab abab", "at least 8 different")]
+    [InlineData("pelican-orbit-lämp-7", "only letters A to Z")]
+    public void A_preset_claim_code_is_as_strong_as_a_made_one(string code, string? refusal) =>
+        Assert.True(refusal is null ? ClaimCode.WhyUnusable(code) is null : ClaimCode.WhyUnusable(code)!.Contains(refusal, StringComparison.Ordinal), ClaimCode.WhyUnusable(code));
+
+    [Theory]
     [InlineData("134217728", 128L << 20)]
     [InlineData("128M", 128L << 20)]
     [InlineData("128 MiB", 128L << 20)]

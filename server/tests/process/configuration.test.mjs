@@ -6,7 +6,7 @@ import { createServer } from "node:net"
 import tls from "node:tls"
 import { join } from "node:path"
 import { test } from "node:test"
-import { afterwards, freePort, NodeProcess, portForMember, run, temporaryDirectory } from "./node-process.mjs"
+import { afterwards, freePort, NodeProcess, portForMember, run, temporaryDirectory, until } from "./node-process.mjs"
 
 function refused({ code, stderr }, pattern) {
   assert.equal(code, 78, stderr)
@@ -149,6 +149,28 @@ test("A wrong option, size, address or configuration file is refused with its pl
   writeFileSync(file, JSON.stringify({ data: join(directory, "data"), peers: "nowhere" }))
   refused(await run("serve", "--config", file), /"nowhere" is no address/)
   refused(await run("serve", "--data", directory, "--lisen", "x"), /--lisen/)
+})
+
+test("A preset claim code is refused when it is weak or missing, opens the node when it is not, and is not printed", { timeout: 120_000 }, async t => {
+  const directory = temporaryDirectory(t)
+  const [data, file] = [join(directory, "data"), join(directory, "claim-code")]
+  const port = await portForMember()
+  assert.equal((await run("cluster", "init", "--data", data)).code, 0)
+  const serve = ["serve", "--data", data, "--listen", `https://127.0.0.1:${port}`, "--claim-code-file", file]
+  refused(await run(...serve), /claim-code cannot be read: there is no such file/)
+  writeFileSync(file, "pelican-orbit\n")
+  const weak = await run(...serve)
+  refused(weak, /claim-code must hold at least 16 letters and digits, and holds 12/)
+  assert.doesNotMatch(weak.stderr, /pelican/)
+  writeFileSync(file, "pelican-orbit-lamp-7\n")
+  const ca = join(data, "cluster/authority.pem")
+  const node = await NodeProcess.serveDuring(t, { data, port, credentials: { ca: readFileSync(ca) }, options: ["--claim-code-file", file] })
+  await until(() => /has no owner yet\. Claim it with the code that .*claim-code holds/.test(node.log))
+  const claim = code => run("claim", "--url", node.url, "--ca", ca, "--code", code)
+  assert.match((await claim("pelican-orbit-lamp-8")).stderr, /not the code of this node/)
+  const claimed = await claim("PELICAN orbit lamp 7")
+  assert.match(claimed.stdout, /^rookery_/, claimed.stderr)
+  assert.doesNotMatch(node.log, /pelican/i)
 })
 
 test("The command line wins over the configuration file", async t => {

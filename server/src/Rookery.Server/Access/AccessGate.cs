@@ -194,7 +194,7 @@ internal sealed class AccessGate(ServerContext context)
 
     private static string HowToGetIn(bool isClaimed) => isClaimed
         ? "Send 'Authorization: Bearer TOKEN', or a client certificate of this cluster; an admin makes them with `rookery token create` and `rookery cert create`."
-        : "This node has no owner yet: claim it with `rookery claim`, or POST /claim, and the code that it printed at its start.";
+        : "This node has no owner yet: claim it with `rookery claim`, or POST /claim, and the code that it printed at its start or that was preset.";
 
     private sealed record Known(AccessTable From, Principal Principal, DateTimeOffset Expires);
 }

@@ -1,5 +1,3 @@
-using System.Security.Cryptography;
-using System.Text;
 using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.Http;
 using Microsoft.AspNetCore.Routing;
@@ -9,7 +7,7 @@ using Rookery.Server.Raven;
 namespace Rookery.Server;
 
 /// <summary>
-/// POST /claim {"Code","Name"}: gives the first admin token of a node without an owner to whoever reads the code that it printed. The record <see cref="OwnerKey"/> makes sure that this
+/// POST /claim {"Code","Name"}: gives the first admin token of a node without an owner to whoever knows its <see cref="ClaimCode"/>. The record <see cref="OwnerKey"/> makes sure that this
 /// happens once in the life of a cluster, whichever of its nodes are asked.
 /// </summary>
 internal sealed class ClaimRoute(ServerContext context)
@@ -17,17 +15,8 @@ internal sealed class ClaimRoute(ServerContext context)
     /// <summary>Stored with the first admin token, and never deleted: who withdraws the last one must not open the node to the next who comes.</summary>
     public const string OwnerKey = Documents.ClusterRecordPrefix.Access + "owner";
 
-    /// <summary>Characters of a code: 80 bits, which nobody tries out.</summary>
-    public const int CodeLength = 16;
-
-    // Without 0, O, 1, I and l: it is read from a screen.
-    private const string CodeLetters = "23456789ABCDEFGHJKLMNPQRSTUVWXYZ";
-
     public static void Map(IEndpointRouteBuilder routes, ServerContext context) =>
         routes.MapMethods("/claim", [HttpMethods.Post], RavenRoute.OnServer(new ClaimRoute(context).AnswerAsync)).For(RouteScope.Open);
-
-    /// <summary>Makes a code.</summary>
-    public static string CreateCode() => RandomNumberGenerator.GetString(CodeLetters, CodeLength);
 
     private async Task AnswerAsync(HttpContext http)
     {
@@ -72,12 +61,10 @@ internal sealed class ClaimRoute(ServerContext context)
             throw new RefusedException(StatusCodes.Status409Conflict, ErrorAnswer.Forbidden, "This node speaks plain HTTP and asks nobody who he is: there is nothing to claim. `rookery token create` makes tokens.");
         }
 
-        // Hashes, so that the comparison takes as long whatever the length; blanks and hyphens are for people.
-        string typed = new([.. (code ?? string.Empty).Where(static letter => letter is not (' ' or '-')).Select(char.ToUpperInvariant)]);
-        if (!CryptographicOperations.FixedTimeEquals(SHA256.HashData(Encoding.UTF8.GetBytes(typed)), SHA256.HashData(Encoding.UTF8.GetBytes(expected))))
+        if (!ClaimCode.IsSame(code ?? string.Empty, expected))
         {
             throw new RefusedException(
-                StatusCodes.Status403Forbidden, ErrorAnswer.Forbidden, "That is not the code of this node. It printed it at its start, and keeps it in the file claim-code of its data directory.");
+                StatusCodes.Status403Forbidden, ErrorAnswer.Forbidden, "That is not the code of this node. It is in the file claim-code of its data directory; the node printed it at its start, unless its owner had preset it.");
         }
     }
 }

@@ -29,6 +29,9 @@ public sealed record ServeConfiguration(string DataDirectory, string? JournalDir
     /// <summary>The URL by which clients reach it, where its owner says one.</summary>
     public string? PublicUrl { get; private init; }
 
+    /// <summary>Absolute: the file with the code by which the node is claimed; null where it makes one.</summary>
+    public string? ClaimCodeFile { get; private init; }
+
     /// <summary>Checks settings.</summary>
     /// <exception cref="ConfigurationException">One of them is wrong; the sentence says which.</exception>
     public static ServeConfiguration From(ServeSettings settings)
@@ -56,6 +59,7 @@ public sealed record ServeConfiguration(string DataDirectory, string? JournalDir
             PeerListen = ParsePeerListen(settings.PeerListen, endpoint),
             Peers = settings.Peers?.Split(',', StringSplitOptions.TrimEntries | StringSplitOptions.RemoveEmptyEntries) ?? [],
             PublicUrl = ParsePublicUrl(settings.PublicUrl),
+            ClaimCodeFile = string.IsNullOrWhiteSpace(settings.ClaimCodeFile) ? null : Path.GetFullPath(settings.ClaimCodeFile),
         };
     }
 

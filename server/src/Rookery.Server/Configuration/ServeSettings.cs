@@ -24,6 +24,9 @@ public sealed record ServeSettings
     /// <summary>The memory bound ("128M").</summary>
     public string? Memory { get; init; }
 
+    /// <summary>The file with the code by which the node is claimed, where it is not to make one.</summary>
+    public string? ClaimCodeFile { get; init; }
+
     /// <summary>Whether plain HTTP may leave this machine.</summary>
     public bool? Insecure { get; init; }
 
@@ -37,6 +40,7 @@ public sealed record ServeSettings
         Peers = Peers ?? fallback.Peers,
         PublicUrl = PublicUrl ?? fallback.PublicUrl,
         Memory = Memory ?? fallback.Memory,
+        ClaimCodeFile = ClaimCodeFile ?? fallback.ClaimCodeFile,
         Insecure = Insecure ?? fallback.Insecure,
     };
 }

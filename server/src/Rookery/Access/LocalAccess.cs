@@ -47,7 +47,7 @@ internal sealed record LocalAccess(Uri Address, string Token)
             Write(disk, configuration.DataDirectory, ClaimFileName, secrets.ClaimCode + "\n");
             log.LogWarning(
                 "This node has no owner yet. Claim it with the code {Code}: `rookery claim --data {Directory}` here, or `rookery claim --url URL --code CODE` from elsewhere. Until then it serves nothing else.",
-                secrets.ClaimCode,
+                secrets.IsClaimCodePreset ? $"that {configuration.ClaimCodeFile} holds" : secrets.ClaimCode,
                 configuration.DataDirectory);
             await AwaitOwnerAsync(context);
             announcement?.Tell(ServiceAnnouncement.Member);

@@ -51,6 +51,9 @@ def set_up(machine: system.Machine, boot: BootPartition) -> str:
     attempt("Setting the account for SSH", lambda: system.set_account(machine, settings))
     for ssid in attempt("Setting the wireless networks", lambda: system.set_wifi(machine, settings)) or []:
         problems.append(f"Wi-Fi: the passphrase of '{ssid}' is covered with * and this machine does not have it: write it again")
+    has_claim_code = attempt("Keeping the claim code", lambda: system.keep_claim_code(machine, settings))
+    if settings.claim_code and not has_claim_code:
+        problems.append("cluster.claim-code: this machine does not have it yet: write it again if it is covered with *")
     attempt("Writing the node's configuration", lambda: system.set_node(machine, settings))
     attempt("Setting the power profile", lambda: system.set_power(machine, settings))
     if machine.path("/run/rookery-image/no-data").exists():
@@ -58,6 +61,8 @@ def set_up(machine: system.Machine, boot: BootPartition) -> str:
     for file, secret in ((SETTINGS, "passphrase"), (imager.NETWORK_CONFIG, "password"), (imager.USER_DATA, "passwd")):
         if file in texts:
             attempt(f"Covering the secrets in {file}", lambda file=file, secret=secret: boot.cover(secret, file))
+    if has_claim_code and SETTINGS in texts:
+        attempt(f"Covering the claim code in {SETTINGS}", lambda: boot.cover("claim-code"))
     return report(machine, settings, name, used, problems)
 
 

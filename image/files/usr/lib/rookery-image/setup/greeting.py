@@ -6,7 +6,7 @@ import ssl
 
 import first_boot
 import found
-from system import Machine, has_home
+from system import CLAIM_CODE, Machine, has_home
 
 SCREEN = "/run/issue.d/rookery.issue"
 # Measured once for each home of the node, a card or a drive.
@@ -49,6 +49,9 @@ def greet(machine: Machine) -> str:
     lines = ["Rookery", "", f"https://{name}.local   " + "   ".join(f"https://{'[' + a + ']' if ':' in a else a}" for a in addresses(machine))]
     if fingerprint is not None:
         lines += ["Its certificate authority, SHA-256:", "  " + fingerprint[:47], "  " + fingerprint[48:]]
-    if code:
+    if code and machine.path(CLAIM_CODE).is_file():
+        # Who preset it knows it, and the log lies on a partition that everybody reads.
+        lines += ["It has no owner yet. Its code is the one that rookery.toml gave it."]
+    elif code:
         lines += [f"It has no owner yet. Its code, until it is claimed: {code}"]
     return "\n".join(lines) + "\n\n" + (machine.read(found.REPORT) or "") + (machine.read(first_boot.REPORT) or "") + (machine.read(MEASURED) or "")

@@ -37,6 +37,7 @@ class Settings:
     wifi_networks: list[WifiNetwork] = field(default_factory=list)
     cluster_name: str | None = None
     cluster_token: str | None = None
+    claim_code: str | None = None
     cluster_seeds: list[str] = field(default_factory=list)
     storage_drive: str | None = None
     power_profile: str = "balanced"
@@ -125,6 +126,12 @@ def is_passphrase(text: str) -> bool:
     return TAKEN_OVER.fullmatch(text) is not None or re.fullmatch(r"[ -~]{8,63}|[0-9A-Fa-f]{64}", text) is not None
 
 
+def is_claim_code(text: str) -> bool:
+    """What the node takes for one (ClaimCode.cs), or TAKEN_OVER's stars."""
+    plain = re.sub(r"[- \t]", "", text).upper()
+    return TAKEN_OVER.fullmatch(text) is not None or re.fullmatch(r"[0-9A-Z]{16,}", plain) is not None and len(set(plain)) >= 8
+
+
 def is_peer(text: str) -> bool:
     host, _, port = text.rpartition(":")
     return port.isdigit() and 0 < int(port) < 65536 and re.fullmatch(r"[A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\]", host) is not None
@@ -187,6 +194,11 @@ def read_cluster(cluster: Reader, settings: Settings) -> None:
         cluster.problem("token", "this is no join token; `rookery cluster token create` on a member makes one")
         settings.cluster_token = None
     settings.cluster_seeds = cluster.texts("seeds", "an address and port of a member, as in \"192.168.1.11:9443\"", is_peer)
+    settings.claim_code = cluster.take("claim-code", str, "text in quotes")
+    if settings.claim_code is not None and not is_claim_code(settings.claim_code):
+        # Never the code itself, as with the passphrase.
+        cluster.problem("claim-code", "this must hold at least 16 letters and digits, 8 of them different; blanks and hyphens between them do not count")
+        settings.claim_code = None
     cluster.finish()
 
 
@@ -199,4 +211,4 @@ def without_secrets(text: str, name: str) -> str:
         return match[1] + quote + "*" * (len(value.encode()) - 2 * len(quote)) + quote
 
     # A value of YAML may stand without quotes.
-    return re.sub(rf"""(\b{name}[ \t]*[=:][ \t]*)("(?:[^"\\\n]|\\.)*"|'[^'\n]*'|(?<=:[ \t])[^\s"'#][^\s#]*)""", cover, text)
+    return re.sub(rf"""(\b{name}["']?[ \t]*[=:][ \t]*)("(?:[^"\\\n]|\\.)*"|'[^'\n]*'|(?<=:[ \t])[^\s"'#][^\s#]*)""", cover, text)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from settings import TAKEN_OVER, Settings, WifiNetwork
 
+CLAIM_CODE = "/var/lib/rookery/claim-code"
 POWER_GOVERNORS = {
     # quiet: the lowest frequency that carries the load; fast: the highest always. The kernel's own choice lies between.
     "quiet": "conservative",
@@ -161,6 +162,14 @@ def set_wifi(machine: Machine, settings: Settings) -> list[str]:
     return [network.ssid for network, block in zip(settings.wifi_networks, blocks, strict=True) if not block]
 
 
+def keep_claim_code(machine: Machine, settings: Settings) -> bool:
+    """Lays the code by which the node is claimed beside its data, where the node reads it; whether the machine has one."""
+    if settings.claim_code and not TAKEN_OVER.fullmatch(settings.claim_code) and has_home(machine):
+        if machine.write(CLAIM_CODE, settings.claim_code + "\n", 0o640):
+            machine.run("chown", "root:rookery", CLAIM_CODE)
+    return has_home(machine) and machine.path(CLAIM_CODE).is_file()
+
+
 def set_node(machine: Machine, settings: Settings) -> None:
     """The node's configuration, which lies beside its data. What somebody wrote into it by hand or by Ansible stays, but for what rookery.toml says."""
     if not has_home(machine):
@@ -174,6 +183,8 @@ def set_node(machine: Machine, settings: Settings) -> None:
         node["memory"] = settings.memory
     if settings.cluster_seeds:
         node["peers"] = ",".join(settings.cluster_seeds)
+    if machine.path(CLAIM_CODE).is_file():
+        node["claimCodeFile"] = CLAIM_CODE
     if machine.write("/var/lib/rookery/config.json", json.dumps(node, indent=2) + "\n", 0o640):
         machine.run("chown", "root:rookery", "/var/lib/rookery/config.json")
 
