@@ -1,6 +1,7 @@
 """The logic of the first boot, on a directory instead of a machine: python3 -m unittest image/tests/test_setup.py"""
 
 import base64
+import hashlib
 import json
 import sys
 import tempfile
@@ -292,6 +293,19 @@ class TheNode(Directory):
         self.assertFalse(greeting.measure_disk(self.machine, self.run_rookery))
         self.answers["doctor"] = (1, '{"Findings": []}')
         self.assertTrue(greeting.measure_disk(self.machine, self.run_rookery))
+
+    def test_the_greeting_has_the_fingerprint_that_openssl_prints_and_the_page_that_tells_what_to_do_with_it(self):
+        (self.root / "var/lib/rookery/data/cluster").mkdir(parents=True)
+        (self.root / "etc/hostname").write_text("pi-1\n")
+        der = bytes(range(100))
+        pem = "-----BEGIN CERTIFICATE-----\n" + base64.encodebytes(der).decode() + "-----END CERTIFICATE-----\n"
+        (self.root / "var/lib/rookery/data/cluster/authority.pem").write_text(pem + pem.replace("A", "B") + "check 12345678\n")
+        self.assertNotIn("http:", greeting.greet(self.machine))
+        (self.root / "var/lib/rookery/config.json").write_text('{"welcome": "0.0.0.0:80"}')
+        told = greeting.greet(self.machine)
+        self.assertIn("How to trust it: http://pi-1.local\n", told)
+        printed = hashlib.sha256(der).hexdigest().upper()
+        self.assertIn(printed, "".join(told.split()).replace(":", ""))
 
 
 class TheLog(Directory):

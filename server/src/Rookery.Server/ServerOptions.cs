@@ -39,6 +39,12 @@ public sealed record ServerOptions
     /// <summary>Connections served at once; more are closed on arrival. Each may hold a few pooled pages.</summary>
     public int ConnectionsLimit { get; init; } = 2048;
 
+    /// <summary>What the node is called; empty while it is in no cluster.</summary>
+    public string NodeName { get; init; } = string.Empty;
+
+    /// <summary>What its cluster is called; empty while it is in none.</summary>
+    public string ClusterName { get; init; } = string.Empty;
+
     /// <summary>The tag by which clients know this node.</summary>
     public string NodeTag { get; init; } = "A";
 }

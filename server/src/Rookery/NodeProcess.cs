@@ -1,6 +1,5 @@
 using System.Net.Sockets;
 using System.Text;
-using Microsoft.AspNetCore.Builder;
 using Microsoft.Extensions.Logging;
 using Rookery.Access;
 using Rookery.Board;
@@ -50,7 +49,13 @@ internal static class NodeProcess
 
         // Opening the data takes as long as the journal is long; meanwhile the address answers that it does.
         var opening = Task.Run(() => OpenNode(configuration, member, cluster, disk, memory, io, time, log));
-        await ListenAsync(app, configuration, opening);
+        await ListenAsync(() => app.StartAsync(), configuration.Url, opening);
+        await using var welcome = configuration.Welcome is { } place ? new WelcomeServer(context, place) : null;
+        if (welcome is not null)
+        {
+            await ListenAsync(welcome.StartAsync, $"{configuration.Welcome} for the welcome page", opening);
+        }
+
         using var node = await opening;
         await StartAsync(member, configuration);
         context.Readiness.Opened(node);
@@ -119,6 +124,8 @@ internal static class NodeProcess
         Listen = configuration.Listen,
         IsSecure = configuration.IsSecure,
         NodeTag = identity?.Tag ?? "A",
+        NodeName = identity?.Name ?? string.Empty,
+        ClusterName = identity?.ClusterName ?? string.Empty,
         Identity = identity is null ? null : () => identity.Current,
         LocalKeyHash = configuration.IsSecure ? secrets.LocalTokenHash : default,
         ClaimCode = configuration.IsSecure ? secrets.ClaimCode : null,
@@ -211,16 +218,16 @@ internal static class NodeProcess
     }
 
     // A directory in use is the better reason when the address is taken too: both name the same other process.
-    private static async Task ListenAsync(WebApplication app, ServeConfiguration configuration, Task<Node> opening)
+    private static async Task ListenAsync(Func<Task> listen, string where, Task<Node> opening)
     {
         try
         {
-            await app.StartAsync();
+            await listen();
         }
         catch (Exception failure) when (failure is IOException or SocketException)
         {
             using var node = await opening;
-            throw new ConfigurationException($"Could not listen on {configuration.Url}: {(failure.InnerException ?? failure).Message}.");
+            throw new ConfigurationException($"Could not listen on {where}: {(failure.InnerException ?? failure).Message}.");
         }
     }
 

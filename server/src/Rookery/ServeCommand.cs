@@ -12,13 +12,14 @@ internal static class ServeCommand
         var listen = new Option<string?>("--listen") { Description = "Address to listen on; https asks everybody for a credential [default: http://127.0.0.1:8080].", HelpName = "URL" };
         var journal = new Option<string?>("--journal") { Description = "Directory of the journal, for a device of its own [default: DIR/journal].", HelpName = "DIR" };
         var peerListen = new Option<string?>("--peer-listen") { Description = "Address at which a member of a cluster listens for the others [default: that of --listen, its port + 1000, or - 1000 from 64536 on].", HelpName = "ADDRESS:PORT" };
+        var welcome = new Option<string?>("--welcome") { Description = "Address of a page in plain HTTP for people who do not know the node yet: its authority's certificate, and how to trust it [default: none].", HelpName = "ADDRESS:PORT" };
         var peers = new Option<string?>("--peers") { Description = "Where other members may be, beside the places where they were seen last: after all have moved at once.", HelpName = "HOST:PORT,…" };
         var publicUrl = new Option<string?>("--public-url") { Description = "URL by which clients reach this node, where it is not that of --listen.", HelpName = "URL" };
         var memory = new Option<string?>("--memory") { Description = "Memory of the whole process, such as 128M or 2G [default: a quarter of the machine's, at least 96M].", HelpName = "SIZE" };
         var claimCodeFile = new Option<string?>("--claim-code-file") { Description = "File with the code by which a node without an owner is claimed [default: the node makes one at each start].", HelpName = "FILE" };
         var config = new Option<string?>("--config") { Description = "JSON file with the same settings; what is said on the command line wins.", HelpName = "FILE" };
         var insecure = new Option<bool>("--insecure") { Description = "Allow plain HTTP without credentials beyond this machine." };
-        var command = new Command("serve", "Run a node until SIGTERM.") { data, listen, peerListen, peers, publicUrl, journal, memory, claimCodeFile, config, insecure };
+        var command = new Command("serve", "Run a node until SIGTERM.") { data, listen, peerListen, welcome, peers, publicUrl, journal, memory, claimCodeFile, config, insecure };
         command.SetAction((parsed, _) => RunAsync(
             new ServeSettings
             {
@@ -26,6 +27,7 @@ internal static class ServeCommand
                 Listen = parsed.GetValue(listen),
                 Journal = parsed.GetValue(journal),
                 PeerListen = parsed.GetValue(peerListen),
+                Welcome = parsed.GetValue(welcome),
                 Peers = parsed.GetValue(peers),
                 PublicUrl = parsed.GetValue(publicUrl),
                 Memory = parsed.GetValue(memory),

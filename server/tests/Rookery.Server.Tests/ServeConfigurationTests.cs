@@ -52,6 +52,21 @@ public sealed class ServeConfigurationTests
     }
 
     [Theory]
+    [InlineData("127.0.0.1")]
+    [InlineData("http://127.0.0.1:80")]
+    [InlineData("pi-1.local:80")]
+    public void A_welcome_page_needs_an_address_and_a_port(string welcome) =>
+        Assert.Contains($"must look like 0.0.0.0:80, not like \"{welcome}\"", Refusal(Minimal with { Listen = "https://0.0.0.0:8443", Welcome = welcome }), StringComparison.Ordinal);
+
+    [Fact]
+    public void A_welcome_page_needs_TLS_beside_it()
+    {
+        Assert.Contains("needs a node that listens on https", Refusal(Minimal with { Welcome = "0.0.0.0:80" }), StringComparison.Ordinal);
+        Assert.Equal(IPEndPoint.Parse("0.0.0.0:80"), ServeConfiguration.From(Minimal with { Listen = "https://0.0.0.0:8443", Welcome = "0.0.0.0:80" }).Welcome);
+        Assert.Null(ServeConfiguration.From(Minimal).Welcome);
+    }
+
+    [Theory]
     [InlineData("pelican-orbit-lamp-7", null)]
     [InlineData("ABCDEFGH23456789\n", null)]
     [InlineData("pelican-orbit", "at least 16 letters and digits, and holds 12")]

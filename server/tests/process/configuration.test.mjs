@@ -1,5 +1,6 @@
 // What a node refuses to start with: exit code 78 and one sentence that says what and where.
 import assert from "node:assert/strict"
+import { X509Certificate } from "node:crypto"
 import { once } from "node:events"
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { createServer } from "node:net"
@@ -171,6 +172,28 @@ test("A preset claim code is refused when it is weak or missing, opens the node 
   const claimed = await claim("PELICAN orbit lamp 7")
   assert.match(claimed.stdout, /^rookery_/, claimed.stderr)
   assert.doesNotMatch(node.log, /pelican/i)
+})
+
+test("The welcome page is served beside the node, and refused where it cannot be", { timeout: 120_000 }, async t => {
+  const data = join(temporaryDirectory(t), "data")
+  const port = await portForMember()
+  assert.equal((await run("cluster", "init", "--data", data, "--name", "home", "--node-name", "pi-1")).code, 0)
+  const taken = createServer().listen(0, "127.0.0.1")
+  await once(taken, "listening")
+  afterwards(t, () => taken.close())
+  const place = `127.0.0.1:${taken.address().port}`
+  refused(await run("serve", "--data", data, "--listen", `https://127.0.0.1:${port}`, "--welcome", place), new RegExp(`${place} for the welcome page: .*in use`))
+  refused(await run("serve", "--data", data, "--listen", `http://127.0.0.1:${port}`, "--welcome", place), /needs a node that listens on https/)
+  const free = `127.0.0.1:${await freePort()}`
+  const pem = readFileSync(join(data, "cluster/authority.pem"), "utf8")
+  const node = await NodeProcess.serveDuring(t, { data, port, credentials: { ca: pem }, options: ["--welcome", free] })
+  const page = await (await fetch(`http://${free}/`)).text()
+  assert.match(page, /<h1>pi-1<\/h1>/)
+  const certificate = new X509Certificate(await (await fetch(`http://${free}/rookery-ca.pem`)).text())
+  assert.equal(certificate.fingerprint256, new X509Certificate(pem).fingerprint256)
+  assert.ok(certificate.fingerprint256.match(/(\w\w:){7}\w\w/g).every(group => page.includes(group)), "the page has the fingerprint")
+  assert.equal((await fetch(`http://${free}/livez`)).status, 404, "and nothing of the node")
+  assert.equal(await node.terminate(), 0)
 })
 
 test("The command line wins over the configuration file", async t => {

@@ -60,6 +60,7 @@ public static class ConfigurationFile
             "journal" => settings with { Journal = Text(name) },
             "listen" => settings with { Listen = Text(name) },
             "peerListen" => settings with { PeerListen = Text(name) },
+            "welcome" => settings with { Welcome = Text(name) },
             "peers" => settings with { Peers = Text(name) },
             "publicUrl" => settings with { PublicUrl = Text(name) },
             "memory" => settings with { Memory = Text(name) },

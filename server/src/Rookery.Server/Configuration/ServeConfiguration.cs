@@ -23,6 +23,9 @@ public sealed record ServeConfiguration(string DataDirectory, string? JournalDir
     /// <summary>Where a member of a cluster listens for the others.</summary>
     public required IPEndPoint PeerListen { get; init; }
 
+    /// <summary>Where the page for people who do not know the node yet is served; null where it is not.</summary>
+    public IPEndPoint? Welcome { get; private init; }
+
     /// <summary>Where other members may be, as its owner says; unchecked.</summary>
     public IReadOnlyList<string> Peers { get; private init; } = [];
 
@@ -57,6 +60,7 @@ public sealed record ServeConfiguration(string DataDirectory, string? JournalDir
         {
             IsSecure = isSecure,
             PeerListen = ParsePeerListen(settings.PeerListen, endpoint),
+            Welcome = ParseWelcome(settings.Welcome, isSecure),
             Peers = settings.Peers?.Split(',', StringSplitOptions.TrimEntries | StringSplitOptions.RemoveEmptyEntries) ?? [],
             PublicUrl = ParsePublicUrl(settings.PublicUrl),
             ClaimCodeFile = string.IsNullOrWhiteSpace(settings.ClaimCodeFile) ? null : Path.GetFullPath(settings.ClaimCodeFile),
@@ -75,6 +79,12 @@ public sealed record ServeConfiguration(string DataDirectory, string? JournalDir
             ? endpoint
             : throw new ConfigurationException($"The address to listen on for other members must look like 0.0.0.0:9080, not like \"{listen}\".");
     }
+
+    private static IPEndPoint? ParseWelcome(string? listen, bool isSecure) =>
+        listen is null ? null
+        : !isSecure ? throw new ConfigurationException("The welcome page tells how to trust the certificate that clients are shown: it needs a node that listens on https.")
+        : IPEndPoint.TryParse(listen, out var endpoint) && endpoint.Port > 0 ? endpoint
+        : throw new ConfigurationException($"The address of the welcome page must look like 0.0.0.0:80, not like \"{listen}\".");
 
     private static string? ParsePublicUrl(string? url) =>
         url is null || (Uri.TryCreate(url, UriKind.Absolute, out var parsed) && parsed.Scheme is "http" or "https" && parsed.PathAndQuery is "/")

@@ -15,6 +15,9 @@ public sealed record ServeSettings
     /// <summary>Where a member of a cluster listens for the others (<c>address:port</c>).</summary>
     public string? PeerListen { get; init; }
 
+    /// <summary>Where the page for people who do not know the node yet is served, over plain HTTP (<c>address:port</c>).</summary>
+    public string? Welcome { get; init; }
+
     /// <summary>Where other members may be (<c>host:port,host:port</c>), beside where they were seen last.</summary>
     public string? Peers { get; init; }
 
@@ -37,6 +40,7 @@ public sealed record ServeSettings
         Journal = Journal ?? fallback.Journal,
         Listen = Listen ?? fallback.Listen,
         PeerListen = PeerListen ?? fallback.PeerListen,
+        Welcome = Welcome ?? fallback.Welcome,
         Peers = Peers ?? fallback.Peers,
         PublicUrl = PublicUrl ?? fallback.PublicUrl,
         Memory = Memory ?? fallback.Memory,

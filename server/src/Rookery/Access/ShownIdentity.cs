@@ -16,6 +16,7 @@ internal sealed class ShownIdentity
         Ids = new NodeIds(identity.NodeId, identity.ClusterId);
         Tag = identity.Tag;
         Name = identity.NodeName;
+        ClusterName = identity.ClusterName;
         _shown = new Shown(identity);
     }
 
@@ -24,6 +25,9 @@ internal sealed class ShownIdentity
 
     /// <summary>The node's name when it started.</summary>
     public string Name { get; }
+
+    /// <summary>The cluster's name.</summary>
+    public string ClusterName { get; }
 
     /// <summary>The node's letter, given once.</summary>
     public string Tag { get; }

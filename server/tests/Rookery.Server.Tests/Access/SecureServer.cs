@@ -55,6 +55,8 @@ public sealed class SecureServer : IAsyncLifetime
             Listen = new IPEndPoint(IPAddress.Loopback, 0),
             IsSecure = IsSecure,
             Identity = () => Identity,
+            NodeName = "pi-1",
+            ClusterName = "home",
             ClaimCode = IsSecure ? ClaimCode : null,
             LocalKeyHash = SHA256.HashData(Encoding.ASCII.GetBytes(LocalKey)),
         };

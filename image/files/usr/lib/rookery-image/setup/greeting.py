@@ -49,6 +49,8 @@ def greet(machine: Machine) -> str:
     lines = ["Rookery", "", f"https://{name}.local   " + "   ".join(f"https://{'[' + a + ']' if ':' in a else a}" for a in addresses(machine))]
     if fingerprint is not None:
         lines += ["Its certificate authority, SHA-256:", "  " + fingerprint[:47], "  " + fingerprint[48:]]
+        if '"welcome"' in (machine.read("/var/lib/rookery/config.json") or ""):
+            lines += [f"How to trust it: http://{name}.local"]
     if code and machine.path(CLAIM_CODE).is_file():
         # Who preset it knows it, and the log lies on a partition that everybody reads.
         lines += ["It has no owner yet. Its code is the one that rookery.toml gave it."]

@@ -1,0 +1,154 @@
+using System.Globalization;
+using System.Net;
+using System.Security.Cryptography;
+using System.Security.Cryptography.X509Certificates;
+using System.Text;
+using Microsoft.AspNetCore.Http;
+using Microsoft.AspNetCore.Http.Features;
+
+namespace Rookery.Server;
+
+/// <summary>
+/// What a node shows over plain HTTP, to people who do not know it yet: what it is, the certificate of the cluster's authority with its fingerprint and how to install it, and where HTTPS is. It asks for no credential
+/// and refuses every request that brings one, because everybody on the way could have read it.
+/// </summary>
+/// <param name="context">What routes share.</param>
+/// <param name="port">Where the page is served.</param>
+internal sealed class WelcomePage(ServerContext context, int port)
+{
+    private const int HttpPort = 80;
+    private const int HttpsPort = 443;
+    private const int PairsInGroup = 8;
+    private const string PlainText = "text/plain; charset=utf-8";
+
+    private static readonly string Template = ReadTemplate();
+    private static readonly string Policy = $"default-src 'none'; style-src 'sha256-{HashOfStyle()}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+    private string Host => context.Options.NodeName + ".local";
+
+    private string Url => "https://" + Host + PortAfter(context.Options.Listen.Port, HttpsPort);
+
+    /// <summary>Answers one request, whatever it is.</summary>
+    public Task AnswerAsync(HttpContext http)
+    {
+        var (request, headers) = (http.Request, http.Response.Headers);
+        headers.ContentSecurityPolicy = Policy;
+        headers.XContentTypeOptions = "nosniff";
+        headers["Referrer-Policy"] = "no-referrer";
+        headers.CacheControl = "no-cache";
+        if (request.Headers.Authorization.Count > 0 || request.Headers.Cookie.Count > 0)
+        {
+            return RefuseAsync(http, StatusCodes.Status400BadRequest, $"Everybody on the way could read the credential or cookie that came with this request: this page takes none. Send it to {Url}, and withdraw it if it was a token.");
+        }
+
+        if (!HttpMethods.IsGet(request.Method) && !HttpMethods.IsHead(request.Method))
+        {
+            headers.Allow = "GET, HEAD";
+            return RefuseAsync(http, StatusCodes.Status405MethodNotAllowed, $"Everybody on the way could read what is sent here: this page takes nothing. Send it to {Url}.");
+        }
+
+        if (context.Options.Identity?.Invoke() is not { Authorities: { Count: > 0 } authorities })
+        {
+            return RefuseAsync(http, StatusCodes.Status503ServiceUnavailable, "This node has no certificate yet.");
+        }
+
+        // As it was sent: no query, no escapes, nothing that could carry more than the name of one of these.
+        switch (http.Features.GetRequiredFeature<IHttpRequestFeature>().RawTarget)
+        {
+            case "/":
+                return SendAsync(http, "text/html; charset=utf-8", Encoding.UTF8.GetBytes(Fill(http, authorities)));
+            case "/rookery-ca.pem":
+                headers.ContentDisposition = "attachment; filename=\"rookery-ca.pem\"";
+                return SendAsync(http, "application/x-pem-file", Encoding.ASCII.GetBytes(authorities.ExportCertificatePems() + "\n"));
+            case "/rookery-ca.crt":
+                // In DER the SHA-256 of the file is the fingerprint. Phones install what has this type.
+                return SendAsync(http, "application/x-x509-ca-cert", authorities[0].RawData);
+            default:
+                return RefuseAsync(http, StatusCodes.Status404NotFound, $"Here is only the page /, and the authority's certificate. Everything else is at {Url}.");
+        }
+    }
+
+    private string Fill(HttpContext http, X509Certificate2Collection authorities)
+    {
+        var (state, style) = State();
+        bool isUnclaimed = style is "unclaimed";
+        return new StringBuilder(Template)
+            .Replace("{claim}", isUnclaimed ? ClaimSection : string.Empty)
+            .Replace("{fingerprints}", string.Join('\n', authorities.Select(Fingerprint)))
+            .Replace("{other-link}", LinkByAddress(http.Connection.LocalIpAddress))
+            .Replace("{state-class}", style)
+            .Replace("{state}", WebUtility.HtmlEncode(state))
+            .Replace("{url}", WebUtility.HtmlEncode(Url))
+            .Replace("{host}", WebUtility.HtmlEncode(Host))
+            .Replace("{port}", PortAfter(port, HttpPort))
+            .Replace("{name}", WebUtility.HtmlEncode(context.Options.NodeName))
+            .Replace("{cluster}", WebUtility.HtmlEncode(context.Options.ClusterName))
+            .Replace("{version}", ProductVersion.Text)
+            .ToString();
+    }
+
+    private (string Sentence, string Style) State() =>
+        context.Readiness.Reason is { } reason ? (reason, string.Empty)
+        : context.HasOwner ? ("Member of its cluster: it serves whoever has a token or a certificate of its owner.", "member")
+        // Only who leads knows all that was acknowledged.
+        : context.Node.Consensus.IsLeader ? ("It waits for its owner: nobody has claimed it yet.", "unclaimed")
+        : ("It does not know yet whether it has an owner: it has not heard from the other members.", string.Empty);
+
+    private const string ClaimSection = """
+        <h2>Become its owner</h2>
+        <p>Who knows the one-time code of this machine becomes its owner. The code is where the fingerprint is, on the screen and in <code>rookery-first-boot.log</code>, unless you preset one. On another computer with <code>rookery</code>:</p>
+        <pre><code>rookery claim --url {url} \
+          --ca rookery-ca.pem --code CODE</code></pre>
+        <p>It prints a token, once, that may do everything: keep it. To let the machine join a cluster that is there already, do not claim it; give it a token of that cluster in <code>rookery.toml</code>, or run <code>rookery cluster join</code>.</p>
+        """;
+
+    /// <summary>For whom the name does not work. The certificate holds for addresses of private networks.</summary>
+    private string LinkByAddress(IPAddress? address)
+    {
+        if (address is null || IPAddress.IsLoopback(address))
+        {
+            return string.Empty;
+        }
+
+        address = address.IsIPv4MappedToIPv6 ? address.MapToIPv4() : new IPAddress(address.GetAddressBytes());
+        string host = address.AddressFamily == System.Net.Sockets.AddressFamily.InterNetworkV6 ? $"[{address}]" : address.ToString();
+        string url = $"https://{host}{PortAfter(context.Options.Listen.Port, HttpsPort)}";
+        return $"<a class=\"button\" href=\"{url}\">{url}</a>";
+    }
+
+    private static string Fingerprint(X509Certificate2 authority)
+    {
+        string[] pairs = [.. authority.GetCertHash(HashAlgorithmName.SHA256).Select(static one => one.ToString("X2", CultureInfo.InvariantCulture))];
+        return $"<div class=\"fingerprint\">{string.Join(' ', pairs.Chunk(PairsInGroup).Select(static group => $"<code>{string.Join(':', group)}</code>"))}</div>";
+    }
+
+    private static string PortAfter(int port, int usual) => port == usual ? string.Empty : string.Create(CultureInfo.InvariantCulture, $":{port}");
+
+    /// <summary>Whatever body there was is not read.</summary>
+    private static Task RefuseAsync(HttpContext http, int status, string sentence)
+    {
+        http.Response.StatusCode = status;
+        http.Response.Headers.Connection = "close";
+        return SendAsync(http, PlainText, Encoding.UTF8.GetBytes(sentence + "\n"));
+    }
+
+    private static Task SendAsync(HttpContext http, string type, byte[] body)
+    {
+        http.Response.ContentType = type;
+        http.Response.ContentLength = body.Length;
+        return HttpMethods.IsHead(http.Request.Method) ? Task.CompletedTask : http.Response.Body.WriteAsync(body, http.RequestAborted).AsTask();
+    }
+
+    private static string ReadTemplate()
+    {
+        using var reader = new StreamReader(typeof(WelcomePage).Assembly.GetManifestResourceStream("welcome.html")!);
+        return reader.ReadToEnd();
+    }
+
+    private static string HashOfStyle()
+    {
+        const string Begin = "<style>";
+        int begin = Template.IndexOf(Begin, StringComparison.Ordinal) + Begin.Length;
+        return Convert.ToBase64String(SHA256.HashData(Encoding.UTF8.GetBytes(Template[begin..Template.IndexOf("</style>", StringComparison.Ordinal)])));
+    }
+}

@@ -1,0 +1,129 @@
+using System.Net;
+using System.Net.Sockets;
+using System.Security.Cryptography;
+using System.Security.Cryptography.X509Certificates;
+using System.Text;
+
+namespace Rookery.Server.Tests.Access;
+
+public sealed class WelcomeTests : IAsyncLifetime
+{
+    private readonly SecureServer _node = new();
+    private HttpClient _http = null!;
+    private WelcomeServer _welcome = null!;
+
+    public async Task InitializeAsync()
+    {
+        await _node.InitializeAsync();
+        _welcome = await StartAsync(_node.Context);
+        _http = _node.NewClient();
+        _http.BaseAddress = _welcome.Address;
+    }
+
+    public async Task DisposeAsync()
+    {
+        _http.Dispose();
+        await _welcome.DisposeAsync();
+        await _node.DisposeAsync();
+    }
+
+    [Fact]
+    public async Task The_page_has_names_state_and_the_fingerprint_of_the_file_that_it_gives()
+    {
+        string page = await _http.GetStringAsync("/");
+        byte[] file = await _http.GetByteArrayAsync("/rookery-ca.crt");
+
+        string fingerprint = Convert.ToHexString(SHA256.HashData(file));
+        Assert.Equal(fingerprint, Convert.ToHexString(_node.Identity.Authorities[0].GetCertHash(HashAlgorithmName.SHA256)));
+        string[] pairs = [.. fingerprint.Chunk(2).Select(static pair => new string(pair))];
+        Assert.All(pairs.Chunk(8), group => Assert.Contains($"<code>{string.Join(':', group)}</code>", page, StringComparison.Ordinal));
+        Assert.Contains("<h1>pi-1</h1>", page, StringComparison.Ordinal);
+        Assert.Contains("the cluster <strong>home</strong>", page, StringComparison.Ordinal);
+        Assert.Contains($"href=\"https://pi-1.local:{_node.Context.Options.Listen.Port}\"", page, StringComparison.Ordinal);
+        Assert.DoesNotContain("{", page[page.IndexOf("<body>", StringComparison.Ordinal)..], StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task The_page_waits_for_an_owner_until_there_is_one()
+    {
+        string before = await _http.GetStringAsync("/");
+        Assert.Contains("waits for its owner", before, StringComparison.Ordinal);
+        Assert.Contains("rookery claim", before, StringComparison.Ordinal);
+        await _node.SendAsync("POST", "/claim", body: $$"""{"Code":"{{SecureServer.ClaimCode}}"}""");
+        string after = await _http.GetStringAsync("/");
+        Assert.Contains("Member of its cluster", after, StringComparison.Ordinal);
+        Assert.DoesNotContain("rookery claim", after, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task Certificates_have_the_types_that_programs_and_phones_know()
+    {
+        using var pem = await _http.GetAsync("/rookery-ca.pem");
+        var read = new X509Certificate2Collection();
+        read.ImportFromPem(await pem.Content.ReadAsStringAsync());
+        Assert.Equal(_node.Identity.Authorities[0].Thumbprint, Assert.Single(read).Thumbprint);
+        using var binary = await _http.GetAsync("/rookery-ca.crt");
+        Assert.Equal("application/x-x509-ca-cert", binary.Content.Headers.ContentType?.MediaType);
+    }
+
+    [Fact]
+    public async Task The_browser_runs_and_loads_nothing_but_the_page()
+    {
+        using var answer = await _http.GetAsync("/");
+        string policy = answer.Headers.GetValues("Content-Security-Policy").Single();
+        string page = await answer.Content.ReadAsStringAsync();
+        string style = page[(page.IndexOf("<style>", StringComparison.Ordinal) + 7)..page.IndexOf("</style>", StringComparison.Ordinal)];
+        Assert.StartsWith($"default-src 'none'; style-src 'sha256-{Convert.ToBase64String(SHA256.HashData(Encoding.UTF8.GetBytes(style)))}';", policy, StringComparison.Ordinal);
+        Assert.Equal("nosniff", answer.Headers.GetValues("X-Content-Type-Options").Single());
+        Assert.DoesNotContain(" style=", page, StringComparison.Ordinal);
+        Assert.DoesNotContain("<script", page, StringComparison.OrdinalIgnoreCase);
+    }
+
+    [Theory]
+    [InlineData("GET /readyz", 404)]
+    [InlineData("GET /?next=/databases", 404)]
+    [InlineData("GET /%2e", 404)]
+    [InlineData("GET http://pi-1.local/", 404)]
+    [InlineData("GET /admin/databases", 404)]
+    [InlineData("HEAD /", 200)]
+    [InlineData("POST /claim", 405)]
+    [InlineData("OPTIONS *", 405)]
+    public async Task Nothing_else_is_there(string line, int status) => Assert.StartsWith($"HTTP/1.1 {status} ", await SendAsync($"{line} HTTP/1.1\r\nHost: pi-1.local\r\nConnection: close\r\n\r\n"), StringComparison.Ordinal);
+
+    [Theory]
+    [InlineData("Authorization: Bearer rookery_secret")]
+    [InlineData("Cookie: session=secret")]
+    public async Task A_credential_is_refused_and_not_repeated(string header)
+    {
+        string answer = await SendAsync($"GET / HTTP/1.1\r\nHost: pi-1.local\r\n{header}\r\n\r\n");
+        Assert.StartsWith("HTTP/1.1 400 ", answer, StringComparison.Ordinal);
+        Assert.DoesNotContain("secret", answer, StringComparison.Ordinal);
+        Assert.Contains($"https://pi-1.local:{_node.Context.Options.Listen.Port}", answer, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task A_body_is_not_waited_for()
+    {
+        // The connection ends with the answer although nothing of the body came.
+        string answer = await SendAsync("POST /claim HTTP/1.1\r\nHost: pi-1.local\r\nContent-Length: 100\r\n\r\n");
+        Assert.StartsWith("HTTP/1.1 405 ", answer, StringComparison.Ordinal);
+        Assert.Contains("Connection: close", answer, StringComparison.Ordinal);
+    }
+
+    private static async Task<WelcomeServer> StartAsync(ServerContext context)
+    {
+        var welcome = new WelcomeServer(context, new IPEndPoint(IPAddress.Loopback, 0));
+        await welcome.StartAsync();
+        return welcome;
+    }
+
+    /// <summary>What comes until the connection ends.</summary>
+    private async Task<string> SendAsync(string request)
+    {
+        using var client = new TcpClient();
+        await client.ConnectAsync(IPAddress.Loopback, _welcome.Address.Port);
+        await client.GetStream().WriteAsync(Encoding.ASCII.GetBytes(request));
+        using var reader = new StreamReader(client.GetStream());
+        return await reader.ReadToEndAsync();
+    }
+}
