@@ -44,6 +44,8 @@ public static class RookeryServer
         HelpRoutes.Map(routes, context);
         Raven.RavenRoutes.Map(routes, context);
         MetricsRoute.Map(routes, context);
+        MachineMetricsRoute.Map(routes, context);
+        DiscoveryRoute.Map(routes, context);
         DebugIoRoute.Map(routes, context);
         ChangesStreamRoute.Map(routes, context);
         ImportRoute.Map(routes, context);

@@ -39,6 +39,9 @@ public sealed record ServerOptions
     /// <summary>Connections served at once; more are closed on arrival. Each may hold a few pooled pages.</summary>
     public int ConnectionsLimit { get; init; } = 2048;
 
+    /// <summary>Where node_exporter tells of this machine.</summary>
+    public Uri MachineMetrics { get; init; } = new(ServeConfiguration.UsualMachineMetrics);
+
     /// <summary>What the node is called; empty while it is in no cluster.</summary>
     public string NodeName { get; init; } = string.Empty;
 

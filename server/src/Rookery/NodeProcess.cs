@@ -127,6 +127,7 @@ internal static class NodeProcess
         NodeName = identity?.Name ?? string.Empty,
         ClusterName = identity?.ClusterName ?? string.Empty,
         Identity = identity is null ? null : () => identity.Current,
+        MachineMetrics = configuration.MachineMetrics,
         LocalKeyHash = configuration.IsSecure ? secrets.LocalTokenHash : default,
         ClaimCode = configuration.IsSecure ? secrets.ClaimCode : null,
         BatchBytesLimit = (int)Math.Min(32 << 20, configuration.MemoryBytes / 8),

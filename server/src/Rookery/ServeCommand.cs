@@ -16,10 +16,11 @@ internal static class ServeCommand
         var peers = new Option<string?>("--peers") { Description = "Where other members may be, beside the places where they were seen last: after all have moved at once.", HelpName = "HOST:PORT,…" };
         var publicUrl = new Option<string?>("--public-url") { Description = "URL by which clients reach this node, where it is not that of --listen.", HelpName = "URL" };
         var memory = new Option<string?>("--memory") { Description = "Memory of the whole process, such as 128M or 2G [default: a quarter of the machine's, at least 96M].", HelpName = "SIZE" };
+        var machineMetrics = new Option<string?>("--machine-metrics") { Description = $"Where node_exporter tells of this machine; shown at /metrics/machine [default: {ServeConfiguration.UsualMachineMetrics}].", HelpName = "URL" };
         var claimCodeFile = new Option<string?>("--claim-code-file") { Description = "File with the code by which a node without an owner is claimed [default: the node makes one at each start].", HelpName = "FILE" };
         var config = new Option<string?>("--config") { Description = "JSON file with the same settings; what is said on the command line wins.", HelpName = "FILE" };
         var insecure = new Option<bool>("--insecure") { Description = "Allow plain HTTP without credentials beyond this machine." };
-        var command = new Command("serve", "Run a node until SIGTERM.") { data, listen, peerListen, welcome, peers, publicUrl, journal, memory, claimCodeFile, config, insecure };
+        var command = new Command("serve", "Run a node until SIGTERM.") { data, listen, peerListen, welcome, peers, publicUrl, journal, memory, machineMetrics, claimCodeFile, config, insecure };
         command.SetAction((parsed, _) => RunAsync(
             new ServeSettings
             {
@@ -31,6 +32,7 @@ internal static class ServeCommand
                 Peers = parsed.GetValue(peers),
                 PublicUrl = parsed.GetValue(publicUrl),
                 Memory = parsed.GetValue(memory),
+                MachineMetrics = parsed.GetValue(machineMetrics),
                 ClaimCodeFile = parsed.GetValue(claimCodeFile),
                 Insecure = parsed.GetValue(insecure) ? true : null,
             },

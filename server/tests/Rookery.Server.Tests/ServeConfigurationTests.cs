@@ -67,6 +67,13 @@ public sealed class ServeConfigurationTests
     }
 
     [Theory]
+    [InlineData("http://192.168.1.7:9100/metrics")]
+    [InlineData("https://127.0.0.1:9100/metrics")]
+    [InlineData("127.0.0.1:9100")]
+    public void Metrics_of_the_machine_are_on_the_machine(string url) =>
+        Assert.Contains(url, Refusal(Minimal with { MachineMetrics = url }), StringComparison.Ordinal);
+
+    [Theory]
     [InlineData("pelican-orbit-lamp-7", null)]
     [InlineData("ABCDEFGH23456789\n", null)]
     [InlineData("pelican-orbit", "at least 16 letters and digits, and holds 12")]

@@ -64,6 +64,7 @@ public static class ConfigurationFile
             "peers" => settings with { Peers = Text(name) },
             "publicUrl" => settings with { PublicUrl = Text(name) },
             "memory" => settings with { Memory = Text(name) },
+            "machineMetrics" => settings with { MachineMetrics = Text(name) },
             "claimCodeFile" => settings with { ClaimCodeFile = Text(name) },
             "insecure" => settings with { Insecure = Flag(name) },
             _ => throw Wrong($"has the unknown setting \"{name}\""),

@@ -15,6 +15,9 @@ public sealed record ServeConfiguration(string DataDirectory, string? JournalDir
     /// <summary>The URL of <see cref="Listen"/>.</summary>
     public string Url => $"{(IsSecure ? "https" : "http")}://{Listen}";
 
+    /// <summary>Where Debian's node_exporter listens when it was told to listen to this machine only.</summary>
+    public const string UsualMachineMetrics = "http://127.0.0.1:9100/metrics";
+
     private const string Loopback = "http://127.0.0.1:8080";
 
     // Beside the port for clients, so that one number is to be remembered.
@@ -31,6 +34,9 @@ public sealed record ServeConfiguration(string DataDirectory, string? JournalDir
 
     /// <summary>The URL by which clients reach it, where its owner says one.</summary>
     public string? PublicUrl { get; private init; }
+
+    /// <summary>Where node_exporter tells of this machine.</summary>
+    public required Uri MachineMetrics { get; init; }
 
     /// <summary>Absolute: the file with the code by which the node is claimed; null where it makes one.</summary>
     public string? ClaimCodeFile { get; private init; }
@@ -63,6 +69,7 @@ public sealed record ServeConfiguration(string DataDirectory, string? JournalDir
             Welcome = ParseWelcome(settings.Welcome, isSecure),
             Peers = settings.Peers?.Split(',', StringSplitOptions.TrimEntries | StringSplitOptions.RemoveEmptyEntries) ?? [],
             PublicUrl = ParsePublicUrl(settings.PublicUrl),
+            MachineMetrics = ParseMachineMetrics(settings.MachineMetrics ?? UsualMachineMetrics),
             ClaimCodeFile = string.IsNullOrWhiteSpace(settings.ClaimCodeFile) ? null : Path.GetFullPath(settings.ClaimCodeFile),
         };
     }
@@ -85,6 +92,11 @@ public sealed record ServeConfiguration(string DataDirectory, string? JournalDir
         : !isSecure ? throw new ConfigurationException("The welcome page tells how to trust the certificate that clients are shown: it needs a node that listens on https.")
         : IPEndPoint.TryParse(listen, out var endpoint) && endpoint.Port > 0 ? endpoint
         : throw new ConfigurationException($"The address of the welcome page must look like 0.0.0.0:80, not like \"{listen}\".");
+
+    private static Uri ParseMachineMetrics(string url) =>
+        Uri.TryCreate(url, UriKind.Absolute, out var parsed) && parsed.Scheme is "http" && parsed.IsLoopback && parsed.UserInfo.Length == 0
+            ? parsed
+            : throw new ConfigurationException($"The URL of this machine's metrics must look like {UsualMachineMetrics}, on this machine and in plain HTTP, not like \"{url}\".");
 
     private static string? ParsePublicUrl(string? url) =>
         url is null || (Uri.TryCreate(url, UriKind.Absolute, out var parsed) && parsed.Scheme is "http" or "https" && parsed.PathAndQuery is "/")

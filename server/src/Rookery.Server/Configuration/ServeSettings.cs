@@ -27,6 +27,9 @@ public sealed record ServeSettings
     /// <summary>The memory bound ("128M").</summary>
     public string? Memory { get; init; }
 
+    /// <summary>The URL at which node_exporter tells of this machine.</summary>
+    public string? MachineMetrics { get; init; }
+
     /// <summary>The file with the code by which the node is claimed, where it is not to make one.</summary>
     public string? ClaimCodeFile { get; init; }
 
@@ -44,6 +47,7 @@ public sealed record ServeSettings
         Peers = Peers ?? fallback.Peers,
         PublicUrl = PublicUrl ?? fallback.PublicUrl,
         Memory = Memory ?? fallback.Memory,
+        MachineMetrics = MachineMetrics ?? fallback.MachineMetrics,
         ClaimCodeFile = ClaimCodeFile ?? fallback.ClaimCodeFile,
         Insecure = Insecure ?? fallback.Insecure,
     };

@@ -32,6 +32,8 @@ public sealed class SecureServer : IAsyncLifetime
 
     public bool IsSecure { get; init; } = true;
 
+    public Uri MachineMetrics { get; init; } = new(ServeConfiguration.UsualMachineMetrics);
+
     /// <summary>What the node, then one of three, hears from the leader before a read barrier; null for a node alone.</summary>
     public Func<IConsensus, Task>? AtBarrier { get; init; }
 
@@ -57,6 +59,7 @@ public sealed class SecureServer : IAsyncLifetime
             Identity = () => Identity,
             NodeName = "pi-1",
             ClusterName = "home",
+            MachineMetrics = MachineMetrics,
             ClaimCode = IsSecure ? ClaimCode : null,
             LocalKeyHash = SHA256.HashData(Encoding.ASCII.GetBytes(LocalKey)),
         };

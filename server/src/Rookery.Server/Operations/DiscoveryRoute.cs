@@ -1,0 +1,64 @@
+using System.Globalization;
+using System.Text.Json;
+using Microsoft.AspNetCore.Http;
+using Microsoft.AspNetCore.Routing;
+using Rookery.Documents;
+using Rookery.Server.Raven;
+using Rookery.Server.Raven.Cluster;
+
+namespace Rookery.Server;
+
+/// <summary>
+/// GET /sd/prometheus: where Prometheus finds all members (its HTTP service discovery), each with what Rookery and what its machine tell. Any member says it, by what it knows itself, so also while nobody leads.
+/// </summary>
+internal static class DiscoveryRoute
+{
+    // Not one job: both tell of processes, by the same names.
+    private static readonly (string Job, string Path)[] Sources = [("rookery", "/metrics"), ("node", "/metrics/machine")];
+
+    public static void Map(IEndpointRouteBuilder routes, ServerContext context) =>
+        routes.MapWithoutData("/sd/prometheus", RouteScope.Metrics, http =>
+            context.Readiness.Node is { Diagnosis: null } node
+                ? AnswerAsync(http, context.Options, node.Consensus.View.Members)
+                : ErrorAnswer.WriteAsync(http, StatusCodes.Status503ServiceUnavailable, ErrorAnswer.RavenException, context.Readiness.Reason ?? "The node is opening its data."));
+
+    private static async Task AnswerAsync(HttpContext http, ServerOptions options, IReadOnlyList<ClusterViewMember> members)
+    {
+        using var answer = AnswerBuffer.Rent();
+        var urls = new NodeUrl(http, members);
+        using (var json = new Utf8JsonWriter(answer))
+        {
+            json.WriteStartArray();
+            foreach (var member in members)
+            {
+                if (Uri.TryCreate(urls.Of(member), UriKind.Absolute, out var url))
+                {
+                    WriteMember(json, url, member.Name.Length > 0 ? member.Name : member.Tag, options.ClusterName);
+                }
+            }
+
+            json.WriteEndArray();
+        }
+
+        await answer.SendAsync(http);
+    }
+
+    private static void WriteMember(Utf8JsonWriter json, Uri url, string name, string cluster)
+    {
+        foreach (var (job, path) in Sources)
+        {
+            json.WriteStartObject();
+            json.WriteStartArray("targets"u8);
+            json.WriteStringValue(string.Create(CultureInfo.InvariantCulture, $"{url.Host}:{url.Port}"));
+            json.WriteEndArray();
+            json.WriteStartObject("labels"u8);
+            json.WriteString("__scheme__"u8, url.Scheme);
+            json.WriteString("__metrics_path__"u8, path);
+            json.WriteString("job"u8, job);
+            json.WriteString("node"u8, name);
+            json.WriteString("cluster"u8, cluster);
+            json.WriteEndObject();
+            json.WriteEndObject();
+        }
+    }
+}

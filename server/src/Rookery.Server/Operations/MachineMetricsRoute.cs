@@ -1,0 +1,81 @@
+using System.Net;
+using System.Net.Http.Headers;
+using Microsoft.AspNetCore.Http;
+using Microsoft.AspNetCore.Routing;
+
+namespace Rookery.Server;
+
+/// <summary>
+/// /metrics/machine: what node_exporter tells of this machine, passed on as it came. It asks nobody for a credential, so it listens to this machine only; whoever may read the node's metrics may read these.
+/// </summary>
+internal sealed class MachineMetricsRoute : IDisposable
+{
+    // node_exporter on a Raspberry Pi tells some 100 KB.
+    private const int MostBytes = 4 << 20;
+
+    // Prometheus gives up after that, too, when nobody told it otherwise.
+    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(10);
+
+    private readonly ServerContext _context;
+    private readonly HttpClient _client;
+
+    private MachineMetricsRoute(ServerContext context)
+    {
+        _context = context;
+        var handler = new SocketsHttpHandler { UseProxy = false, UseCookies = false, AllowAutoRedirect = false, MaxConnectionsPerServer = 1 };
+        _client = new HttpClient(handler) { MaxResponseContentBufferSize = MostBytes, Timeout = Timeout.InfiniteTimeSpan };
+    }
+
+    public static void Map(IEndpointRouteBuilder routes, ServerContext context)
+    {
+        var route = new MachineMetricsRoute(context);
+        context.Stopping.Register(route.Dispose);
+        routes.MapWithoutData("/metrics/machine", RouteScope.Metrics, route.AnswerAsync);
+    }
+
+    public void Dispose() => _client.Dispose();
+
+    private async Task AnswerAsync(HttpContext http)
+    {
+        using var late = new CancellationTokenSource(Patience, _context.Time);
+        using var either = CancellationTokenSource.CreateLinkedTokenSource(late.Token, http.RequestAborted);
+        try
+        {
+            using var request = new HttpRequestMessage(HttpMethod.Get, _context.Options.MachineMetrics);
+            if (http.Request.Headers.AcceptEncoding.ToString().Contains("gzip", StringComparison.OrdinalIgnoreCase))
+            {
+                request.Headers.AcceptEncoding.Add(new StringWithQualityHeaderValue("gzip"));
+            }
+
+            using var answer = await _client.SendAsync(request, either.Token);
+            await (answer.StatusCode == HttpStatusCode.OK ? PassOnAsync(http, answer.Content) : RefuseAsync(http, $"answered with {(int)answer.StatusCode}"));
+        }
+        catch (OperationCanceledException) when (late.IsCancellationRequested)
+        {
+            await RefuseAsync(http, $"did not answer within {Patience.TotalSeconds:0} seconds");
+        }
+        catch (HttpRequestException failure)
+        {
+            await RefuseAsync(http, failure.HttpRequestError switch
+            {
+                HttpRequestError.ConnectionError => "does not answer",
+                HttpRequestError.ConfigurationLimitExceeded => $"answered with more than {MostBytes >> 20} MiB",
+                _ => "gave no answer that can be read",
+            });
+        }
+    }
+
+    private static async Task PassOnAsync(HttpContext http, HttpContent content)
+    {
+        http.Response.ContentType = content.Headers.ContentType?.ToString();
+        http.Response.Headers.ContentEncoding = content.Headers.ContentEncoding.ToArray();
+        http.Response.ContentLength = content.Headers.ContentLength;
+        await content.CopyToAsync(http.Response.Body, http.RequestAborted);
+    }
+
+    private Task RefuseAsync(HttpContext http, string what) => ErrorAnswer.WriteAsync(
+        http,
+        StatusCodes.Status502BadGateway,
+        ErrorAnswer.RavenException,
+        $"{_context.Options.MachineMetrics} {what}, where node_exporter tells of this machine: `systemctl status prometheus-node-exporter` on it says why. Where it listens elsewhere, the setting machineMetrics says so.");
+}

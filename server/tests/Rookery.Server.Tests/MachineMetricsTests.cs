@@ -1,0 +1,132 @@
+using System.IO.Compression;
+using System.Net;
+using System.Net.Sockets;
+using System.Text;
+using System.Text.Json;
+using Rookery.Server.Tests.Access;
+
+namespace Rookery.Server.Tests;
+
+public sealed class MachineMetricsTests : IAsyncLifetime
+{
+    private TcpListener _exporter = null!;
+    private SecureServer _node = null!;
+    private string _token = null!;
+
+    public async Task InitializeAsync()
+    {
+        _exporter = Listen();
+        _node = new SecureServer { MachineMetrics = new Uri($"http://{_exporter.LocalEndpoint}/metrics") };
+        await _node.InitializeAsync();
+        _token = await _node.GiveTokenAsync(["metrics"]);
+    }
+
+    public async Task DisposeAsync()
+    {
+        _exporter.Dispose();
+        await _node.DisposeAsync();
+    }
+
+    [Fact]
+    public async Task What_the_exporter_says_is_passed_on_as_it_came()
+    {
+        var asked = AnswerAsync("HTTP/1.1 200 OK\r\nContent-Type: text/plain; version=0.0.4; charset=utf-8\r\nContent-Length: 10\r\n\r\nnode_up 1\n"u8.ToArray());
+        using var http = _node.NewClient();
+        using var request = new HttpRequestMessage(HttpMethod.Get, new Uri(_node.Address, "/metrics/machine"));
+        request.Headers.TryAddWithoutValidation("Authorization", "Bearer " + _token);
+        using var answer = await http.SendAsync(request);
+
+        Assert.Equal("node_up 1\n", await answer.Content.ReadAsStringAsync());
+        Assert.Equal("text/plain; version=0.0.4; charset=utf-8", answer.Content.Headers.ContentType?.ToString());
+        string head = await asked;
+        Assert.StartsWith("GET /metrics HTTP/1.1\r\n", head, StringComparison.Ordinal);
+        Assert.DoesNotContain("Bearer", head, StringComparison.Ordinal);
+        Assert.DoesNotContain("gzip", head, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task Who_takes_gzip_gets_the_gzip_of_the_exporter()
+    {
+        using var packed = new MemoryStream();
+        using (var gzip = new GZipStream(packed, CompressionMode.Compress, leaveOpen: true))
+        {
+            gzip.Write("node_up 1\n"u8);
+        }
+
+        var asked = AnswerAsync([.. Encoding.ASCII.GetBytes($"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: {packed.Length}\r\n\r\n"), .. packed.ToArray()]);
+        using var http = _node.NewClient();
+        using var request = new HttpRequestMessage(HttpMethod.Get, new Uri(_node.Address, "/metrics/machine"));
+        request.Headers.TryAddWithoutValidation("Authorization", "Bearer " + _token);
+        request.Headers.TryAddWithoutValidation("Accept-Encoding", "gzip");
+        using var answer = await http.SendAsync(request);
+
+        Assert.Equal(packed.ToArray(), await answer.Content.ReadAsByteArrayAsync());
+        Assert.Equal(["gzip"], answer.Content.Headers.ContentEncoding);
+        Assert.Contains("Accept-Encoding: gzip\r\n", await asked, StringComparison.Ordinal);
+    }
+
+    [Theory]
+    [InlineData("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n", "answered with 404")]
+    [InlineData("HTTP/1.1 302 Found\r\nLocation: /elsewhere\r\nContent-Length: 0\r\n\r\n", "answered with 302")]
+    [InlineData("HTTP/1.1 200 OK\r\nContent-Length: 4194305\r\n\r\n", "answered with more than 4 MiB")]
+    [InlineData("SSH-2.0-OpenSSH\r\n\r\n", "gave no answer that can be read")]
+    public async Task What_is_no_answer_of_an_exporter_is_said(string said, string sentence)
+    {
+        var asked = AnswerAsync(Encoding.ASCII.GetBytes(said));
+        (await _node.SendAsync("GET", "/metrics/machine", _token)).IsRefusal(502, sentence);
+        await asked;
+    }
+
+    [Fact]
+    public async Task An_exporter_that_is_not_there_is_said()
+    {
+        _exporter.Stop();
+        (await _node.SendAsync("GET", "/metrics/machine", _token)).IsRefusal(502, "does not answer, where node_exporter tells of this machine");
+    }
+
+    [Fact]
+    public async Task An_exporter_that_says_nothing_is_not_waited_for_longer_than_Prometheus_waits()
+    {
+        var answering = _node.SendAsync("GET", "/metrics/machine", _token);
+        using var connection = await _exporter.AcceptTcpClientAsync();
+        _node.Time.Advance(TimeSpan.FromSeconds(11));
+        (await answering).IsRefusal(502, "did not answer within 10 seconds");
+    }
+
+    [Fact]
+    public async Task Discovery_names_both_sources_of_the_node_as_it_was_asked()
+    {
+        using var answer = JsonDocument.Parse((await _node.SendAsync("GET", "/sd/prometheus", _token)).Body);
+        var groups = answer.RootElement.EnumerateArray().ToArray();
+        Assert.Equal(["/metrics", "/metrics/machine"], groups.Select(group => group.GetProperty("labels").GetProperty("__metrics_path__").GetString()));
+        Assert.Equal(["rookery", "node"], groups.Select(group => group.GetProperty("labels").GetProperty("job").GetString()));
+        Assert.All(groups, group =>
+        {
+            Assert.Equal([$"127.0.0.1:{_node.Address.Port}"], group.GetProperty("targets").EnumerateArray().Select(target => target.GetString()));
+            Assert.Equal("https", group.GetProperty("labels").GetProperty("__scheme__").GetString());
+            Assert.Equal("home", group.GetProperty("labels").GetProperty("cluster").GetString());
+        });
+    }
+
+    private static TcpListener Listen()
+    {
+        var listener = new TcpListener(IPAddress.Loopback, 0);
+        listener.Start();
+        return listener;
+    }
+
+    /// <summary>Answers the next request; its head.</summary>
+    private async Task<string> AnswerAsync(byte[] answer)
+    {
+        using var connection = await _exporter.AcceptTcpClientAsync();
+        using var reader = new StreamReader(connection.GetStream());
+        var head = new StringBuilder();
+        while (await reader.ReadLineAsync() is { Length: > 0 } line)
+        {
+            head.Append(line).Append("\r\n");
+        }
+
+        await connection.GetStream().WriteAsync(answer);
+        return head.ToString();
+    }
+}
