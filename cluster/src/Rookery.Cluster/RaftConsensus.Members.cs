@@ -46,6 +46,9 @@ public sealed partial class RaftConsensus
     /// <summary>Commands of other members' clients that are not answered yet.</summary>
     internal int ForwardedInFlight => Volatile.Read(ref _forwarded);
 
+    /// <summary>The newest format level that this node's program knows.</summary>
+    internal int NewestFormatLevel => _store.Options.NewestFormatLevel;
+
     internal bool IsInOffice => Volatile.Read(ref _isInOffice);
 
     private bool MayPropose => IsReady && !Volatile.Read(ref _isTransferring);

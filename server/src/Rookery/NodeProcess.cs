@@ -82,11 +82,12 @@ internal static class NodeProcess
         node.StopCleanly();
     }
 
-    // Before anything is read of who the node is: a recovery that was cut off may have to be completed first.
+    // Before anything is read of who the node is: the data may be those of a newer program, and a recovery that was cut off may have to be completed first.
     private static void SettleRecovery(ServeConfiguration configuration, PosixDisk disk)
     {
         try
         {
+            FormatLevel.Check(disk, configuration.DataDirectory);
             DataRecovery.Settle(disk, new NodeOptions { DataDirectory = configuration.DataDirectory, JournalDirectory = configuration.JournalDirectory });
         }
         catch (Exception wrong) when (wrong is DataDirectoryInUseException or DataFormatException or DiskException)
@@ -196,7 +197,7 @@ internal static class NodeProcess
             var options = new NodeOptions { DataDirectory = configuration.DataDirectory, JournalDirectory = configuration.JournalDirectory, TroubleFound = trouble => log.LogError("{Trouble}", trouble) };
             return Node.WhyNotNew(disk, options) is { } foreign ? throw new ConfigurationException(foreign)
                 : member is not null ? Node.Open(member.Configure(options), disk, memory, io, time, member.OpenConsensus)
-                : Node.Open(options, disk, memory, io, time, store => cluster.Alone = OpenAlone(store, log));
+                : Node.Open(options, disk, memory, io, time, store => cluster.BeAlone(OpenAlone(store, log), store.ClusterRecords));
         }
         catch (Exception wrong) when (wrong is DataDirectoryInUseException or ForeignJournalException)
         {

@@ -7,7 +7,7 @@ import { createServer } from "node:net"
 import tls from "node:tls"
 import { join } from "node:path"
 import { test } from "node:test"
-import { afterwards, freePort, NodeProcess, portForMember, run, temporaryDirectory, until } from "./node-process.mjs"
+import { afterwards, checked, freePort, NodeProcess, portForMember, run, temporaryDirectory, until } from "./node-process.mjs"
 
 function refused({ code, stderr }, pattern) {
   assert.equal(code, 78, stderr)
@@ -194,6 +194,19 @@ test("The welcome page is served beside the node, and refused where it cannot be
   assert.ok(certificate.fingerprint256.match(/(\w\w:){7}\w\w/g).every(group => page.includes(group)), "the page has the fingerprint")
   assert.equal((await fetch(`http://${free}/livez`)).status, 404, "and nothing of the node")
   assert.equal(await node.terminate(), 0)
+})
+
+test("An upgrade is ended by a command, and data of a newer level are refused by the version to install", { timeout: 120_000 }, async t => {
+  const nothing = "Everything is written at level 1, the newest that this program knows.\n"
+  const alone = await NodeProcess.serveDuring(t, { data: temporaryDirectory(t) })
+  assert.equal((await run("cluster", "finalize-upgrade", "--url", alone.url)).stdout, nothing)
+  const data = join(temporaryDirectory(t), "data")
+  assert.equal((await run("cluster", "init", "--data", data)).code, 0)
+  const member = await NodeProcess.serveDuring(t, { data, port: await portForMember() })
+  assert.equal((await run("cluster", "finalize-upgrade", "--url", member.url)).stdout, nothing)
+  await member.terminate()
+  writeFileSync(join(data, "format-level"), checked("rookery format level 2 9.0.1\n"))
+  refused(await run("serve", "--data", data), /is written at format level 2, and this program, version .*, knows levels up to 1: install version 9\.0\.1 or a newer one\. Nothing was changed/)
 })
 
 test("The command line wins over the configuration file", async t => {

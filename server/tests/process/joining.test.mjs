@@ -7,7 +7,7 @@ import { join } from "node:path"
 import { test } from "node:test"
 import { Logs } from "../../../cluster/tests/process/logs.mjs"
 import { FakedClock, whyNoClocks } from "./faked-clock.mjs"
-import { executable, NodeProcess, portForMember, run, runWithin, temporaryDirectory, until } from "./node-process.mjs"
+import { checked, executable, NodeProcess, portForMember, run, runWithin, temporaryDirectory, until } from "./node-process.mjs"
 
 async function refused(code, sentence, ...commandLine) {
   const ended = await run("cluster", ...commandLine)
@@ -20,19 +20,6 @@ async function token(node, ...options) {
   const made = await run("cluster", "token", "create", "--url", node.url, ...options)
   assert.equal(made.code, 0, made.stderr)
   return made.stdout.trim()
-}
-
-/** A text with the checksum that files of an identity end with: CRC-32C (RFC 3720, B.4). */
-function checked(text) {
-  let crc = 0xffffffff
-  for (const byte of Buffer.from(text)) {
-    crc ^= byte
-    for (let bit = 0; bit < 8; bit++) {
-      crc = crc & 1 ? (crc >>> 1) ^ 0x82f63b78 : crc >>> 1
-    }
-  }
-
-  return `${text}check ${((crc ^ 0xffffffff) >>> 0).toString(16).padStart(8, "0")}\n`
 }
 
 /** What a command says on a terminal, and its exit code; what `answer` gives is typed there once the question stands. */

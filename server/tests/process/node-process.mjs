@@ -77,6 +77,19 @@ export async function until(holds) {
   }
 }
 
+/** A text with the checksum that small files of a data directory end with: CRC-32C (RFC 3720, B.4). */
+export function checked(text) {
+  let crc = 0xffffffff
+  for (const byte of Buffer.from(text)) {
+    crc ^= byte
+    for (let bit = 0; bit < 8; bit++) {
+      crc = crc & 1 ? (crc >>> 1) ^ 0x82f63b78 : crc >>> 1
+    }
+  }
+
+  return `${text}check ${((crc ^ 0xffffffff) >>> 0).toString(16).padStart(8, "0")}\n`
+}
+
 /** Runs a command of the executable to its end. */
 export const run = (...commandLine) => runWithin([], ...commandLine)
 

@@ -13,6 +13,12 @@ namespace Rookery.Cluster.Joining;
 /// <param name="PublicUrl">Where clients reach it, if the owner said.</param>
 public sealed record MemberFacts(Guid StoreId, long BootCounter, ulong Run, IReadOnlyList<string> Addresses, IReadOnlyList<string> ClientUrls, string? PublicUrl)
 {
+    /// <summary>The newest format level that its program knows.</summary>
+    public int NewestFormatLevel { get; init; } = FormatLevel.Newest;
+
+    /// <summary>The format level by which it writes. Who begins a cluster brings it.</summary>
+    public FormatLevel FormatLevel { get; init; } = FormatLevel.First;
+
     /// <summary>Where a member says that it is: where it listens, then where its owner said that it is reached; what leads nobody to it but itself comes last.</summary>
     /// <param name="listened">Where it listens now.</param>
     /// <param name="said">Where its owner said that it is reached.</param>
@@ -100,9 +106,9 @@ public sealed class Announcement(Func<NodeIdentity> identity, IJoinDesk desk, Ti
 
             // Said once: an owner who demoted it meanwhile has the last word.
             bool? isMirror = known is { StoreId: null, IsMirror: null } && identity().IsMirror ? true : known.IsMirror;
-            var told = known with { StoreId = facts.StoreId, BootCounter = facts.BootCounter, Run = facts.Run, Addresses = facts.Addresses, ClientUrls = facts.ClientUrls, PublicUrl = facts.PublicUrl, IsMirror = isMirror };
+            var told = known with { StoreId = facts.StoreId, BootCounter = facts.BootCounter, Run = facts.Run, Addresses = facts.Addresses, ClientUrls = facts.ClientUrls, PublicUrl = facts.PublicUrl, IsMirror = isMirror, NewestFormatLevel = facts.NewestFormatLevel };
             refusal = await desk.ChangeAsync(
-                [new RecordChange(key, told.ToJson(), stored?.Version ?? ClusterRecord.Absent), new RecordChange(Seats.Key, [], ExpectedVersion: null)], cancellationToken);
+                [new RecordChange(key, told.ToJson(), stored?.Version ?? ClusterRecord.Absent), new RecordChange(Seats.Key, [], ExpectedVersion: null), .. stored is null ? LevelOfFounder(facts) : []], cancellationToken);
             if (refusal is not { Kind: RejectionKind.ConcurrencyConflict })
             {
                 return refusal;
@@ -113,8 +119,14 @@ public sealed class Announcement(Func<NodeIdentity> identity, IJoinDesk desk, Ti
     }
 
     private static bool Same(MemberRecord known, MemberFacts facts, ClusterRecord? stored) =>
-        stored is not null && known.StoreId == facts.StoreId && known.BootCounter == facts.BootCounter && known.Run == facts.Run && known.Addresses.SequenceEqual(facts.Addresses, StringComparer.Ordinal)
+        stored is not null && known.StoreId == facts.StoreId && known.BootCounter == facts.BootCounter && known.Run == facts.Run && known.NewestFormatLevel == facts.NewestFormatLevel && known.Addresses.SequenceEqual(facts.Addresses, StringComparer.Ordinal)
         && known.ClientUrls.SequenceEqual(facts.ClientUrls, StringComparer.Ordinal) && string.Equals(known.PublicUrl, facts.PublicUrl, StringComparison.Ordinal);
+
+    private RecordChange[] LevelOfFounder(MemberFacts facts)
+    {
+        var stored = desk.Find(FormatLevel.RecordKey);
+        return FormatLevel.Of(stored).Level < facts.FormatLevel.Level ? [new RecordChange(FormatLevel.RecordKey, facts.FormatLevel.ToRecord(), stored?.Version ?? ClusterRecord.Absent)] : [];
+    }
 
     private MemberRecord Founder(MemberFacts facts)
     {

@@ -74,6 +74,7 @@ public sealed class JoinClient(JoinToken token, JoiningNode node, TimeProvider t
             Addresses = node.Addresses,
             CertificateRequest = NodeKey.RequestCertificate(attempt.Key),
             PublicUrl = node.PublicUrl,
+            NewestFormatLevel = FormatLevel.Newest,
         };
         var answer = await AskAsync(request, cancellationToken);
         using var identity = new NodeIdentity

@@ -15,6 +15,9 @@ internal sealed record JoinRequest
     /// <summary>Where it will listen for members, <c>host:port</c>.</summary>
     public required IReadOnlyList<string> Addresses { get; init; }
 
+    /// <summary>The newest format level that its program knows; 0 of the first programs, which know the first.</summary>
+    public int NewestFormatLevel { get; init; }
+
     /// <summary>Its request for a certificate (PKCS #10), which proves that it has the key.</summary>
     public required byte[] CertificateRequest { get; init; }
 

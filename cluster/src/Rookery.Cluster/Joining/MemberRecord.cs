@@ -33,6 +33,9 @@ public sealed record MemberRecord
     /// <summary>By chance, one for each start of its program: a start with as many starts of the store behind it and another number is that of a copy.</summary>
     public ulong Run { get; init; }
 
+    /// <summary>The newest <see cref="FormatLevel"/> that its program knows, said at each start; 0 before.</summary>
+    public int NewestFormatLevel { get; init; }
+
     /// <summary>When it joined.</summary>
     public DateTimeOffset Joined { get; init; }
 

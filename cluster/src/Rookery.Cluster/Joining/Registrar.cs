@@ -63,6 +63,11 @@ public sealed class Registrar(Func<NodeIdentity> identity, IJoinDesk desk, TimeP
                 return (null, ReferToLeader());
             }
 
+            if (FormatLevel.Of(desk.Find(FormatLevel.RecordKey)) is var agreed && Math.Max(request.NewestFormatLevel, FormatLevel.First.Level) < agreed.Level)
+            {
+                return (null, new JoinRefusal(JoinError.Malformed, $"The cluster is written at format level {agreed.Level}, which the program of {request.Name} does not know: install version {agreed.Program} or a newer one on it, and try again with the same token."));
+            }
+
             // Begun, it is completed: who asks may be gone by then, and comes back for the seat.
             var (seat, refusal) = await TakeSeatAsync(request, key);
             if (refusal is not null)

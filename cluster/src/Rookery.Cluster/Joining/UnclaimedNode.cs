@@ -12,7 +12,7 @@ namespace Rookery.Cluster.Joining;
 public static class UnclaimedNode
 {
     // What a node keeps in its data directory that was made and served, and nothing else.
-    private static readonly string[] Names = ["lock", "format", "storage", "journal", "cluster", "claim-code", "local-access", NodeIds.JoiningName, "lost+found"];
+    private static readonly string[] Names = ["lock", "format", FormatLevel.RecordKey, "storage", "journal", "cluster", "claim-code", "local-access", NodeIds.JoiningName, "lost+found"];
 
     /// <summary>Puts the node of a data directory away, if there is one that belongs to a cluster.</summary>
     /// <param name="disk">The disk.</param>

@@ -130,7 +130,11 @@ public sealed class ClusterMember : IAsyncDisposable
         _whereabouts = new Whereabouts(
             _keeper,
             () => new MemberFacts(
-                store.StoreId, hello.BootCounter, hello.Run, MemberFacts.AddressesOf(_options.Addresses(), Identity.SaidAddresses), _options.ClientUrls(), _options.PublicUrl ?? Identity.SaidUrl),
+                store.StoreId, hello.BootCounter, hello.Run, MemberFacts.AddressesOf(_options.Addresses(), Identity.SaidAddresses), _options.ClientUrls(), _options.PublicUrl ?? Identity.SaidUrl)
+            {
+                NewestFormatLevel = store.Options.NewestFormatLevel,
+                FormatLevel = store.FormatLevel,
+            },
             () => _consensus.Time is { IsSure: true, Known: { } sure } ? sure : _time.GetUtcNow(),
             _options.Note);
         _steward = new Steward(_consensus, _network, _keeper, new Announcement(() => Identity, _desk, _time), Rotation, _whereabouts, _options.PeerPlaces, () => store.HasDamage, (member, cancellationToken) => RepairAsync(store, member, cancellationToken), _options.Log, _options.Note, _time);

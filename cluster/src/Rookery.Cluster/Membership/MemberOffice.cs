@@ -64,6 +64,11 @@ public sealed class MemberOffice(RaftConsensus consensus, IJoinDesk desk, Func<N
             return ConfirmClock();
         }
 
+        if (order == MemberOrder.FinalizeUpgrade)
+        {
+            return await UpgradeEnd.FinalizeAsync(consensus, desk, cancellationToken);
+        }
+
         bool anyOther = order == MemberOrder.Transfer && string.IsNullOrEmpty(name);
         var member = anyOther ? null : Find(name);
         if (member is null && !anyOther)

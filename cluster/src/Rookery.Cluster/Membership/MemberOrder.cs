@@ -20,6 +20,9 @@ public enum MemberOrder
 
     /// <summary>To go by the voters' clocks, although they jumped.</summary>
     ConfirmClock,
+
+    /// <summary>To let all write what only their newer program can read.</summary>
+    FinalizeUpgrade,
 }
 
 /// <summary>What came of an order.</summary>

@@ -1,6 +1,7 @@
 using Rookery.Cluster.Identity;
 using Rookery.Cluster.Joining;
 using Rookery.Cluster.Tests.Identity;
+using Rookery.Documents;
 
 namespace Rookery.Cluster.Tests.Joining;
 
@@ -34,6 +35,19 @@ public sealed class AnnouncementTests : IDisposable
         Assert.Equal(identity.Key.ExportSubjectPublicKeyInfo(), record.PublicKey);
         Assert.Null(await announcement.AnnounceAsync(Facts, CancellationToken.None));
         Assert.Equal(1, desk.Changes);
+    }
+
+    [Fact]
+    public async Task A_member_says_what_its_program_can_write_and_the_first_one_brings_its_level()
+    {
+        var newer = Facts with { NewestFormatLevel = 3, FormatLevel = new FormatLevel(2, "0.9.2") };
+        Assert.Null(await announcement.AnnounceAsync(newer, CancellationToken.None));
+        Assert.Equal(3, Assert.Single(MemberRecord.All(desk)).Record.NewestFormatLevel);
+        Assert.Equal(newer.FormatLevel, FormatLevel.Of(desk.Find(FormatLevel.RecordKey)));
+
+        Assert.Null(await announcement.AnnounceAsync(Facts with { FormatLevel = new FormatLevel(3, "0.9.3") }, CancellationToken.None));
+        Assert.Equal(FormatLevel.Newest, Assert.Single(MemberRecord.All(desk)).Record.NewestFormatLevel);
+        Assert.Equal(newer.FormatLevel, FormatLevel.Of(desk.Find(FormatLevel.RecordKey)));
     }
 
     [Fact]

@@ -4,6 +4,7 @@ using System.Text.Json;
 using Rookery.Cluster.Identity;
 using Rookery.Cluster.Joining;
 using Rookery.Cluster.Tests.Identity;
+using Rookery.Documents;
 using Rookery.Raft;
 
 namespace Rookery.Cluster.Tests.Joining;
@@ -27,6 +28,16 @@ public sealed class RegistrarTests : IDisposable
         Assert.Equal(Members.IdOf(request.NodeId), Assert.Single(cluster.Desk.Learners));
         var member = Assert.Single(MemberRecord.All(cluster.Desk), member => string.Equals(member.NodeId, request.NodeId, StringComparison.Ordinal)).Record;
         Assert.Equal(("B", "pi-2", TestAuthority.Now), (member.Tag, member.Name, member.Joined));
+    }
+
+    [Fact]
+    public async Task A_program_that_is_older_than_what_the_cluster_writes_is_not_let_in_and_keeps_its_token()
+    {
+        var request = TestCluster.Request(await cluster.CreateTokenAsync());
+        await cluster.Desk.ChangeAsync([new RecordChange(FormatLevel.RecordKey, new FormatLevel(2, "0.9.2").ToRecord(), null)], CancellationToken.None);
+        Assert.Equal(
+            "The cluster is written at format level 2, which the program of pi-2 does not know: install version 0.9.2 or a newer one on it, and try again with the same token.", (await cluster.RefuseAsync(request)).Message);
+        Assert.Equal("B", (await cluster.AdmitAsync(request with { NewestFormatLevel = 2 })).Tag);
     }
 
     [Fact]

@@ -4,6 +4,7 @@ using System.Text.Json;
 using Rookery.Cluster.Joining;
 using Rookery.Cluster.Membership;
 using Rookery.Cluster.Tests.Simulation;
+using Rookery.Documents;
 using Rookery.Documents.Commands;
 using Rookery.Raft;
 
@@ -201,6 +202,57 @@ public sealed class MemberOfficeTests
     }
 
     [Fact]
+    public void An_upgrade_is_ended_when_all_programs_can_and_until_then_each_may_be_put_back()
+    {
+        using var cluster = Form(3);
+        Assert.Equal("Everything is written at level 1, the newest that this program knows.", Done(cluster, MemberOrder.FinalizeUpgrade, null));
+
+        Install(cluster, cluster.A, newest: 2);
+        cluster.Put(cluster.AwaitLeader(), "by the newer one");
+        Tell(cluster, cluster.A, cluster.B);
+        cluster.RunUntil(() => cluster.A.Consensus!.IsLeader || Transfer(cluster), "a leads");
+        var refused = Ask(cluster, cluster.B, MemberOrder.FinalizeUpgrade, null);
+        Assert.Equal(
+            ((int)HttpStatusCode.Conflict, "Everything goes on to be written at level 1. b (B) runs a program that cannot write at level 2: upgrade first. c (C) has not said yet what it can write: start first, or remove."),
+            (refused.Status, refused.Text));
+
+        // The program of before is put back, reads what was written, and writes on.
+        Install(cluster, cluster.A, newest: 1);
+        cluster.Put(cluster.AwaitLeader(), "by the one before");
+        cluster.AwaitEqual();
+
+        foreach (var member in cluster.Members)
+        {
+            Install(cluster, member, newest: 2);
+        }
+
+        Tell(cluster, cluster.A, cluster.B, cluster.C);
+        Assert.Equal("Everything is written at level 2 from now on. A program that knows only level 1 starts on these data no more.", Done(cluster, MemberOrder.FinalizeUpgrade, null));
+        cluster.AwaitEqual();
+        Assert.All(cluster.Members, static member => Assert.Equal(2, member.Store!.FormatLevel.Level));
+        Assert.Equal("Everything is written at level 2, the newest that this program knows.", Done(cluster, MemberOrder.FinalizeUpgrade, null));
+
+        cluster.C.Kill();
+        cluster.C.NewestFormatLevel = 1;
+        Assert.Contains("knows levels up to 1: install version", Assert.Throws<DataFormatException>(cluster.C.Open).Message, StringComparison.Ordinal);
+        cluster.C.NewestFormatLevel = 2;
+        cluster.C.Open();
+        cluster.AwaitEqual();
+    }
+
+    [Fact]
+    public void An_upgrade_is_not_ended_over_a_program_that_is_put_back_meanwhile()
+    {
+        using var cluster = Form(1);
+        Install(cluster, cluster.A, newest: 2);
+        var leader = cluster.AwaitLeader();
+        var desk = new MeanwhileDesk(DeskOf(leader), () => Tell(cluster, cluster.A));
+        var answer = cluster.Await(UpgradeEnd.FinalizeAsync(leader.Consensus!, desk, CancellationToken.None));
+        Assert.Equal((int)HttpStatusCode.ServiceUnavailable, answer.Status);
+        Assert.Equal(1, leader.Store!.FormatLevel.Level);
+    }
+
+    [Fact]
     public void A_name_that_nobody_has_is_answered_with_those_there_are()
     {
         using var cluster = Form(2);
@@ -229,6 +281,33 @@ public sealed class MemberOfficeTests
         Record(cluster, member, isMirror);
         cluster.Change(MemberChange.Learner, member);
         Keep(cluster);
+    }
+
+    private static void Install(SteppedCluster cluster, SteppedMember member, int newest)
+    {
+        member.StopCleanly();
+        member.NewestFormatLevel = newest;
+        member.Open();
+        cluster.RunUntil(() => cluster.Leader is not null && member.Consensus!.AppliedIndex >= cluster.Leader.Consensus!.AppliedIndex, "it is there again");
+    }
+
+    /// <summary>As the steward of each does it after its start.</summary>
+    private static void Tell(SteppedCluster cluster, params SteppedMember[] members)
+    {
+        foreach (var member in members)
+        {
+            using var writer = new ClusterRecordWriter();
+            var record = cluster.AwaitLeader().Consensus!.Roster.Of(member.Id)!.Record with { NewestFormatLevel = member.NewestFormatLevel };
+            writer.Set(MemberRecord.KeyOf(member.NodeId), record.ToJson());
+            writer.Set(Seats.Key, []);
+            Assert.Null(cluster.Do(cluster.AwaitLeader(), writer.Complete()).Rejection);
+        }
+    }
+
+    private static bool Transfer(SteppedCluster cluster)
+    {
+        cluster.Leader?.Consensus!.Transfer(cluster.A.Id);
+        return false;
     }
 
     private static void Keep(SteppedCluster cluster)
@@ -267,9 +346,36 @@ public sealed class MemberOfficeTests
 
     private static MemberOffice OfficeOf(SteppedCluster cluster, SteppedMember member) => new(
         member.Consensus!,
-        new ConsensusDesk(member.Consensus!, member.Store!.ClusterRecords, node => member.Consensus!.ChangeMember(MemberChange.Learner, node)),
+        DeskOf(member),
         leader => new HttpClient(new PassedOn(cluster, leader)) { BaseAddress = new Uri("https://member") },
         cluster.Time);
+
+    private static ConsensusDesk DeskOf(SteppedMember member) =>
+        new(member.Consensus!, member.Store!.ClusterRecords, node => member.Consensus!.ChangeMember(MemberChange.Learner, node));
+
+    /// <summary>Something happens just before the records are changed.</summary>
+    private sealed class MeanwhileDesk(IJoinDesk desk, Action meanwhile) : IJoinDesk
+    {
+        public bool IsLeader => desk.IsLeader;
+
+        public IReadOnlyList<string> LeaderAddresses => desk.LeaderAddresses;
+
+        public ClusterTime Time => desk.Time;
+
+        public ValueTask<bool> CatchUpAsync(CancellationToken cancellationToken) => desk.CatchUpAsync(cancellationToken);
+
+        public ClusterRecord? Find(string key) => desk.Find(key);
+
+        public IReadOnlyList<ClusterRecord> List(string prefix) => desk.List(prefix);
+
+        public ValueTask<Rejection?> ChangeAsync(IReadOnlyList<RecordChange> changes, CancellationToken cancellationToken)
+        {
+            meanwhile();
+            return desk.ChangeAsync(changes, cancellationToken);
+        }
+
+        public ChangeAnswer AddLearner(NodeId node) => desk.AddLearner(node);
+    }
 
     /// <summary>The way of an order to the leader's port for members.</summary>
     private sealed class PassedOn(SteppedCluster cluster, NodeId leader) : HttpMessageHandler

@@ -59,6 +59,9 @@ internal sealed class SteppedMember
     /// <summary>Whether it runs.</summary>
     public bool IsUp => Consensus is not null;
 
+    /// <summary>The newest format level that its program knows, from its next start on.</summary>
+    public int NewestFormatLevel { get; set; } = FormatLevel.Newest;
+
     /// <summary>How often it was started.</summary>
     public int Starts { get; private set; }
 
@@ -96,6 +99,7 @@ internal sealed class SteppedMember
                 RunBytes = 32 << 10,
                 Reserve = new ReserveRule(ReserveBytes, 0),
                 HasPeers = true,
+                NewestFormatLevel = NewestFormatLevel,
                 TroubleFound = Troubles.Add,
             },
             _cluster.Behind(this, Disk),

@@ -84,6 +84,9 @@ public sealed class ClusterRecords
     /// <summary>A stream of the records that change from now on.</summary>
     public ChangeSubscription<ClusterRecordChange> Subscribe() => _changes.Subscribe();
 
+    /// <summary>Called when the record of the format level has changed and can be read, before anything that was committed after it is applied.</summary>
+    internal Action? FormatLevelChanged { get; set; }
+
     /// <summary>Reads from a storage that was opened. Before that there are no records.</summary>
     internal void Open(StorageEngine storage) => _storage = storage;
 
@@ -91,6 +94,11 @@ public sealed class ClusterRecords
     internal void Announce(in ClusterRecordChange change)
     {
         Volatile.Write(ref _revision, _revision + 1);
+        if (string.Equals(change.Key, FormatLevel.RecordKey, StringComparison.Ordinal))
+        {
+            FormatLevelChanged?.Invoke();
+        }
+
         _changes.Publish(change);
     }
 

@@ -89,9 +89,11 @@ internal sealed class DataDirectory : IDisposable
 
     /// <summary>Locks the directory, making it when it is missing, and settles a recovery that was cut off.</summary>
     /// <exception cref="DataDirectoryInUseException">Another process holds it.</exception>
-    /// <exception cref="DataFormatException">The recovery's journal is not where this one is said to be.</exception>
-    public static DataDirectory Lock(IDisk disk, string path, string? journalPath)
+    /// <exception cref="DataFormatException">The recovery's journal is not where this one is said to be, or a newer program writes here.</exception>
+    public static DataDirectory Lock(IDisk disk, NodeOptions options)
     {
+        var (path, journalPath) = (options.DataDirectory, options.JournalDirectory);
+        FormatLevel.Check(disk, path, options.NewestFormatLevel);
         if (!disk.Exists(FormatPath(path)))
         {
             CreateDurably(disk, path);
@@ -173,7 +175,12 @@ internal sealed class DataDirectory : IDisposable
     public static void WriteFormat(IDisk disk, string path, NodeIds ids, string name = FormatName)
     {
         string text = $"{Heading}{FormatVersion}\nnode {ids.NodeId}\ncluster {ids.ClusterId}\n";
-        text += CheckLine(text);
+        Replace(disk, path, name, text + CheckLine(text));
+    }
+
+    /// <summary>Writes a small file, durably and all at once.</summary>
+    public static void Replace(IDisk disk, string path, string name, string text)
+    {
         string target = System.IO.Path.Combine(path, name);
         string temporary = target + ".new";
         if (disk.Exists(temporary))
@@ -258,7 +265,8 @@ internal sealed class DataDirectory : IDisposable
             : throw new DataFormatException($"{FormatPath(path)} is damaged: its checksum does not match. Put it back from a backup.");
     }
 
-    private static string CheckLine(string content) => $"check {Checksum.Of(Encoding.ASCII.GetBytes(content)):x8}\n";
+    /// <summary>The last line of a small file: the checksum of the lines before.</summary>
+    public static string CheckLine(string content) => $"check {Checksum.Of(Encoding.ASCII.GetBytes(content)):x8}\n";
 }
 
 /// <summary>A data directory cannot be read by this program. The message says why and what to do.</summary>

@@ -51,6 +51,9 @@ public sealed record NodeOptions
     /// <summary>Whether other members can give back what this node's disk lost: damage in the journal is repaired from them then, instead of refusing to open.</summary>
     public bool HasPeers { get; init; }
 
+    /// <summary>The newest <see cref="FormatLevel"/> that the program knows: another one in tests only, where it stands for a newer program.</summary>
+    public int NewestFormatLevel { get; init; } = FormatLevel.Newest;
+
     /// <summary>How often expired documents are looked for.</summary>
     public TimeSpan ExpirationInterval { get; init; } = TimeSpan.FromSeconds(60);
 

@@ -18,7 +18,7 @@ public sealed partial class NodeStore
     /// <exception cref="IOException">The data cannot be opened; the message says why. Nothing is open then.</exception>
     public static NodeStore Open(NodeOptions options, IDisk disk, MemoryBudget memory, IIoRecorder io, TimeProvider time)
     {
-        var core = new NodeStore(DataDirectory.Lock(disk, options.DataDirectory, options.JournalDirectory), options, disk, io, time);
+        var core = new NodeStore(DataDirectory.Lock(disk, options), options, disk, io, time);
         try
         {
             core.OpenData(memory);
@@ -53,16 +53,57 @@ public sealed partial class NodeStore
         }
 
         ClusterRecords.Open(Storage);
+        FormatLevel = FormatLevel.Read(_disk, _directory.Path);
+        KeepFormatLevel();
+        ClusterRecords.FormatLevelChanged = KeepFormatLevel;
         StateInstallation.Complete(Storage);
         Offers = new StateOffers(Storage, Journal, _disk, OfferPath, Transfers, Time) { Reserve = _options.Reserve };
         Inbox = new StateInbox(Storage, _disk, Path.Combine(_directory.StoragePath, "incoming"), _options.Reserve, Transfers);
         Storage.ManifestDurable = position => ReleaseJournal(position.Index);
         _applier = OpenApplier();
         _previous = new PreviousVersions(Storage);
+        bool isNew = _directory.IsNew;
         _directory.Complete(_options.NewIds ?? NodeIds.Create());
+        if (isNew && !_options.HasPeers && FormatLevel.Level < _options.NewestFormatLevel)
+        {
+            // Nobody wrote here before. Who joins others goes by what they write.
+            Note(new FormatLevel(_options.NewestFormatLevel, FormatLevel.ProgramVersion));
+        }
+
         long inFlight = _options.InFlightBytes > 0 ? _options.InFlightBytes : Math.Max(memory.TotalBytes / 8, 8 << 20);
         Space = new NodeSpace(_disk, _options, Journal, Time);
         Admission = new Admission(inFlight, Time);
+    }
+
+    /// <summary>Goes by what the members agreed on. On the thread that applies, so that nothing that was agreed on later is written before it is noted.</summary>
+    /// <exception cref="DataFormatException">They agreed on more than this program knows: it takes no further part.</exception>
+    private void KeepFormatLevel()
+    {
+        var agreed = ReadFormatLevel();
+        if (agreed.Level > FormatLevel.Level)
+        {
+            Note(agreed);
+            agreed.Require(_options.NewestFormatLevel, _directory.Path);
+        }
+    }
+
+    private FormatLevel ReadFormatLevel()
+    {
+        try
+        {
+            return FormatLevel.Of(ClusterRecords.TryGet(FormatLevel.RecordKey, out var record) ? record : null);
+        }
+        catch (DamagedException)
+        {
+            // What was noted before holds; the level never falls.
+            return FormatLevel;
+        }
+    }
+
+    private void Note(FormatLevel level)
+    {
+        level.Write(_disk, _directory.Path);
+        FormatLevel = level;
     }
 
     private Applier OpenApplier()

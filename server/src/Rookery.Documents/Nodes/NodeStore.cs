@@ -51,6 +51,9 @@ public sealed partial class NodeStore : IDisposable
     /// <summary>What it was opened with.</summary>
     public NodeOptions Options => _options;
 
+    /// <summary>What this node may write: it is noted beside the data.</summary>
+    public FormatLevel FormatLevel { get; private set; } = FormatLevel.First;
+
     /// <summary>The clock.</summary>
     public TimeProvider Time { get; }
 

@@ -28,7 +28,7 @@ public sealed class DataRecovery(IDisk disk, NodeOptions options, MemoryBudget m
     {
         if (DirectoryReplacement.IsDecided(disk, options.DataDirectory))
         {
-            DataDirectory.Lock(disk, options.DataDirectory, options.JournalDirectory).Dispose();
+            DataDirectory.Lock(disk, options).Dispose();
         }
     }
 

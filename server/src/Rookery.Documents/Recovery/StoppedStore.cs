@@ -18,7 +18,7 @@ public sealed class StoppedStore : IDisposable
 
     private StoppedStore(NodeOptions options, IDisk disk, MemoryBudget memory, IIoRecorder io, TimeProvider time)
     {
-        _directory = DataDirectory.Lock(disk, options.DataDirectory, options.JournalDirectory);
+        _directory = DataDirectory.Lock(disk, options);
         try
         {
             Ids = DataDirectory.ReadFormat(disk, _directory.Path);

@@ -11,7 +11,7 @@ internal static class ClusterCommand
 {
     public static Command Create() => new("cluster", "The cluster that a node belongs to.")
     {
-        Init(), JoinTokenCommand.Create(), JoinCommand.Create(), NodeCommand.Create(), ClockCommand.Create(), AuthorityCommand.Create(), RecoverCommand.Create(),
+        Init(), JoinTokenCommand.Create(), JoinCommand.Create(), NodeCommand.Create(), ClockCommand.Create(), FinalizeUpgradeCommand.Create(), AuthorityCommand.Create(), RecoverCommand.Create(),
     };
 
     /// <summary>Why a name cannot be used, in a sentence; null when it can.</summary>

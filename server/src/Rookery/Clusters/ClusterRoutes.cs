@@ -14,7 +14,7 @@ namespace Rookery.Clusters;
 
 /// <summary>
 /// What an owner asks of a running member: POST /admin/cluster/tokens {"LifetimeSeconds"} makes a token to join with; /admin/cluster/nodes shows and changes the members; POST
-/// /admin/cluster/clock/confirm takes the voters' clocks for right; GET /admin/cluster/authority tells of the authority, POST
+/// /admin/cluster/clock/confirm takes the voters' clocks for right; POST /admin/cluster/finalize-upgrade raises the format level; GET /admin/cluster/authority tells of the authority, POST
 /// /admin/cluster/authority/rotate begins to replace it, POST /admin/cluster/authority/retire lets the old one go.
 /// </summary>
 /// <param name="log">Where each change is noted.</param>
@@ -26,7 +26,9 @@ internal sealed class ClusterRoutes(ILogger log)
     public ClusterMember? Member { get; set; }
 
     /// <summary>The consensus of a node alone, once it is open; null for a member of a cluster.</summary>
-    public RaftConsensus? Alone { get; set; }
+    public RaftConsensus? Alone { get; private set; }
+
+    private ConsensusDesk? DeskAlone { get; set; }
 
     /// <summary>The routes.</summary>
     public IReadOnlyList<AdminRoute> All =>
@@ -38,10 +40,18 @@ internal sealed class ClusterRoutes(ILogger log)
         new AdminRoute(HttpMethods.Post, "/admin/cluster/nodes/demote", http => OrderAsync(http, MemberOrder.Demote)),
         new AdminRoute(HttpMethods.Post, "/admin/cluster/nodes/transfer", http => OrderAsync(http, MemberOrder.Transfer)),
         new AdminRoute(HttpMethods.Post, "/admin/cluster/clock/confirm", ConfirmClockAsync),
+        new AdminRoute(HttpMethods.Post, "/admin/cluster/finalize-upgrade", FinalizeUpgradeAsync),
         new AdminRoute(HttpMethods.Get, "/admin/cluster/authority", ShowAuthorityAsync),
         new AdminRoute(HttpMethods.Post, "/admin/cluster/authority/rotate", http => ChangeAuthorityAsync(http, "began to be replaced", static rotation => rotation.BeginAsync(CancellationToken.None))),
         new AdminRoute(HttpMethods.Post, "/admin/cluster/authority/retire", http => ChangeAuthorityAsync(http, "is not trusted any more", static rotation => rotation.RetireAsync(CancellationToken.None))),
     ];
+
+    /// <summary>The node is in no cluster, and open.</summary>
+    public RaftConsensus BeAlone(RaftConsensus alone, ClusterRecords records)
+    {
+        DeskAlone = new ConsensusDesk(alone, records, static _ => ChangeAnswer.NotLeader);
+        return Alone = alone;
+    }
 
     private async Task CreateTokenAsync(HttpContext http)
     {
@@ -101,7 +111,24 @@ internal sealed class ClusterRoutes(ILogger log)
         }
 
         // Begun, it is completed: who asks may be gone by then.
-        var answer = await office.AskAsync(order, http.Request.Query["name"], CancellationToken.None);
+        await TellAsync(http, await office.AskAsync(order, http.Request.Query["name"], CancellationToken.None));
+    }
+
+    /// <summary>A node alone writes formats too.</summary>
+    private async Task FinalizeUpgradeAsync(HttpContext http)
+    {
+        if (Alone is { } alone)
+        {
+            await TellAsync(http, await UpgradeEnd.FinalizeAsync(alone, DeskAlone!, CancellationToken.None));
+        }
+        else
+        {
+            await OrderAsync(http, MemberOrder.FinalizeUpgrade);
+        }
+    }
+
+    private async Task TellAsync(HttpContext http, MemberAnswer answer)
+    {
         if (answer.Status != StatusCodes.Status200OK)
         {
             await ErrorAnswer.WriteAsync(http, answer.Status, ErrorAnswer.RavenException, answer.Text);

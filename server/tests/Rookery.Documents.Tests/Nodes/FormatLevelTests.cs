@@ -1,0 +1,139 @@
+using System.Text;
+using Rookery.Disk;
+using Rookery.Documents.Commands;
+using Rookery.Simulation;
+
+namespace Rookery.Documents.Tests.Nodes;
+
+/// <summary>A newer program is this one with a higher <see cref="NodeOptions.NewestFormatLevel"/>.</summary>
+public sealed class FormatLevelTests
+{
+    private const string Note = "/data/format-level";
+
+    private readonly SimulatedDisk disk = new("/data");
+
+    [Fact]
+    public void A_newer_program_raises_nothing_by_itself_and_the_one_before_reads_what_it_wrote()
+    {
+        using (var before = Open(newest: 1))
+        {
+            before.CreateDatabase("shop");
+            before.Put("shop", "a", "{}");
+            before.Flush();
+        }
+
+        using (var newer = Open(newest: 2))
+        {
+            newer.Put("shop", "b", "{}");
+            newer.Flush();
+            newer.Put("shop", "c", "{}");
+            Assert.Equal(1, newer.Core.FormatLevel.Level);
+        }
+
+        Assert.False(disk.Exists(Note));
+        using var again = Open(newest: 1);
+        again.Put("shop", "d", "{}");
+        Assert.Equal(["a", "b", "c", "d"], again.Documents("shop").Keys);
+    }
+
+    [Fact]
+    public void Data_of_a_raised_level_are_refused_with_the_version_to_install_and_not_touched()
+    {
+        Open(newest: 1).Dispose();
+        using (var newer = Open(newest: 2))
+        {
+            newer.Run(Raise(2));
+            Assert.Equal(2, newer.Core.FormatLevel.Level);
+        }
+
+        var before = Contents();
+        Assert.Equal(
+            $"/data is written at format level 2, and this program, version {FormatLevel.ProgramVersion}, knows levels up to 1: install version 0.9.2 or a newer one. Nothing was changed.",
+            Assert.Throws<DataFormatException>(() => Open(newest: 1)).Message);
+        Assert.Equal(before, Contents());
+        using var again = Open(newest: 2);
+        Assert.Equal(2, again.Core.FormatLevel.Level);
+    }
+
+    [Fact]
+    public void A_level_whose_note_was_lost_is_noted_again()
+    {
+        Open(newest: 1).Dispose();
+        using (var newer = Open(newest: 2))
+        {
+            newer.Run(Raise(2));
+            newer.Flush();
+        }
+
+        disk.Delete(Note);
+        Assert.Throws<DataFormatException>(() => Open(newest: 1));
+        Assert.True(disk.Exists(Note));
+    }
+
+    [Fact]
+    public void A_program_that_hears_of_a_level_that_it_does_not_know_takes_no_further_part()
+    {
+        using (var node = Open(newest: 1))
+        {
+            _ = node.Consensus.ProposeAsync(Raise(2), CancellationToken.None).AsTask();
+            node.Commit();
+            Assert.Contains("install version 0.9.2", node.Consensus.Refusal?.Message, StringComparison.Ordinal);
+        }
+
+        Assert.Contains("install version 0.9.2", Assert.Throws<DataFormatException>(() => Open(newest: 1)).Message, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void New_data_begin_at_the_newest_level_but_not_those_of_who_joins_others()
+    {
+        using (var alone = Open(newest: 2))
+        {
+            Assert.Equal(2, alone.Core.FormatLevel.Level);
+        }
+
+        Assert.Contains($"install version {FormatLevel.ProgramVersion} or a newer one", Assert.Throws<DataFormatException>(() => Open(newest: 1)).Message, StringComparison.Ordinal);
+        using var joining = SteppedNode.Open(new SimulatedDisk("/data"), SteppedNode.Options("/data") with { NewestFormatLevel = 2, HasPeers = true });
+        Assert.Equal(1, joining.Core.FormatLevel.Level);
+    }
+
+    [Theory]
+    [InlineData("rookery format level 3 0.9.3\n")]
+    [InlineData("rookery format level 3 0.9.3\ncheck 00000000\n")]
+    [InlineData("")]
+    public void A_note_that_is_damaged_is_said(string content)
+    {
+        Open(newest: 1).Dispose();
+        using (var file = disk.Open(Note, DiskOpen.CreateNew))
+        {
+            file.Write(Encoding.ASCII.GetBytes(content), 0);
+        }
+
+        Assert.StartsWith("/data/format-level is damaged, or was written by a newer version", Assert.Throws<DataFormatException>(() => Open(newest: 1)).Message, StringComparison.Ordinal);
+    }
+
+    private static CommandBuffer Raise(int level)
+    {
+        using var writer = new ClusterRecordWriter();
+        writer.Set(FormatLevel.RecordKey, new FormatLevel(level, "0.9.2").ToRecord());
+        return writer.Complete();
+    }
+
+    private SteppedNode Open(int newest) => SteppedNode.Open(disk, SteppedNode.Options("/data") with { NewestFormatLevel = newest });
+
+    private SortedDictionary<string, string> Contents()
+    {
+        var contents = new SortedDictionary<string, string>(StringComparer.Ordinal);
+        foreach (string directory in (string[])["/data", "/data/storage", "/data/journal"])
+        {
+            foreach (string name in disk.List(directory).Where(static name => name is not ("storage" or "journal")))
+            {
+                using var file = disk.Open($"{directory}/{name}", DiskOpen.Read);
+                byte[] bytes = new byte[file.Length];
+                file.Read(bytes, 0);
+                contents.Add($"{directory}/{name}", Convert.ToHexString(System.Security.Cryptography.SHA256.HashData(bytes)));
+            }
+        }
+
+        return contents;
+    }
+}
