@@ -35,6 +35,7 @@ class OnADrive(vm.ImageTest):
             machine.power_off(self.key)
         with self.machine(has_usb=True) as machine:
             machine.wait_for("the drive to be named", lambda: re.search(r"R00KERY1.*is not attached", self.card.get("rookery-first-boot.log") or ""))
+            machine.wait_for_login(self.key)
             self.assertIn("inactive", machine.shell(self.key, "systemctl is-active rookery.service; true"))
             self.assertIn("no", machine.shell(self.key, "sudo test -e /var/lib/rookery/data || sudo test -e /data/rookery/data || echo no"))
             self.assertIsNone(machine.get("/readyz"))

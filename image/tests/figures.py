@@ -3,7 +3,7 @@
 boot     power-on to the first answer over HTTPS, beside plain Debian with the same packages and kernel to its login prompt
 idle     bytes that the whole machine writes in ten minutes, by whom; memory and processor time of `rookery`
 tuning   what each setting changes, against the kernel's default, on a slow card
-pages    the image's root under a kernel with pages of 16 KiB, by its Debian package: KERNEL=FILE
+pages    the image's root under a kernel with pages of 16 KiB, by its Debian packages: KERNEL='FILE FILE'
 raspi3b  the card in QEMU's Raspberry Pi 3, with its U-Boot"""
 
 import json
@@ -146,14 +146,14 @@ def tuning(directory: Path) -> None:
 
 
 def pages(directory: Path) -> None:
-    """The kernel and its modules come from a Debian package that is named by KERNEL; the root is that of the card."""
-    package = os.environ.get("KERNEL") or sys.exit("KERNEL=linux-image-…-arm64-16k_….deb is missing; it is not part of the image, so fetch it from Debian")
+    """The kernel and its modules come from Debian packages that are named by KERNEL; the root is that of the card."""
+    packages = os.environ.get("KERNEL", "").split() or sys.exit("KERNEL='linux-binary-…-arm64-16k_….deb linux-modules-…' is missing; they are no part of the image: fetch them from Debian")
     subprocess.run(["bash", "-euo", "pipefail", "-c", f"""
 export ARCH=arm64; . image/lib.sh
 unshare --mount -- bash -euo pipefail -c '
 mkdir -p {WORK}/pages/{{upper,work,root}}
 mount -t overlay -o lowerdir={WORK}/root,upperdir={WORK}/pages/upper,workdir={WORK}/pages/work overlay {WORK}/pages/root
-dpkg-deb --extract {package} {WORK}/pages/root
+for package in {" ".join(packages)}; do dpkg-deb --extract $package {WORK}/pages/root; done
 . image/lib.sh
 kernel=$(ls {WORK}/pages/root/lib/modules | grep 16k)
 in_root {WORK}/pages/root depmod $kernel

@@ -45,6 +45,7 @@ class Card:
     """A copy of the image on a card of 4 GB."""
 
     def __init__(self, directory: Path, image: Path):
+        directory.mkdir(exist_ok=True)
         self.path = directory / "card.img"
         subprocess.run(["cp", "--sparse=always", image, self.path], check=True)
         os.truncate(self.path, CARD_BYTES)
@@ -58,6 +59,14 @@ class Card:
     def get(self, name: str) -> str | None:
         done = subprocess.run(["mcopy", "-n", "-i", f"{self.path}@@{BOOT_OFFSET}", f"::{name}", "-"], capture_output=True, check=False)
         return done.stdout.decode() if done.returncode == 0 else None
+
+    def progress(self) -> str:
+        """How far the data partition has come."""
+        table = json.loads(subprocess.run(["sfdisk", "--json", self.path], check=True, capture_output=True).stdout)["partitiontable"]["partitions"]
+        with open(self.path, "rb") as file:
+            file.seek(18 * 512)
+            mark = file.read(512).rstrip(b"\0").decode().strip()
+        return mark.removeprefix("rookery: ") or ("grown" if table[3]["size"] > 32768 else "as flashed")
 
 
 class Machine:
