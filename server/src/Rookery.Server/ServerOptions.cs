@@ -21,6 +21,9 @@ public sealed record ServerOptions
     /// <summary>With this code the first admin token is claimed, once; null where nobody needs one.</summary>
     public string? ClaimCode { get; init; }
 
+    /// <summary>What the node waits for to form a cluster with others, in sentences; null, or a null result, when it does not.</summary>
+    public Func<string?>? Forming { get; init; }
+
     /// <summary>The machine below, to be shown; null where nobody watches it.</summary>
     public BoardWatch? Board { get; init; }
 

@@ -4,6 +4,7 @@ using Microsoft.Extensions.Logging;
 using Rookery.Access;
 using Rookery.Board;
 using Rookery.Cluster;
+using Rookery.Cluster.Forming;
 using Rookery.Cluster.Identity;
 using Rookery.Cluster.Joining;
 using Rookery.Cluster.Membership;
@@ -29,6 +30,17 @@ internal static class NodeProcess
         using var systemd = new SystemdNotifier(time);
         var disk = new PosixDisk();
         SettleRecovery(configuration, disk);
+
+        // A node that others let in while it was served stops for that, joins, and is served as another.
+        while (await FormedMember.JoinAsync(disk, configuration, log, time, stop.Received) && await ServeAsync(configuration, disk, stop, systemd, log, time))
+        {
+        }
+    }
+
+    /// <summary>Serves until the process is to stop, or the node was let into a cluster.</summary>
+    /// <returns>Whether it was let in.</returns>
+    private static async Task<bool> ServeAsync(ServeConfiguration configuration, PosixDisk disk, StopSignal stop, SystemdNotifier systemd, StandardErrorLog log, TimeProvider time)
+    {
         if (JoinClient.WhyUnfinished(disk, configuration.DataDirectory) is { } unfinished)
         {
             throw new ConfigurationException(unfinished);
@@ -38,13 +50,15 @@ internal static class NodeProcess
         ProcessMemory.Charge(memory);
         var io = new IoTimeline(time, MachineBoard.DeviceOf(disk, configuration.JournalDirectory ?? configuration.DataDirectory)) { SlowSyncSeen = slow => LogSlowSync(log, slow) };
         var identity = ShownIdentity.TryLoad(disk, configuration);
+        var announcement = identity is null ? null : ServiceAnnouncement.TryCreate(disk, identity.Ids, identity.Name, configuration.Listen.Port, configuration.PeerListen.Port, log);
+        var formed = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
         var secrets = AccessSecrets.Create(PresetClaimCode(configuration.ClaimCodeFile));
         var cluster = new ClusterRoutes(log);
         using var watch = new BoardWatch(MachineBoard.Open(disk, time, configuration.DataDirectory, configuration.JournalDirectory), time);
-        var context = new ServerContext(OptionsFor(configuration, identity, secrets) with { AdminRoutes = cluster.All, Board = watch }, time, log, memory, io);
+        var context = new ServerContext(OptionsFor(configuration, identity, secrets) with { AdminRoutes = cluster.All, Board = watch, Forming = () => cluster.Member?.FormingStatus }, time, log, memory, io);
         await using var app = RookeryServer.Build(context);
 
-        await using var member = MemberOf(configuration, identity, disk, memory, watch, log, time);
+        await using var member = MemberOf(configuration, identity, FormedMember.OptionsFor(configuration, announcement, formed), disk, memory, watch, log, time);
         cluster.Member = member;
 
         // Opening the data takes as long as the journal is long; meanwhile the address answers that it does.
@@ -61,11 +75,14 @@ internal static class NodeProcess
         context.Readiness.Opened(node);
         using var care = new NodeCare(node, watch, log);
         Announce(node, configuration, systemd, log);
-        var announcement = identity is null ? null : ServiceAnnouncement.TryCreate(disk, identity.Ids, identity.Name, configuration.Listen.Port, log);
         var told = configuration.IsSecure ? LocalAccess.TellAsync(disk, configuration, secrets, context, announcement, log) : Task.CompletedTask;
         using var idle = new IdleMemory(context, time, GiveBackMemory);
-        await stop.Received;
-        systemd.Stopping();
+        bool isJoining = await Task.WhenAny(stop.Received, formed.Task) == formed.Task;
+        if (!isJoining)
+        {
+            systemd.Stopping();
+        }
+
         context.Readiness.Stopping();
         if (member is not null)
         {
@@ -80,6 +97,7 @@ internal static class NodeProcess
         }
 
         node.StopCleanly();
+        return isJoining;
     }
 
     // Before anything is read of who the node is: the data may be those of a newer program, and a recovery that was cut off may have to be completed first.
@@ -138,7 +156,7 @@ internal static class NodeProcess
     };
 
     /// <summary>The part of a node that belongs to a cluster, by the identity beside its data; null for a node alone.</summary>
-    private static ClusterMember? MemberOf(ServeConfiguration configuration, ShownIdentity? identity, PosixDisk disk, MemoryBudget memory, BoardWatch watch, StandardErrorLog log, TimeProvider time)
+    private static ClusterMember? MemberOf(ServeConfiguration configuration, ShownIdentity? identity, FormingOptions? forming, PosixDisk disk, MemoryBudget memory, BoardWatch watch, StandardErrorLog log, TimeProvider time)
     {
         if (configuration.Peers.FirstOrDefault(static place => !MemberAddress.IsValid(place)) is { } wrongPlace)
         {
@@ -156,6 +174,8 @@ internal static class NodeProcess
                     Addresses = () => PeerAddresses.Of(configuration.PeerListen),
                     ClientUrls = () => [.. PeerAddresses.Of(configuration.Listen).Select(address => $"{(configuration.IsSecure ? "https" : "http")}://{address}")],
                     PeerPlaces = configuration.Peers,
+                    Browse = AvahiBrowse.FindNodesAsync,
+                    Forming = forming,
                     PublicUrl = configuration.PublicUrl,
                     IsClockSynchronised = KernelClock.IsSynchronised,
                     BoardPenalty = () => (int)watch.Condition,

@@ -29,30 +29,58 @@ internal sealed class ServiceAnnouncement
     private readonly NodeIds _ids;
     private readonly string _name;
     private readonly int _port;
+    private readonly int _peerPort;
     private readonly ILogger _log;
+    private readonly Lock _gate = new();
+    private string? _state;
+    private string? _mark;
 
-    private ServiceAnnouncement(IDisk disk, string directory, NodeIds ids, string name, int port, ILogger log)
+    private ServiceAnnouncement(IDisk disk, string directory, NodeIds ids, string name, int port, int peerPort, ILogger log)
     {
         _disk = disk;
         _directory = directory;
         _ids = ids;
         _name = name;
         _port = port;
+        _peerPort = peerPort;
         _log = log;
     }
 
-    /// <summary>The announcement of a node of a cluster that clients reach at <paramref name="port"/>; null where systemd gave no directory for it.</summary>
-    public static ServiceAnnouncement? TryCreate(IDisk disk, NodeIds ids, string name, int port, ILogger log) =>
+    /// <summary>The announcement of a node of a cluster that clients reach at <paramref name="port"/>, and members at <paramref name="peerPort"/>; null where systemd gave no directory for it.</summary>
+    public static ServiceAnnouncement? TryCreate(IDisk disk, NodeIds ids, string name, int port, int peerPort, ILogger log) =>
         Environment.GetEnvironmentVariable("RUNTIME_DIRECTORY") is { Length: > 0 } directory
-            ? new ServiceAnnouncement(disk, directory.Split(':')[0], ids, name, port, log)
+            ? new ServiceAnnouncement(disk, directory.Split(':')[0], ids, name, port, peerPort, log)
             : null;
 
     /// <summary>Says that the node is in <paramref name="state"/>, from now on. What cannot be written is logged: the node serves without it.</summary>
     public void Tell(string state)
     {
+        lock (_gate)
+        {
+            _state = state;
+            Write();
+        }
+    }
+
+    /// <summary>Says by what others that form a cluster with this node know it, from now on; null that it forms none.</summary>
+    public void TellMark(string? mark)
+    {
+        lock (_gate)
+        {
+            bool isNews = !string.Equals(_mark, mark, StringComparison.Ordinal);
+            _mark = mark;
+            if (isNews && _state is not null)
+            {
+                Write();
+            }
+        }
+    }
+
+    private void Write()
+    {
         try
         {
-            LocalAccess.Write(_disk, _directory, FileName, Text(state));
+            LocalAccess.Write(_disk, _directory, FileName, Text());
         }
         catch (DiskException refused)
         {
@@ -60,7 +88,7 @@ internal sealed class ServiceAnnouncement
         }
     }
 
-    private string Text(string state) => $"""
+    private string Text() => $"""
         <?xml version="1.0" standalone="no"?>
         <!DOCTYPE service-group SYSTEM "avahi-service.dtd">
         <service-group>
@@ -72,7 +100,8 @@ internal sealed class ServiceAnnouncement
             <txt-record>node={_ids.NodeId}</txt-record>
             <txt-record>name={SecurityElement.Escape(_name)}</txt-record>
             <txt-record>version={ProductVersion.Text}</txt-record>
-            <txt-record>state={state}</txt-record>
+            <txt-record>state={_state}</txt-record>
+            <txt-record>peers={_peerPort}</txt-record>{(_mark is null ? string.Empty : $"\n    <txt-record>forming={_mark}</txt-record>")}
           </service>
         </service-group>
 

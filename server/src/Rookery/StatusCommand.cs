@@ -51,6 +51,11 @@ internal static class StatusCommand
     {
         string ready = status.GetProperty("Ready").GetBoolean() ? "Ready: documents are served." : $"Not ready: {status.GetProperty("Reason").GetString()}";
         List<string> lines = [ready];
+        if (status.TryGetProperty("Forming", out var forming))
+        {
+            lines.Add(forming.GetString()!);
+        }
+
         if (status.TryGetProperty("Board", out var board) && board.GetProperty("Trouble").GetString() is { } wrong)
         {
             lines.Add(wrong);

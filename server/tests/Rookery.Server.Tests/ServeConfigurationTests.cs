@@ -127,5 +127,25 @@ public sealed class ServeConfigurationTests
         Assert.Contains(expected, refused.Message, StringComparison.Ordinal);
     }
 
+    [Theory]
+    [InlineData("{\"form\": 3}", "\"form\" a value that is not an object in line 1")]
+    [InlineData("{\"form\": {\"expect\": 3}}", "must say both \"expect\" and \"phraseFile\" in \"form\"")]
+    [InlineData("{\"form\": {\"phraseFile\": \"p\"}}", "must say both \"expect\" and \"phraseFile\" in \"form\"")]
+    [InlineData("{\"form\": {\n\"expect\": \"3\"}}", "\"form.expect\" a value that is not a whole number in line 2")]
+    [InlineData("{\"form\": {\"expect\": 3.5}}", "\"form.expect\" a value that is not a whole number")]
+    [InlineData("{\"form\": {\"phraseFile\": 3}}", "\"form.phraseFile\" a value that is not a string")]
+    [InlineData("{\"form\": {\"phrase\": \"x\"}}", "has the unknown setting \"form.phrase\"")]
+    public void A_wrong_way_to_form_a_cluster_is_refused_with_name_and_line(string text, string expected) => A_wrong_file_is_refused_with_name_and_line(text, expected);
+
+    [Fact]
+    public void A_cluster_is_formed_by_two_to_nine_nodes_with_their_journals_in_their_data()
+    {
+        var read = ConfigurationFile.Parse("f.json", """{"form":{"phraseFile":"/phrase","expect":3},"data":"/data"}"""u8);
+        Assert.Equal(new FormSettings(3, "/phrase"), ServeConfiguration.From(read).Form);
+        Assert.Contains("\"form.expect\" is 1.", Refusal(read with { Form = new FormSettings(1, "/phrase") }), StringComparison.Ordinal);
+        Assert.Contains("\"form.expect\" is 10.", Refusal(read with { Form = new FormSettings(10, "/phrase") }), StringComparison.Ordinal);
+        Assert.Contains("leave out \"journal\"", Refusal(read with { Journal = "/journal" }), StringComparison.Ordinal);
+    }
+
     private static string Refusal(ServeSettings settings) => Assert.Throws<ConfigurationException>(() => ServeConfiguration.From(settings)).Message;
 }

@@ -1,6 +1,7 @@
 using System.Text.Json;
 using System.Text.Json.Serialization;
 using System.Text.Json.Serialization.Metadata;
+using Rookery.Cluster.Forming;
 using Rookery.Cluster.Identity;
 using Rookery.Cluster.Membership;
 
@@ -14,6 +15,8 @@ namespace Rookery.Cluster.Joining;
 [JsonSerializable(typeof(JoinAnswer))]
 [JsonSerializable(typeof(JoinRefusal))]
 [JsonSerializable(typeof(AuthorityList))]
+[JsonSerializable(typeof(FormingCall))]
+[JsonSerializable(typeof(FormingAnswer))]
 [JsonSerializable(typeof(RotationRecord))]
 [JsonSerializable(typeof(TopologyRecord))]
 internal sealed partial class ClusterJson : JsonSerializerContext

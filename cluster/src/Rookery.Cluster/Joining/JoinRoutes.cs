@@ -54,14 +54,15 @@ public sealed class JoinRoutes(Registrar registrar)
     };
 
     /// <summary>Null when it is longer than any request of ours: whoever asks has shown nothing yet.</summary>
-    private static async Task<byte[]?> ReadAsync(HttpContext http)
+    internal static async Task<byte[]?> ReadAsync(HttpContext http)
     {
         byte[] buffer = new byte[MostBodyBytes];
         int length = await http.Request.Body.ReadAtLeastAsync(buffer, buffer.Length, throwOnEndOfStream: false, http.RequestAborted);
         return length < buffer.Length ? buffer[..length] : null;
     }
 
-    private static async Task WriteAsync(HttpContext http, int status, byte[] json)
+    /// <summary>Writes an answer.</summary>
+    internal static async Task WriteAsync(HttpContext http, int status, byte[] json)
     {
         http.Response.StatusCode = status;
         http.Response.ContentType = "application/json";

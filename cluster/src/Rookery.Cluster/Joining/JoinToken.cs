@@ -22,8 +22,10 @@ public sealed record JoinToken(string ClusterId, IReadOnlyList<string> Addresses
     /// <summary>The most addresses that a token carries.</summary>
     public const int MostAddresses = 16;
 
+    /// <summary>Bytes of a secret.</summary>
+    internal const int SecretBytes = 16;
+
     private const string Heading = "rookery-join-1.";
-    private const int SecretBytes = 16;
 
     /// <summary>A new one, with a random secret.</summary>
     /// <param name="clusterId">The cluster's random id.</param>

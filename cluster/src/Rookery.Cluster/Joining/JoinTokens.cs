@@ -14,6 +14,8 @@ public sealed class JoinTokens(Func<NodeIdentity> identity, IJoinDesk desk)
     // As long as it can be said that a token was used, or has ended.
     private static readonly TimeSpan Memory = TimeSpan.FromDays(30);
 
+    private static readonly DateTimeOffset Never = new(9000, 1, 1, 0, 0, 0, TimeSpan.Zero);
+
     /// <summary>Makes a token, on any member, and forgets those that ended long ago.</summary>
     /// <param name="life">How long it holds.</param>
     /// <param name="cancellationToken">Gives up.</param>
@@ -41,6 +43,31 @@ public sealed class JoinTokens(Func<NodeIdentity> identity, IJoinDesk desk)
         var refusal = await desk.ChangeAsync([added, .. forgotten], cancellationToken);
         return refusal is null ? (token, now + life, null) : (null, default, refusal.Message);
     }
+
+    /// <summary>Makes the token of a secret that was drawn for one node, once, however often it is asked for. It does not end: a new cluster may not know the time yet, and its node may come after any while.</summary>
+    /// <param name="secret">Drawn at random.</param>
+    /// <param name="addresses">Where members listen for members.</param>
+    /// <param name="cancellationToken">Gives up.</param>
+    /// <returns>The token; null when it could not be made now.</returns>
+    internal async ValueTask<JoinToken?> CreateAsync(byte[] secret, IEnumerable<string> addresses, CancellationToken cancellationToken)
+    {
+        if (!await desk.CatchUpAsync(cancellationToken))
+        {
+            return null;
+        }
+
+        string key = TokenRecord.KeyOf(secret);
+        if (desk.Find(key) is null && await desk.ChangeAsync([new RecordChange(key, new TokenRecord { Created = desk.Time.Known ?? DateTimeOffset.UnixEpoch, Expires = Never }.ToJson(), ClusterRecord.Absent)], cancellationToken) is not null)
+        {
+            return null;
+        }
+
+        var self = identity();
+        return new JoinToken(self.ClusterId, [.. addresses.Take(JoinToken.MostAddresses)], ClusterAuthority.FingerprintOf(self.Authorities[0]), secret);
+    }
+
+    /// <summary>Whether the token of a secret has let its node in.</summary>
+    internal bool IsUsed(byte[] secret) => desk.Find(TokenRecord.KeyOf(secret)) is { } stored && TokenRecord.Parse(stored.Value.Span) is { UsedBy: not null };
 
     /// <summary>Why a token lets nobody in, or null.</summary>
     /// <param name="token">What the cluster keeps of it; null for one that it does not know.</param>

@@ -12,7 +12,7 @@ namespace Rookery.Cluster.Joining;
 public static class UnclaimedNode
 {
     // What a node keeps in its data directory that was made and served, and nothing else.
-    private static readonly string[] Names = ["lock", "format", FormatLevel.RecordKey, "storage", "journal", "cluster", "claim-code", "local-access", NodeIds.JoiningName, "lost+found"];
+    private static readonly string[] Names = ["lock", "format", FormatLevel.RecordKey, "storage", "journal", "cluster", "claim-code", "local-access", NodeIds.JoiningName, NodeIds.FormingName, "lost+found"];
 
     /// <summary>Puts the node of a data directory away, if there is one that belongs to a cluster.</summary>
     /// <param name="disk">The disk.</param>
@@ -78,14 +78,21 @@ public static class UnclaimedNode
     /// <param name="disk">The disk.</param>
     /// <param name="dataDirectory">Its data directory.</param>
     /// <param name="held">The same, held.</param>
-    public static void Clear(IDisk disk, string dataDirectory, StoppedDirectory held)
+    /// <param name="kept">What is no part of the old node.</param>
+    public static void Clear(IDisk disk, string dataDirectory, StoppedDirectory held, params IReadOnlyList<string> kept)
     {
         if (IdentityDirectory.IsPutAwayIn(disk, dataDirectory))
         {
-            held.Empty(NodeIds.JoiningName, IdentityDirectory.PutAwayName);
-            held.Empty(NodeIds.JoiningName);
+            held.Empty([NodeIds.JoiningName, IdentityDirectory.PutAwayName, .. kept]);
+            held.Empty([NodeIds.JoiningName, .. kept]);
         }
     }
+
+    /// <summary>Whether a node that runs, and knows all that was acknowledged, is one that a join may replace.</summary>
+    internal static bool IsUnclaimed(NodeStore store, IJoinDesk desk, NodeIdentity identity) =>
+        identity.Peers.Count == 0 && !store.HasServed
+        && desk.List(ClusterRecordPrefix.Access).Count == 0 && desk.List(ClusterRecordPrefix.ClientCertificate).Count == 0 && desk.List(ClusterRecordPrefix.JoinToken).Count == 0
+        && desk.List(ClusterRecordPrefix.Member).All(record => string.Equals(record.Key, MemberRecord.KeyOf(identity.NodeId), StringComparison.Ordinal));
 
     private static string Refusal(string directory, NodeIdentity identity, string reason) =>
         $"The node of {directory} is {identity.NodeName} of another cluster, {identity.ClusterName} ({identity.ClusterId}), and {reason.TrimEnd('.')}. Nothing was changed. To join this one, name an empty data directory.";

@@ -2,6 +2,7 @@ using System.Globalization;
 using System.Security.Cryptography;
 using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.Http;
+using Rookery.Cluster.Forming;
 using Rookery.Cluster.Identity;
 using Rookery.Cluster.Joining;
 using Rookery.Cluster.Log;
@@ -34,6 +35,7 @@ public sealed class ClusterMember : IAsyncDisposable
     private Whereabouts? _whereabouts;
     private TopologyKeeper? _topology;
     private StateRoutes? _state;
+    private FormingDuty? _forming;
     private Task _retiring = Task.CompletedTask;
     private string? _whyRetired;
     private bool _isStopped;
@@ -61,6 +63,9 @@ public sealed class ClusterMember : IAsyncDisposable
 
     /// <summary>Carries out what owners order about members; null in diagnosis mode.</summary>
     public MemberOffice? Office { get; private set; }
+
+    /// <summary>What it waits for to form a cluster with others, in sentences; null when it does not.</summary>
+    public string? FormingStatus => _forming?.Status;
 
     /// <summary>How the connections to the other members do.</summary>
     public IReadOnlyList<PeerStatus> Peers => _network?.Status() ?? [];
@@ -137,8 +142,29 @@ public sealed class ClusterMember : IAsyncDisposable
             },
             () => _consensus.Time is { IsSure: true, Known: { } sure } ? sure : _time.GetUtcNow(),
             _options.Note);
+        _forming = FormingBy(store);
         _steward = new Steward(_consensus, _network, _keeper, new Announcement(() => Identity, _desk, _time), Rotation, _whereabouts, _options.PeerPlaces, () => store.HasDamage, (member, cancellationToken) => RepairAsync(store, member, cancellationToken), _options.Log, _options.Note, _time);
         return _consensus;
+    }
+
+    /// <summary>A node that has other members, and founded with none of them, forms nothing any more.</summary>
+    private FormingDuty? FormingBy(NodeStore store)
+    {
+        if (_options.Forming is not { } forming || (Identity.Peers.Count > 0 && !_disk.Exists(FormingNote.PathIn(_options.DataDirectory))))
+        {
+            return null;
+        }
+
+        try
+        {
+            return new FormingDuty(
+                forming, Identity, _disk, _options, _desk!, () => UnclaimedNode.IsUnclaimed(store, _desk!, Identity), () => Volatile.Read(ref _trust), new JoinTokens(() => Identity, _desk!), () => _whereabouts!.Facts.Addresses, _time);
+        }
+        catch (IdentityException damaged)
+        {
+            _options.Log(damaged.Message);
+            return null;
+        }
     }
 
     private MemberAdmission AdmissionBy(MemberRoster roster) => new(
@@ -166,6 +192,7 @@ public sealed class ClusterMember : IAsyncDisposable
         await _port.StartAsync(cancellationToken);
         _steward!.Start();
         _topology!.Start();
+        _forming?.Start();
     }
 
     /// <summary>Gives leadership to another member, if this one leads and another can take it, so that nobody waits for an election when it stops. Waits a few seconds at most.</summary>
@@ -196,6 +223,11 @@ public sealed class ClusterMember : IAsyncDisposable
         if (Interlocked.Exchange(ref _isStopped, true))
         {
             return;
+        }
+
+        if (_forming is not null)
+        {
+            await _forming.DisposeAsync();
         }
 
         if (_steward is not null)
@@ -331,6 +363,7 @@ public sealed class ClusterMember : IAsyncDisposable
         {
             JoinRoutes.AuthorityPath when HttpMethods.IsGet(http.Request.Method) => routes.ListAuthoritiesAsync(http),
             JoinRoutes.JoinPath when HttpMethods.IsPost(http.Request.Method) => routes.JoinAsync(http),
+            FormingRoute.Path when HttpMethods.IsPost(http.Request.Method) && _forming is { } forming => forming.Route.AnswerAsync(http),
             { } path when path.StartsWith(StateRoutes.Prefix, StringComparison.Ordinal) => AnswerMemberAsync(http, _state!.InvokeAsync),
             { } path when path.StartsWith(MemberOffice.Prefix, StringComparison.Ordinal) => AnswerMemberAsync(http, Office!.AnswerMemberAsync),
             _ => next(http),

@@ -1,4 +1,5 @@
 using System.Net;
+using Rookery.Cluster.Forming;
 using Rookery.Disk;
 
 namespace Rookery.Cluster.Membership;
@@ -20,6 +21,12 @@ public sealed record ClusterMemberOptions
 
     /// <summary>Where other members may be beside the places that are known, <c>host:port</c>, if its owner says so. Any member may be at any of them: certificates say who is.</summary>
     public IReadOnlyList<string> PeerPlaces { get; init; } = [];
+
+    /// <summary>Looks which nodes are announced in this network; hints, as <see cref="PeerPlaces"/> are. Takes some seconds.</summary>
+    public Func<CancellationToken, Task<IReadOnlyList<AnnouncedNode>>> Browse { get; init; } = static _ => Task.FromResult<IReadOnlyList<AnnouncedNode>>([]);
+
+    /// <summary>How it forms a cluster with others while nobody has claimed it; null when its owner does not want that.</summary>
+    public FormingOptions? Forming { get; init; }
 
     /// <summary>The URL at which clients reach it, if its owner says so.</summary>
     public string? PublicUrl { get; init; }

@@ -20,11 +20,59 @@ internal static class PeerTls
     /// <exception cref="SocketException">Nobody is there.</exception>
     public static async Task<(SslStream Stream, string Proven)> ConnectAsync(string address, PeerTrust trust, SslApplicationProtocol protocol, CancellationToken cancellationToken)
     {
+        var verdict = new PeerVerdict(null, null);
+        try
+        {
+            var stream = await ConnectAsync(
+                address,
+                trust.Certificate,
+                protocol,
+                trust.Rule.ChainPolicy(PeerRole.Server),
+                presented =>
+                {
+                    verdict = trust.Rule.Judge(presented, PeerRole.Server);
+                    return verdict.NodeId is not null;
+                },
+                cancellationToken);
+            return (stream, verdict.NodeId!);
+        }
+        catch (AuthenticationException) when (verdict.Refusal is not null)
+        {
+            throw new PeerStrangerException(verdict.Refusal);
+        }
+    }
+
+    /// <summary>Connects to whoever is at an address, for HTTP, and shows this node's certificate. The other end has proven nothing but that the key of its certificate is its own.</summary>
+    /// <exception cref="SocketException">Nobody is there.</exception>
+    public static Task<SslStream> ConnectToAnyoneAsync(string address, PeerTrust trust, CancellationToken cancellationToken) => ConnectAsync(
+        address,
+        trust.Certificate,
+        SslApplicationProtocol.Http11,
+        new X509ChainPolicy { TrustMode = X509ChainTrustMode.CustomRootTrust, DisableCertificateDownloads = true, RevocationMode = X509RevocationMode.NoCheck },
+        static presented => presented is not null,
+        cancellationToken);
+
+    private static async Task<SslStream> ConnectAsync(
+        string address, SslStreamCertificateContext own, SslApplicationProtocol protocol, X509ChainPolicy policy, Func<X509Certificate2?, bool> believes, CancellationToken cancellationToken)
+    {
         var (host, port) = Split(address);
         var stream = new SslStream(new NetworkStream(await ConnectAsync(host, port, cancellationToken), ownsSocket: true));
         try
         {
-            return (stream, await AuthenticateAsync(stream, host, trust, protocol, cancellationToken));
+            var options = new SslClientAuthenticationOptions
+            {
+                TargetHost = host,
+                ApplicationProtocols = [protocol],
+                EnabledSslProtocols = SslProtocols.Tls13,
+                AllowTlsResume = false,                 // handshakes are rare here, and each shall look at the certificates of now
+                ClientCertificateContext = own,
+                CertificateChainPolicy = policy,
+                RemoteCertificateValidationCallback = (_, certificate, _, _) => believes((X509Certificate2?)certificate),
+            };
+            await stream.AuthenticateAsClientAsync(options, cancellationToken);
+            return stream.NegotiatedApplicationProtocol == protocol
+                ? stream
+                : throw new PeerProtocolException("What listens there does not speak the protocol between members.");
         }
         catch
         {
@@ -57,36 +105,5 @@ internal static class PeerTls
             socket.Dispose();
             throw;
         }
-    }
-
-    private static async Task<string> AuthenticateAsync(SslStream stream, string host, PeerTrust trust, SslApplicationProtocol protocol, CancellationToken cancellationToken)
-    {
-        var verdict = new PeerVerdict(null, null);
-        var options = new SslClientAuthenticationOptions
-        {
-            TargetHost = host,
-            ApplicationProtocols = [protocol],
-            EnabledSslProtocols = SslProtocols.Tls13,
-            AllowTlsResume = false,                     // handshakes are rare here, and each shall look at the certificates of now
-            ClientCertificateContext = trust.Certificate,
-            CertificateChainPolicy = trust.Rule.ChainPolicy(PeerRole.Server),
-            RemoteCertificateValidationCallback = (_, certificate, _, _) =>
-            {
-                verdict = trust.Rule.Judge((X509Certificate2?)certificate, PeerRole.Server);
-                return verdict.NodeId is not null;
-            },
-        };
-        try
-        {
-            await stream.AuthenticateAsClientAsync(options, cancellationToken);
-        }
-        catch (AuthenticationException) when (verdict.Refusal is not null)
-        {
-            throw new PeerStrangerException(verdict.Refusal);
-        }
-
-        return stream.NegotiatedApplicationProtocol == protocol
-            ? verdict.NodeId!
-            : throw new PeerProtocolException("What listens there does not speak the protocol between members.");
     }
 }

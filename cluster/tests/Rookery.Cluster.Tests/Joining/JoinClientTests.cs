@@ -215,7 +215,7 @@ public sealed class JoinClientTests : IAsyncLifetime, IDisposable
     }
 
     /// <summary>Serves with the certificate of one cluster's member, shows the authority of another, and answers as a third.</summary>
-    private static async Task<(WebApplication Server, string Address)> ServeAsync(TestCluster certificate, TestCluster? showing = null, TestCluster? answering = null)
+    internal static async Task<(WebApplication Server, string Address)> ServeAsync(TestCluster certificate, TestCluster? showing = null, TestCluster? answering = null)
     {
         var builder = WebApplication.CreateEmptyBuilder(new WebApplicationOptions());
         var count = new RequestCount();

@@ -47,7 +47,12 @@ public static class NetworkTables
             where line.StartsWith("=;", StringComparison.Ordinal)
             let fields = line.Split(';', 10)
             where fields.Length == 10 && IPAddress.TryParse(fields[7], out _) && int.TryParse(fields[8], NumberStyles.None, CultureInfo.InvariantCulture, out _)
-            select new MdnsService(fields[7], int.Parse(fields[8], CultureInfo.InvariantCulture), TextOf(fields[9], "node"), TextOf(fields[9], "cluster"));
+            select new MdnsService(fields[7], int.Parse(fields[8], CultureInfo.InvariantCulture), TextOf(fields[9], "node"), TextOf(fields[9], "cluster"))
+            {
+                Name = TextOf(fields[9], "name"),
+                PeerPort = int.TryParse(TextOf(fields[9], "peers"), NumberStyles.None, CultureInfo.InvariantCulture, out int peers) ? peers : null,
+                FormingMark = TextOf(fields[9], "forming"),
+            };
         return [.. found.Distinct()];
     }
 
@@ -74,4 +79,14 @@ public static class NetworkTables
 /// <param name="Port">Its port for clients.</param>
 /// <param name="NodeId">Its id, if it says one.</param>
 /// <param name="ClusterId">Its cluster's id, if it says one.</param>
-public sealed record MdnsService(string Address, int Port, string? NodeId, string? ClusterId);
+public sealed record MdnsService(string Address, int Port, string? NodeId, string? ClusterId)
+{
+    /// <summary>Its name, if it says one.</summary>
+    public string? Name { get; init; }
+
+    /// <summary>Its port for members, if it says one.</summary>
+    public int? PeerPort { get; init; }
+
+    /// <summary>By what it is known to others that form a cluster with it; null when it forms none.</summary>
+    public string? FormingMark { get; init; }
+}

@@ -45,6 +45,9 @@ internal sealed class Applier : IDisposable
     /// <summary>The log time of the last frame applied.</summary>
     public long LastLogTicks => _node.LastLogTicks;
 
+    /// <summary>Whether a database was ever made.</summary>
+    public bool HasServed => _node.Record.LastDatabaseNumber > 0;
+
     /// <summary>The log time of the last frame whose time was not steady; 0 when there was none.</summary>
     public long AgesFromTicks => _node.AgesFromTicks;
 

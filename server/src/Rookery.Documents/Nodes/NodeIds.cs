@@ -11,6 +11,9 @@ public sealed record NodeIds(string NodeId, string ClusterId)
     /// <summary>The file of a data directory in which a node that joins a cluster keeps who it asks to become, written by the room above.</summary>
     public const string JoiningName = "joining";
 
+    /// <summary>The file of a data directory in which a node that forms a cluster with others keeps what it has bound itself to, written by the room above.</summary>
+    public const string FormingName = "forming";
+
     /// <summary>New ones, at random.</summary>
     public static NodeIds Create() => new(HistoryId.Create(), HistoryId.Create());
 

@@ -86,6 +86,9 @@ public sealed partial class NodeStore : IDisposable
     /// <summary>The log time of the last frame applied, in UTC ticks.</summary>
     public long LastLogTicks => _applier.LastLogTicks;
 
+    /// <summary>Whether a database was ever made here.</summary>
+    public bool HasServed => _applier.HasServed;
+
     /// <summary>The log time of the last frame whose time was not steady: whatever is older may be as young as that. 0 when there was none.</summary>
     internal long AgesFromTicks => _applier.AgesFromTicks;
 

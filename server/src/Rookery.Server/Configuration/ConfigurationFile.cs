@@ -66,9 +66,35 @@ public static class ConfigurationFile
             "memory" => settings with { Memory = Text(name) },
             "machineMetrics" => settings with { MachineMetrics = Text(name) },
             "claimCodeFile" => settings with { ClaimCodeFile = Text(name) },
+            "form" => settings with { Form = Form(name) },
             "insecure" => settings with { Insecure = Flag(name) },
             _ => throw Wrong($"has the unknown setting \"{name}\""),
         };
+
+        private FormSettings Form(string name)
+        {
+            int? expect = null;
+            string? phraseFile = null;
+            reader.Read();
+            Require(reader.TokenType == JsonTokenType.StartObject, $"gives \"{name}\" a value that is not an object");
+            while (reader.Read() && reader.TokenType == JsonTokenType.PropertyName)
+            {
+                string member = reader.GetString()!;
+                Require(member is "expect" or "phraseFile", $"has the unknown setting \"{name}.{member}\"");
+                if (member is "phraseFile")
+                {
+                    phraseFile = Text($"{name}.{member}");
+                    continue;
+                }
+
+                reader.Read();
+                Require(reader.TokenType == JsonTokenType.Number && reader.TryGetInt32(out _), $"gives \"{name}.{member}\" a value that is not a whole number");
+                expect = reader.GetInt32();
+            }
+
+            Require(expect is not null && phraseFile is not null, $"must say both \"expect\" and \"phraseFile\" in \"{name}\"");
+            return new FormSettings(expect!.Value, phraseFile!);
+        }
 
         private string Text(string name)
         {

@@ -41,6 +41,9 @@ public sealed record ServeConfiguration(string DataDirectory, string? JournalDir
     /// <summary>Absolute: the file with the code by which the node is claimed; null where it makes one.</summary>
     public string? ClaimCodeFile { get; private init; }
 
+    /// <summary>How it forms a cluster with other cards, if its owner wants that; the phrase's file is absolute.</summary>
+    public FormSettings? Form { get; private init; }
+
     /// <summary>Checks settings.</summary>
     /// <exception cref="ConfigurationException">One of them is wrong; the sentence says which.</exception>
     public static ServeConfiguration From(ServeSettings settings)
@@ -71,6 +74,7 @@ public sealed record ServeConfiguration(string DataDirectory, string? JournalDir
             PublicUrl = ParsePublicUrl(settings.PublicUrl),
             MachineMetrics = ParseMachineMetrics(settings.MachineMetrics ?? UsualMachineMetrics),
             ClaimCodeFile = string.IsNullOrWhiteSpace(settings.ClaimCodeFile) ? null : Path.GetFullPath(settings.ClaimCodeFile),
+            Form = ParseForm(settings),
         };
     }
 
@@ -97,6 +101,14 @@ public sealed record ServeConfiguration(string DataDirectory, string? JournalDir
         Uri.TryCreate(url, UriKind.Absolute, out var parsed) && parsed.Scheme is "http" && parsed.IsLoopback && parsed.UserInfo.Length == 0
             ? parsed
             : throw new ConfigurationException($"The URL of this machine's metrics must look like {UsualMachineMetrics}, on this machine and in plain HTTP, not like \"{url}\".");
+
+    private static FormSettings? ParseForm(ServeSettings settings) => settings.Form switch
+    {
+        null => null,
+        { Expect: < 2 or > 9 } form => throw new ConfigurationException($"A cluster is formed by 2 to 9 nodes, and \"form.expect\" is {form.Expect}."),
+        _ when !string.IsNullOrWhiteSpace(settings.Journal) => throw new ConfigurationException("A node with a journal of its own does not form a cluster by itself: leave out \"journal\", or \"form\" and let it join with a token."),
+        var form => form with { PhraseFile = Path.GetFullPath(form.PhraseFile) },
+    };
 
     private static string? ParsePublicUrl(string? url) =>
         url is null || (Uri.TryCreate(url, UriKind.Absolute, out var parsed) && parsed.Scheme is "http" or "https" && parsed.PathAndQuery is "/")

@@ -33,6 +33,9 @@ public sealed record ServeSettings
     /// <summary>The file with the code by which the node is claimed, where it is not to make one.</summary>
     public string? ClaimCodeFile { get; init; }
 
+    /// <summary>How it forms a cluster with other cards.</summary>
+    public FormSettings? Form { get; init; }
+
     /// <summary>Whether plain HTTP may leave this machine.</summary>
     public bool? Insecure { get; init; }
 
@@ -49,6 +52,12 @@ public sealed record ServeSettings
         Memory = Memory ?? fallback.Memory,
         MachineMetrics = MachineMetrics ?? fallback.MachineMetrics,
         ClaimCodeFile = ClaimCodeFile ?? fallback.ClaimCodeFile,
+        Form = Form ?? fallback.Form,
         Insecure = Insecure ?? fallback.Insecure,
     };
 }
+
+/// <summary>How a node that nobody has claimed forms a cluster with others.</summary>
+/// <param name="Expect">How many nodes the cluster is to have.</param>
+/// <param name="PhraseFile">The file with the phrase that they share.</param>
+public sealed record FormSettings(int Expect, string PhraseFile);

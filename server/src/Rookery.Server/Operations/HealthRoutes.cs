@@ -37,6 +37,11 @@ internal static class HealthRoutes
         json.WriteString("Version"u8, ProductVersion.Text);
         json.WriteString("NodeTag"u8, context.Options.NodeTag);
         json.WriteNumber("MemoryBudgetBytes"u8, context.Memory.TotalBytes);
+        if (context.Options.Forming?.Invoke() is { } forming)
+        {
+            json.WriteString("Forming"u8, forming);
+        }
+
         CertificateHealth.Write(json, context);
         BoardHealth.Write(json, context.Options.Board);
         if (context.Readiness.Node is { } node && node.ReadStatistics() is { } statistics)

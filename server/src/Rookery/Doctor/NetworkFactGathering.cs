@@ -1,5 +1,3 @@
-using System.ComponentModel;
-using System.Diagnostics;
 using System.Net;
 using System.Net.Sockets;
 using Rookery.Board.Doctor;
@@ -13,14 +11,12 @@ internal static class NetworkFactGathering
 {
     private const int DiscardPort = 9;
 
-    private static readonly TimeSpan BrowsingPatience = TimeSpan.FromSeconds(6);
     private static readonly TimeSpan ConnectingPatience = TimeSpan.FromSeconds(3);
     private static readonly TimeSpan NeighbourPatience = TimeSpan.FromSeconds(1);
 
     public static async Task<(MdnsFacts Mdns, NetworkFacts Network)> GatherAsync(NodeIdentity? identity, CancellationToken cancellationToken)
     {
-        var (browsed, trouble, isMissing) = await BrowseAsync(cancellationToken);
-        var services = NetworkTables.Services(browsed);
+        var (services, trouble, isMissing) = await AvahiBrowse.RunAsync(cancellationToken);
         bool? isAnnounced = identity is null || trouble is not null || isMissing ? null : services.Any(service => string.Equals(service.NodeId, identity.NodeId, StringComparison.Ordinal));
 
         // Strangers on the same network are no members, but that they answer shows that the network lets clients through.
@@ -35,39 +31,6 @@ internal static class NetworkFactGathering
         return (
             new MdnsFacts(trouble, isMissing, services.Count, isAnnounced),
             new NetworkFacts(gateway?.ToString(), gateway is not null && await IsNeighbourAsync(disk, gateway, cancellationToken), reached.Length, reached.Count(static answers => answers)));
-    }
-
-    private static async Task<(string Browsed, string? Trouble, bool IsMissing)> BrowseAsync(CancellationToken cancellationToken)
-    {
-        try
-        {
-            using var process = Process.Start(new ProcessStartInfo("avahi-browse", ["--terminate", "--parsable", "--resolve", "_rookery._tcp"]) { RedirectStandardOutput = true, RedirectStandardError = true, UseShellExecute = false });
-            if (process is null)
-            {
-                return (string.Empty, null, true);
-            }
-
-            var (output, errors) = (process.StandardOutput.ReadToEndAsync(cancellationToken), process.StandardError.ReadToEndAsync(cancellationToken));
-            using var patience = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
-            patience.CancelAfter(BrowsingPatience);
-            try
-            {
-                await process.WaitForExitAsync(patience.Token);
-            }
-            catch (OperationCanceledException) when (!cancellationToken.IsCancellationRequested)
-            {
-                // One service that cannot be resolved keeps it waiting; what it has printed counts.
-                process.Kill();
-                return (await output, null, false);
-            }
-
-            string said = (await errors).Trim();
-            return process.ExitCode == 0 ? (await output, null, false) : (string.Empty, said.Length > 0 ? said.Split('\n')[^1] : $"avahi-browse ended with {process.ExitCode}.", false);
-        }
-        catch (Win32Exception)
-        {
-            return (string.Empty, null, true);
-        }
     }
 
     private static async Task<bool> AnyAnswersAsync(IEnumerable<string> places, CancellationToken cancellationToken) =>

@@ -27,9 +27,9 @@ public sealed class NetworkTablesTests
 
     private const string Browsed = """
         +;eth0;IPv4;rookery-abc123;_rookery._tcp;local
-        =;eth0;IPv4;rookery-abc123;_rookery._tcp;local;rookery-abc123.local;192.168.1.7;443;"state=member" "name=pi-1" "node=nodenodenodenodenode01" "cluster=clustercluster01"
-        =;eth0;IPv4;rookery\032two;_rookery._tcp;local;rookery-two.local;192.168.1.8;443;"state=unclaimed"
-        =;wlan0;IPv4;rookery-abc123;_rookery._tcp;local;rookery-abc123.local;192.168.1.7;443;"state=member" "name=pi-1" "node=nodenodenodenodenode01" "cluster=clustercluster01"
+        =;eth0;IPv4;rookery-abc123;_rookery._tcp;local;rookery-abc123.local;192.168.1.7;443;"forming=0af3" "peers=9443" "state=member" "name=pi-1" "node=nodenodenodenodenode01" "cluster=clustercluster01"
+        =;eth0;IPv4;rookery\032two;_rookery._tcp;local;rookery-two.local;192.168.1.8;443;"peers=many" "state=unclaimed"
+        =;wlan0;IPv4;rookery-abc123;_rookery._tcp;local;rookery-abc123.local;192.168.1.7;443;"forming=0af3" "peers=9443" "state=member" "name=pi-1" "node=nodenodenodenodenode01" "cluster=clustercluster01"
         =;eth0;IPv4;broken;_rookery._tcp;local;broken.local;nowhere;443;
         """;
 
@@ -55,6 +55,6 @@ public sealed class NetworkTablesTests
 
     [Fact]
     public void Each_announced_node_is_found_once() => Assert.Equal(
-        [new MdnsService("192.168.1.7", 443, "nodenodenodenodenode01", "clustercluster01"), new MdnsService("192.168.1.8", 443, null, null)],
+        [new MdnsService("192.168.1.7", 443, "nodenodenodenodenode01", "clustercluster01") { Name = "pi-1", PeerPort = 9443, FormingMark = "0af3" }, new MdnsService("192.168.1.8", 443, null, null)],
         NetworkTables.Services(Browsed));
 }

@@ -1,0 +1,197 @@
+using System.Net.Sockets;
+using System.Security.Authentication;
+using Rookery.Cluster.Identity;
+using Rookery.Cluster.Joining;
+using Rookery.Cluster.Membership;
+using Rookery.Cluster.Peers;
+using Rookery.Disk;
+
+namespace Rookery.Cluster.Forming;
+
+/// <summary>Forms a cluster with others in rounds, until this node is of one, or takes no part: looks who is announced, calls them, and goes by what they answer.</summary>
+internal sealed class FormingDuty : IAsyncDisposable
+{
+    // Anybody may announce anything.
+    private const int MostTold = 100;
+
+    private static readonly TimeSpan Interval = TimeSpan.FromSeconds(3);
+
+    private readonly FormingOptions _options;
+    private readonly FormingNode _node;
+    private readonly FormingSelf _self;
+    private readonly Func<CancellationToken, Task<IReadOnlyList<AnnouncedNode>>> _browse;
+    private readonly Func<PeerTrust> _trust;
+    private readonly JoinTokens _tokens;
+    private readonly IJoinDesk _desk;
+    private readonly RepeatedLog _log;
+    private readonly StrangerLog _ofStrangers;
+    private readonly Action<string> _note;
+    private readonly TimeProvider _time;
+    private readonly CancellationTokenSource _stopping = new();
+    private readonly HashSet<string> _told = new(StringComparer.Ordinal);
+    private readonly Lazy<FormingPhrase> _phrase;
+    private Task? _loop;
+    private string? _status;
+
+    /// <summary>Begins nothing yet.</summary>
+    /// <exception cref="IdentityException">What the node has bound itself to cannot be read.</exception>
+    public FormingDuty(
+        FormingOptions options, NodeIdentity identity, IDisk disk, ClusterMemberOptions member, IJoinDesk desk, Func<bool> isUnclaimed, Func<PeerTrust> trust, JoinTokens tokens, Func<IReadOnlyList<string>> addresses, TimeProvider time)
+    {
+        _options = options;
+        _self = new FormingSelf(identity.NodeId, identity.NodeName, identity.ClusterName, options.Expect);
+        _node = new FormingNode(disk, member.DataDirectory, _self, isUnclaimed, time);
+        _browse = member.Browse;
+        _trust = trust;
+        _tokens = tokens;
+        _desk = desk;
+        _log = new RepeatedLog(member.Log, time);
+        _ofStrangers = new StrangerLog(member.Log, time);
+        _note = member.Note;
+        _time = time;
+        _phrase = new Lazy<FormingPhrase>(() => FormingPhrase.Derive(options.ReadPhrase(), identity.ClusterName));
+        Route = new FormingRoute(_node, () => _phrase.Value, tokens, addresses, _ofStrangers.Tell);
+    }
+
+    /// <summary>Answers others; also when this node takes no part any more, so that whom it held is let go.</summary>
+    public FormingRoute Route { get; }
+
+    /// <summary>What the node waits for, in sentences; null when it waits for nothing.</summary>
+    public string? Status => Volatile.Read(ref _status);
+
+    public void Start() => _loop = Task.Run(RunAsync);
+
+    /// <inheritdoc/>
+    public async ValueTask DisposeAsync()
+    {
+        await _stopping.CancelAsync();
+        if (_loop is not null)
+        {
+            await _loop;
+        }
+
+        _stopping.Dispose();
+    }
+
+    private async Task RunAsync()
+    {
+        var duty = new RepeatedDuty("This node could not go on to form a cluster", _log.Tell, _time);
+        try
+        {
+            // Who was claimed is known only when all that was acknowledged is.
+            while (!await _desk.CatchUpAsync(_stopping.Token))
+            {
+                await Task.Delay(Interval, _time, _stopping.Token);
+            }
+
+            _node.Conclude([]);
+            if (_node.Note.Step != FormingStep.Out)
+            {
+                _options.Announce(_phrase.Value.Mark);
+            }
+
+            while (_node.Note.Step is not (FormingStep.Out or FormingStep.Admitted))
+            {
+                await duty.TryAsync(_node.Note.Step == FormingStep.Founded ? AwaitMembersAsync : DoRoundAsync, _stopping.Token);
+                if (_node.Note.Step is not (FormingStep.Out or FormingStep.Admitted))
+                {
+                    await Task.Delay(Interval, _time, _stopping.Token);
+                }
+            }
+
+            _options.Announce(null);
+            Tell(_node.Describe([]));
+            if (_node.Note.Step == FormingStep.Admitted)
+            {
+                _options.Admitted();
+            }
+        }
+        catch (OperationCanceledException) when (_stopping.IsCancellationRequested)
+        {
+            // The node stops.
+        }
+        catch (Exception failure) when (failure is not InvariantViolationException)
+        {
+            Volatile.Write(ref _status, $"This node forms no cluster: {failure.Message}");
+            _log.Tell(Status!);
+        }
+    }
+
+    private async Task DoRoundAsync()
+    {
+        // Whom it has vowed to is called also when that forms nothing any more: it lets go.
+        string? bound = _node.Note.Founder;
+        var forming = (await _browse(_stopping.Token)).Where(node => !Same(node.NodeId, _self.NodeId) && (node.FormingMark is not null || Same(node.NodeId, bound))).ToLookup(node => Same(node.FormingMark, _phrase.Value.Mark) || Same(node.NodeId, bound));
+        foreach (var stranger in forming[false].Where(stranger => _told.Count < MostTold && _told.Add(stranger.NodeId)))
+        {
+            _ofStrangers.Tell($"{stranger.Name} at {stranger.Address} forms another cluster than this node: it has another phrase, or another name for the cluster.");
+        }
+
+        var others = forming[true].ToLookup(static node => node.NodeId, static node => node.Address, StringComparer.Ordinal);
+        await AskAsync(others);
+        if (bound is null && _node.Note is { Step: FormingStep.Vowed, Founder: var founder })
+        {
+            // The vow is said at once, and not a round later.
+            await AskAsync(others.Where(node => Same(node.Key, founder)));
+        }
+
+        Tell(_node.Describe([]));
+    }
+
+    private async Task AskAsync(IEnumerable<IGrouping<string, string>> nodes)
+    {
+        var answers = await Task.WhenAll(nodes.Select(AskOneAsync));
+        _node.Conclude([.. answers.OfType<FormingAnswer>()]);
+    }
+
+    private async Task<FormingAnswer?> AskOneAsync(IGrouping<string, string> node)
+    {
+        List<string> troubles = [];
+        foreach (string address in node)
+        {
+            try
+            {
+                var answer = await new FormingCaller(_trust, _phrase.Value).AskAsync(address, _node.CallTo(node.Key), _stopping.Token);
+                if (Same(answer.NodeId, node.Key))
+                {
+                    return answer;
+                }
+
+                troubles.Add($"{address}: another node, {answer.Name}, is there.");
+            }
+            catch (Exception trouble) when (!_stopping.IsCancellationRequested && trouble is IOException or HttpRequestException or SocketException or AuthenticationException or PeerProtocolException or OperationCanceledException)
+            {
+                troubles.Add($"{address}: {(trouble is OperationCanceledException ? "it is silent" : trouble.Message.TrimEnd('.'))}.");
+            }
+        }
+
+        _log.Tell($"A node that forms a cluster too was not reached. {string.Join(' ', troubles)}");
+        return null;
+    }
+
+    private Task AwaitMembersAsync()
+    {
+        string[] late = [.. _node.Note.Members.Where(member => !_tokens.IsUsed(member.Secret)).Select(static member => member.Name)];
+        if (late.Length == 0)
+        {
+            _node.Complete();
+        }
+        else
+        {
+            Tell(_node.Describe(late));
+        }
+
+        return Task.CompletedTask;
+    }
+
+    private static bool Same(string? one, string? other) => string.Equals(one, other, StringComparison.Ordinal);
+
+    private void Tell(string status)
+    {
+        if (!Same(Status, status))
+        {
+            Volatile.Write(ref _status, status);
+            _note(status);
+        }
+    }
+}

@@ -1,0 +1,248 @@
+using System.Security.Cryptography;
+using Rookery.Cluster.Joining;
+using Rookery.Disk;
+using Rookery.Documents.Commands;
+
+namespace Rookery.Cluster.Forming;
+
+/// <summary>
+/// A node's part in forming a cluster: what it answers, what it asks, and what it concludes. It vows to one candidacy at a time, durably before it says so, and is let go by who made it only. A candidate that
+/// has the vows of all that it expects notes them, durably, and is let go by nobody: so no node is among those of two founders. Thread-safe.
+/// </summary>
+/// <param name="disk">The disk.</param>
+/// <param name="dataDirectory">Where the note lies.</param>
+/// <param name="self">Who the node is.</param>
+/// <param name="isUnclaimed">Whether a join may replace it.</param>
+/// <param name="time">The clock.</param>
+internal sealed class FormingNode(IDisk disk, string dataDirectory, FormingSelf self, Func<bool> isUnclaimed, TimeProvider time)
+{
+    // A few rounds. Who was switched off must not be among those with whom a cluster is founded.
+    private static readonly TimeSpan FreshFor = TimeSpan.FromSeconds(30);
+
+    private readonly Lock _gate = new();
+    private readonly Dictionary<string, (string Name, long HeardAt)> _vows = new(StringComparer.Ordinal);
+    private FormingNote _note = FormingNote.Read(disk, dataDirectory);
+    private IReadOnlyList<FormingAnswer> _heard = [];
+
+    /// <summary>What it has bound itself to.</summary>
+    public FormingNote Note
+    {
+        get
+        {
+            lock (_gate)
+            {
+                return _note;
+            }
+        }
+    }
+
+    /// <summary>What to say to a node.</summary>
+    public FormingCall CallTo(string nodeId)
+    {
+        var note = Note;
+        bool isFounder = note.Step == FormingStep.Vowed && string.Equals(note.Founder, nodeId, StringComparison.Ordinal);
+        return new FormingCall { NodeId = self.NodeId, Name = self.Name, Expect = self.Expect, Vow = isFounder ? note.Candidacy : null };
+    }
+
+    /// <summary>Answers a caller that has shown that it knows the phrase.</summary>
+    /// <exception cref="DiskException">The disk refused: nothing may be answered.</exception>
+    public FormingAnswer Answer(FormingCall call)
+    {
+        lock (_gate)
+        {
+            LeaveIfUsed();
+            string? trouble = null;
+            if (_note.Step == FormingStep.Candidate && string.Equals(call.Vow, _note.Candidacy, StringComparison.Ordinal))
+            {
+                trouble = WhyNotCounted(call);
+                if (trouble is null)
+                {
+                    _vows[call.NodeId] = (call.Name, time.GetTimestamp());
+                    FoundIfAllVowed();
+                }
+            }
+
+            return new FormingAnswer
+            {
+                NodeId = self.NodeId,
+                Name = self.Name,
+                Expect = self.Expect,
+                Step = _note.Step,
+                Candidacy = _note.Candidacy,
+                Founder = _note.Founder,
+                Vows = FreshVows().Count,
+                Trouble = trouble,
+                Members = [.. _note.Members.Select(static member => member.NodeId)],
+            };
+        }
+    }
+
+    /// <summary>Goes by what was answered to the calls of a round, which were made after the round before was concluded.</summary>
+    /// <exception cref="DiskException">The disk refused: all stays as it was.</exception>
+    public void Conclude(IReadOnlyList<FormingAnswer> answers)
+    {
+        lock (_gate)
+        {
+            _heard = answers;
+            LeaveIfUsed();
+            FormingAnswer[] alike = [.. answers.Where(answer => answer.Expect == self.Expect)];
+            switch (_note.Step)
+            {
+                case FormingStep.Open or FormingStep.Candidate when Array.Find(alike, static answer => answer.Step == FormingStep.Founded) is { } founder:
+                    GoTo(founder);
+                    break;
+                case FormingStep.Open:
+                    Choose(alike);
+                    break;
+                case FormingStep.Candidate when Array.Exists(alike, answer => answer.Step == FormingStep.Candidate && IsBefore(answer.NodeId)):
+                    Write(FormingNote.Open);
+                    _vows.Clear();
+                    break;
+                case FormingStep.Vowed when answers.FirstOrDefault(answer => Same(answer.NodeId, _note.Founder)) is { } founder:
+                    GoBy(founder);
+                    break;
+                case FormingStep.Vowed when Array.Find(alike, answer => answer.Members.Contains(_note.Founder!, StringComparer.Ordinal)) is { } other:
+                    // Who vowed to another had let go of all before, and is there now.
+                    GoTo(other);
+                    break;
+            }
+        }
+    }
+
+    /// <summary>The founder has let all in: nothing is left to do.</summary>
+    public void Complete()
+    {
+        lock (_gate)
+        {
+            Write(new FormingNote(FormingStep.Out) { Why = $"This node founded its cluster with {Names(_note.Members.Select(static member => member.Name))}." });
+        }
+    }
+
+    /// <summary>What it waits for, in sentences.</summary>
+    /// <param name="late">Whom a founder has noted and not let in yet.</param>
+    public string Describe(IReadOnlyList<string> late)
+    {
+        lock (_gate)
+        {
+            string others = string.Concat(_heard.Where(answer => answer.Expect != self.Expect).Select(answer => $" {answer.Name} expects {answer.Expect} nodes, and this one {self.Expect}: the same settings belong on each."))
+                + string.Concat(_heard.Select(static answer => answer.Trouble).OfType<string>().Select(static trouble => " " + trouble));
+            string aim = $"the cluster {self.ClusterName} of {self.Expect}";
+            return _note.Step switch
+            {
+                FormingStep.Open => $"This node waits to form {aim}. It sees {Names(_heard.Select(Named))}.{others}",
+                FormingStep.Candidate => $"This node founds {aim} when all have vowed to join: {Names(FreshVows().Select(static vow => vow.Name))} did, {self.Expect - 1 - FreshVows().Count} more are missing.{others}",
+                FormingStep.Vowed when _heard.FirstOrDefault(answer => Same(answer.NodeId, _note.Founder)) is { } founder =>
+                    $"This node has vowed to join {_note.FounderName} in {aim}, which has {founder.Vows} of {self.Expect - 1} vows.{others}",
+                FormingStep.Vowed =>
+                    $"This node has vowed to join {_note.FounderName} in {aim}, which does not answer. It goes on when that is back. If its card is gone for good, stop this node, delete {FormingNote.PathIn(dataDirectory)}, and start it again.{others}",
+                FormingStep.Founded => $"This node has founded {aim}. {Names(late)} vowed to join and did not yet: a card that is off joins when it is on; in place of one that is gone for good another joins with a token of `rookery cluster token create`.",
+                FormingStep.Admitted => $"This node joins {aim}.",
+                _ => _note.Why!,
+            };
+        }
+    }
+
+    private static bool Same(string? one, string? other) => string.Equals(one, other, StringComparison.Ordinal);
+
+    private static string Named(FormingAnswer answer) => answer.Step switch
+    {
+        FormingStep.Vowed => $"{answer.Name} (which has vowed to another)",
+        FormingStep.Out => $"{answer.Name} (which takes no part)",
+        _ => answer.Name,
+    };
+
+    private static string Names(IEnumerable<string> names) => names.ToArray() is { Length: > 0 } some ? string.Join(", ", some.Order(StringComparer.Ordinal)) : "nobody";
+
+    private bool IsBefore(string nodeId) => string.CompareOrdinal(nodeId, self.NodeId) < 0;
+
+    private List<(string NodeId, string Name)> FreshVows() =>
+        [.. from vow in _vows where time.GetElapsedTime(vow.Value.HeardAt) <= FreshFor select (vow.Key, vow.Value.Name)];
+
+    /// <summary>Whoever uses a node decides what becomes of it; whom it held is let go by that.</summary>
+    private void LeaveIfUsed()
+    {
+        if (_note.Step is FormingStep.Open or FormingStep.Candidate or FormingStep.Vowed && !isUnclaimed())
+        {
+            Write(new FormingNote(FormingStep.Out) { Why = "This node forms no cluster: it was claimed, held a database, or has let others in." });
+            _vows.Clear();
+        }
+    }
+
+    private string? WhyNotCounted(FormingCall call) =>
+        call.Expect != self.Expect ? $"{self.Name} expects {self.Expect} nodes."
+        : Same(call.Name, self.Name) || FreshVows().Exists(vow => Same(vow.Name, call.Name) && !Same(vow.NodeId, call.NodeId))
+            ? $"{self.Name} does not count the vow of {call.Name}, because another node has that name: give each its own `hostname`, or none."
+        : null;
+
+    private void FoundIfAllVowed()
+    {
+        var vows = FreshVows();
+        if (vows.Count >= self.Expect - 1)
+        {
+            Write(new FormingNote(FormingStep.Founded)
+            {
+                Candidacy = _note.Candidacy,
+                Members = [.. vows.Take(self.Expect - 1).Select(static vow => new FormingMember(vow.NodeId, vow.Name, RandomNumberGenerator.GetBytes(JoinToken.SecretBytes)))],
+            });
+        }
+    }
+
+    /// <summary>A candidate that others see is joined before another is made. Nobody is bound before there are enough.</summary>
+    private void Choose(FormingAnswer[] alike)
+    {
+        FormingAnswer[] open = [.. alike.Where(static answer => answer.Step == FormingStep.Open)];
+        if (alike.Where(static answer => answer.Step == FormingStep.Candidate).MinBy(static answer => answer.NodeId, StringComparer.Ordinal) is { } candidate)
+        {
+            int bound = alike.Count(answer => answer.Step == FormingStep.Vowed && Same(answer.Founder, candidate.NodeId));
+            if (open.Length + bound + 2 >= self.Expect)
+            {
+                Write(new FormingNote(FormingStep.Vowed) { Candidacy = candidate.Candidacy, Founder = candidate.NodeId, FounderName = candidate.Name });
+            }
+        }
+        else if (open.Length + 1 >= self.Expect && !Array.Exists(open, answer => IsBefore(answer.NodeId)))
+        {
+            Write(new FormingNote(FormingStep.Candidate) { Candidacy = HistoryId.Create() });
+        }
+    }
+
+    private void GoBy(FormingAnswer founder)
+    {
+        if (founder.Step == FormingStep.Founded)
+        {
+            GoTo(founder);
+        }
+        else if (founder.Step != FormingStep.Candidate || !Same(founder.Candidacy, _note.Candidacy))
+        {
+            Write(FormingNote.Open);
+        }
+    }
+
+    /// <summary>Who is among its members is let in, once the founder can; nobody else ever is.</summary>
+    private void GoTo(FormingAnswer founder)
+    {
+        bool isMember = founder.Members.Contains(self.NodeId, StringComparer.Ordinal);
+        if (isMember && founder.Token is null)
+        {
+            return;
+        }
+
+        Write(isMember ? new FormingNote(FormingStep.Admitted) { Name = self.Name, Token = founder.Token } : new FormingNote(FormingStep.Out)
+        {
+            Why = $"{founder.Name} has founded the cluster {self.ClusterName} without this node, of which {self.Expect} were expected and more were on. It can join with a token of `rookery cluster token create`, given there; or be claimed; or, when {FormingNote.PathIn(dataDirectory)} is deleted while it is stopped, form another cluster.",
+        });
+        _vows.Clear();
+    }
+
+    private void Write(FormingNote note)
+    {
+        note.Write(disk, dataDirectory);
+        _note = note;
+    }
+}
+
+/// <summary>A node that forms a cluster.</summary>
+/// <param name="NodeId">Its id as a node alone.</param>
+/// <param name="Name">Its name.</param>
+/// <param name="ClusterName">What the cluster is to be called.</param>
+/// <param name="Expect">How many nodes it is to have.</param>
+internal sealed record FormingSelf(string NodeId, string Name, string ClusterName, int Expect);

@@ -1,0 +1,119 @@
+using System.Net;
+using Microsoft.AspNetCore.Builder;
+using Rookery.Cluster.Forming;
+using Rookery.Cluster.Identity;
+using Rookery.Cluster.Joining;
+using Rookery.Cluster.Tests.Identity;
+using Rookery.Cluster.Tests.Joining;
+using Rookery.Cluster.Tests.Simulation;
+using Rookery.Disk;
+using Rookery.Documents;
+using Rookery.Simulation;
+
+namespace Rookery.Cluster.Tests.Forming;
+
+/// <summary>A card that a founder let in gives its old identity up and joins, over TLS on loopback.</summary>
+public sealed class FormedJoinTests : IAsyncLifetime, IDisposable
+{
+    private const string Directory = "/data";
+
+    private static readonly JoiningNode Node = new("pi-2", ["192.168.1.6:9080"], null);
+
+    private readonly TestCluster cluster = new();
+    private WebApplication server = null!;
+    private string address = null!;
+
+    public async Task InitializeAsync() => (server, address) = await JoinClientTests.ServeAsync(cluster);
+
+    public async Task DisposeAsync() => await server.DisposeAsync();
+
+    public void Dispose() => cluster.Dispose();
+
+    [Fact]
+    public void A_node_that_nobody_let_in_joins_nothing() => Assert.Null(FormedJoin.In(new SimulatedDisk(Directory), Directory));
+
+    [Fact]
+    public async Task A_power_cut_anywhere_leaves_a_card_that_goes_on_or_has_joined()
+    {
+        string token = await TokenAsync(cluster, address);
+        int joined = 0, begun = 0;
+        new CrashSearch { Points = 40, Runs = 1 }.Verify(
+            _ =>
+            {
+                var disk = Card(token);
+                int made = disk.OperationCount;
+                GoOn(disk);
+                return (disk, (Made: made, Joined: disk.OperationCount));
+            },
+            (image, when, operation) =>
+            {
+                if (operation < when.Made)
+                {
+                    return;
+                }
+
+                if (FormedJoin.In(image, Directory) is null)
+                {
+                    AssertJoined(image);
+                    joined++;
+                    return;
+                }
+
+                // Each goes on with a cluster that has not heard of it: of the others' words none was said in its life.
+                Assert.True(operation < when.Joined, "what was said to have joined has");
+                using var fresh = new TestCluster();
+                var (asked, place) = JoinClientTests.ServeAsync(fresh).GetAwaiter().GetResult();
+                new FormingNote(FormingStep.Admitted) { Name = "pi-2", Token = TokenAsync(fresh, place).GetAwaiter().GetResult() }.Write(image, Directory);
+                GoOn(image);
+                begun++;
+                asked.DisposeAsync().AsTask().GetAwaiter().GetResult();
+            });
+        Assert.True(CrashSearch.IsReplay || begun > 10, $"{begun} cuts left one that goes on, {joined} one that has joined");
+        Assert.True(cluster.Tokens.IsUsed(new byte[16]));
+    }
+
+    [Fact]
+    public async Task A_card_that_was_used_meanwhile_is_kept_and_takes_no_part()
+    {
+        var disk = Card((await cluster.CreateTokenAsync()).ToText());
+        using (var file = disk.Open($"{Directory}/letters.txt", DiskOpen.CreateNew))
+        {
+            file.Write("x"u8, 0);
+        }
+
+        Assert.Contains("letters.txt is nothing that a node has which was never used", Begin(disk, FormedJoin.In(disk, Directory)!), StringComparison.Ordinal);
+        Assert.Null(FormedJoin.In(disk, Directory));
+        Assert.Contains("did not join it", FormingNote.Read(disk, Directory).Why, StringComparison.Ordinal);
+        Assert.True(IdentityDirectory.ExistsIn(disk, Directory));
+    }
+
+    private static async Task<string> TokenAsync(TestCluster of, string at) => (await of.Tokens.CreateAsync(new byte[16], [at], CancellationToken.None))!.ToText();
+
+    private static SimulatedDisk Card(string token)
+    {
+        var disk = new SimulatedDisk(Directory);
+        using var founded = ClusterFounding.Found(NodeIds.Create(), new NodeNames("pi-2", "home", [IPAddress.Loopback]), [], TestAuthority.Now);
+        IdentityDirectory.Create(disk, Directory, founded);
+        new FormingNote(FormingStep.Admitted) { Name = "pi-2", Token = token }.Write(disk, Directory);
+        return disk;
+    }
+
+    private static string? Begin(SimulatedDisk disk, FormedJoin join) => join.Begin(disk, new NodeOptions { DataDirectory = Directory }, new MemoryBudget(16 << 20), SilentRecorder.Instance, TimeProvider.System);
+
+    /// <summary>As `serve` does it at each start.</summary>
+    private static void GoOn(SimulatedDisk disk)
+    {
+        var join = FormedJoin.In(disk, Directory)!;
+        Assert.Null(Begin(disk, join));
+        join.CompleteAsync(disk, Directory, [], Node, TimeProvider.System, CancellationToken.None).GetAwaiter().GetResult();
+        AssertJoined(disk);
+    }
+
+    private static void AssertJoined(SimulatedDisk disk)
+    {
+        Assert.Null(FormedJoin.In(disk, Directory));
+        using var identity = IdentityDirectory.TryLoad(disk, Directory)!;
+        Assert.Equal(TestAuthority.ClusterId, identity.ClusterId);
+        Assert.Equal(["cluster", "lock"], disk.List(Directory).Order(StringComparer.Ordinal));
+    }
+}

@@ -1,0 +1,173 @@
+using Rookery.Cluster.Forming;
+using Rookery.Cluster.Identity;
+using Rookery.Simulation;
+
+namespace Rookery.Cluster.Tests.Forming;
+
+/// <summary>What a card concludes and says, turn by turn.</summary>
+public sealed class FormingNodeTests
+{
+    private const string Directory = "/data";
+
+    private readonly SimulatedTimeProvider time = new();
+    private readonly HashSet<string> claimed = new(StringComparer.Ordinal);
+
+    [Fact]
+    public void Who_sees_too_few_waits_and_says_whom_it_sees()
+    {
+        var (a, b) = (Make("a"), Make("b"));
+        Round(a, b);
+        Assert.Equal(FormingStep.Open, a.Note.Step);
+        Assert.Equal("This node waits to form the cluster home of 3. It sees pi-b.", a.Describe([]));
+    }
+
+    [Fact]
+    public void Three_found_and_each_says_how_far_it_is()
+    {
+        var (a, b, c) = (Make("a"), Make("b"), Make("c"));
+        Round(a, b, c);
+        Assert.Equal(FormingStep.Candidate, a.Note.Step);
+        Assert.Equal("This node founds the cluster home of 3 when all have vowed to join: nobody did, 2 more are missing.", a.Describe([]));
+        Round(b, a, c);
+        Assert.Equal((FormingStep.Vowed, "pi-a"), (b.Note.Step, b.Note.FounderName));
+        Assert.StartsWith("This node has vowed to join pi-a in the cluster home of 3, which has 0 of 2 vows.", b.Describe([]), StringComparison.Ordinal);
+        b.Conclude([]);
+        Assert.Contains("which does not answer. It goes on when that is back. If its card is gone for good, stop this node, delete /data/forming, and start it again.", b.Describe([]), StringComparison.Ordinal);
+        Round(c, b, a);
+        Round(b, a);
+        Assert.Equal(FormingStep.Candidate, a.Note.Step);
+        Round(c, a);
+        Assert.Equal(["pi-b", "pi-c"], a.Note.Members.Select(static member => member.Name).Order(StringComparer.Ordinal));
+        Assert.StartsWith("This node has founded the cluster home of 3. pi-c vowed to join and did not yet:", a.Describe(["pi-c"]), StringComparison.Ordinal);
+
+        // It leads a moment later: until then it can give nobody a token.
+        Assert.Equal(FormingStep.Vowed, c.Note.Step);
+        Round(token: "token", c, a);
+        Assert.Equal((FormingStep.Admitted, "token", "pi-c"), (c.Note.Step, c.Note.Token, c.Note.Name));
+        Assert.Equal("This node joins the cluster home of 3.", c.Describe([]));
+        a.Complete();
+        Assert.Equal("This node founded its cluster with pi-b, pi-c.", a.Describe([]));
+    }
+
+    [Fact]
+    public void Who_expects_another_number_is_named_and_not_counted()
+    {
+        var (a, b, c) = (Make("a"), Make("b"), Make("c", expect: 4));
+        Round(a, b, c);
+        Round(c, a, b);
+        Assert.Equal((FormingStep.Open, FormingStep.Open), (a.Note.Step, c.Note.Step));
+        Assert.EndsWith("pi-c expects 4 nodes, and this one 3: the same settings belong on each.", a.Describe([]), StringComparison.Ordinal);
+
+        Round(a, b, Make("d"));
+        var vow = c.CallTo(IdOf("a")) with { Vow = a.Note.Candidacy };
+        Assert.Equal("pi-a expects 3 nodes.", a.Answer(vow).Trouble);
+        Assert.Equal(0, a.Answer(vow).Vows);
+    }
+
+    [Fact]
+    public void The_vow_of_a_second_of_one_name_is_not_counted_and_both_hear_why()
+    {
+        var (a, b, c) = (Make("a"), Make("b", name: "pi"), Make("c", name: "pi"));
+        Round(a, b, c);
+        Round(b, a, c);
+        Round(b, a);
+        Round(c, a, b);
+        Round(c, a);
+        Assert.Equal(FormingStep.Candidate, a.Note.Step);
+        Assert.EndsWith("pi-a does not count the vow of pi, because another node has that name: give each its own `hostname`, or none.", c.Describe([]), StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void Whom_a_candidate_that_was_claimed_held_is_let_go()
+    {
+        var (a, b, c) = (Make("a"), Make("b"), Make("c"));
+        Round(a, b, c);
+        Round(b, a, c);
+        claimed.Add("a");
+        Round(b, a);
+        Assert.Equal((FormingStep.Out, FormingStep.Open), (a.Note.Step, b.Note.Step));
+        Assert.Contains("it was claimed", a.Describe([]), StringComparison.Ordinal);
+        Round(b, a, c);
+        Assert.Contains("It sees pi-a (which takes no part), pi-c.", b.Describe([]), StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void A_vow_that_was_not_said_again_for_long_does_not_count()
+    {
+        var (a, b, c, d) = (Make("a"), Make("b"), Make("c"), Make("d"));
+        Round(a, b, c);
+        Round(b, a, c);
+        Round(b, a);
+        time.Advance(TimeSpan.FromSeconds(31));
+        Round(c, a, b);
+        Round(c, a);
+        Assert.Equal(FormingStep.Candidate, a.Note.Step);
+        Round(d, a, c);
+        Round(d, a);
+        Assert.Equal(["pi-c", "pi-d"], a.Note.Members.Select(static member => member.Name).Order(StringComparer.Ordinal));
+
+        // The one that was off comes back.
+        Round(b, a);
+        Assert.StartsWith("pi-a has founded the cluster home without this node, of which 3 were expected and more were on.", b.Describe([]), StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void Who_vowed_to_one_that_went_to_another_founder_is_let_go_by_that()
+    {
+        var (a, b, c, d) = (Make("a"), Make("b"), Make("c"), Make("d"));
+        Round(b, c, d);
+        Round(c, b, d);
+        Assert.Equal("pi-b", c.Note.FounderName);
+
+        // Of two candidates the one with the higher id gives up.
+        Round(a, d, Make("e"));
+        Round(b, a);
+        Assert.Equal(FormingStep.Open, b.Note.Step);
+        Round(b, a, d);
+        Round(d, a, b);
+        Round(b, a);
+        Round(d, a);
+        Assert.Equal(FormingStep.Founded, a.Note.Step);
+        Round(c, a);
+        Assert.Equal(FormingStep.Out, c.Note.Step);
+    }
+
+    [Fact]
+    public void What_is_noted_holds_after_a_start_and_damage_forms_nothing()
+    {
+        FormingNote[] notes =
+        [
+            FormingNote.Open,
+            new FormingNote(FormingStep.Candidate) { Candidacy = "c" },
+            new FormingNote(FormingStep.Vowed) { Candidacy = "c", Founder = "f", FounderName = "pi-1" },
+            new FormingNote(FormingStep.Founded) { Candidacy = "c", Members = [new FormingMember("m", "pi-2", [1, 2])] },
+            new FormingNote(FormingStep.Admitted) { Name = "pi-2", Token = "token" },
+            new FormingNote(FormingStep.Out) { Why = "One sentence. Another." },
+        ];
+        var disk = new SimulatedDisk(Directory);
+        Assert.Equal(FormingNote.Open, FormingNote.Read(disk, Directory));
+        foreach (var note in notes)
+        {
+            note.Write(disk, Directory);
+            var read = FormingNote.Read(disk.AfterPowerLoss(1), Directory);
+            Assert.Equal(note with { Members = [] }, read with { Members = [] });
+            Assert.Equal(note.Members.Select(static member => (member.NodeId, member.Name, Convert.ToHexString(member.Secret))), read.Members.Select(static member => (member.NodeId, member.Name, Convert.ToHexString(member.Secret))));
+        }
+
+        disk.Rot(FormingNote.PathIn(Directory), 20, 0xff);
+        Assert.Contains("/data/forming is damaged", Assert.Throws<IdentityException>(() => FormingNote.Read(disk, Directory)).Message, StringComparison.Ordinal);
+        FormingNote.Forget(disk, Directory);
+        FormingNote.Forget(disk, Directory);
+        Assert.Empty(disk.AfterPowerLoss(1).Files);
+    }
+
+    private static string IdOf(string letter) => string.Concat(Enumerable.Repeat(letter, 22));
+
+    private static void Round(FormingNode node, params FormingNode[] others) => Round(null, node, others);
+
+    private static void Round(string? token, FormingNode node, params FormingNode[] others) =>
+        node.Conclude([.. others.Select(other => other.Answer(node.CallTo(other.Answer(node.CallTo(string.Empty)).NodeId)) with { Token = token })]);
+
+    private FormingNode Make(string letter, int expect = 3, string? name = null) =>
+        new(new SimulatedDisk(Directory), Directory, new FormingSelf(IdOf(letter), name ?? $"pi-{letter}", "home", expect), () => !claimed.Contains(letter), time);
+}

@@ -1,0 +1,145 @@
+using System.Net;
+using System.Text.Json;
+using Microsoft.AspNetCore.Builder;
+using Rookery.Cluster.Forming;
+using Rookery.Cluster.Joining;
+using Rookery.Cluster.Peers;
+using Rookery.Cluster.Tests.Identity;
+using Rookery.Cluster.Tests.Joining;
+using Rookery.Cluster.Tests.Peers;
+using Rookery.Simulation;
+
+namespace Rookery.Cluster.Tests.Forming;
+
+/// <summary>Two cards prove the phrase to each other, over TLS on loopback.</summary>
+public sealed class FormingRouteTests : IAsyncLifetime, IDisposable
+{
+    private const string Caller = "callernodecallernodeca";
+
+    private static readonly FormingPhrase Phrase = FormingPhrase.Derive("correct horse battery", "home");
+    private static readonly FormingPhrase Other = FormingPhrase.Derive(" correct horse battery\n", "away");
+
+    private readonly TestCluster cluster = new();
+    private readonly SimulatedDisk disk = new("/data");
+    private readonly List<string> log = [];
+    private readonly string address = $"127.0.0.1:{TestMember.FreePort()}";
+    private readonly Func<PeerTrust> founderTrust;
+    private readonly Func<PeerTrust> callerTrust = TestMember.TrustOf(TestAuthority.Create("callerclustercallerclu"), Caller);
+    private PeerNetwork network = null!;
+    private WebApplication server = null!;
+    private FormingNode founder = null!;
+
+    public FormingRouteTests() => founderTrust = () => PeerTrust.Of(cluster.Identity);
+
+    public async Task InitializeAsync()
+    {
+        new FormingNote(FormingStep.Candidate) { Candidacy = Caller }.Write(disk, "/data");
+        founder = new FormingNode(disk, "/data", new FormingSelf(TestAuthority.NodeId, "pi-1", "home", 2), () => true, TimeProvider.System);
+        network = new PeerNetwork(TestMember.Hello(TestAuthority.NodeId), founderTrust, new TestAdmission(), TimeProvider.System, static _ => { });
+        var route = new FormingRoute(founder, () => Phrase, cluster.Tokens, () => ["192.0.2.1:9443"], log.Add);
+        server = PeerListener.Build(IPEndPoint.Parse(address), network, app => app.Run(http => route.AnswerAsync(http)));
+        await server.StartAsync();
+    }
+
+    public async Task DisposeAsync()
+    {
+        await server.DisposeAsync();
+        await network.DisposeAsync();
+    }
+
+    public void Dispose() => cluster.Dispose();
+
+    [Fact]
+    public async Task Who_knows_the_phrase_and_vows_gets_the_same_token_however_often_it_asks()
+    {
+        var call = new FormingCall { NodeId = Caller, Name = "pi-2", Expect = 2 };
+        var open = await AskAsync(Phrase, call);
+        Assert.Equal((FormingStep.Candidate, (string?)null), (open.Step, open.Token));
+        var founded = await AskAsync(Phrase, call with { Vow = Caller });
+        Assert.Equal(founded.Token, (await AskAsync(Phrase, call)).Token);
+        Assert.True(JoinToken.TryParse(founded.Token!, out var token));
+        Assert.Equal([address, "192.0.2.1:9443"], token.Addresses);
+        Assert.False(cluster.Tokens.IsUsed(token.Secret));
+        await cluster.AdmitAsync(TestCluster.Request(token));
+        Assert.True(cluster.Tokens.IsUsed(token.Secret));
+
+        var stranger = await AskAsync(Phrase, call with { NodeId = "anothernodeanothernode", Name = "pi-3" });
+        Assert.Null(stranger.Token);
+    }
+
+    [Fact]
+    public async Task Who_has_another_phrase_or_name_of_the_cluster_is_refused_and_named()
+    {
+        var refused = await Assert.ThrowsAsync<IOException>(() => AskAsync(Other, new FormingCall { NodeId = Caller, Name = "pi-2", Expect = 2, Vow = Caller }));
+        Assert.Equal("it has another phrase, or another name for the cluster", refused.Message);
+        Assert.Equal("pi-2 at 127.0.0.1 wants to form a cluster with this node, and has another phrase, or another name for the cluster.", Assert.Single(log));
+        Assert.Equal(FormingStep.Candidate, founder.Note.Step);
+    }
+
+    [Fact]
+    public async Task What_is_no_call_is_refused()
+    {
+        await Assert.ThrowsAsync<IOException>(() => AskAsync(Phrase, new FormingCall { NodeId = "x", Name = "pi-2", Expect = 2 }));
+        Assert.Equal(HttpStatusCode.BadRequest, (await PostAsync("no call"u8.ToArray())).StatusCode);
+    }
+
+    /// <summary>Somebody in between has a certificate of his own, and passes on what he was told.</summary>
+    [Fact]
+    public async Task A_proof_that_was_made_for_another_connection_proves_nothing()
+    {
+        using var between = TestAuthority.CreateIdentity(TestAuthority.Create("betweenclusterbetweenc"));
+        var (own, caller, foreign) = (cluster.Identity.Certificate, callerTrust().Certificate.TargetCertificate, between.Certificate);
+        foreach (var (end, first, second, holds) in new[]
+        {
+            (FormingEnd.Caller, caller, own, true),
+            (FormingEnd.Caller, caller, foreign, false),
+            (FormingEnd.Caller, foreign, own, false),
+            (FormingEnd.Answerer, caller, own, false),
+        })
+        {
+            byte[] call = JsonSerializer.SerializeToUtf8Bytes(new FormingCall { NodeId = Caller, Name = "pi-2", Expect = 2, Proof = Phrase.Prove(end, first, second) }, ClusterJson.Default.FormingCall);
+            Assert.Equal(holds ? HttpStatusCode.OK : HttpStatusCode.Forbidden, (await PostAsync(call)).StatusCode);
+        }
+    }
+
+    [Fact]
+    public async Task Who_answers_without_the_phrase_is_not_believed()
+    {
+        string elsewhere = $"127.0.0.1:{TestMember.FreePort()}";
+        var answer = new FormingAnswer { NodeId = TestAuthority.NodeId, Name = "pi-1", Expect = 2, Step = FormingStep.Founded, Members = [Caller], Token = "token", Proof = Other.Prove(FormingEnd.Answerer, cluster.Identity.Certificate, cluster.Identity.Certificate) };
+        await using var impostor = PeerListener.Build(
+            IPEndPoint.Parse(elsewhere), network, app => app.Run(http => JoinRoutes.WriteAsync(http, 200, JsonSerializer.SerializeToUtf8Bytes(answer, ClusterJson.Default.FormingAnswer))));
+        await impostor.StartAsync();
+        var refused = await Assert.ThrowsAsync<IOException>(() => new FormingCaller(callerTrust, Phrase).AskAsync(elsewhere, new FormingCall { NodeId = Caller, Name = "pi-2", Expect = 2 }, CancellationToken.None));
+        Assert.Contains("does not know the phrase", refused.Message, StringComparison.Ordinal);
+    }
+
+    [Theory]
+    [InlineData("fifteen letters", true)]
+    [InlineData("   fifteen letters     ", true)]
+    [InlineData("sixteen letters.", false)]
+    public void A_phrase_that_is_too_short_is_refused_and_not_repeated(string phrase, bool isTooShort)
+    {
+        Assert.Equal(isTooShort, FormingPhrase.WhyTooShort(phrase)?.StartsWith("The phrase to form a cluster by has 15 characters, and must have 16 at least", StringComparison.Ordinal) ?? false);
+        Assert.DoesNotContain("letters", FormingPhrase.WhyTooShort(phrase) ?? string.Empty, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void Cards_of_one_phrase_and_name_have_one_mark()
+    {
+        Assert.Equal(Phrase.Mark, FormingPhrase.Derive(" correct horse battery\n", "home").Mark);
+        Assert.Matches("^[0-9a-f]{4}$", Phrase.Mark);
+        Assert.NotEqual(Phrase.Mark, Other.Mark);
+    }
+
+    private Task<FormingAnswer> AskAsync(FormingPhrase phrase, FormingCall call) => new FormingCaller(callerTrust, phrase).AskAsync(address, call, CancellationToken.None);
+
+    private async Task<HttpResponseMessage> PostAsync(byte[] body)
+    {
+        var stream = await PeerTls.ConnectToAnyoneAsync(address, callerTrust(), CancellationToken.None);
+        using var handler = new SocketsHttpHandler { ConnectCallback = (_, _) => new ValueTask<Stream>(stream) };
+        using var client = new HttpClient(handler);
+        using var content = new ByteArrayContent(body);
+        return await client.PostAsync(new Uri($"https://{address}{FormingRoute.Path}"), content);
+    }
+}

@@ -1,0 +1,86 @@
+using Rookery.Cluster.Forming;
+using Xunit.Sdk;
+
+namespace Rookery.Cluster.Tests.Forming;
+
+/// <summary>Cards that form a cluster, over many seeds of faults.</summary>
+public sealed class FormingSeedTests
+{
+    private const int Seeds = 300;
+
+    [Theory]
+    [InlineData(2, 1)]
+    [InlineData(2, 2)]
+    [InlineData(2, 3)]
+    [InlineData(3, 2)]
+    [InlineData(3, 3)]
+    [InlineData(3, 4)]
+    [InlineData(3, 5)]
+    [InlineData(4, 5)]
+    public void Cards_form_one_cluster_of_as_many_as_are_expected_and_none_of_fewer(int expect, int cards)
+    {
+        for (int seed = 0; seed < Seeds; seed++)
+        {
+            var run = Play(seed, expect, cards);
+            var ends = run.Ends.ToLookup(static end => end.Step);
+            bool isEnough = cards >= expect;
+            try
+            {
+                Assert.Equal(isEnough ? 1 : 0, ends[FormingStep.Founded].Count());
+                Assert.Equal(isEnough ? expect - 1 : 0, ends[FormingStep.Admitted].Count());
+                Assert.Equal(isEnough ? cards - expect : 0, ends[FormingStep.Out].Count());
+            }
+            catch (XunitException wrong)
+            {
+                Assert.Fail($"seed {seed}: {string.Join(", ", run.Ends.Select(static end => end.Step))}: {wrong.Message}");
+            }
+        }
+    }
+
+    /// <summary>A run that never meets a fault proves nothing of it.</summary>
+    [Fact]
+    public void The_seeds_meet_every_fault_and_every_turn()
+    {
+        HashSet<string> seen = [.. Enumerable.Range(0, Seeds).SelectMany(static seed => Play(seed, 3, 5).Seen)];
+        foreach (string turn in (string[])[
+            "power cut", "power cut within a write", "disk refused", "late", "Open to Candidate", "Open to Vowed", "Open to Out", "Candidate to Open", "Candidate to Out", "Vowed to Open", "Vowed to Admitted", "Vowed to Out"])
+        {
+            Assert.True(seen.Contains(turn), $"{turn} was not seen, only {string.Join(", ", seen)}");
+        }
+    }
+
+    [Theory]
+    [InlineData(FormingMistake.NotDurable)]
+    [InlineData(FormingMistake.TwoVows)]
+    public void A_planted_mistake_falls(FormingMistake mistake)
+    {
+        for (int seed = 0; seed < 2_000; seed++)
+        {
+            try
+            {
+                new FormingRun(seed, 3, 5, mistake).Run();
+            }
+            catch (XunitException)
+            {
+                return;
+            }
+        }
+
+        Assert.Fail($"2,000 seeds did not find {mistake}");
+    }
+
+    private static FormingRun Play(int seed, int expect, int cards)
+    {
+        var run = new FormingRun(seed, expect, cards);
+        try
+        {
+            run.Run();
+        }
+        catch (XunitException wrong)
+        {
+            Assert.Fail($"seed {seed}: {wrong.Message}");
+        }
+
+        return run;
+    }
+}

@@ -1,0 +1,69 @@
+using System.ComponentModel;
+using System.Diagnostics;
+using System.Net;
+using Rookery.Board.Doctor;
+using Rookery.Cluster.Forming;
+using Rookery.Cluster.Identity;
+
+namespace Rookery;
+
+/// <summary>Asks avahi which nodes are announced in this network.</summary>
+internal static class AvahiBrowse
+{
+    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(6);
+
+    /// <summary>What it found, why it could not, and whether there is no such program here.</summary>
+    public static async Task<(IReadOnlyList<MdnsService> Found, string? Trouble, bool IsMissing)> RunAsync(CancellationToken cancellationToken)
+    {
+        try
+        {
+            using var process = Process.Start(new ProcessStartInfo("avahi-browse", ["--terminate", "--parsable", "--resolve", "_rookery._tcp"]) { RedirectStandardOutput = true, RedirectStandardError = true, UseShellExecute = false });
+            if (process is null)
+            {
+                return ([], null, true);
+            }
+
+            var (output, errors) = (process.StandardOutput.ReadToEndAsync(cancellationToken), process.StandardError.ReadToEndAsync(cancellationToken));
+            using var patience = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
+            patience.CancelAfter(Patience);
+            try
+            {
+                await process.WaitForExitAsync(patience.Token);
+            }
+            catch (OperationCanceledException)
+            {
+                // One service that cannot be resolved keeps it waiting; what it has printed counts.
+                process.Kill();
+                cancellationToken.ThrowIfCancellationRequested();
+                return (NetworkTables.Services(await output), null, false);
+            }
+
+            string said = (await errors).Trim();
+            return process.ExitCode == 0 ? (NetworkTables.Services(await output), null, false) : ([], said.Length > 0 ? said.Split('\n')[^1] : $"avahi-browse ended with {process.ExitCode}.", false);
+        }
+        catch (Win32Exception)
+        {
+            return ([], null, true);
+        }
+    }
+
+    /// <summary>The nodes that say all that another needs to call them.</summary>
+    /// <exception cref="IOException">They cannot be looked for.</exception>
+    public static async Task<IReadOnlyList<AnnouncedNode>> FindNodesAsync(CancellationToken cancellationToken)
+    {
+        var (found, trouble, isMissing) = await RunAsync(cancellationToken);
+        if (isMissing || trouble is not null)
+        {
+            throw new IOException($"Nodes cannot be looked for by mDNS: {(isMissing ? "there is no avahi-browse here; it is in Debian's package avahi-utils." : trouble)}");
+        }
+
+        return [.. found.Select(ToNode).OfType<AnnouncedNode>()];
+    }
+
+    /// <summary>Null for one that does not say all of it. A link-local address leads nowhere without an interface.</summary>
+    private static AnnouncedNode? ToNode(MdnsService service) =>
+        service is { NodeId: { } node, ClusterId: { } cluster, Name: { } name, PeerPort: { } port and > 0 and <= IPEndPoint.MaxPort } && MemberName.IsValid(name)
+            && IPAddress.TryParse(service.Address, out var address) && !address.IsIPv6LinkLocal
+            ? new AnnouncedNode(node, name, cluster, new IPEndPoint(address, port).ToString(), service.FormingMark)
+            : null;
+}

@@ -1,0 +1,132 @@
+using Microsoft.Extensions.Logging;
+using Rookery.Cluster.Forming;
+using Rookery.Cluster.Identity;
+using Rookery.Cluster.Joining;
+using Rookery.Disk;
+using Rookery.Documents;
+using Rookery.Server;
+
+namespace Rookery;
+
+/// <summary>A node that forms a cluster with others by itself, as its configuration says: how it does, and how it joins once they let it in.</summary>
+internal static class FormedMember
+{
+    private const UnixFileMode ForOthers = UnixFileMode.GroupRead | UnixFileMode.GroupWrite | UnixFileMode.OtherRead | UnixFileMode.OtherWrite;
+
+    private static readonly TimeSpan Pause = TimeSpan.FromSeconds(10);
+
+    /// <summary>How it forms one; null when its owner does not want that.</summary>
+    /// <param name="configuration">What its owner wants.</param>
+    /// <param name="announcement">What it says of itself.</param>
+    /// <param name="letIn">Is completed when it was let in.</param>
+    public static FormingOptions? OptionsFor(ServeConfiguration configuration, ServiceAnnouncement? announcement, TaskCompletionSource letIn) => configuration.Form is not { } form ? null : new FormingOptions
+    {
+        Expect = form.Expect,
+        ReadPhrase = () => ReadPhrase(form.PhraseFile),
+        Announce = mark => announcement?.TellMark(mark),
+        Admitted = () => letIn.TrySetResult(),
+    };
+
+    /// <summary>Joins the cluster that let the node in, if one did; asks until it answers.</summary>
+    /// <returns>False when the process is to stop.</returns>
+    /// <exception cref="ConfigurationException">Who the node is cannot be read, or another process holds its data.</exception>
+    public static async Task<bool> JoinAsync(PosixDisk disk, ServeConfiguration configuration, ILogger log, TimeProvider time, Task stopping)
+    {
+        try
+        {
+            string directory = configuration.DataDirectory;
+            if (In(disk, directory, log) is not { } join)
+            {
+                return true;
+            }
+
+            if (join.Begin(disk, new NodeOptions { DataDirectory = directory }, new MemoryBudget(configuration.MemoryBytes), new IoTimeline(time, disk.DeviceOf(directory)), time) is { } kept)
+            {
+                log.LogWarning("Others formed a cluster and let this node in, but it stays what it is: {Reason}", kept);
+                return true;
+            }
+
+            using var ends = new CancellationTokenSource();
+            var ending = stopping.ContinueWith(_ => ends.Cancel(), CancellationToken.None, TaskContinuationOptions.ExecuteSynchronously, TaskScheduler.Default);
+            return await JoinAsync(join, disk, configuration, log, time, ends.Token);
+        }
+        catch (Exception wrong) when (wrong is IdentityException or DataDirectoryInUseException or DataFormatException or DiskException)
+        {
+            throw new ConfigurationException(wrong.Message);
+        }
+    }
+
+    private static async Task<bool> JoinAsync(FormedJoin join, PosixDisk disk, ServeConfiguration configuration, ILogger log, TimeProvider time, CancellationToken stopping)
+    {
+        var node = new JoiningNode(join.NodeName, [.. PeerAddresses.Of(configuration.PeerListen).Take(MemberAddress.Most)], configuration.PublicUrl);
+        IReadOnlyList<string> announced = [];
+        try
+        {
+            for (string? told = null; ;)
+            {
+                try
+                {
+                    await join.CompleteAsync(disk, configuration.DataDirectory, announced, node, time, stopping);
+                    log.LogInformation("This node has joined the cluster that it formed with others.");
+                    return true;
+                }
+                catch (JoinException refused)
+                {
+                    if (!string.Equals(told, refused.Message, StringComparison.Ordinal))
+                    {
+                        log.LogWarning("This node was let into a cluster and has not joined it yet; it asks again every {Seconds} s. {Reason}", Pause.TotalSeconds, told = refused.Message);
+                    }
+
+                    await Task.Delay(Pause, time, stopping);
+                    announced = await AnnouncedAsync(join.Token.ClusterId, stopping);
+                }
+            }
+        }
+        catch (OperationCanceledException) when (stopping.IsCancellationRequested)
+        {
+            return false;
+        }
+    }
+
+    /// <summary>Where members of the cluster are by now: all may have moved while the power was off.</summary>
+    private static async Task<IReadOnlyList<string>> AnnouncedAsync(string clusterId, CancellationToken stopping)
+    {
+        try
+        {
+            return [.. from node in await AvahiBrowse.FindNodesAsync(stopping) where string.Equals(node.ClusterId, clusterId, StringComparison.Ordinal) select node.Address];
+        }
+        catch (IOException)
+        {
+            // Those that the token names are left.
+            return [];
+        }
+    }
+
+    private static FormedJoin? In(PosixDisk disk, string directory, ILogger log)
+    {
+        try
+        {
+            return FormedJoin.In(disk, directory);
+        }
+        catch (IdentityException damaged)
+        {
+            log.LogError("{Reason}", damaged.Message);
+            return null;
+        }
+    }
+
+    private static string ReadPhrase(string path)
+    {
+        try
+        {
+            string phrase = File.ReadAllText(path);
+            return (new FileInfo(path).UnixFileMode & ForOthers) != UnixFileMode.None ? throw new ConfigurationException($"{path} holds the phrase and is not for its user alone: `chmod 600 {path}`.")
+                : FormingPhrase.WhyTooShort(phrase) is { } tooShort ? throw new ConfigurationException(tooShort)
+                : phrase;
+        }
+        catch (Exception unreadable) when (unreadable is IOException or UnauthorizedAccessException)
+        {
+            throw new ConfigurationException($"The phrase cannot be read from {path}: {unreadable.Message}");
+        }
+    }
+}

@@ -1,0 +1,153 @@
+// Cards with one phrase form a cluster by themselves. A stand-in for avahi-browse names the nodes by the files that Avahi would get.
+import assert from "node:assert/strict"
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { test } from "node:test"
+import { NodeProcess, portForMember, run, temporaryDirectory, until } from "./node-process.mjs"
+
+const phrase = "correct horse battery staple"
+
+class Cards {
+  #directory
+  #test
+  nodes = {}
+
+  constructor(test) {
+    this.#test = test
+    this.#directory = temporaryDirectory(test)
+    mkdirSync(this.at("bin"))
+    writeFileSync(this.at("bin/avahi-browse"), `#!/bin/sh
+for file in ${this.at("run")}/*/avahi.service; do
+  [ -f "$file" ] || continue
+  port=$(sed -n 's/.*<port>\\(.*\\)<.*/\\1/p' "$file")
+  address=$(cat "\${file%/*}/address")
+  text=$(sed -n 's/.*<txt-record>\\(.*\\)<\\/txt-record>/"\\1"/p' "$file" | tr '\\n' ' ')
+  echo "=;lo;IPv4;node;_rookery._tcp;local;node.local;$address;$port;$text"
+done
+`)
+    chmodSync(this.at("bin/avahi-browse"), 0o755)
+  }
+
+  at(name) {
+    return join(this.#directory, name)
+  }
+
+  /** A card as its first boot makes it. */
+  async make(name, { expect = 3, secret = phrase } = {}) {
+    const made = await run("cluster", "init", "--data", this.at(name), "--name", "home", "--node-name", name)
+    assert.equal(made.code, 0, made.stderr)
+    writeFileSync(this.at(`${name}.phrase`), `${secret}\n`, { mode: 0o600 })
+    writeFileSync(this.at(`${name}.json`), JSON.stringify({ form: { expect, phraseFile: this.at(`${name}.phrase`) } }))
+    mkdirSync(this.at(`run/${name}`), { recursive: true })
+    this.nodes[name] = { port: await portForMember() }
+  }
+
+  /** Starts it, for the first time or again; does not wait. */
+  start(name, address = "127.0.0.1") {
+    const { port } = this.nodes[name]
+    writeFileSync(this.at(`run/${name}/address`), address)
+    this.nodes[name] = NodeProcess.start({
+      data: this.at(name),
+      port,
+      address,
+      credentials: { rejectUnauthorized: false },
+      options: ["--config", this.at(`${name}.json`), "--memory", "96M"],
+      environment: { RUNTIME_DIRECTORY: this.at(`run/${name}`), PATH: `${this.at("bin")}:${process.env.PATH}` },
+    })
+    const node = this.nodes[name]
+    this.#test.after(() => node.kill())
+  }
+
+  /** What it is bound to. */
+  note(name) {
+    return existsSync(this.at(`${name}/forming`)) ? readFileSync(this.at(`${name}/forming`), "utf8").split("\n")[1] : ""
+  }
+
+  async health(name) {
+    const answer = await this.nodes[name].request("GET", "/readyz?verbose").catch(() => null)
+    return answer === null ? {} : JSON.parse(answer.text)
+  }
+
+  async membersSeenBy(name) {
+    return (await this.health(name)).Cluster?.Members.length
+  }
+}
+
+test("Three cards with one phrase form one cluster by themselves, whatever is killed meanwhile, and one with another phrase stays out", { timeout: 300_000 }, async t => {
+  const cards = new Cards(t)
+  for (const name of ["a", "b", "c"]) {
+    await cards.make(name)
+  }
+
+  await cards.make("d", { secret: "another phrase than theirs" })
+  for (const name of ["a", "b", "d"]) {
+    cards.start(name)
+  }
+
+  await until(async () => /waits to form the cluster home of 3\. It sees b\./.test((await cards.health("a")).Forming))
+  await until(() => /d at 127\.0\.0\.1:\d+ forms another cluster than this node: it has another phrase/.test(cards.nodes.a.log))
+  await until(() => /waits to form the cluster home of 3\. It sees nobody\./.test(cards.nodes.d.log))
+  assert.deepEqual([cards.note("a"), cards.note("b")], ["", ""])
+  assert.ok((await run("status", "--data", cards.at("a"))).stdout.includes("waits to form the cluster"))
+
+  // Whoever was killed goes on with what it has noted.
+  cards.start("c")
+  for (const word of ["candidate", "vowed", "admitted"]) {
+    const isAt = name => cards.note(name).startsWith(word)
+    await until(() => ["a", "b", "c"].some(isAt))
+    const name = ["a", "b", "c"].find(isAt)
+    await cards.nodes[name].kill()
+    cards.start(name)
+  }
+
+  await until(async () => (await Promise.all(["a", "b", "c"].map(name => cards.membersSeenBy(name)))).every(members => members === 3))
+  await until(() => ["a", "b", "c"].some(name => /^out This node founded its cluster with/.test(cards.note(name))))
+  assert.equal(await cards.membersSeenBy("d"), 1)
+
+  // Whoever of them is asked, by the code that it shows itself.
+  const other = ["a", "b", "c"].find(name => !existsSync(cards.at(`${name}/forming`)))
+  await until(() => existsSync(cards.at(`${other}/claim-code`)))
+  const claimed = await run("claim", "--data", cards.at(other))
+  assert.equal(claimed.code, 0, claimed.stderr)
+  const headers = { Authorization: `Bearer ${claimed.stdout.trim()}` }
+  for (const name of ["a", "b", "c"]) {
+    cards.nodes[name].headers = headers
+  }
+
+  await cards.nodes[other].createDatabase("shop")
+  await cards.nodes[other].expect(201, "PUT", "/databases/shop/docs?id=one", "{}")
+  for (const name of ["a", "b", "c"]) {
+    await until(() => cards.nodes[name].request("GET", "/databases/shop/docs?id=one").then(({ status }) => status === 200, () => false))
+  }
+
+  // A start of a member forms nothing.
+  await cards.nodes[other].terminate()
+  cards.start(other)
+  await until(async () => await cards.membersSeenBy(other) === 3)
+  assert.equal((await cards.health(other)).Forming, undefined)
+  assert.ok(!readFileSync(cards.at(`run/${other}/avahi.service`), "utf8").includes("forming="))
+})
+
+test("A card too many says who founded without it, a phrase that is too short is refused, and a name alone forms nothing", { timeout: 240_000 }, async t => {
+  const cards = new Cards(t)
+  for (const name of ["a", "b", "c"]) {
+    await cards.make(name, { expect: 2 })
+  }
+
+  await cards.make("d", { secret: "too short" })
+  await cards.make("e")
+  writeFileSync(cards.at("e.json"), "{}")
+  for (const name of ["a", "b", "c", "d", "e"]) {
+    cards.start(name)
+  }
+
+  await until(() => /The phrase to form a cluster by has 9 characters, and must have 16 at least/.test(cards.nodes.d.log))
+  const isOut = name => /^out . has founded the cluster home without this node/.test(cards.note(name))
+  await until(() => ["a", "b", "c"].some(isOut))
+  const left = ["a", "b", "c"].find(isOut)
+  const others = ["a", "b", "c"].filter(name => name !== left)
+  await until(async () => (await Promise.all(others.map(name => cards.membersSeenBy(name)))).every(members => members === 2))
+  assert.match((await cards.health(left)).Forming, /It can join with a token/)
+  assert.deepEqual(await Promise.all([left, "d", "e"].map(name => cards.membersSeenBy(name))), [1, 1, 1])
+  assert.equal(cards.note("e"), "")
+})
