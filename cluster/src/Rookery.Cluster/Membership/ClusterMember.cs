@@ -143,7 +143,7 @@ public sealed class ClusterMember : IAsyncDisposable
             () => _consensus.Time is { IsSure: true, Known: { } sure } ? sure : _time.GetUtcNow(),
             _options.Note);
         _forming = FormingBy(store);
-        _steward = new Steward(_consensus, _network, _keeper, new Announcement(() => Identity, _desk, _time), Rotation, _whereabouts, _options.PeerPlaces, () => store.HasDamage, (member, cancellationToken) => RepairAsync(store, member, cancellationToken), _options.Log, _options.Note, _time);
+        _steward = new Steward(_consensus, _network, _keeper, new Announcement(() => Identity, _desk, _time), Rotation, _whereabouts, _options.PeerPlaces, _options.Browse, () => store.HasDamage, (member, cancellationToken) => RepairAsync(store, member, cancellationToken), _options.Log, _options.Note, _time);
         return _consensus;
     }
 

@@ -1,3 +1,4 @@
+using Rookery.Cluster.Forming;
 using Rookery.Cluster.Identity;
 using Rookery.Cluster.Joining;
 using Rookery.Cluster.Peers;
@@ -10,7 +11,7 @@ namespace Rookery.Cluster.Membership;
 /// learners that caught up vote. An idle cluster writes nothing for it.
 /// </summary>
 internal sealed class Steward(
-    RaftConsensus consensus, PeerNetwork network, IdentityKeeper keeper, Announcement announcement, AuthorityRotation rotation, Whereabouts whereabouts, IReadOnlyList<string> saidPlaces, Func<bool> hasDamage, Func<NodeId, CancellationToken, Task<int>> repairFrom, Action<string> log, Action<string> note, TimeProvider time) : IAsyncDisposable
+    RaftConsensus consensus, PeerNetwork network, IdentityKeeper keeper, Announcement announcement, AuthorityRotation rotation, Whereabouts whereabouts, IReadOnlyList<string> saidPlaces, Func<CancellationToken, Task<IReadOnlyList<AnnouncedNode>>> browse, Func<bool> hasDamage, Func<NodeId, CancellationToken, Task<int>> repairFrom, Action<string> log, Action<string> note, TimeProvider time) : IAsyncDisposable
 {
     // The first time as soon as damage is found: until it is repaired, what lies there is answered with an error here.
     private const int RoundsBetweenRepairs = 30;
@@ -18,7 +19,12 @@ internal sealed class Steward(
     // As long as a node waits after a crash before it stands without having heard all voters.
     private const int RoundsUntilLeaderless = 20;
 
+    // An election takes less; a network may be slow to answer who is in it.
+    private const int RoundsBetweenLooks = 15;
+
     private static readonly TimeSpan Interval = TimeSpan.FromSeconds(1);
+
+    private static readonly ILookup<string, string> NoPlaces = Array.Empty<string>().ToLookup(static place => place, StringComparer.Ordinal);
 
     private readonly CancellationTokenSource _stopping = new();
     private readonly SeatKeeper _seats = new(consensus, note);
@@ -27,6 +33,8 @@ internal sealed class Steward(
     private Task? _loop;
     private Task _proposing = Task.CompletedTask;
     private Task _repairing = Task.CompletedTask;
+    private Task _looking = Task.CompletedTask;
+    private ILookup<string, string> _announcedPlaces = NoPlaces;
     private MemberFacts? _announced;
     private int _roundsWithDamage;
     private int _roundsWithoutLeader;
@@ -42,6 +50,7 @@ internal sealed class Steward(
             await _loop;
             await _proposing;
             await _repairing;
+            await _looking;
         }
 
         _stopping.Dispose();
@@ -75,7 +84,7 @@ internal sealed class Steward(
         }
 
         _duty.Try(_seats.DoRound, _stopping.Token);
-        _duty.Try(TellThatNobodyLeads, _stopping.Token);
+        _duty.Try(SeeThatNobodyLeads, _stopping.Token);
         _roundsWithDamage = hasDamage() ? _roundsWithDamage + 1 : 0;
         if (_roundsWithDamage % RoundsBetweenRepairs == 1 && _repairing.IsCompleted)
         {
@@ -101,10 +110,11 @@ internal sealed class Steward(
             keeper.KeepPeers(known);
         }
 
-        // What an owner says comes last: it may be somebody else's, and was said for a time when nothing else holds.
+        // What an owner or an announcement says comes last: it may be somebody else's, and is for a time when nothing else holds.
         var said = saidPlaces.Except(whereabouts.Facts.Addresses, StringComparer.Ordinal);
+        var announced = Volatile.Read(ref _announcedPlaces);
         PeerAddress[] peers = WithCallers(
-            [.. (isKnown ? known : keeper.Current.Peers).Select(peer => new PeerAddress(Members.IdOf(peer.NodeId), [.. peer.Addresses.Union(said, StringComparer.Ordinal)]))], network.Callers());
+            [.. (isKnown ? known : keeper.Current.Peers).Select(peer => new PeerAddress(Members.IdOf(peer.NodeId), [.. peer.Addresses.Union(said, StringComparer.Ordinal).Union(announced[peer.NodeId], StringComparer.Ordinal)]))], network.Callers());
         if (!Same(peers, _peers))
         {
             _peers = peers;
@@ -116,14 +126,31 @@ internal sealed class Steward(
     internal static PeerAddress[] WithCallers(PeerAddress[] known, IReadOnlyList<PeerAddress> callers) =>
         [.. known, .. callers.Where(caller => !Array.Exists(known, peer => peer.Node == caller.Node))];
 
-    /// <summary>Once, until somebody leads again.</summary>
-    private void TellThatNobodyLeads()
+    /// <summary>Tells it once, until somebody leads again, and looks meanwhile where others may be now.</summary>
+    private void SeeThatNobodyLeads()
     {
         _roundsWithoutLeader = consensus.Leader.IsNone ? _roundsWithoutLeader + 1 : 0;
         if (_roundsWithoutLeader == RoundsUntilLeaderless && consensus.ReadCluster() is { Trouble: { } trouble, Unreached: var unreached })
         {
             log(string.Join(' ', [trouble, .. unreached]));
         }
+
+        if (_roundsWithoutLeader == 0)
+        {
+            Volatile.Write(ref _announcedPlaces, NoPlaces);
+        }
+        else if (_roundsWithoutLeader % RoundsBetweenLooks == 0 && _looking.IsCompleted && keeper.Current.Peers.Count > 0)
+        {
+            _looking = _duty.TryAsync(LookAroundAsync, _stopping.Token);
+        }
+    }
+
+    /// <summary>All may have moved at once. Who answers at an announced address is proven by its certificate.</summary>
+    private async Task LookAroundAsync()
+    {
+        var nodes = await browse(_stopping.Token);
+        var ours = nodes.Where(node => string.Equals(node.ClusterId, keeper.Current.ClusterId, StringComparison.Ordinal) && MemberAddress.IsValid(node.Address));
+        Volatile.Write(ref _announcedPlaces, ours.ToLookup(static node => node.NodeId, static node => node.Address, StringComparer.Ordinal));
     }
 
     private async Task ProposeAsync()

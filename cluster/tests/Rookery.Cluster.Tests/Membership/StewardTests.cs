@@ -1,3 +1,4 @@
+using Rookery.Cluster.Forming;
 using Rookery.Cluster.Identity;
 using Rookery.Cluster.Joining;
 using Rookery.Cluster.Membership;
@@ -61,7 +62,36 @@ public sealed class StewardTests : IDisposable
         await RoundsUntilAsync(() => desk.Changes > 0, "it has announced itself");
     }
 
-    private Steward StewardOf(RaftConsensus consensus, PeerNetwork network, MemoryDesk desk) => new(
+    [Fact]
+    public async Task A_member_that_reaches_no_leader_looks_for_the_others_where_they_are_announced()
+    {
+        using var store = NodeStore.Open(
+            new NodeOptions { DataDirectory = Data, SegmentBytes = 64 << 10, MemtableBytes = 48 << 10, Reserve = new ReserveRule(0, 0) }, disk, new MemoryBudget(16 << 20), new SilentRecorder(), time);
+        await using var network = new PeerNetwork(TestMember.Hello(TestAuthority.NodeId), TestMember.TrustOf(authority, TestAuthority.NodeId), new TestAdmission(), time, static _ => { });
+        using var consensus = RaftConsensus.Open(store, new ConsensusOptions { Network = network, MayBegin = false });
+        network.Start(consensus);
+        keeper.KeepPeers([Moved]);
+        int looks = 0;
+        await using var steward = StewardOf(
+            consensus,
+            network,
+            new MemoryDesk { CaughtUp = new TaskCompletionSource<bool>() },
+            _ =>
+            {
+                looks++;
+                return Task.FromResult<IReadOnlyList<AnnouncedNode>>([
+                    new(Moved.NodeId, "pi-2", TestAuthority.ClusterId, "127.0.0.1:5", null),
+                    new(Moved.NodeId, "pi-2", TestAuthority.ClusterId, "nowhere", null),
+                    new(Moved.NodeId, "pi-2", "strangerclusterstrange", "127.0.0.1:6", null),
+                    new("anothernodeanothernode", "pi-3", TestAuthority.ClusterId, "127.0.0.1:7", null)]);
+            });
+        steward.Start();
+        await RoundsUntilAsync(() => looks > 1, "it looks again");
+        await RoundsUntilAsync(() => network.AddressesOf(Members.IdOf(Moved.NodeId)) is [.., "127.0.0.1:5"], "it looks where that member is announced");
+        Assert.Equal([.. Moved.Addresses, "127.0.0.1:4", "127.0.0.1:5"], network.AddressesOf(Members.IdOf(Moved.NodeId)));
+    }
+
+    private Steward StewardOf(RaftConsensus consensus, PeerNetwork network, MemoryDesk desk, Func<CancellationToken, Task<IReadOnlyList<AnnouncedNode>>>? browse = null) => new(
         consensus,
         network,
         keeper,
@@ -69,6 +99,7 @@ public sealed class StewardTests : IDisposable
         new AuthorityRotation(() => keeper.Current, keeper.Change, desk, time),
         new Whereabouts(keeper, () => new MemberFacts(Store, 1, 1, ["127.0.0.1:2"], ["https://127.0.0.1:3"], null), time.GetUtcNow, static _ => { }),
         ["127.0.0.1:2", "127.0.0.1:4"],
+        browse ?? (static _ => Task.FromResult<IReadOnlyList<AnnouncedNode>>([])),
         static () => false,
         static (_, _) => Task.FromResult(0),
         static _ => { },
