@@ -92,7 +92,10 @@ class TheFile(unittest.TestCase):
     def test_wrong_values_are_told_and_not_used(self):
         for text, key in (('hostname = "-x"', "hostname"), ('hostname = 5', "hostname"), ('power = "hot"', "power"), ('[ssh]\nuser = "root"', "ssh.user"),
                           ('[ssh]\nkeys = ["ssh-ed25519 AAAA"]', "ssh.keys"), ('[ssh]\nkeys = "a"', "ssh.keys"), ('[wifi]\ncountry = "de"', "wifi.country"),
-                          ('[cluster]\nseeds = ["10.0.0.1"]', "cluster.seeds"), ('[cluster]\ntoken = "abc"', "cluster.token"), ('wifi = 1', "wifi"), ('[[ssh]]', "ssh")):
+                          ('[cluster]\nseeds = ["10.0.0.1"]', "cluster.seeds"), ('[cluster]\ntoken = "abc"', "cluster.token"),
+                          ('[cluster]\nexpect = 3', "cluster.phrase"), ('[cluster]\nexpect = 1\nphrase = "****"', "cluster.expect"), ('[cluster]\nphrase = "correct horse battery"', "cluster.expect"),
+                          ('[cluster]\nexpect = 3\nphrase = "short"', "cluster.phrase"), ('[cluster]\nexpect = "3"\nphrase = "****"', "cluster.expect"),
+                          ('wifi = 1', "wifi"), ('[[ssh]]', "ssh")):
             problems = self.problems_of(text)
             self.assertEqual(len(problems), 1, (text, problems))
             self.assertTrue(problems[0].startswith(key + ":"), problems)
@@ -207,6 +210,25 @@ class TheMachine(Directory):
         (self.root / "etc/ssh/ssh_host_ed25519_key").write_text("the card's")
         self.set_up("")
         self.assertEqual(self.text("etc/ssh/ssh_host_ed25519_key"), "the old machine's")
+
+    def test_a_phrase_to_form_a_cluster_by_is_kept_beside_the_data_and_covered(self):
+        self.assertIn("nothing is wrong", self.set_up('[cluster]\nname = "home"\nexpect = 3\nphrase = "correct horse battery"'))
+        self.assertIn(f'phrase = "{"*" * 21}"', self.toml.read_text(encoding="utf-8"))
+        self.assertEqual(self.text("var/lib/rookery/form-phrase"), "correct horse battery\n")
+        self.assertEqual((self.root / "var/lib/rookery/form-phrase").stat().st_mode & 0o777, 0o600)
+        form = {"expect": 3, "phraseFile": "/var/lib/rookery/form-phrase"}
+        self.assertEqual(json.loads(self.text("var/lib/rookery/config.json"))["form"], form)
+        self.assertIn("nothing is wrong", first_boot.set_up(self.machine, self.boot))
+        self.assertEqual(json.loads(self.text("var/lib/rookery/config.json"))["form"], form)
+        self.set_up('[cluster]\nname = "home"')
+        self.assertNotIn("form", json.loads(self.text("var/lib/rookery/config.json")))
+
+    def test_a_covered_phrase_on_another_machine_is_asked_for_and_forms_nothing(self):
+        self.assertIn("cluster.phrase: this machine does not have", self.set_up('[cluster]\nexpect = 3\nphrase = "*********************"'))
+        self.assertNotIn("form", json.loads(self.text("var/lib/rookery/config.json")))
+
+    def test_a_phrase_that_is_too_short_is_never_repeated(self):
+        self.assertNotIn("horse", self.set_up('[cluster]\nexpect = 3\nphrase = "horse"'))
 
     def test_what_ansible_wrote_into_the_configuration_stays(self):
         (self.root / "var/lib/rookery/config.json").write_text('{"data": "/elsewhere", "publicUrl": "https://x"}')

@@ -54,6 +54,11 @@ def set_up(machine: system.Machine, boot: BootPartition) -> str:
     has_claim_code = attempt("Keeping the claim code", lambda: system.keep_claim_code(machine, settings))
     if settings.claim_code and not has_claim_code:
         problems.append("cluster.claim-code: this machine does not have it yet: write it again if it is covered with *")
+    kept = attempt("Keeping the cluster's phrase", lambda: system.keep_phrase(machine, settings))
+    if kept:
+        attempt("Covering the cluster's phrase in rookery.toml", lambda: boot.cover("phrase"))
+    elif kept is False:
+        problems.append("cluster.phrase: this machine does not have the phrase and forms no cluster: it is covered with *; write it again")
     attempt("Writing the node's configuration", lambda: system.set_node(machine, settings))
     attempt("Setting the power profile", lambda: system.set_power(machine, settings))
     if machine.path("/run/rookery-image/no-data").exists():

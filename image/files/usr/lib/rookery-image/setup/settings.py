@@ -39,6 +39,8 @@ class Settings:
     cluster_token: str | None = None
     claim_code: str | None = None
     cluster_seeds: list[str] = field(default_factory=list)
+    cluster_expect: int | None = None
+    cluster_phrase: str | None = None
     storage_drive: str | None = None
     power_profile: str = "balanced"
     memory: str | None = None
@@ -199,7 +201,26 @@ def read_cluster(cluster: Reader, settings: Settings) -> None:
         # Never the code itself, as with the passphrase.
         cluster.problem("claim-code", "this must hold at least 16 letters and digits, 8 of them different; blanks and hyphens between them do not count")
         settings.claim_code = None
+    read_forming(cluster, settings)
     cluster.finish()
+
+
+def read_forming(cluster: Reader, settings: Settings) -> None:
+    """Both or none: a cluster forms itself by a number and a phrase."""
+    expect = cluster.take("expect", int, "a number without quotes, as in expect = 3")
+    phrase = cluster.take("phrase", str, "text in quotes")
+    if expect is not None and not 2 <= expect <= 9:
+        cluster.problem("expect", f"{expect} must be a number of nodes from 2 to 9")
+        expect = None
+    if phrase is not None and not TAKEN_OVER.fullmatch(phrase) and (len(phrase.strip()) < 16 or not phrase.isprintable()):
+        # Never the phrase itself: the log lies on a partition that everybody reads.
+        cluster.problem("phrase", "this must be one line of 16 characters at least: whoever guesses it becomes a member. Take four words or more, drawn by chance")
+    elif phrase is not None and expect is not None:
+        settings.cluster_expect, settings.cluster_phrase = expect, phrase
+    elif expect is not None:
+        cluster.problem("phrase", "without it no cluster is formed: cards that are to form one share a number, expect, and a phrase")
+    elif phrase is not None and not TAKEN_OVER.fullmatch(phrase):
+        cluster.problem("expect", "without it no cluster is formed: it says how many nodes there are to be, as in expect = 3")
 
 
 def without_secrets(text: str, name: str) -> str:

@@ -10,6 +10,7 @@ from pathlib import Path
 from settings import TAKEN_OVER, Settings, WifiNetwork
 
 CLAIM_CODE = "/var/lib/rookery/claim-code"
+PHRASE = "/var/lib/rookery/form-phrase"
 POWER_GOVERNORS = {
     # quiet: the lowest frequency that carries the load; fast: the highest always. The kernel's own choice lies between.
     "quiet": "conservative",
@@ -170,6 +171,15 @@ def keep_claim_code(machine: Machine, settings: Settings) -> bool:
     return has_home(machine) and machine.path(CLAIM_CODE).is_file()
 
 
+def keep_phrase(machine: Machine, settings: Settings) -> bool | None:
+    """Keeps the phrase by which the node forms a cluster beside its data, for its own eyes; whether the machine has the one that it needs, None when it needs none or has no place for it."""
+    if settings.cluster_phrase is None or not has_home(machine):
+        return None
+    if not TAKEN_OVER.fullmatch(settings.cluster_phrase) and machine.write(PHRASE, settings.cluster_phrase + "\n", 0o600):
+        machine.run("chown", "rookery:rookery", PHRASE)
+    return machine.path(PHRASE).is_file()
+
+
 def set_node(machine: Machine, settings: Settings) -> None:
     """The node's configuration, which lies beside its data. What somebody wrote into it by hand or by Ansible stays, but for what rookery.toml says."""
     if not has_home(machine):
@@ -185,6 +195,10 @@ def set_node(machine: Machine, settings: Settings) -> None:
         node["peers"] = ",".join(settings.cluster_seeds)
     if machine.path(CLAIM_CODE).is_file():
         node["claimCodeFile"] = CLAIM_CODE
+    if settings.cluster_expect is not None and machine.path(PHRASE).is_file():
+        node["form"] = {"expect": settings.cluster_expect, "phraseFile": PHRASE}
+    elif node.get("form", {}).get("phraseFile") == PHRASE:
+        del node["form"]
     if machine.write("/var/lib/rookery/config.json", json.dumps(node, indent=2) + "\n", 0o640):
         machine.run("chown", "root:rookery", "/var/lib/rookery/config.json")
 
