@@ -31,15 +31,16 @@ internal static class NodeProcess
         var disk = new PosixDisk();
         SettleRecovery(configuration, disk);
 
-        // A node that others let in while it was served stops for that, joins, and is served as another.
-        while (await FormedMember.JoinAsync(disk, configuration, log, time, stop.Received) && await ServeAsync(configuration, disk, stop, systemd, log, time))
+        // A node that others let in while it was served stops for that, joins, and is served as another; the code to claim it by, which may stand on a screen, stays.
+        var secrets = AccessSecrets.Create(PresetClaimCode(configuration.ClaimCodeFile));
+        while (await FormedMember.JoinAsync(disk, configuration, log, time, stop.Received) && await ServeAsync(configuration, secrets, disk, stop, systemd, log, time))
         {
         }
     }
 
     /// <summary>Serves until the process is to stop, or the node was let into a cluster.</summary>
     /// <returns>Whether it was let in.</returns>
-    private static async Task<bool> ServeAsync(ServeConfiguration configuration, PosixDisk disk, StopSignal stop, SystemdNotifier systemd, StandardErrorLog log, TimeProvider time)
+    private static async Task<bool> ServeAsync(ServeConfiguration configuration, AccessSecrets secrets, PosixDisk disk, StopSignal stop, SystemdNotifier systemd, StandardErrorLog log, TimeProvider time)
     {
         if (JoinClient.WhyUnfinished(disk, configuration.DataDirectory) is { } unfinished)
         {
@@ -52,7 +53,6 @@ internal static class NodeProcess
         var identity = ShownIdentity.TryLoad(disk, configuration);
         var announcement = identity is null ? null : ServiceAnnouncement.TryCreate(disk, identity.Ids, identity.Name, configuration.Listen.Port, configuration.PeerListen.Port, log);
         var formed = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
-        var secrets = AccessSecrets.Create(PresetClaimCode(configuration.ClaimCodeFile));
         var cluster = new ClusterRoutes(log);
         using var watch = new BoardWatch(MachineBoard.Open(disk, time, configuration.DataDirectory, configuration.JournalDirectory), time);
         var context = new ServerContext(OptionsFor(configuration, identity, secrets) with { AdminRoutes = cluster.All, Board = watch, Forming = () => cluster.Member?.FormingStatus }, time, log, memory, io);

@@ -101,7 +101,7 @@ test("Three cards with one phrase form one cluster by themselves, whatever is ki
   }
 
   await until(async () => (await Promise.all(["a", "b", "c"].map(name => cards.membersSeenBy(name)))).every(members => members === 3))
-  await until(() => ["a", "b", "c"].some(name => /^out This node founded its cluster with/.test(cards.note(name))))
+  await until(() => ["a", "b", "c"].some(name => /This node has founded the cluster home of 3\.$/m.test(cards.nodes[name].log)))
   assert.equal(await cards.membersSeenBy("d"), 1)
 
   // Whoever of them is asked, by the code that it shows itself.
@@ -154,6 +154,12 @@ test("A card too many says who founded without it, a phrase that is too short is
   const left = ["a", "b", "c"].find(isOut)
   const others = ["a", "b", "c"].filter(name => name !== left)
   await until(async () => (await Promise.all(others.map(name => cards.membersSeenBy(name)))).every(members => members === 2))
+  for (const name of others) {
+    // What stood on a screen before still holds.
+    const [, shown] = cards.nodes[name].log.match(/Claim it with the code (\w+)/)
+    await until(() => existsSync(cards.at(`${name}/claim-code`)) && readFileSync(cards.at(`${name}/claim-code`), "utf8").trim() === shown)
+  }
+
   assert.match((await cards.health(left)).Forming, /It can join with a token/)
   assert.deepEqual(await Promise.all([left, "d", "e"].map(name => cards.membersSeenBy(name))), [1, 1, 1])
   assert.equal(cards.note("e"), "")

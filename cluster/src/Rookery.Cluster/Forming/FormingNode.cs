@@ -135,6 +135,7 @@ internal sealed class FormingNode(IDisk disk, string dataDirectory, FormingSelf 
                     $"This node has vowed to join {_note.FounderName} in {aim}, which has {founder.Vows} of {self.Expect - 1} vows.{others}",
                 FormingStep.Vowed =>
                     $"This node has vowed to join {_note.FounderName} in {aim}, which does not answer. It goes on when that is back. If its card is gone for good, stop this node, delete {FormingNote.PathIn(dataDirectory)}, and start it again.{others}",
+                FormingStep.Founded when late.Count == 0 => $"This node has founded {aim}.",
                 FormingStep.Founded => $"This node has founded {aim}. {Names(late)} vowed to join and did not yet: a card that is off joins when it is on; in place of one that is gone for good another joins with a token of `rookery cluster token create`.",
                 FormingStep.Admitted => $"This node joins {aim}.",
                 _ => _note.Why!,

@@ -45,6 +45,7 @@ public sealed class FormingNodeTests
         Round(token: "token", c, a);
         Assert.Equal((FormingStep.Admitted, "token", "pi-c"), (c.Note.Step, c.Note.Token, c.Note.Name));
         Assert.Equal("This node joins the cluster home of 3.", c.Describe([]));
+        Assert.Equal("This node has founded the cluster home of 3.", a.Describe([]));
         a.Complete();
         Assert.Equal("This node founded its cluster with pi-b, pi-c.", a.Describe([]));
     }
