@@ -12,7 +12,7 @@ sources := $(shell find server/src cluster/src -type f -not -path '*/bin/*' -not
 export DOTNET_CLI_TELEMETRY_OPTOUT := 1
 export DOTNET_NOLOGO := 1
 
-.PHONY: build package e2e image image-lock image-test run cluster chaos test test-crash test-long simulate simulate-long bench lint clean
+.PHONY: build package e2e e2e-long image image-lock image-test run cluster chaos test test-crash test-long simulate simulate-long bench lint clean
 
 build: artifacts/rookery ## the executable, for this machine
 
@@ -43,10 +43,11 @@ Starting a node on http://127.0.0.1:8080 with its data under ./data; Ctrl+C stop
 endef
 export first_steps
 
-# The lab runs on amd64.
-e2e: ## the playbooks on three machines with systemd: a cluster from nothing to restored, in some minutes; needs root
-	$(MAKE) package ARCH=amd64
-	ansible/tests/e2e
+e2e: build ## the playbooks on three machines of the image's own root: a cluster from nothing to restored, in some minutes; needs root
+	server/tests/run e2e
+
+e2e-long: build ## all of it, on the image's root and on plain Debian
+	server/tests/run e2e-long
 
 run: build ## one node on http://127.0.0.1:8080 with data under ./data
 	@printf '%s\n' "$$first_steps"
