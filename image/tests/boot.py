@@ -35,7 +35,7 @@ class Boot(vm.ImageTest):
             self.assertIn("ro", machine.shell(key, "findmnt --noheadings --raw --output OPTIONS /").split(",")[0])
             size = int(machine.shell(key, "df --output=size --block-size=1M /data | tail -n 1"))
             self.assertGreater(size, 1000)
-            resident = int(machine.shell(key, "ps -C rookery -o rss=")) / 1024
+            resident = int(machine.shell(key, "ps -p $(systemctl show --property=MainPID --value rookery.service) -o rss=")) / 1024
             self.tell(f"rookery resident: {resident:.1f} MiB; {machine.shell(key, 'systemd-analyze time | head -n 1').strip()}")
             machine.wait_for("claim code on the boot partition", lambda: "Its code" in machine.shell(key, "sudo cat /boot/firmware/rookery-first-boot.log"))
             machine_id = machine.shell(key, "cat /etc/machine-id")

@@ -25,7 +25,7 @@ WORK = vm.ARTIFACTS / "image/arm64"
 ROUNDS = 3
 
 SAMPLE = r"""
-import json, pathlib
+import json, pathlib, subprocess
 def written(line):
     return int(line.split()[9]) * 512
 disks = {line.split()[2]: written(line) for line in open("/proc/diskstats") if line.split()[2] == "vda"}
@@ -36,10 +36,10 @@ for process in pathlib.Path("/proc").glob("[0-9]*"):
         who[process.name] = ((process / "comm").read_text().strip(), int(io["write_bytes"]) - int(io["cancelled_write_bytes"]))
     except OSError:
         pass
-node = next(process for process in pathlib.Path("/proc").glob("[0-9]*") if (process / "comm").read_text().strip() == "rookery")
+node = pathlib.Path("/proc") / subprocess.run(["systemctl", "show", "--property=MainPID", "--value", "rookery.service"], capture_output=True, text=True).stdout.strip()
 fields = (node / "stat").read_text().rsplit(") ", 1)[1].split()
 status = dict(line.split(":", 1) for line in (node / "status").read_text().splitlines())
-print(json.dumps({"disk": disks["vda"], "who": who, "ticks": int(fields[11]) + int(fields[12]), "resident": int(status["VmRSS"].split()[0])}))
+print(json.dumps({"disk": disks["vda"], "who": who, "ticks": int(fields[11]) + int(fields[12]), "resident": int(status["VmRSS"].split()[0]), "own": int(status["RssAnon"].split()[0])}))
 """
 
 
@@ -71,7 +71,7 @@ def idle(directory: Path) -> None:
         before = sample()
         time.sleep(600)
         after = sample()
-    print(f"in 600 s {after['disk'] - before['disk']:,} bytes written to the card; rookery: {(after['ticks'] - before['ticks']) / 100 / 600:.2%} of a core, {after['resident'] / 1024:.1f} MiB resident")
+    print(f"in 600 s {after['disk'] - before['disk']:,} bytes written to the card; rookery: {(after['ticks'] - before['ticks']) / 100 / 600:.2%} of a core, {after['resident'] / 1024:.1f} MiB resident, {after['own'] / 1024:.1f} of it its own, the rest pages of its file")
     for process, (name, bytes_) in after["who"].items():
         more = bytes_ - before["who"].get(process, (name, 0))[1]
         if more:
@@ -165,7 +165,7 @@ cp {WORK}/pages/root/boot/vmlinuz-$kernel {WORK}/pages/vmlinuz; cp {WORK}/pages/
     with started.machine(processor="cortex-a76", kernel=(WORK / "pages/vmlinuz", WORK / "pages/initrd", "root=/dev/vda2 ro panic=10 console=ttyAMA0")) as machine:
         seconds = machine.wait_for_https()
         machine.wait_for_login(started.key)
-        print(f"HTTPS after {seconds:.0f} s; " + machine.shell(started.key, "uname -r; getconf PAGESIZE; ps -C rookery -o rss=; findmnt -no FSTYPE /data"))
+        print(f"HTTPS after {seconds:.0f} s; " + machine.shell(started.key, "uname -r; getconf PAGESIZE; ps -p $(systemctl show --property=MainPID --value rookery.service) -o rss=; findmnt -no FSTYPE /data"))
 
 
 def raspi3b(directory: Path) -> None:
