@@ -21,44 +21,59 @@ class PowerCut(Exception):
 
 
 class Hub:
-    """What is attached, and what the programs would do with it."""
+    """What is attached, and what the programs would do with it. A drive's bytes are a file, in which mkfs leaves its mark, too."""
 
     def __init__(self, root: Path):
-        self.root, self.disks, self.mounted, self.cut_in = root, [], None, None
+        self.root, self.disks, self.mounted, self.formatted, self.cut_in, self.fails = root, [], {}, [], None, set()
 
     def attach(self, path: str, serial: str, tran: str = "usb", contents: bytes = bytes(drive.ZEROS_BYTES), **more) -> dict:
-        disk = {"path": path, "type": "disk", "tran": tran, "model": "Fast NVMe", "serial": serial, "size": 500 * 10**9, "fstype": None, "label": None, "uuid": None, "mountpoint": None} | more
+        disk = {"path": path, "type": "disk", "tran": tran, "model": "Fast NVMe", "serial": serial, "size": 500 * 10**9, "fstype": None, "label": None, "uuid": None, "mountpoint": None, "files": []} | more
         (self.root / path.lstrip("/")).parent.mkdir(exist_ok=True)
-        (self.root / path.lstrip("/")).write_bytes(contents)
+        (self.root / path.lstrip("/")).write_bytes(b"ext4" if disk["fstype"] else contents)
         self.disks.append(disk)
         return disk
 
     def __call__(self, command, check, **_):
-        name = next((part for part in command if part.startswith(("e2fsck", "blkid"))), command[0]) if command[0] == "sh" else command[0]
-        if self.cut_in == name.split()[0]:
+        name = command[2].split()[0] if command[0] == "sh" else command[0]
+        if self.cut_in == name:
             raise PowerCut
-        out = getattr(self, name.split()[0].replace(".", "_"), lambda *_: "")(*command[1:])
+        if name in self.fails:
+            raise subprocess.CalledProcessError(1, command, "", f"{name} failed")
+        out = getattr(self, name.replace(".", "_"), lambda *_: "")(*command[1:])
         return subprocess.CompletedProcess(command, 0, out, "")
+
+    def of(self, path: str) -> dict:
+        return next(disk for disk in self.disks if disk["path"] == path)
 
     def lsblk(self, *_):
         return json.dumps({"blockdevices": [{"path": "/dev/zram0", "type": "disk", "tran": None, "size": 1}, *self.disks]})
 
     def blkid(self, *arguments):
-        disk = next(disk for disk in self.disks if disk["path"] == arguments[-1])
-        return (disk["uuid"] if "UUID" in arguments else disk["fstype"]) or ""
+        if self.of(arguments[-1]).get("unreadable"):
+            raise subprocess.CalledProcessError(8, "blkid", "", "")
+        return self.of(arguments[-1])["fstype"] or ""
 
     def mkfs_ext4(self, *arguments):
-        disk = next(disk for disk in self.disks if disk["path"] == arguments[-1])
-        disk.update(fstype="ext4", label="rookery", uuid=f"uuid-of-{disk['serial']}")
+        disk = self.of(arguments[-1])
+        self.formatted.append(disk["serial"])
+        disk.update(fstype="ext4", label="rookery", uuid=arguments[arguments.index("-U") + 1])
+        (self.root / disk["path"].lstrip("/")).write_bytes(b"ext4")
 
     def mount(self, *arguments):
-        self.mounted = arguments[-2]
+        path, place = arguments[-2:]
+        self.mounted[place] = path
+        for name in self.of(path)["files"] if place == drive.LOOK else []:
+            (self.root / place.lstrip("/") / name).mkdir(exist_ok=True)
 
-    def umount(self, *_):
-        self.mounted = None
+    def umount(self, *arguments):
+        self.mounted.pop(arguments[-1], None)
 
     def findmnt(self, *_):
-        return next((disk["uuid"] for disk in self.disks if disk["path"] == self.mounted), "")
+        return self.of(self.home)["uuid"] if self.home else ""
+
+    @property
+    def home(self) -> str | None:
+        return self.mounted.get(drive.HOME)
 
 
 class TheDrive(Directory):
@@ -67,10 +82,11 @@ class TheDrive(Directory):
         (self.root / "run/rookery-image/disk").write_text("/dev/mmcblk0\n")
         self.hub = Hub(self.root)
         self.machine = system.Machine(self.root, self.hub)
-        self.slept = 0
+        self.slept, self.slow = 0, lambda: None
 
     def sleep(self, _):
         self.slept += 1
+        self.slow()
 
     def use(self, wanted: str | None = "any") -> str | None:
         return drive.use(self.machine, wanted, self.sleep)
@@ -78,42 +94,107 @@ class TheDrive(Directory):
     def waits(self, wanted: str | None, sentence: str) -> None:
         with self.assertRaisesRegex(drive.NoDrive, sentence):
             self.use(wanted)
-        self.assertIsNone(self.hub.mounted)
+        self.assertIsNone(self.hub.home)
         self.assertFalse(system.has_home(self.machine))
+
+    def restart(self) -> None:
+        self.hub.mounted.clear()
+        (self.root / drive.WAITS.lstrip("/")).unlink(missing_ok=True)
+        self.hub.cut_in = None
 
     def test_without_consent_no_drive_is_touched(self):
         self.hub.attach("/dev/sda", "A1")
         self.assertIsNone(self.use(None))
-        self.assertIsNone(self.hub.mounted)
-        self.assertIsNone(self.hub.disks[0]["fstype"])
+        self.assertIsNone(self.hub.home)
+        self.assertEqual(self.hub.formatted, [])
         self.assertTrue(system.has_home(self.machine))
 
     def test_a_blank_drive_is_formatted_once_and_found_again(self):
         self.hub.attach("/dev/sda", "A1")
         self.assertEqual(self.use(), "Fast NVMe (serial A1)")
-        self.assertEqual(self.hub.mounted, "/dev/sda")
-        self.hub.mounted, self.hub.cut_in = None, "mkfs.ext4"
+        self.assertEqual(self.hub.home, "/dev/sda")
+        self.restart()
         self.hub.disks[0]["path"] = "/dev/sdb"
         self.assertEqual(self.use(), "Fast NVMe (serial A1)")
-        self.assertEqual(self.hub.mounted, "/dev/sdb")
+        self.assertEqual((self.hub.home, self.hub.formatted), ("/dev/sdb", ["A1"]))
         self.assertTrue(system.has_home(self.machine))
 
     def test_a_new_card_goes_on_with_the_drive_of_a_node(self):
-        self.hub.attach("/dev/sda", "A1", uuid="u-1", label="rookery", fstype="ext4")
-        self.hub.cut_in = "mkfs.ext4"
+        self.hub.attach("/dev/sda", "A1", uuid="u-1", label="rookery", fstype="ext4", files=["data", "lost+found"])
         self.use()
-        self.assertEqual((self.hub.mounted, drive.read_mark(self.machine).uuid), ("/dev/sda", "u-1"))
+        self.assertEqual((self.hub.home, drive.read_mark(self.machine).uuid, self.hub.formatted), ("/dev/sda", "u-1", []))
+
+    def test_a_blank_drive_beside_that_of_a_node_stays_blank(self):
+        self.hub.attach("/dev/sda", "A1")
+        self.slow = lambda: self.slept == 3 and self.hub.attach("/dev/sdb", "B2", uuid="u-1", label="rookery", fstype="ext4")
+        self.use()
+        self.assertEqual((self.hub.home, self.hub.formatted), ("/dev/sdb", []))
+
+    def test_somebodys_disk_of_the_same_name_is_left_alone(self):
+        self.hub.attach("/dev/sda", "A1", uuid="u-1", label="rookery", fstype="ext4", files=["photos"])
+        self.waits("any", "holds something else than a node")
 
     def test_without_its_drive_the_node_waits_and_names_it_whatever_the_file_says_now(self):
         self.hub.attach("/dev/sda", "A1")
         self.use()
-        self.hub.mounted = None
+        self.restart()
         self.hub.disks.clear()
-        self.hub.attach("/dev/sdb", "B2")
-        for wanted in ("any", None, "B2"):
-            self.waits(wanted, r"Fast NVMe \(serial A1\), file system uuid-of-A1, is not attached")
-        self.assertIsNone(self.hub.disks[0]["fstype"])
-        self.assertEqual(self.slept, 3 * drive.PATIENCE_SECONDS)
+        # Blank, and of the same name and number, as every disk in one adapter is.
+        self.hub.attach("/dev/sdb", "A1")
+        self.slept = 0
+        for wanted in ("any", None, "A1"):
+            self.waits(wanted, r"Fast NVMe \(serial A1\), file system [0-9a-f-]{36}, is not attached")
+        self.assertEqual((self.hub.formatted, self.slept), (["A1"], 3 * drive.PATIENCE_SECONDS))
+
+    def test_its_drive_is_known_by_its_file_system_whatever_its_label_says(self):
+        self.hub.attach("/dev/sda", "A1")
+        self.use()
+        self.restart()
+        self.hub.disks[0]["label"] = "documents"
+        self.use()
+        self.assertEqual((self.hub.home, self.hub.formatted), ("/dev/sda", ["A1"]))
+
+    def test_a_copy_of_its_drive_is_not_taken_for_it(self):
+        self.hub.attach("/dev/sda", "A1")
+        self.use()
+        self.restart()
+        copy = dict(self.hub.disks[0], path="/dev/sdb", serial="B2")
+        self.hub.disks.insert(0, copy)
+        self.use()
+        self.assertEqual(self.hub.home, "/dev/sda")
+        self.restart()
+        copy["serial"] = "A1"
+        self.waits("any", "one is a copy")
+
+    def test_a_mark_that_cannot_be_read_keeps_the_node_from_starting(self):
+        self.hub.attach("/dev/sda", "A1")
+        mark = self.root / drive.MARK.lstrip("/")
+        mark.parent.mkdir(parents=True)
+        for text in ("", "{}", "[1]", '{"uuid": 7}'):
+            with self.subTest(text):
+                mark.write_text(text)
+                self.waits(None, "cannot be read")
+        mark.unlink()
+        mark.mkdir()
+        self.waits(None, "cannot be read")
+
+    def test_whatever_fails_on_the_way_the_node_has_no_home(self):
+        self.hub.attach("/dev/sda", "A1")
+        for program in ("lsblk", "mkfs.ext4", "e2fsck", "mount", "chown"):
+            with self.subTest(program):
+                self.hub.fails = {program}
+                with self.assertRaises(subprocess.CalledProcessError):
+                    self.use()
+                self.assertIsNone(self.hub.home)
+                self.assertFalse(system.has_home(self.machine))
+
+    def test_another_drive_that_cannot_be_read_keeps_nobody_waiting(self):
+        self.hub.attach("/dev/sda", "A1")
+        self.use()
+        self.restart()
+        self.hub.attach("/dev/sdb", "B2", unreadable=True)
+        self.use()
+        self.assertEqual(self.hub.home, "/dev/sda")
 
     def test_no_drive_at_all_is_waited_for_and_not_replaced_by_the_card(self):
         self.waits("any", "no drive is attached")
@@ -122,43 +203,58 @@ class TheDrive(Directory):
         self.assertTrue(system.has_home(self.machine))
 
     def test_what_is_on_a_drive_is_left_alone(self):
-        for more in ({"fstype": "exfat"}, {"children": [{"path": "/dev/sda1", "label": None, "fstype": None, "uuid": None}]}, {"contents": bytes(4096) + b"secret"}):
+        for more in ({"fstype": "exfat"}, {"children": [{"path": "/dev/sda1", "label": None, "fstype": None, "uuid": None}]}, {"contents": bytes(4096) + b"secret"}, {"unreadable": True}):
             with self.subTest(**more):
                 self.hub.disks.clear()
                 self.hub.attach("/dev/sda", "A1", **more)
                 self.waits("any", "is left alone: only a blank drive is formatted")
+
+    def test_nothing_is_formatted_for_a_card_that_cannot_remember_it(self):
+        self.hub.attach("/dev/sda", "A1")
+        (self.root / "run/rookery-image/no-data").touch()
+        self.waits("any", "data partition")
+        self.assertEqual(self.hub.formatted, [])
 
     def test_of_several_drives_one_is_named_by_its_serial_number(self):
         self.hub.attach("/dev/sda", "A1")
         self.hub.attach("/dev/sdb", "B2")
         self.waits("any", "several drives: .*A1.*B2")
         self.use("B2")
-        self.assertEqual(self.hub.mounted, "/dev/sdb")
+        self.assertEqual(self.hub.home, "/dev/sdb")
 
     def test_the_card_and_its_reader_are_no_drives(self):
         self.hub.attach("/dev/mmcblk0", "card", tran="mmc")
         self.hub.attach("/dev/sdc", "reader", size=0)
         self.waits("any", "no drive is attached")
 
-    def test_a_power_cut_while_it_is_formatted_is_gone_over_again(self):
+    def test_a_power_cut_while_it_is_formatted_is_gone_over_again_on_that_very_drive(self):
         disk = self.hub.attach("/dev/sda", "A1")
         self.hub.cut_in = "mkfs.ext4"
         with self.assertRaises(PowerCut):
             self.use()
-        disk["fstype"], self.hub.cut_in = "half of ext4", None
+        self.restart()
+        # Another disk in the same adapter, with somebody's data on it.
+        self.hub.disks[:] = []
+        self.hub.attach("/dev/sdb", "A1", fstype="exfat")
+        self.waits("any", "is not attached")
+        self.hub.disks[:] = [disk]
         self.use()
-        self.assertEqual(self.hub.mounted, "/dev/sda")
+        self.assertEqual((self.hub.home, self.hub.formatted), ("/dev/sda", ["A1"]))
 
-    def test_a_power_cut_after_it_was_formatted_loses_no_trace_of_it(self):
-        self.hub.attach("/dev/sda", "A1")
-        self.hub.cut_in = "mount"
-        with self.assertRaises(PowerCut):
-            self.use()
-        self.hub.cut_in = "mkfs.ext4"
-        self.use()
-        self.hub.mounted = None
-        self.hub.disks.clear()
-        self.waits(None, "is not attached")
+    def test_a_power_cut_after_it_was_formatted_formats_nothing_again(self):
+        for program in ("sync", "e2fsck", "mount"):
+            with self.subTest(program):
+                self.hub.disks.clear()
+                self.hub.formatted.clear()
+                (self.root / drive.MARK.lstrip("/")).unlink(missing_ok=True)
+                self.hub.attach("/dev/sda", "A1")
+                self.hub.cut_in = program
+                with self.assertRaises(PowerCut):
+                    self.use()
+                self.restart()
+                self.use()
+                self.assertEqual((self.hub.home, self.hub.formatted), ("/dev/sda", ["A1"]))
+                self.restart()
 
     def test_a_node_that_lives_on_the_card_stays_there(self):
         (self.root / "data/rookery/data").mkdir(parents=True)
@@ -166,7 +262,7 @@ class TheDrive(Directory):
         with self.assertRaisesRegex(drive.NoDrive, "lives on the card already"):
             self.use()
         self.assertTrue(system.has_home(self.machine))
-        self.assertIsNone(self.hub.disks[0]["fstype"])
+        self.assertEqual(self.hub.formatted, [])
 
     def test_a_nodes_drive_without_consent_is_told_and_not_used(self):
         self.hub.attach("/dev/sda", "A1", uuid="u-1", label="rookery", fstype="ext4")

@@ -330,6 +330,27 @@ class TheNode(Directory):
         self.assertIn(printed, "".join(told.split()).replace(":", ""))
 
 
+class Secrets(Directory):
+    def test_a_file_that_is_no_toml_keeps_them_for_who_mends_it(self):
+        self.set_up('hostname = pi-1\n[wifi]\nnetworks = [{ ssid = "home", passphrase = "correct horse" }]\n')
+        self.assertIn("correct horse", self.toml.read_text(encoding="utf-8"))
+
+    def test_they_are_covered_however_they_are_quoted(self):
+        for quoted in ('"four words by chance"', "'four words by chance'", '"""four words by chance"""', "'''four words by chance'''"):
+            with self.subTest(quoted):
+                self.set_up(f"[cluster]\nexpect = 3\nphrase = {quoted}\n")
+                self.assertEqual(self.text("var/lib/rookery/form-phrase"), "four words by chance\n")
+                self.assertNotIn("words", self.toml.read_text(encoding="utf-8"))
+                self.assertIn("nothing is wrong", self.set_up(self.toml.read_text(encoding="utf-8")))
+
+    def test_a_phrase_that_the_file_says_no_more_goes_and_one_in_a_broken_file_stays(self):
+        self.set_up('[cluster]\nexpect = 3\nphrase = "four words by chance"\n')
+        self.set_up("broken")
+        self.assertTrue((self.root / "var/lib/rookery/form-phrase").exists())
+        self.set_up('[cluster]\nname = "home"\n')
+        self.assertFalse((self.root / "var/lib/rookery/form-phrase").exists())
+
+
 class TheLog(Directory):
     def test_it_is_readable_on_every_pc_and_written_only_when_it_changes(self):
         log = self.root / "boot/firmware/rookery-first-boot.log"
@@ -410,8 +431,13 @@ ssh_pwauth: false
         self.assertIn("passwords are not used here", self.give("#cloud-config\nuser:\n  name: anna\n  passwd: \"x\"\n", None))
         self.assertFalse((self.root / "home/anna").exists())
 
-    def test_a_file_that_is_no_yaml_is_told(self):
-        self.assertIn("user-data is no YAML", self.give("a: [", None))
+    def test_a_file_that_is_no_yaml_is_told_without_its_secrets_and_keeps_them_for_who_mends_it(self):
+        for text in ("a: [", 'password: "correct horse"\n  b: c: d', "since: 2024-13-45"):
+            with self.subTest(text):
+                report = self.give(None, text)
+                self.assertIn("network-config is no YAML", report)
+                self.assertNotIn("horse", report)
+                self.assertEqual(self.text("boot/firmware/network-config"), text)
 
     def test_shapes_that_it_never_writes_do_no_harm(self):
         for text in ("[]", "user: 5", "users: 5", "users: [a, {ssh_authorized_keys: x}]", "wifis: []", "network: {wifis: {wlan0: {access-points: [a]}}}", "ssh_authorized_keys: 7"):

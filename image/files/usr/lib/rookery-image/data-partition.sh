@@ -66,7 +66,7 @@ keeps_its_size() { # DEVICE
   place=0
   while [ $place -lt $probe_places ]; do
     place=$((place + 1))
-    put_block "$1" $((place * step)) "rookery: place $place" || return
+    put_block "$1" $((place * step)) "rookery: place $place" || { echo "$1 does not take a write at $((place * step)) MiB: the card is broken. It is not used; get another one." >&2; return 1; }
   done
   blockdev --flushbufs "$1"
   place=0
@@ -87,7 +87,8 @@ prepare_data_partition() { # DISK DEVICE
     # An inode for each 256 KiB: a node keeps few, large files. Lazy, because writing the tables of a large card takes minutes and wears it.
     mkfs.ext4 -q -F -L rookery-data -i 262144 -m 1 -E lazy_itable_init=1,lazy_journal_init=1 "$2" >&2 || return
     sync
-    mark_formatting "$1" 'rookery: formatted'
+    # Not used before this is written: the next start would format it again.
+    mark_formatting "$1" 'rookery: formatted' || { echo "$1 does not take a write: the card is broken. It is not used; get another one." >&2; return 1; }
     echo "$2 was blank and is formatted." >&2
   fi
   case $(blkid -p -s TYPE -o value "$2") in

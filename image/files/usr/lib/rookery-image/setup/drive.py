@@ -1,10 +1,14 @@
 """The drive that the node lives on, where rookery.toml asks for one: found again, or formatted when it is blank, and mounted over /var/lib/rookery.
 
-Once a drive was taken, a mark on the card names it, and the node starts on it and on nothing else. What is on the drive is the whole node: a new card with
-the same consent goes on as the same one."""
+Once a drive was taken, a mark on the card names its file system, and the node starts on that and on nothing else. What is on the drive is the whole node: a new
+card with the same consent goes on as the same one. The order of what is made durable: the mark with the file system's UUID, a text on the blank drive that names
+it, the file system. So a cut leaves a drive that is blank, or that says it is ours to format, or that is formatted; anything else is left alone."""
 
 import json
+import os
+import subprocess
 import time
+import uuid
 from dataclasses import asdict, dataclass
 
 from system import Machine
@@ -13,6 +17,7 @@ HOME = "/var/lib/rookery"
 MARK = "/data/system/drive.json"
 # While it is there, the node does not start, and rookery-drive.service looks again when a drive is attached.
 WAITS = "/run/rookery-image/waits-for-drive"
+LOOK = "/run/rookery-image/look"
 LABEL = "rookery"
 # Card readers and the card itself are no drives.
 TRANSPORTS = ("usb", "nvme", "sata")
@@ -27,28 +32,38 @@ def describe(name: str, serial: str) -> str:
 
 
 @dataclass
+class FileSystem:
+    path: str
+    kind: str | None
+    label: str | None
+    uuid: str | None
+
+
+@dataclass
 class Drive:
-    """A disk that is attached. `path` is where its file system is, or the whole disk; `holds` says in words what is on it, None when it is blank."""
+    """A disk that is attached, with the file systems that lie on it or on its partitions."""
 
     path: str
     name: str
     serial: str
-    size_bytes: int
-    uuid: str | None
-    is_ours: bool
-    holds: str | None
+    has_partitions: bool
+    file_systems: list[FileSystem]
 
     def __str__(self) -> str:
         return describe(self.name, self.serial)
 
+    def of_node(self) -> list[FileSystem]:
+        return [each for each in self.file_systems if each.label == LABEL and each.kind == "ext4"]
+
 
 @dataclass
 class Mark:
-    """What the card knows of its drive. `uuid` is None from before it is formatted until it is: what a power cut leaves of that is ours to format again."""
+    """What the card knows of its drive. Once it is formatted, nothing is ever formatted for this card again."""
 
     name: str
     serial: str
-    uuid: str | None
+    uuid: str
+    is_formatted: bool
 
     def __str__(self) -> str:
         return describe(self.name, self.serial)
@@ -62,93 +77,111 @@ class NotAttached(NoDrive):
     """It may still come."""
 
 
-def holds(machine: Machine, disk: dict) -> str | None:
-    """What is on a disk, in words; None when it is blank: nothing that blkid knows, no partition, and a MiB of zeros, as from the factory. Zeros, because blkid knows nothing of a drive that is encrypted without a header."""
-    if disk.get("children"):
+def attached(machine: Machine) -> list[Drive]:
+    """All drives, but the disk that the machine was started from."""
+    machine.run("udevadm", "settle", "--timeout=10", fails=True)
+    started_from = (machine.read("/run/rookery-image/disk") or "").strip()
+    return [
+        Drive(
+            disk["path"], (disk["model"] or "a drive").strip(), (disk["serial"] or "").strip(), bool(disk.get("children")),
+            [FileSystem(place["path"], place["fstype"], place["label"], place["uuid"]) for place in [disk, *disk.get("children", [])]],
+        )
+        for disk in json.loads(machine.run("lsblk", "--json", "--bytes", "--output", COLUMNS) or '{"blockdevices":[]}')["blockdevices"]
+        if disk["type"] == "disk" and disk["tran"] in TRANSPORTS and disk["path"] != started_from and disk["size"]
+    ]
+
+
+def formatting(identity: str) -> bytes:
+    return f"rookery: formatting {identity}\n".encode().ljust(512, b"\0")
+
+
+def begin_of(machine: Machine, drive: Drive) -> bytes:
+    with open(machine.path(drive.path), "rb") as device:
+        return device.read(ZEROS_BYTES)
+
+
+def holds(machine: Machine, drive: Drive) -> str | None:
+    """What is on a drive, in words; None when it is blank: nothing that blkid knows, no partition, and a MiB of zeros, as from the factory. Zeros, because blkid knows nothing of a drive that is encrypted without a header."""
+    if drive.has_partitions:
         return "partitions"
-    signature = machine.run("sh", "-c", 'blkid -p -s TYPE -s PTTYPE -o value "$1" || [ $? -eq 2 ]', "sh", disk["path"]).split()
+    try:
+        signature = machine.run("sh", "-c", 'blkid -p -s TYPE -s PTTYPE -o value "$1" || [ $? -eq 2 ]', "sh", drive.path).split()
+        begin = begin_of(machine, drive)
+    except (OSError, subprocess.SubprocessError):
+        return "something that cannot be read"
     if signature:
         return signature[0]
-    with open(machine.path(disk["path"]), "rb") as device:
-        begin = device.read(ZEROS_BYTES)
     return None if begin == bytes(ZEROS_BYTES) else "something that cannot be named"
 
 
-def attached(machine: Machine) -> list[Drive]:
-    """All drives, but the disk that the machine was started from."""
-    started_from = (machine.read("/run/rookery-image/disk") or "").strip()
-    drives = []
-    for disk in json.loads(machine.run("lsblk", "--json", "--bytes", "--output", COLUMNS) or '{"blockdevices":[]}')["blockdevices"]:
-        if disk["type"] != "disk" or disk["tran"] not in TRANSPORTS or disk["path"] == started_from or not disk["size"]:
-            continue
-        ours = [part for part in [disk, *disk.get("children", [])] if part["label"] == LABEL and part["fstype"] == "ext4"]
-        place = ours[0] if ours else disk
-        drives.append(Drive(place["path"], (disk["model"] or "a drive").strip(), (disk["serial"] or "").strip(), disk["size"], place["uuid"], bool(ours), None if ours else holds(machine, disk)))
-    return drives
+def is_being_formatted(machine: Machine, drive: Drive, identity: str) -> bool:
+    """Whether a cut ended our own formatting of it under this UUID."""
+    try:
+        return begin_of(machine, drive)[:512] == formatting(identity)
+    except OSError:
+        return False
 
 
-def choose(drives: list[Drive], wanted: str, mark: Mark | None) -> Drive:
-    """The drive to use. A mark goes before what is wanted now: the node lives there."""
-    if mark is not None and mark.uuid is not None:
-        for drive in drives:
-            if drive.uuid == mark.uuid:
-                return drive
-        raise NotAttached(f"The drive of this node, {mark}, file system {mark.uuid}, is not attached. The node waits for it, starts when it is attached, and never starts without. "
-                          "If the drive is lost for good, flash this card anew and let it join in the node's place.")
-    if mark is not None:
-        # Formatting was cut off; nothing of anybody's was on it.
-        for drive in drives:
-            if drive.serial == mark.serial and drive.name == mark.name:
-                drive.holds = None
-                return drive
+def marked(machine: Machine, drives: list[Drive], mark: Mark) -> tuple[Drive, FileSystem | None]:
+    """The drive that the card's mark names, and its file system; None when that is still to be made."""
+    found = [(drive, each) for drive in drives for each in drive.file_systems if each.uuid == mark.uuid]
+    if len(found) > 1:
+        found = [(drive, each) for drive, each in found if (drive.name, drive.serial) == (mark.name, mark.serial)]
+        if len(found) != 1:
+            raise NoDrive(f"Several drives hold the file system {mark.uuid} of this node: one is a copy. Detach the copy. The node waits.")
+    if found:
+        return found[0]
+    for drive in drives if not mark.is_formatted else []:
+        if is_being_formatted(machine, drive, mark.uuid) or ((drive.name, drive.serial) == (mark.name, mark.serial) and holds(machine, drive) is None):
+            return drive, None
+    raise NotAttached(f"The drive of this node, {mark}, file system {mark.uuid}, is not attached. The node waits for it, starts when it is attached, and never starts without. "
+                      "If the drive is lost for good, flash this card anew and let it join in the node's place.")
+
+
+def chosen(machine: Machine, drives: list[Drive], wanted: str, is_last_look: bool) -> tuple[Drive, FileSystem | None]:
+    """The drive for a card that has none yet: one of a node goes before a blank one, which is taken only when no other has come."""
     fitting = [drive for drive in drives if wanted in ("any", drive.serial)]
-    of_nodes = [drive for drive in fitting if drive.is_ours]
+    of_nodes = [(drive, each) for drive in fitting for each in drive.of_node()]
     if len(of_nodes) > 1 or (len(fitting) > 1 and not of_nodes):
-        raise NoDrive("storage.drive: there are several drives: " + "; ".join(map(str, of_nodes or fitting)) + ". Write the serial number of the one to use instead of \"any\", or detach the others. The node waits.")
+        raise NoDrive("storage.drive: there are several drives: " + "; ".join(map(str, fitting)) + ". Write the serial number of the one to use instead of \"any\", or detach the others. The node waits.")
     if of_nodes:
-        return of_nodes[0]
+        drive, file_system = of_nodes[0]
+        if not looks_like_home(machine, file_system.path):
+            raise NoDrive(f"storage.drive: {drive} has a file system that is called {LABEL} and holds something else than a node. It is left alone; call it otherwise, or empty it. The node waits.")
+        return drive, file_system
     if not fitting:
         others = "; ".join(map(str, drives))
         raise NotAttached("storage.drive: " + (f"the drive {wanted} is not attached, only {others}" if others else "no drive is attached")
                           + ". The node waits for it, and starts when it is attached. To let it live on the card, take the line away.")
-    if fitting[0].holds is not None:
-        raise NoDrive(f"storage.drive: {fitting[0]} holds {fitting[0].holds} and is left alone: only a blank drive is formatted. When nothing on it is needed any more, empty it: on Windows `diskpart`, `select disk N`, `clean`; "
-                      f"on Linux `wipefs --all {fitting[0].path}` and `dd if=/dev/zero of={fitting[0].path} bs=1M count=1`. The node waits.")
-    return fitting[0]
+    drive = fitting[0]
+    found = holds(machine, drive)
+    if found is not None:
+        raise NoDrive(f"storage.drive: {drive} holds {found} and is left alone: only a blank drive is formatted. When nothing on it is needed any more, empty it: on Windows `diskpart`, `select disk N`, `clean`; "
+                      f"on Linux `wipefs --all {drive.path}` and `dd if=/dev/zero of={drive.path} bs=1M count=1`. The node waits.")
+    if machine.path("/run/rookery-image/no-data").exists():
+        raise NoDrive(f"storage.drive: {drive} is blank, and is not formatted, because this card's data partition, which has to remember that, is not used. The node waits.")
+    if not is_last_look:
+        raise NotAttached(f"storage.drive: {drive} is blank, and one of a node may still come.")
+    return drive, None
 
 
-def read_mark(machine: Machine) -> Mark | None:
-    text = machine.read(MARK)
-    # A mark that cannot be read is an error of this step, and keeps the node from an empty directory: never None.
-    return None if text is None else Mark(**json.loads(text))
+def looks_like_home(machine: Machine, path: str) -> bool:
+    """Whether a file system is a node's home, or was made for one; looked at without a write."""
+    machine.path(LOOK).mkdir(parents=True, exist_ok=True)
+    machine.run("mount", "-t", "ext4", "-o", "ro,noload", path, LOOK)
+    try:
+        names = {entry.name for entry in machine.path(LOOK).iterdir()} - {"lost+found"}
+    finally:
+        machine.run("umount", LOOK)
+    return not names or "config.json" in names or "data" in names
 
 
-def write_mark(machine: Machine, drive: Drive, uuid: str | None) -> None:
-    machine.write(MARK, json.dumps(asdict(Mark(drive.name, drive.serial, uuid)), indent=2) + "\n")
-
-
-def format_drive(machine: Machine, drive: Drive) -> str:
-    """Makes the file system of a blank drive; its UUID. The mark says before that it is being made."""
-    write_mark(machine, drive, None)
-    # An inode for each 256 KiB, as on the card: a node keeps few, large files.
-    machine.run("mkfs.ext4", "-q", "-F", "-L", LABEL, "-i", "262144", "-m", "1", drive.path, seconds=600)
-    machine.run("sync")
-    return machine.run("blkid", "-p", "-s", "UUID", "-o", "value", drive.path).strip()
-
-
-def mount(machine: Machine, drive: Drive) -> None:
-    # 0: clean, 1: mended. Anything else is for a person to judge.
-    machine.run("sh", "-c", 'e2fsck -p "$1" || [ $? -eq 1 ]', "sh", drive.path, seconds=1800)
-    machine.run("mount", "-t", "ext4", "-o", OPTIONS, drive.path, HOME)
-    machine.run("chown", "rookery:rookery", HOME)
-    machine.run("chmod", "750", HOME)
-
-
-def wait_for(machine: Machine, wanted: str, mark: Mark | None, sleep) -> Drive:
+def wait_for(machine: Machine, wanted: str, mark: Mark | None, sleep) -> tuple[Drive, FileSystem | None]:
     """The drive to use, which a hub may take seconds to show."""
     for seconds in range(PATIENCE_SECONDS, -1, -1):
+        drives = attached(machine)
         try:
-            return choose(attached(machine), wanted, mark)
+            return marked(machine, drives, mark) if mark is not None else chosen(machine, drives, wanted, seconds == 0)
         except NotAttached:
             if seconds == 0:
                 raise
@@ -156,25 +189,73 @@ def wait_for(machine: Machine, wanted: str, mark: Mark | None, sleep) -> Drive:
     raise AssertionError("the last second raises")
 
 
+def read_mark(machine: Machine) -> Mark | None:
+    try:
+        return Mark(**json.loads(machine.path(MARK).read_text(encoding="utf-8")))
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, TypeError) as error:
+        raise NoDrive(f"The card's note of the node's drive, {MARK}, cannot be read ({type(error).__name__}). The node does not start, because it could be on an empty directory. "
+                      "With the drive attached, delete that file and restart; rookery.toml must say drive = \"any\" in its section [storage].") from error
+
+
+def write_mark(machine: Machine, mark: Mark) -> None:
+    machine.write(MARK, json.dumps(asdict(mark), indent=2) + "\n")
+
+
+def format_drive(machine: Machine, drive: Drive, identity: str) -> FileSystem:
+    """Makes the file system of a drive that is blank, or that says that this was begun."""
+    assert is_being_formatted(machine, drive, identity) or holds(machine, drive) is None, f"{drive} is not blank"
+    write_mark(machine, Mark(drive.name, drive.serial, identity, False))
+    with open(machine.path(drive.path), "r+b") as device:
+        device.write(formatting(identity))
+        device.flush()
+        os.fsync(device.fileno())
+    # An inode for each 256 KiB, as on the card: a node keeps few, large files. TRIM comes weekly: on all of a large drive at once it takes minutes.
+    machine.run("mkfs.ext4", "-q", "-F", "-L", LABEL, "-U", identity, "-i", "262144", "-m", "1", "-E", "nodiscard", drive.path, seconds=3600)
+    machine.run("sync")
+    return FileSystem(drive.path, "ext4", LABEL, identity)
+
+
+def mount(machine: Machine, path: str) -> None:
+    # 0: clean, 1: mended. Anything else is for a person to judge.
+    machine.run("sh", "-c", 'e2fsck -p "$1" || [ $? -eq 1 ]', "sh", path, seconds=24 * 3600)
+    machine.run("mount", "-t", "ext4", "-o", OPTIONS, path, HOME)
+    try:
+        # Fails on a drive that is write-protected, too, on which the node must not start.
+        machine.run("chown", "rookery:rookery", HOME)
+        machine.run("chmod", "750", HOME)
+    except BaseException:
+        machine.run("umount", "--lazy", HOME, fails=True)
+        raise
+
+
+def is_mounted(machine: Machine, mark: Mark) -> bool:
+    return machine.run("findmnt", "--noheadings", "--output", "UUID", "--mountpoint", HOME, fails=True).strip() == mark.uuid
+
+
 def use(machine: Machine, wanted: str | None, sleep=time.sleep) -> str | None:
     """Mounts the node's drive, when it has one or shall have one, and says which; None when the node lives on the card.
 
-    Raises NoDrive, and leaves the node without a home so that it does not start, when the drive is not to be had."""
+    Raises NoDrive when the drive is not to be had. Whatever is raised, the node has no home then and does not start, but where it lives on the card already."""
+    # First, so that no error on the way lets the node start in the wrong place.
+    machine.write(WAITS, "")
     mark = read_mark(machine)
-    if wanted is None and mark is None:
-        if any(drive.is_ours for drive in attached(machine)):
+    if mark is None and (wanted is None or machine.path("/data/rookery/data").exists()):
+        machine.path(WAITS).unlink()
+        if wanted is not None:
+            raise NoDrive("storage.drive: a node lives on the card already and stays there, because a drive would hide it. To have it on the drive, take it out of its cluster, flash the card anew, and let it join.")
+        if any(drive.of_node() for drive in attached(machine)):
             raise NoDrive("The drive of a node is attached and not used: rookery.toml does not say drive = \"any\" in its section [storage]. The node lives on the card.")
         return None
-    if mark is None and machine.path("/data/rookery/data").exists():
-        raise NoDrive("storage.drive: a node lives on the card already and stays there, because a drive would hide it. To have it on the drive, take it out of its cluster, flash the card anew, and let it join.")
-    if mark is not None and mark.uuid is not None and machine.run("findmnt", "--noheadings", "--output", "UUID", "--mountpoint", HOME, fails=True).strip() == mark.uuid:
-        return str(mark)
-    # The node's place on the card is taken away first: whatever goes wrong from here on, it does not start there. Then a drive that comes is seen by the unit or by us.
-    machine.run("umount", "--quiet", HOME, fails=True)
-    machine.write(WAITS, "")
-    drive = wait_for(machine, wanted or "any", mark, sleep)
-    uuid = drive.uuid if drive.is_ours else format_drive(machine, drive)
-    write_mark(machine, drive, uuid)
-    mount(machine, drive)
+    if mark is None or not is_mounted(machine, mark):
+        machine.run("umount", "--quiet", HOME, fails=True)
+        drive, file_system = wait_for(machine, wanted or "any", mark, sleep)
+        if file_system is None:
+            file_system = format_drive(machine, drive, mark.uuid if mark is not None else str(uuid.uuid4()))
+        assert file_system.uuid, f"{file_system.path} has no UUID"
+        mark = Mark(drive.name, drive.serial, file_system.uuid, True)
+        write_mark(machine, mark)
+        mount(machine, file_system.path)
     machine.path(WAITS).unlink()
-    return str(drive)
+    return str(mark)

@@ -11,8 +11,12 @@ from settings import Settings, parse
 REPORT = "/run/rookery-image/setup.txt"
 
 
-def read_files(machine: system.Machine, boot: BootPartition) -> tuple[Settings, list[str], dict[str, str]]:
-    """What all files of the boot partition say, what is wrong with them, and the texts of those that are there."""
+# What is a secret in each file.
+SECRETS = {SETTINGS: ("passphrase", "phrase", "claim-code"), imager.NETWORK_CONFIG: ("password",), imager.USER_DATA: ("passwd",)}
+
+
+def read_files(machine: system.Machine, boot: BootPartition) -> tuple[Settings, list[str], set[str]]:
+    """What all files of the boot partition say, what is wrong with them, and the names of those that were taken over, whose secrets are to be covered."""
     zones = machine.path("/usr/share/zoneinfo")
     problems, texts = [], {}
     for file in (SETTINGS, imager.USER_DATA, imager.NETWORK_CONFIG):
@@ -25,12 +29,14 @@ def read_files(machine: system.Machine, boot: BootPartition) -> tuple[Settings, 
     by_imager, wrong_there = imager.parse(texts.get(imager.USER_DATA), texts.get(imager.NETWORK_CONFIG), zones)
     if not texts and not problems:
         problems.append(f"There is no {SETTINGS} on the boot partition: the machine was set up without one.")
-    return imager.filled(settings, by_imager), problems + wrong + wrong_there, texts
+    # A secret in a file that was not read is still needed, when its owner has mended it.
+    taken = {file for file in texts if (settings if file == SETTINGS else by_imager).is_whole}
+    return imager.filled(settings, by_imager), problems + wrong + wrong_there, taken
 
 
 def set_up(machine: system.Machine, boot: BootPartition) -> str:
     """Does all that can be done and returns the report, a few lines that a person can read."""
-    settings, problems, texts = read_files(machine, boot)
+    problems: list[str] = []
 
     def attempt(what: str, action):
         # One thing that fails must not keep the others from being done: a machine without a screen is reached over the network or not at all.
@@ -43,6 +49,8 @@ def set_up(machine: system.Machine, boot: BootPartition) -> str:
             problems.append(f"{what} failed: {getattr(error, 'stderr', None) or error}".strip())
         return None
 
+    settings, wrong, taken = attempt("Reading the files of the boot partition", lambda: read_files(machine, boot)) or (Settings(is_whole=False), [], set())
+    problems += wrong
     # Before all that lies beside the data.
     used = attempt("Mounting the node's drive", lambda: drive.use(machine, settings.storage_drive))
     name = attempt("Setting the host name", lambda: system.set_host_name(machine, settings)) or "?"
@@ -55,19 +63,17 @@ def set_up(machine: system.Machine, boot: BootPartition) -> str:
     if settings.claim_code and not has_claim_code:
         problems.append("cluster.claim-code: this machine does not have it yet: write it again if it is covered with *")
     kept = attempt("Keeping the cluster's phrase", lambda: system.keep_phrase(machine, settings))
-    if kept:
-        attempt("Covering the cluster's phrase in rookery.toml", lambda: boot.cover("phrase"))
-    elif kept is False:
+    if kept is False:
         problems.append("cluster.phrase: this machine does not have the phrase and forms no cluster: it is covered with *; write it again")
     attempt("Writing the node's configuration", lambda: system.set_node(machine, settings))
     attempt("Setting the power profile", lambda: system.set_power(machine, settings))
     if machine.path("/run/rookery-image/no-data").exists():
         problems.append((machine.read("/run/rookery-image/data.log") or "The data partition is not used.").strip())
-    for file, secret in ((SETTINGS, "passphrase"), (imager.NETWORK_CONFIG, "password"), (imager.USER_DATA, "passwd")):
-        if file in texts:
-            attempt(f"Covering the secrets in {file}", lambda file=file, secret=secret: boot.cover(secret, file))
-    if has_claim_code and SETTINGS in texts:
-        attempt(f"Covering the claim code in {SETTINGS}", lambda: boot.cover("claim-code"))
+    not_kept = {secret for secret, is_kept in (("phrase", kept), ("claim-code", has_claim_code)) if not is_kept}
+    for file in sorted(taken):
+        for secret in SECRETS[file]:
+            if secret not in not_kept:
+                attempt(f"Covering the secrets in {file}", lambda file=file, secret=secret: boot.cover(secret, file))
     return report(machine, settings, name, used, problems)
 
 

@@ -10,15 +10,17 @@ from settings import Settings, WifiNetwork, is_account, is_host_name, is_passphr
 USER_DATA, NETWORK_CONFIG = "user-data", "network-config"
 
 
-def mapping(text: str | None, name: str, problems: list[str]) -> dict:
-    """The mapping that is `text`, or an empty one."""
+def mapping(text: str | None, name: str, problems: list[str]) -> dict | None:
+    """The mapping that is `text`, an empty one where there is none; None when it cannot be read as what it is."""
     if text is None:
         return {}
     try:
         document = yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        problems.append(f"{name} is no YAML and was not used: {' '.join(str(error).split())}")
-        return {}
+    except (yaml.YAMLError, ValueError) as error:
+        # Where, and never what: it may be a passphrase.
+        mark = getattr(error, "problem_mark", None)
+        problems.append(f"{name} is no YAML{f' (line {mark.line + 1}, column {mark.column + 1})' if mark else ''}. Nothing in it was used.")
+        return None
     return document if isinstance(document, dict) else {}
 
 
@@ -86,8 +88,10 @@ def read_network_config(document: dict, settings: Settings, problems: list[str])
 def parse(user_data: str | None, network_config: str | None, zones) -> tuple[Settings, list[str]]:
     """The settings of both files, and what is wrong with them."""
     settings, problems = Settings(), []
-    read_user_data(mapping(user_data, USER_DATA, problems), settings, zones, problems)
-    read_network_config(mapping(network_config, NETWORK_CONFIG, problems), settings, problems)
+    documents = mapping(user_data, USER_DATA, problems), mapping(network_config, NETWORK_CONFIG, problems)
+    settings.is_whole = None not in documents
+    read_user_data(documents[0] or {}, settings, zones, problems)
+    read_network_config(documents[1] or {}, settings, problems)
     return settings, problems
 
 

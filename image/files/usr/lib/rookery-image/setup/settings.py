@@ -43,6 +43,8 @@ class Settings:
     cluster_phrase: str | None = None
     storage_drive: str | None = None
     power_profile: str = "balanced"
+    # False: the file could not be read as what it is, and says nothing.
+    is_whole: bool = True
     memory: str | None = None
 
 
@@ -146,7 +148,7 @@ def parse(text: str, zones: Path = Path("/usr/share/zoneinfo")) -> tuple[Setting
         # A byte order mark and CRLF are what editors of Windows leave.
         document = tomllib.loads(text.removeprefix("\ufeff").replace("\r\n", "\n"))
     except tomllib.TOMLDecodeError as error:
-        return Settings(), [f"The file is no TOML: {error}. Text stands in quotes, as in hostname = \"pi-1\". Nothing in it was used."]
+        return Settings(is_whole=False), [f"The file is no TOML: {error}. Text stands in quotes, as in hostname = \"pi-1\". Nothing in it was used."]
     settings = Settings()
     top = Reader(document, "", problems)
     settings.hostname = top.text("hostname", "1 to 63 letters, digits and hyphens, not only digits, as in \"pi-1\"", is_host_name)
@@ -228,8 +230,9 @@ def without_secrets(text: str, name: str) -> str:
 
     def cover(match: re.Match) -> str:
         value = match[2]
-        quote = value[0] if value[0] in "\"'" else ""
-        return match[1] + quote + "*" * (len(value.encode()) - 2 * len(quote)) + quote
+        quote = re.match(r"\"{3}|'{3}|[\"']|", value)[0]
+        inner = value[len(quote):len(value) - len(quote)]
+        return match[1] + quote + re.sub(r"[^\n]", lambda letter: "*" * len(letter[0].encode()), inner) + quote
 
     # A value of YAML may stand without quotes.
-    return re.sub(rf"""(\b{name}["']?[ \t]*[=:][ \t]*)("(?:[^"\\\n]|\\.)*"|'[^'\n]*'|(?<=:[ \t])[^\s"'#][^\s#]*)""", cover, text)
+    return re.sub(rf"""(\b{name}["']?[ \t]*[=:][ \t]*)(\"{{3}}(?:[^\\]|\\.)*?\"{{3}}|'{{3}}.*?'{{3}}|"(?:[^"\\\n]|\\.)*"|'[^'\n]*'|(?<=:[ \t])[^\s"'#][^\s#]*)""", cover, text, flags=re.DOTALL)

@@ -53,6 +53,12 @@ class Machine:
             os.fsync(file.fileno())
         os.chmod(new, mode)
         os.replace(new, path)
+        # The name is durable with its directory.
+        directory = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(directory)
+        finally:
+            os.close(directory)
         return True
 
 
@@ -199,6 +205,9 @@ def set_node(machine: Machine, settings: Settings) -> None:
         node["form"] = {"expect": settings.cluster_expect, "phraseFile": PHRASE}
     elif node.get("form", {}).get("phraseFile") == PHRASE:
         del node["form"]
+    if settings.is_whole and settings.cluster_phrase is None:
+        # Whoever knows it becomes a member: it stays no longer than the file says.
+        machine.path(PHRASE).unlink(missing_ok=True)
     if machine.write("/var/lib/rookery/config.json", json.dumps(node, indent=2) + "\n", 0o640):
         machine.run("chown", "root:rookery", "/var/lib/rookery/config.json")
 
