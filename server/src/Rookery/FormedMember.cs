@@ -30,7 +30,7 @@ internal static class FormedMember
     /// <summary>Joins the cluster that let the node in, if one did; asks until it answers.</summary>
     /// <returns>False when the process is to stop.</returns>
     /// <exception cref="ConfigurationException">Who the node is cannot be read, or another process holds its data.</exception>
-    public static async Task<bool> JoinAsync(PosixDisk disk, ServeConfiguration configuration, ILogger log, TimeProvider time, Task stopping)
+    public static async Task<bool> JoinAsync(PosixDisk disk, ServeConfiguration configuration, SystemdNotifier systemd, ILogger log, TimeProvider time, Task stopping)
     {
         try
         {
@@ -46,6 +46,8 @@ internal static class FormedMember
                 return true;
             }
 
+            // It may take until a card is back: a service that is not ready is ended, and what follows it waits.
+            systemd.Ready("Joins the cluster that it formed with others, and serves nothing before.");
             using var ends = new CancellationTokenSource();
             var ending = stopping.ContinueWith(_ => ends.Cancel(), CancellationToken.None, TaskContinuationOptions.ExecuteSynchronously, TaskScheduler.Default);
             return await JoinAsync(join, disk, configuration, log, time, ends.Token);
@@ -67,14 +69,14 @@ internal static class FormedMember
                 try
                 {
                     await join.CompleteAsync(disk, configuration.DataDirectory, announced, node, time, stopping);
-                    log.LogInformation("This node has joined the cluster that it formed with others.");
+                    log.LogInformation("This node has joined its cluster.");
                     return true;
                 }
                 catch (JoinException refused)
                 {
                     if (!string.Equals(told, refused.Message, StringComparison.Ordinal))
                     {
-                        log.LogWarning("This node was let into a cluster and has not joined it yet; it asks again every {Seconds} s. {Reason}", Pause.TotalSeconds, told = refused.Message);
+                        log.LogWarning("This node was let into a cluster and has not joined it yet; it asks again every {Seconds} s. {Reason} If that cluster is gone for good, stop this node, and let it join another: `rookery cluster join TOKEN --data {Directory}`.", Pause.TotalSeconds, told = refused.Message, configuration.DataDirectory);
                     }
 
                     await Task.Delay(Pause, time, stopping);

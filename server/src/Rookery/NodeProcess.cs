@@ -33,7 +33,7 @@ internal static class NodeProcess
 
         // A node that others let in while it was served stops for that, joins, and is served as another; the code to claim it by, which may stand on a screen, stays.
         var secrets = AccessSecrets.Create(PresetClaimCode(configuration.ClaimCodeFile));
-        while (await FormedMember.JoinAsync(disk, configuration, log, time, stop.Received) && await ServeAsync(configuration, secrets, disk, stop, systemd, log, time))
+        while (await FormedMember.JoinAsync(disk, configuration, systemd, log, time, stop.Received) && await ServeAsync(configuration, secrets, disk, stop, systemd, log, time))
         {
         }
     }

@@ -29,7 +29,7 @@ public sealed record FormedJoin(JoinToken Token, string NodeName)
         return kept;
     }
 
-    /// <summary>Joins; nothing is left to do when it has.</summary>
+    /// <summary>Joins; nothing is left to do when it has, or when its owner had it join with another token meanwhile.</summary>
     /// <param name="disk">The disk.</param>
     /// <param name="dataDirectory">Its data directory.</param>
     /// <param name="addresses">Where members are, beside those that the token names.</param>
@@ -40,6 +40,11 @@ public sealed record FormedJoin(JoinToken Token, string NodeName)
     public async Task CompleteAsync(IDisk disk, string dataDirectory, IReadOnlyList<string> addresses, JoiningNode node, TimeProvider time, CancellationToken cancellationToken)
     {
         using var held = StoppedDirectory.Hold(disk, dataDirectory);
+        if (In(disk, dataDirectory) is null)
+        {
+            return;
+        }
+
         UnclaimedNode.Clear(disk, dataDirectory, held, NodeIds.FormingName);
         if (!IsDone(disk, dataDirectory))
         {

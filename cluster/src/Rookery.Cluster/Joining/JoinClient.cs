@@ -4,6 +4,7 @@ using System.Net.Security;
 using System.Security.Cryptography;
 using System.Security.Cryptography.X509Certificates;
 using System.Text.Json;
+using Rookery.Cluster.Forming;
 using Rookery.Cluster.Identity;
 using Rookery.Disk;
 using Rookery.Documents;
@@ -99,6 +100,9 @@ public sealed class JoinClient(JoinToken token, JoiningNode node, TimeProvider t
 
         IdentityDirectory.Create(disk, dataDirectory, identity);
         JoinAttempt.Forget(disk, dataDirectory);
+
+        // A founder may have let it in that is gone for good: it waits for that one no more.
+        FormingNote.Forget(disk, dataDirectory);
         return new JoinedCluster(identity.ClusterId, identity.ClusterName, identity.NodeId, answer.Name, answer.Tag, [.. answer.Members.Select(member => member.Name)]);
     }
 

@@ -87,6 +87,27 @@ public sealed class FormedJoinTests : IAsyncLifetime, IDisposable
         Assert.True(IdentityDirectory.ExistsIn(disk, Directory));
     }
 
+    [Fact]
+    public async Task A_card_whose_founder_is_gone_for_good_joins_another_cluster_with_a_token()
+    {
+        using var gone = new TestCluster("goneclustergonecluster");
+        var disk = Card(await TokenAsync(gone, "127.0.0.1:1"));
+        var join = FormedJoin.In(disk, Directory)!;
+        Assert.Null(Begin(disk, join));
+        await Assert.ThrowsAsync<JoinException>(() => join.CompleteAsync(disk, Directory, [], Node, TimeProvider.System, CancellationToken.None));
+        Assert.Equal(["forming", "joining", "lock"], disk.List(Directory).Order(StringComparer.Ordinal));
+
+        // As `rookery cluster join` does it.
+        Assert.True(JoinToken.TryParse(await TokenAsync(cluster, address), out var token));
+        Assert.Null(JoinClient.WhyNot(disk, Directory, token));
+        await new JoinClient(token, Node, TimeProvider.System).JoinAsync(disk, Directory, CancellationToken.None);
+        AssertJoined(disk);
+
+        // Nor does one that was waiting meanwhile go on with the old one.
+        await join.CompleteAsync(disk, Directory, [], Node, TimeProvider.System, CancellationToken.None);
+        AssertJoined(disk);
+    }
+
     private static async Task<string> TokenAsync(TestCluster of, string at) => (await of.Tokens.CreateAsync(new byte[16], [at], CancellationToken.None))!.ToText();
 
     private static SimulatedDisk Card(string token)

@@ -72,7 +72,7 @@ internal sealed class DataDirectory : IDisposable
 
         // A first start that was cut off leaves some of these; the lock comes first.
         string[] names = disk.Exists(directory) ? [.. disk.List(directory)] : [];
-        if (Array.Find(names, name => name is not (LockName or StorageName or "journal" or FormatName + ".new" or IdentityName or IdentityName + ".new" or NodeIds.JoiningName or NodeIds.JoiningName + ".new" or DurableFiles.LostAndFound)) is { } foreign)
+        if (Array.Find(names, name => name is not (LockName or StorageName or "journal" or FormatName + ".new" or IdentityName or IdentityName + ".new" or NodeIds.JoiningName or NodeIds.JoiningName + ".new" or NodeIds.FormingName or NodeIds.FormingName + ".new" or DurableFiles.LostAndFound)) is { } foreign)
         {
             return $"{directory} holds files that are not Rookery's, such as {System.IO.Path.Combine(directory, foreign)}, and no data of a node. Nothing was changed; name an empty directory, or a new one.";
         }
