@@ -35,6 +35,11 @@ internal sealed class FormingCaller(Func<PeerTrust> trust, FormingPhrase phrase)
             throw new IOException("it has another phrase, or another name for the cluster");
         }
 
+        if (response.StatusCode == HttpStatusCode.ServiceUnavailable)
+        {
+            throw new IOException("it is starting");
+        }
+
         byte[] body = await response.Content.ReadAsByteArrayAsync(patience.Token);
         return response.StatusCode == HttpStatusCode.OK && ClusterJson.TryRead(body, ClusterJson.Default.FormingAnswer) is { } answer && MemberName.IsValid(answer.Name)
             && phrase.IsProof(answer.Proof, FormingEnd.Answerer, stream.LocalCertificate!, stream.RemoteCertificate!)

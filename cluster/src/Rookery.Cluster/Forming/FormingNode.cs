@@ -23,6 +23,7 @@ internal sealed class FormingNode(IDisk disk, string dataDirectory, FormingSelf 
     private readonly Dictionary<string, (string Name, long HeardAt)> _vows = new(StringComparer.Ordinal);
     private FormingNote _note = FormingNote.Read(disk, dataDirectory);
     private IReadOnlyList<FormingAnswer> _heard = [];
+    private bool _hasConcluded;
 
     /// <summary>What it has bound itself to.</summary>
     public FormingNote Note
@@ -44,12 +45,17 @@ internal sealed class FormingNode(IDisk disk, string dataDirectory, FormingSelf 
         return new FormingCall { NodeId = self.NodeId, Name = self.Name, Expect = self.Expect, Vow = isFounder ? note.Candidacy : null };
     }
 
-    /// <summary>Answers a caller that has shown that it knows the phrase.</summary>
+    /// <summary>Answers a caller that has shown that it knows the phrase; null before anything was concluded: whether this node was claimed need not be known yet.</summary>
     /// <exception cref="DiskException">The disk refused: nothing may be answered.</exception>
-    public FormingAnswer Answer(FormingCall call)
+    public FormingAnswer? Answer(FormingCall call)
     {
         lock (_gate)
         {
+            if (!_hasConcluded)
+            {
+                return null;
+            }
+
             LeaveIfUsed();
             string? trouble = null;
             if (_note.Step == FormingStep.Candidate && string.Equals(call.Vow, _note.Candidacy, StringComparison.Ordinal))
@@ -77,7 +83,7 @@ internal sealed class FormingNode(IDisk disk, string dataDirectory, FormingSelf 
         }
     }
 
-    /// <summary>Goes by what was answered to the calls of a round, which were made after the round before was concluded.</summary>
+    /// <summary>Goes by what was answered to the calls of a round, which were made after the round before was concluded. Not before all is known that was acknowledged, such as a claim.</summary>
     /// <exception cref="DiskException">The disk refused: all stays as it was.</exception>
     public void Conclude(IReadOnlyList<FormingAnswer> answers)
     {
@@ -85,6 +91,7 @@ internal sealed class FormingNode(IDisk disk, string dataDirectory, FormingSelf 
         {
             _heard = answers;
             LeaveIfUsed();
+            _hasConcluded = true;
             FormingAnswer[] alike = [.. answers.Where(answer => answer.Expect == self.Expect)];
             switch (_note.Step)
             {

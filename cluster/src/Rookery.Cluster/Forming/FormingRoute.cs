@@ -34,7 +34,12 @@ internal sealed class FormingRoute(FormingNode node, Func<FormingPhrase> phrase,
             return;
         }
 
-        var answer = node.Answer(call);
+        if (node.Answer(call) is not { } answer)
+        {
+            http.Response.StatusCode = StatusCodes.Status503ServiceUnavailable;
+            return;
+        }
+
         answer = answer with { Token = await TokenForAsync(call.NodeId, http.RequestAborted), Proof = phrase().Prove(FormingEnd.Answerer, caller, own) };
         await JoinRoutes.WriteAsync(http, StatusCodes.Status200OK, JsonSerializer.SerializeToUtf8Bytes(answer, ClusterJson.Default.FormingAnswer));
     }

@@ -61,8 +61,8 @@ public sealed class FormingNodeTests
 
         Round(a, b, Make("d"));
         var vow = c.CallTo(IdOf("a")) with { Vow = a.Note.Candidacy };
-        Assert.Equal("pi-a expects 3 nodes.", a.Answer(vow).Trouble);
-        Assert.Equal(0, a.Answer(vow).Vows);
+        Assert.Equal("pi-a expects 3 nodes.", a.Answer(vow)!.Trouble);
+        Assert.Equal(0, a.Answer(vow)!.Vows);
     }
 
     [Fact]
@@ -167,8 +167,12 @@ public sealed class FormingNodeTests
     private static void Round(FormingNode node, params FormingNode[] others) => Round(null, node, others);
 
     private static void Round(string? token, FormingNode node, params FormingNode[] others) =>
-        node.Conclude([.. others.Select(other => other.Answer(node.CallTo(other.Answer(node.CallTo(string.Empty)).NodeId)) with { Token = token })]);
+        node.Conclude([.. others.Select(other => other.Answer(node.CallTo(other.Answer(node.CallTo(string.Empty))!.NodeId))! with { Token = token })]);
 
-    private FormingNode Make(string letter, int expect = 3, string? name = null) =>
-        new(new SimulatedDisk(Directory), Directory, new FormingSelf(IdOf(letter), name ?? $"pi-{letter}", "home", expect), () => !claimed.Contains(letter), time);
+    private FormingNode Make(string letter, int expect = 3, string? name = null)
+    {
+        var node = new FormingNode(new SimulatedDisk(Directory), Directory, new FormingSelf(IdOf(letter), name ?? $"pi-{letter}", "home", expect), () => !claimed.Contains(letter), time);
+        node.Conclude([]);
+        return node;
+    }
 }

@@ -53,6 +53,10 @@ public sealed class FormingRouteTests : IAsyncLifetime, IDisposable
     public async Task Who_knows_the_phrase_and_vows_gets_the_same_token_however_often_it_asks()
     {
         var call = new FormingCall { NodeId = Caller, Name = "pi-2", Expect = 2 };
+
+        // Started again with its candidacy, it may have been claimed before, and not know that yet.
+        Assert.Equal("it is starting", (await Assert.ThrowsAsync<IOException>(() => AskAsync(Phrase, call with { Vow = Caller }))).Message);
+        founder.Conclude([]);
         var open = await AskAsync(Phrase, call);
         Assert.Equal((FormingStep.Candidate, (string?)null), (open.Step, open.Token));
         var founded = await AskAsync(Phrase, call with { Vow = Caller });
@@ -87,6 +91,7 @@ public sealed class FormingRouteTests : IAsyncLifetime, IDisposable
     [Fact]
     public async Task A_proof_that_was_made_for_another_connection_proves_nothing()
     {
+        founder.Conclude([]);
         using var between = TestAuthority.CreateIdentity(TestAuthority.Create("betweenclusterbetweenc"));
         var (own, caller, foreign) = (cluster.Identity.Certificate, callerTrust().Certificate.TargetCertificate, between.Certificate);
         foreach (var (end, first, second, holds) in new[]

@@ -16,6 +16,9 @@ public enum FormingMistake
 
     /// <summary>It vows again before it was let go.</summary>
     TwoVows,
+
+    /// <summary>A founder is silent when it has let all in.</summary>
+    SilentFounder,
 }
 
 /// <summary>
@@ -26,11 +29,13 @@ internal sealed class FormingRun
 {
     private const int FaultyRounds = 40;
     private const int SoundRounds = 40;
+    private const int ReplayRounds = 3;
     private const string Directory = "/data";
 
     private readonly Random _random;
     private readonly int _expect;
     private readonly FormingMistake _mistake;
+    private readonly bool _isOneClaimed;
     private readonly SimulatedTimeProvider _time = new();
     private readonly Card[] _cards;
     private readonly List<(Card To, FormingCall Call)> _late = [];
@@ -38,18 +43,29 @@ internal sealed class FormingRun
     private double _loss;
     private double _cuts;
 
-    public FormingRun(int seed, int expect, int cards, FormingMistake mistake = FormingMistake.None)
+    public FormingRun(int seed, int expect, int cards, FormingMistake mistake = FormingMistake.None, bool isOneClaimed = false, int later = 0)
     {
         _random = new Random(seed);
         _expect = expect;
         _mistake = mistake;
+        _isOneClaimed = isOneClaimed;
         _loss = _random.NextDouble() * 0.6;
         _cuts = _random.NextDouble() * 0.15;
-        _cards = [.. Enumerable.Range(0, cards).Select(index => new Card(string.Create(CultureInfo.InvariantCulture, $"node{index:00}nodenodenodenode")[..22], $"pi-{index}"))];
-        foreach (var card in _cards)
+        _cards = [.. Enumerable.Range(0, cards + later).Select(index => new Card(string.Create(CultureInfo.InvariantCulture, $"node{index:00}nodenodenodenode")[..22], $"pi-{index}"))];
+        foreach (var card in _cards.Skip(cards))
+        {
+            card.OnFrom = FaultyRounds + SoundRounds;
+        }
+
+        foreach (var card in _cards.Take(cards))
         {
             // Some are switched on late.
             card.OnFrom = _random.Next(3) == 0 ? _random.Next(FaultyRounds) : 0;
+        }
+
+        if (isOneClaimed)
+        {
+            _cards[_random.Next(cards)].ClaimedFrom = _random.Next(FaultyRounds);
         }
     }
 
@@ -71,6 +87,7 @@ internal sealed class FormingRun
                     CutPower(card, card.Disk.OperationCount);
                 }
 
+                Claim(card, round);
                 DoRound(card);
             }
 
@@ -84,11 +101,19 @@ internal sealed class FormingRun
         }
 
         (_loss, _cuts) = (0, 0);
-        for (int round = 0; round < SoundRounds; round++)
+        for (int round = FaultyRounds; round < FaultyRounds + (2 * SoundRounds); round++)
         {
-            foreach (var card in _cards)
+            foreach (var card in _cards.Where(card => round >= card.OnFrom))
             {
                 DoRound(card);
+            }
+
+            if (_mistake == FormingMistake.SilentFounder && round == FaultyRounds + SoundRounds - 1)
+            {
+                foreach (var card in _cards)
+                {
+                    card.IsSilent = card is { Node.Note.Step: FormingStep.Founded };
+                }
             }
 
             _time.Advance(TimeSpan.FromSeconds(3));
@@ -98,6 +123,18 @@ internal sealed class FormingRun
     private void DoRound(Card card)
     {
         Open(card);
+        if (card.RoundsToReplay > 0)
+        {
+            card.RoundsToReplay--;
+            return;
+        }
+
+        // As the duty does it: first by what is known now.
+        if (!card.HasBegun && !(card.HasBegun = Try(card, () => card.Node!.Conclude([]))))
+        {
+            return;
+        }
+
         if (card.Node is not { Note.Step: FormingStep.Open or FormingStep.Candidate or FormingStep.Vowed } node)
         {
             return;
@@ -154,7 +191,14 @@ internal sealed class FormingRun
             return null;
         }
 
-        if (!answer!.Members.Contains(call.NodeId, StringComparer.Ordinal))
+        if (answer is null)
+        {
+            Seen.Add("not answered yet");
+            return null;
+        }
+
+        Assert.False(card.IsClaimedFirst && answer.Step == FormingStep.Founded, $"{card.NodeId} was claimed, and founds");
+        if (!answer.Members.Contains(call.NodeId, StringComparer.Ordinal))
         {
             return answer;
         }
@@ -181,8 +225,34 @@ internal sealed class FormingRun
         card.Node = null;
     }
 
-    private void Open(Card card) => card.Node ??= new FormingNode(
-        _mistake == FormingMistake.NotDurable ? new SyncSkippingDisk(card.Disk, static path => string.Equals(path, Directory, StringComparison.Ordinal)) : card.Disk, Directory, new FormingSelf(card.NodeId, card.Name, "home", _expect), () => true, _time);
+    private void Open(Card card)
+    {
+        if (card.Node is null)
+        {
+            var disk = _mistake == FormingMistake.NotDurable ? new SyncSkippingDisk(card.Disk, static path => string.Equals(path, Directory, StringComparison.Ordinal)) : (IDisk)card.Disk;
+            card.Node = new FormingNode(disk, Directory, new FormingSelf(card.NodeId, card.Name, "home", _expect), () => !card.IsKnownAsClaimed, _time);
+            card.HasBegun = false;
+            if (_isOneClaimed)
+            {
+                card.RoundsToReplay = _random.Next(ReplayRounds);
+            }
+            else
+            {
+                // Nothing is to be replayed.
+                card.Node.Conclude([]);
+                card.HasBegun = true;
+            }
+        }
+    }
+
+    /// <summary>Its owner claims it, which holds from then on, and is known after a start only when all is replayed.</summary>
+    private static void Claim(Card card, int round)
+    {
+        if (round >= card.ClaimedFrom && !card.IsClaimed && card is { RoundsToReplay: 0, Node.Note.Step: var step and not FormingStep.Admitted })
+        {
+            (card.IsClaimed, card.IsClaimedFirst) = (true, step != FormingStep.Founded);
+        }
+    }
 
     /// <summary>False when the disk refused, or power went before it was done: then nothing is said.</summary>
     private bool Try(Card card, Action action)
@@ -216,7 +286,6 @@ internal sealed class FormingRun
         return false;
     }
 
-
     private Card[] Shuffled()
     {
         Card[] shuffled = [.. _cards];
@@ -232,11 +301,26 @@ internal sealed class FormingRun
 
         public int OnFrom { get; set; }
 
+        public int ClaimedFrom { get; set; } = int.MaxValue;
+
+        public bool IsClaimed { get; set; }
+
+        /// <summary>Whether it was claimed before it had founded: then it never does.</summary>
+        public bool IsClaimedFirst { get; set; }
+
+        public int RoundsToReplay { get; set; }
+
+        public bool HasBegun { get; set; }
+
+        public bool IsKnownAsClaimed => IsClaimed && RoundsToReplay == 0;
+
         public SimulatedDisk Disk { get; set; } = new(Directory);
 
         public FormingNode? Node { get; set; }
 
         /// <summary>Whether it answers: who was let in stops to join.</summary>
-        public bool IsOn => Node is { Note.Step: not FormingStep.Admitted };
+        public bool IsOn => !IsSilent && Node is { Note.Step: not FormingStep.Admitted };
+
+        public bool IsSilent { get; set; }
     }
 }
