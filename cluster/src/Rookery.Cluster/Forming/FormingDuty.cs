@@ -11,9 +11,6 @@ namespace Rookery.Cluster.Forming;
 /// <summary>Forms a cluster with others in rounds, until this node is of one, or takes no part: looks who is announced, calls them, and goes by what they answer.</summary>
 internal sealed class FormingDuty : IAsyncDisposable
 {
-    // Cards that are slow to start shall hear that they are left over, and not wait for others.
-    private static readonly TimeSpan TellsFor = TimeSpan.FromMinutes(10);
-
     // Anybody may announce anything.
     private const int MostTold = 100;
 
@@ -35,7 +32,6 @@ internal sealed class FormingDuty : IAsyncDisposable
     private readonly Lazy<FormingPhrase> _phrase;
     private Task? _loop;
     private string? _status;
-    private long? _allInSince;
 
     /// <summary>Begins nothing yet.</summary>
     /// <exception cref="IdentityException">What the node has bound itself to cannot be read.</exception>
@@ -173,18 +169,11 @@ internal sealed class FormingDuty : IAsyncDisposable
         return null;
     }
 
+    /// <summary>For as long as it is to form a cluster: cards that are switched on later shall hear that they are left over, and form no second one.</summary>
     private Task AwaitMembersAsync()
     {
         string[] late = [.. _node.Note.Members.Where(member => !_tokens.IsUsed(member.Secret)).Select(static member => member.Name)];
-        if (late.Length == 0 && _time.GetElapsedTime(_allInSince ??= _time.GetTimestamp()) >= TellsFor)
-        {
-            _node.Complete();
-        }
-        else
-        {
-            Tell(_node.Describe(late));
-        }
-
+        Tell(_node.Describe(late));
         return Task.CompletedTask;
     }
 

@@ -116,15 +116,6 @@ internal sealed class FormingNode(IDisk disk, string dataDirectory, FormingSelf 
         }
     }
 
-    /// <summary>The founder has let all in: nothing is left to do.</summary>
-    public void Complete()
-    {
-        lock (_gate)
-        {
-            Write(new FormingNote(FormingStep.Out) { Why = $"This node founded its cluster with {Names(_note.Members.Select(static member => member.Name))}." });
-        }
-    }
-
     /// <summary>What it waits for, in sentences.</summary>
     /// <param name="late">Whom a founder has noted and not let in yet.</param>
     public string Describe(IReadOnlyList<string> late)
