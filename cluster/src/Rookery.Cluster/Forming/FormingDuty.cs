@@ -11,6 +11,8 @@ namespace Rookery.Cluster.Forming;
 /// <summary>Forms a cluster with others in rounds, until this node is of one, or takes no part: looks who is announced, calls them, and goes by what they answer.</summary>
 internal sealed class FormingDuty : IAsyncDisposable
 {
+    private const string Trouble = "This node could not go on to form a cluster";
+
     // Anybody may announce anything.
     private const int MostTold = 100;
 
@@ -32,6 +34,7 @@ internal sealed class FormingDuty : IAsyncDisposable
     private readonly Lazy<FormingPhrase> _phrase;
     private Task? _loop;
     private string? _status;
+    private bool _hasBegun;
 
     /// <summary>Begins nothing yet.</summary>
     /// <exception cref="IdentityException">What the node has bound itself to cannot be read.</exception>
@@ -49,7 +52,7 @@ internal sealed class FormingDuty : IAsyncDisposable
         _ofStrangers = new StrangerLog(member.Log, time);
         _note = member.Note;
         _time = time;
-        _phrase = new Lazy<FormingPhrase>(() => FormingPhrase.Derive(options.ReadPhrase(), identity.ClusterName));
+        _phrase = new Lazy<FormingPhrase>(() => FormingPhrase.Derive(options.ReadPhrase(), identity.ClusterName), LazyThreadSafetyMode.PublicationOnly);
         Route = new FormingRoute(_node, () => _phrase.Value, tokens, addresses, _ofStrangers.Tell);
     }
 
@@ -73,30 +76,18 @@ internal sealed class FormingDuty : IAsyncDisposable
         _stopping.Dispose();
     }
 
+    private bool IsOver => _hasBegun && _node.Note.Step is FormingStep.Out or FormingStep.Admitted;
+
     private async Task RunAsync()
     {
-        var duty = new RepeatedDuty("This node could not go on to form a cluster", _log.Tell, _time);
+        var duty = new RepeatedDuty(Trouble, _log.Tell, _time);
         try
         {
-            // Who was claimed is known only when all that was acknowledged is.
-            while (!await _desk.CatchUpAsync(_stopping.Token))
+            await duty.TryAsync(DoOnceAsync, _stopping.Token);
+            while (!IsOver)
             {
                 await Task.Delay(Interval, _time, _stopping.Token);
-            }
-
-            _node.Conclude([]);
-            if (_node.Note.Step != FormingStep.Out)
-            {
-                _options.Announce(_phrase.Value.Mark);
-            }
-
-            while (_node.Note.Step is not (FormingStep.Out or FormingStep.Admitted))
-            {
-                await duty.TryAsync(_node.Note.Step == FormingStep.Founded ? AwaitMembersAsync : DoRoundAsync, _stopping.Token);
-                if (_node.Note.Step is not (FormingStep.Out or FormingStep.Admitted))
-                {
-                    await Task.Delay(Interval, _time, _stopping.Token);
-                }
+                await duty.TryAsync(DoOnceAsync, _stopping.Token);
             }
 
             _options.Announce(null);
@@ -110,11 +101,41 @@ internal sealed class FormingDuty : IAsyncDisposable
         {
             // The node stops.
         }
-        catch (Exception failure) when (failure is not InvariantViolationException)
+    }
+
+    /// <summary>Whatever goes wrong is seen, and done again the next time: a phrase may be mended, a disk have room again.</summary>
+    private async Task DoOnceAsync()
+    {
+        try
         {
-            Volatile.Write(ref _status, $"This node forms no cluster: {failure.Message}");
-            _log.Tell(Status!);
+            _hasBegun = _hasBegun || await BeginAsync();
+            if (_hasBegun && !IsOver)
+            {
+                await (_node.Note.Step == FormingStep.Founded ? AwaitMembersAsync() : DoRoundAsync());
+            }
         }
+        catch (Exception failure) when (!_stopping.IsCancellationRequested)
+        {
+            Volatile.Write(ref _status, $"{Trouble}: {failure.Message}");
+            throw;
+        }
+    }
+
+    private async Task<bool> BeginAsync()
+    {
+        // Who was claimed is known only when all that was acknowledged is.
+        if (!await _desk.CatchUpAsync(_stopping.Token))
+        {
+            return false;
+        }
+
+        _node.Conclude([]);
+        if (_node.Note.Step != FormingStep.Out)
+        {
+            _options.Announce(_phrase.Value.Mark);
+        }
+
+        return true;
     }
 
     private async Task DoRoundAsync()

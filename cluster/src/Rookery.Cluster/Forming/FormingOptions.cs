@@ -6,7 +6,7 @@ public sealed record FormingOptions
     /// <summary>How many nodes the cluster is to have.</summary>
     public required int Expect { get; init; }
 
-    /// <summary>Reads the phrase. What it throws is told; then no cluster is formed.</summary>
+    /// <summary>Reads the phrase. What it throws is told, and it is read again a while later.</summary>
     public required Func<string> ReadPhrase { get; init; }
 
     /// <summary>Announces the mark by which others find this node; null for no more.</summary>

@@ -1,0 +1,79 @@
+using System.Net;
+using Rookery.Cluster.Forming;
+using Rookery.Cluster.Membership;
+using Rookery.Cluster.Peers;
+using Rookery.Cluster.Tests.Joining;
+using Rookery.Cluster.Tests.Peers;
+using Rookery.Disk;
+using Rookery.Simulation;
+
+namespace Rookery.Cluster.Tests.Forming;
+
+/// <summary>The rounds of a card that forms: who is announced is called.</summary>
+public sealed class FormingDutyTests : IDisposable
+{
+    private const string Phrase = "correct horse battery";
+
+    private readonly TestCluster cluster = new();
+    private readonly SimulatedDisk disk = new("/data");
+    private readonly List<AnnouncedNode> announced = [];
+    private string? phraseTrouble;
+    private string? browseTrouble;
+
+    public void Dispose() => cluster.Dispose();
+
+    [Fact]
+    public async Task What_fails_is_seen_and_tried_again()
+    {
+        (phraseTrouble, browseTrouble) = ("The phrase cannot be read.", "There is no avahi-browse here.");
+        await using var duty = Start();
+        await StatusAsync(duty, "This node could not go on to form a cluster: The phrase cannot be read.");
+        phraseTrouble = null;
+        await StatusAsync(duty, "This node could not go on to form a cluster: There is no avahi-browse here.");
+        browseTrouble = null;
+        await StatusAsync(duty, "This node waits to form the cluster home of 3. It sees nobody.");
+    }
+
+    [Fact]
+    public async Task A_disk_that_refuses_a_note_ends_nothing()
+    {
+        disk.Inject(new DiskFault(1, Errno.NoSpace) { Calls = DiskCalls.Changing, Sticky = true });
+        await using var duty = Start(isUnclaimed: false);
+        await StatusAsync(duty, "This node could not go on to form a cluster: ");
+        disk.ClearFaults();
+        await StatusAsync(duty, "This node forms no cluster: it was claimed");
+    }
+
+    private FormingDuty Start(bool isUnclaimed = true)
+    {
+        var options = new FormingOptions
+        {
+            Expect = 3,
+            ReadPhrase = () => phraseTrouble is null ? Phrase : throw new IOException(phraseTrouble),
+            Announce = static _ => { },
+            Admitted = static () => { },
+        };
+        var member = new ClusterMemberOptions
+        {
+            DataDirectory = "/data",
+            Listen = new IPEndPoint(IPAddress.Loopback, 1),
+            Addresses = static () => [],
+            ClientUrls = static () => [],
+            IsClockSynchronised = static () => true,
+            Browse = _ => browseTrouble is null ? Task.FromResult<IReadOnlyList<AnnouncedNode>>([.. announced]) : throw new IOException(browseTrouble),
+            Log = static _ => { },
+            Note = static _ => { },
+        };
+        var duty = new FormingDuty(options, cluster.Identity, disk, member, cluster.Desk, () => isUnclaimed, () => PeerTrust.Of(cluster.Identity), cluster.Tokens, static () => [], cluster.Time);
+        duty.Start();
+        return duty;
+    }
+
+    private Task StatusAsync(FormingDuty duty, string beginning) => Eventually.HoldsAsync(
+        () =>
+        {
+            cluster.Time.Advance(TimeSpan.FromSeconds(1));
+            return duty.Status?.StartsWith(beginning, StringComparison.Ordinal) is true;
+        },
+        beginning);
+}
