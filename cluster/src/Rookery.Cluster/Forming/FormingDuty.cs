@@ -1,5 +1,6 @@
 using System.Net.Sockets;
 using System.Security.Authentication;
+using System.Security.Cryptography;
 using Rookery.Cluster.Identity;
 using Rookery.Cluster.Joining;
 using Rookery.Cluster.Membership;
@@ -15,6 +16,8 @@ internal sealed class FormingDuty : IAsyncDisposable
 
     // Anybody may announce anything.
     private const int MostTold = 100;
+
+    private const int MostAsked = 32;
 
     private static readonly TimeSpan Interval = TimeSpan.FromSeconds(3);
 
@@ -142,13 +145,17 @@ internal sealed class FormingDuty : IAsyncDisposable
     {
         // Whom it has vowed to is called also when that forms nothing any more: it lets go.
         string? bound = _node.Note.Founder;
-        var forming = (await _browse(_stopping.Token)).Where(node => !Same(node.NodeId, _self.NodeId) && (node.FormingMark is not null || Same(node.NodeId, bound))).ToLookup(node => Same(node.FormingMark, _phrase.Value.Mark) || Same(node.NodeId, bound));
+        AnnouncedNode[] announced = [.. await _browse(_stopping.Token)];
+
+        // Of too many some by chance, so that nobody keeps others out by coming before them.
+        RandomNumberGenerator.Shuffle<AnnouncedNode>(announced);
+        var forming = announced.Where(node => !Same(node.NodeId, _self.NodeId) && (node.FormingMark is not null || Same(node.NodeId, bound))).ToLookup(node => Same(node.FormingMark, _phrase.Value.Mark) || Same(node.NodeId, bound));
         foreach (var stranger in forming[false].Where(stranger => _told.Count < MostTold && _told.Add(stranger.NodeId)))
         {
             _ofStrangers.Tell($"{stranger.Name} at {stranger.Address} forms another cluster than this node: it has another phrase, or another name for the cluster.");
         }
 
-        var others = forming[true].ToLookup(static node => node.NodeId, static node => node.Address, StringComparer.Ordinal);
+        IGrouping<string, string>[] others = [.. forming[true].GroupBy(static node => node.NodeId, static node => node.Address, StringComparer.Ordinal).OrderByDescending(node => Same(node.Key, bound)).Take(MostAsked)];
         await AskAsync(others);
         if (bound is null && _node.Note is { Step: FormingStep.Vowed, Founder: var founder })
         {
@@ -165,29 +172,44 @@ internal sealed class FormingDuty : IAsyncDisposable
         _node.Conclude([.. answers.OfType<FormingAnswer>()]);
     }
 
+    /// <summary>At all of its addresses at once: a silent one takes none of the others' time.</summary>
     private async Task<FormingAnswer?> AskOneAsync(IGrouping<string, string> node)
     {
         List<string> troubles = [];
-        foreach (string address in node)
+        FormingAnswer? answer = null;
+        using var answered = CancellationTokenSource.CreateLinkedTokenSource(_stopping.Token);
+        var calls = node.Distinct(StringComparer.Ordinal).Take(MemberAddress.Most).Select(address => AskAtAsync(address, node.Key, answered.Token)).ToArray();
+        await foreach (var call in Task.WhenEach(calls))
         {
-            try
+            var (said, trouble) = await call;
+            if (said is not null)
             {
-                var answer = await new FormingCaller(_trust, _phrase.Value).AskAsync(address, _node.CallTo(node.Key), _stopping.Token);
-                if (Same(answer.NodeId, node.Key))
-                {
-                    return answer;
-                }
+                answer ??= said;
+                await answered.CancelAsync();
+            }
 
-                troubles.Add($"{address}: another node, {answer.Name}, is there.");
-            }
-            catch (Exception trouble) when (!_stopping.IsCancellationRequested && trouble is IOException or HttpRequestException or SocketException or AuthenticationException or PeerProtocolException or OperationCanceledException)
-            {
-                troubles.Add($"{address}: {(trouble is OperationCanceledException ? "it is silent" : trouble.Message.TrimEnd('.'))}.");
-            }
+            troubles.Add($"{trouble}");
         }
 
-        _log.Tell($"A node that forms a cluster too was not reached. {string.Join(' ', troubles)}");
-        return null;
+        if (answer is null)
+        {
+            _log.Tell($"A node that forms a cluster too was not reached. {string.Join(' ', troubles.Order(StringComparer.Ordinal))}");
+        }
+
+        return answer;
+    }
+
+    private async Task<(FormingAnswer? Answer, string? Trouble)> AskAtAsync(string address, string nodeId, CancellationToken cancellationToken)
+    {
+        try
+        {
+            var answer = await new FormingCaller(_trust, _phrase.Value).AskAsync(address, _node.CallTo(nodeId), cancellationToken);
+            return Same(answer.NodeId, nodeId) ? (answer, null) : (null, $"{address}: another node, {answer.Name}, is there.");
+        }
+        catch (Exception trouble) when (!_stopping.IsCancellationRequested && trouble is IOException or HttpRequestException or SocketException or AuthenticationException or PeerProtocolException or OperationCanceledException)
+        {
+            return (null, $"{address}: {(trouble is OperationCanceledException ? "it is silent" : trouble.Message.TrimEnd('.'))}.");
+        }
     }
 
     /// <summary>For as long as it is to form a cluster: cards that are switched on later shall hear that they are left over, and form no second one.</summary>

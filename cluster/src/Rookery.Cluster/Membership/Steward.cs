@@ -150,7 +150,10 @@ internal sealed class Steward(
     {
         var nodes = await browse(_stopping.Token);
         var ours = nodes.Where(node => string.Equals(node.ClusterId, keeper.Current.ClusterId, StringComparison.Ordinal) && MemberAddress.IsValid(node.Address));
-        Volatile.Write(ref _announcedPlaces, ours.ToLookup(static node => node.NodeId, static node => node.Address, StringComparer.Ordinal));
+
+        // Anybody may announce anything, and as much of it as he likes.
+        var some = ours.GroupBy(static node => node.NodeId, StringComparer.Ordinal).SelectMany(static node => node.Take(MemberAddress.Most));
+        Volatile.Write(ref _announcedPlaces, some.ToLookup(static node => node.NodeId, static node => node.Address, StringComparer.Ordinal));
     }
 
     private async Task ProposeAsync()

@@ -1,5 +1,7 @@
 using System.Net;
+using System.Net.Sockets;
 using Rookery.Cluster.Forming;
+using Rookery.Cluster.Joining;
 using Rookery.Cluster.Membership;
 using Rookery.Cluster.Peers;
 using Rookery.Cluster.Tests.Joining;
@@ -42,6 +44,33 @@ public sealed class FormingDutyTests : IDisposable
         await StatusAsync(duty, "This node could not go on to form a cluster: ");
         disk.ClearFaults();
         await StatusAsync(duty, "This node forms no cluster: it was claimed");
+    }
+
+    [Fact]
+    public async Task Strangers_cannot_make_a_card_call_without_end()
+    {
+        using var stranger = new TcpListener(IPAddress.Any, 0);
+        stranger.Start();
+        int port = ((IPEndPoint)stranger.LocalEndpoint).Port, calls = 0;
+        var hangingUp = Task.Run(async () =>
+        {
+            while (true)
+            {
+                using var call = await stranger.AcceptSocketAsync();
+                Interlocked.Increment(ref calls);
+            }
+        });
+        string mark = FormingPhrase.Derive(Phrase, "home").Mark;
+        announced.AddRange(Enumerable.Range(1, 100).Select(index => new AnnouncedNode("strangenodestrangenode", "pi-9", "stranger", $"127.0.1.{index}:{port}", mark)));
+        announced.AddRange(Enumerable.Range(1, 100).Select(index => new AnnouncedNode($"strangenode{index}", "pi-9", "stranger", $"127.0.2.{index}:{port}", mark)));
+        await using (var duty = Start())
+        {
+            await Eventually.HoldsAsync(() => duty.Status is not null, "a round is done");
+        }
+
+        Assert.InRange(calls, 1, MemberAddress.Most + 31);
+        stranger.Stop();
+        await Assert.ThrowsAnyAsync<Exception>(() => hangingUp);
     }
 
     private FormingDuty Start(bool isUnclaimed = true)
