@@ -6,7 +6,7 @@ namespace Rookery.Documents;
 
 /// <summary>
 /// What the members of a cluster may write: one number over all formats. A new program writes by the level that it finds and no more, so that the program before it can be put back; only the last step of an upgrade
-/// (<c>rookery cluster finalize-upgrade</c>) raises it. The members agree on it by a record. Each node notes it beside its data before it writes by it, for a program that is too old: that reads the note first, and nothing else.
+/// (<c>rookery cluster finalize-upgrade</c>) raises it. The members agree on it by a record. Each node notes it beside its data as it applies that record, for a program that is too old: that reads the note first, and nothing else.
 /// </summary>
 /// <param name="Level">The number. Programs read all levels up to the newest that they know.</param>
 /// <param name="Program">The version of a program that knows it.</param>
@@ -86,5 +86,5 @@ public sealed record FormatLevel(int Level, string Program)
         text.Split(' ') is [var number, { Length: > 0 } program, ..] && int.TryParse(number, NumberStyles.None, CultureInfo.InvariantCulture, out int level) && level > 0 ? new FormatLevel(level, program) : null;
 
     private static DataFormatException Unreadable(string path) =>
-        new($"{path} is damaged, or was written by a newer version of Rookery than {ProgramVersion}. Start the newest version that this node ever ran; where that says the same, delete the file: the node writes it again.") { IsOfDirectory = true };
+        new($"{path} is damaged, or was written by a newer version of Rookery than {ProgramVersion}. Start the newest version that this node ever ran; where that says the same, put the file back from a backup, or on a member of a cluster replace the member, with `rookery cluster node replace NAME` on another one.") { IsOfDirectory = true };
 }
