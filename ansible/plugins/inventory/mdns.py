@@ -5,6 +5,7 @@ import json
 import os
 import re
 import subprocess
+import time
 
 from ansible.errors import AnsibleParserError
 from ansible.plugins.inventory import BaseInventoryPlugin
@@ -44,6 +45,8 @@ seeds:
 
 SERVICE = "_rookery._tcp"
 BROWSE_SECONDS = 20
+# A new card in the place of another is announced over IPv6 a second or two before it is over IPv4, where the old one still stands.
+SETTLING_SECONDS = 6
 GROUP = "rookery"
 
 # Anybody may announce anything, and Ansible expands templates in variables: only harmless text gets through.
@@ -108,11 +111,15 @@ def merge(found):
     for node in sorted(found, key=lambda one: rank(one["address"])):
         other = nodes.setdefault(node["name"], node)
         if other.get("id") != node.get("id"):
-            raise AnsibleParserError(
+            raise TwoOfOneName(
                 "Two nodes are called %s, at %s and %s: give one of them another name (hostnamectl set-hostname NAME). If one was "
                 "switched off just now, wait two minutes: so long it may still be announced." % (node["name"], other["address"], node["address"])
             )
     return nodes
+
+
+class TwoOfOneName(AnsibleParserError):
+    """Two nodes of one name, or one that took another's place a moment ago and has not said so over each protocol yet."""
 
 
 class InventoryModule(BaseInventoryPlugin):
@@ -160,18 +167,26 @@ class InventoryModule(BaseInventoryPlugin):
         return {str(name): str(address) for name, address in seeds.items()}
 
     def _announced(self):
+        for _ in range(SETTLING_SECONDS):
+            try:
+                return merge(self._browsed())
+            except TwoOfOneName:
+                time.sleep(1)
+        return merge(self._browsed())
+
+    def _browsed(self):
         command = ["avahi-browse", "--terminate", "--resolve", "--parsable", SERVICE]
         try:
             done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=BROWSE_SECONDS, check=False)
         except FileNotFoundError:
             self.display.warning("avahi-browse is not installed (Debian: avahi-utils): the last addresses and the seeds are taken.")
-            return {}
+            return []
         except subprocess.TimeoutExpired as late:
             done = subprocess.CompletedProcess(command, 0, late.stdout or b"", b"")
         if done.returncode != 0:
             self.display.warning("avahi-browse failed: %s The last addresses and the seeds are taken." % done.stderr.decode(errors="replace").strip())
         lines = done.stdout.decode(errors="replace").splitlines()
-        return merge([node for node in map(parse_line, lines) if node])
+        return [node for node in map(parse_line, lines) if node]
 
     def _remembered(self, cache_file):
         try:
