@@ -63,8 +63,11 @@ done
     return existsSync(this.at(`${name}/forming`)) ? readFileSync(this.at(`${name}/forming`), "utf8").split("\n")[1] : ""
   }
 
+  /** As whoever is on its machine sees it. */
   async health(name) {
-    const answer = await this.nodes[name].request("GET", "/readyz?verbose").catch(() => null)
+    const access = this.at(`${name}/local-access`)
+    const headers = existsSync(access) ? { Authorization: `Bearer ${readFileSync(access, "utf8").split("\n")[1]}` } : {}
+    const answer = await this.nodes[name].request("GET", "/readyz?verbose", undefined, { headers }).catch(() => null)
     return answer === null ? {} : JSON.parse(answer.text)
   }
 

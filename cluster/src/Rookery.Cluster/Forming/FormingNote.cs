@@ -9,7 +9,6 @@ namespace Rookery.Cluster.Forming;
 internal sealed record FormingNote(FormingStep Step)
 {
     private const string Heading = "rookery forming 1";
-    private const int MostBytes = 64 << 10;
 
     /// <summary>Bound to nobody: what a node is that has no file.</summary>
     public static readonly FormingNote Open = new(FormingStep.Open);
@@ -48,37 +47,13 @@ internal sealed record FormingNote(FormingStep Step)
             return Open;
         }
 
-        byte[] content;
-        using (var file = disk.Open(path, DiskOpen.Read))
-        {
-            content = new byte[Math.Min(file.Length, MostBytes)];
-            content = content[..file.Read(content, 0)];
-        }
-
-        return CheckedText.Decode(content)?.TrimEnd('\n').Split('\n') is [Heading, .. var lines] && TryParse(lines, out var note)
+        return CheckedText.Decode(CheckedText.ReadBytes(disk, path))?.TrimEnd('\n').Split('\n') is [Heading, .. var lines] && TryParse(lines, out var note)
             ? note
             : throw new IdentityException($"{path} is damaged: whether this node has vowed to join another cannot be read, so it forms no cluster. If it shall, and no other card waits for it, stop it, delete that file, and start it again.");
     }
 
     /// <summary>Replaces it, durably and at once.</summary>
-    public void Write(IDisk disk, string dataDirectory)
-    {
-        string path = PathIn(dataDirectory);
-        string temporary = path + ".new";
-        if (disk.Exists(temporary))
-        {
-            disk.Delete(temporary);
-        }
-
-        using (var file = disk.Open(temporary, DiskOpen.CreateNew))
-        {
-            file.Write(CheckedText.Encode(string.Join('\n', [Heading, .. Lines()]) + "\n"), 0);
-            file.Sync();
-        }
-
-        disk.Rename(temporary, path);
-        disk.SyncDirectory(dataDirectory);
-    }
+    public void Write(IDisk disk, string dataDirectory) => CheckedText.Replace(disk, dataDirectory, NodeIds.FormingName, string.Join('\n', [Heading, .. Lines()]) + "\n");
 
     /// <summary>Deletes it, when there is one.</summary>
     public static void Forget(IDisk disk, string dataDirectory)

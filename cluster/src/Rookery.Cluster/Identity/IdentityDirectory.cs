@@ -22,7 +22,6 @@ public static class IdentityDirectory
     private const string AuthoritiesName = "authority.pem";
     private const string AuthorityKeyName = "authority.key";
     private const string SealedKeyLabel = "ROOKERY SEALED KEY";
-    private const int MostBytes = 1 << 20;
     private const string Remedy = "Put the directory back from a backup of this node, or let the machine join anew with an empty data directory and remove its old id from the cluster.";
 
     /// <summary>The directory's path.</summary>
@@ -164,26 +163,10 @@ public static class IdentityDirectory
     private static void Replace(IDisk disk, string path, string name, string text)
     {
         string target = Path.Join(path, name);
-        byte[] content = CheckedText.Encode(text);
-        if (disk.Exists(target) && ReadAll(disk, target).AsSpan().SequenceEqual(content))
+        if (!disk.Exists(target) || !CheckedText.ReadBytes(disk, target).AsSpan().SequenceEqual(CheckedText.Encode(text)))
         {
-            return;
+            CheckedText.Replace(disk, path, name, text);
         }
-
-        string temporary = target + ".new";
-        if (disk.Exists(temporary))
-        {
-            disk.Delete(temporary);
-        }
-
-        using (var file = disk.Open(temporary, DiskOpen.CreateNew))
-        {
-            file.Write(content, 0);
-            file.Sync();
-        }
-
-        disk.Rename(temporary, target);
-        disk.SyncDirectory(path);
     }
 
     private static void DeleteUnfinished(IDisk disk, string path)
@@ -243,7 +226,7 @@ public static class IdentityDirectory
     {
         try
         {
-            return CheckedText.Decode(ReadAll(disk, Path.Join(path, name))) ?? throw new IdentityException($"{Path.Join(path, name)} is damaged: its checksum does not match. {Remedy}");
+            return CheckedText.Decode(CheckedText.ReadBytes(disk, Path.Join(path, name))) ?? throw new IdentityException($"{Path.Join(path, name)} is damaged: its checksum does not match. {Remedy}");
         }
         catch (DiskException missing) when (missing.Error == Errno.NoEntry)
         {
@@ -252,11 +235,4 @@ public static class IdentityDirectory
     }
 
     private static string NameOf(RetirementCause cause) => cause == RetirementCause.Excluded ? "excluded" : "halted";
-
-    private static byte[] ReadAll(IDisk disk, string path)
-    {
-        using var file = disk.Open(path, DiskOpen.Read);
-        byte[] content = new byte[Math.Min(file.Length, MostBytes)];
-        return content[..file.Read(content, 0)];
-    }
 }

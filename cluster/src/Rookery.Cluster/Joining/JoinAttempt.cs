@@ -15,7 +15,6 @@ namespace Rookery.Cluster.Joining;
 internal sealed record JoinAttempt(string ClusterId, string NodeId, ECDsa Key)
 {
     private const string Heading = "rookery joining 1";
-    private const int MostBytes = 64 << 10;
 
     /// <summary>The attempt that was begun here to join this cluster; a new one, written down durably, when there is none that can be read.</summary>
     public static JoinAttempt Take(IDisk disk, string dataDirectory, string clusterId)
@@ -54,14 +53,7 @@ internal sealed record JoinAttempt(string ClusterId, string NodeId, ECDsa Key)
 
     private static JoinAttempt? TryRead(IDisk disk, string path)
     {
-        byte[] content;
-        using (var file = disk.Open(path, DiskOpen.Read))
-        {
-            content = new byte[Math.Min(file.Length, MostBytes)];
-            content = content[..file.Read(content, 0)];
-        }
-
-        if (CheckedText.Decode(content)?.Split('\n', 4) is not [Heading, var clusterId, var nodeId, var pem])
+        if (CheckedText.Decode(CheckedText.ReadBytes(disk, path))?.Split('\n', 4) is not [Heading, var clusterId, var nodeId, var pem])
         {
             return null;
         }
@@ -79,22 +71,5 @@ internal sealed record JoinAttempt(string ClusterId, string NodeId, ECDsa Key)
         }
     }
 
-    private void Write(IDisk disk, string dataDirectory)
-    {
-        string path = PathIn(dataDirectory);
-        string temporary = path + ".new";
-        if (disk.Exists(temporary))
-        {
-            disk.Delete(temporary);
-        }
-
-        using (var file = disk.Open(temporary, DiskOpen.CreateNew))
-        {
-            file.Write(CheckedText.Encode($"{Heading}\n{ClusterId}\n{NodeId}\n{Key.ExportPkcs8PrivateKeyPem()}\n"), 0);
-            file.Sync();
-        }
-
-        disk.Rename(temporary, path);
-        disk.SyncDirectory(dataDirectory);
-    }
+    private void Write(IDisk disk, string dataDirectory) => CheckedText.Replace(disk, dataDirectory, NodeIds.JoiningName, $"{Heading}\n{ClusterId}\n{NodeId}\n{Key.ExportPkcs8PrivateKeyPem()}\n");
 }

@@ -40,6 +40,13 @@ internal sealed class AccessGate(ServerContext context)
         return scope == RouteScope.Open ? null : Judge(http, scope, authorization);
     }
 
+    /// <summary>Whether who makes a request of a route that is open to everybody could also use those of a scope.</summary>
+    public bool May(HttpContext http, RouteScope scope)
+    {
+        string? authorization = http.Request.Headers.Authorization;
+        return (!context.Options.IsSecure && authorization is null) || Judge(http, scope, authorization) is null;
+    }
+
     private AccessRefusal? Judge(HttpContext http, RouteScope scope, string? authorization)
     {
         AccessRefusal? refusal;

@@ -37,7 +37,9 @@ internal static class HealthRoutes
         json.WriteString("Version"u8, ProductVersion.Text);
         json.WriteString("NodeTag"u8, context.Options.NodeTag);
         json.WriteNumber("MemoryBudgetBytes"u8, context.Memory.TotalBytes);
-        if (context.Options.Forming?.Invoke() is { } forming)
+
+        // It names other cards, and the cluster that they form.
+        if (context.Options.Forming?.Invoke() is { } forming && context.Access.May(http, RouteScope.Metrics))
         {
             json.WriteString("Forming"u8, forming);
         }

@@ -25,6 +25,20 @@ public class AccessTests(SecureServer server) : IClassFixture<SecureServer>
         }
     }
 
+    [Fact]
+    public async Task Which_cards_form_a_cluster_is_told_to_who_may_read_figures_only()
+    {
+        foreach (string? credential in new[] { null, "rookery_nonsense", await server.GiveTokenAsync(["read"]) })
+        {
+            var answer = await server.SendAsync("GET", "/readyz?verbose", credential);
+            Assert.Equal(200, answer.Status);
+            Assert.DoesNotContain("pi-2", answer.Body, StringComparison.Ordinal);
+        }
+
+        Assert.Contains("pi-2", (await server.SendAsync("GET", "/readyz?verbose", await server.GiveTokenAsync(["metrics"]))).Body, StringComparison.Ordinal);
+        Assert.Contains("pi-2", (await server.SendAsync("GET", "/readyz?verbose", SecureServer.LocalKey)).Body, StringComparison.Ordinal);
+    }
+
     [Theory]
     [InlineData("read", "GET", Docs, 404)]
     [InlineData("read", "POST", "/databases/Shop/bulk_docs", 403)]

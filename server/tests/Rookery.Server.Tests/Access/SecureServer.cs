@@ -61,6 +61,7 @@ public sealed class SecureServer : IAsyncLifetime
             ClusterName = "home",
             MachineMetrics = MachineMetrics,
             ClaimCode = IsSecure ? ClaimCode : null,
+            Forming = static () => "This node waits to form the cluster home of 3. It sees pi-2.",
             LocalKeyHash = SHA256.HashData(Encoding.ASCII.GetBytes(LocalKey)),
         };
         Context = new ServerContext(options, Time, Log, memory, io);
