@@ -45,6 +45,9 @@ public sealed record DoctorFacts
     /// <summary>The node's ports; empty while it runs, because then it has them itself.</summary>
     public IReadOnlyList<PortFacts> Ports { get; init; } = [];
 
+    /// <summary>The same of a node that runs.</summary>
+    public IReadOnlyList<OpenPortFacts> OpenPorts { get; init; } = [];
+
     /// <summary>What mDNS told; null when it was not asked.</summary>
     public MdnsFacts? Mdns { get; init; }
 
@@ -64,7 +67,11 @@ public sealed record SpaceFacts(string Directory, long FreeBytes, long ReserveBy
 /// <param name="Reason">Why it does not serve; null when it does.</param>
 /// <param name="ClusterTrouble">Why writes do not go through it; null when they do.</param>
 /// <param name="ClockDoubt">What it says is wrong with the cluster's time.</param>
-public sealed record NodeFacts(string Address, string? Silence, string? Reason, string? ClusterTrouble, string? ClockDoubt);
+public sealed record NodeFacts(string Address, string? Silence, string? Reason, string? ClusterTrouble, string? ClockDoubt)
+{
+    /// <summary>What a node that nobody owns waits for to form a cluster with others; null when it does not.</summary>
+    public string? Forming { get; init; }
+}
 
 /// <summary>A port of a node that does not run.</summary>
 /// <param name="Port">Its number.</param>
@@ -72,16 +79,32 @@ public sealed record NodeFacts(string Address, string? Silence, string? Reason, 
 /// <param name="IsTaken">Whether something listens on it.</param>
 public sealed record PortFacts(int Port, string Purpose, bool IsTaken);
 
+/// <summary>A port of a node that runs.</summary>
+/// <param name="Port">Its number.</param>
+/// <param name="Purpose">What for.</param>
+/// <param name="IsForMembers">Whether other members keep connections to it.</param>
+/// <param name="IsOnlyLocal">Whether it listens for this machine only.</param>
+/// <param name="Callers">How many other machines have a connection to it now.</param>
+public sealed record OpenPortFacts(int Port, string Purpose, bool IsForMembers, bool IsOnlyLocal, int Callers);
+
 /// <summary>What avahi answered.</summary>
 /// <param name="Trouble">Why it did not; null when it did.</param>
 /// <param name="IsMissing">Whether its client is not installed.</param>
-/// <param name="Services">The nodes that are announced, this one included.</param>
+/// <param name="Nodes">The nodes that are announced, this one included.</param>
+/// <param name="Others">Those of them that are on other machines.</param>
 /// <param name="IsOwnAnnounced">Whether this node is among them; null when it is not known which is this one.</param>
-public sealed record MdnsFacts(string? Trouble, bool IsMissing, int Services, bool? IsOwnAnnounced);
+public sealed record MdnsFacts(string? Trouble, bool IsMissing, int Nodes, int Others, bool? IsOwnAnnounced);
 
 /// <summary>Who can be reached.</summary>
 /// <param name="Gateway">The default gateway's address; null when there is none.</param>
-/// <param name="GatewayAnswers">Whether it answers.</param>
+/// <param name="GatewayAnswers">Whether it answers; null when that could not be found out.</param>
 /// <param name="Peers">How many other nodes are known, of the members' records and of mDNS.</param>
 /// <param name="PeersReached">How many of them answer.</param>
-public sealed record NetworkFacts(string? Gateway, bool GatewayAnswers, int Peers, int PeersReached);
+public sealed record NetworkFacts(string? Gateway, bool? GatewayAnswers, int Peers, int PeersReached)
+{
+    /// <summary>How many of those that do not answer are there: their machines answer to their addresses, and not to a call.</summary>
+    public int PeersShut { get; init; }
+
+    /// <summary>How many members of this node's cluster took a connection on their port for members.</summary>
+    public int MembersServing { get; init; }
+}

@@ -30,8 +30,9 @@ public static class Judgement
         OfClock(facts),
         .. OfCertificate(facts),
         .. facts.Ports.Select(OfPort),
-        .. OfMdns(facts.Mdns),
-        .. OfNetwork(facts.Network),
+        .. facts.OpenPorts.Select(port => OfOpenPort(port, facts.Network)),
+        .. OfMdns(facts.Mdns, facts.Network),
+        .. OfNetwork(facts.Network, facts.Node?.Forming),
     ];
 
     private static IEnumerable<Finding> OfNode(NodeFacts? node)
@@ -145,7 +146,19 @@ public static class Judgement
         ? new("ports", Severity.Error, Say($"The node does not answer, and something listens on its port for {port.Purpose}, {port.Port}."), Say($"`ss -ltnp 'sport = :{port.Port}'` says what: end it, or give the node another port."))
         : new("ports", Severity.Ok, Say($"Port {port.Port}, for {port.Purpose}, is free."));
 
-    private static IEnumerable<Finding> OfMdns(MdnsFacts? mdns)
+    private static Finding OfOpenPort(OpenPortFacts port, NetworkFacts? network) => port switch
+    {
+        { IsOnlyLocal: true } => new("ports", Severity.Notice, Say($"Port {port.Port}, for {port.Purpose}, listens for this machine only."), Say($"If others shall reach it, have it listen at all addresses: `{(port.IsForMembers ? "peerListen" : "listen")}` in the configuration.")),
+        { IsForMembers: true, Callers: 0 } when network is { MembersServing: > 0 } => new(
+            "ports",
+            Severity.Warning,
+            Say($"Members that take connections: {network.MembersServing}; none of them has one to port {port.Port} here, for {port.Purpose}."),
+            Say($"A firewall, here or on the way, keeps them out: let TCP port {port.Port} in (`nft list ruleset` shows the rules of this machine).")),
+        { Callers: > 0 } => new("ports", Severity.Ok, Say($"Port {port.Port}, for {port.Purpose}, listens; other machines that are connected to it: {port.Callers}.")),
+        _ => new("ports", Severity.Ok, Say($"Port {port.Port}, for {port.Purpose}, listens; whether a firewall keeps others from it can be tried from another machine only.")),
+    };
+
+    private static IEnumerable<Finding> OfMdns(MdnsFacts? mdns, NetworkFacts? network)
     {
         if (mdns is not null)
         {
@@ -153,32 +166,60 @@ public static class Judgement
             {
                 { IsMissing: true } => new("mdns", Severity.Notice, "avahi-browse is not installed: nodes are not found by themselves from here.", "`apt install avahi-daemon avahi-utils`, or name addresses (`--peers`, `seeds`)."),
                 { Trouble: { } trouble } => new("mdns", Severity.Warning, $"avahi-daemon does not answer: {trouble}", "`systemctl enable --now avahi-daemon`. Until then members are found at their last addresses only."),
-                { IsOwnAnnounced: false } => new("mdns", Severity.Notice, Say($"avahi-daemon answers and knows {mdns.Services} nodes, but not this one."), "/etc/avahi/services/rookery.service announces it; the package and the role `node` write that file."),
-                _ => new("mdns", Severity.Ok, Say($"avahi-daemon answers; nodes announced: {mdns.Services}.")),
+                { IsOwnAnnounced: false } => new("mdns", Severity.Notice, Say($"avahi-daemon answers and knows {mdns.Nodes} nodes, but not this one."), "/etc/avahi/services/rookery.service announces it; the package and the role `node` write that file."),
+                { Others: 0 } when network is { PeersReached: > 0 } => new(
+                    "mdns",
+                    Severity.Notice,
+                    Say($"avahi-daemon answers and shows none of the other nodes, of which {network.PeersReached} answer: no multicast comes from them."),
+                    "They are found at their last addresses only. Look whether avahi-daemon runs there, whether a firewall lets UDP port 5353 in, and what router and switch do about multicast (IGMP snooping)."),
+                _ => new("mdns", Severity.Ok, Say($"avahi-daemon answers; nodes announced: {mdns.Nodes}.")),
             };
         }
     }
 
-    private static IEnumerable<Finding> OfNetwork(NetworkFacts? network)
+    private static IEnumerable<Finding> OfNetwork(NetworkFacts? network, string? forming)
     {
         if (network is null)
         {
             yield break;
         }
 
-        var (gateway, answers, peers, reached) = network;
-        yield return (peers, reached) switch
+        const string apart = "look for AP isolation, client isolation or a guest network in the router's settings, or use a cable.";
+        string router = network switch
         {
-            (0, _) => gateway is null ? new("network", Severity.Notice, "There is no default gateway, and no other node is known.") : new("network", answers ? Severity.Ok : Severity.Notice, $"The router {gateway} {(answers ? "answers" : "does not answer")}; no other node is known."),
-            (_, 0) when answers => new(
+            { Gateway: null } => "There is no default gateway",
+            { GatewayAnswers: null } => $"Whether the router {network.Gateway} answers is not known",
+            _ => $"The router {network.Gateway} {(network.GatewayAnswers.Value ? "answers" : "does not answer")}",
+        };
+        yield return network switch
+        {
+            { Peers: 0, GatewayAnswers: true } when forming is not null => new(
+                "network",
+                Severity.Warning,
+                $"{router}, and no other node is seen. {forming}",
+                $"The others are off, or the network keeps its clients apart or carries no multicast: {apart}"),
+            { Peers: 0 } when forming is not null => new("network", Severity.Warning, $"{router}, and no other node is seen. {forming}", "Look at cable, Wi-Fi and its password: `ip addr` shows whether this machine has an address."),
+            { Peers: 0, GatewayAnswers: true } => new("network", Severity.Ok, $"{router}; no other node is known."),
+            { Peers: 0 } => new("network", Severity.Notice, $"{router}, and no other node is known."),
+            { PeersReached: 0, PeersShut: > 0 } => new(
                 "network",
                 Severity.Error,
-                Say($"The router {gateway} answers, and none of the other nodes does ({peers} are known)."),
-                "They are off, or the network keeps its clients apart: look for AP isolation, client isolation or a guest network in the router's settings, or use a cable."),
-            (_, 0) when gateway is not null => new("network", Severity.Error, Say($"Neither the router {gateway} nor any of the other nodes answers ({peers} are known)."), "Look at cable, Wi-Fi and its password: this machine reaches nobody."),
-            (_, 0) => new("network", Severity.Error, Say($"None of the other nodes answers ({peers} are known), and there is no default gateway."), "Look whether this machine has an address: `ip addr`."),
-            _ when reached < peers => new("network", Severity.Notice, Say($"Other nodes that answer: {reached} of {peers}."), "The others are off, or have moved: `rookery status` says which."),
-            _ => new("network", Severity.Ok, Say($"Other nodes that answer: {reached} of {peers}.")),
+                Say($"None of the other nodes takes a call ({network.Peers} are known), and {network.PeersShut} of them are there: they answer to their addresses."),
+                "A firewall, there or here, keeps calls out: nodes need the TCP ports of clients and members (443 and 9443, unless configured otherwise). Or they went off within the last minute."),
+            { PeersReached: 0, GatewayAnswers: true } => new(
+                "network",
+                Severity.Error,
+                Say($"{router}, and none of the other nodes does ({network.Peers} are known)."),
+                $"They are off, or the network keeps its clients apart: {apart}"),
+            { PeersReached: 0, Gateway: not null, GatewayAnswers: false } => new("network", Severity.Error, Say($"Neither the router {network.Gateway} nor any of the other nodes answers ({network.Peers} are known)."), "Look at cable, Wi-Fi and its password: this machine reaches nobody."),
+            { PeersReached: 0 } => new("network", Severity.Error, Say($"None of the other nodes answers ({network.Peers} are known). {router}."), "Look whether this machine has an address: `ip addr`."),
+            { PeersShut: > 0 } => new(
+                "network",
+                Severity.Notice,
+                Say($"Other nodes that answer: {network.PeersReached} of {network.Peers}; {network.PeersShut} are there, by their addresses, and take no call."),
+                "A firewall there keeps calls out, or they went off within the last minute: `rookery status` says which."),
+            _ when network.PeersReached < network.Peers => new("network", Severity.Notice, Say($"Other nodes that answer: {network.PeersReached} of {network.Peers}."), "The others are off, or have moved: `rookery status` says which."),
+            _ => new("network", Severity.Ok, Say($"Other nodes that answer: {network.PeersReached} of {network.Peers}.")),
         };
     }
 

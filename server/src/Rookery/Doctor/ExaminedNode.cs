@@ -17,7 +17,7 @@ internal sealed record ExaminedNode(NodeConnection Connection)
     public string? JournalDirectory { get; private init; }
 
     /// <summary>Its ports and what for, as far as they are known.</summary>
-    public IReadOnlyList<(int Port, string Purpose)> Ports { get; private init; } = [];
+    public IReadOnlyList<(int Port, string Purpose, bool IsForMembers)> Ports { get; private init; } = [];
 
     /// <summary>How it could be named instead, should nothing answer; empty when there is no doubt where it answers.</summary>
     public string OtherName { get; private init; } = "Name its address with --url, or its configuration file with --config.";
@@ -34,7 +34,7 @@ internal sealed record ExaminedNode(NodeConnection Connection)
             DataDirectory = configuration.DataDirectory,
             OtherName = string.Empty,
             JournalDirectory = configuration.JournalDirectory,
-            Ports = [(configuration.Listen.Port, "clients"), .. isMember ? [(configuration.PeerListen.Port, "members")] : Array.Empty<(int, string)>()],
+            Ports = [(configuration.Listen.Port, "clients", false), .. isMember ? [(configuration.PeerListen.Port, "members", true)] : Array.Empty<(int, string, bool)>()],
         };
     }
 
@@ -54,7 +54,7 @@ internal sealed record ExaminedNode(NodeConnection Connection)
         {
             DataDirectory = directory,
             OtherName = known is null ? "If it listens elsewhere, name its configuration file with --config." : string.Empty,
-            Ports = [(connection.Address.Port, "clients")],
+            Ports = [(connection.Address.Port, "clients", false)],
         };
     }
 

@@ -1,4 +1,6 @@
+using System.Net;
 using System.Text.Json;
+using Rookery.Access;
 using Rookery.Board;
 using Rookery.Board.Doctor;
 using Rookery.Cluster.Identity;
@@ -19,6 +21,7 @@ internal static class FactGathering
         var network = NetworkFactGathering.GatherAsync(identity, cancellationToken);
         using var answer = await AskAsync(node, cancellationToken);
         var (mdns, peers) = await network;
+        var sockets = Sockets(disk);
         var facts = new DoctorFacts
         {
             Now = time.GetUtcNow(),
@@ -33,7 +36,7 @@ internal static class FactGathering
             Mdns = mdns,
             Network = peers,
         };
-        facts = answer.Status is { } status ? WithAnswer(facts, node, status.RootElement) : WithSilence(facts, node, answer.Silence, disk);
+        facts = answer.Status is { } status ? WithAnswer(facts, node, status.RootElement, disk, sockets) : WithSilence(facts, node, answer.Silence, sockets);
 
         // Last, because it is what disturbs a running node.
         return probes ? WithProbe(facts, disk, node, time) : facts;
@@ -86,9 +89,11 @@ internal static class FactGathering
         }
     }
 
-    private static DoctorFacts WithSilence(DoctorFacts facts, ExaminedNode node, string silence, PosixDisk disk)
+    private static string Sockets(PosixDisk disk) => string.Concat(((string[])["/proc/net/tcp", "/proc/net/tcp6"]).Select(table => KernelTable.Read(disk, table)));
+
+    private static DoctorFacts WithSilence(DoctorFacts facts, ExaminedNode node, string silence, string sockets)
     {
-        int[] listening = [.. ((string[])["/proc/net/tcp", "/proc/net/tcp6"]).SelectMany(table => NetworkTables.ListeningPorts(KernelTable.Read(disk, table)))];
+        int[] listening = [.. NetworkTables.Listeners(sockets).Select(static listener => listener.Port)];
         return facts with
         {
             Node = new NodeFacts(node.Connection.Address.Authority, silence, Reason: null, ClusterTrouble: null, ClockDoubt: null),
@@ -96,19 +101,36 @@ internal static class FactGathering
         };
     }
 
-    private static DoctorFacts WithAnswer(DoctorFacts facts, ExaminedNode node, JsonElement status)
+    private static DoctorFacts WithAnswer(DoctorFacts facts, ExaminedNode node, JsonElement status, PosixDisk disk, string sockets)
     {
+        // Of a node that has an owner others can be waited for in vain as well, but that its cluster says.
+        bool isUnclaimed = node.DataDirectory is { } directory && LocalAccess.TryReadClaimCode(disk, directory) is not null;
         var cluster = Member(status, "Cluster");
         var certificate = Member(status, "Certificate");
         var clock = Member(cluster, "Clock");
         return facts with
         {
-            Node = new NodeFacts(node.Connection.Address.ToString(), Silence: null, Member(status, "Ready")?.ValueKind == JsonValueKind.True ? null : Text(status, "Reason") ?? "it does not say why", Text(cluster, "Trouble"), Text(clock, "Doubt")),
+            Node = new NodeFacts(node.Connection.Address.ToString(), Silence: null, Member(status, "Ready")?.ValueKind == JsonValueKind.True ? null : Text(status, "Reason") ?? "it does not say why", Text(cluster, "Trouble"), Text(clock, "Doubt")) { Forming = isUnclaimed ? Text(status, "Forming") : null },
+            OpenPorts = [.. OpenPortsOf(node, sockets)],
             ClockAheadSeconds = Member(clock, "OwnAheadSeconds") is { ValueKind: JsonValueKind.Number } ahead ? ahead.GetDouble() : null,
             CertificateEnds = Member(certificate, "Expires") is { ValueKind: JsonValueKind.String } expires && expires.TryGetDateTimeOffset(out var ends) ? ends : facts.CertificateEnds,
             CertificateTrouble = Text(certificate, "Trouble") ?? facts.CertificateTrouble,
             Reading = node.DataDirectory is null && !node.Connection.Address.IsLoopback ? facts.Reading : facts.Reading with { Before = facts.Reading.Before | SeenBy(status) },
         };
+    }
+
+    private static IEnumerable<OpenPortFacts> OpenPortsOf(ExaminedNode node, string sockets)
+    {
+        var own = PeerAddresses.OfThisMachine().ToHashSet();
+        foreach (var (port, purpose, isForMembers) in node.Ports)
+        {
+            IPEndPoint[] listeners = [.. NetworkTables.Listeners(sockets).Where(listener => listener.Port == port)];
+            var callers = NetworkTables.Connections(sockets).Where(connection => connection.Local.Port == port).Select(static connection => connection.Remote.Address).Where(address => !IPAddress.IsLoopback(address) && !own.Contains(address));
+            if (listeners.Length > 0)
+            {
+                yield return new OpenPortFacts(port, purpose, isForMembers, Array.TrueForAll(listeners, static listener => IPAddress.IsLoopback(listener.Address)), callers.Distinct().Count());
+            }
+        }
     }
 
     /// <summary>What the running node saw since it began: firmware and kernel forget.</summary>

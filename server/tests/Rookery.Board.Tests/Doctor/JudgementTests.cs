@@ -19,11 +19,12 @@ public sealed class JudgementTests
         Node = new NodeFacts("https://127.0.0.1", Silence: null, Reason: null, ClusterTrouble: null, ClockDoubt: null),
         CertificateEnds = new DateTimeOffset(2027, 9, 1, 0, 0, 0, TimeSpan.Zero),
         Ports = [],
-        Mdns = new MdnsFacts(Trouble: null, IsMissing: false, Services: 3, IsOwnAnnounced: true),
-        Network = new NetworkFacts("192.168.1.1", GatewayAnswers: true, Peers: 2, PeersReached: 2),
+        OpenPorts = [new OpenPortFacts(443, "clients", IsForMembers: false, IsOnlyLocal: false, Callers: 0), new OpenPortFacts(9443, "members", IsForMembers: true, IsOnlyLocal: false, Callers: 2)],
+        Mdns = new MdnsFacts(Trouble: null, IsMissing: false, Nodes: 3, Others: 2, IsOwnAnnounced: true),
+        Network = new NetworkFacts("192.168.1.1", GatewayAnswers: true, Peers: 2, PeersReached: 2) { MembersServing = 2 },
     };
 
-    private static readonly string[] Subjects = ["node", "power", "temperature", "card", "disk", "space", "clock", "certificate", "mdns", "network"];
+    private static readonly string[] Subjects = ["node", "power", "temperature", "card", "disk", "space", "clock", "certificate", "ports", "ports", "mdns", "network"];
 
     [Fact]
     public void A_machine_that_is_well_is_told_so_of_each_subject()
@@ -67,13 +68,21 @@ public sealed class JudgementTests
         { "certificate", Severity.Error, "ended on 2026-11-01", Well with { CertificateEnds = new DateTimeOffset(2026, 11, 1, 0, 0, 0, TimeSpan.Zero) } },
         { "certificate", Severity.Warning, "cannot be used", Well with { CertificateTrouble = "/d/cluster cannot be used." } },
         { "ports", Severity.Error, "port for clients, 443", Well with { Ports = [new PortFacts(443, "clients", IsTaken: true)] } },
-        { "mdns", Severity.Notice, "not installed", Well with { Mdns = new MdnsFacts(Trouble: null, IsMissing: true, 0, null) } },
-        { "mdns", Severity.Warning, "does not answer: Daemon not running", Well with { Mdns = new MdnsFacts("Daemon not running", IsMissing: false, 0, null) } },
+        { "ports", Severity.Notice, "443, for clients, listens for this machine only", Well with { OpenPorts = [Well.OpenPorts[0] with { IsOnlyLocal = true }] } },
+        { "ports", Severity.Warning, "none of them has one to port 9443 here", Well with { OpenPorts = [Well.OpenPorts[1] with { Callers = 0 }] } },
+        { "mdns", Severity.Notice, "not installed", Well with { Mdns = new MdnsFacts(Trouble: null, IsMissing: true, 0, 0, null) } },
+        { "mdns", Severity.Warning, "does not answer: Daemon not running", Well with { Mdns = new MdnsFacts("Daemon not running", IsMissing: false, 0, 0, null) } },
         { "mdns", Severity.Notice, "but not this one", Well with { Mdns = Well.Mdns! with { IsOwnAnnounced = false } } },
+        { "mdns", Severity.Notice, "shows none of the other nodes, of which 2 answer", Well with { Mdns = Well.Mdns! with { Others = 0 } } },
         { "network", Severity.Error, "The router 192.168.1.1 answers, and none of the other nodes does (2 are known)", Well with { Network = Well.Network! with { PeersReached = 0 } } },
         { "network", Severity.Error, "Neither the router", Well with { Network = Well.Network! with { PeersReached = 0, GatewayAnswers = false } } },
+        { "network", Severity.Error, "Whether the router 192.168.1.1 answers is not known", Well with { Network = Well.Network! with { PeersReached = 0, GatewayAnswers = null } } },
         { "network", Severity.Error, "no default gateway", Well with { Network = new NetworkFacts(null, GatewayAnswers: false, 2, 0) } },
-        { "network", Severity.Notice, "1 of 2", Well with { Network = Well.Network! with { PeersReached = 1 } } },
+        { "network", Severity.Error, "None of the other nodes takes a call (2 are known), and 1 of them are there", Well with { Network = Well.Network! with { PeersReached = 0, PeersShut = 1 } } },
+        { "network", Severity.Notice, "1 of 2.", Well with { Network = Well.Network! with { PeersReached = 1 } } },
+        { "network", Severity.Notice, "1 of 2; 1 are there", Well with { Network = Well.Network! with { PeersReached = 1, PeersShut = 1 } } },
+        { "network", Severity.Warning, "The router 192.168.1.1 answers, and no other node is seen. It waits for two.", Lonely(gatewayAnswers: true) },
+        { "network", Severity.Warning, "The router 192.168.1.1 does not answer, and no other node is seen. It waits for two.", Lonely(gatewayAnswers: false) },
     };
 
     [Theory]
@@ -87,8 +96,23 @@ public sealed class JudgementTests
     }
 
     [Fact]
-    public void AP_isolation_is_named_where_the_router_answers_and_no_member_does() =>
-        Assert.Contains("AP isolation", Judgement.Of(Well with { Network = Well.Network! with { PeersReached = 0 } })[^1].Fix, StringComparison.Ordinal);
+    public void AP_isolation_is_named_where_the_router_answers_and_no_other_node_is_heard_of()
+    {
+        const string named = "AP isolation, client isolation or a guest network";
+        var dropped = Well with { Network = Well.Network! with { PeersReached = 0 } };
+        Assert.Contains(named, Judgement.Of(dropped)[^1].Fix, StringComparison.Ordinal);
+        Assert.Contains(named, Judgement.Of(Lonely(gatewayAnswers: true))[^1].Fix, StringComparison.Ordinal);
+        Assert.DoesNotContain(named, Judgement.Of(Lonely(gatewayAnswers: false))[^1].Fix, StringComparison.Ordinal);
+        Assert.DoesNotContain(named, Judgement.Of(dropped with { Network = dropped.Network! with { PeersShut = 2 } })[^1].Fix, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void A_port_that_no_member_calls_is_no_trouble_while_none_takes_connections() =>
+        Assert.DoesNotContain(Judgement.Of(Well with { OpenPorts = [Well.OpenPorts[1] with { Callers = 0 }], Network = Well.Network! with { MembersServing = 0 } }), static finding => finding.Severity > Severity.Ok);
+
+    [Fact]
+    public void A_node_that_waits_for_nobody_may_be_alone() =>
+        Assert.Equal(Severity.Ok, Judgement.Of(Well with { Network = new NetworkFacts("192.168.1.1", GatewayAnswers: true, 0, 0) })[^1].Severity);
 
     [Fact]
     public void A_machine_of_which_nothing_is_known_is_no_trouble()
@@ -103,6 +127,13 @@ public sealed class JudgementTests
         Assert.Equal(
             ["power", "temperature"],
             Judgement.Of(Well with { IsSimulated = true }).Where(static finding => finding.Sentence.StartsWith("(Simulated board.)", StringComparison.Ordinal)).Select(static finding => finding.Subject));
+
+    private static DoctorFacts Lonely(bool gatewayAnswers) => Well with
+    {
+        Node = Well.Node! with { Forming = "It waits for two." },
+        Mdns = Well.Mdns! with { Nodes = 1, Others = 0 },
+        Network = new NetworkFacts("192.168.1.1", gatewayAnswers, 0, 0),
+    };
 
     private static StorageReading CardOf(SdClasses? classes) => new("mmcblk0") { Card = new CardRegisters("SD", "SC32G", "0x000003", "0x5344", "04/2023", classes) };
 

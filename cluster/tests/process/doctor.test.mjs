@@ -1,0 +1,64 @@
+// What `rookery doctor` tells apart in a network: a router, peers that are off, and peers behind a firewall.
+import assert from "node:assert/strict"
+import { execFileSync } from "node:child_process"
+import { chmodSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { test } from "node:test"
+import { runWithin, temporaryDirectory, until } from "../../../server/tests/process/node-process.mjs"
+import { NamespacedCluster } from "./namespaced-cluster.mjs"
+import { Network, whyNoNamespaces } from "./namespaces.mjs"
+
+test("A router that answers, a peer that the network drops, one behind a firewall and a router that is gone are told apart", { skip: whyNoNamespaces(), timeout: 240_000 }, async t => {
+  const network = await Network.create(t)
+  const [here, open, shut, dropped] = [await network.addSeat(), await network.addSeat(), await network.addSeat(), await network.addSeat()]
+  await network.cut(here, dropped)
+  await network.cut(dropped, here)
+  execFileSync(shut.within[0], [...shut.within.slice(1), "nft", "add table inet shut; add chain inet shut in { type filter hook input priority 0; }; add rule inet shut in meta l4proto tcp drop"])
+  const ip = (...words) => execFileSync("ip", ["-n", here.namespace, ...words])
+  const [router, nobody] = [1, 2].map(host => here.address.replace(/\d+$/, host))
+
+  const tools = temporaryDirectory(t)
+  const examine = async (...seats) => {
+    const lines = seats.map(seat => `echo '=;eth0;IPv4;${seat.namespace};_rookery._tcp;local;pi.local;${seat.address};443;"node=${seat.namespace}"'`)
+    writeFileSync(join(tools, "avahi-browse"), ["#!/bin/sh", ...lines].join("\n") + "\n")
+    chmodSync(join(tools, "avahi-browse"), 0o755)
+    const { stdout, stderr } = await runWithin([...here.within, "env", `PATH=${tools}:${process.env.PATH}`], "doctor", "--url", "http://127.0.0.1:1", "--json")
+    assert.equal(stderr, "")
+    const { Sentence, Fix, Severity } = JSON.parse(stdout).Findings.find(finding => finding.Subject === "network")
+    return `${Severity}: ${Sentence} → ${Fix}`
+  }
+
+  assert.match(await examine(), /^notice: There is no default gateway, and no other node is known\./)
+  ip("route", "add", "default", "via", router)
+  assert.equal(await examine(), `ok: The router ${router} answers; no other node is known. → null`)
+  assert.equal(await examine(open), "ok: Other nodes that answer: 1 of 1. → null")
+  assert.match(await examine(dropped), new RegExp(`^error: The router ${router.replaceAll(".", "\\.")} answers, and none of the other nodes does \\(1 are known\\)\\. → .*AP isolation`))
+  assert.match(await examine(shut, dropped), /^error: None of the other nodes takes a call \(2 are known\), and 1 of them are there: .* → A firewall/)
+  assert.match(await examine(open, shut, dropped), /^notice: Other nodes that answer: 1 of 3; 1 are there/)
+
+  // It was there a while ago, so its address stands in the kernel's table.
+  ip("route", "replace", "default", "via", nobody)
+  ip("neighbour", "replace", nobody, "lladdr", "02:00:00:00:00:02", "nud", "stale", "dev", "eth0")
+  assert.match(await examine(dropped), new RegExp(`^error: Neither the router ${nobody.replaceAll(".", "\\.")} nor any of the other nodes answers \\(1 are known\\)\\.`))
+
+  // A router of IPv6 alone is known by an address that belongs to an interface.
+  const [{ addr_info: [{ local }] }] = JSON.parse(execFileSync("ip", ["-json", "-6", "address", "show", "dev", here.outside.split(".")[0], "scope", "link"]))
+  ip("route", "delete", "default")
+  ip("-6", "route", "add", "default", "via", local, "dev", "eth0")
+  assert.equal(await examine(), `ok: The router ${local}%eth0 answers; no other node is known. → null`)
+})
+
+test("A member whose port a firewall keeps the others from is told so, and that they are connected when they are", { skip: whyNoNamespaces(), timeout: 300_000 }, async t => {
+  const cluster = await NamespacedCluster.form(t)
+  const member = cluster.members[0]
+  const config = join(temporaryDirectory(t), "config.json")
+  writeFileSync(config, JSON.stringify({ data: member.data, listen: member.node.url, peerListen: `${member.address}:9443` }))
+  const examine = async () => {
+    const { stdout } = await runWithin(member.within, "doctor", "--config", config, "--json")
+    return JSON.parse(stdout).Findings.filter(({ Subject }) => Subject === "ports").map(({ Severity, Sentence }) => `${Severity}: ${Sentence}`)
+  }
+
+  await until(async () => (await examine()).includes("ok: Port 9443, for members, listens; other machines that are connected to it: 2."))
+  execFileSync(member.within[0], [...member.within.slice(1), "nft", "add table inet shut; add chain inet shut in { type filter hook input priority 0; }; add rule inet shut in tcp dport 9443 drop"])
+  await until(async () => (await examine()).includes("warning: Members that take connections: 2; none of them has one to port 9443 here, for members."))
+})
