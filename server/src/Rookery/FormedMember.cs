@@ -13,6 +13,8 @@ internal static class FormedMember
 {
     private const UnixFileMode ForOthers = UnixFileMode.GroupRead | UnixFileMode.GroupWrite | UnixFileMode.OtherRead | UnixFileMode.OtherWrite;
 
+    private const string Joining = "This node joins the cluster that it formed with others, and serves nothing before.";
+
     private static readonly TimeSpan Pause = TimeSpan.FromSeconds(10);
 
     /// <summary>How it forms one; null when its owner does not want that.</summary>
@@ -47,10 +49,10 @@ internal static class FormedMember
             }
 
             // It may take until a card is back: a service that is not ready is ended, and what follows it waits.
-            systemd.Ready("Joins the cluster that it formed with others, and serves nothing before.");
+            systemd.Ready(Joining);
             using var ends = new CancellationTokenSource();
             var ending = stopping.ContinueWith(_ => ends.Cancel(), CancellationToken.None, TaskContinuationOptions.ExecuteSynchronously, TaskScheduler.Default);
-            return await JoinAsync(join, disk, configuration, log, time, ends.Token);
+            return await JoinAsync(join, disk, configuration, systemd, log, time, ends.Token);
         }
         catch (Exception wrong) when (wrong is IdentityException or DataDirectoryInUseException or DataFormatException or DiskException)
         {
@@ -58,7 +60,7 @@ internal static class FormedMember
         }
     }
 
-    private static async Task<bool> JoinAsync(FormedJoin join, PosixDisk disk, ServeConfiguration configuration, ILogger log, TimeProvider time, CancellationToken stopping)
+    private static async Task<bool> JoinAsync(FormedJoin join, PosixDisk disk, ServeConfiguration configuration, SystemdNotifier systemd, ILogger log, TimeProvider time, CancellationToken stopping)
     {
         var node = new JoiningNode(join.NodeName, [.. PeerAddresses.Of(configuration.PeerListen).Take(MemberAddress.Most)], configuration.PublicUrl);
         IReadOnlyList<string> announced = [];
@@ -74,6 +76,7 @@ internal static class FormedMember
                 }
                 catch (JoinException refused)
                 {
+                    systemd.Tell($"{Joining} {refused.Message}");
                     if (!string.Equals(told, refused.Message, StringComparison.Ordinal))
                     {
                         log.LogWarning("This node was let into a cluster and has not joined it yet; it asks again every {Seconds} s. {Reason} If that cluster is gone for good, stop this node, and let it join another: `rookery cluster join TOKEN --data {Directory}`.", Pause.TotalSeconds, told = refused.Message, configuration.DataDirectory);

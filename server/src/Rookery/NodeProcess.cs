@@ -19,6 +19,10 @@ namespace Rookery;
 /// <summary>The life of a node's process: bind memory, listen, open the data, serve, stop on a signal.</summary>
 internal static class NodeProcess
 {
+    private const string Serving = "Serving.";
+
+    private static readonly TimeSpan TellingInterval = TimeSpan.FromSeconds(2);
+
     /// <summary>Returns after a clean stop.</summary>
     /// <exception cref="ConfigurationException">The address or a directory cannot be used, or is in use.</exception>
     public static async Task RunAsync(ServeConfiguration configuration, TimeProvider time)
@@ -27,8 +31,8 @@ internal static class NodeProcess
         ProcessMemory.Bound(configuration.MemoryBytes);
         LeaveThreadsForOthers();
         var log = new StandardErrorLog(time);
-        using var systemd = new SystemdNotifier(time);
         var disk = new PosixDisk();
+        using var systemd = new SystemdNotifier(disk, time);
         SettleRecovery(configuration, disk);
 
         // A node that others let in while it was served stops for that, joins, and is served as another; the code to claim it by, which may stand on a screen, stays.
@@ -76,6 +80,7 @@ internal static class NodeProcess
         using var care = new NodeCare(node, watch, log);
         Announce(node, configuration, systemd, log);
         var told = configuration.IsSecure ? LocalAccess.TellAsync(disk, configuration, secrets, context, announcement, log) : Task.CompletedTask;
+        var telling = node.Diagnosis is null ? TellStatusAsync(systemd, member, context) : Task.CompletedTask;
         using var idle = new IdleMemory(context, time, GiveBackMemory);
         bool isJoining = await Task.WhenAny(stop.Received, formed.Task) == formed.Task;
         if (!isJoining)
@@ -91,6 +96,7 @@ internal static class NodeProcess
 
         await app.StopAsync();
         await told;
+        await telling;
         if (member is not null)
         {
             await member.DisposeAsync();
@@ -263,6 +269,27 @@ internal static class NodeProcess
         }
 
         log.LogInformation("Serving {Directory} on {Address} with {Memory} MiB of memory.", configuration.DataDirectory, configuration.Url, configuration.MemoryBytes >> 20);
-        systemd.Ready("Serving.");
+        systemd.Ready(Serving);
+    }
+
+    /// <summary>Keeps the line true that systemd is told, and with it who looks at the screen of a card: with whom the node is in a cluster, or what it waits for.</summary>
+    private static async Task TellStatusAsync(SystemdNotifier systemd, ClusterMember? member, ServerContext context)
+    {
+        try
+        {
+            using var timer = new PeriodicTimer(TellingInterval, context.Time);
+            do
+            {
+                string serving = context.Readiness.Reason is { } reason ? $"Not serving: {reason}" : Serving;
+                string? company = member?.OtherNames is { Count: > 0 } names ? $"This node is in the cluster {member.Identity.ClusterName}, with {string.Join(", ", names)}." : null;
+                string? owner = context.HasOwner ? "It has an owner." : null;
+                systemd.Tell(string.Join(' ', ((string?[])[serving, member?.FormingStatus, company, owner]).OfType<string>()));
+            }
+            while (await timer.WaitForNextTickAsync(context.Stopping));
+        }
+        catch (OperationCanceledException)
+        {
+            // The node stops.
+        }
     }
 }

@@ -1,20 +1,28 @@
 using System.Globalization;
 using System.Net.Sockets;
 using System.Text;
+using Rookery.Access;
+using Rookery.Disk;
 
 namespace Rookery;
 
 /// <summary>
 /// Tells systemd how the service is, by datagrams to $NOTIFY_SOCKET (sd_notify(3)); does nothing when nobody asked. While $WATCHDOG_USEC is set for this process
-/// it sends a sign of life twice per period.
+/// it sends a sign of life twice per period. What it tells lies also in the file <c>status</c> of the directory that systemd gave the service for the time that it runs ($RUNTIME_DIRECTORY), which a path unit can watch: the card image shows it on its screen.
 /// </summary>
 internal sealed class SystemdNotifier : IDisposable
 {
+    private const string FileName = "status";
+
+    private readonly IDisk disk;
+    private readonly string? directory = Environment.GetEnvironmentVariable("RUNTIME_DIRECTORY") is { Length: > 0 } directories ? directories.Split(':')[0] : null;
     private readonly Socket? socket;
     private readonly ITimer? watchdog;
+    private string? told;
 
-    public SystemdNotifier(TimeProvider time)
+    public SystemdNotifier(IDisk disk, TimeProvider time)
     {
+        this.disk = disk;
         if (Environment.GetEnvironmentVariable("NOTIFY_SOCKET") is not { Length: > 1 } path)
         {
             return;
@@ -29,8 +37,38 @@ internal sealed class SystemdNotifier : IDisposable
         }
     }
 
-    /// <summary>The service works, or works in diagnosis mode; <paramref name="status"/> is the line that `systemctl status` shows.</summary>
-    public void Ready(string status) => Send("READY=1\nSTATUS=" + status);
+    /// <summary>The service works, or works in diagnosis mode; <paramref name="status"/> as in <see cref="Tell"/>.</summary>
+    public void Ready(string status)
+    {
+        Send("READY=1");
+        Tell(status);
+    }
+
+    /// <summary>What the node does from now on, in one line, which `systemctl status` shows. From one thread at a time.</summary>
+    public void Tell(string status)
+    {
+        if (string.Equals(told, status, StringComparison.Ordinal))
+        {
+            return;
+        }
+
+        told = status;
+
+        // Others' words may be among it: a line end would begin another assignment.
+        string line = string.Concat(status.Select(static letter => char.IsControl(letter) ? ' ' : letter));
+        Send("STATUS=" + line);
+        try
+        {
+            if (directory is not null)
+            {
+                LocalAccess.Write(disk, directory, FileName, line + "\n");
+            }
+        }
+        catch (DiskException)
+        {
+            // The screen stays behind; the log has the same.
+        }
+    }
 
     /// <summary>The service ends.</summary>
     public void Stopping() => Send("STOPPING=1\nSTATUS=Stopping.");

@@ -63,6 +63,11 @@ done
     return existsSync(this.at(`${name}/forming`)) ? readFileSync(this.at(`${name}/forming`), "utf8").split("\n")[1] : ""
   }
 
+  /** What a card's screen shows of it. */
+  shown(name) {
+    return existsSync(this.at(`run/${name}/status`)) ? readFileSync(this.at(`run/${name}/status`), "utf8") : ""
+  }
+
   /** As whoever is on its machine sees it. */
   async health(name) {
     const access = this.at(`${name}/local-access`)
@@ -87,9 +92,10 @@ test("Three cards with one phrase form one cluster by themselves, whatever is ki
     cards.start(name)
   }
 
-  await until(async () => /waits to form the cluster home of 3\. It sees b\./.test((await cards.health("a")).Forming))
+  await until(async () => /waits to form the cluster home of 3\. It sees b; 1 more is missing\. d at 127\.0\.0\.1:\d+ forms another cluster/.test((await cards.health("a")).Forming))
   await until(() => /d at 127\.0\.0\.1:\d+ forms another cluster than this node: it has another phrase/.test(cards.nodes.a.log))
-  await until(() => /waits to form the cluster home of 3\. It sees nobody\./.test(cards.nodes.d.log))
+  await until(() => /waits to form the cluster home of 3\. It sees nobody; 2 more are missing\./.test(cards.nodes.d.log))
+  await until(() => /^Serving\. This node waits to form the cluster home of 3\. It sees b; 1 more is missing\. d at .*\n$/.test(cards.shown("a")))
   assert.deepEqual([cards.note("a"), cards.note("b")], ["", ""])
   assert.ok((await run("status", "--data", cards.at("a"))).stdout.includes("waits to form the cluster"))
 
@@ -113,6 +119,8 @@ test("Three cards with one phrase form one cluster by themselves, whatever is ki
   const claimed = await run("claim", "--data", cards.at(other))
   assert.equal(claimed.code, 0, claimed.stderr)
   const headers = { Authorization: `Bearer ${claimed.stdout.trim()}` }
+  const companions = ["a", "b", "c"].filter(name => name !== other).join(", ")
+  await until(() => cards.shown(other) === `Serving. This node is in the cluster home, with ${companions}. It has an owner.\n`)
   for (const name of ["a", "b", "c"]) {
     cards.nodes[name].headers = headers
   }
@@ -164,6 +172,8 @@ test("A card too many says who founded without it, a phrase that is too short is
   }
 
   assert.match((await cards.health(left)).Forming, /It can join with a token/)
+  await until(() => /^Serving\. . has founded the cluster home without this node, .* It can join with a token/.test(cards.shown(left)))
+  await until(() => /The phrase to form a cluster by has 9 characters/.test(cards.shown("d")))
   assert.deepEqual(await Promise.all([left, "d", "e"].map(name => cards.membersSeenBy(name))), [1, 1, 1])
   assert.equal(cards.note("e"), "")
 })

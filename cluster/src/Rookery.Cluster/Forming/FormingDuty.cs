@@ -18,6 +18,7 @@ internal sealed class FormingDuty : IAsyncDisposable
     private const int MostTold = 100;
 
     private const int MostAsked = 32;
+    private const int MostStrangersTold = 3;
 
     private static readonly TimeSpan Interval = TimeSpan.FromSeconds(3);
 
@@ -152,7 +153,7 @@ internal sealed class FormingDuty : IAsyncDisposable
         var forming = announced.Where(node => !Same(node.NodeId, _self.NodeId) && (node.FormingMark is not null || Same(node.NodeId, bound))).ToLookup(node => Same(node.FormingMark, _phrase.Value.Mark) || Same(node.NodeId, bound));
         foreach (var stranger in forming[false].Where(stranger => _told.Count < MostTold && _told.Add(stranger.NodeId)))
         {
-            _ofStrangers.Tell($"{stranger.Name} at {stranger.Address} forms another cluster than this node: it has another phrase, or another name for the cluster.");
+            _ofStrangers.Tell(Describe(stranger));
         }
 
         IGrouping<string, string>[] others = [.. forming[true].GroupBy(static node => node.NodeId, static node => node.Address, StringComparer.Ordinal).OrderByDescending(node => Same(node.Key, bound)).Take(MostAsked)];
@@ -163,8 +164,12 @@ internal sealed class FormingDuty : IAsyncDisposable
             await AskAsync(others.Where(node => Same(node.Key, founder)));
         }
 
-        Tell(_node.Describe([]));
+        // Whoever waits in vain for a card reads here why.
+        var strangers = forming[false].OrderBy(static node => node.NodeId, StringComparer.Ordinal).ThenBy(static node => node.Address, StringComparer.Ordinal).DistinctBy(static node => node.NodeId, StringComparer.Ordinal).Take(MostStrangersTold);
+        Tell(string.Join(' ', [_node.Describe([]), .. IsOver ? [] : strangers.Select(Describe)]));
     }
+
+    private static string Describe(AnnouncedNode stranger) => $"{stranger.Name} at {stranger.Address} forms another cluster than this node: it has another phrase, or another name for the cluster.";
 
     private async Task AskAsync(IEnumerable<IGrouping<string, string>> nodes)
     {

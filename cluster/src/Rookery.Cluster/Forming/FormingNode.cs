@@ -127,8 +127,8 @@ internal sealed class FormingNode(IDisk disk, string dataDirectory, FormingSelf 
             string aim = $"the cluster {self.ClusterName} of {self.Expect}";
             return _note.Step switch
             {
-                FormingStep.Open => $"This node waits to form {aim}. It sees {Names(_heard.Select(Named))}.{others}",
-                FormingStep.Candidate => $"This node founds {aim} when all have vowed to join: {Names(FreshVows().Select(static vow => vow.Name))} did, {self.Expect - 1 - FreshVows().Count} more are missing.{others}",
+                FormingStep.Open => $"This node waits to form {aim}. It sees {Names(_heard.Select(Named))}{Missing(self.Expect - 1 - _heard.Count(answer => answer.Expect == self.Expect && answer.Step != FormingStep.Out))}.{others}",
+                FormingStep.Candidate => $"This node founds {aim} when all have vowed to join: {Names(FreshVows().Select(static vow => vow.Name))} did{Missing(self.Expect - 1 - FreshVows().Count)}.{others}",
                 FormingStep.Vowed when _heard.FirstOrDefault(answer => Same(answer.NodeId, _note.Founder)) is { } founder =>
                     $"This node has vowed to join {_note.FounderName} in {aim}, which has {founder.Vows} of {self.Expect - 1} vows.{others}",
                 FormingStep.Vowed =>
@@ -148,6 +148,13 @@ internal sealed class FormingNode(IDisk disk, string dataDirectory, FormingSelf 
         FormingStep.Vowed => $"{answer.Name} (which has vowed to another)",
         FormingStep.Out => $"{answer.Name} (which takes no part)",
         _ => answer.Name,
+    };
+
+    private static string Missing(int nodes) => nodes switch
+    {
+        <= 0 => string.Empty,
+        1 => "; 1 more is missing",
+        _ => $"; {nodes} more are missing",
     };
 
     private static string Names(IEnumerable<string> names) => names.ToArray() is { Length: > 0 } some ? string.Join(", ", some.Order(StringComparer.Ordinal)) : "nobody";

@@ -67,6 +67,10 @@ public sealed class ClusterMember : IAsyncDisposable
     /// <summary>What it waits for to form a cluster with others, in sentences; null when it does not.</summary>
     public string? FormingStatus => _forming?.Status;
 
+    /// <summary>What the other members are called; none in diagnosis mode.</summary>
+    public IReadOnlyList<string> OtherNames => _consensus is not { } consensus ? []
+        : [.. consensus.Roster.Entries.Where(entry => entry.Member != consensus.Self && consensus.ReadState().Configuration.IsMember(entry.Member)).Select(static entry => entry.Record.Name).Order(StringComparer.Ordinal)];
+
     /// <summary>How the connections to the other members do.</summary>
     public IReadOnlyList<PeerStatus> Peers => _network?.Status() ?? [];
 

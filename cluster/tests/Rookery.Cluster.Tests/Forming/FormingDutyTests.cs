@@ -33,7 +33,24 @@ public sealed class FormingDutyTests : IDisposable
         phraseTrouble = null;
         await StatusAsync(duty, "This node could not go on to form a cluster: There is no avahi-browse here.");
         browseTrouble = null;
-        await StatusAsync(duty, "This node waits to form the cluster home of 3. It sees nobody.");
+        await StatusAsync(duty, "This node waits to form the cluster home of 3. It sees nobody; 2 more are missing.");
+    }
+
+    [Fact]
+    public async Task Who_forms_another_cluster_is_named_for_as_long_as_it_does()
+    {
+        announced.Add(new AnnouncedNode("strangenodestrangenode", "pi-9", "stranger", "192.0.2.9:9443", "ffff"));
+        announced.Add(new AnnouncedNode("strangenodestrangenode", "pi-9", "stranger", "192.0.2.8:9443", "ffff"));
+        await using var duty = Start();
+        await StatusAsync(duty, "This node waits to form the cluster home of 3. It sees nobody; 2 more are missing. pi-9 at 192.0.2.8:9443 forms another cluster than this node: it has another phrase, or another name for the cluster.");
+        announced.Clear();
+        await Eventually.HoldsAsync(
+            () =>
+            {
+                cluster.Time.Advance(TimeSpan.FromSeconds(1));
+                return duty.Status is "This node waits to form the cluster home of 3. It sees nobody; 2 more are missing.";
+            },
+            "the stranger is forgotten");
     }
 
     [Fact]

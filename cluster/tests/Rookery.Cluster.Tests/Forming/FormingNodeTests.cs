@@ -18,7 +18,7 @@ public sealed class FormingNodeTests
         var (a, b) = (Make("a"), Make("b"));
         Round(a, b);
         Assert.Equal(FormingStep.Open, a.Note.Step);
-        Assert.Equal("This node waits to form the cluster home of 3. It sees pi-b.", a.Describe([]));
+        Assert.Equal("This node waits to form the cluster home of 3. It sees pi-b; 1 more is missing.", a.Describe([]));
     }
 
     [Fact]
@@ -27,7 +27,7 @@ public sealed class FormingNodeTests
         var (a, b, c) = (Make("a"), Make("b"), Make("c"));
         Round(a, b, c);
         Assert.Equal(FormingStep.Candidate, a.Note.Step);
-        Assert.Equal("This node founds the cluster home of 3 when all have vowed to join: nobody did, 2 more are missing.", a.Describe([]));
+        Assert.Equal("This node founds the cluster home of 3 when all have vowed to join: nobody did; 2 more are missing.", a.Describe([]));
         Round(b, a, c);
         Assert.Equal((FormingStep.Vowed, "pi-a"), (b.Note.Step, b.Note.FounderName));
         Assert.StartsWith("This node has vowed to join pi-a in the cluster home of 3, which has 0 of 2 vows.", b.Describe([]), StringComparison.Ordinal);
@@ -87,7 +87,7 @@ public sealed class FormingNodeTests
         Assert.Equal((FormingStep.Out, FormingStep.Open), (a.Note.Step, b.Note.Step));
         Assert.Contains("it was claimed", a.Describe([]), StringComparison.Ordinal);
         Round(b, a, c);
-        Assert.Contains("It sees pi-a (which takes no part), pi-c.", b.Describe([]), StringComparison.Ordinal);
+        Assert.Contains("It sees pi-a (which takes no part), pi-c; 1 more is missing.", b.Describe([]), StringComparison.Ordinal);
     }
 
     [Fact]
