@@ -1,4 +1,4 @@
-"""`setup first-boot` before the network, `setup found` before the node's start, `setup greet` after it: at every start of the machine."""
+"""`setup first-boot` before the network, `setup found` before the node's start, `setup greet` after it: at every start of the machine. `setup measure` once."""
 
 import sys
 import traceback
@@ -14,14 +14,6 @@ from boot_partition import BootPartition
 from system import Machine
 
 
-def show(machine: Machine, boot: BootPartition) -> None:
-    text = greeting.greet(machine)
-    # agetty takes a backslash for a command.
-    machine.write(greeting.SCREEN, text.replace("\\", "\\\\"))
-    machine.run("agetty", "--reload")
-    boot.report(text)
-
-
 def run(step: str, machine: Machine, boot: BootPartition) -> None:
     match step:
         case "first-boot":
@@ -31,12 +23,11 @@ def run(step: str, machine: Machine, boot: BootPartition) -> None:
         case "found":
             machine.write(found.REPORT, found.found(machine, boot))
         case "greet":
-            show(machine, boot)
-            # After it stands on the screen, because it takes seconds on a slow card.
-            if greeting.measure_disk(machine):
-                show(machine, boot)
+            greeting.show(machine, boot)
+        case "measure":
+            greeting.measure_disk(machine)
         case _:
-            sys.exit(f"setup: what is '{step}'? first-boot, found or greet")
+            sys.exit(f"setup: what is '{step}'? first-boot, found, greet or measure")
 
 
 def main() -> None:

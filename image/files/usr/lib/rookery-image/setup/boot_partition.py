@@ -11,6 +11,16 @@ SETTINGS = "rookery.toml"
 LOG = "rookery-first-boot.log"
 
 
+# Its size changes seldom: blanks fill it up.
+LOG_STEP_BYTES = 4096
+
+
+def logged(text: str) -> bytes:
+    """The log's bytes: with the line ends that every PC shows."""
+    data = text.replace("\n", "\r\n").encode()
+    return data + b" " * (-len(data) % LOG_STEP_BYTES)
+
+
 class BootPartition:
     def __init__(self, machine: Machine, directory: str = "/boot/firmware"):
         self._machine, self._mounted_at = machine, directory
@@ -51,16 +61,22 @@ class BootPartition:
             file.flush()
             os.fsync(file.fileno())
 
-    def report(self, text: str) -> None:
-        """Writes the log, with the line ends that every PC shows, when it says something new."""
-        path = self.directory / LOG
-        data = text.replace("\n", "\r\n").encode()
+    def is_news(self, text: str) -> bool:
+        """Whether the log says something else."""
         try:
-            if path.read_bytes() == data:
-                return
+            return (self.directory / LOG).read_bytes() != logged(text)
         except OSError:
-            pass
-        with self._writable(), open(path, "wb") as file:
-            file.write(data)
+            return True
+
+    def report(self, text: str) -> bool:
+        """Writes the log when it says something new; whether it did. In place, because a file that is cut off and grows again changes the table of files, which a plug pulled just then may cost."""
+        path = self.directory / LOG
+        if not self.is_news(text):
+            return False
+        with self._writable(), open(path, "r+b" if path.is_file() else "wb") as file:
+            file.write(logged(text))
+            if file.tell() < os.fstat(file.fileno()).st_size:
+                file.truncate()
             file.flush()
             os.fsync(file.fileno())
+        return True

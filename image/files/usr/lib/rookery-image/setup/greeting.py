@@ -1,14 +1,21 @@
-"""After the node's start: tells on the screen, and in the log on the boot partition, where it is, by what it is known, and how to claim it."""
+"""After the node's start, and whenever it has something new to tell: says on the screen, and in the log on the boot partition, where it is, by what it is known, what it waits for, and how to claim it."""
 
 import hashlib
 import json
 import ssl
+import time
 
 import first_boot
 import found
+from boot_partition import BootPartition
 from system import CLAIM_CODE, Machine, has_home
 
 SCREEN = "/run/issue.d/rookery.issue"
+# What the node says that it does, in a line: there while it runs.
+STATUS = "/run/rookery/status"
+# How often the log was written in this start of the machine, and when at last, in seconds since it.
+LOGGED = "/run/rookery-image/logged"
+FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS, MOST_TIMES = 15, 3600, 10
 # Measured once for each home of the node, a card or a drive.
 MEASURED = "/var/lib/rookery/host/disk.txt"
 
@@ -42,6 +49,12 @@ def measure_disk(machine: Machine, run=found.rookery) -> bool:
     return machine.write(MEASURED, "".join(f"Disk:     {finding['Sentence']}{' ' + finding['Fix'] if finding['Fix'] else ''}\n" for finding in findings))
 
 
+def status(machine: Machine) -> str:
+    """What the node says of itself, on one line for the screen: other cards' words may be among it."""
+    said = " ".join((machine.read(STATUS) or "").split())
+    return "".join(letter for letter in said if letter.isprintable())
+
+
 def greet(machine: Machine) -> str:
     name = (machine.read("/etc/hostname") or "?").strip()
     code = (machine.read(found.DATA + "/claim-code") or "").strip()
@@ -51,9 +64,30 @@ def greet(machine: Machine) -> str:
         lines += ["Its certificate authority, SHA-256:", "  " + fingerprint[:47], "  " + fingerprint[48:]]
         if '"welcome"' in (machine.read("/var/lib/rookery/config.json") or ""):
             lines += [f"How to trust it: http://{name}.local"]
+    if said := status(machine):
+        lines += ["", f"Node:     {said}"]
     if code and machine.path(CLAIM_CODE).is_file():
         # Who preset it knows it, and the log lies on a partition that everybody reads.
         lines += ["It has no owner yet. Its code is the one that rookery.toml gave it."]
     elif code:
         lines += [f"It has no owner yet. Its code, until it is claimed: {code}"]
     return "\n".join(lines) + "\n\n" + (machine.read(found.REPORT) or "") + (machine.read(first_boot.REPORT) or "") + (machine.read(MEASURED) or "")
+
+
+def show(machine: Machine, boot: BootPartition, now=time.monotonic) -> None:
+    """The screen follows at once. The log lies on the card: within one start of the machine each writing of it waits twice as long as the one before, and what came meanwhile is written when that is over."""
+    text = greet(machine)
+    # agetty takes a backslash for a command.
+    machine.write(SCREEN, text.replace("\\", "\\\\"))
+    machine.run("agetty", "--reload", fails=True)
+    if not boot.is_news(text):
+        return
+    times, last = (int(word) for word in (machine.read(LOGGED) or "0 0").split())
+    due = last + min(FIRST_PAUSE_SECONDS * 2 ** times, LONGEST_PAUSE_SECONDS) if times else 0
+    if now() >= due:
+        boot.report(text)
+        machine.write(LOGGED, f"{min(times + 1, MOST_TIMES)} {now():.0f}\n")
+    else:
+        # Fails where it waits already.
+        machine.run("systemd-run", "--quiet", "--collect", "--unit=rookery-greet-later", f"--on-active={due - now() + 1:.0f}", "--timer-property=AccuracySec=1s",
+                    "systemctl", "--no-block", "restart", "rookery-greeting.service", fails=True)
