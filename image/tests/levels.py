@@ -1,0 +1,154 @@
+"""What the ways to compile the arm64 executable cost and give: image/tests/levels.py [LEVEL...]
+
+For each: bytes, also as compressed; instructions to the first answer, for the first hundred requests and for one after thousands (counted in
+qemu-user, each for the processor that it is made for); in the image in QEMU, seconds to start and memory resident after two minutes.
+Needs what image-test needs, gcc and qemu-user; builds into artifacts/levels."""
+
+import http.client
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(Path(__file__).parent))
+
+# pylint: disable=wrong-import-position
+import figures
+import vm
+
+LEVELS = vm.ARTIFACTS / "levels"
+ROOT = vm.ARTIFACTS / "image/arm64/root"
+COMPOSITE = ("-p:PublishReadyToRunComposite=true",)
+
+
+def instruction_set(names: str) -> tuple[str, ...]:
+    return (f"-p:PublishReadyToRunCrossgen2ExtraArgs=--instruction-set:{names}",)
+
+
+# A Cortex-A53 and an A72 of a Pi have the same: no crypto, no large system extensions.
+WAYS = {
+    "IL": ("cortex-a72", ("-p:PublishReadyToRun=false",)),
+    "ReadyToRun": ("cortex-a72", ()),
+    "composite": ("cortex-a72", COMPOSITE),
+    "ReadyToRun, A53 and A72": ("cortex-a72", instruction_set("base,crc")),
+    "ReadyToRun, A76": ("cortex-a76", instruction_set("base,crc,aes,sha1,sha2,dp,rdma,lse,rcpc")),
+    "ReadyToRun on an A76": ("cortex-a76", ()),
+}
+
+
+def build(way: str) -> Path:
+    directory = LEVELS / way.replace(", ", "-").replace(" ", "-")
+    if not (directory / "rookery").exists():
+        subprocess.run(["dotnet", "publish", "server/src/Rookery", "-c", "Release", "-r", "linux-arm64", "-o", directory, "-v", "quiet", "--nologo",
+                        # A compiler's options are no reason for a second compilation, so each way has its own.
+                        "--artifacts-path", LEVELS / "build" / directory.name, *WAYS[way][1]], check=True, cwd=vm.TOP)
+    return directory / "rookery"
+
+
+class Counted:
+    """A node under qemu-user, and what it executes."""
+
+    def __init__(self, program: Path, processor: str, directory: Path):
+        self.file, self.port = directory / "counts", vm.free_port()
+        plugin = directory / "instructions.so"
+        subprocess.run(["gcc", "-O2", "-Wall", "-Wextra", "-shared", "-fPIC", "-o", plugin, Path(__file__).with_name("instructions.c")], check=True)
+        self.process = subprocess.Popen(["qemu-aarch64", "-cpu", processor, "-L", ROOT, "-plugin", f"{plugin},counts={self.file}", program, "serve", "--data", directory / "data", "--listen", f"http://127.0.0.1:{self.port}"],
+                                        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+
+    def __enter__(self):
+        ends = time.monotonic() + 120
+        while time.monotonic() < ends:
+            try:
+                self.client = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+                self.request("GET", "/readyz", 200)
+                return self
+            except ConnectionRefusedError:
+                assert self.process.poll() is None, f"rookery ended: {self.process.returncode}"
+                time.sleep(0.05)
+        raise AssertionError("no answer within 120 s")
+
+    def __exit__(self, *_):
+        self.process.terminate()
+        self.process.wait()
+
+    def request(self, method: str, path: str, status: int, body: str | None = None) -> None:
+        self.client.request(method, path, body)
+        answer = self.client.getresponse()
+        answer.read()
+        assert answer.status == status, f"{method} {path}: {answer.status}"
+
+    def instructions(self) -> int:
+        return sum(count for count, in struct.iter_unpack("<Q", self.file.read_bytes()))
+
+    def millions(self, work, times: int) -> float:
+        """Million instructions for each of so many requests."""
+        before = self.instructions()
+        for number in range(times):
+            work(number)
+        return (self.instructions() - before) / times / 1e6
+
+    def steady(self, work) -> float:
+        """The least of several rounds: the compiler works in some, in the background."""
+        rounds = []
+        for _ in range(10):
+            rounds.append(self.millions(work, 1000))
+            time.sleep(1)
+        return min(rounds)
+
+
+def count(program: Path, processor: str) -> list[str]:
+    with tempfile.TemporaryDirectory(prefix="rookery-levels-") as path, Counted(program, processor, Path(path)) as node:
+        started = node.instructions() / 1e6
+        node.request("PUT", "/admin/databases?name=levels", 201, '{"DatabaseName":"levels"}')
+
+        def put(number: int) -> None:
+            node.request("PUT", f"/databases/levels/docs?id=users/{number % 100}", 201, f'{{"Name":"Ada","Number":{number},"@metadata":{{"@collection":"Users"}}}}')
+
+        def get(number: int) -> None:
+            node.request("GET", f"/databases/levels/docs?id=users/{number % 100}", 200)
+
+        first = node.millions(put, 100), node.millions(get, 100)
+        return [f"{started:.0f} M", f"{first[0]:.2f} M, {first[1]:.2f} M", f"{node.steady(put) * 1000:.0f} k, {node.steady(get) * 1000:.0f} k"]
+
+
+OVERRIDE = "[Service]\\nExecStart=\\nExecStart=/data/levels/rookery serve --config /var/lib/rookery/config.json\\n"
+# The seconds of a second start, when its pages are in memory; then what is resident two minutes later.
+IN_GUEST = f"""set -eu
+sudo mkdir -p /data/levels /run/systemd/system/rookery.service.d; sudo mount -o remount,exec /data
+sudo systemctl stop rookery; sudo install -m 755 rookery /data/levels/rookery; printf '{OVERRIDE}' | sudo tee /run/systemd/system/rookery.service.d/level.conf >/dev/null; sudo systemctl daemon-reload
+sudo systemctl start rookery; sudo systemctl stop rookery
+before=$(date +%s.%N); sudo systemctl start rookery; after=$(date +%s.%N)
+sleep 120; echo $before $after $(ps -p $(systemctl show --property=MainPID --value rookery.service) -o rss=)"""
+
+
+def start(programs: dict[str, Path], processor: str) -> None:
+    """In the image, with the unit and the settings that it has there."""
+    with tempfile.TemporaryDirectory(prefix="rookery-levels-") as path:
+        started = figures.Started(Path(path))
+        with started.machine(processor=processor) as machine:
+            machine.wait_for_https()
+            machine.wait_for_login(started.key)
+            for way, program in programs.items():
+                machine.copy(started.key, program)
+                before, after, resident = machine.shell(started.key, IN_GUEST, seconds=900).split()
+                print(way, f"{float(after) - float(before):.1f} s", f"{int(resident) / 1024:.0f} MiB", sep=" | ", flush=True)
+
+
+def size(program: Path) -> str:
+    compressed = subprocess.run(["zstd", "-19", "-T0", "-c", program], check=True, capture_output=True).stdout
+    return f"{program.stat().st_size / 1e6:.1f} MB, {len(compressed) / 1e6:.1f}"
+
+
+if __name__ == "__main__":
+    ways = sys.argv[1:] or list(WAYS)
+    if unknown := [way for way in ways if way not in WAYS]:
+        sys.exit(f"{', '.join(unknown)}: one of {'; '.join(WAYS)}")
+    built = {way: build(way) for way in ways}
+    counted = {way: count(program, WAYS[way][0]) for way, program in built.items()}
+    for way in ways:
+        print(way, size(built[way]), *counted[way], sep=" | ", flush=True)
+    for processor in ("cortex-a72", "cortex-a76"):
+        start({way: program for way, program in built.items() if WAYS[way][0] == processor}, processor)
