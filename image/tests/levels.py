@@ -21,26 +21,26 @@ import vm
 
 LEVELS = vm.ARTIFACTS / "levels"
 ROOT = vm.ARTIFACTS / "image/arm64/root"
-COMPOSITE = ("-p:PublishReadyToRunComposite=true",)
 
 
 def instruction_set(names: str) -> tuple[str, ...]:
-    return (f"-p:PublishReadyToRunCrossgen2ExtraArgs=--instruction-set:{names}",)
+    # A comma separates properties on MSBuild's command line.
+    return ("-p:PublishReadyToRunCrossgen2ExtraArgs=--instruction-set:" + names.replace(",", "%2C"),)
 
 
-# A Cortex-A53 and an A72 of a Pi have the same: no crypto, no large system extensions.
+# A Cortex-A53 and an A72 of a Pi have the same: no crypto, no large system extensions. The default of the project is composite, for any arm64.
 WAYS = {
     "IL": ("cortex-a72", ("-p:PublishReadyToRun=false",)),
-    "ReadyToRun": ("cortex-a72", ()),
-    "composite": ("cortex-a72", COMPOSITE),
-    "ReadyToRun, A53 and A72": ("cortex-a72", instruction_set("base,crc")),
-    "ReadyToRun, A76": ("cortex-a76", instruction_set("base,crc,aes,sha1,sha2,dp,rdma,lse,rcpc")),
-    "ReadyToRun on an A76": ("cortex-a76", ()),
+    "ReadyToRun": ("cortex-a72", ("-p:PublishReadyToRunComposite=false",)),
+    "composite": ("cortex-a72", ()),
+    "composite, A53 and A72": ("cortex-a72", instruction_set("base,crc")),
+    "composite on an A76": ("cortex-a76", ()),
+    "composite, A76": ("cortex-a76", instruction_set("base,crc,aes,sha1,sha2,dp,rdma,lse,rcpc")),
 }
 
 
 def build(way: str) -> Path:
-    directory = LEVELS / way.replace(", ", "-").replace(" ", "-")
+    directory = LEVELS / way.removesuffix(" on an A76").replace(", ", "-").replace(" ", "-")
     if not (directory / "rookery").exists():
         subprocess.run(["dotnet", "publish", "server/src/Rookery", "-c", "Release", "-r", "linux-arm64", "-o", directory, "-v", "quiet", "--nologo",
                         # A compiler's options are no reason for a second compilation, so each way has its own.

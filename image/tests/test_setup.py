@@ -231,6 +231,13 @@ class TheMachine(Directory):
     def test_a_phrase_that_is_too_short_is_never_repeated(self):
         self.assertNotIn("horse", self.set_up('[cluster]\nexpect = 3\nphrase = "horse"'))
 
+    def test_a_token_is_marked_for_the_unit_that_joins_by_it_until_it_is_covered(self):
+        unit = (Path(__file__).parents[1] / "files/usr/lib/systemd/system/rookery-found.service").read_text(encoding="utf-8")
+        self.assertIn(f"ConditionPathExists=|{first_boot.HAS_TOKEN}\n", unit)
+        for token, is_marked in (("", False), ("*******************", False), ("rookery-join-1.abc", True)):
+            self.set_up(f'[cluster]\ntoken = "{token}"' if token else "")
+            self.assertEqual(self.machine.path(first_boot.HAS_TOKEN).exists(), is_marked)
+
     def test_what_ansible_wrote_into_the_configuration_stays(self):
         (self.root / "var/lib/rookery/config.json").write_text('{"data": "/elsewhere", "publicUrl": "https://x"}')
         self.set_up('memory = "128M"')

@@ -6,9 +6,11 @@ import drive
 import imager
 import system
 from boot_partition import SETTINGS, BootPartition
-from settings import Settings, parse
+from settings import TAKEN_OVER, Settings, parse
 
 REPORT = "/run/rookery-image/setup.txt"
+# Of interest to rookery-found.service alone, which has nothing to do at most starts.
+HAS_TOKEN = "/run/rookery-image/has-token"
 
 
 # What is a secret in each file.
@@ -66,6 +68,8 @@ def set_up(machine: system.Machine, boot: BootPartition) -> str:
     if kept is False:
         problems.append("cluster.phrase: this machine does not have the phrase and forms no cluster: it is covered with *; write it again")
     attempt("Writing the node's configuration", lambda: system.set_node(machine, settings))
+    if settings.cluster_token and not TAKEN_OVER.fullmatch(settings.cluster_token):
+        attempt("Keeping in mind that there is a token", lambda: machine.write(HAS_TOKEN, ""))
     attempt("Setting the power profile", lambda: system.set_power(machine, settings))
     if machine.path("/run/rookery-image/no-data").exists():
         problems.append((machine.read("/run/rookery-image/data.log") or "The data partition is not used.").strip())

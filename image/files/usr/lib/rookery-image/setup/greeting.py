@@ -1,8 +1,12 @@
 """After the node's start, and whenever it has something new to tell: says on the screen, and in the log on the boot partition, where it is, by what it is known, what it waits for, and how to claim it."""
 
+import base64
 import hashlib
 import json
-import ssl
+import base64
+import hashlib
+import json
+import re
 import time
 
 import first_boot
@@ -28,10 +32,10 @@ def addresses(machine: Machine) -> list[str]:
 def authority_fingerprint(machine: Machine) -> str | None:
     """SHA-256 of the certificate authority, in pairs as browsers show it; of the one that signs, which comes first."""
     text = machine.read(found.DATA + "/cluster/authority.pem") or ""
-    begin, end = text.find("-----BEGIN CERTIFICATE-----"), text.find("-----END CERTIFICATE-----")
-    if begin < 0 or end < 0:
+    found_at = re.search(r"-----BEGIN CERTIFICATE-----([^-]*)-----END CERTIFICATE-----", text)
+    if found_at is None:
         return None
-    digest = hashlib.sha256(ssl.PEM_cert_to_DER_cert(text[begin:end] + "-----END CERTIFICATE-----\n")).hexdigest().upper()
+    digest = hashlib.sha256(base64.b64decode(found_at[1])).hexdigest().upper()
     return ":".join(digest[i:i + 2] for i in range(0, len(digest), 2))
 
 
