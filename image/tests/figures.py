@@ -3,7 +3,7 @@
 boot     power-on to the first answer over HTTPS, beside plain Debian with the same packages and kernel to its login prompt
 idle     bytes that the whole machine writes in ten minutes, by whom; memory and processor time of `rookery`
 tuning   what each setting changes, against the kernel's default, on a slow card
-pages    the image's root under a kernel with pages of 16 KiB, by its Debian packages: KERNEL='FILE FILE'
+pages    the image's root under a kernel with pages of 16 KiB, by its Debian packages: KERNEL='FILE...'
 raspi3b  the card in QEMU's Raspberry Pi 3, with its U-Boot"""
 
 import json
@@ -147,7 +147,7 @@ def tuning(directory: Path) -> None:
 
 def pages(directory: Path) -> None:
     """The kernel and its modules come from Debian packages that are named by KERNEL; the root is that of the card."""
-    packages = os.environ.get("KERNEL", "").split() or sys.exit("KERNEL='linux-binary-…-arm64-16k_….deb linux-modules-…' is missing; they are no part of the image: fetch them from Debian")
+    packages = os.environ.get("KERNEL", "").split() or sys.exit("KERNEL='linux-base-…-arm64-16k_….deb linux-binary-… linux-modules-…' is missing; they are no part of the image: fetch them from Debian")
     subprocess.run(["bash", "-euo", "pipefail", "-c", f"""
 export ARCH=arm64; . image/lib.sh
 unshare --mount -- bash -euo pipefail -c '
@@ -158,7 +158,9 @@ for package in {" ".join(packages)}; do dpkg-deb --extract $package {WORK}/pages
 kernel=$(ls {WORK}/pages/root/lib/modules | grep 16k)
 in_root {WORK}/pages/root depmod $kernel
 in_root {WORK}/pages/root mkinitramfs -o /boot/initrd.img-$kernel $kernel
-cp {WORK}/pages/root/boot/vmlinuz-$kernel {WORK}/pages/vmlinuz; cp {WORK}/pages/root/boot/initrd.img-$kernel {WORK}/pages/initrd'
+# Since 7 it lies beside the modules.
+cp {WORK}/pages/root/boot/vmlinuz-$kernel {WORK}/pages/vmlinuz || cp {WORK}/pages/root/lib/modules/$kernel/vmlinuz {WORK}/pages/vmlinuz
+cp {WORK}/pages/root/boot/initrd.img-$kernel {WORK}/pages/initrd'
 """], check=True, cwd=vm.TOP)
     started = Started(directory)
     # Of the emulated processors this one has pages of 16 KiB; it is that of a Pi 5.

@@ -133,7 +133,7 @@ def dirty(pair: tuple[int, int]) -> None:
 
 SCHEDULER, AHEAD = "/sys/block/vda/queue/scheduler", "/sys/block/vda/queue/read_ahead_kb"
 TRIALS = [
-    ("vm.dirty_bytes, dirty_background_bytes", dirty, ((20, 10), (16777216, 4194304)), journal_beside_a_copy),
+    ("vm.dirty_bytes, dirty_background_bytes", dirty, ((20, 10), (64 << 20, 16 << 20), (16 << 20, 4 << 20), (4 << 20, 1 << 20)), journal_beside_a_copy),
     ("commit", lambda seconds: remount(f"commit={seconds}"), (5, 30), log_lines),
     ("vm.dirty_writeback_centisecs", lambda value: put("/proc/sys/vm/dirty_writeback_centisecs", value), (500, 3000), log_lines),
     ("scheduler", lambda value: put(SCHEDULER, value), ("none", "mq-deadline"), reads_beside_writes),
