@@ -3,9 +3,6 @@
 import base64
 import hashlib
 import json
-import base64
-import hashlib
-import json
 import re
 import time
 
