@@ -82,6 +82,11 @@ internal static class MemberListing
             json.WriteNumber("HeardSeconds"u8, Math.Round(heard, 1));
         }
 
+        if (one.SpareBytes is { } spare)
+        {
+            json.WriteNumber("SpareBytes"u8, spare);
+        }
+
         json.WriteBoolean("IsSelf"u8, one.Member.IsSelf);
         json.WriteNumber("RecordVersion"u8, one.RecordVersion);
         json.WriteEndObject();

@@ -33,7 +33,15 @@ public sealed class MemberListingTests
         using var listing = JsonDocument.Parse(MemberListing.ToJson(Cluster(null, [One("a", isVoter: true) with { IsReachable = false }])));
         var member = listing.RootElement.GetProperty("Members")[0];
         Assert.False(member.GetProperty("IsReachable").GetBoolean());
-        Assert.All((string[])["LagEntries", "SyncP99Milliseconds", "HeardSeconds"], name => Assert.False(member.TryGetProperty(name, out _)));
+        Assert.All((string[])["LagEntries", "SyncP99Milliseconds", "HeardSeconds", "SpareBytes"], name => Assert.False(member.TryGetProperty(name, out _)));
+    }
+
+    /// <summary>Who restarts a member has to know whether the others have room for what is written meanwhile.</summary>
+    [Fact]
+    public void What_a_member_has_free_is_said()
+    {
+        using var listing = JsonDocument.Parse(MemberListing.ToJson(Cluster(null, [One("a", isVoter: true) with { SpareBytes = -5 }])));
+        Assert.Equal(-5, listing.RootElement.GetProperty("Members")[0].GetProperty("SpareBytes").GetInt64());
     }
 
     [Fact]
