@@ -49,9 +49,9 @@ internal sealed class IncomingLinks(PeerHello self, LinkContext context, Action<
                 context.Log.Tell($"The connection from node {context.NameOf(remote.Member) ?? remote.NodeId} at {incoming.From} was closed: {end}");
             }
         }
-        catch (IOException) when (incoming.Verdict.NodeId is not null)
+        catch (Exception hungUp) when (incoming.Verdict.NodeId is not null && (hungUp is IOException || cancellationToken.IsCancellationRequested))
         {
-            // A member that looked for another here hangs up when it sees this node's certificate, and tells by itself what went wrong.
+            // A member that looked for another here hangs up when it sees this node's certificate, and tells by itself what went wrong. The end of the connection is seen by the read, or by who cancels it.
         }
         catch (Exception trouble)
         {

@@ -1,3 +1,4 @@
+using System.IO.Pipelines;
 using System.Net;
 using System.Net.Sockets;
 using Rookery.Cluster.Identity;
@@ -82,6 +83,18 @@ public sealed class PeerRefusalTests : IDisposable
         await Eventually.HoldsAsync(() => a.WasTold("Node C3 answers there, and not the one that was looked for"), "A says who is there");
         Assert.Equal(before, a.Network.Status().Single(peer => peer.Node == c.Node));
         Assert.DoesNotContain(c.Log, static sentence => sentence.Contains("called again", StringComparison.Ordinal));
+    }
+
+    /// <summary>The server cancels what it does for a connection that has ended, which may be seen before the end of the stream is.</summary>
+    [Fact]
+    public async Task Another_node_at_the_address_which_says_nothing_of_who_hung_up()
+    {
+        await using var c = await StartAsync("C3");
+        using var ended = new CancellationTokenSource();
+        var carried = c.Network.AcceptAsync(new IncomingStream(new Pipe().Reader.AsStream(), new PeerVerdict("A1", null), IPAddress.Loopback), ended.Token);
+        await ended.CancelAsync();
+        await carried;
+        Assert.Empty(c.Log);
     }
 
     [Fact]
