@@ -110,7 +110,13 @@ public sealed partial class RaftConsensus
         {
             await ApplyOwnAsync();
             var fetched = await fetch(from, _stopping.Token);
-            if (!await _store.DoInBackgroundAsync(() => Install(fetched)) && _unapplied is not null && !_isHalted)
+            bool? isInstalled;
+            while ((isInstalled = await _store.DoInBackgroundAsync(() => Install(fetched))) is null)
+            {
+                await Task.Delay(ApplyInterval, _time, _stopping.Token);
+            }
+
+            if (isInstalled == false && _unapplied is not null && !_isHalted)
             {
                 TellFetchTrouble(from, "it does not fit to what this node knows by now of its log and of the terms.");
             }
@@ -185,8 +191,8 @@ public sealed partial class RaftConsensus
 
     /// <summary>Puts a fetched state in place, on the thread of background work.</summary>
     /// <remarks>The lock is held while the manifest and the head of a journal segment are written: until the core knows of it, it must not take another step. A member that is far behind neither leads nor is missed; one that could not apply may be missed for as long as some syncs take.</remarks>
-    /// <returns>Whether it was installed; false when entries have overtaken it meanwhile.</returns>
-    private bool Install(FetchedState fetched)
+    /// <returns>Whether it was installed; false when entries have overtaken it meanwhile; null while the journal writes: to be tried again.</returns>
+    private bool? Install(FetchedState fetched)
     {
         _store.PrepareInstall(fetched);
         while (!_threads.TryPauseApplying(FlushInterval))
@@ -208,12 +214,18 @@ public sealed partial class RaftConsensus
         }
     }
 
-    private bool InstallOrGiveUp(FetchedState fetched)
+    private bool? InstallOrGiveUp(FetchedState fetched)
     {
         var offer = fetched.Offer;
         var position = new LogPosition(offer.Term, offer.Index);
         bool isAhead = !_isDue && _core.MayInstall(position, offer.CommittedBy);
         bool helps = _unapplied is not null && offer.Index >= _applied && _core.MayReplaceTables(position, offer.CommittedBy);
+        if (_isDue && !helps && !_isHalted && offer.Index > _core.CommitIndex)
+        {
+            // Another leader has just been voted for, say: it would have to send everything that is here already.
+            return null;
+        }
+
         if (_isHalted || !(isAhead || helps))
         {
             EndFetchInVain();

@@ -179,6 +179,34 @@ public sealed class HostCatchUpTests
         Assert.InRange(cluster.Wire.FetchedSince!.Value, had - 5, had);
     }
 
+    /// <summary>The word of the next leader finds it with the fetched state in hand, and the state is not put in place while the journal writes.</summary>
+    [Fact]
+    public void A_member_that_has_fetched_a_state_does_not_fetch_another_because_its_journal_writes()
+    {
+        using var cluster = new SteppedCluster(1) { KeptJournalBytes = 0, Behind = static (member, disk) => new StallingDisk(disk, member) }.Form(3);
+        for (int i = 0; i < 200; i++)
+        {
+            cluster.Put(cluster.A, $"users/{i}", i, padding: 900);
+        }
+
+        cluster.AwaitEqual();
+        cluster.C.Kill();
+        for (int i = 0; i < 200; i++)
+        {
+            cluster.Put(cluster.A, $"users/{i % 100}", 1_000 + i, padding: 900);
+        }
+
+        cluster.RunFor(6_000);
+        cluster.C.Open();
+        cluster.RunUntil(() => cluster.Wire.StatesFetched == 1, "it has fetched");
+        Assert.True(cluster.C.Consensus!.AppliedIndex < cluster.A.Store!.Journal.FirstIndex, "it has not put it in place yet");
+        cluster.C.StallNextSync(3_000);
+        cluster.A.Consensus!.Transfer(cluster.B.Id);
+        cluster.RunUntil(() => cluster.B.Consensus!.IsLeader, "B leads");
+        cluster.AwaitEqual(seconds: 20);
+        Assert.Equal(1, cluster.Wire.StatesFetched);
+    }
+
     [Fact]
     public void A_member_that_is_caught_up_while_writes_go_on_does_not_stay_behind()
     {
