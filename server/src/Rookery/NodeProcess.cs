@@ -81,7 +81,7 @@ internal static class NodeProcess
         Announce(node, configuration, systemd, log);
         var told = configuration.IsSecure ? LocalAccess.TellAsync(disk, configuration, secrets, context, announcement, log) : Task.CompletedTask;
         var telling = node.Diagnosis is null ? TellStatusAsync(systemd, member, context) : Task.CompletedTask;
-        using var idle = new IdleMemory(context, time, GiveBackMemory);
+        using var idle = new IdleMemory(() => context.Metrics.DocumentRequests + node.BackgroundSteps, static () => Environment.WorkingSet, GiveBackMemory, time);
         bool isJoining = await Task.WhenAny(stop.Received, formed.Task) == formed.Task;
         if (!isJoining)
         {

@@ -50,9 +50,16 @@ for (const budget of budgets) {
   })
 }
 
+test("the kernel makes no huge pages of what a node uses here and there", async t => {
+  const node = await NodeProcess.serve({ data: temporaryDirectory(t) })
+  assert.match(status(node.child.pid), /^THP_enabled:\s+0$/m)
+})
+
 function peakMebibytes(pid) {
-  return Math.round(Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))[1]) / 1024)
+  return Math.round(Number(/VmHWM:\s+(\d+) kB/.exec(status(pid))[1]) / 1024)
 }
+
+const status = pid => readFileSync(`/proc/${pid}/status`, "utf8")
 
 // A linear congruential generator (Numerical Recipes).
 function random(state) {
