@@ -41,7 +41,7 @@ if test "${chosen}" = b; then setenv order "b a"; else setenv order "a b"; fi
 for candidate in ${order}; do
   if test ${candidate} = b; then setenv part 3; else setenv part 2; fi
   part uuid ${devtype} ${devnum}:${part} uuid
-  setenv bootargs "root=PARTUUID=${uuid} ro rootwait panic=10 rookery.slot=${candidate} quiet systemd.ssh_auto=no console=tty1 ${extra}"
+  setenv bootargs "root=PARTUUID=${uuid} ro rootwait panic=10 rookery.slot=${candidate} quiet systemd.ssh_auto=no damon_stat.enabled=N console=tty1 ${extra}"
   if load ${devtype} ${devnum}:${part} ${kernel} /boot/vmlinuz; then
     if load ${devtype} ${devnum}:${part} ${ramdisk} /boot/initrd.img; then
       echo "Rookery: starting slot ${candidate}"

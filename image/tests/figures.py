@@ -1,10 +1,9 @@
-"""Figures of the image in QEMU: image/tests/figures.py boot|idle|tuning|pages|raspi3b, one after the other on a machine that does nothing else.
+"""Figures of the image in QEMU: image/tests/figures.py boot|idle|tuning|pages, one after the other on a machine that does nothing else.
 
 boot     power-on to the first answer over HTTPS, beside plain Debian with the same packages and kernel to its login prompt
 idle     bytes that the whole machine writes in ten minutes, by whom; memory and processor time of `rookery`
 tuning   what each setting changes, against the kernel's default, on a slow card
-pages    the image's root under a kernel with pages of 16 KiB, by its Debian packages: KERNEL='FILE...'
-raspi3b  the card in QEMU's Raspberry Pi 3, with its U-Boot"""
+pages    the image's root under a kernel with pages of 16 KiB, by its Debian packages: KERNEL='FILE...'"""
 
 import json
 import os
@@ -170,32 +169,7 @@ cp {WORK}/pages/root/boot/initrd.img-$kernel {WORK}/pages/initrd'
         print(f"HTTPS after {seconds:.0f} s; " + machine.shell(started.key, "uname -r; getconf PAGESIZE; ps -p $(systemctl show --property=MainPID --value rookery.service) -o rss=; findmnt -no FSTYPE /data"))
 
 
-def raspi3b(directory: Path) -> None:
-    """QEMU's Pi 3 starts U-Boot as the firmware would; from there on it is the card's own."""
-    started = Started(directory)
-    started.card.put("boot.env", "extra=console=ttyS1,115200 loglevel=7 module_blacklist=vc4,hci_uart,bcm2835_vchiq,snd_bcm2835\n")
-    for name in ("u-boot.bin", "bcm2837-rpi-3-b-plus.dtb"):
-        subprocess.run(["mcopy", "-n", "-i", f"{started.card.path}@@{vm.BOOT_OFFSET}", f"::{name}", directory / name], check=True)
-    ssh, https, log = vm.free_port(), vm.free_port(), directory / "pi3.log"
-    begun = time.monotonic()
-    with subprocess.Popen([
-        "qemu-system-aarch64", "-M", "raspi3b", "-smp", "4", "-m", "1G", "-display", "none", "-monitor", "none", "-serial", "null", "-serial", f"file:{log}",
-        "-kernel", directory / "u-boot.bin", "-dtb", directory / "bcm2837-rpi-3-b-plus.dtb", "-drive", f"file={started.card.path},format=raw,if=sd",
-        "-netdev", f"user,id=n0,restrict=on,hostfwd=tcp:127.0.0.1:{ssh}-:22,hostfwd=tcp:127.0.0.1:{https}-:443", "-device", "usb-net,netdev=n0",
-    ], stdin=subprocess.DEVNULL) as process:
-        try:
-            machine = vm.Machine(started.card, vm.U_BOOT)
-            machine.process, machine.https, machine.ssh, machine.log = process, https, ssh, log
-            machine.wait_for("answer over HTTPS", lambda: machine.get("/readyz"), 900)
-            print(f"HTTPS after {time.monotonic() - begun:.0f} s")
-            machine.wait_for_login(started.key)
-            print(machine.shell(started.key, "cat /proc/device-tree/model; echo; lsblk; sudo rookery doctor --config /var/lib/rookery/config.json; true"))
-        finally:
-            process.kill()
-            shutil.copy(log, vm.ARTIFACTS / "raspi3b.log")
-
-
-FIGURES = {"boot": boot, "idle": idle, "pages": pages, "raspi3b": raspi3b, "tuning": tuning}
+FIGURES = {"boot": boot, "idle": idle, "pages": pages, "tuning": tuning}
 
 if __name__ == "__main__":
     if len(sys.argv) != 2 or sys.argv[1] not in FIGURES:
