@@ -155,13 +155,20 @@ mount -t overlay -o lowerdir={WORK}/root,upperdir={WORK}/pages/upper,workdir={WO
 for package in {" ".join(packages)}; do dpkg-deb --extract $package {WORK}/pages/root; done
 . image/lib.sh
 kernel=$(ls {WORK}/pages/root/lib/modules | grep 16k)
+# Since 7 both lie beside the modules.
+for file in vmlinuz config; do cp --no-clobber {WORK}/pages/root/lib/modules/$kernel/$file {WORK}/pages/root/boot/$file-$kernel; done
 in_root {WORK}/pages/root depmod $kernel
 in_root {WORK}/pages/root mkinitramfs -o /boot/initrd.img-$kernel $kernel
-# Since 7 it lies beside the modules.
-cp {WORK}/pages/root/boot/vmlinuz-$kernel {WORK}/pages/vmlinuz || cp {WORK}/pages/root/lib/modules/$kernel/vmlinuz {WORK}/pages/vmlinuz
-cp {WORK}/pages/root/boot/initrd.img-$kernel {WORK}/pages/initrd'
+cp {WORK}/pages/root/boot/vmlinuz-$kernel {WORK}/pages/vmlinuz
+cp {WORK}/pages/root/boot/initrd.img-$kernel {WORK}/pages/initrd
+rm -f {WORK}/pages/slot.ext4
+mke2fs -q -t ext4 -O ^has_journal -m 0 -d {WORK}/pages/root {WORK}/pages/slot.ext4 1152M'
 """], check=True, cwd=vm.TOP)
     started = Started(directory)
+    # The first slot, with the modules of that kernel.
+    place = json.loads(subprocess.run(["sfdisk", "--json", started.card.path], check=True, capture_output=True).stdout)["partitiontable"]["partitions"][1]
+    assert place["size"] * 512 >= (WORK / "pages/slot.ext4").stat().st_size, "the root does not fit into the slot"
+    subprocess.run(["dd", f"if={WORK}/pages/slot.ext4", f"of={started.card.path}", "bs=1M", f"seek={place['start'] * 512}", "oflag=seek_bytes", "conv=notrunc", "status=none"], check=True)
     # Of the emulated processors this one has pages of 16 KiB; it is that of a Pi 5.
     with started.machine(processor="cortex-a76", kernel=(WORK / "pages/vmlinuz", WORK / "pages/initrd", "root=/dev/vda2 ro panic=10 console=ttyAMA0")) as machine:
         seconds = machine.wait_for_https()

@@ -35,7 +35,7 @@ WAYS = {
     "composite": ("cortex-a72", ()),
     "composite, A53 and A72": ("cortex-a72", instruction_set("base,crc")),
     "composite on an A76": ("cortex-a76", ()),
-    "composite, A76": ("cortex-a76", instruction_set("base,crc,aes,sha1,sha2,dp,rdma,lse,rcpc")),
+    "composite, A76": ("cortex-a76", instruction_set("base,crc,aes,sha1,sha2,dotprod,rdma,lse,rcpc")),
 }
 
 
