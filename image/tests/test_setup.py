@@ -3,22 +3,20 @@
 import base64
 import hashlib
 import json
-import subprocess
 import sys
-import tempfile
 import unittest
 from pathlib import Path
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, str(Path(__file__).parents[1] / "files/usr/lib/rookery-image/setup"))
+sys.path.insert(0, str(Path(__file__).parent))
 
 # pylint: disable=wrong-import-position
+from directory import Directory
 import first_boot
 import found
 import greeting
 import settings
 import system
-from boot_partition import BootPartition
 
 KEY = "ssh-ed25519 " + base64.b64encode(b"\0\0\0\x0bssh-ed25519\0\0\0 " + bytes(32)).decode() + " me@pc"
 WHOLE = f"""
@@ -41,31 +39,6 @@ hidden = true
 name = "home"
 seeds = ["10.0.0.1:9443"]
 """
-
-
-class Directory(unittest.TestCase):
-    """A machine that is a directory, on which no program runs."""
-
-    def setUp(self):
-        directory = tempfile.TemporaryDirectory()
-        self.addCleanup(directory.cleanup)
-        self.root = Path(directory.name)
-        for path in ("boot/firmware", "etc/ssh", "var/lib/rookery", "home", "usr/share/zoneinfo/Europe", "usr/share/rookery", "proc/device-tree", "run/rookery-image"):
-            (self.root / path).mkdir(parents=True)
-        (self.root / "usr/share/zoneinfo/Europe/Berlin").write_text("TZif")
-        (self.root / "usr/share/rookery/config.json").write_text('{"data": "/var/lib/rookery/data"}')
-        (self.root / "proc/device-tree/serial-number").write_text("10000000A1B2C3D4\0")
-        (self.root / "etc/passwd").write_text("root:x:0:0::/root:/bin/bash\n")
-        self.machine = system.Machine(self.root, commands=None)
-        self.boot = BootPartition(self.machine)
-        self.toml = self.root / "boot/firmware/rookery.toml"
-
-    def set_up(self, text: str) -> str:
-        self.toml.write_text(text, encoding="utf-8")
-        return first_boot.set_up(self.machine, self.boot)
-
-    def text(self, path: str) -> str:
-        return (self.root / path).read_text(encoding="utf-8")
 
 
 class TheFile(unittest.TestCase):
@@ -366,70 +339,6 @@ class Secrets(Directory):
         self.assertTrue((self.root / "var/lib/rookery/form-phrase").exists())
         self.set_up('[cluster]\nname = "home"\n')
         self.assertFalse((self.root / "var/lib/rookery/form-phrase").exists())
-
-
-class TheLog(Directory):
-    def setUp(self):
-        super().setUp()
-        self.log = self.root / "boot/firmware/rookery-first-boot.log"
-        self.commands, self.clock = [], 1000.0
-        self.machine = system.Machine(self.root, commands=self.run_command)
-        self.boot = BootPartition(self.machine)
-
-    def run_command(self, command, **_):
-        self.commands.append(command)
-        return subprocess.CompletedProcess(command, 0, stdout="")
-
-    def say(self, text: str) -> list[tuple[str, ...]]:
-        """Lets the node say something, and the greeting follow; what was put off."""
-        (self.root / "run/rookery").mkdir(exist_ok=True)
-        (self.root / "run/rookery/status").write_text(text)
-        self.commands.clear()
-        greeting.show(self.machine, self.boot, lambda: self.clock)
-        self.assertIn(text, self.text("run/issue.d/rookery.issue"))
-        return [command for command in self.commands if command[0] == "systemd-run"]
-
-    def written(self) -> bool:
-        return any(command[:2] == ("mount", "-o") for command in self.commands)
-
-    def test_it_is_readable_on_every_pc_and_written_only_when_it_changes(self):
-        self.assertTrue(self.boot.report("one\ntwo\n"))
-        self.assertEqual(self.log.read_bytes().rstrip(b" "), b"one\r\ntwo\r\n")
-        before = self.log.stat().st_mtime_ns
-        self.assertFalse(self.boot.report("one\ntwo\n"))
-        self.assertEqual(self.log.stat().st_mtime_ns, before)
-
-    def test_it_is_written_in_place_and_says_nothing_of_what_it_said_before(self):
-        self.boot.report("a line\n" * 900)
-        for text in ("b\n" * 900, "c\n"):
-            before = self.log.stat()
-            self.boot.report(text)
-            self.assertEqual(self.log.read_bytes().rstrip(b" "), text.replace("\n", "\r\n").encode())
-            self.assertEqual(self.log.stat().st_ino, before.st_ino)
-            self.assertEqual(self.log.stat().st_size % 4096, 0)
-
-    def test_the_screen_follows_at_once_and_the_card_is_written_ever_more_seldom(self):
-        self.assertEqual(self.say("one"), [])
-        self.assertTrue(self.written())
-        writings = 0
-        for second in range(0, 3600, 10):
-            self.clock += 10
-            if put_off := self.say(f"It sees {second}"):
-                self.assertFalse(self.written())
-                self.assertIn("--on-active=", " ".join(put_off[0]))
-            else:
-                writings += 1
-                self.assertTrue(self.written())
-        self.assertIn(writings, range(5, 9))
-        self.clock += 3600
-        self.assertEqual(self.say("the end"), [])
-        self.assertIn(b"the end", self.log.read_bytes())
-
-    def test_what_is_on_the_card_already_puts_nothing_off(self):
-        self.say("one")
-        self.assertEqual(len(self.say("two")), 1)
-        self.assertEqual(self.say("one"), [])
-        self.assertFalse(self.written())
 
 
 class Imager(Directory):

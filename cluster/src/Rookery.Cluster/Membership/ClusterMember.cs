@@ -68,8 +68,19 @@ public sealed class ClusterMember : IAsyncDisposable
     public string? FormingStatus => _forming?.Status;
 
     /// <summary>What the other members are called; none in diagnosis mode.</summary>
-    public IReadOnlyList<string> OtherNames => _consensus is not { } consensus ? []
-        : [.. consensus.Roster.Entries.Where(entry => entry.Member != consensus.Self && consensus.ReadState().Configuration.IsMember(entry.Member)).Select(static entry => entry.Record.Name).Order(StringComparer.Ordinal)];
+    public IReadOnlyList<string> OtherNames
+    {
+        get
+        {
+            if (_consensus is not { } consensus)
+            {
+                return [];
+            }
+
+            var members = consensus.ReadState().Configuration;
+            return [.. consensus.Roster.Entries.Where(entry => entry.Member != consensus.Self && members.IsMember(entry.Member)).Select(static entry => entry.Record.Name).Order(StringComparer.Ordinal)];
+        }
+    }
 
     /// <summary>How the connections to the other members do.</summary>
     public IReadOnlyList<PeerStatus> Peers => _network?.Status() ?? [];
