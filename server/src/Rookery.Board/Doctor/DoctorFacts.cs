@@ -92,7 +92,7 @@ public sealed record OpenPortFacts(int Port, string Purpose, bool IsForMembers, 
 /// <param name="IsMissing">Whether its client is not installed.</param>
 /// <param name="Nodes">The nodes that are announced, this one included.</param>
 /// <param name="Others">Those of them that are on other machines.</param>
-/// <param name="IsOwnAnnounced">Whether this node is among them; null when it is not known which is this one.</param>
+/// <param name="IsOwnAnnounced">Whether this node is among them, with an address that others can call; null when it is not known which is this one.</param>
 public sealed record MdnsFacts(string? Trouble, bool IsMissing, int Nodes, int Others, bool? IsOwnAnnounced);
 
 /// <summary>Who can be reached.</summary>

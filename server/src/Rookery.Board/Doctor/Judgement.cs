@@ -166,7 +166,7 @@ public static class Judgement
             {
                 { IsMissing: true } => new("mdns", Severity.Notice, "avahi-browse is not installed: nodes are not found by themselves from here.", "`apt install avahi-daemon avahi-utils`, or name addresses (`--peers`, `seeds`)."),
                 { Trouble: { } trouble } => new("mdns", Severity.Warning, $"avahi-daemon does not answer: {trouble}", "`systemctl enable --now avahi-daemon`. Until then members are found at their last addresses only."),
-                { IsOwnAnnounced: false } => new("mdns", Severity.Notice, Say($"avahi-daemon answers and knows {mdns.Nodes} nodes, but not this one."), "/etc/avahi/services/rookery.service announces it; the package and the role `node` write that file."),
+                { IsOwnAnnounced: false } => new("mdns", Severity.Notice, Say($"avahi-daemon answers and knows {mdns.Nodes} nodes, but not this one, or no address of it."), "/etc/avahi/services/rookery.service announces it; the package writes that file. If it is there: `systemctl restart avahi-daemon`."),
                 { Others: 0 } when network is { PeersReached: > 0 } => new(
                     "mdns",
                     Severity.Notice,

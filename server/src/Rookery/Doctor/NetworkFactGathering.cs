@@ -41,7 +41,7 @@ internal static class NetworkFactGathering
     public static async Task<(MdnsFacts Mdns, NetworkFacts Network)> GatherAsync(NodeIdentity? identity, CancellationToken cancellationToken)
     {
         var (services, trouble, isMissing) = await AvahiBrowse.RunAsync(cancellationToken);
-        bool? isAnnounced = identity is null || trouble is not null || isMissing ? null : services.Any(service => string.Equals(service.NodeId, identity.NodeId, StringComparison.Ordinal));
+        bool? isAnnounced = identity is null || trouble is not null || isMissing ? null : services.Any(service => string.Equals(service.NodeId, identity.NodeId, StringComparison.Ordinal) && IPAddress.TryParse(service.Address, out var address) && !address.IsIPv6LinkLocal);
 
         // Strangers on the same network are no members, but that they answer shows that the network lets clients through.
         var own = PeerAddresses.OfThisMachine().Select(static address => address.ToString()).ToHashSet(StringComparer.Ordinal);
