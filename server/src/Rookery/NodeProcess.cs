@@ -80,7 +80,7 @@ internal static class NodeProcess
         using var care = new NodeCare(node, watch, log);
         Announce(node, configuration, systemd, log);
         var told = configuration.IsSecure ? LocalAccess.TellAsync(disk, configuration, secrets, context, announcement, log) : Task.CompletedTask;
-        var telling = node.Diagnosis is null ? TellStatusAsync(systemd, member, context) : Task.CompletedTask;
+        var telling = node.Diagnosis is null ? TellStatusAsync(systemd, announcement, member, context) : Task.CompletedTask;
         using var idle = new IdleMemory(() => context.Metrics.DocumentRequests + node.BackgroundSteps, static () => Environment.WorkingSet, GiveBackMemory, time);
         bool isJoining = await Task.WhenAny(stop.Received, formed.Task) == formed.Task;
         if (!isJoining)
@@ -273,7 +273,7 @@ internal static class NodeProcess
     }
 
     /// <summary>Keeps the line true that systemd is told, and with it who looks at the screen of a card: with whom the node is in a cluster, or what it waits for.</summary>
-    private static async Task TellStatusAsync(SystemdNotifier systemd, ClusterMember? member, ServerContext context)
+    private static async Task TellStatusAsync(SystemdNotifier systemd, ServiceAnnouncement? announcement, ClusterMember? member, ServerContext context)
     {
         try
         {
@@ -284,6 +284,7 @@ internal static class NodeProcess
                 string? company = member?.OtherNames is { Count: > 0 } names ? $"This node is in the cluster {member.Identity.ClusterName}, with {string.Join(", ", names)}." : null;
                 string? owner = context.HasOwner ? "It has an owner." : null;
                 systemd.Tell(string.Join(' ', ((string?[])[serving, member?.FormingStatus, company, owner]).OfType<string>()));
+                announcement?.TellRole(member?.IsVoter);
             }
             while (await timer.WaitForNextTickAsync(context.Stopping));
         }

@@ -34,6 +34,7 @@ internal sealed class ServiceAnnouncement
     private readonly Lock _gate = new();
     private string? _state;
     private string? _mark;
+    private string? _role;
 
     private ServiceAnnouncement(IDisk disk, string directory, NodeIds ids, string name, int port, int peerPort, ILogger log)
     {
@@ -67,12 +68,28 @@ internal sealed class ServiceAnnouncement
     {
         lock (_gate)
         {
-            bool isNews = !string.Equals(_mark, mark, StringComparison.Ordinal);
-            _mark = mark;
-            if (isNews && _state is not null)
-            {
-                Write();
-            }
+            TellIfNews(ref _mark, mark);
+        }
+    }
+
+    /// <summary>
+    /// Says whether the node votes, from now on; null that it is not known. Who leads is not said: it changes of itself, and what is announced is written to the card.
+    /// </summary>
+    public void TellRole(bool? isVoter)
+    {
+        lock (_gate)
+        {
+            TellIfNews(ref _role, isVoter switch { null => null, true => "voter", false => "learner" });
+        }
+    }
+
+    private void TellIfNews(ref string? what, string? said)
+    {
+        bool isNews = !string.Equals(what, said, StringComparison.Ordinal);
+        what = said;
+        if (isNews && _state is not null)
+        {
+            Write();
         }
     }
 
@@ -101,9 +118,11 @@ internal sealed class ServiceAnnouncement
             <txt-record>name={SecurityElement.Escape(_name)}</txt-record>
             <txt-record>version={ProductVersion.Text}</txt-record>
             <txt-record>state={_state}</txt-record>
-            <txt-record>peers={_peerPort}</txt-record>{(_mark is null ? string.Empty : $"\n    <txt-record>forming={_mark}</txt-record>")}
+            <txt-record>peers={_peerPort}</txt-record>{Optional("role", _role)}{Optional("forming", _mark)}
           </service>
         </service-group>
 
         """;
+
+    private static string Optional(string name, string? text) => text is null ? string.Empty : $"\n    <txt-record>{name}={text}</txt-record>";
 }

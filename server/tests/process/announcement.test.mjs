@@ -22,6 +22,7 @@ test("A node under systemd announces who it is, and that nobody owns it until so
   assert.match(id, /^[\w-]{22}$/)
   assert.match(cluster, /^[\w-]{22}$/)
   assert.equal(name, "pi-1")
+  await until(() => said().role === "voter")
   assert.equal(version, (await run("--version")).stdout.split("+")[0].trim())
   assert.match(readFileSync(file, "utf8"), new RegExp(`<type>_rookery._tcp</type>\\s*<port>${port}</port>`))
 

@@ -67,6 +67,9 @@ public sealed class ClusterMember : IAsyncDisposable
     /// <summary>What it waits for to form a cluster with others, in sentences; null when it does not.</summary>
     public string? FormingStatus => _forming?.Status;
 
+    /// <summary>Whether it votes; null in diagnosis mode, and for one that is a member no more.</summary>
+    public bool? IsVoter => _consensus is { } consensus && consensus.ReadState().Configuration is { } members && members.IsMember(consensus.Self) ? members.IsVoter(consensus.Self) : null;
+
     /// <summary>What the other members are called; none in diagnosis mode.</summary>
     public IReadOnlyList<string> OtherNames
     {
