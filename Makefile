@@ -94,6 +94,7 @@ bench: build ## the figures of benchmarks/README.md
 lint: ## warnings as errors, formatting, shell scripts
 	server/tests/run lint
 
-clean:
-	rm -rf artifacts server/tests/client/node_modules
+clean: ## all that was built, but the key that updates are signed with
+	[[ ! -d artifacts ]] || find artifacts -mindepth 1 -maxdepth 1 ! -name update-signing.key -exec rm -rf {} +
+	rm -rf server/tests/client/node_modules
 	find server cluster benchmarks -type d \( -name bin -o -name obj \) -prune -exec rm -rf {} +
