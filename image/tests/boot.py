@@ -70,12 +70,12 @@ class Boot(vm.ImageTest):
             seconds = time.monotonic() - begun
         self.card, found = flashed, []
         for _ in range(8):
-            with self.machine() as machine:
+            with self.machine(forgets=chance) as machine:
                 machine.wait_for("the root", lambda: "EXT4-fs (vda2): mounted" in machine.serial())
                 time.sleep(chance.uniform(0, seconds))
                 machine.pull_the_plug()
-            found.append(self.card.progress())
-        self.tell(f"growing took {seconds:.0f} s; after each cut: {', '.join(found)}")
+            found.append(f"{self.card.progress()} ({machine.lost})")
+        self.tell(f"growing took {seconds:.0f} s; after each cut: {'; '.join(found)}")
         with self.machine() as machine:
             machine.wait_for_https()
             machine.wait_for_login(self.key)
@@ -99,9 +99,11 @@ class Boot(vm.ImageTest):
         chance = random.Random(seed := random.randrange(1 << 30))
         self.tell(f"\nseed {seed}")
         for _ in range(4):
-            with self.machine() as machine:
+            with self.machine(forgets=chance) as machine:
                 machine.wait_for("the kernel", lambda: "Starting kernel" in machine.serial())
-                time.sleep(chance.uniform(3, 45))
+                time.sleep(chance.uniform(3, 60))
+                machine.pull_the_plug()
+            self.tell(machine.lost)
         with self.machine() as machine:
             machine.wait_for_https()
             machine.wait_for("the log", lambda: "https://pi-7.local" in (self.card.get("rookery-first-boot.log") or ""))

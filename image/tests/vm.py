@@ -2,6 +2,7 @@
 
 import json
 import os
+import random
 import re
 import shutil
 import socket
@@ -13,6 +14,9 @@ import unittest
 import urllib.error
 import urllib.request
 from pathlib import Path
+
+# pylint: disable=wrong-import-position
+from write_cache import WriteCache
 
 TOP = Path(__file__).parents[2]
 ARTIFACTS = TOP / "artifacts"
@@ -73,9 +77,11 @@ class Machine:
     """One start of a card; as a context manager its plug is pulled at the end."""
 
     def __init__(self, card: Card, u_boot: Path, drives: tuple[Drive, ...] = (), clock: str = "utc", processor: str = "cortex-a72", limits: dict | None = None,
-                 kernel: tuple[Path, Path, str] | None = None, has_usb: bool = False):
+                 kernel: tuple[Path, Path, str] | None = None, has_usb: bool = False, forgets: random.Random | None = None):
         self.card, self.u_boot, self.drives, self.clock, self.processor = card, u_boot, drives, clock, processor
         self.has_usb = has_usb
+        # With it the card loses with the plug what it was not told to flush, by chance.
+        self.forgets, self.cache = forgets, None
         self.limits = "".join(f",throttling.{name}={value}" for name, value in (limits or {}).items())
         # A kernel, its initial RAM disk and command line instead of U-Boot and the card's.
         self.starts = ["-bios", u_boot] if kernel is None else ["-kernel", kernel[0], "-initrd", kernel[1], "-append", kernel[2]]
@@ -85,14 +91,17 @@ class Machine:
     def __enter__(self):
         self.log.unlink(missing_ok=True)
         forward = ",".join(f"hostfwd=tcp:127.0.0.1:{host}-:{guest}" for host, guest in ((self.https, 443), (self.http, 80), (self.ssh, 22)))
-        self.begun = time.monotonic()
+        self.begun, self.lost = time.monotonic(), "nothing"
         drives = ["-device", "qemu-xhci,id=usb"] if self.drives or self.has_usb else []
         drives += [word for drive in self.drives for word in ("-blockdev", json.dumps(drive.block_device()), "-device", json.dumps(drive.usb_device()))]
         self.monitor = self.card.path.with_name("monitor")
+        self.cache = WriteCache(self.card.path, self.forgets) if self.forgets else None
+        card = ["-blockdev", json.dumps(self.cache.block_device()), "-device", "virtio-blk-pci,drive=card"] if self.cache else [
+            "-drive", f"file={self.card.path},format=raw,if=none,id=d0{self.limits}", "-device", "virtio-blk-pci,drive=d0"]
         self.process = subprocess.Popen([
             "qemu-system-aarch64", "-M", "virt", "-cpu", self.processor, "-smp", "2", "-m", "1024", "-display", "none", "-monitor", "none",
             "-qmp", f"unix:{self.monitor},server=on,wait=off", "-rtc", f"base={self.clock}", *drives,
-            "-serial", f"file:{self.log}", *self.starts, "-drive", f"file={self.card.path},format=raw,if=none,id=d0{self.limits}", "-device", "virtio-blk-pci,drive=d0",
+            "-serial", f"file:{self.log}", *self.starts, *card,
             "-netdev", f"user,id=n0,restrict=on,{forward}", "-device", "virtio-net-pci,netdev=n0,romfile=", "-device", "virtio-rng-pci",
         ], stdin=subprocess.DEVNULL)
         return self
@@ -101,8 +110,12 @@ class Machine:
         self.pull_the_plug()
 
     def pull_the_plug(self) -> None:
+        was_on = self.process.poll() is None
         self.process.kill()
         self.process.wait()
+        if self.cache and was_on:
+            self.lost = self.cache.lose()
+            self.cache = None
 
     def attach(self, drive: Drive) -> None:
         """Plugs a drive in while the machine runs."""
