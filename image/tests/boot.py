@@ -49,12 +49,14 @@ class Boot(vm.ImageTest):
             self.assertEqual(machine.shell(key, "cat /etc/machine-id"), machine_id)
             self.assertEqual(machine.shell(key, "systemctl --failed --no-legend --plain").strip(), "")
 
-    def test_a_wrong_file_is_explained_on_the_boot_partition(self):
+    def test_a_wrong_file_is_explained_on_the_boot_partition_and_makes_no_node_until_it_is_mended(self):
         self.card.put("rookery.toml", "hostname = pi-7\n")
         with self.machine() as machine:
+            machine.wait_for("the log", lambda: re.search(r"(?s)is no TOML.*This machine is no node yet", self.card.get("rookery-first-boot.log") or ""))
+        self.good_file()
+        with self.machine() as machine:
             machine.wait_for_https()
-            # What is wrong is told before the node starts, the address after it.
-            machine.wait_for("the log", lambda: re.search(r"(?s)https://rookery-[0-9a-z]{6}\.local.*is no TOML", self.card.get("rookery-first-boot.log") or ""))
+            machine.wait_for("the log", lambda: "https://pi-7.local" in (self.card.get("rookery-first-boot.log") or ""))
 
     def test_power_that_fails_while_the_data_partition_grows_costs_nothing(self):
         self.good_file()
