@@ -1,7 +1,12 @@
 """Slots and update bundles, on files instead of a card."""
 
+import argparse
+import contextlib
 import hashlib
+import importlib.util
+import io
 import json
+import os
 import random
 import subprocess
 import sys
@@ -9,14 +14,23 @@ import tarfile
 import tempfile
 import unittest
 from pathlib import Path
+from unittest import mock
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, str(Path(__file__).parents[1] / "files/usr/lib/rookery-image/slot"))
+SLOT = Path(__file__).parents[1] / "files/usr/lib/rookery-image/slot"
+sys.path.insert(0, str(SLOT))
 
 # pylint: disable=wrong-import-position
 import bundle
 import state
 from state import SlotState
+
+specification = importlib.util.spec_from_file_location("rookery_slot", SLOT / "__main__.py")
+rookery_slot = importlib.util.module_from_spec(specification)
+specification.loader.exec_module(rookery_slot)
+
+# Where ext4 has its magic number, by which U-Boot and the kernel know it.
+MAGIC_AT, MAGIC = 1024 + 56, b"\x53\xef"
 
 
 class State(unittest.TestCase):
@@ -51,14 +65,21 @@ class State(unittest.TestCase):
         self.assertEqual({i // 512 for i in range(len(before)) if before[i] != after[i]}, set(state.SECTORS))
 
 
-class Bundle(unittest.TestCase):
+def slot_of(seed: int) -> bytes:
+    """The bytes of a slot, which look like an ext4."""
+    slot = bytearray(random.Random(seed).randbytes(800_000))
+    slot[MAGIC_AT:MAGIC_AT + 2] = MAGIC
+    return bytes(slot)
+
+
+class WithBundles(unittest.TestCase):
+    """A directory with a key, and update bundles that are signed with it."""
+
     def setUp(self):
         directory = tempfile.TemporaryDirectory()
         self.addCleanup(directory.cleanup)
         self.directory = Path(directory.name)
-        self.slot = random.Random(1).randbytes(800_000)
-        self.device = self.directory / "device"
-        self.device.write_bytes(bytes(1 << 20))
+        self.slot = slot_of(1)
         self.keys = [self.make_key("release")]
 
     def make_key(self, name: str) -> Path:
@@ -85,6 +106,15 @@ class Bundle(unittest.TestCase):
                     archive.add(self.directory / "member", name)
         return path
 
+
+class Bundle(WithBundles):
+    def setUp(self):
+        super().setUp()
+        self.device = self.directory / "device"
+        # An older version lies in the slot.
+        self.before = slot_of(2).ljust(1 << 20, b"\0")
+        self.device.write_bytes(self.before)
+
     def install(self, path: Path) -> None:
         archive, manifest = bundle.open_checked(path, self.keys)
         bundle.write_slot(archive, manifest, path, str(self.device), lambda done, whole: None)
@@ -92,7 +122,7 @@ class Bundle(unittest.TestCase):
     def refuses(self, path: Path, word: str) -> None:
         with self.assertRaises(state.Refusal) as caught:
             self.install(path)
-        self.assertIn(word, str(caught.exception))
+        self.assertRegex(str(caught.exception), word)
 
     def test_a_good_bundle_is_written(self):
         self.install(self.make())
@@ -101,7 +131,7 @@ class Bundle(unittest.TestCase):
     def test_another_key_is_refused_before_anything_is_written(self):
         self.make_key("other")
         self.refuses(self.make(key="other"), "not signed")
-        self.assertEqual(self.device.read_bytes(), bytes(1 << 20))
+        self.assertEqual(self.device.read_bytes(), self.before)
 
     def test_a_changed_manifest_is_refused(self):
         self.refuses(self.make(lambda files: files.update({"manifest.json": files["manifest.json"].replace(b'"2"', b'"3"')})), "not signed")
@@ -109,14 +139,37 @@ class Bundle(unittest.TestCase):
     def test_a_changed_slot_is_refused(self):
         other = subprocess.run(["zstd", "-q", "-c"], input=b"another!" * 100_000, capture_output=True, check=True).stdout
         self.refuses(self.make(lambda files: files.update({"slot.ext4.zst": other})), "not what the bundle says")
+        self.is_no_slot()
 
     def test_a_slot_that_breaks_off_is_refused(self):
         self.refuses(self.make(lambda files: files.update({"slot.ext4.zst": files["slot.ext4.zst"][:-20]})), "damaged")
+        self.is_no_slot()
 
     def test_a_bundle_that_breaks_off_is_refused(self):
         path = self.make()
         path.write_bytes(path.read_bytes()[:400_000])
         self.refuses(path, "damaged")
+        self.is_no_slot()
+
+    def is_no_slot(self) -> None:
+        self.assertNotEqual(self.device.read_bytes()[MAGIC_AT:MAGIC_AT + 2], MAGIC)
+
+    def test_the_superblock_goes_first_and_comes_last(self):
+        synced, fsync = [], os.fsync
+
+        def record(descriptor: int) -> None:
+            fsync(descriptor)
+            found = self.device.read_bytes()
+            synced.append((found[MAGIC_AT:MAGIC_AT + 2] == MAGIC, found[4096:len(self.slot)] == self.slot[4096:]))
+
+        with mock.patch("os.fsync", record):
+            self.install(self.make())
+        self.assertEqual(synced, [(False, False), (False, True), (True, True)])
+
+    def test_a_card_that_takes_no_more_is_named(self):
+        with mock.patch("os.fsync", side_effect=[None, OSError(5, "Input/output error")]):
+            self.refuses(self.make(), "cannot be written .Input/output error.: the card may be worn out")
+        self.is_no_slot()
 
     def test_a_file_that_is_no_bundle_is_refused(self):
         path = self.directory / "x.tar"
@@ -125,12 +178,153 @@ class Bundle(unittest.TestCase):
         self.refuses(self.make(lambda files: files.pop("manifest.json")), "no manifest.json")
 
     def test_a_slot_that_is_too_small_is_refused(self):
-        self.device.write_bytes(bytes(1000))
+        self.device.write_bytes(self.before[:2000])
         self.refuses(self.make(), "no room")
+        self.assertEqual(self.device.read_bytes(), self.before[:2000])
 
     def test_without_a_key_nothing_is_taken(self):
         self.keys = []
         self.refuses(self.make(), "no key")
+
+
+class Machine(WithBundles):
+    """A machine whose disk is a file, with its slots beside it; it starts what U-Boot's script would."""
+
+    def setUp(self):
+        super().setUp()
+        self.disk = self.directory / "disk"
+        self.disk.write_bytes(bytes(64 * 512))
+        self.slots = {"a": self.directory / "disk2", "b": self.directory / "disk3"}
+        self.slots["a"].write_bytes(slot_of(3))
+        self.slots["b"].write_bytes(bytes(1 << 20))
+        self.running, self.restarts, self.is_healthy = "a", 0, True
+        (self.directory / "name").write_text(f"{self.disk}\n", encoding="ascii")
+        for name, value in {
+            "DISK": self.directory / "name", "KEY_DIRECTORIES": (self.directory,), "HEALTH_WAIT_SECONDS": 0.01, "running_slot": lambda: self.running,
+            "architecture": lambda: "arm64", "is_healthy": lambda: self.is_healthy,
+        }.items():
+            patch = mock.patch.object(rookery_slot, name, value)
+            patch.start()
+            self.addCleanup(patch.stop)
+        reboot = mock.patch.object(rookery_slot.subprocess, "run", self.run_program)
+        self.run_really = subprocess.run
+        reboot.start()
+        self.addCleanup(reboot.stop)
+
+    def run_program(self, command, **more):
+        if command != ["systemctl", "reboot"]:
+            return self.run_really(command, **more)
+        self.restarts += 1
+        return subprocess.CompletedProcess(command, 0)
+
+    def says(self, command: str, **arguments) -> str:
+        with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.redirect_stderr(io.StringIO()):
+            getattr(rookery_slot, command)(argparse.Namespace(**arguments))
+        return out.getvalue()
+
+    def refuses(self, command: str, sentence: str, **arguments) -> None:
+        with self.assertRaisesRegex(state.Refusal, sentence):
+            self.says(command, **arguments)
+
+    @property
+    def state(self) -> SlotState:
+        return state.read(self.disk)
+
+    def start(self) -> str:
+        """As image/boot/boot.cmd does it."""
+        now = self.state
+        chosen = now.slot
+        if now.trial is not None and now.tries > 0:
+            chosen = now.trial
+            state.write(self.disk, SlotState(now.slot, now.trial, now.tries - 1))
+        with open(self.slots[chosen], "rb") as slot:
+            slot.seek(MAGIC_AT)
+            self.running = chosen if slot.read(2) == MAGIC else "b" if chosen == "a" else "a"
+        return self.running
+
+    def update(self) -> None:
+        self.says("install", bundle=self.make())
+
+    def test_an_update_is_on_trial_until_it_serves(self):
+        self.update()
+        self.assertEqual(self.state, SlotState("a", "b", 3))
+        self.assertEqual(self.slots["b"].read_bytes()[:len(self.slot)], self.slot)
+        self.assertEqual(self.start(), "b")
+        self.says("judge")
+        self.assertEqual((self.state, self.restarts), (SlotState("b"), 0))
+        self.says("judge")
+        self.assertEqual(self.state, SlotState("b"))
+
+    def test_an_update_that_does_not_serve_is_left_after_its_tries(self):
+        self.update()
+        self.is_healthy = False
+        for _ in range(3):
+            self.assertEqual(self.start(), "b")
+            self.assertIn("the machine restarts", self.says("judge"))
+        self.assertEqual((self.start(), self.restarts), ("a", 3))
+        self.assertIn("slot a goes on", self.says("judge"))
+        self.assertEqual((self.state, self.restarts), (SlotState("a"), 3))
+
+    def test_rollback_to_an_update_that_never_came_up_ends_in_the_slot_that_runs(self):
+        self.update()
+        for _ in range(3):
+            self.assertEqual(self.start(), "b")
+        self.assertEqual(self.start(), "a")
+        self.says("judge")
+        self.assertIn("Slot b is tried at the next start", self.says("rollback"))
+        self.assertEqual([self.start() for _ in range(4)], ["b", "b", "b", "a"])
+
+    def test_rollback_to_a_slot_that_serves_stays_there(self):
+        self.update()
+        self.start()
+        self.says("judge")
+        self.says("rollback")
+        self.assertEqual(self.state, SlotState("b", "a", 3))
+        self.assertEqual(self.start(), "a")
+        self.says("judge")
+        self.assertEqual(self.state, SlotState("a"))
+
+    def test_rollback_of_a_slot_on_trial_ends_the_trial(self):
+        self.update()
+        self.start()
+        self.says("rollback")
+        self.assertEqual(self.state, SlotState("a"))
+        self.assertEqual(self.start(), "a")
+
+    def test_there_is_no_rollback_to_a_slot_that_was_never_written_or_not_to_its_end(self):
+        self.refuses("rollback", "Slot b is empty")
+        self.slots["b"].write_bytes(slot_of(4).ljust(1 << 20, b"\0"))
+        bundle_path = self.make()
+        bundle_path.write_bytes(bundle_path.read_bytes()[:400_000])
+        self.refuses("install", "breaks off or is damaged", bundle=bundle_path)
+        self.refuses("rollback", "Slot b is empty")
+        self.assertEqual(self.state, SlotState("a"))
+
+    def test_while_a_slot_is_written_nothing_starts_it(self):
+        self.update()
+        path = self.make()
+        path.write_bytes(path.read_bytes()[:400_000])
+        self.refuses("install", "breaks off or is damaged", bundle=path)
+        self.assertEqual((self.state, self.start()), (SlotState("a"), "a"))
+
+    def test_a_slot_on_trial_takes_no_update(self):
+        self.update()
+        self.start()
+        self.refuses("install", "itself on trial", bundle=self.make())
+        self.assertEqual(self.slots["a"].read_bytes(), slot_of(3))
+
+    def test_a_bundle_for_other_machines_is_refused(self):
+        with mock.patch.object(rookery_slot, "architecture", lambda: "amd64"):
+            self.refuses("install", "is for arm64, and this machine is amd64", bundle=self.make())
+        self.assertEqual(self.state, SlotState("a"))
+
+    def test_commit_ends_the_trial_of_the_slot_that_runs(self):
+        self.assertIn("is the default already", self.says("commit"))
+        self.update()
+        self.start()
+        self.says("commit")
+        self.assertEqual(self.state, SlotState("b"))
+        self.assertIn("is the default already", self.says("commit"))
 
 
 if __name__ == "__main__":

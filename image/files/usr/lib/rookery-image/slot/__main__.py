@@ -100,11 +100,16 @@ def rollback(_: argparse.Namespace) -> None:
     target = now.slot if now.trial == running else other(running)
     with open(partition(target), "rb") as device:
         device.seek(1024 + 56)
-        # The magic number of ext4 (ext4(5), s_magic): a slot that was never written has none.
+        # The magic number of ext4 (ext4(5), s_magic): a slot that was never written, or not to its end, has none.
         if device.read(2) != b"\x53\xef":
             raise Refusal(f"Slot {target} is empty: there is nothing to go back to.")
-    state.write(disk(), SlotState(target))
-    print(f"Slot {target} is started next, and by default.")
+    if now.trial == running:
+        state.write(disk(), SlotState(target))
+        print(f"Slot {target} is started next, and by default.")
+        return
+    # What is known of the running slot is that it starts; the other one may be an update that did not.
+    state.write(disk(), SlotState(running, target, state.TRIES))
+    print(f"Slot {target} is tried at the next start. If it does not come up, slot {running} does again.")
 
 
 def is_healthy() -> bool:
@@ -152,7 +157,7 @@ def main() -> int:
     command.add_argument("bundle", type=Path)
     command.set_defaults(run=install)
     commands.add_parser("commit", help="make the running slot the default").set_defaults(run=commit)
-    commands.add_parser("rollback", help="start the other slot next, and by default").set_defaults(run=rollback)
+    commands.add_parser("rollback", help="try the other slot at the next start, or leave a running one that is on trial").set_defaults(run=rollback)
     commands.add_parser("judge", help="commit a slot on trial when its node serves, restart when it does not (done at every start)").set_defaults(run=judge)
     arguments = parser.parse_args()
     try:

@@ -1,7 +1,8 @@
 """Update bundles: a tar file with manifest.json, its Ed25519 signature, and the file system of one slot, compressed.
 
 Nothing of a bundle is used before its signature was checked with a key of /usr/share/rookery/update-keys (or of /etc/rookery/update-keys, the owner's), and nothing
-of the slot counts before all of it was written, read back and found to have the SHA-256 of the manifest.
+of the slot counts before all of it was written, read back and found to have the SHA-256 of the manifest: until then the slot lacks its first block, and with it the
+superblock, without which neither U-Boot nor `rookery-slot rollback` takes it for a slot.
 """
 
 import hashlib
@@ -10,14 +11,19 @@ import os
 import subprocess
 import tarfile
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 from state import Refusal
 
 CHUNK_BYTES = 4 << 20
 MEMBERS = ("manifest.json", "manifest.json.sig", "slot.ext4.zst")
 MANIFEST_BYTES = 65536
+# Holds the superblock of an ext4, 1024 bytes from its beginning.
+FIRST_BLOCK_BYTES = 4096
 
 
 @dataclass(frozen=True)
@@ -68,32 +74,61 @@ def write_slot(archive: tarfile.TarFile, manifest: Manifest, path: Path, device:
     try:
         if os.lseek(descriptor, 0, os.SEEK_END) < manifest.slot_bytes:
             raise Refusal(f"The slot {device} has no room for {manifest.slot_bytes} bytes: flash the card anew with this version; the data stay on a drive, and on a card only with a backup.")
-        os.lseek(descriptor, 0, os.SEEK_SET)
-        with subprocess.Popen(["zstd", "--decompress", "--stdout", "--quiet"], stdin=subprocess.PIPE, stdout=descriptor) as unpacking:
+        # Whatever ends this on the way, what is in the slot then is no file system.
+        os.pwrite(descriptor, bytes(FIRST_BLOCK_BYTES), 0)
+        os.fsync(descriptor)
+        with ThreadPoolExecutor(1) as writer, subprocess.Popen(["zstd", "--decompress", "--stdout", "--quiet"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as unpacking:
+            writing = writer.submit(write_all_but_first_block, unpacking.stdout, descriptor)
             source, left = archive.extractfile(member), member.size
             try:
                 while chunk := source.read(CHUNK_BYTES):
                     unpacking.stdin.write(chunk)
                     left -= len(chunk)
                     progress(member.size - left, member.size)
-            except (tarfile.TarError, BrokenPipeError, OSError) as error:
+            except BrokenPipeError:
+                # The unpacking or the writing ended before; both are asked below.
+                pass
+            except (tarfile.TarError, OSError) as error:
                 unpacking.kill()
                 raise Refusal(f"{path} breaks off or is damaged ({error}). The slot that runs was not touched.") from error
             finally:
-                unpacking.stdin.close()
+                with suppress(BrokenPipeError):
+                    unpacking.stdin.close()
+            try:
+                first_block = writing.result()
+            except OSError as error:
+                raise Refusal(f"The slot {device} cannot be written ({error.strerror}): the card may be worn out. The slot that runs was not touched.") from error
         if unpacking.returncode != 0 or left != 0:
             raise Refusal(f"{path} is damaged: its slot cannot be unpacked. The slot that runs was not touched.")
-        os.fsync(descriptor)
+        differs = f"What {device} holds after writing is not what the bundle says: the bundle or the card is damaged. The slot that runs was not touched."
         # From the card, and not from memory.
         os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
-        if hash_of(descriptor, manifest.slot_bytes) != manifest.slot_sha256:
-            raise Refusal(f"What {device} holds after writing is not what the bundle says: the bundle or the card is damaged. The slot that runs was not touched.")
+        if hash_of(descriptor, first_block, manifest.slot_bytes) != manifest.slot_sha256:
+            raise Refusal(differs)
+        os.pwrite(descriptor, first_block, 0)
+        os.fsync(descriptor)
+        os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
+        if os.pread(descriptor, len(first_block), 0) != first_block:
+            raise Refusal(differs)
     finally:
         os.close(descriptor)
 
 
-def hash_of(descriptor: int, length: int) -> str:
-    digest, offset = hashlib.sha256(), 0
+def write_all_but_first_block(source: BinaryIO, descriptor: int) -> bytes:
+    """Writes what comes, but for the first block, which is returned; the rest is on the card then."""
+    with source, open(descriptor, "r+b", closefd=False) as target:
+        first_block = source.read(FIRST_BLOCK_BYTES)
+        target.seek(FIRST_BLOCK_BYTES)
+        while chunk := source.read(CHUNK_BYTES):
+            target.write(chunk)
+        target.flush()
+        os.fsync(descriptor)
+        return first_block
+
+
+def hash_of(descriptor: int, first_block: bytes, length: int) -> str:
+    """The SHA-256 of the first block, which is not written yet, and of what follows it on the card."""
+    digest, offset = hashlib.sha256(first_block), len(first_block)
     while offset < length:
         chunk = os.pread(descriptor, min(CHUNK_BYTES, length - offset), offset)
         if not chunk:
