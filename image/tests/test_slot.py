@@ -3,15 +3,20 @@
 import argparse
 import contextlib
 import hashlib
+import http.server
 import importlib.util
 import io
 import json
 import os
 import random
+import socket
+import socketserver
+import ssl
 import subprocess
 import sys
 import tarfile
 import tempfile
+import threading
 import unittest
 from pathlib import Path
 from unittest import mock
@@ -22,6 +27,7 @@ sys.path.insert(0, str(SLOT))
 
 # pylint: disable=wrong-import-position
 import bundle
+import health
 import state
 from state import SlotState
 
@@ -201,15 +207,17 @@ class Machine(WithBundles):
         (self.directory / "name").write_text(f"{self.disk}\n", encoding="ascii")
         for name, value in {
             "DISK": self.directory / "name", "KEY_DIRECTORIES": (self.directory,), "HEALTH_WAIT_SECONDS": 0.01, "running_slot": lambda: self.running,
-            "architecture": lambda: "arm64", "is_healthy": lambda: self.is_healthy,
+            "architecture": lambda: "arm64",
         }.items():
-            patch = mock.patch.object(rookery_slot, name, value)
-            patch.start()
-            self.addCleanup(patch.stop)
-        reboot = mock.patch.object(rookery_slot.subprocess, "run", self.run_program)
+            self.play(rookery_slot, name, value)
+        self.play(health, "is_healthy", lambda: self.is_healthy)
         self.run_really = subprocess.run
-        reboot.start()
-        self.addCleanup(reboot.stop)
+        self.play(subprocess, "run", self.run_program)
+
+    def play(self, where, name: str, value) -> None:
+        patch = mock.patch.object(where, name, value)
+        patch.start()
+        self.addCleanup(patch.stop)
 
     def run_program(self, command, **more):
         if command != ["systemctl", "reboot"]:
@@ -325,6 +333,106 @@ class Machine(WithBundles):
         self.says("commit")
         self.assertEqual(self.state, SlotState("b"))
         self.assertIn("is the default already", self.says("commit"))
+
+
+class Answer(http.server.BaseHTTPRequestHandler):
+    """A node's, at /readyz."""
+
+    def do_GET(self):  # pylint: disable=invalid-name
+        self.send_response(self.server.status if self.path == "/readyz" else 404)
+        self.end_headers()
+
+    def log_message(self, *_):  # pylint: disable=arguments-differ
+        pass
+
+
+class Node(http.server.HTTPServer):
+    """Listens at an address of this machine, with a certificate that nobody knows."""
+
+    def __init__(self, directory: Path, address: str = "127.0.0.1", handler=Answer):
+        self.address_family = socket.AF_INET6 if ":" in address else socket.AF_INET
+        super().__init__((address, 0), handler)
+        self.status = 200
+        self.timeout = 5
+        certificate, key = directory / "certificate", directory / "key"
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "ed25519", "-nodes", "-subj", "/CN=pi-1", "-out", certificate, "-keyout", key], check=True, capture_output=True)
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(certificate, key)
+        self.socket = context.wrap_socket(self.socket, server_side=True)
+        threading.Thread(target=self.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
+
+    def handle_error(self, *_):  # pylint: disable=arguments-differ
+        pass
+
+
+class Babble(socketserver.BaseRequestHandler):
+    """Something else that listens there."""
+
+    def handle(self):
+        self.request.recv(4096)
+        self.request.sendall(b"hello, is this the node?\r\n\r\n")
+
+
+class Health(unittest.TestCase):
+    def setUp(self):
+        directory = tempfile.TemporaryDirectory()
+        self.addCleanup(directory.cleanup)
+        self.directory = Path(directory.name)
+        self.configuration = self.directory / "config.json"
+        patch = mock.patch.object(health, "CONFIGURATION", str(self.configuration))
+        patch.start()
+        self.addCleanup(patch.stop)
+
+    def node(self, *arguments) -> Node:
+        node = Node(self.directory, *arguments)
+        self.addCleanup(node.server_close)
+        self.addCleanup(node.shutdown)
+        return node
+
+    def test_it_is_asked_where_its_configuration_says_that_it_listens(self):
+        for listen, url in {
+            "https://0.0.0.0:443": "https://127.0.0.1:443/readyz",
+            "https://[::]:8443": "https://[::1]:8443/readyz",
+            "https://192.168.1.20:8443/": "https://192.168.1.20:8443/readyz",
+            "https://[fd00::20]": "https://[fd00::20]/readyz",
+            "http://localhost:8080": "http://127.0.0.1:8080/readyz",
+        }.items():
+            self.configuration.write_text(json.dumps({"data": "/var/lib/rookery/data", "listen": listen}))
+            self.assertEqual(health.readiness_url(), url)
+        self.configuration.write_text("{}")
+        self.assertEqual(health.readiness_url(), "http://127.0.0.1:8080/readyz")
+
+    def test_a_node_at_another_port_is_healthy_when_it_is_ready(self):
+        node = self.node()
+        for address in ("127.0.0.1", "0.0.0.0"):
+            node.status = 200
+            self.configuration.write_text(json.dumps({"listen": f"https://{address}:{node.server_port}"}))
+            self.assertTrue(health.is_healthy())
+            node.status = 503
+            self.assertFalse(health.is_healthy())
+
+    def test_whatever_answers_instead_ends_nothing(self):
+        self.configuration.write_text(json.dumps({"listen": f"https://127.0.0.1:{self.node('127.0.0.1', Babble).server_port}"}))
+        self.assertFalse(health.is_healthy())
+
+    def test_whatever_the_configuration_is_it_ends_nothing(self):
+        self.assertFalse(health.is_healthy())
+        for text in ("", "[]", "{", '{"listen": 7}', '{"listen": "https://pi.example"}', '{"listen": "https://127.0.0.1:port"}', '{"listen": "file:///etc/passwd"}', "[" * 100_000, "\0"):
+            self.configuration.write_text(text)
+            self.assertFalse(health.is_healthy(), text[:50])
+
+    def test_a_link_or_a_pipe_is_not_read(self):
+        node = self.node()
+        real = self.directory / "real.json"
+        real.write_text(json.dumps({"listen": f"https://127.0.0.1:{node.server_port}"}))
+        self.configuration.symlink_to(real)
+        self.assertFalse(health.is_healthy())
+        self.configuration.unlink()
+        os.mkfifo(self.configuration)
+        self.assertFalse(health.is_healthy())
+        self.configuration.unlink()
+        real.rename(self.configuration)
+        self.assertTrue(health.is_healthy())
 
 
 if __name__ == "__main__":

@@ -112,21 +112,6 @@ def rollback(_: argparse.Namespace) -> None:
     print(f"Slot {target} is tried at the next start. If it does not come up, slot {running} does again.")
 
 
-def is_healthy() -> bool:
-    # Here, because `judge` runs at every start and seldom comes to this.
-    import ssl  # pylint: disable=import-outside-toplevel
-    import urllib.request  # pylint: disable=import-outside-toplevel
-
-    # On loopback, where only the owner of this machine listens: no certificate is checked.
-    context = ssl.create_default_context()
-    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
-    try:
-        with urllib.request.urlopen("https://127.0.0.1/readyz", timeout=5, context=context) as answer:
-            return answer.status == 200
-    except OSError:
-        return False
-
-
 def judge(_: argparse.Namespace) -> None:
     """At each start: a slot on trial is committed when its node serves, and left by a restart when it does not."""
     now, running = state.read(disk()), running_slot()
@@ -137,9 +122,12 @@ def judge(_: argparse.Namespace) -> None:
         if now.tries == 0:
             state.write(disk(), SlotState(running))
         return
+    # Here, because `judge` runs at every start and seldom comes to this.
+    import health  # pylint: disable=import-outside-toplevel
+
     ends = time.monotonic() + HEALTH_WAIT_SECONDS
     while time.monotonic() < ends:
-        if is_healthy():
+        if health.is_healthy():
             commit(_)
             return
         time.sleep(2)
