@@ -21,15 +21,17 @@ class PowerCut(Exception):
 
 
 class Hub:
-    """What is attached, and what the programs would do with it. A drive's bytes are a file, in which mkfs leaves its mark, too."""
+    """What is attached, and what the programs would do with it. A drive's bytes are a file, in which mkfs writes, too; the power may fail after so many of its writes."""
 
     def __init__(self, root: Path):
-        self.root, self.disks, self.mounted, self.formatted, self.cut_in, self.fails = root, [], {}, [], None, set()
+        self.root, self.disks, self.mounted, self.formatted, self.cut_in, self.cut_after_writes, self.fails = root, [], {}, [], None, None, set()
 
     def attach(self, path: str, serial: str, tran: str = "usb", contents: bytes = bytes(drive.ZEROS_BYTES), **more) -> dict:
-        disk = {"path": path, "type": "disk", "tran": tran, "model": "Fast NVMe", "serial": serial, "size": 500 * 10**9, "fstype": None, "label": None, "uuid": None, "mountpoint": None, "files": []} | more
+        disk = {"path": path, "type": "disk", "tran": tran, "model": "Fast NVMe", "serial": serial, "size": 64 << 20, "fstype": None, "label": None, "uuid": None, "mountpoint": None, "files": []} | more
         (self.root / path.lstrip("/")).parent.mkdir(exist_ok=True)
-        (self.root / path.lstrip("/")).write_bytes(b"ext4" if disk["fstype"] else contents)
+        with open(self.root / path.lstrip("/"), "wb") as file:
+            file.write(b"ext4" if disk["fstype"] else contents)
+            file.truncate(disk["size"])
         self.disks.append(disk)
         return disk
 
@@ -54,10 +56,17 @@ class Hub:
         return self.of(arguments[-1])["fstype"] or ""
 
     def mkfs_ext4(self, *arguments):
-        disk = self.of(arguments[-1])
+        """As mke2fs 1.47 writes: zeros over the first block and the end of the file system, descriptors, and when these are on the disk the superblock."""
+        path, kibibytes = arguments[-2:] if arguments[-1][:-1].isdigit() else (arguments[-1], f"{self.of(arguments[-1])['size'] >> 10}k")
+        disk = self.of(path)
         self.formatted.append(disk["serial"])
+        with open(self.root / path.lstrip("/"), "r+b") as file:
+            for number, (offset, written) in enumerate(((0, bytes(4096)), ((int(kibibytes[:-1]) << 10) - 65536, bytes(65536)), (8192, b"descriptors"), (1024, b"superblock"))):
+                if number == self.cut_after_writes:
+                    raise PowerCut
+                file.seek(offset)
+                file.write(written)
         disk.update(fstype="ext4", label="rookery", uuid=arguments[arguments.index("-U") + 1])
-        (self.root / disk["path"].lstrip("/")).write_bytes(b"ext4")
 
     def mount(self, *arguments):
         path, place = arguments[-2:]
@@ -100,7 +109,7 @@ class TheDrive(Directory):
     def restart(self) -> None:
         self.hub.mounted.clear()
         (self.root / drive.WAITS.lstrip("/")).unlink(missing_ok=True)
-        self.hub.cut_in = None
+        self.hub.cut_in = self.hub.cut_after_writes = None
 
     def test_without_consent_no_drive_is_touched(self):
         self.hub.attach("/dev/sda", "A1")
@@ -236,10 +245,50 @@ class TheDrive(Directory):
         # Another disk in the same adapter, with somebody's data on it.
         self.hub.disks[:] = []
         self.hub.attach("/dev/sdb", "A1", fstype="exfat")
+        self.waits("any", r"formatting of this node's drive, Fast NVMe \(serial A1\), was cut off, and it holds exfat by now: it is left alone")
+        self.hub.disks[:] = []
         self.waits("any", "is not attached")
         self.hub.disks[:] = [disk]
         self.use()
         self.assertEqual((self.hub.home, self.hub.formatted), ("/dev/sda", ["A1"]))
+
+    def test_a_power_cut_between_any_two_writes_of_the_formatting_is_gone_over_again(self):
+        for writes in range(4):
+            with self.subTest(writes=writes):
+                self.hub.disks.clear()
+                self.hub.formatted.clear()
+                (self.root / drive.MARK.lstrip("/")).unlink(missing_ok=True)
+                self.hub.attach("/dev/sda", "A1")
+                self.hub.cut_after_writes = writes
+                with self.assertRaises(PowerCut):
+                    self.use()
+                self.restart()
+                self.use()
+                self.assertEqual((self.hub.home, self.hub.formatted), ("/dev/sda", ["A1", "A1"]))
+                self.restart()
+
+    def test_a_drive_whose_formatting_was_cut_off_is_left_alone_when_somebody_used_it_since(self):
+        disk = self.hub.attach("/dev/sda", "A1")
+        self.hub.cut_after_writes = 3
+        with self.assertRaises(PowerCut):
+            self.use()
+        self.restart()
+        disk["fstype"] = "exfat"
+        self.waits("any", "holds exfat by now")
+        disk.update(fstype=None, children=[{"path": "/dev/sda1", "label": None, "fstype": None, "uuid": None}])
+        self.waits("any", "holds partitions by now")
+        self.assertEqual(self.hub.formatted, ["A1"])
+
+    def test_another_disk_without_a_signature_in_the_same_adapter_is_left_alone(self):
+        self.hub.attach("/dev/sda", "A1")
+        self.hub.cut_after_writes = 3
+        with self.assertRaises(PowerCut):
+            self.use()
+        self.restart()
+        self.hub.disks.clear()
+        self.hub.attach("/dev/sda", "A1", contents=bytes(4096) + b"encrypted")
+        self.waits("any", "holds something that cannot be named by now: it is left alone")
+        self.assertEqual(self.hub.formatted, ["A1"])
 
     def test_a_power_cut_after_it_was_formatted_formats_nothing_again(self):
         for program in ("sync", "e2fsck", "mount"):

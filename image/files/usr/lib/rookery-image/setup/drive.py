@@ -1,8 +1,9 @@
 """The drive that the node lives on, where rookery.toml asks for one: found again, or formatted when it is blank, and mounted over /var/lib/rookery.
 
 Once a drive was taken, a mark on the card names its file system, and the node starts on that and on nothing else. What is on the drive is the whole node: a new
-card with the same consent goes on as the same one. The order of what is made durable: the mark with the file system's UUID, a text on the blank drive that names
-it, the file system. So a cut leaves a drive that is blank, or that says it is ours to format, or that is formatted; anything else is left alone."""
+card with the same consent goes on as the same one. The order of what is made durable: the mark with the file system's UUID, a text at the end of the blank drive
+that names it, the file system, which ends before that text. So a cut, also one while the file system is made, leaves a drive that is blank, or that says it is ours
+to format, or that is formatted; anything else is left alone."""
 
 import json
 import os
@@ -46,6 +47,7 @@ class Drive:
     path: str
     name: str
     serial: str
+    size_bytes: int
     has_partitions: bool
     file_systems: list[FileSystem]
 
@@ -83,7 +85,7 @@ def attached(machine: Machine) -> list[Drive]:
     started_from = (machine.read("/run/rookery-image/disk") or "").strip()
     return [
         Drive(
-            disk["path"], (disk["model"] or "a drive").strip(), (disk["serial"] or "").strip(), bool(disk.get("children")),
+            disk["path"], (disk["model"] or "a drive").strip(), (disk["serial"] or "").strip(), disk["size"], bool(disk.get("children")),
             [FileSystem(place["path"], place["fstype"], place["label"], place["uuid"]) for place in [disk, *disk.get("children", [])]],
         )
         for disk in json.loads(machine.run("lsblk", "--json", "--bytes", "--output", COLUMNS) or '{"blockdevices":[]}')["blockdevices"]
@@ -95,29 +97,45 @@ def formatting(identity: str) -> bytes:
     return f"rookery: formatting {identity}\n".encode().ljust(512, b"\0")
 
 
-def begin_of(machine: Machine, drive: Drive) -> bytes:
+def read(machine: Machine, drive: Drive, offset: int, length: int) -> bytes:
     with open(machine.path(drive.path), "rb") as device:
-        return device.read(ZEROS_BYTES)
+        device.seek(offset)
+        return device.read(length)
 
 
-def holds(machine: Machine, drive: Drive) -> str | None:
-    """What is on a drive, in words; None when it is blank: nothing that blkid knows, no partition, and a MiB of zeros, as from the factory. Zeros, because blkid knows nothing of a drive that is encrypted without a header."""
+def named(machine: Machine, drive: Drive) -> str | None:
+    """What is on a drive by the name that lsblk or blkid has for it; None when they have none."""
     if drive.has_partitions:
         return "partitions"
     try:
         signature = machine.run("sh", "-c", 'blkid -p -s TYPE -s PTTYPE -o value "$1" || [ $? -eq 2 ]', "sh", drive.path).split()
-        begin = begin_of(machine, drive)
     except (OSError, subprocess.SubprocessError):
         return "something that cannot be read"
-    if signature:
-        return signature[0]
-    return None if begin == bytes(ZEROS_BYTES) else "something that cannot be named"
+    return signature[0] if signature else None
+
+
+def holds(machine: Machine, drive: Drive) -> str | None:
+    """What is on a drive, in words; None when it is blank: nothing that blkid knows, no partition, and a MiB of zeros, as from the factory. Zeros, because blkid knows nothing of a drive that is encrypted without a header."""
+    try:
+        return named(machine, drive) or (None if read(machine, drive, 0, ZEROS_BYTES) == bytes(ZEROS_BYTES) else "something that cannot be named")
+    except OSError:
+        return "something that cannot be read"
+
+
+def how_to_empty(drive: Drive) -> str:
+    return ("When nothing on it is needed any more, empty it: on Windows `diskpart`, `select disk N`, `clean`; "
+            f"on Linux `wipefs --all {drive.path}` and `dd if=/dev/zero of={drive.path} bs=1M count=1`. The node waits.")
+
+
+def end_of_file_system(drive: Drive) -> int:
+    """Where a file system of ours ends: mkfs.ext4 zeroes the beginning first and writes the superblock last, so that only what is beyond tells what it leaves when it is cut off."""
+    return (drive.size_bytes - ZEROS_BYTES) // 4096 * 4096
 
 
 def is_being_formatted(machine: Machine, drive: Drive, identity: str) -> bool:
     """Whether a cut ended our own formatting of it under this UUID."""
     try:
-        return begin_of(machine, drive)[:512] == formatting(identity)
+        return named(machine, drive) is None and read(machine, drive, end_of_file_system(drive), 512) == formatting(identity)
     except OSError:
         return False
 
@@ -132,8 +150,15 @@ def marked(machine: Machine, drives: list[Drive], mark: Mark) -> tuple[Drive, Fi
     if found:
         return found[0]
     for drive in drives if not mark.is_formatted else []:
-        if is_being_formatted(machine, drive, mark.uuid) or ((drive.name, drive.serial) == (mark.name, mark.serial) and holds(machine, drive) is None):
+        if is_being_formatted(machine, drive, mark.uuid):
             return drive, None
+    # Of the same name and number: it, or another in the same adapter.
+    alike = [(drive, holds(machine, drive)) for drive in drives if not mark.is_formatted and (drive.name, drive.serial) == (mark.name, mark.serial)]
+    for drive, contents in alike:
+        if contents is None:
+            return drive, None
+    for drive, contents in alike:
+        raise NotAttached(f"The formatting of this node's drive, {mark}, was cut off, and it holds {contents} by now: it is left alone. {how_to_empty(drive)}")
     raise NotAttached(f"The drive of this node, {mark}, file system {mark.uuid}, is not attached. The node waits for it, starts when it is attached, and never starts without. "
                       "If the drive is lost for good, flash this card anew and let it join in the node's place.")
 
@@ -156,8 +181,7 @@ def chosen(machine: Machine, drives: list[Drive], wanted: str, is_last_look: boo
     drive = fitting[0]
     found = holds(machine, drive)
     if found is not None:
-        raise NoDrive(f"storage.drive: {drive} holds {found} and is left alone: only a blank drive is formatted. When nothing on it is needed any more, empty it: on Windows `diskpart`, `select disk N`, `clean`; "
-                      f"on Linux `wipefs --all {drive.path}` and `dd if=/dev/zero of={drive.path} bs=1M count=1`. The node waits.")
+        raise NoDrive(f"storage.drive: {drive} holds {found} and is left alone: only a blank drive is formatted. {how_to_empty(drive)}")
     if machine.path("/run/rookery-image/no-data").exists():
         raise NoDrive(f"storage.drive: {drive} is blank, and is not formatted, because this card's data partition, which has to remember that, is not used. The node waits.")
     if not is_last_look:
@@ -207,12 +231,14 @@ def format_drive(machine: Machine, drive: Drive, identity: str) -> FileSystem:
     """Makes the file system of a drive that is blank, or that says that this was begun."""
     assert is_being_formatted(machine, drive, identity) or holds(machine, drive) is None, f"{drive} is not blank"
     write_mark(machine, Mark(drive.name, drive.serial, identity, False))
+    end = end_of_file_system(drive)
     with open(machine.path(drive.path), "r+b") as device:
+        device.seek(end)
         device.write(formatting(identity))
         device.flush()
         os.fsync(device.fileno())
     # An inode for each 256 KiB, as on the card: a node keeps few, large files. TRIM comes weekly: on all of a large drive at once it takes minutes.
-    machine.run("mkfs.ext4", "-q", "-F", "-L", LABEL, "-U", identity, "-i", "262144", "-m", "1", "-E", "nodiscard", drive.path, seconds=3600)
+    machine.run("mkfs.ext4", "-q", "-F", "-L", LABEL, "-U", identity, "-i", "262144", "-m", "1", "-E", "nodiscard", drive.path, f"{end // 1024}k", seconds=3600)
     machine.run("sync")
     return FileSystem(drive.path, "ext4", LABEL, identity)
 
