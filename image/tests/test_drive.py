@@ -1,6 +1,7 @@
 """The node's drive, with lsblk, mkfs and mount played by the test: python3 -m unittest image/tests/test_drive.py"""
 
 import json
+import os
 import subprocess
 import sys
 import unittest
@@ -25,6 +26,7 @@ class Hub:
 
     def __init__(self, root: Path):
         self.root, self.disks, self.mounted, self.formatted, self.cut_in, self.cut_after_writes, self.fails = root, [], {}, [], None, None, set()
+        self.cut_before_given, self.modes = None, []
 
     def attach(self, path: str, serial: str, tran: str = "usb", contents: bytes = bytes(drive.ZEROS_BYTES), **more) -> dict:
         disk = {"path": path, "type": "disk", "tran": tran, "model": "Fast NVMe", "serial": serial, "size": 64 << 20, "fstype": None, "label": None, "uuid": None, "mountpoint": None, "files": []} | more
@@ -77,6 +79,23 @@ class Hub:
     def umount(self, *arguments):
         self.mounted.pop(arguments[-1], None)
 
+    def id(self, kind, _):
+        return {"-u": "443\n", "-g": "444\n"}[kind]
+
+    def chmod(self, *arguments):
+        self.modes.append(arguments)
+
+    def chown(self, *arguments):
+        self.modes.append(arguments)
+        options = [each for each in arguments if each.startswith("--")]
+        if not options:
+            return
+        owner, *entries = arguments[len(options):]
+        for entry in entries:
+            if (owner, Path(entry).name) == self.cut_before_given:
+                raise PowerCut
+            subprocess.run(["chown", *options, owner, entry], check=True)
+
     def findmnt(self, *_):
         return self.of(self.home)["uuid"] if self.home else ""
 
@@ -109,7 +128,7 @@ class TheDrive(Directory):
     def restart(self) -> None:
         self.hub.mounted.clear()
         (self.root / drive.WAITS.lstrip("/")).unlink(missing_ok=True)
-        self.hub.cut_in = self.hub.cut_after_writes = None
+        self.hub.cut_in = self.hub.cut_after_writes = self.hub.cut_before_given = None
 
     def test_without_consent_no_drive_is_touched(self):
         self.hub.attach("/dev/sda", "A1")
@@ -304,6 +323,57 @@ class TheDrive(Directory):
                 self.use()
                 self.assertEqual((self.hub.home, self.hub.formatted), ("/dev/sda", ["A1"]))
                 self.restart()
+
+    def test_the_top_of_the_drive_is_roots_and_the_node_may_only_add_to_it(self):
+        self.hub.attach("/dev/sda", "A1")
+        self.use()
+        self.assertEqual(self.hub.modes, [("root:rookery", drive.HOME), ("1770", drive.HOME)])
+
+    @unittest.skipUnless(os.geteuid() == 0, "needs root")
+    def test_what_the_node_had_under_other_numbers_is_its_own_on_this_machine(self):
+        home, outside = self.root / "var/lib/rookery", self.root / "outside"
+        owners = {"data": (988, 987), "data/journal": (988, 987), "data/journal/1": (988, 987), "data/link": (988, 987), "config.json": (0, 987), "phrase": (988, 987), "zz": (988, 987),
+                  "host": (0, 0), "host/key": (0, 0)}
+        wanted = {name: (443 if user == 988 else 0, 444 if group == 987 else 0) for name, (user, group) in owners.items()}
+
+        def lay(which: dict) -> None:
+            for name, owner in which.items():
+                os.chown(home / name, *owner, follow_symlinks=False)
+
+        def found() -> dict:
+            return {name: (status.st_uid, status.st_gid) for name in owners for status in [(home / name).lstat()]}
+
+        for name in ("data/journal", "host"):
+            (home / name).mkdir(parents=True)
+        for name in ("data/journal/1", "config.json", "phrase", "zz", "host/key"):
+            (home / name).touch()
+        outside.touch()
+        os.chown(outside, 988, 987)
+        (home / "data/link").symlink_to(outside)
+        disk = self.hub.attach("/dev/sda", "A1", uuid="u-1", label="rookery", fstype="ext4", files=["data"])
+        for cut in (None, ("443", "phrase"), ("443", "data"), (":444", "phrase"), (":444", "data")):
+            with self.subTest(cut=cut):
+                lay(owners)
+                self.hub.cut_before_given = cut
+                if cut is not None:
+                    with self.assertRaises(PowerCut):
+                        self.use()
+                    self.restart()
+                self.use()
+                self.assertEqual((self.hub.home, found()), (disk["path"], wanted))
+                self.assertEqual((outside.stat().st_uid, outside.stat().st_gid), (988, 987))
+                self.restart()
+        self.hub.modes.clear()
+        self.use()
+        self.assertEqual(len(self.hub.modes), 2)
+
+    @unittest.skipUnless(os.geteuid() == 0, "needs root")
+    def test_roots_files_are_not_given_away_for_a_data_directory_that_is_roots(self):
+        for name in ("data", "host"):
+            (self.root / "var/lib/rookery" / name).mkdir()
+        self.hub.attach("/dev/sda", "A1", uuid="u-1", label="rookery", fstype="ext4", files=["data"])
+        self.use()
+        self.assertEqual((self.root / "var/lib/rookery/host").stat().st_uid, 0)
 
     def test_a_node_that_lives_on_the_card_stays_there(self):
         (self.root / "data/rookery/data").mkdir(parents=True)

@@ -249,11 +249,28 @@ def mount(machine: Machine, path: str) -> None:
     machine.run("mount", "-t", "ext4", "-o", OPTIONS, path, HOME)
     try:
         # Fails on a drive that is write-protected, too, on which the node must not start.
-        machine.run("chown", "rookery:rookery", HOME)
-        machine.run("chmod", "750", HOME)
+        machine.run("chown", "root:rookery", HOME)
+        machine.run("chmod", "1770", HOME)
+        give_to_node(machine)
     except BaseException:
         machine.run("umount", "--lazy", HOME, fails=True)
         raise
+
+
+def give_to_node(machine: Machine) -> None:
+    """Gives what was the node's on the machine that wrote the drive to the node on this one, where its user and group may have other numbers."""
+    home = machine.path(HOME)
+    try:
+        written_by = os.lstat(home / "data")
+    except FileNotFoundError:
+        return
+    # `data` last, and of a directory chown changes the owner after what is in it: so that one tells whether all is done.
+    entries = [str(entry) for entry in sorted(home.iterdir(), key=lambda entry: entry.name == "data")]
+    for kind, before, number in (("-u", "", written_by.st_uid), ("-g", ":", written_by.st_gid)):
+        own = machine.run("id", kind, "rookery").strip()
+        # What is root's stays so.
+        if number != 0 and str(number) != own:
+            machine.run("chown", "--recursive", "--no-dereference", f"--from={before}{number}", f"{before}{own}", *entries, seconds=3600)
 
 
 def is_mounted(machine: Machine, mark: Mark) -> bool:
