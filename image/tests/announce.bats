@@ -6,6 +6,12 @@ setup() {
   mkdir "$BATS_TEST_TMPDIR"/{run,services}
 }
 
+give_run_to_nobody() { # as systemd gives the node its directory; bats lets nobody else in
+  [ "$(id -u)" = 0 ] || skip "needs root"
+  chmod 755 "$BATS_RUN_TMPDIR" "$BATS_RUN_TMPDIR/test" "$BATS_TEST_TMPDIR"
+  chown nobody:nogroup "$BATS_TEST_TMPDIR/run"
+}
+
 announce() { /bin/sh "$BATS_TEST_DIRNAME/../package/root/usr/lib/rookery/announce" "$from" "$to"; }
 
 @test "What the node says is announced, and taken from where it said it" {
@@ -13,7 +19,7 @@ announce() { /bin/sh "$BATS_TEST_DIRNAME/../package/root/usr/lib/rookery/announc
   announce
   [ "$(cat "$to")" = $'one\ntwo' ]
   [ "$(stat -c %a "$to")" = 644 ]
-  [ -z "$(ls "$BATS_TEST_TMPDIR/run")" ]
+  [ ! -e "$from" ]
   [ "$(ls "$BATS_TEST_TMPDIR/services")" = rookery.service ]
 }
 
@@ -32,22 +38,64 @@ announce() { /bin/sh "$BATS_TEST_DIRNAME/../package/root/usr/lib/rookery/announc
   [ ! -e "$to" ]
 }
 
-@test "Where there is no Avahi nothing is announced, and nothing is left waiting" {
+@test "Where there is no Avahi nothing waits, and it is announced when there is one" {
   rmdir "$BATS_TEST_TMPDIR/services"
   echo one >"$from"
   announce
   [ ! -e "$from" ]
+  announce
+  mkdir "$BATS_TEST_TMPDIR/services"
+  announce
+  [ "$(cat "$to")" = one ]
+}
+
+@test "What could not be written is written by the next run" {
+  echo one >"$from"
+  # Whatever the reason: here a directory is in its way.
+  mkdir "$to.new"
+  run announce
+  [ "$status" -ne 0 ]
+  [ ! -e "$from" ]
+  rmdir "$to.new"
+  announce
+  [ "$(cat "$to")" = one ]
+}
+
+@test "News goes before what could not be written" {
+  echo one >"$from"
+  mkdir "$to.new"
+  run announce
+  rmdir "$to.new"
+  echo two >"$from"
+  announce
+  [ "$(cat "$to")" = two ]
+}
+
+@test "What is no file, or is endless, ends by itself" {
+  mkfifo "$from"
+  run timeout 10 /bin/sh "$BATS_TEST_DIRNAME/../package/root/usr/lib/rookery/announce" "$from" "$to"
+  [ "$status" -eq 1 ]
+  [ ! -e "$to" ]
+  head -c 1000000 /dev/zero | tr '\0' x >"$from"
+  announce
+  [ "$(stat -c %s "$to")" -le 65537 ]
+}
+
+@test "The node moves nothing to where only root may put it" {
+  give_run_to_nobody
+  echo one >"$from"
+  ln -s "$BATS_TEST_TMPDIR/services" "$from.taken"
+  announce
+  [ "$(ls "$BATS_TEST_TMPDIR/services")" = rookery.service ]
 }
 
 @test "The node announces nothing that it may not read itself" {
-  [ "$(id -u)" = 0 ] || skip "needs root"
+  give_run_to_nobody
   echo secret >"$BATS_TEST_TMPDIR/secret"
   chmod 600 "$BATS_TEST_TMPDIR/secret"
-  chmod 755 "$BATS_TEST_TMPDIR"
   ln -s "$BATS_TEST_TMPDIR/secret" "$from"
-  chown nobody:nogroup "$BATS_TEST_TMPDIR/run"
   run announce
   [ "$status" -ne 0 ]
   [ ! -e "$to" ]
-  [ ! -e "$from" ]
+  [ -z "$(ls "$BATS_TEST_TMPDIR/run")" ]
 }
