@@ -28,3 +28,40 @@ setup() { package=$BATS_TEST_DIRNAME/../package; }
   grep -q '^rookery:' "$BATS_TEST_TMPDIR/etc/passwd"
   [ "$(grep -c ':443:' "$BATS_TEST_TMPDIR/etc/passwd")" = 1 ]
 }
+
+dpkg_runs() { # SCRIPT ARGUMENT...: on a machine that is a directory, where systemd runs
+  mkdir -p "$BATS_TEST_TMPDIR"/{bin,run/systemd/system,etc/avahi/services}
+  printf '#!/bin/sh\necho "$@" >>"%s/asked"\n' "$BATS_TEST_TMPDIR" >"$BATS_TEST_TMPDIR/bin/systemctl"
+  chmod +x "$BATS_TEST_TMPDIR/bin/systemctl"
+  DPKG_ROOT=$BATS_TEST_TMPDIR PATH=$BATS_TEST_TMPDIR/bin:$PATH /bin/sh "$package/control/$1" "${@:2}"
+}
+
+@test "A package that is removed leaves nothing that runs, and nothing that is announced" {
+  mkdir -p "$BATS_TEST_TMPDIR/etc/avahi/services"
+  touch "$BATS_TEST_TMPDIR"/etc/avahi/services/{rookery,ssh}.service
+  dpkg_runs prerm remove
+  dpkg_runs postrm remove
+  grep -q '^disable --now rookery.service$' "$BATS_TEST_TMPDIR/asked"
+  grep -q '^stop .*rookery-announce.path' "$BATS_TEST_TMPDIR/asked"
+  [ "$(ls "$BATS_TEST_TMPDIR/etc/avahi/services")" = ssh.service ]
+  dpkg_runs postrm purge
+}
+
+@test "An upgrade of the package goes on announcing" {
+  mkdir -p "$BATS_TEST_TMPDIR/etc/avahi/services"
+  touch "$BATS_TEST_TMPDIR/etc/avahi/services/rookery.service"
+  dpkg_runs prerm upgrade 0.2.0
+  dpkg_runs postrm upgrade 0.2.0
+  [ -e "$BATS_TEST_TMPDIR/etc/avahi/services/rookery.service" ]
+  run grep -E 'stop|disable' "$BATS_TEST_TMPDIR/asked"
+  [ "$status" -ne 0 ]
+}
+
+@test "systemd-analyze security finds rookery.service exposed to 2.0 at most" {
+  systemd-analyze security --help 2>/dev/null | grep -q -- --threshold || skip "needs systemd-analyze, of systemd 250 or later"
+  # The threshold is in tenths.
+  run systemd-analyze security --offline=true --no-pager --threshold=20 "$package/root/usr/lib/systemd/system/rookery.service"
+  echo "$output" | grep -E '^→|✗' || true
+  [ "$status" -eq 0 ]
+  [[ $output == *"Overall exposure level for rookery.service"* ]]
+}
