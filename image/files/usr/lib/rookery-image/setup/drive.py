@@ -20,7 +20,7 @@ MARK = "/data/system/drive.json"
 WAITS = "/run/rookery-image/waits-for-drive"
 LOOK = "/run/rookery-image/look"
 LABEL = "rookery"
-# Card readers and the card itself are no drives.
+# A board's own card is no drive. A card in a USB reader is one, because nothing tells it from a stick; an empty reader has no size.
 TRANSPORTS = ("usb", "nvme", "sata")
 COLUMNS = "PATH,TYPE,TRAN,MODEL,SERIAL,SIZE,FSTYPE,LABEL,UUID,MOUNTPOINT"
 ZEROS_BYTES = 1 << 20
