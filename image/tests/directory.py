@@ -1,5 +1,7 @@
 """A machine that is a directory, for tests of what the image does at its start."""
 
+import os
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -13,20 +15,30 @@ import system
 from boot_partition import BootPartition
 
 
+def run(command, **how):
+    """Reads as the node's user, who is nobody here when root tests; no other program runs."""
+    if command[0] != "setpriv":
+        return subprocess.CompletedProcess(command, 0, stdout="")
+    command = [word.replace("uid=rookery", "uid=65534").replace("gid=rookery", "gid=65534") for word in command]
+    return subprocess.run(command if os.geteuid() == 0 else command[command.index("dd"):], **how)  # pylint: disable=subprocess-run-check
+
+
 class Directory(unittest.TestCase):
-    """A machine that is a directory, on which no program runs."""
+    """A machine that is a directory, on which no program changes anything."""
 
     def setUp(self):
         directory = tempfile.TemporaryDirectory()
         self.addCleanup(directory.cleanup)
         self.root = Path(directory.name)
+        self.root.chmod(0o755)
         for path in ("boot/firmware", "etc/ssh", "var/lib/rookery", "home", "usr/share/zoneinfo/Europe", "usr/share/rookery", "proc/device-tree", "run/rookery-image"):
             (self.root / path).mkdir(parents=True)
         (self.root / "usr/share/zoneinfo/Europe/Berlin").write_text("TZif")
         (self.root / "usr/share/rookery/config.json").write_text('{"data": "/var/lib/rookery/data"}')
         (self.root / "proc/device-tree/serial-number").write_text("10000000A1B2C3D4\0")
         (self.root / "etc/passwd").write_text("root:x:0:0::/root:/bin/bash\n")
-        self.machine = system.Machine(self.root, commands=None)
+        (self.root / "etc/group").write_text(f"root:x:0:\nrookery:x:{os.getegid()}:\n")
+        self.machine = system.Machine(self.root, commands=run)
         self.boot = BootPartition(self.machine)
         self.toml = self.root / "boot/firmware/rookery.toml"
 

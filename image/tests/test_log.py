@@ -1,6 +1,5 @@
 """What is told of the machine on its screen and on the boot partition: python3 -m unittest image/tests/test_log.py"""
 
-import subprocess
 import sys
 import unittest
 from pathlib import Path
@@ -9,6 +8,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).parent))
 
 # pylint: disable=wrong-import-position
+import directory
 from directory import Directory
 import greeting
 import system
@@ -23,9 +23,9 @@ class TheLog(Directory):
         self.machine = system.Machine(self.root, commands=self.run_command)
         self.boot = BootPartition(self.machine)
 
-    def run_command(self, command, **_):
+    def run_command(self, command, **how):
         self.commands.append(command)
-        return subprocess.CompletedProcess(command, 0, stdout="")
+        return directory.run(command, **how)
 
     def say(self, text: str) -> list[tuple[str, ...]]:
         """Lets the node say something, and the greeting follow; what was put off."""

@@ -28,7 +28,7 @@ def addresses(machine: Machine) -> list[str]:
 
 def authority_fingerprint(machine: Machine) -> str | None:
     """SHA-256 of the certificate authority, in pairs as browsers show it; of the one that signs, which comes first."""
-    text = machine.read(found.DATA + "/cluster/authority.pem") or ""
+    text = machine.read_as_node(found.DATA + "/cluster/authority.pem")
     found_at = re.search(r"-----BEGIN CERTIFICATE-----([^-]*)-----END CERTIFICATE-----", text)
     if found_at is None:
         return None
@@ -50,24 +50,23 @@ def measure_disk(machine: Machine, run=found.rookery) -> bool:
     return machine.write(MEASURED, "".join(f"Disk:     {finding['Sentence']}{' ' + finding['Fix'] if finding['Fix'] else ''}\n" for finding in findings))
 
 
-def status(machine: Machine) -> str:
-    """What the node says of itself, on one line for the screen: other cards' words may be among it."""
-    said = " ".join((machine.read(STATUS) or "").split())
-    return "".join(letter for letter in said if letter.isprintable())
+def line(machine: Machine, file: str) -> str:
+    """What the node wrote, on one line for the screen: other cards' words may be among it."""
+    return "".join(letter for letter in " ".join(machine.read_as_node(file).split()) if letter.isprintable())
 
 
 def greet(machine: Machine) -> str:
     name = (machine.read("/etc/hostname") or "?").strip()
-    code = (machine.read(found.DATA + "/claim-code") or "").strip()
+    code = line(machine, found.DATA + "/claim-code")
     fingerprint = authority_fingerprint(machine)
     lines = ["Rookery", "", f"https://{name}.local   " + "   ".join(f"https://{'[' + a + ']' if ':' in a else a}" for a in addresses(machine))]
     if fingerprint is not None:
         lines += ["Its certificate authority, SHA-256:", "  " + fingerprint[:47], "  " + fingerprint[48:]]
         if '"welcome"' in (machine.read("/var/lib/rookery/config.json") or ""):
             lines += [f"How to trust it: http://{name}.local"]
-    if said := status(machine):
+    if said := line(machine, STATUS):
         lines += ["", f"Node:     {said}"]
-    if code and machine.path(CLAIM_CODE).is_file():
+    if code and machine.read(CLAIM_CODE) is not None:
         # Who preset it knows it, and the log lies on a partition that everybody reads.
         lines += ["It has no owner yet. Its code is the one that rookery.toml gave it."]
     elif code:

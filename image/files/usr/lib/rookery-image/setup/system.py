@@ -1,16 +1,21 @@
 """What the settings change on the machine. Everything is below `root`, so that tests give a directory; a file is written only when it changes, and then whole."""
 
+import errno
 import json
 import os
 import re
 import shutil
+import stat
 import subprocess
+from contextlib import suppress
 from pathlib import Path
 
 from settings import TAKEN_OVER, Settings, WifiNetwork
 
 CLAIM_CODE = "/var/lib/rookery/claim-code"
 PHRASE = "/var/lib/rookery/form-phrase"
+# What the machine keeps beside the data for itself.
+HOST = "/var/lib/rookery/host"
 POWER_GOVERNORS = {
     # quiet: the lowest frequency that carries the load; fast: the highest always. The kernel's own choice lies between.
     "quiet": "conservative",
@@ -32,34 +37,77 @@ class Machine:
         """Runs a program and gives what it printed; with `fails` also when it ended with an error."""
         if self._commands is None:
             return ""
-        return self._commands(command, check=not fails, capture_output=True, text=True, timeout=seconds).stdout
+        return self._commands(command, check=not fails, capture_output=True, text=True, errors="replace", timeout=seconds).stdout
 
     def read(self, absolute: str) -> str | None:
+        """The text of a regular file; None where there is none, or something else: where the node's user may write, a link shows what only root may see, and a pipe has no end."""
         try:
-            return self.path(absolute).read_text(encoding="utf-8", errors="replace")
+            with open(self.path(absolute), encoding="utf-8", errors="replace", opener=open_regular) as file:
+                return file.read()
         except OSError:
             return None
 
-    def write(self, absolute: str, text: str, mode: int = 0o644) -> bool:
-        """Replaces a file by one rename, after its bytes are on the disk; whether anything had to be done."""
+    def read_as_node(self, absolute: str) -> str:
+        """The text of a file in a directory of the node's user, read as that user, so that no link on the way shows it more than it may see; empty where there is none."""
+        return self.run("setpriv", "--reuid=rookery", "--regid=rookery", "--clear-groups",
+                        "dd", f"if={self.path(absolute)}", "iflag=nofollow,nonblock", "bs=64K", "count=1", "status=none", fails=True)
+
+    def write(self, absolute: str, text: str, mode: int = 0o644, group: str | None = None) -> bool:
+        """Replaces a file by one rename, after its bytes are on the disk; whether anything had to be done. It is root's, and nothing that somebody else put there is followed or written to."""
         path = self.path(absolute)
-        if path.is_file() and not path.is_symlink() and path.read_text(encoding="utf-8", errors="replace") == text:
+        group_id = -1 if group is None else self._group_id(group)
+        if self.read(absolute) == text and is_root_s(there := path.lstat()) and stat.S_IMODE(there.st_mode) == mode and group_id in (-1, there.st_gid):
             return False
         path.parent.mkdir(parents=True, exist_ok=True)
-        new = path.with_name(path.name + ".new")
-        with open(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode), "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(new, mode)
-        os.replace(new, path)
-        # The name is durable with its directory.
-        directory = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+        directory = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
         try:
+            new = path.name + ".new"
+            with suppress(FileNotFoundError):
+                os.unlink(new, dir_fd=directory)
+            with open(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600, dir_fd=directory), "w", encoding="utf-8") as file:
+                os.fchown(file.fileno(), -1, group_id)
+                os.fchmod(file.fileno(), mode)
+                file.write(text)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(new, path.name, src_dir_fd=directory, dst_dir_fd=directory)
+            # The name is durable with its directory.
             os.fsync(directory)
         finally:
             os.close(directory)
         return True
+
+    def make_own_directory(self, absolute: str) -> None:
+        """Makes a directory that is root's alone; what somebody else put in its place goes."""
+        path = self.path(absolute)
+        with suppress(FileNotFoundError):
+            there = path.lstat()
+            if stat.S_ISDIR(there.st_mode) and is_root_s(there):
+                return
+            if stat.S_ISDIR(there.st_mode):
+                shutil.rmtree(path)
+            else:
+                path.unlink()
+        path.mkdir(mode=0o700)
+
+    def _group_id(self, name: str) -> int:
+        entry = re.search(rf"^{re.escape(name)}:[^:]*:([0-9]+):", self.read("/etc/group") or "", re.MULTILINE)
+        if entry is None:
+            raise LookupError(f"there is no group '{name}'")
+        return int(entry[1])
+
+
+def open_regular(path: Path, flags: int) -> int:
+    descriptor = os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise OSError(errno.EINVAL, "This is no regular file", str(path))
+    return descriptor
+
+
+def is_root_s(there: os.stat_result) -> bool:
+    """Whether a file is of the one that this runs as: root, but in tests."""
+    return there.st_uid == os.geteuid()
 
 
 def has_home(machine: Machine) -> bool:
@@ -123,18 +171,24 @@ def set_account(machine: Machine, settings: Settings) -> None:
 
 def keep_host_keys(machine: Machine) -> None:
     """SSH's host keys lie beside the data: with the old drive, a new card is the same machine to those who log in. Without any there, new ones are made."""
-    kept, used = machine.path("/var/lib/rookery/host"), machine.path("/etc/ssh")
-    has_place = has_home(machine)
-    if has_place and any(kept.glob("ssh_host_*_key")):
-        for file in sorted(kept.glob("ssh_host_*")):
-            machine.write(f"/etc/ssh/{file.name}", file.read_text(encoding="ascii"), 0o644 if file.suffix == ".pub" else 0o600)
-        return
-    if not any(used.glob("ssh_host_*_key")):
-        machine.run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "", "-f", str(used / "ssh_host_ed25519_key"))
-    if has_place:
-        kept.mkdir(mode=0o700, exist_ok=True)
-        for file in sorted(used.glob("ssh_host_*_key*")):
-            machine.write(f"/var/lib/rookery/host/{file.name}", file.read_text(encoding="ascii"), 0o644 if file.suffix == ".pub" else 0o600)
+    used = "/etc/ssh"
+    if has_home(machine):
+        machine.make_own_directory(HOST)
+        if copy_host_keys(machine, HOST, used):
+            return
+    if not any(machine.path(used).glob("ssh_host_*_key")):
+        machine.run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "", "-f", str(machine.path(used) / "ssh_host_ed25519_key"))
+    if has_home(machine):
+        copy_host_keys(machine, used, HOST)
+
+
+def copy_host_keys(machine: Machine, source: str, target: str) -> bool:
+    """Whether there were any."""
+    names = [file.name for file in sorted(machine.path(source).glob("ssh_host_*_key"))]
+    for name, mode in [(name, 0o600) for name in names] + [(name + ".pub", 0o644) for name in names]:
+        if (key := machine.read(f"{source}/{name}")) is not None:
+            machine.write(f"{target}/{name}", key, mode)
+    return bool(names)
 
 
 def wpa_network(network: WifiNetwork, known: dict[str, str]) -> str:
@@ -172,18 +226,17 @@ def set_wifi(machine: Machine, settings: Settings) -> list[str]:
 def keep_claim_code(machine: Machine, settings: Settings) -> bool:
     """Lays the code by which the node is claimed beside its data, where the node reads it; whether the machine has one."""
     if settings.claim_code and not TAKEN_OVER.fullmatch(settings.claim_code) and has_home(machine):
-        if machine.write(CLAIM_CODE, settings.claim_code + "\n", 0o640):
-            machine.run("chown", "root:rookery", CLAIM_CODE)
-    return has_home(machine) and machine.path(CLAIM_CODE).is_file()
+        machine.write(CLAIM_CODE, settings.claim_code + "\n", 0o640, "rookery")
+    return has_home(machine) and machine.read(CLAIM_CODE) is not None
 
 
 def keep_phrase(machine: Machine, settings: Settings) -> bool | None:
-    """Keeps the phrase by which the node forms a cluster beside its data, for its own eyes; whether the machine has the one that it needs, None when it needs none or has no place for it."""
+    """Keeps the phrase by which the node forms a cluster beside its data; whether the machine has the one that it needs, None when it needs none or has no place for it."""
     if settings.cluster_phrase is None or not has_home(machine):
         return None
-    if not TAKEN_OVER.fullmatch(settings.cluster_phrase) and machine.write(PHRASE, settings.cluster_phrase + "\n", 0o600):
-        machine.run("chown", "rookery:rookery", PHRASE)
-    return machine.path(PHRASE).is_file()
+    if not TAKEN_OVER.fullmatch(settings.cluster_phrase):
+        machine.write(PHRASE, settings.cluster_phrase + "\n", 0o640, "rookery")
+    return machine.read(PHRASE) is not None
 
 
 def set_node(machine: Machine, settings: Settings) -> None:
@@ -199,17 +252,16 @@ def set_node(machine: Machine, settings: Settings) -> None:
         node["memory"] = settings.memory
     if settings.cluster_seeds:
         node["peers"] = ",".join(settings.cluster_seeds)
-    if machine.path(CLAIM_CODE).is_file():
+    if machine.read(CLAIM_CODE) is not None:
         node["claimCodeFile"] = CLAIM_CODE
-    if settings.cluster_expect is not None and machine.path(PHRASE).is_file():
+    if settings.cluster_expect is not None and machine.read(PHRASE) is not None:
         node["form"] = {"expect": settings.cluster_expect, "phraseFile": PHRASE}
     elif node.get("form", {}).get("phraseFile") == PHRASE:
         del node["form"]
     if settings.is_whole and settings.cluster_phrase is None:
         # Whoever knows it becomes a member: it stays no longer than the file says.
         machine.path(PHRASE).unlink(missing_ok=True)
-    if machine.write("/var/lib/rookery/config.json", json.dumps(node, indent=2) + "\n", 0o640):
-        machine.run("chown", "root:rookery", "/var/lib/rookery/config.json")
+    machine.write("/var/lib/rookery/config.json", json.dumps(node, indent=2) + "\n", 0o640, "rookery")
 
 
 def set_power(machine: Machine, settings: Settings) -> None:

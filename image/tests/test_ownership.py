@@ -1,0 +1,126 @@
+"""What root does where the node's user may write, which must never become what that user may not do: python3 -m unittest image/tests/test_ownership.py"""
+
+import json
+import os
+import sys
+import unittest
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(Path(__file__).parent))
+
+# pylint: disable=wrong-import-position
+from directory import Directory
+import greeting
+
+SECRET = "root:$y$only-for-root:20000::::::\n"
+
+
+class TheNodesUser(Directory):
+    """Sets traps in the node's home, as one who has taken over the node may."""
+
+    def setUp(self):
+        super().setUp()
+        self.home = self.root / "var/lib/rookery"
+        self.secret = self.root / "etc/shadow"
+        self.secret.write_text(SECRET)
+        self.secret.chmod(0o600)
+        (self.root / "etc/hostname").write_text("pi-1\n")
+
+    def start(self) -> str:
+        return self.set_up('[cluster]\nname = "home"\nexpect = 3\nphrase = "correct horse battery"\nclaim-code = "pelican-orbit-lamp-7"')
+
+    def test_a_link_under_the_name_of_a_file_that_is_to_come_leads_root_nowhere(self):
+        for name in ("config.json", "claim-code", "form-phrase"):
+            for trap in (name, name + ".new"):
+                with self.subTest(trap):
+                    (self.home / name).unlink(missing_ok=True)
+                    (self.home / trap).symlink_to(self.secret)
+                    self.assertIn("nothing is wrong", self.start())
+                    self.assertEqual(self.secret.read_text(), SECRET)
+                    self.assertEqual(self.secret.stat().st_mode & 0o777, 0o600)
+                    self.assertFalse((self.home / name).is_symlink())
+
+    def test_what_lies_there_already_under_the_name_of_a_new_file_does_not_become_the_new_file(self):
+        (self.home / "form-phrase.new").write_text("")
+        with open(self.home / "form-phrase.new", encoding="utf-8") as held:
+            self.start()
+            self.assertEqual(held.read(), "")
+
+    def test_a_pipe_holds_nothing_up(self):
+        for name in ("config.json", "claim-code", "form-phrase", "form-phrase.new"):
+            os.mkfifo(self.home / name)
+        self.assertIn("nothing is wrong", self.start())
+        self.assertEqual(json.loads(self.text("var/lib/rookery/config.json"))["form"]["expect"], 3)
+
+    def test_links_among_the_host_keys_do_not_come_out_in_etc(self):
+        (self.home / "host").mkdir()
+        (self.home / "host/ssh_host_x_key").symlink_to(self.secret)
+        (self.home / "host/ssh_host_x_key.pub").symlink_to(self.secret)
+        self.start()
+        for file in (self.root / "etc/ssh").iterdir():
+            self.assertNotEqual(file.read_text(), SECRET, file)
+
+    def test_a_directory_of_host_keys_that_is_a_link_is_neither_read_nor_written_to(self):
+        (self.root / "elsewhere").mkdir()
+        (self.root / "elsewhere/ssh_host_x_key").write_text(SECRET)
+        (self.root / "etc/ssh/ssh_host_ed25519_key").write_text("the card's")
+        (self.home / "host").symlink_to(self.root / "elsewhere")
+        self.start()
+        self.assertFalse((self.root / "etc/ssh/ssh_host_x_key").exists())
+        self.assertEqual([file.name for file in (self.root / "elsewhere").iterdir()], ["ssh_host_x_key"])
+        self.assertEqual(self.text("var/lib/rookery/host/ssh_host_ed25519_key"), "the card's")
+
+    @unittest.skipUnless(os.geteuid() == 0, "only root can give a file away")
+    def test_host_keys_in_a_directory_of_the_nodes_user_are_not_taken_over(self):
+        (self.root / "etc/ssh/ssh_host_ed25519_key").write_text("the card's")
+        (self.home / "host").mkdir()
+        (self.home / "host/ssh_host_ed25519_key").write_text("the node's own")
+        os.chown(self.home / "host", 65534, 65534)
+        self.start()
+        self.assertEqual(self.text("etc/ssh/ssh_host_ed25519_key"), "the card's")
+        self.assertEqual(self.text("var/lib/rookery/host/ssh_host_ed25519_key"), "the card's")
+        self.assertEqual((self.home / "host").stat().st_uid, 0)
+
+    @unittest.skipUnless(os.geteuid() == 0, "only root can give a file away")
+    def test_a_file_of_the_nodes_user_becomes_roots_also_when_it_says_the_same(self):
+        self.start()
+        os.chown(self.home / "config.json", 65534, 65534)
+        self.start()
+        there = (self.home / "config.json").stat()
+        self.assertEqual((there.st_uid, there.st_gid, there.st_mode & 0o777), (0, os.getegid(), 0o640))
+
+    def test_the_greeting_shows_nothing_that_a_link_leads_to(self):
+        (self.home / "data/cluster").mkdir(parents=True)
+        (self.root / "run/rookery").mkdir()
+        for trap in ("data/claim-code", "data/cluster/authority.pem", "../../../run/rookery/status"):
+            (self.home / trap).symlink_to(self.secret)
+        self.assertNotIn("only-for-root", greeting.greet(self.machine))
+
+    @unittest.skipUnless(os.geteuid() == 0, "only root can become somebody else")
+    def test_the_greeting_shows_nothing_that_a_linked_directory_holds_for_root_only(self):
+        (self.root / "root").mkdir(mode=0o700)
+        (self.root / "root/claim-code").write_text(SECRET)
+        (self.home / "data").symlink_to(self.root / "root")
+        self.assertNotIn("only-for-root", greeting.greet(self.machine))
+
+    def test_a_pipe_in_place_of_the_claim_code_holds_the_greeting_up_no_more(self):
+        (self.home / "data").mkdir()
+        os.mkfifo(self.home / "data/claim-code")
+        self.assertIn("https://pi-1.local", greeting.greet(self.machine))
+
+
+class ThePackage(unittest.TestCase):
+    ROOT = Path(__file__).parents[1] / "package/root/usr/lib"
+
+    def test_the_nodes_home_is_roots_and_the_service_does_not_take_it_back(self):
+        entries = (self.ROOT / "tmpfiles.d/rookery.conf").read_text(encoding="utf-8")
+        self.assertIn("\nd /var/lib/rookery 1770 root rookery -\n", entries)
+        unit = (self.ROOT / "systemd/system/rookery.service").read_text(encoding="utf-8")
+        # systemd gives a StateDirectory, and all that is in it, to the service's user.
+        self.assertNotIn("\nStateDirectory=", unit)
+        self.assertIn("\nReadWritePaths=/var/lib/rookery\n", unit)
+
+
+if __name__ == "__main__":
+    unittest.main()
