@@ -100,6 +100,10 @@ class TheFile(unittest.TestCase):
             self.assertNotIn(code, problems[0])
         self.assertEqual(self.problems_of('[cluster]\nclaim-code = "****************"'), [])
 
+    def test_a_network_whose_passphrase_may_be_misspelt_is_not_taken_for_an_open_one(self):
+        parsed, _ = settings.parse('[wifi]\ncountry="DE"\n[[wifi.networks]]\nssid="a"\npasphrase="12345678"\n[[wifi.networks]]\nssid="b"', Path("/nowhere"))
+        self.assertEqual([network.ssid for network in parsed.wifi_networks], ["b"])
+
     def test_covering_a_secret_keeps_the_length_and_the_meaning(self):
         text = 'passphrase = "a\\"bé"\n"passphrase" = "q"\n{ passphrase=\'x\' }\n# passphrase is no value\ntoken = "t"'
         covered = settings.without_secrets(text, "passphrase")
@@ -223,11 +227,10 @@ class TheMachine(Directory):
         self.assertTrue((self.root / "etc/localtime").is_symlink())
 
     def test_an_unused_data_partition_is_told_and_no_configuration_written(self):
-        (self.root / "var/lib/rookery").rmdir()
         (self.root / "run/rookery-image/no-data").touch()
         (self.root / "run/rookery-image/data.log").write_text("/dev/mmcblk0p4 holds something\n")
-        self.assertIn("/dev/mmcblk0p4 holds something", self.set_up(""))
-        self.assertFalse((self.root / "var/lib/rookery").exists())
+        self.assertIn("/dev/mmcblk0p4 holds something", self.set_up('memory = "128M"'))
+        self.assertEqual(list((self.root / "var/lib/rookery").iterdir()), [])
 
 
 class TheNode(Directory):
@@ -340,6 +343,46 @@ class Secrets(Directory):
         self.set_up('[cluster]\nname = "home"\n')
         self.assertFalse((self.root / "var/lib/rookery/form-phrase").exists())
 
+
+    def assert_keeps(self, secret: str, text: str):
+        report = self.set_up(text)
+        self.assertIn(secret, self.toml.read_text(encoding="utf-8"), report)
+
+    def test_a_passphrase_that_the_machine_did_not_take_stays(self):
+        network = 'ssid = "home"\npassphrase = "correct horse"\n'
+        for text in ("[[wifi.networks]]\n" + network, '[wifi]\ncountry = "DE"\n[[wifi.network]]\n' + network, '[wifi]\ncountry = "de"\n[[wifi.networks]]\n' + network,
+                     '[wifi]\ncountry = "DE"\n[[wifi.networks]]\npassphrase = "correct horse"\n'):
+            with self.subTest(text):
+                self.assert_keeps("correct horse", text)
+
+    def test_a_passphrase_that_could_not_be_written_or_will_not_last_stays(self):
+        text = '[wifi]\ncountry = "DE"\n[[wifi.networks]]\nssid = "home"\npassphrase = "correct horse"\n'
+        (self.root / "etc/wpa_supplicant/wpa_supplicant-wlan0.conf").mkdir(parents=True)
+        self.assert_keeps("correct horse", text)
+        (self.root / "etc/wpa_supplicant/wpa_supplicant-wlan0.conf").rmdir()
+        (self.root / "run/rookery-image/no-data").touch()
+        self.assert_keeps("correct horse", text)
+        self.assertIn("correct horse", self.text("etc/wpa_supplicant/wpa_supplicant-wlan0.conf"))
+
+    def test_a_code_and_a_phrase_stay_where_there_is_no_data_partition_to_keep_them_on(self):
+        (self.root / "run/rookery-image/no-data").touch()
+        text = '[cluster]\nexpect = 3\nphrase = "four words by chance"\nclaim-code = "pelican-orbit-lamp-7"\n'
+        self.assert_keeps("four words", text)
+        self.assert_keeps("pelican", text)
+
+    def test_a_new_code_that_is_none_stays_also_where_an_old_one_is_kept(self):
+        self.set_up('[cluster]\nclaim-code = "pelican-orbit-lamp-7"\n')
+        self.assert_keeps("pelican-7", '[cluster]\nclaim-code = "pelican-7"\n')
+
+    def test_a_phrase_whose_number_is_wrong_stays_and_so_does_the_one_that_is_kept(self):
+        self.set_up('[cluster]\nexpect = 3\nphrase = "four words by chance"\n')
+        self.assert_keeps("other words", '[cluster]\nexpect = 30\nphrase = "four other words by chance"\n')
+        self.assertEqual(self.text("var/lib/rookery/form-phrase"), "four words by chance\n")
+
+    def test_the_examples_of_the_shipped_file_stay(self):
+        shipped = (Path(__file__).parents[1] / "boot/rookery.toml").read_text(encoding="utf-8")
+        self.set_up(shipped)
+        self.assertEqual(self.toml.read_text(encoding="utf-8"), shipped)
 
 class Imager(Directory):
     """What Raspberry Pi Imager writes: 2.0 in its own order, with a single user; 1.9 a list of them."""

@@ -48,18 +48,17 @@ class BootPartition:
             # The Notepad of old writes UTF-16 or the PC's own code page.
             return None, f"{file} is no UTF-8 text (byte {error.start}): save it with the encoding UTF-8. Nothing in it was used."
 
-    def cover(self, name: str, file: str = SETTINGS) -> None:
-        """Overwrites the values of `name` in a file in place, byte by byte, so that no second copy of the file is left in free space."""
-        path = self.directory / file
-        text = path.read_bytes().decode("utf-8")
-        covered = without_secrets(text, name)
+    def cover(self, name: str, stored: set[str] | None, file: str = SETTINGS) -> None:
+        """Overwrites the values of `name` that are among `stored`, or all, in a file in place, byte by byte, so that no second copy of the file is left in free space."""
+        text, _ = self.text(file)
+        covered = without_secrets(text, name, stored) if text is not None else None
         if covered == text:
             return
         assert len(covered.encode()) == len(text.encode()), "a covered file has the same length"
-        with self._writable(), open(path, "r+b") as file:
-            file.write(covered.encode())
-            file.flush()
-            os.fsync(file.fileno())
+        with self._writable(), open(self.directory / file, "r+b") as opened:
+            opened.write(covered.encode())
+            opened.flush()
+            os.fsync(opened.fileno())
 
     def is_news(self, text: str) -> bool:
         """Whether the log says something else."""

@@ -6,19 +6,19 @@ import drive
 import imager
 import system
 from boot_partition import SETTINGS, BootPartition
-from settings import TAKEN_OVER, Settings, parse
+from settings import LASTING, TAKEN_OVER, Settings, parse
 
 REPORT = "/run/rookery-image/setup.txt"
 # Of interest to rookery-found.service alone, which has nothing to do at most starts.
 HAS_TOKEN = "/run/rookery-image/has-token"
 
 
-# What is a secret in each file.
-SECRETS = {SETTINGS: ("passphrase", "phrase", "claim-code"), imager.NETWORK_CONFIG: ("password",), imager.USER_DATA: ("passwd",)}
+# Where a secret stands that the machine keeps.
+SECRETS = ((SETTINGS, "passphrase"), (SETTINGS, "phrase"), (SETTINGS, "claim-code"), (imager.NETWORK_CONFIG, "password"))
 
 
-def read_files(machine: system.Machine, boot: BootPartition) -> tuple[Settings, list[str], set[str]]:
-    """What all files of the boot partition say, what is wrong with them, and the names of those that were taken over, whose secrets are to be covered."""
+def read_files(machine: system.Machine, boot: BootPartition) -> tuple[Settings, list[str]]:
+    """What all files of the boot partition say, and what is wrong with them."""
     zones = machine.path("/usr/share/zoneinfo")
     problems, texts = [], {}
     for file in (SETTINGS, imager.USER_DATA, imager.NETWORK_CONFIG):
@@ -27,18 +27,18 @@ def read_files(machine: system.Machine, boot: BootPartition) -> tuple[Settings, 
             texts[file] = text
         if trouble is not None:
             problems.append(trouble)
-    settings, wrong = parse(texts[SETTINGS], zones) if SETTINGS in texts else (Settings(), [])
+    settings, wrong = parse(texts[SETTINGS], zones) if SETTINGS in texts else (Settings(in_doubt=set(LASTING)), [])
     by_imager, wrong_there = imager.parse(texts.get(imager.USER_DATA), texts.get(imager.NETWORK_CONFIG), zones)
     if not texts and not problems:
         problems.append(f"There is no {SETTINGS} on the boot partition: the machine was set up without one.")
-    # A secret in a file that was not read is still needed, when its owner has mended it.
-    taken = {file for file in texts if (settings if file == SETTINGS else by_imager).is_whole}
-    return imager.filled(settings, by_imager), problems + wrong + wrong_there, taken
+    return imager.filled(settings, by_imager), problems + wrong + wrong_there
 
 
 def set_up(machine: system.Machine, boot: BootPartition) -> str:
     """Does all that can be done and returns the report, a few lines that a person can read."""
     problems: list[str] = []
+    # The secrets that the machine has now and keeps: these are covered, and no other.
+    stored: set[str | None] = set()
 
     def attempt(what: str, action):
         # One thing that fails must not keep the others from being done: a machine without a screen is reached over the network or not at all.
@@ -51,7 +51,7 @@ def set_up(machine: system.Machine, boot: BootPartition) -> str:
             problems.append(f"{what} failed: {getattr(error, 'stderr', None) or error}".strip())
         return None
 
-    settings, wrong, taken = attempt("Reading the files of the boot partition", lambda: read_files(machine, boot)) or (Settings(is_whole=False), [], set())
+    settings, wrong = attempt("Reading the files of the boot partition", lambda: read_files(machine, boot)) or (Settings(in_doubt=set(LASTING)), [])
     problems += wrong
     # Before all that lies beside the data.
     used = attempt("Mounting the node's drive", lambda: drive.use(machine, settings.storage_drive))
@@ -59,25 +59,31 @@ def set_up(machine: system.Machine, boot: BootPartition) -> str:
     attempt("Setting the time zone", lambda: system.set_time_zone(machine, settings))
     attempt("Making the SSH host keys", lambda: system.keep_host_keys(machine))
     attempt("Setting the account for SSH", lambda: system.set_account(machine, settings))
-    for ssid in attempt("Setting the wireless networks", lambda: system.set_wifi(machine, settings)) or []:
+    unknown = attempt("Setting the wireless networks", lambda: system.set_wifi(machine, settings))
+    if unknown is not None and system.keeps_changes(machine):
+        stored |= {network.passphrase for network in settings.wifi_networks}
+    for ssid in unknown or []:
         problems.append(f"Wi-Fi: the passphrase of '{ssid}' is covered with * and this machine does not have it: write it again")
     has_claim_code = attempt("Keeping the claim code", lambda: system.keep_claim_code(machine, settings))
-    if settings.claim_code and not has_claim_code:
+    if has_claim_code:
+        stored.add(settings.claim_code)
+    elif settings.claim_code:
         problems.append("cluster.claim-code: this machine does not have it yet: write it again if it is covered with *")
     kept = attempt("Keeping the cluster's phrase", lambda: system.keep_phrase(machine, settings))
-    if kept is False:
+    if kept:
+        stored.add(settings.cluster_phrase)
+    elif kept is False:
         problems.append("cluster.phrase: this machine does not have the phrase and forms no cluster: it is covered with *; write it again")
     attempt("Writing the node's configuration", lambda: system.set_node(machine, settings))
     if settings.cluster_token and not TAKEN_OVER.fullmatch(settings.cluster_token):
         attempt("Keeping in mind that there is a token", lambda: machine.write(HAS_TOKEN, ""))
     attempt("Setting the power profile", lambda: system.set_power(machine, settings))
-    if machine.path("/run/rookery-image/no-data").exists():
+    if not system.keeps_changes(machine):
         problems.append((machine.read("/run/rookery-image/data.log") or "The data partition is not used.").strip())
-    not_kept = {secret for secret, is_kept in (("phrase", kept), ("claim-code", has_claim_code)) if not is_kept}
-    for file in sorted(taken):
-        for secret in SECRETS[file]:
-            if secret not in not_kept:
-                attempt(f"Covering the secrets in {file}", lambda file=file, secret=secret: boot.cover(secret, file))
+    for file, secret in SECRETS:
+        attempt(f"Covering the secrets in {file}", lambda file=file, secret=secret: boot.cover(secret, stored, file))
+    # A password is used for nothing here.
+    attempt(f"Covering the passwords in {imager.USER_DATA}", lambda: boot.cover("passwd", None, imager.USER_DATA))
     return report(machine, settings, name, used, problems)
 
 

@@ -36,7 +36,7 @@ def found(machine: system.Machine, boot: BootPartition, run=rookery, sleep=time.
             sleep(1)
         code, said = run(machine, "cluster", "join", "-", "--data", DATA, "--name", name, text=settings.cluster_token + "\n")
         if code == 0:
-            boot.cover("token")
+            boot.cover("token", {settings.cluster_token})
             return said + "\n"
         sentence = f"The cluster was not joined: {said}\nIt is tried again at the next start, with the token that rookery.toml holds then.\n"
     if not machine.path(DATA + "/cluster").exists() and not machine.path(DATA + "/joining").exists():

@@ -90,14 +90,17 @@ def parse(user_data: str | None, network_config: str | None, zones) -> tuple[Set
     """The settings of both files, and what is wrong with them."""
     settings, problems = Settings(), []
     documents = mapping(user_data, USER_DATA, problems), mapping(network_config, NETWORK_CONFIG, problems)
-    settings.is_whole = None not in documents
     read_user_data(documents[0] or {}, settings, zones, problems)
+    wrong_before = len(problems)
     read_network_config(documents[1] or {}, settings, problems)
+    if documents[1] is None or len(problems) > wrong_before:
+        settings.in_doubt.add("wifi")
     return settings, problems
 
 
 def filled(settings: Settings, by: Settings) -> Settings:
     """`settings`, and what they do not say as `by` says it. An account and its keys go together, and so do networks and their country."""
+    settings.in_doubt |= by.in_doubt
     settings.hostname = settings.hostname or by.hostname
     settings.timezone = settings.timezone or by.timezone
     if not settings.ssh_keys:

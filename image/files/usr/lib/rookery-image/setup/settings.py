@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 TAKEN_OVER = re.compile(r"\*+")
+# What the machine keeps of what these say, or what is made by them once and for all.
+LASTING = ("memory", "wifi", "storage", "cluster")
 POWER_PROFILES = ("quiet", "balanced", "fast")
 SSH_KEY_TYPES = (
     "ssh-ed25519", "ssh-rsa", "ecdsa-sha2-nistp256", "ecdsa-sha2-nistp384", "ecdsa-sha2-nistp521",
@@ -43,19 +45,20 @@ class Settings:
     cluster_phrase: str | None = None
     storage_drive: str | None = None
     power_profile: str = "balanced"
-    # False: the file could not be read as what it is, and says nothing.
-    is_whole: bool = True
     memory: str | None = None
+    # Of LASTING: what has a problem, so that what it does not say may have been meant to be there.
+    in_doubt: set[str] = field(default_factory=set)
 
 
 class Reader:
     """Takes known keys out of one table and notes what is wrong with each and what is left."""
 
-    def __init__(self, table: dict, name: str, problems: list[str]):
-        self._table, self._name, self._problems, self._known = table, name, problems, []
+    def __init__(self, table: dict, name: str, problems: list[str], in_doubt: set[str]):
+        self._table, self._name, self._problems, self._in_doubt, self._known = table, name, problems, in_doubt, []
 
     def problem(self, key: str, sentence: str) -> None:
         self._problems.append(f"{self._name}{key}: {sentence}")
+        self._in_doubt.add((self._name + key).partition(".")[0])
 
     def take(self, key: str, kind: type, shape: str):
         """The value of `key`, or None when it is missing or no `kind`; `shape` says how it should look."""
@@ -83,20 +86,25 @@ class Reader:
 
     def table(self, key: str) -> "Reader":
         value = self.take(key, dict, f"a section, [{self._name}{key}]") or {}
-        return Reader(value, f"{self._name}{key}.", self._problems)
+        return Reader(value, f"{self._name}{key}.", self._problems, self._in_doubt)
 
     def tables(self, key: str) -> list["Reader"]:
         values = self.take(key, list, f"sections, [[{self._name}{key}]]") or []
         if not all(isinstance(value, dict) for value in values):
             self.problem(key, f"this must be sections, [[{self._name}{key}]]")
             return []
-        return [Reader(value, f"{self._name}{key}, number {number}: ", self._problems) for number, value in enumerate(values, 1)]
+        return [Reader(value, f"{self._name}{key}, number {number}: ", self._problems, self._in_doubt) for number, value in enumerate(values, 1)]
 
-    def finish(self) -> None:
-        for key in self._table:
-            if key not in self._known:
-                near = difflib.get_close_matches(key, self._known, n=1)
-                self.problem(key, f"there is no such setting{f'; did you mean {near[0]}?' if near else ', only ' + ', '.join(self._known)}")
+    def finish(self) -> bool:
+        """Notes what is left, and whether there was anything."""
+        unknown = [key for key in self._table if key not in self._known]
+        for key in unknown:
+            near = difflib.get_close_matches(key, self._known, n=1)
+            self.problem(key, f"there is no such setting{f'; did you mean {near[0]}?' if near else ', only ' + ', '.join(self._known)}")
+        if unknown:
+            # It may be any setting, misspelt or below the wrong section.
+            self._in_doubt.update(LASTING)
+        return bool(unknown)
 
 
 def shorten(text: str) -> str:
@@ -148,9 +156,9 @@ def parse(text: str, zones: Path = Path("/usr/share/zoneinfo")) -> tuple[Setting
         # A byte order mark and CRLF are what editors of Windows leave.
         document = tomllib.loads(text.removeprefix("\ufeff").replace("\r\n", "\n"))
     except tomllib.TOMLDecodeError as error:
-        return Settings(is_whole=False), [f"The file is no TOML: {error}. Text stands in quotes, as in hostname = \"pi-1\". Nothing in it was used."]
+        return Settings(in_doubt=set(LASTING)), [f"The file is no TOML: {error}. Text stands in quotes, as in hostname = \"pi-1\". Nothing in it was used."]
     settings = Settings()
-    top = Reader(document, "", problems)
+    top = Reader(document, "", problems, settings.in_doubt)
     settings.hostname = top.text("hostname", "1 to 63 letters, digits and hyphens, not only digits, as in \"pi-1\"", is_host_name)
     settings.timezone = top.text("timezone", "a name such as \"Europe/Berlin\"", lambda name: is_time_zone(name, zones))
     settings.memory = top.text("memory", "a size such as \"256M\", at least \"96M\"", lambda size: re.fullmatch(r"[0-9]+[KMG]?", size) is not None)
@@ -177,14 +185,15 @@ def read_wifi(wifi: Reader, settings: Settings) -> None:
         ssid = network.text("ssid", "1 to 32 bytes", lambda name: 1 <= len(name.encode()) <= 32 and name.isprintable())
         passphrase = network.take("passphrase", str, "text in quotes")
         hidden = network.take("hidden", bool, "true or false") or False
+        has_unknown = network.finish()
         if passphrase is not None and not is_passphrase(passphrase):
             # Never the passphrase itself: the log lies on a partition that everybody reads.
             network.problem("passphrase", "this must be 8 to 63 characters of the ASCII keyboard, or 64 hexadecimal digits")
-        elif ssid is not None:
-            settings.wifi_networks.append(WifiNetwork(ssid, passphrase, hidden))
-        else:
+        elif ssid is None:
             network.problem("ssid", "a network needs its name, as in ssid = \"home\"")
-        network.finish()
+        elif passphrase is not None or not has_unknown:
+            # What is misspelt may be the passphrase, and then the network is no open one.
+            settings.wifi_networks.append(WifiNetwork(ssid, passphrase, hidden))
     if settings.wifi_networks and settings.wifi_country is None:
         wifi.problem("country", "without it the radio stays off: which channels it may use is a law of the country it stands in")
         settings.wifi_networks = []
@@ -225,11 +234,23 @@ def read_forming(cluster: Reader, settings: Settings) -> None:
         cluster.problem("expect", "without it no cluster is formed: it says how many nodes there are to be, as in expect = 3")
 
 
-def without_secrets(text: str, name: str) -> str:
-    """The same text, TOML or YAML, as many bytes long, with a star for each byte of the values of `name`: written over the old one in place it leaves no copy beside it."""
+def said_by(value: str) -> str | None:
+    """What a value of TOML or YAML says as it stands in the file; the two agree about what may be in a passphrase."""
+    if value[0] not in "\"'":
+        return value
+    try:
+        return tomllib.loads("value = " + value.replace("\r\n", "\n"))["value"]
+    except tomllib.TOMLDecodeError:
+        return None
+
+
+def without_secrets(text: str, name: str, stored: set[str] | None = None) -> str:
+    """The same text, TOML or YAML, as many bytes long, with a star for each byte of the values of `name` that are among `stored`, or of all: written over the old one in place it leaves no copy beside it."""
 
     def cover(match: re.Match) -> str:
         value = match[2]
+        if stored is not None and said_by(value) not in stored:
+            return match[0]
         quote = re.match(r"\"{3}|'{3}|[\"']|", value)[0]
         inner = value[len(quote):len(value) - len(quote)]
         return match[1] + quote + re.sub(r"[^\n]", lambda letter: "*" * len(letter[0].encode()), inner) + quote

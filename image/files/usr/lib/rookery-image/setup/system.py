@@ -110,9 +110,15 @@ def is_root_s(there: os.stat_result) -> bool:
     return there.st_uid == os.geteuid()
 
 
+def keeps_changes(machine: Machine) -> bool:
+    """Whether the card's data partition is in use: without it all that is changed is gone when the machine stops."""
+    return not machine.path("/run/rookery-image/no-data").exists()
+
+
 def has_home(machine: Machine) -> bool:
-    """Whether the node's home is there: the card's data partition, or its drive."""
-    return machine.path("/var/lib/rookery").is_dir() and not machine.path("/run/rookery-image/waits-for-drive").exists()
+    """Whether the node's home is there: on the card's data partition, or on its drive."""
+    home = machine.path("/var/lib/rookery")
+    return home.is_dir() and not machine.path("/run/rookery-image/waits-for-drive").exists() and (keeps_changes(machine) or home.is_mount())
 
 
 def serial_number(machine: Machine) -> str | None:
@@ -258,7 +264,7 @@ def set_node(machine: Machine, settings: Settings) -> None:
         node["form"] = {"expect": settings.cluster_expect, "phraseFile": PHRASE}
     elif node.get("form", {}).get("phraseFile") == PHRASE:
         del node["form"]
-    if settings.is_whole and settings.cluster_phrase is None:
+    if "cluster" not in settings.in_doubt and settings.cluster_phrase is None:
         # Whoever knows it becomes a member: it stays no longer than the file says.
         machine.path(PHRASE).unlink(missing_ok=True)
     machine.write("/var/lib/rookery/config.json", json.dumps(node, indent=2) + "\n", 0o640, "rookery")
