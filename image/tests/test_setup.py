@@ -273,6 +273,32 @@ class TheNode(Directory):
         self.assertEqual(self.found(""), "")
         self.assertEqual(self.commands, [])
 
+    def test_no_node_is_made_while_the_file_may_have_meant_another(self):
+        for text in ("hostname = pi-1", '[cluster]\nname = "My Home"', '[clutser]\nname = "home"', 'name = "home"', "[storage]\ndrive = 5", '[ssh]\ndrive = "any"', '[cluster]\nexpect = 3',
+                     '[cluster]\nname = "My Home"\ntoken = "rookery-join-1.abc"'):
+            with self.subTest(text):
+                self.assertIn("Mend what is named", self.found(text))
+                self.assertEqual(self.commands, [])
+        self.toml.write_bytes('[cluster]\nname = "café"'.encode("utf-16"))
+        self.assertIn("Mend what is named", found.found(self.machine, self.boot, self.run_rookery))
+        self.toml.unlink()
+        self.assertIn("Mend what is named", found.found(self.machine, self.boot, self.run_rookery))
+        self.assertEqual(self.commands, [])
+
+    def test_a_wrong_line_elsewhere_keeps_no_node_from_being_made(self):
+        self.assertEqual(self.found('timezone = "Mars"\n[ssh]\nkeys = ["a"]\n[wifi]\ncountry = "de"'), "")
+        self.assertEqual(self.commands[0][1], "init")
+
+    def test_without_a_file_a_node_is_made(self):
+        self.toml.with_name("config.txt").touch()
+        self.assertEqual(found.found(self.machine, self.boot, self.run_rookery), "")
+        self.assertEqual(self.commands[0][1], "init")
+
+    def test_a_node_that_is_there_goes_on_whatever_becomes_of_the_file(self):
+        (self.root / "var/lib/rookery/data/cluster").mkdir(parents=True)
+        self.assertEqual(self.found("hostname = pi-1"), "")
+        self.assertEqual(self.commands, [])
+
     def test_the_greeting_has_the_code_until_the_node_is_claimed(self):
         (self.root / "var/lib/rookery/data/cluster").mkdir(parents=True)
         (self.root / "etc/hostname").write_text("pi-1\n")

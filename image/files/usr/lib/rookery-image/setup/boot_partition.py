@@ -34,6 +34,10 @@ class BootPartition:
         finally:
             self._machine.run("mount", "-o", "remount,ro", self._mounted_at)
 
+    def is_mounted(self) -> bool:
+        """Whether there is anything, such as the firmware that the machine was started by."""
+        return any(self.directory.iterdir())
+
     def text(self, file: str = SETTINGS) -> tuple[str | None, str | None]:
         """The text of a file, or None and what is wrong with it, or None twice when it is not there."""
         try:

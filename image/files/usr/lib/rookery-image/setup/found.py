@@ -4,12 +4,14 @@ import subprocess
 import time
 
 import system
-from boot_partition import BootPartition
-from settings import TAKEN_OVER, parse
+from boot_partition import SETTINGS, BootPartition
+from settings import LASTING, TAKEN_OVER, Settings, parse
 
 DATA = "/var/lib/rookery/data"
 REPORT = "/run/rookery-image/found.txt"
 ROUTE_WAIT_SECONDS = 60
+UNCERTAIN = (f"This machine is no node yet, or not the one it shall be: what is wrong with {SETTINGS} may be the name of its cluster, its token, or the drive it shall live on, and that cannot be changed afterwards. "
+             f"Mend what is named here, in the file on the card's first partition, and start the machine again.")
 
 
 def rookery(machine: system.Machine, *arguments: str, text: str | None = None) -> tuple[int, str]:
@@ -23,13 +25,25 @@ def has_route(machine: system.Machine) -> bool:
     return len((machine.read("/proc/net/route") or "").splitlines()) > 1
 
 
+def read(machine: system.Machine, boot: BootPartition) -> Settings:
+    """What the file says. One that is not there says nothing; of one that cannot be read nobody knows what it says."""
+    text, trouble = boot.text()
+    if text is None:
+        return Settings(in_doubt=set(LASTING) if trouble is not None or not boot.is_mounted() else set())
+    return parse(text, machine.path("/usr/share/zoneinfo"))[0]
+
+
 def found(machine: system.Machine, boot: BootPartition, run=rookery, sleep=time.sleep) -> str:
     """What was done about the node, in a sentence or none. A token that did not work is kept, and tried at the next start."""
-    text, _ = boot.text()
-    settings, _ = parse(text, machine.path("/usr/share/zoneinfo")) if text is not None else (None, [])
+    settings = read(machine, boot)
+    has_node = machine.path(DATA + "/cluster").exists() or machine.path(DATA + "/joining").exists()
+    has_token = settings.cluster_token is not None and not TAKEN_OVER.fullmatch(settings.cluster_token)
+    if settings.in_doubt & {"cluster", "storage"}:
+        # Which cluster a node is of, and where it lives, is fixed when it is made.
+        return "" if has_node and not has_token else f"{UNCERTAIN}\n"
     name = (machine.read("/etc/hostname") or "rookery").strip()
     sentence = ""
-    if settings is not None and settings.cluster_token and not TAKEN_OVER.fullmatch(settings.cluster_token):
+    if has_token:
         for _ in range(ROUTE_WAIT_SECONDS):
             if has_route(machine):
                 break
@@ -40,8 +54,7 @@ def found(machine: system.Machine, boot: BootPartition, run=rookery, sleep=time.
             return said + "\n"
         sentence = f"The cluster was not joined: {said}\nIt is tried again at the next start, with the token that rookery.toml holds then.\n"
     if not machine.path(DATA + "/cluster").exists() and not machine.path(DATA + "/joining").exists():
-        name_of_cluster = settings.cluster_name if settings is not None else None
-        code, said = run(machine, "cluster", "init", "--data", DATA, "--node-name", name, *(["--name", name_of_cluster] if name_of_cluster else []))
+        code, said = run(machine, "cluster", "init", "--data", DATA, "--node-name", name, *(["--name", settings.cluster_name] if settings.cluster_name else []))
         if code != 0:
             sentence += f"The node could not be made: {said}\n"
     return sentence
