@@ -122,8 +122,8 @@ class TheMachine(Directory):
         self.assertEqual(self.text("home/anna/.ssh/authorized_keys"), KEY + "\n")
         self.assertEqual(json.loads(self.text("var/lib/rookery/config.json")), {"data": "/var/lib/rookery/data", "memory": "256M", "peers": "10.0.0.1:9443"})
         wifi = self.text("etc/wpa_supplicant/wpa_supplicant-wlan0.conf")
-        self.assertIn('ssid=' + b'the "net"'.hex() + '\n\tpsk="correct horse"\n', wifi)
-        self.assertIn("ssid=" + "café".encode().hex() + "\n\tscan_ssid=1\n\tkey_mgmt=NONE\n", wifi)
+        self.assertIn('ssid=' + b'the "net"'.hex() + '\n\tpsk="correct horse"\n\tpriority=2\n', wifi)
+        self.assertIn("ssid=" + "café".encode().hex() + "\n\tscan_ssid=1\n\tkey_mgmt=NONE\n\tpriority=1\n", wifi)
         self.assertEqual((self.root / "etc/wpa_supplicant/wpa_supplicant-wlan0.conf").stat().st_mode & 0o777, 0o600)
 
     def test_passphrases_are_gone_from_the_boot_partition_and_known_at_the_next_start(self):
@@ -231,6 +231,44 @@ class TheMachine(Directory):
         (self.root / "run/rookery-image/data.log").write_text("/dev/mmcblk0p4 holds something\n")
         self.assertIn("/dev/mmcblk0p4 holds something", self.set_up('memory = "128M"'))
         self.assertEqual(list((self.root / "var/lib/rookery").iterdir()), [])
+
+
+class Wifi(Directory):
+    CONFIGURATION = "etc/wpa_supplicant/wpa_supplicant-wlan0.conf"
+    COUNTRY = '[wifi]\ncountry = "DE"\n'
+
+    @staticmethod
+    def network(name: str, passphrase: str) -> str:
+        return f'[[wifi.networks]]\nssid = "{name}"\npassphrase = "{passphrase}"\n'
+
+    def test_it_is_started_at_the_first_start_too_when_its_networks_are_written(self):
+        units = Path(__file__).parents[1] / "files/usr/lib/systemd/system"
+        self.assertEqual((units / "sys-subsystem-net-devices-wlan0.device.wants/wpa_supplicant@wlan0.service").readlink(), Path("../wpa_supplicant@.service"))
+        added = (units / "wpa_supplicant@wlan0.service.d/image.conf").read_text(encoding="utf-8")
+        self.assertIn(f"\nConditionPathExists={system.WIFI}\n", added)
+        self.assertIn("\nAfter=rookery-setup.service\n", added)
+        self.set_up(WHOLE)
+        # What is enabled while the machine starts is not started.
+        self.assertFalse((self.root / "etc/systemd").exists())
+
+    def test_a_network_that_the_file_names_no_more_goes(self):
+        self.set_up(self.COUNTRY + self.network("home", "correct horse") + self.network("office", "battery staple"))
+        self.set_up(self.COUNTRY + self.network("office", "*" * 14))
+        self.assertNotIn(b"home".hex(), self.text(self.CONFIGURATION))
+        self.assertIn('psk="battery staple"', self.text(self.CONFIGURATION))
+        self.assertIn("Wi-Fi:    none", self.set_up('hostname = "pi-1"'))
+        self.assertFalse((self.root / self.CONFIGURATION).exists())
+
+    def test_networks_stay_while_it_is_not_certain_that_they_shall_go(self):
+        self.set_up(self.COUNTRY + self.network("home", "correct horse"))
+        before = self.text(self.CONFIGURATION)
+        for text in ("broken", "[[wifi.networks]]\nssid = 5", "[wfi]", self.network("home", "*" * 13), '[wifi]\ncountry = "de"'):
+            with self.subTest(text):
+                self.assertIn("Wi-Fi:    as before", self.set_up(text))
+                self.assertEqual(self.text(self.CONFIGURATION), before)
+        self.toml.unlink()
+        first_boot.set_up(self.machine, self.boot)
+        self.assertEqual(self.text(self.CONFIGURATION), before)
 
 
 class TheNode(Directory):

@@ -95,7 +95,7 @@ def report(machine: system.Machine, settings: Settings, name: str, used: str | N
     lines = [
         f"Machine:  {name}.local",
         f"Log in:   {login}",
-        f"Wi-Fi:    {', '.join(network.ssid for network in settings.wifi_networks) or 'none'}",
+        f"Wi-Fi:    {', '.join(network.ssid for network in settings.wifi_networks) or ('as before' if machine.read(system.WIFI) else 'none')}",
         f"Data:     {system.disk_space(machine)}{f' on {used}' if used else ''}",
         "",
     ]

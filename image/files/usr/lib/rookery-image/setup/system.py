@@ -12,6 +12,7 @@ from pathlib import Path
 
 from settings import TAKEN_OVER, Settings, WifiNetwork
 
+WIFI = "/etc/wpa_supplicant/wpa_supplicant-wlan0.conf"
 CLAIM_CODE = "/var/lib/rookery/claim-code"
 PHRASE = "/var/lib/rookery/form-phrase"
 # What the machine keeps beside the data for itself.
@@ -197,7 +198,7 @@ def copy_host_keys(machine: Machine, source: str, target: str) -> bool:
     return bool(names)
 
 
-def wpa_network(network: WifiNetwork, known: dict[str, str]) -> str:
+def wpa_network(network: WifiNetwork, priority: int, known: dict[str, str]) -> str:
     passphrase = network.passphrase
     if passphrase is not None and TAKEN_OVER.fullmatch(passphrase):
         line = known.get(network.ssid)
@@ -210,22 +211,20 @@ def wpa_network(network: WifiNetwork, known: dict[str, str]) -> str:
     if line is None:
         return ""
     # Hexadecimal, because a name may hold quotes and anything else.
-    return f"network={{\n\tssid={network.ssid.encode().hex()}\n{chr(9) + 'scan_ssid=1' + chr(10) if network.hidden else ''}\t{line}\n}}\n"
+    return f"network={{\n\tssid={network.ssid.encode().hex()}\n{chr(9) + 'scan_ssid=1' + chr(10) if network.hidden else ''}\t{line}\n\tpriority={priority}\n}}\n"
 
 
 def set_wifi(machine: Machine, settings: Settings) -> list[str]:
-    """Writes the networks for wpa_supplicant; the names of those whose passphrase is covered in the file and not known here."""
-    file = "/etc/wpa_supplicant/wpa_supplicant-wlan0.conf"
+    """Writes the networks for wpa_supplicant, which is started when the radio is there; the names of those whose passphrase is covered in the file and not known here."""
     if not settings.wifi_networks:
+        if "wifi" not in settings.in_doubt:
+            machine.path(WIFI).unlink(missing_ok=True)
         return []
     known = {bytes.fromhex(ssid).decode(errors="replace"): line
-             for ssid, line in re.findall(r"ssid=([0-9a-f]+)\n(?:\tscan_ssid=1\n)?\t(psk=.*)\n", machine.read(file) or "")}
-    blocks = [wpa_network(network, known) for network in settings.wifi_networks]
-    machine.write(file, f"ctrl_interface=/run/wpa_supplicant\ncountry={settings.wifi_country}\n" + "".join(blocks), 0o600)
-    wanted = machine.path("/etc/systemd/system/multi-user.target.wants/wpa_supplicant@wlan0.service")
-    if not wanted.is_symlink():
-        wanted.parent.mkdir(parents=True, exist_ok=True)
-        wanted.symlink_to("/usr/lib/systemd/system/wpa_supplicant@.service")
+             for ssid, line in re.findall(r"ssid=([0-9a-f]+)\n(?:\tscan_ssid=1\n)?\t(psk=.*)\n", machine.read(WIFI) or "")}
+    # Of those that are there, it takes the one of the highest.
+    blocks = [wpa_network(network, priority, known) for priority, network in zip(range(len(settings.wifi_networks), 0, -1), settings.wifi_networks, strict=True)]
+    machine.write(WIFI, f"ctrl_interface=/run/wpa_supplicant\ncountry={settings.wifi_country}\n" + "".join(blocks), 0o600)
     return [network.ssid for network, block in zip(settings.wifi_networks, blocks, strict=True) if not block]
 
 
