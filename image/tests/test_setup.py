@@ -220,6 +220,50 @@ class TheMachine(Directory):
         self.set_up('memory = "128M"')
         self.assertEqual(json.loads(self.text("var/lib/rookery/config.json")), {"data": "/elsewhere", "publicUrl": "https://x", "memory": "128M"})
 
+    def test_a_key_that_somebody_else_wrote_is_not_changed_and_the_log_says_so(self):
+        file = self.root / "var/lib/rookery/config.json"
+        self.set_up('memory = "128M"')
+        file.write_text('{"memory": "200M", "peers": "10.0.0.9:9443"}')
+        for text in ('memory = "128M"\n[cluster]\nseeds = ["10.0.0.1:9443"]', 'memory = "150M"\n[cluster]\nseeds = ["10.0.0.1:9443"]'):
+            report = self.set_up(text)
+            self.assertIn("- memory: /var/lib/rookery/config.json says something else", report)
+            self.assertIn("- cluster.seeds: /var/lib/rookery/config.json says something else", report)
+            self.assertEqual(file.read_text(), '{"memory": "200M", "peers": "10.0.0.9:9443"}')
+        self.assertIn("nothing is wrong", self.set_up('hostname = "pi-1"'))
+        self.assertEqual(file.read_text(), '{"memory": "200M", "peers": "10.0.0.9:9443"}')
+
+    def test_a_setting_that_the_file_says_no_more_goes_from_the_configuration(self):
+        self.set_up('memory = "128M"\n[cluster]\nseeds = ["10.0.0.1:9443"]')
+        self.set_up('memory = "150M"\n[cluster]\nseeds = ["10.0.0.1:9443"]')
+        for text in ('memory = 150\n[cluster]\nseeds = ["10.0.0.1"]', "[clustr]", "broken"):
+            self.set_up(text)
+            self.assertEqual(json.loads(self.text("var/lib/rookery/config.json")), {"data": "/var/lib/rookery/data", "memory": "150M", "peers": "10.0.0.1:9443"}, text)
+        self.set_up('hostname = "pi-1"')
+        self.assertEqual(json.loads(self.text("var/lib/rookery/config.json")), {"data": "/var/lib/rookery/data"})
+
+    def test_a_configuration_that_says_the_same_in_another_layout_is_left_alone(self):
+        file = self.root / "var/lib/rookery/config.json"
+        self.set_up('memory = "128M"')
+        file.write_text('{\n    "memory": "128M",\n    "data": "/var/lib/rookery/data"}')
+        before = file.stat()
+        self.set_up('memory = "128M"')
+        self.assertEqual((file.stat().st_ino, file.stat().st_mtime_ns), (before.st_ino, before.st_mtime_ns))
+
+    def test_memory_with_which_a_node_does_not_start_is_told_and_not_used(self):
+        (self.root / "proc/meminfo").write_text("MemTotal:         949356 kB\nMemFree: 1 kB\n")
+        for memory, problem in (("64M", "- memory: '64M' must be a size such as \"256M\", at least \"96M\""), ("1G", "- memory: 1G is more than half of this machine's memory, 463M"), ("98303K", "- memory: '98303K'"), ("many", "- memory: 'many'")):
+            with self.subTest(memory):
+                self.assertIn(problem, self.set_up(f'memory = "{memory}"'))
+                self.assertNotIn("memory", json.loads(self.text("var/lib/rookery/config.json")))
+        (self.root / "proc/meminfo").write_text("MemTotal:         4000000 kB\n")
+        self.set_up('memory = "1G"')
+        (self.root / "proc/meminfo").write_text("MemTotal:         949356 kB\n")
+        self.set_up('memory = "1G"')
+        self.assertNotIn("memory", json.loads(self.text("var/lib/rookery/config.json")))
+        for memory in ("96M", "463M"):
+            self.assertIn("nothing is wrong", self.set_up(f'memory = "{memory}"'))
+            self.assertEqual(json.loads(self.text("var/lib/rookery/config.json"))["memory"], memory)
+
     def test_one_thing_that_fails_does_not_keep_the_others_from_being_done(self):
         (self.root / "etc/hostname").mkdir()
         report = self.set_up('timezone = "Europe/Berlin"')

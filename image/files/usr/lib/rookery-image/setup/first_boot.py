@@ -52,7 +52,7 @@ def set_up(machine: system.Machine, boot: BootPartition) -> str:
         return None
 
     settings, wrong = attempt("Reading the files of the boot partition", lambda: read_files(machine, boot)) or (Settings(in_doubt=set(LASTING)), [])
-    problems += wrong
+    problems += wrong + (attempt("Checking the settings", lambda: system.check(machine, settings)) or [])
     # Before all that lies beside the data.
     used = attempt("Mounting the node's drive", lambda: drive.use(machine, settings.storage_drive))
     name = attempt("Setting the host name", lambda: system.set_host_name(machine, settings)) or "?"
@@ -74,7 +74,7 @@ def set_up(machine: system.Machine, boot: BootPartition) -> str:
         stored.add(settings.cluster_phrase)
     elif kept is False:
         problems.append("cluster.phrase: this machine does not have the phrase and forms no cluster: it is covered with *; write it again")
-    attempt("Writing the node's configuration", lambda: system.set_node(machine, settings))
+    problems += attempt("Writing the node's configuration", lambda: system.set_node(machine, settings)) or []
     if settings.cluster_token and not TAKEN_OVER.fullmatch(settings.cluster_token):
         attempt("Keeping in mind that there is a token", lambda: machine.write(HAS_TOKEN, ""))
     attempt("Setting the power profile", lambda: system.set_power(machine, settings))

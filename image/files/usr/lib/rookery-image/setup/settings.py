@@ -11,6 +11,8 @@ from pathlib import Path
 TAKEN_OVER = re.compile(r"\*+")
 # What the machine keeps of what these say, or what is made by them once and for all.
 LASTING = ("memory", "wifi", "storage", "cluster")
+# A node refuses to start with less (MemorySize.cs).
+LEAST_MEMORY_BYTES = 96 << 20
 POWER_PROFILES = ("quiet", "balanced", "fast")
 SSH_KEY_TYPES = (
     "ssh-ed25519", "ssh-rsa", "ecdsa-sha2-nistp256", "ecdsa-sha2-nistp384", "ecdsa-sha2-nistp521",
@@ -149,6 +151,12 @@ def is_peer(text: str) -> bool:
     return port.isdigit() and 0 < int(port) < 65536 and re.fullmatch(r"[A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\]", host) is not None
 
 
+def memory_bytes(text: str) -> int:
+    """0 of what is no size."""
+    size = re.fullmatch(r"([0-9]+)([KMG]?)", text)
+    return int(size[1]) << {"": 0, "K": 10, "M": 20, "G": 30}[size[2]] if size is not None else 0
+
+
 def parse(text: str, zones: Path = Path("/usr/share/zoneinfo")) -> tuple[Settings, list[str]]:
     """The settings of `text`, and what is wrong with it: a setting with a problem counts as not said."""
     problems: list[str] = []
@@ -161,7 +169,7 @@ def parse(text: str, zones: Path = Path("/usr/share/zoneinfo")) -> tuple[Setting
     top = Reader(document, "", problems, settings.in_doubt)
     settings.hostname = top.text("hostname", "1 to 63 letters, digits and hyphens, not only digits, as in \"pi-1\"", is_host_name)
     settings.timezone = top.text("timezone", "a name such as \"Europe/Berlin\"", lambda name: is_time_zone(name, zones))
-    settings.memory = top.text("memory", "a size such as \"256M\", at least \"96M\"", lambda size: re.fullmatch(r"[0-9]+[KMG]?", size) is not None)
+    settings.memory = top.text("memory", "a size such as \"256M\", at least \"96M\"", lambda size: memory_bytes(size) >= LEAST_MEMORY_BYTES)
     settings.power_profile = top.text("power", "one of " + ", ".join(POWER_PROFILES), lambda name: name in POWER_PROFILES) or "balanced"
     storage = top.table("storage")
     settings.storage_drive = storage.text("drive", "\"any\", or the serial number of a drive", lambda name: re.fullmatch(r"[ -~]+", name) is not None)

@@ -10,13 +10,16 @@ import subprocess
 from contextlib import suppress
 from pathlib import Path
 
-from settings import TAKEN_OVER, Settings, WifiNetwork
+from settings import TAKEN_OVER, Settings, WifiNetwork, memory_bytes
 
 WIFI = "/etc/wpa_supplicant/wpa_supplicant-wlan0.conf"
 CLAIM_CODE = "/var/lib/rookery/claim-code"
 PHRASE = "/var/lib/rookery/form-phrase"
+NODE = "/var/lib/rookery/config.json"
 # What the machine keeps beside the data for itself.
 HOST = "/var/lib/rookery/host"
+# What of the node's configuration comes from rookery.toml.
+NODE_BY_US = HOST + "/set-by-rookery-toml.json"
 POWER_GOVERNORS = {
     # quiet: the lowest frequency that carries the load; fast: the highest always. The kernel's own choice lies between.
     "quiet": "conservative",
@@ -109,6 +112,19 @@ def open_regular(path: Path, flags: int) -> int:
 def is_root_s(there: os.stat_result) -> bool:
     """Whether a file is of the one that this runs as: root, but in tests."""
     return there.st_uid == os.geteuid()
+
+
+def check(machine: Machine, settings: Settings) -> list[str]:
+    """What is wrong with the settings on just this machine: that counts as not said."""
+    problems = []
+    memory = re.search(r"^MemTotal: +([0-9]+) kB", machine.read("/proc/meminfo") or "", re.MULTILINE)
+    most_bytes = int(memory[1]) * 1024 // 2 if memory is not None else None
+    # MemoryMax of rookery.service.
+    if settings.memory is not None and most_bytes is not None and memory_bytes(settings.memory) > most_bytes:
+        problems.append(f"memory: {settings.memory} is more than half of this machine's memory, {most_bytes >> 20}M, and more than that the system does not give to the node")
+        # Nor does what it said before hold, on another board.
+        settings.memory = None
+    return problems
 
 
 def keeps_changes(machine: Machine) -> bool:
@@ -244,29 +260,48 @@ def keep_phrase(machine: Machine, settings: Settings) -> bool | None:
     return machine.read(PHRASE) is not None
 
 
-def set_node(machine: Machine, settings: Settings) -> None:
-    """The node's configuration, which lies beside its data. What somebody wrote into it by hand or by Ansible stays, but for what rookery.toml says."""
-    if not has_home(machine):
-        return
-    default = json.loads(machine.read("/usr/share/rookery/config.json") or "{}")
+def read_object(machine: Machine, file: str) -> dict | None:
+    """What a file of JSON says; None when it is not there or says something else."""
     try:
-        node = json.loads(machine.read("/var/lib/rookery/config.json") or "")
+        said = json.loads(machine.read(file) or "")
     except ValueError:
-        node = default
-    if settings.memory is not None:
-        node["memory"] = settings.memory
-    if settings.cluster_seeds:
-        node["peers"] = ",".join(settings.cluster_seeds)
-    if machine.read(CLAIM_CODE) is not None:
-        node["claimCodeFile"] = CLAIM_CODE
-    if settings.cluster_expect is not None and machine.read(PHRASE) is not None:
-        node["form"] = {"expect": settings.cluster_expect, "phraseFile": PHRASE}
-    elif node.get("form", {}).get("phraseFile") == PHRASE:
-        del node["form"]
+        return None
+    return said if isinstance(said, dict) else None
+
+
+def set_node(machine: Machine, settings: Settings) -> list[str]:
+    """Writes what the file says into the node's configuration, which lies beside its data, and takes out what it says no more. What somebody else wrote there, by hand or by Ansible, stays; gives what is not done for that."""
+    if not has_home(machine):
+        return []
     if "cluster" not in settings.in_doubt and settings.cluster_phrase is None:
         # Whoever knows it becomes a member: it stays no longer than the file says.
         machine.path(PHRASE).unlink(missing_ok=True)
-    machine.write("/var/lib/rookery/config.json", json.dumps(node, indent=2) + "\n", 0o640, "rookery")
+    forms = settings.cluster_expect is not None and machine.read(PHRASE) is not None
+    wanted = (
+        ("memory", "memory", settings.memory),
+        ("peers", "cluster.seeds", ",".join(settings.cluster_seeds) or None),
+        ("claimCodeFile", "cluster.claim-code", CLAIM_CODE if machine.read(CLAIM_CODE) is not None else None),
+        ("form", "cluster.expect", {"expect": settings.cluster_expect, "phraseFile": PHRASE} if forms else None),
+    )
+    before = read_object(machine, NODE)
+    node = dict(before) if before is not None else json.loads(machine.read("/usr/share/rookery/config.json") or "{}")
+    ours, problems = read_object(machine, NODE_BY_US) or {}, []
+    for key, name, value in wanted:
+        if key in node and node[key] not in (value, ours.get(key)):
+            ours.pop(key, None)
+            if value is not None:
+                problems.append(f"{name}: {NODE} says something else, which was not set by this file, and that holds. For this file to hold, take \"{key}\" out there")
+        elif value is not None:
+            node[key] = ours[key] = value
+        elif key in ours and name.partition(".")[0] not in settings.in_doubt:
+            node.pop(key, None)
+            del ours[key]
+    # As it was written by whoever did, when it says the same.
+    machine.write(NODE, machine.read(NODE) if node == before else json.dumps(node, indent=2) + "\n", 0o640, "rookery")
+    # After it: what is not noted yet is known by its value.
+    if ours or machine.path(NODE_BY_US).exists():
+        machine.write(NODE_BY_US, json.dumps(ours, indent=2) + "\n", 0o600)
+    return problems
 
 
 def set_power(machine: Machine, settings: Settings) -> None:
