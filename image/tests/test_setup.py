@@ -112,6 +112,43 @@ class TheFile(unittest.TestCase):
 
 
 class TheMachine(Directory):
+    def setUp(self):
+        super().setUp()
+        self.governors = [self.root / f"sys/devices/system/cpu/cpufreq/policy{number}/scaling_governor" for number in (0, 4)]
+        for governor in self.governors:
+            governor.parent.mkdir(parents=True)
+            governor.write_text("schedutil\n")
+            # As on the image, where a governor that is a module is loaded when it is asked for.
+            governor.with_name("scaling_available_governors").write_text("performance schedutil\n")
+
+    def test_the_processor_gets_the_governor_of_the_power_profile(self):
+        for profile, governor in (("quiet", "conservative"), ("fast", "performance"), ("balanced", "schedutil")):
+            self.assertIn("nothing is wrong", self.set_up(f'power = "{profile}"'))
+            self.assertEqual([file.read_text().strip() for file in self.governors], [governor] * 2)
+
+    def test_a_governor_that_is_refused_or_cannot_be_set_is_told(self):
+        self.governors[1].unlink()
+        self.governors[1].mkdir()
+        self.assertIn("- power: the kernel refuses the governor 'conservative'", self.set_up('power = "quiet"'))
+        for governor in self.governors:
+            governor.parent.rename(governor.parent.with_name(f"gone-{governor.parent.name}"))
+        self.assertIn("- power: this machine's processor has one frequency", self.set_up('power = "quiet"'))
+        self.assertIn("nothing is wrong", self.set_up(""))
+
+    def test_an_account_or_a_group_of_the_system_gets_no_login(self):
+        (self.root / "etc/passwd").write_text("root:x:0:0::/root:/bin/bash\nprometheus:x:105:108::/var/lib/prometheus:/usr/sbin/nologin\nnobody:x:65534:65534::/:/usr/sbin/nologin\nanna:x:1000:1000::/home/anna:/bin/bash\n")
+        (self.root / "etc/group").write_text((self.root / "etc/group").read_text() + "docker:x:110:\nanna:x:1000:\n")
+        for name, why in (("prometheus", "an account of the system"), ("nobody", "an account of the system"), ("docker", "a group of the system")):
+            with self.subTest(name):
+                report = self.set_up(f'[ssh]\nuser = "{name}"\nkeys = ["{KEY}"]')
+                self.assertIn(f"- ssh.user: '{name}' is {why}", report)
+                self.assertIn("ssh admin@", report)
+                self.assertTrue(self.text("etc/sudoers.d/rookery-account").startswith("admin "))
+                self.assertFalse((self.root / "home" / name).exists())
+        for name in ("anna", "berta"):
+            self.assertIn(f"ssh {name}@", self.set_up(f'[ssh]\nuser = "{name}"\nkeys = ["{KEY}"]'))
+            self.assertTrue(self.text("etc/sudoers.d/rookery-account").startswith(name + " "))
+
     def test_a_whole_file_is_done(self):
         (self.root / "etc/passwd").write_text("anna:x:1000:1000::/home/anna:/bin/bash\n")
         report = self.set_up(WHOLE)
@@ -170,10 +207,13 @@ class TheMachine(Directory):
         self.assertIn("UTF-8", first_boot.set_up(self.machine, self.boot))
 
     def test_nothing_is_written_at_a_start_that_changes_nothing(self):
+        def written():
+            return {path: path.stat().st_mtime_ns for path in self.root.rglob("*") if path.is_file() and path not in self.governors}
+
         self.set_up(WHOLE)
-        before = {path: path.stat().st_mtime_ns for path in self.root.rglob("*") if path.is_file()}
+        before = written()
         first_boot.set_up(self.machine, self.boot)
-        self.assertEqual({path: path.stat().st_mtime_ns for path in self.root.rglob("*") if path.is_file()}, before)
+        self.assertEqual(written(), before)
 
     def test_keys_that_were_added_on_the_machine_stay(self):
         (self.root / "etc/passwd").write_text("admin:x:1000:1000::/home/admin:/bin/bash\n")

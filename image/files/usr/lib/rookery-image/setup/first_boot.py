@@ -77,7 +77,7 @@ def set_up(machine: system.Machine, boot: BootPartition) -> str:
     problems += attempt("Writing the node's configuration", lambda: system.set_node(machine, settings)) or []
     if settings.cluster_token and not TAKEN_OVER.fullmatch(settings.cluster_token):
         attempt("Keeping in mind that there is a token", lambda: machine.write(HAS_TOKEN, ""))
-    attempt("Setting the power profile", lambda: system.set_power(machine, settings))
+    problems += attempt("Setting the power profile", lambda: system.set_power(machine, settings)) or []
     if not system.keeps_changes(machine):
         problems.append((machine.read("/run/rookery-image/data.log") or "The data partition is not used.").strip())
     for file, secret in SECRETS:

@@ -26,6 +26,8 @@ POWER_GOVERNORS = {
     "balanced": "schedutil",
     "fast": "performance",
 }
+# UID_MIN and UID_MAX of Debian's login.defs.
+PEOPLE = range(1000, 60001)
 
 
 class Machine:
@@ -124,7 +126,18 @@ def check(machine: Machine, settings: Settings) -> list[str]:
         problems.append(f"memory: {settings.memory} is more than half of this machine's memory, {most_bytes >> 20}M, and more than that the system does not give to the node")
         # Nor does what it said before hold, on another board.
         settings.memory = None
+    if (why := why_no_account(machine, settings.ssh_user)) is not None:
+        problems.append(f"ssh.user: '{settings.ssh_user}' {why}, and who logs in gets all rights; take another name. It is admin instead")
+        settings.ssh_user = "admin"
     return problems
+
+
+def why_no_account(machine: Machine, name: str) -> str | None:
+    """Why the account is not for people; None when it is, or can be made."""
+    account = re.search(rf"^{re.escape(name)}:[^:]*:([0-9]+):", machine.read("/etc/passwd") or "", re.MULTILINE)
+    if account is not None:
+        return None if int(account[1]) in PEOPLE else "is an account of the system"
+    return "is a group of the system" if re.search(rf"^{re.escape(name)}:", machine.read("/etc/group") or "", re.MULTILINE) else None
 
 
 def keeps_changes(machine: Machine) -> bool:
@@ -304,12 +317,22 @@ def set_node(machine: Machine, settings: Settings) -> list[str]:
     return problems
 
 
-def set_power(machine: Machine, settings: Settings) -> None:
-    for policy in machine.path("/sys/devices/system/cpu/cpufreq").glob("policy*"):
-        governor = POWER_GOVERNORS[settings.power_profile]
-        available = (policy / "scaling_available_governors").read_text(encoding="ascii").split()
-        if governor in available:
+def set_power(machine: Machine, settings: Settings) -> list[str]:
+    """Gives the processor its governor; what kept the machine from it."""
+    governor = POWER_GOVERNORS[settings.power_profile]
+    if settings.power_profile != "balanced":
+        # The driver of the frequencies is loaded beside this.
+        machine.run("udevadm", "settle", "--timeout=10", fails=True)
+    policies = sorted(machine.path("/sys/devices/system/cpu/cpufreq").glob("policy*"))
+    if not policies and settings.power_profile != "balanced":
+        return [f"power: this machine's processor has one frequency, as far as the kernel knows, and '{settings.power_profile}' changes nothing"]
+    for policy in policies:
+        try:
+            # The kernel loads a governor that is not there yet when it is asked for it; scaling_available_governors names only those that are.
             (policy / "scaling_governor").write_text(governor, encoding="ascii")
+        except OSError as error:
+            return [f"power: the kernel refuses the governor '{governor}' ({error.strerror}), and the processor keeps the one it has"]
+    return []
 
 
 def disk_space(machine: Machine) -> str:
