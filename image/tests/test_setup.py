@@ -451,6 +451,14 @@ class TheNode(Directory):
         self.assertIn("Disk:     It is slow. Get another.\n", told)
         self.assertNotIn("late", told)
 
+    def test_memory_in_place_of_the_data_partition_is_no_disk_to_measure_and_no_home_to_make_a_node_in(self):
+        units = Path(__file__).parents[1] / "files/usr/lib/systemd/system"
+        for unit in ("rookery-measure.service", "rookery-found.service", "rookery.service.d/image.conf"):
+            self.assertIn("\nConditionPathIsMountPoint=/var/lib/rookery\n", (units / unit).read_text(encoding="utf-8"), unit)
+        (self.root / "run/rookery-image/no-data").touch()
+        self.assertFalse(greeting.measure_disk(self.machine, self.run_rookery))
+        self.assertEqual(self.commands, [])
+
     def test_a_disk_that_could_not_be_measured_is_measured_at_the_next_start(self):
         self.answers["doctor"] = (78, "config.json is not there")
         self.assertFalse(greeting.measure_disk(self.machine, self.run_rookery))
