@@ -11,7 +11,7 @@ DATA = "/var/lib/rookery/data"
 REPORT = "/run/rookery-image/found.txt"
 ROUTE_WAIT_SECONDS = 60
 UNCERTAIN = (f"This machine is no node yet, or not the one it shall be: what is wrong with {SETTINGS} may be the name of its cluster, its token, or the drive it shall live on, and that cannot be changed afterwards. "
-             f"Mend what is named here, in the file on the card's first partition, and start the machine again.")
+             "Mend what is named here, in the file on the card's first partition, and start the machine again.")
 
 
 def rookery(machine: system.Machine, *arguments: str, text: str | None = None) -> tuple[int, str]:
