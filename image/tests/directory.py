@@ -36,7 +36,7 @@ class Directory(unittest.TestCase):
         (self.root / "usr/share/zoneinfo/Europe/Berlin").write_text("TZif")
         (self.root / "usr/share/rookery/config.json").write_text('{"data": "/var/lib/rookery/data"}')
         (self.root / "proc/device-tree/serial-number").write_text("10000000A1B2C3D4\0")
-        (self.root / "etc/passwd").write_text("root:x:0:0::/root:/bin/bash\n")
+        (self.root / "etc/passwd").write_text(f"root:x:0:0::/root:/bin/bash\nrookery:x:{os.geteuid()}:{os.getegid()}::/var/lib/rookery:/usr/sbin/nologin\n")
         (self.root / "etc/group").write_text(f"root:x:0:\nrookery:x:{os.getegid()}:\n")
         self.machine = system.Machine(self.root, commands=run)
         self.boot = BootPartition(self.machine)

@@ -90,6 +90,15 @@ class TheNodesUser(Directory):
         there = (self.home / "config.json").stat()
         self.assertEqual((there.st_uid, there.st_gid, there.st_mode & 0o777), (0, os.getegid(), 0o640))
 
+    @unittest.skipUnless(os.geteuid() == 0, "only root can give a file away")
+    def test_the_phrase_is_for_the_node_alone_and_all_else_is_roots(self):
+        (self.root / "etc/passwd").write_text("root:x:0:0::/root:/bin/bash\nrookery:x:65533:65534::/:/bin/false\n")
+        (self.root / "etc/group").write_text("rookery:x:65534:\n")
+        for _ in range(2):
+            self.assertIn("nothing is wrong", self.start())
+            self.assertEqual({file.name: (file.stat().st_uid, file.stat().st_gid, oct(file.stat().st_mode & 0o777)) for file in self.home.iterdir()},
+                             {"config.json": (0, 65534, "0o640"), "claim-code": (0, 65534, "0o640"), "form-phrase": (65533, 65534, "0o600"), "host": (0, os.getegid(), "0o700")})
+
     def test_the_greeting_shows_nothing_that_a_link_leads_to(self):
         (self.home / "data/cluster").mkdir(parents=True)
         (self.root / "run/rookery").mkdir()

@@ -233,7 +233,7 @@ class TheMachine(Directory):
         self.assertIn("nothing is wrong", self.set_up('[cluster]\nname = "home"\nexpect = 3\nphrase = "correct horse battery"'))
         self.assertIn(f'phrase = "{"*" * 21}"', self.toml.read_text(encoding="utf-8"))
         self.assertEqual(self.text("var/lib/rookery/form-phrase"), "correct horse battery\n")
-        self.assertEqual((self.root / "var/lib/rookery/form-phrase").stat().st_mode & 0o777, 0o640)
+        self.assertEqual((self.root / "var/lib/rookery/form-phrase").stat().st_mode & 0o777, 0o600)
         form = {"expect": 3, "phraseFile": "/var/lib/rookery/form-phrase"}
         self.assertEqual(json.loads(self.text("var/lib/rookery/config.json"))["form"], form)
         self.assertIn("nothing is wrong", first_boot.set_up(self.machine, self.boot))

@@ -58,12 +58,15 @@ class Machine:
         return self.run("setpriv", "--reuid=rookery", "--regid=rookery", "--clear-groups",
                         "dd", f"if={self.path(absolute)}", "iflag=nofollow,nonblock", "bs=64K", "count=1", "status=none", fails=True)
 
-    def write(self, absolute: str, text: str, mode: int = 0o644, group: str | None = None) -> bool:
-        """Replaces a file by one rename, after its bytes are on the disk; whether anything had to be done. It is root's, and nothing that somebody else put there is followed or written to."""
+    def write(self, absolute: str, text: str, mode: int = 0o644, user: str | None = None, group: str | None = None) -> bool:
+        """Replaces a file by one rename, after its bytes are on the disk; whether anything had to be done. It is root's, but for `user` and `group`, and nothing that somebody else put there is followed or written to."""
         path = self.path(absolute)
-        group_id = -1 if group is None else self._group_id(group)
-        if self.read(absolute) == text and is_root_s(there := path.lstat()) and stat.S_IMODE(there.st_mode) == mode and group_id in (-1, there.st_gid):
-            return False
+        user_id = os.geteuid() if user is None else self._id(user, "/etc/passwd")
+        group_id = -1 if group is None else self._id(group, "/etc/group")
+        if self.read(absolute) == text:
+            there = path.lstat()
+            if stat.S_IMODE(there.st_mode) == mode and there.st_uid == user_id and group_id in (-1, there.st_gid):
+                return False
         path.parent.mkdir(parents=True, exist_ok=True)
         directory = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
         try:
@@ -71,9 +74,9 @@ class Machine:
             with suppress(FileNotFoundError):
                 os.unlink(new, dir_fd=directory)
             with open(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600, dir_fd=directory), "w", encoding="utf-8") as file:
-                os.fchown(file.fileno(), -1, group_id)
-                os.fchmod(file.fileno(), mode)
                 file.write(text)
+                os.fchown(file.fileno(), user_id, group_id)
+                os.fchmod(file.fileno(), mode)
                 file.flush()
                 os.fsync(file.fileno())
             os.replace(new, path.name, src_dir_fd=directory, dst_dir_fd=directory)
@@ -88,7 +91,7 @@ class Machine:
         path = self.path(absolute)
         with suppress(FileNotFoundError):
             there = path.lstat()
-            if stat.S_ISDIR(there.st_mode) and is_root_s(there):
+            if stat.S_ISDIR(there.st_mode) and there.st_uid == os.geteuid():
                 return
             if stat.S_ISDIR(there.st_mode):
                 shutil.rmtree(path)
@@ -96,10 +99,10 @@ class Machine:
                 path.unlink()
         path.mkdir(mode=0o700)
 
-    def _group_id(self, name: str) -> int:
-        entry = re.search(rf"^{re.escape(name)}:[^:]*:([0-9]+):", self.read("/etc/group") or "", re.MULTILINE)
+    def _id(self, name: str, file: str) -> int:
+        entry = re.search(rf"^{re.escape(name)}:[^:]*:([0-9]+):", self.read(file) or "", re.MULTILINE)
         if entry is None:
-            raise LookupError(f"there is no group '{name}'")
+            raise LookupError(f"there is no '{name}' in {file}")
         return int(entry[1])
 
 
@@ -109,11 +112,6 @@ def open_regular(path: Path, flags: int) -> int:
         os.close(descriptor)
         raise OSError(errno.EINVAL, "This is no regular file", str(path))
     return descriptor
-
-
-def is_root_s(there: os.stat_result) -> bool:
-    """Whether a file is of the one that this runs as: root, but in tests."""
-    return there.st_uid == os.geteuid()
 
 
 def check(machine: Machine, settings: Settings) -> list[str]:
@@ -260,16 +258,16 @@ def set_wifi(machine: Machine, settings: Settings) -> list[str]:
 def keep_claim_code(machine: Machine, settings: Settings) -> bool:
     """Lays the code by which the node is claimed beside its data, where the node reads it; whether the machine has one."""
     if settings.claim_code and not TAKEN_OVER.fullmatch(settings.claim_code) and has_home(machine):
-        machine.write(CLAIM_CODE, settings.claim_code + "\n", 0o640, "rookery")
+        machine.write(CLAIM_CODE, settings.claim_code + "\n", 0o640, group="rookery")
     return has_home(machine) and machine.read(CLAIM_CODE) is not None
 
 
 def keep_phrase(machine: Machine, settings: Settings) -> bool | None:
-    """Keeps the phrase by which the node forms a cluster beside its data; whether the machine has the one that it needs, None when it needs none or has no place for it."""
+    """Keeps the phrase by which the node forms a cluster beside its data, for its own eyes, which it insists on; whether the machine has the one that it needs, None when it needs none or has no place for it."""
     if settings.cluster_phrase is None or not has_home(machine):
         return None
     if not TAKEN_OVER.fullmatch(settings.cluster_phrase):
-        machine.write(PHRASE, settings.cluster_phrase + "\n", 0o640, "rookery")
+        machine.write(PHRASE, settings.cluster_phrase + "\n", 0o600, user="rookery", group="rookery")
     return machine.read(PHRASE) is not None
 
 
@@ -310,7 +308,7 @@ def set_node(machine: Machine, settings: Settings) -> list[str]:
             node.pop(key, None)
             del ours[key]
     # As it was written by whoever did, when it says the same.
-    machine.write(NODE, machine.read(NODE) if node == before else json.dumps(node, indent=2) + "\n", 0o640, "rookery")
+    machine.write(NODE, machine.read(NODE) if node == before else json.dumps(node, indent=2) + "\n", 0o640, group="rookery")
     # After it: what is not noted yet is known by its value.
     if ours or machine.path(NODE_BY_US).exists():
         machine.write(NODE_BY_US, json.dumps(ours, indent=2) + "\n", 0o600)
