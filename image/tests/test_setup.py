@@ -443,6 +443,7 @@ class TheNode(Directory):
             self.assertIn(told, greeting.greet(self.machine))
 
     def test_the_disk_is_measured_once_and_told(self):
+        (self.root / "var/lib/rookery/data").mkdir()
         self.answers["doctor"] = (0, json.dumps({"Findings": [{"Subject": "clock", "Sentence": "It is late.", "Fix": None}, {"Subject": "disk", "Sentence": "It is slow.", "Fix": "Get another."}]}))
         self.assertTrue(greeting.measure_disk(self.machine, self.run_rookery))
         self.assertFalse(greeting.measure_disk(self.machine, self.run_rookery))
@@ -459,7 +460,14 @@ class TheNode(Directory):
         self.assertFalse(greeting.measure_disk(self.machine, self.run_rookery))
         self.assertEqual(self.commands, [])
 
+    def test_a_disk_is_measured_when_the_node_is_made(self):
+        self.answers["doctor"] = (0, '{"Findings": []}')
+        self.assertFalse(greeting.measure_disk(self.machine, self.run_rookery))
+        (self.root / "var/lib/rookery/data").mkdir()
+        self.assertTrue(greeting.measure_disk(self.machine, self.run_rookery))
+
     def test_a_disk_that_could_not_be_measured_is_measured_at_the_next_start(self):
+        (self.root / "var/lib/rookery/data").mkdir()
         self.answers["doctor"] = (78, "config.json is not there")
         self.assertFalse(greeting.measure_disk(self.machine, self.run_rookery))
         self.answers["doctor"] = (1, '{"Findings": []}')

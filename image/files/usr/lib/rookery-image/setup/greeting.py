@@ -38,7 +38,8 @@ def authority_fingerprint(machine: Machine) -> str | None:
 
 def measure_disk(machine: Machine, run=found.rookery) -> bool:
     """Measures what the disk of the node can do, once for each home, and whether it did. It tells the owner; the node itself goes by what it measures as it runs."""
-    if not has_home(machine) or machine.path(MEASURED).exists():
+    # What is said of a node that was not made yet is no measurement, and would stand for it.
+    if not has_home(machine) or not machine.path(found.DATA).exists() or machine.path(MEASURED).exists():
         return False
     _, said = run(machine, "doctor", "--config", "/var/lib/rookery/config.json", "--probe", "--json")
     try:
