@@ -51,6 +51,8 @@ GROUP = "rookery"
 
 # Anybody may announce anything, and Ansible expands templates in variables: only harmless text gets through.
 NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\Z")
+# What Ansible takes for the control host, or for a group: who is called so would have others' tasks.
+TAKEN = {"localhost", "all", "ungrouped", GROUP}
 FORMS = {
     "id": re.compile(r"[A-Za-z0-9_-]{22}\Z"),
     "cluster": re.compile(r"[A-Za-z0-9_-]{22}\Z"),
@@ -59,6 +61,11 @@ FORMS = {
     "state": re.compile(r"(unclaimed|member)\Z"),
 }
 TXT_NAMES = {"node": "id", "cluster": "cluster", "role": "role", "version": "version", "state": "state"}
+
+
+def is_name(text):
+    """Whether a machine may be called so."""
+    return bool(NAME.match(text)) and text.lower() not in TAKEN
 
 
 def unescape(text):
@@ -96,7 +103,7 @@ def parse_line(line):
         key, _equals, value = unescape(entry).partition("=")
         txt.setdefault(key, value)
     name = txt.get("name") or unescape(fields[6]).split(".")[0]
-    if address is None or not NAME.match(name):
+    if address is None or not is_name(name):
         return None
     node = {"name": name, "address": address}
     for key, variable in TXT_NAMES.items():
@@ -160,8 +167,11 @@ class InventoryModule(BaseInventoryPlugin):
     def _seeds(self, path):
         seeds = self.get_option("seeds")
         for name, address in seeds.items():
-            if not NAME.match(str(name)):
-                raise AnsibleParserError("%s: the seed '%s' is no host name of letters, digits and hyphens." % (path, name))
+            if not is_name(str(name)):
+                raise AnsibleParserError(
+                    "%s: the seed '%s' is no host name of letters, digits and hyphens, or one that means something else to Ansible (%s)."
+                    % (path, name, ", ".join(sorted(TAKEN)))
+                )
             if usable_address(str(address)) is None:
                 raise AnsibleParserError("%s: the seed %s is at '%s', which is no IP address. Names, above all under .local, are not taken." % (path, name, address))
         return {str(name): str(address) for name, address in seeds.items()}
@@ -194,7 +204,7 @@ class InventoryModule(BaseInventoryPlugin):
                 kept = json.load(file)
             nodes = {}
             for name, node in kept.items():
-                if NAME.match(name) and usable_address(node["address"]):
+                if is_name(name) and usable_address(node["address"]):
                     known = {key: value for key, value in node.items() if key in FORMS and FORMS[key].match(value)}
                     nodes[name] = dict(known, name=name, address=node["address"])
             return nodes

@@ -1,0 +1,76 @@
+#!/usr/bin/python3
+"""What the inventory plugin lets through, without a network: ansible/tests/mdns_test.py (with Debian's Python, which has its Ansible)"""
+
+import importlib.util
+import json
+import pathlib
+import sys
+import tempfile
+import unittest
+from unittest import mock
+
+from ansible.errors import AnsibleParserError
+from ansible.inventory.data import InventoryData
+from ansible.parsing.dataloader import DataLoader
+
+# Nothing is left beside the plugin.
+sys.dont_write_bytecode = True
+plugin = pathlib.Path(__file__).resolve().parents[1] / "plugins/inventory/mdns.py"
+spec = importlib.util.spec_from_file_location("mdns", plugin)
+mdns = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(mdns)
+
+names_of_others = ["localhost", "LocalHost", "all", "ALL", "ungrouped", "rookery", "Rookery"]
+
+
+def announced(name, instance="pi-1", address="192.168.1.11"):
+    return '=;eth0;IPv4;%s;_rookery._tcp;local;%s.local;%s;443;"name=%s" "state=member"' % (instance, instance, address, name)
+
+
+class Names(unittest.TestCase):
+    def setUp(self):
+        directory = tempfile.TemporaryDirectory()
+        self.addCleanup(directory.cleanup)
+        self.file = pathlib.Path(directory.name, "rookery.yml")
+
+    def hosts(self, seeds=None, remembered=None, lines=()):
+        """The hosts of an inventory of these seeds, with this cache, and what is announced."""
+        self.file.write_text(json.dumps({"plugin": "rookery.cluster.mdns", "seeds": seeds or {}}))
+        if remembered:
+            pathlib.Path("%s.addresses.json" % self.file).write_text(json.dumps(remembered))
+        inventory = InventoryData()
+        module = mdns.InventoryModule()
+        options = {"seeds": seeds or {}, "cache_file": None}
+        with mock.patch.object(module, "_browsed", lambda: [node for node in map(mdns.parse_line, lines) if node]), mock.patch.object(
+            module, "_read_config_data"
+        ), mock.patch.object(module, "get_option", options.get):
+            module.parse(inventory, DataLoader(), str(self.file))
+        return {name: host.vars["ansible_host"] for name, host in inventory.hosts.items()}
+
+    def test_A_node_that_is_announced_is_a_host(self):
+        self.assertEqual(self.hosts(lines=[announced("pi-1")]), {"pi-1": "192.168.1.11"})
+
+    def test_Nobody_is_announced_under_a_name_that_Ansible_has_itself(self):
+        for name in names_of_others:
+            with self.subTest(name):
+                lines = [announced(name), announced(name, instance=name), announced("pi-2", address="192.168.1.12")]
+                self.assertEqual(self.hosts(lines=lines), {"pi-2": "192.168.1.12"})
+
+    def test_A_host_name_alone_is_judged_as_well(self):
+        line = '=;eth0;IPv4;x;_rookery._tcp;local;localhost.local;192.168.1.11;443;"state=member"'
+        self.assertIsNone(mdns.parse_line(line))
+
+    def test_No_seed_has_such_a_name(self):
+        for name in names_of_others:
+            with self.subTest(name), self.assertRaisesRegex(AnsibleParserError, "means something else to Ansible"):
+                self.hosts(seeds={name: "192.168.1.11"})
+
+    def test_None_is_remembered(self):
+        for name in names_of_others:
+            with self.subTest(name):
+                remembered = {name: {"address": "192.168.1.11"}, "pi-2": {"address": "192.168.1.12"}}
+                self.assertEqual(self.hosts(remembered=remembered), {"pi-2": "192.168.1.12"})
+
+
+if __name__ == "__main__":
+    unittest.main()
