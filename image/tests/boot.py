@@ -52,7 +52,7 @@ class Boot(vm.ImageTest):
     def test_a_wrong_file_is_explained_on_the_boot_partition_and_makes_no_node_until_it_is_mended(self):
         self.card.put("rookery.toml", "hostname = pi-7\n")
         with self.machine() as machine:
-            machine.wait_for("the log", lambda: re.search(r"(?s)is no TOML.*This machine is no node yet", self.card.get("rookery-first-boot.log") or ""))
+            machine.wait_for("the log", lambda: re.search(r"(?s)This machine is no node yet.*is no TOML", self.card.get("rookery-first-boot.log") or ""))
         self.good_file()
         with self.machine() as machine:
             machine.wait_for_https()
