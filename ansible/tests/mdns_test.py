@@ -32,33 +32,47 @@ class Names(unittest.TestCase):
         directory = tempfile.TemporaryDirectory()
         self.addCleanup(directory.cleanup)
         self.file = pathlib.Path(directory.name, "rookery.yml")
+        self.seconds = 0
 
-    def hosts(self, seeds=None, remembered=None, lines=()):
-        """The hosts of an inventory of these seeds, with this cache, and what is announced."""
+    def pass_time(self, seconds):
+        self.seconds += seconds
+
+    def hosts(self, seeds=None, remembered=None, lines=(), lines_later=None):
+        """The hosts of an inventory of these seeds, with this cache, and what is announced, from the first second on or later."""
+        browsed = [lines, lines if lines_later is None else lines_later]
         self.file.write_text(json.dumps({"plugin": "rookery.cluster.mdns", "seeds": seeds or {}}))
         if remembered:
             pathlib.Path("%s.addresses.json" % self.file).write_text(json.dumps(remembered))
         inventory = InventoryData()
         module = mdns.InventoryModule()
+        module.display = self.display = mock.Mock()
         options = {"seeds": seeds or {}, "cache_file": None}
-        with mock.patch.object(module, "_browsed", lambda: [node for node in map(mdns.parse_line, lines) if node]), mock.patch.object(
-            module, "_read_config_data"
-        ), mock.patch.object(module, "get_option", options.get):
+        with mock.patch.object(
+            module, "_browsed", lambda: [node for node in map(mdns.parse_line, browsed.pop(0) if len(browsed) > 1 else browsed[0]) if node]
+        ), mock.patch.object(module, "_read_config_data"), mock.patch.object(mdns.time, "sleep", self.pass_time), mock.patch.object(mdns.time, "monotonic", lambda: self.seconds), mock.patch.object(
+            module, "get_option", options.get
+        ):
             module.parse(inventory, DataLoader(), str(self.file))
         return {name: host.vars["ansible_host"] for name, host in inventory.hosts.items()}
 
     def test_A_node_that_is_announced_is_a_host(self):
         self.assertEqual(self.hosts(lines=[announced("pi-1")]), {"pi-1": "192.168.1.11"})
 
+    def test_Who_is_heard_over_IPv6_first_gets_the_address_that_comes_a_moment_later(self):
+        first = announced("pi-1", address="fe80::1").replace("IPv4", "IPv6")
+        self.assertEqual(self.hosts(lines=[first], lines_later=[first, announced("pi-1")]), {"pi-1": "192.168.1.11"})
+        self.assertEqual(self.hosts(lines=[first]), {"pi-1": "fe80::1%eth0"})
+
     def test_Nobody_is_announced_under_a_name_that_Ansible_has_itself(self):
         for name in names_of_others:
             with self.subTest(name):
                 lines = [announced(name), announced(name, instance=name), announced("pi-2", address="192.168.1.12")]
                 self.assertEqual(self.hosts(lines=lines), {"pi-2": "192.168.1.12"})
+                self.assertIn("is called '%s'" % name, self.display.warning.call_args[0][0])
 
     def test_A_host_name_alone_is_judged_as_well(self):
         line = '=;eth0;IPv4;x;_rookery._tcp;local;localhost.local;192.168.1.11;443;"state=member"'
-        self.assertIsNone(mdns.parse_line(line))
+        self.assertEqual(self.hosts(lines=[line, announced("pi-2", address="192.168.1.12")]), {"pi-2": "192.168.1.12"})
 
     def test_No_seed_has_such_a_name(self):
         for name in names_of_others:

@@ -108,6 +108,9 @@ class Boot(vm.ImageTest):
             self.tell(machine.lost)
         with self.machine() as machine:
             machine.wait_for_https()
+            # By host keys that are whole.
+            machine.wait_for_login(self.key)
+            self.assertEqual(machine.shell(self.key, "systemctl --failed --no-legend --plain").strip(), "")
             machine.wait_for("the log", lambda: "https://pi-7.local" in (self.card.get("rookery-first-boot.log") or ""))
         self.assertNotIn("What is wrong", self.card.get("rookery-first-boot.log"))
 

@@ -23,6 +23,11 @@ def run(command, **how):
     return subprocess.run(command if os.geteuid() == 0 else command[command.index("dd"):], **how)  # pylint: disable=subprocess-run-check
 
 
+def host_key(of: str) -> str:
+    """A file of the form that ssh-keygen writes."""
+    return f"-----BEGIN OPENSSH PRIVATE KEY-----\n{of}\n-----END OPENSSH PRIVATE KEY-----\n"
+
+
 class Directory(unittest.TestCase):
     """A machine that is a directory, on which no program changes anything."""
 

@@ -14,7 +14,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "files/usr/lib/rookery-image/
 # pylint: disable=wrong-import-position
 import drive
 import system
-from test_setup import Directory
+from directory import Directory
 
 
 class PowerCut(Exception):
@@ -26,7 +26,7 @@ class Hub:
 
     def __init__(self, root: Path):
         self.root, self.disks, self.mounted, self.formatted, self.cut_in, self.cut_after_writes, self.fails = root, [], {}, [], None, None, set()
-        self.cut_before_given, self.modes = None, []
+        self.cut_before_given, self.modes, self.waits, self.looks = None, [], 0, False
 
     def attach(self, path: str, serial: str, tran: str = "usb", contents: bytes = bytes(drive.ZEROS_BYTES), **more) -> dict:
         disk = {"path": path, "type": "disk", "tran": tran, "model": "Fast NVMe", "serial": serial, "size": 64 << 20, "fstype": None, "label": None, "uuid": None, "mountpoint": None, "files": []} | more
@@ -48,6 +48,15 @@ class Hub:
 
     def of(self, path: str) -> dict:
         return next(disk for disk in self.disks if disk["path"] == path)
+
+    def systemctl(self, *arguments):
+        self.looks = self.looks or arguments == ("start", "systemd-udev-trigger.service")
+        return ""
+
+    def udevadm(self, *_):
+        assert self.looks, "there is nothing to wait for before udev was told to look"
+        self.waits += 1
+        return ""
 
     def lsblk(self, *_):
         return json.dumps({"blockdevices": [{"path": "/dev/zram0", "type": "disk", "tran": None, "size": 1}, *self.disks]})
@@ -388,6 +397,13 @@ class TheDrive(Directory):
         with self.assertRaisesRegex(drive.NoDrive, "attached and not used"):
             self.use(None)
         self.assertTrue(system.has_home(self.machine))
+
+    def test_only_the_start_that_makes_a_node_on_the_card_waits_for_drives(self):
+        self.use(None)
+        self.assertEqual(self.hub.waits, 1)
+        (self.root / "data/rookery/data").mkdir(parents=True)
+        self.use(None)
+        self.assertEqual(self.hub.waits, 1)
 
 
 if __name__ == "__main__":

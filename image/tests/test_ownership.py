@@ -10,7 +10,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).parent))
 
 # pylint: disable=wrong-import-position
-from directory import Directory
+from directory import Directory, host_key
 import greeting
 
 SECRET = "root:$y$only-for-root:20000::::::\n"
@@ -64,22 +64,22 @@ class TheNodesUser(Directory):
     def test_a_directory_of_host_keys_that_is_a_link_is_neither_read_nor_written_to(self):
         (self.root / "elsewhere").mkdir()
         (self.root / "elsewhere/ssh_host_x_key").write_text(SECRET)
-        (self.root / "etc/ssh/ssh_host_ed25519_key").write_text("the card's")
+        (self.root / "etc/ssh/ssh_host_ed25519_key").write_text(host_key("the card's"))
         (self.home / "host").symlink_to(self.root / "elsewhere")
         self.start()
         self.assertFalse((self.root / "etc/ssh/ssh_host_x_key").exists())
         self.assertEqual([file.name for file in (self.root / "elsewhere").iterdir()], ["ssh_host_x_key"])
-        self.assertEqual(self.text("var/lib/rookery/host/ssh_host_ed25519_key"), "the card's")
+        self.assertEqual(self.text("var/lib/rookery/host/ssh_host_ed25519_key"), host_key("the card's"))
 
     @unittest.skipUnless(os.geteuid() == 0, "only root can give a file away")
     def test_host_keys_in_a_directory_of_the_nodes_user_are_not_taken_over(self):
-        (self.root / "etc/ssh/ssh_host_ed25519_key").write_text("the card's")
+        (self.root / "etc/ssh/ssh_host_ed25519_key").write_text(host_key("the card's"))
         (self.home / "host").mkdir()
-        (self.home / "host/ssh_host_ed25519_key").write_text("the node's own")
+        (self.home / "host/ssh_host_ed25519_key").write_text(host_key("the node's own"))
         os.chown(self.home / "host", 65534, 65534)
         self.start()
-        self.assertEqual(self.text("etc/ssh/ssh_host_ed25519_key"), "the card's")
-        self.assertEqual(self.text("var/lib/rookery/host/ssh_host_ed25519_key"), "the card's")
+        self.assertEqual(self.text("etc/ssh/ssh_host_ed25519_key"), host_key("the card's"))
+        self.assertEqual(self.text("var/lib/rookery/host/ssh_host_ed25519_key"), host_key("the card's"))
         self.assertEqual((self.home / "host").stat().st_uid, 0)
 
     @unittest.skipUnless(os.geteuid() == 0, "only root can give a file away")

@@ -1,8 +1,8 @@
 """The logic of the first boot, on a directory instead of a machine: python3 -m unittest image/tests/test_setup.py"""
 
 import base64
-import hashlib
 import json
+import subprocess
 import sys
 import unittest
 from pathlib import Path
@@ -11,10 +11,8 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).parent))
 
 # pylint: disable=wrong-import-position
-from directory import Directory
+from directory import Directory, host_key
 import first_boot
-import found
-import greeting
 import settings
 import system
 
@@ -224,10 +222,43 @@ class TheMachine(Directory):
 
     def test_host_keys_beside_the_data_are_taken_over_by_a_new_card(self):
         (self.root / "var/lib/rookery/host").mkdir()
-        (self.root / "var/lib/rookery/host/ssh_host_ed25519_key").write_text("the old machine's")
-        (self.root / "etc/ssh/ssh_host_ed25519_key").write_text("the card's")
+        (self.root / "var/lib/rookery/host/ssh_host_ed25519_key").write_text(host_key("the old machine's"))
+        (self.root / "etc/ssh/ssh_host_ed25519_key").write_text(host_key("the card's"))
         self.set_up("")
-        self.assertEqual(self.text("etc/ssh/ssh_host_ed25519_key"), "the old machine's")
+        self.assertEqual(self.text("etc/ssh/ssh_host_ed25519_key"), host_key("the old machine's"))
+
+    def test_a_host_key_that_a_power_cut_left_empty_or_in_half_is_made_anew(self):
+        def run(command, **_):
+            if command[0] == "ssh-keygen":
+                Path(command[-1]).write_text(host_key("new"), encoding="utf-8")
+                Path(command[-1] + ".pub").write_text("ssh-ed25519 new\n", encoding="utf-8")
+            return subprocess.CompletedProcess(command, 0, stdout="")
+
+        self.machine = system.Machine(self.root, commands=run)
+        (self.root / "var/lib/rookery/host").mkdir()
+        for left in ("", host_key("old")[:50]):
+            (self.root / "var/lib/rookery/host/ssh_host_ed25519_key").write_text("")
+            (self.root / "etc/ssh/ssh_host_ed25519_key").write_text(left)
+            self.set_up("")
+            for place in ("etc/ssh", "var/lib/rookery/host"):
+                self.assertEqual(self.text(place + "/ssh_host_ed25519_key"), host_key("new"))
+                self.assertEqual(self.text(place + "/ssh_host_ed25519_key.pub"), "ssh-ed25519 new\n")
+        self.assertEqual(list((self.root / "run/rookery-image").glob("ssh_host*key")), [])
+
+    def test_a_name_that_ansible_has_for_itself_is_refused_but_who_has_it_keeps_it(self):
+        for name in ("localhost", "All", "ungrouped", "rookery"):
+            self.assertIn("take another name", self.set_up(f'hostname = "{name}"'))
+            self.assertEqual(self.text("etc/hostname"), "rookery-b2c3d4\n")
+        (self.root / "etc/hostname").write_text("rookery\n")
+        self.assertIn("keeps it until then", self.set_up('hostname = "Rookery"'))
+        self.assertEqual(self.text("etc/hostname"), "rookery\n")
+
+    def test_a_configuration_that_is_no_json_is_told_and_kept_aside(self):
+        (self.root / "var/lib/rookery/config.json").write_text('{"listen": "https://0.0.0.0:8443",}')
+        self.assertIn("config.json.wrong", self.set_up('memory = "128M"'))
+        self.assertEqual(self.text("var/lib/rookery/config.json.wrong"), '{"listen": "https://0.0.0.0:8443",}')
+        self.assertEqual(json.loads(self.text("var/lib/rookery/config.json"))["memory"], "128M")
+        self.assertIn("nothing is wrong", self.set_up('memory = "128M"'))
 
     def test_a_phrase_to_form_a_cluster_by_is_kept_beside_the_data_and_covered(self):
         self.assertIn("nothing is wrong", self.set_up('[cluster]\nname = "home"\nexpect = 3\nphrase = "correct horse battery"'))
@@ -355,199 +386,6 @@ class Wifi(Directory):
         self.assertEqual(self.text(self.CONFIGURATION), before)
 
 
-class TheNode(Directory):
-    def setUp(self):
-        super().setUp()
-        self.commands = []
-        self.answers = {"join": (0, "joined"), "init": (0, "made")}
-
-    def found(self, text: str) -> str:
-        self.toml.write_text(text, encoding="utf-8")
-        (self.root / "etc/hostname").write_text("pi-1\n")
-        return found.found(self.machine, self.boot, self.run_rookery, sleep=lambda seconds: None)
-
-    def run_rookery(self, _, *arguments, text=None):
-        self.commands.append((*arguments, text))
-        return self.answers[arguments[0] if arguments[0] in self.answers else arguments[1]]
-
-    def test_a_new_node_is_a_cluster_of_its_own(self):
-        self.assertEqual(self.found('[cluster]\nname = "home"'), "")
-        self.assertEqual(self.commands, [("cluster", "init", "--data", found.DATA, "--node-name", "pi-1", "--name", "home", None)])
-
-    def test_a_node_that_is_there_is_left_alone(self):
-        (self.root / "var/lib/rookery/data/cluster").mkdir(parents=True)
-        self.assertEqual(self.found('[cluster]\nname = "home"'), "")
-        self.assertEqual(self.commands, [])
-
-    def test_a_token_joins_by_stdin_and_is_covered_after(self):
-        self.assertEqual(self.found('[cluster]\ntoken = "rookery-join-1.abc"'), "joined\n")
-        self.assertEqual(self.commands, [("cluster", "join", "-", "--data", found.DATA, "--name", "pi-1", "rookery-join-1.abc\n")])
-        self.assertIn('token = "******************"', self.toml.read_text(encoding="utf-8"))
-
-    def test_a_token_that_does_not_work_is_told_and_kept_and_the_node_waits_for_its_owner(self):
-        self.answers["join"] = (1, "The token ended.")
-        self.assertIn("The token ended.", self.found('[cluster]\ntoken = "rookery-join-1.abc"'))
-        self.assertEqual([command[1] for command in self.commands], ["join", "init"])
-        self.assertIn("rookery-join-1.abc", self.toml.read_text(encoding="utf-8"))
-
-    def test_a_join_that_was_begun_is_not_made_a_cluster_of_its_own(self):
-        (self.root / "var/lib/rookery/data/joining").mkdir(parents=True)
-        self.assertEqual(self.found(""), "")
-        self.assertEqual(self.commands, [])
-
-    def test_no_node_is_made_while_the_file_may_have_meant_another(self):
-        for text in ("hostname = pi-1", '[cluster]\nname = "My Home"', '[clutser]\nname = "home"', 'name = "home"', "[storage]\ndrive = 5", '[ssh]\ndrive = "any"', '[cluster]\nexpect = 3',
-                     '[cluster]\nname = "My Home"\ntoken = "rookery-join-1.abc"'):
-            with self.subTest(text):
-                self.assertIn("Mend what is named", self.found(text))
-                self.assertEqual(self.commands, [])
-        self.toml.write_bytes('[cluster]\nname = "café"'.encode("utf-16"))
-        self.assertIn("Mend what is named", found.found(self.machine, self.boot, self.run_rookery))
-        self.toml.unlink()
-        self.assertIn("Mend what is named", found.found(self.machine, self.boot, self.run_rookery))
-        self.assertEqual(self.commands, [])
-
-    def test_a_wrong_line_elsewhere_keeps_no_node_from_being_made(self):
-        self.assertEqual(self.found('timezone = "Mars"\n[ssh]\nkeys = ["a"]\n[wifi]\ncountry = "de"'), "")
-        self.assertEqual(self.commands[0][1], "init")
-
-    def test_without_a_file_a_node_is_made(self):
-        self.toml.with_name("config.txt").touch()
-        self.assertEqual(found.found(self.machine, self.boot, self.run_rookery), "")
-        self.assertEqual(self.commands[0][1], "init")
-
-    def test_a_node_that_is_there_goes_on_whatever_becomes_of_the_file(self):
-        (self.root / "var/lib/rookery/data/cluster").mkdir(parents=True)
-        self.assertEqual(self.found("hostname = pi-1"), "")
-        self.assertEqual(self.commands, [])
-
-    def test_the_greeting_has_the_code_until_the_node_is_claimed(self):
-        (self.root / "var/lib/rookery/data/cluster").mkdir(parents=True)
-        (self.root / "etc/hostname").write_text("pi-1\n")
-        (self.root / "var/lib/rookery/data/claim-code").write_text("abcd-efgh\n")
-        self.assertIn("abcd-efgh", greeting.greet(self.machine))
-        (self.root / "var/lib/rookery/claim-code").write_text("abcd-efgh\n")
-        self.assertNotIn("abcd-efgh", greeting.greet(self.machine))
-        self.assertIn("the one that rookery.toml gave it", greeting.greet(self.machine))
-        (self.root / "var/lib/rookery/data/claim-code").unlink()
-        self.assertNotIn("no owner", greeting.greet(self.machine))
-
-    def test_the_greeting_says_what_the_node_says_of_itself_and_nothing_that_moves_a_cursor(self):
-        (self.root / "etc/hostname").write_text("pi-1\n")
-        self.assertNotIn("Node:", greeting.greet(self.machine))
-        (self.root / "run/rookery").mkdir()
-        for said, told in (("Serving. This node waits to form the cluster home of 3. It sees pi-2; 1 more is missing.\n", "Node:     Serving. This node waits to form the cluster home of 3. It sees pi-2; 1 more is missing.\n"),
-                           ("Serving. This node is in the cluster home, with pi-2, pi-3. It has an owner.\n", "Node:     Serving. This node is in the cluster home, with pi-2, pi-3. It has an owner.\n"),
-                           ("pi-2 says \x1b[2J:\nno.", "Node:     pi-2 says [2J: no.\n")):
-            (self.root / "run/rookery/status").write_text(said)
-            self.assertIn(told, greeting.greet(self.machine))
-
-    def test_the_disk_is_measured_once_and_told(self):
-        (self.root / "var/lib/rookery/data").mkdir()
-        self.answers["doctor"] = (0, json.dumps({"Findings": [{"Subject": "clock", "Sentence": "It is late.", "Fix": None}, {"Subject": "disk", "Sentence": "It is slow.", "Fix": "Get another."}]}))
-        self.assertTrue(greeting.measure_disk(self.machine, self.run_rookery))
-        self.assertFalse(greeting.measure_disk(self.machine, self.run_rookery))
-        self.assertEqual(len(self.commands), 1)
-        told = greeting.greet(self.machine)
-        self.assertIn("Disk:     It is slow. Get another.\n", told)
-        self.assertNotIn("late", told)
-
-    def test_memory_in_place_of_the_data_partition_is_no_disk_to_measure_and_no_home_to_make_a_node_in(self):
-        units = Path(__file__).parents[1] / "files/usr/lib/systemd/system"
-        for unit in ("rookery-measure.service", "rookery-found.service", "rookery.service.d/image.conf"):
-            self.assertIn("\nConditionPathIsMountPoint=/var/lib/rookery\n", (units / unit).read_text(encoding="utf-8"), unit)
-        (self.root / "run/rookery-image/no-data").touch()
-        self.assertFalse(greeting.measure_disk(self.machine, self.run_rookery))
-        self.assertEqual(self.commands, [])
-
-    def test_a_disk_is_measured_when_the_node_is_made(self):
-        self.answers["doctor"] = (0, '{"Findings": []}')
-        self.assertFalse(greeting.measure_disk(self.machine, self.run_rookery))
-        (self.root / "var/lib/rookery/data").mkdir()
-        self.assertTrue(greeting.measure_disk(self.machine, self.run_rookery))
-
-    def test_a_disk_that_could_not_be_measured_is_measured_at_the_next_start(self):
-        (self.root / "var/lib/rookery/data").mkdir()
-        self.answers["doctor"] = (78, "config.json is not there")
-        self.assertFalse(greeting.measure_disk(self.machine, self.run_rookery))
-        self.answers["doctor"] = (1, '{"Findings": []}')
-        self.assertTrue(greeting.measure_disk(self.machine, self.run_rookery))
-
-    def test_the_greeting_has_the_fingerprint_that_openssl_prints_and_the_page_that_tells_what_to_do_with_it(self):
-        (self.root / "var/lib/rookery/data/cluster").mkdir(parents=True)
-        (self.root / "etc/hostname").write_text("pi-1\n")
-        der = bytes(range(100))
-        pem = "-----BEGIN CERTIFICATE-----\n" + base64.encodebytes(der).decode() + "-----END CERTIFICATE-----\n"
-        (self.root / "var/lib/rookery/data/cluster/authority.pem").write_text(pem + pem.replace("A", "B") + "check 12345678\n")
-        self.assertNotIn("http:", greeting.greet(self.machine))
-        (self.root / "var/lib/rookery/config.json").write_text('{"welcome": "0.0.0.0:80"}')
-        told = greeting.greet(self.machine)
-        self.assertIn("How to trust it: http://pi-1.local\n", told)
-        printed = hashlib.sha256(der).hexdigest().upper()
-        self.assertIn(printed, "".join(told.split()).replace(":", ""))
-
-
-class Secrets(Directory):
-    def test_a_file_that_is_no_toml_keeps_them_for_who_mends_it(self):
-        self.set_up('hostname = pi-1\n[wifi]\nnetworks = [{ ssid = "home", passphrase = "correct horse" }]\n')
-        self.assertIn("correct horse", self.toml.read_text(encoding="utf-8"))
-
-    def test_they_are_covered_however_they_are_quoted(self):
-        for quoted in ('"four words by chance"', "'four words by chance'", '"""four words by chance"""', "'''four words by chance'''"):
-            with self.subTest(quoted):
-                self.set_up(f"[cluster]\nexpect = 3\nphrase = {quoted}\n")
-                self.assertEqual(self.text("var/lib/rookery/form-phrase"), "four words by chance\n")
-                self.assertNotIn("words", self.toml.read_text(encoding="utf-8"))
-                self.assertIn("nothing is wrong", self.set_up(self.toml.read_text(encoding="utf-8")))
-
-    def test_a_phrase_that_the_file_says_no_more_goes_and_one_in_a_broken_file_stays(self):
-        self.set_up('[cluster]\nexpect = 3\nphrase = "four words by chance"\n')
-        self.set_up("broken")
-        self.assertTrue((self.root / "var/lib/rookery/form-phrase").exists())
-        self.set_up('[cluster]\nname = "home"\n')
-        self.assertFalse((self.root / "var/lib/rookery/form-phrase").exists())
-
-
-    def assert_keeps(self, secret: str, text: str):
-        report = self.set_up(text)
-        self.assertIn(secret, self.toml.read_text(encoding="utf-8"), report)
-
-    def test_a_passphrase_that_the_machine_did_not_take_stays(self):
-        network = 'ssid = "home"\npassphrase = "correct horse"\n'
-        for text in ("[[wifi.networks]]\n" + network, '[wifi]\ncountry = "DE"\n[[wifi.network]]\n' + network, '[wifi]\ncountry = "de"\n[[wifi.networks]]\n' + network,
-                     '[wifi]\ncountry = "DE"\n[[wifi.networks]]\npassphrase = "correct horse"\n'):
-            with self.subTest(text):
-                self.assert_keeps("correct horse", text)
-
-    def test_a_passphrase_that_could_not_be_written_or_will_not_last_stays(self):
-        text = '[wifi]\ncountry = "DE"\n[[wifi.networks]]\nssid = "home"\npassphrase = "correct horse"\n'
-        (self.root / "etc/wpa_supplicant/wpa_supplicant-wlan0.conf").mkdir(parents=True)
-        self.assert_keeps("correct horse", text)
-        (self.root / "etc/wpa_supplicant/wpa_supplicant-wlan0.conf").rmdir()
-        (self.root / "run/rookery-image/no-data").touch()
-        self.assert_keeps("correct horse", text)
-        self.assertIn("correct horse", self.text("etc/wpa_supplicant/wpa_supplicant-wlan0.conf"))
-
-    def test_a_code_and_a_phrase_stay_where_there_is_no_data_partition_to_keep_them_on(self):
-        (self.root / "run/rookery-image/no-data").touch()
-        text = '[cluster]\nexpect = 3\nphrase = "four words by chance"\nclaim-code = "pelican-orbit-lamp-7"\n'
-        self.assert_keeps("four words", text)
-        self.assert_keeps("pelican", text)
-
-    def test_a_new_code_that_is_none_stays_also_where_an_old_one_is_kept(self):
-        self.set_up('[cluster]\nclaim-code = "pelican-orbit-lamp-7"\n')
-        self.assert_keeps("pelican-7", '[cluster]\nclaim-code = "pelican-7"\n')
-
-    def test_a_phrase_whose_number_is_wrong_stays_and_so_does_the_one_that_is_kept(self):
-        self.set_up('[cluster]\nexpect = 3\nphrase = "four words by chance"\n')
-        self.assert_keeps("other words", '[cluster]\nexpect = 30\nphrase = "four other words by chance"\n')
-        self.assertEqual(self.text("var/lib/rookery/form-phrase"), "four words by chance\n")
-
-    def test_the_examples_of_the_shipped_file_stay(self):
-        shipped = (Path(__file__).parents[1] / "boot/rookery.toml").read_text(encoding="utf-8")
-        self.set_up(shipped)
-        self.assertEqual(self.toml.read_text(encoding="utf-8"), shipped)
-
 class Imager(Directory):
     """What Raspberry Pi Imager writes: 2.0 in its own order, with a single user; 1.9 a list of them."""
 
@@ -608,6 +446,31 @@ ssh_pwauth: false
         self.give()
         self.assertEqual(self.text("etc/hostname"), "pi-1\n")
         self.assertIn(self.PSK, self.text("etc/wpa_supplicant/wpa_supplicant-wlan0.conf"))
+
+    def test_networks_of_both_are_used_and_covered(self):
+        self.toml.write_text('[wifi]\ncountry = "FR"\n[[wifi.networks]]\nssid = "home"\npassphrase = "correct horse"\n')
+        self.assertIn("nothing is wrong", self.give())
+        wifi = self.text("etc/wpa_supplicant/wpa_supplicant-wlan0.conf")
+        self.assertIn("country=FR\n", wifi)
+        self.assertLess(wifi.index("correct horse"), wifi.index(self.PSK))
+        self.assertNotIn(self.PSK, self.text("boot/firmware/network-config"))
+        self.assertIn("nothing is wrong", first_boot.set_up(self.machine, self.boot))
+        self.assertEqual(self.text("etc/wpa_supplicant/wpa_supplicant-wlan0.conf"), wifi)
+
+    def test_of_one_network_in_both_the_passphrase_of_rookery_toml_is_used_and_both_are_covered(self):
+        self.toml.write_text('[wifi]\ncountry = "FR"\n[[wifi.networks]]\nssid = "café"\npassphrase = "correct horse"\n')
+        for _ in range(2):
+            self.assertIn("nothing is wrong", self.give())
+            self.assertIn("correct horse", self.text("etc/wpa_supplicant/wpa_supplicant-wlan0.conf"))
+            self.assertNotIn(self.PSK, self.text("etc/wpa_supplicant/wpa_supplicant-wlan0.conf"))
+            self.assertNotIn(self.PSK, self.text("boot/firmware/network-config"))
+            self.assertNotIn("correct horse", self.text("boot/firmware/rookery.toml"))
+
+    def test_stars_from_another_card_give_way_to_what_imager_wrote(self):
+        self.toml.write_text('[wifi]\ncountry = "FR"\n[[wifi.networks]]\nssid = "café"\npassphrase = "*************"\n')
+        self.assertIn("nothing is wrong", self.give())
+        self.assertIn(self.PSK, self.text("etc/wpa_supplicant/wpa_supplicant-wlan0.conf"))
+        self.assertNotIn(self.PSK, self.text("boot/firmware/network-config"))
 
     def test_a_list_of_users_is_read_too(self):
         self.give(f"#cloud-config\nusers:\n- name: bob\n  ssh_authorized_keys:\n    - {KEY}\n  passwd: {self.HASH}\n", None)

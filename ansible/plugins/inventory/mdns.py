@@ -47,6 +47,8 @@ SERVICE = "_rookery._tcp"
 BROWSE_SECONDS = 20
 # A new card in the place of another is announced over IPv6 a second or two before it is over IPv4, where the old one still stands.
 SETTLING_SECONDS = 6
+# Nobody waits longer where there is IPv6 alone.
+BETTER_ADDRESS_SECONDS = 3
 GROUP = "rookery"
 
 # Anybody may announce anything, and Ansible expands templates in variables: only harmless text gets through.
@@ -103,7 +105,7 @@ def parse_line(line):
         key, _equals, value = unescape(entry).partition("=")
         txt.setdefault(key, value)
     name = txt.get("name") or unescape(fields[6]).split(".")[0]
-    if address is None or not is_name(name):
+    if address is None or not NAME.match(name):
         return None
     node = {"name": name, "address": address}
     for key, variable in TXT_NAMES.items():
@@ -119,7 +121,7 @@ def merge(found):
         other = nodes.setdefault(node["name"], node)
         if other.get("id") != node.get("id"):
             raise TwoOfOneName(
-                "Two nodes are called %s, at %s and %s: give one of them another name (hostnamectl set-hostname NAME). If one was "
+                "Two nodes are called %s, at %s and %s: give one of them another name (our image: hostname in rookery.toml, before its first start; Debian: hostnamectl set-hostname NAME). If one was "
                 "switched off just now, wait two minutes: so long it may still be announced." % (node["name"], other["address"], node["address"])
             )
     return nodes
@@ -177,12 +179,23 @@ class InventoryModule(BaseInventoryPlugin):
         return {str(name): str(address) for name, address in seeds.items()}
 
     def _announced(self):
-        for _ in range(SETTLING_SECONDS):
+        begun = time.monotonic()
+        while (seconds := time.monotonic() - begun) < SETTLING_SECONDS:
             try:
-                return merge(self._browsed())
+                nodes = merge(self._named())
+                # With an interface in it: who has another address now is heard over IPv6 before, for a moment.
+                if seconds >= BETTER_ADDRESS_SECONDS or not any("%" in node["address"] for node in nodes.values()):
+                    return nodes
             except TwoOfOneName:
-                time.sleep(1)
-        return merge(self._browsed())
+                pass
+            time.sleep(1)
+        return merge(self._named())
+
+    def _named(self):
+        nodes = self._browsed()
+        for name, address in sorted({(node["name"], node["address"]) for node in nodes if not is_name(node["name"])}):
+            self.display.warning("The node at %s is called '%s', which means something else to Ansible, and is left out: give it another name." % (address, name))
+        return [node for node in nodes if is_name(node["name"])]
 
     def _browsed(self):
         command = ["avahi-browse", "--terminate", "--resolve", "--parsable", SERVICE]

@@ -1,4 +1,5 @@
 using Rookery.Documents;
+using Rookery.Indexing.Indexes;
 
 namespace Rookery.Server;
 
@@ -10,9 +11,13 @@ public sealed class Readiness
 {
     private volatile string? announced = "The node is opening its data.";
     private volatile Node? node;
+    private volatile IndexHost? indexes;
 
     /// <summary>The node, once it was opened; in diagnosis mode too.</summary>
     public Node? Node => node;
+
+    /// <summary>The indexes of the node, once it was opened.</summary>
+    public IndexHost? Indexes => indexes;
 
     /// <summary>Why documents are not served, in one sentence; null when they are.</summary>
     public string? Reason => announced ?? node?.Diagnosis;
@@ -21,8 +26,11 @@ public sealed class Readiness
     public bool IsPassing => announced is not null;
 
     /// <summary>The data is open: documents are served as long as the node has no diagnosis.</summary>
-    public void Opened(Node opened)
+    /// <param name="opened">The node.</param>
+    /// <param name="indexed">Its indexes.</param>
+    public void Opened(Node opened, IndexHost indexed)
     {
+        indexes = indexed;
         node = opened;
         announced = null;
     }

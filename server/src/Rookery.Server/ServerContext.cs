@@ -1,6 +1,7 @@
 using Microsoft.Extensions.Logging;
 using Rookery.Disk;
 using Rookery.Documents;
+using Rookery.Indexing.Indexes;
 
 namespace Rookery.Server;
 
@@ -13,6 +14,7 @@ namespace Rookery.Server;
 public sealed class ServerContext(ServerOptions options, TimeProvider time, ILogger log, MemoryBudget memory, IoTimeline io)
 {
     private AccessGate? access;
+    private Raven.Indexes.AutomaticIndexes? automaticIndexes;
 
     /// <summary>How this server was asked to run.</summary>
     public ServerOptions Options => options;
@@ -35,11 +37,23 @@ public sealed class ServerContext(ServerOptions options, TimeProvider time, ILog
     /// <summary>What bounds the memory of all large requests together.</summary>
     internal Raven.LargeRequests LargeRequests { get; } = new(memory, time);
 
+    /// <summary>What queries hold that gather results before they answer: sorted ones, groups, distinct values.</summary>
+    internal MemoryShare QueryMemory { get; } = memory.AddShare("queries", memory.TotalBytes / 8);
+
+    /// <summary>What goes on behind the answer of its request.</summary>
+    internal BackgroundWork Background { get; } = new(log);
+
+    /// <summary>Makes and retires the indexes that queries need.</summary>
+    internal Raven.Indexes.AutomaticIndexes AutomaticIndexes => LazyInitializer.EnsureInitialized(ref automaticIndexes, () => new Raven.Indexes.AutomaticIndexes(this));
+
     /// <summary>Who may use which route.</summary>
     internal AccessGate Access => LazyInitializer.EnsureInitialized(ref access, () => new AccessGate(this));
 
     /// <summary>Whether somebody claimed the cluster, or was given all rights otherwise. The node must be open.</summary>
     public bool HasOwner => Access.IsClaimed(Node);
+
+    /// <summary>Deletes automatic indexes that no query needs any more, on all members. The leader does it, the others nothing.</summary>
+    public Task RetireIndexesAsync() => AutomaticIndexes.RetireAsync();
 
     /// <summary>Whether documents are served, and if not, why.</summary>
     public Readiness Readiness { get; } = new();
@@ -47,6 +61,10 @@ public sealed class ServerContext(ServerOptions options, TimeProvider time, ILog
     /// <summary>The opened node. Routes without <see cref="WithoutData"/> run only when it is there; the others ask <see cref="Readiness"/>.</summary>
     /// <exception cref="InvalidOperationException">It is not open yet.</exception>
     public Node Node => Readiness.Node ?? throw new InvalidOperationException("A route that needs documents ran before they were open.");
+
+    /// <summary>The indexes of the opened node, as <see cref="Node"/>.</summary>
+    /// <exception cref="InvalidOperationException">It is not open yet.</exception>
+    public IndexHost Indexes => Readiness.Indexes ?? throw new InvalidOperationException("A route that needs indexes ran before they were open.");
 
     /// <summary>Cancelled when the server begins to stop; long answers (streams, feeds) end then.</summary>
     public CancellationToken Stopping { get; internal set; }

@@ -21,11 +21,17 @@ internal sealed class NodeCare : IDisposable
         watch.Sampled = Sampled;
     }
 
+    /// <summary>Says whether documents are indexed now; false until it is set.</summary>
+    public Func<bool> IsIndexing { get; set; } = static () => false;
+
+    /// <summary>The share of a core that indexing may take now. It and maintenance have half each of what the board allows while both work.</summary>
+    public double IndexingShare => BoardCare.BackgroundShareOf(watch.Reading) / (node.IsMaintaining ? 2 : 1);
+
     public void Dispose() => watch.Sampled = null;
 
     private void Sampled(BoardWatch sampled)
     {
-        node.BackgroundShare = BoardCare.BackgroundShareOf(sampled.Reading);
+        node.BackgroundShare = BoardCare.BackgroundShareOf(sampled.Reading) / (IsIndexing() ? 2 : 1);
         var condition = sampled.Condition;
         if (condition > told && sampled.Trouble is { } trouble)
         {

@@ -11,6 +11,7 @@ using Rookery.Cluster.Membership;
 using Rookery.Clusters;
 using Rookery.Disk;
 using Rookery.Documents;
+using Rookery.Indexing.Indexes;
 using Rookery.Journal;
 using Rookery.Server;
 
@@ -22,6 +23,8 @@ internal static class NodeProcess
     private const string Serving = "Serving.";
 
     private static readonly TimeSpan TellingInterval = TimeSpan.FromSeconds(2);
+
+    private static readonly TimeSpan RetiringInterval = TimeSpan.FromMinutes(10);
 
     /// <summary>Returns after a clean stop.</summary>
     /// <exception cref="ConfigurationException">The address or a directory cannot be used, or is in use.</exception>
@@ -76,12 +79,16 @@ internal static class NodeProcess
 
         using var node = await opening;
         await StartAsync(member, configuration);
-        context.Readiness.Opened(node);
         using var care = new NodeCare(node, watch, log);
+        var indexes = IndexesOf(node, care, configuration, disk, memory, io, log, time);
+        using var indexing = new IndexingThread(indexes, node.Databases, time);
+        care.IsIndexing = () => indexing.IsWorking;
+        context.Readiness.Opened(node, indexes);
         Announce(node, configuration, systemd, log);
         var told = configuration.IsSecure ? LocalAccess.TellAsync(disk, configuration, secrets, context, announcement, log) : Task.CompletedTask;
+        var retiring = node.Diagnosis is null ? RetireIndexesAsync(context) : Task.CompletedTask;
         var telling = node.Diagnosis is null ? TellStatusAsync(systemd, announcement, member, context) : Task.CompletedTask;
-        using var idle = new IdleMemory(() => context.Metrics.DocumentRequests + node.BackgroundSteps, static () => Environment.WorkingSet, GiveBackMemory, time);
+        using var idle = new IdleMemory(() => context.Metrics.DocumentRequests + node.BackgroundSteps, static () => Environment.WorkingSet, () => GiveBackMemory(indexes), time);
         bool isJoining = await Task.WhenAny(stop.Received, formed.Task) == formed.Task;
         if (!isJoining)
         {
@@ -97,11 +104,13 @@ internal static class NodeProcess
         await app.StopAsync();
         await told;
         await telling;
+        await retiring;
         if (member is not null)
         {
             await member.DisposeAsync();
         }
 
+        indexing.Dispose();                             // it reads what the node closes
         node.StopCleanly();
         return isJoining;
     }
@@ -131,8 +140,9 @@ internal static class NodeProcess
         return ClaimCode.WhyUnusable(code) is { } why ? throw new ConfigurationException($"The claim code in {path} {why}.") : code.Trim();
     }
 
-    private static void GiveBackMemory()
+    private static void GiveBackMemory(IndexHost indexes)
     {
+        indexes.TrimMemory();
         LargeBuffers.Trim();
         ProcessMemory.GiveBack();
     }
@@ -221,7 +231,7 @@ internal static class NodeProcess
         try
         {
             var options = new NodeOptions { DataDirectory = configuration.DataDirectory, JournalDirectory = configuration.JournalDirectory, TroubleFound = trouble => log.LogError("{Trouble}", trouble) };
-            return Node.WhyNotNew(disk, options) is { } foreign ? throw new ConfigurationException(foreign)
+            return !Node.IsDataDirectory(disk, options.DataDirectory) && Node.WhyNotNew(disk, options) is { } foreign ? throw new ConfigurationException(foreign)
                 : member is not null ? Node.Open(member.Configure(options), disk, memory, io, time, member.OpenConsensus)
                 : Node.Open(options, disk, memory, io, time, store => cluster.BeAlone(OpenAlone(store, log), store.ClusterRecords));
         }
@@ -234,6 +244,21 @@ internal static class NodeProcess
             throw new ConfigurationException(refused.Message);
         }
     }
+
+    private static IndexHost IndexesOf(Node node, NodeCare care, ServeConfiguration configuration, PosixDisk disk, MemoryBudget memory, IoTimeline io, StandardErrorLog log, TimeProvider time) => IndexHost.Open(
+        node.Databases,
+        disk,
+        new IndexHostOptions
+        {
+            DataDirectory = configuration.DataDirectory,
+            ShareOfCore = () => care.IndexingShare,
+            HasRoom = () => node.HasRoom,
+            TroubleFound = trouble => log.LogWarning("{Trouble}", trouble),
+            Memory = memory,
+            Io = io,
+            Pump = PumpOptions.For(memory.TotalBytes),
+        },
+        time);
 
     private static void LogSlowSync(StandardErrorLog log, SlowSync slow)
     {
@@ -270,6 +295,22 @@ internal static class NodeProcess
 
         log.LogInformation("Serving {Directory} on {Address} with {Memory} MiB of memory.", configuration.DataDirectory, configuration.Url, configuration.MemoryBytes >> 20);
         systemd.Ready(Serving);
+    }
+
+    private static async Task RetireIndexesAsync(ServerContext context)
+    {
+        try
+        {
+            using var timer = new PeriodicTimer(RetiringInterval, context.Time);
+            while (await timer.WaitForNextTickAsync(context.Stopping))
+            {
+                await context.RetireIndexesAsync();
+            }
+        }
+        catch (OperationCanceledException)
+        {
+            // The node stops.
+        }
     }
 
     /// <summary>Keeps the line true that systemd is told, and with it who looks at the screen of a card: with whom the node is in a cluster, or what it waits for.</summary>

@@ -9,7 +9,7 @@ internal static class House
     /// <summary>The rooms of the server from bottom to top. A room may know those before it.</summary>
     internal static readonly string[] Rooms =
     [
-        "Rookery.Disk", "Rookery.Board", "Rookery.Journal", "Rookery.Storage", "Rookery.Documents", "Rookery.Server", "Rookery",
+        "Rookery.Disk", "Rookery.Board", "Rookery.Journal", "Rookery.Storage", "Rookery.Documents", "Rookery.Indexing", "Rookery.Server", "Rookery",
     ];
 
     internal static string Root { get; } = FindRoot();

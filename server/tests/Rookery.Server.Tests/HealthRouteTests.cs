@@ -29,7 +29,8 @@ public sealed class HealthRouteTests
 
         using var node = Node.Open(new NodeOptions { DataDirectory = "/data" }, disk, memory, io, time, RaftConsensus.Alone);
         var context = new ServerContext(new ServerOptions { Listen = new IPEndPoint(IPAddress.Loopback, 0) }, time, NullLogger.Instance, memory, io);
-        context.Readiness.Opened(node);
+        using var indexes = Indexing.Of(node, disk);
+        context.Readiness.Opened(node, indexes);
         await using var app = RookeryServer.Build(context, host => host.UseTestServer());
         await app.StartAsync();
         using var client = app.GetTestClient();
@@ -51,10 +52,12 @@ public sealed class HealthRouteTests
         var time = new SimulatedTimeProvider();
         var memory = new MemoryBudget(96 << 20);
         var io = new IoTimeline(time, "unknown");
+        var disk = new SimulatedDisk("/data");
         using var node = Node.Open(
-            new NodeOptions { DataDirectory = "/data/node", HasPeers = true }, new SimulatedDisk("/data"), memory, io, time, static store => RaftConsensus.Open(store, new ConsensusOptions { Network = new Silence(), MayBegin = false }));
+            new NodeOptions { DataDirectory = "/data/node", HasPeers = true }, disk, memory, io, time, static store => RaftConsensus.Open(store, new ConsensusOptions { Network = new Silence(), MayBegin = false }));
         var context = new ServerContext(new ServerOptions { Listen = new IPEndPoint(IPAddress.Loopback, 0) }, time, NullLogger.Instance, memory, io);
-        context.Readiness.Opened(node);
+        using var indexes = Indexing.Of(node, disk, "/data/node");
+        context.Readiness.Opened(node, indexes);
         await using var app = RookeryServer.Build(context, host => host.UseTestServer());
         await app.StartAsync();
         using var client = app.GetTestClient();

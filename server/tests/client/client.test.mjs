@@ -3,11 +3,16 @@ import { after, before, describe } from "node:test"
 import { clients } from "./clients.mjs"
 import { startNode } from "./running-node.mjs"
 import { bulkInsert } from "./suites/bulk-insert.mjs"
+import { byQuery } from "./suites/by-query.mjs"
 import { changes } from "./suites/changes.mjs"
 import { databases } from "./suites/databases.mjs"
+import { fullText } from "./suites/full-text.mjs"
 import { ids } from "./suites/ids.mjs"
+import { indexes } from "./suites/indexes.mjs"
 import { patches } from "./suites/patches.mjs"
+import { projections } from "./suites/projections.mjs"
 import { queries } from "./suites/queries.mjs"
+import { queryBuilder } from "./suites/query-builder.mjs"
 import { sessions } from "./suites/sessions.mjs"
 import { streams } from "./suites/streams.mjs"
 import { unsupported } from "./suites/unsupported.mjs"
@@ -18,7 +23,7 @@ after(async () => { await node?.stop() })
 
 for (const client of clients) {
   describe(`ravendb ${client.version}`, () => {
-    for (const suite of [sessions, ids, patches, queries, streams, bulkInsert, changes, databases, unsupported]) {
+    for (const suite of [sessions, ids, patches, queries, queryBuilder, fullText, indexes, projections, byQuery, streams, bulkInsert, changes, databases, unsupported]) {
       suite(client, () => node.url)
     }
   })

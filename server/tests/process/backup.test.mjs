@@ -4,7 +4,7 @@ import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync
 import { join } from "node:path"
 import { test } from "node:test"
 import { lost, startLoad } from "./load.mjs"
-import { NodeProcess, run, temporaryDirectory } from "./node-process.mjs"
+import { freePort, NodeProcess, run, temporaryDirectory } from "./node-process.mjs"
 
 function refused({ code, stdout, stderr }, expectedCode, pattern) {
   assert.equal(code, expectedCode, stderr)
@@ -27,6 +27,22 @@ async function serving(data, work, options = []) {
   } finally {
     await node.terminate()
   }
+}
+
+/** A node on half a restore stays up to say so, and serves and makes nothing. */
+async function saysThatItIsHalf(data) {
+  const files = readdirSync(data).sort()
+  const node = NodeProcess.start({ data, port: await freePort() })
+  try {
+    await node.answers("/readyz", 503)
+    const { text } = await node.answers("/databases", 503)
+    assert.match(text, /restore that did not finish/)
+    assert.match(node.log, /restore that did not finish/)
+  } finally {
+    await node.terminate()
+  }
+
+  assert.deepEqual(readdirSync(data).sort().filter(name => name !== "lock"), files.filter(name => name !== "lock"), "nothing was made")
 }
 
 test("A backup taken under load holds everything that was acknowledged before it began", async t => {
@@ -75,6 +91,7 @@ test("A backup taken under load holds everything that was acknowledged before it
   refused(await run("restore", "--from", backup, "--data", rotten), 1, new RegExp(`${largest} is damaged`))
   refused(await run("restore", "--from", backup, "--data", rotten), 78, /restore that did not finish/)
   refused(await run("export", "--data", rotten), 1, /restore that did not finish/)
+  await saysThatItIsHalf(rotten)
   refused(await run("restore", "--from", data, "--data", join(directory, "other")), 1, /no complete backup/)
 })
 

@@ -35,7 +35,8 @@ export function afterwards(test, undo) {
 /** An empty directory that goes with the test. */
 export function temporaryDirectory(test) {
   const directory = mkdtempSync(join(process.env.ROOKERY_TEST_DIR ?? tmpdir(), "rookery-process-"))
-  afterwards(test, () => rmSync(directory, { recursive: true, force: true }))
+  // Again, because a unit that ends may write its last file meanwhile.
+  afterwards(test, () => rmSync(directory, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 }))
   return directory
 }
 

@@ -60,7 +60,7 @@ internal sealed class SteppedMember
     public bool IsUp => Consensus is not null;
 
     /// <summary>The newest format level that its program knows, from its next start on.</summary>
-    public int NewestFormatLevel { get; set; } = FormatLevel.Newest;
+    public int NewestFormatLevel { get; set; } = FormatLevel.First.Level;
 
     /// <summary>How often it was started.</summary>
     public int Starts { get; private set; }

@@ -11,18 +11,21 @@ namespace Rookery.Documents.Apply;
 internal sealed class Applier : IDisposable
 {
     private readonly StorageEngine _storage;
+    private readonly DatabaseCatalog _catalog;
     private readonly NodeState _node;
     private readonly ApplyContext _context = new();
     private readonly DocumentOperations _documents;
     private readonly HiloOperations _hilo;
     private readonly DatabaseOperations _databases;
     private readonly ClusterRecordOperations _records;
+    private readonly IndexOperations _indexes = new();
     private readonly List<DatabaseState> _touched = [];
     private readonly List<(Database Database, DocumentChange Change)> _changes = [];
 
     public Applier(StorageEngine storage, DatabaseCatalog catalog, ClusterRecords records, Action<DamageEvent>? passedOver = null)
     {
         _storage = storage;
+        _catalog = catalog;
         _node = new NodeState(storage, catalog, passedOver);
         _documents = new DocumentOperations();
         _hilo = new HiloOperations(_documents);
@@ -99,7 +102,9 @@ internal sealed class Applier : IDisposable
         _touched.Clear();
         _changes.Clear();
         _records.Forget();
+        _indexes.Forget();
         _node.Reload();
+        _catalog.Applied?.Invoke();
     }
 
     /// <inheritdoc/>
@@ -197,6 +202,8 @@ internal sealed class Applier : IDisposable
                 return new CommandOutcome(index, logTicks, TombstoneHorizon.Raise(_context, command.ReadTombstoneHorizon()));
             case CommandKind.RenewHistory:
                 return new CommandOutcome(index, logTicks, _databases.RenewHistory(_context, command.ReadRenewHistory()));
+            case CommandKind.ChangeIndexes:
+                return _indexes.Apply(_context, index, ref command);
             case CommandKind.PutClientConfiguration:
                 return new CommandOutcome(
                     index, logTicks, PutClientConfiguration(_context.Frame, command, _context.Etag));
@@ -305,7 +312,6 @@ internal sealed class Applier : IDisposable
             }
         }
 
-        _touched.Clear();
         Span<byte> key = stackalloc byte[Key.MaxBytes];
         Span<byte> value = stackalloc byte[NodeRecord.Bytes];
         _node.Record.Write(value);
@@ -314,13 +320,21 @@ internal sealed class Applier : IDisposable
 
     private void Publish()
     {
+        foreach (var database in _touched)
+        {
+            database.Database.LastEtag = database.Counters.LastEtag;
+        }
+
         _node.PublishDatabases();
         _records.Publish();
+        _indexes.Publish();
         foreach (var (database, change) in _changes)
         {
             database.Changes.Publish(change);
         }
 
         _changes.Clear();
+        _touched.Clear();
+        _catalog.Applied?.Invoke();
     }
 }

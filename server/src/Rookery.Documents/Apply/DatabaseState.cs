@@ -50,6 +50,7 @@ internal sealed class DatabaseState
             if (lowerName.IsEmpty)
             {
                 state._counters = state._committed = DatabaseCounters.Read(rows.Value);
+                database.LastEtag = state._counters.LastEtag;
             }
             else
             {

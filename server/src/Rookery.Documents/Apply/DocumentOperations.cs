@@ -167,16 +167,17 @@ internal sealed class DocumentOperations : IDisposable
 
     private Rejection? Patch(ApplyContext context, in Document previous, in PatchProgram patch, out OperationResult result)
     {
+        // A little more than is left, so that a script which needs it is refused for that, and not for its own steps.
+        const int Surplus = 1024;
+        _patches.CopiedBytesLeft = context.Patches.CopiedBytesLeft + Surplus;
         var status = previous.Exists ? _patches.Apply(patch, previous.View) : _patches.ApplyToMissing(patch);
         if (status == PatchStatus.Failed)
         {
             result = default;
             string id = Encoding.UTF8.GetString(Written);
-            return new Rejection(RejectionKind.PatchFailed, $"The patch of document {id} failed: {_patches.Failure}.")
-            {
-                DocumentId = id,
-                Database = context.Database.Database.Name,
-            };
+            var refused = _patches.CountsFailure ? context.Patches.Charge(0, previous.Length + _patches.CopiedBytes) : null;
+            refused ??= new Rejection(RejectionKind.PatchFailed, $"The patch of document {id} failed: {_patches.Failure}.");
+            return refused with { DocumentId = id, Database = context.Database.Database.Name };
         }
 
         long stored = status is PatchStatus.Created or PatchStatus.Patched ? _patches.Content.Length : 0;

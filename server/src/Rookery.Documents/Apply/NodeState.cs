@@ -46,7 +46,7 @@ internal sealed class NodeState
                 _catalog.Announce(new DatabaseChange(database.Name, Created: false));
             }
 
-            database.Changes.Complete();
+            database.Complete();
         }
 
         foreach (var database in _catalog.All)
@@ -103,7 +103,7 @@ internal sealed class NodeState
         }
 
         _changes.Clear();
-        _catalog.Publish(_byNumber.Values.Select(state => state.Database));
+        _catalog.Publish(_byNumber.Values.Select(state => state.Database), _lastDatabaseNumber);
 
         void PassOver(DamageEvent damage)
         {
@@ -210,7 +210,7 @@ internal sealed class NodeState
             return;
         }
 
-        _catalog.Publish(_byNumber.Values.Select(state => state.Database));
+        _catalog.Publish(_byNumber.Values.Select(state => state.Database), _lastDatabaseNumber);
         foreach (var change in _changes)
         {
             _catalog.Announce(change);
@@ -218,7 +218,7 @@ internal sealed class NodeState
 
         foreach (var database in _gone)
         {
-            database.Changes.Complete();
+            database.Complete();
         }
 
         _changes.Clear();

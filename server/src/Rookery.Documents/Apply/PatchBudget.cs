@@ -25,6 +25,9 @@ internal sealed class PatchBudget
     private long _copiedOfCommand;
     private long _copiedOfFrame;
 
+    /// <summary>Bytes that the next patch may read and copy.</summary>
+    public long CopiedBytesLeft => Math.Max(0, Math.Min(CopiedBytesPerCommand - _copiedOfCommand, CopiedBytesPerFrame - _copiedOfFrame));
+
     public void BeginFrame() => _storedOfFrame = _copiedOfFrame = 0;
 
     public void BeginCommand() => _storedOfCommand = _copiedOfCommand = 0;

@@ -44,6 +44,9 @@ internal static class Table
     /// <summary>Of the cluster: key → <see cref="ClusterRecordValue"/>; the row's sequence is the record's version.</summary>
     public const byte ClusterRecords = 13;
 
+    /// <summary>Nothing → <see cref="IndexCounters"/>; lower-cased name of an index → <see cref="IndexValue"/>.</summary>
+    public const byte Indexes = 14;
+
     private const byte Rows = 1;
     private const byte Orders = 2;
     private const byte Meta = 3;
@@ -64,5 +67,6 @@ internal static class Table
         new(Node, "node", Meta),
         new(ClientConfiguration, "client configuration", Meta),
         new(ClusterRecords, "cluster records", Meta),
+        new(Indexes, "indexes", Meta),
     ];
 }

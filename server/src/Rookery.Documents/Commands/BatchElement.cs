@@ -5,11 +5,11 @@ using Rookery.Documents.Patching;
 namespace Rookery.Documents.Commands;
 
 /// <summary>Reads one command of bulk_docs, members in any order, and adds it to the batch.</summary>
-internal sealed class BatchElement(DocumentParser parser, BatchWriter writer, int maxBatchBytes) : IDisposable
+internal sealed class BatchElement(DocumentParser parser, BatchWriter writer, int maxBatchBytes, int formatLevel) : IDisposable
 {
     private readonly PooledBytes id = new();
     private readonly PooledBytes changeVector = new();
-    private readonly PatchRequest patch = new();
+    private readonly PatchRequest patch = new(formatLevel);
     private InputError refusal;
     private OperationKind kind;
     private bool hasChangeVector;

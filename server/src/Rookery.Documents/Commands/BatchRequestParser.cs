@@ -15,7 +15,8 @@ public static class BatchRequestParser
     /// <param name="maxBatchBytes">See <see cref="DocumentLimits.BatchBytes"/>.</param>
     /// <param name="batch">The command; its buffer belongs to the caller.</param>
     /// <param name="error">Why it was refused.</param>
-    public static bool TryParse(ReadOnlySpan<byte> body, uint database, IdempotencyKey key, int maxBatchBytes, out ParsedBatch batch, out InputError error)
+    /// <param name="formatLevel">What may be written: see <see cref="FormatLevel"/>.</param>
+    public static bool TryParse(ReadOnlySpan<byte> body, uint database, IdempotencyKey key, int maxBatchBytes, out ParsedBatch batch, out InputError error, int formatLevel = FormatLevel.Oldest)
     {
         batch = default;
         if (body.Length > maxBatchBytes)
@@ -31,7 +32,7 @@ public static class BatchRequestParser
 
         using DocumentParser parser = DocumentParser.Rent();
         using var writer = new BatchWriter(CommandKind.Batch, database, key, sizeHint: body.Length);
-        using var element = new BatchElement(parser, writer, maxBatchBytes);
+        using var element = new BatchElement(parser, writer, maxBatchBytes, formatLevel);
         parser.Keys.Reset();
         var scanner = new JsonScanner(body, 0, parser.Keys);
         if (!TryReadEnvelope(ref scanner, element, out bool clusterWide))
@@ -54,7 +55,8 @@ public static class BatchRequestParser
     /// <param name="key">The request's idempotency key, or none.</param>
     /// <param name="batch">The command, its result with the whole document; its buffer belongs to the caller.</param>
     /// <param name="error">Why it was refused.</param>
-    public static bool TryParsePatch(ReadOnlySpan<byte> body, ReadOnlySpan<byte> id, ExpectedChangeVector expected, bool skipOnMismatch, uint database, IdempotencyKey key, out ParsedBatch batch, out InputError error)
+    /// <param name="formatLevel">What may be written: see <see cref="FormatLevel"/>.</param>
+    public static bool TryParsePatch(ReadOnlySpan<byte> body, ReadOnlySpan<byte> id, ExpectedChangeVector expected, bool skipOnMismatch, uint database, IdempotencyKey key, out ParsedBatch batch, out InputError error, int formatLevel = FormatLevel.Oldest)
     {
         batch = default;
         if (!DocumentId.TryValidate(id, out error) || !IsUtf8(body, out error))
@@ -64,7 +66,7 @@ public static class BatchRequestParser
 
         using DocumentParser parser = DocumentParser.Rent();
         using var writer = new BatchWriter(CommandKind.Batch, database, key);
-        using var element = new BatchElement(parser, writer, DocumentLimits.MaxBatchBytes);
+        using var element = new BatchElement(parser, writer, DocumentLimits.MaxBatchBytes, formatLevel);
         parser.Keys.Reset();
         var scanner = new JsonScanner(body, 0, parser.Keys);
         if (!element.TryReadPatch(ref scanner, id, expected, skipOnMismatch) || !scanner.TryEnd())
@@ -103,7 +105,7 @@ public static class BatchRequestParser
             return false;
         }
 
-        var request = new PatchRequest();
+        var request = new PatchRequest(FormatLevel.Oldest);
         request.SetMerge(patch, createIfMissing);
         using var writer = new BatchWriter(CommandKind.Batch, database, key);
         writer.Patch(id, expected, request.Program, returnsDocument: true, skipsOnMismatch: false);

@@ -61,7 +61,7 @@ public sealed class BatchWriter : IDisposable
     /// <param name="program">The encoded program.</param>
     /// <param name="returnsDocument">The answer must hold the whole document.</param>
     /// <param name="skipsOnMismatch">A mismatch of the change vector skips the patch.</param>
-    internal void Patch(ReadOnlySpan<byte> id, ExpectedChangeVector expected, ReadOnlySpan<byte> program, bool returnsDocument, bool skipsOnMismatch)
+    public void Patch(ReadOnlySpan<byte> id, ExpectedChangeVector expected, ReadOnlySpan<byte> program, bool returnsDocument, bool skipsOnMismatch)
     {
         byte flags = (byte)((returnsDocument ? CommandFormat.ReturnsDocument : 0) | (skipsOnMismatch ? CommandFormat.SkipsOnMismatch : 0));
         CommandFormat.WriteOperation(Buffer, OperationKind.Patch, id, expected, flags);

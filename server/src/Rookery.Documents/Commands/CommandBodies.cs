@@ -82,3 +82,22 @@ public readonly ref struct ClusterRecordCommand
     /// <summary>The version it must have; 0 when there must be none.</summary>
     public long ExpectedVersion { get; init; }
 }
+
+/// <summary>Defines, deletes or configures an index.</summary>
+public readonly ref struct IndexCommand
+{
+    /// <summary>What is done.</summary>
+    public IndexCommandKind Kind { get; init; }
+
+    /// <summary>Which index, lower-cased by the proposer.</summary>
+    public ReadOnlySpan<byte> LowerName { get; init; }
+
+    /// <summary>Put: its name.</summary>
+    public ReadOnlySpan<byte> Name { get; init; }
+
+    /// <summary>Put: its definition.</summary>
+    public ReadOnlySpan<byte> Definition { get; init; }
+
+    /// <summary>Put and Configure: how it is kept.</summary>
+    public IndexSettingsChange Settings { get; init; }
+}

@@ -41,6 +41,9 @@ public enum CommandKind : byte
 
     /// <summary>Stores and deletes cluster records, all or none.</summary>
     SetClusterRecords = 13,
+
+    /// <summary>Stores and deletes definitions of indexes, all or none. From <see cref="FormatLevel.Indexes"/> on.</summary>
+    ChangeIndexes = 14,
 }
 
 /// <summary>What one operation of a batch does. Numbers are part of the journal's format.</summary>
@@ -54,4 +57,17 @@ public enum OperationKind : byte
 
     /// <summary>Changes a document where it is.</summary>
     Patch = 3,
+}
+
+/// <summary>What is done with one index of a <see cref="CommandKind.ChangeIndexes"/>. Numbers are part of the journal's format.</summary>
+public enum IndexCommandKind : byte
+{
+    /// <summary>Defines it.</summary>
+    Put = 1,
+
+    /// <summary>Removes it.</summary>
+    Delete = 2,
+
+    /// <summary>Changes how it is kept.</summary>
+    Configure = 3,
 }

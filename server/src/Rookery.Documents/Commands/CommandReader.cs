@@ -23,7 +23,7 @@ public ref struct CommandReader
         }
 
         Kind = (CommandKind)TakeByte();
-        if (Kind is < CommandKind.Batch or > CommandKind.SetClusterRecords)
+        if (Kind is < CommandKind.Batch or > CommandKind.ChangeIndexes)
         {
             throw new CommandFormatException($"A command has kind {(int)Kind}, which this program does not know: start the newer program that wrote it.");
         }
@@ -136,6 +136,37 @@ public ref struct CommandReader
             Key = TakeBytes(),
             IsDelete = !hasValue,
             Value = hasValue ? TakeBytes() : default,
+        };
+        return true;
+    }
+
+    /// <summary>ChangeIndexes: the next index.</summary>
+    public bool TryReadIndex(out IndexCommand index)
+    {
+        index = default;
+        if (position == command.Length)
+        {
+            return false;
+        }
+
+        ReadOnlySpan<byte> head = Take(IndexWriter.HeadBytes);
+        var kind = (IndexCommandKind)head[0];
+        byte given = head[1];
+        if (kind is < IndexCommandKind.Put or > IndexCommandKind.Configure || head[2] > (byte)IndexLockMode.LockedError || head[3] > (byte)IndexPriority.High)
+        {
+            throw Broken();
+        }
+
+        index = new IndexCommand
+        {
+            Kind = kind,
+            Settings = new IndexSettingsChange(
+                (given & IndexWriter.GivesLockMode) == 0 ? null : (IndexLockMode)head[2],
+                (given & IndexWriter.GivesPriority) == 0 ? null : (IndexPriority)head[3],
+                (given & IndexWriter.GivesState) == 0 ? null : head[4] != 0),
+            LowerName = TakeBytes(),
+            Name = kind == IndexCommandKind.Put ? TakeBytes() : default,
+            Definition = kind == IndexCommandKind.Put ? TakeBytes() : default,
         };
         return true;
     }

@@ -16,6 +16,16 @@ internal static class Growth
                 return false;
             case CommandKind.SetClusterRecords:
                 return false;                           // small, and what helps a full cluster: a member, a certificate, a token
+            case CommandKind.ChangeIndexes:
+                while (reader.TryReadIndex(out var index))
+                {
+                    if (index.Kind == IndexCommandKind.Put)
+                    {
+                        return true;
+                    }
+                }
+
+                return false;
             case CommandKind.Batch:
                 while (reader.TryReadOperation(out var operation))
                 {

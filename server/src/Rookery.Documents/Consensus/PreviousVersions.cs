@@ -55,6 +55,9 @@ internal sealed class PreviousVersions(StorageEngine storage)
             case CommandKind.SetClusterRecords:
                 CheckRecords(command);
                 return default;
+            case CommandKind.ChangeIndexes:
+                CheckIndexes(command);
+                return default;
             default:
                 return default;
         }
@@ -203,6 +206,17 @@ internal sealed class PreviousVersions(StorageEngine storage)
             {
                 row.Dispose();                          // apply asks for its version only
             }
+        }
+    }
+
+    private void CheckIndexes(scoped CommandReader command)
+    {
+        Span<byte> key = stackalloc byte[Key.MaxBytes];
+        using var snapshot = storage.OpenSnapshot();
+        CheckRow(snapshot, Key.Prefix(key, command.Database, Table.Indexes));
+        while (command.TryReadIndex(out var index))
+        {
+            CheckRow(snapshot, Key.Text(key, command.Database, Table.Indexes, index.LowerName));
         }
     }
 

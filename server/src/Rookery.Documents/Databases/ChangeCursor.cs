@@ -26,6 +26,9 @@ public sealed class ChangeCursor : IDisposable
     /// <summary>The etag of the change at hand.</summary>
     public long Etag { get; private set; }
 
+    /// <summary>The etag of the last operation, of any database, that the walk can see now. When it is at its end, it went over everything through this etag.</summary>
+    public long Sequence => _isOpen ? _reader.Sequence : Etag;
+
     /// <summary>Whether the change at hand is a deletion; then <see cref="Tombstone"/> holds it, otherwise <see cref="View"/>.</summary>
     public bool IsTombstone { get; private set; }
 

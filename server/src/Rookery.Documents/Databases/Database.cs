@@ -6,6 +6,7 @@ namespace Rookery.Documents;
 public sealed class Database
 {
     private readonly StorageEngine _storage;
+    private long _lastEtag;
 
     internal Database(DatabaseRecord record, StorageEngine storage)
     {
@@ -29,11 +30,32 @@ public sealed class Database
 
     internal ChangeHub<DocumentChange> Changes { get; } = new();
 
+    internal ChangeHub<IndexChange> IndexChanges { get; } = new();
+
+    /// <summary>
+    /// The etag of the last operation on the database that can be read. Costs one volatile read: who follows the documents by etag sees by it whether there is more.
+    /// </summary>
+    public long LastEtag
+    {
+        get => Volatile.Read(ref _lastEtag);
+        internal set => Volatile.Write(ref _lastEtag, value);
+    }
+
     /// <summary>A view of the database at one moment. Dispose it soon: it keeps memory and files alive.</summary>
     public DatabaseReader OpenReader() => new(this, _storage.OpenSnapshot());
 
     /// <summary>A stream of the changes that are applied from now on. It ends when the database is deleted.</summary>
     public ChangeSubscription<DocumentChange> Subscribe() => Changes.Subscribe();
+
+    /// <summary>A stream of the changes of indexes that are applied from now on. It ends when the database is deleted.</summary>
+    public ChangeSubscription<IndexChange> SubscribeToIndexes() => IndexChanges.Subscribe();
+
+    /// <summary>Ends all subscriptions: changes are missed from here on, or there will be none.</summary>
+    internal void Complete()
+    {
+        Changes.Complete();
+        IndexChanges.Complete();
+    }
 
     /// <summary>The change vector of <paramref name="etag"/> in this database: <c>A:ETAG-HISTORY</c>.</summary>
     public string ChangeVectorOf(long etag) => $"A:{etag}-{HistoryId}";

@@ -9,6 +9,7 @@ public sealed class DatabaseCatalog
 {
     private readonly ChangeHub<DatabaseChange> _changes = new();
     private State _state = new([]);
+    private uint _lastNumber;
 
     internal DatabaseCatalog()
     {
@@ -16,6 +17,9 @@ public sealed class DatabaseCatalog
 
     /// <summary>All databases, ordered by name without case.</summary>
     public IReadOnlyList<Database> All => Volatile.Read(ref _state).Ordered;
+
+    /// <summary>The last number that a database was given. Read before <see cref="All"/>: who has a number up to it and is not among those has been deleted.</summary>
+    public uint LastNumber { get => Volatile.Read(ref _lastNumber); private set => Volatile.Write(ref _lastNumber, value); }
 
     /// <summary>Finds a database by name, without case.</summary>
     public bool TryGet(string name, [NotNullWhen(true)] out Database? database) => TryGet(name.AsSpan(), out database);
@@ -31,6 +35,9 @@ public sealed class DatabaseCatalog
 
     /// <summary>A stream of the databases that come and go from now on.</summary>
     public ChangeSubscription<DatabaseChange> Subscribe() => _changes.Subscribe();
+
+    /// <summary>Told when something that was applied can be read, of any database, or one came or went. On the thread that applies, which must not wait.</summary>
+    public Action? Applied { get; set; }
 
     /// <summary>Does background work on each database in turn. One whose rows cannot be read does not keep the others from it: its damage was told of when it was found.</summary>
     internal async Task ForEachReadableAsync(Func<Database, CancellationToken, Task> work, CancellationToken cancellationToken)
@@ -49,10 +56,11 @@ public sealed class DatabaseCatalog
     }
 
     /// <summary>Publishes the databases that exist now.</summary>
-    internal void Publish(IEnumerable<Database> databases)
+    internal void Publish(IEnumerable<Database> databases, uint lastNumber)
     {
         var ordered = databases.OrderBy(database => database.Record.LowerName, StringComparer.Ordinal).ToArray();
         Volatile.Write(ref _state, new State(ordered));
+        LastNumber = lastNumber;                        // after the databases: who reads it first finds all up to it among them
     }
 
     internal void Announce(in DatabaseChange change) => _changes.Publish(change);
@@ -62,7 +70,7 @@ public sealed class DatabaseCatalog
         _changes.Complete();
         foreach (var database in All)
         {
-            database.Changes.Complete();
+            database.Complete();
         }
     }
 

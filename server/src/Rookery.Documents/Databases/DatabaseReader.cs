@@ -1,6 +1,7 @@
 using System.Buffers.Binary;
 using System.Text;
 using Rookery.Documents.Apply;
+using Rookery.Documents.Commands;
 using Rookery.Documents.Ids;
 using Rookery.Storage;
 
@@ -106,6 +107,52 @@ public readonly struct DatabaseReader : IDisposable
         }
 
         return identities;
+    }
+
+    /// <summary>The indexes, ordered by lower-cased name.</summary>
+    public IReadOnlyList<IndexRecord> ReadIndexes()
+    {
+        var indexes = new List<IndexRecord>();
+        using var rows = Rows(Table.Indexes);
+        while (rows.MoveNext())
+        {
+            if (!Key.TextOf(rows.Key).IsEmpty)
+            {
+                using var value = CommandBuffer.Rent();
+                rows.CopyTo(value, 0, rows.Length);
+                indexes.Add(IndexValue.Read(value.Written.Span).ToRecord(rows.Sequence));
+            }
+        }
+
+        return indexes;
+    }
+
+    /// <summary>The last number that an index was given: what has one up to it and is not among the indexes has been deleted or replaced.</summary>
+    public long ReadLastIndexNumber()
+    {
+        Span<byte> key = stackalloc byte[Key.MaxBytes];
+        if (!_snapshot.TryGet(Key.Prefix(key, Database.Number, Table.Indexes), out var row))
+        {
+            return 0;
+        }
+
+        using (row)
+        {
+            return IndexCounters.Read(row.Value).LastNumber;
+        }
+    }
+
+    /// <summary>Finds an index by name, without case; null when there is none.</summary>
+    public IndexRecord? FindIndex(string name)
+    {
+        Span<byte> key = stackalloc byte[Key.MaxBytes];
+        if (IndexRecord.NameProblem(name) is not null || !_snapshot.TryGet(Key.Text(key, Database.Number, Table.Indexes, IndexRecord.LowerBytes(name)), out var row))
+        {
+            return null;
+        }
+
+        using var value = new Document(row);
+        return IndexValue.Read(value.Bytes).ToRecord(value.Etag);
     }
 
     /// <summary>The client configuration that was stored for this database, JSON; null when there is none.</summary>

@@ -37,6 +37,36 @@ internal static class JsonText
         }
     }
 
+    /// <summary>Whether the inside of a valid string, with escapes, is a text. Reads no further than they are the same, and takes no memory.</summary>
+    public static bool IsText(ReadOnlySpan<byte> raw, ReadOnlySpan<byte> text)
+    {
+        const int MostBytesOfCharacter = 4;
+        Span<byte> character = stackalloc byte[MostBytesOfCharacter];
+        while (true)
+        {
+            int escape = raw.IndexOf((byte)'\\');
+            if (escape < 0)
+            {
+                return raw.SequenceEqual(text);
+            }
+
+            if (!text.StartsWith(raw[..escape]))
+            {
+                return false;
+            }
+
+            text = text[escape..];
+            raw = raw[escape..];
+            raw = raw[UnescapeOne(raw, character, out int count)..];
+            if (!text.StartsWith(character[..count]))
+            {
+                return false;
+            }
+
+            text = text[count..];
+        }
+    }
+
     /// <summary>Whether two valid strings, at least one with escapes, are the same text.</summary>
     public static bool AreEqual(ReadOnlySpan<byte> a, ReadOnlySpan<byte> b)
     {

@@ -70,7 +70,7 @@ internal static class StoredJson
         while (TryReadMember(json, ref at, out JsonSlice name, out valueStart))
         {
             ReadOnlySpan<byte> raw = json.Slice(name.Start, name.Length);
-            if (name.Escaped ? IsText(raw, text) : raw.SequenceEqual(text))
+            if (name.Escaped ? JsonText.IsText(raw, text) : raw.SequenceEqual(text))
             {
                 member = (name.Start - 1)..at;
                 return true;
@@ -105,14 +105,6 @@ internal static class StoredJson
 
         element = default;
         return false;
-    }
-
-    private static bool IsText(ReadOnlySpan<byte> raw, ReadOnlySpan<byte> text)
-    {
-        byte[] buffer = ArrayPool<byte>.Shared.Rent(raw.Length);
-        bool same = buffer.AsSpan(0, JsonText.Unescape(raw, buffer)).SequenceEqual(text);
-        ArrayPool<byte>.Shared.Return(buffer);
-        return same;
     }
 
     private static int SkipContainer(ReadOnlySpan<byte> json, int at, out int deepest)

@@ -61,11 +61,16 @@ internal sealed class DataDirectory : IDisposable
     public static bool IsNewAt(IDisk disk, string directory) => !disk.Exists(FormatPath(directory));
 
     /// <summary>
-    /// Why a node must not be begun in a directory, in a sentence: it holds files of others, or its journal's directory holds the journal of another node; null when it may, or was begun already.
+    /// Why a node must not be begun in a directory, in a sentence: it holds half a restore or files of others, or its journal's directory holds the journal of another node; null when it may, or was begun already.
     /// </summary>
     public static string? WhyNotNew(IDisk disk, string directory, string? journalDirectory)
     {
-        if (!IsNewAt(disk, directory) || IsUnfinished(disk, directory))
+        if (IsUnfinished(disk, directory))
+        {
+            return Unfinished(directory);
+        }
+
+        if (!IsNewAt(disk, directory))
         {
             return null;
         }
@@ -140,7 +145,7 @@ internal sealed class DataDirectory : IDisposable
     {
         if (!mayBeUnfinished && IsUnfinished(_disk, Path))
         {
-            throw new DataFormatException($"{Path} holds a restore that did not finish. Delete the directory and run `rookery restore` again.") { IsOfDirectory = true };
+            throw new DataFormatException(Unfinished(Path)) { IsOfDirectory = true };
         }
 
         _disk.CreateDirectory(StoragePath);
@@ -219,6 +224,8 @@ internal sealed class DataDirectory : IDisposable
 
     /// <summary>Whether a directory carries the mark.</summary>
     public static bool IsUnfinished(IDisk disk, string path) => disk.Exists(System.IO.Path.Combine(path, UnfinishedMark));
+
+    private static string Unfinished(string path) => $"{path} holds a restore that did not finish. Delete the directory and run `rookery restore` again.";
 
     /// <summary>Takes the lock file of a directory.</summary>
     public static IDisposable Lock(IDisk disk, string path)

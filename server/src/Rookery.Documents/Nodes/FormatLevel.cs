@@ -13,7 +13,16 @@ namespace Rookery.Documents;
 public sealed record FormatLevel(int Level, string Program)
 {
     /// <summary>The newest that this program knows. It is raised with the first format that the program of before cannot read: 1 is what the first version wrote.</summary>
-    public const int Newest = 1;
+    public const int Newest = 2;
+
+    /// <summary>What the first version wrote.</summary>
+    public const int Oldest = 1;
+
+    /// <summary>From here on the log may hold definitions of indexes (<see cref="Commands.CommandKind.ChangeIndexes"/>).</summary>
+    public const int Indexes = 2;
+
+    /// <summary>From here on patches may hold compiled scripts of any form.</summary>
+    public const int Scripts = 2;
 
     /// <summary>The key of the record by which the members agree. Without one they are at the first level.</summary>
     public const string RecordKey = "format-level";

@@ -80,6 +80,9 @@ public sealed class Node : IDisposable
     /// <summary>The random identity of the cluster (a single node is one of its own); empty when the data could not be opened.</summary>
     public string ClusterId => _core?.ClusterId ?? string.Empty;
 
+    /// <summary>What this node may write; the first level when the data could not be opened.</summary>
+    public FormatLevel FormatLevel => _core?.FormatLevel ?? FormatLevel.First;
+
     /// <summary>
     /// How much of one core background work may take beside what writers wait for, 0 to 1: whoever knows how hot the board is says it, again and again. At 0 nothing is merged or scrubbed. A quarter until somebody has
     /// said.
@@ -96,13 +99,19 @@ public sealed class Node : IDisposable
         }
     }
 
+    /// <summary>Whether background work is being done now.</summary>
+    public bool IsMaintaining => _maintenance?.IsWorking ?? false;
+
+    /// <summary>Whether what grows may be written: the free space of the data's file system is above its reserve.</summary>
+    public bool HasRoom => _core?.Space.Data.GrowthAllowed ?? false;
+
     /// <summary>Flushes, merges and other steps of background work since the start. Rises while the node works on its own.</summary>
     public long BackgroundSteps => _maintenance?.Steps ?? 0;
 
     /// <summary>Whether a node, or a restore, has begun to keep data here.</summary>
     public static bool IsDataDirectory(IDisk disk, string directory) => !DataDirectory.IsNewAt(disk, directory) || DataDirectory.IsUnfinished(disk, directory);
 
-    /// <summary>Why no node is begun in a directory that none was begun in yet, in a sentence: files of others lie there, or in its journal's; null when nothing speaks against it.</summary>
+    /// <summary>Why no node is begun in a directory that none was begun in yet, in a sentence: half a restore or files of others lie there, or in its journal's; null when nothing speaks against it.</summary>
     public static string? WhyNotNew(IDisk disk, NodeOptions options) => DataDirectory.WhyNotNew(disk, options.DataDirectory, options.JournalDirectory);
 
     /// <summary>Opens a node and starts its threads.</summary>

@@ -22,6 +22,7 @@ internal sealed class NodeMaintenance : IDisposable
     private bool _isRoundDue;
     private long _steps;
     private bool _hasTrouble;
+    private bool _isWorking;
 
     public NodeMaintenance(NodeStore core, Action<string>? troubleFound, TimeProvider time)
     {
@@ -35,6 +36,9 @@ internal sealed class NodeMaintenance : IDisposable
 
     /// <summary>Steps of work done since the start, rounds of housekeeping not counted.</summary>
     public long Steps => Volatile.Read(ref _steps);
+
+    /// <summary>Whether the last step was one of work, and the next has not been looked for in vain.</summary>
+    public bool IsWorking => Volatile.Read(ref _isWorking);
 
     public void Start()
     {
@@ -126,6 +130,7 @@ internal sealed class NodeMaintenance : IDisposable
     {
         bool done = _core.WorkOnce();
         Volatile.Write(ref _steps, _steps + (done ? 1 : 0));
+        Volatile.Write(ref _isWorking, done);
         return done;
     }
 

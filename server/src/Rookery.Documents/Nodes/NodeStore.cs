@@ -133,6 +133,13 @@ public sealed partial class NodeStore : IDisposable
     public Rejection? LookAhead(scoped CommandReader command, out LoadedVersion previous)
     {
         previous = default;
+        if (command.Kind == CommandKind.ChangeIndexes && FormatLevel.Level < FormatLevel.Indexes)
+        {
+            return new Rejection(
+                RejectionKind.Invalid,
+                "Indexes cannot be defined while members may go back to the program of before, which does not know them. When all run the new one, end the upgrade: `rookery cluster finalize-upgrade`.");
+        }
+
         try
         {
             previous = _previous.Load(command);

@@ -1,14 +1,19 @@
 using System.Buffers.Binary;
 using Rookery.Documents.Commands;
 using Rookery.Documents.Json;
+using Rookery.Documents.Scripting;
 
 namespace Rookery.Documents.Patching;
 
 /// <summary>Applies patches to stored bytes. Deterministic: no clock, no randomness, no culture. One thread at a time.</summary>
 public sealed class PatchEvaluator : IDisposable
 {
+    /// <summary>A step of a script of any form takes as long as copying so many bytes.</summary>
+    private const int BytesPerStep = 16;
+
     private readonly MergePatch merge = new();
     private readonly ScriptMachine scripts = new();
+    private readonly ScriptInterpreter interpreter = new();
     private readonly PooledBytes content = new();
     private readonly PooledBytes merged = new();
 
@@ -28,8 +33,14 @@ public sealed class PatchEvaluator : IDisposable
     /// <summary>The new expiry, UTC ticks; 0 = never.</summary>
     public long ExpiresAtTicks { get; private set; }
 
-    /// <summary>Bytes that the steps of a script copied on the way to the result.</summary>
+    /// <summary>Bytes that the steps of a script copied on the way to the result, or as many as it could have copied in its time.</summary>
     internal long CopiedBytes { get; private set; }
+
+    /// <summary>Bytes that the next script may copy; a script of any form ends there.</summary>
+    internal long CopiedBytesLeft { get; set; } = long.MaxValue;
+
+    /// <summary>Whether a failure counts what it copied: it does of scripts of any form, and did not of the lines before them, of which all members must go on to think alike.</summary>
+    internal bool CountsFailure { get; private set; }
 
     /// <summary>Why the patch failed, after Failed.</summary>
     public string? Failure { get; private set; }
@@ -43,6 +54,12 @@ public sealed class PatchEvaluator : IDisposable
         {
             case ProgramKind.Merge:
                 applied = TryMerge(MergeProgram.Read(patch.Bytes), document.Collection, document.Metadata, document.Body);
+                break;
+            case ProgramKind.Compiled:
+                BeginCompiled(patch.Bytes[1..], out ReadOnlySpan<byte> program, out ReadOnlySpan<byte> arguments);
+                interpreter.AddDocument(document);
+                interpreter.AddJson(arguments);
+                applied = TryRunCompiled(program, document.Collection, document.Metadata);
                 break;
             default:
                 int at = 1;
@@ -74,11 +91,21 @@ public sealed class PatchEvaluator : IDisposable
 
         int at = 1;
         ReadBytes(patch.Bytes, ref at);
+        if (KindOf(patch) == ProgramKind.Compiled)
+        {
+            ReadBytes(patch.Bytes, ref at);
+        }
+
         ReadOnlySpan<byte> rest = patch.Bytes[at..];
         switch (rest.IsEmpty ? throw Broken() : (MissingKind)rest[0])
         {
             case MissingKind.RunScript:
                 return TryRun(rest[1..], default, default, default) ? PatchStatus.Created : PatchStatus.Failed;
+            case MissingKind.RunCompiled:
+                BeginCompiled(rest[1..], out ReadOnlySpan<byte> program, out ReadOnlySpan<byte> arguments);
+                interpreter.AddNewDocument();
+                interpreter.AddJson(arguments);
+                return TryRunCompiled(program, default, default) ? PatchStatus.Created : PatchStatus.Failed;
             case MissingKind.StoreDocument:
                 ExpiresAtTicks = rest.Length >= 9 ? BinaryPrimitives.ReadInt64LittleEndian(rest[1..]) : throw Broken();
                 content.Append(rest[9..]);
@@ -94,6 +121,7 @@ public sealed class PatchEvaluator : IDisposable
         content.Clear();
         merged.Clear();
         scripts.Clear();
+        interpreter.Trim();
     }
 
     /// <summary>Gives the buffers back.</summary>
@@ -102,6 +130,7 @@ public sealed class PatchEvaluator : IDisposable
         content.Release();
         merged.Release();
         scripts.Clear();
+        interpreter.Dispose();
     }
 
     private void Begin(long expiresAtTicks)
@@ -109,6 +138,7 @@ public sealed class PatchEvaluator : IDisposable
         content.Clear();
         ExpiresAtTicks = expiresAtTicks;
         CopiedBytes = 0;
+        CountsFailure = false;
         Failure = null;
     }
 
@@ -143,6 +173,34 @@ public sealed class PatchEvaluator : IDisposable
         return isWithinLimits;
     }
 
+    private void BeginCompiled(ReadOnlySpan<byte> unit, out ReadOnlySpan<byte> program, out ReadOnlySpan<byte> arguments)
+    {
+        int at = 0;
+        program = ReadBytes(unit, ref at);
+        arguments = ReadBytes(unit, ref at);
+        CountsFailure = true;
+        interpreter.Load(program);
+        interpreter.StepsLeft = CopiedBytesLeft / BytesPerStep;
+        interpreter.Begin();
+    }
+
+    private bool TryRunCompiled(ReadOnlySpan<byte> program, ReadOnlySpan<byte> collection, ReadOnlySpan<byte> metadata)
+    {
+        ReadOnlySpan<byte> body = default;
+        bool ran = interpreter.TryRun(program) && interpreter.TryWriteParameter(0, out body);
+        CopiedBytes = interpreter.Steps * BytesPerStep;
+        if (!ran)
+        {
+            Failure = interpreter.Failure;
+            return false;
+        }
+
+        interpreter.TrimValues();
+        AppendBytes(collection);
+        AppendBytes(metadata);
+        return TryAppendBody(body);
+    }
+
     /// <summary>Appends the members of an object, unless it went over a document's limits.</summary>
     private bool TryAppendBody(ReadOnlySpan<byte> json)
     {
@@ -166,7 +224,7 @@ public sealed class PatchEvaluator : IDisposable
         content.Advance(StoredDocument.WriteBytes(content.Reserve(Varint.MaxBytes + bytes.Length), 0, bytes));
 
     private static ProgramKind KindOf(in PatchProgram patch) =>
-        patch.Bytes.IsEmpty || (ProgramKind)patch.Bytes[0] is not (ProgramKind.Merge or ProgramKind.Script) ? throw Broken() : (ProgramKind)patch.Bytes[0];
+        patch.Bytes.IsEmpty || (ProgramKind)patch.Bytes[0] is not (ProgramKind.Merge or ProgramKind.Script or ProgramKind.Compiled) ? throw Broken() : (ProgramKind)patch.Bytes[0];
 
     private static ReadOnlySpan<byte> ReadBytes(ReadOnlySpan<byte> source, scoped ref int at) =>
         Varint.TryReadBytes(source, ref at, out ReadOnlySpan<byte> bytes) ? bytes : throw Broken();

@@ -1,14 +1,18 @@
 using System.Buffers.Binary;
+using System.Text;
 using Rookery.Documents.Json;
 
 namespace Rookery.Documents.Patching;
 
 /// <summary>Reads the patch parts of requests and compiles them into a program.</summary>
-internal sealed class PatchRequest
+/// <param name="formatLevel">What may be written: below <see cref="FormatLevel.Scripts"/> only the lines of typed session patches.</param>
+internal sealed class PatchRequest(int formatLevel)
 {
     private readonly PooledBytes program = new();
     private readonly PooledBytes script = new();
     private readonly PooledBytes scriptIfMissing = new();
+    private bool isCompiled;
+    private bool isCompiledIfMissing;
     private InputError refusal;
 
     /// <summary>The encoded program, after <see cref="Complete"/> or <see cref="SetMerge"/>.</summary>
@@ -38,18 +42,27 @@ internal sealed class PatchRequest
     }
 
     /// <summary>Reads <c>"Patch":{"Script":…,"Values":…}</c>.</summary>
-    public bool TryReadPatch(scoped ref JsonScanner scanner) => TryReadScript(ref scanner, script);
+    public bool TryReadPatch(scoped ref JsonScanner scanner) => TryReadScript(ref scanner, script, out isCompiled);
 
     /// <summary>Reads <c>"PatchIfMissing":{…}</c> or null.</summary>
     public bool TryReadPatchIfMissing(scoped ref JsonScanner scanner) =>
-        scanner.Peek() == (byte)'n' ? scanner.TryTakeLiteral("null"u8) : TryReadScript(ref scanner, scriptIfMissing);
+        scanner.Peek() == (byte)'n' ? scanner.TryTakeLiteral("null"u8) : TryReadScript(ref scanner, scriptIfMissing, out isCompiledIfMissing);
 
     /// <summary>Makes the program of the scripts read.</summary>
     /// <param name="createIfMissing">The document to store when there is none; read or not.</param>
     public void Complete(in ParsedDocument createIfMissing)
     {
-        program.Append((byte)ProgramKind.Script);
-        program.Advance(StoredDocument.WriteBytes(program.Reserve(Varint.MaxBytes + script.Length), 0, script.Written));
+        if (isCompiled)
+        {
+            program.Append((byte)ProgramKind.Compiled);
+            program.Append(script.Written);
+        }
+        else
+        {
+            program.Append((byte)ProgramKind.Script);
+            program.Advance(StoredDocument.WriteBytes(program.Reserve(Varint.MaxBytes + script.Length), 0, script.Written));
+        }
+
         if (createIfMissing.IsRead)
         {
             program.Append((byte)MissingKind.StoreDocument);
@@ -59,7 +72,7 @@ internal sealed class PatchRequest
         }
         else
         {
-            program.Append((byte)(scriptIfMissing.Length > 0 ? MissingKind.RunScript : MissingKind.Nothing));
+            program.Append((byte)(scriptIfMissing.Length == 0 ? MissingKind.Nothing : isCompiledIfMissing ? MissingKind.RunCompiled : MissingKind.RunScript));
             program.Append(scriptIfMissing.Written);
         }
     }
@@ -67,8 +80,9 @@ internal sealed class PatchRequest
     /// <summary>Makes the program of a merge patch.</summary>
     public void SetMerge(in ParsedDocument patch, bool createIfMissing) => MergeProgram.Write(program, patch, createIfMissing);
 
-    private bool TryReadScript(scoped ref JsonScanner scanner, PooledBytes output)
+    private bool TryReadScript(scoped ref JsonScanner scanner, PooledBytes output, out bool isOfAnyForm)
     {
+        isOfAnyForm = false;
         output.Clear();
         scanner.Peek();
         int start = scanner.Position;
@@ -79,6 +93,7 @@ internal sealed class PatchRequest
 
         byte[]? text = null;
         var arguments = new PatchArguments();
+        Range values = default;
         bool first = true;
         while (scanner.TryNextMember(ref first, out JsonSlice name))
         {
@@ -91,7 +106,11 @@ internal sealed class PatchRequest
             }
             else
             {
-                isRead = member.SequenceEqual("Values"u8) ? arguments.TryRead(ref scanner) : scanner.TrySkipValue(DocumentLimits.MaxDepth);
+                bool isValues = member.SequenceEqual("Values"u8);
+                scanner.Peek();
+                int valueStart = scanner.Position;
+                isRead = isValues ? arguments.TryRead(ref scanner) : scanner.TrySkipValue(DocumentLimits.MaxDepth);
+                values = isValues ? valueStart..scanner.Position : values;
             }
 
             if (!isRead)
@@ -111,6 +130,18 @@ internal sealed class PatchRequest
             return false;
         }
 
-        return ScriptCompiler.TryCompile(text, arguments, output, out refusal);
+        if (ScriptCompiler.TryCompile(text, arguments, output, out refusal))
+        {
+            return true;
+        }
+
+        if (refusal.Code != InputErrorCode.NotSupported)
+        {
+            return false;
+        }
+
+        isOfAnyForm = true;
+        output.Clear();
+        return PatchScript.TryWrite(Encoding.UTF8.GetString(text), scanner.Json[values], formatLevel, output, out refusal);
     }
 }

@@ -27,6 +27,9 @@ internal enum ProgramKind : byte
 
     /// <summary>A script: <c>[script varint+bytes][missing kind u8]</c>, then what to do without a document.</summary>
     Script = 2,
+
+    /// <summary>A script of any form: <c>[program varint+bytes][arguments varint+JSON][missing kind u8]</c>, then what to do without a document. From <see cref="FormatLevel.Scripts"/> on.</summary>
+    Compiled = 3,
 }
 
 /// <summary>What a script's program does where there is no document.</summary>
@@ -40,4 +43,7 @@ internal enum MissingKind : byte
 
     /// <summary>Stores a document: <c>[expires i64][content]</c>.</summary>
     StoreDocument = 2,
+
+    /// <summary>Runs a script of any form on an empty document: <c>[program varint+bytes][arguments varint+JSON]</c>. From <see cref="FormatLevel.Scripts"/> on.</summary>
+    RunCompiled = 3,
 }

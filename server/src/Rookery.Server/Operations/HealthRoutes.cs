@@ -52,6 +52,7 @@ internal static class HealthRoutes
             json.WriteString("StorageHealth"u8, statistics.Storage.Health);
             json.WriteNumber("DamagedPlaces"u8, statistics.Storage.Damage.Count);
             json.WriteNumber("Databases"u8, node.Databases.All.Count);
+            IndexMetrics.Write(json, node, context.Indexes);
             json.WriteNumber("JournalLastIndex"u8, statistics.JournalLastIndex);
             json.WriteNumber("AppliedIndex"u8, statistics.AppliedIndex);
             json.WriteNumber("ManifestIndex"u8, statistics.ManifestIndex);

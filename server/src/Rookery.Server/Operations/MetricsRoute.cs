@@ -30,6 +30,7 @@ internal static class MetricsRoute
         if (context.Readiness.Node is { Diagnosis: null } node)
         {
             NodeMetrics.Add(text, node);
+            IndexMetrics.Add(text, node, context.Indexes);
         }
 
         ProcessMetrics.Add(text);

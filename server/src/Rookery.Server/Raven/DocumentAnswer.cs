@@ -6,9 +6,16 @@ namespace Rookery.Server.Raven;
 /// An answer of any number of documents that goes out part by part. A document that is large is written only when there is room for it, which is given back when its part was sent;
 /// whoever waits for that room holds neither memory nor a snapshot meanwhile. Not thread-safe.
 /// </summary>
-internal sealed class DocumentAnswer(HttpContext http, LargeRequests requests, string contentType = "application/json; charset=utf-8") : IDisposable
+/// <param name="http">The request.</param>
+/// <param name="requests">Where room is taken.</param>
+/// <param name="contentType">The type of the answer.</param>
+/// <param name="room">The room that the request has already, which grows for the answer; null when it has none. Two of one request might wait for each other.</param>
+internal sealed class DocumentAnswer(
+    HttpContext http, LargeRequests requests, string contentType = "application/json; charset=utf-8", LargeRequests.Lease? room = null) : IDisposable
 {
-    private LargeRequests.Lease? _room;
+    // What the request holds besides its answer, until its end.
+    private readonly long _heldBytes = room?.Bytes ?? 0;
+    private LargeRequests.Lease? _room = room;
 
     /// <summary>Where it is written to.</summary>
     public AnswerBuffer Buffer { get; } = AnswerBuffer.Rent();
@@ -23,7 +30,7 @@ internal sealed class DocumentAnswer(HttpContext http, LargeRequests requests, s
     public bool TryMakeRoom(long bytes)
     {
         long held = Buffer.Length + bytes;
-        return held <= LargeRequests.FreeBytes + AnswerBuffer.PartBytes || (_room ??= requests.Begin(http)).TryGrow(held);
+        return held <= LargeRequests.FreeBytes + AnswerBuffer.PartBytes || (_room ??= requests.Begin(http)).TryGrow(_heldBytes + held);
     }
 
     /// <summary>Sends what is gathered, if it is much, and waits for room for so many bytes more.</summary>
@@ -37,7 +44,7 @@ internal sealed class DocumentAnswer(HttpContext http, LargeRequests requests, s
 
         // What is held is given back first: two that wait for more than each other's would wait for ever.
         _room!.Dispose();
-        await _room.GrowAsync(Buffer.Length + bytes);
+        await _room.GrowAsync(_heldBytes + Buffer.Length + bytes);
     }
 
     /// <summary>Makes room for the document that a walk is at.</summary>
@@ -74,6 +81,13 @@ internal sealed class DocumentAnswer(HttpContext http, LargeRequests requests, s
     private async Task SendPartAsync(Action? pause)
     {
         await Buffer.SendPartAsync(http, pause, contentType);
-        _room?.Dispose();
+        if (_heldBytes == 0)
+        {
+            _room?.Dispose();
+            return;
+        }
+
+        _room!.Shrink(_heldBytes);
+        _room.Renew();
     }
 }

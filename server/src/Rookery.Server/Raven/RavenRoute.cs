@@ -155,5 +155,16 @@ internal static class RavenRoute
         }
     }
 
-    private static Task WriteAsync(HttpContext http, RefusedException refused) => ErrorAnswer.WriteAsync(http, refused.Status, refused.Type, refused.Message);
+    private static Task WriteAsync(HttpContext http, RefusedException refused)
+    {
+        if (http.Response.HasStarted)
+        {
+            // Half an answer cannot become an error, and must not look like a whole one.
+            http.Abort();
+            return Task.CompletedTask;
+        }
+
+        http.Response.Headers.ETag = default;
+        return ErrorAnswer.WriteAsync(http, refused.Status, refused.Type, refused.Message);
+    }
 }

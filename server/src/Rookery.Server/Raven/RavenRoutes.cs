@@ -7,7 +7,10 @@ using Rookery.Server.Raven.Changes;
 using Rookery.Server.Raven.Cluster;
 using Rookery.Server.Raven.Databases;
 using Rookery.Server.Raven.Documents;
+using Rookery.Server.Raven.Indexes;
+using Rookery.Server.Raven.LongOperations;
 using Rookery.Server.Raven.Queries;
+using Rookery.Server.Raven.SetBased;
 using Rookery.Server.Raven.Streams;
 
 namespace Rookery.Server.Raven;
@@ -20,11 +23,12 @@ public static class RavenRoutes
     /// <summary>Adds the routes.</summary>
     public static void Map(IEndpointRouteBuilder routes, ServerContext context)
     {
-        var operations = new OperationRegistry();
+        var operations = new OperationRegistry(context.Time);
         MapServer(routes, context);
         MapDocuments(routes, context);
         MapReads(routes, context);
-        MapBulkInsert(routes, context, operations);
+        MapIndexes(routes, context);
+        MapLongOperations(routes, context, operations);
         MapChanges(routes, context, operations);
         routes.Map(Database + "{**rest}", RavenRoute.OnDatabase(context, UnsupportedRoutes.OnDatabaseAsync)).For(RouteScope.ReadOrWrite);
         // Not MapFallback, whose pattern leaves out paths with a dot in their last segment: they would be 404 without a body.
@@ -72,22 +76,53 @@ public static class RavenRoutes
         Read(routes, context, "POST", "streams/queries", new StreamQuery(context).HandleAsync);
         Read(routes, context, "POST", "multi_get", new MultiGetRoute(context, documents, queries).HandleAsync);
         Read(routes, context, "GET", "debug/identities", IdentityRoutes.ListAsync);
-        Read(routes, context, "GET", "stats", StatisticsRoutes.StatsAsync);
-        Read(routes, context, "GET", "stats/essential", StatisticsRoutes.EssentialAsync);
-        Read(routes, context, "GET", "stats/detailed", StatisticsRoutes.DetailedAsync);
+        var statistics = new StatisticsRoutes(context);
+        Read(routes, context, "GET", "stats", statistics.StatsAsync);
+        Read(routes, context, "GET", "stats/essential", statistics.EssentialAsync);
+        Read(routes, context, "GET", "stats/detailed", statistics.DetailedAsync);
         Read(routes, context, "GET", "collections/stats", StatisticsRoutes.CollectionsAsync);
         Read(routes, context, "GET", "collections/stats/detailed", StatisticsRoutes.CollectionsDetailedAsync);
         Ask(routes, context, "healthcheck", TopologyRoutes.HealthAsync);
         Ask(routes, context, "configuration/client", TopologyRoutes.ClientConfigurationAsync);
     }
 
-    private static void MapBulkInsert(IEndpointRouteBuilder routes, ServerContext context, OperationRegistry registry)
+    private static void MapIndexes(IEndpointRouteBuilder routes, ServerContext context)
+    {
+        var definitions = new IndexDefinitionRoutes(context);
+        var defining = new DefineIndexes(context);
+        var settings = new IndexSettingRoutes(context);
+        var status = new IndexStatusRoutes(context);
+        Read(routes, context, "GET", "indexes", definitions.ListAsync);
+        Write(routes, context, "PUT", "indexes", defining.PutAsync);
+        Write(routes, context, "PUT", "admin/indexes", defining.PutAsync);
+        Write(routes, context, "DELETE", "indexes", definitions.DeleteAsync);
+        Write(routes, context, "RESET", "indexes", definitions.ResetAsync);
+        Read(routes, context, "GET", "indexes/stats", status.StatsAsync);
+        Read(routes, context, "GET", "indexes/progress", status.ProgressAsync);
+        Read(routes, context, "GET", "indexes/staleness", status.StalenessAsync);
+        Read(routes, context, "GET", "indexes/status", status.StatusAsync);
+        Read(routes, context, "GET", "indexes/terms", status.TermsAsync);
+        Read(routes, context, "GET", "indexes/errors", status.ErrorsAsync);
+        Read(routes, context, "POST", "indexes/has-changed", defining.HasChangedAsync);
+        Write(routes, context, "DELETE", "indexes/errors", status.ForgetErrorsAsync);
+        Write(routes, context, "POST", "indexes/set-lock", settings.SetLockAsync);
+        Write(routes, context, "POST", "indexes/set-priority", settings.SetPriorityAsync);
+        Administrate(routes, context, "admin/indexes/start", settings.StartAsync);
+        Administrate(routes, context, "admin/indexes/stop", settings.StopAsync);
+        Administrate(routes, context, "admin/indexes/enable", settings.EnableAsync);
+        Administrate(routes, context, "admin/indexes/disable", settings.DisableAsync);
+    }
+
+    private static void MapLongOperations(IEndpointRouteBuilder routes, ServerContext context, OperationRegistry registry)
     {
         var operations = new OperationRoutes(context, registry);
         Ask(routes, context, "operations/next-operation-id", operations.NextIdAsync);
         Ask(routes, context, "operations/state", operations.StateAsync);
         Write(routes, context, "POST", "operations/kill", operations.KillAsync);
         Write(routes, context, "POST", "bulk_insert", new BulkInsertRoute(context, registry).HandleAsync).WithMetadata(LongBody.Instance);
+        var changes = new ChangeByQuery(context, registry);
+        routes.MapMethods(Database + "queries", ["DELETE"], RavenRoute.OnFreshDatabase(context, changes.DeleteAsync)).For(RouteScope.Write);
+        routes.MapMethods(Database + "queries", ["PATCH"], RavenRoute.OnFreshDatabase(context, changes.PatchAsync)).For(RouteScope.Write);
     }
 
     private static void MapChanges(IEndpointRouteBuilder routes, ServerContext context, OperationRegistry operations)
@@ -110,6 +145,9 @@ public static class RavenRoutes
     // What clients ask beside reading and writing, of nothing that writes change: no read barrier.
     private static void Ask(IEndpointRouteBuilder routes, ServerContext context, string path, DatabaseHandler handler) =>
         routes.MapMethods(Database + path, ["GET"], RavenRoute.OnDatabase(context, handler)).For(RouteScope.ReadOrWrite);
+
+    private static void Administrate(IEndpointRouteBuilder routes, ServerContext context, string path, DatabaseHandler handler) =>
+        routes.MapMethods(Database + path, ["POST"], RavenRoute.OnDatabase(context, handler)).For(RouteScope.Admin);
 
     private static IEndpointConventionBuilder Write(IEndpointRouteBuilder routes, ServerContext context, string method, string path, DatabaseHandler handler) =>
         routes.MapMethods(Database + path, [method], RavenRoute.OnDatabase(context, handler)).For(RouteScope.Write);

@@ -12,5 +12,6 @@ internal static class RavenType
     public const string NoLeader = "Raven.Client.Exceptions.Cluster.NoLeaderException";
     public const string Timeout = "System.TimeoutException";
     public const string PatchFailed = "Raven.Client.Exceptions.Documents.Patching.JavaScriptException";
+    public const string IndexCompilation = "Raven.Client.Exceptions.Documents.Compilation.IndexCompilationException";
     public const string IndexMissing = "Raven.Client.Exceptions.Documents.Indexes.IndexDoesNotExistException";
 }

@@ -8,8 +8,8 @@ internal static class UnsupportedRoutes
 {
     private static readonly (string Path, string Feature)[] OfDatabase =
     [
-        ("indexes", "indexes"),
-        ("admin/indexes", "indexes"),
+        ("indexes", "this part of indexes"),
+        ("admin/indexes", "this part of indexes"),
         ("admin/sorters", "custom sorters"),
         ("admin/analyzers", "custom analyzers"),
         ("attachments", "attachments"),
@@ -68,18 +68,11 @@ internal static class UnsupportedRoutes
     {
         string rest = (string?)http.Request.RouteValues["rest"] ?? "";
         bool isQuery = rest.Equals("queries", StringComparison.OrdinalIgnoreCase);
-        throw Refuse(http, isQuery ? OfQueries(http.Request.Method) : FeatureOf(OfDatabase, rest));
+        throw Refuse(http, isQuery ? "queries in the URL (send them in the body of a POST)" : FeatureOf(OfDatabase, rest));
     }
 
     /// <summary>Anything else.</summary>
     public static Task OnServerAsync(HttpContext http) => throw Refuse(http, FeatureOf(OfServer, http.Request.Path.Value.AsSpan().TrimStart('/')));
-
-    private static string OfQueries(string method) => method.ToUpperInvariant() switch
-    {
-        "PATCH" => "patch by query",
-        "DELETE" => "delete by query",
-        _ => "queries in the URL (send them in the body of a POST)",
-    };
 
     private static string? FeatureOf((string Path, string Feature)[] features, ReadOnlySpan<char> path)
     {

@@ -22,4 +22,12 @@ public sealed class NodeIdsTests
         disk.CreateDirectory("/data/photos");
         Assert.Contains("/data/photos", DataDirectory.WhyNotNew(disk, "/data", journalDirectory: null), StringComparison.Ordinal);
     }
+
+    [Fact]
+    public void No_node_is_begun_in_half_a_restore()
+    {
+        var disk = new SimulatedDisk("/data");
+        DataDirectory.MarkUnfinished(disk, "/data");
+        Assert.Contains("restore that did not finish", DataDirectory.WhyNotNew(disk, "/data", journalDirectory: null), StringComparison.Ordinal);
+    }
 }

@@ -8,6 +8,7 @@ using Rookery.Cluster;
 using Rookery.Disk;
 using Rookery.Documents;
 using Rookery.Documents.Commands;
+using Rookery.Indexing.Indexes;
 using Rookery.Server.Tests.Raven;
 using Rookery.Simulation;
 
@@ -22,6 +23,7 @@ public sealed class SecureServer : IAsyncLifetime
 
     private WebApplication? _app;
     private Node? _node;
+    private IndexHost? _indexes;
 
     public RecordedLog Log { get; } = new();
 
@@ -51,7 +53,8 @@ public sealed class SecureServer : IAsyncLifetime
     {
         var io = new IoTimeline(TimeProvider.System, "memory");
         var memory = new MemoryBudget(256 << 20);
-        _node = Node.Open(new NodeOptions { DataDirectory = "/data", SegmentBytes = 4 << 20 }, new SimulatedDisk(), memory, io, Time, OpenConsensus);
+        var disk = new SimulatedDisk();
+        _node = Node.Open(new NodeOptions { DataDirectory = "/data", SegmentBytes = 4 << 20 }, disk, memory, io, Time, OpenConsensus);
         var options = new ServerOptions
         {
             Listen = new IPEndPoint(IPAddress.Loopback, 0),
@@ -65,7 +68,8 @@ public sealed class SecureServer : IAsyncLifetime
             LocalKeyHash = SHA256.HashData(Encoding.ASCII.GetBytes(LocalKey)),
         };
         Context = new ServerContext(options, Time, Log, memory, io);
-        Context.Readiness.Opened(_node);
+        _indexes = Indexing.Of(_node, disk);
+        Context.Readiness.Opened(_node, _indexes);
         _app = RookeryServer.Build(Context);
         await _app.StartAsync();
         Address = new Uri(_app.Urls.Single());
@@ -78,6 +82,7 @@ public sealed class SecureServer : IAsyncLifetime
     public async Task DisposeAsync()
     {
         await _app!.DisposeAsync();
+        _indexes!.Dispose();
         _node!.StopCleanly();
         _node.Dispose();
         Identity.Dispose();

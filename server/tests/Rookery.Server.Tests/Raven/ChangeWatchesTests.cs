@@ -50,8 +50,6 @@ public sealed class ChangeWatchesTests
     }
 
     [Theory]
-    [InlineData("watch-index")]
-    [InlineData("watch-indexes")]
     [InlineData("unwatch-counters")]
     [InlineData("watch-topology-change")]
     [InlineData("watch-document-timeseries")]
@@ -63,6 +61,20 @@ public sealed class ChangeWatchesTests
     [InlineData("")]
     [InlineData("watch-doc")]
     public void Other_commands_are_unknown(string command) => Assert.False(new ChangeWatches().Obey(command, null));
+
+    [Fact]
+    public void Indexes_are_watched_by_name_without_case_or_all()
+    {
+        var watches = new ChangeWatches();
+        Assert.False(watches.WantsIndex("Auto/Users/ByAge"));
+        Assert.True(watches.Obey("watch-index", "auto/users/byage"));
+        Assert.True(watches.WantsIndex("Auto/Users/ByAge"));
+        Assert.False(watches.WantsIndex("Auto/Users/ByName"));
+        Assert.True(watches.Obey("watch-indexes", null));
+        Assert.True(watches.WantsIndex("Auto/Users/ByName"));
+        Assert.True(watches.Obey("unwatch-indexes", null));
+        Assert.False(watches.WantsIndex("Auto/Users/ByName"));
+    }
 
     [Fact]
     public void Operations_are_watched_by_number_or_all()

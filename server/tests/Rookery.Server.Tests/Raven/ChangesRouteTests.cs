@@ -54,6 +54,27 @@ public sealed class ChangesRouteTests(RunningServer server) : IClassFixture<Runn
     }
 
     [Fact]
+    public async Task Changes_by_query_are_told_as_they_go_on_and_end()
+    {
+        string db = await server.CreateDatabaseAsync();
+        await server.SendAsync("POST", db + "/bulk_docs", $$"""{"Commands":[{{string.Join(',', Enumerable.Range(0, 600).Select(static i => $$"""{"Id":"items/{{i}}","Type":"PUT","Document":{} }"""))}}]}""");
+        using var socket = await ConnectAsync(db);
+        await AskAsync(socket, """{"CommandId":1,"Command":"watch-operations","Param":null}""");
+        long id = (await server.SendAsync("DELETE", db + "/queries", """{"Query":"from @all_docs"}""")).Json.GetProperty("OperationId").GetInt64();
+        JsonElement state;
+        do
+        {
+            var value = JsonDocument.Parse(await ReceiveAsync(socket)).RootElement[0].GetProperty("Value");
+            Assert.Equal(id, value.GetProperty("OperationId").GetInt64());
+            state = value.GetProperty("State");
+            Assert.Equal(600, state.GetProperty("Progress").GetProperty("Total").GetInt64());
+        }
+        while (state.GetProperty("Status").GetString() is not "Completed");
+        Assert.Equal(600, state.GetProperty("Progress").GetProperty("Processed").GetInt64());
+        Assert.Equal(600, state.GetProperty("Result").GetProperty("Total").GetInt64());
+    }
+
+    [Fact]
     public async Task Operations_of_another_database_are_not_told()
     {
         string db = await server.CreateDatabaseAsync();

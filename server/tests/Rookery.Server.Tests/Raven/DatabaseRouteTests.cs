@@ -191,9 +191,8 @@ public sealed class DatabaseRouteTests(RunningServer server) : IClassFixture<Run
     }
 
     [Theory]
-    [InlineData("GET", "/indexes", "indexes")]
-    [InlineData("RESET", "/indexes?name=a", "indexes")]
-    [InlineData("PUT", "/admin/indexes", "indexes")]
+    [InlineData("GET", "/indexes/performance", "indexes")]
+    [InlineData("GET", "/indexes/history", "indexes")]
     [InlineData("PUT", "/attachments?id=a", "attachments")]
     [InlineData("GET", "/counters?docId=a", "counters")]
     [InlineData("GET", "/timeseries?docId=a", "time series")]
@@ -201,8 +200,6 @@ public sealed class DatabaseRouteTests(RunningServer server) : IClassFixture<Run
     [InlineData("PUT", "/cmpxchg?key=k", "compare-exchange")]
     [InlineData("PUT", "/subscriptions", "subscriptions")]
     [InlineData("POST", "/smuggler/export", "smuggler")]
-    [InlineData("DELETE", "/queries", "delete by query")]
-    [InlineData("PATCH", "/queries", "patch by query")]
     [InlineData("GET", "/queries?query=from+A", "queries in the URL")]
     [InlineData("OPTIONS", "/queries", "queries in the URL")]
     [InlineData("GET", "/docs?startsWith=a&include=b", "include")]

@@ -2,7 +2,7 @@ using System.Text.Json;
 
 namespace Rookery.Server.Tests.Raven;
 
-/// <summary>queries and streams that need no index.</summary>
+/// <summary>queries and streams on ids, and what is no query.</summary>
 public sealed class QueryRouteTests(RunningServer server) : IClassFixture<RunningServer>
 {
     [Fact]
@@ -91,9 +91,12 @@ public sealed class QueryRouteTests(RunningServer server) : IClassFixture<Runnin
     }
 
     [Theory]
-    [InlineData("""{"Query":"from Users where name = 'x'"}""", 501, "where")]
-    [InlineData("""{"Query":"from Users order by name"}""", 501, "order by")]
-    [InlineData("""{"Query":"from index 'A'"}""", 501, "from index")]
+    [InlineData("""{"Query":"from Users where spatial.within(a, spatial.circle(1, 2, 3))"}""", 501, "'spatial.within()'")]
+    [InlineData("""{"Query":"from index 'A'"}""", 404, "There is no index")]
+    [InlineData("""{"Query":"from Users where n > > 5"}""", 400, "Line 1, column 22:\nfrom Users where n > > 5\n                     ^")]
+    [InlineData("""{"Query":"from Users where n = $p"}""", 400, "QueryParameters has no 'p'")]
+    [InlineData("""{"Query":"from Users where id() = 5"}""", 400, "id is a text")]
+    [InlineData("""{"Query":"from Users update { this.a = 1 }"}""", 400, "update")]
     [InlineData("""{"Query":"form Users"}""", 400, "from")]
     [InlineData("""{"Query":""}""", 400, "Query")]
     [InlineData("""{}""", 400, "Query")]

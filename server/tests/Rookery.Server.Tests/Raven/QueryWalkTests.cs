@@ -19,7 +19,7 @@ public sealed class QueryWalkTests(RunningServer server) : IClassFixture<Running
         }
 
         Assert.True(server.Node.Databases.TryGet(db["/databases/".Length..], out var database));
-        using var walk = new QueryWalk(database, RqlRecognizer.Read(query, new QueryParameterValues()));
+        using var walk = new QueryWalk(database, QueryRequest.Read(new QueryEnvelope(query, "{}"u8.ToArray(), 0, long.MaxValue, null), database).Direct!);
         var seen = new List<string>();
         while (seen.Count < 3 && walk.MoveNext())
         {

@@ -1,3 +1,4 @@
+using System.Diagnostics.CodeAnalysis;
 using System.Globalization;
 using System.Net;
 using System.Net.Http.Headers;
@@ -7,15 +8,18 @@ using Microsoft.AspNetCore.Builder;
 using Rookery.Cluster;
 using Rookery.Disk;
 using Rookery.Documents;
+using Rookery.Indexing.Indexes;
 using Rookery.Simulation;
 
 namespace Rookery.Server.Tests.Raven;
 
 /// <summary>A node in memory behind a real HTTP server on a free port.</summary>
+[SuppressMessage("Design", "CA1001", Justification = "xunit calls DisposeAsync of IAsyncLifetime.")]
 public sealed class RunningServer : IAsyncLifetime
 {
     private WebApplication? _app;
     private Node? _node;
+    private IndexingThread? _indexing;
     private int _databases;
 
     public HttpClient Http { get; } = new() { Timeout = TimeSpan.FromSeconds(60) };
@@ -31,6 +35,8 @@ public sealed class RunningServer : IAsyncLifetime
     /// <summary>What stands between the routes and consensus.</summary>
     public Func<IConsensusHost, IConsensusHost> Before { get; init; } = static consensus => consensus;
 
+    internal ServerContext Context { get; private set; } = null!;
+
     public Node Node => _node!;
 
     public Uri Address { get; private set; } = new("http://127.0.0.1");
@@ -38,10 +44,12 @@ public sealed class RunningServer : IAsyncLifetime
     public async Task InitializeAsync()
     {
         var io = new IoTimeline(TimeProvider.System, "memory");
-        _node = Node.Open(new NodeOptions { DataDirectory = "/data", SegmentBytes = 4 << 20 }, new SimulatedDisk(), Memory, io, TimeProvider.System, store => Before(RaftConsensus.Alone(store)));
-        var context = new ServerContext(new ServerOptions { Listen = new IPEndPoint(IPAddress.Loopback, 0) }, Time, Log, Memory, io);
-        context.Readiness.Opened(_node);
-        _app = RookeryServer.Build(context);
+        var disk = new SimulatedDisk();
+        _node = Node.Open(new NodeOptions { DataDirectory = "/data", SegmentBytes = 4 << 20 }, disk, Memory, io, TimeProvider.System, store => Before(RaftConsensus.Alone(store)));
+        Context = new ServerContext(new ServerOptions { Listen = new IPEndPoint(IPAddress.Loopback, 0) }, Time, Log, Memory, io);
+        _indexing = Indexing.Start(_node, disk, out var indexes);
+        Context.Readiness.Opened(_node, indexes);
+        _app = RookeryServer.Build(Context);
         await _app.StartAsync();
         Address = new Uri(_app.Urls.Single());
         Http.BaseAddress = Address;
@@ -50,7 +58,9 @@ public sealed class RunningServer : IAsyncLifetime
     public async Task DisposeAsync()
     {
         Http.Dispose();
-        await _app!.DisposeAsync();
+        await _app!.StopAsync();
+        await _app.DisposeAsync();
+        _indexing!.Dispose();
         _node!.StopCleanly();
         _node.Dispose();
     }

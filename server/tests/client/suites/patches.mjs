@@ -50,13 +50,43 @@ export function patches(client, url) {
       assert.equal((await store.openSession().load("users/1")).name, "y")
     }))
 
+    it("run scripts", () => database(async store => {
+      const session = store.openSession()
+      await session.store(new User({ name: "ann", n: 1, tags: ["a", "b", "c"], lines: [{ q: 2, price: 3 }, { q: 1, price: 4 }], old: true }), "users/1")
+      await session.saveChanges()
+      const patch = async (script, values) => {
+        const request = new client.PatchRequest()
+        request.script = script
+        request.values = values
+        return (await store.operations.send(new client.PatchOperation("users/1", null, request))).status
+      }
+      assert.equal(await patch(`
+        this.n++;
+        this.total = this.lines.reduce((sum, l) => sum + l.q * l.price, 0);
+        for (const line of this.lines) {
+          if (line.q > 1) { line.many = true; }
+        }
+        this.tags = this.tags.filter(t => t != args.without).map(t => t.toUpperCase());
+        this.tags.push("d");
+        this.rounded = Math.round(2.4);
+        delete this.old;`, { without: "b" }), "Patched")
+      const user = await store.openSession().load("users/1")
+      assert.deepEqual({ ...user, "@metadata": undefined, id: undefined }, {
+        name: "ann", n: 2, tags: ["A", "C", "d"], lines: [{ q: 2, price: 3, many: true }, { q: 1, price: 4 }], total: 10, rounded: 2, "@metadata": undefined, id: undefined,
+      })
+      assert.equal(await patch("if (this.n > 2) { this.n = 0; }"), "NotModified")
+    }))
+
     it("refuse a script that is more than that, by name", () => database(async store => {
       const session = store.openSession()
       await session.store(new User({ name: "x" }), "users/1")
       await session.saveChanges()
       const patch = new client.PatchRequest()
       patch.script = "for (var i = 0; i < 10; i++) this.name += i;"
-      await assert.rejects(store.operations.send(new client.PatchOperation("users/1", null, patch)), /script/i)
+      await assert.rejects(store.operations.send(new client.PatchOperation("users/1", null, patch)), /'for' loops/)
+      patch.script = "for (const a of args.l) for (const b of args.l) for (const c of args.l) this.n++;"
+      patch.values = { l: Array.from({ length: 1000 }, (_, i) => i) }
+      await assert.rejects(store.operations.send(new client.PatchOperation("users/1", null, patch)), /more steps/)
     }))
   })
 }

@@ -58,10 +58,5 @@ export function queries(client, url) {
       assert.equal((await session.load(orders[0].buyer)).name, "user 7")
       assert.equal(session.advanced.numberOfRequests, requests)
     }))
-
-    it("are refused by name when they need an index", () => database(async store => {
-      await assert.rejects(store.openSession().query({ collection: "Users" }).whereEquals("name", "ann").all(), /where/i)
-      await assert.rejects(store.openSession().query({ collection: "Users" }).orderBy("name").all(), /order by/i)
-    }))
   })
 }

@@ -49,7 +49,7 @@ internal sealed class BulkDocs(ServerContext context)
     {
         try
         {
-            return BatchRequestParser.TryParse(body, database.Number, IdempotencyHeader.Read(http), context.Options.BatchBytesLimit, out var batch, out var error)
+            return BatchRequestParser.TryParse(body, database.Number, IdempotencyHeader.Read(http), context.Options.BatchBytesLimit, out var batch, out var error, context.Node.FormatLevel.Level)
                 ? batch
                 : throw RavenErrors.Refuse(error);
         }

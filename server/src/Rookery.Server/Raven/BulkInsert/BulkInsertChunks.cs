@@ -4,6 +4,7 @@ using Rookery.Documents;
 using Rookery.Documents.Commands;
 using Rookery.Documents.Ids;
 using Rookery.Documents.Json;
+using Rookery.Server.Raven.LongOperations;
 
 namespace Rookery.Server.Raven.BulkInsert;
 

@@ -2,6 +2,7 @@ using System.IO.Pipelines;
 using Microsoft.AspNetCore.Http;
 using Rookery.Documents;
 using Rookery.Documents.Json;
+using Rookery.Server.Raven.LongOperations;
 
 namespace Rookery.Server.Raven.BulkInsert;
 
@@ -16,7 +17,7 @@ internal sealed class BulkInsertRoute(ServerContext context, OperationRegistry o
         IdempotencyHeader.Refuse(http, "bulk_insert", "it is stored in parts, and a repetition overwrites each document by its id");
         var parameters = new QueryParameters(http);
         bool skipUnchanged = parameters.Flag("skipOverwriteIfUnchanged");
-        var operation = operations.Begin(database, parameters.Number("id", 0));
+        var operation = operations.Begin(new BulkOperation(database.Number, parameters.Number("id", 0) is > 0 and var given ? given : operations.NextId()));
         try
         {
             await StoreAllAsync(http, database, operation, skipUnchanged);
@@ -40,11 +41,7 @@ internal sealed class BulkInsertRoute(ServerContext context, OperationRegistry o
         }
         finally
         {
-            if (operation.Stage == OperationStage.InProgress)
-            {
-                operation.Fail(new RefusedException(StatusCodes.Status500InternalServerError, RavenType.RavenException, "The node could not go on because of a fault of its own; its log has the details."));
-            }
-
+            operation.FailUnlessEnded();
             operations.Announce(operation);
         }
     }

@@ -1,42 +1,18 @@
+using System.Text.Json;
+using Rookery.Server.Raven.LongOperations;
+
 namespace Rookery.Server.Raven.BulkInsert;
 
-/// <summary>Where a long operation stands. Names are RavenDB's.</summary>
-internal enum OperationStage
+/// <summary>One bulk insert as others see it.</summary>
+internal sealed class BulkOperation(uint database, long id) : LongOperation(database, id)
 {
-    InProgress,
-    Completed,
-    Canceled,
-    Faulted,
-}
-
-/// <summary>One long operation as others see it: what it did so far, how it ended, and the switch that ends it. Safe for several threads.</summary>
-internal sealed class BulkOperation(uint database, long id) : IDisposable
-{
-    private readonly CancellationTokenSource _killed = new();
-    private volatile OperationStage _stage = OperationStage.InProgress;
     private long _total;
     private long _batches;
 
-    /// <summary>The number of the database that it works in: rights are by database.</summary>
-    public uint Database => database;
-
-    public long Id => id;
-
-    public OperationStage Stage => _stage;
-
-    /// <summary>Why it failed: type and text of the refusal.</summary>
-    public RefusedException? Failure { get; private set; }
-
     public long Total => Interlocked.Read(ref _total);
-
-    public long Batches => Interlocked.Read(ref _batches);
 
     /// <summary>The id of a document that was stored in the last batch.</summary>
     public string? LastProcessedId { get; private set; }
-
-    public CancellationToken Killed => _killed.Token;
-
-    public void Kill() => _killed.Cancel();
 
     public void Progress(int documents, string? lastId)
     {
@@ -45,15 +21,13 @@ internal sealed class BulkOperation(uint database, long id) : IDisposable
         LastProcessedId = lastId ?? LastProcessedId;
     }
 
-    public void Complete() => _stage = OperationStage.Completed;
-
-    public void Cancel() => _stage = OperationStage.Canceled;
-
-    public void Fail(RefusedException failure)
+    public override void WriteProgress(Utf8JsonWriter json)
     {
-        Failure = failure;
-        _stage = OperationStage.Faulted;
+        json.WriteNumber("Total"u8, Total);
+        json.WriteNumber("BatchCount"u8, Interlocked.Read(ref _batches));
+        json.WriteString("LastProcessedId"u8, LastProcessedId);
+        json.WriteNumber("DocumentsProcessed"u8, Total);
     }
 
-    public void Dispose() => _killed.Dispose();
+    public override void WriteResult(Utf8JsonWriter json) => WriteProgress(json);
 }

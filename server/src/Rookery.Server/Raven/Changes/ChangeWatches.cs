@@ -13,8 +13,10 @@ internal sealed class ChangeWatches
     private readonly HashSet<string> _ids = new(StringComparer.OrdinalIgnoreCase);
     private readonly HashSet<string> _prefixes = new(StringComparer.OrdinalIgnoreCase);
     private readonly HashSet<string> _collections = new(StringComparer.OrdinalIgnoreCase);
+    private readonly HashSet<string> _indexes = new(StringComparer.OrdinalIgnoreCase);
     private readonly HashSet<string> _operations = new(StringComparer.Ordinal);
     private bool _allDocuments;
+    private bool _allIndexes;
     private bool _allOperations;
     private bool _caches;
 
@@ -45,11 +47,16 @@ internal sealed class ChangeWatches
                     return true;
                 case "operation":
                     return Change(_operations, parameter, watch);
+                case "indexes":
+                    _allIndexes = watch;
+                    return true;
+                case "index":
+                    return Change(_indexes, parameter, watch);
                 case "aggressive-caching":
                     _caches = watch;
                     return true;
                 // Nothing of these ever happens here: there is one node, and no such feature. The client waits for its confirmation all the same.
-                case "index" or "indexes" or "topology-change" or "counters" or "counter" or "document-counter" or "document-counters"
+                case "topology-change" or "counters" or "counter" or "document-counter" or "document-counters"
                     or "all-timeseries" or "timeseries" or "document-timeseries" or "document-all-timeseries":
                     return true;
                 default:
@@ -76,6 +83,14 @@ internal sealed class ChangeWatches
             }
 
             return false;
+        }
+    }
+
+    public bool WantsIndex(string name)
+    {
+        lock (_gate)
+        {
+            return _allIndexes || _indexes.Contains(name);
         }
     }
 

@@ -2,7 +2,8 @@ using System.Net.WebSockets;
 using System.Text.Json;
 using System.Threading.Channels;
 using Rookery.Documents;
-using Rookery.Server.Raven.BulkInsert;
+using Rookery.Indexing.Indexes;
+using Rookery.Server.Raven.LongOperations;
 
 namespace Rookery.Server.Raven.Changes;
 
@@ -10,7 +11,7 @@ namespace Rookery.Server.Raven.Changes;
 /// One client that listens to changes. One loop reads its commands, one sends what was applied, one sends how operations stand; a client that does not keep up
 /// is disconnected, because it could not know what it missed (it reconnects by itself).
 /// </summary>
-internal sealed class ChangesConnection(WebSocket socket, Database database, OperationRegistry operations, FeedAccess access, TimeProvider time) : IDisposable
+internal sealed class ChangesConnection(WebSocket socket, Database database, OperationRegistry operations, IndexHost indexes, FeedAccess access, TimeProvider time) : IDisposable
 {
     // A reason has 123 bytes at most (RFC 6455 5.5); whoever connects again hears the sentence.
     private const string AccessEnded = "The credential of this connection was withdrawn, has ended, or has lost its rights here.";
@@ -26,7 +27,7 @@ internal sealed class ChangesConnection(WebSocket socket, Database database, Ope
 
     private readonly ChangeWatches _watches = new();
     private readonly SemaphoreSlim _sending = new(1);
-    private readonly Channel<BulkOperation> _operations = Channel.CreateBounded<BulkOperation>(
+    private readonly Channel<LongOperation> _operations = Channel.CreateBounded<LongOperation>(
         new BoundedChannelOptions(256) { FullMode = BoundedChannelFullMode.DropOldest, SingleReader = true });
 
     /// <summary>Serves until the client leaves or may not listen any more, the database is deleted, or the node stops.</summary>
@@ -34,12 +35,14 @@ internal sealed class ChangesConnection(WebSocket socket, Database database, Ope
     {
         using var ending = CancellationTokenSource.CreateLinkedTokenSource(stopping);
         using var changes = database.Subscribe();
+        using var indexChanges = database.SubscribeToIndexes();
+        using var batches = indexes.SubscribeToBatches();
         operations.Changed += Post;
         try
         {
             var refused = AwaitRefusalAsync(ending.Token);
             var receiving = ReceiveAsync(ending.Token);
-            var sending = Task.WhenAny(SendChangesAsync(changes, ending.Token), SendOperationsAsync(ending.Token));
+            var sending = Task.WhenAny(SendChangesAsync(changes, ending.Token), SendOperationsAsync(ending.Token), SendIndexChangesAsync(indexChanges, ending.Token), SendBatchesAsync(batches, ending.Token));
             await Task.WhenAny(receiving, sending, refused);
             await CloseAsync(receiving, refused.IsCompletedSuccessfully);
             await ending.CancelAsync();
@@ -163,6 +166,60 @@ internal sealed class ChangesConnection(WebSocket socket, Database database, Ope
         }
     }
 
+    private async Task SendIndexChangesAsync(ChangeSubscription<IndexChange> changes, CancellationToken ending)
+    {
+        while (await changes.WaitAsync(ending))
+        {
+            while (changes.TryRead(out var change))
+            {
+                if (_watches.WantsIndex(change.Name))
+                {
+                    await SendAsync(json => WriteIndexChange(json, change.Name, NameOf(change.Kind)), ending);
+                }
+            }
+
+            if (changes.TakeLagged())
+            {
+                return;
+            }
+        }
+    }
+
+    // Of what was lost here the next batch tells.
+    private async Task SendBatchesAsync(ChangeSubscription<IndexBatch> batches, CancellationToken ending)
+    {
+        while (await batches.WaitAsync(ending))
+        {
+            while (batches.TryRead(out var batch))
+            {
+                if (batch.Database == database.Number && _watches.WantsIndex(batch.Name))
+                {
+                    await SendAsync(json => WriteIndexChange(json, batch.Name, "BatchCompleted"), ending);
+                }
+            }
+        }
+    }
+
+    private static string NameOf(IndexChangeKind kind) => kind switch
+    {
+        IndexChangeKind.Defined => "IndexAdded",
+        IndexChangeKind.Deleted => "IndexRemoved",
+        _ => "PriorityChanged",
+    };
+
+    private static void WriteIndexChange(Utf8JsonWriter json, string name, string type)
+    {
+        json.WriteStartArray();
+        json.WriteStartObject();
+        json.WriteString("Type"u8, "IndexChange"u8);
+        json.WriteStartObject("Value"u8);
+        json.WriteString("Type"u8, type);
+        json.WriteString("Name"u8, name);
+        json.WriteEndObject();
+        json.WriteEndObject();
+        json.WriteEndArray();
+    }
+
     private void WriteChanges(Utf8JsonWriter json, List<DocumentChange> changes, bool tellCaches)
     {
         json.WriteStartArray();
@@ -189,7 +246,7 @@ internal sealed class ChangesConnection(WebSocket socket, Database database, Ope
         json.WriteEndArray();
     }
 
-    private static void WriteOperation(Utf8JsonWriter json, BulkOperation operation)
+    private static void WriteOperation(Utf8JsonWriter json, LongOperation operation)
     {
         json.WriteStartArray();
         json.WriteStartObject();

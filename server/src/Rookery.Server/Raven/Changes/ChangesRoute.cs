@@ -1,6 +1,6 @@
 using Microsoft.AspNetCore.Http;
 using Rookery.Documents;
-using Rookery.Server.Raven.BulkInsert;
+using Rookery.Server.Raven.LongOperations;
 
 namespace Rookery.Server.Raven.Changes;
 
@@ -15,7 +15,7 @@ internal sealed class ChangesRoute(ServerContext context, OperationRegistry oper
         }
 
         using var socket = await http.WebSockets.AcceptWebSocketAsync();
-        using var connection = new ChangesConnection(socket, database, operations, new FeedAccess(context, http), context.Time);
+        using var connection = new ChangesConnection(socket, database, operations, context.Indexes, new FeedAccess(context, http), context.Time);
         await connection.RunAsync(context.Stopping);
     }
 }

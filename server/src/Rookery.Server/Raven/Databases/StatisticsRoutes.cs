@@ -2,17 +2,18 @@ using System.Globalization;
 using System.Text.Json;
 using Microsoft.AspNetCore.Http;
 using Rookery.Documents;
+using Rookery.Server.Raven.Indexes;
 
 namespace Rookery.Server.Raven.Databases;
 
 /// <summary>stats, stats/essential, stats/detailed, collections/stats, collections/stats/detailed: counts of a database at one moment.</summary>
-internal static class StatisticsRoutes
+internal sealed class StatisticsRoutes(ServerContext context)
 {
-    public static Task StatsAsync(HttpContext http, Database database) => SendAsync(http, database, WriteAll);
+    public Task StatsAsync(HttpContext http, Database database) => SendAsync(http, database, WriteAll);
 
-    public static Task EssentialAsync(HttpContext http, Database database) => SendAsync(http, database, static (json, _, statistics) => WriteCounts(json, statistics));
+    public Task EssentialAsync(HttpContext http, Database database) => SendAsync(http, database, (json, reader, statistics) => WriteCounts(json, reader, statistics));
 
-    public static Task DetailedAsync(HttpContext http, Database database) => SendAsync(http, database, static (json, reader, statistics) =>
+    public Task DetailedAsync(HttpContext http, Database database) => SendAsync(http, database, (json, reader, statistics) =>
     {
         WriteAll(json, reader, statistics);
         json.WriteNumber("CountOfIdentities"u8, statistics.Identities);
@@ -62,11 +63,12 @@ internal static class StatisticsRoutes
         json.WriteStartObject("Collections"u8);
     }
 
-    private static void WriteCounts(Utf8JsonWriter json, DatabaseStatistics statistics)
+    private List<ShownIndex> WriteCounts(Utf8JsonWriter json, in DatabaseReader reader, DatabaseStatistics statistics)
     {
+        var indexes = ShownIndex.All(context.Indexes, reader.Database);
         json.WriteNumber("CountOfDocuments"u8, statistics.Documents);
         json.WriteNumber("CountOfTombstones"u8, statistics.Tombstones);
-        json.WriteNumber("CountOfIndexes"u8, 0);
+        json.WriteNumber("CountOfIndexes"u8, indexes.Count(static index => index.Status is not { IsReplacement: true }));
         json.WriteNumber("CountOfConflicts"u8, 0);
         json.WriteNumber("CountOfDocumentsConflicts"u8, 0);
         json.WriteNumber("CountOfRevisionDocuments"u8, 0);
@@ -75,20 +77,28 @@ internal static class StatisticsRoutes
         json.WriteNumber("CountOfCounterEntries"u8, 0);
         json.WriteNumber("CountOfTimeSeriesSegments"u8, 0);
         json.WriteStartArray("Indexes"u8);
+        foreach (var index in indexes)
+        {
+            json.WriteStartObject();
+            IndexStatusRoutes.WriteSummary(json, index);
+            json.WriteEndObject();
+        }
+
         json.WriteEndArray();
+        return indexes;
     }
 
-    private static void WriteAll(Utf8JsonWriter json, DatabaseReader reader, DatabaseStatistics statistics)
+    private void WriteAll(Utf8JsonWriter json, DatabaseReader reader, DatabaseStatistics statistics)
     {
         var database = reader.Database;
-        WriteCounts(json, statistics);
+        var indexes = WriteCounts(json, reader, statistics);
         json.WriteNumber("LastDocEtag"u8, statistics.LastDocumentEtag);
         json.WriteNumber("LastDatabaseEtag"u8, statistics.LastEtag);
         json.WriteString("DatabaseChangeVector"u8, statistics.LastEtag == 0 ? "" : database.ChangeVectorOf(statistics.LastEtag));
         json.WriteString("DatabaseId"u8, database.HistoryId);
         json.WriteBoolean("Is64Bit"u8, true);
         json.WriteString("Pager"u8, "Rookery"u8);
-        json.WriteNull("LastIndexingTime"u8);
+        json.WriteString("LastIndexingTime"u8, indexes.Max(static index => index.Status?.LastIndexed) is { } last ? Documents.DocumentJson.Date(last.UtcTicks) : null);
         long bytes = 0;
         foreach (var collection in reader.ReadCollections())
         {

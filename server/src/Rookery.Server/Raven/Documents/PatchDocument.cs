@@ -54,7 +54,7 @@ internal sealed class PatchDocument(ServerContext context)
         await answer.SendAsync(http);
     }
 
-    private static ParsedBatch Parse(HttpContext http, Database database, ReadOnlySpan<byte> body)
+    private ParsedBatch Parse(HttpContext http, Database database, ReadOnlySpan<byte> body)
     {
         var parameters = new QueryParameters(http);
         if (!parameters.TryGetEscaped("id", out var escaped))
@@ -70,7 +70,7 @@ internal sealed class PatchDocument(ServerContext context)
         bool isMerge = http.Request.ContentType?.StartsWith("application/merge-patch+json", StringComparison.OrdinalIgnoreCase) == true;
         bool isParsed = isMerge
             ? BatchRequestParser.TryParseMergePatch(body, id, expected, createIfMissing: false, database.Number, key, out var batch, out var error)
-            : BatchRequestParser.TryParsePatch(body, id, expected, parameters.Flag("skipPatchIfChangeVectorMismatch"), database.Number, key, out batch, out error);
+            : BatchRequestParser.TryParsePatch(body, id, expected, parameters.Flag("skipPatchIfChangeVectorMismatch"), database.Number, key, out batch, out error, context.Node.FormatLevel.Level);
         return isParsed ? batch : throw RavenErrors.Refuse(error);
     }
 }

@@ -1,94 +1,156 @@
-using System.Text.Json;
+using System.Globalization;
+using Rookery.Documents;
+using Rookery.Indexing.Analysis;
+using Rookery.Indexing.Execution;
+using Rookery.Indexing.Language;
+using Rookery.Indexing.Scanning;
+using QueryValues = Rookery.Indexing.Scanning.QueryParameters;
 
 namespace Rookery.Server.Raven.Queries;
 
-/// <summary>The body of a query: its text, its parameters, its page.</summary>
-internal sealed class QueryRequest
+/// <summary>A query that was read: what is asked, and how it is answered, once.</summary>
+internal sealed class QueryRequest : IDisposable
 {
-    public required IdQuery Query { get; init; }
+    private FullTextConditions? _fullText;
 
-    /// <summary>Reads {"Query","QueryParameters","Start","PageSize",…}. Waiting for an index needs no wait here, so those fields pass.</summary>
-    /// <exception cref="RefusedException">It is no query, or one that this version does not have.</exception>
-    public static QueryRequest Read(ReadOnlySpan<byte> body)
+    /// <summary>What is asked.</summary>
+    public required Query Query { get; init; }
+
+    /// <summary>The page of documents that are the results as they are, when nothing but ids narrows them; null when documents have to be looked into.</summary>
+    public IdQuery? Direct { get; init; }
+
+    /// <summary>How documents are looked into; null when they need not be.</summary>
+    public ScanPlan? Plan { get; init; }
+
+    /// <summary>Paths of ids to include.</summary>
+    public IReadOnlyList<string> Includes { get; init; } = [];
+
+    /// <summary>Whether the answer says how long its parts took.</summary>
+    public bool HasTimings { get; init; }
+
+    /// <summary>The index that the query names; null when it names none.</summary>
+    public NamedIndex? Named { get; init; }
+
+    /// <summary>How long to wait for an index that is behind, after which the query is refused; null when an answer that is stale will do.</summary>
+    public TimeSpan? Wait { get; init; }
+
+    /// <summary>The name that RavenDB gives to the index that would answer it.</summary>
+    public required string IndexName { get; init; }
+
+    /// <summary>How long it may work in all.</summary>
+    public TimeSpan WorkLimit { get; init; } = QueryTurns.Budget;
+
+    /// <summary>Reads the text of a query, and plans it.</summary>
+    /// <param name="envelope">The query.</param>
+    /// <param name="database">Where set-ups are stored that it names.</param>
+    /// <exception cref="RefusedException">It is no query, one that this version does not have, or of an index that there is not.</exception>
+    public static QueryRequest Read(QueryEnvelope envelope, Database database)
     {
         try
         {
-            return ReadBody(body);
+            return PlanOf(RqlParser.Parse(envelope.Text), envelope, database, isChange: false);
         }
-        catch (Exception malformed) when (malformed is JsonException or InvalidOperationException)
+        catch (QueryException error)
         {
-            // Parameters are read again by the query's text; half a surrogate pair in one is found only then.
-            throw JsonBody.Malformed("The body of the query", malformed);
+            throw QueryRefusal.Of(error, envelope.Text);
         }
     }
 
-    private static QueryRequest ReadBody(ReadOnlySpan<byte> body)
+    /// <summary>Plans a query whose results are to be changed or deleted: they are documents, and as many as there are. It works as long as it takes.</summary>
+    /// <param name="query">The query, read.</param>
+    /// <param name="envelope">How it came.</param>
+    /// <param name="database">Where the documents are.</param>
+    /// <param name="wait">How long to wait for an index that is behind; null when a stale one will do.</param>
+    /// <exception cref="QueryException">It is one that this version does not have, or that cannot be meant.</exception>
+    /// <exception cref="RefusedException">It is of an index that there is not.</exception>
+    public static QueryRequest ReadForChange(Query query, QueryEnvelope envelope, Database database, TimeSpan? wait)
     {
-        string? text = null;
-        long start = 0;
-        long pageSize = long.MaxValue;
-        var parameters = new QueryParameterValues();
-        var json = NewReader(body);
-        if (!json.Read() || json.TokenType != JsonTokenType.StartObject)
+        string? refused = query.Select is not null ? "select" : query.GroupBy.Count > 0 ? "group by" : query.Includes.Count > 0 ? "include" : null;
+        if (refused is not null)
         {
-            throw RefusedException.BadRequest("The body of a query must be an object: {\"Query\":\"from Users\"}.");
+            throw new QueryException(QueryFault.Invalid, $"'{refused}' has no meaning where documents are changed or deleted by a query.");
         }
 
-        while (json.Read() && json.TokenType == JsonTokenType.PropertyName)
-        {
-            string member = json.GetString()!;
-            json.Read();
-            switch (member)
-            {
-                case "Query":
-                    text = JsonBody.ReadText(ref json, member);
-                    break;
-                case "Start":
-                    start = ReadNumber(ref json, member);
-                    break;
-                case "PageSize":
-                    pageSize = ReadNumber(ref json, member);
-                    break;
-                case "QueryParameters" when json.TokenType == JsonTokenType.StartObject:
-                    ReadParameters(ref json, body, parameters);
-                    break;
-                default:
-                    json.Skip();
-                    break;
-            }
-        }
-
-        json.Read(); // refuses what follows the object
-        if (string.IsNullOrWhiteSpace(text))
-        {
-            throw RefusedException.InvalidQuery("The member 'Query' is missing or empty.");
-        }
-
-        var query = RqlRecognizer.Read(text, parameters);
-        return new QueryRequest
-        {
-            Query = query with
-            {
-                Offset = query.Offset > long.MaxValue - start ? long.MaxValue : query.Offset + start,
-                Limit = Math.Min(query.Limit ?? long.MaxValue, pageSize),
-            },
-        };
+        return PlanOf(query with { Update = null, Loads = [] }, envelope with { Wait = wait }, database, isChange: true);
     }
 
-    private static Utf8JsonReader NewReader(ReadOnlySpan<byte> body) => new(body, new JsonReaderOptions { MaxDepth = 128 });
+    /// <summary>Gives memory back.</summary>
+    public void Dispose() => _fullText?.Dispose();
 
-    private static void ReadParameters(ref Utf8JsonReader json, ReadOnlySpan<byte> body, QueryParameterValues parameters)
+    // A change makes documents the newest of their collection, so its walk must not meet them again: a scan sees to that, a plain walk does not.
+    private static QueryRequest PlanOf(Query written, QueryEnvelope envelope, Database database, bool isChange)
     {
-        while (json.Read() && json.TokenType == JsonTokenType.PropertyName)
+        var parameters = QueryValues.Read(envelope.Parameters);
+        var query = StoredSetups.Fill(written, parameters, database);
+        var named = query.Source.Kind == SourceKind.Index ? NamedIndex.Find(database, query.Source) : null;
+        query = named is null ? query : query with { Source = named.SourceOf(query.Source) };
+        if (query.Update is { } update)
         {
-            string name = json.GetString()!;
-            json.Read();
-            parameters.Set(name, JsonBody.Raw(ref json, body));
+            throw new QueryException(QueryFault.Invalid, "'update' belongs into a patch by query.", update.Position - 1);
+        }
+
+        var operands = new OperandValues(parameters);
+        long offset = Math.Max(operands.Count(query.Offset, "offset") ?? 0, envelope.Start); // client 5.4 sends both, and means the same
+        long? limit = operands.Count(query.Limit, "limit") is { } asked ? Math.Min(asked, envelope.PageSize) : envelope.PageSize == long.MaxValue ? null : envelope.PageSize;
+        var includes = ReadIncludes(query);
+        bool hasTimings = query.Includes.Any(static include => include.Kind == IncludeKind.Timings);
+        if (named is null && !isChange && TryReadDirect(query, operands, out var condition))
+        {
+            var direct = new IdQuery
+            {
+                Collection = query.Source.Kind == SourceKind.Collection ? query.Source.Name : null,
+                Condition = condition,
+                Offset = offset,
+                Limit = limit,
+            };
+            return new QueryRequest { Query = query, Direct = direct, Includes = includes, HasTimings = hasTimings, IndexName = CollectionName(query.Source) };
+        }
+
+        var paged = query with { Offset = Number(offset, query.Offset), Limit = limit is { } most ? Number(most, query.Limit) : null };
+        var fullText = new FullTextConditions(static _ => IndexedQueries.Analyzer);
+        try
+        {
+            return new QueryRequest
+            {
+                Query = query,
+                Plan = ScanPlan.Compile(paged, parameters, fullText),
+                Includes = includes,
+                HasTimings = hasTimings,
+                Named = named,
+                Wait = envelope.Wait,
+                WorkLimit = isChange ? TimeSpan.MaxValue : QueryTurns.Budget,
+                IndexName = named?.Name ?? AutomaticIndexName.Of(query),
+                _fullText = fullText,
+            };
+        }
+        catch
+        {
+            fullText.Dispose();
+            throw;
         }
     }
 
-    private static long ReadNumber(ref Utf8JsonReader json, string member) =>
-        json.TokenType == JsonTokenType.Number && json.TryGetInt64(out long number) && number >= 0
-            ? number
-            : throw RefusedException.BadRequest($"'{member}' must be a whole number from 0.");
+    private static bool TryReadDirect(Query query, OperandValues operands, out IdCondition? condition)
+    {
+        condition = null;
+        return query is { Filter: null, FilterLimit: null, Select: null, GroupBy.Count: 0, OrderBy.Count: 0, Loads.Count: 0 }
+            && (query.Where is null || (condition = IdCondition.TryRead(query.Where, operands)) is not null);
+    }
+
+    private static NumberOperand Number(long count, Operand? written) => new(count.ToString(CultureInfo.InvariantCulture), written?.Position ?? 0);
+
+    private static string CollectionName(Source source) => source.Kind == SourceKind.Collection ? "collection/" + source.Name : "AllDocs";
+
+    private static List<string> ReadIncludes(Query query)
+    {
+        var paths = new List<string>(query.Includes.Count);
+        foreach (var include in query.Includes.Where(static include => include.Kind != IncludeKind.Timings))
+        {
+            paths.Add(include.Kind == IncludeKind.Documents
+                ? include.Path!
+                : throw new QueryException(QueryFault.NotSupported, $"'include {include.Kind.ToString().ToLowerInvariant()}()' is not supported by this version.", include.Position));
+        }
+
+        return paths;
+    }
 }

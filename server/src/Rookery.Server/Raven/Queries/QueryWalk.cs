@@ -7,7 +7,7 @@ using Rookery.Server.Raven.Documents;
 namespace Rookery.Server.Raven.Queries;
 
 /// <summary>
-/// The documents of a query that needs no index: a collection in the order it was written, ids in the order asked, or a prefix in id order. Counts what it
+/// The documents that a query has to look at: a collection in the order it was written, ids in the order asked, or a prefix in id order. Counts what it
 /// passes, so that the total is known at the end without a second walk.
 /// </summary>
 internal sealed class QueryWalk : IDisposable
@@ -16,7 +16,8 @@ internal sealed class QueryWalk : IDisposable
     private readonly IdQuery _query;
     private readonly byte[]? _collection;
     private readonly DocumentCursor? _cursor;
-    private readonly string[] _ids = [];
+    private readonly IReadOnlyList<ReadOnlyMemory<byte>> _ids = [];
+    private readonly IReadOnlyList<double>? _scores;
     private readonly long? _knownTotal;
     private int _nextId;
     private Document _byId;
@@ -35,7 +36,7 @@ internal sealed class QueryWalk : IDisposable
         _left = query.Limit ?? long.MaxValue;
         if (query.Condition is { Kind: IdConditionKind.OneOf } condition)
         {
-            _ids = condition.Values.Distinct(StringComparer.OrdinalIgnoreCase).ToArray();
+            _ids = [.. condition.Values.Distinct(StringComparer.OrdinalIgnoreCase).Select(static id => (ReadOnlyMemory<byte>)Encoding.UTF8.GetBytes(id))];
             return;
         }
 
@@ -52,14 +53,42 @@ internal sealed class QueryWalk : IDisposable
         }
     }
 
+    /// <summary>A walk over documents by their ids, in that order.</summary>
+    /// <param name="database">Whose documents they are.</param>
+    /// <param name="ids">The ids.</param>
+    /// <param name="scores">How relevant each is; null where none is more than others.</param>
+    public QueryWalk(Database database, IReadOnlyList<ReadOnlyMemory<byte>> ids, IReadOnlyList<double>? scores)
+    {
+        _scores = scores;
+        _query = new IdQuery { Collection = null, Condition = new IdCondition(IdConditionKind.OneOf, []) };
+        _reader = new PausableReader(database);
+        _left = long.MaxValue;
+        _ids = ids;
+    }
+
     /// <summary>The document at hand, whole; valid until the next move. A large one takes as much memory again.</summary>
     public DocumentView View => _cursor is null ? _byId.View : _cursor.View;
+
+    /// <summary>The same without the body of a large document, which costs little.</summary>
+    public DocumentView Head => _cursor is null ? _byId.Head : _cursor.Head;
+
+    /// <summary>The etag of the document at hand.</summary>
+    public long Etag => _cursor is null ? _byId.Etag : _cursor.Etag;
+
+    /// <summary>How relevant the document at hand is; null where none is more than others.</summary>
+    public double? Score => _scores?[_nextId - 1];
+
+    /// <summary>Whether documents come in the order in which they were written.</summary>
+    public bool IsInOrderOfWriting => _query.Condition is null;
 
     /// <summary>Bytes of the document at hand.</summary>
     public long Length => _cursor is null ? _byId.Length : _cursor.Length;
 
     /// <summary>A reader for what else the answer holds, until the next pause. Not to be disposed.</summary>
     public DatabaseReader Reader => _reader.Current;
+
+    /// <summary>The number of documents that match, when it is known without walking; null otherwise.</summary>
+    public long? KnownTotal => _knownTotal;
 
     /// <summary>The number of documents that match, whatever the page. Known at once for whole collections, otherwise after the walk.</summary>
     public long CountTotal()
@@ -157,9 +186,9 @@ internal sealed class QueryWalk : IDisposable
     private bool TryNextById()
     {
         ReleaseById();
-        while (_nextId < _ids.Length)
+        while (_nextId < _ids.Count)
         {
-            byte[] id = Encoding.UTF8.GetBytes(_ids[_nextId++]);
+            var id = _ids[_nextId++].Span;
             if (DocumentId.TryValidate(id, out _) && _reader.Current.TryGetDocument(id, out _byId))
             {
                 return true;
@@ -177,7 +206,7 @@ internal sealed class QueryWalk : IDisposable
 
     private bool IsInCollection()
     {
-        var collection = (_cursor is null ? _byId.Head : _cursor.Head).Collection;
+        var collection = Head.Collection;
         var wanted = CollectionKey(_collection!);
         return collection.SequenceEqual(wanted)
             || Encoding.UTF8.GetString(collection).Equals(Encoding.UTF8.GetString(wanted), StringComparison.OrdinalIgnoreCase);

@@ -3,102 +3,137 @@ using System.Text;
 using System.Text.Json;
 using Microsoft.AspNetCore.Http;
 using Rookery.Documents;
+using Rookery.Indexing.Execution;
+using Rookery.Indexing.Language;
 using Rookery.Server.Raven.Documents;
 
 namespace Rookery.Server.Raven.Queries;
 
-/// <summary>POST queries: those that need no index. They are never stale.</summary>
+/// <summary>POST queries. What an index answers says whether it is stale; what comes from the documents themselves never is.</summary>
 internal sealed class RunQuery(ServerContext context)
 {
+    private readonly QueryWays _ways = new(context);
+
     public async Task HandleAsync(HttpContext http, Database database)
     {
         long begun = context.Time.GetTimestamp();
         bool metadataOnly = new QueryParameters(http).Flag("metadataOnly");
-        if (new QueryParameters(http).Text("debug") is { Length: > 0 } debug)
+        string debug = new QueryParameters(http).Text("debug") ?? "";
+        if (debug is not ("" or "explain"))
         {
             throw RefusedException.NotSupported($"debug={debug} of queries is not supported by this version.");
         }
 
-        QueryRequest request;
-        string tag;
-        using (var body = await RequestBody.ReadAsync(http, context.Options.QueryBytesLimit, context.LargeRequests, BodyUse.Objects))
+        using var received = await ReceivedQuery.ReadAsync(http, database, context);
+        try
         {
-            request = QueryRequest.Read(body.Span);
-            tag = TagOf(database, body.Span);
+            if (debug is "explain")
+            {
+                await ExplainAsync(http, database, received.Request);
+            }
+            else if (received.Tag is not { } tag || !EntityTag.Set(http, tag))
+            {
+                await AnswerAsync(http, database, received, metadataOnly, new QueryTimings(context.Time, begun));
+            }
         }
-
-        if (!EntityTag.Set(http, tag))
+        catch (QueryException error)
         {
-            await AnswerAsync(http, database, request, metadataOnly, begun);
+            throw QueryRefusal.Of(error, received.Request.Query.Text);
         }
     }
 
-    private async Task AnswerAsync(HttpContext http, Database database, QueryRequest request, bool metadataOnly, long begun)
+    private Task ExplainAsync(HttpContext http, Database database, QueryRequest request)
     {
-        using var walk = new QueryWalk(database, request.Query);
-        using var answer = new DocumentAnswer(http, context.LargeRequests);
-        var includes = new IncludePaths(request.Query.Includes);
-        answer.Write("{\"Results\":["u8);
-        bool isFirst = true;
-        while (walk.MoveNext())
+        var route = _ways.Explain(database, request);
+        long? postings = null;
+        if (route is { IsBuilt: true, IndexName: { } name })
         {
-            if (!await answer.HasRoomAsync(includes.BytesFor(walk.Length), walk.StepBack))
-            {
-                continue;
-            }
-
-            answer.Write(isFirst ? ""u8 : ","u8);
-            isFirst = false;
-            walk.Write(answer.Buffer, database, metadataOnly);
-            if (!includes.IsEmpty)
-            {
-                includes.Collect(walk.View);
-            }
-
-            await answer.SendWhenDueAsync(walk.Pause);
+            using var found = new IndexedQueries(context.Indexes).TryAnswer(database, name, request.Plan!, context.QueryMemory, new QueryTurns(context.Time, request.WorkLimit, http.RequestAborted));
+            postings = found?.PostingsRead;
         }
 
-        long total = walk.CountTotal();
+        return JsonAnswer.SendAsync(http, json =>
+        {
+            json.WriteString("IndexName"u8, route.IndexName ?? request.IndexName);
+            json.WriteStartArray("Results"u8);
+            foreach (string reason in route.Reasons)
+            {
+                json.WriteStartObject();
+                json.WriteString("Index"u8, route.IndexName);
+                json.WriteString("Reason"u8, reason);
+                json.WriteEndObject();
+            }
+
+            json.WriteEndArray();
+            if (postings is { } read)
+            {
+                json.WriteNumber("PostingsRead"u8, read);
+            }
+        });
+    }
+
+    private async Task AnswerAsync(HttpContext http, Database database, ReceivedQuery received, bool metadataOnly, QueryTimings timings)
+    {
+        var request = received.Request;
+        timings.End("Parser");
+        var way = await _ways.ChooseAsync(database, request, http.RequestAborted);
+        if (way.IsStale)
+        {
+            http.Response.Headers.ETag = default;       // what it says depends on more than the documents
+        }
+
+        timings.End("Index");
+        using var answer = new DocumentAnswer(http, context.LargeRequests, room: received.Room);
+        using var results = await QueryResults.OpenAsync(context, http, database, request, way, answer, metadataOnly);
+        timings.End("Query");
+        var includes = new IncludePaths(request.Includes);
+        answer.Write("{\"Results\":["u8);
+        bool isFirst = true;
+        while (await results.MoveNextAsync())
+        {
+            answer.Write(isFirst ? ""u8 : ","u8);
+            isFirst = false;
+            results.Write(answer.Buffer);
+            if (!includes.IsEmpty)
+            {
+                results.Collect(includes);
+            }
+
+            await answer.SendWhenDueAsync(results.Pause);
+        }
+
+        long total = await results.CountAsync();
         answer.Write("],\"Includes\":{"u8);
         isFirst = true;
         var tag = new EntityTag(database);
         foreach (string id in includes.Ids)
         {
-            while (!IncludedDocuments.TryWrite(answer, walk.Reader, database, id, ref isFirst, ref tag, out long neededBytes))
+            while (!IncludedDocuments.TryWrite(answer, results.Reader, database, id, ref isFirst, ref tag, out long neededBytes))
             {
-                walk.Pause();
+                results.Pause();
                 await answer.WaitForRoomAsync(neededBytes);
             }
 
-            await answer.SendWhenDueAsync(walk.Pause);
+            await answer.SendWhenDueAsync(results.Pause);
         }
 
-        WriteStatistics(answer.Buffer, walk.Reader, request.Query, total, (long)context.Time.GetElapsedTime(begun).TotalMilliseconds);
+        timings.End("Results");
+        WriteStatistics(answer.Buffer, request, way, total, timings);
         await answer.SendAsync();
     }
 
-    /// <summary>The name RavenDB gives to a query without an index.</summary>
-    public static string IndexName(IdQuery query) => query.Collection is { } collection ? "collection/" + collection : "AllDocs";
-
-    private void WriteStatistics(AnswerBuffer answer, in DatabaseReader reader, IdQuery query, long total, long milliseconds)
+    private void WriteStatistics(AnswerBuffer answer, QueryRequest request, QueryWay way, long total, QueryTimings timings)
     {
         string now = DocumentJson.Date(context.Time.GetUtcNow().UtcTicks);
-        string includedPaths = query.Includes.Count == 0
+        string indexed = way.Timestamp is { } time ? DocumentJson.Date(time.UtcTicks) : now;
+        string stale = way.IsStale ? "true" : "false";
+        string shownTimings = request.HasTimings ? ",\"Timings\":" + timings.ToJson() : "";
+        string includedPaths = request.Includes.Count == 0
             ? "null"
-            : "[" + string.Join(',', query.Includes.Select(path => $"\"{JsonEncodedText.Encode(path)}\"")) + "]";
+            : "[" + string.Join(',', request.Includes.Select(path => $"\"{JsonEncodedText.Encode(path)}\"")) + "]";
         string rest = string.Create(
             CultureInfo.InvariantCulture,
-            $"}},\"TotalResults\":{total},\"LongTotalResults\":{total},\"SkippedResults\":0,\"DurationInMs\":{milliseconds},\"IndexName\":\"{JsonEncodedText.Encode(IndexName(query))}\",\"IndexTimestamp\":\"{now}\",\"LastQueryTime\":\"{now}\",\"IsStale\":false,\"ResultEtag\":{reader.ReadStatistics().LastEtag},\"NodeTag\":\"{context.Node.Consensus.NodeTag}\",\"IncludedPaths\":{includedPaths}}}");
+            $"}},\"TotalResults\":{total},\"LongTotalResults\":{total},\"SkippedResults\":0,\"DurationInMs\":{timings.TotalMilliseconds},\"IndexName\":\"{JsonEncodedText.Encode(way.IndexName)}\",\"IndexTimestamp\":\"{indexed}\",\"LastQueryTime\":\"{now}\",\"IsStale\":{stale},\"ResultEtag\":{way.ResultEtag},\"NodeTag\":\"{context.Node.Consensus.NodeTag}\",\"IncludedPaths\":{includedPaths}{shownTimings}}}");
         answer.Write(Encoding.UTF8.GetBytes(rest));
-    }
-
-    /// <summary>Nothing was applied to the database since, and the query is the same: so is the answer.</summary>
-    private static string TagOf(Database database, ReadOnlySpan<byte> query)
-    {
-        using var reader = database.OpenReader();
-        var tag = new EntityTag(database);
-        tag.Add(reader.ReadStatistics().LastEtag);
-        tag.Add(query);
-        return tag.ToString();
     }
 }

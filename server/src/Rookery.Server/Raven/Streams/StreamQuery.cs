@@ -3,57 +3,83 @@ using System.Text;
 using System.Text.Json;
 using Microsoft.AspNetCore.Http;
 using Rookery.Documents;
+using Rookery.Indexing.Language;
 using Rookery.Server.Raven.Documents;
 using Rookery.Server.Raven.Queries;
 
 namespace Rookery.Server.Raven.Streams;
 
-/// <summary>POST streams/queries: all results of a query that needs no index, at the client's pace, statistics first.</summary>
+/// <summary>POST streams/queries: all results of a query, at the client's pace, statistics first.</summary>
 internal sealed class StreamQuery(ServerContext context)
 {
+    private readonly QueryWays _ways = new(context);
+
     public async Task HandleAsync(HttpContext http, Database database)
     {
         bool isLines = StreamFormats.Read(http) == StreamFormat.JsonLines;
-        string type = isLines ? StreamFormats.JsonLinesType : StreamFormats.JsonType;
-        QueryRequest request;
-        using (var body = await RequestBody.ReadAsync(http, context.Options.QueryBytesLimit, context.LargeRequests, BodyUse.Objects))
-        {
-            request = QueryRequest.Read(body.Span);
-        }
-
-        if (request.Query.Includes.Count > 0)
+        using var received = await ReceivedQuery.ReadAsync(http, database, context);
+        if (received.Request.Includes.Count > 0)
         {
             throw RefusedException.NotSupported("'include' in a streamed query is not supported by this version: run the query in pages instead.");
         }
 
-        using var answer = new DocumentAnswer(http, context.LargeRequests, type);
-        answer.Write(Encoding.UTF8.GetBytes(Opening(database, request.Query, isLines)));
-        using var walk = new QueryWalk(database, request.Query);
-        bool isFirst = true;
-        while (walk.MoveNext())
+        try
         {
-            if (!await answer.HasRoomAsync(walk.Length, walk.StepBack))
+            await AnswerAsync(http, database, received, isLines);
+        }
+        catch (QueryException error)
+        {
+            throw QueryRefusal.Of(error, received.Request.Query.Text);
+        }
+    }
+
+    private async Task AnswerAsync(HttpContext http, Database database, ReceivedQuery received, bool isLines)
+    {
+        var request = received.Request;
+        string type = isLines ? StreamFormats.JsonLinesType : StreamFormats.JsonType;
+        using var answer = new DocumentAnswer(http, context.LargeRequests, type, received.Room);
+        var way = await _ways.ChooseAsync(database, request, http.RequestAborted);
+        var results = await QueryResults.OpenAsync(context, http, database, request, way, answer, metadataOnly: false);
+        try
+        {
+            // The total comes before the first result, so that results which are not gathered are met twice.
+            if (results.KnownTotal is not { } total)
             {
-                continue;
+                total = await results.CountAsync();
+                results.Dispose();
+                results = await QueryResults.OpenAsync(context, http, database, request, way, answer, metadataOnly: false, needsTotal: false);
             }
 
+            await WriteAsync(answer, results, way, total, isLines);
+        }
+        finally
+        {
+            results.Dispose();
+        }
+    }
+
+    private async Task WriteAsync(DocumentAnswer answer, IQueryResults results, QueryWay way, long total, bool isLines)
+    {
+        answer.Write(Encoding.UTF8.GetBytes(Opening(way, total, isLines)));
+        bool isFirst = true;
+        while (await results.MoveNextAsync())
+        {
             answer.Write(isLines ? "{\"Item\":"u8 : isFirst ? ""u8 : ","u8);
             isFirst = false;
-            walk.Write(answer.Buffer, database);
+            results.Write(answer.Buffer);
             answer.Write(isLines ? "}\n"u8 : ""u8);
-            await answer.SendWhenDueAsync(walk.Pause);
+            await answer.SendWhenDueAsync(results.Pause);
         }
 
         answer.Write(isLines ? ""u8 : "]}"u8);
         await answer.SendAsync();
     }
 
-    private string Opening(Database database, IdQuery query, bool isLines)
+    private string Opening(QueryWay way, long total, bool isLines)
     {
-        using var counting = new QueryWalk(database, query);
         string statistics = string.Create(
             CultureInfo.InvariantCulture,
-            $"\"ResultEtag\":{counting.Reader.ReadStatistics().LastEtag},\"IsStale\":false,\"IndexName\":\"{JsonEncodedText.Encode(RunQuery.IndexName(query))}\",\"TotalResults\":{counting.CountTotal()},\"IndexTimestamp\":\"{DocumentJson.Date(context.Time.GetUtcNow().UtcTicks)}\"");
+            $"\"ResultEtag\":{way.ResultEtag},\"IsStale\":{(way.IsStale ? "true" : "false")},\"IndexName\":\"{JsonEncodedText.Encode(way.IndexName)}\",\"TotalResults\":{total},\"IndexTimestamp\":\"{DocumentJson.Date((way.Timestamp ?? context.Time.GetUtcNow()).UtcTicks)}\"");
         return isLines ? $"{{\"Stats\":{{{statistics}}}}}\n" : $"{{{statistics},\"Results\":[";
     }
 }

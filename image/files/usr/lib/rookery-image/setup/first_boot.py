@@ -61,7 +61,7 @@ def set_up(machine: system.Machine, boot: BootPartition) -> str:
     attempt("Setting the account for SSH", lambda: system.set_account(machine, settings))
     unknown = attempt("Setting the wireless networks", lambda: system.set_wifi(machine, settings))
     if unknown is not None and system.keeps_changes(machine):
-        stored |= {network.passphrase for network in settings.wifi_networks}
+        stored |= {network.passphrase for network in settings.wifi_networks} | set(settings.other_passphrases.values())
     for ssid in unknown or []:
         problems.append(f"Wi-Fi: the passphrase of '{ssid}' is covered with * and this machine does not have it: write it again")
     has_claim_code = attempt("Keeping the claim code", lambda: system.keep_claim_code(machine, settings))

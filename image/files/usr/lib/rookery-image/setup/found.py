@@ -8,6 +8,11 @@ from boot_partition import SETTINGS, BootPartition
 from settings import LASTING, TAKEN_OVER, Settings, parse
 
 DATA = "/var/lib/rookery/data"
+# Documents before there is a node: who restores them says what node they are of.
+RESTORED = (
+    ("restore-unfinished", "half of a restore. Delete all in it, and run `rookery restore` again"),
+    ("format", f"what was restored. `sudo rookery cluster init --data {DATA} --node-name NAME` makes it a node; or delete all in it"),
+)
 REPORT = "/run/rookery-image/found.txt"
 ROUTE_WAIT_SECONDS = 60
 UNCERTAIN = (f"This machine is no node yet, or not the one it shall be: what is wrong with {SETTINGS} may be the name of its cluster, its token, or the drive it shall live on, and that cannot be changed afterwards. "
@@ -49,12 +54,16 @@ def found(machine: system.Machine, boot: BootPartition, run=rookery, sleep=time.
                 break
             sleep(1)
         code, said = run(machine, "cluster", "join", "-", "--data", DATA, "--name", name, text=settings.cluster_token + "\n")
-        if code == 0:
+        # Of this cluster already: the power failed after it was joined, or Ansible did it. But who was removed since, or halted, needs the token for an empty directory.
+        is_member = " of this cluster already: " in said and not any(machine.path(f"{DATA}/cluster/{note}").exists() for note in ("excluded", "halted"))
+        if code == 0 or is_member:
             boot.cover("token", {settings.cluster_token})
             return said + "\n"
         sentence = f"The cluster was not joined: {said}\nIt is tried again at the next start, with the token that rookery.toml holds then.\n"
-    if not machine.path(DATA + "/cluster").exists() and not machine.path(DATA + "/joining").exists():
-        code, said = run(machine, "cluster", "init", "--data", DATA, "--node-name", name, *(["--name", settings.cluster_name] if settings.cluster_name else []))
-        if code != 0:
-            sentence += f"The node could not be made: {said}\n"
-    return sentence
+    if any(machine.path(f"{DATA}/{name}").exists() for name in ("cluster", "cluster.replaced", "joining")):
+        return sentence
+    for mark, what in RESTORED:
+        if machine.path(f"{DATA}/{mark}").exists():
+            return f"{sentence}No node is made: {DATA} holds {what}.\n"
+    code, said = run(machine, "cluster", "init", "--data", DATA, "--node-name", name, *(["--name", settings.cluster_name] if settings.cluster_name else []))
+    return sentence if code == 0 else f"{sentence}The node could not be made: {said}\n"

@@ -99,12 +99,14 @@ def parse(user_data: str | None, network_config: str | None, zones) -> tuple[Set
 
 
 def filled(settings: Settings, by: Settings) -> Settings:
-    """`settings`, and what they do not say as `by` says it. An account and its keys go together, and so do networks and their country."""
+    """`settings`, and what they do not say as `by` says it. An account and its keys go together; of the networks each is wanted, first those of `settings`."""
     settings.in_doubt |= by.in_doubt
     settings.hostname = settings.hostname or by.hostname
     settings.timezone = settings.timezone or by.timezone
     if not settings.ssh_keys:
         settings.ssh_user, settings.ssh_keys = by.ssh_user, by.ssh_keys
-    if not settings.wifi_networks:
-        settings.wifi_country, settings.wifi_networks = by.wifi_country, by.wifi_networks
+    settings.wifi_country = settings.wifi_country or by.wifi_country
+    known = {network.ssid for network in settings.wifi_networks}
+    settings.wifi_networks = settings.wifi_networks + [network for network in by.wifi_networks if network.ssid not in known]
+    settings.other_passphrases = {network.ssid: network.passphrase for network in by.wifi_networks if network.ssid in known and network.passphrase is not None}
     return settings

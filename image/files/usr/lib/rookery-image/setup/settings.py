@@ -39,6 +39,8 @@ class Settings:
     ssh_keys: list[str] = field(default_factory=list)
     wifi_country: str | None = None
     wifi_networks: list[WifiNetwork] = field(default_factory=list)
+    # Of networks that both files name, what the other one says.
+    other_passphrases: dict[str, str] = field(default_factory=dict)
     cluster_name: str | None = None
     cluster_token: str | None = None
     claim_code: str | None = None

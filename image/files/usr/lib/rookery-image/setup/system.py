@@ -16,10 +16,14 @@ WIFI = "/etc/wpa_supplicant/wpa_supplicant-wlan0.conf"
 CLAIM_CODE = "/var/lib/rookery/claim-code"
 PHRASE = "/var/lib/rookery/form-phrase"
 NODE = "/var/lib/rookery/config.json"
+# In memory, root's.
+RUNTIME = "/run/rookery-image"
 # What the machine keeps beside the data for itself.
 HOST = "/var/lib/rookery/host"
 # What of the node's configuration comes from rookery.toml.
 NODE_BY_US = HOST + "/set-by-rookery-toml.json"
+# Its own groups and hosts, and the inventory's group.
+NAMES_OF_ANSIBLE = ("localhost", "all", "ungrouped", "rookery")
 POWER_GOVERNORS = {
     # quiet: the lowest frequency that carries the load; fast: the highest always. The kernel's own choice lies between.
     "quiet": "conservative",
@@ -117,6 +121,13 @@ def open_regular(path: Path, flags: int) -> int:
 def check(machine: Machine, settings: Settings) -> list[str]:
     """What is wrong with the settings on just this machine: that counts as not said."""
     problems = []
+    name = (settings.hostname or "").lower()
+    if name in NAMES_OF_ANSIBLE:
+        # Clients know a machine that was given it before.
+        keeps = (machine.read("/etc/hostname") or "").strip() == name
+        problems.append(f"hostname: Ansible means something else by '{name}', and a machine that is called so is in no playbook: take another name."
+                        + (" This machine keeps it until then, because it had it before" if keeps else ""))
+        settings.hostname = name if keeps else None
     memory = re.search(r"^MemTotal: +([0-9]+) kB", machine.read("/proc/meminfo") or "", re.MULTILINE)
     most_bytes = int(memory[1]) * 1024 // 2 if memory is not None else None
     # MemoryMax of rookery.service.
@@ -210,19 +221,31 @@ def keep_host_keys(machine: Machine) -> None:
         machine.make_own_directory(HOST)
         if copy_host_keys(machine, HOST, used):
             return
-    if not any(machine.path(used).glob("ssh_host_*_key")):
-        machine.run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "", "-f", str(machine.path(used) / "ssh_host_ed25519_key"))
+    if not host_keys(machine, used):
+        # ssh-keygen syncs nothing: in its place a power cut would leave an empty key, and nobody could log in any more.
+        file = machine.path(RUNTIME) / "ssh_host_ed25519_key"
+        file.unlink(missing_ok=True)
+        machine.run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "", "-f", str(file))
+        copy_host_keys(machine, RUNTIME, used)
+        file.unlink(missing_ok=True)
     if has_home(machine):
         copy_host_keys(machine, used, HOST)
 
 
+def host_keys(machine: Machine, directory: str) -> dict[str, str]:
+    """The host keys of a directory that are whole, by their files' names."""
+    keys = {file.name: machine.read(f"{directory}/{file.name}") or "" for file in sorted(machine.path(directory).glob("ssh_host_*_key"))}
+    return {name: key for name, key in keys.items() if re.fullmatch(r"-----BEGIN ([A-Z ]+)-----\n.+\n-----END \1-----\n", key, re.DOTALL)}
+
+
 def copy_host_keys(machine: Machine, source: str, target: str) -> bool:
     """Whether there were any."""
-    names = [file.name for file in sorted(machine.path(source).glob("ssh_host_*_key"))]
-    for name, mode in [(name, 0o600) for name in names] + [(name + ".pub", 0o644) for name in names]:
-        if (key := machine.read(f"{source}/{name}")) is not None:
-            machine.write(f"{target}/{name}", key, mode)
-    return bool(names)
+    keys = host_keys(machine, source)
+    for name, key in keys.items():
+        machine.write(f"{target}/{name}", key, 0o600)
+        if (public := machine.read(f"{source}/{name}.pub")) is not None:
+            machine.write(f"{target}/{name}.pub", public, 0o644)
+    return bool(keys)
 
 
 def wpa_network(network: WifiNetwork, priority: int, known: dict[str, str]) -> str:
@@ -249,6 +272,10 @@ def set_wifi(machine: Machine, settings: Settings) -> list[str]:
         return []
     known = {bytes.fromhex(ssid).decode(errors="replace"): line
              for ssid, line in re.findall(r"ssid=([0-9a-f]+)\n(?:\tscan_ssid=1\n)?\t(psk=.*)\n", machine.read(WIFI) or "")}
+    for network in settings.wifi_networks:
+        # A file with stars from another machine's card.
+        if network.passphrase is not None and TAKEN_OVER.fullmatch(network.passphrase) and network.ssid not in known:
+            network.passphrase = settings.other_passphrases.get(network.ssid, network.passphrase)
     # Of those that are there, it takes the one of the highest.
     blocks = [wpa_network(network, priority, known) for priority, network in zip(range(len(settings.wifi_networks), 0, -1), settings.wifi_networks, strict=True)]
     machine.write(WIFI, f"ctrl_interface=/run/wpa_supplicant\ncountry={settings.wifi_country}\n" + "".join(blocks), 0o600)
@@ -294,9 +321,12 @@ def set_node(machine: Machine, settings: Settings) -> list[str]:
         ("claimCodeFile", "cluster.claim-code", CLAIM_CODE if machine.read(CLAIM_CODE) is not None else None),
         ("form", "cluster.expect", {"expect": settings.cluster_expect, "phraseFile": PHRASE} if forms else None),
     )
-    before = read_object(machine, NODE)
+    before, problems = read_object(machine, NODE), []
+    if before is None and (wrong := machine.read(NODE)):
+        machine.write(NODE + ".wrong", wrong, 0o640, group="rookery")
+        problems.append(f"{NODE} is no object of JSON: it lies beside it as {NODE}.wrong, and the node starts as if there had been none. Mend it and put it back")
     node = dict(before) if before is not None else json.loads(machine.read("/usr/share/rookery/config.json") or "{}")
-    ours, problems = read_object(machine, NODE_BY_US) or {}, []
+    ours = read_object(machine, NODE_BY_US) or {}
     for key, name, value in wanted:
         if key in node and node[key] not in (value, ours.get(key)):
             ours.pop(key, None)
@@ -319,7 +349,8 @@ def set_power(machine: Machine, settings: Settings) -> list[str]:
     """Gives the processor its governor; what kept the machine from it."""
     governor = POWER_GOVERNORS[settings.power_profile]
     if settings.power_profile != "balanced":
-        # The driver of the frequencies is loaded beside this.
+        # The driver of the frequencies is loaded beside this. The unit is not ordered after that: everybody's network would wait for a few's profile.
+        machine.run("systemctl", "start", "systemd-udev-trigger.service", fails=True)
         machine.run("udevadm", "settle", "--timeout=10", fails=True)
     policies = sorted(machine.path("/sys/devices/system/cpu/cpufreq").glob("policy*"))
     if not policies and settings.power_profile != "balanced":

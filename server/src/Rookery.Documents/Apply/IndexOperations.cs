@@ -1,0 +1,178 @@
+using System.Globalization;
+using System.Text;
+using Rookery.Disk;
+using Rookery.Documents.Commands;
+
+namespace Rookery.Documents.Apply;
+
+/// <summary>Defines, deletes and configures the indexes of a database: all that a command names, or none. Numbers are never given twice, so what was built by one definition is never taken for another's.</summary>
+internal sealed class IndexOperations
+{
+    private readonly List<(Database Database, IndexChange Change)> _changes = [];
+
+    /// <summary>Carries a command out; each of its indexes takes an etag.</summary>
+    public CommandOutcome Apply(ApplyContext context, long index, ref CommandReader command)
+    {
+        var results = new OperationResult[command.OperationCount];
+        int told = _changes.Count;
+        var before = ReadCounters(context);
+        var counters = before;
+        for (int i = 0; command.TryReadIndex(out var change); i++)
+        {
+            if (Apply(context, change, ref counters, out results[i]) is { } refusal)
+            {
+                _changes.RemoveRange(told, _changes.Count - told);
+                return new CommandOutcome(refusal with { Operation = i });
+            }
+
+            context.Etag++;
+        }
+
+        if (counters != before)
+        {
+            Span<byte> key = stackalloc byte[Key.MaxBytes];
+            Span<byte> value = stackalloc byte[IndexCounters.Bytes];
+            counters.Write(value);
+            context.Batch.Put(Key.Prefix(key, context.Database.Number, Table.Indexes), context.Etag - 1, value);
+        }
+
+        return new CommandOutcome(index, context.LogTicks, results);
+    }
+
+    /// <summary>Tells of what changed, once the frame can be read.</summary>
+    public void Publish()
+    {
+        foreach (var (database, change) in _changes)
+        {
+            database.IndexChanges.Publish(change);
+        }
+
+        _changes.Clear();
+    }
+
+    /// <summary>Tells nobody of what a frame changed that did not come to its end.</summary>
+    public void Forget() => _changes.Clear();
+
+    private Rejection? Apply(ApplyContext context, in IndexCommand command, ref IndexCounters counters, out OperationResult result)
+    {
+        Span<byte> key = stackalloc byte[Key.MaxBytes];
+        bool exists = context.Batch.TryGet(Key.Text(key, context.Database.Number, Table.Indexes, command.LowerName), out var row);
+        using var stored = exists ? new Document(row) : default;
+        var there = exists ? IndexValue.Read(stored.Bytes) : default;
+        switch (command.Kind)
+        {
+            case IndexCommandKind.Put when !exists || !there.Definition.SequenceEqual(command.Definition):
+                return Define(context, command, stored, there, ref counters, out result);
+            case IndexCommandKind.Put or IndexCommandKind.Configure when exists:
+                result = Configure(context, command, stored, there);
+                return null;
+            case IndexCommandKind.Delete when exists:
+                result = Delete(context, command, stored, there);
+                counters = counters with { Count = counters.Count - 1 };
+                return null;
+            default:
+                result = default;
+                return null;
+        }
+    }
+
+    private Rejection? Define(ApplyContext context, in IndexCommand command, in Document stored, in IndexValue there, ref IndexCounters counters, out OperationResult result)
+    {
+        result = default;
+        if (stored.Exists && there.Settings.LockMode == IndexLockMode.LockedIgnore)
+        {
+            result = Result(context, OperationStatus.NotModified, there, stored.Etag);
+            return null;
+        }
+
+        if (stored.Exists && there.Settings.LockMode == IndexLockMode.LockedError)
+        {
+            return new Rejection(RejectionKind.Invalid, $"The index {Encoding.UTF8.GetString(there.Name)} is locked (LockedError), and another definition of it was sent; nothing was stored. Unlock it first: POST indexes/set-lock.");
+        }
+
+        if (!stored.Exists && counters.Count >= IndexRecord.MaxCount)
+        {
+            return new Rejection(RejectionKind.Invalid, string.Create(CultureInfo.InvariantCulture, $"The database has {IndexRecord.MaxCount} indexes, and no more are taken; nothing was stored. Delete some."));
+        }
+
+        counters = new IndexCounters(counters.LastNumber + 1, counters.Count + (stored.Exists ? 0 : 1));
+        var value = new IndexValue
+        {
+            Settings = command.Settings.ApplyTo(there.Settings),
+            Number = counters.LastNumber,
+            Name = command.Name,
+            Definition = command.Definition,
+            ReplacedNumber = there.Number,
+            ReplacedDefinition = there.Definition,
+        };
+        Write(context, command, stored, value);
+        Note(context, IndexChangeKind.Defined, value);
+        result = Result(context, OperationStatus.Configured, value, context.Etag);
+        return null;
+    }
+
+    private OperationResult Configure(ApplyContext context, in IndexCommand command, in Document stored, in IndexValue there)
+    {
+        var settings = command.Settings.ApplyTo(there.Settings);
+        if (settings == there.Settings)
+        {
+            return Result(context, OperationStatus.NotModified, there, stored.Etag);
+        }
+
+        var value = new IndexValue
+        {
+            Settings = settings,
+            Number = there.Number,
+            Name = there.Name,
+            Definition = there.Definition,
+            ReplacedNumber = there.ReplacedNumber,
+            ReplacedDefinition = there.ReplacedDefinition,
+        };
+        Write(context, command, stored, value);
+        Note(context, IndexChangeKind.Configured, value);
+        return Result(context, OperationStatus.Configured, value, context.Etag);
+    }
+
+    private OperationResult Delete(ApplyContext context, in IndexCommand command, in Document stored, in IndexValue there)
+    {
+        Span<byte> key = stackalloc byte[Key.MaxBytes];
+        stored.ReleaseLarge(context.Batch, context.Etag);
+        context.Batch.Delete(Key.Text(key, context.Database.Number, Table.Indexes, command.LowerName), context.Etag);
+        Note(context, IndexChangeKind.Deleted, there);
+        return Result(context, OperationStatus.Deleted, there, 0);
+    }
+
+    private static void Write(ApplyContext context, in IndexCommand command, in Document stored, in IndexValue value)
+    {
+        Span<byte> key = stackalloc byte[Key.MaxBytes];
+        using var bytes = CommandBuffer.Rent();
+        value.Write(bytes);
+        if (stored.Exists)
+        {
+            stored.ReleaseLarge(context.Batch, context.Etag);
+        }
+
+        context.Batch.Put(Key.Text(key, context.Database.Number, Table.Indexes, command.LowerName), context.Etag, bytes.Written.Span);
+    }
+
+    private void Note(ApplyContext context, IndexChangeKind kind, in IndexValue value) =>
+        _changes.Add((context.Database.Database, new IndexChange(kind, Encoding.UTF8.GetString(value.Name), context.Etag)));
+
+    private static OperationResult Result(ApplyContext context, OperationStatus status, in IndexValue value, long etag) =>
+        new() { Status = status, Etag = etag, LastModifiedTicks = context.LogTicks, Id = Encoding.UTF8.GetString(value.Name), Low = value.Number };
+
+    private static IndexCounters ReadCounters(ApplyContext context)
+    {
+        Span<byte> key = stackalloc byte[Key.MaxBytes];
+        if (!context.Batch.TryGet(Key.Prefix(key, context.Database.Number, Table.Indexes), out var row))
+        {
+            return default;
+        }
+
+        using (row)
+        {
+            Invariant.Holds(!row.IsLarge, "the counters of indexes are few bytes");
+            return IndexCounters.Read(row.Value);
+        }
+    }
+}

@@ -1,0 +1,85 @@
+using System.Buffers.Binary;
+using System.Text;
+using Rookery.Disk;
+using Rookery.Documents.Json;
+
+namespace Rookery.Documents.Commands;
+
+/// <summary>
+/// Encodes <see cref="CommandKind.ChangeIndexes"/>: definitions of indexes that are stored, deleted, or kept in another way, all or none. The result of each has the number of its definition
+/// as <see cref="OperationResult.Low"/>; <see cref="OperationStatus.NotModified"/> says that nothing changed, <see cref="OperationStatus.NotFound"/> that there is no such index.
+/// </summary>
+/// <remarks>
+/// An index: <c>[kind u8][given u8: 1 lock, 2 priority, 4 state][lock u8][priority u8][disabled u8][lower-cased name]</c>, for a definition also <c>[name][definition]</c>; texts after
+/// their varint length.
+/// </remarks>
+public sealed class IndexWriter : IDisposable
+{
+    internal const byte GivesLockMode = 1;
+    internal const byte GivesPriority = 2;
+    internal const byte GivesState = 4;
+    internal const int HeadBytes = 5;
+
+    private CommandBuffer? buffer = CommandBuffer.Rent();
+
+    /// <summary>Begins a command.</summary>
+    /// <param name="database">The database's number.</param>
+    /// <param name="key">The request's key.</param>
+    public IndexWriter(uint database, IdempotencyKey key) => CommandFormat.WriteHeader(Buffer, CommandKind.ChangeIndexes, database, 0, key);
+
+    /// <summary>Indexes so far.</summary>
+    public int Count { get; private set; }
+
+    private CommandBuffer Buffer => buffer ?? throw new ObjectDisposedException(nameof(IndexWriter));
+
+    /// <summary>Defines an index. A definition that is stored already changes nothing, another of the same name is replaced.</summary>
+    /// <param name="name">A name without an <see cref="IndexRecord.NameProblem"/>.</param>
+    /// <param name="definition">At most <see cref="IndexRecord.MaxDefinitionBytes"/> bytes; what is equal must be equal byte for byte.</param>
+    /// <param name="settings">How it is kept; what is null stays as it is, or is as usual in a new one.</param>
+    public void Put(string name, ReadOnlySpan<byte> definition, IndexSettingsChange settings)
+    {
+        Invariant.Holds(definition.Length <= IndexRecord.MaxDefinitionBytes, "definitions of indexes are checked before they are encoded");
+        WriteHead(IndexCommandKind.Put, name, settings);
+        WriteBytes(Encoding.UTF8.GetBytes(name));
+        WriteBytes(definition);
+    }
+
+    /// <summary>Deletes an index. It is no error that there is none.</summary>
+    public void Delete(string name) => WriteHead(IndexCommandKind.Delete, name, default);
+
+    /// <summary>Changes how an index is kept.</summary>
+    public void Configure(string name, IndexSettingsChange settings) => WriteHead(IndexCommandKind.Configure, name, settings);
+
+    /// <summary>Finishes the command; the caller owns the buffer.</summary>
+    public CommandBuffer Complete()
+    {
+        CommandBuffer complete = Buffer;
+        buffer = null;
+        BinaryPrimitives.WriteInt32LittleEndian(complete.WrittenSpan[CommandFormat.OperationCountOffset..], Count);
+        RequestHash.Seal(complete);
+        return complete;
+    }
+
+    /// <summary>Gives the buffer back unless <see cref="Complete"/> passed it on.</summary>
+    public void Dispose()
+    {
+        buffer?.Dispose();
+        buffer = null;
+    }
+
+    private void WriteHead(IndexCommandKind kind, string name, IndexSettingsChange settings)
+    {
+        Invariant.Holds(IndexRecord.NameProblem(name) is null, "names of indexes are checked before they are encoded");
+        Span<byte> head = Buffer.GetSpan(HeadBytes);
+        head[0] = (byte)kind;
+        head[1] = (byte)((settings.LockMode is null ? 0 : GivesLockMode) | (settings.Priority is null ? 0 : GivesPriority) | (settings.IsDisabled is null ? 0 : GivesState));
+        head[2] = (byte)settings.LockMode.GetValueOrDefault();
+        head[3] = (byte)settings.Priority.GetValueOrDefault();
+        head[4] = settings.IsDisabled == true ? (byte)1 : (byte)0;
+        Buffer.Advance(HeadBytes);
+        WriteBytes(IndexRecord.LowerBytes(name));
+        Count++;
+    }
+
+    private void WriteBytes(ReadOnlySpan<byte> bytes) => Buffer.Advance(StoredDocument.WriteBytes(Buffer.GetSpan(Varint.MaxBytes + bytes.Length), 0, bytes));
+}

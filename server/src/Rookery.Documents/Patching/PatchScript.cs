@@ -1,0 +1,59 @@
+using Rookery.Documents.Json;
+using Rookery.Documents.Scripting;
+
+namespace Rookery.Documents.Patching;
+
+/// <summary>Encodes patch scripts of any form, with their arguments, as commands carry them.</summary>
+public static class PatchScript
+{
+    /// <summary>Encodes a script that is to patch many documents; the program is that of a patch which makes no document.</summary>
+    /// <param name="script">The script.</param>
+    /// <param name="arguments">What <c>args</c> holds: an object as JSON, or nothing.</param>
+    /// <param name="formatLevel">The level that the cluster is at.</param>
+    /// <param name="program">The program, for each document's patch.</param>
+    /// <param name="error">Why it was refused: not all members run it.</param>
+    public static bool TryEncode(ScriptProgram script, ReadOnlySpan<byte> arguments, int formatLevel, out byte[] program, out InputError error)
+    {
+        var output = new PooledBytes();
+        output.Append((byte)ProgramKind.Compiled);
+        bool isEncoded = TryWrite(script, string.Empty, arguments, formatLevel, output, out error);
+        output.Append((byte)MissingKind.Nothing);
+        program = isEncoded ? output.Written.ToArray() : [];
+        output.Release();
+        return isEncoded;
+    }
+
+    /// <summary>Compiles a script, and appends <c>[program varint+bytes][arguments varint+JSON]</c>.</summary>
+    internal static bool TryWrite(string script, ReadOnlySpan<byte> arguments, int formatLevel, PooledBytes output, out InputError error)
+    {
+        try
+        {
+            return TryWrite(JavaScript.CompilePatch(script), script, arguments, formatLevel, output, out error);
+        }
+        catch (ScriptException refusal)
+        {
+            error = refusal.ToInputError(script);
+            return false;
+        }
+    }
+
+    private static bool TryWrite(ScriptProgram script, string text, ReadOnlySpan<byte> arguments, int formatLevel, PooledBytes output, out InputError error)
+    {
+        if (formatLevel < FormatLevel.Scripts)
+        {
+            error = new ScriptException(
+                ScriptFault.NotSupported,
+                "The members of this cluster do not all run this script yet: before an upgrade is ended with 'rookery cluster finalize-upgrade', patches are the lines of typed session patches",
+                0).ToInputError(text);
+            return false;
+        }
+
+        error = default;
+        var program = script.Bytes.Span;
+        output.Advance(StoredDocument.WriteBytes(output.Reserve(Varint.MaxBytes + program.Length), 0, program));
+        byte[] minimised = arguments.ToArray();
+        var values = minimised.AsSpan(0, JsonText.Minimise(minimised, minimised));
+        output.Advance(StoredDocument.WriteBytes(output.Reserve(Varint.MaxBytes + values.Length), 0, values));
+        return true;
+    }
+}

@@ -1,0 +1,272 @@
+namespace Rookery.Documents.Scripting;
+
+/// <content>What expressions are made of.</content>
+internal sealed partial class JavaScriptParser
+{
+    private Expression ParsePrimary()
+    {
+        var token = cursor.Current;
+        switch (token.Kind)
+        {
+            case TokenKind.Number:
+                return new NumberLiteral(cursor.Take().Number, token.Position);
+            case TokenKind.Text:
+                return new TextLiteral(cursor.Take().Text, token.Position);
+            case TokenKind.Template:
+                return ParseTemplate(cursor.Take());
+            case TokenKind.Name:
+                return ParseName(token);
+            case TokenKind.Mark when token.Text is "(":
+                return ParseParenthesised();
+            case TokenKind.Mark when token.Text is "[":
+                return ParseArray();
+            case TokenKind.Mark when token.Text is "{":
+                return ParseObject();
+            case TokenKind.Mark when token.Text is "/" or "/=":
+                throw TokenCursor.NotSupported("regular expressions", token.Position);
+            case TokenKind.Mark when token.Text is "@" or "#":
+                throw TokenCursor.NotSupported($"{token.Quoted}", token.Position);
+            default:
+                throw cursor.Unexpected("A value");
+        }
+    }
+
+    private Expression ParseName(Token token)
+    {
+        switch (token.Text)
+        {
+            case "true":
+                return Word(Opcode.PushTrue);
+            case "false":
+                return Word(Opcode.PushFalse);
+            case "null":
+                return Word(Opcode.PushNull);
+            case "undefined":
+                return Word(Opcode.PushUndefined);
+            case "this":
+                return new NameExpression(cursor.Take().Text, token.Position);
+            case "function":
+                return ParseFunctionExpression();
+            default:
+                return new NameExpression(ExpectVariable(), token.Position);
+        }
+    }
+
+    private WordLiteral Word(Opcode push) => new(push, cursor.Take().Position);
+
+    /// <summary>Takes the name of a variable.</summary>
+    private string ExpectVariable()
+    {
+        var token = cursor.Current;
+        if (token.Kind == TokenKind.Name && UnsupportedWords.TryGetValue(token.Text, out string? construct))
+        {
+            throw TokenCursor.NotSupported(construct, token.Position);
+        }
+
+        return token.Kind != TokenKind.Name || ReservedWords.Contains(token.Text) ? throw cursor.Unexpected("A name") : cursor.Take().Text;
+    }
+
+    private Expression ParseParenthesised()
+    {
+        cursor.Expect("(");
+        if (cursor.Current.Is("..."))
+        {
+            throw TokenCursor.NotSupported("rest parameters", cursor.Current.Position);
+        }
+
+        var inner = ParseExpression();
+        if (cursor.Current.Is(","))
+        {
+            throw TokenCursor.NotSupported("the comma operator", cursor.Current.Position);
+        }
+
+        cursor.Expect(")");
+        return inner;
+    }
+
+    private ArrayLiteral ParseArray()
+    {
+        int at = cursor.Expect("[").Position;
+        var elements = new List<Expression>();
+        while (!cursor.TryTake("]"))
+        {
+            if (cursor.Current.Is(","))
+            {
+                throw TokenCursor.NotSupported("holes in arrays", cursor.Current.Position);
+            }
+
+            var mark = cursor.Current;
+            elements.Add(cursor.TryTake("...") ? new SpreadExpression(ParseExpression(), mark.Position) : ParseExpression());
+            if (!cursor.Current.Is("]"))
+            {
+                cursor.Expect(",");
+            }
+        }
+
+        return new ArrayLiteral(elements, at);
+    }
+
+    private ObjectLiteral ParseObject()
+    {
+        int at = cursor.Expect("{").Position;
+        var members = new List<ObjectMember>();
+        while (!cursor.TryTake("}"))
+        {
+            members.Add(ParseObjectMember());
+            if (!cursor.Current.Is("}"))
+            {
+                cursor.Expect(",");
+            }
+        }
+
+        return new ObjectLiteral(members, at);
+    }
+
+    private ObjectMember ParseObjectMember()
+    {
+        var token = cursor.Take();
+        switch (token.Kind)
+        {
+            case TokenKind.Mark when token.Text is "...":
+                return new ObjectMember(null, null, ParseExpression());
+            case TokenKind.Mark when token.Text is "[":
+                var key = ParseExpression();
+                cursor.Expect("]");
+                cursor.Expect(":");
+                return new ObjectMember(null, key, ParseExpression());
+            case TokenKind.Text or TokenKind.Number:
+                cursor.Expect(":");
+                return new ObjectMember(token.Kind == TokenKind.Text ? token.Text : NumberText.Format(token.Number), null, ParseExpression());
+            case TokenKind.Name when cursor.TryTake(":"):
+                return new ObjectMember(token.Text, null, ParseExpression());
+            case TokenKind.Name when cursor.Current.Is(",") || cursor.Current.Is("}"):
+                return new ObjectMember(token.Text, null, new NameExpression(token.Text, token.Position));
+            case TokenKind.Name when cursor.Current.Is("(") || cursor.Current.Kind == TokenKind.Name:
+                throw TokenCursor.NotSupported("methods in object literals", token.Position);
+            default:
+                throw new ScriptException(ScriptFault.Syntax, $"A member of an object was expected here, not {token.Quoted}", token.Position);
+        }
+    }
+
+    /// <summary>Whether an arrow function begins here: the arrow decides, behind a name or behind its brackets.</summary>
+    private bool IsLambda()
+    {
+        if (cursor.Current.Kind == TokenKind.Name)
+        {
+            return cursor.Ahead(1).Is("=>");
+        }
+
+        if (!cursor.Current.Is("("))
+        {
+            return false;
+        }
+
+        int ahead = 1;
+        while (cursor.Ahead(ahead).Kind == TokenKind.Name || cursor.Ahead(ahead).Is(","))
+        {
+            ahead++;
+        }
+
+        return cursor.Ahead(ahead).Is(")") && cursor.Ahead(ahead + 1).Is("=>");
+    }
+
+    private LambdaExpression ParseLambda()
+    {
+        int at = cursor.Current.Position;
+        IReadOnlyList<string> parameters = cursor.Current.Is("(") ? ParseParameters() : [ExpectVariable()];
+        cursor.Expect("=>");
+        return cursor.Current.Is("{")
+            ? new LambdaExpression(parameters, null, ParseBlock(), at)
+            : new LambdaExpression(parameters, ParseExpression(), null, at);
+    }
+
+    private LambdaExpression ParseFunctionExpression()
+    {
+        int at = cursor.ExpectWord("function").Position;
+        if (!cursor.Current.Is("("))
+        {
+            ExpectVariable();
+        }
+
+        return new LambdaExpression(ParseParameters(), null, ParseBlock(), at);
+    }
+
+    private List<string> ParseParameters()
+    {
+        cursor.Expect("(");
+        var names = new List<string>();
+        while (!cursor.TryTake(")"))
+        {
+            var token = cursor.Current;
+            if (token.Is("{") || token.Is("[") || token.Is("..."))
+            {
+                throw TokenCursor.NotSupported(token.Is("...") ? "rest parameters" : "destructuring", token.Position);
+            }
+
+            names.Add(ExpectVariable());
+            if (cursor.Current.Is("="))
+            {
+                throw TokenCursor.NotSupported("default values of parameters", cursor.Current.Position);
+            }
+
+            if (!cursor.Current.Is(")"))
+            {
+                cursor.Expect(",");
+            }
+        }
+
+        return names;
+    }
+
+    /// <summary>Cuts a template into texts and values; each value is parsed as a script of its own.</summary>
+    private static TemplateLiteral ParseTemplate(Token token)
+    {
+        string inside = token.Text;
+        var parts = new List<Expression>();
+        int from = 0;
+        for (int at = 0; at < inside.Length;)
+        {
+            if (inside[at] == '\\')
+            {
+                at += 2;
+            }
+            else if (inside[at] == '$' && at + 1 < inside.Length && inside[at + 1] == '{')
+            {
+                int end = EndOfValue(inside, at + 2, token.Position + 1);
+                parts.Add(new TextLiteral(Escapes.Resolve(inside[from..at], token.Position + 1 + from), token.Position));
+                parts.Add(ParseTemplateValue(inside[(at + 2)..end], token.Position + 1 + at + 2));
+                at = from = end + 1;
+            }
+            else
+            {
+                at++;
+            }
+        }
+
+        parts.Add(new TextLiteral(Escapes.Resolve(inside[from..], token.Position + 1 + from), token.Position));
+        return new TemplateLiteral(parts, token.Position);
+    }
+
+    private static int EndOfValue(string inside, int from, int position)
+    {
+        int level = 1;
+        for (int at = from; at < inside.Length; at++)
+        {
+            level += inside[at] switch { '{' => 1, '}' => -1, _ => 0 };
+            if (level == 0)
+            {
+                return at;
+            }
+        }
+
+        throw new ScriptException(ScriptFault.Syntax, "The value inside the template does not end", position + from);
+    }
+
+    private static Expression ParseTemplateValue(string value, int position)
+    {
+        var parser = new JavaScriptParser(value, position);
+        var result = parser.ParseExpression();
+        parser.ExpectEnd();
+        return result;
+    }
+}

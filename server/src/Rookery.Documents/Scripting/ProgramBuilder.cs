@@ -1,0 +1,146 @@
+using System.Buffers;
+using System.Buffers.Binary;
+using System.Text;
+using Rookery.Documents.Json;
+
+namespace Rookery.Documents.Scripting;
+
+/// <summary>Collects the constants, functions and instructions of a program.</summary>
+internal sealed class ProgramBuilder
+{
+    private readonly ArrayBufferWriter<byte> code = new();
+    private readonly Dictionary<string, int> constants = new(StringComparer.Ordinal);
+    private readonly List<FunctionEntry> functions = [];
+
+    /// <summary>Adds a function that is written later; returns its number.</summary>
+    public int Declare()
+    {
+        functions.Add(default);
+        return functions.Count - 1;
+    }
+
+    /// <summary>Begins a function here.</summary>
+    public void Begin(int function, int parameters) => functions[function] = new FunctionEntry(parameters, parameters, code.WrittenCount);
+
+    /// <summary>Says how many locals a function has, its parameters among them.</summary>
+    public void End(int function, int locals) => functions[function] = functions[function] with { Locals = locals };
+
+    /// <summary>Adds an instruction without operands.</summary>
+    public void Emit(Opcode opcode)
+    {
+        code.GetSpan(1)[0] = (byte)opcode;
+        code.Advance(1);
+    }
+
+    /// <summary>Adds an instruction with one number.</summary>
+    public void Emit(Opcode opcode, int operand)
+    {
+        Emit(opcode);
+        Add(operand);
+    }
+
+    /// <summary>Adds an instruction with two numbers.</summary>
+    public void Emit(Opcode opcode, int first, int second)
+    {
+        Emit(opcode, first);
+        Add(second);
+    }
+
+    /// <summary>Adds an instruction with a text.</summary>
+    public void Emit(Opcode opcode, string text)
+    {
+        if (!constants.TryGetValue(text, out int index))
+        {
+            index = constants.Count;
+            constants.Add(text, index);
+        }
+
+        Emit(opcode, index);
+    }
+
+    /// <summary>Adds a push of a number.</summary>
+    public void EmitNumber(double value)
+    {
+        Emit(Opcode.PushNumber);
+        BinaryPrimitives.WriteDoubleLittleEndian(code.GetSpan(sizeof(double)), value);
+        code.Advance(sizeof(double));
+    }
+
+    /// <summary>Adds a jump.</summary>
+    public void Emit(Opcode opcode, JumpTarget target)
+    {
+        Emit(opcode);
+        AddTarget(target);
+    }
+
+    /// <summary>Adds the step of an iteration.</summary>
+    public void EmitNext(int iteration, int element, JumpTarget end)
+    {
+        Emit(Opcode.NextElement, iteration, element);
+        AddTarget(end);
+    }
+
+    /// <summary>Lets jumps to a target come here.</summary>
+    public void Mark(JumpTarget target) => target.Offset = code.WrittenCount;
+
+    /// <summary>The encoded program.</summary>
+    /// <exception cref="ScriptException">It is too long.</exception>
+    public byte[] Build(IEnumerable<JumpTarget> targets)
+    {
+        byte[] instructions = code.WrittenSpan.ToArray();
+        foreach (var target in targets)
+        {
+            foreach (int use in target.Uses)
+            {
+                BinaryPrimitives.WriteInt32LittleEndian(instructions.AsSpan(use), target.Offset);
+            }
+        }
+
+        var output = new PooledBytes();
+        output.Append(ScriptProgram.Version);
+        Add(output, constants.Count);
+        foreach (string text in constants.Keys)
+        {
+            byte[] bytes = Encoding.UTF8.GetBytes(text);
+            output.Advance(StoredDocument.WriteBytes(output.Reserve(Varint.MaxBytes + bytes.Length), 0, bytes));
+        }
+
+        Add(output, functions.Count);
+        foreach (var (parameters, locals, start) in functions)
+        {
+            Add(output, parameters);
+            Add(output, locals);
+            Add(output, start);
+        }
+
+        output.Append(instructions);
+        byte[] program = output.Written.ToArray();
+        output.Release();
+        return program.Length <= ScriptProgram.MostBytes
+            ? program
+            : throw new ScriptException(ScriptFault.NotSupported, $"The script takes {program.Length} bytes when compiled, and at most {ScriptProgram.MostBytes} are allowed", 0);
+    }
+
+    private void AddTarget(JumpTarget target)
+    {
+        target.Uses.Add(code.WrittenCount);
+        code.GetSpan(sizeof(int))[..sizeof(int)].Clear();
+        code.Advance(sizeof(int));
+    }
+
+    private void Add(int operand) => code.Advance(Varint.Write(code.GetSpan(Varint.MaxBytes), (uint)operand));
+
+    private static void Add(PooledBytes output, int number) => output.Advance(Varint.Write(output.Reserve(Varint.MaxBytes), (uint)number));
+
+    private readonly record struct FunctionEntry(int Parameters, int Locals, int Start);
+}
+
+/// <summary>A place in the instructions that jumps go to.</summary>
+internal sealed class JumpTarget
+{
+    /// <summary>Where it is.</summary>
+    public int Offset { get; set; }
+
+    /// <summary>Where its offset is to be written.</summary>
+    public List<int> Uses { get; } = [];
+}

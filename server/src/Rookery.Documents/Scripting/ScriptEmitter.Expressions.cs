@@ -1,0 +1,250 @@
+namespace Rookery.Documents.Scripting;
+
+/// <content>Expressions. Each leaves one value on the stack.</content>
+internal sealed partial class ScriptEmitter
+{
+    private void Emit(Expression expression)
+    {
+        Deepen(expression.Position);
+        switch (expression)
+        {
+            case NumberLiteral number:
+                builder.EmitNumber(number.Value);
+                break;
+            case TextLiteral text:
+                builder.Emit(Opcode.PushText, text.Text);
+                break;
+            case WordLiteral word:
+                builder.Emit(word.Push);
+                break;
+            case TemplateLiteral template:
+                EmitTemplate(template);
+                break;
+            case NameExpression name:
+                EmitName(name);
+                break;
+            case MemberExpression member:
+                RefuseCarrier(member);
+                Emit(member.Target);
+                builder.Emit(Opcode.GetMember, member.Name);
+                break;
+            case ElementExpression element:
+                Emit(element.Target);
+                Emit(element.Index);
+                builder.Emit(Opcode.GetElement);
+                break;
+            case CallExpression call:
+                EmitCall(call);
+                break;
+            case InvokeExpression invoke:
+                EmitInvoke(invoke.Function, invoke.Arguments, invoke.Position);
+                break;
+            case ArrayLiteral array:
+                EmitArray(array);
+                break;
+            case ObjectLiteral literal:
+                EmitObject(literal);
+                break;
+            case UnaryExpression unary:
+                Emit(unary.Operand);
+                builder.Emit(unary.Operator);
+                break;
+            case BinaryExpression binary:
+                Emit(binary.Left);
+                Emit(binary.Right);
+                builder.Emit(binary.Operator);
+                break;
+            case LogicalExpression logical:
+                var kept = NewTarget();
+                Emit(logical.Left);
+                builder.Emit(logical.Keep, kept);
+                Emit(logical.Right);
+                builder.Mark(kept);
+                break;
+            case ConditionalExpression conditional:
+                EmitConditional(conditional);
+                break;
+            case AssignmentExpression assignment:
+                EmitAssignment(assignment.Target, assignment.Operator, assignment.Value);
+                break;
+            case UpdateExpression update:
+                EmitUpdate(update);
+                break;
+            case DeleteExpression deletion:
+                EmitDelete(deletion);
+                break;
+            case LambdaExpression:
+                throw TokenCursor.NotSupported("functions as values, except as arguments of array methods", expression.Position);
+            default:
+                throw TokenCursor.NotSupported("spread values here", expression.Position);
+        }
+
+        depth--;
+    }
+
+    private void EmitTemplate(TemplateLiteral template)
+    {
+        Emit(template.Parts[0]);
+        foreach (var part in template.Parts.Skip(1))
+        {
+            Emit(part);
+            builder.Emit(Opcode.JoinTexts);
+        }
+    }
+
+    private void EmitConditional(ConditionalExpression conditional)
+    {
+        JumpTarget otherwise = NewTarget(), end = NewTarget();
+        Emit(conditional.Condition);
+        builder.Emit(Opcode.JumpIfFalse, otherwise);
+        Emit(conditional.Then);
+        builder.Emit(Opcode.Jump, end);
+        builder.Mark(otherwise);
+        Emit(conditional.Otherwise);
+        builder.Mark(end);
+    }
+
+    private void EmitArray(ArrayLiteral array)
+    {
+        builder.Emit(Opcode.NewArray);
+        foreach (var element in array.Elements)
+        {
+            Emit(element is SpreadExpression spread ? spread.Inner : element);
+            builder.Emit(element is SpreadExpression ? Opcode.AppendAll : Opcode.Append);
+        }
+    }
+
+    private void EmitObject(ObjectLiteral literal)
+    {
+        builder.Emit(Opcode.NewObject);
+        foreach (var member in literal.Members)
+        {
+            if (member.Key is not null)
+            {
+                Emit(member.Key);
+                Emit(member.Value);
+                builder.Emit(Opcode.AddElement);
+            }
+            else
+            {
+                Emit(member.Value);
+                if (member.Name is null)
+                {
+                    builder.Emit(Opcode.AddAll);
+                }
+                else
+                {
+                    builder.Emit(Opcode.AddMember, member.Name);
+                }
+            }
+        }
+    }
+
+    private void EmitAssignment(Expression target, Opcode? operation, Expression value)
+    {
+        RefuseMetadata(target);
+        switch (target)
+        {
+            case NameExpression name:
+                int local = FindAssignable(name);
+                if (operation is not null)
+                {
+                    builder.Emit(Opcode.LoadLocal, local);
+                }
+
+                EmitOperand(operation, value);
+                builder.Emit(Opcode.Duplicate);
+                builder.Emit(Opcode.StoreLocal, local);
+                break;
+            case MemberExpression member:
+                Emit(member.Target);
+                if (operation is not null)
+                {
+                    builder.Emit(Opcode.Duplicate);
+                    builder.Emit(Opcode.GetMember, member.Name);
+                }
+
+                EmitOperand(operation, value);
+                builder.Emit(Opcode.SetMember, member.Name);
+                break;
+            case ElementExpression element:
+                Emit(element.Target);
+                Emit(element.Index);
+                if (operation is not null)
+                {
+                    builder.Emit(Opcode.DuplicateTwo);
+                    builder.Emit(Opcode.GetElement);
+                }
+
+                EmitOperand(operation, value);
+                builder.Emit(Opcode.SetElement);
+                break;
+            default:
+                throw TokenCursor.NotSupported("this assignment", target.Position);
+        }
+    }
+
+    private void EmitOperand(Opcode? operation, Expression value)
+    {
+        Emit(value);
+        if (operation is { } opcode)
+        {
+            builder.Emit(opcode);
+        }
+    }
+
+    /// <summary><c>a++</c> is <c>(a -= -1) - 1</c>: subtraction makes a number of what it finds, where addition would join texts.</summary>
+    private void EmitUpdate(UpdateExpression update)
+    {
+        double change = update.Operator == Opcode.Add ? 1 : -1;
+        EmitAssignment(update.Target, Opcode.Subtract, new NumberLiteral(-change, update.Position));
+        if (!update.IsPrefix)
+        {
+            builder.EmitNumber(change);
+            builder.Emit(Opcode.Subtract);
+        }
+    }
+
+    private void EmitDelete(DeleteExpression deletion)
+    {
+        RefuseMetadata(deletion.Target);
+        if (deletion.Target is MemberExpression member)
+        {
+            Emit(member.Target);
+            builder.Emit(Opcode.DeleteMember, member.Name);
+        }
+        else if (deletion.Target is ElementExpression element)
+        {
+            Emit(element.Target);
+            Emit(element.Index);
+            builder.Emit(Opcode.DeleteElement);
+        }
+    }
+
+    /// <summary>Refuses what would change metadata: a script sees a copy of them.</summary>
+    private static void RefuseMetadata(Expression target)
+    {
+        for (var part = target; part is not null;)
+        {
+            if (part is MemberExpression { Name: "@metadata" } or CallExpression { Callee: NameExpression { Name: "getMetadata" or "metadataFor" } })
+            {
+                throw TokenCursor.NotSupported("changes of the metadata", part.Position);
+            }
+
+            part = part switch
+            {
+                MemberExpression member => member.Target,
+                ElementExpression element => element.Target,
+                _ => null,
+            };
+        }
+    }
+
+    private void RefuseCarrier(MemberExpression member)
+    {
+        if (member.Target is NameExpression { Name: var name } && FunctionCatalogue.IsCarrier(name) && !scope.TryFind(name, out _))
+        {
+            throw TokenCursor.NotSupported($"'{name}.{member.Name}'", member.Target.Position);
+        }
+    }
+}

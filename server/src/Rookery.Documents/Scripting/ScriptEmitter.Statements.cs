@@ -1,0 +1,149 @@
+namespace Rookery.Documents.Scripting;
+
+/// <content>Statements. Each leaves the stack as it was, so that a jump out of loops needs to drop nothing.</content>
+internal sealed partial class ScriptEmitter
+{
+    private Loop? loop;
+    private JumpTarget? returnTarget;
+
+    private void Emit(Statement statement)
+    {
+        Deepen(statement.Position);
+        switch (statement)
+        {
+            case ExpressionStatement expression:
+                Emit(expression.Expression);
+                builder.Emit(Opcode.Pop);
+                break;
+            case VariableStatement variable:
+                EmitVariable(variable);
+                break;
+            case BlockStatement block:
+                EmitBlock(block);
+                break;
+            case IfStatement choice:
+                EmitIf(choice);
+                break;
+            case ForOfStatement each:
+                EmitForOf(each);
+                break;
+            case LoopStatement jump:
+                var around = loop ?? throw new ScriptException(ScriptFault.Syntax, jump.IsBreak ? "'break' stands outside of a loop" : "'continue' stands outside of a loop", jump.Position);
+                builder.Emit(Opcode.Jump, jump.IsBreak ? around.End : around.Next);
+                break;
+            case ReturnStatement result:
+                EmitReturn(result);
+                break;
+            default:
+                throw TokenCursor.NotSupported("functions declared inside of others or of blocks", statement.Position);
+        }
+
+        depth--;
+    }
+
+    private void Deepen(int position)
+    {
+        if (++depth > MostDepth)
+        {
+            throw new ScriptException(ScriptFault.NotSupported, $"The script nests deeper than {MostDepth} operations", position);
+        }
+    }
+
+    private void EmitVariable(VariableStatement variable)
+    {
+        if (variable.Value is LambdaExpression lambda)
+        {
+            throw TokenCursor.NotSupported("functions in variables (declare them as 'function name() { … }')", lambda.Position);
+        }
+
+        if (variable.Value is null)
+        {
+            builder.Emit(Opcode.PushUndefined);
+        }
+        else
+        {
+            Emit(variable.Value);
+        }
+
+        builder.Emit(Opcode.StoreLocal, Declare(variable.Name, variable.IsConstant, variable.Position));
+    }
+
+    private void EmitBlock(BlockStatement block)
+    {
+        var outer = scope;
+        scope = block.OpensScope ? new Scope(outer) : outer;
+        foreach (var statement in block.Statements)
+        {
+            Emit(statement);
+        }
+
+        scope = outer;
+    }
+
+    private void EmitIf(IfStatement choice)
+    {
+        JumpTarget otherwise = NewTarget(), end = NewTarget();
+        Emit(choice.Condition);
+        builder.Emit(Opcode.JumpIfFalse, otherwise);
+        Emit(choice.Then);
+        builder.Emit(Opcode.Jump, end);
+        builder.Mark(otherwise);
+        if (choice.Otherwise is not null)
+        {
+            Emit(choice.Otherwise);
+        }
+
+        builder.Mark(end);
+    }
+
+    private void EmitForOf(ForOfStatement each)
+    {
+        Emit(each.Values);
+        int iteration = BeginIteration(each.Position);
+        var outer = scope;
+        var outerLoop = loop;
+        scope = new Scope(outer);
+        loop = new Loop(NewTarget(), NewTarget());
+        int element = Declare(each.Name, isConstant: false, each.Position);
+        builder.Mark(loop.Next);
+        builder.EmitNext(iteration, element, loop.End);
+        Emit(each.Body);
+        builder.Emit(Opcode.Jump, loop.Next);
+        builder.Mark(loop.End);
+        loop = outerLoop;
+        scope = outer;
+    }
+
+    private void EmitReturn(ReturnStatement result)
+    {
+        if (result.Value is null)
+        {
+            builder.Emit(Opcode.PushUndefined);
+        }
+        else
+        {
+            Emit(result.Value);
+        }
+
+        if (returnTarget is null)
+        {
+            builder.Emit(Opcode.Return);
+        }
+        else
+        {
+            builder.Emit(Opcode.Jump, returnTarget);
+        }
+    }
+
+    /// <summary>Takes the array on the stack into a local of its own, with the position behind it.</summary>
+    private int BeginIteration(int position)
+    {
+        int iteration = NewLocal(position);
+        NewLocal(position);
+        builder.Emit(Opcode.BeginIteration, iteration);
+        return iteration;
+    }
+
+    /// <summary>Where a loop goes on, and where it ends.</summary>
+    private sealed record Loop(JumpTarget Next, JumpTarget End);
+}

@@ -1,0 +1,169 @@
+using Rookery.Disk;
+
+namespace Rookery.Documents.Scripting;
+
+/// <summary>What a script may do.</summary>
+internal enum ScriptUse
+{
+    /// <summary>Changes one document, on every member alike: nothing of other documents.</summary>
+    Patch,
+
+    /// <summary>Reads documents.</summary>
+    Reading,
+
+    /// <summary>Reads documents for an index, which has to know of which collections those are that it loads.</summary>
+    Indexing,
+}
+
+/// <summary>Compiles expressions and statements into a program. Here functions and names.</summary>
+internal sealed partial class ScriptEmitter
+{
+    /// <summary>Variables a function may have, those among them that hold iterations.</summary>
+    private const int MostLocals = 1000;
+
+    /// <summary>Levels of expressions; long chains of operators are deep too.</summary>
+    private const int MostDepth = 250;
+
+    /// <summary>A name of <c>args</c> that no script can give to a variable of its own.</summary>
+    private const string Arguments = "\0args";
+
+    private readonly ScriptUse use;
+    private readonly ProgramBuilder builder = new();
+    private readonly List<JumpTarget> targets = [];
+    private readonly Dictionary<string, DeclaredFunction> functions = new(StringComparer.Ordinal);
+    private readonly HashSet<string> loadedCollections = new(StringComparer.Ordinal);
+    private Scope scope = new(null);
+    private int locals;
+    private int depth;
+    private bool hasArguments;
+
+    private ScriptEmitter(ScriptUse use) => this.use = use;
+
+    /// <summary>Compiles a script.</summary>
+    /// <param name="use">What it may do.</param>
+    /// <param name="parameters">Names of what it is given.</param>
+    /// <param name="statements">What it does; its value is what it returns.</param>
+    /// <param name="fields">Names of the members of its value.</param>
+    /// <param name="alias">Another name of the first parameter; null for none.</param>
+    public static ScriptProgram Compile(ScriptUse use, IReadOnlyList<string> parameters, IReadOnlyList<Statement> statements, IReadOnlyList<string> fields, string? alias = null)
+    {
+        var emitter = new ScriptEmitter(use) { hasArguments = parameters.Contains("args", StringComparer.Ordinal) };
+        int main = emitter.builder.Declare();
+        foreach (var statement in statements)
+        {
+            if (statement is FunctionStatement function && !emitter.functions.TryAdd(function.Name, new DeclaredFunction(emitter.builder.Declare(), function)))
+            {
+                throw new ScriptException(ScriptFault.Syntax, $"The function '{function.Name}' is declared twice", function.Position);
+            }
+        }
+
+        emitter.EmitFunction(main, parameters, alias, [.. statements.Where(static statement => statement is not FunctionStatement)], 0);
+        foreach (var (number, function) in emitter.functions.Values)
+        {
+            IReadOnlyList<string> given = emitter.hasArguments ? [.. function.Parameters, Arguments] : function.Parameters;
+            emitter.EmitFunction(number, given, alias: null, function.Body.Statements, function.Position);
+        }
+
+        byte[] bytes = emitter.builder.Build(emitter.targets);
+        return new ScriptProgram(bytes, fields, [.. emitter.loadedCollections.Order(StringComparer.Ordinal)]);
+    }
+
+    private void EmitFunction(int number, IReadOnlyList<string> parameters, string? alias, IReadOnlyList<Statement> statements, int position)
+    {
+        scope = new Scope(null);
+        locals = 0;
+        builder.Begin(number, parameters.Count);
+        foreach (string name in parameters)
+        {
+            if (!scope.TryDeclare(name, NewLocal(position), isConstant: false))
+            {
+                throw new ScriptException(ScriptFault.Syntax, $"The parameter '{name}' is named twice", position);
+            }
+        }
+
+        if (alias is not null && !scope.TryDeclare(alias, 0, isConstant: false))
+        {
+            throw new ScriptException(ScriptFault.Syntax, $"'{alias}' is named twice", position);
+        }
+
+        if (scope.TryFind("args", out var given))
+        {
+            scope.TryDeclare(Arguments, given.Local, isConstant: true);
+        }
+
+        foreach (var statement in statements)
+        {
+            Emit(statement);
+        }
+
+        builder.Emit(Opcode.PushUndefined);
+        builder.Emit(Opcode.Return);
+        builder.End(number, locals);
+    }
+
+    private int NewLocal(int position) =>
+        locals < MostLocals ? locals++ : throw new ScriptException(ScriptFault.NotSupported, $"The function has more than {MostLocals} variables", position);
+
+    private JumpTarget NewTarget()
+    {
+        var target = new JumpTarget();
+        targets.Add(target);
+        return target;
+    }
+
+    private int Declare(string name, bool isConstant, int position)
+    {
+        int local = NewLocal(position);
+        return scope.TryDeclare(name, local, isConstant) ? local : throw new ScriptException(ScriptFault.Syntax, $"'{name}' is declared twice", position);
+    }
+
+    private void EmitName(NameExpression name)
+    {
+        if (scope.TryFind(name.Name, out var variable))
+        {
+            builder.Emit(Opcode.LoadLocal, variable.Local);
+        }
+        else if (hasArguments && name.Name is "args")
+        {
+            EmitArguments();
+        }
+        else if (hasArguments && name.Name.Length > 1 && name.Name[0] == '$')
+        {
+            EmitArguments();
+            builder.Emit(Opcode.GetMember, name.Name[1..]);
+        }
+        else
+        {
+            switch (name.Name)
+            {
+                case "NaN":
+                    builder.EmitNumber(double.NaN);
+                    break;
+                case "Infinity":
+                    builder.EmitNumber(double.PositiveInfinity);
+                    break;
+                default:
+                    throw TokenCursor.NotSupported(functions.ContainsKey(name.Name) ? $"the function '{name.Name}' as a value" : $"the name '{name.Name}', which nothing here has", name.Position);
+            }
+        }
+    }
+
+    /// <summary>Pushes <c>args</c>, which the script is given and hands on to each of its functions.</summary>
+    private void EmitArguments()
+    {
+        Invariant.Holds(scope.TryFind(Arguments, out var given), "every function of a script with arguments is given them");
+        builder.Emit(Opcode.LoadLocal, given.Local);
+    }
+
+    private int FindAssignable(NameExpression name)
+    {
+        if (!scope.TryFind(name.Name, out var variable))
+        {
+            throw TokenCursor.NotSupported($"the name '{name.Name}', which nothing here has", name.Position);
+        }
+
+        return variable.IsConstant ? throw new ScriptException(ScriptFault.Syntax, $"'{name.Name}' is a constant", name.Position) : variable.Local;
+    }
+
+    private readonly record struct DeclaredFunction(int Number, FunctionStatement Function);
+}

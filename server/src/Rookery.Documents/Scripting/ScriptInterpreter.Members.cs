@@ -1,0 +1,164 @@
+namespace Rookery.Documents.Scripting;
+
+/// <content>Members and elements. A member of nothing is nothing, as RavenDB has it; only what would be written to nothing fails.</content>
+public sealed partial class ScriptInterpreter
+{
+    private ScriptValue GetMember(ScriptValue target, ScriptValue name)
+    {
+        switch (target.Kind)
+        {
+            case ValueKind.Object:
+                int index = heap.Find(target, heap.Span(name));
+                return index >= 0 ? heap.Member(target, index)
+                    : heap.DocumentOf(target) >= 0 && heap.Span(name).SequenceEqual("@metadata"u8) ? MetadataOf(target)
+                    : ScriptValue.Undefined;
+            case ValueKind.Array when heap.Span(name).SequenceEqual("length"u8):
+                return ScriptValue.Of(heap.Count(target));
+            case ValueKind.Text or ValueKind.EscapedText when heap.Span(name).SequenceEqual("length"u8):
+                return ScriptValue.Of(LengthOf(heap.Plain(target)));
+            default:
+                return ScriptValue.Undefined;
+        }
+    }
+
+    private int LengthOf(ScriptValue text)
+    {
+        heap.SpendOnBytes(text.Length);
+        return Utf16Text.Length(heap.Span(text));
+    }
+
+    private ScriptValue GetElement(ScriptValue target, ScriptValue key)
+    {
+        if (target.IsNothing)
+        {
+            return ScriptValue.Undefined;
+        }
+
+        if (key.IsNumber && target.Kind != ValueKind.Object)
+        {
+            double index = heap.NumberOf(key);
+            if (target.Kind == ValueKind.Array)
+            {
+                return IsIndex(index, heap.Count(target)) ? heap.Element(target, (int)index) : ScriptValue.Undefined;
+            }
+
+            if (target.IsText)
+            {
+                var text = heap.Plain(target);
+                return IsIndex(index, LengthOf(text)) ? Part(text, (int)index, (int)index + 1) : ScriptValue.Undefined;
+            }
+        }
+
+        return GetMember(target, ToText(key));
+    }
+
+    private static bool IsIndex(double number, int count) => number >= 0 && number < count && number == Math.Truncate(number);
+
+    private void SetMember(ScriptValue target, ScriptValue name, ScriptValue value)
+    {
+        if (target.Kind != ValueKind.Object)
+        {
+            throw CannotSet(target, name);
+        }
+
+        if (heap.DocumentOf(target) >= 0 && heap.Span(name).SequenceEqual("@metadata"u8))
+        {
+            throw new ScriptFailure("the metadata cannot be changed by a script");
+        }
+
+        heap.Set(target, name, value);
+    }
+
+    private void SetElement(ScriptValue target, ScriptValue key, ScriptValue value)
+    {
+        if (target.Kind != ValueKind.Array)
+        {
+            SetMember(target, ToText(key), value);
+            return;
+        }
+
+        int count = heap.Count(target);
+        double index = key.IsNumber ? heap.NumberOf(key) : double.NaN;
+        if (!IsIndex(index, count + 1))
+        {
+            throw new ScriptFailure($"an element of an array of {count} cannot be set at '{Shown(ToText(key))}': it is no index, or would leave a gap");
+        }
+
+        if ((int)index == count)
+        {
+            heap.Append(target, value);
+        }
+        else
+        {
+            heap.SetElement(target, (int)index, value);
+        }
+    }
+
+    private ScriptValue Delete(ScriptValue target, ScriptValue name)
+    {
+        if (target.Kind == ValueKind.Array)
+        {
+            throw new ScriptFailure("deleting an element would leave a gap in its array: use splice");
+        }
+
+        if (target.Kind == ValueKind.Object)
+        {
+            if (heap.DocumentOf(target) >= 0 && heap.Span(name).SequenceEqual("@metadata"u8))
+            {
+                throw new ScriptFailure("the metadata cannot be changed by a script");
+            }
+
+            int index = heap.Find(target, heap.Span(name));
+            if (index >= 0)
+            {
+                heap.Remove(target, index);
+            }
+        }
+
+        return ScriptValue.Of(true);
+    }
+
+    private ScriptFailure CannotSet(ScriptValue target, ScriptValue name) => new(
+        target.IsNothing
+            ? $"'{Shown(name)}' cannot be set, because the object it would belong to does not exist"
+            : $"'{Shown(name)}' cannot be set, because what it would belong to is no object");
+
+    private string Shown(ScriptValue text)
+    {
+        const int MostBytes = 60;
+        var bytes = heap.Span(text);
+        return System.Text.Encoding.UTF8.GetString(bytes.Length <= MostBytes ? bytes : bytes[..MostBytes]);
+    }
+
+    private ScriptValue ToArray(ScriptValue value) => value.Kind switch
+    {
+        ValueKind.Array => value,
+        ValueKind.Undefined or ValueKind.Null => heap.NewArray(),
+        _ => throw new ScriptFailure("the script walks over a value that is no array"),
+    };
+
+    private void AppendAll(ScriptValue array, ScriptValue source)
+    {
+        int count = heap.Count(source);
+        for (int index = 0; index < count; index++)
+        {
+            heap.Spend(1);
+            heap.Append(array, heap.Element(source, index));
+        }
+    }
+
+    private void AddAll(ScriptValue target, ScriptValue source)
+    {
+        if (source.Kind != ValueKind.Object)
+        {
+            return;
+        }
+
+        int count = heap.Count(source);
+        for (int index = 0; index < count; index++)
+        {
+            heap.Spend(1);
+            heap.Set(target, heap.Plain(heap.Name(source, index)), heap.Member(source, index));
+        }
+    }
+}

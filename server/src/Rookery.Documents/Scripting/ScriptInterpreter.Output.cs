@@ -1,0 +1,179 @@
+using Rookery.Documents.Json;
+
+namespace Rookery.Documents.Scripting;
+
+/// <content>What a run yields, as minimised JSON: what nobody asked for as it was stored, undefined members left out.</content>
+public sealed partial class ScriptInterpreter
+{
+    /// <summary>Whether the result is something: not null and not undefined.</summary>
+    public bool HasResult => !result.IsNothing;
+
+    /// <summary>Whether the result is an array: a fan-out.</summary>
+    public bool IsResultArray => result.Kind == ValueKind.Array;
+
+    /// <summary>Whether the result is an object.</summary>
+    public bool IsResultObject => result.Kind == ValueKind.Object;
+
+    /// <summary>Elements of a result that is an array.</summary>
+    public int ResultCount => heap.Count(result);
+
+    /// <summary>Writes the result; undefined is null.</summary>
+    /// <param name="json">The JSON, valid until the next call.</param>
+    /// <returns>False when it went over the limits: see <see cref="Failure"/>.</returns>
+    public bool TryWriteResult(out ReadOnlySpan<byte> json) => TryWrite(result, out json);
+
+    /// <summary>Writes an element of a result that is an array.</summary>
+    /// <param name="index">Which one.</param>
+    /// <param name="json">The JSON, valid until the next call; empty for null and undefined.</param>
+    /// <returns>False when it went over the limits: see <see cref="Failure"/>.</returns>
+    public bool TryWriteElement(int index, out ReadOnlySpan<byte> json)
+    {
+        json = default;
+        var element = heap.Element(result, index);
+        return element.IsNothing || TryWrite(element, out json);
+    }
+
+    /// <summary>Writes a parameter as the script left it.</summary>
+    internal bool TryWriteParameter(int index, out ReadOnlySpan<byte> json) => TryWrite(parameters[index], out json);
+
+    private bool TryWrite(ScriptValue value, out ReadOnlySpan<byte> json)
+    {
+        output.Clear();
+        try
+        {
+            Write(value, 0);
+            json = output.Written;
+            return true;
+        }
+        catch (ScriptFailure failure)
+        {
+            Failure = failure.Message;
+            json = default;
+            return false;
+        }
+    }
+
+    private void Write(ScriptValue value, int level)
+    {
+        switch (value.Kind)
+        {
+            case ValueKind.Undefined or ValueKind.Null:
+                Write("null"u8);
+                break;
+            case ValueKind.True:
+                Write("true"u8);
+                break;
+            case ValueKind.False:
+                Write("false"u8);
+                break;
+            case ValueKind.StoredNumber:
+                Write(heap.Span(value));
+                break;
+            case ValueKind.Number when !double.IsFinite(value.Double):
+                Write("null"u8);
+                break;
+            case ValueKind.Number:
+                Reserve(NumberText.MostBytes);
+                output.Advance(NumberText.Format(value.Double, output.Reserve(NumberText.MostBytes)));
+                break;
+            case ValueKind.Text or ValueKind.EscapedText:
+                WriteText(value);
+                break;
+            default:
+                WriteContainer(value, level);
+                break;
+        }
+    }
+
+    private void WriteText(ScriptValue value)
+    {
+        const int MostBytesOfEscape = 6;
+        const int BytesPerPiece = 1024;
+        var text = heap.Span(value);
+        Write("\""u8);
+        if (value.Kind == ValueKind.EscapedText || JsonText.IsPlain(text))
+        {
+            Write(text);
+        }
+        else
+        {
+            // In pieces: room for the worst of a whole text would be six times its length.
+            while (!text.IsEmpty)
+            {
+                var piece = text[..Math.Min(text.Length, BytesPerPiece)];
+                text = text[piece.Length..];
+                int length = JsonText.Escape(piece, output.Reserve(piece.Length * MostBytesOfEscape));
+                heap.SpendOnBytes(length);
+                Reserve(length);
+                output.Advance(length);
+            }
+        }
+
+        Write("\""u8);
+    }
+
+    private void WriteContainer(ScriptValue container, int level)
+    {
+        heap.Spend(1);
+        if (level == DocumentLimits.MaxDepth)
+        {
+            throw new ScriptFailure($"the result is nested deeper than {DocumentLimits.MaxDepth} levels");
+        }
+
+        if (heap.IsRaw(container, out int start, out int end))
+        {
+            Write(heap.Span(start, end - start));
+            return;
+        }
+
+        bool isArray = container.Kind == ValueKind.Array;
+        int count = heap.Count(container);
+        bool isFirst = true;
+        Write(isArray ? "["u8 : "{"u8);
+        for (int index = 0; index < count; index++)
+        {
+            heap.Spend(1);
+            var member = isArray ? heap.Element(container, index) : heap.Member(container, index);
+            if (!isArray && member.Kind == ValueKind.Undefined)
+            {
+                continue;
+            }
+
+            if (!isFirst)
+            {
+                Write(","u8);
+            }
+
+            isFirst = false;
+            if (!isArray)
+            {
+                WriteText(heap.Name(container, index));
+                Write(":"u8);
+            }
+
+            Write(member, level + 1);
+        }
+
+        Write(isArray ? "]"u8 : "}"u8);
+    }
+
+    private void Write(ReadOnlySpan<byte> bytes)
+    {
+        heap.Spend(bytes.Length / BytesPerStep);
+        Reserve(bytes.Length);
+        output.Append(bytes);
+    }
+
+    private void Reserve(int more)
+    {
+        if ((long)output.Length + more > limits.OutputBytes)
+        {
+            throw new ScriptFailure($"the result would be larger than {limits.OutputBytes} bytes");
+        }
+
+        if (MemorySource is not null)
+        {
+            heap.Require(output.Length + more);
+        }
+    }
+}

@@ -1,0 +1,78 @@
+using System.Runtime.InteropServices;
+using Rookery.Disk;
+
+namespace Rookery.Documents.Scripting;
+
+/// <content>Sorting, in memory that counts as the script's.</content>
+public sealed partial class ScriptInterpreter
+{
+    /// <summary>Of an element: itself, its text, its place, and its place after the pass at hand.</summary>
+    private const int BytesPerSorted = 40;
+
+    /// <summary>Sorts by the texts of the elements, as JavaScript does without a function, in place and stable; what is undefined goes to the end.</summary>
+    private ScriptValue Sort(ScriptValue array, int count)
+    {
+        heap.RequireChangeable(array);
+        long held = (long)count * BytesPerSorted;
+        heap.Spend(1 + (2 * count));
+        heap.Hold(held);
+        var memory = PooledMemory.Rent((int)held);
+        try
+        {
+            var values = MemoryMarshal.Cast<byte, ScriptValue>(memory.Span)[..(2 * count)];
+            var places = MemoryMarshal.Cast<byte, int>(memory.Span)[(8 * count)..(10 * count)];
+            Sort(array, values[..count], values[count..], places[..count], places[count..]);
+        }
+        finally
+        {
+            memory.Return();
+            heap.GiveBack(held);
+        }
+
+        return array;
+    }
+
+    private void Sort(ScriptValue array, Span<ScriptValue> source, Span<ScriptValue> keys, Span<int> order, Span<int> room)
+    {
+        heap.Elements(array).CopyTo(source);
+        for (int index = 0; index < source.Length; index++)
+        {
+            order[index] = index;
+            keys[index] = source[index].Kind == ValueKind.Undefined ? default : ToText(source[index]);
+        }
+
+        MergeSort(keys, order, room);
+        var elements = heap.Elements(array);
+        for (int index = 0; index < elements.Length; index++)
+        {
+            elements[index] = source[order[index]];
+        }
+    }
+
+    /// <summary>From runs of one to the whole: as many comparisons whatever the order was, and a failure leaves through them.</summary>
+    private void MergeSort(ReadOnlySpan<ScriptValue> keys, Span<int> order, Span<int> room)
+    {
+        const int MovesPerStep = 4;
+        for (int width = 1; width < order.Length; width *= 2)
+        {
+            heap.Spend(1 + (order.Length / MovesPerStep));
+            for (int from = 0; from < order.Length; from += 2 * width)
+            {
+                int middle = Math.Min(from + width, order.Length), end = Math.Min(from + (2 * width), order.Length);
+                int left = from, right = middle;
+                for (int at = from; at < end; at++)
+                {
+                    room[at] = left < middle && (right >= end || CompareKeys(keys[order[left]], keys[order[right]]) <= 0) ? order[left++] : order[right++];
+                }
+            }
+
+            room.CopyTo(order);
+        }
+    }
+
+    private int CompareKeys(ScriptValue left, ScriptValue right)
+    {
+        heap.Spend(1);
+        return left.IsText && right.IsText ? CompareTexts(left, right) : right.IsText.CompareTo(left.IsText);
+    }
+}

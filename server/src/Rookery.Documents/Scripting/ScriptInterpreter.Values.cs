@@ -1,0 +1,257 @@
+using Rookery.Documents.Json;
+
+namespace Rookery.Documents.Scripting;
+
+/// <content>What operators do with values: JavaScript's rules.</content>
+public sealed partial class ScriptInterpreter
+{
+    private bool IsTrue(ScriptValue value) => value.Kind switch
+    {
+        ValueKind.Undefined or ValueKind.Null or ValueKind.False => false,
+        ValueKind.Number or ValueKind.StoredNumber => heap.NumberOf(value) is var number && number != 0 && !double.IsNaN(number),
+        ValueKind.Text or ValueKind.EscapedText => value.Length > 0,
+        _ => true,
+    };
+
+    private double ToNumber(ScriptValue value)
+    {
+        switch (value.Kind)
+        {
+            case ValueKind.Undefined:
+                return double.NaN;
+            case ValueKind.Null or ValueKind.False:
+                return 0;
+            case ValueKind.True:
+                return 1;
+            case ValueKind.Number or ValueKind.StoredNumber:
+                return heap.NumberOf(value);
+            default:
+                var text = ToText(value);
+                heap.SpendOnDigits(text.Length);
+                return NumberText.Parse(heap.Span(text));
+        }
+    }
+
+    /// <summary>A whole number within the bounds, as the indexes of methods are read.</summary>
+    private int ToInteger(ScriptValue value, int least, int most)
+    {
+        double number = ToNumber(value);
+        return double.IsNaN(number) ? Math.Clamp(0, least, most) : (int)Math.Clamp(Math.Truncate(number), least, most);
+    }
+
+    /// <summary>The value's text, without escapes.</summary>
+    private ScriptValue ToText(ScriptValue value)
+    {
+        if (value.IsText)
+        {
+            return heap.Plain(value);
+        }
+
+        int start = heap.Length;
+        AddText(value, 0);
+        return heap.TextFrom(start);
+    }
+
+    /// <summary>Adds the value's text to the end of the heap.</summary>
+    private void AddText(ScriptValue value, int level)
+    {
+        switch (value.Kind)
+        {
+            case ValueKind.Text:
+                heap.AddCopy(value.Start, value.Length);
+                break;
+            case ValueKind.EscapedText:
+                heap.SpendOnBytes(value.Length);
+                var room = heap.Reserve(value.Length);
+                heap.Advance(JsonText.Unescape(heap.Span(value), room));
+                break;
+            case ValueKind.Number or ValueKind.StoredNumber:
+                double number = heap.NumberOf(value);
+                heap.Advance(NumberText.Format(number, heap.Reserve(NumberText.MostBytes)));
+                break;
+            case ValueKind.Array:
+                AddJoined(value, default, ","u8, level);
+                break;
+            default:
+                heap.Add(value.Kind switch
+                {
+                    ValueKind.Undefined => "undefined"u8,
+                    ValueKind.Null => "null"u8,
+                    ValueKind.True => "true"u8,
+                    ValueKind.False => "false"u8,
+                    _ => "[object Object]"u8,
+                });
+                break;
+        }
+    }
+
+    /// <summary>Adds the texts of elements; nothing is an empty text.</summary>
+    private void AddJoined(ScriptValue array, ScriptValue separator, ReadOnlySpan<byte> literal, int level)
+    {
+        if (level > DocumentLimits.MaxDepth)
+        {
+            throw new ScriptFailure($"a value is nested deeper than {DocumentLimits.MaxDepth} levels");
+        }
+
+        for (int index = 0; index < heap.Count(array); index++)
+        {
+            heap.Spend(1);
+            if (index > 0)
+            {
+                if (separator.IsText)
+                {
+                    heap.AddCopy(separator.Start, separator.Length);
+                }
+                else
+                {
+                    heap.Add(literal);
+                }
+            }
+
+            var element = heap.Element(array, index);
+            if (!element.IsNothing)
+            {
+                AddText(element, level + 1);
+            }
+        }
+    }
+
+    private ScriptValue Calculate(Opcode opcode, ScriptValue left, ScriptValue right)
+    {
+        switch (opcode)
+        {
+            case Opcode.Add:
+                return left.IsNumber && right.IsNumber ? ScriptValue.Of(heap.NumberOf(left) + heap.NumberOf(right))
+                    : left.IsText || right.IsText || left.IsContainer || right.IsContainer ? JoinTexts(left, right)
+                    : ScriptValue.Of(ToNumber(left) + ToNumber(right));
+            case Opcode.JoinTexts:
+                return JoinTexts(left, right);
+            case Opcode.Subtract:
+                return ScriptValue.Of(ToNumber(left) - ToNumber(right));
+            case Opcode.Multiply:
+                return ScriptValue.Of(ToNumber(left) * ToNumber(right));
+            case Opcode.Divide:
+                return ScriptValue.Of(ToNumber(left) / ToNumber(right));
+            case Opcode.Remainder:
+                return ScriptValue.Of(Remainder(ToNumber(left), ToNumber(right)));
+            case Opcode.LooseEqual:
+                return ScriptValue.Of(AreLooselyEqual(left, right));
+            case Opcode.LooseUnequal:
+                return ScriptValue.Of(!AreLooselyEqual(left, right));
+            case Opcode.StrictEqual:
+                return ScriptValue.Of(AreEqual(left, right));
+            case Opcode.StrictUnequal:
+                return ScriptValue.Of(!AreEqual(left, right));
+            case Opcode.Less or Opcode.LessOrEqual or Opcode.Greater or Opcode.GreaterOrEqual:
+                return ScriptValue.Of(IsOrdered(opcode, left, right));
+            default:
+                throw ScriptProgram.Broken();
+        }
+    }
+
+    /// <summary>The C library divides bit by bit, so numbers of very different size take long.</summary>
+    private double Remainder(double left, double right)
+    {
+        const int BitsPerStep = 16;
+        heap.Spend(Math.Max(ExponentOf(left) - ExponentOf(right), 0) / BitsPerStep);
+        return left % right;
+    }
+
+    private static int ExponentOf(double number) => (int)(BitConverter.DoubleToUInt64Bits(number) >> 52) & 0x7FF;
+
+    /// <summary>A text that ends at the end of the heap is continued there: texts never change, so its beginning may belong to two.</summary>
+    private ScriptValue JoinTexts(ScriptValue left, ScriptValue right)
+    {
+        if (left.Kind == ValueKind.Text && left.Start + left.Length == heap.Length && !right.IsContainer)
+        {
+            AddText(right, 0);
+            return heap.TextFrom(left.Start);
+        }
+
+        int start = heap.Length;
+        AddText(left, 0);
+        AddText(right, 0);
+        return heap.TextFrom(start);
+    }
+
+    /// <summary><c>===</c>.</summary>
+    private bool AreEqual(ScriptValue left, ScriptValue right)
+    {
+        if (left.IsNumber && right.IsNumber)
+        {
+            return heap.NumberOf(left) == heap.NumberOf(right);
+        }
+
+        if (left.IsText && right.IsText)
+        {
+            var (a, b) = (heap.Plain(left), heap.Plain(right));
+            heap.SpendOnBytes(Math.Min(a.Length, b.Length));
+            return heap.Span(a).SequenceEqual(heap.Span(b));
+        }
+
+        return left.Kind == right.Kind && (!left.IsContainer || left.Start == right.Start);
+    }
+
+    /// <summary><c>==</c>.</summary>
+    private bool AreLooselyEqual(ScriptValue left, ScriptValue right)
+    {
+        if (left.IsNothing || right.IsNothing)
+        {
+            return left.IsNothing && right.IsNothing;
+        }
+
+        if ((left.IsText && right.IsText) || (left.IsContainer && right.IsContainer))
+        {
+            return AreEqual(left, right);
+        }
+
+        if ((left.IsContainer && right.IsText) || (left.IsText && right.IsContainer))
+        {
+            return AreEqual(ToText(left), ToText(right));
+        }
+
+        return ToNumber(left) == ToNumber(right);
+    }
+
+    private bool IsOrdered(Opcode opcode, ScriptValue left, ScriptValue right)
+    {
+        left = left.IsContainer ? ToText(left) : left;
+        right = right.IsContainer ? ToText(right) : right;
+        if (left.IsText && right.IsText)
+        {
+            int order = CompareTexts(left, right);
+            return opcode switch
+            {
+                Opcode.Less => order < 0,
+                Opcode.LessOrEqual => order <= 0,
+                Opcode.Greater => order > 0,
+                _ => order >= 0,
+            };
+        }
+
+        double a = ToNumber(left), b = ToNumber(right);
+        return opcode switch
+        {
+            Opcode.Less => a < b,
+            Opcode.LessOrEqual => a <= b,
+            Opcode.Greater => a > b,
+            _ => a >= b,
+        };
+    }
+
+    private int CompareTexts(ScriptValue left, ScriptValue right)
+    {
+        var (a, b) = (heap.Plain(left), heap.Plain(right));
+        heap.SpendOnBytes(Math.Min(a.Length, b.Length));
+        return Utf16Text.Compare(heap.Span(a), heap.Span(b));
+    }
+
+    private static ReadOnlySpan<byte> TypeOf(ScriptValue value) => value.Kind switch
+    {
+        ValueKind.Undefined => "undefined"u8,
+        ValueKind.False or ValueKind.True => "boolean"u8,
+        ValueKind.Number or ValueKind.StoredNumber => "number"u8,
+        ValueKind.Text or ValueKind.EscapedText => "string"u8,
+        _ => "object"u8,
+    };
+}

@@ -1,0 +1,74 @@
+using System.Text;
+using Rookery.Indexing.Language;
+using Rookery.Indexing.Scanning;
+using Rookery.Indexing.Values;
+
+namespace Rookery.Indexing.Analysis;
+
+/// <summary>
+/// The full-text conditions of one scan. A scan that scores walks twice over the same documents: first it gives each document of its source to <see cref="Count"/>, then it asks for
+/// scores; one that only selects asks at once. For one thread.
+/// </summary>
+/// <param name="analyzers">Says with what a field is analyzed. The analyzers stay their owner's.</param>
+public sealed class FullTextConditions(Func<FieldReference, Analyzer> analyzers) : IFullTextConditions, IDisposable
+{
+    private readonly SearchableText room = new();
+    private readonly List<SearchedField> searched = [];
+    private readonly List<LikenessCondition> likenesses = [];
+
+    /// <inheritdoc/>
+    public bool NeedsCount => likenesses.Count > 0 || searched.Exists(static one => one.NeedsCount);
+
+    /// <inheritdoc/>
+    public IDocumentCondition Search(SearchCondition condition, FieldReader field, string terms) =>
+        Add(SearchTerms.Parse(analyzers(condition.Field), terms, condition.NeedsAll, condition.Terms.Position), field);
+
+    /// <inheritdoc/>
+    public IDocumentCondition Proximity(ProximityCondition condition, FieldReader field, string terms, long distance) =>
+        Add(SearchTerms.ParseProximity(analyzers(condition.Inner.Field), terms, distance, condition.Position), field);
+
+    /// <inheritdoc/>
+    public IDocumentCondition Fuzzy(FuzzyCondition condition, FieldReader field, string text, double similarity)
+    {
+        byte[] utf8 = Encoding.UTF8.GetBytes(text);
+        byte[] folded = new byte[TextFolding.MaxBytes(utf8.Length)];
+        return new FuzzyField(new FuzzyText(folded.AsSpan(0, TextFolding.FoldAll(utf8, folded)), similarity, condition.Position), field, room);
+    }
+
+    /// <inheritdoc/>
+    public ILikenessCondition MoreLikeThis(MoreLikeThisCondition condition, OperandValues operands)
+    {
+        var made = new LikenessCondition(new LikenessOptions(condition, operands), analyzers, room);
+        likenesses.Add(made);
+        return made;
+    }
+
+    /// <inheritdoc/>
+    public void Count(in QueriedDocument document)
+    {
+        foreach (var field in searched)
+        {
+            field.Count(document);
+        }
+
+        foreach (var likeness in likenesses)
+        {
+            likeness.Count(document);
+        }
+    }
+
+    /// <summary>Gives pooled memory back.</summary>
+    public void Dispose()
+    {
+        searched.ForEach(static field => field.Dispose());
+        likenesses.ForEach(static likeness => likeness.Dispose());
+        room.Release();
+    }
+
+    private SearchedField Add(SearchQuery query, FieldReader field)
+    {
+        var made = new SearchedField(query, field, room);
+        searched.Add(made);
+        return made;
+    }
+}

@@ -1,0 +1,101 @@
+using System.Text;
+using Rookery.Disk;
+using Rookery.Documents.Json;
+using Rookery.Indexing.Language;
+using Rookery.Indexing.Scanning;
+using Rookery.Indexing.Values;
+
+namespace Rookery.Indexing.Analysis;
+
+/// <summary>
+/// <c>moreLikeThis</c> over the documents of a scan: those that have some of the words that say most about a given document, which is none of them itself. The words are chosen as Lucene's MoreLikeThis
+/// does, by their frequency there and their rarity in the source; documents score by BM25.
+/// </summary>
+/// <param name="options">Say which words count.</param>
+/// <param name="analyzers">Says with what a field is analyzed.</param>
+/// <param name="text">Room for texts.</param>
+internal sealed class LikenessCondition(LikenessOptions options, Func<FieldReference, Analyzer> analyzers, SearchableText text) : ILikenessCondition, IDisposable
+{
+    private readonly List<LikenessField> fields = [];
+    private byte[] given = [];
+    private bool isLearned;
+    private bool isChosen;
+
+    /// <inheritdoc/>
+    public void Learn(in QueriedDocument document)
+    {
+        Invariant.Holds(!isLearned, "one document is given");
+        isLearned = true;
+        given = document.IsStored ? document.View.Id.ToArray() : [];
+        foreach (string name in options.Fields?.Distinct(StringComparer.Ordinal) ?? NamesOf(document.Members))
+        {
+            var path = new FieldPath([.. name.Split('.').Select(static step => new PathStep(step, false))], 0);
+            fields.Add(new LikenessField(new FieldReader(path), analyzers(new PathReference(path)), document, options, text));
+        }
+    }
+
+    /// <summary>Counts a document of the query's source.</summary>
+    public void Count(in QueriedDocument document)
+    {
+        Invariant.Holds(isLearned && !isChosen, "all documents are counted, for a given one, before one is asked for");
+        foreach (LikenessField field in fields)
+        {
+            field.Count(document);
+        }
+    }
+
+    /// <inheritdoc/>
+    public bool Matches(in QueriedDocument document) => TryScore(document, out _);
+
+    /// <inheritdoc/>
+    public bool TryScore(in QueriedDocument document, out double score)
+    {
+        Choose();
+        score = 0;
+        if (document.IsStored && document.View.Id.SequenceEqual(given))
+        {
+            return false;
+        }
+
+        foreach (LikenessField field in fields)
+        {
+            score += field.Score(document);
+        }
+
+        return score > 0;
+    }
+
+    /// <inheritdoc/>
+    public void Dispose() => fields.ForEach(static field => field.Dispose());
+
+    private void Choose()
+    {
+        if (isChosen)
+        {
+            return;
+        }
+
+        isChosen = true;
+        (LikenessField Field, int Term, double Weight)[] best = [.. fields.SelectMany(field => field.Weights(options)).OrderByDescending(static word => word.Weight).Take(options.Terms)];
+        foreach (LikenessField field in fields)
+        {
+            field.Choose([.. best.Where(word => word.Field == field).Select(word => (word.Term, options.BoostFactor is { } factor ? factor * word.Weight / best[0].Weight : 1))]);
+        }
+    }
+
+    /// <summary>Members at the top that hold texts, alone or in arrays.</summary>
+    private static List<string> NamesOf(ReadOnlySpan<byte> members)
+    {
+        var names = new List<string>();
+        int at = 0;
+        while (StoredJson.TryReadMember(members, ref at, out JsonSlice name, out int valueStart))
+        {
+            if (members[valueStart] is (byte)'"' or (byte)'[' && !name.Escaped && Encoding.UTF8.GetString(members.Slice(name.Start, name.Length)) is var plain && !plain.Contains('.', StringComparison.Ordinal))
+            {
+                names.Add(plain);
+            }
+        }
+
+        return names;
+    }
+}

@@ -1,0 +1,135 @@
+using Rookery.Indexing.Values;
+
+namespace Rookery.Indexing.Analysis;
+
+/// <summary>A field that <c>moreLikeThis</c> compares: the words that the given document has there, and how many documents have them. For one thread.</summary>
+internal sealed class LikenessField : IDisposable
+{
+    private readonly FieldReader reader;
+    private readonly SearchableText text;
+    private readonly int[] frequencies;
+    private readonly SearchStatistics statistics;
+    private SearchMatcher matcher;
+    private SearchScorer? scorer;
+    private double[] boosts = [];
+
+    /// <summary>A field.</summary>
+    /// <param name="reader">Where its texts stand.</param>
+    /// <param name="analyzer">Takes them apart.</param>
+    /// <param name="document">The given document.</param>
+    /// <param name="options">Say which words count.</param>
+    /// <param name="text">Room for texts.</param>
+    public LikenessField(FieldReader reader, Analyzer analyzer, in QueriedDocument document, LikenessOptions options, SearchableText text)
+    {
+        this.reader = reader;
+        this.text = text;
+        var words = new Dictionary<byte[], int>(TermComparer.Instance);
+        var visitor = new WordCounter(words, analyzer, text, new int[] { options.Tokens });
+        reader.Read(document, ref visitor);
+        KeyValuePair<byte[], int>[] chosen = [.. words.Where(word => word.Value >= options.LeastTermFrequency && word.Key.Length >= options.ShortestWord && word.Key.Length <= options.LongestWord)];
+        frequencies = [.. chosen.Select(static word => word.Value)];
+        Query = QueryOf(analyzer, [.. chosen.Select(static word => word.Key)]);
+        statistics = new SearchStatistics(Query);
+        matcher = new SearchMatcher(Query);
+    }
+
+    /// <summary>The words that are looked for: at first all, then those that were chosen.</summary>
+    public SearchQuery Query { get; private set; }
+
+    /// <summary>Counts a document of the query's source.</summary>
+    public void Count(in QueriedDocument document)
+    {
+        Read(document);
+        statistics.Count(matcher);
+    }
+
+    /// <summary>How much each word says about the given document: as Lucene weighs them, its frequency there times its rarity.</summary>
+    public IEnumerable<(LikenessField Field, int Term, double Weight)> Weights(LikenessOptions options)
+    {
+        for (int term = 0; term < frequencies.Length; term++)
+        {
+            long documents = statistics.DocumentFrequency(term);
+            if (documents >= options.LeastDocuments && documents <= options.MostDocuments && documents <= options.MostDocumentsShare * statistics.Documents)
+            {
+                yield return (this, term, frequencies[term] * Bm25.InverseDocumentFrequency(statistics.Documents, documents));
+            }
+        }
+    }
+
+    /// <summary>Looks for chosen words from now on.</summary>
+    /// <param name="terms">Their places, and what their scores are multiplied with.</param>
+    public void Choose(IReadOnlyList<(int Term, double Boost)> terms)
+    {
+        long[] documents = [.. terms.Select(one => statistics.DocumentFrequency(one.Term))];
+        boosts = [.. terms.Select(static one => one.Boost)];
+        Query = QueryOf(Query.Analyzer, [.. terms.Select(one => Query.Terms[one.Term])]);
+        scorer = new SearchScorer(Query, new SearchStatistics(statistics.Documents, statistics.Tokens, documents));
+        matcher.Dispose();
+        matcher = new SearchMatcher(Query);
+    }
+
+    /// <summary>How relevant a document is by this field; 0 when it has none of the words.</summary>
+    public double Score(in QueriedDocument document)
+    {
+        if (boosts.Length == 0 || !Read(document))
+        {
+            return 0;
+        }
+
+        double score = 0;
+        for (int clause = 0; clause < boosts.Length; clause++)
+        {
+            score += boosts[clause] * scorer!.Score(clause, matcher.ClauseFrequencies[clause], matcher.Length);
+        }
+
+        return score;
+    }
+
+    /// <inheritdoc/>
+    public void Dispose() => matcher.Dispose();
+
+    private bool Read(in QueriedDocument document)
+    {
+        matcher.Begin();
+        var visitor = new TextReader(matcher, text);
+        reader.Read(document, ref visitor);
+        return matcher.End();
+    }
+
+    private static SearchQuery QueryOf(Analyzer analyzer, byte[][] terms) =>
+        new(analyzer, terms, [.. Enumerable.Range(0, terms.Length).Select(static term => new TermClause(term))], needsAll: false);
+
+    private readonly struct TextReader(SearchMatcher matcher, SearchableText text) : IValueVisitor
+    {
+        public bool Visit(scoped ReadOnlySpan<byte> json)
+        {
+            matcher.Add(text.Of(json));
+            return true;
+        }
+    }
+
+    private readonly struct WordCounter(Dictionary<byte[], int> words, Analyzer analyzer, SearchableText text, int[] left) : IValueVisitor
+    {
+        public bool Visit(scoped ReadOnlySpan<byte> json)
+        {
+            var sink = new Sink(words, left);
+            analyzer.Analyze(text.Of(json), AnalysisPurpose.Index, 0, ref sink);
+            return left[0] > 0;
+        }
+    }
+
+    private readonly struct Sink(Dictionary<byte[], int> words, int[] left) : ITokenSink
+    {
+        public bool Take(scoped in Token token)
+        {
+            if (left[0]-- <= 0)
+            {
+                return false;
+            }
+
+            var lookup = words.GetAlternateLookup<ReadOnlySpan<byte>>();
+            lookup[token.Bytes] = lookup.TryGetValue(token.Bytes, out int known) ? known + 1 : 1;
+            return true;
+        }
+    }
+}

@@ -1,0 +1,84 @@
+using System.Text;
+using Rookery.Indexing.Language;
+
+namespace Rookery.Indexing.Analysis;
+
+/// <summary>Collects what a search looks for, within its bounds.</summary>
+/// <param name="analyzer">The field's.</param>
+/// <param name="position">Where the words stand in the query, for errors.</param>
+internal sealed class SearchQueryBuilder(Analyzer analyzer, int position)
+{
+    /// <summary>Stands for a star that matches anything: a character that belongs to no text (a noncharacter).</summary>
+    internal const char Star = '\uFFFF';
+
+    private readonly Dictionary<byte[], int> places = new(TermComparer.Instance);
+    private readonly List<byte[]> terms = [];
+    private readonly List<SearchClause> clauses = [];
+    private int tokens;
+    private int wildcards;
+
+    /// <summary>Adds a word or a phrase.</summary>
+    internal void AddText(string text, int slop)
+    {
+        List<PhraseTerm> words = [];
+        var sink = new Sink(this, words);
+        analyzer.Analyze(Encoding.UTF8.GetBytes(text), AnalysisPurpose.Search, 0, ref sink);
+        if (words.Count is 0)
+        {
+            return;
+        }
+
+        int first = words[0].Offset;
+        PhraseTerm[] phrase = [.. words.Select(word => word with { Offset = word.Offset - first }).Distinct()];
+        clauses.Add(phrase.Length is 1 ? new TermClause(phrase[0].Term) : new PhraseClause(phrase, slop));
+    }
+
+    /// <summary>Adds a pattern.</summary>
+    /// <param name="text">Its text, with <see cref="Star"/> for what may be anything.</param>
+    internal void AddPattern(string text)
+    {
+        Count();
+        if (++wildcards > SearchTerms.MostWildcards)
+        {
+            throw TooMany(SearchTerms.MostWildcards, "patterns with *");
+        }
+
+        byte[][] pieces = [.. text.Split(Star).Select(piece => analyzer.Fold(Encoding.UTF8.GetBytes(piece)))];
+        clauses.Add(new WildcardClause(new TokenPattern([.. pieces.Where(static piece => piece.Length > 0)], pieces[0].Length is 0, pieces[^1].Length is 0)));
+    }
+
+    internal SearchQuery Build(bool needsAll) => new(analyzer, [.. terms], [.. clauses], needsAll);
+
+    private void Count()
+    {
+        if (++tokens > SearchTerms.MostTerms)
+        {
+            throw TooMany(SearchTerms.MostTerms, "words");
+        }
+    }
+
+    private QueryException TooMany(int most, string what) => new(QueryFault.TooCostly, $"A search may hold {most} {what}; this one holds more.", position);
+
+    private readonly struct Sink(SearchQueryBuilder builder, List<PhraseTerm> words) : ITokenSink
+    {
+        public bool Take(scoped in Token token)
+        {
+            builder.Count();
+            if (words.Count == SearchTerms.MostWordsOfPhrase)
+            {
+                throw builder.TooMany(SearchTerms.MostWordsOfPhrase, "words in a phrase");
+            }
+
+            byte[] term = token.Bytes.ToArray();
+            if (!builder.places.TryGetValue(term, out int place))
+            {
+                place = builder.terms.Count;
+                builder.places.Add(term, place);
+                builder.terms.Add(term);
+            }
+
+            words.Add(new PhraseTerm(place, token.Position));
+            return true;
+        }
+    }
+}

@@ -1,0 +1,33 @@
+using Rookery.Documents.Json;
+
+namespace Rookery.Indexing.Analysis;
+
+/// <summary>The text of JSON values as full text sees it: strings without escapes, numbers and booleans as they are written; null and objects have none. For one thread.</summary>
+internal sealed class SearchableText
+{
+    private readonly PooledBytes unescaped = new();
+
+    /// <summary>The text of a value.</summary>
+    /// <param name="json">The value as it is stored.</param>
+    /// <returns>Valid until the next call; empty when it has none.</returns>
+    internal ReadOnlySpan<byte> Of(ReadOnlySpan<byte> json)
+    {
+        if (json[0] is (byte)'{' or (byte)'n')
+        {
+            return [];
+        }
+
+        var text = json[0] is (byte)'"' ? json[1..^1] : json;
+        if (!text.Contains((byte)'\\'))
+        {
+            return text;
+        }
+
+        unescaped.Clear();
+        unescaped.Advance(JsonText.Unescape(text, unescaped.Reserve(text.Length)));
+        return unescaped.Written;
+    }
+
+    /// <summary>Gives its room back.</summary>
+    internal void Release() => unescaped.Release();
+}

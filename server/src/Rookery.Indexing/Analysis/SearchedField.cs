@@ -1,0 +1,68 @@
+using Rookery.Disk;
+using Rookery.Indexing.Scanning;
+using Rookery.Indexing.Values;
+
+namespace Rookery.Indexing.Analysis;
+
+/// <summary><c>search</c> and <c>proximity</c> over the documents of a scan.</summary>
+/// <param name="query">What is searched for.</param>
+/// <param name="reader">Where the texts stand.</param>
+/// <param name="text">Room for texts.</param>
+internal sealed class SearchedField(SearchQuery query, FieldReader reader, SearchableText text) : IDocumentCondition, IDisposable
+{
+    /// <summary>What is searched for.</summary>
+    internal SearchQuery Query => query;
+
+    /// <summary>Where the texts stand.</summary>
+    internal FieldReader Reader => reader;
+
+    private readonly SearchMatcher matcher = new(query);
+    private readonly SearchStatistics statistics = new(query);
+    private SearchScorer? scorer;
+
+    /// <summary>Scores documents.</summary>
+    internal SearchScorer Scorer => scorer ??= new SearchScorer(query, statistics);
+
+    /// <summary>Scores by what an index knows of all documents, instead of having them counted.</summary>
+    internal void Use(SearchStatistics known) => scorer = new SearchScorer(query, known);
+
+    /// <summary>Whether scores depend on how many documents there are with these words; patterns score 1.</summary>
+    internal bool NeedsCount => query.Terms.Count > 0;
+
+    /// <inheritdoc/>
+    public bool Matches(in QueriedDocument document)
+    {
+        matcher.Begin();
+        var visitor = new Visitor(matcher, text);
+        reader.Read(document, ref visitor);
+        return matcher.End();
+    }
+
+    /// <inheritdoc/>
+    public bool TryScore(in QueriedDocument document, out double score)
+    {
+        bool matches = Matches(document);
+        score = matches ? Scorer.Score(matcher) : 0;
+        return matches;
+    }
+
+    /// <summary>Counts a document, whether it matches or not.</summary>
+    internal void Count(in QueriedDocument document)
+    {
+        Invariant.Holds(scorer is null, "all documents are counted before one is scored");
+        Matches(document);
+        statistics.Count(matcher);
+    }
+
+    /// <inheritdoc/>
+    public void Dispose() => matcher.Dispose();
+
+    private readonly struct Visitor(SearchMatcher matcher, SearchableText text) : IValueVisitor
+    {
+        public bool Visit(scoped ReadOnlySpan<byte> json)
+        {
+            matcher.Add(text.Of(json));
+            return true;
+        }
+    }
+}

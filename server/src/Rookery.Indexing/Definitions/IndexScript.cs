@@ -1,0 +1,121 @@
+using Rookery.Documents.Scripting;
+
+namespace Rookery.Indexing.Definitions;
+
+/// <summary>The text of a map, compiled.</summary>
+/// <param name="Collection">The collection whose documents it takes; null for all.</param>
+/// <param name="Program">A document → an object, an array of them, or nothing.</param>
+/// <param name="Fields">The names of their members.</param>
+internal sealed record CompiledMap(string? Collection, ScriptProgram Program, IReadOnlyList<string> Fields);
+
+/// <summary>The text of a reduce, compiled.</summary>
+/// <param name="Key">A row → what it is grouped by.</param>
+/// <param name="Row">An object of the key and the rows (<c>key</c>, <c>values</c>) → one row.</param>
+/// <param name="Fields">The names of that row's members.</param>
+internal sealed record CompiledReduce(ScriptProgram Key, ScriptProgram Row, IReadOnlyList<string> Fields);
+
+/// <summary>Compiles the texts of static indexes, in the common parts of JavaScript and of LINQ, into programs of one form.</summary>
+internal static class IndexScript
+{
+    private const string AllDocuments = "@all_docs";
+
+    /// <summary>Compiles a map: <c>map('Users', u => …)</c>, <c>from u in docs.Users …</c>, <c>docs.Users.…</c>.</summary>
+    /// <exception cref="ScriptException">The text is refused.</exception>
+    public static CompiledMap CompileMap(string text)
+    {
+        var (collection, source) = FirstWord(text, out int at) switch
+        {
+            "from" or "docs" => new LinqParser(text).ParseMap(),
+            "map" => ParseJavaScriptMap(text),
+            "timeseries" or "counters" => throw TokenCursor.NotSupported("indexes of time series and counters", at),
+            _ => throw new ScriptException(ScriptFault.Syntax, "A map begins with \"map('Collection', \", with 'from' or with 'docs'", at),
+        };
+        var fields = ResultFields.Of(source.Statements);
+        return fields.Count > 0
+            ? new CompiledMap(collection is AllDocuments ? null : collection, Compile(source, fields), fields)
+            : throw new ScriptException(ScriptFault.Syntax, "The map returns no object with a member", at);
+    }
+
+    /// <summary>Compiles a reduce: <c>groupBy(x => …).aggregate(g => …)</c>, <c>from r in results group r by … into g …</c>, <c>results.GroupBy(…).Select(…)</c>.</summary>
+    /// <exception cref="ScriptException">The text is refused.</exception>
+    public static CompiledReduce CompileReduce(string text)
+    {
+        var (key, row) = FirstWord(text, out int at) switch
+        {
+            "from" or "results" => new LinqParser(text).ParseReduce(),
+            "groupBy" => ParseJavaScriptReduce(text),
+            _ => throw new ScriptException(ScriptFault.Syntax, "A reduce begins with 'groupBy(', with 'from' or with 'results'", at),
+        };
+        var fields = ResultFields.Of(row.Statements);
+        var program = Compile(row, fields);
+        var keyProgram = Compile(key, []);
+        return program.LoadedCollections.Count + keyProgram.LoadedCollections.Count == 0
+            ? new CompiledReduce(keyProgram, program, fields)
+            : throw TokenCursor.NotSupported("loading documents in a reduce", at);
+    }
+
+    private static ScriptProgram Compile(ScriptSource source, IReadOnlyList<string> fields) =>
+        ScriptEmitter.Compile(ScriptUse.Indexing, [source.Parameter], source.Statements, fields);
+
+    private static (string?, ScriptSource) ParseJavaScriptMap(string text)
+    {
+        var whole = ParseJavaScript(text);
+        return whole is CallExpression { Callee: NameExpression { Name: "map" }, Arguments: [TextLiteral collection, LambdaExpression function] }
+            ? (collection.Text, ToSource(function))
+            : throw new ScriptException(ScriptFault.Syntax, "A map is written \"map('Collection', document => ({ … }))\", and nothing else stands beside it", whole.Position);
+    }
+
+    private static (ScriptSource, ScriptSource) ParseJavaScriptReduce(string text)
+    {
+        var whole = ParseJavaScript(text);
+        return whole is CallExpression
+        {
+            Callee: MemberExpression { Name: "aggregate", Target: CallExpression { Callee: NameExpression { Name: "groupBy" }, Arguments: [LambdaExpression key] } },
+            Arguments: [LambdaExpression row],
+        }
+            ? (ToSource(key), ToSource(row))
+            : throw new ScriptException(ScriptFault.Syntax, "A reduce is written 'groupBy(row => …).aggregate(group => ({ … }))', and nothing else stands beside it", whole.Position);
+    }
+
+    private static Expression ParseJavaScript(string text)
+    {
+        var parser = new JavaScriptParser(text);
+        var whole = parser.ParseExpression();
+        parser.Cursor.TryTake(";");
+        parser.ExpectEnd();
+        return whole;
+    }
+
+    private static ScriptSource ToSource(LambdaExpression function)
+    {
+        string parameter = function.Parameters is [var only] ? only : throw TokenCursor.NotSupported($"a function of {function.Parameters.Count} parameters here", function.Position);
+        return new ScriptSource(parameter, function.Value is { } value ? [new ReturnStatement(value, value.Position)] : function.Body!.Statements);
+    }
+
+    /// <summary>The word that a text begins with, behind blanks and comments.</summary>
+    private static string FirstWord(string text, out int at)
+    {
+        at = 0;
+        while (at < text.Length)
+        {
+            int next = string.CompareOrdinal(text, at, "//", 0, 2) == 0 ? text.IndexOf('\n', at)
+                : string.CompareOrdinal(text, at, "/*", 0, 2) == 0 ? text.IndexOf("*/", at + 2, StringComparison.Ordinal) + 1
+                : char.IsWhiteSpace(text[at]) || text[at] == '\uFEFF' ? at
+                : -1;
+            if (next < at)
+            {
+                break;
+            }
+
+            at = next + 1;
+        }
+
+        int end = at;
+        while (end < text.Length && char.IsAsciiLetter(text[end]))
+        {
+            end++;
+        }
+
+        return text[at..end];
+    }
+}

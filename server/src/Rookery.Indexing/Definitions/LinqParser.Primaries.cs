@@ -1,0 +1,238 @@
+using Rookery.Documents.Scripting;
+
+namespace Rookery.Indexing.Definitions;
+
+/// <content>What expressions are made of.</content>
+internal sealed partial class LinqParser
+{
+    /// <summary>Words of C# that are no names, and begin nothing that is understood.</summary>
+    private static readonly HashSet<string> Unsupported = new(StringComparer.Ordinal)
+    {
+        "typeof", "nameof", "default", "sizeof", "checked", "unchecked", "await", "async", "delegate", "stackalloc", "throw", "switch", "base", "ref", "out", "in", "is", "as", "with",
+    };
+
+    private Expression ParsePrimary()
+    {
+        var token = cursor.Current;
+        switch (token.Kind)
+        {
+            case TokenKind.Number:
+                return new NumberLiteral(cursor.Take().Number, token.Position);
+            case TokenKind.Text:
+                return new TextLiteral(cursor.Take().Text, token.Position);
+            case TokenKind.Name:
+                return ParseName(token);
+            case TokenKind.Mark when token.Text is "(":
+                cursor.Take();
+                var inner = ParseExpression();
+                cursor.Expect(")");
+                return inner;
+            default:
+                throw cursor.Unexpected("A value");
+        }
+    }
+
+    private Expression ParseName(Token token)
+    {
+        switch (token.Text)
+        {
+            case "true":
+                return Word(Opcode.PushTrue);
+            case "false":
+                return Word(Opcode.PushFalse);
+            case "null":
+                return Word(Opcode.PushNull);
+            case "new":
+                return ParseNew();
+            case "$" when cursor.Ahead(1).Kind == TokenKind.Text:
+                throw TokenCursor.NotSupported("texts with values in them ($\"…\")", token.Position);
+            case "from" when cursor.Ahead(1).Kind == TokenKind.Name && !cursor.Ahead(1).IsWord("in"):
+                return ParseInnerQuery();
+            case "this" when cursor.Ahead(1).Is("."):
+                cursor.Take();
+                cursor.Take();
+                return ParseFunction(cursor.ExpectName());
+        }
+
+        if (Unsupported.Contains(token.Text))
+        {
+            throw TokenCursor.NotSupported(token.Quoted, token.Position);
+        }
+
+        cursor.Take();
+        if (LinqStatics.IsCarrier(token.Text) && cursor.Current.Is("."))
+        {
+            return ParseStatic(token);
+        }
+
+        if (cursor.Current.Is("(") || (cursor.Current.Is("<") && token.Text is "LoadDocument"))
+        {
+            return ParseFunction(token);
+        }
+
+        var name = new NameExpression(token.Text, token.Position);
+        if (!groups.Contains(token.Text))
+        {
+            return name;
+        }
+
+        if (cursor.Current.Is(".") && cursor.Ahead(1).IsWord("Key"))
+        {
+            cursor.Take();
+            cursor.Take();
+            return new MemberExpression(name, "key", token.Position);
+        }
+
+        return new MemberExpression(name, "values", token.Position);
+    }
+
+    private WordLiteral Word(Opcode push) => new(push, cursor.Take().Position);
+
+    private Expression ParseStatic(Token carrier)
+    {
+        cursor.Take();
+        var member = cursor.ExpectName();
+        return cursor.Current.Is("(")
+            ? LinqStatics.ToCall($"{carrier.Text}.{member.Text}", ParseArguments(), carrier.Position)
+            : LinqStatics.ToValue($"{carrier.Text}.{member.Text}", carrier.Position);
+    }
+
+    private InvokeExpression ParseFunction(Token name)
+    {
+        SkipTypeArguments();
+        return LinqStatics.ToFunction(name, ParseArguments());
+    }
+
+    private Expression ParseNew()
+    {
+        int at = cursor.Take().Position;
+        if (cursor.TryTake("["))
+        {
+            cursor.Expect("]");
+            return ParseElements(at);
+        }
+
+        if (cursor.Current.Is("{"))
+        {
+            return ParseObject(at);
+        }
+
+        if (!TryParseType(out var type))
+        {
+            throw cursor.Unexpected("'{', '[' or the name of a type");
+        }
+
+        if (type.IsArray || type.Name is "List" or "HashSet")
+        {
+            if (cursor.TryTake("("))
+            {
+                cursor.Expect(")");
+            }
+
+            return ParseElements(at);
+        }
+
+        return cursor.Current.Is("{") && !type.IsGeneric ? ParseObject(at) : throw TokenCursor.NotSupported($"'new {type.Name}'", at);
+    }
+
+    private ArrayLiteral ParseElements(int at)
+    {
+        cursor.Expect("{");
+        var elements = new List<Expression>();
+        while (!cursor.TryTake("}"))
+        {
+            elements.Add(ParseExpression());
+            if (!cursor.Current.Is("}"))
+            {
+                cursor.Expect(",");
+            }
+        }
+
+        return new ArrayLiteral(elements, at);
+    }
+
+    private ObjectLiteral ParseObject(int at)
+    {
+        cursor.Expect("{");
+        var members = new List<ObjectMember>();
+        while (!cursor.TryTake("}"))
+        {
+            members.Add(ParseObjectMember());
+            if (!cursor.Current.Is("}"))
+            {
+                cursor.Expect(",");
+            }
+        }
+
+        return new ObjectLiteral(members, at);
+    }
+
+    /// <summary>A member named <c>a = b</c>, or by the last name of its value.</summary>
+    private ObjectMember ParseObjectMember()
+    {
+        var first = cursor.Current;
+        if (first.Kind == TokenKind.Name && cursor.Ahead(1).Is("="))
+        {
+            cursor.Take();
+            cursor.Take();
+            return new ObjectMember(first.Text, null, ParseExpression());
+        }
+
+        var value = ParseExpression();
+        var last = cursor.Ahead(-1);
+        return last.Kind == TokenKind.Name && value is NameExpression or MemberExpression or InvokeExpression { Function: ScriptFunction.Property }
+            ? new ObjectMember(last.Text, null, value)
+            : throw new ScriptException(ScriptFault.Syntax, "A member of an object needs a name here, as in 'name = …'", first.Position);
+    }
+
+    /// <summary>Whether a function begins here: the arrow decides.</summary>
+    private bool IsLambda()
+    {
+        if (cursor.Current.Kind == TokenKind.Name)
+        {
+            return cursor.Ahead(1).Is("=>");
+        }
+
+        int ahead = 1;
+        while (cursor.Current.Is("(") && (cursor.Ahead(ahead).Kind == TokenKind.Name || cursor.Ahead(ahead).Is(",")))
+        {
+            ahead++;
+        }
+
+        return cursor.Current.Is("(") && cursor.Ahead(ahead).Is(")") && cursor.Ahead(ahead + 1).Is("=>");
+    }
+
+    private LambdaExpression ParseLambda()
+    {
+        var (parameters, at) = ParseLambdaHead();
+        var result = new LambdaExpression(parameters, ParseExpression(), null, at);
+        groups.ExceptWith(parameters);
+        return result;
+    }
+
+    private (List<string> Parameters, int Position) ParseLambdaHead()
+    {
+        int at = cursor.Current.Position;
+        var parameters = new List<string>();
+        if (cursor.TryTake("("))
+        {
+            while (!cursor.TryTake(")"))
+            {
+                var name = cursor.ExpectName();
+                parameters.Add(cursor.Current.Kind == TokenKind.Name ? cursor.Take().Text : name.Text);
+                if (!cursor.Current.Is(")"))
+                {
+                    cursor.Expect(",");
+                }
+            }
+        }
+        else
+        {
+            parameters.Add(cursor.ExpectName().Text);
+        }
+
+        cursor.Expect("=>");
+        groups.ExceptWith(parameters);
+        return cursor.Current.Is("{") ? throw TokenCursor.NotSupported("functions of statements", cursor.Current.Position) : (parameters, at);
+    }
+}

@@ -1,0 +1,123 @@
+using Rookery.Documents.Scripting;
+
+namespace Rookery.Indexing.Definitions;
+
+/// <content>Names of types, where C# writes them. Values have none: a cast changes numbers and texts, or nothing.</content>
+internal sealed partial class LinqParser
+{
+    /// <summary>What might be types is read twice: so far at most.</summary>
+    private const int MostTypeTokens = 64;
+
+    private static readonly HashSet<string> WholeNumbers = new(StringComparer.Ordinal)
+    {
+        "int", "long", "short", "byte", "uint", "ulong", "ushort", "sbyte", "Int32", "Int64", "Int16",
+    };
+
+    private static readonly HashSet<string> Numbers = new(StringComparer.Ordinal) { "double", "float", "decimal", "Double", "Single", "Decimal" };
+
+    private static readonly HashSet<string> Unchanged = new(StringComparer.Ordinal)
+    {
+        "object", "dynamic", "bool", "Object", "Boolean", "DateTime", "DateTimeOffset", "DateOnly", "TimeOnly", "TimeSpan", "Guid", "IEnumerable", "ICollection", "IList", "List", "Func",
+    };
+
+    /// <summary>Takes a cast's brackets, if they are next and hold a type, with a value behind them.</summary>
+    private bool TryParseCast(out TypeName type)
+    {
+        type = default;
+        int mark = cursor.Mark;
+        if (cursor.TryTake("(") && TryParseType(out type) && cursor.TryTake(")"))
+        {
+            var next = cursor.Current;
+            bool isKnown = type.IsArray || type.IsGeneric || type.Name is "string" or "String" || WholeNumbers.Contains(type.Name) || Numbers.Contains(type.Name) || Unchanged.Contains(type.Name);
+            if (next.Kind is TokenKind.Name or TokenKind.Number or TokenKind.Text
+                ? !Precedences.ContainsKey(next.Text) && !IsClause(next)
+                : next.Is("(") || (isKnown && (next.Is("-") || next.Is("!"))))
+            {
+                return true;
+            }
+        }
+
+        cursor.Reset(mark);
+        return false;
+    }
+
+    private static Expression ToCast(TypeName type, Expression value, int position)
+    {
+        if (type.IsArray || Unchanged.Contains(type.Name))
+        {
+            return value;
+        }
+
+        if (type.Name is "string" or "String")
+        {
+            return new InvokeExpression(ScriptFunction.ToText, [value], position);
+        }
+
+        return WholeNumbers.Contains(type.Name) ? new InvokeExpression(ScriptFunction.ToInteger, [value], position)
+            : Numbers.Contains(type.Name) ? new InvokeExpression(ScriptFunction.ToNumberOrNull, [value], position)
+            : throw TokenCursor.NotSupported($"the cast to '{type.Name}'", position);
+    }
+
+    /// <summary>Takes a type: <c>System.Collections.Generic.List&lt;int?&gt;[]</c>. Its name is the last one.</summary>
+    private bool TryParseType(out TypeName type)
+    {
+        type = default;
+        string name;
+        do
+        {
+            if (cursor.Current.Kind != TokenKind.Name)
+            {
+                return false;
+            }
+
+            name = cursor.Take().Text;
+        }
+        while (cursor.TryTake("."));
+        bool isGeneric = cursor.Current.Is("<");
+        if (isGeneric && !TrySkipTypeArguments())
+        {
+            return false;
+        }
+
+        cursor.TryTake("?");
+        bool isArray = cursor.Current.Is("[") && cursor.Ahead(1).Is("]");
+        if (isArray)
+        {
+            cursor.Take();
+            cursor.Take();
+        }
+
+        type = new TypeName(name, isGeneric, isArray);
+        return true;
+    }
+
+    /// <summary>Skips the types of a call: <c>LoadDocument&lt;User&gt;(…)</c>.</summary>
+    private void SkipTypeArguments()
+    {
+        int mark = cursor.Mark;
+        if (cursor.Current.Is("<") && (!TrySkipTypeArguments() || !cursor.Current.Is("(")))
+        {
+            cursor.Reset(mark);
+        }
+    }
+
+    private bool TrySkipTypeArguments()
+    {
+        int level = 0;
+        int end = cursor.Mark + MostTypeTokens;
+        do
+        {
+            var token = cursor.Take();
+            level += token.Text switch { "<" => 1, ">" => -1, ">>" => -2, _ => 0 };
+            if (token.Kind != TokenKind.Name && token.Text is not ("<" or ">" or ">>" or "," or "." or "?" or "[" or "]"))
+            {
+                return false;
+            }
+        }
+        while (level > 0 && cursor.Mark < end);
+        return level == 0;
+    }
+
+    /// <summary>A type as it was written.</summary>
+    private readonly record struct TypeName(string Name, bool IsGeneric, bool IsArray);
+}

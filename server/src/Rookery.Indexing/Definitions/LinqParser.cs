@@ -1,0 +1,249 @@
+using Rookery.Documents.Scripting;
+
+namespace Rookery.Indexing.Definitions;
+
+/// <summary>
+/// Parses the part of C# that definitions of indexes may use into the expressions and statements of scripts; what is outside is refused by its name. Of nothing, members and arithmetic are nothing and
+/// comparisons false, as in RavenDB's indexes. Here expressions, by precedence.
+/// </summary>
+/// <param name="text">The text.</param>
+/// <exception cref="ScriptException">It holds what is no token.</exception>
+internal sealed partial class LinqParser(string text)
+{
+    private static readonly Dictionary<string, int> Precedences = new(StringComparer.Ordinal)
+    {
+        ["??"] = 1,
+        ["||"] = 2,
+        ["&&"] = 3,
+        ["|"] = 4,
+        ["^"] = 5,
+        ["&"] = 6,
+        ["=="] = 7,
+        ["!="] = 7,
+        ["<"] = 8,
+        ["<="] = 8,
+        [">"] = 8,
+        [">="] = 8,
+        ["is"] = 8,
+        ["as"] = 8,
+        ["<<"] = 9,
+        [">>"] = 9,
+        ["+"] = 10,
+        ["-"] = 10,
+        ["*"] = 11,
+        ["/"] = 11,
+        ["%"] = 11,
+    };
+
+    private static readonly Dictionary<string, ScriptFunction> Operators = new(StringComparer.Ordinal)
+    {
+        ["=="] = ScriptFunction.IsSame,
+        ["!="] = ScriptFunction.IsSame,
+        ["<"] = ScriptFunction.IsLess,
+        ["<="] = ScriptFunction.IsLessOrEqual,
+        [">"] = ScriptFunction.IsGreater,
+        [">="] = ScriptFunction.IsGreaterOrEqual,
+        ["+"] = ScriptFunction.Plus,
+        ["-"] = ScriptFunction.Minus,
+        ["*"] = ScriptFunction.Times,
+        ["/"] = ScriptFunction.DividedBy,
+        ["%"] = ScriptFunction.Modulo,
+    };
+
+    private readonly TokenCursor cursor = new(new Lexer(text, isLinq: true).ReadAll());
+
+    /// <summary>Parameters that are groups of rows: an object of a key and the values.</summary>
+    private readonly HashSet<string> groups = new(StringComparer.Ordinal);
+
+    private Expression ParseExpression()
+    {
+        cursor.Enter();
+        var result = IsLambda() ? throw TokenCursor.NotSupported("functions as values, except as arguments of methods of sequences", cursor.Current.Position) : ParseConditional();
+        if (cursor.Current.Kind == TokenKind.Mark && cursor.Current.Text.EndsWith('=') && !Precedences.ContainsKey(cursor.Current.Text))
+        {
+            throw TokenCursor.NotSupported("assignments", cursor.Current.Position);
+        }
+
+        cursor.Leave();
+        return result;
+    }
+
+    private Expression ParseConditional()
+    {
+        var condition = ParseBinary(0);
+        if (!cursor.Current.Is("?"))
+        {
+            return condition;
+        }
+
+        int at = cursor.Take().Position;
+        var then = ParseExpression();
+        cursor.Expect(":");
+        return new ConditionalExpression(condition, then, ParseExpression(), at);
+    }
+
+    private Expression ParseBinary(int least)
+    {
+        cursor.Enter();
+        var left = ParseUnary();
+        while (true)
+        {
+            var mark = cursor.Current;
+            if (mark.Kind is not (TokenKind.Mark or TokenKind.Name) || !Precedences.TryGetValue(mark.Text, out int precedence) || precedence <= least)
+            {
+                cursor.Leave();
+                return left;
+            }
+
+            Opcode? keep = mark.Text switch
+            {
+                "??" => Opcode.JumpKeepingValue,
+                "||" => Opcode.JumpKeepingTrue,
+                "&&" => Opcode.JumpKeepingFalse,
+                _ => null,
+            };
+            if (keep is null && !Operators.ContainsKey(mark.Text))
+            {
+                throw TokenCursor.NotSupported($"the operator {mark.Quoted}", mark.Position);
+            }
+
+            cursor.Take();
+            var right = ParseBinary(precedence);
+            left = keep is { } jump ? new LogicalExpression(jump, left, right, mark.Position) : ToOperation(mark, left, right);
+        }
+    }
+
+    private static Expression ToOperation(Token mark, Expression left, Expression right)
+    {
+        var operation = new InvokeExpression(Operators[mark.Text], [left, right], mark.Position);
+        return mark.Text is "!=" ? new UnaryExpression(Opcode.Not, operation, mark.Position) : operation;
+    }
+
+    private Expression ParseUnary()
+    {
+        cursor.Enter();
+        var token = cursor.Current;
+        Expression result;
+        if (token.Is("!"))
+        {
+            cursor.Take();
+            result = new UnaryExpression(Opcode.Not, ParseUnary(), token.Position);
+        }
+        else if (token.Is("-"))
+        {
+            cursor.Take();
+            var operand = ParseUnary();
+            result = operand is NumberLiteral number ? number with { Value = -number.Value } : new InvokeExpression(ScriptFunction.Minus, [new NumberLiteral(0, token.Position), operand], token.Position);
+        }
+        else if (token.Is("+"))
+        {
+            cursor.Take();
+            result = new InvokeExpression(ScriptFunction.ToNumberOrNull, [ParseUnary()], token.Position);
+        }
+        else if (token.Is("++") || token.Is("--") || token.Is("~"))
+        {
+            throw TokenCursor.NotSupported($"the operator {token.Quoted}", token.Position);
+        }
+        else
+        {
+            result = TryParseCast(out var type) ? ToCast(type, ParseUnary(), token.Position) : ParsePostfix();
+        }
+
+        cursor.Leave();
+        return result;
+    }
+
+    private Expression ParsePostfix()
+    {
+        var value = ParsePrimary();
+        while (cursor.Current.Kind == TokenKind.Mark)
+        {
+            var token = cursor.Current;
+            switch (token.Text)
+            {
+                case "." or "?.":
+                    cursor.Take();
+                    value = cursor.Current.Is("[") ? ParseElement(value) : ParseMember(value);
+                    break;
+                case "?" when cursor.Ahead(1).Is("[") && cursor.Ahead(1).Position == token.Position + 1:
+                    cursor.Take();
+                    value = ParseElement(value);
+                    break;
+                case "[":
+                    value = ParseElement(value);
+                    break;
+                case "(":
+                    throw TokenCursor.NotSupported("calls of what is no name", token.Position);
+                case "++" or "--":
+                    throw TokenCursor.NotSupported($"the operator {token.Quoted}", token.Position);
+                default:
+                    return value;
+            }
+        }
+
+        return value;
+    }
+
+    private Expression ParseMember(Expression target)
+    {
+        var name = cursor.ExpectName();
+        SkipTypeArguments();
+        return cursor.Current.Is("(")
+            ? LinqMethods.ToCall(target, name, ParseArguments())
+            : LinqMethods.ToMember(target, name);
+    }
+
+    private Expression ParseElement(Expression target)
+    {
+        int at = cursor.Expect("[").Position;
+        var index = ParseExpression();
+        cursor.Expect("]");
+        return index is TextLiteral name ? new MemberExpression(target, name.Text, at) : new ElementExpression(target, index, at);
+    }
+
+    private List<Expression> ParseArguments()
+    {
+        cursor.Expect("(");
+        var arguments = new List<Expression>();
+        while (!cursor.TryTake(")"))
+        {
+            arguments.Add(ParseArgument());
+            if (!cursor.Current.Is(")"))
+            {
+                cursor.Expect(",");
+            }
+        }
+
+        return arguments;
+    }
+
+    private Expression ParseArgument()
+    {
+        if (cursor.Current.Kind == TokenKind.Name && cursor.Ahead(1).Is(":"))
+        {
+            throw TokenCursor.NotSupported("arguments by name", cursor.Current.Position);
+        }
+
+        cursor.Enter();
+        int mark = cursor.Mark;
+        bool isCast = TryParseCast(out var type) && type.Name is "Func";
+        if (!isCast)
+        {
+            cursor.Reset(mark);
+        }
+
+        Expression result;
+        if (isCast && cursor.TryTake("("))
+        {
+            result = ParseArgument();
+            cursor.Expect(")");
+        }
+        else
+        {
+            result = IsLambda() ? ParseLambda() : ParseExpression();
+        }
+
+        cursor.Leave();
+        return result;
+    }
+}

@@ -1,0 +1,120 @@
+using Rookery.Documents.Scripting;
+using Rookery.Indexing.Indexes;
+using Rookery.Indexing.Values;
+
+namespace Rookery.Indexing.Definitions;
+
+/// <summary>Takes what the maps of an index make of a document.</summary>
+internal interface IMappedRows
+{
+    /// <summary>Takes one row.</summary>
+    /// <param name="row">A JSON object without whitespace between its tokens, valid during the call.</param>
+    void Take(ReadOnlySpan<byte> row);
+}
+
+/// <summary>Runs the maps of an index over documents. Work and memory for one document are bounded by <see cref="ScriptLimits"/>. One thread at a time.</summary>
+internal sealed class MapRunner : IDisposable
+{
+    /// <summary>Rows that a document may give, of all maps together.</summary>
+    public const int MostRows = 2048;
+
+    /// <summary>Bytes of JSON that these rows may take together.</summary>
+    public const int MostBytes = 8 << 20;
+
+    private readonly (byte[]? LowerCollection, ScriptInterpreter Interpreter)[] _maps;
+
+    /// <summary>Takes the maps of a definition.</summary>
+    /// <param name="maps">The maps.</param>
+    /// <param name="documents">Where they find what they load.</param>
+    /// <param name="limits">What a document may cost; the default ones where none are given.</param>
+    public MapRunner(IReadOnlyList<CompiledMap> maps, IScriptDocuments? documents, ScriptLimits? limits = null)
+    {
+        _maps = new (byte[]?, ScriptInterpreter)[maps.Count];
+        for (int i = 0; i < maps.Count; i++)
+        {
+            var interpreter = new ScriptInterpreter(limits) { Documents = documents };
+            interpreter.Load(maps[i].Program);
+            _maps[i] = (maps[i].Collection is { } collection ? LowerNames.Collection(collection) : null, interpreter);
+        }
+    }
+
+    /// <summary>Maps a document: gives the rows of each map that is of its collection.</summary>
+    /// <exception cref="IndexMapException">A map fails, or yields what is no object.</exception>
+    public void Run(in QueriedDocument document, IMappedRows rows)
+    {
+        Span<byte> room = stackalloc byte[LowerNames.RoomBytes];
+        var lowerCollection = LowerNames.Collection(document.View.Collection, room);
+        var given = default(Given);
+        foreach (var (collection, interpreter) in _maps)
+        {
+            if (collection is null || lowerCollection.SequenceEqual(collection))
+            {
+                Run(interpreter, document, rows, ref given);
+            }
+        }
+    }
+
+    /// <inheritdoc/>
+    public void Dispose()
+    {
+        foreach (var (_, interpreter) in _maps)
+        {
+            interpreter.Dispose();
+        }
+    }
+
+    private static void Run(ScriptInterpreter interpreter, in QueriedDocument document, IMappedRows rows, ref Given given)
+    {
+        interpreter.Begin();
+        interpreter.AddDocument(document.View);
+        if (!interpreter.TryRun())
+        {
+            throw Failed(interpreter);
+        }
+
+        if (interpreter.IsResultArray)
+        {
+            for (int i = 0; i < interpreter.ResultCount; i++)
+            {
+                Give(interpreter.TryWriteElement(i, out var row), row, interpreter, rows, ref given);
+            }
+        }
+        else if (interpreter.HasResult)
+        {
+            Give(interpreter.TryWriteResult(out var row), row, interpreter, rows, ref given);
+        }
+
+        interpreter.Trim();
+    }
+
+    private static void Give(bool isWritten, ReadOnlySpan<byte> row, ScriptInterpreter interpreter, IMappedRows rows, ref Given given)
+    {
+        if (!isWritten)
+        {
+            throw Failed(interpreter);
+        }
+
+        if (row.IsEmpty)
+        {
+            return;
+        }
+
+        if (row[0] != (byte)'{')
+        {
+            throw new IndexMapException("A map returns objects, arrays of objects, or nothing; here it returned another value.");
+        }
+
+        given = new Given(given.Rows + 1, given.Bytes + row.Length);
+        if (given.Rows > MostRows || given.Bytes > MostBytes)
+        {
+            throw new IndexMapException($"A document gives at most {MostRows} rows of {MostBytes} bytes together to an index.");
+        }
+
+        rows.Take(row);
+    }
+
+    private static IndexMapException Failed(ScriptInterpreter interpreter) => new($"The map failed: {interpreter.Failure}.");
+
+    /// <summary>What a document gave.</summary>
+    private readonly record struct Given(int Rows, long Bytes);
+}

@@ -1,0 +1,93 @@
+using System.Buffers;
+using Rookery.Documents.Scripting;
+using Rookery.Indexing.Reducing;
+
+namespace Rookery.Indexing.Definitions;
+
+/// <summary>Runs the reduce of an index over rows. One thread at a time.</summary>
+internal sealed class ReduceRunner : IReducer, IDisposable
+{
+    private readonly ScriptInterpreter _key;
+    private readonly ScriptInterpreter _row;
+    private readonly ArrayBufferWriter<byte> _group = new();
+
+    /// <summary>Takes a reduce.</summary>
+    /// <param name="reduce">The reduce.</param>
+    /// <param name="limits">What one call may cost; the default ones where none are given.</param>
+    public ReduceRunner(CompiledReduce reduce, ScriptLimits? limits = null)
+    {
+        (_key, _row) = (new ScriptInterpreter(limits), new ScriptInterpreter(limits));
+        _key.Load(reduce.Key);
+        _row.Load(reduce.Row);
+    }
+
+    /// <summary>What a row is grouped by, as JSON: valid until the next call.</summary>
+    /// <exception cref="ReduceException">The text fails.</exception>
+    public ReadOnlySpan<byte> KeyOf(ReadOnlySpan<byte> row)
+    {
+        _key.Begin();
+        _key.AddJson(row);
+        return _key.TryRun() && _key.TryWriteResult(out var key) ? key : throw Failed(_key);
+    }
+
+    /// <inheritdoc/>
+    public void Reduce(in ReduceRows rows, IBufferWriter<byte> row)
+    {
+        BeginGroup(KeyOf(rows[0]));
+        for (int i = 0; i < rows.Count; i++)
+        {
+            AddRow(rows[i]);
+        }
+
+        EndGroup(row);
+    }
+
+    /// <summary>Begins the rows of a group.</summary>
+    internal void BeginGroup(ReadOnlySpan<byte> key)
+    {
+        _group.ResetWrittenCount();
+        _group.Write("{\"key\":"u8);
+        _group.Write(key);
+        _group.Write(",\"values\":["u8);
+    }
+
+    /// <summary>Adds a row of the group.</summary>
+    internal void AddRow(ReadOnlySpan<byte> row)
+    {
+        if (_group.WrittenSpan[^1] != (byte)'[')
+        {
+            _group.Write(","u8);
+        }
+
+        _group.Write(row);
+    }
+
+    /// <summary>Reduces the rows of the group.</summary>
+    internal void EndGroup(IBufferWriter<byte> row)
+    {
+        _group.Write("]}"u8);
+        _row.Begin();
+        _row.AddJson(_group.WrittenSpan);
+        if (!_row.TryRun() || !_row.TryWriteResult(out var reduced))
+        {
+            throw Failed(_row);
+        }
+
+        if (reduced[0] != (byte)'{')
+        {
+            throw new ReduceException("A reduce returns an object; here it returned another value.");
+        }
+
+        row.Write(reduced);
+        _row.Trim();
+    }
+
+    /// <inheritdoc/>
+    public void Dispose()
+    {
+        _key.Dispose();
+        _row.Dispose();
+    }
+
+    private static ReduceException Failed(ScriptInterpreter interpreter) => new($"The reduce failed: {interpreter.Failure}.");
+}

@@ -1,0 +1,158 @@
+using Rookery.Documents.Scripting;
+
+namespace Rookery.Indexing.Definitions;
+
+/// <summary>Finds the names of the members of the objects that a function returns. An index has to know its fields before it sees a document, so the objects have to stand in the text.</summary>
+internal sealed class ResultFields
+{
+    private readonly List<string> names = [];
+    private readonly Dictionary<string, List<Expression>> values = new(StringComparer.Ordinal);
+    private readonly HashSet<Expression> seen = new(ReferenceEqualityComparer.Instance);
+
+    private ResultFields()
+    {
+    }
+
+    /// <summary>The names, each once, in the order of the text.</summary>
+    /// <exception cref="ScriptException">What is returned does not stand in the text.</exception>
+    public static IReadOnlyList<string> Of(IReadOnlyList<Statement> statements)
+    {
+        var fields = new ResultFields();
+        fields.AddAll(fields.Collect(statements));
+        return fields.names;
+    }
+
+    /// <summary>Notes what variables hold.</summary>
+    /// <returns>What is returned.</returns>
+    private List<Expression> Collect(IReadOnlyList<Statement> statements)
+    {
+        var returned = new List<Expression>();
+        foreach (var statement in statements)
+        {
+            Collect(statement, returned);
+        }
+
+        return returned;
+    }
+
+    private void Collect(Statement statement, List<Expression> returned)
+    {
+        switch (statement)
+        {
+            case VariableStatement { Value: { } value } variable:
+                Note(variable.Name, value);
+                break;
+            case ExpressionStatement { Expression: AssignmentExpression { Target: NameExpression name } assignment }:
+                Note(name.Name, assignment.Value);
+                break;
+            case ExpressionStatement { Expression: CallExpression { Callee: MemberExpression { Target: NameExpression name, Name: "push" or "unshift" } } call }:
+                call.Arguments.ToList().ForEach(argument => Note(name.Name, argument));
+                break;
+            case ExpressionStatement { Expression: CallExpression { Callee: MemberExpression { Name: "forEach" }, Arguments: [LambdaExpression { Body: { } body }] } }:
+                Collect(body.Statements);
+                break;
+            case ExpressionStatement { Expression: CallExpression { Callee: MemberExpression { Name: "forEach" }, Arguments: [LambdaExpression { Value: { } value }] } }:
+                Collect(new ExpressionStatement(value, value.Position), returned);
+                break;
+            case BlockStatement block:
+                returned.AddRange(Collect(block.Statements));
+                break;
+            case IfStatement choice:
+                Collect(choice.Then, returned);
+                if (choice.Otherwise is not null)
+                {
+                    Collect(choice.Otherwise, returned);
+                }
+
+                break;
+            case ForOfStatement each:
+                Note(each.Name, each.Values);
+                Collect(each.Body, returned);
+                break;
+            case ReturnStatement { Value: { } value }:
+                returned.Add(value);
+                break;
+        }
+    }
+
+    private void Note(string variable, Expression value)
+    {
+        if (!values.TryGetValue(variable, out var known))
+        {
+            values.Add(variable, known = []);
+        }
+
+        known.Add(value);
+    }
+
+    private void AddAll(IEnumerable<Expression> results)
+    {
+        foreach (var result in results)
+        {
+            Add(result);
+        }
+    }
+
+    private void Add(Expression result)
+    {
+        if (!seen.Add(result))
+        {
+            return;
+        }
+
+        switch (result)
+        {
+            case ObjectLiteral literal:
+                foreach (var member in literal.Members)
+                {
+                    AddMember(member, literal.Position);
+                }
+
+                break;
+            case ArrayLiteral array:
+                AddAll(array.Elements.Select(static element => element is SpreadExpression spread ? spread.Inner : element));
+                break;
+            case ConditionalExpression choice:
+                AddAll([choice.Then, choice.Otherwise]);
+                break;
+            case LogicalExpression { Keep: Opcode.JumpKeepingFalse } both:
+                Add(both.Right);
+                break;
+            case LogicalExpression either:
+                AddAll([either.Left, either.Right]);
+                break;
+            case WordLiteral { Push: Opcode.PushNull or Opcode.PushUndefined }:
+                break;
+            case NameExpression name when values.TryGetValue(name.Name, out var known):
+                AddAll(known);
+                break;
+            case CallExpression { Callee: MemberExpression { Name: "map" or "flatMap" }, Arguments: [LambdaExpression callback] }:
+                AddAll(callback.Value is { } value ? [value] : Collect(callback.Body!.Statements));
+                break;
+            case CallExpression { Callee: MemberExpression { Name: "filter" or "slice" or "reverse" or "sort" } method }:
+                Add(method.Target);
+                break;
+            case CallExpression { Callee: MemberExpression { Name: "concat" } method } call:
+                AddAll([method.Target, .. call.Arguments]);
+                break;
+            case InvokeExpression { Function: ScriptFunction.Distinct or ScriptFunction.Slice or ScriptFunction.First or ScriptFunction.Last } call:
+                Add(call.Arguments[0]);
+                break;
+            default:
+                throw TokenCursor.NotSupported("what returns an object that does not stand in the text: the fields of an index have to be known before its documents", result.Position);
+        }
+    }
+
+    private void AddMember(ObjectMember member, int position)
+    {
+        if (member.Name is null)
+        {
+            throw TokenCursor.NotSupported(member.Key is null ? "spread objects where an index takes its fields from" : "computed names where an index takes its fields from", position);
+        }
+
+        if (!names.Contains(member.Name, StringComparer.Ordinal))
+        {
+            names.Add(member.Name);
+        }
+    }
+}

@@ -1,0 +1,238 @@
+using System.Buffers;
+using System.Text.Json;
+using Rookery.Documents.Scripting;
+using Rookery.Indexing.Analysis;
+using Rookery.Indexing.Indexes;
+
+namespace Rookery.Indexing.Definitions;
+
+/// <summary>An index that somebody defined: texts of maps and a reduce, and what is done with their fields. Its texts compile; equal content is equal bytes.</summary>
+public sealed class StaticIndexDefinition
+{
+    internal const string TypeName = "Static";
+
+    // Part of the format, whatever the properties are called.
+    private const string MapsMember = "Maps";
+    private const string ReduceMember = "Reduce";
+    private const string FieldsMember = "Fields";
+    private const string ConfigurationMember = "Configuration";
+
+    internal StaticIndexDefinition(IEnumerable<string> maps, string? reduce, IEnumerable<StaticIndexField> options, IEnumerable<KeyValuePair<string, string>> configuration)
+    {
+        Maps = [.. maps.Select(Normalise).Distinct(StringComparer.Ordinal).Order(StringComparer.Ordinal)];
+        Reduce = reduce is null ? null : Normalise(reduce);
+        Options = [.. options.OrderBy(static field => field.Name, StringComparer.Ordinal)];
+        Configuration = configuration.OrderBy(static setting => setting.Key, StringComparer.Ordinal).ToDictionary(StringComparer.Ordinal);
+        if (Maps.Count == 0)
+        {
+            throw new IndexDefinitionException("An index needs a map.");
+        }
+
+        CompiledMaps = [.. Maps.Select(static map => Compile(map, "map", IndexScript.CompileMap))];
+        CompiledReduce = Reduce is null ? null : Compile(Reduce, "reduce", IndexScript.CompileReduce);
+        Fields = MakeFields();
+        foreach (var field in Fields.Where(static field => field.Analyzer is not null))
+        {
+            CheckAnalyzer(field);
+        }
+    }
+
+    /// <summary>The texts of its maps, ordered.</summary>
+    public IReadOnlyList<string> Maps { get; }
+
+    /// <summary>The text of its reduce; null when it has none.</summary>
+    public string? Reduce { get; }
+
+    /// <summary>Its fields, in the order in which the texts name them. The place of a field is its number.</summary>
+    public IReadOnlyList<StaticIndexField> Fields { get; }
+
+    /// <summary>The settings that analyzers read.</summary>
+    public IReadOnlyDictionary<string, string> Configuration { get; }
+
+    /// <summary>The collections whose documents it takes; empty where it takes all.</summary>
+    public IReadOnlyList<string> Collections => CompiledMaps.Any(static map => map.Collection is null) ? [] : [.. CompiledMaps.Select(static map => map.Collection!).Distinct(StringComparer.OrdinalIgnoreCase)];
+
+    /// <summary>The collections of the documents that its maps load.</summary>
+    public IReadOnlyList<string> LoadedCollections => [.. CompiledMaps.SelectMany(static map => map.Program.LoadedCollections).Distinct(StringComparer.OrdinalIgnoreCase)];
+
+    internal IReadOnlyList<CompiledMap> CompiledMaps { get; }
+
+    internal CompiledReduce? CompiledReduce { get; }
+
+    /// <summary>What was said of fields; <see cref="StaticIndexRequest.AllFields"/> speaks of all.</summary>
+    private IReadOnlyList<StaticIndexField> Options { get; }
+
+    /// <summary>The definition as it goes through the log: one form for one content.</summary>
+    public byte[] ToJson()
+    {
+        var output = new ArrayBufferWriter<byte>();
+        using (var json = new Utf8JsonWriter(output))
+        {
+            json.WriteStartObject();
+            json.WriteString("Type", TypeName);
+            json.WriteStartArray(MapsMember);
+            foreach (string map in Maps)
+            {
+                json.WriteStringValue(map);
+            }
+
+            json.WriteEndArray();
+            if (Reduce is not null)
+            {
+                json.WriteString(ReduceMember, Reduce);
+            }
+
+            json.WriteStartArray(FieldsMember);
+            foreach (var field in Options)
+            {
+                WriteField(json, field);
+            }
+
+            json.WriteEndArray();
+            json.WriteStartObject(ConfigurationMember);
+            foreach (var (name, value) in Configuration)
+            {
+                json.WriteString(name, value);
+            }
+
+            json.WriteEndObject();
+            json.WriteEndObject();
+        }
+
+        return output.WrittenSpan.ToArray();
+    }
+
+    /// <summary>Reads what <see cref="ToJson"/> wrote; null when it is the definition of another kind of index.</summary>
+    /// <exception cref="IndexDefinitionException">It says what this program does not understand.</exception>
+    public static StaticIndexDefinition? TryRead(ReadOnlyMemory<byte> definition)
+    {
+        try
+        {
+            using var json = JsonDocument.Parse(definition);
+            return json.RootElement.TryGetProperty("Type", out var type) && type.ValueEquals(TypeName) ? Parse(json.RootElement) : null;
+        }
+        catch (JsonException)
+        {
+            throw new IndexDefinitionException("its definition is no JSON.");
+        }
+    }
+
+    private static StaticIndexDefinition Parse(JsonElement json)
+    {
+        try
+        {
+            return new StaticIndexDefinition(
+                json.GetProperty(MapsMember).EnumerateArray().Select(static map => map.GetString()!),
+                json.TryGetProperty(ReduceMember, out var reduce) ? reduce.GetString() : null,
+                json.GetProperty(FieldsMember).EnumerateArray().Select(ParseField),
+                json.GetProperty(ConfigurationMember).EnumerateObject().Select(static setting => KeyValuePair.Create(setting.Name, setting.Value.GetString()!)));
+        }
+        catch (Exception wrong) when (wrong is InvalidOperationException or KeyNotFoundException or FormatException)
+        {
+            throw new IndexDefinitionException("The definition of a static index was written by a newer version of Rookery; start that one.");
+        }
+    }
+
+    private static void WriteField(Utf8JsonWriter json, StaticIndexField field)
+    {
+        json.WriteStartObject();
+        json.WriteString("Name", field.Name);
+        json.WriteNumber("Indexing", (byte)field.Indexing);
+        if (field.Analyzer is not null)
+        {
+            json.WriteString("Analyzer", field.Analyzer);
+        }
+
+        json.WriteBoolean("Stored", field.IsStored);
+        json.WriteBoolean("Suggestions", field.HasSuggestions);
+        json.WriteEndObject();
+    }
+
+    private static StaticIndexField ParseField(JsonElement field)
+    {
+        var indexing = (FieldIndexing)field.GetProperty("Indexing").GetByte();
+        return indexing <= FieldIndexing.No
+            ? new StaticIndexField(
+                field.GetProperty("Name").GetString()!,
+                indexing,
+                field.TryGetProperty("Analyzer", out var analyzer) ? analyzer.GetString() : null,
+                field.GetProperty("Stored").GetBoolean(),
+                field.GetProperty("Suggestions").GetBoolean())
+            : throw new FormatException();
+    }
+
+    /// <summary>Blanks around a text, and how its lines end, are no other text.</summary>
+    private static string Normalise(string text) => text.ReplaceLineEndings("\n").Trim();
+
+    private static T Compile<T>(string text, string kind, Func<string, T> compile)
+    {
+        try
+        {
+            return compile(text);
+        }
+        catch (ScriptException refusal)
+        {
+            int at = Math.Min(refusal.Position, text.Length);
+            int line = text.AsSpan(0, at).Count('\n') + 1;
+            int column = at - text.AsSpan(0, at).LastIndexOf('\n');
+            string place = string.Create(System.Globalization.CultureInfo.InvariantCulture, $"The {kind}, line {line}, column {column}: ");
+            throw new IndexDefinitionException(place + refusal.Describe(text), refusal.Fault == ScriptFault.NotSupported);
+        }
+    }
+
+    /// <summary>The fields that the texts name, with what was said of them.</summary>
+    private StaticIndexField[] MakeFields()
+    {
+        string[] mapped = [.. CompiledMaps.SelectMany(static map => map.Fields).Distinct(StringComparer.Ordinal)];
+        string[] names = [.. CompiledReduce?.Fields ?? mapped];
+        if (CompiledReduce is not null)
+        {
+            foreach (var map in CompiledMaps)
+            {
+                RequireSame(map.Fields, CompiledReduce.Fields);
+            }
+        }
+
+        if (Options.FirstOrDefault(option => option.Name is not StaticIndexRequest.AllFields && !names.Contains(option.Name, StringComparer.Ordinal)) is { } unknown)
+        {
+            throw new IndexDefinitionException($"The options speak of a field '{unknown.Name}', which the index does not have. It has {string.Join(", ", names)}.");
+        }
+
+        var ofAll = Options.FirstOrDefault(static option => option.Name is StaticIndexRequest.AllFields);
+        return [.. names.Select(name => WithDefaults(Options.FirstOrDefault(option => string.Equals(option.Name, name, StringComparison.Ordinal)) ?? new StaticIndexField(name), ofAll))];
+    }
+
+    private static StaticIndexField WithDefaults(StaticIndexField field, StaticIndexField? ofAll) => ofAll is null ? field : field with
+    {
+        Indexing = field.Indexing == FieldIndexing.Default ? ofAll.Indexing : field.Indexing,
+        Analyzer = field.Analyzer ?? ofAll.Analyzer,
+        IsStored = field.IsStored || ofAll.IsStored,
+        HasSuggestions = field.HasSuggestions || ofAll.HasSuggestions,
+    };
+
+    /// <summary>What a reduce returns is reduced again, beside rows of the maps.</summary>
+    private static void RequireSame(IReadOnlyList<string> mapped, IReadOnlyList<string> reduced)
+    {
+        if (mapped.Except(reduced, StringComparer.Ordinal).FirstOrDefault() is { } lost)
+        {
+            throw new IndexDefinitionException($"The map and the reduce of an index return the same fields, because rows are reduced again; the reduce does not return '{lost}'.");
+        }
+
+        if (reduced.Except(mapped, StringComparer.Ordinal).FirstOrDefault() is { } added)
+        {
+            throw new IndexDefinitionException($"The map and the reduce of an index return the same fields, because rows are reduced again; a map does not return '{added}'.");
+        }
+    }
+
+    private void CheckAnalyzer(StaticIndexField field)
+    {
+        try
+        {
+            AnalyzerCatalog.Make(field.Analyzer!, Configuration);
+        }
+        catch (AnalyzerException wrong)
+        {
+            throw new IndexDefinitionException($"The field '{field.Name}': {wrong.Message}");
+        }
+    }
+}

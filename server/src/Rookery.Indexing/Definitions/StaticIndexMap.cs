@@ -1,0 +1,74 @@
+using Rookery.Documents;
+using Rookery.Indexing.Indexes;
+using Rookery.Indexing.Reducing;
+using Rookery.Indexing.Values;
+
+namespace Rookery.Indexing.Definitions;
+
+/// <summary>What a static index holds of a document: an entry for each row that its maps make of it. Of a map/reduce index, the rows with the keys that they are reduced by.</summary>
+internal sealed class StaticIndexMap : IIndexMap, IMappedRows, IDisposable
+{
+    private readonly StaticRowWriter _rows;
+    private readonly MapRunner _maps;
+    private readonly ReduceRunner? _reduce;
+    private readonly TrackedLoads _loads;
+    private IndexEntry? _entry;
+
+    /// <summary>The map of a definition.</summary>
+    /// <param name="definition">The definition.</param>
+    /// <param name="database">Where maps find the documents that they load.</param>
+    public StaticIndexMap(StaticIndexDefinition definition, Database database)
+    {
+        Definition = definition;
+        Fields = StaticRowWriter.FieldsOf(definition);
+        _rows = new StaticRowWriter(definition, Fields);
+        _loads = new TrackedLoads(database);
+        _maps = new MapRunner(definition.CompiledMaps, _loads);
+        _reduce = definition.CompiledReduce is { } reduce ? new ReduceRunner(reduce) : null;
+    }
+
+    /// <summary>What it is made by.</summary>
+    public StaticIndexDefinition Definition { get; }
+
+    /// <inheritdoc/>
+    public IReadOnlyList<string> Collections => Definition.Collections;
+
+    /// <inheritdoc/>
+    public IReadOnlyList<MappedField> Fields { get; }
+
+    /// <inheritdoc/>
+    public IReadOnlyList<string> LoadedCollections => Definition.LoadedCollections;
+
+    /// <inheritdoc/>
+    public void Map(in QueriedDocument document, IndexEntry entry)
+    {
+        _entry = _loads.Entry = entry;
+        _maps.Run(document, this);
+    }
+
+    /// <inheritdoc/>
+    public void Take(ReadOnlySpan<byte> row)
+    {
+        if (_reduce is null)
+        {
+            _rows.Write(row, _entry!);
+            return;
+        }
+
+        try
+        {
+            _entry!.Rows.Add(ReduceKey.Of(_reduce.KeyOf(row)), row);
+        }
+        catch (ReduceException failed)
+        {
+            throw new IndexMapException(failed.Message);
+        }
+    }
+
+    /// <inheritdoc/>
+    public void Dispose()
+    {
+        _maps.Dispose();
+        _reduce?.Dispose();
+    }
+}

@@ -1,0 +1,188 @@
+using System.Text.Json;
+using Rookery.Documents;
+using Rookery.Indexing.Indexes;
+
+namespace Rookery.Indexing.Definitions;
+
+/// <summary>A definition of an index as RavenDB's clients send it (<c>PUT /databases/{name}/indexes</c>), read and checked.</summary>
+/// <param name="Name">The index.</param>
+/// <param name="Definition">What it holds.</param>
+/// <param name="Settings">How it is to be kept.</param>
+public sealed record StaticIndexRequest(string Name, StaticIndexDefinition Definition, IndexSettingsChange Settings)
+{
+    /// <summary>The name under which options speak of all fields.</summary>
+    internal const string AllFields = "__all_fields";
+
+    /// <summary>Members that are not carried out, so that they have to be empty, and what an error calls them.</summary>
+    private static readonly string[] Unsupported =
+    [
+        "AdditionalSources", "AdditionalAssemblies", "CompoundFields", "OutputReduceToCollection", "ReduceOutputIndex", "PatternForOutputReduceToCollectionReferences", "PatternReferencesCollectionName",
+        "ArchivedDataProcessingBehavior",
+    ];
+
+    /// <summary>Members that follow from others, or say what is the same here.</summary>
+    private static readonly string[] Ignored = ["IndexType", "Type", "SourceType", "DeploymentMode", "ClusterState"];
+
+    /// <summary>Reads one definition.</summary>
+    /// <param name="json">An element of <c>Indexes</c>.</param>
+    /// <exception cref="IndexDefinitionException">It is refused: the message says why, naming the part and, in a text, the place.</exception>
+    public static StaticIndexRequest Parse(JsonElement json)
+    {
+        if (json.ValueKind != JsonValueKind.Object)
+        {
+            throw new IndexDefinitionException("A definition of an index is an object.");
+        }
+
+        string? name = null, reduce = null;
+        List<string> maps = [];
+        List<StaticIndexField> fields = [];
+        List<KeyValuePair<string, string>> configuration = [];
+        var settings = default(IndexSettingsChange);
+        foreach (var member in json.EnumerateObject())
+        {
+            var value = member.Value;
+            switch (member.Name)
+            {
+                case "Name":
+                    name = Text(member);
+                    break;
+                case "Maps":
+                    maps.AddRange(Elements(member));
+                    break;
+                case "Reduce":
+                    reduce = IsEmpty(value) ? null : Text(member);
+                    break;
+                case "Fields" or "Configuration" when IsEmpty(value):
+                    break;
+                case "Fields":
+                    fields.AddRange(Members(member).Select(FieldOptions.Parse));
+                    break;
+                case "Configuration":
+                    configuration.AddRange(Members(member).Select(ParseSetting).OfType<KeyValuePair<string, string>>());
+                    break;
+                case "LockMode":
+                    settings = settings with { LockMode = IsEmpty(value) ? null : Word<IndexLockMode>(member) };
+                    break;
+                case "Priority":
+                    settings = settings with { Priority = IsEmpty(value) ? null : Word<IndexPriority>(member) };
+                    break;
+                case "State":
+                    settings = settings with { IsDisabled = IsEmpty(value) ? null : ParseState(member) };
+                    break;
+                default:
+                    RequireKnown(member);
+                    break;
+            }
+        }
+
+        return IndexRecord.NameProblem(name) is { } problem ? throw new IndexDefinitionException(problem)
+            : name!.StartsWith("Auto/", StringComparison.OrdinalIgnoreCase) ? throw new IndexDefinitionException("Names that begin with 'Auto/' are those of automatic indexes.")
+            : Checked(new StaticIndexRequest(name, new StaticIndexDefinition(maps, reduce, fields.Where(FieldOptions.SaysSomething), configuration), settings));
+    }
+
+    /// <summary>Whether a value says nothing.</summary>
+    internal static bool IsEmpty(JsonElement value) => value.ValueKind switch
+    {
+        JsonValueKind.Null => true,
+        JsonValueKind.String => string.IsNullOrWhiteSpace(value.GetString()),
+        JsonValueKind.Object => !value.EnumerateObject().Any(),
+        JsonValueKind.Array => value.GetArrayLength() == 0,
+        _ => false,
+    };
+
+    /// <summary>The text of a member.</summary>
+    internal static string Text(JsonProperty member) =>
+        member.Value.ValueKind == JsonValueKind.String ? member.Value.GetString()! : throw new IndexDefinitionException($"'{member.Name}' is a text.");
+
+    /// <summary>The value of an enumeration that a member names.</summary>
+    internal static T Word<T>(JsonProperty member)
+        where T : struct, Enum =>
+        Enum.TryParse(Text(member), ignoreCase: true, out T word) && Enum.IsDefined(word) ? word
+            : throw new IndexDefinitionException($"'{member.Name}' is one of {string.Join(", ", Enum.GetNames<T>())}, not '{Text(member)}'.");
+
+    private static StaticIndexRequest Checked(StaticIndexRequest request)
+    {
+        int bytes = request.Definition.ToJson().Length;
+        return bytes <= IndexRecord.MaxDefinitionBytes ? request : throw new IndexDefinitionException($"The definition takes {bytes} bytes, and at most {IndexRecord.MaxDefinitionBytes} are allowed.");
+    }
+
+    private static IEnumerable<string> Elements(JsonProperty member) => member.Value.ValueKind == JsonValueKind.Array
+        ? member.Value.EnumerateArray().Select(element => element.ValueKind == JsonValueKind.String ? element.GetString()! : throw new IndexDefinitionException($"'{member.Name}' holds texts."))
+        : throw new IndexDefinitionException($"'{member.Name}' is a list of texts.");
+
+    private static JsonElement.ObjectEnumerator Members(JsonProperty member) =>
+        member.Value.ValueKind == JsonValueKind.Object ? member.Value.EnumerateObject() : throw new IndexDefinitionException($"'{member.Name}' is an object.");
+
+    private static bool ParseState(JsonProperty member) => Text(member) switch
+    {
+        "Normal" => false,
+        "Disabled" => true,
+        _ => throw new IndexDefinitionException($"'State' is Normal or Disabled in a definition, not '{Text(member)}'."),
+    };
+
+    private static void RequireKnown(JsonProperty member)
+    {
+        if (Ignored.Contains(member.Name, StringComparer.Ordinal) || (Unsupported.Contains(member.Name, StringComparer.Ordinal) && IsEmpty(member.Value)))
+        {
+            return;
+        }
+
+        throw new IndexDefinitionException($"This server does not carry out '{member.Name}' of an index.", isNotSupported: true);
+    }
+
+    /// <summary>A setting that something reads; null for one that says what is the same here.</summary>
+    private static KeyValuePair<string, string>? ParseSetting(JsonProperty setting)
+    {
+        if (setting.Name is "Indexing.Static.SearchEngineType")
+        {
+            return null;
+        }
+
+        return setting.Name.Contains("Analyzers.NGram.", StringComparison.Ordinal)
+            ? KeyValuePair.Create(setting.Name, setting.Value.ValueKind == JsonValueKind.Number ? setting.Value.GetRawText() : Text(setting))
+            : throw new IndexDefinitionException($"This server does not have the setting '{setting.Name}' of an index.", isNotSupported: true);
+    }
+
+    /// <summary>What a definition says of a field.</summary>
+    private static class FieldOptions
+    {
+        private static readonly string[] TermVectors = ["No", "Yes", "WithPositions", "WithOffsets", "WithPositionsAndOffsets"];
+
+        public static bool SaysSomething(StaticIndexField field) => field != new StaticIndexField(field.Name);
+
+        public static StaticIndexField Parse(JsonProperty field)
+        {
+            if (field.Value.ValueKind != JsonValueKind.Object)
+            {
+                throw new IndexDefinitionException($"The options of the field '{field.Name}' are an object.");
+            }
+
+            var options = new StaticIndexField(field.Name);
+            bool saysIndexing = false;
+            foreach (var option in field.Value.EnumerateObject().Where(static option => !IsEmpty(option.Value)))
+            {
+                saysIndexing |= option.Name is "Indexing";
+                options = option.Name switch
+                {
+                    "Storage" => options with { IsStored = options.IsStored || ParseStorage(option) },
+                    "Indexing" when Text(option) is "Highlighting" => options with { Indexing = FieldIndexing.Search, IsStored = true },
+                    "Indexing" => options with { Indexing = Word<FieldIndexing>(option) },
+                    "Analyzer" => options with { Analyzer = Text(option) },
+                    "Suggestions" => options with { HasSuggestions = option.Value.ValueKind == JsonValueKind.True },
+                    "TermVector" when TermVectors.Contains(Text(option), StringComparer.OrdinalIgnoreCase) => options,
+                    _ => throw new IndexDefinitionException($"This server does not carry out '{option.Name}' of the field '{field.Name}'.", isNotSupported: true),
+                };
+            }
+
+            // As RavenDB: who names an analyzer wants words.
+            return options.Analyzer is not null && !saysIndexing ? options with { Indexing = FieldIndexing.Search } : options;
+        }
+
+        private static bool ParseStorage(JsonProperty option) => Text(option) switch
+        {
+            "Yes" => true,
+            "No" => false,
+            _ => throw new IndexDefinitionException($"'Storage' is Yes or No, not '{Text(option)}'."),
+        };
+    }
+}

@@ -1,0 +1,75 @@
+using System.Buffers;
+using System.Text;
+using Rookery.Documents.Json;
+using Rookery.Indexing.Analysis;
+using Rookery.Indexing.Indexes;
+using Rookery.Indexing.Values;
+
+namespace Rookery.Indexing.Definitions;
+
+/// <summary>Writes the row of a static index, of its maps or reduced, as an entry. One thread at a time.</summary>
+internal sealed class StaticRowWriter
+{
+    private readonly FieldEntryWriter _writer;
+    private readonly byte[][] _storedNames;
+    private readonly bool _storesWhole;
+    private readonly ArrayBufferWriter<byte> _stored = new();
+
+    /// <summary>A writer for the rows of a definition.</summary>
+    /// <param name="definition">The definition.</param>
+    /// <param name="fields">What <see cref="FieldsOf"/> says of it.</param>
+    public StaticRowWriter(StaticIndexDefinition definition, IReadOnlyList<MappedField> fields)
+    {
+        _writer = new FieldEntryWriter(fields);
+        _storedNames = [.. definition.Fields.Where(static field => field.IsStored).Select(static field => Encoding.UTF8.GetBytes(field.Name))];
+
+        // A reduced row is what a query answers: there is no document.
+        _storesWhole = definition.Reduce is not null || _storedNames.Length == definition.Fields.Count;
+    }
+
+    /// <summary>The fields of a definition that are looked for, and what is held of them.</summary>
+    public static IReadOnlyList<MappedField> FieldsOf(StaticIndexDefinition definition) =>
+    [
+        .. definition.Fields.Where(static field => field.Indexing != FieldIndexing.No).Select(field => new MappedField(
+            [field.Name],
+            field.Indexing == FieldIndexing.Exact,
+            field.Indexing == FieldIndexing.Search || field.HasSuggestions ? AnalyzerCatalog.Make(field.Analyzer ?? AnalyzerCatalog.DefaultName, definition.Configuration) : null)),
+    ];
+
+    /// <summary>Writes a row as an entry of its own.</summary>
+    /// <param name="row">A JSON object without whitespace between its tokens.</param>
+    /// <param name="entry">Takes it.</param>
+    public void Write(ReadOnlySpan<byte> row, IndexEntry entry)
+    {
+        _writer.Write(new QueriedDocument(row[1..^1]), entry);
+        if (_storesWhole)
+        {
+            entry.SetStored(row);
+        }
+        else if (_storedNames.Length > 0)
+        {
+            entry.SetStored(StoredPartOf(row));
+        }
+
+        entry.EndEntry();
+    }
+
+    private ReadOnlySpan<byte> StoredPartOf(ReadOnlySpan<byte> row)
+    {
+        _stored.ResetWrittenCount();
+        _stored.Write("{"u8);
+        foreach (byte[] name in _storedNames)
+        {
+            if (StoredJson.TryFindMember(row, 0, name, out _, out int at))
+            {
+                _stored.Write(_stored.WrittenCount > 1 ? ","u8 : default);
+                DocumentWriter.WriteString(_stored, name);
+                _stored.Write(":"u8);
+                _stored.Write(row[at..StoredJson.SkipValue(row, at)]);
+            }
+        }
+
+        _stored.Write("}"u8);
+        return _stored.WrittenSpan;
+    }
+}

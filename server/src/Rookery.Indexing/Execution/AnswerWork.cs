@@ -1,0 +1,45 @@
+using Rookery.Disk;
+using Rookery.Indexing.Scanning;
+
+namespace Rookery.Indexing.Execution;
+
+/// <summary>What one answer does and holds: its memory, its time, what it read. For one thread.</summary>
+/// <param name="share">What it holds is drawn from here.</param>
+/// <param name="clock">Is asked as the work goes on.</param>
+internal sealed class AnswerWork(MemoryShare share, IScanClock clock) : IDisposable
+{
+    // About as long as walking over a MiB of JSON takes.
+    private const long PostingsPerStep = 256 * 1024;
+
+    private long sinceStep;
+
+    /// <summary>What conditions need while they look at texts.</summary>
+    public ScanWork Scan { get; } = new(clock);
+
+    /// <summary>What is held.</summary>
+    public ScanMemory Memory { get; } = new(share);
+
+    /// <summary>Postings that were decoded.</summary>
+    public long PostingsRead { get; private set; }
+
+    /// <summary>Counts postings that were decoded.</summary>
+    public void CountPostings(long count) => PostingsRead += count;
+
+    /// <summary>Counts entries that were or are about to be looked at, and asks the clock now and then.</summary>
+    public void Step(long entries)
+    {
+        sinceStep += entries;
+        if (sinceStep >= PostingsPerStep)
+        {
+            sinceStep = 0;
+            clock.OnWork();
+        }
+    }
+
+    /// <inheritdoc/>
+    public void Dispose()
+    {
+        Memory.Dispose();
+        Scan.Release();
+    }
+}

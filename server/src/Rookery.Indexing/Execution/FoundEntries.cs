@@ -1,0 +1,62 @@
+using Rookery.Indexing.Scanning;
+
+namespace Rookery.Indexing.Execution;
+
+/// <summary>An entry that is a result, or may be one.</summary>
+/// <param name="Etag">The version of the document that it was made from.</param>
+/// <param name="Segment">Its segment's place in the snapshot.</param>
+/// <param name="Entry">Its place in the segment.</param>
+/// <param name="Score">How relevant it is; null where the order does not ask for that.</param>
+internal readonly record struct FoundEntry(long Etag, int Segment, int Entry, double? Score = null);
+
+/// <summary>The first entries in the order of their etags, as many as are wanted. For one thread.</summary>
+/// <param name="capacity">How many are wanted.</param>
+/// <param name="memory">What they take is drawn from here.</param>
+internal sealed class FoundEntries(long capacity, ScanMemory memory)
+{
+    private const int EntryBytes = 40;
+    private const int BytesPerStep = 64 * 1024;
+
+    private readonly PriorityQueue<FoundEntry, long> newestFirst = new(Comparer<long>.Create(static (one, other) => other.CompareTo(one)));
+    private readonly List<FoundEntry> all = [];
+    private readonly bool isBounded = capacity < int.MaxValue / 2;
+    private long reservedBytes;
+
+    /// <summary>Whether an entry with this etag would stay.</summary>
+    public bool Wants(long etag) => !isBounded || newestFirst.Count < capacity || (capacity > 0 && newestFirst.TryPeek(out _, out long newest) && etag < newest);
+
+    /// <summary>Keeps a wanted entry.</summary>
+    public void Add(in FoundEntry entry)
+    {
+        Reserve();
+        if (!isBounded)
+        {
+            all.Add(entry);
+        }
+        else if (newestFirst.Count < capacity)
+        {
+            newestFirst.Enqueue(entry, entry.Etag);
+        }
+        else
+        {
+            newestFirst.EnqueueDequeue(entry, entry.Etag);
+        }
+    }
+
+    /// <summary>The entries, the oldest first.</summary>
+    public FoundEntry[] InOrder()
+    {
+        FoundEntry[] entries = isBounded ? [.. newestFirst.UnorderedItems.Select(static item => item.Element)] : [.. all];
+        Array.Sort(entries, static (one, other) => one.Etag.CompareTo(other.Etag));
+        return entries;
+    }
+
+    private void Reserve()
+    {
+        if ((long)(newestFirst.Count + all.Count + 1) * EntryBytes > reservedBytes)
+        {
+            memory.Take(BytesPerStep);
+            reservedBytes += BytesPerStep;
+        }
+    }
+}

@@ -1,0 +1,108 @@
+using Rookery.Disk;
+using Rookery.Indexing.Scanning;
+using Rookery.Indexing.Segments;
+using Rookery.Indexing.Values;
+
+namespace Rookery.Indexing.Execution;
+
+/// <summary>
+/// What an index says to a query: the page of its results, or, where terms do not say all (<see cref="AreCandidates"/>), the documents of which some are results. An index follows the documents with a delay, so what
+/// it names may have changed or be gone: who reads them passes over what is gone, and asks <see cref="IsStillResult"/> of the rest. For one thread; holds the index open until it is disposed.
+/// </summary>
+public sealed class IndexAnswer : IDisposable
+{
+    private readonly ScanPlan plan;
+    private readonly AnswerWork work;
+    private readonly IndexSnapshot snapshot;
+
+    private IndexAnswer(IndexSnapshot snapshot, IndexedFields fields, ScanPlan plan, AnswerWork work, bool needsTotal)
+    {
+        (this.snapshot, this.plan, this.work) = (snapshot, plan, work);
+        var (found, total, areCandidates) = new IndexSearch(snapshot.Segments, fields, plan, work, needsTotal).Run();
+        AreCandidates = areCandidates;
+        TotalResults = areCandidates ? null : total;
+        Documents = new FoundDocuments(snapshot.Segments, found);
+    }
+
+    /// <summary>Whether <see cref="Documents"/> are not the page, but what has to be given to a <see cref="ScanRun"/> of the same plan, in this order.</summary>
+    public bool AreCandidates { get; }
+
+    /// <summary>The documents, in their order. Ids are lower-cased; they are read from the index when they are asked for.</summary>
+    public IReadOnlyList<ScannedDocument> Documents { get; }
+
+    /// <summary>How many results there are, on the page or not; when they need not be counted, how many were seen; null where a scan of the candidates tells.</summary>
+    public long? TotalResults { get; }
+
+    /// <summary>The etag through which the answer follows the documents.</summary>
+    public long Watermark => snapshot.Watermark;
+
+    /// <summary>Postings that were decoded, for <c>explain</c>.</summary>
+    public long PostingsRead => work.PostingsRead;
+
+    /// <summary>Answers a query.</summary>
+    /// <param name="snapshot">The index; disposed with the answer, and when there is none.</param>
+    /// <param name="fields">What it holds of which field.</param>
+    /// <param name="plan">The query.</param>
+    /// <param name="share">What is held is drawn from here.</param>
+    /// <param name="clock">Is asked as the work goes on.</param>
+    /// <param name="needsTotal">Whether results behind the page are counted; without that fewer postings are read.</param>
+    /// <exception cref="Language.QueryException">The time or the memory of the query is used up.</exception>
+    internal static IndexAnswer Find(IndexSnapshot snapshot, IndexedFields fields, ScanPlan plan, MemoryShare share, IScanClock clock, bool needsTotal = true)
+    {
+        var begun = new AnswerWork(share, clock);
+        try
+        {
+            return new IndexAnswer(snapshot, fields, plan, begun, needsTotal);
+        }
+        catch
+        {
+            begun.Dispose();
+            snapshot.Dispose();
+            throw;
+        }
+    }
+
+    /// <summary>Whether a document of the page is still a result as it is now. One that was not written since is; of another all conditions are asked.</summary>
+    /// <param name="document">The document as it is now.</param>
+    /// <param name="etag">The etag that the index knows.</param>
+    public bool IsStillResult(in QueriedDocument document, long etag) => document.Etag == etag || plan.Matches(document, work.Scan);
+
+    /// <inheritdoc/>
+    public void Dispose()
+    {
+        work.Dispose();
+        snapshot.Dispose();
+    }
+}
+
+/// <summary>Found entries as documents: ids are read when they are asked for, fastest in the order of entries.</summary>
+/// <param name="segments">The index.</param>
+/// <param name="found">The entries.</param>
+internal sealed class FoundDocuments(IReadOnlyList<LiveSegment> segments, IReadOnlyList<FoundEntry> found) : IReadOnlyList<ScannedDocument>
+{
+    private readonly DocumentTable?[] documents = new DocumentTable?[segments.Count];
+
+    /// <inheritdoc/>
+    public int Count => found.Count;
+
+    /// <inheritdoc/>
+    public ScannedDocument this[int index]
+    {
+        get
+        {
+            var (etag, segment, entry, score) = found[index];
+            return new ScannedDocument(etag, (documents[segment] ??= segments[segment].Reader.Documents()).Read(entry, out _).ToArray(), score);
+        }
+    }
+
+    /// <inheritdoc/>
+    public IEnumerator<ScannedDocument> GetEnumerator()
+    {
+        for (int i = 0; i < Count; i++)
+        {
+            yield return this[i];
+        }
+    }
+
+    System.Collections.IEnumerator System.Collections.IEnumerable.GetEnumerator() => GetEnumerator();
+}

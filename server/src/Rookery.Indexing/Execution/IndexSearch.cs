@@ -1,0 +1,169 @@
+using Rookery.Documents.Json;
+using Rookery.Indexing.Scanning;
+using Rookery.Indexing.Segments;
+
+namespace Rookery.Indexing.Execution;
+
+/// <summary>Answers one query from the segments of an index. For one thread.</summary>
+/// <param name="segments">The index.</param>
+/// <param name="fields">What it holds of which field.</param>
+/// <param name="plan">The query.</param>
+/// <param name="work">Of the answer.</param>
+/// <param name="needsTotal">Whether results behind the page are counted.</param>
+internal sealed class IndexSearch(IReadOnlyList<LiveSegment> segments, IndexedFields fields, ScanPlan plan, AnswerWork work, bool needsTotal)
+{
+    private readonly DocumentTable[] documents = [.. segments.Select(static segment => segment.Reader.Documents())];
+    private long total;
+
+    /// <summary>Finds the page, where terms and sort columns say all; otherwise the documents that have to be looked at.</summary>
+    /// <returns>The entries in their order, how many results there are, and whether documents have to be looked at.</returns>
+    public (IReadOnlyList<FoundEntry> Found, long Total, bool AreCandidates) Run()
+    {
+        if (plan.Sort.HasScore)
+        {
+            new IndexStatistics(segments, work).Tell(plan.Where, fields);
+        }
+
+        bool looksAtDocuments = plan.Groups is not null || plan.Filter is not null || plan.FilterLimit is not null || plan.IsDistinct || !SegmentSort.CanSort(plan.Sort, fields);
+        if (!looksAtDocuments && TryFindPage() is { } page)
+        {
+            return (page, total, false);
+        }
+
+        return (FindCandidates(), total, true);
+    }
+
+    /// <summary>Finds the page; null where documents have to be looked at.</summary>
+    private FoundEntry[]? TryFindPage()
+    {
+        var opened = new Candidates[segments.Count];
+        var conditions = new ConditionCursors[segments.Count];
+        for (int i = 0; i < opened.Length; i++)
+        {
+            conditions[i] = new ConditionCursors(segments[i].Reader, fields, work);
+            opened[i] = conditions[i].Open(plan.Where);
+            if (!opened[i].IsExact)
+            {
+                return null;
+            }
+        }
+
+        var found = plan.Sort.IsEmpty ? FindOldest(opened) : FindSorted(opened, conditions);
+        Array.ForEach(conditions, static one => one.Opened.Count());
+        return found is null ? null : found[(int)Math.Min(plan.Offset, found.Length)..];
+    }
+
+    private FoundEntry[] FindOldest(Candidates[] opened)
+    {
+        var oldest = new FoundEntries(plan.PageEnd, work.Memory);
+        for (int i = 0; i < opened.Length; i++)
+        {
+            if (plan.PageEnd == 0 && segments[i].Live.DeadCount == 0)
+            {
+                total += opened[i].Cursor.CountRest();
+                continue;
+            }
+
+            var cursor = LiveOf(i, opened[i].Cursor);
+            for (int entry = cursor.MoveNext(); entry != EntryCursor.End; entry = cursor.MoveNext())
+            {
+                Count();
+                documents[i].Read(entry, out long etag);
+                if (oldest.Wants(etag))
+                {
+                    oldest.Add(new FoundEntry(etag, i, entry));
+                }
+            }
+        }
+
+        return oldest.InOrder();
+    }
+
+    private FoundEntry[]? FindSorted(Candidates[] opened, ConditionCursors[] conditions)
+    {
+        var heap = new HitHeap(plan.Sort, plan.PageEnd);
+        var sortKey = new PooledBytes();
+        try
+        {
+            for (int i = 0; i < opened.Length; i++)
+            {
+                if (SegmentSort.Open(plan, segments[i].Reader, fields, conditions[i]) is not { } sort || !TryCollect(i, opened[i].Cursor, sort, heap, sortKey))
+                {
+                    return null;
+                }
+            }
+        }
+        finally
+        {
+            sortKey.Release();
+        }
+
+        return [.. heap.InOrder().Select(static hit => hit.Place)];
+    }
+
+    private bool TryCollect(int segment, EntryCursor candidates, SegmentSort sort, HitHeap heap, PooledBytes sortKey)
+    {
+        var cursor = LiveOf(segment, candidates);
+        int next = 0;
+        for (int entry = cursor.MoveNext(); entry != EntryCursor.End; entry = next == entry + 1 ? cursor.MoveNext() : cursor.Advance(next))
+        {
+            Count();
+            next = entry + 1;
+            if (plan.PageEnd == 0)
+            {
+                continue;
+            }
+
+            if (heap.Last is { } last && sort.IsBehind(entry, last.SortKey, out int to))
+            {
+                next = needsTotal ? next : Math.Max(next, to == EntryCursor.End ? to : to + 1);
+                continue;
+            }
+
+            if (!sort.TryWrite(entry, sortKey))
+            {
+                return false;
+            }
+
+            documents[segment].Read(entry, out long etag);
+            if (heap.Wants(sortKey.Written, etag))
+            {
+                work.Memory.Take(ScanHit.BaseBytes + sortKey.Length);
+                var hit = new ScanHit { SortKey = sortKey.Written.ToArray(), Ordinal = etag, Etag = etag, Id = [], Place = new FoundEntry(etag, segment, entry, sort.Score) };
+                work.Memory.Give(heap.Add(hit)?.Bytes ?? 0);
+            }
+        }
+
+        return true;
+    }
+
+    /// <summary>All documents of which the condition may hold, the oldest first.</summary>
+    private FoundEntry[] FindCandidates()
+    {
+        total = 0;
+        var all = new FoundEntries(long.MaxValue, work.Memory);
+        for (int i = 0; i < segments.Count; i++)
+        {
+            var conditions = new ConditionCursors(segments[i].Reader, fields, work);
+            var cursor = LiveOf(i, plan.Groups is null ? conditions.Open(plan.Where).Cursor : new AllCursor(segments[i].Reader.Entries));
+            for (int entry = cursor.MoveNext(); entry != EntryCursor.End; entry = cursor.MoveNext())
+            {
+                Count();
+                documents[i].Read(entry, out long etag);
+                all.Add(new FoundEntry(etag, i, entry));
+            }
+
+            conditions.Opened.Count();
+        }
+
+        return all.InOrder();
+    }
+
+    private EntryCursor LiveOf(int segment, EntryCursor cursor) => segments[segment].Live is { DeadCount: > 0 } live ? new LiveCursor(cursor, live) : cursor;
+
+    private void Count()
+    {
+        total++;
+        work.Step(1);
+    }
+}

@@ -1,0 +1,52 @@
+using Rookery.Indexing.Indexes;
+using Rookery.Indexing.Values;
+
+namespace Rookery.Indexing.Execution;
+
+/// <summary>The numbers under which an index holds what of a field.</summary>
+/// <param name="Values">The keys of its values without case; the sort column holds the least.</param>
+/// <param name="Greatest">A sort column of the greatest value, where it is another than the least.</param>
+/// <param name="Presence">One term of all documents that have a value.</param>
+/// <param name="ExactValues">The keys of its values with case; null when they are not held.</param>
+/// <param name="Words">Its words; null when they are not held.</param>
+internal sealed record IndexedField(int Values, int Greatest, int Presence, int? ExactValues, int? Words);
+
+/// <summary>Says what an index holds of which field.</summary>
+internal sealed class IndexedFields
+{
+    private static readonly string[] IdPath = [.. FieldReader.Id.Names];
+
+    private readonly List<(IReadOnlyList<string> Path, IndexedField Field)> fields = [];
+
+    /// <summary>The fields of an index.</summary>
+    public IndexedFields(IReadOnlyList<MappedField> mapped)
+    {
+        for (int i = 0; i < mapped.Count; i++)
+        {
+            var field = mapped[i];
+            fields.Add((field.Path, new IndexedField(
+                MappedField.ValuesOf(i),
+                MappedField.GreatestOf(i),
+                MappedField.PresenceOf(i),
+                field.HasExactValues ? MappedField.ExactValuesOf(i) : null,
+                field.Analyzer is not null ? MappedField.WordsOf(i) : null)));
+        }
+    }
+
+    /// <summary>What is held of a field; null when nothing is.</summary>
+    public IndexedField? Find(FieldReader reader)
+    {
+        foreach (var (path, field) in fields)
+        {
+            if (path.SequenceEqual(reader.Names, StringComparer.Ordinal))
+            {
+                return field;
+            }
+        }
+
+        return null;
+    }
+
+    /// <summary>Whether a reader reads the document's id.</summary>
+    public static bool IsId(FieldReader reader) => reader.Names.SequenceEqual(IdPath, StringComparer.Ordinal);
+}

@@ -1,0 +1,115 @@
+using Rookery.Disk;
+using Rookery.Documents;
+using Rookery.Indexing.Analysis;
+using Rookery.Indexing.Indexes;
+using Rookery.Indexing.Language;
+using Rookery.Indexing.Scanning;
+using Rookery.Indexing.Segments;
+
+namespace Rookery.Indexing.Execution;
+
+/// <summary>
+/// Answers queries from the indexes of a node. Whoever is asked first calls <see cref="Plan"/>; has the index made that it names, if it is to be; waits for it as long as the query may; and calls
+/// <see cref="TryAnswer"/>. What that gives are documents by id: the page, or candidates for a scan. Thread-safe.
+/// </summary>
+/// <param name="indexes">The indexes.</param>
+public sealed class IndexedQueries(IndexHost indexes)
+{
+    /// <summary>With what the words of automatic indexes are made, and has to be given to <see cref="FullTextConditions"/> when a plan is compiled.</summary>
+    public static Analyzer Analyzer => AutoIndexMap.Analyzer;
+
+    /// <summary>Decides by which way a query is answered.</summary>
+    /// <param name="database">Whose documents are asked for.</param>
+    /// <param name="query">The query.</param>
+    /// <param name="target">Which documents a scan of it would look at.</param>
+    public QueryRoute Plan(Database database, Query query, ScanTarget target) =>
+        QueryPlanner.Plan(query, target, DocumentsOf(database, target.Collection), indexes.ReadAutoIndexes(database));
+
+    /// <summary>Answers a query from an index as it is now.</summary>
+    /// <param name="database">Whose documents are asked for.</param>
+    /// <param name="indexName">The index, of which <see cref="Plan"/> says that it is built.</param>
+    /// <param name="plan">The query.</param>
+    /// <param name="share">What the answer holds is drawn from here.</param>
+    /// <param name="clock">Is asked as the work goes on.</param>
+    /// <param name="needsTotal">Whether results behind the page are counted; without that fewer postings are read.</param>
+    /// <returns>The answer, to be disposed; null when there is no such index on this node, or no longer.</returns>
+    /// <exception cref="QueryException">The time or the memory of the query is used up.</exception>
+    public IndexAnswer? TryAnswer(Database database, string indexName, ScanPlan plan, MemoryShare share, IScanClock clock, bool needsTotal = true)
+    {
+        // What is computed of all results, and a score that the order does not ask for, come from the documents.
+        if (plan.Summary is not null || plan.IsOfScans || (plan.IsScored && !plan.Sort.HasScore) || !indexes.TryGetSlot(database, indexName, out var slot) || slot.Serving.Map is not AutoIndexMap map)
+        {
+            return null;
+        }
+
+        try
+        {
+            return IndexAnswer.Find(slot.Serving.Store.OpenSnapshot(), new IndexedFields(map.Fields), plan, share, clock, needsTotal);
+        }
+        catch (ObjectDisposedException)
+        {
+            return null;                                // it was replaced or reset a moment ago
+        }
+        catch (Exception damaged) when (damaged is SegmentDamagedException or InvalidDataException)
+        {
+            indexes.Reset(database, indexName);
+            return null;
+        }
+    }
+
+    /// <summary>Reads terms of an index in their order: texts without case, numbers in the one form that stands for all.</summary>
+    /// <param name="database">Whose documents the index is of.</param>
+    /// <param name="indexName">The index.</param>
+    /// <param name="field">The field as its definition shows it; <c>search(bio)</c> for the words of one that has them.</param>
+    /// <param name="after">The term to begin behind; null to begin with the first.</param>
+    /// <param name="count">How many at most.</param>
+    /// <returns>The terms; null when this node has no such index, or that has no such field.</returns>
+    public IReadOnlyList<string>? ReadTerms(Database database, string indexName, string field, string? after, int count)
+    {
+        if (!indexes.TryGetSlot(database, indexName, out var slot))
+        {
+            return null;
+        }
+
+        bool isWords = field.StartsWith("search(", StringComparison.OrdinalIgnoreCase) && field.EndsWith(')');
+        string name = isWords ? field["search(".Length..^1] : field;
+        var fields = slot.Serving.Map.Fields;
+        for (int i = 0; i < fields.Count; i++)
+        {
+            if (string.Equals(string.Join('.', fields[i].Path), name, StringComparison.Ordinal) && (!isWords || fields[i].Analyzer is not null))
+            {
+                return ReadTerms(slot.Serving.Store, i, isWords, after, count);
+            }
+        }
+
+        return null;
+    }
+
+    /// <summary>Why an automatic index that a query names cannot answer it, as the rest of a sentence; null when it can.</summary>
+    /// <param name="query">The query, of the documents that the index is of.</param>
+    /// <param name="definition">What the index holds.</param>
+    public static string? WhyUnable(Query query, AutoIndexDefinition definition) => query.GroupBy.Count > 0 ? "is of documents, and the query is of groups."
+        : AutoIndexNeeds.Of(query, out _)?.Fields.FirstOrDefault(needed => !definition.Fields.Any(field => field.Covers(needed))) is { } lacking ? $"does not hold {lacking}."
+        : null;
+
+    private static List<string>? ReadTerms(IIndexStore store, int field, bool isWords, string? after, int count)
+    {
+        try
+        {
+            using var snapshot = store.OpenSnapshot();
+            return isWords ? IndexTerms.ReadWords(snapshot, MappedField.WordsOf(field), after, count) : IndexTerms.ReadValues(snapshot, MappedField.ValuesOf(field), after, count);
+        }
+        catch (ObjectDisposedException)
+        {
+            return null;                                // it was replaced or reset a moment ago
+        }
+    }
+
+    private static long DocumentsOf(Database database, string? collection)
+    {
+        using var reader = database.OpenReader();
+        return collection is null
+            ? reader.ReadStatistics().Documents
+            : reader.ReadCollections().Where(one => one.Name.Equals(collection, StringComparison.OrdinalIgnoreCase)).Sum(static one => one.Documents);
+    }
+}

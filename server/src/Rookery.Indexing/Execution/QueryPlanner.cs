@@ -1,0 +1,54 @@
+using System.Globalization;
+using Rookery.Indexing.Indexes;
+using Rookery.Indexing.Language;
+using Rookery.Indexing.Scanning;
+
+namespace Rookery.Indexing.Execution;
+
+/// <summary>Decides by which way a query is answered.</summary>
+public static class QueryPlanner
+{
+    /// <summary>So few documents are looked at sooner than an index of them is kept.</summary>
+    public const long FewDocuments = 256;
+
+    /// <summary>Fields that a query may need of an index. One that names more is rare, and is made once: its index would not pay.</summary>
+    public const int MostFields = 32;
+
+    /// <summary>Decides.</summary>
+    /// <param name="query">The query.</param>
+    /// <param name="target">Which documents a scan would look at.</param>
+    /// <param name="documents">Documents of the query's source.</param>
+    /// <param name="candidates">The automatic indexes of the database.</param>
+    public static QueryRoute Plan(Query query, ScanTarget target, long documents, IReadOnlyList<AutoIndexCandidate> candidates)
+    {
+        bool needsIndex = NeedsIndex(query);
+        if (!needsIndex && (target.Ids is not null || target.IdPrefix is not null))
+        {
+            return Scan(target.Ids is not null ? "The query names ids: these documents are looked at." : "The query names what ids begin with: these documents are looked at.");
+        }
+
+        if (AutoIndexNeeds.Of(query, out string? why) is not { } needed)
+        {
+            return Scan($"Documents are looked at: {why}.");
+        }
+
+        if (needed.Fields.Count > MostFields)
+        {
+            return Scan(string.Create(CultureInfo.InvariantCulture, $"Documents are looked at: the query names {needed.Fields.Count} fields, and an index is made for up to {MostFields}."));
+        }
+
+        var choice = AutoIndexChoice.For(needed, candidates);
+        if (choice.ToDefine is not null && documents <= FewDocuments && !needsIndex)
+        {
+            return Scan(string.Create(CultureInfo.InvariantCulture, $"Documents are looked at: there are {documents}, and an index is made from {FewDocuments + 1} on."));
+        }
+
+        bool isBuilt = candidates.FirstOrDefault(candidate => string.Equals(candidate.Name, choice.Name, StringComparison.OrdinalIgnoreCase)) is { VisibleEtag: > 0, State: IndexState.Normal or IndexState.Paused };
+        return new QueryRoute(choice.Name, choice.ToDefine, isBuilt, needsIndex, choice.Reasons);
+    }
+
+    // How rare a word is a scan knows only when it has seen all documents.
+    private static bool NeedsIndex(Query query) => query.GroupBy.Count == 0 && Relevance.IsIn(query.Where);
+
+    private static QueryRoute Scan(string reason) => new(null, null, false, false, [reason]);
+}

@@ -1,0 +1,40 @@
+using System.Buffers.Binary;
+using Rookery.Indexing.Scanning;
+
+namespace Rookery.Indexing.Execution;
+
+/// <summary>By relevance. Runs of entries none of which can be relevant enough are passed over without being scored.</summary>
+/// <param name="node">The relevance of entries.</param>
+/// <param name="isDescending">Whether the most relevant come first.</param>
+internal sealed class ScoreSortColumn(ScoreNode node, bool isDescending) : SortColumn
+{
+    private double last = double.NegativeInfinity;
+    private bool isBehind;
+    private int knownTo = -1;
+
+    /// <summary>The relevance that was written last.</summary>
+    public double Score { get; private set; }
+
+    /// <inheritdoc/>
+    public override int Write(int entry, Span<byte> destination)
+    {
+        node.TryScore(entry, out double score);
+        Score = score;
+        return SortKeys.WriteScore(score, destination);
+    }
+
+    /// <inheritdoc/>
+    public override void SetLast(ReadOnlySpan<byte> value) => last = isDescending ? BinaryPrimitives.ReadDoubleBigEndian(value) : double.NegativeInfinity;
+
+    /// <inheritdoc/>
+    public override bool IsBehindLast(int entry, out int to)
+    {
+        if (entry > knownTo)
+        {
+            isBehind = node.Most(entry, out knownTo) < last;
+        }
+
+        to = knownTo;
+        return isBehind;
+    }
+}

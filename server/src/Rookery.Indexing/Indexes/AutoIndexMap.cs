@@ -1,0 +1,44 @@
+using Rookery.Indexing.Analysis;
+using Rookery.Indexing.Values;
+
+namespace Rookery.Indexing.Indexes;
+
+/// <summary>What an automatic index holds of a document: the values of its fields.</summary>
+internal sealed class AutoIndexMap : IIndexMap
+{
+    private readonly FieldEntryWriter _writer;
+
+    public AutoIndexMap(AutoIndexDefinition definition)
+    {
+        Definition = definition;
+        Fields = [.. definition.Fields.Select(static field => new MappedField(
+            field.Path,
+            field.Uses.HasFlag(AutoIndexFieldUses.Exact),
+            field.Uses.HasFlag(AutoIndexFieldUses.Search) ? Analyzer : null))];
+        _writer = new FieldEntryWriter(Fields);
+    }
+
+    /// <summary>With what the words of all automatic indexes are made.</summary>
+    public static Analyzer Analyzer { get; } = AnalyzerCatalog.Make(AnalyzerCatalog.DefaultName);
+
+    /// <summary>What it is made by.</summary>
+    public AutoIndexDefinition Definition { get; }
+
+    /// <inheritdoc/>
+    public IReadOnlyList<string> Collections => Definition.Collection is { } collection ? [collection] : [];
+
+    /// <inheritdoc/>
+    public IReadOnlyList<MappedField> Fields { get; }
+
+    /// <inheritdoc/>
+    public IReadOnlyList<string> LoadedCollections => [];
+
+    /// <inheritdoc/>
+    public void Map(in QueriedDocument document, IndexEntry entry)
+    {
+        _writer.Write(document, entry);
+
+        // Also where the document has none of the fields: that is what some conditions look for.
+        entry.EndEntry();
+    }
+}

@@ -1,0 +1,129 @@
+using Rookery.Indexing.Analysis;
+using Rookery.Indexing.Values;
+
+namespace Rookery.Indexing.Indexes;
+
+/// <summary>Writes what an index holds of the fields of a document or a row. One thread at a time.</summary>
+internal sealed class FieldEntryWriter
+{
+    // Between two values lie a thousand positions: so many words and values are more than any document holds that is no attack.
+    private const int MostPositions = 1 << 30;
+
+    private readonly IReadOnlyList<MappedField> _fields;
+    private readonly FieldReader[] _readers;
+    private readonly byte[] _key = new byte[TermKey.MaxBytes];
+    private readonly byte[] _least = new byte[TermKey.MaxBytes];
+    private readonly byte[] _greatest = new byte[TermKey.MaxBytes];
+    private readonly SearchableText _text = new();
+
+    public FieldEntryWriter(IReadOnlyList<MappedField> fields)
+    {
+        _fields = fields;
+        _readers = [.. fields.Select(static field => new FieldReader(field.Path))];
+    }
+
+    /// <summary>Writes the fields into the entry that is open.</summary>
+    /// <exception cref="IndexMapException">A field has more words than can be held.</exception>
+    public void Write(in QueriedDocument document, IndexEntry entry)
+    {
+        for (int i = 0; i < _readers.Length; i++)
+        {
+            var values = new ValueWriter(this, entry, MappedField.ValuesOf(i));
+            _readers[i].Read(document, ref values);
+            if (values.LeastLength == 0)
+            {
+                continue;
+            }
+
+            var least = _least.AsSpan(0, values.LeastLength);
+            var greatest = _greatest.AsSpan(0, values.GreatestLength);
+            entry.SetSortKey(MappedField.ValuesOf(i), least);
+            if (!greatest.SequenceEqual(least))
+            {
+                entry.SetSortKey(MappedField.GreatestOf(i), greatest);
+            }
+
+            entry.Add(MappedField.PresenceOf(i), MappedField.AnyValue);
+            WriteUses(i, document, entry);
+        }
+    }
+
+    private void WriteUses(int field, in QueriedDocument document, IndexEntry entry)
+    {
+        if (_fields[field].HasExactValues)
+        {
+            var exact = new ExactWriter(entry, MappedField.ExactValuesOf(field));
+            _readers[field].Read(document, ref exact);
+        }
+
+        if (_fields[field].Analyzer is { } analyzer)
+        {
+            var words = new WordWriter(analyzer, _text, entry, MappedField.WordsOf(field));
+            _readers[field].Read(document, ref words);
+            if (words.Length > 0)
+            {
+                entry.SetWordCount(MappedField.WordsOf(field), words.Length);
+            }
+        }
+    }
+
+    private struct ValueWriter(FieldEntryWriter writer, IndexEntry entry, int field) : IValueVisitor
+    {
+        public int LeastLength;
+
+        public int GreatestLength;
+
+        public bool Visit(scoped ReadOnlySpan<byte> json)
+        {
+            var key = writer._key.AsSpan(0, TermKey.Write(json, isExact: false, writer._key));
+            entry.Add(field, key);
+            if (LeastLength == 0 || key.SequenceCompareTo(writer._least.AsSpan(0, LeastLength)) < 0)
+            {
+                key.CopyTo(writer._least);
+                LeastLength = key.Length;
+            }
+
+            if (GreatestLength == 0 || key.SequenceCompareTo(writer._greatest.AsSpan(0, GreatestLength)) > 0)
+            {
+                key.CopyTo(writer._greatest);
+                GreatestLength = key.Length;
+            }
+
+            return true;
+        }
+    }
+
+    private readonly struct ExactWriter(IndexEntry entry, int field) : IValueVisitor
+    {
+        public bool Visit(scoped ReadOnlySpan<byte> json)
+        {
+            entry.Added(field, TermKey.Write(json, isExact: true, entry.Room(TermKey.MaxBytes)));
+            return true;
+        }
+    }
+
+    private struct WordWriter(Analyzer analyzer, SearchableText text, IndexEntry entry, int field) : IValueVisitor, ITokenSink
+    {
+        private int _position;
+
+        public int Length;
+
+        public bool Visit(scoped ReadOnlySpan<byte> json)
+        {
+            if (_position > MostPositions)
+            {
+                throw new IndexMapException("A field has more words and values than can be searched for.");
+            }
+
+            _position = analyzer.Analyze(text.Of(json), AnalysisPurpose.Index, _position, ref this) + Analyzer.ValueGap;
+            return true;
+        }
+
+        public bool Take(scoped in Token token)
+        {
+            entry.AddWord(field, token.Bytes, token.Position);
+            Length++;
+            return true;
+        }
+    }
+}

@@ -1,0 +1,258 @@
+using System.Collections.Frozen;
+using System.Diagnostics.CodeAnalysis;
+using Rookery.Disk;
+using Rookery.Documents;
+
+namespace Rookery.Indexing.Indexes;
+
+/// <summary>
+/// The indexes of one database at work on this node, as the log defines them. One thread changes it; any may look something up. An index that was defined anew is built beside the one that has its name, which answers
+/// until the other has come as far.
+/// </summary>
+internal sealed class IndexCatalog : IDisposable
+{
+    private readonly IndexFolders _folders;
+    private readonly IndexWorkshop _workshop;
+    private readonly ChangeSubscription<IndexChange> _changes;
+    private readonly HashSet<long> _told = [];
+    private bool _isCurrent;
+    private long? _refusedAt;
+    private FrozenDictionary<string, IndexSlot> _slots = FrozenDictionary<string, IndexSlot>.Empty;
+
+    /// <summary>Without any until <see cref="Follow"/> opens what the log defines.</summary>
+    /// <param name="database">The database.</param>
+    /// <param name="folders">Where its indexes lie.</param>
+    /// <param name="workshop">Makes them.</param>
+    public IndexCatalog(Database database, IndexFolders folders, IndexWorkshop workshop)
+    {
+        (Database, _folders, _workshop) = (database, folders, workshop);
+        Pump = new IndexPump(database, workshop.Options, workshop.Time);
+        _changes = database.SubscribeToIndexes();
+    }
+
+    /// <summary>The database.</summary>
+    public Database Database { get; }
+
+    /// <summary>Feeds them.</summary>
+    public IndexPump Pump { get; }
+
+    /// <summary>All, by lower-cased name.</summary>
+    public IReadOnlyDictionary<string, IndexSlot> Slots => Volatile.Read(ref _slots);
+
+    /// <summary>How many are fed.</summary>
+    public int Count => Slots.Values.Sum(static slot => slot.All.Count());
+
+    /// <summary>Whether the disk refused to open an index, which is tried again.</summary>
+    public bool IsIncomplete => _refusedAt is not null;
+
+    /// <summary>Finds an index by name, without case.</summary>
+    public bool TryGet(string name, [NotNullWhen(true)] out IndexSlot? slot) => Volatile.Read(ref _slots).TryGetValue(LowerNames.Index(name), out slot);
+
+    /// <summary>Goes by what the log defines now, by what was asked, and by who has caught up. Reads no documents.</summary>
+    /// <returns>Whether something changed.</returns>
+    public bool Follow()
+    {
+        while (_changes.TryRead(out _))
+        {
+            _isCurrent = false;
+        }
+
+        bool synchronised = false;
+        bool isRetried = _refusedAt is { } refusedAt && _workshop.Time.GetElapsedTime(refusedAt) >= _workshop.Options.RestAfterDamage;
+        if (_changes.TakeLagged() || !_isCurrent || isRetried)
+        {
+            // What fails is tried again.
+            _isCurrent = false;
+            _refusedAt = null;
+            Synchronise();
+            _isCurrent = synchronised = true;
+        }
+
+        return synchronised | Reset() | Replace();
+    }
+
+    /// <summary>How each is.</summary>
+    public IReadOnlyList<IndexStatus> ReadStatus()
+    {
+        long last = Database.LastEtag;
+        return [.. Slots.OrderBy(static slot => slot.Key, StringComparer.Ordinal).SelectMany(slot => slot.Value.All.Select(index => index.ReadStatus(last, index.DocumentsLeft, index == slot.Value.Replacement)))];
+    }
+
+    /// <summary>Tells of those that answer and have come further since it told last.</summary>
+    public void TellOfBatches(ChangeHub<IndexBatch> batches)
+    {
+        foreach (var slot in Slots.Values)
+        {
+            long etag = slot.Serving.VisibleEtag;
+            if (etag > slot.Serving.ToldEtag)
+            {
+                slot.Serving.ToldEtag = etag;
+                batches.Publish(new IndexBatch(Database.Number, slot.Serving.Record.Name, etag));
+            }
+        }
+    }
+
+    /// <summary>Closes them; they stay where they lie.</summary>
+    public void Dispose()
+    {
+        _changes.Dispose();
+        foreach (var index in Slots.Values.SelectMany(static slot => slot.All))
+        {
+            Pump.Remove(index);
+            index.Dispose();
+        }
+    }
+
+    // Once a replacement has come as far as what it replaces, nobody misses the old one.
+    private bool Replace()
+    {
+        bool replaced = false;
+        foreach (var (name, slot) in Slots)
+        {
+            if (slot.Replacement is { VisibleEtag: > 0 } replacement && replacement.VisibleEtag >= slot.Serving.VisibleEtag)
+            {
+                Publish(name, new IndexSlot(replacement, null));
+                Remove(slot.Serving);
+                replaced = true;
+            }
+        }
+
+        return replaced;
+    }
+
+    private bool Reset()
+    {
+        bool reset = false;
+        foreach (var (name, slot) in Slots)
+        {
+            foreach (var index in slot.All.Where(static index => index.IsResetAsked))
+            {
+                Remove(index);
+                var again = Open(index.Record);
+                again?.IsPaused = index.IsPaused;
+                Publish(name, again is null ? null : index == slot.Serving ? slot with { Serving = again } : slot with { Replacement = again });
+                reset = true;
+                break;                                  // the slot is another one now
+            }
+        }
+
+        return reset;
+    }
+
+    /// <summary>Goes by what the log defines now.</summary>
+    private void Synchronise()
+    {
+        long lastNumber;
+        IReadOnlyList<IndexRecord> records;
+        using (var reader = Database.OpenReader())
+        {
+            (lastNumber, records) = (reader.ReadLastIndexNumber(), reader.ReadIndexes());
+        }
+
+        foreach (var record in records)
+        {
+            string name = LowerNames.Index(record.Name);
+            Publish(name, Slots.TryGetValue(name, out var slot) ? Update(slot, record) : Begin(record));
+        }
+
+        var names = records.Select(static record => LowerNames.Index(record.Name)).ToHashSet(StringComparer.Ordinal);
+        foreach (var (name, slot) in Slots.Where(slot => !names.Contains(slot.Key)))
+        {
+            Publish(name, null);
+            slot.All.ToList().ForEach(Remove);
+        }
+
+        // What has a number above the last is defined by what this node, which has just started, did not apply yet.
+        // What the disk refused to open stays for the next try.
+        var used = Slots.Values.SelectMany(static slot => slot.All).Select(static index => index.Record.Number).Concat(records.Select(static record => record.Number)).ToHashSet();
+        foreach (long number in _folders.Indexes(Database.Number).Where(number => number <= lastNumber && !used.Contains(number)))
+        {
+            TryDelete(number);
+        }
+    }
+
+    private IndexSlot? Begin(IndexRecord record)
+    {
+        var replaced = record.Replaced is { } before && _folders.Exists(Database.Number, before.Number)
+            ? Open(record with { Number = before.Number, Definition = before.Definition, Replaced = null })
+            : null;
+        var newest = Open(record);
+        return replaced is null ? newest is null ? null : new IndexSlot(newest, null)
+            : new IndexSlot(replaced, newest);
+    }
+
+    private IndexSlot Update(IndexSlot slot, IndexRecord record)
+    {
+        if (slot.Newest.Record.Number == record.Number)
+        {
+            slot.Newest.Record = record;
+            slot.Serving.Record = slot.Serving.Record with { Settings = record.Settings };
+            return slot;
+        }
+
+        if (slot.Replacement is { } overtaken)
+        {
+            Remove(overtaken);
+        }
+
+        slot.Serving.Record = slot.Serving.Record with { Settings = record.Settings };
+        return new IndexSlot(slot.Serving, Open(record));
+    }
+
+    /// <summary>Opens an index, or begins it anew; null, and the owner is told, when neither can be.</summary>
+    private RunningIndex? Open(IndexRecord record)
+    {
+        try
+        {
+            var index = _workshop.Open(_folders, Database, record);
+            Pump.Add(index);
+            _told.Remove(record.Number);
+            return index;
+        }
+        catch (Exception wrong) when (wrong is DiskException or IndexDefinitionException)
+        {
+            if (wrong is DiskException)
+            {
+                _refusedAt = _workshop.Time.GetTimestamp();
+            }
+
+            if (_told.Add(record.Number))
+            {
+                _workshop.TroubleFound($"The index {record.Name} of database {Database.Name} is not kept on this node: {wrong.Message}");
+            }
+
+            return null;
+        }
+    }
+
+    private void Remove(RunningIndex index)
+    {
+        Pump.Remove(index);
+        index.Dispose();
+        TryDelete(index.Record.Number);
+    }
+
+    private void TryDelete(long number)
+    {
+        try
+        {
+            _folders.Delete(Database.Number, number);
+        }
+        catch (DiskException)
+        {
+            // What stays is deleted at the next start, or when indexes change.
+        }
+    }
+
+    private void Publish(string name, IndexSlot? slot)
+    {
+        var slots = Slots.ToDictionary(StringComparer.Ordinal);
+        slots.Remove(name);
+        if (slot is not null)
+        {
+            slots.Add(name, slot);
+        }
+
+        Volatile.Write(ref _slots, slots.ToFrozenDictionary(StringComparer.Ordinal));
+    }
+}

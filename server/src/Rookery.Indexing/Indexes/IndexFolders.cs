@@ -1,0 +1,153 @@
+using System.Globalization;
+using System.Text;
+using Rookery.Disk;
+using Rookery.Documents;
+
+namespace Rookery.Indexing.Indexes;
+
+/// <summary>
+/// Where the indexes of a node lie: <c>indexes/DATABASE/NUMBER</c> in its data directory. Nothing in there is needed: what is missing, damaged or of another history is built again from the documents.
+/// </summary>
+internal sealed class IndexFolders(IDisk disk, string root)
+{
+    /// <summary>Where the rows of a map/reduce index lie in its folder.</summary>
+    public const string Rows = "rows";
+
+    /// <summary>Where it lies which documents an index loaded.</summary>
+    public const string Loads = "loads";
+
+    private const string IdentityName = "identity";
+    private const int MostIdentityBytes = 256;
+
+    /// <summary>The folder of an index. Made when it is missing; emptied when what is in it follows other documents than those of this history.</summary>
+    public string Open(Database database, long number)
+    {
+        string path = PathOf(database.Number, number);
+        string identity = IdentityOf(database, number);
+        if (disk.Exists(path) && !string.Equals(ReadIdentity(path), identity, StringComparison.Ordinal))
+        {
+            Delete(database.Number, number);
+        }
+
+        if (!disk.Exists(path))
+        {
+            // From the top, so that no folder is durable whose parent is not.
+            foreach (string directory in (string[])[root, PathOf(database.Number), path])
+            {
+                disk.CreateDirectory(directory);
+                disk.SyncDirectory(Path.GetDirectoryName(directory)!);
+            }
+
+            using (var file = disk.Open(Path.Combine(path, IdentityName), DiskOpen.CreateNew))
+            {
+                file.Write(Encoding.ASCII.GetBytes(identity), 0);
+                file.Sync();
+            }
+
+            disk.SyncDirectory(path);
+        }
+
+        return path;
+    }
+
+    /// <summary>Makes sure that a folder of an index has a folder in it for something that is kept beside its entries.</summary>
+    /// <param name="folder">The folder.</param>
+    /// <param name="part"><see cref="Rows"/> or <see cref="Loads"/>.</param>
+    public string OpenPart(string folder, string part)
+    {
+        string path = Path.Combine(folder, part);
+        if (!disk.Exists(path))
+        {
+            disk.CreateDirectory(path);
+            disk.SyncDirectory(folder);
+        }
+
+        return path;
+    }
+
+    /// <summary>Whether there is a folder of an index.</summary>
+    public bool Exists(uint database, long number) => disk.Exists(PathOf(database, number));
+
+    /// <summary>The numbers of the databases that have folders.</summary>
+    public IReadOnlyList<uint> Databases() => disk.Exists(root) ? [.. Numbers(root).Where(static number => number <= uint.MaxValue).Select(static number => (uint)number)] : [];
+
+    /// <summary>The numbers of the indexes of a database that have folders.</summary>
+    public IReadOnlyList<long> Indexes(uint database) => disk.Exists(PathOf(database)) ? Numbers(PathOf(database)) : [];
+
+    /// <summary>Removes the folder of an index. The identity goes first: what is left when power goes is then recognised as nothing.</summary>
+    public void Delete(uint database, long number)
+    {
+        string path = PathOf(database, number);
+        if (!disk.Exists(path))
+        {
+            return;
+        }
+
+        string identity = Path.Combine(path, IdentityName);
+        if (disk.Exists(identity))
+        {
+            disk.Delete(identity);
+            disk.SyncDirectory(path);
+        }
+
+        DeleteDirectory(path);
+    }
+
+    /// <summary>Removes the folders of a database.</summary>
+    public void Delete(uint database)
+    {
+        foreach (long number in Indexes(database))
+        {
+            Delete(database, number);
+        }
+
+        if (disk.Exists(PathOf(database)) && disk.List(PathOf(database)).Count == 0)
+        {
+            disk.DeleteDirectory(PathOf(database));
+        }
+    }
+
+    private void DeleteDirectory(string path)
+    {
+        foreach (string name in disk.List(path))
+        {
+            string inside = Path.Combine(path, name);
+            try
+            {
+                disk.Delete(inside);
+            }
+            catch (DiskException refused) when (refused.Error is Errno.IsDirectory or Errno.NotPermitted)
+            {
+                DeleteDirectory(inside);
+            }
+        }
+
+        disk.DeleteDirectory(path);
+    }
+
+    private static string IdentityOf(Database database, long number)
+    {
+        string said = string.Create(CultureInfo.InvariantCulture, $"rookery index {number} of {database.HistoryId}\n");
+        return said + DataDirectory.CheckLine(said);
+    }
+
+    private string ReadIdentity(string path)
+    {
+        string file = Path.Combine(path, IdentityName);
+        if (!disk.Exists(file))
+        {
+            return string.Empty;
+        }
+
+        using var open = disk.Open(file, DiskOpen.Read);
+        byte[] bytes = new byte[Math.Min(open.Length, MostIdentityBytes)];
+        return Encoding.ASCII.GetString(bytes, 0, open.Read(bytes, 0));
+    }
+
+    private long[] Numbers(string path) =>
+        [.. disk.List(path).Select(static name => long.TryParse(name, NumberStyles.None, CultureInfo.InvariantCulture, out long number) ? number : -1).Where(static number => number >= 0)];
+
+    private string PathOf(uint database) => Path.Combine(root, database.ToString(CultureInfo.InvariantCulture));
+
+    private string PathOf(uint database, long number) => Path.Combine(PathOf(database), number.ToString(CultureInfo.InvariantCulture));
+}

@@ -1,0 +1,328 @@
+using System.Diagnostics.CodeAnalysis;
+using Rookery.Disk;
+using Rookery.Documents;
+using Rookery.Indexing.Reducing;
+using Rookery.Indexing.Segments;
+
+namespace Rookery.Indexing.Indexes;
+
+/// <summary>
+/// The indexes of a node. Whatever thread calls <see cref="Step"/> does all the work, one thread at a time; any may look something up. <see cref="IndexingThread"/> does it beside others; simulation does it step by step.
+/// </summary>
+public sealed class IndexHost : IDisposable
+{
+    // Of the memory of the process.
+    private const int CacheFraction = 8;
+    private const int WorkFraction = 8;
+
+    // Of each map/reduce index, for what was not written yet.
+    private const long RowsBytes = 8 << 20;
+
+    private readonly DatabaseCatalog _databases;
+    private readonly IndexFolders _folders;
+    private readonly IndexWorkshop _workshop;
+    private readonly IndexHostOptions _options;
+    private readonly TimeProvider _time;
+    private readonly ChangeHub<IndexBatch> _batches = new();
+    private Dictionary<uint, IndexCatalog> _catalogs = [];
+    private IReadOnlyList<Database> _seen = [];
+    private TaskCompletionSource _followed = new(TaskCreationOptions.RunContinuationsAsynchronously);
+    private long _documentsRead;
+    private bool _isSwept;
+    private SegmentCache? _cache;
+
+    internal IndexHost(DatabaseCatalog databases, IDisk disk, IndexHostOptions options, TimeProvider time, OpenIndexStore openStore)
+    {
+        (_databases, _options, _time) = (databases, options, time);
+        _folders = new IndexFolders(disk, Path.Combine(options.DataDirectory, "indexes"));
+        _workshop = new IndexWorkshop
+        {
+            Time = time,
+            Options = options.Pump,
+            OpenStore = openStore,
+            OpenRows = (folder, reducer) => ReduceStore.Open(disk, folder, reducer, new MemoryBudget(RowsBytes), options.Io, time),
+            TroubleFound = options.TroubleFound,
+        };
+    }
+
+    /// <summary>Documents and deletions that were read since the start, each once for all the indexes that it was fed to.</summary>
+    public long DocumentsRead => Volatile.Read(ref _documentsRead);
+
+    /// <summary>How much of one core the work may take now.</summary>
+    public double ShareOfCore => _options.ShareOfCore();
+
+    /// <summary>After so long what was gathered is written.</summary>
+    internal TimeSpan PendingAge => _options.Pump.PendingAge;
+
+    /// <summary>Whether something waits for its time.</summary>
+    internal bool HasPending => Catalogs.Any(static catalog => catalog.Pump.HasPending || catalog.Pump.IsResting || catalog.IsIncomplete);
+
+    /// <summary>Whether the disk has room for what indexing writes.</summary>
+    internal bool HasRoom => _options.HasRoom();
+
+    /// <summary>Whether somebody waits for an index.</summary>
+    internal bool IsAwaited => Catalogs.Any(static catalog => catalog.Slots.Values.Any(static slot => slot.All.Any(static index => index.IsAwaited)));
+
+    /// <summary>Called when somebody begins to wait for an index, or asked something of one. From any thread.</summary>
+    internal Action? Asked { get; set; }
+
+    private IEnumerable<IndexCatalog> Catalogs => Volatile.Read(ref _catalogs).Values;
+
+    /// <summary>The indexes of a node. They are opened by the first step of the work.</summary>
+    /// <param name="databases">The databases.</param>
+    /// <param name="disk">The disk.</param>
+    /// <param name="options">How they are kept.</param>
+    /// <param name="time">The clock.</param>
+    public static IndexHost Open(DatabaseCatalog databases, IDisk disk, IndexHostOptions options, TimeProvider time)
+    {
+        var cache = new SegmentCache(options.Memory.AddShare("index cache", options.Memory.TotalBytes / CacheFraction));
+        var context = new SegmentStoreContext(disk, cache, options.Memory.AddShare("indexing", options.Memory.TotalBytes / WorkFraction), options.Io);
+        return new IndexHost(databases, disk, options, time, folder => SegmentStore.Open(context, folder)) { _cache = cache };
+    }
+
+    /// <summary>How the indexes of a database are on this node, by name.</summary>
+    public IReadOnlyList<IndexStatus> ReadStatus(Database database) => TryGetCatalog(database, out var catalog) ? catalog.ReadStatus() : [];
+
+    /// <summary>The automatic indexes of a database on this node.</summary>
+    public IReadOnlyList<AutoIndexCandidate> ReadAutoIndexes(Database database) => TryGetCatalog(database, out var catalog)
+        ? [.. catalog.Slots.Values.Select(static slot => slot.Serving).SelectMany(static index => index.Map is AutoIndexMap map
+            ? new[] { new AutoIndexCandidate(index.Record.Name, map.Definition, index.State, index.VisibleEtag) }
+            : [])]
+        : [];
+
+    /// <summary>The errors of an index, the oldest first; empty when there is no such index.</summary>
+    public IReadOnlyList<IndexError> ReadErrors(Database database, string name) => TryGetSlot(database, name, out var slot) ? slot.Serving.Errors.List() : [];
+
+    /// <summary>A stream of how the indexes of all databases come further, from now on. It ends with the node.</summary>
+    public ChangeSubscription<IndexBatch> SubscribeToBatches() => _batches.Subscribe();
+
+    /// <summary>Where an index that answers is: the etag through which its answers follow the documents, and when it last took something. Null when there is none on this node.</summary>
+    public (long VisibleEtag, DateTimeOffset? LastIndexed)? ReadPosition(Database database, string name) =>
+        TryGetSlot(database, name, out var slot) ? (slot.Serving.VisibleEtag, slot.Serving.LastIndexed) : null;
+
+    /// <summary>Gives memory back that a node which nobody asks does not need.</summary>
+    public void TrimMemory() => _cache?.Trim();
+
+    /// <summary>Forgets the errors of an index.</summary>
+    /// <returns>Whether there is one.</returns>
+    public bool ClearErrors(Database database, string name)
+    {
+        if (!TryGetSlot(database, name, out var slot))
+        {
+            return false;
+        }
+
+        slot.Serving.Errors.Clear();
+        return true;
+    }
+
+    /// <summary>Waits until the answers of an index follow the documents through an etag. One that the log has just defined is waited for too.</summary>
+    /// <param name="database">The database.</param>
+    /// <param name="name">The index.</param>
+    /// <param name="etag">The etag.</param>
+    /// <param name="timeout">How long at most.</param>
+    /// <param name="cancellationToken">Gives up.</param>
+    /// <returns>Whether they do.</returns>
+    public async Task<bool> WaitAsync(Database database, string name, long etag, TimeSpan timeout, CancellationToken cancellationToken)
+    {
+        long begun = _time.GetTimestamp();
+        while (true)
+        {
+            var followed = Volatile.Read(ref _followed).Task;
+            var left = timeout - _time.GetElapsedTime(begun);
+            if (TryGetSlot(database, name, out var slot))
+            {
+                var waiting = slot.Serving.WaitAsync(etag, left, cancellationToken);
+                Ask(waiting);
+                if (await waiting || slot.Serving.State != IndexState.Normal || (left = timeout - _time.GetElapsedTime(begun)) <= TimeSpan.Zero)
+                {
+                    return await waiting;
+                }
+
+                // It was closed: another takes its place, which may not be there yet.
+                if (TryGetSlot(database, name, out var now) && now.Serving == slot.Serving && !await WaitAsync(followed, left, cancellationToken))
+                {
+                    return false;
+                }
+            }
+            else if (left <= TimeSpan.Zero || !IsDefined(database, name) || !await WaitAsync(followed, left, cancellationToken))
+            {
+                return false;
+            }
+        }
+    }
+
+    /// <summary>Has an index built from the beginning.</summary>
+    /// <returns>Whether there is one.</returns>
+    public bool Reset(Database database, string name)
+    {
+        if (!TryGetSlot(database, name, out var slot))
+        {
+            return false;
+        }
+
+        slot.Newest.AskForReset();
+        Asked?.Invoke();
+        return true;
+    }
+
+    /// <summary>Pauses an index on this node, or lets it go on.</summary>
+    /// <returns>Whether there is one.</returns>
+    public bool SetPaused(Database database, string name, bool isPaused)
+    {
+        if (!TryGetSlot(database, name, out var slot))
+        {
+            return false;
+        }
+
+        foreach (var index in slot.All)
+        {
+            index.IsPaused = isPaused;
+        }
+
+        Asked?.Invoke();
+        return true;
+    }
+
+    /// <summary>Pauses all indexes of a database on this node, or lets them go on.</summary>
+    public void SetPaused(Database database, bool isPaused)
+    {
+        foreach (var status in ReadStatus(database))
+        {
+            SetPaused(database, status.Name, isPaused);
+        }
+    }
+
+    /// <summary>Does a piece of the work.</summary>
+    /// <returns>Whether there was any.</returns>
+    internal bool Step()
+    {
+        bool worked = Follow();
+        if (!_options.HasRoom())
+        {
+            return worked;
+        }
+
+        int count = Math.Max(1, Catalogs.Sum(static catalog => catalog.Count));
+        long pendingBytes = Math.Max(_options.Pump.LeastPendingBytes, _options.Pump.PendingBytes / count);
+        foreach (var catalog in Catalogs)
+        {
+            long before = catalog.Pump.DocumentsRead;
+            worked |= catalog.Pump.Step(pendingBytes);
+            Volatile.Write(ref _documentsRead, _documentsRead + catalog.Pump.DocumentsRead - before);
+            if (_batches.HasSubscribers)
+            {
+                catalog.TellOfBatches(_batches);
+            }
+        }
+
+        return worked;
+    }
+
+    /// <summary>Goes by what the log defines now and by what was asked: the part of the work that reads no documents.</summary>
+    /// <returns>Whether something changed.</returns>
+    internal bool Follow()
+    {
+        Synchronise();
+        bool changed = false;
+        foreach (var catalog in Catalogs)
+        {
+            changed |= catalog.Follow();
+        }
+
+        if (changed)
+        {
+            Interlocked.Exchange(ref _followed, new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously)).SetResult();
+        }
+
+        return changed;
+    }
+
+    /// <summary>Tells the owner.</summary>
+    internal void Tell(string trouble) => _options.TroubleFound(trouble);
+
+    internal bool TryGetCatalog(Database database, [NotNullWhen(true)] out IndexCatalog? catalog) => Volatile.Read(ref _catalogs).TryGetValue(database.Number, out catalog);
+
+    internal bool TryGetSlot(Database database, string name, [NotNullWhen(true)] out IndexSlot? slot)
+    {
+        slot = null;
+        return TryGetCatalog(database, out var catalog) && catalog.TryGet(name, out slot);
+    }
+
+    /// <summary>Closes all; they stay where they lie.</summary>
+    public void Dispose()
+    {
+        foreach (var catalog in Catalogs)
+        {
+            catalog.Dispose();
+        }
+
+        _catalogs = [];
+        _batches.Complete();
+    }
+
+    private static bool IsDefined(Database database, string name)
+    {
+        using var reader = database.OpenReader();
+        return reader.FindIndex(name) is not null;
+    }
+
+    private void Ask(Task waiting)
+    {
+        if (!waiting.IsCompleted)
+        {
+            Asked?.Invoke();
+        }
+    }
+
+    private async Task<bool> WaitAsync(Task followed, TimeSpan timeout, CancellationToken cancellationToken)
+    {
+        Ask(followed);
+        try
+        {
+            await followed.WaitAsync(timeout, _time, cancellationToken);
+            return true;
+        }
+        catch (TimeoutException)
+        {
+            return false;
+        }
+    }
+
+    // By the databases that there are. One whose history was renewed is another one under the same number.
+    private void Synchronise()
+    {
+        uint lastNumber = _databases.LastNumber;
+        var databases = _databases.All;
+        if (ReferenceEquals(databases, _seen) && _isSwept)
+        {
+            return;
+        }
+
+        var catalogs = new Dictionary<uint, IndexCatalog>();
+        foreach (var database in databases)
+        {
+            catalogs.Add(database.Number, TryGetCatalog(database, out var there) && there.Database == database ? there : new IndexCatalog(database, _folders, _workshop));
+        }
+
+        foreach (var gone in Catalogs.Where(catalog => !catalogs.ContainsValue(catalog)))
+        {
+            gone.Dispose();
+        }
+
+        Volatile.Write(ref _catalogs, catalogs);
+        foreach (uint number in _folders.Databases().Where(number => number <= lastNumber && !catalogs.ContainsKey(number)))
+        {
+            try
+            {
+                _folders.Delete(number);
+            }
+            catch (DiskException)
+            {
+                // What stays is deleted when databases come or go, or at the next start.
+            }
+        }
+
+        (_seen, _isSwept) = (databases, true);
+    }
+}

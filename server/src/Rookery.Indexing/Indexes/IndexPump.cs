@@ -1,0 +1,335 @@
+using System.Text;
+using Rookery.Documents;
+using Rookery.Documents.Json;
+using Rookery.Indexing.Segments;
+using Rookery.Indexing.Values;
+using Rookery.Storage;
+
+namespace Rookery.Indexing.Indexes;
+
+/// <summary>
+/// Feeds the indexes of one database, a small step at a time. New ones walk over all documents first; from then on each follows the changes. Those that stand at the same etag are fed by one pass; one that is behind
+/// is fed no further than where the next one stands, so that they go on together. One thread at a time.
+/// </summary>
+internal sealed class IndexPump(Database database, PumpOptions options, TimeProvider time)
+{
+    // An index that so many steps would bring up to date stays with those that are.
+    private const int NearSteps = 8;
+
+    private readonly byte[] _historyId = Encoding.ASCII.GetBytes(database.HistoryId);
+    private readonly List<RunningIndex> _indexes = [];
+    private readonly List<IndexBuild> _builds = [];
+    private readonly List<RunningIndex> _group = [];
+    private long? _damagedAt;
+    private int _turn;
+
+    /// <summary>Documents and deletions that were read, each once for all the indexes that it was fed to.</summary>
+    public long DocumentsRead { get; private set; }
+
+    /// <summary>Whether something that was fed waits to be written.</summary>
+    public bool HasPending => _indexes.Exists(static index => index.HasPending || index.IsHeldUp);
+
+    /// <summary>Whether something is to be looked at again after a rest.</summary>
+    public bool IsResting => _damagedAt is not null;
+
+    /// <summary>Feeds an index too. One whose store follows nothing yet is built.</summary>
+    public void Add(RunningIndex index) => _indexes.Add(index);
+
+    /// <summary>Feeds an index no more.</summary>
+    public void Remove(RunningIndex index)
+    {
+        _indexes.Remove(index);
+        foreach (var build in _builds)
+        {
+            build.Indexes.Remove(index);
+        }
+
+        _builds.RemoveAll(static build => build.Indexes.Count == 0);
+    }
+
+    /// <summary>Does a piece of the work.</summary>
+    /// <param name="pendingBytes">What an index may gather before it writes, in bytes.</param>
+    /// <returns>Whether there was any.</returns>
+    public bool Step(long pendingBytes)
+    {
+        bool worked = !IsAtRest() && Feed();
+        foreach (var index in _indexes)
+        {
+            if (index.IsApplyDue(pendingBytes, options.PendingAge, options.EtagsUnnoted))
+            {
+                index.Apply();
+                worked = true;
+            }
+        }
+
+        return worked || _indexes.Exists(static index => index.State == IndexState.Normal && !index.IsHeldUp && index.MergeOnce());
+    }
+
+    private static bool IsRunning(RunningIndex index) => index.State == IndexState.Normal && !index.IsResetAsked && !index.IsHeldUp;
+
+    private static bool IsFollowing(RunningIndex index) => IsRunning(index) && !index.HasDependents;
+
+    private bool IsAtRest()
+    {
+        if (_damagedAt is { } damagedAt && time.GetElapsedTime(damagedAt) < options.RestAfterDamage)
+        {
+            return true;
+        }
+
+        _damagedAt = null;
+        return false;
+    }
+
+    // A build takes long: those that only follow get every other turn, and all of them while somebody waits for one.
+    private bool Feed()
+    {
+        // Who is waited for has three turns of four: the others come on, however often somebody waits.
+        bool followsFirst = ++_turn % 2 == 0 || (_turn % 4 != 3 && _indexes.Exists(static index => index.IsAwaited && index.Position > 0));
+        try
+        {
+            return FeedDependents() || (followsFirst ? Follow() || Build() : Build() || Follow());
+        }
+        catch (Exception unreadable) when (unreadable is DamagedException or StoredDocumentException)
+        {
+            _damagedAt = time.GetTimestamp();
+            foreach (var index in _group)
+            {
+                index.Tell($"It waits at a document that cannot be read. {unreadable.Message}");
+            }
+
+            return false;
+        }
+    }
+
+    /// <summary>Feeds documents again that loaded others which changed. Until there are no more, their index goes no further.</summary>
+    private bool FeedDependents()
+    {
+        var index = _indexes.Find(static index => index.HasDependents && IsRunning(index));
+        if (index is null)
+        {
+            return false;
+        }
+
+        _group.Clear();
+        _group.Add(index);
+        try
+        {
+            using var reader = database.OpenReader();
+            var documents = reader;
+            index.FeedDependents(options.DocumentsPerStep, id => FeedAgain(documents, id));
+        }
+        catch (SegmentDamagedException damaged)
+        {
+            index.BuildAgain(damaged);
+        }
+
+        return true;
+    }
+
+    // One that went meanwhile comes as a deletion.
+    private void FeedAgain(in DatabaseReader reader, byte[] id)
+    {
+        if (reader.TryGetDocument(id, out var document))
+        {
+            using (document)
+            {
+                DocumentsRead++;
+                Feed(document.View, document.Etag);
+            }
+        }
+    }
+
+    private bool Build()
+    {
+        var unbuilt = _indexes.Where(index => index.Position == 0 && IsRunning(index) && !_builds.Exists(build => build.Indexes.Contains(index))).ToList();
+        if (unbuilt.Count > 0)
+        {
+            _builds.Add(new IndexBuild(database, unbuilt));
+        }
+
+        foreach (var build in _builds.ToArray())
+        {
+            foreach (var stopped in build.Indexes.Where(static index => !IsRunning(index)).ToList())
+            {
+                if (build.Indexes.Count > 1)
+                {
+                    _builds.Add(build.SplitOff(stopped));
+                }
+            }
+        }
+
+        var next = _builds.Find(static build => IsRunning(build.Indexes[0]));
+        if (next is null)
+        {
+            return false;
+        }
+
+        // In turn: another that walks goes on before this one does again.
+        _builds.Remove(next);
+        _group.Clear();
+        _group.AddRange(next.Indexes);
+        bool isOver = false;
+        try
+        {
+            isOver = next.Step(options, out long read);
+            DocumentsRead += read;
+            long left = Math.Max(0, next.Total - next.Walked);
+            next.Indexes.ForEach(index =>
+            {
+                index.Count(read);
+                index.DocumentsLeft = isOver ? null : left;
+            });
+        }
+        finally
+        {
+            if (!isOver)
+            {
+                _builds.Add(next);
+            }
+        }
+
+        if (isOver)
+        {
+            next.Indexes.ForEach(index => index.AdvanceTo(next.StartEtag, 0));
+        }
+
+        return true;
+    }
+
+    private bool Follow()
+    {
+        long last = database.LastEtag;
+        long? from = NextPosition(last);
+        if (from is not { } position)
+        {
+            return false;
+        }
+
+        _group.Clear();
+        _group.AddRange(_indexes.Where(index => index.Position == position && IsFollowing(index)));
+        long limit = _indexes.Where(index => index.Position > position && IsRunning(index)).Select(static index => index.Position).DefaultIfEmpty(long.MaxValue).Min();
+        long reached = Pass(position, limit, out long read);
+        DocumentsRead += read;
+        using (var reader = database.OpenReader())
+        {
+            if (reader.ReadStatistics().TombstoneHorizon > position)
+            {
+                // Deletions may have been missed.
+                _group.ForEach(static index => index.AskForReset());
+                return true;
+            }
+        }
+
+        _group.ForEach(index => index.AdvanceTo(reached, read));
+        return true;
+    }
+
+    /// <summary>
+    /// Where the next pass begins: at those that somebody waits for, else at those that are most behind, so that they join the others. Those that are nearly up to date get every other turn, so that they stay so. Null
+    /// when all are up to date.
+    /// </summary>
+    private long? NextPosition(long last)
+    {
+        long least = long.MaxValue;
+        long most = -1;
+        long awaited = long.MaxValue;
+        foreach (var index in _indexes)
+        {
+            if (index.Position > 0 && index.Position < last && IsFollowing(index))
+            {
+                least = Math.Min(least, index.Position);
+                most = Math.Max(most, index.Position);
+                awaited = index.IsAwaited ? Math.Min(awaited, index.Position) : awaited;
+            }
+        }
+
+        bool isNearlyThere = last - most <= (long)NearSteps * options.DocumentsPerStep;
+        return most < 0 ? null : awaited < long.MaxValue && _turn % 4 != 3 ? awaited : isNearlyThere && _turn % 4 < 2 ? most : least;
+    }
+
+    /// <summary>Feeds the group some changes.</summary>
+    /// <param name="position">After this etag.</param>
+    /// <param name="limit">Not beyond this one.</param>
+    /// <param name="read">Changes that were read.</param>
+    /// <returns>The etag through which the group was fed.</returns>
+    private long Pass(long position, long limit, out long read)
+    {
+        using var reader = database.OpenReader();
+        using var changes = reader.Changes(position);
+        long at = position;
+        long bytes = 0;
+        for (read = 0; changes.MoveNext(); read++)
+        {
+            if (changes.Etag > limit)
+            {
+                return limit;
+            }
+
+            // A document that moved between collections is two changes of one etag.
+            if (changes.Etag != at && (read >= options.DocumentsPerStep || bytes >= options.BytesPerStep))
+            {
+                return at;
+            }
+
+            at = changes.Etag;
+            if (changes.IsTombstone)
+            {
+                Remove(changes.Tombstone);
+            }
+            else
+            {
+                var view = changes.View;
+                bytes += view.Content.Length;
+                NoteLoaded(view.Id, view.Collection);
+                Feed(view, at);
+            }
+        }
+
+        return Math.Min(changes.Sequence, limit);
+    }
+
+    private void Feed(in DocumentView view, long etag)
+    {
+        Span<byte> id = stackalloc byte[LowerNames.RoomBytes];
+        Span<byte> collection = stackalloc byte[LowerNames.RoomBytes];
+        var document = new QueriedDocument(view, etag, _historyId);
+        var lowerId = LowerNames.Id(view.Id, id);
+        var lowerCollection = LowerNames.Collection(view.Collection, collection);
+        foreach (var index in _group)
+        {
+            if (index.Concerns(lowerCollection))
+            {
+                index.Feed(lowerId, document);
+            }
+        }
+    }
+
+    private void NoteLoaded(ReadOnlySpan<byte> changedId, ReadOnlySpan<byte> changedCollection)
+    {
+        Span<byte> id = stackalloc byte[LowerNames.RoomBytes];
+        Span<byte> collection = stackalloc byte[LowerNames.RoomBytes];
+        var lowerId = LowerNames.Id(changedId, id);
+        var lowerCollection = LowerNames.Collection(changedCollection, collection);
+        foreach (var index in _group)
+        {
+            index.NoteLoaded(lowerCollection, lowerId);
+        }
+    }
+
+    private void Remove(Tombstone tombstone)
+    {
+        Span<byte> id = stackalloc byte[LowerNames.RoomBytes];
+        var lowerId = LowerNames.Id(tombstone.Id, id);
+        byte[] lowerCollection = LowerNames.Collection(tombstone.Collection);
+        foreach (var index in _group)
+        {
+            index.NoteLoaded(lowerCollection, lowerId);
+
+            // One that moved to another collection comes next, with the same etag.
+            if (index.Concerns(lowerCollection))
+            {
+                index.Remove(lowerId);
+            }
+        }
+    }
+}

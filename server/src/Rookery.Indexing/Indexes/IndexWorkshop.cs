@@ -1,0 +1,101 @@
+using Rookery.Disk;
+using Rookery.Documents;
+using Rookery.Indexing.Definitions;
+using Rookery.Indexing.Reducing;
+using Rookery.Storage;
+
+namespace Rookery.Indexing.Indexes;
+
+/// <summary>Opens what an index keeps in a folder, or begins it there.</summary>
+/// <exception cref="DiskException">The disk refused.</exception>
+/// <exception cref="DamagedException">What lies there cannot be read: it is to be built again.</exception>
+internal delegate IIndexStore OpenIndexStore(string folder);
+
+/// <summary>Opens the rows that a map/reduce index keeps in a folder, or begins them there.</summary>
+/// <exception cref="DiskException">The disk refused.</exception>
+/// <exception cref="DamagedException">What lies there cannot be read: it is to be built again.</exception>
+internal delegate ReduceStore OpenReduceStore(string folder, IReducer reducer);
+
+/// <summary>Makes running indexes of definitions.</summary>
+internal sealed class IndexWorkshop
+{
+    /// <summary>The clock.</summary>
+    public required TimeProvider Time { get; init; }
+
+    /// <summary>Sizes of the work.</summary>
+    public required PumpOptions Options { get; init; }
+
+    /// <summary>Opens stores.</summary>
+    public required OpenIndexStore OpenStore { get; init; }
+
+    /// <summary>Opens the rows of map/reduce indexes.</summary>
+    public required OpenReduceStore OpenRows { get; init; }
+
+    /// <summary>Told in a sentence what the owner should know.</summary>
+    public required Action<string> TroubleFound { get; init; }
+
+    /// <summary>Opens an index where it ended, or begins it anew when nothing of use lies there.</summary>
+    /// <exception cref="DiskException">The disk refused.</exception>
+    /// <exception cref="IndexDefinitionException">This program cannot carry the definition out.</exception>
+    public RunningIndex Open(IndexFolders folders, Database database, IndexRecord record)
+    {
+        var map = MapOf(record.Definition, database);
+        IIndexStore? store = null;
+        try
+        {
+            store = OpenStoreOf(map, folders, folders.Open(database, record.Number));
+
+            // Power went while it was built: what it holds is of documents that may have changed or gone since.
+            if (store.Watermark > 0 || store.IsEmpty)
+            {
+                return Running(record, map, store);
+            }
+        }
+        catch (IOException damaged) when (damaged is not DiskException)
+        {
+            TroubleFound($"The index {record.Name} of database {database.Name} is built again: {damaged.Message}");
+        }
+
+        store?.Dispose();
+        folders.Delete(database.Number, record.Number);
+        return Running(record, map, OpenStoreOf(map, folders, folders.Open(database, record.Number)));
+    }
+
+    private static IIndexMap MapOf(ReadOnlyMemory<byte> definition, Database database) =>
+        AutoIndexDefinition.TryRead(definition) is { } automatic ? new AutoIndexMap(automatic)
+        : StaticIndexDefinition.TryRead(definition) is { } defined ? new StaticIndexMap(defined, database)
+        : throw new IndexDefinitionException("this version of Rookery does not know its kind.");
+
+    private RunningIndex Running(IndexRecord record, IIndexMap map, IIndexStore store)
+    {
+        var index = new RunningIndex(record, map, store, Time);
+        if (store is ReducedIndexStore or LoadTrackingStore { Inner: ReducedIndexStore })
+        {
+            var reduced = store as ReducedIndexStore ?? (ReducedIndexStore)((LoadTrackingStore)store).Inner;
+            reduced.ReduceFailed = message => index.Errors.Add(new IndexError(Time.GetUtcNow(), "", "Reduce", message));
+        }
+
+        return index;
+    }
+
+    private IIndexStore OpenStoreOf(IIndexMap map, IndexFolders folders, string folder)
+    {
+        var opened = OpenStore(folder);
+        try
+        {
+            if (map is StaticIndexMap { Definition.CompiledReduce: { } reduce } reduced)
+            {
+                var reducer = new ReduceRunner(reduce);
+                string rows = folders.OpenPart(folder, IndexFolders.Rows);
+                opened = new ReducedIndexStore(OpenRows(rows, reducer), opened, reducer, new StaticRowWriter(reduced.Definition, reduced.Fields), rows);
+            }
+
+            return map.LoadedCollections.Count > 0 ? new LoadTrackingStore(opened, OpenStore(folders.OpenPart(folder, IndexFolders.Loads))) : opened;
+        }
+        catch
+        {
+            opened.Dispose();
+            throw;
+        }
+    }
+}

@@ -1,0 +1,121 @@
+using Rookery.Documents;
+using Rookery.Storage;
+
+namespace Rookery.Indexing.Indexes;
+
+/// <summary>
+/// The one low-priority thread that keeps the indexes of a node. It takes the share of a core that the board allows, and sleeps while nothing changes; what is written in a burst is looked at together.
+/// </summary>
+public sealed class IndexingThread : IDisposable
+{
+    // What is written within so long is one pass, unless somebody waits.
+    private static readonly TimeSpan Gathering = TimeSpan.FromMilliseconds(100);
+
+    private readonly IndexHost _host;
+    private readonly DatabaseCatalog _databases;
+    private readonly DutyCyclePacer _pacer;
+    private readonly Thread _thread;
+    private readonly AutoResetEvent _applied = new(initialState: true);
+    private readonly AutoResetEvent _asked = new(initialState: false);
+    private readonly ManualResetEvent _stopping = new(initialState: false);
+    private int _isTold = 1;
+    private bool _isWorking;
+    private bool _isDisposed;
+    private string? _trouble;
+
+    /// <summary>Starts the thread.</summary>
+    /// <param name="host">The indexes. They are closed with it.</param>
+    /// <param name="databases">What they follow.</param>
+    /// <param name="time">The clock.</param>
+    public IndexingThread(IndexHost host, DatabaseCatalog databases, TimeProvider time)
+    {
+        (_host, _databases) = (host, databases);
+        _pacer = new DutyCyclePacer(time);
+        host.Asked = () => _asked.Set();
+        databases.Applied = Applied;
+        _thread = new Thread(Run) { Name = "indexing", IsBackground = true, Priority = ThreadPriority.BelowNormal };
+        _thread.Start();
+    }
+
+    /// <summary>Whether it has something to do.</summary>
+    public bool IsWorking => Volatile.Read(ref _isWorking);
+
+    /// <summary>Ends the thread after the step at hand, and closes the indexes.</summary>
+    public void Dispose()
+    {
+        if (_isDisposed)
+        {
+            return;
+        }
+
+        _isDisposed = true;
+        _databases.Applied = null;
+        _host.Asked = null;
+        _stopping.Set();
+        _pacer.Dispose();                               // ends its rests
+        _thread.Join();
+        _host.Dispose();
+
+        // The other two are left to the collector: who applies or asks may be about to set one.
+        _stopping.Dispose();
+    }
+
+    // Once until the thread looks: who applies should not wake it for each frame.
+    private void Applied()
+    {
+        if (Interlocked.Exchange(ref _isTold, 1) == 0)
+        {
+            _applied.Set();
+        }
+    }
+
+    private void Run()
+    {
+        WaitHandle[] work = [_stopping, _asked, _applied];
+        WaitHandle[] gathering = [_stopping, _asked];
+        while (!_stopping.WaitOne(0))
+        {
+            Volatile.Write(ref _isTold, 0);
+            Volatile.Write(ref _isWorking, true);
+            bool failed = !TryWork();
+            Volatile.Write(ref _isWorking, false);
+            int woken = WaitHandle.WaitAny(work, failed || _host.HasPending || !_host.HasRoom || _pacer.IsPaused ? _host.PendingAge : Timeout.InfiniteTimeSpan);
+            if (woken == 2 && !_host.IsAwaited)
+            {
+                WaitHandle.WaitAny(gathering, Gathering);
+            }
+        }
+    }
+
+    // What lies on disk may fail where no single index answers for it. Documents are served all the same, and it is tried again.
+    private bool TryWork()
+    {
+        try
+        {
+            _host.Follow();
+            while (!_stopping.WaitOne(0) && MayWork() && _host.Step())
+            {
+                _pacer.Yield(0, urgent: _host.IsAwaited);
+            }
+
+            _trouble = null;
+            return true;
+        }
+        catch (Exception failure) when (failure is IOException or InvalidDataException)
+        {
+            if (!string.Equals(_trouble, failure.Message, StringComparison.Ordinal))
+            {
+                _trouble = failure.Message;
+                _host.Tell($"Indexing rests for a moment: {failure.Message}");
+            }
+
+            return false;
+        }
+    }
+
+    private bool MayWork()
+    {
+        _pacer.Share = _host.ShareOfCore;
+        return !_pacer.IsPaused || _host.IsAwaited;
+    }
+}

@@ -1,0 +1,32 @@
+using System.Text;
+using Rookery.Documents;
+using Rookery.Documents.Apply;
+using Rookery.Documents.Ids;
+
+namespace Rookery.Indexing.Indexes;
+
+/// <summary>Names as they are compared.</summary>
+internal static class LowerNames
+{
+    /// <summary>Bytes of the room that a lower-cased id or collection is written into at least.</summary>
+    public const int RoomBytes = Key.MaxBytes + DocumentId.MaxBytes;
+
+    /// <summary>A document's id.</summary>
+    public static ReadOnlySpan<byte> Id(scoped ReadOnlySpan<byte> id, Span<byte> room) => room[..DocumentId.ToLower(id, room)];
+
+    /// <inheritdoc cref="Id(ReadOnlySpan{byte}, Span{byte})"/>
+    public static ReadOnlySpan<byte> Id(string id, Span<byte> room)
+    {
+        Span<byte> written = stackalloc byte[DocumentId.MaxBytes];
+        return Id(written[..Encoding.UTF8.GetBytes(id, written)], room);
+    }
+
+    /// <summary>A collection, <c>@empty</c> where there is none.</summary>
+    public static ReadOnlySpan<byte> Collection(scoped ReadOnlySpan<byte> collection, Span<byte> room) => room[..Key.LowerCollection(collection, room)];
+
+    /// <inheritdoc cref="Collection(ReadOnlySpan{byte}, Span{byte})"/>
+    public static byte[] Collection(string collection) => Collection(Encoding.UTF8.GetBytes(collection), new byte[RoomBytes]).ToArray();
+
+    /// <summary>An index.</summary>
+    public static string Index(string name) => Encoding.UTF8.GetString(IndexRecord.LowerBytes(name));
+}

@@ -1,0 +1,400 @@
+using System.Text;
+using Rookery.Disk;
+using Rookery.Documents;
+using Rookery.Documents.Json;
+using Rookery.Indexing.Segments;
+using Rookery.Indexing.Values;
+
+namespace Rookery.Indexing.Indexes;
+
+/// <summary>
+/// One definition of an index at work on this node. The thread that indexes feeds it and applies what it gathered; any other may ask how it is, wait for it, pause it and read what it holds.
+/// </summary>
+internal sealed class RunningIndex : IDisposable
+{
+    // Until so many documents were looked at, one that fails says nothing of the others.
+    private const int JudgedFrom = 100;
+    private const int MostFailedPercent = 15;
+
+    private readonly IndexEntry _entry = new();
+    private readonly EtagWaiters _waiters = new();
+    private readonly ProgressMeter _meter;
+    private readonly TimeProvider _time;
+    private readonly byte[][] _lowerCollections;
+    private readonly byte[][] _lowerLoaded;
+    private readonly List<byte[]> _changedLoads = [];
+    private IEnumerator<byte[]>? _dependents;
+    private long _reached;
+    private long _visible;
+    private long _position;
+    private long _looked;
+    private long _pendingSince;
+    private long? _refusedAt;
+    private long _lastIndexedTicks;
+    private long _documentsLeft = -1;
+    private bool _isPaused;
+    private bool _isResetAsked;
+    private bool _hasFailed;
+    private string? _trouble;
+    private IndexRecord _record;
+
+    /// <summary>Begins where the store ends.</summary>
+    /// <param name="record">The definition, and how the index is kept.</param>
+    /// <param name="map">What it holds of each document.</param>
+    /// <param name="store">Where it holds it.</param>
+    /// <param name="time">The clock.</param>
+    public RunningIndex(IndexRecord record, IIndexMap map, IIndexStore store, TimeProvider time)
+    {
+        (_record, Map, Store, _time) = (record, map, store, time);
+        _lowerCollections = [.. map.Collections.Select(LowerNames.Collection)];
+        _lowerLoaded = [.. map.LoadedCollections.Select(LowerNames.Collection)];
+        _position = _visible = store.Watermark;
+        _meter = new ProgressMeter(time);
+        _meter.Begin();
+    }
+
+    /// <summary>The definition, and how the index is kept.</summary>
+    public IndexRecord Record
+    {
+        get => Volatile.Read(ref _record);
+        set => Volatile.Write(ref _record, value);
+    }
+
+    /// <summary>What it holds of each document.</summary>
+    public IIndexMap Map { get; }
+
+    /// <summary>Where it holds it.</summary>
+    public IIndexStore Store { get; }
+
+    /// <summary>The documents it could not take.</summary>
+    public IndexErrors Errors { get; } = new();
+
+    /// <summary>The etag through which it was fed; 0 while it is built.</summary>
+    public long Position => Volatile.Read(ref _position);
+
+    /// <summary>The etag through which its answers follow the documents.</summary>
+    public long VisibleEtag => Volatile.Read(ref _visible);
+
+    /// <summary>Whether it was fed what was not applied yet.</summary>
+    public bool HasPending => Store.PendingBytes > 0;
+
+    /// <summary>Whether the disk refused what it was fed: until that is written it takes no more.</summary>
+    public bool IsHeldUp => _refusedAt is not null;
+
+    /// <summary>Documents that its first walk has still to look at; null when it does not walk.</summary>
+    public long? DocumentsLeft
+    {
+        get => Volatile.Read(ref _documentsLeft) is >= 0 and var left ? left : null;
+        set => Volatile.Write(ref _documentsLeft, value ?? -1);
+    }
+
+    /// <summary>Whether it follows nothing on this node until it is resumed.</summary>
+    public bool IsPaused
+    {
+        get => Volatile.Read(ref _isPaused);
+        set => Volatile.Write(ref _isPaused, value);
+    }
+
+    /// <summary>Whether somebody asked that it be built from the beginning.</summary>
+    public bool IsResetAsked => Volatile.Read(ref _isResetAsked);
+
+    /// <summary>When it last took something; null when it did not since the node started.</summary>
+    public DateTimeOffset? LastIndexed => Volatile.Read(ref _lastIndexedTicks) is not 0 and long ticks ? new DateTimeOffset(ticks, TimeSpan.Zero) : null;
+
+    /// <summary>The etag of which those who listen were told; kept by the thread that indexes.</summary>
+    public long ToldEtag { get; set; }
+
+    /// <summary>What it does.</summary>
+    public IndexState State => Record.Settings.IsDisabled ? IndexState.Disabled
+        : Volatile.Read(ref _hasFailed) ? IndexState.Error
+        : IsPaused ? IndexState.Paused
+        : IndexState.Normal;
+
+    /// <summary>Whether somebody waits for something that it has not shown yet.</summary>
+    public bool IsAwaited => _waiters.Wanted > VisibleEtag;
+
+    /// <summary>Whether a document of this collection, lower-cased as <see cref="LowerNames"/> does, is among those that it is of.</summary>
+    public bool Concerns(ReadOnlySpan<byte> lowerCollection) => _lowerCollections.Length == 0 || Contains(_lowerCollections, lowerCollection);
+
+    /// <summary>Whether documents that loaded one which changed have to be fed before it goes on.</summary>
+    public bool HasDependents => _dependents is not null || _changedLoads.Count > 0;
+
+    /// <summary>Asks that it be built from the beginning. Done by the thread that indexes.</summary>
+    public void AskForReset() => Volatile.Write(ref _isResetAsked, true);
+
+    /// <summary>Takes a document in its newest state.</summary>
+    public void Feed(ReadOnlySpan<byte> lowerId, in QueriedDocument document)
+    {
+        _entry.Clear();
+        _looked++;
+        try
+        {
+            Map.Map(document, _entry);
+        }
+        catch (Exception wrong) when (wrong is IndexMapException or StoredDocumentException)
+        {
+            // What is held of an older state of the document is wrong now.
+            _entry.ClearContent();
+            Fail(Encoding.UTF8.GetString(document.View.Id), wrong.Message);
+        }
+
+        NotePending();
+        if (_entry.IsEmpty)
+        {
+            Store.Delete(lowerId);
+        }
+        else
+        {
+            Store.Put(lowerId, document.Etag, _entry);
+        }
+    }
+
+    /// <summary>A document changed or went: those that loaded it are to be fed again, if its collection is one that the map loads from.</summary>
+    public void NoteLoaded(ReadOnlySpan<byte> lowerCollection, ReadOnlySpan<byte> lowerId)
+    {
+        if (Contains(_lowerLoaded, lowerCollection))
+        {
+            _changedLoads.Add(lowerId.ToArray());
+        }
+    }
+
+    /// <summary>Feeds some of the documents that loaded one which changed; when there are no more, it has come as far as <see cref="AdvanceTo"/> said.</summary>
+    /// <param name="documents">How many.</param>
+    /// <param name="feed">Feeds the document of an id, if there is one.</param>
+    /// <exception cref="SegmentDamagedException">What it holds cannot be read.</exception>
+    public void FeedDependents(int documents, Action<byte[]> feed)
+    {
+        _dependents ??= ((LoadTrackingStore)Store).DependentsOf([.. _changedLoads]).GetEnumerator();
+        _changedLoads.Clear();
+        for (int fed = 0; fed < documents; fed++)
+        {
+            if (!_dependents.MoveNext())
+            {
+                ForgetDependents();
+                AdvanceTo(_reached, 0);
+                return;
+            }
+
+            feed(_dependents.Current);
+        }
+    }
+
+    /// <summary>Forgets a document.</summary>
+    public void Remove(ReadOnlySpan<byte> lowerId)
+    {
+        NotePending();
+        Store.Delete(lowerId);
+    }
+
+    /// <summary>It was fed everything through this etag.</summary>
+    /// <param name="etag">The etag.</param>
+    /// <param name="looked">Documents and deletions that were looked at for it.</param>
+    public void AdvanceTo(long etag, long looked)
+    {
+        Invariant.Holds(etag >= Position, "an index follows the documents forward");
+        Count(looked);
+        if (HasDependents)
+        {
+            _reached = etag;
+            return;
+        }
+
+        Volatile.Write(ref _position, etag);
+        if (!HasPending)
+        {
+            Show(etag);
+        }
+    }
+
+    /// <summary>So many documents were looked at for it while it is built.</summary>
+    public void Count(long looked)
+    {
+        _meter.Add(looked);
+        _meter.Measure();
+    }
+
+    /// <summary>Whether what it was fed should be applied now: there is much of it, or it is old, or somebody waits for it.</summary>
+    /// <param name="bytes">From so many bytes on.</param>
+    /// <param name="age">When it waited so long.</param>
+    /// <param name="etagsUnnoted">When nothing of so many operations concerned it.</param>
+    public bool IsApplyDue(long bytes, TimeSpan age, long etagsUnnoted)
+    {
+        if (_refusedAt is { } refusedAt)
+        {
+            return _time.GetElapsedTime(refusedAt) >= age;
+        }
+
+        if (!HasPending)
+        {
+            // Nothing to write but how far it has come, so that a restart does not begin from far behind.
+            return Position > 0 && (Store.Watermark == 0 || Position - Store.Watermark >= etagsUnnoted);
+        }
+
+        return Store.PendingBytes >= bytes || (Position > 0 && (IsAwaited || _time.GetElapsedTime(_pendingSince) >= age));
+    }
+
+    /// <summary>Applies what it was fed. What the disk refuses is tried again later.</summary>
+    public void Apply()
+    {
+        try
+        {
+            Store.Apply(Position);
+        }
+        catch (DiskException refused)
+        {
+            Rest(refused);
+            return;
+        }
+        catch (Exception damaged) when (damaged is SegmentDamagedException or InvalidDataException)
+        {
+            BuildAgain(damaged);
+            return;
+        }
+
+        _refusedAt = null;
+        Tell(null);
+        Volatile.Write(ref _lastIndexedTicks, _time.GetUtcNow().UtcTicks);
+        if (Position > 0)
+        {
+            Show(Position);
+        }
+    }
+
+    /// <summary>Does a piece of the work that keeps what it holds small and quick.</summary>
+    /// <returns>Whether there was any.</returns>
+    public bool MergeOnce()
+    {
+        try
+        {
+            return Store.MergeOnce();
+        }
+        catch (DiskException refused)
+        {
+            Rest(refused);
+            return false;
+        }
+        catch (Exception damaged) when (damaged is SegmentDamagedException or InvalidDataException)
+        {
+            BuildAgain(damaged);
+            return true;
+        }
+    }
+
+    /// <summary>What it holds turned out to be damaged: it is built from the beginning. From any thread.</summary>
+    public void BuildAgain(Exception damaged)
+    {
+        Tell($"It is built again: {damaged.Message}");
+        AskForReset();
+    }
+
+    /// <summary>It cannot go on for now; why, in a sentence. Null: it can.</summary>
+    public void Tell(string? trouble) => Volatile.Write(ref _trouble, trouble);
+
+    /// <summary>Waits until its answers follow the documents through an etag.</summary>
+    /// <param name="etag">The etag.</param>
+    /// <param name="timeout">How long at most.</param>
+    /// <param name="cancellationToken">Gives up.</param>
+    /// <returns>Whether they do.</returns>
+    public async Task<bool> WaitAsync(long etag, TimeSpan timeout, CancellationToken cancellationToken)
+    {
+        if (VisibleEtag >= etag || State != IndexState.Normal || timeout <= TimeSpan.Zero)
+        {
+            return VisibleEtag >= etag;
+        }
+
+        var waiting = _waiters.Add(etag, () => VisibleEtag);
+        try
+        {
+            return await waiting.WaitAsync(timeout, _time, cancellationToken);
+        }
+        catch (TimeoutException)
+        {
+            return VisibleEtag >= etag;
+        }
+        finally
+        {
+            _waiters.Remove(waiting);
+        }
+    }
+
+    /// <summary>How it is.</summary>
+    /// <param name="lastEtag">The etag of the last operation on the database.</param>
+    /// <param name="documentsLeft">Documents that it still has to look at, when that is known better than by etags.</param>
+    /// <param name="isReplacement">Whether it is built beside another of its name.</param>
+    public IndexStatus ReadStatus(long lastEtag, long? documentsLeft, bool isReplacement)
+    {
+        long visible = VisibleEtag;
+        return new IndexStatus
+        {
+            Record = Record,
+            Collections = Map.Collections,
+            State = State,
+            Trouble = Volatile.Read(ref _trouble),
+            VisibleEtag = visible,
+            LastEtag = lastEtag,
+            IsReplacement = isReplacement,
+            Documents = Store.Documents,
+            ErrorCount = Errors.Count,
+            LastIndexed = LastIndexed,
+            Progress = _meter.Read(documentsLeft ?? Math.Max(0, lastEtag - Position)),
+        };
+    }
+
+    /// <summary>Ends it; what is not applied is lost, and fed again after the next start.</summary>
+    public void Dispose()
+    {
+        _waiters.Close();
+        ForgetDependents();
+        Store.Dispose();
+        (Map as IDisposable)?.Dispose();
+    }
+
+    private static bool Contains(byte[][] lowerNames, ReadOnlySpan<byte> lowerName)
+    {
+        foreach (byte[] name in lowerNames)
+        {
+            if (lowerName.SequenceEqual(name))
+            {
+                return true;
+            }
+        }
+
+        return false;
+    }
+
+    private void ForgetDependents()
+    {
+        _dependents?.Dispose();
+        _dependents = null;
+    }
+
+    private void Rest(DiskException refused)
+    {
+        Tell($"What was indexed cannot be written: {refused.Message}");
+        _refusedAt = _time.GetTimestamp();
+    }
+
+    private void NotePending()
+    {
+        if (!HasPending)
+        {
+            _pendingSince = _time.GetTimestamp();
+        }
+    }
+
+    private void Show(long etag)
+    {
+        Volatile.Write(ref _visible, etag);
+        _waiters.Reach(etag);
+    }
+
+    private void Fail(string documentId, string message)
+    {
+        Errors.Add(new IndexError(_time.GetUtcNow(), documentId, "Map", message));
+        if (_looked >= JudgedFrom && Errors.Count * 100 > _looked * MostFailedPercent)
+        {
+            Tell($"{Errors.Count} of {_looked} documents could not be indexed; it stopped. Correct its definition, or reset it.");
+            Volatile.Write(ref _hasFailed, true);
+        }
+    }
+}

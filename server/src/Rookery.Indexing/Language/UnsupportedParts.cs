@@ -1,0 +1,29 @@
+using System.Collections.Frozen;
+
+namespace Rookery.Indexing.Language;
+
+/// <summary>What RavenDB's RQL has and this version does not.</summary>
+internal static class UnsupportedParts
+{
+    private static readonly FrozenSet<string> Functions = new[]
+    {
+        "cmpxchg", "counter", "counterraw", "counters", "custom", "embedding", "revisions", "spatial", "timeseries", "vector",
+    }.ToFrozenSet(StringComparer.OrdinalIgnoreCase);
+
+    /// <summary>Refuses a function that RavenDB has; returns for any other name.</summary>
+    /// <param name="name">Its name, or what stands before the dot in it.</param>
+    /// <param name="position">Where it stands.</param>
+    /// <param name="rest">What stands behind <paramref name="name"/>: <c>.within</c>.</param>
+    /// <exception cref="QueryException">It is one of them.</exception>
+    public static void RefuseFunction(string name, int position, string rest = "")
+    {
+        if (Functions.Contains(name))
+        {
+            throw Refusal($"{name}{rest}()", position);
+        }
+    }
+
+    /// <summary>What to throw for a part of RQL that is not there.</summary>
+    public static QueryException Refusal(string part, int position) =>
+        new(QueryFault.NotSupported, $"'{part}' is not supported by this version.", position);
+}

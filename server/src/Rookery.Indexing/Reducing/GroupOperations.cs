@@ -1,0 +1,44 @@
+using System.Runtime.InteropServices;
+
+namespace Rookery.Indexing.Reducing;
+
+/// <summary>What a batch does to the rows of one group.</summary>
+internal sealed class GroupOperations
+{
+    private readonly List<RowOperation> operations = [];
+
+    /// <summary>The reduce key; empty when the batch only removes rows, of a group that is there.</summary>
+    internal byte[] Key { get; set; } = [];
+
+    /// <summary>The operations; once sorted, by number, one for each.</summary>
+    internal ReadOnlySpan<RowOperation> Operations => CollectionsMarshal.AsSpan(operations);
+
+    internal void Add(in RowOperation operation) => operations.Add(operation);
+
+    /// <summary>Sorts by number; of several with one number the last counts.</summary>
+    internal void Sort()
+    {
+        operations.Sort(static (left, right) => left.Number != right.Number ? left.Number.CompareTo(right.Number) : left.Order.CompareTo(right.Order));
+        int kept = 0;
+        for (int i = 0; i < operations.Count; i++)
+        {
+            if (i + 1 == operations.Count || operations[i + 1].Number != operations[i].Number)
+            {
+                operations[kept++] = operations[i];
+            }
+        }
+
+        operations.RemoveRange(kept, operations.Count - kept);
+    }
+}
+
+/// <summary>Puts or removes the row of one number.</summary>
+/// <param name="Number">The number.</param>
+/// <param name="Order">Operations before it in the batch.</param>
+/// <param name="Offset">Where the row lies among the batch's bytes.</param>
+/// <param name="Length">Bytes of the row; -1 removes it.</param>
+internal readonly record struct RowOperation(long Number, int Order, int Offset, int Length)
+{
+    /// <summary>Whether the row goes.</summary>
+    internal bool IsRemoval => Length < 0;
+}

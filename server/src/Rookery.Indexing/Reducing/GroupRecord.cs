@@ -1,0 +1,48 @@
+using System.Buffers;
+using System.Buffers.Binary;
+using Rookery.Disk;
+
+namespace Rookery.Indexing.Reducing;
+
+/// <summary>What is known of a group: where its tree begins, its reduce key, and its reduced row.</summary>
+/// <param name="stored">As it is stored.</param>
+internal readonly ref struct GroupRecord(ReadOnlySpan<byte> stored)
+{
+    private const int HeaderBytes = 1 + sizeof(long) + sizeof(int);
+
+    private readonly ReadOnlySpan<byte> stored = stored;
+
+    /// <summary>Levels of its tree above the leaves.</summary>
+    internal int Height => stored[0];
+
+    /// <summary>The fence of the topmost page.</summary>
+    internal long Fence => BinaryPrimitives.ReadInt64LittleEndian(stored[1..]);
+
+    /// <summary>What its rows are reduced by.</summary>
+    internal ReadOnlySpan<byte> Key => stored.Slice(HeaderBytes, KeyLength);
+
+    /// <summary>The reduced row; empty when the rows could not be reduced.</summary>
+    internal ReadOnlySpan<byte> Row => stored[(HeaderBytes + KeyLength)..];
+
+    private int KeyLength
+    {
+        get
+        {
+            int length = BinaryPrimitives.ReadInt32LittleEndian(stored[(1 + sizeof(long))..]);
+            Invariant.Holds(length >= 0 && length <= stored.Length - HeaderBytes, "the record of a group holds its whole key");
+            return length;
+        }
+    }
+
+    /// <summary>Writes a record.</summary>
+    internal static void Write(int height, long fence, ReadOnlySpan<byte> key, ReadOnlySpan<byte> row, IBufferWriter<byte> record)
+    {
+        var header = record.GetSpan(HeaderBytes);
+        header[0] = checked((byte)height);
+        BinaryPrimitives.WriteInt64LittleEndian(header[1..], fence);
+        BinaryPrimitives.WriteInt32LittleEndian(header[(1 + sizeof(long))..], key.Length);
+        record.Advance(HeaderBytes);
+        record.Write(key);
+        record.Write(row);
+    }
+}

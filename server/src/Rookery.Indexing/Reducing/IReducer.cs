@@ -1,0 +1,47 @@
+using System.Buffers;
+
+namespace Rookery.Indexing.Reducing;
+
+/// <summary>
+/// Makes one row of several with the same key. What it makes is given to it again, beside other such rows: the outcome must be the same however rows were put together before, as
+/// RavenDB demands of the reduce of an index. Used by one thread at a time.
+/// </summary>
+public interface IReducer
+{
+    /// <summary>Reduces.</summary>
+    /// <param name="rows">At least one row, of documents or made by an earlier call.</param>
+    /// <param name="row">Takes the row: a JSON object.</param>
+    /// <exception cref="ReduceException">These rows cannot be reduced.</exception>
+    void Reduce(in ReduceRows rows, IBufferWriter<byte> row);
+}
+
+/// <summary>Rows that are to become one. Valid during one call.</summary>
+public readonly ref struct ReduceRows
+{
+    private readonly ReducePage page;
+    private readonly int first;
+
+    internal ReduceRows(ReducePage page, int first, int count)
+    {
+        this.page = page;
+        this.first = first;
+        Count = count;
+    }
+
+    /// <summary>How many.</summary>
+    public int Count { get; }
+
+    /// <summary>One of them: a JSON object without whitespace between its tokens, as maps and reduces write it.</summary>
+    public ReadOnlySpan<byte> this[int index]
+    {
+        get
+        {
+            ArgumentOutOfRangeException.ThrowIfGreaterThanOrEqual((uint)index, (uint)Count);
+            return page.Row(first + index);
+        }
+    }
+}
+
+/// <summary>Rows cannot be reduced, or not be stored. The message is for who defined the index.</summary>
+/// <param name="message">Why, in a sentence.</param>
+public sealed class ReduceException(string message) : Exception(message);

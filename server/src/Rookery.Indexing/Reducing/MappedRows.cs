@@ -1,0 +1,56 @@
+using Rookery.Disk;
+using Rookery.Documents.Json;
+
+namespace Rookery.Indexing.Reducing;
+
+/// <summary>What the maps of an index make of one document: rows, each with the key that it is reduced by. Reused from document to document.</summary>
+public sealed class MappedRows
+{
+    /// <summary>Rows of one document: which groups they are in is one row of the store, of 64 KiB at most.</summary>
+    public const int MostRows = 2048;
+
+    /// <summary>Bytes of a key.</summary>
+    public const int LongestKeyBytes = 32 * 1024;
+
+    /// <summary>Bytes of a row, mapped or reduced: two of them are a page of 64 KiB at most.</summary>
+    public const int LongestRowBytes = 31 * 1024;
+
+    private readonly PooledBytes bytes = new();
+    private readonly List<(int Offset, int KeyLength, int RowLength)> rows = [];
+
+    /// <summary>How many.</summary>
+    public int Count => rows.Count;
+
+    /// <summary>Forgets the document before.</summary>
+    public void Clear()
+    {
+        bytes.Clear();
+        rows.Clear();
+    }
+
+    /// <summary>Adds a row.</summary>
+    /// <param name="key">What it is reduced by; equal keys are equal bytes.</param>
+    /// <param name="row">A JSON object.</param>
+    /// <exception cref="ReduceException">There are too many, or one is too long.</exception>
+    public void Add(ReadOnlySpan<byte> key, ReadOnlySpan<byte> row)
+    {
+        Invariant.Holds(!row.IsEmpty, "a row is a JSON object");
+        if (rows.Count == MostRows)
+        {
+            throw new ReduceException($"A document gives at most {MostRows} rows to a reduce.");
+        }
+
+        if (key.Length > LongestKeyBytes || row.Length > LongestRowBytes)
+        {
+            throw new ReduceException($"A row for a reduce has at most {LongestRowBytes / 1024} KiB and its key {LongestKeyBytes / 1024} KiB; here are {row.Length} and {key.Length} bytes.");
+        }
+
+        rows.Add((bytes.Length, key.Length, row.Length));
+        bytes.Append(key);
+        bytes.Append(row);
+    }
+
+    internal ReadOnlySpan<byte> Key(int index) => bytes.Written.Slice(rows[index].Offset, rows[index].KeyLength);
+
+    internal ReadOnlySpan<byte> Row(int index) => bytes.Written.Slice(rows[index].Offset + rows[index].KeyLength, rows[index].RowLength);
+}

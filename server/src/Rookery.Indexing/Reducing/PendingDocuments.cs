@@ -1,0 +1,66 @@
+using Rookery.Documents.Json;
+
+namespace Rookery.Indexing.Reducing;
+
+/// <summary>Documents that changed and the rows they have now, in the order in which they came, until they are applied.</summary>
+internal sealed class PendingDocuments
+{
+    private readonly PooledBytes bytes = new();
+    private readonly List<PendingDocument> documents = [];
+    private readonly List<PendingRow> rows = [];
+
+    internal int Count => documents.Count;
+
+    /// <summary>Memory they take, in bytes.</summary>
+    internal long HeldBytes => bytes.Length + (documents.Count * 16L) + (rows.Count * 48L);
+
+    /// <summary>The bytes that rows and operations speak of.</summary>
+    internal ReadOnlySpan<byte> Bytes => bytes.Written;
+
+    internal PendingDocument this[int index] => documents[index];
+
+    /// <summary>Adds a document; without rows it has none any more.</summary>
+    internal void Add(ReadOnlySpan<byte> id, MappedRows? mapped)
+    {
+        documents.Add(new PendingDocument(bytes.Length, id.Length, rows.Count, mapped?.Count ?? 0));
+        bytes.Append(id);
+        for (int row = 0; row < (mapped?.Count ?? 0); row++)
+        {
+            var key = mapped!.Key(row);
+            rows.Add(new PendingRow(ReduceKeys.GroupId(key), row, bytes.Length, key.Length, mapped.Row(row).Length));
+            bytes.Append(key);
+            bytes.Append(mapped.Row(row));
+        }
+
+        // Ascending by group, as records are: old and new are compared in one walk.
+        rows.Sort(documents[^1].FirstRow, documents[^1].RowCount, PendingRowOrder.Instance);
+    }
+
+    internal ReadOnlySpan<byte> Id(int index) => bytes.Written.Slice(documents[index].IdOffset, documents[index].IdLength);
+
+    internal PendingRow Row(int row) => rows[row];
+
+    internal ReadOnlySpan<byte> Key(in PendingRow row) => bytes.Written.Slice(row.Offset, row.KeyLength);
+
+    internal void Clear()
+    {
+        bytes.Clear();
+        documents.Clear();
+        rows.Clear();
+    }
+
+    internal void Release() => bytes.Release();
+
+    private sealed class PendingRowOrder : IComparer<PendingRow>
+    {
+        internal static readonly PendingRowOrder Instance = new();
+
+        public int Compare(PendingRow x, PendingRow y) => x.Group != y.Group ? x.Group.CompareTo(y.Group) : x.Order.CompareTo(y.Order);
+    }
+}
+
+/// <summary>A document that changed.</summary>
+internal readonly record struct PendingDocument(int IdOffset, int IdLength, int FirstRow, int RowCount);
+
+/// <summary>A row of it: key, then row, from an offset.</summary>
+internal readonly record struct PendingRow(UInt128 Group, int Order, int Offset, int KeyLength, int RowLength);

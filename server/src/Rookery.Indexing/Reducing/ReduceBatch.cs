@@ -1,0 +1,184 @@
+using System.Buffers;
+using Rookery.Disk;
+using Rookery.Storage;
+
+namespace Rookery.Indexing.Reducing;
+
+/// <summary>Carries the changes of documents out on the rows of their groups, within one batch of the store.</summary>
+/// <param name="batch">The batch.</param>
+/// <param name="pending">The documents.</param>
+/// <param name="tree">Changes the trees of groups.</param>
+/// <param name="nextNumber">The number of the next new row.</param>
+internal sealed class ReduceBatch(WriteBatch batch, PendingDocuments pending, ReduceTree tree, long nextNumber)
+{
+    private readonly Dictionary<UInt128, GroupOperations> groups = [];
+    private readonly ArrayBufferWriter<byte> oldRecord = new();
+    private readonly ArrayBufferWriter<byte> newRecord = new();
+    private int operations;
+
+    /// <summary>The number of the next new row.</summary>
+    internal long NextNumber { get; private set; } = nextNumber;
+
+    /// <summary>Does it all.</summary>
+    internal void Run()
+    {
+        for (int document = 0; document < pending.Count; document++)
+        {
+            Compare(document);
+        }
+
+        foreach (var (group, changes) in groups)
+        {
+            changes.Sort();
+            Change(group, changes);
+        }
+    }
+
+    /// <summary>Compares the rows that a document has with those it had, group by group.</summary>
+    private void Compare(int document)
+    {
+        byte[] rented = ArrayPool<byte>.Shared.Rent(ReduceKeys.PrefixBytes + pending.Id(document).Length);
+        try
+        {
+            var key = ReduceKeys.Document(pending.Id(document), rented);
+            Read(key, oldRecord);
+            newRecord.ResetWrittenCount();
+            var old = new DocumentRecord(oldRecord.WrittenSpan);
+            int run = 0;
+            int end = pending[document].FirstRow + pending[document].RowCount;
+            for (int row = pending[document].FirstRow; row < end;)
+            {
+                var group = pending.Row(row).Group;
+                int count = 1;
+                while (row + count < end && pending.Row(row + count).Group == group)
+                {
+                    count++;
+                }
+
+                while (run < old.Count && old[run].Group < group)
+                {
+                    Remove(old[run++]);
+                }
+
+                bool had = run < old.Count && old[run].Group == group;
+                Put(row, count, had ? old[run] : null);
+                run += had ? 1 : 0;
+                row += count;
+            }
+
+            while (run < old.Count)
+            {
+                Remove(old[run++]);
+            }
+
+            Store(key, oldRecord.WrittenSpan, newRecord.WrittenSpan);
+        }
+        finally
+        {
+            ArrayPool<byte>.Shared.Return(rented);
+        }
+    }
+
+    private void Put(int firstRow, int count, RowRun? old)
+    {
+        var group = pending.Row(firstRow).Group;
+        var changes = Operations(group);
+        if (changes.Key.Length is 0)
+        {
+            changes.Key = pending.Key(pending.Row(firstRow)).ToArray();
+        }
+
+        if (old is { } before && before.Count != count)
+        {
+            Remove(before);
+            old = null;
+        }
+
+        long first = old?.First ?? NextNumber;
+        NextNumber += old is null ? count : 0;
+        DocumentRecord.Write(new RowRun(group, first, count), newRecord);
+        for (int row = 0; row < count; row++)
+        {
+            var mapped = pending.Row(firstRow + row);
+            Invariant.Holds(pending.Key(mapped).SequenceEqual(changes.Key), "no two reduce keys have one hash");
+            changes.Add(new RowOperation(first + row, operations++, mapped.Offset + mapped.KeyLength, mapped.RowLength));
+        }
+    }
+
+    private void Remove(in RowRun run)
+    {
+        var changes = Operations(run.Group);
+        for (int row = 0; row < run.Count; row++)
+        {
+            changes.Add(new RowOperation(run.First + row, operations++, 0, -1));
+        }
+    }
+
+    private GroupOperations Operations(UInt128 group)
+    {
+        if (!groups.TryGetValue(group, out var changes))
+        {
+            changes = new GroupOperations();
+            groups.Add(group, changes);
+        }
+
+        return changes;
+    }
+
+    private void Change(UInt128 group, GroupOperations changes)
+    {
+        Span<byte> room = stackalloc byte[ReduceKeys.GroupKeyBytes];
+        var key = ReduceKeys.Group(group, room);
+        Read(key, oldRecord);
+        bool isNew = oldRecord.WrittenCount is 0;
+        var old = new GroupRecord(oldRecord.WrittenSpan);
+        Invariant.Holds(isNew || changes.Key.Length is 0 || old.Key.SequenceEqual(changes.Key), "no two reduce keys have one hash");
+        int height = isNew ? -1 : old.Height;
+        long fence = isNew ? 0 : old.Fence;
+        if (tree.Apply(batch, group, ref height, ref fence, changes.Operations, pending.Bytes) is not { } top)
+        {
+            return;
+        }
+
+        bool isGone = top.Count is 0;
+        var reduceKey = isNew ? changes.Key : old.Key;
+        newRecord.ResetWrittenCount();
+        if (!isGone)
+        {
+            GroupRecord.Write(height, fence, reduceKey, top.Row(0), newRecord);
+        }
+
+        if (isNew ? !isGone : isGone || !old.Row.SequenceEqual(top.Row(0)))
+        {
+            Span<byte> changed = stackalloc byte[ReduceKeys.GroupKeyBytes];
+            batch.Put(ReduceKeys.ChangedGroup(group, changed), batch.Index, reduceKey);
+        }
+
+        Store(key, oldRecord.WrittenSpan, newRecord.WrittenSpan);
+        tree.Return(top);
+    }
+
+    private void Store(ReadOnlySpan<byte> key, ReadOnlySpan<byte> old, ReadOnlySpan<byte> changed)
+    {
+        if (changed.IsEmpty && !old.IsEmpty)
+        {
+            batch.Delete(key, batch.Index);
+        }
+        else if (!changed.SequenceEqual(old))
+        {
+            batch.Put(key, batch.Index, changed);
+        }
+    }
+
+    private void Read(ReadOnlySpan<byte> key, ArrayBufferWriter<byte> record)
+    {
+        record.ResetWrittenCount();
+        if (batch.TryGet(key, out var row))
+        {
+            using (row)
+            {
+                record.Write(row.Value);
+            }
+        }
+    }
+}

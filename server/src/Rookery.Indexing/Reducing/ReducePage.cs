@@ -1,0 +1,139 @@
+using System.Buffers.Binary;
+using Rookery.Disk;
+using Rookery.Documents.Json;
+
+namespace Rookery.Indexing.Reducing;
+
+/// <summary>
+/// Entries of one page of a reduce tree, or of several that are about to be written. In a leaf an entry is a mapped row under its number; above, it is a page below, under the least
+/// number that may be in it, with that page's reduced row, which is empty when it could not be reduced.
+/// </summary>
+internal sealed class ReducePage
+{
+    /// <summary>Entries of a page.</summary>
+    internal const int MostEntries = 64;
+
+    /// <summary>Bytes of a page of more than two entries.</summary>
+    internal const int MostBytes = 8 * 1024;
+
+    private const int HeaderBytes = sizeof(long) + sizeof(int) + sizeof(int) + sizeof(int);
+
+    private readonly PooledBytes bytes = new();
+    private readonly List<Place> places = [];
+
+    /// <summary>Entries.</summary>
+    internal int Count => places.Count;
+
+    /// <summary>Bytes of all entries.</summary>
+    internal int Bytes => bytes.Length;
+
+    /// <summary>The number of an entry.</summary>
+    internal long Number(int entry) => BinaryPrimitives.ReadInt64LittleEndian(Header(entry));
+
+    /// <summary>What the page below an entry holds; nothing in a leaf.</summary>
+    internal (int Entries, int Bytes) Child(int entry) =>
+        (BinaryPrimitives.ReadInt32LittleEndian(Header(entry)[8..]), BinaryPrimitives.ReadInt32LittleEndian(Header(entry)[12..]));
+
+    /// <summary>The row of an entry.</summary>
+    internal ReadOnlySpan<byte> Row(int entry) => bytes.Written.Slice(places[entry].Offset + HeaderBytes, places[entry].RowLength);
+
+    /// <summary>Bytes of an entry.</summary>
+    internal int EntryBytes(int entry) => HeaderBytes + places[entry].RowLength;
+
+    /// <summary>The entries of a range, as they are stored.</summary>
+    internal ReadOnlySpan<byte> Stored(int first, int count)
+    {
+        int start = places[first].Offset;
+        int end = places[first + count - 1].Offset + EntryBytes(first + count - 1);
+        return bytes.Written[start..end];
+    }
+
+    /// <summary>Whether two pages have an entry that is the same in all.</summary>
+    internal bool HasSame(int entry, ReducePage other, int otherEntry) => Stored(entry, 1).SequenceEqual(other.Stored(otherEntry, 1));
+
+    internal void Clear()
+    {
+        bytes.Clear();
+        places.Clear();
+    }
+
+    /// <summary>Adds the entries of a stored page behind those that are there.</summary>
+    internal void Load(ReadOnlySpan<byte> stored)
+    {
+        while (!stored.IsEmpty)
+        {
+            int rowLength = stored.Length >= HeaderBytes ? BinaryPrimitives.ReadInt32LittleEndian(stored[16..]) : -1;
+            Invariant.Holds(rowLength >= 0 && rowLength <= stored.Length - HeaderBytes, "a page holds whole entries");
+            Append(stored[..(HeaderBytes + rowLength)], rowLength);
+            stored = stored[(HeaderBytes + rowLength)..];
+        }
+    }
+
+    /// <summary>Adds an entry.</summary>
+    internal void Add(long number, ReadOnlySpan<byte> row, int childEntries = 0, int childBytes = 0)
+    {
+        Invariant.Holds(Count is 0 || Number(Count - 1) < number, "entries of a page are in the order of their numbers");
+        Span<byte> header = stackalloc byte[HeaderBytes];
+        BinaryPrimitives.WriteInt64LittleEndian(header, number);
+        BinaryPrimitives.WriteInt32LittleEndian(header[8..], childEntries);
+        BinaryPrimitives.WriteInt32LittleEndian(header[12..], childBytes);
+        BinaryPrimitives.WriteInt32LittleEndian(header[16..], row.Length);
+        places.Add(new Place(bytes.Length, row.Length));
+        bytes.Append(header);
+        bytes.Append(row);
+    }
+
+    /// <summary>Adds an entry of another page.</summary>
+    internal void Copy(ReducePage from, int entry) => Append(from.Stored(entry, 1), from.places[entry].RowLength);
+
+    /// <summary>The last entry whose number is not above <paramref name="number"/>; -1 when there is none.</summary>
+    internal int FindLastUpTo(long number)
+    {
+        int low = 0;
+        int high = Count;
+        while (low < high)
+        {
+            int middle = (low + high) / 2;
+            if (Number(middle) <= number)
+            {
+                low = middle + 1;
+            }
+            else
+            {
+                high = middle;
+            }
+        }
+
+        return low - 1;
+    }
+
+    /// <summary>How many entries from <paramref name="first"/> on one page takes.</summary>
+    internal int CountOfPage(int first)
+    {
+        int size = 0;
+        int entry = first;
+        for (; entry < Count && entry - first < MostEntries; entry++)
+        {
+            size += EntryBytes(entry);
+            if (size > MostBytes && entry - first >= 2)
+            {
+                break;
+            }
+        }
+
+        return entry - first;
+    }
+
+    /// <summary>Gives its memory back.</summary>
+    internal void Release() => bytes.Release();
+
+    private void Append(ReadOnlySpan<byte> entry, int rowLength)
+    {
+        places.Add(new Place(bytes.Length, rowLength));
+        bytes.Append(entry);
+    }
+
+    private ReadOnlySpan<byte> Header(int entry) => bytes.Written.Slice(places[entry].Offset, HeaderBytes);
+
+    private readonly record struct Place(int Offset, int RowLength);
+}

@@ -1,0 +1,287 @@
+using System.Buffers;
+using Rookery.Disk;
+using Rookery.Storage;
+
+namespace Rookery.Indexing.Reducing;
+
+/// <summary>
+/// The rows of a group as a tree of pages: leaves hold mapped rows by number, each page above the reduced rows of those below, so that a change recomputes its leaf and one page of
+/// each level above, whatever the size of the group. New rows have the highest numbers and go to the right edge, which fills pages whole; pages that deletions left small join a
+/// neighbour. Changes pages through a batch; for one group after the other.
+/// </summary>
+/// <param name="reducer">Makes one row of several.</param>
+/// <param name="failed">Told why rows could not be reduced.</param>
+internal sealed class ReduceTree(IReducer reducer, Action<string> failed)
+{
+    private const int SmallEntries = ReducePage.MostEntries * 3 / 4;
+    private const int SmallBytes = ReducePage.MostBytes * 3 / 4;
+
+    private readonly Stack<ReducePage> idle = [];
+    private readonly ArrayBufferWriter<byte> reduced = new();
+    private WriteBatch? batch;
+    private UInt128 group;
+
+    /// <summary>Rows given to the reducer since the tree was made.</summary>
+    internal long RowsReduced { get; private set; }
+
+    /// <summary>Carries operations out on a group.</summary>
+    /// <param name="target">The batch.</param>
+    /// <param name="id">The group.</param>
+    /// <param name="height">Levels above the leaves; -1 for a group without rows. Changed.</param>
+    /// <param name="fence">The fence of the topmost page. Changed.</param>
+    /// <param name="operations">Sorted.</param>
+    /// <param name="rows">The bytes that operations speak of.</param>
+    /// <returns>The topmost page as one entry, or none when the group has no rows any more; to be given back. Null when nothing changed.</returns>
+    internal ReducePage? Apply(WriteBatch target, UInt128 id, ref int height, ref long fence, ReadOnlySpan<RowOperation> operations, ReadOnlySpan<byte> rows)
+    {
+        (batch, group) = (target, id);
+        var top = Rent();
+        bool isNew = height < 0;
+        height = Math.Max(height, 0);
+        if (!Change(height, isNew ? 0 : fence, isNew, operations, rows, top))
+        {
+            Return(top);
+            return null;
+        }
+
+        while (top.Count > 1)
+        {
+            height++;
+            var above = Rent();
+            Write(top, height, top.Number(0), above);
+            Return(top);
+            top = above;
+        }
+
+        while (top.Count is 1 && height > 0 && top.Child(0).Entries is 1)
+        {
+            var root = Rent();
+            Load(height, top.Number(0), root);
+            DeletePage(height, top.Number(0));
+            Return(top);
+            top = root;
+            height--;
+        }
+
+        fence = top.Count is 1 ? top.Number(0) : 0;
+        height = top.Count is 1 ? height : -1;
+        return top;
+    }
+
+    /// <summary>Gives a page back.</summary>
+    internal void Return(ReducePage page)
+    {
+        page.Clear();
+        idle.Push(page);
+    }
+
+    /// <summary>Gives all memory back.</summary>
+    internal void Release()
+    {
+        while (idle.TryPop(out var page))
+        {
+            page.Release();
+        }
+    }
+
+    /// <summary>Carries operations out on a page and what is below it.</summary>
+    /// <param name="level">Its level.</param>
+    /// <param name="fence">Its fence.</param>
+    /// <param name="isNew">Whether there is no such page yet.</param>
+    /// <param name="operations">Those for it.</param>
+    /// <param name="rows">The bytes they speak of.</param>
+    /// <param name="above">Takes an entry for each page that it has become.</param>
+    /// <returns>Whether anything changed; otherwise nothing was added to <paramref name="above"/>.</returns>
+    private bool Change(int level, long fence, bool isNew, ReadOnlySpan<RowOperation> operations, ReadOnlySpan<byte> rows, ReducePage above)
+    {
+        var old = Rent();
+        var changed = Rent();
+        if (!isNew)
+        {
+            Load(level, fence, old);
+        }
+
+        bool hasChanged = level is 0 ? ChangeRows(old, operations, rows, changed) : ChangePages(level, old, operations, rows, changed);
+        if (hasChanged)
+        {
+            if (level > 0)
+            {
+                changed = JoinSmall(level - 1, changed);
+            }
+
+            if (changed.Count is 0)
+            {
+                DeletePage(level, fence);
+            }
+
+            Write(changed, level, fence, above);
+        }
+
+        Return(old);
+        Return(changed);
+        return hasChanged;
+    }
+
+    private static bool ChangeRows(ReducePage old, ReadOnlySpan<RowOperation> operations, ReadOnlySpan<byte> rows, ReducePage changed)
+    {
+        bool hasChanged = false;
+        int entry = 0;
+        foreach (ref readonly var operation in operations)
+        {
+            while (entry < old.Count && old.Number(entry) < operation.Number)
+            {
+                changed.Copy(old, entry++);
+            }
+
+            bool replaces = entry < old.Count && old.Number(entry) == operation.Number;
+            if (!operation.IsRemoval)
+            {
+                var row = rows.Slice(operation.Offset, operation.Length);
+                hasChanged |= !replaces || !old.Row(entry).SequenceEqual(row);
+                changed.Add(operation.Number, row);
+            }
+
+            hasChanged |= replaces && operation.IsRemoval;
+            entry += replaces ? 1 : 0;
+        }
+
+        while (entry < old.Count)
+        {
+            changed.Copy(old, entry++);
+        }
+
+        return hasChanged;
+    }
+
+    private bool ChangePages(int level, ReducePage old, ReadOnlySpan<RowOperation> operations, ReadOnlySpan<byte> rows, ReducePage changed)
+    {
+        bool hasChanged = false;
+        for (int child = 0; child < old.Count; child++)
+        {
+            int own = operations.Length;
+            if (child + 1 < old.Count)
+            {
+                long next = old.Number(child + 1);
+                for (own = 0; own < operations.Length && operations[own].Number < next; own++)
+                {
+                }
+            }
+
+            int before = changed.Count;
+            if (own is 0 || !Change(level - 1, old.Number(child), isNew: false, operations[..own], rows, changed))
+            {
+                changed.Copy(old, child);
+            }
+            else
+            {
+                hasChanged |= changed.Count != before + 1 || !changed.HasSame(before, old, child);
+            }
+
+            operations = operations[own..];
+        }
+
+        return hasChanged;
+    }
+
+    /// <summary>Joins pages that together are less than one.</summary>
+    private ReducePage JoinSmall(int level, ReducePage pages)
+    {
+        var joined = Rent();
+        for (int page = 0; page < pages.Count; page++)
+        {
+            var (entries, bytes) = pages.Child(page);
+            int last = page;
+            while (last + 1 < pages.Count && entries + pages.Child(last + 1).Entries <= SmallEntries && bytes + pages.Child(last + 1).Bytes <= SmallBytes)
+            {
+                last++;
+                entries += pages.Child(last).Entries;
+                bytes += pages.Child(last).Bytes;
+            }
+
+            if (last == page)
+            {
+                joined.Copy(pages, page);
+                continue;
+            }
+
+            var one = Rent();
+            for (int part = page; part <= last; part++)
+            {
+                Load(level, pages.Number(part), one);
+                if (part > page)
+                {
+                    DeletePage(level, pages.Number(part));
+                }
+            }
+
+            Write(one, level, pages.Number(page), joined);
+            Return(one);
+            page = last;
+        }
+
+        Return(pages);
+        return joined;
+    }
+
+    /// <summary>Writes entries as pages of a level, and an entry for each into the page above.</summary>
+    private void Write(ReducePage entries, int level, long fence, ReducePage above)
+    {
+        Span<byte> key = stackalloc byte[ReduceKeys.PageKeyBytes];
+        for (int first = 0; first < entries.Count;)
+        {
+            int count = entries.CountOfPage(first);
+            var stored = entries.Stored(first, count);
+            long pageFence = first is 0 ? fence : entries.Number(first);
+            batch!.Put(ReduceKeys.Page(group, level, pageFence, key), batch.Index, stored);
+            Reduce(entries, first, count);
+            above.Add(pageFence, reduced.WrittenSpan, count, stored.Length);
+            first += count;
+        }
+    }
+
+    private void Reduce(ReducePage entries, int first, int count)
+    {
+        reduced.ResetWrittenCount();
+        for (int entry = first; entry < first + count; entry++)
+        {
+            if (entries.Row(entry).IsEmpty)
+            {
+                return;
+            }
+        }
+
+        RowsReduced += count;
+        try
+        {
+            reducer.Reduce(new ReduceRows(entries, first, count), reduced);
+            if (reduced.WrittenCount is 0 or > MappedRows.LongestRowBytes)
+            {
+                throw new ReduceException($"A reduced row has 1 to {MappedRows.LongestRowBytes} bytes; this one would have {reduced.WrittenCount}.");
+            }
+        }
+        catch (ReduceException reason)
+        {
+            reduced.ResetWrittenCount();
+            failed(reason.Message);
+        }
+    }
+
+    private void Load(int level, long fence, ReducePage page)
+    {
+        Span<byte> key = stackalloc byte[ReduceKeys.PageKeyBytes];
+        bool isFound = batch!.TryGet(ReduceKeys.Page(group, level, fence, key), out var row);
+        Invariant.Holds(isFound, "a page that the page above names is there");
+        using (row)
+        {
+            page.Load(row.Value);
+        }
+    }
+
+    private void DeletePage(int level, long fence)
+    {
+        Span<byte> key = stackalloc byte[ReduceKeys.PageKeyBytes];
+        batch!.Delete(ReduceKeys.Page(group, level, fence, key), batch.Index);
+    }
+
+    private ReducePage Rent() => idle.TryPop(out var page) ? page : new ReducePage();
+}

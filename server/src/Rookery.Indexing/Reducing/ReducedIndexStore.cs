@@ -1,0 +1,110 @@
+using Rookery.Disk;
+using Rookery.Indexing.Definitions;
+using Rookery.Indexing.Indexes;
+using Rookery.Indexing.Segments;
+
+namespace Rookery.Indexing.Reducing;
+
+/// <summary>
+/// What a map/reduce index keeps: the rows of its documents in a <see cref="ReduceStore"/>, and an entry for each reduced row, by its key, in the store that queries read. The rows are durable before the
+/// entries; groups stay marked as changed until their entries are durable, so that what power cut off is written when it is opened again.
+/// </summary>
+internal sealed class ReducedIndexStore : IIndexStore, IGroupChanges
+{
+    private readonly ReduceStore _rows;
+    private readonly IIndexStore _entries;
+    private readonly ReduceRunner _reducer;
+    private readonly StaticRowWriter _writer;
+    private readonly string _folder;
+    private readonly IndexEntry _entry = new();
+    private long _etag;
+
+    /// <summary>Puts both together.</summary>
+    /// <param name="rows">The rows, opened with <paramref name="reducer"/>.</param>
+    /// <param name="entries">The entries.</param>
+    /// <param name="reducer">The reduce; disposed with this.</param>
+    /// <param name="writer">Makes entries of rows.</param>
+    /// <param name="folder">Where the rows lie, for messages.</param>
+    public ReducedIndexStore(ReduceStore rows, IIndexStore entries, ReduceRunner reducer, StaticRowWriter writer, string folder)
+    {
+        (_rows, _entries, _reducer, _writer, _folder) = (rows, entries, reducer, writer, folder);
+        if (_rows.Watermark > _entries.Watermark)
+        {
+            ApplyChanges(_rows.Watermark);
+        }
+    }
+
+    /// <inheritdoc/>
+    public long Watermark => _entries.Watermark;
+
+    /// <inheritdoc/>
+    public bool IsEmpty => _entries.IsEmpty && _rows.IsEmpty;
+
+    /// <inheritdoc/>
+    public long Documents => _entries.Documents;
+
+    /// <inheritdoc/>
+    public long PendingBytes => _rows.PendingBytes;
+
+    /// <summary>Told in a sentence why rows of a group could not be reduced.</summary>
+    public Action<string>? ReduceFailed
+    {
+        get => _rows.ReduceFailed;
+        set => _rows.ReduceFailed = value;
+    }
+
+    /// <inheritdoc/>
+    public void Put(ReadOnlySpan<byte> lowerId, long etag, IndexEntry entry) => _rows.Put(lowerId, entry.Rows);
+
+    /// <inheritdoc/>
+    public void Delete(ReadOnlySpan<byte> lowerId) => _rows.Delete(lowerId);
+
+    /// <inheritdoc/>
+    public void Apply(long watermark)
+    {
+        if (_rows.PendingBytes > 0 || watermark > _rows.Watermark)
+        {
+            _rows.Apply(watermark);
+        }
+
+        if (!_rows.Flush())
+        {
+            throw new DiskException("write", _folder, Errno.InputOutput);
+        }
+
+        ApplyChanges(watermark);
+    }
+
+    /// <inheritdoc/>
+    public IndexSnapshot OpenSnapshot() => _entries.OpenSnapshot();
+
+    /// <inheritdoc/>
+    public bool MergeOnce() => _entries.MergeOnce() || _rows.MergeOnce();
+
+    /// <inheritdoc/>
+    public void Put(ReadOnlySpan<byte> key, ReadOnlySpan<byte> row)
+    {
+        _entry.Clear();
+        _writer.Write(row, _entry);
+        _entries.Put(key, _etag, _entry);
+    }
+
+    /// <inheritdoc/>
+    public void Remove(ReadOnlySpan<byte> key) => _entries.Delete(key);
+
+    /// <inheritdoc/>
+    public void Dispose()
+    {
+        _rows.Dispose();
+        _entries.Dispose();
+        _reducer.Dispose();
+    }
+
+    private void ApplyChanges(long watermark)
+    {
+        _etag = watermark;
+        _rows.VisitChanges(this);
+        _entries.Apply(watermark);
+        _rows.AcknowledgeChanges();
+    }
+}

@@ -1,0 +1,65 @@
+using Rookery.Documents.Json;
+using Rookery.Indexing.Language;
+using Rookery.Indexing.Values;
+
+namespace Rookery.Indexing.Scanning;
+
+/// <summary>One aggregate of one group, as far as its values were added. Its outcome does not depend on their order.</summary>
+internal sealed class Accumulator
+{
+    /// <summary>Memory of one without the value it keeps.</summary>
+    public const int Bytes = 128;
+
+    private const int MaxSumBytes = 64;
+
+    private NumberSum sum;
+    private byte[]? extreme;
+
+    /// <summary>Adds a value. Sums and averages take numbers, least and greatest ones all but null.</summary>
+    public void Add(AggregateKind kind, ReadOnlySpan<byte> json, ScanMemory memory)
+    {
+        if (kind is AggregateKind.Sum or AggregateKind.Average)
+        {
+            if (json[0] is (byte)'-' or (>= (byte)'0' and <= (byte)'9'))
+            {
+                sum.Add(json);
+            }
+        }
+        else if (json[0] != (byte)'n' && (extreme is null || IsBefore(json, extreme) == (kind == AggregateKind.Min)))
+        {
+            memory.Take(json.Length);
+            memory.Give(extreme?.Length ?? 0);
+            extreme = json.ToArray();
+        }
+    }
+
+    /// <summary>Appends the outcome as JSON.</summary>
+    public void Append(AggregateKind kind, long entries, PooledBytes output)
+    {
+        switch (kind)
+        {
+            case AggregateKind.Count:
+                System.Buffers.Text.Utf8Formatter.TryFormat(entries, output.Reserve(MaxSumBytes), out int written);
+                output.Advance(written);
+                return;
+            case AggregateKind.Sum:
+                output.Advance(sum.Write(output.Reserve(MaxSumBytes)));
+                return;
+            case AggregateKind.Average:
+                output.Advance(sum.WriteAverage(output.Reserve(MaxSumBytes)));
+                return;
+            default:
+                output.Append(extreme ?? "null"u8);
+                return;
+        }
+    }
+
+    /// <summary>The order of values; of equal ones that are written differently, that of their bytes.</summary>
+    private static bool IsBefore(ReadOnlySpan<byte> one, ReadOnlySpan<byte> other)
+    {
+        Span<byte> a = stackalloc byte[TermKey.MaxBytes];
+        Span<byte> b = stackalloc byte[TermKey.MaxBytes];
+        int order = a[..TermKey.Write(one, isExact: false, a)].SequenceCompareTo(b[..TermKey.Write(other, isExact: false, b)]);
+        return (order == 0 ? one.SequenceCompareTo(other) : order) < 0;
+    }
+}

@@ -1,0 +1,80 @@
+using Rookery.Indexing.Language;
+using Rookery.Indexing.Values;
+
+namespace Rookery.Indexing.Scanning;
+
+/// <summary>A condition that looks at documents with its own eyes. Asked by one thread at a time.</summary>
+public interface IDocumentCondition
+{
+    /// <summary>Whether a document satisfies it.</summary>
+    /// <param name="document">The document.</param>
+    bool Matches(in QueriedDocument document);
+
+    /// <summary>How relevant a document is.</summary>
+    /// <param name="document">The document.</param>
+    /// <param name="score">From 0; 0 when it does not satisfy the condition.</param>
+    /// <returns>Whether it satisfies the condition.</returns>
+    bool TryScore(in QueriedDocument document, out double score);
+}
+
+/// <summary>A condition that compares documents with a given one.</summary>
+public interface ILikenessCondition : IDocumentCondition
+{
+    /// <summary>Takes the given document, before others are counted.</summary>
+    /// <param name="document">The document.</param>
+    void Learn(in QueriedDocument document);
+}
+
+/// <summary>Makes conditions of full text, which need an analyzer.</summary>
+public interface IFullTextConditions
+{
+    /// <summary>Whether scores need <see cref="Count"/> of each document of the query's source first.</summary>
+    bool NeedsCount { get; }
+
+    /// <summary>Counts a document of the query's source, whether it satisfies the query or not.</summary>
+    /// <param name="document">The document.</param>
+    void Count(in QueriedDocument document);
+
+    /// <summary>Makes <c>search</c>.</summary>
+    /// <param name="condition">As it was written.</param>
+    /// <param name="field">Where the texts stand.</param>
+    /// <param name="terms">What is looked for, parameters filled in.</param>
+    IDocumentCondition Search(SearchCondition condition, FieldReader field, string terms);
+
+    /// <summary>Makes <c>fuzzy</c>.</summary>
+    /// <param name="condition">As it was written.</param>
+    /// <param name="field">Where the texts stand.</param>
+    /// <param name="text">What is looked for, parameters filled in.</param>
+    /// <param name="similarity">From 0 to 1.</param>
+    IDocumentCondition Fuzzy(FuzzyCondition condition, FieldReader field, string text, double similarity);
+
+    /// <summary>Makes <c>proximity</c>.</summary>
+    /// <param name="condition">As it was written.</param>
+    /// <param name="field">Where the texts stand.</param>
+    /// <param name="terms">What is looked for, parameters filled in.</param>
+    /// <param name="distance">Moves of words.</param>
+    IDocumentCondition Proximity(ProximityCondition condition, FieldReader field, string terms, long distance);
+
+    /// <summary>Makes <c>moreLikeThis</c>.</summary>
+    /// <param name="condition">As it was written.</param>
+    /// <param name="operands">Parameters filled in.</param>
+    ILikenessCondition MoreLikeThis(MoreLikeThisCondition condition, OperandValues operands);
+}
+
+/// <summary>A condition of full text among the others.</summary>
+internal sealed class FullTextPredicate(IDocumentCondition condition) : Predicate
+{
+    public IDocumentCondition Condition => condition;
+
+    public override bool Matches(in QueriedDocument document, ScanWork work)
+    {
+        work.Walk(document.Members.Length);
+        return condition.Matches(document);
+    }
+
+    public override bool TryScore(in QueriedDocument document, ScanWork work, out double score)
+    {
+        work.Walk(document.Members.Length);
+        return condition.TryScore(document, out score);
+    }
+}

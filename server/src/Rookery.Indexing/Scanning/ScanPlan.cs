@@ -1,0 +1,179 @@
+using System.Buffers;
+using Rookery.Disk;
+using Rookery.Indexing.Language;
+using Rookery.Indexing.Summaries;
+using Rookery.Indexing.Values;
+
+namespace Rookery.Indexing.Scanning;
+
+/// <summary>
+/// A query with its parameters, ready to be answered by looking at documents one by one. What it means is written in docs/reference/rql.md ("What values mean"). Thread-safe, unless it has conditions of full
+/// text, which serve one answer; each answer has a <see cref="ScanRun"/> of its own.
+/// </summary>
+/// <remarks>
+/// The caller first looks for what <see cref="Likenesses"/> name. Where <see cref="Counted"/> is not null, it then walks over its documents and gives each to <see cref="Count"/>. Then it walks over the documents of <see cref="Target"/> and gives each to
+/// <see cref="ScanRun.Add"/>, in the order of their etags, or of their ids when the target names ids. It writes those that are asked for at once, and afterwards what <see cref="ScanRun.Finish"/> names. Those
+/// of a <see cref="Summary"/> it gives to its run instead. Running <see cref="Script"/>, <c>include</c> and <c>update</c> are the caller's.
+/// </remarks>
+public sealed class ScanPlan
+{
+    // Planning compares each part that speaks of a group with each key and each selected member; each result holds half a KiB for each key it is sorted by.
+    private const int MaxKeys = 64;
+    private const int MaxSelected = 256;
+
+    private readonly Projection? projection;
+    private readonly bool isGrouped;
+    private readonly IFullTextConditions? fullText;
+
+    private ScanPlan(Query query, QueryParameters parameters, IFullTextConditions? fullText)
+    {
+        var operands = new OperandValues(parameters);
+        RefuseUnsupported(query);
+        Bound(query.GroupBy.Count, MaxKeys, "keys of 'group by'", query.GroupBy.Count > MaxKeys ? query.GroupBy[MaxKeys].Path.Position : 0);
+        Bound(query.OrderBy.Count, MaxKeys, "keys of 'order by'", query.OrderBy.Count > MaxKeys ? query.OrderBy[MaxKeys].Position : 0);
+        if (query.Select is FieldSelection { Items: { Count: > MaxSelected } items })
+        {
+            Bound(items.Count, MaxSelected, "selected members", items[MaxSelected].Position);
+        }
+
+        isGrouped = query.GroupBy.Count > 0;
+        var groups = new GroupFields(query);
+        FieldResolver fields = isGrouped ? groups : new DocumentFields();
+        var conditions = new ConditionCompiler(fields, operands, fullText);
+        Target = ScanTarget.Find(query, operands);
+        Where = conditions.Compile(query.Where);
+        Filter = query.Filter is null ? null : conditions.Compile(query.Filter);
+        FilterLimit = operands.Count(query.FilterLimit, "filter_limit");
+        IReadOnlyList<OrderKey> order = QuerySummary.IsPartOf(query) ? query.OrderBy : Relevance.OrderOf(query);
+        Sort = new SortKeys(order, fields, operands);
+        IsScored = !isGrouped && (Sort.HasScore || SelectsScore(query));
+        this.fullText = fullText;
+        IsOfScans = Relevance.HasLikeness(query.Where) || Relevance.HasLikeness(query.Filter);
+        Likenesses = [.. conditions.Likenesses.Select(one => new LikenessSource(Compile(SourceOf(query) with { Where = one.Finder }, parameters), one.Condition, one.Finder.Position))];
+        Counted = fullText is { NeedsCount: true } && (IsScored || IsOfScans) ? Compile(SourceOf(query), parameters) : null;
+        Summary = QuerySummary.Of(query, fields, conditions, operands);
+        Script = Summary is null ? QueryScripts.SelectionOf(query, parameters) : null;
+        projection = Summary is null && Script is null ? ProjectionOf(query, fields, operands) : null;
+        IsDistinct = query.Select is FieldSelection { IsDistinct: true };
+        Offset = Summary is null ? operands.Count(query.Offset, "offset") ?? 0 : 0;
+        Limit = Summary is null ? operands.Count(query.Limit, "limit") : null;
+        Groups = isGrouped ? new GroupPlan(query.GroupBy, groups) : null;
+    }
+
+    /// <summary>Which documents to look at.</summary>
+    public ScanTarget Target { get; }
+
+    /// <summary>Whether results are documents as they are stored; else objects that <see cref="Script"/> makes, or members written by <see cref="WriteMembers"/> or <see cref="ScanResults.WriteMembers"/>.</summary>
+    public bool GivesDocuments => projection is null && Script is null;
+
+    /// <summary>The script that makes the results of documents; null where none does.</summary>
+    public SelectionScript? Script { get; }
+
+    /// <summary>Which documents <c>moreLikeThis</c> compares with: the first of each plan is learned before documents are counted.</summary>
+    public IReadOnlyList<LikenessSource> Likenesses { get; }
+
+    /// <summary>Whether only a scan answers it: what <c>moreLikeThis</c> compares with is counted by one.</summary>
+    public bool IsOfScans { get; }
+
+    /// <summary>The plan of all documents that relevance depends on, each of which is given to <see cref="Count"/> before the first is looked at; null where it depends on none.</summary>
+    public ScanPlan? Counted { get; }
+
+    /// <summary>Whether results have a score.</summary>
+    public bool IsScored { get; }
+
+    /// <summary>What is computed of all results instead of giving them; null where they are given.</summary>
+    public QuerySummary? Summary { get; }
+
+    /// <summary>Results to pass over.</summary>
+    public long Offset { get; }
+
+    /// <summary>Results to give at most; null for all.</summary>
+    public long? Limit { get; }
+
+    /// <summary>Results up to the end of the page; <see cref="long.MaxValue"/> when it has no end.</summary>
+    internal long PageEnd => Limit is { } limit && limit < long.MaxValue - Offset ? Offset + limit : long.MaxValue;
+
+    internal Predicate Where { get; }
+
+    internal Predicate? Filter { get; }
+
+    internal long? FilterLimit { get; }
+
+    internal SortKeys Sort { get; }
+
+    internal GroupPlan? Groups { get; }
+
+    internal bool IsDistinct { get; }
+
+    /// <summary>Makes a query ready.</summary>
+    /// <param name="query">The query.</param>
+    /// <param name="parameters">Its parameters.</param>
+    /// <param name="fullText">Makes conditions of full text; null where they are refused.</param>
+    /// <exception cref="QueryException">It is wrong, needs what a scan does not have, or is too large.</exception>
+    public static ScanPlan Compile(Query query, QueryParameters parameters, IFullTextConditions? fullText = null) => new(query, parameters, fullText);
+
+    /// <summary>Counts a document of <see cref="Counted"/>.</summary>
+    public void Count(in QueriedDocument document) => fullText!.Count(document);
+
+    /// <summary>Begins an answer.</summary>
+    /// <param name="share">What it holds (results to sort, groups, distinct values) is drawn from here.</param>
+    /// <param name="clock">Is asked as the work goes on.</param>
+    /// <param name="needsTotal">Whether results behind the page are counted.</param>
+    public ScanRun Start(MemoryShare share, IScanClock clock, bool needsTotal = true) => new(this, share, clock, needsTotal);
+
+    /// <summary>Writes the members of a projected document, without braces.</summary>
+    /// <param name="document">The document.</param>
+    /// <param name="output">Where to.</param>
+    public void WriteMembers(in QueriedDocument document, IBufferWriter<byte> output)
+    {
+        Invariant.Holds(projection is not null, "members are written of projected results");
+        projection.Write(document, output);
+    }
+
+    /// <summary>Writes a score as JSON.</summary>
+    public static void WriteScore(double score, IBufferWriter<byte> output) => Projection.WriteScore(score, output);
+
+    /// <summary>Whether a document, or of a grouped query the row of a group, satisfies <c>where</c>.</summary>
+    internal bool Matches(in QueriedDocument document, ScanWork work) => Where.Matches(document, work);
+
+    /// <summary>Whether a document satisfies <c>where</c>, and how relevant it is where that is asked for.</summary>
+    internal bool TryScore(in QueriedDocument document, ScanWork work, out double score)
+    {
+        score = 0;
+        return IsScored ? Where.TryScore(document, work, out score) : Matches(document, work);
+    }
+
+    /// <summary>All documents of a query's source.</summary>
+    private static Query SourceOf(Query query) => new() { Text = query.Text, Source = query.Source };
+
+    private static bool SelectsScore(Query query) => query.Select is FieldSelection { Items: var items } && items.Any(static item => item.Source is SelectedReference { Field: ScoreReference });
+
+    private static Projection? ProjectionOf(Query query, FieldResolver fields, OperandValues operands) => query.Select switch
+    {
+        FieldSelection { Items: { Count: > 0 } items } => new Projection(items, fields, operands),
+        null or FieldSelection when query.GroupBy.Count > 0 => new Projection([.. query.GroupBy.Select(static key => new SelectedField(new SelectedReference(new PathReference(key.Path)), key.Alias, key.Path.Position))], fields, operands),
+        null or FieldSelection => null,
+        _ => throw new QueryException(QueryFault.NotSupported, "This 'select' is not supported.", 0),
+    };
+
+    private static void Bound(int count, int most, string what, int position)
+    {
+        if (count > most)
+        {
+            throw new QueryException(QueryFault.TooCostly, $"A query takes at most {most} {what}.", position);
+        }
+    }
+
+    private static void RefuseUnsupported(Query query)
+    {
+        if (query.Includes.FirstOrDefault(static include => include.Kind is IncludeKind.Highlight or IncludeKind.Explanations) is { } refused)
+        {
+            throw new QueryException(QueryFault.NotSupported, $"'{(refused.Kind == IncludeKind.Highlight ? "highlight" : "explanations")}' is not supported here: it needs a full-text index.", refused.Position);
+        }
+
+        if (query.GroupBy.Count > 0 && query.OrderBy.FirstOrDefault(static order => order.Kind == OrderKind.Score) is { } score)
+        {
+            throw new QueryException(QueryFault.NotSupported, "'score()' of groups is not supported by this version.", score.Position);
+        }
+    }
+}

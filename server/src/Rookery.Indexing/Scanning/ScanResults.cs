@@ -1,0 +1,38 @@
+using System.Buffers;
+using Rookery.Indexing.Values;
+
+namespace Rookery.Indexing.Scanning;
+
+/// <summary>A document that is a result.</summary>
+/// <param name="Etag">Its etag when it was looked at.</param>
+/// <param name="Id">Its id, in UTF-8.</param>
+/// <param name="Score">How relevant it is; null where the query does not ask for that.</param>
+public readonly record struct ScannedDocument(long Etag, ReadOnlyMemory<byte> Id, double? Score = null);
+
+/// <summary>The end of a scan. Valid until its run is disposed.</summary>
+public sealed class ScanResults
+{
+    private readonly ScanPlan plan;
+    private readonly ArraySegment<ScanHit> page;
+
+    internal ScanResults(ScanPlan plan, ArraySegment<ScanHit> page, long totalResults)
+    {
+        this.plan = plan;
+        this.page = page;
+        TotalResults = totalResults;
+    }
+
+    /// <summary>How many results there are, on the page or not; of a run that does not count them, how many it saw.</summary>
+    public long TotalResults { get; }
+
+    /// <summary>Documents of the page that <see cref="ScanRun.Add"/> did not ask for, in their order: the caller reads and writes them now, from the same snapshot.</summary>
+    public IEnumerable<ScannedDocument> Documents => plan.Groups is null ? page.Select(hit => new ScannedDocument(hit.Etag, hit.Id, plan.IsScored ? hit.Score : null)) : [];
+
+    /// <summary>Groups of the page.</summary>
+    public int GroupCount => plan.Groups is null ? 0 : page.Count;
+
+    /// <summary>Writes the members of a group of the page, without braces.</summary>
+    /// <param name="group">Which one, from 0.</param>
+    /// <param name="output">Where to.</param>
+    public void WriteMembers(int group, IBufferWriter<byte> output) => plan.WriteMembers(new QueriedDocument(page[group].Row), output);
+}

@@ -1,0 +1,107 @@
+using System.Buffers;
+using System.Text;
+using Rookery.Documents.Json;
+using Rookery.Indexing.Values;
+
+namespace Rookery.Indexing.Scanning;
+
+/// <summary>Who lets a scan go on.</summary>
+public interface IScanClock
+{
+    /// <summary>Asked at least once for each MiB of JSON that conditions walked over. May wait, so that others get their turn.</summary>
+    /// <exception cref="Language.QueryException">The time of the query is over.</exception>
+    void OnWork();
+}
+
+/// <summary>What a scan needs while it looks at one document after the other: a meter of its work, and room for texts. For one thread.</summary>
+/// <param name="clock">Is asked as the work goes on.</param>
+internal sealed class ScanWork(IScanClock clock)
+{
+    private const int StepBytes = 1024 * 1024;
+
+    private readonly PooledBytes text = new();
+    private readonly PooledBytes folded = new();
+    private char[] characters = [];
+    private long walkedBytes;
+
+    /// <summary>Room for flags, one for each wanted term.</summary>
+    public ulong[] Flags { get; private set; } = [];
+
+    /// <summary>Counts work that is about to be done.</summary>
+    /// <param name="bytes">Bytes of JSON.</param>
+    public void Walk(int bytes)
+    {
+        walkedBytes += bytes + 64; // an empty document takes time, too
+        if (walkedBytes >= StepBytes)
+        {
+            walkedBytes = 0;
+            clock.OnWork();
+        }
+    }
+
+    /// <summary>Clears room for so many flags.</summary>
+    public void ClearFlags(int count)
+    {
+        int words = (count + 63) / 64;
+        if (Flags.Length < words)
+        {
+            Flags = new ulong[words];
+        }
+
+        Flags.AsSpan(0, words).Clear();
+    }
+
+    /// <summary>The text of a JSON string as conditions compare it: without case and dates in UTC, or exactly as it is.</summary>
+    /// <param name="json">The string with its quotes.</param>
+    /// <param name="isExact">Whether letters count with their case.</param>
+    /// <returns>Valid until the next call.</returns>
+    public ReadOnlySpan<byte> TextOf(ReadOnlySpan<byte> json, bool isExact)
+    {
+        ReadOnlySpan<byte> raw = json[1..^1];
+        if (raw.Contains((byte)'\\'))
+        {
+            text.Clear();
+            text.Advance(JsonText.Unescape(raw, text.Reserve(raw.Length)));
+            raw = text.Written;
+        }
+
+        if (isExact)
+        {
+            folded.Clear();
+            folded.Append(raw);
+            return folded.Written;
+        }
+
+        return Fold(raw);
+    }
+
+    /// <summary>A text as UTF-16.</summary>
+    /// <returns>Valid until the next call.</returns>
+    public ReadOnlySpan<char> CharactersOf(ReadOnlySpan<byte> utf8)
+    {
+        if (characters.Length < utf8.Length)
+        {
+            ArrayPool<char>.Shared.Return(characters);
+            characters = ArrayPool<char>.Shared.Rent(utf8.Length);
+        }
+
+        return characters.AsSpan(0, Encoding.UTF8.GetChars(utf8, characters));
+    }
+
+    /// <summary>Gives its room back.</summary>
+    public void Release()
+    {
+        text.Release();
+        folded.Release();
+        ArrayPool<char>.Shared.Return(characters);
+        characters = [];
+    }
+
+    private ReadOnlySpan<byte> Fold(ReadOnlySpan<byte> raw)
+    {
+        folded.Clear();
+        Span<byte> room = folded.Reserve(Math.Max(TextFolding.MaxBytes(raw.Length), WireDate.Length));
+        folded.Advance(DateText.TryWrite(raw, room) ? DateText.Length : TextFolding.FoldAll(raw, room));
+        return folded.Written;
+    }
+}

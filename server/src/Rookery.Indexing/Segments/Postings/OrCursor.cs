@@ -1,0 +1,65 @@
+namespace Rookery.Indexing.Segments;
+
+/// <summary>Entries that any cursor has: a heap with the one that stands lowest on top.</summary>
+internal sealed class OrCursor : EntryCursor
+{
+    private readonly EntryCursor[] heap;
+
+    /// <summary>Of at least one cursor, none of which has begun.</summary>
+    public OrCursor(IEnumerable<EntryCursor> cursors)
+    {
+        heap = [.. cursors];
+        foreach (var cursor in heap)
+        {
+            Cost += cursor.Cost;
+        }
+    }
+
+    /// <inheritdoc/>
+    public override long Cost { get; }
+
+    /// <inheritdoc/>
+    public override int MoveNext() => Current == End ? End : Advance(Current + 1);
+
+    /// <inheritdoc/>
+    public override int Advance(int target)
+    {
+        if (target <= Current)
+        {
+            return Current;
+        }
+
+        while (heap[0].Current < target)
+        {
+            heap[0].Advance(target);
+            SiftDown();
+        }
+
+        return Current = heap[0].Current;
+    }
+
+    private void SiftDown()
+    {
+        var moved = heap[0];
+        int place = 0;
+        while (true)
+        {
+            int child = (2 * place) + 1;
+            if (child >= heap.Length)
+            {
+                break;
+            }
+
+            child += child + 1 < heap.Length && heap[child + 1].Current < heap[child].Current ? 1 : 0;
+            if (heap[child].Current >= moved.Current)
+            {
+                break;
+            }
+
+            heap[place] = heap[child];
+            place = child;
+        }
+
+        heap[place] = moved;
+    }
+}

@@ -1,0 +1,82 @@
+namespace Rookery.Indexing.Segments;
+
+/// <summary>The positions of one block: read when the first is asked for. One thread.</summary>
+internal sealed class PostingPositions(SegmentPages pages)
+{
+    private byte[] scratch = [];
+    private byte[] bytes = [];
+    private int length = -1;
+    private int place;
+    private int next;
+
+    /// <summary>Forgets the block: another one was reached.</summary>
+    public void Forget() => length = -1;
+
+    /// <summary>Passes over the positions of one posting.</summary>
+    public static void Skip(ReadOnlySpan<byte> encoded, ref int at, int count)
+    {
+        while (count > 0)
+        {
+            if ((uint)at >= (uint)encoded.Length)
+            {
+                throw Varint.Malformed();
+            }
+
+            count -= encoded[at++] < 0x80 ? 1 : 0;
+        }
+    }
+
+    /// <summary>Decodes the positions of one posting.</summary>
+    public static int Read(ReadOnlySpan<byte> encoded, int count, ref int[] target)
+    {
+        if (target.Length < count)
+        {
+            // No more positions than bytes: a wrong count cannot ask for any amount of memory.
+            target = count <= encoded.Length ? new int[Math.Max(count, 2 * target.Length)] : throw Varint.Malformed();
+        }
+
+        int read = 0;
+        int position = 0;
+        for (int i = 0; i < count; i++)
+        {
+            position += Varint.ReadInt(encoded, ref read);
+            target[i] = position;
+        }
+
+        return count;
+    }
+
+    /// <summary>The positions of the posting at a place of a block, encoded.</summary>
+    public ReadOnlySpan<byte> Of(PostingsBlock block, long groupAddress, int at)
+    {
+        if (length < 0)
+        {
+            var read = pages.Read(groupAddress + block.PositionsOffset, block.PositionsBytes, ref scratch);
+            length = read.Length;
+            if (bytes.Length < length)
+            {
+                bytes = new byte[Math.Max(length, 2 * bytes.Length)];
+            }
+
+            read.CopyTo(bytes);
+            place = 0;
+            next = 0;
+        }
+
+        if (at < place)
+        {
+            place = 0;
+            next = 0;
+        }
+
+        var all = bytes.AsSpan(0, length);
+        for (; place < at; place++)
+        {
+            Skip(all, ref next, block.Frequency(place));
+        }
+
+        int end = next;
+        Skip(all, ref end, block.Frequency(at));
+        return all[next..end];
+    }
+}

@@ -1,0 +1,184 @@
+using System.Numerics;
+
+namespace Rookery.Indexing.Segments;
+
+/// <summary>No entry.</summary>
+internal sealed class EmptyCursor : EntryCursor
+{
+    /// <summary>The one there is.</summary>
+    public static readonly EmptyCursor Instance = new();
+
+    private EmptyCursor() => Current = End;
+
+    /// <inheritdoc/>
+    public override long Cost => 0;
+
+    /// <inheritdoc/>
+    public override int MoveNext() => End;
+
+    /// <inheritdoc/>
+    public override int Advance(int target) => End;
+}
+
+/// <summary>All entries of a segment.</summary>
+internal sealed class AllCursor(int entries) : EntryCursor
+{
+    /// <inheritdoc/>
+    public override long Cost => entries;
+
+    /// <inheritdoc/>
+    public override int MoveNext() => Current == End ? End : To(Current + 1);
+
+    /// <inheritdoc/>
+    public override int Advance(int target) => target <= Current ? Current : To(target);
+
+    private int To(int entry) => Current = entry < entries ? entry : End;
+}
+
+/// <summary>Entries whose sort key lies in a range, found by looking at every entry: good where another cursor leads.</summary>
+internal sealed class OrdinalRangeCursor(PackedColumn column, long from, long toExclusive) : EntryCursor
+{
+    /// <inheritdoc/>
+    public override long Cost => column.Count;
+
+    /// <inheritdoc/>
+    public override int MoveNext() => Current == End ? End : Find(Current + 1);
+
+    /// <inheritdoc/>
+    public override int Advance(int target) => target <= Current ? Current : Find(target);
+
+    private int Find(int entry)
+    {
+        for (; entry < column.Count; entry++)
+        {
+            long ordinal = (long)column[entry] - 1;
+            if (ordinal >= from && ordinal < toExclusive)
+            {
+                return Current = entry;
+            }
+        }
+
+        return Current = End;
+    }
+}
+
+/// <summary>Entries as bits: of many terms joined.</summary>
+internal sealed class BitmapCursor(ulong[] words, long count) : EntryCursor
+{
+    private const int WordBits = 64;
+
+    /// <inheritdoc/>
+    public override long Cost => count;
+
+    /// <summary>The entries that have one of the terms with these ordinals.</summary>
+    public static EntryCursor Of(SegmentField field, long from, long toExclusive, int entries)
+    {
+        ulong[] words = new ulong[(entries + WordBits - 1) / WordBits];
+        var terms = field.Terms();
+        var postings = field.NewPostings();
+        long count = 0;
+        for (bool isThere = terms.SeekOrdinal(from); isThere && terms.Ordinal < toExclusive; isThere = terms.MoveNext())
+        {
+            postings.Open(terms.Postings);
+            count += postings.Count;
+            for (int entry = postings.MoveNext(); entry != End; entry = postings.MoveNext())
+            {
+                words[entry / WordBits] |= 1UL << (entry % WordBits);
+            }
+        }
+
+        return new BitmapCursor(words, Math.Min(count, entries));
+    }
+
+    /// <inheritdoc/>
+    public override int MoveNext() => Current == End ? End : Find(Current + 1);
+
+    /// <inheritdoc/>
+    public override int Advance(int target) => target <= Current ? Current : Find(target);
+
+    /// <inheritdoc/>
+    public override int CountRest()
+    {
+        int rest = 0;
+        int next = Current + 1;
+        if (Current != End && next < words.Length * WordBits)
+        {
+            rest = BitOperations.PopCount(words[next / WordBits] >> (next % WordBits));
+            foreach (ulong word in words.AsSpan((next / WordBits) + 1))
+            {
+                rest += BitOperations.PopCount(word);
+            }
+        }
+
+        Current = End;
+        return rest;
+    }
+
+    private int Find(int entry)
+    {
+        int place = entry / WordBits;
+        if (place >= words.Length)
+        {
+            return Current = End;
+        }
+
+        ulong word = words[place] >> (entry % WordBits) << (entry % WordBits);
+        while (word == 0)
+        {
+            if (++place == words.Length)
+            {
+                return Current = End;
+            }
+
+            word = words[place];
+        }
+
+        return Current = (place * WordBits) + BitOperations.TrailingZeroCount(word);
+    }
+}
+
+/// <summary>Entries of one cursor that are not of another.</summary>
+internal sealed class ExceptCursor(EntryCursor of, EntryCursor without) : EntryCursor
+{
+    /// <inheritdoc/>
+    public override long Cost => of.Cost;
+
+    /// <inheritdoc/>
+    public override int MoveNext() => Skip(of.MoveNext());
+
+    /// <inheritdoc/>
+    public override int Advance(int target) => target <= Current ? Current : Skip(of.Advance(target));
+
+    private int Skip(int entry)
+    {
+        while (entry != End && without.Advance(entry) == entry)
+        {
+            entry = of.MoveNext();
+        }
+
+        return Current = entry;
+    }
+}
+
+/// <summary>Entries that are not dead.</summary>
+internal sealed class LiveCursor(EntryCursor of, LiveEntries live) : EntryCursor
+{
+    /// <inheritdoc/>
+    public override long Cost => of.Cost;
+
+    /// <inheritdoc/>
+    public override int MoveNext() => Skip(of.MoveNext());
+
+    /// <inheritdoc/>
+    public override int Advance(int target) => target <= Current ? Current : Skip(of.Advance(target));
+
+    private int Skip(int entry)
+    {
+        while (entry != End && !live.IsLive(entry))
+        {
+            entry = of.MoveNext();
+        }
+
+        return Current = entry;
+    }
+}

@@ -1,0 +1,195 @@
+namespace Rookery.Indexing.Segments;
+
+/// <summary>Writes a batch as one segment: what was replaced within the batch is left out, and terms come into order.</summary>
+internal sealed class BatchWriter
+{
+    private readonly SegmentBuilder batch;
+    private readonly SegmentWriter writer;
+    private readonly int[] places;
+    private readonly List<SortedTerm> sorted = [];
+    private readonly ByteSink postings = new();
+    private readonly int liveEntries;
+
+    private BatchWriter(SegmentBuilder batch, SegmentWriter writer)
+    {
+        this.batch = batch;
+        this.writer = writer;
+        places = new int[batch.Entries];
+        var documents = batch.AllDocuments;
+        var entries = batch.AllEntries;
+        for (int i = 0; i < places.Length; i++)
+        {
+            places[i] = documents[entries[i].Document].IsReplaced ? -1 : liveEntries++;
+        }
+    }
+
+    /// <summary>How many entries of a batch count.</summary>
+    public static int LiveEntriesOf(SegmentBuilder batch)
+    {
+        int count = 0;
+        foreach (ref readonly var document in batch.AllDocuments)
+        {
+            count += document.IsReplaced ? 0 : document.EntryCount;
+        }
+
+        return count;
+    }
+
+    /// <summary>Writes everything but the end.</summary>
+    public static void Write(SegmentBuilder batch, SegmentWriter writer)
+    {
+        var work = new BatchWriter(batch, writer);
+        foreach (var (number, field) in batch.Fields)
+        {
+            work.WriteField(number, field);
+        }
+
+        work.WriteIds();
+        work.WriteEntries();
+    }
+
+    private void WriteField(int number, BatchField field)
+    {
+        Collect(number);
+        if (sorted.Count == 0 && !field.HasLengths)
+        {
+            return;
+        }
+
+        bool isText = field.IsText == true;
+        writer.BeginField(number, isText);
+        int[] ordinals = field.HasSortKeys ? new int[batch.Terms.Count] : [];
+        bool[] isSortKey = field.HasSortKeys ? SortKeysOf(field) : [];
+        foreach (var term in sorted)
+        {
+            var target = writer.BeginTerm();
+            AddPostings(term.Number, field, isText, target);
+            if (target.Count > 0 || (field.HasSortKeys && isSortKey[term.Number]))
+            {
+                if (field.HasSortKeys)
+                {
+                    ordinals[term.Number] = (int)writer.Terms;
+                }
+
+                writer.EndTerm(batch.Terms.KeyOf(term.Number));
+            }
+        }
+
+        var sortOrdinals = field.HasSortKeys ? WriteColumn(entry => field.SortTermOf(entry) is >= 0 and int key ? (ulong)ordinals[key] + 1 : 0) : default;
+        long withLength = 0;
+        long total = 0;
+        var lengths = field.HasLengths ? WriteColumn(entry =>
+        {
+            int length = field.LengthOf(entry);
+            withLength += length > 0 ? 1 : 0;
+            total += length;
+            return (ulong)length;
+        }) : default;
+        writer.EndField(field.HasPlainKeys && field.HasSortKeys && AllKeysAreTerms(field), sortOrdinals, lengths, withLength, total);
+    }
+
+    private bool[] SortKeysOf(BatchField field)
+    {
+        bool[] isSortKey = new bool[batch.Terms.Count];
+        for (int entry = 0; entry < places.Length; entry++)
+        {
+            if (places[entry] >= 0 && field.SortTermOf(entry) is >= 0 and int key)
+            {
+                isSortKey[key] = true;
+            }
+        }
+
+        return isSortKey;
+    }
+
+    /// <summary>Whether no sort key is one without being a term. Every term is the sort key of its entries here, so it is enough to count.</summary>
+    private bool AllKeysAreTerms(BatchField field)
+    {
+        int withKey = 0;
+        for (int entry = 0; entry < places.Length; entry++)
+        {
+            withKey += places[entry] >= 0 && field.SortTermOf(entry) >= 0 ? 1 : 0;
+        }
+
+        return withKey == postingsWritten;
+    }
+
+    private long postingsWritten;
+
+    private PackedColumnRoot WriteColumn(Func<int, ulong> value)
+    {
+        var column = writer.BeginColumn();
+        for (int entry = 0; entry < places.Length; entry++)
+        {
+            if (places[entry] >= 0)
+            {
+                column.Add(value(entry));
+            }
+        }
+
+        return column.Finish();
+    }
+
+    private void AddPostings(int number, BatchField field, bool isText, PostingsWriter target)
+    {
+        postings.Clear();
+        batch.CopyPostings(number, postings);
+        var bytes = postings.Span;
+        int entry = -1;
+        for (int at = 0; at < bytes.Length;)
+        {
+            ulong head = Varint.Read(bytes, ref at);
+            int frequency = 1;
+            int from = at;
+            entry += (int)(isText ? head >> 1 : head);
+            if (isText)
+            {
+                frequency = (head & 1) != 0 ? 1 : Varint.ReadInt(bytes, ref at);
+                from = at;
+                PostingPositions.Skip(bytes, ref at, frequency);
+            }
+
+            if (places[entry] >= 0)
+            {
+                target.Add(places[entry], frequency, isText ? field.LengthOf(entry) : 1, bytes[from..at]);
+            }
+        }
+
+        postingsWritten += target.Count;
+    }
+
+    private void WriteIds()
+    {
+        var documents = batch.AllDocuments;
+        Collect(SegmentBuilder.IdField);
+        foreach (var term in sorted)
+        {
+            ref readonly var document = ref documents[batch.Terms[term.Number].LastEntry];
+            if (document.EntryCount > 0)
+            {
+                writer.AddId(batch.Terms.KeyOf(term.Number), places[document.FirstEntry], document.EntryCount);
+            }
+        }
+    }
+
+    private void WriteEntries()
+    {
+        var documents = batch.AllDocuments;
+        var entries = batch.AllEntries;
+        for (int entry = 0; entry < places.Length; entry++)
+        {
+            if (places[entry] >= 0)
+            {
+                ref readonly var document = ref documents[entries[entry].Document];
+                writer.AddEntry(batch.Terms.KeyOf(document.Id), document.Etag, batch.StoredOf(entries[entry]));
+            }
+        }
+    }
+
+    private void Collect(int field)
+    {
+        sorted.Clear();
+        postingsWritten = 0;
+        SortedTerm.Collect(batch.Terms, field, sorted);
+    }
+}

@@ -1,0 +1,274 @@
+using System.Runtime.CompilerServices;
+using System.Runtime.InteropServices;
+using Rookery.Disk;
+
+namespace Rookery.Indexing.Segments;
+
+/// <summary>
+/// A batch of changes of one index in memory: documents with their entries, and documents that are to be gone. A document that comes again replaces what came before, in the batch as
+/// well as in older segments; order is that of the calls, not that of etags. Per document <see cref="BeginDocument"/>, then per entry <see cref="BeginEntry"/>, its terms,
+/// <see cref="EndEntry"/>; a document without entries is only removed. One thread. Used again after <see cref="Clear"/>.
+/// </summary>
+internal sealed class SegmentBuilder : IDisposable
+{
+    /// <summary>The field that document ids have among the terms.</summary>
+    internal const int IdField = -1;
+
+    private readonly MemoryShare share;
+    private readonly ByteArena arena;
+    private readonly TermTable terms;
+    private readonly SortedDictionary<int, BatchField> fields = [];
+    private readonly List<BatchDocument> documents = [];
+    private readonly List<BatchEntry> entries = [];
+    private readonly List<ulong> pending = [];
+    private readonly ByteSink encoded = new();
+    private long reserved;
+    private bool isInEntry;
+
+    /// <summary>An empty batch.</summary>
+    /// <param name="share">What its memory is charged to.</param>
+    public SegmentBuilder(MemoryShare share)
+    {
+        this.share = share;
+        arena = new ByteArena(share);
+        terms = new TermTable(arena, share);
+    }
+
+    /// <summary>Entries, those that were replaced within the batch included.</summary>
+    public int Entries => entries.Count;
+
+    /// <summary>Documents that were put or deleted; one that came twice counts twice.</summary>
+    public int Documents => documents.Count;
+
+    /// <summary>Bytes that the changes take, without the memory that is kept for more of them. 0 when there are none.</summary>
+    public long ContentBytes => documents.Count == 0 ? 0
+        : arena.TakenBytes + ((long)terms.Count * (Unsafe.SizeOf<Term>() + sizeof(int))) + ((long)documents.Count * Unsafe.SizeOf<BatchDocument>()) + ((long)entries.Count * Unsafe.SizeOf<BatchEntry>());
+
+    /// <summary>Whether memory is short: the batch should be applied before the next document.</summary>
+    public bool IsOverBudget => arena.IsOverBudget;
+
+    internal TermTable Terms => terms;
+
+    internal IReadOnlyDictionary<int, BatchField> Fields => fields;
+
+    internal ReadOnlySpan<BatchEntry> AllEntries => CollectionsMarshal.AsSpan(entries);
+
+    internal ReadOnlySpan<BatchDocument> AllDocuments => CollectionsMarshal.AsSpan(documents);
+
+    /// <summary>Removes a document: all its entries, in this batch and in all older segments.</summary>
+    public void Delete(ReadOnlySpan<byte> id) => BeginDocument(id, 0);
+
+    /// <summary>Begins a version of a document, which replaces all others. Until the next document its entries follow.</summary>
+    /// <param name="id">The lower-cased id.</param>
+    /// <param name="etag">The version's etag.</param>
+    public void BeginDocument(ReadOnlySpan<byte> id, long etag)
+    {
+        Invariant.Holds(!isInEntry, "an entry is ended before the next document");
+        Invariant.Holds(id.Length is > 0 and <= SegmentFormat.KeyLimitBytes, "an id is not empty and no longer than a term");
+        int number = terms.Find(IdField, id);
+        ref Term term = ref terms[number];
+        if (term.LastEntry >= 0)
+        {
+            ref var before = ref CollectionsMarshal.AsSpan(documents)[term.LastEntry];
+            before = before with { IsReplaced = true };
+        }
+
+        term.LastEntry = documents.Count;
+        documents.Add(new BatchDocument(number, etag, entries.Count, 0, IsReplaced: false));
+        Charge();
+    }
+
+    /// <summary>Begins an entry of the document.</summary>
+    public void BeginEntry()
+    {
+        Invariant.Holds(!isInEntry && documents.Count > 0, "an entry belongs to a document and follows the end of the one before");
+        isInEntry = true;
+        entries.Add(new BatchEntry(documents.Count - 1, 0, 0));
+        pending.Clear();
+    }
+
+    /// <summary>Adds a term of the entry; once is as good as twice.</summary>
+    /// <param name="field">The field's number, which has no tokens in any entry.</param>
+    /// <param name="term">The term, at most 512 bytes.</param>
+    public void AddTerm(int field, ReadOnlySpan<byte> term) => AddPending(field, term, 0, isText: false);
+
+    /// <summary>Adds a token of a text.</summary>
+    /// <param name="field">The field's number, which has only tokens in all entries.</param>
+    /// <param name="token">The token, at most 512 bytes.</param>
+    /// <param name="position">Its place; several tokens may share one, and they may come in any order.</param>
+    public void AddToken(int field, ReadOnlySpan<byte> token, int position)
+    {
+        Invariant.Holds(position >= 0, "a position is not negative");
+        AddPending(field, token, position, isText: true);
+    }
+
+    /// <summary>Says how many tokens the entry's text has. An entry with tokens needs it.</summary>
+    public void SetLength(int field, int tokens)
+    {
+        Invariant.Holds(isInEntry && tokens >= 0, "a length belongs to an entry");
+        FieldOf(field).SetLength(entries.Count - 1, tokens);
+    }
+
+    /// <summary>Says by what the entry is sorted in a field. It should be one of the entry's terms there: the dictionary then holds it once.</summary>
+    public void SetSortKey(int field, ReadOnlySpan<byte> key)
+    {
+        Invariant.Holds(isInEntry && key.Length <= SegmentFormat.KeyLimitBytes, "a sort key belongs to an entry and is no longer than a term");
+        FieldOf(field).SetSortTerm(entries.Count - 1, terms.Find(field, key));
+    }
+
+    /// <summary>Says what is given back with the entry: a projected value or a result.</summary>
+    public void SetStored(ReadOnlySpan<byte> value)
+    {
+        Invariant.Holds(isInEntry, "a value belongs to an entry");
+        CollectionsMarshal.AsSpan(entries)[^1] = new BatchEntry(documents.Count - 1, value.IsEmpty ? 0 : arena.Add(value), value.Length);
+    }
+
+    /// <summary>Ends the entry.</summary>
+    public void EndEntry()
+    {
+        Invariant.Holds(isInEntry, "an entry is begun before it ends");
+        isInEntry = false;
+        ref var document = ref CollectionsMarshal.AsSpan(documents)[^1];
+        document = document with { EntryCount = document.EntryCount + 1 };
+        var sorted = CollectionsMarshal.AsSpan(pending);
+        sorted.Sort();
+        for (int from = 0; from < sorted.Length;)
+        {
+            int to = from + 1;
+            while (to < sorted.Length && (uint)(sorted[to] >> 32) == (uint)(sorted[from] >> 32))
+            {
+                to++;
+            }
+
+            AddPosting((int)(sorted[from] >> 32), sorted[from..to]);
+            from = to;
+        }
+
+        CheckPlainKeys(sorted);
+        Charge();
+    }
+
+    /// <summary>Forgets all changes and keeps the memory for the next batch.</summary>
+    public void Clear()
+    {
+        terms.Clear();
+        arena.Clear();
+        documents.Clear();
+        entries.Clear();
+        pending.Clear();
+        isInEntry = false;
+        foreach (var field in fields.Values)
+        {
+            field.Clear();
+        }
+    }
+
+    /// <summary>Copies what a term's postings are: per posting varint distance to the entry before, of text times 2, plus 1 when it stands there once, else varint frequency; positions.</summary>
+    internal void CopyPostings(int term, ByteSink sink) => terms.CopyTo(term, sink);
+
+    /// <summary>The value of an entry.</summary>
+    internal ReadOnlySpan<byte> StoredOf(in BatchEntry entry) => entry.StoredBytes == 0 ? default : arena.At(entry.StoredAddress)[..entry.StoredBytes];
+
+    /// <inheritdoc/>
+    public void Dispose()
+    {
+        terms.Dispose();
+        arena.Dispose();
+        share.Release(reserved);
+        reserved = 0;
+        fields.Clear();
+    }
+
+    private void AddPending(int field, ReadOnlySpan<byte> term, int position, bool isText)
+    {
+        Invariant.Holds(isInEntry && field >= 0 && term.Length <= SegmentFormat.KeyLimitBytes, "a term belongs to an entry and a field and has a limit");
+        var state = FieldOf(field);
+        Invariant.Holds((state.IsText ??= isText) == isText, "a field has either tokens or terms");
+        pending.Add(((ulong)(uint)terms.Find(field, term) << 32) | (uint)position);
+    }
+
+    private BatchField FieldOf(int number)
+    {
+        if (!fields.TryGetValue(number, out var field))
+        {
+            fields.Add(number, field = new BatchField());
+        }
+
+        return field;
+    }
+
+    private void AddPosting(int number, ReadOnlySpan<ulong> places)
+    {
+        ref Term term = ref terms[number];
+        int entry = entries.Count - 1;
+        ulong distance = (ulong)(entry - term.LastEntry);
+        term.LastEntry = entry;
+        encoded.Clear();
+        if (fields[term.Field].IsText != true)
+        {
+            encoded.WriteVarint(distance);
+        }
+        else
+        {
+            encoded.WriteVarint((distance << 1) | (places.Length == 1 ? 1u : 0));
+            if (places.Length != 1)
+            {
+                encoded.WriteVarint((ulong)places.Length);
+            }
+
+            uint before = 0;
+            foreach (ulong place in places)
+            {
+                encoded.WriteVarint((uint)place - before);
+                before = (uint)place;
+            }
+        }
+
+        terms.Append(number, encoded.Span);
+    }
+
+    private void CheckPlainKeys(ReadOnlySpan<ulong> sorted)
+    {
+        int entry = entries.Count - 1;
+        foreach (var field in fields.Values)
+        {
+            field.HasPlainKeys &= field.IsText != true;
+        }
+
+        for (int i = 0; i < sorted.Length; i++)
+        {
+            int number = (int)(sorted[i] >> 32);
+            var field = fields[terms[number].Field];
+            field.HasPlainKeys &= field.SortTermOf(entry) == number;
+        }
+    }
+
+    private void Charge()
+    {
+        long now = ((long)documents.Capacity * Unsafe.SizeOf<BatchDocument>()) + ((long)entries.Capacity * Unsafe.SizeOf<BatchEntry>()) + ((long)pending.Capacity * sizeof(ulong));
+        foreach (var field in fields.Values)
+        {
+            now += field.UsedBytes;
+        }
+
+        if (now > reserved)
+        {
+            share.Reserve(now - reserved);
+            reserved = now;
+        }
+    }
+}
+
+/// <summary>A version of a document in a batch.</summary>
+/// <param name="Id">The number of its id among the terms.</param>
+/// <param name="Etag">Its etag.</param>
+/// <param name="FirstEntry">Its first entry.</param>
+/// <param name="EntryCount">How many it has.</param>
+/// <param name="IsReplaced">Whether a later one of the batch takes its place.</param>
+internal readonly record struct BatchDocument(int Id, long Etag, int FirstEntry, int EntryCount, bool IsReplaced);
+
+/// <summary>An entry in a batch.</summary>
+/// <param name="Document">Its document.</param>
+/// <param name="StoredAddress">Where its value is.</param>
+/// <param name="StoredBytes">How long that is.</param>
+internal readonly record struct BatchEntry(int Document, int StoredAddress, int StoredBytes);

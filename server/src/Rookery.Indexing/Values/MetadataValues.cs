@@ -1,0 +1,73 @@
+using System.Buffers;
+using Rookery.Documents.Ids;
+using Rookery.Documents.Json;
+
+namespace Rookery.Indexing.Values;
+
+/// <summary>Values below <c>@metadata</c>: the user's members, and what is stored beside them and written as members only in answers.</summary>
+internal static class MetadataValues
+{
+    private const int MaxTextBytes = (DocumentLimits.MaxCollectionBytes * 6) + 2;
+
+    /// <summary>Gives the values at a path of the metadata to a visitor.</summary>
+    public static bool Read<TVisitor>(in QueriedDocument document, FieldReader reader, scoped ref TVisitor visitor)
+        where TVisitor : struct, IValueVisitor, allows ref struct
+    {
+        ReadOnlySpan<byte[]> steps = reader.Steps;
+        if (steps.IsEmpty)
+        {
+            return ReadWhole(document, reader, ref visitor);
+        }
+
+        Span<byte> buffer = stackalloc byte[MaxTextBytes];
+        int length = WriteComputed(document, steps[0], buffer);
+        return length == 0
+            ? reader.ReadMember(document.View.Metadata, FieldReader.BeforeMembers, 0, ref visitor)
+            : reader.ReadFrom(buffer[..length], 0, 1, ref visitor);
+    }
+
+    /// <summary>Writes a member that is not among the user's as JSON; 0 when it is no such one.</summary>
+    private static int WriteComputed(in QueriedDocument document, ReadOnlySpan<byte> name, Span<byte> buffer)
+    {
+        if (name.SequenceEqual("@id"u8))
+        {
+            return WriteString(document.View.Id, buffer);
+        }
+
+        if (name.SequenceEqual("@collection"u8))
+        {
+            return WriteString(document.View.Collection.IsEmpty ? "@empty"u8 : document.View.Collection, buffer);
+        }
+
+        if (name.SequenceEqual("@last-modified"u8))
+        {
+            WireDate.Write(buffer[1..], document.View.LastModifiedTicks);
+            buffer[0] = buffer[1 + WireDate.Length] = (byte)'"';
+            return WireDate.Length + 2;
+        }
+
+        if (name.SequenceEqual("@change-vector"u8))
+        {
+            int length = ChangeVector.Write(buffer[1..], document.Etag, document.HistoryId);
+            buffer[0] = buffer[1 + length] = (byte)'"';
+            return length + 2;
+        }
+
+        return 0;
+    }
+
+    private static int WriteString(ReadOnlySpan<byte> text, Span<byte> buffer)
+    {
+        int length = JsonText.Escape(text, buffer[1..]);
+        buffer[0] = buffer[1 + length] = (byte)'"';
+        return length + 2;
+    }
+
+    private static bool ReadWhole<TVisitor>(in QueriedDocument document, FieldReader reader, scoped ref TVisitor visitor)
+        where TVisitor : struct, IValueVisitor, allows ref struct
+    {
+        var output = new ArrayBufferWriter<byte>();
+        DocumentWriter.WriteMetadataOnly(output, document.View, document.Etag, document.HistoryId);
+        return reader.ReadFrom(output.WrittenSpan["{\"@metadata\":".Length..^1], 0, 0, ref visitor);
+    }
+}

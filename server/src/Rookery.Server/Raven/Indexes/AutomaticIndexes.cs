@@ -1,0 +1,91 @@
+using System.Collections.Concurrent;
+using Rookery.Documents;
+using Rookery.Documents.Commands;
+using Rookery.Indexing.Indexes;
+
+namespace Rookery.Server.Raven.Indexes;
+
+/// <summary>Makes the indexes that queries need, and deletes those that no query needs any more. Safe from any thread.</summary>
+/// <param name="context">The server.</param>
+internal sealed class AutomaticIndexes(ServerContext context)
+{
+    /// <summary>An automatic index that answered no query on the leader for so long is deleted.</summary>
+    public static readonly TimeSpan UnusedLifetime = TimeSpan.FromHours(72);
+
+    // One that a wider one makes superfluous stays so long, because queries that chose it before may wait for it.
+    private static readonly TimeSpan SuperfluousLifetime = TimeSpan.FromMinutes(1);
+
+    private readonly ConcurrentDictionary<(uint Database, string Name), Task<Rejection?>> _defining = new();
+    private readonly ConcurrentDictionary<(uint Database, string LowerName), long> _lastUsed = new();
+
+    /// <summary>A query is answered from an index.</summary>
+    public void NoteUse(Database database, string name) => _lastUsed[(database.Number, name.ToLowerInvariant())] = context.Time.GetTimestamp();
+
+    /// <summary>Has an index defined on all members. Many queries at once that need the same one send one command.</summary>
+    /// <param name="database">Whose documents it is of.</param>
+    /// <param name="definition">What it holds.</param>
+    /// <returns>Why it was not; null when it is.</returns>
+    public async Task<Rejection?> DefineAsync(Database database, AutoIndexDefinition definition)
+    {
+        var key = (database.Number, definition.Name);
+        var done = new TaskCompletionSource<Rejection?>(TaskCreationOptions.RunContinuationsAsynchronously);
+        var defining = _defining.GetOrAdd(key, done.Task);
+        if (defining != done.Task)
+        {
+            return await defining;
+        }
+
+        try
+        {
+            var refusal = await ProposeAsync(database, writer => writer.Put(definition.Name, definition.ToJson(), default));
+            done.SetResult(refusal);
+            return refusal;
+        }
+        catch (Exception failure)
+        {
+            done.SetException(failure);
+            throw;
+        }
+        finally
+        {
+            _defining.TryRemove(key, out _);
+        }
+    }
+
+    /// <summary>Deletes automatic indexes that another makes superfluous, and those that were not used for long. Only the leader does: it is the one that most clients ask.</summary>
+    public async Task RetireAsync()
+    {
+        foreach (var database in context.Node.Databases.All)
+        {
+            if (context.Node.Consensus.IsLeader && Retired(database) is { Count: > 0 } retired)
+            {
+                await ProposeAsync(database, writer => retired.ForEach(writer.Delete));
+            }
+        }
+    }
+
+    // What was not used since the start counts from there.
+    private List<string> Retired(Database database)
+    {
+        var candidates = context.Indexes.ReadAutoIndexes(database);
+        var superfluous = AutoIndexChoice.Superfluous(candidates);
+        return [.. candidates.Select(static candidate => candidate.Name).Where(name => UnusedFor(database, name) is var unused && (unused >= UnusedLifetime || (unused >= SuperfluousLifetime && superfluous.Contains(name, StringComparer.Ordinal))))];
+    }
+
+    private TimeSpan UnusedFor(Database database, string name) =>
+        context.Time.GetElapsedTime(_lastUsed.GetOrAdd((database.Number, name.ToLowerInvariant()), static (_, time) => time.GetTimestamp(), context.Time));
+
+    private async Task<Rejection?> ProposeAsync(Database database, Action<IndexWriter> encode)
+    {
+        using var writer = new IndexWriter(database.Number, IdempotencyKey.None);
+        encode(writer);
+        var outcome = await context.Node.Consensus.ProposeAsync(writer.Complete(), CancellationToken.None);
+        if (outcome.Rejection is not null)
+        {
+            return outcome.Rejection;
+        }
+
+        // A follower has to apply it too before its own index can be waited for.
+        return await context.Node.Consensus.ReadBarrierAsync(CancellationToken.None) ? null : RavenRoute.NotFresh(context);
+    }
+}

@@ -1,0 +1,96 @@
+using System.Text.Json;
+using Microsoft.AspNetCore.Http;
+using Rookery.Documents;
+using Rookery.Indexing.Definitions;
+using Rookery.Indexing.Indexes;
+
+namespace Rookery.Server.Raven.Indexes;
+
+/// <summary>PUT of indexes that applications define, and whether a definition differs from the one that is stored.</summary>
+internal sealed class DefineIndexes(ServerContext context)
+{
+    private const int BodyBytes = 4 << 20;
+    private const string Shape = "The body must be {\"Indexes\":[{\"Name\":\"Users/ByName\",\"Maps\":[\"…\"]}]}.";
+
+    /// <summary>PUT indexes and admin/indexes: {"Indexes":[…]}, all or none.</summary>
+    public async Task PutAsync(HttpContext http, Database database)
+    {
+        List<StaticIndexRequest> requests;
+        using (var body = await RequestBody.ReadAsync(http, BodyBytes, context.LargeRequests, BodyUse.Objects))
+        {
+            using var json = Read(body);
+            requests = json.RootElement.ValueKind == JsonValueKind.Object && json.RootElement.TryGetProperty("Indexes", out var indexes) && indexes.ValueKind == JsonValueKind.Array
+                ? [.. indexes.EnumerateArray().Select(Parse)]
+                : throw RefusedException.BadRequest(Shape);
+        }
+
+        if (requests.Count is 0 or > IndexRecord.MaxCount)
+        {
+            throw RefusedException.BadRequest(Shape);
+        }
+
+        var outcome = await IndexCommand.ProposeAsync(context, http, database, writer => requests.ForEach(request => writer.Put(request.Name, request.Definition.ToJson(), request.Settings)));
+        await JsonAnswer.SendAsync(
+            http,
+            json =>
+            {
+                json.WriteStartArray("Results"u8);
+                foreach (var request in requests)
+                {
+                    json.WriteStartObject();
+                    json.WriteString("Index"u8, request.Name);
+                    json.WriteNumber("RaftCommandIndex"u8, outcome.Index);
+                    json.WriteEndObject();
+                }
+
+                json.WriteEndArray();
+            },
+            StatusCodes.Status201Created);
+    }
+
+    /// <summary>POST indexes/has-changed: a definition.</summary>
+    public async Task HasChangedAsync(HttpContext http, Database database)
+    {
+        StaticIndexRequest request;
+        using (var body = await RequestBody.ReadAsync(http, BodyBytes, context.LargeRequests, BodyUse.Objects))
+        {
+            using var json = Read(body);
+            request = Parse(json.RootElement);
+        }
+
+        using var reader = database.OpenReader();
+        bool isStored = reader.FindIndex(request.Name) is { } record && record.Definition.Span.SequenceEqual(request.Definition.ToJson());
+        await JsonAnswer.SendAsync(http, json => json.WriteBoolean("Changed"u8, !isStored));
+    }
+
+    private static JsonDocument Read(RequestBody body)
+    {
+        try
+        {
+            return JsonDocument.Parse(body.Span.ToArray(), new JsonDocumentOptions { MaxDepth = 128 });
+        }
+        catch (JsonException malformed)
+        {
+            throw JsonBody.Malformed("The body", malformed);
+        }
+    }
+
+    private static StaticIndexRequest Parse(JsonElement json)
+    {
+        try
+        {
+            return StaticIndexRequest.Parse(json);
+        }
+        catch (IndexDefinitionException refused)
+        {
+            string name = json.ValueKind == JsonValueKind.Object && json.TryGetProperty("Name", out var named) && named.ValueKind == JsonValueKind.String ? $"The index '{named.GetString()}' was not defined: " : "";
+            throw refused.IsNotSupported
+                ? RefusedException.NotSupported(name + refused.Message)
+                : new RefusedException(StatusCodes.Status400BadRequest, RavenType.IndexCompilation, name + refused.Message);
+        }
+        catch (InvalidOperationException)
+        {
+            throw RefusedException.BadRequest("A text in the definition is not UTF-8.");
+        }
+    }
+}

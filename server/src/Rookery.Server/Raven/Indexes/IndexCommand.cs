@@ -1,0 +1,46 @@
+using Microsoft.AspNetCore.Http;
+using Rookery.Documents;
+using Rookery.Documents.Commands;
+
+namespace Rookery.Server.Raven.Indexes;
+
+/// <summary>Changes of indexes go through the log, so that all members have the same ones.</summary>
+internal static class IndexCommand
+{
+    /// <summary>Proposes a change. A repetition with the same key comes to the same.</summary>
+    /// <param name="context">The server.</param>
+    /// <param name="http">The request.</param>
+    /// <param name="database">Whose indexes are changed.</param>
+    /// <param name="encode">Writes the change.</param>
+    /// <exception cref="RefusedException">It was refused; nothing was changed.</exception>
+    public static async ValueTask<CommandOutcome> ProposeAsync(ServerContext context, HttpContext http, Database database, Action<IndexWriter> encode)
+    {
+        using var writer = new IndexWriter(database.Number, IdempotencyHeader.ReadOrRequestId(http));
+        encode(writer);
+        var outcome = await ReceiptHeader.ProposeAsync(context, http, writer.Complete());
+        if (outcome.Rejection is { } rejection)
+        {
+            throw RavenErrors.Refuse(rejection);
+        }
+
+        IdempotencyHeader.TellHorizon(http, database);
+        return outcome;
+    }
+
+    /// <summary>The indexes that a request names.</summary>
+    /// <exception cref="RefusedException">A name is none, or there is no index of it.</exception>
+    public static List<IndexRecord> Find(Database database, IEnumerable<string> names)
+    {
+        using var reader = database.OpenReader();
+        var found = new List<IndexRecord>();
+        foreach (string name in names)
+        {
+            found.Add(reader.FindIndex(name) ?? throw Missing(name));
+        }
+
+        return found;
+    }
+
+    /// <summary>There is no such index: 404, as RavenDB's clients know it.</summary>
+    public static RefusedException Missing(string name) => new(StatusCodes.Status404NotFound, RavenType.IndexMissing, $"There is no index '{name}'.");
+}

@@ -1,0 +1,99 @@
+using System.Text.Json;
+using Rookery.Indexing.Definitions;
+using Rookery.Indexing.Indexes;
+
+namespace Rookery.Server.Raven.Indexes;
+
+/// <summary>Definitions of indexes in RavenDB's shape.</summary>
+internal static class IndexDefinitionJson
+{
+    /// <summary>Writes a definition as an object.</summary>
+    public static void Write(Utf8JsonWriter json, ShownIndex index)
+    {
+        json.WriteStartObject();
+        json.WriteString("Name"u8, index.Name);
+        json.WriteString("Type"u8, index.Type);
+        json.WriteString("SourceType"u8, "Documents"u8);
+        json.WriteString("State"u8, index.State);
+        json.WriteString("LockMode"u8, index.Record.Settings.LockMode.ToString());
+        json.WriteString("Priority"u8, index.Record.Settings.Priority.ToString());
+        if (index.Automatic is { } automatic)
+        {
+            WriteAutomatic(json, automatic);
+        }
+        else if (TryRead(index) is { } defined)
+        {
+            WriteDefined(json, defined);
+        }
+
+        json.WriteEndObject();
+    }
+
+    private static StaticIndexDefinition? TryRead(ShownIndex index)
+    {
+        try
+        {
+            return StaticIndexDefinition.TryRead(index.Record.Definition);
+        }
+        catch (IndexDefinitionException)
+        {
+            return null;                                // of a newer program
+        }
+    }
+
+    private static void WriteAutomatic(Utf8JsonWriter json, AutoIndexDefinition automatic)
+    {
+        string collection = automatic.Collection ?? AutoIndexDefinition.AllDocuments;
+        WriteTexts(json, [$"{collection}:[{string.Join(';', automatic.Fields.Select(static field => $"<Name:{field.Name}>"))}]"], null);
+        json.WriteStartObject("Fields"u8);
+        foreach (var field in automatic.Fields)
+        {
+            WriteField(json, field.ToString(), field.Uses.HasFlag(AutoIndexFieldUses.Search) ? "Search" : field.Uses.HasFlag(AutoIndexFieldUses.Exact) ? "Exact" : "Default", isStored: false, null, hasSuggestions: false);
+        }
+
+        json.WriteEndObject();
+        json.WriteStartObject("Configuration"u8);
+        json.WriteEndObject();
+    }
+
+    private static void WriteDefined(Utf8JsonWriter json, StaticIndexDefinition defined)
+    {
+        WriteTexts(json, defined.Maps, defined.Reduce);
+        json.WriteStartObject("Fields"u8);
+        foreach (var field in defined.Fields.Where(static field => field != new StaticIndexField(field.Name)))
+        {
+            WriteField(json, field.Name, field.Indexing.ToString(), field.IsStored, field.Analyzer, field.HasSuggestions);
+        }
+
+        json.WriteEndObject();
+        json.WriteStartObject("Configuration"u8);
+        foreach (var (name, value) in defined.Configuration)
+        {
+            json.WriteString(name, value);
+        }
+
+        json.WriteEndObject();
+    }
+
+    private static void WriteTexts(Utf8JsonWriter json, IReadOnlyList<string> maps, string? reduce)
+    {
+        json.WriteStartArray("Maps"u8);
+        foreach (string map in maps)
+        {
+            json.WriteStringValue(map);
+        }
+
+        json.WriteEndArray();
+        json.WriteString("Reduce"u8, reduce);
+    }
+
+    private static void WriteField(Utf8JsonWriter json, string name, string indexing, bool isStored, string? analyzer, bool hasSuggestions)
+    {
+        json.WriteStartObject(name);
+        json.WriteString("Indexing"u8, indexing);
+        json.WriteString("Storage"u8, isStored ? "Yes"u8 : "No"u8);
+        json.WriteString("Analyzer"u8, analyzer);
+        json.WriteBoolean("Suggestions"u8, hasSuggestions);
+        json.WriteEndObject();
+    }
+}

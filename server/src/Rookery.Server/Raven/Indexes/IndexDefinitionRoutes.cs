@@ -1,0 +1,59 @@
+using Microsoft.AspNetCore.Http;
+using Rookery.Documents;
+
+namespace Rookery.Server.Raven.Indexes;
+
+/// <summary>GET, DELETE and RESET of indexes: which there are and what they hold.</summary>
+internal sealed class IndexDefinitionRoutes(ServerContext context)
+{
+    /// <summary>GET indexes[?name=…][&amp;start=&amp;pageSize=][&amp;namesOnly=true]: definitions, by name.</summary>
+    public Task ListAsync(HttpContext http, Database database)
+    {
+        var parameters = new QueryParameters(http);
+        string? name = parameters.Text("name");
+        bool namesOnly = parameters.Flag("namesOnly");
+        int start = (int)Math.Min(parameters.Number("start", 0), int.MaxValue);
+        int pageSize = (int)Math.Min(parameters.Number("pageSize", int.MaxValue), int.MaxValue);
+        var indexes = ShownIndex.Named(context.Indexes, database, name is null ? [] : [name]).Where(static index => index.Status is not { IsReplacement: true }).Skip(start).Take(pageSize).ToList();
+        return name is not null && indexes.Count == 0
+            ? Empty.NotFound(http)
+            : JsonAnswer.SendAsync(http, json =>
+            {
+                json.WriteStartArray("Results"u8);
+                foreach (var index in indexes)
+                {
+                    if (namesOnly)
+                    {
+                        json.WriteStringValue(index.Name);
+                    }
+                    else
+                    {
+                        IndexDefinitionJson.Write(json, index);
+                    }
+                }
+
+                json.WriteEndArray();
+            });
+    }
+
+    /// <summary>DELETE indexes?name=…, on all members.</summary>
+    public async Task DeleteAsync(HttpContext http, Database database)
+    {
+        string name = ReadName(http);
+        var outcome = await IndexCommand.ProposeAsync(context, http, database, writer => writer.Delete(name));
+        await (outcome[0].Status == OperationStatus.Deleted ? Empty.NoContent(http) : Empty.NotFound(http));
+    }
+
+    /// <summary>RESET indexes?name=…: this node builds it from the beginning. It answers nothing new until it has come as far as it was.</summary>
+    public Task ResetAsync(HttpContext http, Database database)
+    {
+        string name = ReadName(http);
+        return context.Indexes.Reset(database, name) ? Empty.NoContent(http) : throw IndexCommand.Missing(name);
+    }
+
+    private static string ReadName(HttpContext http)
+    {
+        string name = new QueryParameters(http).RequiredText("name");
+        return IndexRecord.NameProblem(name) is { } problem ? throw RefusedException.BadRequest(problem) : name;
+    }
+}

@@ -1,0 +1,220 @@
+using System.Text.Json;
+using Microsoft.AspNetCore.Http;
+using Rookery.Documents;
+using Rookery.Indexing.Execution;
+using Rookery.Indexing.Indexes;
+using Rookery.Server.Raven.Documents;
+
+namespace Rookery.Server.Raven.Indexes;
+
+/// <summary>How the indexes of a database are on the node that is asked: stats, progress, staleness, status, errors.</summary>
+internal sealed class IndexStatusRoutes(ServerContext context)
+{
+    private const int MostTerms = 1024;
+
+    /// <summary>GET indexes/stats[?name=…].</summary>
+    public Task StatsAsync(HttpContext http, Database database) => SendAsync(http, database, WriteStats);
+
+    /// <summary>GET indexes/progress.</summary>
+    public Task ProgressAsync(HttpContext http, Database database) => SendAsync(http, database, WriteProgress);
+
+    /// <summary>GET indexes/errors[?name=…&amp;name=…].</summary>
+    public Task ErrorsAsync(HttpContext http, Database database) => SendAsync(http, database, (json, index) =>
+    {
+        json.WriteString("Name"u8, index.Name);
+        json.WriteStartArray("Errors"u8);
+        foreach (var error in context.Indexes.ReadErrors(database, index.Record.Name))
+        {
+            json.WriteStartObject();
+            json.WriteString("Timestamp"u8, DocumentJson.Date(error.Time.UtcTicks));
+            json.WriteString("Document"u8, error.DocumentId);
+            json.WriteString("Action"u8, error.Action);
+            json.WriteString("Error"u8, error.Message);
+            json.WriteEndObject();
+        }
+
+        json.WriteEndArray();
+    });
+
+    /// <summary>DELETE indexes/errors[?name=…&amp;name=…]: this node forgets them.</summary>
+    public Task ForgetErrorsAsync(HttpContext http, Database database)
+    {
+        foreach (var index in Find(http, database))
+        {
+            context.Indexes.ClearErrors(database, index.Record.Name);
+        }
+
+        return Empty.NoContent(http);
+    }
+
+    /// <summary>GET indexes/terms?name=…&amp;field=…[&amp;fromValue=…][&amp;pageSize=…]: what an index holds of a field, in order, behind a value.</summary>
+    public Task TermsAsync(HttpContext http, Database database)
+    {
+        var parameters = new QueryParameters(http);
+        string name = parameters.RequiredText("name");
+        string field = parameters.RequiredText("field");
+        string? after = parameters.Text("fromValue") is { Length: > 0 } from ? from : null;
+        int count = (int)Math.Min(parameters.Number("pageSize", MostTerms), MostTerms);
+        var index = Find(database, [name])[0];
+        var terms = new IndexedQueries(context.Indexes).ReadTerms(database, name, field, after, count)
+            ?? throw RefusedException.BadRequest($"The index '{index.Name}' holds no field '{field}' on this node; GET indexes?name= lists its fields.");
+        return JsonAnswer.SendAsync(http, json =>
+        {
+            json.WriteString("IndexName"u8, index.Name);
+            json.WriteNumber("ResultEtag"u8, index.Status?.VisibleEtag ?? 0);
+            json.WriteStartArray("Terms"u8);
+            foreach (string term in terms)
+            {
+                json.WriteStringValue(term);
+            }
+
+            json.WriteEndArray();
+        });
+    }
+
+    /// <summary>GET indexes/staleness?name=….</summary>
+    public Task StalenessAsync(HttpContext http, Database database)
+    {
+        var index = Find(database, [new QueryParameters(http).RequiredText("name")])[0];
+        return JsonAnswer.SendAsync(http, json =>
+        {
+            json.WriteBoolean("IsStale"u8, index.IsStale);
+            json.WriteStartArray("StalenessReasons"u8);
+            if (index.IsStale)
+            {
+                json.WriteStringValue(index.Status is { } status
+                    ? $"The index follows the documents through etag {status.VisibleEtag}, and the last one is {status.LastEtag}."
+                    : "This node has not begun with the index.");
+            }
+
+            json.WriteEndArray();
+        });
+    }
+
+    /// <summary>GET indexes/status: whether this node indexes.</summary>
+    public Task StatusAsync(HttpContext http, Database database)
+    {
+        var indexes = ShownIndex.All(context.Indexes, database);
+        bool isPaused = indexes.Count > 0 && indexes.TrueForAll(static index => index.Status?.State == IndexState.Paused);
+        return JsonAnswer.SendAsync(http, json =>
+        {
+            json.WriteString("Status"u8, isPaused ? "Paused"u8 : "Running"u8);
+            json.WriteStartArray("Indexes"u8);
+            foreach (var index in indexes)
+            {
+                json.WriteStartObject();
+                json.WriteString("Name"u8, index.Name);
+                json.WriteString("Status"u8, index.RunningStatus);
+                json.WriteEndObject();
+            }
+
+            json.WriteEndArray();
+        });
+    }
+
+    /// <summary>The members of an index in the answer to <c>stats</c>.</summary>
+    public static void WriteSummary(Utf8JsonWriter json, ShownIndex index)
+    {
+        json.WriteString("Name"u8, index.Name);
+        json.WriteBoolean("IsStale"u8, index.IsStale);
+        json.WriteString("State"u8, index.State);
+        json.WriteString("LockMode"u8, index.Record.Settings.LockMode.ToString());
+        json.WriteString("Priority"u8, index.Record.Settings.Priority.ToString());
+        json.WriteString("Type"u8, index.Type);
+        json.WriteString("SourceType"u8, "Documents"u8);
+        json.WriteString("LastIndexingTime"u8, index.Status?.LastIndexed is { } time ? DocumentJson.Date(time.UtcTicks) : null);
+    }
+
+    private static void WriteStats(Utf8JsonWriter json, ShownIndex index)
+    {
+        WriteSummary(json, index);
+        var status = index.Status;
+        json.WriteString("Status"u8, index.RunningStatus);
+        json.WriteString("Trouble"u8, status?.Trouble);
+        json.WriteNumber("EntriesCount"u8, status?.Documents ?? 0);
+        json.WriteNumber("ErrorsCount"u8, status?.ErrorCount ?? 0);
+        json.WriteNumber("MapErrors"u8, status?.ErrorCount ?? 0);
+        json.WriteNumber("MappedPerSecondRate"u8, status?.Progress.PerSecond ?? 0);
+        json.WriteStartObject("Collections"u8);
+        foreach (string collection in index.Collections)
+        {
+            json.WriteStartObject(collection);
+            json.WriteNumber("LastProcessedDocumentEtag"u8, status?.VisibleEtag ?? 0);
+            json.WriteNumber("LastProcessedTombstoneEtag"u8, status?.VisibleEtag ?? 0);
+            json.WriteNumber("DocumentLag"u8, LeftOf(status));
+            json.WriteNumber("TombstoneLag"u8, 0);
+            json.WriteEndObject();
+        }
+
+        json.WriteEndObject();
+    }
+
+    private static void WriteProgress(Utf8JsonWriter json, ShownIndex index)
+    {
+        json.WriteString("Name"u8, index.Name);
+        json.WriteString("Type"u8, index.Type);
+        json.WriteString("SourceType"u8, "Documents"u8);
+        json.WriteBoolean("IsStale"u8, index.IsStale);
+        json.WriteString("IndexRunningStatus"u8, index.RunningStatus);
+        json.WriteNumber("ProcessedPerSecond"u8, index.Status?.Progress.PerSecond ?? 0);
+        if (index.Status?.Progress.TimeLeft is { } left)
+        {
+            json.WriteNumber("SecondsLeft"u8, Math.Ceiling(left.TotalSeconds));
+        }
+        else
+        {
+            json.WriteNull("SecondsLeft"u8);
+        }
+
+        json.WriteStartObject("Collections"u8);
+        foreach (string collection in index.Collections)
+        {
+            json.WriteStartObject(collection);
+            json.WriteNumber("LastProcessedItemEtag"u8, index.Status?.VisibleEtag ?? 0);
+            json.WriteNumber("NumberOfItemsToProcess"u8, LeftOf(index.Status));
+            json.WriteNumber("TotalNumberOfItems"u8, index.Status?.Progress.Total ?? 0);
+            json.WriteEndObject();
+        }
+
+        json.WriteEndObject();
+    }
+
+    private static long LeftOf(IndexStatus? status) => status is null ? 0 : status.Progress.Total - status.Progress.Done;
+
+    private Task SendAsync(HttpContext http, Database database, Action<Utf8JsonWriter, ShownIndex> members)
+    {
+        var indexes = Find(http, database);
+        return JsonAnswer.SendAsync(http, json =>
+        {
+            json.WriteStartArray("Results"u8);
+            foreach (var index in indexes)
+            {
+                json.WriteStartObject();
+                members(json, index);
+                json.WriteEndObject();
+            }
+
+            json.WriteEndArray();
+        });
+    }
+
+    private List<ShownIndex> Find(HttpContext http, Database database)
+    {
+        var names = new List<string>();
+        foreach (var parameter in new QueryParameters(http))
+        {
+            if (parameter.Is("name"))
+            {
+                names.Add(parameter.Text());
+            }
+        }
+
+        return Find(database, names);
+    }
+
+    private List<ShownIndex> Find(Database database, List<string> names)
+    {
+        var found = ShownIndex.Named(context.Indexes, database, names);
+        return names.Find(name => !found.Exists(index => index.Name.Equals(name, StringComparison.OrdinalIgnoreCase))) is { } missing ? throw IndexCommand.Missing(missing) : found;
+    }
+}

@@ -1,0 +1,76 @@
+using System.Text.Json;
+using Rookery.Documents;
+using Rookery.Indexing.Indexes;
+
+namespace Rookery.Server.Raven.Indexes;
+
+/// <summary>An index as clients are told of it: what the log defines, and how this node is with it.</summary>
+/// <param name="Record">Its definition, and how it is kept.</param>
+/// <param name="Automatic">What it holds, when a query made it; null when its definition is of another kind, or one that this program does not know.</param>
+/// <param name="Type">The kind, in RavenDB's words.</param>
+/// <param name="Status">How it is on this node; null while that has not begun with it, or cannot.</param>
+internal sealed record ShownIndex(IndexRecord Record, AutoIndexDefinition? Automatic, string Type, IndexStatus? Status)
+{
+    /// <summary>The name; what is built to take the place of another one has a name of its own, as RavenDB gives it.</summary>
+    public string Name => Status is { IsReplacement: true } ? "ReplacementOf/" + Record.Name : Record.Name;
+
+    /// <summary>What it does, in RavenDB's words.</summary>
+    public string State => Record.Settings.IsDisabled ? "Disabled" : Status?.State == IndexState.Error ? "Error" : "Normal";
+
+    /// <summary>Whether it follows the documents, in RavenDB's words.</summary>
+    public string RunningStatus => Status?.State switch
+    {
+        _ when Record.Settings.IsDisabled => "Disabled",
+        null => "Pending",
+        IndexState.Paused => "Paused",
+        _ => "Running",
+    };
+
+    /// <summary>Whether there are documents that it has not looked at.</summary>
+    public bool IsStale => Status?.IsStale ?? true;
+
+    /// <summary>The names of the collections whose documents it is of, as RavenDB shows them.</summary>
+    public IReadOnlyList<string> Collections => Status?.Collections is { Count: > 0 } collections ? collections : [Automatic?.Collection ?? AutoIndexDefinition.AllDocuments];
+
+    /// <summary>All indexes of a database, by name; those that are built to take the place of another one behind it.</summary>
+    public static List<ShownIndex> All(IndexHost host, Database database)
+    {
+        IReadOnlyList<IndexRecord> records;
+        using (var reader = database.OpenReader())
+        {
+            records = reader.ReadIndexes();
+        }
+
+        var statuses = host.ReadStatus(database).ToLookup(static status => status.Name, StringComparer.OrdinalIgnoreCase);
+        return [.. records.SelectMany(record => statuses[record.Name].Select(status => Of(status.Record with { Settings = record.Settings }, status)).DefaultIfEmpty(Of(record, null)))];
+    }
+
+    /// <summary>The indexes of these names, without those that take their places, or all of them when none is named.</summary>
+    public static List<ShownIndex> Named(IndexHost host, Database database, IReadOnlyCollection<string> names)
+    {
+        var wanted = names.ToHashSet(StringComparer.OrdinalIgnoreCase);
+        return [.. All(host, database).Where(index => names.Count == 0 || wanted.Contains(index.Name))];
+    }
+
+    private static ShownIndex Of(IndexRecord record, IndexStatus? status)
+    {
+        try
+        {
+            return AutoIndexDefinition.TryRead(record.Definition) is { } automatic
+                ? new ShownIndex(record, automatic, "AutoMap", status)
+                : new ShownIndex(record, null, TypeOf(record.Definition), status);
+        }
+        catch (IndexDefinitionException)
+        {
+            return new ShownIndex(record, null, "None", status);
+        }
+    }
+
+    // Without compiling its texts, because many may be listed.
+    private static string TypeOf(ReadOnlyMemory<byte> definition)
+    {
+        using var json = JsonDocument.Parse(definition);
+        bool isScript = json.RootElement.TryGetProperty("Maps", out var maps) && maps.EnumerateArray().Any(static map => map.GetString()!.StartsWith("map", StringComparison.Ordinal));
+        return (isScript ? "JavaScript" : "") + (json.RootElement.TryGetProperty("Reduce", out _) ? "MapReduce" : "Map");
+    }
+}

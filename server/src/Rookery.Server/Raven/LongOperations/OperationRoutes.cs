@@ -1,0 +1,71 @@
+using System.Text.Json;
+using Microsoft.AspNetCore.Http;
+using Rookery.Documents;
+
+namespace Rookery.Server.Raven.LongOperations;
+
+/// <summary>operations/next-operation-id, operations/state, operations/kill.</summary>
+internal sealed class OperationRoutes(ServerContext context, OperationRegistry operations)
+{
+    /// <summary>The tag keeps the client's bulk insert at the node that counts it, which answered just now. The one that leads may be dead already; clients who know who leads ask there.</summary>
+    public Task NextIdAsync(HttpContext http, Database database) => JsonAnswer.SendAsync(http, json =>
+    {
+        json.WriteNumber("Id"u8, operations.NextId());
+        json.WriteString("NodeTag"u8, context.Node.Consensus.NodeTag);
+    });
+
+    public Task StateAsync(HttpContext http, Database database)
+    {
+        var operation = Find(http, database);
+        return JsonAnswer.SendAsync(http, json => WriteState(json, operation));
+    }
+
+    public Task KillAsync(HttpContext http, Database database)
+    {
+        var operation = Find(http, database);
+        if (operation.Stage == OperationStage.InProgress)
+        {
+            operation.Kill();
+        }
+
+        return Empty.NoContent(http);
+    }
+
+    /// <summary>Writes Status, Progress and Result, inside an object.</summary>
+    public static void WriteState(Utf8JsonWriter json, LongOperation operation)
+    {
+        json.WriteString("Status"u8, operation.Stage.ToString());
+        json.WriteStartObject("Progress"u8);
+        operation.WriteProgress(json);
+        json.WriteEndObject();
+        if (operation.Stage == OperationStage.InProgress)
+        {
+            json.WriteNull("Result"u8);
+            return;
+        }
+
+        json.WriteStartObject("Result"u8);
+        if (operation.Failure is { } failure)
+        {
+            json.WriteString("Type"u8, failure.Type);
+            json.WriteString("Message"u8, failure.Message);
+            json.WriteString("Error"u8, failure.Message);
+            json.WriteNumber("StatusCode"u8, failure.Status);
+        }
+        else
+        {
+            operation.WriteResult(json);
+        }
+
+        json.WriteEndObject();
+    }
+
+    // Not 404, which RavenDB's clients take for "no result": they would go on asking, or fail without a word.
+    private LongOperation Find(HttpContext http, Database database)
+    {
+        long id = new QueryParameters(http).Number("id", 0);
+        return operations.TryGet(database, id, out var operation)
+            ? operation
+            : throw RefusedException.BadRequest($"Node {context.Node.Consensus.NodeTag} knows no operation {id} of this database: it restarted since, or ended many others after it. What the operation had done until then stands.");
+    }
+}

@@ -1,0 +1,49 @@
+using Rookery.Documents;
+using Rookery.Indexing.Scanning;
+using Rookery.Server.Raven.Documents;
+
+namespace Rookery.Server.Raven.Queries;
+
+/// <summary>Results that are groups, all gathered before the first is written.</summary>
+/// <param name="run">Holds them.</param>
+/// <param name="groups">The groups.</param>
+/// <param name="database">Whose documents were grouped.</param>
+internal sealed class GroupResults(IDisposable run, ScanResults groups, Database database) : IQueryResults
+{
+    private readonly PausableReader _reader = new(database);
+    private int _at = -1;
+
+    public DatabaseReader Reader => _reader.Current;
+
+    public long? KnownTotal => groups.TotalResults;
+
+    public ReadOnlySpan<byte> Id => default;
+
+    public long DocumentBytes => 0;
+
+    public ValueTask<bool> MoveNextAsync() => ValueTask.FromResult(++_at < groups.GroupCount);
+
+    public void Write(AnswerBuffer answer)
+    {
+        answer.Write("{"u8);
+        int start = answer.Length;
+        groups.WriteMembers(_at, answer);
+        answer.Write(answer.Length == start ? ""u8 : ","u8);
+        answer.Write("\"@metadata\":{\"@projection\":true}}"u8);
+    }
+
+    public void Collect(IncludePaths includes)
+    {
+        // A group is no document, and refers to none.
+    }
+
+    public void Pause() => _reader.Pause();
+
+    public ValueTask<long> CountAsync() => ValueTask.FromResult(groups.TotalResults);
+
+    public void Dispose()
+    {
+        _reader.Dispose();
+        run.Dispose();
+    }
+}

@@ -1,0 +1,38 @@
+using Rookery.Documents;
+using Rookery.Server.Raven.Documents;
+
+namespace Rookery.Server.Raven.Queries;
+
+/// <summary>The page of a query's results, one after the other. One thread at a time.</summary>
+internal interface IQueryResults : IDisposable
+{
+    /// <summary>A reader for what else the answer holds, until the next pause. Not to be disposed.</summary>
+    DatabaseReader Reader { get; }
+
+    /// <summary>How many results there are, on the page or not, when that is known before the last of them; null otherwise.</summary>
+    long? KnownTotal { get; }
+
+    /// <summary>The id of the document of the result at hand, until the next move or pause; empty of a group.</summary>
+    ReadOnlySpan<byte> Id { get; }
+
+    /// <summary>Bytes of the document of the result at hand; 0 of a group.</summary>
+    long DocumentBytes { get; }
+
+    /// <summary>Goes to the next result, and makes room for writing it.</summary>
+    /// <returns>False behind the last of the page.</returns>
+    /// <exception cref="Indexing.Language.QueryException">The query would cost more than one may.</exception>
+    /// <exception cref="RefusedException">There was no room, and nothing was sent yet.</exception>
+    ValueTask<bool> MoveNextAsync();
+
+    /// <summary>Writes the result at hand.</summary>
+    void Write(AnswerBuffer answer);
+
+    /// <summary>Collects the ids that the document of the result at hand refers to.</summary>
+    void Collect(IncludePaths includes);
+
+    /// <summary>Lets go of snapshots and of the result at hand until the next move, while a slow client is waited for.</summary>
+    void Pause();
+
+    /// <summary>How many results there are, on the page or not; behind the page.</summary>
+    ValueTask<long> CountAsync();
+}

@@ -1,0 +1,152 @@
+using System.Globalization;
+using System.Text.Json;
+using Rookery.Indexing.Language;
+
+namespace Rookery.Server.Raven.Queries;
+
+/// <summary>The body of a query, its text not yet read.</summary>
+/// <param name="Text">What is asked.</param>
+/// <param name="Parameters">The object of its parameters, as JSON.</param>
+/// <param name="Start">How many results to leave out at least.</param>
+/// <param name="PageSize">How many results to give at most.</param>
+/// <param name="Wait">How long to wait for an index that is behind, after which the query is refused; null when an answer that is stale will do.</param>
+internal sealed record QueryEnvelope(string Text, byte[] Parameters, long Start, long PageSize, TimeSpan? Wait)
+{
+    /// <summary>Characters of a query's text, at most: values belong into parameters.</summary>
+    public const int MaxTextLength = 256 << 10;
+
+    // A condition of ten characters becomes some objects, and a value of two characters at least two.
+    private const int BytesPerCharacter = 48;
+
+    // A text of three bytes of JSON becomes an object of 32 and its place in a list.
+    private const int BytesPerByteOfParameters = 12;
+
+    // As RavenDB's clients have it.
+    private static readonly TimeSpan UsualWait = TimeSpan.FromSeconds(15);
+
+    private static readonly TimeSpan LongestWait = TimeSpan.FromHours(1);
+
+    /// <summary>Memory that the query takes once it is read, at most, in bytes.</summary>
+    public long HeldBytes => ((long)BytesPerCharacter * Text.Length) + ((long)BytesPerByteOfParameters * Parameters.Length);
+
+    /// <summary>Reads {"Query","QueryParameters","Start","PageSize","WaitForNonStaleResults","WaitForNonStaleResultsTimeout",…}.</summary>
+    /// <exception cref="RefusedException">It is no such body.</exception>
+    public static QueryEnvelope Read(ReadOnlySpan<byte> body)
+    {
+        try
+        {
+            return ReadBody(body);
+        }
+        catch (Exception malformed) when (malformed is JsonException or InvalidOperationException)
+        {
+            throw JsonBody.Malformed("The body of the query", malformed);
+        }
+    }
+
+    /// <summary>Reads {"Query":{"Query",…}}, the body of a patch by query.</summary>
+    /// <exception cref="RefusedException">It is no such body.</exception>
+    public static QueryEnvelope ReadWrapped(ReadOnlySpan<byte> body)
+    {
+        try
+        {
+            return ReadBody(Unwrap(body));
+        }
+        catch (Exception malformed) when (malformed is JsonException or InvalidOperationException)
+        {
+            throw JsonBody.Malformed("The body of the patch by query", malformed);
+        }
+    }
+
+    private static ReadOnlySpan<byte> Unwrap(ReadOnlySpan<byte> body)
+    {
+        Range inner = default;
+        var json = new Utf8JsonReader(body, new JsonReaderOptions { MaxDepth = 128 });
+        json.Read();
+        while (json.Read() && json.TokenType == JsonTokenType.PropertyName)
+        {
+            bool isQuery = json.ValueTextEquals("Query"u8);
+            json.Read();
+            isQuery &= json.TokenType == JsonTokenType.StartObject;
+            int start = (int)json.TokenStartIndex;
+            json.Skip();
+            inner = isQuery ? start..(int)json.BytesConsumed : inner;
+        }
+
+        return !json.Read() && body[inner] is { Length: > 0 } query
+            ? query
+            : throw RefusedException.BadRequest("The body of a patch by query must be {\"Query\":{\"Query\":\"from Users update { this.a = 1 }\"}}.");
+    }
+
+    private static QueryEnvelope ReadBody(ReadOnlySpan<byte> body)
+    {
+        string? text = null;
+        long start = 0;
+        long pageSize = long.MaxValue;
+        bool waits = false;
+        var timeout = UsualWait;
+        byte[] parameters = "{}"u8.ToArray();
+        var json = new Utf8JsonReader(body, new JsonReaderOptions { MaxDepth = 128 });
+        if (!json.Read() || json.TokenType != JsonTokenType.StartObject)
+        {
+            throw RefusedException.BadRequest("The body of a query must be an object: {\"Query\":\"from Users\"}.");
+        }
+
+        while (json.Read() && json.TokenType == JsonTokenType.PropertyName)
+        {
+            string member = json.GetString()!;
+            json.Read();
+            switch (member)
+            {
+                case "Query":
+                    text = JsonBody.ReadText(ref json, member);
+                    break;
+                case "Start":
+                    start = ReadNumber(ref json, member);
+                    break;
+                case "PageSize":
+                    pageSize = ReadNumber(ref json, member);
+                    break;
+                case "WaitForNonStaleResults" when json.TokenType is JsonTokenType.True or JsonTokenType.False:
+                    waits = json.GetBoolean();
+                    break;
+                case "WaitForNonStaleResultsTimeout" when json.TokenType != JsonTokenType.Null:
+                    timeout = ReadDuration(ref json, member);
+                    break;
+                case "QueryParameters" when json.TokenType == JsonTokenType.StartObject:
+                    parameters = JsonBody.Raw(ref json, body).ToArray();
+                    break;
+                default:
+                    json.Skip();
+                    break;
+            }
+        }
+
+        json.Read(); // refuses what follows the object
+        if (string.IsNullOrWhiteSpace(text))
+        {
+            throw RefusedException.InvalidQuery("The member 'Query' is missing or empty.");
+        }
+
+        return text.Length <= MaxTextLength
+            ? new QueryEnvelope(text, parameters, start, pageSize, waits ? timeout : null)
+            : throw QueryRefusal.Of(new QueryException(QueryFault.TooCostly, $"The text of a query has at most {MaxTextLength} characters; send long lists as parameters."), text);
+    }
+
+    private static TimeSpan ReadDuration(ref Utf8JsonReader json, string member)
+    {
+        string text = json.TokenType switch
+        {
+            JsonTokenType.Number when json.TryGetInt64(out long milliseconds) => milliseconds.ToString(CultureInfo.InvariantCulture),
+            JsonTokenType.String => json.GetString()!,
+            _ => "",
+        };
+        return DurationText.TryParse(text, out var duration)
+            ? duration < LongestWait ? duration : LongestWait
+            : throw RefusedException.BadRequest($"'{member}' must be milliseconds, or a duration like \"00:00:05\".");
+    }
+
+    private static long ReadNumber(ref Utf8JsonReader json, string member) =>
+        json.TokenType == JsonTokenType.Number && json.TryGetInt64(out long number) && number >= 0
+            ? number
+            : throw RefusedException.BadRequest($"'{member}' must be a whole number from 0.");
+}

@@ -1,0 +1,137 @@
+using System.Text;
+using Microsoft.AspNetCore.Http;
+using Rookery.Documents;
+using Rookery.Indexing.Execution;
+using Rookery.Indexing.Language;
+using Rookery.Indexing.Scanning;
+using Rookery.Indexing.Summaries;
+
+namespace Rookery.Server.Raven.Queries;
+
+/// <summary>Begins to answer a query.</summary>
+internal static class QueryResults
+{
+    /// <summary>The results, before the first. Those that have to be sorted or grouped are all found then.</summary>
+    /// <param name="context">The server.</param>
+    /// <param name="http">The request.</param>
+    /// <param name="database">Whose documents are asked for.</param>
+    /// <param name="request">What is asked.</param>
+    /// <param name="way">By which way it is answered.</param>
+    /// <param name="answer">Whose room is taken for what is large.</param>
+    /// <param name="metadataOnly">Whether of whole documents only the metadata is wanted.</param>
+    /// <param name="needsTotal">Whether results behind the page are counted.</param>
+    /// <exception cref="Indexing.Language.QueryException">The query would cost more than one may.</exception>
+    /// <exception cref="RefusedException">There was no room for a large document.</exception>
+    public static async ValueTask<IQueryResults> OpenAsync(
+        ServerContext context, HttpContext http, Database database, QueryRequest request, QueryWay way, DocumentAnswer answer, bool metadataOnly, bool needsTotal = true)
+    {
+        if (request.Plan is not { } plan)
+        {
+            return new WalkedResults(new QueryWalk(database, request.Direct!), new ResultWriter(database, null, metadataOnly, request.Includes.Count > 0), answer);
+        }
+
+        var turns = new QueryTurns(context.Time, request.WorkLimit, http.RequestAborted);
+        var scripted = plan.Script is { } script ? new ScriptedResults(script, context.QueryMemory, turns, Encoding.ASCII.GetBytes(database.HistoryId)) : null;
+        var writer = new ResultWriter(database, plan, metadataOnly, request.Includes.Count > 0, scripted);
+        IDisposable? opened = null;
+        try
+        {
+            var found = way.Answering is { } name ? new IndexedQueries(context.Indexes).TryAnswer(database, name, plan, context.QueryMemory, turns) : null;
+            opened = found;
+            if (found is { AreCandidates: false })
+            {
+                return PageOf(found, database, plan, writer, answer, scripted is null ? null : turns);
+            }
+
+            if (found is null)
+            {
+                await PrepareAsync(plan, part => new ScannedDocuments(
+                    database, new QueryWalk(database, IdQuery.Of(part.Target)), part.Start(context.QueryMemory, turns, needsTotal: false), writer, answer, turns, countsAll: false, null), writer, turns);
+            }
+
+            var walk = found is null ? new QueryWalk(database, IdQuery.Of(plan.Target)) : new QueryWalk(database, new FoundIds(found.Documents), scores: null);
+            var scan = new ScannedDocuments(database, walk, plan.Start(context.QueryMemory, turns, needsTotal), writer, answer, turns, countsAll: request.Query.FilterLimit is not null, found);
+            opened = scan;
+            if (plan.Summary is { } summary)
+            {
+                return await SummariseAsync(context, database, summary, scan, writer, turns);
+            }
+
+            if (await scan.MoveNextAsync())
+            {
+                return new StreamedResults(scan, writer);
+            }
+
+            walk.Pause();
+            var ended = scan.Run.Finish();
+            return request.Query.GroupBy.Count > 0
+                ? new GroupResults(scan, ended, database)
+                : new WalkedResults(WalkOf(database, plan, [.. ended.Documents]), writer, answer, ended.TotalResults, scan, turns: scripted is null ? null : turns);
+        }
+        catch
+        {
+            opened?.Dispose();
+            writer.Dispose();
+            throw;
+        }
+    }
+
+    // An index follows the documents with a delay: of those that were written since it is asked again.
+    private static WalkedResults PageOf(IndexAnswer found, Database database, ScanPlan plan, ResultWriter writer, DocumentAnswer answer, QueryTurns? turns)
+    {
+        var ids = new FoundIds(found.Documents);
+        var walk = new QueryWalk(database, ids, ScoresOf(plan, found.Documents));
+        return new WalkedResults(walk, writer, answer, found.TotalResults, found, () => walk.Etag == ids.LastEtag || found.IsStillResult(writer.Queried(walk), ids.LastEtag), turns);
+    }
+
+    private static async ValueTask<SummaryResults> SummariseAsync(
+        ServerContext context, Database database, QuerySummary summary, ScannedDocuments scan, ResultWriter writer, QueryTurns turns)
+    {
+        var run = summary.Start(context.QueryMemory, turns);
+        try
+        {
+            await SummaryResults.GatherAsync(scan, run, writer, turns);
+        }
+        catch
+        {
+            run.Dispose();
+            throw;
+        }
+
+        scan.Dispose();
+        return new SummaryResults(run, database);
+    }
+
+    private static QueryWalk WalkOf(Database database, ScanPlan plan, ScannedDocument[] found) =>
+        new(database, [.. found.Select(static one => one.Id)], ScoresOf(plan, found));
+
+    private static double[]? ScoresOf(ScanPlan plan, IReadOnlyList<ScannedDocument> found) => plan.IsScored ? [.. found.Select(static one => one.Score ?? 0)] : null;
+
+    /// <summary>Looks at the documents that conditions depend on. Each time it is a scan of its own, and its time is the query's.</summary>
+    private static async ValueTask PrepareAsync(ScanPlan plan, Func<ScanPlan, ScannedDocuments> open, ResultWriter writer, QueryTurns turns)
+    {
+        foreach (var likeness in plan.Likenesses)
+        {
+            using var scan = open(likeness.Finder);
+            if (!await scan.MoveNextAsync())
+            {
+                throw new QueryException(QueryFault.Invalid, "'moreLikeThis' names a document, or a condition that finds one; there is none.", likeness.Position);
+            }
+
+            likeness.Condition.Learn(writer.Queried(scan.Walk));
+        }
+
+        if (plan.Counted is not { } counted)
+        {
+            return;
+        }
+
+        using var all = open(counted);
+        while (await all.MoveNextAsync())
+        {
+            turns.Begin();
+            plan.Count(writer.Queried(all.Walk));
+            turns.End();
+        }
+    }
+}

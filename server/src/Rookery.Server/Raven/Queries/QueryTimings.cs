@@ -1,0 +1,42 @@
+using System.Globalization;
+using System.Text;
+
+namespace Rookery.Server.Raven.Queries;
+
+/// <summary>How long the parts of one query took, one after the other. Not thread-safe.</summary>
+internal sealed class QueryTimings
+{
+    private readonly List<(string Part, long Milliseconds)> _parts = [];
+    private readonly TimeProvider _time;
+    private readonly long _begun;
+    private long _last;
+
+    /// <summary>The first part begins.</summary>
+    /// <param name="time">The clock.</param>
+    /// <param name="begun">The timestamp of the beginning.</param>
+    public QueryTimings(TimeProvider time, long begun) => (_time, _begun, _last) = (time, begun, begun);
+
+    /// <summary>The time since the beginning, in milliseconds.</summary>
+    public long TotalMilliseconds => (long)_time.GetElapsedTime(_begun).TotalMilliseconds;
+
+    /// <summary>A part ends here.</summary>
+    public void End(string part)
+    {
+        long now = _time.GetTimestamp();
+        _parts.Add((part, (long)_time.GetElapsedTime(_last, now).TotalMilliseconds));
+        _last = now;
+    }
+
+    /// <summary>As RavenDB's clients read it.</summary>
+    public string ToJson()
+    {
+        var json = new StringBuilder();
+        json.Append(CultureInfo.InvariantCulture, $"{{\"DurationInMs\":{TotalMilliseconds},\"Timings\":{{");
+        for (int i = 0; i < _parts.Count; i++)
+        {
+            json.Append(CultureInfo.InvariantCulture, $"{(i == 0 ? "" : ",")}\"{_parts[i].Part}\":{{\"DurationInMs\":{_parts[i].Milliseconds},\"Timings\":null}}");
+        }
+
+        return json.Append("}}").ToString();
+    }
+}

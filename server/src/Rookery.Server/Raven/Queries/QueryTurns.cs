@@ -1,0 +1,65 @@
+using Rookery.Indexing.Language;
+using Rookery.Indexing.Scanning;
+
+namespace Rookery.Server.Raven.Queries;
+
+/// <summary>
+/// The time of one query: it works for <see cref="Turn"/>, then others have theirs, until it has worked as long as it may. What passes between <see cref="End"/> and
+/// <see cref="Begin"/>, while its client or room is waited for, is no work. Not thread-safe.
+/// </summary>
+/// <param name="time">The clock.</param>
+/// <param name="limit">How long it may work in all.</param>
+/// <param name="left">Says that the client left.</param>
+internal sealed class QueryTurns(TimeProvider time, TimeSpan limit, CancellationToken left) : IScanClock
+{
+    /// <summary>How long a query works before others go first.</summary>
+    public static readonly TimeSpan Turn = TimeSpan.FromMilliseconds(10);
+
+    /// <summary>How long a query that somebody waits for may work in all.</summary>
+    public static readonly TimeSpan Budget = TimeSpan.FromMinutes(2);
+
+    private long _begun = time.GetTimestamp();
+    private TimeSpan _inTurn;
+    private TimeSpan _inAll;
+
+    /// <summary>Whether it is others' turn: let go of what is being read, and call <see cref="YieldAsync"/>.</summary>
+    public bool IsOver => _inTurn + time.GetElapsedTime(_begun) > Turn;
+
+    /// <summary>The same between <see cref="End"/> and <see cref="Begin"/>.</summary>
+    public bool IsTurnOver => _inTurn > Turn;
+
+    /// <summary>Goes on with work.</summary>
+    public void Begin() => _begun = time.GetTimestamp();
+
+    /// <summary>Stops working for now.</summary>
+    public void End()
+    {
+        var worked = time.GetElapsedTime(_begun);
+        _inTurn += worked;
+        _inAll += worked;
+        _begun = time.GetTimestamp();
+    }
+
+    /// <summary>Lets others work.</summary>
+    /// <exception cref="QueryException">The time of the query is used up.</exception>
+    /// <exception cref="OperationCanceledException">The client left.</exception>
+    public async ValueTask YieldAsync()
+    {
+        OnWork();
+        End();
+        _inTurn = TimeSpan.Zero;
+        await Task.Yield();
+        Begin();
+    }
+
+    /// <inheritdoc/>
+    public void OnWork()
+    {
+        left.ThrowIfCancellationRequested();
+        if (_inAll + time.GetElapsedTime(_begun) > limit)
+        {
+            throw new QueryException(
+                QueryFault.TooCostly, $"The query worked for {limit.TotalMinutes} minutes without coming to its end. Narrow it by a collection or by ids.");
+        }
+    }
+}

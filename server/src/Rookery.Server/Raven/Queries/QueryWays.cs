@@ -1,0 +1,76 @@
+using Microsoft.AspNetCore.Http;
+using Rookery.Documents;
+using Rookery.Indexing.Execution;
+using Rookery.Indexing.Language;
+
+namespace Rookery.Server.Raven.Queries;
+
+/// <summary>Finds the way by which a query is answered: has the index made that it needs, and waits for it as long as the query may.</summary>
+/// <param name="context">The server.</param>
+internal sealed class QueryWays(ServerContext context)
+{
+    private const string LookedUp = "Documents are looked up: nothing but ids narrows the query.";
+
+    /// <summary>How long a query waits that did not ask to: then it is answered as well as it can be.</summary>
+    public static readonly TimeSpan UnaskedWait = TimeSpan.FromSeconds(1.5);
+
+    /// <summary>Chooses, and waits. Behind the read barrier: what was acknowledged before the query came, it answers, or says that it is stale.</summary>
+    /// <param name="database">Whose documents are asked for.</param>
+    /// <param name="request">What is asked.</param>
+    /// <param name="cancellationToken">Gives up.</param>
+    /// <exception cref="RefusedException">The query was to wait for an index, which did not come so far in time; or it needs one that could not be made.</exception>
+    public async ValueTask<QueryWay> ChooseAsync(Database database, QueryRequest request, CancellationToken cancellationToken)
+    {
+        long cutOff = database.LastEtag;
+        if (request.Plan is null)
+        {
+            return new QueryWay(request.IndexName, null, false, cutOff, null, [LookedUp]);
+        }
+
+        var route = RouteOf(database, request);
+        if (route.IndexName is not { } name)
+        {
+            return new QueryWay(request.IndexName, null, false, cutOff, null, route.Reasons);
+        }
+
+        context.AutomaticIndexes.NoteUse(database, name);
+        bool mayScan = !route.IsBuilt && !route.NeedsIndex;
+        if (route.ToDefine is { } definition && await context.AutomaticIndexes.DefineAsync(database, definition) is { } refusal)
+        {
+            return mayScan
+                ? new QueryWay(name, null, false, cutOff, null, [.. route.Reasons, "Documents are looked at: the index could not be made. " + refusal.Message])
+                : throw RavenErrors.Refuse(refusal);
+        }
+
+        // One that others have made, and that is not built yet, is built for some time: the documents are there now.
+        bool isReached = (route.ToDefine is not null || !mayScan) && await context.Indexes.WaitAsync(database, name, cutOff, request.Wait ?? UnaskedWait, cancellationToken);
+        return isReached || !mayScan ? Answering(database, request, name, isReached, route) : new QueryWay(name, null, false, cutOff, null, [.. route.Reasons, QueryWay.WhileBuilt(route)]);
+    }
+
+    /// <summary>The way by which a query would be answered, and why. Nothing is made, and nothing waited for.</summary>
+    public QueryRoute Explain(Database database, QueryRequest request) => request.Plan is null
+        ? new QueryRoute(null, null, IsBuilt: false, NeedsIndex: false, [LookedUp])
+        : RouteOf(database, request);
+
+    private QueryRoute RouteOf(Database database, QueryRequest request)
+    {
+        var queries = new IndexedQueries(context.Indexes);
+        return request.Named is not { } named ? queries.Plan(database, request.Query, request.Plan!.Target)
+            : IndexedQueries.WhyUnable(request.Query, named.Definition) is { } why ? throw new QueryException(QueryFault.Invalid, $"The index '{named.Name}' {why}", request.Query.Source.Position)
+            : new QueryRoute(named.Name, null, IsBuilt: context.Indexes.ReadPosition(database, named.Name) is { VisibleEtag: > 0 }, NeedsIndex: true, [$"The query names {named.Name}."]);
+    }
+
+    private QueryWay Answering(Database database, QueryRequest request, string name, bool isReached, QueryRoute route)
+    {
+        if (!isReached && request.Wait is { } waited)
+        {
+            throw new RefusedException(
+                StatusCodes.Status500InternalServerError,
+                RavenType.Timeout,
+                $"The index '{name}' did not come as far as the documents were when the query came, and it was waited {waited.TotalMilliseconds:0} ms for it: GET indexes/progress says how far it is. Wait longer, or take a stale answer.");
+        }
+
+        var (visible, lastIndexed) = context.Indexes.ReadPosition(database, name) ?? (0, null);
+        return new QueryWay(name, name, !isReached, visible, lastIndexed, route.Reasons);
+    }
+}

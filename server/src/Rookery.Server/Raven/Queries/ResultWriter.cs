@@ -1,0 +1,94 @@
+using System.Buffers;
+using System.Text;
+using Rookery.Documents;
+using Rookery.Indexing.Language;
+using Rookery.Indexing.Scanning;
+using Rookery.Indexing.Values;
+
+namespace Rookery.Server.Raven.Queries;
+
+/// <summary>Writes the document of a walk as the result of a query: whole, its metadata, or what the query selects of it.</summary>
+/// <param name="database">Whose it is.</param>
+/// <param name="plan">The plan of a query that selects fields; null for whole documents.</param>
+/// <param name="metadataOnly">Whether of a whole document only the metadata is wanted.</param>
+/// <param name="hasIncludes">Whether its references are followed as well.</param>
+/// <param name="scripted">Makes the results of a query that selects by a script; null where none does. It is disposed with this.</param>
+internal sealed class ResultWriter(Database database, ScanPlan? plan, bool metadataOnly, bool hasIncludes, ScriptedResults? scripted = null) : IDisposable
+{
+    // A selection may name a large field several times, but not any number of times.
+    private const int FreeBytes = 64 << 10;
+    private readonly byte[] _historyId = Encoding.ASCII.GetBytes(database.HistoryId);
+
+    /// <summary>The document at hand, as conditions read it.</summary>
+    public QueriedDocument Queried(QueryWalk walk) => new(walk.View, walk.Etag, _historyId) { Score = walk.Score ?? 0 };
+
+    /// <summary>Memory that reading and writing a document of so many bytes takes at most.</summary>
+    public long BytesFor(long documentBytes) => hasIncludes || plan is { GivesDocuments: false } ? 3 * documentBytes : documentBytes;
+
+    /// <summary>Writes the document at hand.</summary>
+    /// <exception cref="QueryException">What the query selects of it is much larger than it.</exception>
+    public void Write(AnswerBuffer answer, QueryWalk walk)
+    {
+        if (plan is not { GivesDocuments: false })
+        {
+            walk.Write(answer, database, metadataOnly);
+            WriteScore(answer, walk);
+            return;
+        }
+
+        if (scripted is not null)
+        {
+            scripted.Write(answer, walk);
+            return;
+        }
+
+        answer.Write("{"u8);
+        int start = answer.Length;
+        plan.WriteMembers(Queried(walk), new BoundedBuffer(answer, FreeBytes + (2 * walk.Length)));
+        answer.Write(answer.Length == start ? "\"@metadata\":{\"@projection\":true,\"@id\":"u8 : ",\"@metadata\":{\"@projection\":true,\"@id\":"u8);
+        Rookery.Documents.Json.DocumentWriter.WriteString(answer, walk.Head.Id);
+        answer.Write("}}"u8);
+        WriteScore(answer, walk);
+    }
+
+    /// <summary>Adds a score to the metadata, with which each result ends.</summary>
+    private static void WriteScore(AnswerBuffer answer, QueryWalk walk)
+    {
+        if (walk.Score is { } score)
+        {
+            answer.Truncate(answer.Length - "}}".Length);
+            answer.Write(",\"@index-score\":"u8);
+            ScanPlan.WriteScore(score, answer);
+            answer.Write("}}"u8);
+        }
+    }
+
+    public void Dispose() => scripted?.Dispose();
+
+    private sealed class BoundedBuffer(AnswerBuffer answer, long bytes) : IBufferWriter<byte>
+    {
+        private readonly int _start = answer.Length;
+
+        public void Advance(int count) => answer.Advance(count);
+
+        public Memory<byte> GetMemory(int sizeHint = 0)
+        {
+            Check(sizeHint);
+            return answer.GetMemory(sizeHint);
+        }
+
+        public Span<byte> GetSpan(int sizeHint = 0)
+        {
+            Check(sizeHint);
+            return answer.GetSpan(sizeHint);
+        }
+
+        private void Check(int more)
+        {
+            if (answer.Length - _start + (long)more > bytes)
+            {
+                throw new QueryException(QueryFault.TooCostly, "What the query selects of a document is more than twice as large as the document: select large fields once.");
+            }
+        }
+    }
+}

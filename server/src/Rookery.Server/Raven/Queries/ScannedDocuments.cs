@@ -1,0 +1,110 @@
+using Rookery.Documents;
+using Rookery.Indexing.Scanning;
+
+namespace Rookery.Server.Raven.Queries;
+
+/// <summary>Gives the documents of a walk to a scan, in turns with what else the node does. Not thread-safe.</summary>
+internal sealed class ScannedDocuments : IDisposable
+{
+    private readonly Database _database;
+    private readonly QueryWalk _walk;
+    private readonly ScanRun _run;
+    private readonly ResultWriter _writer;
+    private readonly DocumentAnswer _answer;
+    private readonly QueryTurns _turns;
+    private readonly WalkedOnce? _once;
+    private readonly bool _countsAll;
+    private readonly IDisposable? _found;
+
+    /// <summary>A scan at its beginning.</summary>
+    /// <param name="database">Whose documents they are.</param>
+    /// <param name="walk">The documents to look at.</param>
+    /// <param name="run">Says which of them are results.</param>
+    /// <param name="writer">Writes them.</param>
+    /// <param name="answer">Whose room is taken while a large document is looked at.</param>
+    /// <param name="turns">The time of the query.</param>
+    /// <param name="countsAll">Whether the scan has to see documents that do not match: <c>filter_limit</c> counts them.</param>
+    /// <param name="found">Holds what the walk goes over, to be disposed with it; null when nothing does.</param>
+    public ScannedDocuments(Database database, QueryWalk walk, ScanRun run, ResultWriter writer, DocumentAnswer answer, QueryTurns turns, bool countsAll, IDisposable? found = null)
+    {
+        _database = database;
+        _walk = walk;
+        _run = run;
+        _writer = writer;
+        _answer = answer;
+        _turns = turns;
+        _countsAll = countsAll;
+        _found = found;
+        _once = walk.IsInOrderOfWriting ? new WalkedOnce(NewestEtag()) : null;
+    }
+
+    /// <summary>The walk, which stands on the document at hand.</summary>
+    public QueryWalk Walk => _walk;
+
+    /// <summary>What was found.</summary>
+    public ScanRun Run => _run;
+
+    /// <summary>Goes to the next document that is to be written at once.</summary>
+    /// <returns>False at the end.</returns>
+    /// <exception cref="Indexing.Language.QueryException">The time or the memory of the query is used up.</exception>
+    /// <exception cref="RefusedException">A document is large, and there was no room for it.</exception>
+    public async ValueTask<bool> MoveNextAsync()
+    {
+        _turns.Begin();
+        while (!_run.IsComplete)
+        {
+            if (_turns.IsOver)
+            {
+                _walk.Pause();
+                await _turns.YieldAsync();
+            }
+
+            if (!_walk.MoveNext() || (_once?.IsOver(_walk.Etag, NewestEtag) ?? false))
+            {
+                break;
+            }
+
+            long bytes = _writer.BytesFor(_walk.Length);
+            if (!_answer.TryMakeRoom(bytes))
+            {
+                _walk.StepBack();
+                _turns.End();
+                await _answer.WaitForRoomAsync(bytes);
+                _turns.Begin();
+            }
+            else if (IsResult())
+            {
+                _turns.End();
+                return true;
+            }
+        }
+
+        _turns.End();
+        return false;
+    }
+
+    public void Dispose()
+    {
+        _run.Dispose();
+        _walk.Dispose();
+        _found?.Dispose();
+    }
+
+    private bool IsResult()
+    {
+        var document = _writer.Queried(_walk);
+        if (_once is null)
+        {
+            return _run.Add(document);
+        }
+
+        bool matches = _run.Matches(document);
+        return (matches ? _once.IsNew(document.View.Id) : _countsAll) && _run.Add(document);
+    }
+
+    private long NewestEtag()
+    {
+        using var reader = _database.OpenReader();
+        return reader.ReadStatistics().LastEtag;
+    }
+}

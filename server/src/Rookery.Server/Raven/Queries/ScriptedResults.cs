@@ -1,0 +1,158 @@
+using System.Text;
+using System.Text.Json;
+using Rookery.Disk;
+using Rookery.Documents;
+using Rookery.Documents.Ids;
+using Rookery.Documents.Json;
+using Rookery.Documents.Scripting;
+using Rookery.Indexing.Language;
+using Rookery.Indexing.Scanning;
+
+namespace Rookery.Server.Raven.Queries;
+
+/// <summary>Makes results by the script of a selection. What it loads is read from the snapshot of the result at hand. Its work counts as the query's. Not thread-safe.</summary>
+internal sealed class ScriptedResults : IScriptDocuments, IDisposable
+{
+    // A result that is larger is no page of a list any more; without a bound, loads could make one of any size out of a small document.
+    private const int MostResultBytes = 4 << 20;
+
+    private static readonly ScriptLimits Limits = new() { OutputBytes = MostResultBytes };
+
+    private readonly SelectionScript _script;
+    private readonly MemoryShare _memory;
+    private readonly QueryTurns _turns;
+    private readonly byte[] _historyId;
+    private readonly ScriptInterpreter _interpreter = new(Limits);
+    private QueryWalk? _walk;
+    private long _heldBytes;
+
+    /// <summary>Results of one answer.</summary>
+    /// <param name="script">Makes them.</param>
+    /// <param name="memory">What a run holds beyond little is drawn from here.</param>
+    /// <param name="turns">The time of the query.</param>
+    /// <param name="historyId">The database's.</param>
+    public ScriptedResults(SelectionScript script, MemoryShare memory, QueryTurns turns, byte[] historyId)
+    {
+        _script = script;
+        _memory = memory;
+        _turns = turns;
+        _historyId = historyId;
+        _interpreter.Documents = this;
+        _interpreter.MemorySource = TryTake;
+    }
+
+    /// <summary>Writes what the script makes of the document at hand.</summary>
+    /// <exception cref="QueryException">It cannot make it, or the time of the query is used up.</exception>
+    public void Write(AnswerBuffer answer, QueryWalk walk)
+    {
+        _turns.Begin();
+        _walk = walk;
+        try
+        {
+            Run(answer, walk);
+            _turns.OnWork();
+        }
+        finally
+        {
+            _walk = null;
+            _interpreter.Trim();
+            _memory.Release(_heldBytes);
+            _heldBytes = 0;
+            _turns.End();
+        }
+    }
+
+    /// <inheritdoc/>
+    public void Load(ReadOnlySpan<byte> id, ScriptDocumentReceiver receiver)
+    {
+        if (!DocumentId.TryValidate(id, out _) || !_walk!.Reader.TryGetDocument(id, out var document))
+        {
+            return;
+        }
+
+        using (document)
+        {
+            if (document.Length > LargeRequests.FreeBytes && !TryTake(document.Length))
+            {
+                throw Refuse(QueryFault.TooCostly, $"the document '{Encoding.UTF8.GetString(id)}', which it loads, needs more memory than there is now");
+            }
+
+            Give(receiver, document);
+        }
+    }
+
+    public void Dispose() => _interpreter.Dispose();
+
+    private void Run(AnswerBuffer answer, QueryWalk walk)
+    {
+        Span<byte> vector = stackalloc byte[ChangeVector.MaxBytes];
+        _interpreter.Load(_script.Program);
+        _interpreter.Begin();
+        _interpreter.AddDocument(walk.View, vector[..ChangeVector.Write(vector, walk.Etag, _historyId)]);
+        _interpreter.AddJson(_script.Arguments.Span);
+        if (!_interpreter.TryRun())
+        {
+            throw Refuse(QueryFault.Invalid, _interpreter.Failure!);
+        }
+
+        if (_interpreter.HasResult && !_interpreter.IsResultObject)
+        {
+            throw Refuse(QueryFault.Invalid, _interpreter.IsResultArray ? "it yields an array, and a result is one object" : "it yields no object");
+        }
+
+        answer.Write("{"u8);
+        if (_interpreter.HasResult)
+        {
+            WriteMembers(answer, _interpreter.TryWriteResult(out var json) ? json : throw Refuse(QueryFault.TooCostly, _interpreter.Failure!));
+        }
+
+        answer.Write("\"@metadata\":{\"@projection\":true,\"@id\":"u8);
+        DocumentWriter.WriteString(answer, walk.Head.Id);
+        answer.Write("}}"u8);
+    }
+
+    private void Give(ScriptDocumentReceiver receiver, in Document document)
+    {
+        Span<byte> vector = stackalloc byte[ChangeVector.MaxBytes];
+        receiver(document.View, vector[..ChangeVector.Write(vector, document.Etag, _historyId)]);
+    }
+
+    /// <summary>The members of the result, each with a comma behind it; its metadata is the server's.</summary>
+    private static void WriteMembers(AnswerBuffer answer, ReadOnlySpan<byte> json)
+    {
+        if (json.IndexOf("\"@metadata\":"u8) < 0)
+        {
+            answer.Write(json[1..^1]);
+            answer.Write(json.Length == 2 ? ""u8 : ","u8);
+            return;
+        }
+
+        var reader = new Utf8JsonReader(json, new JsonReaderOptions { MaxDepth = DocumentLimits.MaxDepth + 1 });
+        reader.Read();
+        while (reader.Read() && reader.TokenType == JsonTokenType.PropertyName)
+        {
+            int start = (int)reader.TokenStartIndex;
+            bool isMetadata = reader.ValueTextEquals("@metadata"u8);
+            reader.Skip();
+            if (!isMetadata)
+            {
+                answer.Write(json[start..(int)reader.BytesConsumed]);
+                answer.Write(","u8);
+            }
+        }
+    }
+
+    private bool TryTake(long bytes)
+    {
+        if (!_memory.TryReserve(bytes))
+        {
+            return false;
+        }
+
+        _heldBytes += bytes;
+        return true;
+    }
+
+    private QueryException Refuse(QueryFault fault, string reason) =>
+        new(fault, $"The selection of document '{Encoding.UTF8.GetString(_walk!.Head.Id)}' failed: {reason}.", _script.Position);
+}

@@ -1,0 +1,56 @@
+using Rookery.Documents;
+using Rookery.Indexing.Scanning;
+using Rookery.Server.Raven.Documents;
+
+namespace Rookery.Server.Raven.Queries;
+
+/// <summary>Results that are written as they are met.</summary>
+/// <param name="scan">Meets them, and stands on the first.</param>
+/// <param name="writer">Writes them.</param>
+internal sealed class StreamedResults(ScannedDocuments scan, ResultWriter writer) : IQueryResults
+{
+    private bool _isAtFirst = true;
+    private ScanResults? _end;
+
+    public DatabaseReader Reader => scan.Walk.Reader;
+
+    public long? KnownTotal => null;
+
+    public ReadOnlySpan<byte> Id => scan.Walk.Head.Id;
+
+    public long DocumentBytes => scan.Walk.Length;
+
+    public async ValueTask<bool> MoveNextAsync()
+    {
+        if (_isAtFirst)
+        {
+            _isAtFirst = false;
+            return true;
+        }
+
+        return await scan.MoveNextAsync();
+    }
+
+    public void Write(AnswerBuffer answer) => writer.Write(answer, scan.Walk);
+
+    public void Collect(IncludePaths includes) => includes.Collect(scan.Walk.View);
+
+    public void Pause() => scan.Walk.Pause();
+
+    public async ValueTask<long> CountAsync()
+    {
+        while (await scan.MoveNextAsync())
+        {
+            // The scan counts.
+        }
+
+        _end ??= scan.Run.Finish();
+        return _end.TotalResults;
+    }
+
+    public void Dispose()
+    {
+        scan.Dispose();
+        writer.Dispose();
+    }
+}

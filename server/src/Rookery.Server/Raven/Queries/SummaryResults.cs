@@ -1,0 +1,53 @@
+using Rookery.Documents;
+using Rookery.Indexing.Summaries;
+using Rookery.Server.Raven.Documents;
+
+namespace Rookery.Server.Raven.Queries;
+
+/// <summary>What a query computes of its results, all of it before the first object is written.</summary>
+/// <param name="summary">Holds it.</param>
+/// <param name="database">Whose documents were looked at.</param>
+internal sealed class SummaryResults(SummaryRun summary, Database database) : IQueryResults
+{
+    private readonly PausableReader _reader = new(database);
+    private int _at = -1;
+
+    public DatabaseReader Reader => _reader.Current;
+
+    public long? KnownTotal => summary.Count;
+
+    public ReadOnlySpan<byte> Id => default;
+
+    public long DocumentBytes => 0;
+
+    /// <summary>Gives all documents of a scan to a summary.</summary>
+    /// <exception cref="Indexing.Language.QueryException">The time or the memory of the query is used up.</exception>
+    public static async ValueTask GatherAsync(ScannedDocuments scan, SummaryRun summary, ResultWriter writer, QueryTurns turns)
+    {
+        while (await scan.MoveNextAsync())
+        {
+            turns.Begin();
+            summary.Add(writer.Queried(scan.Walk));
+            turns.End();
+        }
+    }
+
+    public ValueTask<bool> MoveNextAsync() => ValueTask.FromResult(++_at < summary.Count);
+
+    public void Write(AnswerBuffer answer) => summary.Write(_at, answer);
+
+    public void Collect(IncludePaths includes)
+    {
+        // A summary is no document, and refers to none.
+    }
+
+    public void Pause() => _reader.Pause();
+
+    public ValueTask<long> CountAsync() => ValueTask.FromResult((long)summary.Count);
+
+    public void Dispose()
+    {
+        _reader.Dispose();
+        summary.Dispose();
+    }
+}

@@ -1,0 +1,59 @@
+using Rookery.Documents;
+using Rookery.Server.Raven.Documents;
+
+namespace Rookery.Server.Raven.Queries;
+
+/// <summary>Results of which each document of a walk is one.</summary>
+/// <param name="walk">The documents.</param>
+/// <param name="writer">Writes them.</param>
+/// <param name="answer">Whose room is taken for large ones.</param>
+/// <param name="total">How many results there are, when another count than that of the walk; null otherwise.</param>
+/// <param name="found">Holds what the walk goes over, to be disposed with it; null when nothing does.</param>
+/// <param name="isResult">Whether the document at hand is a result as it is now; null when all are.</param>
+/// <param name="turns">The time of a query whose results are work to write; null otherwise.</param>
+internal sealed class WalkedResults(
+    QueryWalk walk, ResultWriter writer, DocumentAnswer answer, long? total = null, IDisposable? found = null, Func<bool>? isResult = null, QueryTurns? turns = null) : IQueryResults
+{
+    public DatabaseReader Reader => walk.Reader;
+
+    public long? KnownTotal => total ?? walk.KnownTotal;
+
+    public ReadOnlySpan<byte> Id => walk.Head.Id;
+
+    public long DocumentBytes => walk.Length;
+
+    public async ValueTask<bool> MoveNextAsync()
+    {
+        if (turns is { IsTurnOver: true })
+        {
+            walk.Pause();
+            await turns.YieldAsync();
+            turns.End();
+        }
+
+        while (walk.MoveNext())
+        {
+            if (await answer.HasRoomAsync(writer.BytesFor(walk.Length), walk.StepBack) && (isResult is null || isResult()))
+            {
+                return true;
+            }
+        }
+
+        return false;
+    }
+
+    public void Write(AnswerBuffer answer) => writer.Write(answer, walk);
+
+    public void Collect(IncludePaths includes) => includes.Collect(walk.View);
+
+    public void Pause() => walk.Pause();
+
+    public ValueTask<long> CountAsync() => ValueTask.FromResult(total ?? walk.CountTotal());
+
+    public void Dispose()
+    {
+        walk.Dispose();
+        found?.Dispose();
+        writer.Dispose();
+    }
+}

@@ -1,0 +1,95 @@
+using Microsoft.AspNetCore.Http;
+using Rookery.Documents;
+using Rookery.Indexing.Language;
+using Rookery.Server.Raven.LongOperations;
+using Rookery.Server.Raven.Queries;
+
+namespace Rookery.Server.Raven.SetBased;
+
+/// <summary>DELETE queries and PATCH queries: operations that go on when the request is answered.</summary>
+internal sealed class ChangeByQuery(ServerContext context, OperationRegistry operations)
+{
+    // Each walks over documents and writes in batches; more of them at once would only be slower.
+    private const int MostRunning = 4;
+
+    private int _running;
+
+    public Task DeleteAsync(HttpContext http, Database database) => BeginAsync(http, database, isPatch: false);
+
+    public Task PatchAsync(HttpContext http, Database database) => BeginAsync(http, database, isPatch: true);
+
+    private async Task BeginAsync(HttpContext http, Database database, bool isPatch)
+    {
+        IdempotencyHeader.Refuse(http, "queries", "it is carried out in parts, and a repetition changes the documents that match then");
+        ChangeRequest request;
+        QueryEnvelope envelope;
+        using (var body = await RequestBody.ReadAsync(http, context.Options.QueryBytesLimit, context.LargeRequests, BodyUse.Objects))
+        {
+            envelope = isPatch ? QueryEnvelope.ReadWrapped(body.Span) : QueryEnvelope.Read(body.Span);
+            request = ChangeRequest.Read(http, envelope, database, isPatch, context.Node.FormatLevel.Level);
+        }
+
+        TakeTurn(http, request);
+        var operation = operations.Begin(new SetOperation(database.Number, operations.NextId(), envelope.Text, context.QueryMemory));
+        context.Background.Begin(isPatch ? "Patch by query" : "Delete by query", () => RunAsync(database, request, operation));
+        await JsonAnswer.SendAsync(http, json =>
+        {
+            json.WriteNumber("OperationId"u8, operation.Id);
+            json.WriteString("OperationNodeTag"u8, context.Node.Consensus.NodeTag);
+        });
+    }
+
+    private void TakeTurn(HttpContext http, ChangeRequest request)
+    {
+        bool isFree = Interlocked.Increment(ref _running) <= MostRunning && !context.Stopping.IsCancellationRequested;
+        if (isFree && context.QueryMemory.TryReserve(request.HeldBytes))
+        {
+            return;
+        }
+
+        Interlocked.Decrement(ref _running);
+        request.Dispose();
+        http.Response.Headers.RetryAfter = "1";
+        throw new RefusedException(
+            StatusCodes.Status429TooManyRequests,
+            RavenType.RavenException,
+            $"This node runs {MostRunning} changes by query at once, and has no turn or no memory for another. Nothing was changed; try again when one of them has ended.");
+    }
+
+    private async Task RunAsync(Database database, ChangeRequest request, SetOperation operation)
+    {
+        using var ending = CancellationTokenSource.CreateLinkedTokenSource(operation.Killed, context.Stopping);
+        try
+        {
+            await new DocumentChanges(context, database, request, operation, operations.Announce).RunAsync(ending.Token);
+            operation.Complete();
+        }
+        catch (OperationCanceledException) when (operation.Killed.IsCancellationRequested)
+        {
+            operation.Cancel();
+        }
+        catch (OperationCanceledException) when (context.Stopping.IsCancellationRequested)
+        {
+            operation.Fail(After(operation, new RefusedException(StatusCodes.Status503ServiceUnavailable, RavenType.RavenException, "the node is stopping")));
+        }
+        catch (QueryException error)
+        {
+            operation.Fail(After(operation, QueryRefusal.Of(error, request.Query.Query.Text)));
+        }
+        catch (RefusedException refused)
+        {
+            operation.Fail(After(operation, refused));
+        }
+        finally
+        {
+            request.Dispose();
+            operation.FailUnlessEnded();
+            operations.Announce(operation);
+            context.QueryMemory.Release(request.HeldBytes);
+            Interlocked.Decrement(ref _running);
+        }
+    }
+
+    private static RefusedException After(SetOperation operation, RefusedException reason) =>
+        new(reason.Status, reason.Type, $"Operation {operation.Id} stopped behind {operation.Processed} of {operation.Total} documents, whose change stands: {reason.Message}");
+}

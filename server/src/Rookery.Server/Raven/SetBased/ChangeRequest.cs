@@ -1,0 +1,82 @@
+using Microsoft.AspNetCore.Http;
+using Rookery.Documents;
+using Rookery.Documents.Patching;
+using Rookery.Indexing.Language;
+using Rookery.Indexing.Scanning;
+using Rookery.Server.Raven.Queries;
+using QueryValues = Rookery.Indexing.Scanning.QueryParameters;
+
+namespace Rookery.Server.Raven.SetBased;
+
+/// <summary>A change by query as it was asked for, to be carried out once.</summary>
+internal sealed class ChangeRequest : IDisposable
+{
+    /// <summary>How long an index may be behind before the operation fails, unless the request says so.</summary>
+    private static readonly TimeSpan UsualWait = TimeSpan.FromMinutes(1);
+
+    /// <summary>Which documents.</summary>
+    public required QueryRequest Query { get; init; }
+
+    /// <summary>What is done to each: an encoded patch; null where they are deleted.</summary>
+    public required byte[]? Patch { get; init; }
+
+    /// <summary>Whether what became of each document is remembered.</summary>
+    public required bool WantsDetails { get; init; }
+
+    /// <summary>Documents a second, at most; 0 for any number.</summary>
+    public required long MostPerSecond { get; init; }
+
+    /// <summary>Memory that the query takes for as long as it runs.</summary>
+    public required long HeldBytes { get; init; }
+
+    /// <summary>Reads a request.</summary>
+    /// <exception cref="RefusedException">It is wrong, or asks for what this version does not have.</exception>
+    public static ChangeRequest Read(HttpContext http, QueryEnvelope envelope, Database database, bool isPatch, int formatLevel)
+    {
+        var parameters = new Raven.QueryParameters(http);
+        if (parameters.Flag("ignoreMaxStepsForScript"))
+        {
+            throw RefusedException.NotSupported("ignoreMaxStepsForScript: the steps of scripts are always bounded. Nothing was changed.");
+        }
+
+        var wait = WaitOf(parameters);
+        bool wantsDetails = parameters.Flag("details");
+        long mostPerSecond = parameters.Number("maxOpsPerSec", 0);
+        try
+        {
+            var query = RqlParser.Parse(envelope.Text);
+            byte[]? patch = isPatch ? PatchOf(query, envelope, formatLevel)
+                : query.Update is null ? null
+                : throw new QueryException(QueryFault.Invalid, "'update' belongs into a patch by query: PATCH queries.", query.Update.Position - 1);
+            return new ChangeRequest
+            {
+                Query = QueryRequest.ReadForChange(query, envelope, database, wait),
+                Patch = patch,
+                WantsDetails = wantsDetails,
+                MostPerSecond = mostPerSecond,
+                HeldBytes = envelope.HeldBytes,
+            };
+        }
+        catch (QueryException error)
+        {
+            throw QueryRefusal.Of(error, envelope.Text);
+        }
+    }
+
+    /// <summary>Gives memory back.</summary>
+    public void Dispose() => Query.Dispose();
+
+    private static TimeSpan? WaitOf(Raven.QueryParameters parameters)
+    {
+        bool isStaleGood = parameters.Flag("allowStale");
+        var wait = UsualWait;
+        return parameters.Text("staleTimeout") is { Length: > 0 } timeout && !DurationText.TryParse(timeout, out wait)
+            ? throw RefusedException.BadRequest($"The parameter 'staleTimeout' must be milliseconds or a TimeSpan like 00:00:05, not '{timeout}'.")
+            : isStaleGood ? null : wait;
+    }
+
+    private static byte[] PatchOf(Query query, QueryEnvelope envelope, int formatLevel) =>
+        PatchScript.TryEncode(QueryScripts.UpdateOf(query), QueryValues.Read(envelope.Parameters).ToJson(), formatLevel, out byte[] program, out var error)
+            ? program
+            : throw RavenErrors.Refuse(error);
+}

@@ -1,0 +1,199 @@
+using System.Text;
+using Microsoft.AspNetCore.Http;
+using Rookery.Documents;
+using Rookery.Documents.Commands;
+using Rookery.Server.Raven.BulkInsert;
+using Rookery.Server.Raven.Documents;
+using Rookery.Server.Raven.LongOperations;
+using Rookery.Server.Raven.Queries;
+
+namespace Rookery.Server.Raven.SetBased;
+
+/// <summary>
+/// Changes the documents that a query finds, in batches that go the way of all writes. While a batch is on its way no snapshot is held, and each document is changed as it is then. What matches is looked for
+/// while others write: documents that come, go or change meanwhile are met as they are then, or not at all, and none twice.
+/// </summary>
+/// <param name="context">The server.</param>
+/// <param name="database">Where the documents are.</param>
+/// <param name="request">What is done.</param>
+/// <param name="operation">How far it is.</param>
+/// <param name="announce">Tells watchers.</param>
+internal sealed class DocumentChanges(ServerContext context, Database database, ChangeRequest request, SetOperation operation, Action<LongOperation> announce)
+{
+    private const int MostDocuments = 256;
+
+    // Patched documents are held several times over while a batch is applied.
+    private const long MostDocumentBytes = 512 << 10;
+    private const int MostCommandBytes = 896 << 10;
+
+    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(30);
+    private static readonly TimeSpan Pause = TimeSpan.FromMilliseconds(100);
+
+    private readonly List<byte[]> _ids = [];
+    private readonly int _mostDocuments = (int)Math.Clamp(
+        Math.Min(MostCommandBytes / ((request.Patch?.Length ?? 0) + 64), request.MostPerSecond == 0 ? MostDocuments : request.MostPerSecond), 1, MostDocuments);
+
+    private readonly long _begun = context.Time.GetTimestamp();
+    private long _documentBytes;
+
+    /// <summary>Changes all of them.</summary>
+    /// <param name="ending">Ends it between two batches.</param>
+    /// <exception cref="OperationCanceledException">It was ended.</exception>
+    /// <exception cref="RefusedException">A batch was refused.</exception>
+    /// <exception cref="Indexing.Language.QueryException">The query would cost more than one may.</exception>
+    public async Task RunAsync(CancellationToken ending)
+    {
+        // No request stands behind it any more: what the query needs of one is when to end.
+        var detached = new DefaultHttpContext { RequestAborted = ending };
+        using var answer = new DocumentAnswer(detached, context.LargeRequests);
+        var results = await OpenAsync(detached, answer, ending);
+        try
+        {
+            while (await results.MoveNextAsync())
+            {
+                ending.ThrowIfCancellationRequested();
+                _ids.Add(results.Id.ToArray());
+                _documentBytes += results.DocumentBytes;
+                if (_ids.Count >= _mostDocuments || _documentBytes >= MostDocumentBytes)
+                {
+                    results.Pause();
+                    await StoreAsync(detached, ending);
+                }
+            }
+
+            results.Pause();
+            await StoreAsync(detached, ending);
+        }
+        finally
+        {
+            results.Dispose();
+        }
+    }
+
+    /// <summary>The results, counted.</summary>
+    private async Task<IQueryResults> OpenAsync(HttpContext http, DocumentAnswer answer, CancellationToken ending)
+    {
+        var way = await new QueryWays(context).ChooseAsync(database, request.Query, ending);
+        var results = await QueryResults.OpenAsync(context, http, database, request.Query, way, answer, metadataOnly: false);
+        if (results.KnownTotal is not { } total)
+        {
+            // As of a stream: results that are not gathered are met twice.
+            using (results)
+            {
+                total = await results.CountAsync();
+            }
+
+            results = await QueryResults.OpenAsync(context, http, database, request.Query, way, answer, metadataOnly: false, needsTotal: false);
+        }
+
+        var plan = request.Query.Plan!;
+        operation.Total = Math.Min(Math.Max(0, total - plan.Offset), plan.Limit ?? long.MaxValue);
+        announce(operation);
+        return results;
+    }
+
+    private async Task StoreAsync(HttpContext http, CancellationToken ending)
+    {
+        if (_ids.Count == 0)
+        {
+            return;
+        }
+
+        using var room = context.LargeRequests.Begin(http);
+        long patchedBytes = request.Patch is null ? 0 : (_documentBytes + request.Patch.Length) * LargeRequests.CopiesOfPatch;
+        if (patchedBytes > LargeRequests.FreeBytes)
+        {
+            await room.GrowAsync(patchedBytes, isPatient: true, ending);
+        }
+
+        await StoreAsync(0, _ids.Count, ending);
+        _ids.Clear();
+        _documentBytes = 0;
+        await KeepPaceAsync(ending);
+    }
+
+    /// <summary>Stores a part of the batch. One that is too large, or in which a patch fails, is stored in halves, so that all before that document are changed.</summary>
+    private async Task StoreAsync(int start, int count, CancellationToken ending)
+    {
+        var outcome = await ProposeAsync(start, count, ending);
+        switch (outcome.Rejection)
+        {
+            case null:
+                Note(start, count, outcome);
+                break;
+            case { Kind: RejectionKind.TooLarge or RejectionKind.PatchFailed } when count > 1:
+                await StoreAsync(start, count / 2, ending);
+                await StoreAsync(start + (count / 2), count - (count / 2), ending);
+                break;
+            case { } rejection:
+                ending.ThrowIfCancellationRequested();
+                throw RavenErrors.Refuse(rejection);
+        }
+    }
+
+    /// <summary>Proposes a part of the batch, again where the node has too much to do. Across leaders it has a key, so that it is carried out once.</summary>
+    private async Task<CommandOutcome> ProposeAsync(int start, int count, CancellationToken ending)
+    {
+        long begun = context.Time.GetTimestamp();
+        while (true)
+        {
+            var outcome = await AcrossLeaders.ProposeAsync(context.Node.Consensus, Encode(start, count), context.Time, ending);
+            if (outcome.Rejection is not { Kind: RejectionKind.Overloaded } || context.Time.GetElapsedTime(begun) > Patience)
+            {
+                return outcome;
+            }
+
+            await Task.Delay(Pause, context.Time, ending);
+        }
+    }
+
+    private CommandBuffer Encode(int start, int count)
+    {
+        var key = context.Node.Consensus.View.Members.Count > 1 ? IdempotencyKey.Create() : IdempotencyKey.None;
+        using var batch = new BatchWriter(CommandKind.Batch, database.Number, key);
+        foreach (byte[] id in _ids.Slice(start, count))
+        {
+            if (request.Patch is { } patch)
+            {
+                batch.Patch(id, ExpectedChangeVector.None, patch, returnsDocument: false, skipsOnMismatch: false);
+            }
+            else
+            {
+                batch.Delete(id, ExpectedChangeVector.None);
+            }
+        }
+
+        return batch.Complete();
+    }
+
+    private void Note(int start, int count, CommandOutcome outcome)
+    {
+        operation.Progress(count);
+        for (int at = 0; request.WantsDetails && at < count; at++)
+        {
+            var result = outcome[at];
+            string status = request.Patch is null ? result.Status.ToString() : PatchResult.StatusName(result.Status);
+            if (!operation.TryAddDetail(Encoding.UTF8.GetString(_ids[start + at]), result.Etag == 0 ? "" : database.ChangeVectorOf(result.Etag), status))
+            {
+                throw new RefusedException(StatusCodes.Status400BadRequest, RavenType.RavenException, "The details of all these documents need more memory than there is for queries: leave out 'details', or narrow the query.");
+            }
+        }
+
+        announce(operation);
+    }
+
+    private async Task KeepPaceAsync(CancellationToken ending)
+    {
+        ending.ThrowIfCancellationRequested();
+        if (request.MostPerSecond == 0)
+        {
+            return;
+        }
+
+        var due = TimeSpan.FromSeconds((double)operation.Processed / request.MostPerSecond) - context.Time.GetElapsedTime(_begun);
+        if (due > TimeSpan.Zero)
+        {
+            await Task.Delay(due, context.Time, ending);
+        }
+    }
+}

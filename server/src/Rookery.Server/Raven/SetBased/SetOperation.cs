@@ -1,0 +1,89 @@
+using System.Text.Json;
+using Rookery.Disk;
+using Rookery.Server.Raven.LongOperations;
+
+namespace Rookery.Server.Raven.SetBased;
+
+/// <summary>One change by query as others see it.</summary>
+/// <param name="database">The number of its database.</param>
+/// <param name="id">Its number.</param>
+/// <param name="query">What was asked, for the result.</param>
+/// <param name="memory">What details take is drawn from here, for as long as the operation is remembered.</param>
+internal sealed class SetOperation(uint database, long id, string query, MemoryShare memory) : LongOperation(database, id)
+{
+    private const int BytesPerDetail = 160;
+
+    private readonly List<(string Id, string ChangeVector, string Status)> _details = [];
+    private long _total;
+    private long _processed;
+    private long _heldBytes;
+
+    /// <summary>Documents that it is about.</summary>
+    public long Total
+    {
+        get => Math.Max(Interlocked.Read(ref _total), Processed);
+        set => Interlocked.Exchange(ref _total, value);
+    }
+
+    /// <summary>Documents that it has dealt with.</summary>
+    public long Processed => Interlocked.Read(ref _processed);
+
+    /// <summary>Counts documents that are dealt with.</summary>
+    public void Progress(int documents) => Interlocked.Add(ref _processed, documents);
+
+    /// <summary>Remembers what became of a document.</summary>
+    /// <returns>False when there is no memory for it.</returns>
+    public bool TryAddDetail(string id, string changeVector, string status)
+    {
+        long bytes = BytesPerDetail + (2L * (id.Length + changeVector.Length));
+        if (!memory.TryReserve(bytes))
+        {
+            return false;
+        }
+
+        lock (_details)
+        {
+            _heldBytes += bytes;
+            _details.Add((id, changeVector, status));
+        }
+
+        return true;
+    }
+
+    public override void WriteProgress(Utf8JsonWriter json)
+    {
+        json.WriteNumber("Total"u8, Total);
+        json.WriteNumber("Processed"u8, Processed);
+    }
+
+    public override void WriteResult(Utf8JsonWriter json)
+    {
+        json.WriteString("Query"u8, query);
+        json.WriteNumber("Total"u8, Processed);
+        json.WriteNumber("DocumentsProcessed"u8, Processed);
+        json.WriteStartArray("Details"u8);
+        lock (_details)
+        {
+            foreach (var (document, changeVector, status) in _details)
+            {
+                json.WriteStartObject();
+                json.WriteString("Id"u8, document);
+                json.WriteString("ChangeVector"u8, changeVector.Length == 0 ? null : changeVector);
+                json.WriteString("Status"u8, status);
+                json.WriteEndObject();
+            }
+        }
+
+        json.WriteEndArray();
+    }
+
+    protected override void Forget()
+    {
+        lock (_details)
+        {
+            _details.Clear();
+            memory.Release(_heldBytes);
+            _heldBytes = 0;
+        }
+    }
+}

@@ -1,0 +1,325 @@
+using System.Globalization;
+using System.Text;
+using Rookery.Disk;
+using Rookery.Documents.Commands;
+using Rookery.Documents.Tests.Backups;
+using Rookery.Documents.Tests.Nodes;
+using Rookery.Simulation;
+
+namespace Rookery.Documents.Tests.Indexes;
+
+public sealed class IndexRecordTests
+{
+    private readonly SimulatedDisk disk = new("/data", "/backups");
+
+    [Fact]
+    public void The_format_of_the_command_stays()
+    {
+        using var writer = new IndexWriter(258, default);
+        writer.Put("Ab", "{}"u8, new IndexSettingsChange(Priority: IndexPriority.High));
+        writer.Configure("Ä", new IndexSettingsChange(IndexLockMode.LockedError, IsDisabled: true));
+        writer.Delete("c");
+        using var command = writer.Complete();
+        Assert.Equal(
+            "020E00" + "02010000" + "03000000" // header
+            + "01" + "02" + "000200" + "026162" + "024162" + "027B7D" // put: priority given, lower-cased name, name, definition
+            + "03" + "05" + "020001" + "02C3A4" // configure: lock and state given
+            + "02" + "00" + "000000" + "0163", // delete
+            Convert.ToHexString(command.Written.Span));
+    }
+
+    [Fact]
+    public void A_definition_is_kept_as_it_came_under_a_name_without_case_with_a_number_and_a_version()
+    {
+        using var node = Open();
+        var first = Put(node, "Users/ByName", "one");
+        var second = Put(node, "Älpen", "two", new IndexSettingsChange(IndexLockMode.LockedIgnore, IndexPriority.Low, IsDisabled: true));
+        Assert.Equal((1, 2), (first.Low, second.Low));
+        Assert.Equal(["Users/ByName", "Älpen"], All(node).Select(static index => index.Name));
+
+        var found = Find(node, "USERS/byname")!;
+        Assert.Equal(("Users/ByName", 1, "one", default(IndexSettings), first.Etag), (found.Name, found.Number, Text(found), found.Settings, found.Version));
+        Assert.Equal(new IndexSettings(IndexLockMode.LockedIgnore, IndexPriority.Low, IsDisabled: true), Find(node, "äLPEN")!.Settings);
+        Assert.Null(Find(node, "users"));
+        Assert.Null(Find(node, "no\nname"));
+    }
+
+    [Fact]
+    public void The_same_definition_again_changes_nothing_and_another_one_has_a_new_number_and_remembers_the_one_it_replaced()
+    {
+        using var node = Open();
+        var first = Put(node, "a", "one");
+        using var changes = node.Database("shop").SubscribeToIndexes();
+        var again = Put(node, "A", "one");
+        Assert.Equal((OperationStatus.NotModified, first.Etag, 1), (again.Status, again.Etag, again.Low));
+        Assert.False(changes.TryRead(out _));
+        Assert.Null(Find(node, "a")!.Replaced);
+
+        var second = Put(node, "A", "two");
+        Assert.Equal((OperationStatus.Configured, 2), (second.Status, second.Low));
+        var found = Find(node, "a")!;
+        Assert.Equal(("A", 2, "two", 1, "one"), (found.Name, found.Number, Text(found), found.Replaced!.Number, Encoding.UTF8.GetString(found.Replaced.Definition.Span)));
+        Assert.True(changes.TryRead(out var change));
+        Assert.Equal(new IndexChange(IndexChangeKind.Defined, "A", second.Etag), change);
+    }
+
+    [Fact]
+    public void A_number_is_never_given_again()
+    {
+        using (var node = Open())
+        {
+            Put(node, "a", "one");
+            Put(node, "b", "one");
+            Assert.Equal(OperationStatus.Deleted, Do(node, static writer => writer.Delete("B"))[0].Status);
+            Assert.Equal(OperationStatus.NotFound, Do(node, static writer => writer.Delete("b"))[0].Status);
+        }
+
+        using var reopened = Open(isNew: false);
+        Assert.Equal(3, Put(reopened, "b", "one").Low);
+        Assert.Equal([1L, 3L], All(reopened).Select(static index => index.Number));
+    }
+
+    [Fact]
+    public async Task Databases_have_indexes_of_their_own_and_lose_them_with_their_end()
+    {
+        using var node = Open();
+        node.CreateDatabase("other");
+        Put(node, "a", "one");
+        Put(node, "a", "of other", database: "other");
+        Assert.Equal("of other", Text(Find(node, "a", "other")!));
+        using var changes = node.Database("other").SubscribeToIndexes();
+
+        node.Run(CommandEncoder.DeleteDatabases(["other"]));
+        Assert.False(await changes.WaitAsync(CancellationToken.None));
+        node.CreateDatabase("other");
+        Assert.Empty(All(node, "other"));
+        Assert.Equal("one", Text(Find(node, "a")!));
+    }
+
+    [Fact]
+    public void A_locked_definition_is_passed_over_or_refused_and_can_be_configured_and_deleted()
+    {
+        using var node = Open();
+        Put(node, "a", "one");
+        var locked = Do(node, static writer => writer.Configure("a", new IndexSettingsChange(IndexLockMode.LockedIgnore)))[0];
+        Assert.Equal(OperationStatus.Configured, locked.Status);
+        Assert.Equal(OperationStatus.NotModified, Put(node, "a", "two").Status);
+
+        Do(node, static writer => writer.Configure("a", new IndexSettingsChange(IndexLockMode.LockedError)));
+        Assert.Equal(OperationStatus.NotModified, Put(node, "a", "one").Status);
+        var refused = Propose(node, static writer =>
+        {
+            writer.Put("b", "new"u8, default);
+            writer.Put("a", "two"u8, default);
+        }).Rejection!;
+        Assert.Equal((RejectionKind.Invalid, 1), (refused.Kind, refused.Operation));
+        Assert.Equal("a", Assert.Single(All(node)).Name);
+
+        // What was refused took a number of nobody.
+        Assert.Equal(2, Put(node, "b", "new").Low);
+        Assert.Equal(OperationStatus.Configured, Do(node, static writer => writer.Configure("A", new IndexSettingsChange(Priority: IndexPriority.High)))[0].Status);
+        Assert.Equal(new IndexSettings(IndexLockMode.LockedError, IndexPriority.High, IsDisabled: false), Find(node, "a")!.Settings);
+        Assert.Equal(OperationStatus.NotFound, Do(node, static writer => writer.Configure("none", new IndexSettingsChange(Priority: IndexPriority.High)))[0].Status);
+        Assert.Equal(OperationStatus.Deleted, Do(node, static writer => writer.Delete("a"))[0].Status);
+    }
+
+    [Fact]
+    public void Definitions_survive_restarts_flushes_and_a_backup_at_any_length()
+    {
+        string longest = new('d', IndexRecord.MaxDefinitionBytes);
+        string longName = new('n', IndexRecord.MaxNameBytes);
+        using (var node = Open())
+        {
+            Put(node, longName, longest);
+            Put(node, "flushed", longest);
+            node.Flush();
+            Put(node, "flushed", "short");
+            Put(node, longName, longest[1..]);
+        }
+
+        using (var again = Open(isNew: false))
+        {
+            Check(again);
+            BackedUp.Take(again, disk);
+        }
+
+        BackedUp.Restore(disk);
+        using var restored = SteppedNode.Open(disk, BackedUp.Restored);
+        Check(restored);
+
+        void Check(SteppedNode node)
+        {
+            Assert.Equal(["flushed", longName], All(node).Select(static index => index.Name));
+            Assert.Equal("short", Text(Find(node, "flushed")!));
+            Assert.Equal(longest, Encoding.UTF8.GetString(Find(node, "flushed")!.Replaced!.Definition.Span));
+            Assert.Equal(longest[1..], Text(Find(node, longName)!));
+        }
+    }
+
+    [Fact]
+    public void A_retry_with_its_key_is_answered_as_the_first_time()
+    {
+        using var node = Open();
+        var key = new IdempotencyKey(1, 2);
+        Assert.Equal(1, Do(node, static writer => writer.Put("a", "one"u8, default), key)[0].Low);
+        Assert.Equal(2, Put(node, "a", "two").Low);
+        var retried = Do(node, static writer => writer.Put("a", "one"u8, default), key)[0];
+        Assert.Equal((OperationStatus.Configured, 1), (retried.Status, retried.Low));
+        Assert.Equal("two", Text(Find(node, "a")!));
+    }
+
+    [Fact]
+    public void No_more_than_so_many_are_taken()
+    {
+        using var node = Open();
+        Do(node, static writer =>
+        {
+            for (int i = 0; i < IndexRecord.MaxCount; i++)
+            {
+                writer.Put(i.ToString(CultureInfo.InvariantCulture), "{}"u8, default);
+            }
+        });
+        Assert.Contains("Delete some", Propose(node, static writer => writer.Put("more", "{}"u8, default)).Rejection!.Message, StringComparison.Ordinal);
+        Put(node, "7", "another");
+        Do(node, static writer => writer.Delete("8"));
+        Assert.Equal(OperationStatus.Configured, Put(node, "more", "{}").Status);
+    }
+
+    [Fact]
+    public void Deleting_is_possible_when_space_is_low()
+    {
+        using (var node = Open())
+        {
+            Put(node, "a", "one");
+        }
+
+        using var full = SteppedNode.Open(disk, SteppedNode.Options("/data/node") with { Reserve = new ReserveRule(1L << 60, 0) });
+        Assert.Equal(RejectionKind.InsufficientSpace, Propose(full, static writer => writer.Put("b", "one"u8, default)).Rejection?.Kind);
+        Do(full, static writer => writer.Configure("a", new IndexSettingsChange(IsDisabled: true)));
+        Do(full, static writer => writer.Delete("a"));
+    }
+
+    [Fact]
+    public void A_program_that_may_be_put_back_writes_no_definition()
+    {
+        SteppedNode.Open(disk, SteppedNode.Options("/data/node") with { NewestFormatLevel = 1 }).Dispose();
+        using var node = SteppedNode.Open(disk, "/data/node");
+        node.CreateDatabase("shop");
+        long journal = node.Core.Journal.LastIndex;
+        var refused = Propose(node, static writer => writer.Put("a", "one"u8, default)).Rejection!;
+        Assert.Contains("finalize-upgrade", refused.Message, StringComparison.Ordinal);
+        Assert.Equal(journal, node.Core.Journal.LastIndex);
+
+        using (var raise = new ClusterRecordWriter())
+        {
+            raise.Set(FormatLevel.RecordKey, new FormatLevel(FormatLevel.Indexes, "0.9.2").ToRecord());
+            node.Run(raise.Complete());
+        }
+
+        Assert.Equal(1, Put(node, "a", "one").Low);
+    }
+
+    /// <summary>Random commands on two nodes, one of which is restarted and flushed in between, against a plain model.</summary>
+    [Theory]
+    [InlineData(1)]
+    [InlineData(2)]
+    [InlineData(3)]
+    public void Two_nodes_that_apply_the_same_commands_have_the_same_indexes(int seed)
+    {
+        var random = new Random(seed);
+        var model = new SortedDictionary<string, (string Name, long Number, string Definition)>(StringComparer.Ordinal);
+        long numbers = 0;
+        using var steady = SteppedNode.Open(new SimulatedDisk("/data"), "/data/node");
+        steady.CreateDatabase("shop");
+        var shaken = Open();
+        for (int step = 0; step < 150; step++)
+        {
+            string name = ((char)(random.Next(2) == 0 ? 'a' + random.Next(6) : 'A' + random.Next(6))).ToString();
+            string lower = name.ToLowerInvariant();
+            string definition = new((char)('0' + random.Next(3)), random.Next(4) == 0 ? 70_000 : 5);
+            bool isDelete = random.Next(3) == 0;
+            void Encode(IndexWriter writer)
+            {
+                if (isDelete)
+                {
+                    writer.Delete(name);
+                }
+                else
+                {
+                    writer.Put(name, Encoding.UTF8.GetBytes(definition), default);
+                }
+            }
+
+            var expected = Do(steady, Encode)[0];
+            Assert.Equal(expected.Low, Do(shaken, Encode)[0].Low);
+            if (isDelete)
+            {
+                model.Remove(lower);
+            }
+            else if (!model.TryGetValue(lower, out var there) || !string.Equals(there.Definition, definition, StringComparison.Ordinal))
+            {
+                model[lower] = (name, ++numbers, definition);
+            }
+
+            if (random.Next(20) == 0)
+            {
+                shaken.Flush();
+            }
+            else if (random.Next(20) == 0)
+            {
+                shaken.Dispose();
+                shaken = Open(isNew: false);
+            }
+
+            Assert.Equal(model.Values, All(shaken).Select(static index => (index.Name, index.Number, Text(index))));
+        }
+
+        Assert.Equal(steady.Core.OutcomeChain, shaken.Core.OutcomeChain);
+        Assert.Equal(
+            All(steady).Select(static index => (index.Name, index.Number, Text(index), index.Settings, index.Version, index.Replaced?.Number)),
+            All(shaken).Select(static index => (index.Name, index.Number, Text(index), index.Settings, index.Version, index.Replaced?.Number)));
+        shaken.Dispose();
+    }
+
+    private SteppedNode Open(bool isNew = true)
+    {
+        var node = SteppedNode.Open(disk, "/data/node");
+        if (isNew)
+        {
+            node.CreateDatabase("shop");
+        }
+
+        return node;
+    }
+
+    private static OperationResult Put(SteppedNode node, string name, string definition, IndexSettingsChange settings = default, string database = "shop") =>
+        Do(node, writer => writer.Put(name, Encoding.UTF8.GetBytes(definition), settings), database: database)[0];
+
+    private static CommandOutcome Do(SteppedNode node, Action<IndexWriter> encode, IdempotencyKey key = default, string database = "shop")
+    {
+        var outcome = Propose(node, encode, key, database);
+        Assert.Null(outcome.Rejection);
+        return outcome;
+    }
+
+    private static CommandOutcome Propose(SteppedNode node, Action<IndexWriter> encode, IdempotencyKey key = default, string database = "shop")
+    {
+        using var writer = new IndexWriter(node.Database(database).Number, key);
+        encode(writer);
+        return node.Propose(writer.Complete());
+    }
+
+    private static IReadOnlyList<IndexRecord> All(SteppedNode node, string database = "shop")
+    {
+        using var reader = node.Database(database).OpenReader();
+        return reader.ReadIndexes();
+    }
+
+    private static IndexRecord? Find(SteppedNode node, string name, string database = "shop")
+    {
+        using var reader = node.Database(database).OpenReader();
+        return reader.FindIndex(name);
+    }
+
+    private static string Text(IndexRecord index) => Encoding.UTF8.GetString(index.Definition.Span);
+}

@@ -1,0 +1,36 @@
+using Rookery.Documents.Json;
+using Rookery.Documents.Scripting;
+using Rookery.Documents.Tests.Json;
+using static Rookery.Documents.Tests.Json.Parsing;
+
+namespace Rookery.Documents.Tests.Scripting;
+
+/// <summary>Runs scripts over documents.</summary>
+internal static class Scripts
+{
+    /// <summary>The JSON of an expression over a document <c>u</c>, or the reason why it failed.</summary>
+    public static string Evaluate(string expression, string document, string functions = "", string args = "{}")
+    {
+        using var interpreter = new ScriptInterpreter();
+        interpreter.Load(JavaScript.CompileProjection(expression, ["u", "args"], functions));
+        interpreter.Begin();
+        interpreter.AddDocument(new DocumentView(StoredDocumentTests.Store(document, "users/1")));
+        interpreter.AddJson(Bytes(args));
+        return Result(interpreter);
+    }
+
+    /// <summary>The document that a patch leaves, or the reason why it failed.</summary>
+    public static string Patch(string script, string document, string args = "{}", ScriptLimits? limits = null)
+    {
+        using var interpreter = new ScriptInterpreter(limits);
+        interpreter.Load(JavaScript.CompilePatch(script));
+        interpreter.Begin();
+        interpreter.AddDocument(new DocumentView(StoredDocumentTests.Store(document, "users/1")));
+        interpreter.AddJson(Bytes(args));
+        return interpreter.TryRun() && interpreter.TryWriteParameter(0, out var json) ? Text(json) : "failed: " + interpreter.Failure;
+    }
+
+    /// <summary>Runs what was begun.</summary>
+    public static string Result(ScriptInterpreter interpreter) =>
+        interpreter.TryRun() && interpreter.TryWriteResult(out var json) ? Text(json) : "failed: " + interpreter.Failure;
+}

@@ -1,0 +1,142 @@
+using Rookery.Documents.Scripting;
+
+namespace Rookery.Documents.Tests.Scripting;
+
+/// <summary>Statements change <c>this</c> as JavaScript has it.</summary>
+public class StatementTests
+{
+    [Theory]
+    [InlineData("this.n++", """{"n":5}""", """{"n":6}""")]
+    [InlineData("this.n++;this.n--;--this.n", """{"n":5}""", """{"n":4}""")]
+    [InlineData("this.a = this.n++ + ++this.n", """{"n":5}""", """{"n":7,"a":12}""")]
+    [InlineData("this.n += args.v", """{"n":5}""", """{"n":12}""")]
+    [InlineData("this.n -= 1; this.n *= 3; this.n /= 2; this.n %= 4", """{"n":5}""", """{"n":2}""")]
+    [InlineData("this.s += '!' + $v", """{"s":"a"}""", """{"s":"a!7"}""")]
+    [InlineData("this.a = {b:[1,{c:args.v}]}", "{}", """{"a":{"b":[1,{"c":7}]}}""")]
+    [InlineData("this.a.b.c = 1", """{"a":{"b":{}}}""", """{"a":{"b":{"c":1}}}""")]
+    [InlineData("this['a b'] = 1\nthis.c = 2", "{}", """{"a b":1,"c":2}""")]
+    [InlineData("this.l[1] = 'x'; this.l[3] = 'y'", """{"l":[1,2,3]}""", """{"l":[1,"x",3,"y"]}""")]
+    [InlineData("this.l[0].q += 2", """{"l":[{"q":1}]}""", """{"l":[{"q":3}]}""")]
+    [InlineData("if (this.n > 3) { this.big = true } else { this.big = false }", """{"n":5}""", """{"n":5,"big":true}""")]
+    [InlineData("if (this.n > 9) this.big = true; else if (this.n > 4) this.big = 'mid'; else this.big = false;", """{"n":5}""", """{"n":5,"big":"mid"}""")]
+    [InlineData("this.tags.push('x', args.v)", """{"tags":["a"]}""", """{"tags":["a","x",7]}""")]
+    [InlineData("this.tags = this.tags.filter(t => t != 'x')", """{"tags":["a","x","b","x"]}""", """{"tags":["a","b"]}""")]
+    [InlineData("for (const l of this.lines) { l.total = l.q * l.p; this.sum = (this.sum || 0) + l.total }", """{"lines":[{"q":2,"p":3},{"q":1,"p":5}]}""", """{"lines":[{"q":2,"p":3,"total":6},{"q":1,"p":5,"total":5}],"sum":11}""")]
+    [InlineData("let s = 0; for (let x of this.l) { if (x < 0) continue; if (x > 5) break; s += x } this.s = s", """{"l":[1,-2,3,9,4]}""", """{"l":[1,-2,3,9,4],"s":4}""")]
+    [InlineData("for (const x of this.none) { this.a = 1 }", "{}", "{}")]
+    [InlineData("var a = 1, b; this.a = a; this.b = b; this.c = b === undefined", "{}", """{"a":1,"c":true}""")]
+    [InlineData("{ let a = 1; { let a = 2; this.x = a } this.y = a }", "{}", """{"x":2,"y":1}""")]
+    [InlineData("delete this.a.b; delete this['c']; delete this.none", """{"a":{"b":1,"d":2},"c":3}""", """{"a":{"d":2}}""")]
+    [InlineData("this.a = undefined; this.b = null", """{"a":1}""", """{"b":null}""")]
+    [InlineData("return; this.a = 1", "{}", "{}")]
+    [InlineData("if (!this.a) return; this.b = 1", """{"a":1}""", """{"a":1,"b":1}""")]
+    [InlineData("function twice(x) { return x * 2 } this.n = twice(twice(this.n))", """{"n":5}""", """{"n":20}""")]
+    [InlineData("function f(n) { return n < 2 ? 1 : n * f(n - 1) } this.n = f(5)", """{"n":5}""", """{"n":120}""")]
+    [InlineData("function f(a, b) { return b } this.a = f(1); this.b = f(1, 2, 3)", "{}", """{"b":2}""")]
+    [InlineData("this.a = this.l.map(x => { if (x > 1) { for (const y of [x, 0]) { return y } } return 'one' })", """{"l":[1,2]}""", """{"l":[1,2],"a":["one",2]}""")]
+    [InlineData("const l = this.l; l.push(1); this.m = l", """{"l":[]}""", """{"l":[1],"m":[1]}""")]
+    [InlineData("this.l.splice(1, 1); this.l.splice(0, 0, 'a', 'b'); this.x = this.l.splice(-1)", """{"l":[1,2,3]}""", """{"l":["a","b",1],"x":[3]}""")]
+    [InlineData("this.x = this.l.pop(); this.y = this.l.shift(); this.z = this.l.unshift(7, 8)", """{"l":[1,2,3]}""", """{"l":[7,8,2],"x":3,"y":1,"z":3}""")]
+    [InlineData("// comment\nthis.a = 1 /* other */; ;", "{}", """{"a":1}""")]
+    [InlineData("this.id = this.id; this.q = [this.id]", """{"id":9007199254740993}""", """{"id":9007199254740993,"q":[9007199254740993]}""")]
+    [InlineData("this.f = this.f", """{"f":1.50,"e":"\u0041\n"}""", """{"f":1.50,"e":"\u0041\n"}""")]
+    [InlineData("this.\u00e9 = 2", """{"\u00e9":1}""", """{"\u00e9":2}""")]
+    [InlineData("this.i = this['@metadata']['@collection'] + '/' + id(this)", "{}", """{"i":"undefined/users/1"}""")]
+    [InlineData("this.c = getMetadata(this).k", """{"@metadata":{"k":5}}""", """{"c":5}""")]
+    [InlineData("this.a = args.none; this.b = $v.x.y", "{}", "{}")]
+    [InlineData("Object.keys(this).forEach(k => { this[k] = k + this[k] })", """{"a":1,"b":2}""", """{"a":"a1","b":"b2"}""")]
+    public void A_script_changes_the_document(string script, string document, string result) =>
+        Assert.Equal(result, Scripts.Patch(script, document, """{"v":7}"""));
+
+    [Theory]
+    [InlineData("this.a.b = 1", "{}", "'b' cannot be set, because the object it would belong to does not exist")]
+    [InlineData("this.a.b = 1", """{"a":5}""", "'b' cannot be set, because what it would belong to is no object")]
+    [InlineData("this.l[5] = 1", """{"l":[1]}""", "would leave a gap")]
+    [InlineData("this.l.x = 1", """{"l":[1]}""", "no object")]
+    [InlineData("delete this.l[0]", """{"l":[1]}""", "gap")]
+    [InlineData("this.l.push(1)", "{}", "an array that does not exist")]
+    [InlineData("this.l.push(1)", """{"l":{}}""", "no array")]
+    [InlineData("this.a.trim()", """{"a":5}""", "no text")]
+    [InlineData("for (const x of this.a) {}", """{"a":5}""", "no array")]
+    [InlineData("this['@meta' + 'data'] = 1", "{}", "metadata cannot be changed")]
+    [InlineData("const m = this['@metadata']; m.a = 1", "{}", "metadata cannot be changed")]
+    [InlineData("this.a = this", "{}", "nested deeper")]
+    public void A_script_that_does_not_fit_the_document_fails_with_the_reason(string script, string document, string reason)
+    {
+        string result = Scripts.Patch(script, document);
+        Assert.StartsWith("failed: ", result, StringComparison.Ordinal);
+        Assert.Contains(reason, result, StringComparison.Ordinal);
+    }
+
+    [Theory]
+    [InlineData("while (true) {}", "'while' loops", 0)]
+    [InlineData("for (let i = 0; i < 3; i++) {}", "'for' loops other than 'for (const x of array)'", 0)]
+    [InlineData("this.a = new Date()", "'new'", 9)]
+    [InlineData("this.a = /x/.test(this.b)", "regular expressions", 9)]
+    [InlineData("put('a', this)", "the function 'put'", 0)]
+    [InlineData("this.a = load('x')", "'load' in a patch", 9)]
+    [InlineData("this.a = this.b.match('x')", "the method 'match'", 15)]
+    [InlineData("this.a = Math.random()", "the function 'Math.random'", 9)]
+    [InlineData("this.a = Math.PI", "'Math.PI'", 9)]
+    [InlineData("this.a = b", "the name 'b', which nothing here has", 9)]
+    [InlineData("let f = x => x", "functions in variables", 8)]
+    [InlineData("const {a} = this", "destructuring", 6)]
+    [InlineData("this.a = 2 ** 3", "the operator '**'", 11)]
+    [InlineData("this.a = this.b | 1", "the operator '|'", 16)]
+    [InlineData("this.a <<= 1", "the operator '<<='", 7)]
+    [InlineData("this['@metadata'].x = 1", "changes of the metadata", 4)]
+    [InlineData("getMetadata(this).tags.push(1)", "changes of the metadata", 11)]
+    [InlineData("delete this['@metadata']['@collection']", "changes of the metadata", 11)]
+    [InlineData("this.l.sort((a, b) => a - b)", "'sort' with a function", 6)]
+    [InlineData("try { this.a = 1 } catch (e) {}", "'try'", 0)]
+    [InlineData("class A {}", "classes", 0)]
+    [InlineData("async () => 1", "asynchronous functions", 0)]
+    [InlineData("this.a = (1, 2)", "the comma operator", 11)]
+    [InlineData("x: this.a = 1", "labels", 0)]
+    [InlineData("this.a = { b() { } }", "methods in object literals", 11)]
+    [InlineData("this.a = b`x`", "tagged templates", 10)]
+    [InlineData("this.l.map((...x) => x)", "rest parameters", 12)]
+    [InlineData("eval('1')", "the function 'eval'", 0)]
+    [InlineData("this.constructor.constructor('x')()", "calls of what is no name", 33)]
+    public void What_does_not_run_is_named_with_its_place(string script, string construct, int position)
+    {
+        var refusal = Assert.Throws<ScriptException>(() => JavaScript.CompilePatch(script));
+        Assert.Equal(ScriptFault.NotSupported, refusal.Fault);
+        Assert.Contains(construct, refusal.Message, StringComparison.Ordinal);
+        Assert.Equal(position, refusal.Position);
+    }
+
+    [Theory]
+    [InlineData("this.a =", 8)]
+    [InlineData("this.a = 'x", 9)]
+    [InlineData("this.a = (1", 11)]
+    [InlineData("if this.a { }", 3)]
+    [InlineData("this.a = 1 this.b = 2", 11)]
+    [InlineData("this.a = 1 }", 11)]
+    [InlineData("1 = this.a", 0)]
+    [InlineData("this = 1", 0)]
+    [InlineData("this.a = [1, 2", 14)]
+    [InlineData("this.a = {a 1}", 10)]
+    [InlineData("const a = 1; a = 2", 13)]
+    [InlineData("let a; let a", 11)]
+    [InlineData("this.a = 12abc", 9)]
+    [InlineData("this.a = '\\u12'", 10)]
+    [InlineData("break", 0)]
+    [InlineData("this.a = `x${1`", 13)]
+    [InlineData("", 0)]
+    [InlineData("/* x", 0)]
+    public void What_is_no_script_is_refused_with_its_place(string script, int position)
+    {
+        var refusal = Assert.Throws<ScriptException>(() => JavaScript.CompilePatch(script));
+        Assert.Equal(ScriptFault.Syntax, refusal.Fault);
+        Assert.Equal(position, refusal.Position);
+    }
+
+    [Fact]
+    public void A_refusal_shows_its_line_and_a_caret()
+    {
+        const string Script = "this.a = 1;\n  this.b = 2 ** 3;\n";
+        var refusal = Assert.Throws<ScriptException>(() => JavaScript.CompilePatch(Script));
+        Assert.Equal("This server does not run the operator '**'\n  this.b = 2 ** 3;\n             ^", refusal.Describe(Script));
+    }
+}

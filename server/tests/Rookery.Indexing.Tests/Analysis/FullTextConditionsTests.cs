@@ -1,0 +1,107 @@
+using System.Text;
+using Rookery.Indexing.Analysis;
+using Rookery.Indexing.Language;
+using Rookery.Indexing.Scanning;
+using Rookery.Indexing.Values;
+
+namespace Rookery.Indexing.Tests.Analysis;
+
+/// <summary>Full text among the other conditions of a query, over documents.</summary>
+public sealed class FullTextConditionsTests
+{
+    private static readonly string[] Documents =
+    [
+        """ "title":"The big \"Fox\"","tags":["red","animal"],"n":1 """,
+        """ "title":"fox and fox and dog","tags":["red"],"n":2 """,
+        """ "title":["lazy dog","big cat"],"n":3 """,
+        """ "title":null,"n":4 """,
+        """ "n":2024,"title":2024 """,
+        """ "title":{"fox":1} """,
+    ];
+
+    [Theory]
+    [InlineData("search(title, 'fox')", "0 1")]
+    [InlineData("search(title, 'fox dog')", "0 1 2")]
+    [InlineData("search(title, 'fox dog', and)", "1")]
+    [InlineData("search(title, '\"dog big\"')", "")]
+    [InlineData("search(title, 'la* 2024')", "2 4")]
+    [InlineData("search(title, '*')", "0 1 2 4")]
+    [InlineData("not search(title, 'fox')", "2 3 4 5")]
+    [InlineData("search(title, 'fox') and n > 1", "1")]
+    [InlineData("boost(search(title, 'fox'), 3) or n = 3", "0 1 2")]
+    [InlineData("proximity(search(title, 'fox dog'), 2)", "1")]
+    [InlineData("fuzzy(tags = 'ANIMALS', 0.8)", "0")]
+    [InlineData("fuzzy(tags = 'rod', 0.7)", "")]
+    [InlineData("fuzzy(tags = 'rod', 0.6)", "0 1")]
+    public void Documents_satisfy_a_condition(string condition, string found)
+    {
+        using var scan = new Scan(condition);
+        Assert.Equal(found, string.Join(' ', Enumerable.Range(0, Documents.Length).Where(document => scan.Score(document) is not null)));
+        Assert.All(Enumerable.Range(0, Documents.Length), document => Assert.Equal(scan.Score(document) is not null, scan.Matches(document)));
+    }
+
+    [Fact]
+    public void Scores_are_sums_of_what_is_satisfied()
+    {
+        double fox = ScoreOf("search(title, 'fox')", 1);
+        double dog = ScoreOf("search(title, 'dog')", 1);
+        Assert.True(fox > 0 && dog > 0);
+        Assert.Equal(fox + dog, ScoreOf("search(title, 'fox dog')", 1), 1e-12);
+        Assert.Equal(fox + dog, ScoreOf("search(title, 'fox') and search(title, 'dog')", 1), 1e-12);
+        Assert.Equal(fox + 1, ScoreOf("search(title, 'fox') or n = 2 or n = 3", 1), 1e-12);
+        Assert.Equal((2.5 * fox) + 0.5, ScoreOf("boost(search(title, 'fox'), 2.5) and boost(n = 2, 0.5)", 1), 1e-12);
+        Assert.Equal(fox, ScoreOf("search(title, 'fox') and not n = 3", 1), 1e-12);
+        // Four documents have tokens, in all 2 + 3 + 4 + 1: "the" and "and" are none.
+        Assert.Equal(Bm25.InverseDocumentFrequency(4, 2) * Bm25.Weight(2, 3, 10 / 4.0), fox, 1e-12);
+    }
+
+    [Theory]
+    [InlineData("boost(n = 1, 0)")]
+    [InlineData("boost(n = 1, 'x')")]
+    [InlineData("fuzzy(title = 'x', 2)")]
+    [InlineData("proximity(search(title, 'a b'), 2000)")]
+    public void What_makes_no_sense_is_refused(string condition) =>
+        Assert.Equal(QueryFault.Invalid, Assert.Throws<QueryException>(() => new Scan(condition).Dispose()).Fault);
+
+    private static double ScoreOf(string condition, int document)
+    {
+        using var scan = new Scan(condition);
+        return scan.Score(document) ?? double.NaN;
+    }
+
+    private sealed class Scan : IDisposable, IScanClock
+    {
+        private readonly Analyzer analyzer = AnalyzerCatalog.Make(AnalyzerCatalog.DefaultName);
+        private readonly FullTextConditions fullText;
+        private readonly ScanWork work;
+        private readonly Predicate predicate;
+
+        internal Scan(string condition)
+        {
+            fullText = new FullTextConditions(_ => analyzer);
+            work = new ScanWork(this);
+            predicate = new ConditionCompiler(new DocumentFields(), new OperandValues(QueryParameters.None), fullText).Compile(RqlParser.Parse($"from Things where {condition}").Where);
+            for (int document = 0; document < Documents.Length; document++)
+            {
+                fullText.Count(new QueriedDocument(Members(document)));
+            }
+        }
+
+        public void OnWork()
+        {
+        }
+
+        public void Dispose()
+        {
+            work.Release();
+            fullText.Dispose();
+            analyzer.Dispose();
+        }
+
+        internal bool Matches(int document) => predicate.Matches(new QueriedDocument(Members(document)), work);
+
+        internal double? Score(int document) => predicate.TryScore(new QueriedDocument(Members(document)), work, out double score) ? score : null;
+
+        private static byte[] Members(int document) => Encoding.UTF8.GetBytes(Documents[document].Trim());
+    }
+}

@@ -1,0 +1,85 @@
+using System.Text;
+using Rookery.Indexing.Analysis;
+using Rookery.Indexing.Language;
+
+namespace Rookery.Indexing.Tests.Analysis;
+
+public sealed class FuzzyTextTests
+{
+    [Theory]
+    [InlineData("hello", "hello", 1, true)]
+    [InlineData("hello", "hallo", 1, false)]
+    [InlineData("hello", "hallo", 0.8, false)]
+    [InlineData("hello", "hallo", 0.79, true)]
+    [InlineData("hello", "help", 0.4, true)]
+    [InlineData("hello", "help", 0.5, false)]
+    [InlineData("ab", "ac", 0.5, false)]
+    [InlineData("ab", "ac", 0.4, true)]
+    [InlineData("äöü", "äöu", 0.5, true)]
+    [InlineData("", "", 0.5, true)]
+    [InlineData("", "a", 0, false)]
+    [InlineData("a", "", 0, false)]
+    [InlineData("a", "b", 0, false)]
+    public void Texts_are_similar_or_not(string text, string other, double similarity, bool matches) =>
+        Assert.Equal(matches, new FuzzyText(Encoding.UTF8.GetBytes(text), similarity, 0).Matches(Encoding.UTF8.GetBytes(other)));
+
+    [Fact]
+    public void Distances_are_those_of_the_whole_matrix()
+    {
+        var random = new Random(14);
+        int near = 0;
+        for (int round = 0; round < 20_000; round++)
+        {
+            int[] left = [.. Enumerable.Range(0, random.Next(10)).Select(_ => random.Next(3))];
+            int[] right = [.. Enumerable.Range(0, random.Next(10)).Select(_ => random.Next(3))];
+            int bound = random.Next(8);
+            int distance = Measure(left, right);
+            Assert.True(distance <= bound == EditDistance.IsWithin(left, right, bound), $"round {round}: {distance} {bound}");
+            near += distance <= bound ? 1 : 0;
+        }
+
+        Assert.InRange(near, 2000, 18_000);
+    }
+
+    [Fact]
+    public void Similarity_is_what_the_formula_says()
+    {
+        var random = new Random(15);
+        for (int round = 0; round < 5000; round++)
+        {
+            string text = string.Concat(Enumerable.Range(0, random.Next(1, 9)).Select(_ => "abé"[random.Next(3)]));
+            string other = string.Concat(Enumerable.Range(0, random.Next(1, 9)).Select(_ => "abé"[random.Next(3)]));
+            double similarity = random.Next(10) / 10.0;
+            double measured = 1 - (Measure([.. text.Select(static letter => (int)letter)], [.. other.Select(static letter => (int)letter)]) / (double)Math.Min(text.Length, other.Length));
+            Assert.True(measured > similarity == new FuzzyText(Encoding.UTF8.GetBytes(text), similarity, 0).Matches(Encoding.UTF8.GetBytes(other)), $"{text} {other} {similarity}");
+        }
+    }
+
+    [Fact]
+    public void What_cannot_be_compared_is_refused_and_long_texts_are_not_similar()
+    {
+        Assert.Equal(QueryFault.Invalid, Assert.Throws<QueryException>(static () => new FuzzyText("a"u8, 1.5, 3)).Fault);
+        Assert.Equal(QueryFault.Invalid, Assert.Throws<QueryException>(static () => new FuzzyText("a"u8, double.NaN, 3)).Fault);
+        Assert.Equal(QueryFault.TooCostly, Assert.Throws<QueryException>(static () => new FuzzyText(new byte[513], 0.5, 3)).Fault);
+        var longest = new FuzzyText(Encoding.UTF8.GetBytes(new string('a', 512)), 0, 0);
+        Assert.False(longest.Matches(new byte[8 << 20]));
+        Assert.True(longest.Matches(Encoding.UTF8.GetBytes(new string('a', 1023))));
+        Assert.False(longest.Matches(Encoding.UTF8.GetBytes(new string('a', 1024))));
+    }
+
+    private static int Measure(int[] left, int[] right)
+    {
+        int[,] matrix = new int[left.Length + 1, right.Length + 1];
+        for (int row = 0; row <= left.Length; row++)
+        {
+            for (int column = 0; column <= right.Length; column++)
+            {
+                matrix[row, column] = row is 0 ? column : column is 0 ? row : Math.Min(
+                    matrix[row - 1, column - 1] + (left[row - 1] == right[column - 1] ? 0 : 1),
+                    Math.Min(matrix[row - 1, column], matrix[row, column - 1]) + 1);
+            }
+        }
+
+        return matrix[left.Length, right.Length];
+    }
+}

@@ -1,0 +1,151 @@
+using System.Text;
+using System.Text.RegularExpressions;
+using Rookery.Indexing.Analysis;
+
+namespace Rookery.Indexing.Tests.Analysis;
+
+public sealed class SearchMatcherTests
+{
+    private const string Text = "The quick brown fox jumped over the lazy dogs";
+
+    [Theory]
+    [InlineData("cat FOX", false, true)]
+    [InlineData("cat FOX", true, false)]
+    [InlineData("lazy fox", true, true)]
+    [InlineData("lazy the fox", true, true)]
+    [InlineData("the", false, false)]
+    [InlineData("", true, false)]
+    [InlineData("*", false, true)]
+    [InlineData("qu*", false, true)]
+    [InlineData("*ick", false, true)]
+    [InlineData("*row*", false, true)]
+    [InlineData("q*k", false, true)]
+    [InlineData("quick*quick", false, false)]
+    [InlineData("uick*", false, false)]
+    [InlineData("*qui", false, false)]
+    [InlineData("\"brown fox\"", false, true)]
+    [InlineData("\"fox brown\"", false, false)]
+    [InlineData("\"over the lazy\"", false, true)]
+    [InlineData("\"over lazy\"", false, false)]
+    [InlineData("\"over a lazy\"", false, true)]
+    public void A_text_matches_or_not(string terms, bool needsAll, bool matches) => Assert.Equal(matches, SearchTestData.Find(terms, needsAll, Text));
+
+    [Fact]
+    public void Values_of_a_field_are_one_text_but_no_phrase_reaches_from_one_to_the_next()
+    {
+        Assert.True(SearchTestData.Find("quick dogs", true, "quick fox", "lazy dogs"));
+        Assert.False(SearchTestData.Find("\"fox lazy\"", true, "quick fox", "lazy dogs"));
+        Assert.True(SearchTestData.Find("\"lazy dogs\"", true, "quick fox", "lazy dogs"));
+        Assert.False(SearchTestData.Find("*", false));
+        Assert.False(SearchTestData.Find("*", false, "", "!"));
+    }
+
+    [Fact]
+    public void Frequencies_and_lengths_are_counted()
+    {
+        using var analyzer = AnalyzerCatalog.Make("StandardAnalyzer");
+        using var matcher = new SearchMatcher(SearchTerms.Parse(analyzer, "dog \"big dog\" d* cat", needsAll: false, 0));
+        for (int round = 0; round < 2; round++)
+        {
+            Assert.True(SearchTestData.Read(matcher, "big dog, small dog", "the big dog"));
+            Assert.Equal(6, matcher.Length);
+            Assert.Equal([3, 2, 0], matcher.TermFrequencies.ToArray());
+            Assert.Equal([3, 2, 1, 0], matcher.ClauseFrequencies.ToArray());
+        }
+    }
+
+    [Theory]
+    [InlineData("brown jumped", 0, false)]
+    [InlineData("brown jumped", 1, true)]
+    [InlineData("fox brown", 1, false)]
+    [InlineData("fox brown", 2, true)]
+    [InlineData("fox", 0, true)]
+    [InlineData("fox fox", 1000, false)]
+    [InlineData("quick dogs", 6, true)]
+    [InlineData("quick dogs", 5, false)]
+    public void Words_are_near_each_other_or_not(string terms, int distance, bool matches)
+    {
+        using var analyzer = AnalyzerCatalog.Make("StandardAnalyzer");
+        using var matcher = new SearchMatcher(SearchTerms.ParseProximity(analyzer, terms, distance, 0));
+        Assert.Equal(matches, SearchTestData.Read(matcher, Text));
+    }
+
+    /// <summary>Compares with a search through all ways to place the words.</summary>
+    [Fact]
+    public void Phrases_are_counted_as_the_definition_says()
+    {
+        var random = new Random(11);
+        int found = 0;
+        for (int round = 0; round < 20_000; round++)
+        {
+            int[] document = [.. Enumerable.Range(0, random.Next(1, 12)).Select(_ => random.Next(3))];
+            int slop = random.Next(4) is 0 ? 0 : random.Next(5);
+            int offset = 0;
+            (int Term, int Offset)[] words = [.. Enumerable.Range(0, random.Next(2, 5)).Select(_ => (random.Next(3), offset += random.Next(1, 3)))];
+            words = [.. words.Select(word => (word.Term, word.Offset - words[0].Offset))];
+            int[][] positions = [.. Enumerable.Range(0, 3).Select(term => document.Index().Where(token => token.Item == term).Select(static token => token.Index).ToArray())];
+            int expected = words.SelectMany(word => positions[word.Term].Select(position => position - word.Offset)).Distinct().Count(start => CanPlace(words, positions, start, slop, 0, []));
+            PhraseWord[] phrase = [.. words.Select(word => new PhraseWord(positions[word.Term], word.Offset, word.Term))];
+            Assert.True(expected == PhraseMatcher.Count(phrase, slop), $"round {round}");
+            found += expected > 0 ? 1 : 0;
+        }
+
+        Assert.InRange(found, 2000, 18_000);
+    }
+
+    /// <summary>Compares with regular expressions.</summary>
+    [Fact]
+    public void Patterns_match_what_a_regular_expression_does()
+    {
+        using var analyzer = AnalyzerCatalog.Make("WhitespaceAnalyzer");
+        var random = new Random(12);
+        for (int round = 0; round < 5000; round++)
+        {
+            string pattern = string.Concat(Enumerable.Range(0, random.Next(1, 7)).Select(_ => "ab*"[random.Next(3)])) + "*";
+            string written = random.Next(2) is 0 ? pattern : pattern + "a";
+            string token = string.Concat(Enumerable.Range(0, random.Next(1, 8)).Select(_ => "ab"[random.Next(2)]));
+            var clause = Assert.IsType<WildcardClause>(SearchTerms.Parse(analyzer, written, needsAll: false, 0).Clauses.Single());
+            bool expected = Regex.IsMatch(token, $"^{written.Replace("*", ".*", StringComparison.Ordinal)}$", RegexOptions.NonBacktracking);
+            Assert.True(expected == clause.Pattern.Matches(Encoding.UTF8.GetBytes(token)), $"{written} {token}");
+            Assert.True(!expected || token.StartsWith(Encoding.UTF8.GetString(clause.Pattern.Prefix), StringComparison.Ordinal));
+        }
+    }
+
+    /// <summary>64 words of a phrase over a text that has each everywhere.</summary>
+    [Fact]
+    public void The_worst_search_over_a_long_text_ends()
+    {
+        using var analyzer = AnalyzerCatalog.Make("WhitespaceAnalyzer");
+        byte[] text = Encoding.UTF8.GetBytes(string.Concat(Enumerable.Repeat("x ", 1 << 17)));
+        var terms = SearchTerms.ParseProximity(analyzer, string.Join(' ', Enumerable.Repeat("x", SearchTerms.MostWordsOfPhrase)), SearchTerms.WidestSlop, 0);
+        using var matcher = new SearchMatcher(terms);
+        matcher.Begin();
+        matcher.Add(text);
+        Assert.True(matcher.End());
+        Assert.Equal(1 << 17, matcher.Length);
+    }
+
+    private static bool CanPlace((int Term, int Offset)[] words, int[][] positions, int start, int slop, int word, HashSet<(int, int)> taken)
+    {
+        if (word == words.Length)
+        {
+            return true;
+        }
+
+        var (term, offset) = words[word];
+        foreach (int position in positions[term])
+        {
+            if (position >= start + offset && position <= start + offset + slop && taken.Add((term, position)))
+            {
+                if (CanPlace(words, positions, start, slop, word + 1, taken))
+                {
+                    return true;
+                }
+
+                taken.Remove((term, position));
+            }
+        }
+
+        return false;
+    }
+}

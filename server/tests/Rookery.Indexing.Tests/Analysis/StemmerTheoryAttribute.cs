@@ -1,0 +1,16 @@
+using Rookery.Indexing.Analysis;
+
+namespace Rookery.Indexing.Tests.Analysis;
+
+/// <summary>A theory that needs libstemmer, and says so where it is missing.</summary>
+[AttributeUsage(AttributeTargets.Method)]
+public sealed class StemmerTheoryAttribute : TheoryAttribute
+{
+    public StemmerTheoryAttribute()
+    {
+        if (!StemmerLibrary.IsInstalled)
+        {
+            Skip = "libstemmer.so.0d is not installed (Debian's libstemmer0d)";
+        }
+    }
+}

@@ -1,0 +1,85 @@
+using System.Buffers;
+using System.Text;
+using Rookery.Documents.Json;
+using Rookery.Documents.Scripting;
+using Rookery.Indexing.Definitions;
+using Rookery.Indexing.Indexes;
+using Rookery.Indexing.Tests.Values;
+using Rookery.Indexing.Values;
+
+namespace Rookery.Indexing.Tests.Definitions;
+
+/// <summary>Runs texts of indexes.</summary>
+internal static class DefinitionExample
+{
+    /// <summary>Collections of the documents that maps may load.</summary>
+    public static IReadOnlyDictionary<string, string> Others { get; } = new Dictionary<string, string>(StringComparer.OrdinalIgnoreCase)
+    {
+        ["companies/1"] = """{"name":"Acme","city":"Ulm"}""",
+        ["companies/2"] = """{"name":"Bolt","city":"Köln"}""",
+    };
+
+    /// <summary>The rows that a map makes of a document, one per line; or why there are none.</summary>
+    public static string Map(string text, string document, string id = "users/1", ScriptLimits? limits = null) => Map([IndexScript.CompileMap(text)], document, id, limits);
+
+    /// <inheritdoc cref="Map(string, string, string, ScriptLimits?)"/>
+    public static string Map(IReadOnlyList<CompiledMap> maps, string document, string id, ScriptLimits? limits = null)
+    {
+        using var runner = new MapRunner(maps, new Library(), limits);
+        byte[] stored = StoredExample.Store(id, document);
+        var rows = new Lines();
+        try
+        {
+            runner.Run(new QueriedDocument(new DocumentView(stored), 7, Encoding.ASCII.GetBytes(StoredExample.HistoryId)), rows);
+        }
+        catch (IndexMapException failed)
+        {
+            return failed.Message;
+        }
+
+        return string.Join('\n', rows.Taken);
+    }
+
+    /// <summary>What a reduce makes of rows, group by group in the order in which they come.</summary>
+    public static string Reduce(string text, params string[] rows)
+    {
+        using var runner = new ReduceRunner(IndexScript.CompileReduce(text));
+        var groups = new OrderedDictionary<string, List<string>>(StringComparer.Ordinal);
+        foreach (string row in rows)
+        {
+            string key = Encoding.UTF8.GetString(runner.KeyOf(Encoding.UTF8.GetBytes(row)));
+            groups.TryAdd(key, []);
+            groups[key].Add(row);
+        }
+
+        return string.Join('\n', groups.Select(group => Reduce(runner, group.Key, group.Value)));
+    }
+
+    private static string Reduce(ReduceRunner runner, string key, List<string> rows)
+    {
+        var output = new ArrayBufferWriter<byte>();
+        runner.BeginGroup(Encoding.UTF8.GetBytes(key));
+        rows.ForEach(row => runner.AddRow(Encoding.UTF8.GetBytes(row)));
+        runner.EndGroup(output);
+        return output.Text();
+    }
+
+    private sealed class Lines : IMappedRows
+    {
+        public List<string> Taken { get; } = [];
+
+        public void Take(ReadOnlySpan<byte> row) => Taken.Add(Encoding.UTF8.GetString(row));
+    }
+
+    private sealed class Library : IScriptDocuments
+    {
+        public void Load(ReadOnlySpan<byte> id, ScriptDocumentReceiver receiver)
+        {
+            string name = Encoding.UTF8.GetString(id);
+            if (Others.TryGetValue(name, out string? json))
+            {
+                receiver(new DocumentView(StoredExample.Store(name, json)), default);
+            }
+        }
+    }
+}

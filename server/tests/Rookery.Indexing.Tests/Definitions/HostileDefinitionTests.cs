@@ -1,0 +1,125 @@
+using System.Text;
+using Rookery.Documents.Scripting;
+using Rookery.Indexing.Definitions;
+
+namespace Rookery.Indexing.Tests.Definitions;
+
+/// <summary>No text leaves the compiler but as a program or a refusal, and no program costs more than it may.</summary>
+public sealed class HostileDefinitionTests
+{
+    private const string Document = """{"name":"Ann Lee","age":41,"none":null,"tags":["a","B"],"lines":[{"p":"x","q":2},{"p":"y","q":null}],"o":{"a":{"b":1}},"@metadata":{"@collection":"Users"}}""";
+
+    private static readonly string[] Pieces =
+    [
+        "from", "in", "docs", "Users", "results", "where", "let", "select", "group", "by", "into", "new", "{", "}", "(", ")", "[", "]", ".", ",", ";", "=>", "=", "==", "!=", "<", ">", "<=", ">>", "?", ":", "??", "?.", "+", "-",
+        "*", "/", "%", "!", "&&", "||", "u", "g", "x", "name", "lines", "Key", "Select", "SelectMany", "Where", "GroupBy", "Sum", "Count", "First", "ToLower", "LoadDocument", "string", "int", "Func", "\"a\"", "'b'", "@\"c\"", "1", "1.5m",
+        "null", "true", "map", "groupBy", "aggregate", "function", "return", "const", "for", "of", "if", "else", "`${u}`", "...", "//", "/*", "*/", "\n", "$", "#", "é", "\0", "\ud800",
+    ];
+
+    [Theory]
+    [InlineData("docs.Users.Select(u => new { a = ", "(", "1", ")", " })")]
+    [InlineData("docs.Users.Select(u => new { a = ", "!", "u", "", " })")]
+    [InlineData("docs.Users.Select(u => new { a = ", "(int)", "u", "", " })")]
+    [InlineData("docs.Users.Select(u => new { a = ", "new { a = ", "1", " }", " })")]
+    [InlineData("docs.Users.Select(u => new { a = ", "new[] { ", "1", " }", " })")]
+    [InlineData("docs.Users.Select(u => new { a = u", ".Select(x => x", "", ")", " })")]
+    [InlineData("docs.Users.Select(u => new { a = u", ".a", "", "", " })")]
+    [InlineData("docs.Users.Select(u => new { a = u", "[0]", "", "", " })")]
+    [InlineData("docs.Users.Select(u => new { a = 1", " + 1", "", "", " })")]
+    [InlineData("docs.Users.Select(u => new { a = ", "u ? 1 : ", "1", "", " })")]
+    [InlineData("docs.Users.Select(u => new { a = u", ".a<b", "", "", " })")]
+    [InlineData("docs.Users.Select(u => new { a = ", "(a<a", "1", "", " })")]
+    [InlineData("docs.Users.Select(u => new { a = ", "from x in ", "u", " select x", " })")]
+    [InlineData("docs.Users", ".Where(u => true)", "", "", ".Select(u => new { u.a })")]
+    [InlineData("from u in docs.Users ", "from x in u.x ", "", "", "select new { u.a }")]
+    [InlineData("from u in docs.Users ", "let x = u.x ", "", "", "select new { u.a }")]
+    [InlineData("docs.Users.Select(", "(Func<a, b>)(", "u => new { u.a }", ")", ")")]
+    [InlineData("map('Users', u => ", "[", "{ a: 1 }", "]", ")")]
+    [InlineData("map('Users', u => (", "u.a ? { a: 1 } : ", "null", "", "))")]
+    public void Deep_and_long_texts_end_in_a_program_or_a_refusal(string before, string open, string inside, string close, string behind)
+    {
+        foreach (int levels in (int[])[50, 400, 4000])
+        {
+            string text = new StringBuilder(before).Insert(before.Length, open, levels).Append(inside).Insert(before.Length + (open.Length * levels) + inside.Length, close, levels).Append(behind).ToString();
+            Compile(text);
+        }
+    }
+
+    [Fact]
+    public void A_text_that_is_too_long_is_refused() =>
+        Assert.Throws<ScriptException>(() => IndexScript.CompileMap("docs.Users.Select(u => new { a = \"" + new string('x', 70_000) + "\" })"));
+
+    [Fact]
+    public void Any_row_of_pieces_ends_in_a_program_or_a_refusal()
+    {
+        var random = new Random(6);
+        int programs = 0;
+        for (int i = 0; i < 12_000; i++)
+        {
+            string text = (random.Next(4) switch { 0 => "from u in docs.Users select new { a = ", 1 => "docs.Users.Select(u => new { a = ", 2 => "map('Users', u => ({ a: ", _ => "" })
+                + string.Join(random.Next(3) == 0 ? "" : " ", Enumerable.Range(0, random.Next(1, 6)).Select(_ => Pieces[random.Next(Pieces.Length)]))
+                + (random.Next(4) switch { 0 => " }", 1 => " })", 2 => " }))", _ => "" });
+            programs += Compile(text) ? 1 : 0;
+        }
+
+        Assert.True(programs > 20, $"seed 6: {programs} texts compiled, too few to say anything");
+    }
+
+    [Fact]
+    public void Any_text_with_a_wound_ends_in_a_program_or_a_refusal()
+    {
+        var random = new Random(7);
+        string[] texts = [.. MapTextTests.JavaScript.Concat(MapTextTests.Linq).Select(static row => (string)row[0])];
+        for (int i = 0; i < 6000; i++)
+        {
+            var text = new StringBuilder(texts[random.Next(texts.Length)]);
+            for (int wounds = random.Next(1, 4); wounds > 0; wounds--)
+            {
+                int at = random.Next(text.Length);
+                switch (random.Next(3))
+                {
+                    case 0:
+                        text.Remove(at, Math.Min(random.Next(1, 6), text.Length - at)).Append(' ');
+                        break;
+                    case 1:
+                        text.Insert(at, Pieces[random.Next(Pieces.Length)]);
+                        break;
+                    default:
+                        text.Insert(at, text.ToString(at, Math.Min(random.Next(1, 20), text.Length - at)));
+                        break;
+                }
+            }
+
+            Compile(text.ToString());
+        }
+    }
+
+    [Theory]
+    [InlineData("from a in docs.Users from b in a.l from c in a.l from d in a.l from e in a.l select new { e }")]
+    [InlineData("docs.Users.Select(u => new { a = u.l.Select(a => u.l.Select(b => u.l.Select(c => u.l.Select(d => d)))) })")]
+    [InlineData("docs.Users.Select(u => new { a = u.l.Aggregate(\"x\", (s, x) => s + s) })")]
+    [InlineData("docs.Users.Select(u => new { a = u.l.Select(x => u.l.Distinct()).Distinct() })")]
+    [InlineData("map('Users', u => { let s = 'x'; for (const a of u.l) { s = s + s; } return { s }; })")]
+    [InlineData("map('Users', u => u.l.flatMap(a => u.l.flatMap(b => u.l.map(c => ({ c })))))")]
+    public void A_map_without_end_ends_with_the_reason(string text)
+    {
+        string result = DefinitionExample.Map(text, $$$"""{"l":[{{{string.Join(',', Enumerable.Range(0, 100))}}}],"@metadata":{"@collection":"Users"}}""");
+        Assert.True(result.StartsWith("The map failed: ", StringComparison.Ordinal) || result.StartsWith("A document gives at most", StringComparison.Ordinal), result[..Math.Min(result.Length, 200)]);
+    }
+
+    /// <summary>Compiles a text, and runs it if it is one; whether it is.</summary>
+    private static bool Compile(string text)
+    {
+        try
+        {
+            DefinitionExample.Map(text, Document, limits: new ScriptLimits { Steps = 20_000, MostSteps = 20_000 });
+            return true;
+        }
+        catch (ScriptException refusal)
+        {
+            Assert.InRange(refusal.Position, 0, text.Length);
+            Assert.NotEmpty(refusal.Describe(text));
+            return false;
+        }
+    }
+}

@@ -1,0 +1,73 @@
+using Rookery.Documents.Scripting;
+using Rookery.Indexing.Definitions;
+
+namespace Rookery.Indexing.Tests.Definitions;
+
+/// <summary>What is outside of the subset is refused when the index is defined, with the construct's name and its place.</summary>
+public sealed class RefusedTextTests
+{
+    [Theory]
+    [InlineData("map('Users', u => ({ t: new Date(u.at) }))", 24, "'new'")]
+    [InlineData("map('Users', u => ({ t: /a/.test(u.at) }))", 24, "regular expressions")]
+    [InlineData("map('Users', u => ({ t: cmpxchg('a') }))", 24, "the function 'cmpxchg'")]
+    [InlineData("map('Users', u => ({ t: createField('a', u.b) }))", 24, "the function 'createField'")]
+    [InlineData("map('Users', u => ({ t: createSpatialField(u.a, u.b) }))", 24, "the function 'createSpatialField'")]
+    [InlineData("map('Users', u => ({ t: load(u.c) }))", 24, "'load' without the name of a collection")]
+    [InlineData("map('Users', u => ({ ...u }))", 19, "spread objects")]
+    [InlineData("map('Users', u => ({ [u.a]: 1 }))", 19, "computed names")]
+    [InlineData("map('Users', u => u)", 18, "does not stand in the text")]
+    [InlineData("map('Users', (u, i) => ({ a: 1 }))", 13, "2 parameters")]
+    [InlineData("map('Users', u => { while (true) { } })", 20, "'while' loops")]
+    [InlineData("map('Users', u => ({ a: process.env }))", 24, "the name 'process'")]
+    [InlineData("map('Users', u => ({ a: eval('1') }))", 24, "the function 'eval'")]
+    [InlineData("map(u => ({ a: 1 }))", 3, "A map is written")]
+    [InlineData("map('Users', u => ({ a: 1 })).b", 29, "A map is written")]
+    [InlineData("map('Users', u => ({ a: 1 })) map('Dogs', u => ({ a: 1 }))", 30, "the end was expected")]
+    [InlineData("timeseries.map('Users', 'HeartRate', s => ({ a: 1 }))", 0, "time series")]
+    [InlineData("from ts in timeseries.Users.HeartRate select new { ts.Name }", 11, "indexes of timeseries")]
+    [InlineData("select 1", 0, "A map begins with")]
+    [InlineData("", 0, "A map begins with")]
+    [InlineData("from u in docs.Users orderby u.name select new { u.name }", 21, "'orderby' here")]
+    [InlineData("from u in docs.Users join o in docs.Orders on u.id equals o.user select new { u.name }", 21, "'join' here")]
+    [InlineData("from u in docs.Users group u by u.name into g select new { g.Key }", 21, "'group' here")]
+    [InlineData("docs.Users.GroupBy(u => u.name)", 11, "the method 'GroupBy'")]
+    [InlineData("docs.Users.OrderBy(u => u.name).Select(u => new { u.name })", 11, "the method 'OrderBy'")]
+    [InlineData("docs.Users.Select(u => new { u.name.Foo() })", 36, "the method 'Foo'")]
+    [InlineData("docs.Users.Select(u => new { a = u.tags.OrderBy(t => t) })", 40, "the method 'OrderBy'")]
+    [InlineData("docs.Users.Select(u => { return new { u.name }; })", 23, "functions of statements")]
+    [InlineData("docs.Users.Select(u => new { a = DateTime.Now })", 33, "'DateTime.Now'")]
+    [InlineData("docs.Users.Select(u => new { a = $\"x{u.a}\" })", 33, "texts with values")]
+    [InlineData("docs.Users.Select(u => new { a = typeof(int) })", 33, "'typeof'")]
+    [InlineData("docs.Users.Select(u => new { a = u is string })", 35, "the operator 'is'")]
+    [InlineData("docs.Users.Select(u => new { a = u.b & 1 })", 37, "the operator '&'")]
+    [InlineData("docs.Users.Select(u => new { a = (Foo)u.b })", 33, "the cast to 'Foo'")]
+    [InlineData("docs.Users.Select(u => new { a = SpatialIndex.Generate(u.x, u.y) })", 46, "the method 'Generate'")]
+    [InlineData("docs.Users.Select(u => new { a = CreateField(\"a\", u.x) })", 33, "the function 'CreateField'")]
+    [InlineData("docs.Users.Select(u => new { a = LoadDocument<X>(u.x) })", 33, "'LoadDocument' without")]
+    [InlineData("docs.Users.Select(u => new { a = new Dictionary<string, int>() })", 33, "'new Dictionary'")]
+    [InlineData("docs.Users.Select(u => new { u.a + 1 })", 29, "needs a name here")]
+    [InlineData("docs.Users.Select(u => new { a = u.b = 1 })", 37, "assignments")]
+    [InlineData("docs.Users.Select(u => u.name)", 25, "does not stand in the text")]
+    [InlineData("docs.Users.Select(u => new { a = v.b })", 33, "the name 'v'")]
+    [InlineData("docs.Users.Select(u => new { a = (u.b })", 38, "')' was expected")]
+    [InlineData("from u in docs.Users", 20, "'select' was expected")]
+    [InlineData("from u in docs.Users select new { u.name } into x select new { x.name }", 43, "'into' behind")]
+    [InlineData("docs.Users.Select(u => new { u.name }).Bar", 42, "'(' was expected")]
+    public void A_map_is_refused_at_the_place(string text, int position, string message)
+    {
+        var refusal = Assert.Throws<ScriptException>(() => IndexScript.CompileMap(text));
+        Assert.Contains(message, refusal.Message, StringComparison.Ordinal);
+        Assert.Equal(position, refusal.Position);
+    }
+
+    [Theory]
+    [InlineData("groupBy(x => x.a)", "A reduce is written")]
+    [InlineData("groupBy(x => x.a).aggregate(g => ({ a: load(g.key, 'X') }))", "loading documents in a reduce")]
+    [InlineData("results.Select(x => new { x.a })", "'GroupBy' was expected")]
+    [InlineData("results.GroupBy(x => x.a, x => x.b).Select(g => new { a = g.Key })", "'GroupBy' with two arguments")]
+    [InlineData("from r in results select new { r.a }", "'group' was expected")]
+    [InlineData("from r in results group r.b by r.a into g select new { a = g.Key }", "expected here")]
+    [InlineData("from r in results group x by r.a into g select new { a = g.Key }", "groups of what is not the whole row")]
+    public void A_reduce_is_refused(string text, string message) =>
+        Assert.Contains(message, Assert.Throws<ScriptException>(() => IndexScript.CompileReduce(text)).Message, StringComparison.Ordinal);
+}

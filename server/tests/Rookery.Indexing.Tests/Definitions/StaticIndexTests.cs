@@ -1,0 +1,273 @@
+using System.Globalization;
+using System.Text;
+using System.Text.Json;
+using Rookery.Indexing.Definitions;
+using Rookery.Indexing.Tests.Indexes;
+using Rookery.Simulation;
+
+namespace Rookery.Indexing.Tests.Definitions;
+
+/// <summary>Static indexes at work: what they hold is what a computation from the documents gives.</summary>
+public sealed class StaticIndexTests
+{
+    private static readonly (string Name, string Definition, Func<ShopModel, IEnumerable<string>> Expected)[] Indexes =
+    [
+        ("Users/ByCity", """{"Maps":["from u in docs.Users let c = LoadDocument<Company>(u.company, \"Companies\") select new { u.name, city = c.city }"],"Fields":{"__all_fields":{"Storage":"Yes"}},"Name":"Users/ByCity"}""",
+            static shop => shop.Users.Values.Select(user => Row(("name", user.Name), ("city", shop.CityOf(user.Company))))),
+        ("Orders/Totals", """{"Maps":["map('Orders', o => o.lines.map(l => ({ product: l.p, count: 1, quantity: l.q })))"],"Reduce":"groupBy(x => x.product).aggregate(g => ({ product: g.key, count: g.values.reduce((n, v) => n + v.count, 0), quantity: g.values.reduce((n, v) => n + v.quantity, 0) }))","Name":"Orders/Totals"}""",
+            static shop => shop.Orders.Values.SelectMany(static lines => lines).GroupBy(static line => line.Product, StringComparer.Ordinal).Select(static group => Row(("product", group.Key), ("count", group.Count()), ("quantity", group.Sum(static line => line.Quantity))))),
+        ("Cities", """{"Maps":["docs.Users.Select(u => new { city = LoadDocument(u.company, \"Companies\").city ?? \"none\", count = 1 })"],"Reduce":"from r in results group r by new { r.city } into g select new { g.Key.city, count = g.Sum(x => x.count) }","Name":"Cities"}""",
+            static shop => shop.Users.Values.GroupBy(user => shop.CityOf(user.Company) ?? "none", StringComparer.Ordinal).Select(static group => Row(("city", group.Key), ("count", group.Count())))),
+        ("Names", """{"Maps":["map('Users', u => ({ name: u.name }))","from c in docs.Companies where c.city != \"Ulm\" select new { name = c.city }","from o in docs.Orders from l in o.lines select new { name = l.p }"],"Fields":{"name":{"Storage":"Yes","Indexing":"Search"}},"Name":"Names"}""",
+            static shop => shop.Users.Values.Select(static user => user.Name)
+                .Concat(shop.Companies.Values.Where(static city => city is not "Ulm"))
+                .Concat(shop.Orders.Values.SelectMany(static lines => lines).Select(static line => line.Product))
+                .Select(static name => Row(("name", name)))),
+    ];
+
+    [Theory]
+    [InlineData(1)]
+    [InlineData(2)]
+    [InlineData(3)]
+    public void Indexes_are_what_the_documents_say_across_crashes(int seed)
+    {
+        var random = new Random(seed);
+        var shop = new ShopModel(random);
+        var node = IndexedNode.New();
+        foreach (var (name, definition, _) in Indexes)
+        {
+            Define(node, definition, name);
+        }
+
+        for (int step = 0; step < 240; step++)
+        {
+            shop.Change(node);
+            for (int work = random.Next(4); work > 0; work--)
+            {
+                node.Host.Step();
+            }
+
+            if (random.Next(12) == 0)
+            {
+                node = node.Restart(random.Next(2) == 0 ? random.Next() : null);
+            }
+
+            if (random.Next(40) == 0)
+            {
+                Assert.True(node.Host.Reset(node.Database(), Indexes[random.Next(Indexes.Length)].Name));
+            }
+
+            if (step % 30 == 29)
+            {
+                node.SettleAll();
+                Check(node, shop, $"seed {seed}, step {step}");
+            }
+        }
+
+        Assert.Empty(node.Troubles);
+        node.Dispose();
+    }
+
+    [Fact]
+    public void After_a_power_cut_at_any_moment_indexes_are_what_the_documents_say() =>
+        new CrashSearch { Points = 60, Runs = 2 }.Verify(Work, static (image, _, _) =>
+        {
+            using var node = IndexedNode.Open(image);
+            if (!node.Store.Databases.TryGet("shop", out _))
+            {
+                return;
+            }
+
+            node.SettleAll();
+            Check(node, ShopModel.Read(node), "reopened");
+            node.Put("users/0", "\"name\":\"last\",\"company\":\"companies/1\"");
+            node.Put("companies/1", "\"city\":\"Rom\"", "Companies");
+            node.SettleAll();
+            Check(node, ShopModel.Read(node), "and fed");
+        });
+
+    [Fact]
+    public void Many_documents_that_loaded_one_are_mapped_again_when_it_changes()
+    {
+        using var node = IndexedNode.New();
+        Define(node, Indexes[0].Definition, "a");
+        node.Put("companies/1", "\"city\":\"Ulm\"", "Companies");
+        for (int i = 0; i < 100; i++)
+        {
+            node.Put($"users/{i}", $"\"name\":\"{i}\",\"company\":\"COMPANIES/{1 + (i % 2)}\"");
+        }
+
+        node.SettleAll();
+        Assert.Equal(50, Rows(node, "a").Count(static row => row.Contains("Ulm", StringComparison.Ordinal)));
+        node.Put("companies/2", "\"city\":\"Bonn\"", "Companies");
+        node.SettleAll();
+        Assert.Equal(50, Rows(node, "a").Count(static row => row.Contains("Bonn", StringComparison.Ordinal)));
+        node.Delete("Companies/1");
+        node.SettleAll();
+        Assert.Equal(50, Rows(node, "a").Count(static row => !row.Contains("city", StringComparison.Ordinal)));
+        Assert.False(node.Status("a").IsStale);
+    }
+
+    [Fact]
+    public void Rows_that_cannot_be_reduced_are_listed()
+    {
+        using var node = IndexedNode.New();
+        Define(node, """{"Maps":["docs.Users.Select(u => new { u.name, u.n })"],"Reduce":"results.GroupBy(r => r.name).Select(g => new { name = g.Key, n = g.First().n.ToLower() })"}""", "a");
+        node.Put("users/1", "\"name\":\"a\",\"n\":\"X\"");
+        node.Put("users/2", "\"name\":\"b\",\"n\":5");
+        node.SettleAll();
+        Assert.Equal(["""{"name":"a","n":"x"}"""], Rows(node, "a"));
+        Assert.Contains("ToLowerCase", Assert.Single(node.Host.ReadErrors(node.Database(), "a")).Message, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void A_deleted_index_of_rows_and_loads_leaves_nothing_behind()
+    {
+        var node = IndexedNode.New();
+        Define(node, Indexes[2].Definition, "a");
+        node.Put("users/1", "\"name\":\"a\"");
+        node.SettleAll();
+        Assert.Equal(["identity", "loads", "manifest", "rows"], node.Disk.List(IndexedNode.Directory + "/indexes/1/1").Where(static name => !name.StartsWith("segment", StringComparison.Ordinal)));
+        node.ChangeIndexes(static writer => writer.Delete("a"));
+        node.SettleAll();
+        Assert.Empty(node.Disk.List(IndexedNode.Directory + "/indexes/1"));
+        node.Dispose();
+    }
+
+    [Theory]
+    [InlineData("1", "1.0", true)]
+    [InlineData("1", "\"1\"", false)]
+    [InlineData("\"a\"", "\"A\"", false)]
+    [InlineData("{\"a\":1,\"b\":null}", "{\"a\":1e0}", true)]
+    [InlineData("{\"a\":\"x\",\"b\":\"y\"}", "{\"a\":\"xy\",\"b\":\"\"}", false)]
+    [InlineData("{\"a\":1}", "{\"b\":1}", false)]
+    [InlineData("{}", "null", false)]
+    public void Keys_of_groups_are_equal_when_their_values_are(string one, string other, bool areEqual) =>
+        Assert.Equal(areEqual, ReduceKey.Of(Encoding.UTF8.GetBytes(one)).ToArray().AsSpan().SequenceEqual(ReduceKey.Of(Encoding.UTF8.GetBytes(other))));
+
+    private static (SimulatedDisk Disk, int Seed) Work(int seed)
+    {
+        using var node = IndexedNode.New();
+        foreach (var (name, definition, _) in Indexes)
+        {
+            Define(node, definition, name);
+        }
+
+        var shop = new ShopModel(new Random(seed));
+        for (int step = 0; step < 60; step++)
+        {
+            shop.Change(node);
+            if (step % 4 == 3)
+            {
+                node.SettleAll();
+            }
+        }
+
+        return (node.Disk, seed);
+    }
+
+    /// <summary>Whether the indexes that there are hold what the documents say.</summary>
+    private static void Check(IndexedNode node, ShopModel shop, string context)
+    {
+        foreach (var (name, _, expected) in Indexes)
+        {
+            if (node.Host.ReadPosition(node.Database(), name) is not null)
+            {
+                string[] rows = [.. expected(shop).Order(StringComparer.Ordinal)];
+                Assert.True(Rows(node, name).SequenceEqual(rows, StringComparer.Ordinal), $"{context}, {name}: {string.Join(' ', Rows(node, name))} and not {string.Join(' ', rows)}; {string.Join(' ', node.Host.ReadErrors(node.Database(), name))}");
+            }
+        }
+    }
+
+    private static void Define(IndexedNode node, string definition, string name)
+    {
+        using var json = JsonDocument.Parse(definition.Contains("\"Name\"", StringComparison.Ordinal) ? definition : definition.Insert(1, "\"Name\":\"x\","));
+        node.ChangeIndexes(writer => writer.Put(name, StaticIndexRequest.Parse(json.RootElement).Definition.ToJson(), default));
+    }
+
+    private static List<string> Rows(IndexedNode node, string name)
+    {
+        using var snapshot = node.StoreOf(name).OpenSnapshot();
+        var rows = new List<string>();
+        foreach (var (reader, live) in snapshot.Segments)
+        {
+            using var stored = reader.Stored();
+            rows.AddRange(Enumerable.Range(0, reader.Entries).Where(live.IsLive).Select(entry => Encoding.UTF8.GetString(stored.Read(entry))));
+        }
+
+        rows.Sort(StringComparer.Ordinal);
+        return rows;
+    }
+
+    private static string Row(params (string Name, object? Value)[] members) =>
+        $"{{{string.Join(',', members.Where(static member => member.Value is not null).Select(static member => string.Create(CultureInfo.InvariantCulture, $"\"{member.Name}\":{(member.Value is string ? $"\"{member.Value}\"" : member.Value)}")))}}}";
+
+    /// <summary>Documents that change at random, and what is known of them.</summary>
+    private sealed class ShopModel(Random random)
+    {
+        private static readonly string[] Cities = ["Ulm", "Bonn", "Jena"];
+
+        public SortedDictionary<string, (string Name, string Company)> Users { get; } = new(StringComparer.Ordinal);
+
+        public SortedDictionary<string, string> Companies { get; } = new(StringComparer.Ordinal);
+
+        public SortedDictionary<string, List<(string Product, int Quantity)>> Orders { get; } = new(StringComparer.Ordinal);
+
+        public string? CityOf(string company) => Companies.GetValueOrDefault(company);
+
+        /// <summary>What the documents of a node say.</summary>
+        public static ShopModel Read(IndexedNode node)
+        {
+            var shop = new ShopModel(new Random(0));
+            using var reader = node.Database().OpenReader();
+            using var documents = reader.ByIdPrefix([]);
+            while (documents.MoveNext())
+            {
+                string id = Encoding.UTF8.GetString(documents.View.Id);
+                using var json = JsonDocument.Parse($"{{{Encoding.UTF8.GetString(documents.View.Body)}}}");
+                if (json.RootElement.TryGetProperty("lines", out var lines))
+                {
+                    shop.Orders.Add(id, [.. lines.EnumerateArray().Select(static line => (line.GetProperty("p").GetString()!, line.GetProperty("q").GetInt32()))]);
+                }
+                else if (json.RootElement.TryGetProperty("city", out var city))
+                {
+                    shop.Companies.Add(id, city.GetString()!);
+                }
+                else
+                {
+                    shop.Users.Add(id, (json.RootElement.GetProperty("name").GetString()!, json.RootElement.GetProperty("company").GetString()!));
+                }
+            }
+
+            return shop;
+        }
+
+        public void Change(IndexedNode node)
+        {
+            int kind = random.Next(3);
+            string id = $"{(kind == 0 ? "users" : kind == 1 ? "companies" : "orders")}/{random.Next(kind == 1 ? 5 : 25)}";
+            if (random.Next(5) == 0)
+            {
+                if (Users.Remove(id) | Companies.Remove(id) | Orders.Remove(id))
+                {
+                    node.Delete(id);
+                }
+            }
+            else if (kind == 0)
+            {
+                Users[id] = ($"n{random.Next(9)}", $"companies/{random.Next(7)}");
+                node.Put(id, $"\"name\":\"{Users[id].Name}\",\"company\":\"{Users[id].Company}\"");
+            }
+            else if (kind == 1)
+            {
+                Companies[id] = Cities[random.Next(Cities.Length)];
+                node.Put(id, $"\"city\":\"{Companies[id]}\"", "Companies");
+            }
+            else
+            {
+                Orders[id] = [.. Enumerable.Range(0, random.Next(4)).Select(_ => ($"p{random.Next(6)}", random.Next(10)))];
+                node.Put(id, $"\"lines\":[{string.Join(',', Orders[id].Select(static line => $$"""{"p":"{{line.Product}}","q":{{line.Quantity}}}"""))}]", "Orders");
+            }
+        }
+    }
+}

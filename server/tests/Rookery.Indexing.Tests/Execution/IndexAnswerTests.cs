@@ -1,0 +1,129 @@
+using System.Text;
+using Rookery.Indexing.Analysis;
+using Rookery.Indexing.Execution;
+using Rookery.Indexing.Indexes;
+using Rookery.Indexing.Language;
+using Rookery.Indexing.Scanning;
+
+namespace Rookery.Indexing.Tests.Execution;
+
+public sealed class IndexAnswerTests
+{
+    private static readonly AutoIndexDefinition Definition = new("Users", [new AutoIndexField(["name"], AutoIndexFieldUses.None), new AutoIndexField(["age"], AutoIndexFieldUses.None), new AutoIndexField(["bio"], AutoIndexFieldUses.Search)]);
+
+    [Fact]
+    public void What_changed_since_is_asked_again()
+    {
+        using var example = new IndexExample(Definition);
+        example.Put("Users/1", """{ "name": "Ann" }""");
+        example.Put("users/2", """{ "name": "ANN" }""");
+        example.Put("users/3", """{ "name": "Ann" }""");
+        example.Apply();
+        example.Put("users/2", """{ "name": "Ann", "age": 5 }""");
+        example.Put("users/3", """{ "name": "Bob" }""");
+        using var answer = example.Open(Plan("from Users where name = 'ann'"));
+        Assert.Equal(["users/1", "users/2", "users/3"], answer.Documents.Select(static found => Encoding.UTF8.GetString(found.Id.Span)));
+        Assert.Equal([true, true, false], answer.Documents.Select(found => answer.IsStillResult(example.Document(Encoding.UTF8.GetString(found.Id.Span)), found.Etag)));
+        Assert.Equal(3, answer.Watermark);
+    }
+
+    [Fact]
+    public void An_answer_keeps_what_it_found_while_the_index_goes_on()
+    {
+        using var example = Many(300);
+        using var answer = example.Open(Plan("from Users where age >= 100 order by age desc limit 5, 3"));
+        for (int number = 0; number < 300; number++)
+        {
+            example.Delete($"users/{number}");
+        }
+
+        example.Apply();
+        example.Merge();
+        Assert.Equal(200, answer.TotalResults);
+        Assert.Equal(["users/294", "users/293", "users/292"], answer.Documents.Select(static found => Encoding.UTF8.GetString(found.Id.Span)));
+    }
+
+    [Fact]
+    public void A_page_without_its_total_is_the_same_and_reads_no_more()
+    {
+        using var example = Many(20_000);
+        const string Query = "from Users where search(bio, 'often seldom') limit 10";
+        using var counted = example.Open(Plan(Query));
+        using var page = example.Open(Plan(Query), needsTotal: false);
+        Assert.Equal(20_000, counted.TotalResults);
+        Assert.Equal(counted.Documents.Select(static found => (found.Etag, found.Score)), page.Documents.Select(static found => (found.Etag, found.Score)));
+        Assert.InRange(page.PostingsRead, 1, counted.PostingsRead);
+    }
+
+    [Theory]
+    [InlineData("from Users where name = 'ann'", 1, 10)]
+    [InlineData("from Users where age < 10", 10, 64)]
+    [InlineData("from Users where name = 'name 7' and search(bio, 'often')", 1, 400)]
+    [InlineData("from Users where search(bio, 'seldom')", 10, 200)]
+    public void Only_postings_of_the_terms_are_read(string query, int least, int most)
+    {
+        using var example = Many(5_000);
+        example.Put("users/ann", """{ "name": "ann" }""");
+        example.Apply();
+        using var answer = example.Open(Plan(query));
+        Assert.False(answer.AreCandidates);
+        Assert.InRange(answer.PostingsRead, least, most);
+    }
+
+    [Fact]
+    public void Thousands_of_terms_are_joined_within_the_memory_of_a_few()
+    {
+        using var example = Many(2_000);
+        var clock = new CountingClock();
+        string names = string.Join(',', Enumerable.Range(0, 10_000).Select(static number => $"'name {number}'"));
+        using (var any = example.Open(Plan($"from Users where name in ({names}) limit 1"), clock))
+        {
+            Assert.Equal(2_000, any.TotalResults);
+        }
+
+        using var all = example.Open(Plan($"from Users where name all in ({names})"), clock);
+        Assert.Equal(0, all.TotalResults);
+    }
+
+    [Fact]
+    public void The_time_of_a_query_ends_while_its_terms_are_looked_through()
+    {
+        using var example = Many(2_000);
+        var clock = new CountingClock { Patience = 1 };
+        string pattern = string.Join(" or ", Enumerable.Range(0, 400).Select(static number => $"endsWith(name, 'x{number}')"));
+        var refusal = Assert.Throws<QueryException>(() => example.Open(Plan($"from Users where {pattern}"), clock));
+        Assert.Equal(QueryFault.TooCostly, refusal.Fault);
+        using var still = example.Open(Plan("from Users where age = 5"));
+        Assert.Equal(1, still.TotalResults);
+    }
+
+    private static IndexExample Many(int count)
+    {
+        var example = new IndexExample(Definition);
+        for (int number = 0; number < count; number++)
+        {
+            string bio = number % 500 == 0 ? "seldom often" : string.Join(' ', Enumerable.Repeat("often", (number % 7) + 1)) + " " + string.Join(' ', Enumerable.Repeat("filler", number % 11));
+            example.Put($"users/{number}", $$"""{ "name": "name {{number}}", "age": {{number}}, "bio": "{{bio}}" }""");
+        }
+
+        example.Apply();
+        return example;
+    }
+
+    private static ScanPlan Plan(string query) => ScanPlan.Compile(RqlParser.Parse(query), QueryParameters.None, new FullTextConditions(static _ => IndexedQueries.Analyzer));
+
+    private sealed class CountingClock : IScanClock
+    {
+        public int Patience { get; init; } = int.MaxValue;
+
+        public int Asked { get; private set; }
+
+        public void OnWork()
+        {
+            if (++Asked >= Patience)
+            {
+                throw new QueryException(QueryFault.TooCostly, "The time of the query is over.");
+            }
+        }
+    }
+}

@@ -1,0 +1,105 @@
+using System.Globalization;
+using Rookery.Indexing.Indexes;
+using Rookery.Indexing.Language;
+using Rookery.Indexing.Tests.Language;
+using Rookery.Indexing.Tests.Scanning;
+
+namespace Rookery.Indexing.Tests.Execution;
+
+/// <summary>Answers of indexes to random queries over random documents that change, held against looking at every document.</summary>
+public sealed class IndexModelTests
+{
+    private static readonly Source All = new(SourceKind.AllDocuments, "@all_docs", null, 0);
+
+    [Theory]
+    [InlineData(0)]
+    [InlineData(1)]
+    [InlineData(2)]
+    [InlineData(3)]
+    public void Random_queries_are_answered_as_looking_at_every_document_answers_them(int part)
+    {
+        int compared = 0;
+        int looked = 0;
+        int found = 0;
+        for (int seed = part * 1000; seed < (part * 1000) + 25; seed++)
+        {
+            var random = new Random(seed);
+            bool isWhole = random.Next(4) > 0;
+            var queries = new RandomQueries(random, isWide: isWhole);
+            using var example = new IndexExample(isWhole ? Whole : Part(random));
+            for (int round = 0; round < 10; round++)
+            {
+                Change(random, queries, example);
+                for (int query = 0; query < 20; query++)
+                {
+                    var asked = RandomQuery(random, queries);
+                    bool needsTotal = random.Next(4) > 0;
+                    var expected = example.Scan(asked);
+                    var answer = example.Ask(asked, needsTotal);
+                    Assert.True(
+                        expected.Results.SequenceEqual(answer.Results, StringComparer.Ordinal) && (expected.Total == answer.Total || !needsTotal),
+                        $"seed {seed}, round {round}, query {query}: {QueryPrinter.Print(asked)}\nexpected {expected.Total}: {string.Join(' ', expected.Results)}\nanswered {answer.Total}: {string.Join(' ', answer.Results)} (looked: {answer.LookedAtDocuments})");
+                    compared++;
+                    looked += answer.LookedAtDocuments ? 1 : 0;
+                    found += answer.Total > 0 ? 1 : 0;
+                }
+            }
+        }
+
+        // Else they say nothing.
+        Assert.InRange(looked, 0, compared / 2);
+        Assert.InRange(found, compared / 4, compared);
+    }
+
+    private static AutoIndexDefinition Whole { get; } = new(null, RandomQueries.Paths
+        .Select(static path => path.Replace("[]", "", StringComparison.Ordinal))
+        .Distinct(StringComparer.Ordinal)
+        .Select(static path => new AutoIndexField(path.Split('.'), AutoIndexFieldUses.Exact | AutoIndexFieldUses.Search)));
+
+    /// <summary>An index that lacks some of what is asked for.</summary>
+    private static AutoIndexDefinition Part(Random random) => new(null, Whole.Fields
+        .Where(_ => random.Next(8) > 0)
+        .Select(field => field with { Uses = random.Next(8) > 0 ? AutoIndexFieldUses.Exact : AutoIndexFieldUses.None }));
+
+    private static void Change(Random random, RandomQueries queries, IndexExample example)
+    {
+        int changes = example.Ids.Count == 0 ? 25 : random.Next(15);
+        for (int change = 0; change < changes; change++)
+        {
+            string id = $"{(random.Next(2) == 0 ? "users" : "Orders")}/{random.Next(30)}";
+            if (random.Next(4) == 0 && example.Ids.Contains(id))
+            {
+                example.Delete(id);
+            }
+            else
+            {
+                example.Put(id, queries.Document());
+            }
+        }
+
+        example.Apply();
+        if (random.Next(3) == 0)
+        {
+            example.Merge();
+        }
+
+        if (random.Next(6) == 0)
+        {
+            example.Restart(random.NextInt64());
+        }
+    }
+
+    private static Query RandomQuery(Random random, RandomQueries queries) => new()
+    {
+        Text = "",
+        Source = All,
+        Where = random.Next(10) == 0 ? null : queries.Condition(3),
+        OrderBy = [.. Enumerable.Range(0, Math.Max(0, random.Next(-1, 3))).Select(_ => queries.Order())],
+        Filter = random.Next(12) == 0 ? queries.Condition(1) : null,
+        Select = random.Next(12) == 0 ? new FieldSelection([new SelectedField(new SelectedReference(queries.Field()), "f", 0)], random.Next(2) == 0) : null,
+        Offset = random.Next(3) == 0 ? Number(random.Next(6)) : null,
+        Limit = random.Next(2) == 0 ? Number(random.Next(12)) : null,
+    };
+
+    private static NumberOperand Number(int value) => new(value.ToString(CultureInfo.InvariantCulture), 0);
+}

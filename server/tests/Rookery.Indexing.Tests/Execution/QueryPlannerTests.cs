@@ -1,0 +1,69 @@
+using Rookery.Indexing.Analysis;
+using Rookery.Indexing.Execution;
+using Rookery.Indexing.Indexes;
+using Rookery.Indexing.Language;
+using Rookery.Indexing.Scanning;
+
+namespace Rookery.Indexing.Tests.Execution;
+
+public sealed class QueryPlannerTests
+{
+    [Theory]
+    [InlineData("from Users where id() = 'users/1' and name = 'ann'", "names ids")]
+    [InlineData("from Users where startsWith(id(), 'users/') and name = 'ann'", "begin with")]
+    [InlineData("from Users", "neither conditions")]
+    [InlineData("from Users filter name = 'ann'", "neither conditions")]
+    [InlineData("from Users order by random()", "neither conditions")]
+    [InlineData("from Users group by name select count()", "groups")]
+    public void Documents_are_looked_at_where_that_is_cheaper_or_no_index_helps(string query, string because)
+    {
+        var route = Plan(query, documents: 1_000_000);
+        Assert.Null(route.IndexName);
+        Assert.Contains(because, Assert.Single(route.Reasons), StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void A_query_of_too_many_fields_makes_no_index()
+    {
+        string condition = string.Join(" or ", Enumerable.Range(0, QueryPlanner.MostFields + 1).Select(static number => $"f{number} = 1"));
+        Assert.Null(Plan($"from Users where {condition}", documents: 1_000_000).IndexName);
+    }
+
+    [Theory]
+    [InlineData(QueryPlanner.FewDocuments, null)]
+    [InlineData(QueryPlanner.FewDocuments + 1, "Auto/Users/ByName")]
+    public void An_index_is_made_when_there_are_many_documents(long documents, string? name)
+    {
+        var route = Plan("from Users where name = 'ann'", documents);
+        Assert.Equal(name, route.IndexName);
+        Assert.Equal(name, route.ToDefine?.Name);
+        Assert.False(route.IsBuilt);
+    }
+
+    [Fact]
+    public void Relevance_needs_an_index_of_however_few_documents()
+    {
+        var route = Plan("from Users where search(bio, 'fish')", documents: 1);
+        Assert.Equal("Auto/Users/BySearch(Bio)", route.IndexName);
+        Assert.True(route.NeedsIndex);
+    }
+
+    [Theory]
+    [InlineData(0, IndexState.Normal, false)]
+    [InlineData(7, IndexState.Normal, true)]
+    [InlineData(7, IndexState.Paused, true)]
+    public void An_index_that_there_is_answers_when_it_is_built(long visibleEtag, IndexState state, bool isBuilt)
+    {
+        var definition = new AutoIndexDefinition("Users", [new AutoIndexField(["name"], AutoIndexFieldUses.None), new AutoIndexField(["age"], AutoIndexFieldUses.None)]);
+        var route = Plan("from users where name = 'ann' order by age", documents: 3, new AutoIndexCandidate(definition.Name, definition, state, visibleEtag));
+        Assert.Equal((definition.Name, (AutoIndexDefinition?)null, isBuilt), (route.IndexName, route.ToDefine, route.IsBuilt));
+        Assert.NotEmpty(route.Reasons);
+    }
+
+    private static QueryRoute Plan(string text, long documents, params AutoIndexCandidate[] candidates)
+    {
+        var query = RqlParser.Parse(text);
+        using var words = new FullTextConditions(static _ => IndexedQueries.Analyzer);
+        return QueryPlanner.Plan(query, ScanPlan.Compile(query, QueryParameters.None, words).Target, documents, candidates);
+    }
+}

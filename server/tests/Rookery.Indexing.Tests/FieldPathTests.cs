@@ -1,0 +1,19 @@
+using Rookery.Indexing.Language;
+
+namespace Rookery.Indexing.Tests;
+
+public sealed class FieldPathTests
+{
+    [Fact]
+    public void A_path_is_written_as_RavenDB_writes_it() =>
+        Assert.Equal("lines[].product.name", new FieldPath([new("lines", true), new("product", false), new("name", false)], 0).ToString());
+
+    [Fact]
+    public void Paths_are_the_same_wherever_they_were_written()
+    {
+        var path = new FieldPath([new("address", false), new("city", false)], 4);
+        Assert.Equal(path, new FieldPath([new("address", false), new("city", false)], 90));
+        Assert.Equal(path.GetHashCode(), new FieldPath([new("address", false), new("city", false)], 90).GetHashCode());
+        Assert.NotEqual(path, new FieldPath([new("address", true), new("city", false)], 4));
+    }
+}

@@ -1,0 +1,80 @@
+using Rookery.Indexing.Indexes;
+using Rookery.Indexing.Language;
+
+namespace Rookery.Indexing.Tests.Indexes;
+
+public sealed class AutoIndexChoiceTests
+{
+    [Theory]
+    [InlineData("from Users where name = 'a'", "Auto/Users/ByName")]
+    [InlineData("from Users as u where u.name = 'a' and (u.age > 3 or not exists(u.address.city))", "Auto/Users/ByAddress_CityAndAgeAndName")]
+    [InlineData("from Users where exact(name = 'a') order by age desc, score()", "Auto/Users/ByAgeAndExact(Name)")]
+    [InlineData("from Users where search(bio, 'a') and bio = 'b' and startsWith(name, 'c')", "Auto/Users/BySearch(Bio)AndName")]
+    [InlineData("from Users where lines[].product in ('a') and boost(lines.product between 1 and 2, 3)", "Auto/Users/ByLines_Product")]
+    [InlineData("from @all_docs where name = 'a' and id() != 'b'", "Auto/AllDocs/ByName")]
+    [InlineData("from Users order by name", "Auto/Users/ByName")]
+    [InlineData("from Users where name = 'a' filter age > 3", "Auto/Users/ByName")]
+    [InlineData("from Users", null)]
+    [InlineData("from Users where id() = 'a'", null)]
+    [InlineData("from Users group by name select name, count()", null)]
+    [InlineData("from index 'Users/ByName' where name = 'a'", null)]
+    public void A_query_needs_the_fields_of_its_conditions_and_of_its_order(string query, string? index)
+    {
+        var needed = AutoIndexNeeds.Of(RqlParser.Parse(query), out string? why);
+        Assert.Equal(index, needed?.Name);
+        Assert.Equal(index is null, why is not null);
+    }
+
+    [Fact]
+    public void An_index_that_holds_all_is_used_the_freshest_first_and_then_the_narrowest()
+    {
+        var needed = Of("name");
+        var wide = Candidate(Of("age", "name", "city"), 90);
+        var exact = Candidate(Of("name"), 90);
+        var other = Candidate(Of("city"), 100);
+        Assert.Equal((exact.Name, null), Choose(needed, wide, exact, other));
+        Assert.Equal((wide.Name, null), Choose(needed, wide with { VisibleEtag = 91 }, exact, other));
+        Assert.Equal((exact.Name, null), Choose(needed, wide with { VisibleEtag = 91, State = IndexState.Error }, exact, other));
+
+        var reasons = AutoIndexChoice.For(needed, [wide, exact, other]).Reasons;
+        Assert.Equal(["Auto/Users/ByCity lacks name.", "Auto/Users/ByAgeAndCityAndName holds more than is needed.", "Auto/Users/ByName holds all that the query needs."], reasons);
+    }
+
+    [Fact]
+    public void One_that_is_missing_takes_over_what_the_nearest_holds()
+    {
+        var choice = AutoIndexChoice.For(Of("age", "city"), [Candidate(Of("name"), 5), Candidate(Of("city", "zip"), 5), Candidate(new AutoIndexDefinition("Orders", Of("age").Fields), 5)]);
+        Assert.Equal("Auto/Users/ByAgeAndCityAndZip", choice.Name);
+        Assert.Equal(choice.Name, choice.ToDefine?.Name);
+        Assert.Equal("Auto/Users/ByAgeAndCityAndZip is made for it: it takes over what Auto/Users/ByCityAndZip holds.", choice.Reasons[^1]);
+        Assert.Equal("Auto/Users/ByAge", AutoIndexChoice.For(Of("age"), []).ToDefine?.Name);
+    }
+
+    [Fact]
+    public void No_index_grows_without_end_and_one_that_stopped_is_not_extended_or_made_twice()
+    {
+        var widest = Candidate(Of([.. Enumerable.Range(0, AutoIndexChoice.MaxMergedFields).Select(static i => $"f{i}")]), 5);
+        Assert.Equal("Auto/Users/ByAge", AutoIndexChoice.For(Of("age"), [widest]).Name);
+        var failed = Candidate(Of("age"), 5) with { State = IndexState.Error };
+        Assert.Equal((failed.Name, null), Choose(Of("age"), failed));
+    }
+
+    [Fact]
+    public void The_narrower_is_superfluous_once_the_wider_has_come_as_far()
+    {
+        var narrow = Candidate(Of("name"), 90);
+        var wide = Candidate(Of("name", "age"), 89);
+        Assert.Empty(AutoIndexChoice.Superfluous([narrow, wide]));
+        Assert.Equal([narrow.Name], AutoIndexChoice.Superfluous([narrow, wide with { VisibleEtag = 90 }]));
+        Assert.Empty(AutoIndexChoice.Superfluous([narrow, wide with { VisibleEtag = 90, State = IndexState.Paused }]));
+        Assert.Empty(AutoIndexChoice.Superfluous([narrow, narrow with { Name = "twin" }]));
+        Assert.Empty(AutoIndexChoice.Superfluous([Candidate(Of("name"), 0), Candidate(Of("name", "age"), 0)]));
+    }
+
+    private static (string Name, AutoIndexDefinition? ToDefine) Choose(AutoIndexDefinition needed, params AutoIndexCandidate[] candidates) =>
+        (AutoIndexChoice.For(needed, candidates).Name, AutoIndexChoice.For(needed, candidates).ToDefine);
+
+    private static AutoIndexCandidate Candidate(AutoIndexDefinition definition, long visible) => new(definition.Name, definition, IndexState.Normal, visible);
+
+    private static AutoIndexDefinition Of(params string[] fields) => new("Users", fields.Select(static field => new AutoIndexField([field], AutoIndexFieldUses.None)));
+}

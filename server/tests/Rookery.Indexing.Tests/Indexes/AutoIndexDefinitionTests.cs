@@ -1,0 +1,84 @@
+using System.Text;
+using System.Text.Json;
+using Rookery.Documents;
+using Rookery.Indexing.Indexes;
+
+namespace Rookery.Indexing.Tests.Indexes;
+
+public sealed class AutoIndexDefinitionTests
+{
+    [Fact]
+    public void It_is_named_by_what_it_holds()
+    {
+        Assert.Equal("Auto/Users/ByAgeAndName", Of("Users", Field("name"), Field("age")).Name);
+        Assert.Equal(
+            "Auto/AllDocs/ByAddress_CityAndSearch(Bio)AndExact(Name)",
+            Of(null, Field(["address", "city"]), Field(["bio"], AutoIndexFieldUses.Search), Field(["name"], AutoIndexFieldUses.Exact)).Name);
+        Assert.Equal("Auto/Users/ByExact(Search(Bio))", Of("Users", Field(["bio"], AutoIndexFieldUses.Search | AutoIndexFieldUses.Exact)).Name);
+    }
+
+    [Fact]
+    public void A_name_has_an_end_and_is_one_whatever_the_fields_are_called()
+    {
+        var many = Of("Users", [.. Enumerable.Range(0, 200).Select(static i => Field($"field{i}"))]);
+        var others = Of("Users", [.. Enumerable.Range(0, 200).Select(static i => Field($"other{i}"))]);
+        Assert.NotEqual(many.Name, others.Name);
+        Assert.All([many, others, Of("Users", Field("a\nb")), Of("Users", Field(""))], static definition => Assert.Null(IndexRecord.NameProblem(definition.Name)));
+    }
+
+    [Fact]
+    public void One_covers_another_when_it_holds_all_that_the_other_is_for()
+    {
+        var wide = Of("Users", Field(["name"], AutoIndexFieldUses.Search), Field("age"));
+        Assert.True(wide.Covers(Of("users", Field("name"))));
+        Assert.True(wide.Covers(wide));
+        Assert.False(wide.Covers(Of("Users", Field(["name"], AutoIndexFieldUses.Exact))));
+        Assert.False(wide.Covers(Of("Users", Field("name"), Field("city"))));
+        Assert.False(wide.Covers(Of("Orders", Field("name"))));
+        Assert.False(wide.Covers(Of(null, Field("name"))));
+    }
+
+    [Fact]
+    public void Two_become_one_that_covers_both()
+    {
+        var one = Of("Users", Field(["name"], AutoIndexFieldUses.Search), Field("age"));
+        var other = Of("Users", Field(["name"], AutoIndexFieldUses.Exact), Field(["lines", "product"]));
+        var both = one.MergedWith(other);
+        Assert.True(both.Covers(one) && both.Covers(other));
+        Assert.Equal("Auto/Users/ByAgeAndLines_ProductAndExact(Search(Name))", both.Name);
+        Assert.Equal(both.ToJson(), other.MergedWith(one).ToJson());
+    }
+
+    /// <summary>Definitions lie in logs and backups: this form is read for ever.</summary>
+    [Fact]
+    public void The_format_stays_and_is_one_whatever_the_order_of_the_fields()
+    {
+        var definition = Of("Users", Field(["name"], AutoIndexFieldUses.Search), Field(["lines", "product"]));
+        const string Json = """{"Type":"AutoMap","Collection":"Users","Fields":[{"Path":["lines","product"],"Uses":0},{"Path":["name"],"Uses":2}]}""";
+        Assert.Equal(Json, Encoding.UTF8.GetString(definition.ToJson()));
+        Assert.Equal(Json, Encoding.UTF8.GetString(Parse(Json).ToJson()));
+        Assert.Null(Parse("""{"Type":"AutoMap","Collection":null,"Fields":[]}""").Collection);
+    }
+
+    [Theory]
+    [InlineData("""{"Type":"AutoMap","Fields":[]}""")]
+    [InlineData("""{"Collection":"a","Fields":[{"Path":[],"Uses":0}]}""")]
+    [InlineData("""{"Collection":"a","Fields":[{"Path":["a"],"Uses":8}]}""")]
+    [InlineData("""{"Collection":"a","Fields":[{"Path":["a"],"Uses":800}]}""")]
+    [InlineData("""{"Collection":"a","Fields":[{"Path":[1],"Uses":0}]}""")]
+    [InlineData("""{"Collection":1,"Fields":[]}""")]
+    [InlineData("""[]""")]
+    public void What_a_newer_program_wrote_is_said(string json) => Assert.Throws<IndexDefinitionException>(() => Parse(json));
+
+    private static AutoIndexDefinition Parse(string json)
+    {
+        using var parsed = JsonDocument.Parse(json);
+        return AutoIndexDefinition.Parse(parsed.RootElement);
+    }
+
+    private static AutoIndexDefinition Of(string? collection, params AutoIndexField[] fields) => new(collection, fields);
+
+    private static AutoIndexField Field(string name) => Field([name]);
+
+    private static AutoIndexField Field(string[] path, AutoIndexFieldUses uses = AutoIndexFieldUses.None) => new(path, uses);
+}

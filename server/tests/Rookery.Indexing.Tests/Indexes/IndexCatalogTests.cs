@@ -1,0 +1,391 @@
+using System.Globalization;
+using Rookery.Disk;
+using Rookery.Documents;
+using Rookery.Documents.Commands;
+using Rookery.Indexing.Indexes;
+using Rookery.Indexing.Tests.Segments;
+using Rookery.Simulation;
+
+namespace Rookery.Indexing.Tests.Indexes;
+
+public sealed class IndexCatalogTests
+{
+    private const string Folders = IndexedNode.Directory + "/indexes";
+
+    private static readonly AutoIndexDefinition ByName = new("Users", [new AutoIndexField(["name"], AutoIndexFieldUses.None)]);
+    private static readonly AutoIndexDefinition ByAge = new("Users", [new AutoIndexField(["age"], AutoIndexFieldUses.None)]);
+
+    [Fact]
+    public void An_index_goes_on_after_a_restart_where_it_ended()
+    {
+        var node = New(documents: 50);
+        node.Define("a", ByName);
+        node.SettleAll();
+        node.Put("more", "\"name\":\"x\"");
+        node.Settle();
+        node = node.Restart();
+        node.SettleAll();
+        Assert.Equal(1, Catalog(node).Pump.DocumentsRead);
+        node.Check("a", ByName);
+        node.Dispose();
+    }
+
+    [Fact]
+    public void A_deleted_index_and_a_deleted_database_leave_nothing_behind()
+    {
+        using var node = New(documents: 5);
+        node.CreateDatabase("other");
+        node.Define("a", ByName);
+        node.Define("b", ByName);
+        node.Define("a", ByName, "other");
+        node.SettleAll();
+        Assert.Equal(["1/1", "1/2", "2/1"], FoldersOf(node));
+
+        node.ChangeIndexes(static writer => writer.Delete("A"));
+        node.SettleAll();
+        Assert.Equal(["1/2", "2/1"], FoldersOf(node));
+        Assert.Equal("b", Assert.Single(node.Host.ReadStatus(node.Database())).Name);
+        node.Run(CommandEncoder.DeleteDatabases(["other"]));
+        node.SettleAll();
+        Assert.Equal(["1/2"], FoldersOf(node));
+        node.Define("a", ByName);
+        node.SettleAll();
+        Assert.Equal(["1/2", "1/3"], FoldersOf(node));
+    }
+
+    [Fact]
+    public void What_was_deleted_while_the_node_was_off_is_removed_and_what_it_does_not_know_yet_stays()
+    {
+        var node = New(documents: 5);
+        node.Define("a", ByName);
+        node.SettleAll();
+        node.ChangeIndexes(static writer => writer.Delete("a"));
+        node.Disk.CreateDirectory(Folders + "/1/7");
+        node.Disk.CreateDirectory(Folders + "/9/1");
+        node = node.Restart();
+        node.SettleAll();
+        Assert.Equal(["1/7", "9/1"], FoldersOf(node));
+        node.Dispose();
+    }
+
+    [Theory]
+    [InlineData("manifest")]
+    [InlineData("identity")]
+    [InlineData(null)]
+    public void A_damaged_or_missing_folder_is_built_again(string? damaged)
+    {
+        var node = New(documents: 30);
+        node.Define("a", ByName);
+        node.SettleAll();
+        if (damaged is not null)
+        {
+            node.Disk.Rot($"{Folders}/1/1/{damaged}", 9, 0x10);
+        }
+        else
+        {
+            foreach (string name in node.Disk.List(Folders + "/1/1"))
+            {
+                node.Disk.Delete($"{Folders}/1/1/{name}");
+            }
+
+            node.Disk.DeleteDirectory(Folders + "/1/1");
+        }
+
+        node = node.Restart();
+        node.SettleAll();
+        node.Check("a", ByName);
+        Assert.Equal(30, Catalog(node).Pump.DocumentsRead);
+        node.Dispose();
+    }
+
+    [Fact]
+    public void What_follows_another_history_of_the_database_is_built_again()
+    {
+        using var node = New(documents: 10);
+        node.Define("a", ByName);
+        node.SettleAll();
+        node.Run(CommandEncoder.RenewHistory(node.Database().Number, HistoryId.Create()));
+        node.SettleAll();
+        Assert.Equal(10, Catalog(node).Pump.DocumentsRead);
+        node.Check("a", ByName);
+    }
+
+    [Fact]
+    public void A_paused_index_stays_behind_until_it_is_resumed_and_a_disabled_one_on_all_members()
+    {
+        using var node = New(documents: 5);
+        node.Define("a", ByName);
+        node.SettleAll();
+        Assert.True(node.Host.SetPaused(node.Database(), "A", true));
+        node.Put("x", "\"name\":1");
+        node.SettleAll();
+        Assert.Equal((IndexState.Paused, true), (node.Status("a").State, node.Status("a").IsStale));
+        node.Host.SetPaused(node.Database(), false);
+        node.SettleAll();
+        Assert.Equal((IndexState.Normal, false), (node.Status("a").State, node.Status("a").IsStale));
+
+        node.ChangeIndexes(static writer => writer.Configure("a", new IndexSettingsChange(IsDisabled: true)));
+        node.Put("y", "\"name\":1");
+        node.SettleAll();
+        Assert.Equal((IndexState.Disabled, true), (node.Status("a").State, node.Status("a").IsStale));
+        node.ChangeIndexes(static writer => writer.Configure("a", new IndexSettingsChange(IsDisabled: false)));
+        node.SettleAll();
+        node.Check("a", ByName);
+        Assert.False(node.Host.SetPaused(node.Database(), "none", true));
+    }
+
+    [Fact]
+    public void A_pause_in_the_middle_of_a_build_loses_nothing_of_it()
+    {
+        using var node = New(documents: 100);
+        node.Define("a", ByName);
+        node.Define("b", ByAge);
+        for (int i = 0; i < 5; i++)
+        {
+            node.Host.Step();
+        }
+
+        node.Host.SetPaused(node.Database(), "a", true);
+        node.Delete("users/0");
+        node.Put("users/1", "\"name\":\"other\"");
+        node.SettleAll();
+        node.Check("b", ByAge);
+        Assert.Equal(0, node.Serving("a").Position);
+        node.Host.SetPaused(node.Database(), "a", false);
+        node.SettleAll();
+        node.Check("a", ByName);
+        Assert.InRange(Catalog(node).Pump.DocumentsRead, 105, 190);
+    }
+
+    [Fact]
+    public void A_build_that_was_cut_off_begins_anew_and_keeps_nothing_that_was_deleted_since()
+    {
+        var options = IndexedNode.SmallSteps with { PendingBytes = 0, LeastPendingBytes = 1 };
+        var node = New(documents: 40);
+        node = node.Restart(options: options);
+        node.Define("a", ByName);
+        for (int i = 0; i < 4; i++)
+        {
+            node.Host.Step();
+        }
+
+        string walked = StoreContents.Of(node.StoreOf("a")).Keys.First();
+        Assert.Equal(0, node.StoreOf("a").Watermark);
+        node.Delete(walked);
+        node = node.Restart(powerLossSeed: 1, options);
+        node.SettleAll();
+        node.Check("a", ByName);
+        Assert.Equal(39, node.Status("a").Documents);
+        node.Dispose();
+    }
+
+    [Fact]
+    public void A_reset_builds_from_the_beginning()
+    {
+        using var node = New(documents: 20);
+        node.Define("a", ByName);
+        node.SettleAll();
+        Assert.True(node.Host.Reset(node.Database(), "a"));
+        node.SettleAll();
+        Assert.Equal(40, Catalog(node).Pump.DocumentsRead);
+        node.Check("a", ByName);
+        Assert.False(node.Host.Reset(node.Database(), "none"));
+    }
+
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public void What_was_built_by_the_replaced_definition_answers_until_the_new_one_has_caught_up(bool isRestartedBetween)
+    {
+        var node = New(documents: 100);
+        node.Define("a", ByName);
+        node.SettleAll();
+        node.Define("A", ByAge);
+        node.Host.Step();
+        node.Host.Step();
+        if (isRestartedBetween)
+        {
+            node = node.Restart();
+            node.Host.Step();
+        }
+
+        Assert.Equal(1, node.Serving("a").Record.Number);
+        node.Check("a", ByName);
+        Assert.Equal([false, true], node.Host.ReadStatus(node.Database()).Select(static status => status.IsReplacement));
+        // What queries see never goes back: the old one follows while the new one is built, and is ahead of it when it is.
+        long seen = 0;
+        for (int i = 0; node.Host.Step(); i++)
+        {
+            if (i < 20)
+            {
+                node.Put($"x/{i}", "\"name\":1,\"age\":2");
+            }
+
+            Assert.True(node.Serving("a").VisibleEtag >= seen, $"step {i}");
+            seen = node.Serving("a").VisibleEtag;
+            node.Time.Advance(IndexedNode.SmallSteps.PendingAge);
+        }
+
+        node.SettleAll();
+        Assert.Equal(2, node.Serving("a").Record.Number);
+        node.Check("a", ByAge);
+        Assert.Equal(["1/2"], FoldersOf(node));
+
+        node = node.Restart();
+        node.SettleAll();
+        Assert.Equal(2, node.Serving("a").Record.Number);
+        Assert.Single(node.Host.ReadStatus(node.Database()));
+        node.Dispose();
+    }
+
+    [Fact]
+    public void A_definition_that_this_program_does_not_know_is_told_of_once_and_others_go_on()
+    {
+        using var node = New(documents: 5);
+        node.ChangeIndexes(static writer => writer.Put("odd", "{\"Type\":\"Odd\"}"u8, default));
+        node.ChangeIndexes(static writer => writer.Put("none", "["u8, default));
+        node.Define("a", ByName);
+        node.SettleAll();
+        Assert.Equal(2, node.Troubles.Count);
+        Assert.Contains("odd", node.Troubles.Single(static trouble => trouble.Contains("does not know its kind", StringComparison.Ordinal)), StringComparison.Ordinal);
+        node.Check("a", ByName);
+    }
+
+    [Fact]
+    public void An_index_that_the_disk_refuses_to_open_is_kept_and_opened_later()
+    {
+        var node = New(documents: 60);
+        node.Define("a", ByName);
+        node.SettleAll();
+        node.Disk.Inject(new DiskFault(1, Errno.InputOutput) { Calls = DiskCalls.Open, PathContains = "/segment-", Sticky = true });
+        node = node.Restart();
+        node.SettleAll();
+        Assert.Contains("is not kept on this node", Assert.Single(node.Troubles), StringComparison.Ordinal);
+        Assert.Empty(node.Host.ReadStatus(node.Database()));
+        Assert.Equal(["1/1"], FoldersOf(node));
+        Assert.True(node.Host.HasPending, "it is tried again");
+
+        node.Disk.ClearFaults();
+        node.Time.Advance(IndexedNode.SmallSteps.RestAfterDamage);
+        node.SettleAll();
+        node.Check("a", ByName);
+        Assert.Equal(0, Catalog(node).Pump.DocumentsRead);
+        node.Dispose();
+    }
+
+    [Fact]
+    public void A_folder_is_deleted_with_the_directories_in_it()
+    {
+        using var node = New(documents: 3);
+        node.Define("a", ByName);
+        node.SettleAll();
+        node.Disk.CreateDirectory($"{Folders}/1/1/rows/deep");
+        node.Disk.Open($"{Folders}/1/1/rows/deep/file", DiskOpen.CreateNew).Dispose();
+        node.ChangeIndexes(static writer => writer.Delete("a"));
+        node.SettleAll();
+        Assert.Empty(FoldersOf(node));
+    }
+
+    /// <summary>Random documents, definitions, steps, restarts and power cuts; whenever all is still, each index is what its documents say.</summary>
+    [Theory]
+    [InlineData(1)]
+    [InlineData(2)]
+    [InlineData(3)]
+    [InlineData(4)]
+    [InlineData(5)]
+    [InlineData(6)]
+    public void Indexes_are_what_the_documents_say_across_crashes(int seed)
+    {
+        var random = new Random(seed);
+        string[] databases = ["shop", "other"];
+        string?[] collections = ["Users", "Orders", null];
+        string[] fields = ["name", "age", "tags"];
+        var defined = new Dictionary<(string Database, string Name), AutoIndexDefinition>();
+        var node = IndexedNode.New();
+        node.CreateDatabase("other");
+        for (int round = 0; round < 25; round++)
+        {
+            for (int i = random.Next(40); i >= 0; i--)
+            {
+                Change(node, random, databases[random.Next(2)]);
+                if (random.Next(3) == 0)
+                {
+                    node.Host.Step();
+                }
+            }
+
+            string database = databases[random.Next(2)];
+            string name = ((char)('a' + random.Next(4))).ToString();
+            switch (random.Next(9))
+            {
+                case 0 or 1 or 2:
+                    var definition = new AutoIndexDefinition(collections[random.Next(3)], fields.Where(_ => random.Next(2) == 0).Append("name").Distinct().Select(static field => new AutoIndexField([field], AutoIndexFieldUses.Exact)));
+                    node.Define(name, definition, database);
+                    defined[(database, name)] = definition;
+                    break;
+                case 3:
+                    node.ChangeIndexes(writer => writer.Delete(name), database);
+                    defined.Remove((database, name));
+                    break;
+                case 4:
+                    node = node.Restart();
+                    break;
+                case 5:
+                    node = node.Restart(random.NextInt64());
+                    break;
+                case 6:
+                    node.Host.Reset(node.Database(database), name);
+                    break;
+                case 7:
+                    node.Host.SetPaused(node.Database(database), name, true);
+                    break;
+                default:
+                    node.Time.Advance(TimeSpan.FromSeconds(random.Next(8)));
+                    break;
+            }
+
+            if (random.Next(4) == 0)
+            {
+                Array.ForEach(databases, each => node.Host.SetPaused(node.Database(each), false));
+                node.SettleAll();
+                foreach (var ((checkedDatabase, index), expected) in defined)
+                {
+                    node.Check(index, expected, checkedDatabase, string.Create(CultureInfo.InvariantCulture, $"seed {seed} round {round}"));
+                    Assert.False(node.Status(index, checkedDatabase).IsStale);
+                }
+            }
+        }
+
+        node.Dispose();
+    }
+
+    private static void Change(IndexedNode node, Random random, string database)
+    {
+        string id = $"d/{random.Next(40)}";
+        if (random.Next(4) == 0)
+        {
+            node.Delete(id, database);
+        }
+        else
+        {
+            string[] members = [$"\"name\":\"n{random.Next(5)}\"", $"\"age\":{random.Next(9)}", $"\"tags\":[{random.Next(3)},\"{random.Next(3)}\"]"];
+            node.Put(random.Next(2) == 0 ? id : id.ToUpperInvariant(), string.Join(',', members.Where(_ => random.Next(3) > 0)), random.Next(4) == 0 ? "Orders" : "Users", database);
+        }
+    }
+
+    private static IndexedNode New(int documents)
+    {
+        var node = IndexedNode.New();
+        for (int i = 0; i < documents; i++)
+        {
+            node.Put($"users/{i}", $"\"name\":\"n{i}\",\"age\":{i}");
+        }
+
+        return node;
+    }
+
+    private static IndexCatalog Catalog(IndexedNode node) => node.Host.TryGetCatalog(node.Database(), out var catalog) ? catalog : throw new InvalidOperationException();
+
+    private static string[] FoldersOf(IndexedNode node) =>
+        [.. node.Disk.List(Folders).SelectMany(database => node.Disk.List($"{Folders}/{database}").Select(index => $"{database}/{index}"))];
+}

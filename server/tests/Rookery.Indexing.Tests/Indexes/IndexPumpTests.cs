@@ -1,0 +1,308 @@
+using Rookery.Disk;
+using Rookery.Documents.Commands;
+using Rookery.Indexing.Indexes;
+using Rookery.Indexing.Tests.Segments;
+using Rookery.Simulation;
+
+namespace Rookery.Indexing.Tests.Indexes;
+
+public sealed class IndexPumpTests
+{
+    private static readonly AutoIndexDefinition ByName = Of("Users", "name");
+
+    [Fact]
+    public void An_index_takes_the_documents_that_there_are_and_follows_puts_deletes_and_moves()
+    {
+        using var node = IndexedNode.New();
+        for (int i = 0; i < 50; i++)
+        {
+            node.Put($"users/{i}", $"\"name\":\"n{i % 7}\",\"age\":{i}");
+            node.Put($"orders/{i}", $"\"name\":\"o{i}\"", "Orders");
+        }
+
+        node.Define(ByName.Name, ByName);
+        node.SettleAll();
+        node.Check(ByName.Name, ByName);
+        Assert.Equal(50, node.Status(ByName.Name).Documents);
+        Assert.False(node.Status(ByName.Name).IsStale);
+
+        node.Put("Users/3", "\"name\":\"changed\"");
+        node.Delete("users/4");
+        node.Put("users/5", "\"name\":\"moved\"", "Orders");
+        node.Put("orders/6", "\"name\":\"came\"");
+        node.Put("users/7", "");
+        node.Put("new", "\"name\":[\"a\",[\"b\"],null,{\"c\":1}]");
+        Assert.True(node.Status(ByName.Name).IsStale);
+        node.SettleAll();
+        node.Check(ByName.Name, ByName);
+        Assert.False(StoreContents.Of(node.StoreOf(ByName.Name)).ContainsKey("users/5"));
+    }
+
+    [Fact]
+    public void Indexes_of_all_documents_keep_one_that_moves()
+    {
+        using var node = IndexedNode.New();
+        var all = Of(null, "name");
+        node.Define(all.Name, all);
+        node.Put("a", "\"name\":1", "Users");
+        node.SettleAll();
+        node.Put("a", "\"name\":2", "Orders");
+        node.Put("b", "\"name\":3", "Orders");
+        node.SettleAll();
+        Assert.Equal(["a", "b"], StoreContents.Of(node.StoreOf(all.Name)).Keys);
+        node.Check(all.Name, all);
+    }
+
+    [Fact]
+    public void Indexes_that_stand_together_share_each_read_and_those_behind_join_them()
+    {
+        using var node = IndexedNode.New();
+        for (int i = 0; i < 60; i++)
+        {
+            node.Put($"users/{i}", $"\"name\":{i}");
+        }
+
+        string[] names = [.. Enumerable.Range(0, 4).Select(static i => $"index{i}")];
+        foreach (string name in names)
+        {
+            node.Define(name, Of("Users", name, "name"));
+        }
+
+        node.SettleAll();
+        Assert.Equal(60, Pump(node).DocumentsRead);
+
+        // One that was paused reads what it missed by itself, and from then on with the others.
+        node.Host.SetPaused(node.Database(), "index0", true);
+        Write(node, 60, 80);
+        node.SettleAll();
+        Assert.Equal(80, Pump(node).DocumentsRead);
+        node.Host.SetPaused(node.Database(), "index0", false);
+        Write(node, 80, 90);
+        node.SettleAll();
+        Assert.InRange(Pump(node).DocumentsRead, 110, 120);
+        long before = Pump(node).DocumentsRead;
+        Write(node, 90, 100);
+        node.SettleAll();
+        Assert.Equal(before + 10, Pump(node).DocumentsRead);
+        Assert.All(names, name => node.Check(name, Of("Users", name, "name")));
+    }
+
+    [Fact]
+    public void One_that_is_far_behind_is_fed_until_it_joins_the_next_and_both_go_on_together()
+    {
+        using var node = IndexedNode.New();
+        node.Define("far", ByName);
+        node.Define("behind", ByName);
+        node.SettleAll();
+        node.Host.SetPaused(node.Database(), "far", true);
+        Write(node, 0, 100);
+        node.SettleAll();
+        node.Host.SetPaused(node.Database(), "behind", true);
+        Write(node, 100, 300);
+        node.SettleAll();
+        Assert.Equal(100, Pump(node).DocumentsRead);
+
+        node.Host.SetPaused(node.Database(), false);
+        node.SettleAll();
+        Assert.InRange(Pump(node).DocumentsRead, 400, 400 + (300 / IndexedNode.SmallSteps.DocumentsPerStep) + 1);
+        node.Check("far", ByName);
+        node.Check("behind", ByName);
+    }
+
+    [Fact]
+    public void Nothing_is_written_while_nothing_changes_and_little_is_gathered_first()
+    {
+        using var node = IndexedNode.New();
+        node.Define(ByName.Name, ByName);
+        node.Define("other", Of("Others", "name"));
+        node.SettleAll();
+        long before = node.StoreOf(ByName.Name).Watermark;
+        Write(node, 0, 20);
+        node.Settle();
+        Assert.Equal(before, node.StoreOf(ByName.Name).Watermark);
+        Assert.True(node.Status(ByName.Name).IsStale);
+        Assert.False(node.Status("other").IsStale);
+        node.SettleAll();
+        Assert.Equal(node.Database().LastEtag, node.StoreOf(ByName.Name).Watermark);
+        Assert.Equal(before, node.StoreOf("other").Watermark);
+
+        int operations = node.Disk.OperationCount;
+        for (int i = 0; i < 10; i++)
+        {
+            node.Time.Advance(TimeSpan.FromMinutes(1));
+            Assert.False(node.Host.Step());
+            Assert.False(node.Host.HasPending);
+        }
+
+        Assert.Equal(operations, node.Disk.OperationCount);
+    }
+
+    [Fact]
+    public void An_index_that_nothing_concerns_is_not_walked_again_after_a_restart()
+    {
+        var options = IndexedNode.SmallSteps with { EtagsUnnoted = 50 };
+        var node = IndexedNode.New(options);
+        Write(node, 0, 30);
+        node.Define("other", Of("Others", "name"));
+        node.SettleAll();
+        long before = node.StoreOf("other").Watermark;
+        Write(node, 30, 90);
+        node.SettleAll();
+        Assert.True(node.StoreOf("other").Watermark >= before + options.EtagsUnnoted);
+        Write(node, 90, 95);
+        node = node.Restart(powerLossSeed: 3, options);
+        node.SettleAll();
+        Assert.InRange(Pump(node).DocumentsRead, 5, 20);
+        node.Dispose();
+    }
+
+    [Fact]
+    public async Task Who_waits_is_answered_as_soon_as_what_he_waits_for_is_seen()
+    {
+        using var node = IndexedNode.New();
+        node.Define(ByName.Name, ByName);
+        node.SettleAll();
+        node.Put("a", "\"name\":1");
+        bool wasAsked = false;
+        node.Host.Asked = () => wasAsked = true;
+        var waiting = node.Host.WaitAsync(node.Database(), ByName.Name, node.Database().LastEtag, TimeSpan.FromSeconds(1), CancellationToken.None);
+        Assert.True(wasAsked && !waiting.IsCompleted);
+        node.Settle();
+        Assert.True(await waiting);
+        node.Check(ByName.Name, ByName);
+
+        waiting = node.Host.WaitAsync(node.Database(), ByName.Name, node.Database().LastEtag + 1, TimeSpan.FromSeconds(1), CancellationToken.None);
+        node.Settle();
+        Assert.False(waiting.IsCompleted);
+        node.Time.Advance(TimeSpan.FromSeconds(1));
+        Assert.False(await waiting);
+        Assert.False(node.Host.IsAwaited);
+        Assert.False(await node.Host.WaitAsync(node.Database(), "none", 1, TimeSpan.FromSeconds(1), CancellationToken.None));
+        node.Host.SetPaused(node.Database(), ByName.Name, true);
+        Assert.False(await node.Host.WaitAsync(node.Database(), ByName.Name, node.Database().LastEtag + 1, TimeSpan.FromSeconds(1), CancellationToken.None));
+    }
+
+    [Fact]
+    public void A_long_build_does_not_keep_others_from_following()
+    {
+        using var node = IndexedNode.New();
+        Write(node, 0, 300);
+        node.Define(ByName.Name, ByName);
+        node.SettleAll();
+        var late = Of("Users", "age");
+        node.Define(late.Name, late);
+        node.Put("fresh", "\"name\":\"fresh\"");
+        for (int i = 0; i < 4; i++)
+        {
+            Assert.True(node.Host.Step());
+        }
+
+        Assert.Equal(node.Database().LastEtag, node.Serving(ByName.Name).Position);
+        Assert.Equal(0, node.Serving(late.Name).Position);
+        var progress = node.Status(late.Name).Progress;
+        Assert.InRange(progress.Done, 7, 30);
+        Assert.Equal(301, progress.Total);
+        node.SettleAll();
+        node.Check(late.Name, late);
+    }
+
+    [Fact]
+    public void An_index_behind_deletions_that_were_forgotten_is_built_again()
+    {
+        using var node = IndexedNode.New();
+        node.Define(ByName.Name, ByName);
+        Write(node, 0, 20);
+        node.SettleAll();
+        node.Host.SetPaused(node.Database(), ByName.Name, true);
+        node.Delete("users/3");
+        node.Run(CommandEncoder.SetTombstoneHorizon(node.Database().Number, node.Database().LastEtag));
+        node.Store.RequestFlush();
+        while (node.Store.WorkOnce())
+        {
+        }
+
+        node.Host.SetPaused(node.Database(), ByName.Name, false);
+        node.SettleAll();
+        node.Check(ByName.Name, ByName);
+        Assert.Equal(19, node.Status(ByName.Name).Documents);
+    }
+
+    [Fact]
+    public void What_the_disk_refuses_is_tried_again_and_said_meanwhile()
+    {
+        using var node = IndexedNode.New();
+        node.Define(ByName.Name, ByName);
+        Write(node, 0, 20);
+        node.Settle();
+        node.Disk.Inject(new DiskFault(1, Errno.NoSpace) { Calls = DiskCalls.Create, PathContains = "/segment-", Sticky = true });
+        node.SettleAll();
+        Assert.Contains("cannot be written", node.Status(ByName.Name).Trouble, StringComparison.Ordinal);
+        Assert.True(node.Status(ByName.Name).IsStale);
+        node.Put("more", "\"name\":1");
+        node.SettleAll();
+
+        node.Disk.ClearFaults();
+        node.SettleAll();
+        node.SettleAll();
+        Assert.Null(node.Status(ByName.Name).Trouble);
+        node.Check(ByName.Name, ByName);
+    }
+
+    [Fact]
+    public void A_document_of_too_many_values_is_listed_and_the_others_are_indexed()
+    {
+        using var node = IndexedNode.New(new PumpOptions());
+        node.Define("tags", Of("Users", "tags"));
+        node.Put("many", $"\"tags\":[{string.Join(',', Enumerable.Range(0, 140_000))}]");
+        node.Put("few", "\"tags\":[1,2]");
+        node.SettleAll();
+        Assert.Equal(["few"], StoreContents.Of(node.StoreOf("tags")).Keys);
+        Assert.Contains("131072 values", Assert.Single(node.Host.ReadErrors(node.Database(), "tags")).Message, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void Who_is_waited_for_again_and_again_does_not_keep_another_from_being_built()
+    {
+        using var node = IndexedNode.New();
+        Write(node, 0, 30);
+        node.Define("awaited", ByName);
+        node.SettleAll();
+        Write(node, 30, 200);
+        node.Define("built", Of("Users", "age"));
+        for (int i = 0; i < 300 && (node.Host.ReadStatus(node.Database()).FirstOrDefault(static status => status.Name.Equals("built", StringComparison.Ordinal))?.VisibleEtag ?? 0) == 0; i++)
+        {
+            node.Put($"more/{i}", "\"name\":1");
+            _ = node.Serving("awaited").WaitAsync(node.Database().LastEtag, TimeSpan.FromHours(1), CancellationToken.None);
+            node.Host.Step();
+            node.Time.Advance(TimeSpan.FromSeconds(1));
+        }
+
+        Assert.True(node.Status("built").VisibleEtag > 0);
+    }
+
+    [Fact]
+    public void Nothing_is_indexed_while_there_is_no_room()
+    {
+        using var node = IndexedNode.New();
+        node.Define(ByName.Name, ByName);
+        node.HasRoom = false;
+        node.Put("a", "\"name\":1");
+        node.SettleAll();
+        Assert.True(node.Status(ByName.Name).IsStale);
+        node.HasRoom = true;
+        node.SettleAll();
+        node.Check(ByName.Name, ByName);
+    }
+
+    private static AutoIndexDefinition Of(string? collection, params string[] fields) => new(collection, fields.Select(static field => new AutoIndexField([field], AutoIndexFieldUses.Exact)));
+
+    private static IndexPump Pump(IndexedNode node) => node.Host.TryGetCatalog(node.Database(), out var catalog) ? catalog.Pump : throw new InvalidOperationException();
+
+    private static void Write(IndexedNode node, int from, int to)
+    {
+        for (int i = from; i < to; i++)
+        {
+            node.Put($"users/{i}", $"\"name\":\"n{i}\",\"age\":{i}");
+        }
+    }
+}

@@ -1,0 +1,171 @@
+using System.Text;
+using Rookery.Disk;
+using Rookery.Documents;
+using Rookery.Documents.Commands;
+using Rookery.Documents.Json;
+using Rookery.Indexing.Indexes;
+using Rookery.Indexing.Segments;
+using Rookery.Indexing.Tests.Segments;
+using Rookery.Indexing.Values;
+using Rookery.Simulation;
+
+namespace Rookery.Indexing.Tests.Indexes;
+
+/// <summary>A node without consensus and threads, and its indexes: what is done is done when the call returns.</summary>
+internal sealed class IndexedNode : IDisposable
+{
+    public const string Directory = "/data/node";
+
+    private readonly SegmentStoreContext _context;
+
+    private IndexedNode(SimulatedDisk disk, SimulatedTimeProvider time, PumpOptions options, double shareOfCore = 1)
+    {
+        (Disk, Time) = (disk, time);
+        var node = new NodeOptions { DataDirectory = Directory, SegmentBytes = 64 << 10, MemtableBytes = 48 << 10, RunBytes = 32 << 10, Reserve = new ReserveRule(0, 0) };
+        Store = NodeStore.Open(node, disk, new MemoryBudget(16 << 20), new NoRecorder(), time);
+        Store.ApplyAll();
+        _context = StoreContents.ContextOf(disk);
+        var host = new IndexHostOptions { DataDirectory = Directory, ShareOfCore = () => shareOfCore, HasRoom = () => HasRoom, TroubleFound = Troubles.Add, Memory = new MemoryBudget(16 << 20), Io = new NoRecorder(), Pump = options };
+        Host = new IndexHost(Store.Databases, disk, host, time, folder => SegmentStore.Open(_context, folder));
+    }
+
+    public static PumpOptions SmallSteps { get; } = new() { DocumentsPerStep = 7, BytesPerStep = 600, PendingBytes = 64 << 10, LeastPendingBytes = 2 << 10 };
+
+    public SimulatedDisk Disk { get; }
+
+    public SimulatedTimeProvider Time { get; }
+
+    public NodeStore Store { get; }
+
+    public IndexHost Host { get; }
+
+    public List<string> Troubles { get; } = [];
+
+    public bool HasRoom { get; set; } = true;
+
+    public static IndexedNode New(PumpOptions? options = null, double shareOfCore = 1)
+    {
+        var node = new IndexedNode(new SimulatedDisk("/data"), new SimulatedTimeProvider(), options ?? SmallSteps, shareOfCore);
+        node.CreateDatabase("shop");
+        return node;
+    }
+
+    /// <summary>The node on what some moment left of its disk.</summary>
+    public static IndexedNode Open(SimulatedDisk disk) => new(disk, new SimulatedTimeProvider(), SmallSteps);
+
+    /// <summary>The node after a restart, on what a power cut left of its disk when a seed is given.</summary>
+    public IndexedNode Restart(long? powerLossSeed = null, PumpOptions? options = null)
+    {
+        var disk = powerLossSeed is { } seed ? Disk.AfterPowerLoss(seed) : Disk;
+        Dispose();
+        return new IndexedNode(disk, Time, options ?? SmallSteps);
+    }
+
+    public void CreateDatabase(string name) => Run(CommandEncoder.CreateDatabase(name, HistoryId.Create()));
+
+    public Database Database(string name = "shop") => Store.Databases.TryGet(name, out var database) ? database : throw new InvalidOperationException(name);
+
+    public void Put(string id, string members, string collection = "Users", string database = "shop")
+    {
+        using var parser = DocumentParser.Rent();
+        string json = $"{{{members}{(members.Length > 0 ? "," : "")}\"@metadata\":{{\"@collection\":\"{collection}\"}}}}";
+        Assert.True(parser.TryParse(Encoding.UTF8.GetBytes(json), out var document, out var error), error.ToString());
+        Run(CommandEncoder.Put(Database(database).Number, Encoding.UTF8.GetBytes(id), ExpectedChangeVector.None, document, default));
+    }
+
+    public void Delete(string id, string database = "shop") => Run(CommandEncoder.Delete(Database(database).Number, Encoding.UTF8.GetBytes(id), default, default));
+
+    public long Define(string name, AutoIndexDefinition definition, string database = "shop") => ChangeIndexes(writer => writer.Put(name, definition.ToJson(), default), database)[0].Low;
+
+    public CommandOutcome ChangeIndexes(Action<IndexWriter> encode, string database = "shop")
+    {
+        using var writer = new IndexWriter(Database(database).Number, default);
+        encode(writer);
+        return Run(writer.Complete());
+    }
+
+    public CommandOutcome Run(CommandBuffer command)
+    {
+        var outcome = Store.CommitAlone(command);
+        command.Dispose();
+        Assert.Null(outcome.Rejection);
+        return outcome;
+    }
+
+    /// <summary>Works until there is nothing left to do now.</summary>
+    public int Settle()
+    {
+        int steps = 0;
+        while (Host.Step())
+        {
+            Assert.True(++steps < 100_000, "indexing comes to an end");
+        }
+
+        return steps;
+    }
+
+    /// <summary>Works until everything is written.</summary>
+    public void SettleAll()
+    {
+        Settle();
+        Time.Advance(SmallSteps.PendingAge);
+        Settle();
+    }
+
+    public IndexStatus Status(string name, string database = "shop") => Host.ReadStatus(Database(database)).Single(status => status.Name.Equals(name, StringComparison.OrdinalIgnoreCase) && !status.IsReplacement);
+
+    public RunningIndex Serving(string name, string database = "shop") => Host.TryGetSlot(Database(database), name, out var slot) ? slot.Serving : throw new InvalidOperationException(name);
+
+    public IIndexStore StoreOf(string name, string database = "shop") => Serving(name, database).Store;
+
+    /// <summary>Whether what queries see of an index is what its documents say now.</summary>
+    public void Check(string name, AutoIndexDefinition definition, string database = "shop", string context = "")
+    {
+        var expected = Recompute(definition, database);
+        var actual = StoreContents.TermsOf(StoreOf(name, database));
+        Assert.Equal(expected.Keys, actual.Keys);
+        foreach (var (id, terms) in expected)
+        {
+            Assert.True(terms.SequenceEqual(actual[id], StringComparer.Ordinal), $"{context} {name} {id}: {string.Join(' ', terms)} was expected, and there is {string.Join(' ', actual[id])}");
+        }
+    }
+
+    public void Dispose()
+    {
+        Host.Dispose();
+        Store.Dispose();
+    }
+
+    private SortedDictionary<string, string[]> Recompute(AutoIndexDefinition definition, string database)
+    {
+        var expected = new SortedDictionary<string, string[]>(StringComparer.Ordinal);
+        var map = new AutoIndexMap(definition);
+        var entry = new IndexEntry();
+        using var reader = Database(database).OpenReader();
+        using var documents = reader.ByIdPrefix([]);
+        while (documents.MoveNext())
+        {
+            var view = documents.View;
+            if (definition.Collection is null || definition.Collection.Equals(Encoding.UTF8.GetString(view.Collection), StringComparison.OrdinalIgnoreCase))
+            {
+                entry.Clear();
+                map.Map(new QueriedDocument(view, documents.Etag, Encoding.ASCII.GetBytes(Database(database).HistoryId)), entry);
+                if (!entry.IsEmpty)
+                {
+                    expected.Add(Encoding.UTF8.GetString(view.Id).ToLowerInvariant(), StoreContents.TermsOf(entry));
+                }
+            }
+        }
+
+        return expected;
+    }
+
+    private sealed class NoRecorder : IIoRecorder
+    {
+        public long Begin() => 0;
+
+        public void Record(IoKind kind, long begun, long bytes)
+        {
+        }
+    }
+}

@@ -1,0 +1,42 @@
+using Rookery.Indexing.Indexes;
+
+namespace Rookery.Indexing.Tests.Indexes;
+
+public sealed class IndexingThreadTests
+{
+    private static readonly AutoIndexDefinition ByName = new("Users", [new AutoIndexField(["name"], AutoIndexFieldUses.None)]);
+
+    // Only a thread that never comes takes so long.
+    private static readonly TimeSpan Patience = TimeSpan.FromMinutes(1);
+
+    [Theory]
+    [InlineData(1)]
+    [InlineData(0)]
+    public async Task The_thread_follows_what_is_written_and_hurries_for_who_waits_even_where_it_is_hot(double shareOfCore)
+    {
+        using var node = IndexedNode.New(shareOfCore: shareOfCore);
+        using (new IndexingThread(node.Host, node.Store.Databases, node.Time))
+        {
+            node.Define("a", ByName);
+            for (int i = 0; i < 50; i++)
+            {
+                node.Put($"users/{i}", $"\"name\":{i}");
+                if (i % 10 == 0)
+                {
+                    while (!node.Host.TryGetSlot(node.Database(), "a", out _))
+                    {
+                        Assert.True(shareOfCore > 0 || !node.Host.IsAwaited);
+                        await Task.Yield();
+                    }
+
+                    Assert.True(await node.Host.WaitAsync(node.Database(), "a", node.Database().LastEtag, Patience, CancellationToken.None).WaitAsync(Patience));
+                }
+            }
+
+            Assert.True(await node.Host.WaitAsync(node.Database(), "a", node.Database().LastEtag, Patience, CancellationToken.None).WaitAsync(Patience));
+            node.Check("a", ByName);
+        }
+
+        Assert.Null(node.Store.Databases.Applied);
+    }
+}

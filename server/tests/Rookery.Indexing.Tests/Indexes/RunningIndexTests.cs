@@ -1,0 +1,134 @@
+using System.Globalization;
+using Rookery.Documents;
+using Rookery.Indexing.Indexes;
+using Rookery.Indexing.Segments;
+using Rookery.Indexing.Tests.Segments;
+using Rookery.Indexing.Values;
+using Rookery.Simulation;
+
+namespace Rookery.Indexing.Tests.Indexes;
+
+/// <summary>What an index does about documents that its definition cannot take.</summary>
+public sealed class RunningIndexTests : IDisposable
+{
+    private readonly IndexedNode node = IndexedNode.New();
+
+    [Fact]
+    public void A_document_that_fails_is_listed_and_what_was_held_of_it_before_is_forgotten()
+    {
+        using var index = NewIndex();
+        Feed(index, "ok", "\"n\":1");
+        Feed(index, "bad", "\"n\":1");
+        index.Apply();
+        Feed(index, "bad", "\"fails\":1");
+        index.Apply();
+        Assert.Equal(["ok"], StoreContents.Of(index.Store).Keys);
+        var error = Assert.Single(index.Errors.List());
+        Assert.Equal(("bad", "Map", "It fails.", node.Time.GetUtcNow()), (error.DocumentId, error.Action, error.Message, error.Time));
+        Assert.Equal(IndexState.Normal, index.State);
+    }
+
+    [Fact]
+    public void The_last_errors_are_kept_and_all_are_counted()
+    {
+        var errors = new IndexErrors();
+        for (int i = 0; i < IndexErrors.Capacity + 7; i++)
+        {
+            errors.Add(new IndexError(default, i.ToString(CultureInfo.InvariantCulture), "Map", "It fails."));
+        }
+
+        Assert.Equal(IndexErrors.Capacity + 7, errors.Count);
+        Assert.Equal(IndexErrors.Capacity, errors.List().Count);
+        Assert.Equal("7", errors.List()[0].DocumentId);
+    }
+
+    [Fact]
+    public void One_that_fails_too_often_stops_and_says_so()
+    {
+        using var index = NewIndex();
+        for (int i = 0; i < 99; i++)
+        {
+            Feed(index, $"d/{i}", i % 6 == 0 ? "\"fails\":1" : "\"n\":1");
+        }
+
+        Assert.Equal(IndexState.Normal, index.State);
+        Feed(index, "last", "\"fails\":1");
+        Assert.Equal(IndexState.Error, index.State);
+        Assert.Contains("18 of 100 documents", index.ReadStatus(0, null, isReplacement: false).Trouble, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void An_index_whose_files_rot_while_it_runs_is_built_again()
+    {
+        using var index = NewIndex(cacheBytes: 0);
+        Feed(index, "a", "\"n\":1");
+        index.AdvanceTo(1, 1);
+        index.Apply();
+        Assert.Equal(1, index.VisibleEtag);
+        node.Disk.Rot("/data/segment-1", 20, 1);
+        Feed(index, "a", "\"n\":2");
+        index.AdvanceTo(2, 1);
+        index.Apply();
+        Assert.True(index.IsResetAsked);
+        Assert.Equal(1, index.VisibleEtag);
+        Assert.Contains("built again", index.ReadStatus(2, null, isReplacement: false).Trouble, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void Progress_says_how_much_is_left_and_how_long_it_takes()
+    {
+        var time = new SimulatedTimeProvider();
+        var meter = new ProgressMeter(time);
+        meter.Begin();
+        Assert.Null(meter.Read(100).TimeLeft);
+        Assert.Equal(TimeSpan.Zero, meter.Read(0).TimeLeft);
+        for (int i = 0; i < 20; i++)
+        {
+            time.Advance(TimeSpan.FromSeconds(1));
+            meter.Add(50);
+            meter.Measure();
+        }
+
+        var progress = meter.Read(500);
+        Assert.Equal((1000, 1500), (progress.Done, progress.Total));
+        Assert.Equal(50, progress.PerSecond, 3);
+        Assert.Equal(10, progress.TimeLeft!.Value.TotalSeconds, 3);
+    }
+
+    public void Dispose() => node.Dispose();
+
+    private RunningIndex NewIndex(long cacheBytes = 1 << 20)
+    {
+        var record = new IndexRecord { Name = "a", Number = 1, Definition = default, Settings = default, Version = 1 };
+        return new RunningIndex(record, new PickyMap(), SegmentStore.Open(StoreContents.ContextOf(node.Disk, cacheBytes), "/data"), node.Time);
+    }
+
+    private void Feed(RunningIndex index, string id, string members)
+    {
+        node.Put(id, members);
+        using var reader = node.Database().OpenReader();
+        Assert.True(reader.TryGetDocument(System.Text.Encoding.UTF8.GetBytes(id), out var document));
+        using (document)
+        {
+            index.Feed(System.Text.Encoding.UTF8.GetBytes(id), new QueriedDocument(document.View, document.Etag, System.Text.Encoding.ASCII.GetBytes(node.Database().HistoryId)));
+        }
+    }
+
+    private sealed class PickyMap : IIndexMap
+    {
+        public IReadOnlyList<string> Collections => [];
+
+        public IReadOnlyList<MappedField> Fields => [];
+
+        public IReadOnlyList<string> LoadedCollections => [];
+
+        public void Map(in QueriedDocument document, IndexEntry entry)
+        {
+            entry.Add(0, "x"u8);
+            if (document.Members.IndexOf("fails"u8) >= 0)
+            {
+                throw new IndexMapException("It fails.");
+            }
+        }
+    }
+}

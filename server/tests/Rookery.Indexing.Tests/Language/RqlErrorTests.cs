@@ -1,0 +1,126 @@
+using Rookery.Indexing.Language;
+
+namespace Rookery.Indexing.Tests.Language;
+
+/// <summary>Refusals: the sentence, and the place as a caret in the query.</summary>
+public sealed class RqlErrorTests
+{
+    [Theory]
+    [InlineData("^", "The query ends where 'from' must follow.")]
+    [InlineData("^select a from Users", "'select' stands where 'from' must stand.")]
+    [InlineData("from ^", "The query ends where the name of a collection must follow.")]
+    [InlineData("from Users u ^v", "'v' stands where a clause or the end of the query must stand.")]
+    [InlineData("from Users as ^'u'", "'u' stands where an alias must stand.")]
+    [InlineData("from Users where ^", "The query ends where a field or a condition must follow.")]
+    [InlineData("from Users where a ^5", "'5' stands where an operator (=, !=, <, <=, >, >=, in, all in, between) must stand.")]
+    [InlineData("from Users where a = ^", "The query ends where a value must follow.")]
+    [InlineData("from Users where a >^< 5", "'<' stands where a value must stand.")]
+    [InlineData("from Users where a = ^b", "'b' stands where a value must stand; a text needs quotes, and a field is compared with values only.")]
+    [InlineData("from Users where ^5 < age", "'5' stands where a field or a condition; the value comes behind the operator must stand.")]
+    [InlineData("from Users where (a = 1^", "The query ends where ')' must follow.")]
+    [InlineData("from Users where a = 1 and ^", "The query ends where a field or a condition must follow.")]
+    [InlineData("from Users where a in ^'b'", "'b' stands where '(' must stand.")]
+    [InlineData("from Users where a in ('b'^ 'c')", "'c' stands where ')' must stand.", 1)]
+    [InlineData("from Users where a between 1 ^or 2", "'or' stands where 'and' must stand.")]
+    [InlineData("from Users where ^foo(a)", "No function 'foo' can stand here.")]
+    [InlineData("from Users where id(^x) = 1", "'x' is not the alias of 'from'; id() takes that alias or nothing.")]
+    [InlineData("from Users where ^fuzzy(a > 1, 0.5)", "fuzzy() takes one equality: fuzzy(name = 'text', 0.5).")]
+    [InlineData("from Users where search(a, 'b', ^xor)", "'xor' stands where 'and' or 'or' must stand.")]
+    [InlineData("from Users where a = ^'b", "This text does not end: a closing ' is missing.")]
+    [InlineData("from Users ^/* b", "This comment does not end: '*/' is missing.")]
+    [InlineData("from Users where a = ^$", "A parameter needs a name behind its '$'.")]
+    [InlineData("from Users where a = ^#", "The character '#' has no meaning here.")]
+    [InlineData("from Users where a = 5^b", "A number ends where 'b' stands; a name that begins with a digit needs quotes.")]
+    [InlineData("from Users where ^'a..b' = 5", "The name of a field cannot be empty.")]
+    [InlineData("from Users order ^a", "'a' stands where 'by' must stand.")]
+    [InlineData("from Users order by a as ^number", "'number' stands where 'string', 'long', 'double' or 'alphaNumeric' must stand.")]
+    [InlineData("from Users where a = 1 ^where b = 2", "'where' stands twice.")]
+    [InlineData("from Users select a ^where b = 2", "'where' cannot stand behind 'select'.")]
+    [InlineData("from Users select a ^update { }", "'update' cannot stand behind 'select'.")]
+    [InlineData("from Users limit ^-1", "'-1' stands where a whole number from 0 must stand.")]
+    [InlineData("from Users limit 1, 2 ^offset 5", "'offset' and the first number of 'limit' are the same; one of them must go.")]
+    [InlineData("from Users select facet(a), ^b", "facet() and suggest() cannot stand beside other parts of a selection.")]
+    [InlineData("from Users select facet^()", "')' stands where a field, a range or an aggregate must stand.", 1)]
+    [InlineData("from Users select ^{ a: 1", "This brace is not closed: '}' is missing.")]
+    [InlineData("from Users select { a: ^'1 }", "This text of the script does not end: a closing ' is missing.")]
+    [InlineData("declare function f() { } declare function ^f() { } from Users", "The function 'f' is declared twice.")]
+    public void A_syntax_error_names_its_place(string marked, string message, int offset = 0) => Check(QueryFault.Invalid, marked, message, offset);
+
+    [Theory]
+    [InlineData("from Users where ^spatial.within(a, spatial.circle(1, 2, 3))", "spatial.within()")]
+    [InlineData("from Users where ^vector.search(v, $p0)", "vector.search()")]
+    [InlineData("from Users where a = ^cmpxchg('k')", "cmpxchg()")]
+    [InlineData("from Users order by ^spatial.distance(a, b)", "spatial.distance()")]
+    [InlineData("from Users order by ^custom(a, 'sorter')", "custom()")]
+    [InlineData("from Users select ^timeseries(from HeartRate)", "timeseries()")]
+    [InlineData("from Users include ^counters('likes')", "counters()")]
+    [InlineData("from Users include a, ^timeseries('hr', null, null)", "timeseries()")]
+    [InlineData("from Users include ^cmpxchg('k')", "cmpxchg()")]
+    [InlineData("from Users include ^revisions('p')", "revisions()")]
+    [InlineData("^declare timeseries t() { } from Users", "declare timeseries")]
+    [InlineData("^with { from Users } as u match (u)", "with")]
+    [InlineData("^match (u)", "match")]
+    [InlineData("from Users where a^[0].b = 1", "[0]")]
+    [InlineData("from Users where a[]^[].b = 1", "[][]")]
+    [InlineData("from Users select ^distinct { a: 1 }", "select distinct { … }")]
+    public void A_part_that_is_not_there_is_named(string marked, string part) =>
+        Check(QueryFault.NotSupported, marked, $"'{part}' is not supported by this version.");
+
+    [Fact]
+    public void Nesting_ends_at_its_bound()
+    {
+        string fits = new string('(', 120) + "a = 1" + new string(')', 120);
+        Assert.NotNull(RqlParser.Parse("from Users where " + fits).Where);
+        foreach (string opening in (string[])["(", "not ", "exact(", "boost(", "intersect(", "moreLikeThis("])
+        {
+            string text = "from Users where " + string.Concat(Enumerable.Repeat(opening, 100_000));
+            var error = Assert.Throws<QueryException>(() => RqlParser.Parse(text));
+            Assert.Equal(QueryFault.Invalid, error.Fault);
+            Assert.StartsWith("Conditions are nested deeper than 128 levels.", error.Message, StringComparison.Ordinal);
+        }
+    }
+
+    [Fact]
+    public void An_in_takes_ten_thousand_values_and_no_more()
+    {
+        string terms = string.Join(',', Enumerable.Range(0, ConditionReader.MaxTerms));
+        Assert.Equal(10_000, Assert.IsType<InCondition>(RqlParser.Parse($"from Users where a in ({terms})").Where).Values.Count);
+        var error = Assert.Throws<QueryException>(() => RqlParser.Parse($"from Users where a in ({terms},1)"));
+        Assert.Equal(QueryFault.TooCostly, error.Fault);
+    }
+
+    [Fact]
+    public void A_caret_stands_below_the_place()
+    {
+        const string Text = "from Users\r\nwhere a = 1\r\n\tand b >> 2\r\nlimit 5";
+        var error = Assert.Throws<QueryException>(() => RqlParser.Parse(Text));
+        Assert.Equal(
+            "'>' stands where a value must stand.\nLine 3, column 9:\n\tand b >> 2\n\t       ^",
+            QueryErrorText.Of(error, Text));
+    }
+
+    [Fact]
+    public void A_long_line_is_shown_around_the_place()
+    {
+        string text = "from Users where a in (" + string.Join(", ", Enumerable.Range(0, 1000)) + ") ! " + new string('x', 1000);
+        var error = Assert.Throws<QueryException>(() => RqlParser.Parse(text));
+        string[] lines = QueryErrorText.Of(error, text).Split('\n');
+        Assert.Equal(4, lines.Length);
+        Assert.Equal(160, lines[2].Length);
+        Assert.Equal('!', lines[2][lines[3].IndexOf('^', StringComparison.Ordinal)]);
+        Assert.StartsWith("Line 1, column ", lines[1], StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void An_error_without_a_place_is_its_sentence() =>
+        Assert.Equal("Too much.", QueryErrorText.Of(new QueryException(QueryFault.TooCostly, "Too much."), "from Users"));
+
+    private static void Check(QueryFault fault, string marked, string message, int offset = 0)
+    {
+        int position = marked.IndexOf('^', StringComparison.Ordinal);
+        string text = marked.Remove(position, 1);
+        var error = Assert.Throws<QueryException>(() => RqlParser.Parse(text));
+        Assert.Equal(message, error.Message);
+        Assert.Equal((fault, position + offset), (error.Fault, error.Position));
+    }
+}

@@ -1,0 +1,323 @@
+using System.Buffers;
+using System.Text;
+using Rookery.Disk;
+using Rookery.Indexing.Reducing;
+using Rookery.Simulation;
+using Rookery.Storage;
+
+namespace Rookery.Indexing.Tests.Reducing;
+
+public sealed class ReduceStoreTests
+{
+    private const int RowsOfAPage = 64;
+
+    /// <summary>Random edits, deletions and fan-out, and stores that are closed and opened in between: what is kept is what a computation from scratch gives, and so is what was told.</summary>
+    [Fact]
+    public void Groups_are_what_a_computation_from_scratch_gives()
+    {
+        for (int seed = 0; seed < 3; seed++)
+        {
+            var disk = new SimulatedDisk("/data");
+            var work = new ReduceWorkload(seed);
+            var told = new CollectedGroups();
+            var store = ReduceWorkload.Open(disk);
+            for (int batch = 0; batch < 120; batch++)
+            {
+                work.Next();
+                work.Apply(store, batch);
+                if (batch % 3 is 0)
+                {
+                    store.VisitChanges(told);
+                    store.AcknowledgeChanges();
+                    Assert.Equal(work.Compute(batch + 1), told.Rows);
+                }
+
+                if (batch % 10 is 9)
+                {
+                    Assert.True(store.Flush());
+                    store.MergeOnce();
+                }
+
+                if (batch % 40 is 39)
+                {
+                    store.Dispose();
+                    store = ReduceWorkload.Open(disk);
+                    Assert.Equal(batch + 1, store.Watermark);
+                }
+
+                Check(store, work, batch + 1, $"seed {seed}");
+            }
+
+            store.Dispose();
+        }
+    }
+
+    [Fact]
+    public void After_any_power_cut_documents_from_the_watermark_on_lead_to_the_same() =>
+        new CrashSearch { Points = 90, Runs = 3 }.Verify(Work, CheckImage);
+
+    /// <summary>A hundred thousand rows of one key: what one change gives to the reducer does not grow with them.</summary>
+    [Fact]
+    public void One_change_of_a_large_group_costs_a_page_of_each_level()
+    {
+        var disk = new SimulatedDisk("/data");
+        using var store = ReduceWorkload.Open(disk);
+        var mapped = new MappedRows();
+        for (int document = 0; document < 100_000; document++)
+        {
+            Put(store, mapped, $"things/{document}", ("all", document));
+            if (document % 1000 is 999)
+            {
+                store.Apply(document);
+                store.Flush();
+            }
+        }
+
+        // Pages are filled once, from the left; at the edge, each batch begins with the page that the one before left.
+        Assert.InRange(store.RowsReduced, 100_000, 130_000);
+        Assert.Equal((100_000, 4_999_950_000L, 99_999), Read(store, "all"));
+
+        var random = new Random(3);
+        long watermark = 100_000;
+        for (int round = 0; round < 300; round++)
+        {
+            long before = store.RowsReduced;
+            string id = $"things/{random.Next(100_000)}";
+            if (round % 3 is 0)
+            {
+                store.Delete(Encoding.UTF8.GetBytes(id));
+            }
+            else
+            {
+                Put(store, mapped, id, ("all", 1));
+            }
+
+            store.Apply(++watermark);
+            Assert.InRange(store.RowsReduced - before, 0, 3 * RowsOfAPage);
+        }
+    }
+
+    [Fact]
+    public void A_row_that_is_as_before_costs_nothing_and_tells_nothing()
+    {
+        using var store = ReduceWorkload.Open(new SimulatedDisk("/data"));
+        var mapped = new MappedRows();
+        Put(store, mapped, "a", ("x", 1), ("y", 2));
+        store.Apply(1);
+        store.AcknowledgeChanges();
+        long before = store.RowsReduced;
+        Put(store, mapped, "a", ("x", 1), ("y", 3));
+        store.Apply(2);
+        var told = new CollectedGroups();
+        store.VisitChanges(told);
+        Assert.Equal(1, store.RowsReduced - before);
+        Assert.Equal(["y"], told.Rows.Keys);
+    }
+
+    [Fact]
+    public void Rows_that_cannot_be_reduced_take_their_group_away_until_they_change()
+    {
+        using var store = ReduceWorkload.Open(new SimulatedDisk("/data"));
+        List<string> failures = [];
+        store.ReduceFailed = failures.Add;
+        var mapped = new MappedRows();
+        for (int document = 0; document < 300; document++)
+        {
+            Put(store, mapped, $"{document}", ("x", document is 150 ? TotalsReducer.Bad : 1), ("y", 1));
+        }
+
+        store.Apply(1);
+        Assert.Equal(["a row is bad"], failures);
+        var told = new CollectedGroups();
+        told.Put("x"u8, "{}"u8);
+        store.VisitChanges(told);
+        Assert.Equal(["y"], told.Rows.Keys);
+        Put(store, mapped, "150", ("x", 5), ("y", 1));
+        store.Apply(2);
+        Assert.Equal((300, 304, 5), Read(store, "x"));
+    }
+
+    [Fact]
+    public void Nothing_is_left_of_documents_that_are_gone()
+    {
+        var disk = new SimulatedDisk("/data");
+        using (var store = ReduceWorkload.Open(disk))
+        {
+            var mapped = new MappedRows();
+            for (int document = 0; document < 6000; document++)
+            {
+                Put(store, mapped, $"{document}", ("all", 1), ($"own{document % 100}", 2));
+            }
+
+            store.Apply(1);
+            store.Flush();
+            var random = new Random(4);
+            int[] order = [.. Enumerable.Range(0, 6000)];
+            random.Shuffle(order);
+            foreach (int[] some in order.Chunk(500))
+            {
+                Array.ForEach(some, document => store.Delete(Encoding.UTF8.GetBytes($"{document}")));
+                store.Apply(2);
+            }
+
+            var told = new CollectedGroups();
+            store.VisitChanges(told);
+            Assert.Equal((101, 0), (told.Changes, told.Rows.Count));
+            store.AcknowledgeChanges();
+            Assert.True(store.Flush());
+        }
+
+        using var engine = StorageEngine.Open(disk, new StorageOptions { Directory = ReduceWorkload.Directory, Tables = ReduceKeys.Tables }, new MemoryBudget(8 << 20), NoNotes.Instance, new SimulatedTimeProvider());
+        using var snapshot = engine.OpenSnapshot();
+        using var rows = snapshot.Seek([0, 0, 0, 1], []);
+        Assert.True(rows.MoveNext());
+        Assert.Equal(ReduceKeys.StateKey, rows.Key.ToArray());
+        Assert.False(rows.MoveNext());
+    }
+
+    /// <summary>Pages that deletions emptied join, so that what is left is a small tree again.</summary>
+    [Fact]
+    public void What_deletions_leave_of_a_large_group_is_no_deeper_than_it_needs()
+    {
+        using var store = ReduceWorkload.Open(new SimulatedDisk("/data"));
+        var mapped = new MappedRows();
+        for (int document = 0; document < 20_000; document++)
+        {
+            Put(store, mapped, $"{document}", ("all", 1));
+        }
+
+        store.Apply(1);
+        for (int document = 0; document < 20_000; document++)
+        {
+            if (document % 500 is not 0)
+            {
+                store.Delete(Encoding.UTF8.GetBytes($"{document}"));
+            }
+        }
+
+        store.Apply(2);
+        long before = store.RowsReduced;
+        Put(store, mapped, "0", ("all", 7));
+        store.Apply(3);
+        Assert.Equal((40, 46, 7), Read(store, "all"));
+        Assert.InRange(store.RowsReduced - before, 1, RowsOfAPage);
+    }
+
+    [Fact]
+    public void The_largest_rows_keys_and_documents_are_kept_and_larger_ones_refused()
+    {
+        var disk = new SimulatedDisk("/data");
+        var mapped = new MappedRows();
+        string padding = new(' ', MappedRows.LongestRowBytes - TotalsReducer.Row(1).Length);
+        byte[] longest = [.. TotalsReducer.Row(1), .. Encoding.UTF8.GetBytes(padding)];
+        byte[] key = Encoding.UTF8.GetBytes(new string('k', MappedRows.LongestKeyBytes));
+        using (var store = ReduceWorkload.Open(disk))
+        {
+            for (int document = 0; document < 20; document++)
+            {
+                mapped.Clear();
+                mapped.Add(key, longest);
+                store.Put(Encoding.UTF8.GetBytes(new string('d', 500) + document), mapped);
+            }
+
+            Put(store, mapped, "wide", [.. Enumerable.Range(0, MappedRows.MostRows).Select(static number => ($"wide{number}", (long)number))]);
+            Assert.Throws<ReduceException>(() => mapped.Add("x"u8, "{}"u8));
+            store.Apply(1);
+            Assert.True(store.Flush());
+        }
+
+        using var reopened = ReduceWorkload.Open(disk);
+        Assert.Equal((20, 20, 1), Read(reopened, Encoding.UTF8.GetString(key)));
+        Assert.Equal((1, 2047, 2047), Read(reopened, "wide2047"));
+        mapped.Clear();
+        Assert.Throws<ReduceException>(() => mapped.Add([.. key, 1], "{}"u8));
+        Assert.Throws<ReduceException>(() => mapped.Add("x"u8, [.. longest, 1]));
+    }
+
+    private static (SimulatedDisk Disk, CrashRun Run) Work(int seed)
+    {
+        var disk = new SimulatedDisk("/data");
+        var work = new ReduceWorkload(seed);
+        var promised = new List<(int Operation, long Watermark)>();
+        var acknowledged = new List<(int Operation, SortedDictionary<string, string> Rows)> { (0, new(StringComparer.Ordinal)) };
+        var told = new CollectedGroups();
+        using var store = ReduceWorkload.Open(disk);
+        for (int batch = 0; batch < 60; batch++)
+        {
+            work.Next();
+            work.Apply(store, batch);
+            if (batch % 4 is 3)
+            {
+                store.VisitChanges(told);
+                acknowledged.Add((disk.OperationCount, new(told.Rows, StringComparer.Ordinal)));
+                store.AcknowledgeChanges();
+            }
+
+            if (batch % 5 is 4)
+            {
+                store.Flush();
+                promised.Add((disk.OperationCount, store.Watermark));
+                store.MergeOnce();
+            }
+        }
+
+        return (disk, new CrashRun(work, promised, acknowledged));
+    }
+
+    private static void CheckImage(SimulatedDisk image, CrashRun run, int operation)
+    {
+        using var store = ReduceWorkload.Open(image);
+        long promised = run.Promised.LastOrDefault(promise => promise.Operation <= operation).Watermark;
+        Assert.True(store.Watermark >= promised, $"follows to {store.Watermark}, and {promised} was promised");
+        Check(store, run.Work, (int)store.Watermark, "reopened");
+
+        // What was told before the cut, and what is told from here on, come to the same as if there had been none.
+        var told = new CollectedGroups();
+        foreach (var (key, row) in run.Acknowledged.Last(known => known.Operation <= operation).Rows)
+        {
+            told.Put(Encoding.UTF8.GetBytes(key), Encoding.UTF8.GetBytes(row));
+        }
+
+        for (int batch = (int)store.Watermark; batch < run.Work.Batches.Count; batch++)
+        {
+            run.Work.Apply(store, batch);
+        }
+
+        Check(store, run.Work, run.Work.Batches.Count, "replayed");
+        store.VisitChanges(told);
+        Assert.Equal(run.Work.Compute(run.Work.Batches.Count), told.Rows);
+    }
+
+    private static void Check(ReduceStore store, ReduceWorkload work, int batches, string story)
+    {
+        var groups = work.Compute(batches);
+        string[] keys = ["k0", "k1", .. Enumerable.Range(0, 60).Select(static number => $"rare{number}")];
+        var row = new ArrayBufferWriter<byte>();
+        foreach (string key in keys)
+        {
+            row.ResetWrittenCount();
+            string? found = store.TryGet(Encoding.UTF8.GetBytes(key), row) ? Encoding.UTF8.GetString(row.WrittenSpan) : null;
+            Assert.True(string.Equals(groups.GetValueOrDefault(key), found, StringComparison.Ordinal), $"{story}, after {batches}: {key} is {found}, not {groups.GetValueOrDefault(key)}");
+        }
+    }
+
+    private static void Put(ReduceStore store, MappedRows mapped, string id, params (string Key, long Value)[] rows)
+    {
+        mapped.Clear();
+        foreach (var (key, value) in rows)
+        {
+            mapped.Add(Encoding.UTF8.GetBytes(key), TotalsReducer.Row(value));
+        }
+
+        store.Put(Encoding.UTF8.GetBytes(id), mapped);
+    }
+
+    private static (long Count, long Sum, long Max) Read(ReduceStore store, string key)
+    {
+        var row = new ArrayBufferWriter<byte>();
+        Assert.True(store.TryGet(Encoding.UTF8.GetBytes(key), row));
+        return TotalsReducer.Read(row.WrittenSpan);
+    }
+
+    private sealed record CrashRun(ReduceWorkload Work, List<(int Operation, long Watermark)> Promised, List<(int Operation, SortedDictionary<string, string> Rows)> Acknowledged);
+}

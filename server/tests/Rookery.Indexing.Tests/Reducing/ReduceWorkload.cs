@@ -1,0 +1,156 @@
+using System.Buffers;
+using System.Globalization;
+using System.Text;
+using System.Text.Json;
+using Rookery.Disk;
+using Rookery.Indexing.Reducing;
+using Rookery.Simulation;
+
+namespace Rookery.Indexing.Tests.Reducing;
+
+/// <summary>Rows with a count, a sum and a maximum, as <c>group by</c> makes them. A row with <c>"bad"</c> cannot be reduced.</summary>
+internal sealed class TotalsReducer : IReducer
+{
+    public static byte[] Row(long value) => Encoding.UTF8.GetBytes(value is Bad ? "{\"bad\":1}" : string.Create(CultureInfo.InvariantCulture, $$"""{"n":1,"sum":{{value}},"max":{{value}}}"""));
+
+    public const long Bad = -1_000_000;
+
+    public void Reduce(in ReduceRows rows, IBufferWriter<byte> row)
+    {
+        (long n, long sum, long max) = (0, 0, long.MinValue);
+        for (int i = 0; i < rows.Count; i++)
+        {
+            var (count, own, largest) = Read(rows[i]);
+            (n, sum, max) = (n + count, sum + own, Math.Max(max, largest));
+        }
+
+        row.Write(Encoding.UTF8.GetBytes(string.Create(CultureInfo.InvariantCulture, $$"""{"n":{{n}},"sum":{{sum}},"max":{{max}}}""")));
+    }
+
+    public static (long Count, long Sum, long Max) Read(ReadOnlySpan<byte> row)
+    {
+        Span<long> found = stackalloc long[3];
+        int member = 0;
+        var reader = new Utf8JsonReader(row);
+        while (reader.Read())
+        {
+            if (reader.TokenType is JsonTokenType.PropertyName && reader.ValueTextEquals("bad"u8))
+            {
+                throw new ReduceException("a row is bad");
+            }
+
+            if (reader.TokenType is JsonTokenType.Number)
+            {
+                found[member++] = reader.GetInt64();
+            }
+        }
+
+        return (found[0], found[1], found[2]);
+    }
+}
+
+/// <summary>What a query index would hold, by reduce key.</summary>
+internal sealed class CollectedGroups : IGroupChanges
+{
+    public SortedDictionary<string, string> Rows { get; } = new(StringComparer.Ordinal);
+
+    public int Changes { get; private set; }
+
+    public void Put(ReadOnlySpan<byte> key, ReadOnlySpan<byte> row)
+    {
+        Rows[Encoding.UTF8.GetString(key)] = Encoding.UTF8.GetString(row);
+        Changes++;
+    }
+
+    public void Remove(ReadOnlySpan<byte> key)
+    {
+        Rows.Remove(Encoding.UTF8.GetString(key));
+        Changes++;
+    }
+}
+
+/// <summary>Random changes of documents, the same for the same seed, and what they come to when all is computed from scratch.</summary>
+internal sealed class ReduceWorkload(int seed)
+{
+    public const string Directory = "/data";
+
+    private readonly Random random = new(seed);
+
+    /// <summary>The rows of each document: key and value. One for each batch, the first before any.</summary>
+    public List<Dictionary<string, (string Key, long Value)[]>> States { get; } = [new(StringComparer.Ordinal)];
+
+    /// <summary>Documents that a batch changes, in order; null deletes.</summary>
+    public List<List<(string Id, (string Key, long Value)[]? Rows)>> Batches { get; } = [];
+
+    /// <summary>Makes one more batch.</summary>
+    public void Next()
+    {
+        var state = new Dictionary<string, (string, long)[]>(States[^1], StringComparer.Ordinal);
+        List<(string, (string, long)[]?)> batch = [];
+        bool isSweep = random.Next(12) is 0;
+        for (int change = isSweep ? 150 : random.Next(1, 40); change > 0; change--)
+        {
+            string id = $"things/{random.Next(isSweep ? 400 : 250)}";
+            if (isSweep || random.Next(4) is 0)
+            {
+                batch.Add((id, null));
+                state.Remove(id);
+                continue;
+            }
+
+            // Few keys for all, so that groups are large, and some that only few have.
+            (string, long)[] rows = [.. Enumerable.Range(0, random.Next(5)).Select(_ => (random.Next(3) > 0 ? $"k{random.Next(2)}" : $"rare{random.Next(60)}", (long)random.Next(-50, 50)))];
+            batch.Add((id, rows));
+            state[id] = rows;
+        }
+
+        Batches.Add(batch);
+        States.Add(state);
+    }
+
+    /// <summary>Gives a batch to a store.</summary>
+    public void Apply(ReduceStore store, int batch)
+    {
+        var mapped = new MappedRows();
+        foreach (var (id, rows) in Batches[batch])
+        {
+            if (rows is null)
+            {
+                store.Delete(Encoding.UTF8.GetBytes(id));
+                continue;
+            }
+
+            mapped.Clear();
+            foreach (var (key, value) in rows)
+            {
+                mapped.Add(Encoding.UTF8.GetBytes(key), TotalsReducer.Row(value));
+            }
+
+            store.Put(Encoding.UTF8.GetBytes(id), mapped);
+        }
+
+        store.Apply(batch + 1);
+    }
+
+    /// <summary>All groups after some batches, computed from scratch.</summary>
+    public SortedDictionary<string, string> Compute(int batches) => new(
+        States[batches].Values.SelectMany(static rows => rows).GroupBy(static row => row.Key, StringComparer.Ordinal).ToDictionary(
+            static group => group.Key,
+            static group => string.Create(CultureInfo.InvariantCulture, $$"""{"n":{{group.Count()}},"sum":{{group.Sum(static row => row.Value)}},"max":{{group.Max(static row => row.Value)}}}"""),
+            StringComparer.Ordinal),
+        StringComparer.Ordinal);
+
+    public static ReduceStore Open(IDisk disk) => ReduceStore.Open(disk, Directory, new TotalsReducer(), new MemoryBudget(8 << 20), NoNotes.Instance, new SimulatedTimeProvider());
+}
+
+/// <summary>Takes no notes.</summary>
+internal sealed class NoNotes : IIoRecorder
+{
+    public static NoNotes Instance { get; } = new();
+
+    public long Begin() => 0;
+
+    public void Record(IoKind kind, long begun, long bytes)
+    {
+    }
+}

@@ -1,0 +1,201 @@
+using Rookery.Disk;
+using Rookery.Indexing.Language;
+using Rookery.Indexing.Scanning;
+
+namespace Rookery.Indexing.Tests.Scanning;
+
+/// <summary>The rules of docs/reference/rql.md ("What values mean") about orders and results, each by its number.</summary>
+public sealed class ResultRulesTests
+{
+    private static readonly ScanExample Things = new(
+        """{ "v": 10, "s": "v10" }""",
+        """{ "v": "b", "s": "v2" }""",
+        """{ "v": null, "s": "V002" }""",
+        """{ "v": [3, "a"], "s": "v" }""",
+        """{ "s": 7 }""",
+        """{ "v": true, "s": ["z", "a"] }""",
+        """{ "v": 9.75, "s": "v2a" }""");
+
+    private static readonly ScanExample Orders = new(
+        """{ "company": "a", "total": 0.1, "lines": [ { "p": "x", "n": 2 }, { "p": "y", "n": 3 } ], "tags": ["t", "u"] }""",
+        """{ "company": "A", "total": 7, "lines": [ { "p": "x", "n": 5 }, { "n": 1 } ] }""",
+        """{ "company": "a", "total": 0.2, "lines": [], "tags": ["t", "u"] }""",
+        """{ "total": "many", "lines": { "p": "y", "n": null }, "tags": [] }""",
+        """{ "company": 1.0, "total": 9007199254740993, "tags": "t" }""",
+        """{ "company": 1, "total": [ 1, 2 ] }""");
+
+    [Theory]
+    [InlineData("v", "3 5 6 4 7 1 2")]
+    [InlineData("v desc", "2 4 1 7 6 3 5")]
+    [InlineData("v as long", "2 3 4 5 6 7 1")]
+    [InlineData("v as double desc", "1 7 4 2 3 5 6")]
+    [InlineData("v as string", "3 5 1 4 7 2 6")]
+    [InlineData("s as alphaNumeric", "5 6 4 2 3 7 1")]
+    [InlineData("s as alphaNumeric desc, v", "6 1 7 3 2 4 5")]
+    [InlineData("id() desc", "7 6 5 4 3 2 1")]
+    public void Rules_20_to_23_orders(string order, string found) => Assert.Equal(found, Things.Numbers($"from Things order by {order}"));
+
+    [Fact]
+    public void Rule_24_a_seed_gives_one_order_and_another_seed_another()
+    {
+        var many = new ScanExample(Enumerable.Repeat("{}", 50));
+        string shuffled = many.Numbers("from Users order by random('a')");
+        Assert.Equal(shuffled, many.Numbers("from Users order by random('a')"));
+        Assert.NotEqual(shuffled, many.Numbers("from Users order by random('b')"));
+        Assert.NotEqual(shuffled, many.Numbers("from Users"));
+        Assert.Equal(50, shuffled.Split(' ').Distinct().Count());
+    }
+
+    [Fact]
+    public void Rule_25_without_an_order_the_first_written_comes_first() => Assert.Equal("1 2 3 4 5 6 7", Things.Numbers("from Things order by score()"));
+
+    [Theory]
+    [InlineData("company, missing as m, id() as i", """{"company":"a","m":null,"i":"users/1"}""")]
+    [InlineData("lines[].p, lines.n as n, tags", """{"lines[].p":["x","y"],"n":[2,3],"tags":["t","u"]}""")]
+    [InlineData("1 as v, $p as p, @metadata.@collection as c", """{"v":1,"p":"x","c":"@empty"}""")]
+    public void Rule_26_projections(string select, string row) => Assert.Equal(row, Orders.Rows($"from Orders where id() = 'users/1' select {select}", """{ "p": "x" }"""));
+
+    [Theory]
+    [InlineData("select distinct company", """{"company":"a"} {"company":"A"} {"company":null} {"company":1.0} {"company":1}""", 5)]
+    [InlineData("order by total desc select distinct company limit 2", """{"company":null} {"company":1.0}""", 5)]
+    [InlineData("select distinct tags limit 1, 2", """{"tags":null} {"tags":[]}""", 4)]
+    [InlineData("order by company filter company = 'a' filter_limit 4 select distinct company", """{"company":"a"}""", 1)]
+    public void Rule_27_distinct(string clauses, string rows, long total)
+    {
+        (IReadOnlyList<string> results, long all) = Orders.Ask($"from Orders {clauses}");
+        Assert.Equal(rows, string.Join(' ', results));
+        Assert.Equal(total, all);
+    }
+
+    [Theory]
+    [InlineData("order by n", "a b")]
+    [InlineData("order by n desc", "a b")]
+    [InlineData("order by m", "b a")]
+    [InlineData("order by m desc", "b a")]
+    public void Rule_27_of_equal_results_the_first_in_the_order_stays(string order, string keys)
+    {
+        var pairs = new ScanExample("""{ "k": "a", "n": 3, "m": 2 }""", """{ "k": "b", "n": 2, "m": 3 }""", """{ "k": "a", "n": 1, "m": 2 }""", """{ "k": "b", "n": 2, "m": 1 }""");
+        Assert.Equal(keys, string.Join(' ', pairs.Ask($"from Users {order} select distinct k").Results.Select(static row => row[6])));
+    }
+
+    [Theory]
+    [InlineData("group by company select company, count() as n", """{"company":null,"n":1} {"company":1,"n":2} {"company":"A","n":1} {"company":"a","n":2}""")]
+    [InlineData("group by company", """{"company":null} {"company":1} {"company":"A"} {"company":"a"}""")]
+    [InlineData("group by lines[].p select key() as p, count(), sum(lines[].n) as n", """{"p":null,"Count":1,"n":1} {"p":"x","Count":2,"n":7} {"p":"y","Count":2,"n":3}""")]
+    [InlineData("group by lines[].p, company where company = 1 select key() as k", "")]
+    [InlineData("group by array(tags) select tags as k, count() as c", """{"k":null,"c":2} {"k":"t","c":1} {"k":["t","u"],"c":2} {"k":[],"c":1}""")]
+    [InlineData("group by tags select tags as k, count() as c", """{"k":null,"c":2} {"k":"t","c":1} {"k":["t","u"],"c":2} {"k":[],"c":1}""")]
+    [InlineData("group by tags[] select key() as k, count() as c", """{"k":"t","c":3} {"k":"u","c":2}""")]
+    [InlineData("group by tags[], company where tags = 'u' select key() as k", """{"k":{"tags[]":"u","company":"a"}}""")]
+    public void Rule_28_groups(string clauses, string rows) => Assert.Equal(rows, Orders.Rows($"from Orders {clauses}"));
+
+    [Theory]
+    [InlineData("group by company where count() > 1 order by sum(total) desc select company as c, sum(total) as t", """{"c":1,"t":9007199254740996} {"c":"a","t":0.3}""")]
+    [InlineData("group by company where company = 'A' order by n desc, company select company, count() as n", """{"company":"a","n":2} {"company":"A","n":1}""")]
+    [InlineData("group by company order by company desc select company limit 1, 2", """{"company":"a"} {"company":1}""")]
+    [InlineData("group by company filter company = 'a' filter_limit 3 select company", """{"company":"A"}""")]
+    public void Rule_29_conditions_and_orders_of_groups(string clauses, string rows) => Assert.Equal(rows, Orders.Rows($"from Orders {clauses}"));
+
+    [Theory]
+    [InlineData("count() as v", "1 2 1 2")]
+    [InlineData("sum(total) as v", "0 9007199254740996 7 0.3")]
+    [InlineData("avg(total) as v", "null 3002399751580332 7 0.15")]
+    [InlineData("min(total) as v", "\"many\" 1 7 0.1")]
+    [InlineData("max(total) as v", "\"many\" 9007199254740993 7 0.2")]
+    [InlineData("max(missing) as v", "null null null null")]
+    public void Rule_30_aggregates(string select, string values) =>
+        Assert.Equal(values, Orders.Rows($"from Orders group by company select {select}").Replace("{\"v\":", "", StringComparison.Ordinal).Replace("}", "", StringComparison.Ordinal));
+
+    [Theory]
+    [InlineData("where exists(company) filter total < 1", "1 3", 2)]
+    [InlineData("filter total < 1 filter_limit 2", "1", 1)]
+    [InlineData("filter total < 1 filter_limit 0", "", 0)]
+    [InlineData("order by total as double filter total < 1 filter_limit 2", "1", 1)]
+    [InlineData("order by total as double desc filter exists(company) filter_limit 3", "5 2 6", 3)]
+    public void Rule_31_filter_looks_at_results_in_the_order_of_the_answer(string clauses, string found, long total)
+    {
+        (IReadOnlyList<string> results, long all) = Orders.Ask($"from Orders {clauses}");
+        Assert.Equal(found, string.Join(' ', results.Select(static id => id[6..])));
+        Assert.Equal(total, all);
+    }
+
+    [Theory]
+    [InlineData("limit 2", "1 2")]
+    [InlineData("limit 1, 2", "2 3")]
+    [InlineData("order by v limit 1, 2", "5 6")]
+    [InlineData("order by v limit 6, 5", "2")]
+    [InlineData("limit 99, 5", "")]
+    [InlineData("limit 0", "")]
+    [InlineData("limit $none, $none", "1 2 3 4 5 6 7")]
+    public void Rule_32_the_page_is_cut_out_last_and_the_total_counts_all(string clauses, string found)
+    {
+        (IReadOnlyList<string> results, long total) = Things.Ask($"from Things {clauses}", """{ "none": null }""");
+        Assert.Equal(found, string.Join(' ', results.Select(static id => id[6..])));
+        Assert.Equal(7, total);
+    }
+
+    [Fact]
+    public void A_run_that_does_not_count_ends_with_its_page()
+    {
+        ScanPlan plan = ScanPlan.Compile(RqlParser.Parse("from Things limit 1, 2"), QueryParameters.None);
+        (IReadOnlyList<string> results, long total) = Things.Ask(plan, needsTotal: false);
+        Assert.Equal(["users/2", "users/3"], results);
+        Assert.Equal(3, total);
+    }
+
+    [Theory]
+    [InlineData("from Orders group by a[].x, b[].y select count()", QueryFault.NotSupported, "several arrays")]
+    [InlineData("from Orders group by company select total", QueryFault.Invalid, "'total'")]
+    [InlineData("from Orders group by company where total = 1 select company", QueryFault.Invalid, "'total'")]
+    [InlineData("from Orders order by count()", QueryFault.Invalid, "group by")]
+    [InlineData("from Orders select a, b as a", QueryFault.Invalid, "named 'a'")]
+    [InlineData("from Orders as o group by o.company select { x: o.total }", QueryFault.NotSupported, "groups")]
+    [InlineData("from Orders as o load o.company as c select distinct c.name", QueryFault.NotSupported, "distinct")]
+    [InlineData("from Orders as o load o.company as c select c.name, score()", QueryFault.NotSupported, "beside 'load'")]
+    [InlineData("from Orders as o select { x: new Date() }", QueryFault.NotSupported, "'new'")]
+    [InlineData("from Orders as o select { x: p }", QueryFault.NotSupported, "the name 'p'")]
+    [InlineData("from Orders as o select { x: }", QueryFault.Invalid, "A value")]
+    [InlineData("from Orders group by company select facet(company)", QueryFault.Invalid, "facet")]
+    [InlineData("from Orders order by x select suggest(company, 'x')", QueryFault.Invalid, "suggest")]
+    [InlineData("from Orders select facet(id('facets/x'))", QueryFault.NotSupported, "set-up")]
+    [InlineData("from Orders select facet(company, '5')", QueryFault.Invalid, "JSON object")]
+    [InlineData("from Orders select facet(company, '{\"Start\":-1}')", QueryFault.Invalid, "'Start'")]
+    [InlineData("from Orders select suggest(company, 5)", QueryFault.Invalid, "a text")]
+    [InlineData("from Orders select suggest(company, 'x', '{\"Distance\":\"Far\"}')", QueryFault.Invalid, "JaroWinkler")]
+    [InlineData("from index 'Orders/ByCompany'", QueryFault.NotSupported, "from index")]
+    [InlineData("from Orders group by x order by score()", QueryFault.NotSupported, "score()")]
+    [InlineData("from Orders limit 'x'", QueryFault.Invalid, "")]
+    public void What_is_wrong_or_not_there_is_named(string query, QueryFault fault, string named)
+    {
+        QueryException refusal = Assert.Throws<QueryException>(() => Orders.Ask(query));
+        Assert.Equal(fault, refusal.Fault);
+        Assert.Contains(named, refusal.Message, StringComparison.Ordinal);
+    }
+
+    [Theory]
+    [InlineData("from Users where id() = 'b' and x = 1", "Users ids:b")]
+    [InlineData("from @all_docs where id() in ('b', 'a', 'B', 5)", " ids:a,b")]
+    [InlineData("from Users where startsWith(id(), 'u/')", "Users prefix:u/")]
+    [InlineData("from Users where startsWith(id(), 'u/') and id() = 'u/1'", "Users ids:u/1")]
+    [InlineData("from Users where id() = 'a' or x = 1", "Users ")]
+    [InlineData("from Users where not id() = 'a'", "Users ")]
+    public void The_target_names_what_has_to_be_looked_at(string query, string expected)
+    {
+        ScanTarget target = ScanPlan.Compile(RqlParser.Parse(query), QueryParameters.None).Target;
+        Assert.Equal(expected, $"{target.Collection} {(target.Ids is null ? "" : "ids:" + string.Join(',', target.Ids))}{(target.IdPrefix is null ? "" : "prefix:" + target.IdPrefix)}");
+    }
+
+    [Fact]
+    public void Memory_is_taken_from_the_budget_and_its_end_is_an_error()
+    {
+        var many = new ScanExample(Enumerable.Range(0, 2000).Select(static number => $$"""{ "n": {{number}}, "t": "{{new string('x', 100)}}{{number}}" }""")) { Budget = new MemoryBudget(64 * 1024) };
+        Assert.Equal("2000 1999", many.Numbers("from Users order by n desc limit 2"));
+        foreach (string query in new[] { "from Users order by t", "from Users group by t select t", "from Users select distinct t", "from Users order by n select distinct t limit 1" })
+        {
+            Assert.Equal(QueryFault.TooCostly, Assert.Throws<QueryException>(() => many.Ask(query)).Fault);
+        }
+
+        Assert.Equal(0, many.Budget.UsedBytes);
+        Assert.Equal(2000, many.Ask("from Users limit 1").Total);
+    }
+}

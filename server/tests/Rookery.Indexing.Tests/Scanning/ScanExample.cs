@@ -1,0 +1,112 @@
+using System.Buffers;
+using System.Text;
+using Rookery.Disk;
+using Rookery.Documents.Json;
+using Rookery.Indexing.Analysis;
+using Rookery.Indexing.Language;
+using Rookery.Indexing.Scanning;
+using Rookery.Indexing.Tests.Values;
+using Rookery.Indexing.Values;
+
+namespace Rookery.Indexing.Tests.Scanning;
+
+/// <summary>A few documents, and the answers of queries to them.</summary>
+internal sealed class ScanExample
+{
+    private const long PlentyBytes = 64 * 1024 * 1024;
+
+    private static readonly byte[] History = Encoding.UTF8.GetBytes(StoredExample.HistoryId);
+
+    private readonly List<(string Id, byte[] Stored)> documents = [];
+
+    public ScanExample(params IEnumerable<string> bodies)
+    {
+        foreach (string body in bodies)
+        {
+            Add($"users/{documents.Count + 1}", body);
+        }
+    }
+
+    public MemoryBudget Budget { get; init; } = new(PlentyBytes);
+
+    public ScanExample Add(string id, string body) => Add(id, StoredExample.Store(id, body));
+
+    public ScanExample Add(string id, byte[] stored)
+    {
+        documents.Add((id, stored));
+        return this;
+    }
+
+    /// <summary>Numbers of the documents that a condition matches, from 1, in the order of the answer.</summary>
+    public string Where(string condition, string parameters = "{}") => Numbers($"from Users where {condition}", parameters);
+
+    /// <summary>Numbers of the documents that a query gives.</summary>
+    public string Numbers(string query, string parameters = "{}") => string.Join(' ', Ask(query, parameters).Results.Select(static id => id[(id.IndexOf('/', StringComparison.Ordinal) + 1)..]));
+
+    /// <summary>The rows of a query that projects, each as JSON.</summary>
+    public string Rows(string query, string parameters = "{}") => string.Join(' ', Ask(query, parameters).Results);
+
+    /// <summary>Counts all documents for the relevance of words.</summary>
+    public void Count(FullTextConditions words)
+    {
+        for (int at = 0; at < documents.Count; at++)
+        {
+            words.Count(Document(at));
+        }
+    }
+
+    public (IReadOnlyList<string> Results, long Total) Ask(string query, string parameters = "{}") =>
+        Ask(ScanPlan.Compile(RqlParser.Parse(query), QueryParameters.Read(Encoding.UTF8.GetBytes(parameters))));
+
+    public (IReadOnlyList<string> Results, long Total) Ask(ScanPlan plan, IScanClock? clock = null, bool needsTotal = true)
+    {
+        MemoryShare share = Budget.AddShare("queries", Budget.TotalBytes);
+        var results = new List<string>();
+        long total;
+        using (ScanRun run = plan.Start(share, clock ?? new PatientClock(), needsTotal))
+        {
+            for (int at = 0; at < documents.Count && !run.IsComplete; at++)
+            {
+                if (run.Add(Document(at)))
+                {
+                    results.Add(Written(plan, at));
+                }
+            }
+
+            ScanResults end = run.Finish();
+            results.AddRange(end.Documents.Select(found => Written(plan, (int)found.Etag - 1)));
+            for (int group = 0; group < end.GroupCount; group++)
+            {
+                var output = new ArrayBufferWriter<byte>();
+                end.WriteMembers(group, output);
+                results.Add($"{{{output.Text()}}}");
+            }
+
+            total = end.TotalResults;
+        }
+
+        Assert.Equal(0, share.UsedBytes);
+        return (results, total);
+    }
+
+    private QueriedDocument Document(int at) => new(new DocumentView(documents[at].Stored), at + 1, History);
+
+    private string Written(ScanPlan plan, int at)
+    {
+        if (plan.GivesDocuments)
+        {
+            return documents[at].Id;
+        }
+
+        var output = new ArrayBufferWriter<byte>();
+        plan.WriteMembers(Document(at), output);
+        return $"{{{output.Text()}}}";
+    }
+
+    private sealed class PatientClock : IScanClock
+    {
+        public void OnWork()
+        {
+        }
+    }
+}

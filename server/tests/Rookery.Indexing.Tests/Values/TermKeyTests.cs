@@ -1,0 +1,155 @@
+using System.Globalization;
+using System.Numerics;
+using System.Text;
+using Rookery.Indexing.Values;
+
+namespace Rookery.Indexing.Tests.Values;
+
+public sealed class TermKeyTests
+{
+    [Theory]
+    [InlineData("1", "1.0")]
+    [InlineData("1", "1e0")]
+    [InlineData("1", "0.1E+1")]
+    [InlineData("-0", "0")]
+    [InlineData("0.0e99", "-0.000")]
+    [InlineData("100", "1e2")]
+    [InlineData("\"Ann\"", "\"aNN\"")]
+    [InlineData("\"\\u00c4rger\"", "\"\u00e4RGER\"")]
+    [InlineData("\"2026-11-21T09:49:45.2120000\"", "\"2026-11-21T09:49:45.212Z\"")]
+    [InlineData("\"2026-11-21T10:49:45.212+01:00\"", "\"2026-11-21T09:49:45.212Z\"")]
+    [InlineData("1e99999", "1e88888")]
+    public void Equal_values_have_equal_keys(string one, string other) => Assert.Equal(Key(one), Key(other));
+
+    [Theory]
+    [InlineData("9007199254740992", "9007199254740993")]
+    [InlineData("5", "\"5\"")]
+    [InlineData("true", "\"true\"")]
+    [InlineData("null", "\"\"")]
+    [InlineData("0", "1e-300")]
+    [InlineData("\"stra\u00dfe\"", "\"strasse\"")]
+    [InlineData("\"2026-13-21T09:49:45\"", "\"2026-13-21T09:49:45Z\"")]
+    [InlineData("{\"a\":1}", "{\"a\":1.0}")]
+    public void Different_values_have_different_keys(string one, string other) => Assert.NotEqual(Key(one), Key(other));
+
+    [Fact]
+    public void Keys_are_ordered_by_kind_and_then_as_their_values()
+    {
+        string[] ordered =
+        [
+            "null", "false", "true", "-1e16384", "-1e400", "-9007199254740993", "-9007199254740992", "-123.5", "-123", "-12.4", "-12.39", "-1", "-0.5", "-1e-300", "0", "1e-300", "0.12", "0.123", "0.2", "1", "1.5",
+            "9.99", "10", "12", "123", "9007199254740992", "9007199254740993", "9223372036854775807", "9223372036854775808", "1e19", "1e308", "1e400", "\"\"", "\"2026-11\"", "\"2026-11-21\"",
+            "\"2026-11-21T09:49:45Z\"", "\"2026-11-21T09:49:45.5\"", "\"2026-11-22T00:30:00+01:00\"", "\"2026-12-01\"", "\"ab\"", "\"ABC\"", "\"b\"", "\"\u00c4\"", "\"\ud83d\ude00\"", "{\"a\":1}",
+        ];
+        for (int at = 1; at < ordered.Length; at++)
+        {
+            Assert.True(Key(ordered[at - 1]).AsSpan().SequenceCompareTo(Key(ordered[at])) < 0, $"{ordered[at - 1]} before {ordered[at]}");
+        }
+    }
+
+    [Fact]
+    public void The_order_of_random_numbers_is_that_of_their_exact_values()
+    {
+        var random = new Random(71);
+        string[] texts = [.. Enumerable.Range(0, 400).Select(_ => RandomNumber(random))];
+        foreach (string a in texts)
+        {
+            foreach (string b in texts)
+            {
+                int expected = Exact(a).CompareTo(Exact(b));
+                Assert.True(Math.Sign(Key(a).AsSpan().SequenceCompareTo(Key(b))) == expected, $"{a} and {b}: {expected}");
+            }
+        }
+    }
+
+    [Theory]
+    [InlineData("0", "-0.0")]
+    [InlineData("1", "1.000")]
+    [InlineData("-12.5", "-1.25e1")]
+    [InlineData("123000", "123e3")]
+    [InlineData("0.00012", "1.2e-4")]
+    [InlineData("1.2e-9", "0.0000000012")]
+    [InlineData("1e+30", "1000000000000000000000000000000")]
+    [InlineData("9223372036854775807", "9223372036854775807")]
+    [InlineData("null", "null")]
+    [InlineData("true", "true")]
+    [InlineData("\"ann \\\"b\\\"\"", "\"ANN \\\"B\\\"\"")]
+    [InlineData("\"2026-11-21t09:49:45.2120000\"", "\"2026-11-21T09:49:45.212Z\"")]
+    public void A_key_gives_its_value_back(string expected, string json)
+    {
+        var output = new System.Buffers.ArrayBufferWriter<byte>();
+        TermKey.WriteJson(Key(json), output);
+        Assert.Equal(expected, Encoding.UTF8.GetString(output.WrittenSpan));
+    }
+
+    [Fact]
+    public void Random_numbers_survive_the_way_there_and_back()
+    {
+        var random = new Random(72);
+        for (int count = 0; count < 2000; count++)
+        {
+            string text = RandomNumber(random);
+            var output = new System.Buffers.ArrayBufferWriter<byte>();
+            TermKey.WriteJson(Key(text), output);
+            Assert.Equal(0, Exact(text).CompareTo(Exact(Encoding.UTF8.GetString(output.WrittenSpan))));
+        }
+    }
+
+    [Fact]
+    public void Letters_of_exact_texts_count_with_their_case()
+    {
+        Assert.NotEqual(Key("\"Ann\"", isExact: true), Key("\"ann\"", isExact: true));
+        Assert.NotEqual(Key("\"ann\"", isExact: true), Key("\"ann\""));
+        Assert.Equal(Key("5", isExact: true), Key("5"));
+    }
+
+    [Fact]
+    public void Long_texts_are_told_apart_by_all_their_characters()
+    {
+        string head = new('x', TermKey.MaxTextBytes);
+        Assert.False(TermKey.IsCut(Key($"\"{head}\"")));
+        byte[] one = Key($"\"{head}a\"");
+        Assert.True(TermKey.IsCut(one));
+        Assert.Equal(one, Key($"\"{head.ToUpperInvariant()}A\""));
+        Assert.NotEqual(one, Key($"\"{head}b\""));
+        Assert.True(Key($"\"{head}\"").AsSpan().SequenceCompareTo(one) < 0);
+        Assert.NotEqual(Key($"\"{head}a\"", isExact: true), Key($"\"{head}A\"", isExact: true));
+    }
+
+    [Theory]
+    [InlineData(511)]
+    [InlineData(512)]
+    [InlineData(4095)]
+    [InlineData(4096)]
+    [InlineData(100_000)]
+    public void Long_texts_fold_alike_wherever_a_piece_ends(int letters)
+    {
+        string text = new string('a', letters) + string.Concat(Enumerable.Repeat("\u023a\u0130\u00c4\ud801\udc00Z", 2000));
+        Assert.Equal(Key($"\"{text}\""), Key($"\"{text.ToLowerInvariant()}\""));
+    }
+
+    internal static byte[] Key(string json, bool isExact = false)
+    {
+        byte[] key = new byte[TermKey.MaxBytes];
+        return key[..TermKey.Write(Encoding.UTF8.GetBytes(json), isExact, key)];
+    }
+
+    private static string RandomNumber(Random random)
+    {
+        string sign = random.Next(2) == 0 ? "-" : "";
+        string whole = random.Next(3) switch { 0 => "0", 1 => random.Next(1, 200).ToString(CultureInfo.InvariantCulture), _ => random.NextInt64(1, long.MaxValue).ToString(CultureInfo.InvariantCulture) };
+        string fraction = random.Next(2) == 0 ? "" : "." + random.Next(0, 2000).ToString(new string('0', random.Next(1, 6)), CultureInfo.InvariantCulture);
+        string exponent = random.Next(3) == 0 ? "e" + random.Next(-30, 30).ToString(CultureInfo.InvariantCulture) : "";
+        return sign + whole + fraction + exponent;
+    }
+
+    /// <summary>A number as a whole multiple of 10^-100.</summary>
+    private static BigInteger Exact(string text)
+    {
+        string[] parts = text.Split('e');
+        int point = parts[0].IndexOf('.', StringComparison.Ordinal);
+        int decimals = point < 0 ? 0 : parts[0].Length - point - 1;
+        int exponent = parts.Length == 1 ? 0 : int.Parse(parts[1], CultureInfo.InvariantCulture);
+        return BigInteger.Parse(parts[0].Replace(".", "", StringComparison.Ordinal), CultureInfo.InvariantCulture) * BigInteger.Pow(10, 100 + exponent - decimals);
+    }
+}

@@ -1,0 +1,276 @@
+using System.Text.Json;
+using Rookery.Documents;
+using Rookery.Server.Tests.Access;
+
+namespace Rookery.Server.Tests.Raven;
+
+/// <summary>PATCH queries and DELETE queries.</summary>
+public sealed class ChangeByQueryTests(RunningServer server) : IClassFixture<RunningServer>
+{
+    [Theory]
+    [InlineData("from Items update { this.by = $by }", 10, 10)]
+    [InlineData("from Items where n < 3 update { this.by = args.by }", 3, 3)]
+    [InlineData("from Items as i where i.n >= 3 order by i.n as long desc update { i.by = $by }", 7, 7)]
+    [InlineData("declare function seven(u, by) { return u.n < 2 ? by : $by } from Items as i update { this.by = seven(i, 7) }", 10, 10)]
+    [InlineData("from Items where id() in ('items/3', 'items/none', 'ITEMS/3') update { this.by = 7 }", 1, 1)]
+    [InlineData("from @all_docs where startsWith(id(), 'items/') and n = 4 update { this.by = 7 }", 1, 1)]
+    [InlineData("from Items update { if (this.n % 2 == 0) { this.by = 7 } }", 10, 5)]
+    [InlineData("from Items where n > 100 update { this.by = 7 }", 0, 0)]
+    [InlineData("from Items update { this.by = 7 } limit 4", 4, 4)]
+    public async Task A_patch_by_query_changes_what_it_finds(string query, int found, int changed)
+    {
+        string db = await FillAsync(10);
+        var state = await EndAsync(db, await PatchAsync(db, query));
+        Assert.Equal("Completed", state.GetProperty("Status").GetString());
+        Assert.Equal((found, found), (Number(state, "Progress", "Total"), Number(state, "Progress", "Processed")));
+        Assert.Equal((found, found), (Number(state, "Result", "Total"), Number(state, "Result", "DocumentsProcessed")));
+        Assert.Equal(changed, await CountAsync(db, "from Items where by = 7"));
+        Assert.Equal(10, await CountAsync(db, "from Items"));
+    }
+
+    [Theory]
+    [InlineData("from Items", 0)]
+    [InlineData("from Items where n < $by", 3)]
+    [InlineData("from Items where id() = 'items/3'", 9)]
+    [InlineData("from Items where startsWith(id(), 'items/')", 0)]
+    [InlineData("from Items order by n as long limit 2, 3", 7)]
+    [InlineData("from Others", 10)]
+    public async Task A_delete_by_query_deletes_what_it_finds(string query, int left)
+    {
+        string db = await FillAsync(10);
+        var begun = await server.SendAsync("DELETE", db + "/queries?allowStale=&details=", Body(query));
+        Assert.Equal("A", begun.Json.GetProperty("OperationNodeTag").GetString());
+        Assert.Equal(10 - left, Number(await EndAsync(db, begun), "Result", "Total"));
+        Assert.Equal(left, await CountAsync(db, "from Items"));
+    }
+
+    /// <summary>A patched document is the newest of its collection, and yet met once.</summary>
+    [Fact]
+    public async Task Each_document_is_changed_once()
+    {
+        string db = await FillAsync(2000);
+        Assert.Equal(2000, Number(await EndAsync(db, await PatchAsync(db, "from Items update { this.times = (this.times || 0) + 1; this.large = 'x'.repeat(1000) }")), "Result", "Total"));
+        Assert.Equal(2000, await CountAsync(db, "from Items where times = 1"));
+        Assert.Equal(2000, Number(await EndAsync(db, await PatchAsync(db, "from Items where times > 0 update { this.times++ }")), "Result", "Total"));
+        Assert.Equal(2000, await CountAsync(db, "from Items where times = 2"));
+    }
+
+    [Fact]
+    public async Task Details_say_what_became_of_each_document()
+    {
+        string db = await FillAsync(3);
+        var patched = await EndAsync(db, await PatchAsync(db, "from Items update { if (this.n > 0) { this.a = 1 } }", "?details=true"));
+        Assert.Equal(["items/0 NotModified", "items/1 Patched", "items/2 Patched"], Details(patched));
+        var document = (await server.SendAsync("GET", db + "/docs?id=items/1")).Json.GetProperty("Results")[0];
+        Assert.Equal(
+            document.GetProperty("@metadata").GetProperty("@change-vector").GetString(),
+            patched.GetProperty("Result").GetProperty("Details")[1].GetProperty("ChangeVector").GetString());
+        Assert.Equal(["items/0 Deleted"], Details(await EndAsync(db, await server.SendAsync("DELETE", db + "/queries?details=true", Body("from Items where n = 0")))));
+
+        static string[] Details(JsonElement state) =>
+            [.. state.GetProperty("Result").GetProperty("Details").EnumerateArray().Select(static one => $"{one.GetProperty("Id").GetString()} {one.GetProperty("Status").GetString()}")];
+    }
+
+    [Fact]
+    public async Task A_patch_that_fails_ends_it_and_leaves_what_was_changed_before()
+    {
+        string db = await FillAsync(10);
+        var state = await EndAsync(db, await PatchAsync(db, "from Items as i update { if (i.n == 7) { i.none.deeper = 1 } i.by = 7 }"));
+        Assert.Equal(("Faulted", 7, 10), (state.GetProperty("Status").GetString(), Number(state, "Progress", "Processed"), Number(state, "Progress", "Total")));
+        Assert.Contains("behind 7 of 10 documents, whose change stands: The patch of document items/7 failed", state.GetProperty("Result").GetProperty("Message").GetString(), StringComparison.Ordinal);
+        Assert.Equal(400, Number(state, "Result", "StatusCode"));
+        Assert.Equal(7, await CountAsync(db, "from Items where by = 7 and n < 7"));
+    }
+
+    /// <summary>Together they would cost more than one command may; each alone does not.</summary>
+    [Fact]
+    public async Task Costly_patches_go_in_smaller_batches()
+    {
+        string db = await FillAsync(250);
+        const string Costly = "let s = 0; for (const a of $many) for (const b of $many) s += b; this.s = s";
+        var state = await EndAsync(db, await PatchAsync(db, $"from Items update {{ {Costly} }}"));
+        Assert.Equal(("Completed", 250), (state.GetProperty("Status").GetString(), Number(state, "Result", "Total")));
+        Assert.Equal(250, await CountAsync(db, "from Items where exists(s)"));
+    }
+
+    [Fact]
+    public async Task A_killed_one_stops_between_two_batches()
+    {
+        string db = await FillAsync(10);
+        var begun = await PatchAsync(db, "from Items update { this.by = 7 }", "?maxOpsPerSec=1");
+        string state = $"{db}/operations/state?id={Id(begun)}";
+        while (Number((await server.SendAsync("GET", state)).Json, "Progress", "Processed") == 0)
+        {
+            await Task.Yield();
+        }
+
+        Assert.Equal(204, (await server.SendAsync("POST", $"{db}/operations/kill?id={Id(begun)}", "")).Status);
+        var ended = await EndAsync(db, begun);
+        Assert.Equal("Canceled", ended.GetProperty("Status").GetString());
+        Assert.InRange(Number(ended, "Progress", "Processed"), 1, 9);
+        Assert.Equal(Number(ended, "Progress", "Processed"), await CountAsync(db, "from Items where by = 7"));
+    }
+
+    [Fact]
+    public async Task A_node_runs_a_few_at_once()
+    {
+        var own = new RunningServer();
+        await own.InitializeAsync();
+        string db = await FillAsync(10, own);
+        Answer[] begun = new Answer[4];
+        for (int i = 0; i < begun.Length; i++)
+        {
+            begun[i] = await PatchAsync(db, "from Items update { this.by = 7 }", "?maxOpsPerSec=1", own);
+            Assert.Equal(200, begun[i].Status);
+        }
+
+        (await PatchAsync(db, "from Items update { this.by = 7 }", other: own)).IsRefusal(429, "4 changes by query at once");
+        await own.SendAsync("POST", $"{db}/operations/kill?id={Id(begun[0])}", "");
+        await EndAsync(db, begun[0], own);
+        while ((await own.SendAsync("DELETE", db + "/queries", Body("from Others"))).Status == 429)
+        {
+            await Task.Yield();
+        }
+
+        // Those that are left end with the node, which says nothing of a fault.
+        await own.DisposeAsync();
+        Assert.Empty(own.Log.Lines);
+        Assert.Equal(0, own.Memory.Shares.Single(static share => share.Name is "queries").UsedBytes);
+    }
+
+    [Theory]
+    [InlineData("PATCH", "from Items", 400, "needs 'update { … }'")]
+    [InlineData("PATCH", "from Items update { }", 400, "empty")]
+    [InlineData("PATCH", "from Items update { this.a = }", 400, "A value was expected here, not the end.\nLine 1, column 30")]
+    [InlineData("PATCH", "from Items update { this.a = new Date() }", 501, "'new'.\nLine 1, column 30")]
+    [InlineData("PATCH", "from Items update { put('a', {}) }", 501, "'put'")]
+    [InlineData("PATCH", "from Items update { del(id(this)) }", 501, "'del'")]
+    [InlineData("PATCH", "from Items update { this.a = load('b') }", 501, "'load' in a patch")]
+    [InlineData("PATCH", "from Items as i load i.a as b update { this.a = b }", 501, "'load' of a patch by query")]
+    [InlineData("PATCH", "from index 'x' update { this.a = 1 }", 404, "no index 'x'")]
+    [InlineData("PATCH", "from Items where a > > 1 update { this.a = 1 }", 400, "Line 1, column 22")]
+    [InlineData("PATCH", "from Items update { this.a = 1 } include a", 400, "'include' has no meaning")]
+    [InlineData("DELETE", "from Items update { this.a = 1 }", 400, "patch by query")]
+    [InlineData("DELETE", "from Items select a", 400, "'select' has no meaning")]
+    [InlineData("DELETE", "from Items group by a", 400, "'group by' has no meaning")]
+    public async Task What_cannot_be_done_is_refused_before_anything_is(string method, string query, int status, string text)
+    {
+        string db = await FillAsync(1);
+        (method is "PATCH" ? await PatchAsync(db, query) : await server.SendAsync(method, db + "/queries", Body(query))).IsRefusal(status, text);
+    }
+
+    [Theory]
+    [InlineData("PATCH", "", "{}")]
+    [InlineData("PATCH", "", "[]")]
+    [InlineData("PATCH", "", """{"Query":"from Items update { this.a = 1 }"}""")]
+    [InlineData("PATCH", "", """{"Query":{"Query":"from Items update { this.a = 1 }"}} 1""")]
+    [InlineData("PATCH", "", """{"Query":{"Query":""")]
+    [InlineData("DELETE", "", "{}")]
+    [InlineData("DELETE", "?maxOpsPerSec=x", """{"Query":"from Items"}""")]
+    [InlineData("DELETE", "?details=1", """{"Query":"from Items"}""")]
+    [InlineData("DELETE", "?staleTimeout=x", """{"Query":"from Items"}""")]
+    public async Task Malformed_requests_are_refused(string method, string parameters, string body)
+    {
+        string db = await FillAsync(1);
+        (await server.SendAsync(method, db + "/queries" + parameters, body)).IsRefusal(400, "");
+        Assert.Equal(1, await CountAsync(db, "from Items"));
+    }
+
+    [Fact]
+    public async Task Steps_of_scripts_and_repetition_are_not_for_asking()
+    {
+        string db = await FillAsync(1);
+        (await PatchAsync(db, "from Items update { this.a = 1 }", "?ignoreMaxStepsForScript=true")).IsRefusal(501, "ignoreMaxStepsForScript");
+        (await server.SendAsync("DELETE", db + "/queries", Body("from Items"), ("Idempotency-Key", "\"a\""))).IsRefusal(400, "Idempotency-Key");
+    }
+
+    [Fact]
+    public async Task It_goes_on_under_another_leader_and_says_why_it_cannot()
+    {
+        OneOfThree? member = null;
+        var follower = new RunningServer { Before = alone => member = new OneOfThree(alone, static _ => Task.CompletedTask) };
+        await follower.InitializeAsync();
+        try
+        {
+            string db = await FillAsync(10, follower);
+            member!.Refuses = new Rejection(RejectionKind.OutcomeUnknown, "The leader was lost.");
+            var begun = await PatchAsync(db, "from Items update { this.times = (this.times || 0) + 1 }", other: follower);
+            Assert.Equal("B", begun.Json.GetProperty("OperationNodeTag").GetString());
+            member.Refuses = null;
+            Assert.Equal("Completed", (await EndAsync(db, begun, follower)).GetProperty("Status").GetString());
+            Assert.Equal(10, await CountAsync(db, "from Items where times = 1", follower));
+
+            member.Refuses = new Rejection(RejectionKind.InsufficientSpace, "The disk is full.");
+            var refused = await EndAsync(db, await PatchAsync(db, "from Items update { this.times++ }", other: follower), follower);
+            Assert.Equal("Faulted", refused.GetProperty("Status").GetString());
+            Assert.EndsWith("behind 0 of 10 documents, whose change stands: The disk is full.", refused.GetProperty("Result").GetProperty("Message").GetString(), StringComparison.Ordinal);
+            Assert.Equal(507, Number(refused, "Result", "StatusCode"));
+        }
+        finally
+        {
+            await follower.DisposeAsync();
+        }
+    }
+
+    [Fact]
+    public async Task A_writer_may_and_a_reader_may_not()
+    {
+        var secure = new SecureServer();
+        await secure.InitializeAsync();
+        try
+        {
+            string reader = await secure.GiveTokenAsync(["read"], ["Shop"]);
+            string writer = await secure.GiveTokenAsync(["write"], ["Shop"]);
+            const string Patch = """{"Query":{"Query":"from Items update { this.a = 1 }"}}""";
+            (await secure.SendAsync("PATCH", "/databases/Shop/queries", reader, Patch)).IsRefusal(403, "write");
+            (await secure.SendAsync("DELETE", "/databases/Shop/queries", reader, """{"Query":"from Items"}""")).IsRefusal(403, "write");
+            Assert.Equal(200, (await secure.SendAsync("PATCH", "/databases/Shop/queries", writer, Patch)).Status);
+            Assert.Equal(200, (await secure.SendAsync("DELETE", "/databases/Shop/queries", writer, """{"Query":"from Items"}""")).Status);
+            (await secure.SendAsync("DELETE", "/databases/Other/queries", writer, """{"Query":"from Items"}""")).IsRefusal(403, "Other");
+        }
+        finally
+        {
+            await secure.DisposeAsync();
+        }
+    }
+
+    private static string Body(string query) => JsonSerializer.Serialize(new { Query = query, QueryParameters = new { by = 7, many = Enumerable.Range(0, 100) } });
+
+    private static long Id(Answer begun) => begun.Json.GetProperty("OperationId").GetInt64();
+
+    private static int Number(JsonElement state, string part, string member) => state.GetProperty(part).GetProperty(member).GetInt32();
+
+    private Task<Answer> PatchAsync(string db, string query, string parameters = "?allowStale=false&details=false", RunningServer? other = null) =>
+        (other ?? server).SendAsync("PATCH", db + "/queries" + parameters, $$"""{ "Query": {{Body(query)}} }""");
+
+    /// <summary>How an operation stands when it has ended.</summary>
+    private async Task<JsonElement> EndAsync(string db, Answer begun, RunningServer? other = null)
+    {
+        Assert.True(begun.Status == 200, begun.Body);
+        while (true)
+        {
+            var state = (await (other ?? server).SendAsync("GET", $"{db}/operations/state?id={Id(begun)}&nodeTag=A")).Json;
+            if (state.GetProperty("Status").GetString() is not "InProgress")
+            {
+                return state;
+            }
+
+            await Task.Yield();
+        }
+    }
+
+    private async Task<int> CountAsync(string db, string query, RunningServer? other = null)
+    {
+        var answer = await (other ?? server).SendAsync("POST", db + "/queries", Body(query + " limit 0"));
+        Assert.True(answer.Status == 200, answer.Body);
+        return answer.Json.GetProperty("TotalResults").GetInt32();
+    }
+
+    private async Task<string> FillAsync(int count, RunningServer? other = null)
+    {
+        string db = await (other ?? server).CreateDatabaseAsync();
+        string commands = string.Join(',', Enumerable.Range(0, count).Select(static i => $$"""{"Id":"items/{{i}}","Type":"PUT","Document":{"n":{{i}},"@metadata":{"@collection":"Items"} } }"""));
+        Assert.Equal(201, (await (other ?? server).SendAsync("POST", db + "/bulk_docs", $$"""{"Commands":[{{commands}}]}""")).Status);
+        return db;
+    }
+}

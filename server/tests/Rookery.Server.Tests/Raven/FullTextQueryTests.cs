@@ -1,0 +1,129 @@
+using System.Text.Json;
+
+namespace Rookery.Server.Tests.Raven;
+
+/// <summary>Full text on the wire: what is found, in which order, and with which scores.</summary>
+public sealed class FullTextQueryTests(RunningServer server) : IClassFixture<RunningServer>
+{
+    [Theory]
+    [InlineData("search(bio, 'fish')", "articles/2,articles/1,articles/3")]
+    [InlineData("search(bio, 'fish river')", "articles/4,articles/3,articles/2,articles/1")]
+    [InlineData("search(bio, 'fish river', and)", "articles/3")]
+    [InlineData("search(bio, 'riv*')", "articles/3,articles/4")]
+    [InlineData("search(bio, '\"big fish\"')", "articles/1")]
+    [InlineData("search(bio, '*ver')", "articles/3,articles/4")]
+    [InlineData("proximity(search(bio, 'big river'), 4)", "articles/3")]
+    [InlineData("fuzzy(name = 'Anna', 0.6)", "articles/1")]
+    [InlineData("boost(name = 'Cid', 5) or search(bio, 'fish')", "articles/3,articles/2,articles/1")]
+    [InlineData("search(bio, 'fish') and year > 2001", "articles/2,articles/3")]
+    [InlineData("intersect(search(bio, 'fish'), name = 'ann')", "articles/1")]
+    [InlineData("not search(bio, 'fish')", "articles/4")]
+    [InlineData("search(bio, 'the')", "")]
+    [InlineData("search(bio, '')", "")]
+    [InlineData("lucene(name, 'a* OR bob')", "articles/1,articles/2")]
+    [InlineData("regex(name, '^[ab]')", "articles/1,articles/2")]
+    [InlineData("exact(name = 'Ann')", "articles/1")]
+    public async Task The_most_relevant_come_first(string condition, string ids)
+    {
+        string db = await FillAsync();
+        var answer = await QueryAsync(db, $"from Articles where {condition}");
+        Assert.Equal(ids, string.Join(',', Results(answer).Select(Id)));
+        Assert.Equal(ids.Length == 0 ? 0 : ids.Split(',').Length, answer.GetProperty("TotalResults").GetInt32());
+        string[] lines = (await server.SendAsync("POST", db + "/streams/queries?format=jsonl", Body($"from Articles where {condition}"))).Body.Split('\n', StringSplitOptions.RemoveEmptyEntries);
+        Assert.Equal(ids, string.Join(',', lines.Skip(1).Select(line => Id(JsonDocument.Parse(line).RootElement.GetProperty("Item")))));
+    }
+
+    [Fact]
+    public async Task Scores_are_shown_and_ordered_by()
+    {
+        string db = await FillAsync();
+        double[] scores = [.. Results(await QueryAsync(db, "from Articles where search(bio, 'fish')")).Select(Score)];
+        Assert.Equal(3, scores.Length);
+        Assert.Equal(scores.OrderDescending(), scores);
+        Assert.All(scores, static score => Assert.True(score > 0));
+
+        var worst = Results(await QueryAsync(db, "from Articles where search(bio, 'fish') order by score() asc select id() as i, score() as s limit 1"));
+        Assert.Equal(scores[^1], Assert.Single(worst).GetProperty("s").GetDouble());
+
+        Assert.Equal(
+            ["articles/1", "articles/2", "articles/3"],
+            Results(await QueryAsync(db, "from Articles where search(bio, 'fish') order by name")).Select(Id));
+        Assert.Equal(
+            ["articles/2"],
+            Results(await QueryAsync(db, "from Articles where search(bio, 'fish') limit 1")).Select(Id));
+    }
+
+    /// <summary>How rare a word is depends on the collection, not on the ids that a query names. Each other condition adds 1.</summary>
+    [Fact]
+    public async Task Conditions_on_ids_leave_scores_as_they_are()
+    {
+        string db = await FillAsync();
+        double all = Score(Results(await QueryAsync(db, "from Articles where search(bio, 'fish')"))[1]);
+        Assert.Equal(all + 1, Score(Assert.Single(Results(await QueryAsync(db, "from Articles where id() = 'articles/1' and search(bio, 'fish')")))), 1e-12);
+    }
+
+    [Theory]
+    [InlineData("from Articles where search(bio, $words)", "4096 bytes")]
+    [InlineData("from Articles where search(bio, $stars)", "64 patterns")]
+    [InlineData("from Articles where search(bio, $phrase)", "64 words in a phrase")]
+    [InlineData("from Articles where fuzzy(name = $long, 0.5)", "512 characters")]
+    [InlineData("from Articles where regex(name, $long)", "1000 characters")]
+    public async Task Hostile_searches_are_refused(string query, string named)
+    {
+        string db = await FillAsync();
+        var parameters = new Dictionary<string, string>(StringComparer.Ordinal)
+        {
+            ["words"] = string.Join(' ', Enumerable.Range(0, 10_000)),
+            ["stars"] = string.Join(' ', Enumerable.Repeat("*a*", 65)),
+            ["phrase"] = "\"" + string.Join(' ', Enumerable.Range(0, 65)) + "\"",
+            ["long"] = new string('x', 2000),
+        };
+        (await server.SendAsync("POST", db + "/queries", JsonSerializer.Serialize(new { Query = query, QueryParameters = parameters }))).IsRefusal(400, named);
+    }
+
+    [Theory]
+    [InlineData("from Articles where spatial.within(a, spatial.circle(1, 2, 3))", "spatial.within", "column 21")]
+    [InlineData("from Articles where vector.search(a, $v)", "vector.search", "column 21")]
+    [InlineData("from Articles select timeseries(from HeartRate)", "timeseries", "column 22")]
+    public async Task What_is_not_there_is_named_with_its_place(string query, string clause, string place)
+    {
+        string db = await FillAsync();
+        var refused = await server.SendAsync("POST", db + "/queries", Body(query));
+        refused.IsRefusal(501, clause);
+        refused.IsRefusal(501, place);
+    }
+
+    private static JsonElement[] Results(JsonElement answer) => [.. answer.GetProperty("Results").EnumerateArray()];
+
+    private static string Id(JsonElement result) => result.GetProperty("@metadata").GetProperty("@id").GetString()!;
+
+    private static double Score(JsonElement result) => result.GetProperty("@metadata").GetProperty("@index-score").GetDouble();
+
+    private static string Body(string query) => JsonSerializer.Serialize(new { Query = query });
+
+    private async Task<JsonElement> QueryAsync(string db, string query)
+    {
+        var answer = await server.SendAsync("POST", db + "/queries", Body(query));
+        Assert.True(answer.Status == 200, answer.Body);
+        return answer.Json;
+    }
+
+    private async Task<string> FillAsync()
+    {
+        string db = await server.CreateDatabaseAsync();
+        (string Name, string Bio)[] articles =
+        [
+            ("Ann", "A big fish is in the sea"),
+            ("Bob", "Fish and fish"),
+            ("Cid", "One fish swims up the big and rather wide river"),
+            ("Dora", "A river"),
+        ];
+        foreach (var (i, (name, bio)) in articles.Index())
+        {
+            string json = $$"""{"name":"{{name}}","bio":"{{bio}}","year":{{2001 + i}},"@metadata":{"@collection":"Articles"} }""";
+            Assert.Equal(201, (await server.SendAsync("PUT", $"{db}/docs?id=articles/{i + 1}", json)).Status);
+        }
+
+        return db;
+    }
+}

@@ -1,0 +1,194 @@
+using System.Text.Json;
+using Rookery.Documents.Commands;
+using Rookery.Indexing.Indexes;
+
+namespace Rookery.Server.Tests.Raven;
+
+public sealed class IndexRouteTests(RunningServer server) : IClassFixture<RunningServer>
+{
+    private const string ByAge = "Auto/Users/ByAge";
+
+    [Fact]
+    public async Task An_index_is_listed_with_what_it_holds()
+    {
+        string database = await DefineAsync("age", "name");
+        var listed = (await GetAsync(database + "/indexes")).GetProperty("Results").EnumerateArray().Single();
+        Assert.Equal("Auto/Users/ByAgeAndName", listed.GetProperty("Name").GetString());
+        Assert.Equal("AutoMap", listed.GetProperty("Type").GetString());
+        Assert.Equal("Users:[<Name:age>;<Name:name>]", listed.GetProperty("Maps")[0].GetString());
+        Assert.Equal(["age", "name"], listed.GetProperty("Fields").EnumerateObject().Select(static field => field.Name));
+        Assert.Equal("Auto/Users/ByAgeAndName", (await GetAsync(database + "/indexes?start=0&pageSize=10&namesOnly=true")).GetProperty("Results")[0].GetString());
+        Assert.Equal(0, (await GetAsync(database + "/indexes?start=1&namesOnly=true")).GetProperty("Results").GetArrayLength());
+        Assert.Equal(404, (await server.SendAsync("GET", database + "/indexes?name=None")).Status);
+    }
+
+    [Fact]
+    public async Task Statistics_say_when_an_index_has_seen_everything()
+    {
+        string database = await DefineAsync("age");
+        await PutAsync(database, "users/1", """{"age":7,"@metadata":{"@collection":"Users"}}""");
+        await PutAsync(database, "users/2", """{"name":"no age","@metadata":{"@collection":"Users"}}""");
+        await WaitAsync(database);
+        var stats = (await GetAsync(database + "/indexes/stats?name=auto/users/byage")).GetProperty("Results")[0];
+        Assert.Equal(ByAge, stats.GetProperty("Name").GetString());
+        Assert.Equal(2, stats.GetProperty("EntriesCount").GetInt32());
+        Assert.Equal("Running", stats.GetProperty("Status").GetString());
+        Assert.Equal(0, stats.GetProperty("Collections").GetProperty("Users").GetProperty("DocumentLag").GetInt32());
+        Assert.False((await GetAsync(database + "/indexes/staleness?name=" + ByAge)).GetProperty("IsStale").GetBoolean());
+        var progress = (await GetAsync(database + "/indexes/progress")).GetProperty("Results")[0];
+        Assert.Equal(0, progress.GetProperty("Collections").GetProperty("Users").GetProperty("NumberOfItemsToProcess").GetInt32());
+        var summary = (await GetAsync(database + "/stats"));
+        Assert.Equal(1, summary.GetProperty("CountOfIndexes").GetInt32());
+        Assert.Equal(ByAge, summary.GetProperty("Indexes")[0].GetProperty("Name").GetString());
+        Assert.NotNull(summary.GetProperty("LastIndexingTime").GetString());
+        Assert.Equal(0, (await GetAsync(database + "/indexes/errors?name=" + ByAge)).GetProperty("Results")[0].GetProperty("Errors").GetArrayLength());
+    }
+
+    [Fact]
+    public async Task An_index_that_is_stopped_falls_behind_and_goes_on_when_it_is_started()
+    {
+        string database = await DefineAsync("age");
+        await WaitAsync(database);
+        foreach (string which in (string[])["?name=" + ByAge, ""])
+        {
+            await NoContentAsync("POST", database + "/admin/indexes/stop" + which);
+            Assert.Equal("Paused", (await GetAsync(database + "/indexes/status")).GetProperty("Status").GetString());
+            await PutAsync(database, "users/1", """{"age":7,"@metadata":{"@collection":"Users"}}""");
+            Assert.True((await GetAsync(database + "/indexes/staleness?name=" + ByAge)).GetProperty("IsStale").GetBoolean());
+            await NoContentAsync("POST", database + "/admin/indexes/start" + which);
+            await WaitAsync(database);
+        }
+    }
+
+    [Fact]
+    public async Task An_index_is_disabled_and_enabled_again()
+    {
+        string database = await DefineAsync("age");
+        await NoContentAsync("POST", database + "/admin/indexes/disable?name=" + ByAge + "&clusterWide=true");
+        Assert.Equal("Disabled", (await GetAsync(database + "/indexes/stats")).GetProperty("Results")[0].GetProperty("State").GetString());
+        await NoContentAsync("POST", database + "/admin/indexes/enable?name=" + ByAge);
+        Assert.Equal("Normal", (await GetAsync(database + "/indexes/stats")).GetProperty("Results")[0].GetProperty("State").GetString());
+    }
+
+    [Fact]
+    public async Task Lock_and_priority_are_kept_with_the_definition()
+    {
+        string database = await DefineAsync("age");
+        await NoContentAsync("POST", database + "/indexes/set-lock", $$"""{"IndexNames":["{{ByAge}}"],"Mode":"LockedIgnore"}""");
+        await NoContentAsync("POST", database + "/indexes/set-priority", $$"""{"IndexNames":["{{ByAge}}"],"Priority":"High"}""");
+        var listed = (await GetAsync(database + "/indexes?name=" + ByAge)).GetProperty("Results")[0];
+        Assert.Equal("LockedIgnore", listed.GetProperty("LockMode").GetString());
+        Assert.Equal("High", listed.GetProperty("Priority").GetString());
+        (await server.SendAsync("POST", database + "/indexes/set-priority", $$"""{"IndexNames":["{{ByAge}}"],"Priority":"Highest"}""")).IsRefusal(400, "Normal, Low, High");
+        (await server.SendAsync("POST", database + "/indexes/set-priority", """{"IndexNames":[],"Priority":"High"}""")).IsRefusal(400, "IndexNames");
+    }
+
+    [Fact]
+    public async Task An_index_is_built_again_and_deleted()
+    {
+        string database = await DefineAsync("age");
+        await PutAsync(database, "users/1", """{"age":7,"@metadata":{"@collection":"Users"}}""");
+        await WaitAsync(database);
+        await NoContentAsync("RESET", database + "/indexes?name=" + ByAge);
+        await WaitAsync(database);
+        await NoContentAsync("DELETE", database + "/indexes?name=" + ByAge);
+        Assert.Equal(0, (await GetAsync(database + "/indexes")).GetProperty("Results").GetArrayLength());
+        Assert.Equal(404, (await server.SendAsync("DELETE", database + "/indexes?name=" + ByAge)).Status);
+    }
+
+    [Theory]
+    [InlineData("RESET", "/indexes?name=None", null)]
+    [InlineData("GET", "/indexes/stats?name=None", null)]
+    [InlineData("GET", "/indexes/staleness?name=None", null)]
+    [InlineData("POST", "/admin/indexes/stop?name=None", null)]
+    [InlineData("POST", "/admin/indexes/disable?name=None", null)]
+    [InlineData("POST", "/indexes/set-lock", """{"IndexNames":["None"],"Mode":"Unlock"}""")]
+    public async Task What_is_asked_of_an_index_that_there_is_not_is_refused_with_its_name(string method, string path, string? body) =>
+        (await server.SendAsync(method, await server.CreateDatabaseAsync() + path, body)).IsRefusal(404, "There is no index 'None'");
+
+    [Theory]
+    [InlineData("GET", "/indexes/history")]
+    [InlineData("GET", "/indexes/performance")]
+    public async Task What_this_version_lacks_is_named(string method, string path) => (await server.SendAsync(method, await server.CreateDatabaseAsync() + path, "{}")).IsRefusal(501, "not supported");
+
+    [Theory]
+    [InlineData("/indexes")]
+    [InlineData("/admin/indexes")]
+    public async Task An_index_is_defined_and_told_from_another(string path)
+    {
+        string database = await server.CreateDatabaseAsync();
+        await PutAsync(database, "users/1", """{"first":"ann","age":7,"@metadata":{"@collection":"Users"}}""");
+        const string Definition = """{"Name":"Users/ByFirst","IndexType":"JavaScriptMap","Maps":["map('Users', u => ({ first: u.first }))"],"Fields":{},"Configuration":{}}""";
+        Assert.True((await server.SendAsync("POST", database + "/indexes/has-changed", Definition)).Json.GetProperty("Changed").GetBoolean());
+        var put = await server.SendAsync("PUT", database + path, $$"""{"Indexes":[{{Definition}}]}""");
+        Assert.Equal(201, put.Status);
+        Assert.Equal("Users/ByFirst", put.Json.GetProperty("Results")[0].GetProperty("Index").GetString());
+        Assert.False((await server.SendAsync("POST", database + "/indexes/has-changed", Definition)).Json.GetProperty("Changed").GetBoolean());
+        Assert.True((await server.SendAsync("POST", database + "/indexes/has-changed", Definition.Replace("first: u.first", "first: u.age", StringComparison.Ordinal))).Json.GetProperty("Changed").GetBoolean());
+        await WaitAsync(database);
+        var listed = (await GetAsync(database + "/indexes?name=users/byfirst")).GetProperty("Results")[0];
+        Assert.Equal("JavaScriptMap", listed.GetProperty("Type").GetString());
+        Assert.Equal("map('Users', u => ({ first: u.first }))", listed.GetProperty("Maps")[0].GetString());
+        var stats = (await GetAsync(database + "/indexes/stats")).GetProperty("Results")[0];
+        Assert.Equal(1, stats.GetProperty("EntriesCount").GetInt32());
+        Assert.True(stats.GetProperty("Collections").TryGetProperty("Users", out _));
+        Assert.Equal("ann", (await GetAsync(database + "/indexes/terms?name=Users/ByFirst&field=first")).GetProperty("Terms")[0].GetString());
+    }
+
+    [Theory]
+    [InlineData("{}", 400, "The body must be")]
+    [InlineData("""{"Indexes":[{"Name":"A","Maps":["map('Users', u => ({ a: ) }))"]}]}""", 400, "'A' was not defined: The map, line 1")]
+    [InlineData("""{"Indexes":[{"Name":"A","Maps":["map('Users', u => ({ a: u.a }))"],"OutputReduceToCollection":"B"}]}""", 501, "OutputReduceToCollection")]
+    [InlineData("""{"Indexes":[{"Name":"Auto/A","Maps":["map('Users', u => ({ a: u.a }))"]}]}""", 400, "automatic")]
+    public async Task A_definition_that_is_refused_stores_nothing(string body, int status, string reason)
+    {
+        string database = await server.CreateDatabaseAsync();
+        (await server.SendAsync("PUT", database + "/admin/indexes", body)).IsRefusal(status, reason);
+        Assert.Equal(0, (await GetAsync(database + "/indexes")).GetProperty("Results").GetArrayLength());
+    }
+
+    [Fact]
+    public async Task Figures_of_all_indexes_are_among_those_of_the_node()
+    {
+        await WaitAsync(await DefineAsync("age"));
+        string metrics = (await server.SendAsync("GET", "/metrics")).Body;
+        Assert.Matches("(?m)^rookery_indexes{state=\"normal\"} [1-9]", metrics);
+        Assert.Contains("rookery_indexing_share_ratio 1", metrics, StringComparison.Ordinal);
+        Assert.True((await GetAsync("/readyz?verbose")).GetProperty("Indexes").GetInt32() > 0);
+    }
+
+    private async Task<string> DefineAsync(params string[] fields)
+    {
+        string path = await server.CreateDatabaseAsync();
+        Assert.True(server.Node.Databases.TryGet(Path.GetFileName(path), out var database));
+        var definition = new AutoIndexDefinition("Users", fields.Select(static field => new AutoIndexField([field], AutoIndexFieldUses.None)));
+        using var writer = new IndexWriter(database.Number, default);
+        writer.Put(definition.Name, definition.ToJson(), default);
+        Assert.Null((await server.Node.Consensus.ProposeAsync(writer.Complete(), CancellationToken.None)).Rejection);
+        return path;
+    }
+
+    private async Task PutAsync(string database, string id, string document) => Assert.Equal(201, (await server.SendAsync("PUT", $"{database}/docs?id={id}", document)).Status);
+
+    private async Task<JsonElement> GetAsync(string path)
+    {
+        var answer = await server.SendAsync("GET", path);
+        Assert.True(answer.Status == 200, $"{answer.Status}: {answer.Body}");
+        return answer.Json;
+    }
+
+    private async Task NoContentAsync(string method, string path, string? body = null)
+    {
+        var answer = await server.SendAsync(method, path, body);
+        Assert.True(answer.Status == 204, $"{answer.Status}: {answer.Body}");
+    }
+
+    // As the helpers of RavenDB's clients do.
+    private async Task WaitAsync(string database)
+    {
+        while ((await GetAsync(database + "/stats")).GetProperty("Indexes").EnumerateArray().Any(static index => index.GetProperty("IsStale").GetBoolean()))
+        {
+            await Task.Delay(20);
+        }
+    }
+}

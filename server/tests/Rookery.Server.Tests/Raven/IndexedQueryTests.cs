@@ -1,0 +1,228 @@
+using System.Globalization;
+using System.Text;
+using System.Text.Json;
+using Rookery.Simulation;
+
+namespace Rookery.Server.Tests.Raven;
+
+/// <summary>Queries of collections that are large enough for an index.</summary>
+public sealed class IndexedQueryTests : IAsyncLifetime
+{
+    private const int Documents = 300;
+
+    private readonly SimulatedTimeProvider _time = new();
+    private readonly RunningServer _server;
+    private string _database = "";
+
+    public IndexedQueryTests() => _server = new RunningServer { Time = _time };
+
+    public async Task InitializeAsync()
+    {
+        await _server.InitializeAsync();
+        _database = await _server.CreateDatabaseAsync();
+        var commands = Enumerable.Range(0, Documents).Select(static i => Put(i, string.Create(CultureInfo.InvariantCulture, $"\"age\":{i % 50},\"name\":\"User {i}\"")));
+        Assert.Equal(201, (await _server.SendAsync("POST", _database + "/bulk_docs", $$"""{"Commands":[{{string.Join(',', commands)}}]}""")).Status);
+    }
+
+    public Task DisposeAsync() => _server.DisposeAsync();
+
+    [Fact]
+    public async Task A_query_makes_the_index_that_it_needs_and_is_answered_by_it()
+    {
+        var first = await AskAsync("from Users where age = 7 order by name");
+        Assert.Equal("Auto/Users/ByAgeAndName", first.GetProperty("IndexName").GetString());
+        Assert.False(first.GetProperty("IsStale").GetBoolean());
+        Assert.Equal(["User 107", "User 157", "User 207", "User 257", "User 57", "User 7"], NamesOf(first));
+        Assert.Equal(6, first.GetProperty("TotalResults").GetInt32());
+        Assert.Equal("Auto/Users/ByAgeAndName", (await GetAsync("/indexes?namesOnly=true")).GetProperty("Results")[0].GetString());
+
+        await WaitAsync();
+        var reused = await AskAsync("from Users where age = 8 limit 2");
+        Assert.Equal("Auto/Users/ByAgeAndName", reused.GetProperty("IndexName").GetString());
+        Assert.Equal(["User 8", "User 58"], NamesOf(reused));
+        Assert.Equal(6, reused.GetProperty("TotalResults").GetInt32());
+    }
+
+    [Fact]
+    public async Task An_answer_sees_what_was_written_before_the_query()
+    {
+        await AskAsync("from Users where age = 7");
+        for (int i = 0; i < 20; i++)
+        {
+            Assert.Equal(201, (await PutAsync(1000 + i, "\"age\":7")).Status);
+            var answer = await AskAsync("from Users where age = 7");
+            Assert.False(answer.GetProperty("IsStale").GetBoolean());
+            Assert.Equal(7 + i, answer.GetProperty("TotalResults").GetInt32());
+        }
+    }
+
+    [Fact]
+    public async Task Few_documents_are_looked_at_without_an_index()
+    {
+        Assert.Equal(201, (await _server.SendAsync("PUT", _database + "/docs?id=pets/1", """{"name":"rex","@metadata":{"@collection":"Pets"}}""")).Status);
+        var answer = await AskAsync("from Pets where name = 'rex'");
+        Assert.Equal("Auto/Pets/ByName", answer.GetProperty("IndexName").GetString());
+        Assert.Equal(1, answer.GetProperty("TotalResults").GetInt32());
+        Assert.Equal(0, (await GetAsync("/indexes")).GetProperty("Results").GetArrayLength());
+    }
+
+    [Fact]
+    public async Task An_index_that_is_behind_answers_and_says_so_unless_it_is_waited_for()
+    {
+        await AskAsync("from Users where age = 7");
+        await WaitAsync();
+        await _server.SendAsync("POST", _database + "/admin/indexes/stop");
+        await PutAsync(1000, "\"age\":7");
+        const string Query = """{"Query":"from Users where age = 7"}""";
+        var stale = await _server.SendAsync("POST", _database + "/queries", Query);
+        Assert.True(stale.Json.GetProperty("IsStale").GetBoolean());
+        Assert.Equal(6, stale.Json.GetProperty("TotalResults").GetInt32());
+        Assert.Null(stale.Tag);
+        var waited = await _server.SendAsync("POST", _database + "/queries", """{"Query":"from Users where age = 7","WaitForNonStaleResults":true,"WaitForNonStaleResultsTimeout":"00:00:00.010"}""");
+        waited.IsRefusal(500, "did not come as far");
+        Assert.Equal("System.TimeoutException", waited.Json.GetProperty("Type").GetString());
+
+        await _server.SendAsync("POST", _database + "/admin/indexes/start");
+        var fresh = await _server.SendAsync("POST", _database + "/queries", """{"Query":"from Users where age = 7","WaitForNonStaleResults":true,"WaitForNonStaleResultsTimeout":15000}""");
+        Assert.False(fresh.Json.GetProperty("IsStale").GetBoolean());
+        Assert.Equal(7, fresh.Json.GetProperty("TotalResults").GetInt32());
+        var again = await _server.SendAsync("POST", _database + "/queries", Query);
+        Assert.Equal(304, (await _server.SendAsync("POST", _database + "/queries", Query, ("If-None-Match", again.Tag!))).Status);
+    }
+
+    [Fact]
+    public async Task An_index_of_more_fields_takes_the_place_of_one_of_fewer()
+    {
+        await AskAsync("from Users where age = 7");
+        await WaitAsync();
+        await AskAsync("from Users where name = 'User 3'");
+        await WaitAsync();
+        Assert.Equal("Auto/Users/ByAgeAndName", (await AskAsync("from Users where name = 'User 3'")).GetProperty("IndexName").GetString());
+        Assert.Equal(["Auto/Users/ByAge", "Auto/Users/ByAgeAndName"], await NamesAsync());
+        _time.Advance(TimeSpan.FromMinutes(2));
+        await _server.Context.RetireIndexesAsync();
+        Assert.Equal(["Auto/Users/ByAgeAndName"], await NamesAsync());
+        Assert.Equal(6, (await AskAsync("from Users where age = 7")).GetProperty("TotalResults").GetInt32());
+    }
+
+    [Fact]
+    public async Task An_index_that_no_query_uses_is_deleted_after_three_days()
+    {
+        await AskAsync("from Users where age = 7");
+        await WaitAsync();
+        await _server.Context.RetireIndexesAsync();
+        _time.Advance(TimeSpan.FromHours(71));
+        await _server.Context.RetireIndexesAsync();
+        Assert.Single(await NamesAsync());
+        await AskAsync("from Users where age = 8");
+        _time.Advance(TimeSpan.FromHours(71));
+        await _server.Context.RetireIndexesAsync();
+        Assert.Single(await NamesAsync());
+        _time.Advance(TimeSpan.FromHours(2));
+        await _server.Context.RetireIndexesAsync();
+        Assert.Empty(await NamesAsync());
+    }
+
+    [Fact]
+    public async Task A_query_may_name_its_index()
+    {
+        await AskAsync("from Users where age = 7");
+        await WaitAsync();
+        var answer = await AskAsync("from index 'Auto/Users/ByAge' where age = 7");
+        Assert.Equal(6, answer.GetProperty("TotalResults").GetInt32());
+        Assert.Equal("Auto/Users/ByAge", answer.GetProperty("IndexName").GetString());
+        (await _server.SendAsync("POST", _database + "/queries", """{"Query":"from index 'Auto/Users/ByAge' where name = 'ann'"}""")).IsRefusal(400, "does not hold name");
+        (await _server.SendAsync("POST", _database + "/queries", """{"Query":"from index 'None' where name = 'ann'"}""")).IsRefusal(404, "There is no index 'None'");
+    }
+
+    [Fact]
+    public async Task It_is_explained_which_index_answers_and_what_it_read()
+    {
+        const string Body = """{"Query":"from Users where age = 7"}""";
+        var before = (await _server.SendAsync("POST", _database + "/queries?debug=explain", Body)).Json;
+        Assert.Contains("is made for it", before.GetProperty("Results")[0].GetProperty("Reason").GetString(), StringComparison.Ordinal);
+        Assert.Equal(0, (await GetAsync("/indexes")).GetProperty("Results").GetArrayLength());
+        await AskAsync("from Users where age = 7");
+        await WaitAsync();
+        var after = (await _server.SendAsync("POST", _database + "/queries?debug=explain", Body)).Json;
+        Assert.Equal("Auto/Users/ByAge", after.GetProperty("IndexName").GetString());
+        Assert.Contains("holds all", after.GetProperty("Results")[0].GetProperty("Reason").GetString(), StringComparison.Ordinal);
+        Assert.InRange(after.GetProperty("PostingsRead").GetInt64(), 6, 300);
+    }
+
+    [Fact]
+    public async Task Timings_are_told_when_they_are_asked_for()
+    {
+        var timings = (await AskAsync("from Users where age = 7 include timings()")).GetProperty("Timings");
+        Assert.Equal(["Parser", "Index", "Query", "Results"], timings.GetProperty("Timings").EnumerateObject().Select(static part => part.Name));
+        Assert.False((await AskAsync("from Users where age = 7")).TryGetProperty("Timings", out _));
+    }
+
+    [Fact]
+    public async Task A_stream_is_read_from_an_index()
+    {
+        await AskAsync("from Users where age < 10");
+        await WaitAsync();
+        var answer = await _server.SendAsync("POST", _database + "/streams/queries?format=jsonl", """{"Query":"from Users where age < 10 order by age as long"}""");
+        string[] lines = answer.Body.Split('\n', StringSplitOptions.RemoveEmptyEntries);
+        using var statistics = JsonDocument.Parse(lines[0]);
+        Assert.Equal("Auto/Users/ByAge", statistics.RootElement.GetProperty("Stats").GetProperty("IndexName").GetString());
+        Assert.Equal(60, statistics.RootElement.GetProperty("Stats").GetProperty("TotalResults").GetInt32());
+        Assert.Equal(61, lines.Length);
+    }
+
+    [Fact]
+    public async Task Terms_of_a_field_are_listed_in_order_page_by_page()
+    {
+        await AskAsync("from Users where age = 7 or name = 'x'");
+        await WaitAsync();
+        Assert.Equal(["0", "1", "2"], await TermsAsync("field=age&pageSize=3"));
+        Assert.Equal(["48", "49"], await TermsAsync("field=age&fromValue=47"));
+        Assert.Equal(["user 98", "user 99"], await TermsAsync("field=name&fromValue=User%2097"));
+        (await _server.SendAsync("GET", _database + "/indexes/terms?name=Auto/Users/ByAgeAndName&field=city")).IsRefusal(400, "holds no field 'city'");
+
+        async Task<string[]> TermsAsync(string asked) =>
+            [.. (await GetAsync("/indexes/terms?name=Auto/Users/ByAgeAndName&" + asked)).GetProperty("Terms").EnumerateArray().Select(static term => term.GetString()!)];
+    }
+
+    [Fact]
+    public async Task Words_are_found_by_an_index()
+    {
+        await PutAsync(1000, "\"bio\":\"A quiet gardener of roses\"");
+        var answer = await AskAsync("from Users where search(bio, 'roses')");
+        Assert.Equal("Auto/Users/BySearch(Bio)", answer.GetProperty("IndexName").GetString());
+        Assert.Equal(1, answer.GetProperty("TotalResults").GetInt32());
+    }
+
+    private static string Put(int number, string members) =>
+        string.Create(CultureInfo.InvariantCulture, $$$"""{"Id":"users/{{{number}}}","Type":"PUT","Document":{ {{{members}}},"@metadata":{"@collection":"Users"} } }""");
+
+    private static string[] NamesOf(JsonElement answer) => [.. answer.GetProperty("Results").EnumerateArray().Select(static result => result.GetProperty("name").GetString()!)];
+
+    private async Task<string[]> NamesAsync() => [.. (await GetAsync("/indexes?namesOnly=true")).GetProperty("Results").EnumerateArray().Select(static name => name.GetString()!)];
+
+    private Task<Answer> PutAsync(int number, string members) =>
+        _server.SendAsync("PUT", string.Create(CultureInfo.InvariantCulture, $"{_database}/docs?id=users/{number}"), $$"""{ {{members}},"@metadata":{"@collection":"Users"} }""");
+
+    private async Task<JsonElement> AskAsync(string query)
+    {
+        var answer = await _server.SendAsync("POST", _database + "/queries", Encoding.UTF8.GetBytes($$"""{"Query":{{JsonSerializer.Serialize(query)}}}"""));
+        Assert.True(answer.Status == 200, $"{answer.Status}: {answer.Body}");
+        return answer.Json;
+    }
+
+    private async Task<JsonElement> GetAsync(string path)
+    {
+        var answer = await _server.SendAsync("GET", _database + path);
+        Assert.True(answer.Status == 200, $"{answer.Status}: {answer.Body}");
+        return answer.Json;
+    }
+
+    private async Task WaitAsync()
+    {
+        while ((await GetAsync("/stats")).GetProperty("Indexes").EnumerateArray().Any(static index => index.GetProperty("IsStale").GetBoolean()))
+        {
+            await Task.Delay(20);
+        }
+    }
+}

@@ -1,0 +1,149 @@
+using System.Text.Json;
+using Rookery.Disk;
+
+namespace Rookery.Server.Tests.Raven;
+
+/// <summary>Facets and suggestions on the wire.</summary>
+public sealed class SummaryQueryTests(RunningServer server) : IClassFixture<RunningServer>
+{
+    [Theory]
+    [InlineData("facet(brand)", "brand: acme 3, zoom 2")]
+    [InlineData("facet(brand, '{\"TermSortMode\":\"ValueDesc\"}')", "brand: zoom 2, acme 3")]
+    [InlineData("facet(brand, '{\"termSortMode\":\"CountAsc\"}')", "brand: zoom 2, acme 3")]
+    [InlineData("facet(brand, '{\"TermSortMode\":\"CountDesc\",\"PageSize\":1}')", "brand: acme 3 +1/2")]
+    [InlineData("facet(brand, '{\"Start\":1,\"IncludeRemainingTerms\":true}')", "brand: zoom 2")]
+    [InlineData("facet(brand, '{\"PageSize\":1,\"IncludeRemainingTerms\":true}')", "brand: acme 3 +1/2 zoom")]
+    [InlineData("facet(brand, sum(price))", "brand: acme 3 price sum=60, zoom 2 price sum=9.5")]
+    [InlineData("facet(brand, sum(price), avg(price) as p, min(stock))", "brand: acme 3 price sum=60, acme 3 p average=20, acme 3 stock min=1, zoom 2 price sum=9.5, zoom 2 p average=4.75, zoom 2 stock min=4")]
+    [InlineData("facet(brand, min(price), max(price)) as b", "b: acme 3 price min=10 max=30, zoom 2 price min=4.5 max=5")]
+    [InlineData("facet(price < 10, price >= 10 and price < 25, price between 25 and 100)", "price: price < 10 2, price >= 10 and price < 25 2, price between 25 and 100 1")]
+    [InlineData("facet(price < $ten) as Cheap", "Cheap: price < 10 2")]
+    [InlineData("facet(sum(price))", "@AllResults: @AllResults 5 price sum=69.5")]
+    [InlineData("facet(tags)", "tags: a 2, b 1")]
+    [InlineData("facet(odd)", "odd: NULL_VALUE 1, false 1, 7 1, EMPTY_STRING 1")]
+    [InlineData("facet(brand), facet(price > 20)", "brand: acme 3, zoom 2; price: price > 20 1")]
+    [InlineData("facet(id('facets/cameras'))", "Brand: acme 3 price sum=60, zoom 2 price sum=9.5; price: price < 10 2, price >= 10 3")]
+    public async Task Facets_count_by_value_and_by_range(string selection, string expected)
+    {
+        string db = await FillAsync();
+        Assert.Equal(expected, Facets(await QueryAsync(db, $"from Cameras select {selection}")));
+    }
+
+    [Theory]
+    [InlineData("where price > 9 select facet(brand)", "brand: acme 3")]
+    [InlineData("where price > 9 filter stock = 1 select facet(brand)", "brand: acme 1")]
+    [InlineData("where search(text, 'night') select facet(brand)", "brand: acme 1, zoom 1")]
+    [InlineData("where brand = 'nobody' select facet(brand), facet(price > 1)", "brand:; price: price > 1 0")]
+    public async Task Only_results_count(string rest, string expected)
+    {
+        string db = await FillAsync();
+        Assert.Equal(expected, Facets(await QueryAsync(db, $"from Cameras {rest}")));
+    }
+
+    [Theory]
+    [InlineData("from Cameras select facet(id('facets/none'))", 400, "facets/none")]
+    [InlineData("from Cameras select facet(id('cameras/1'))", 400, "describes no facet")]
+    [InlineData("from Cameras select facet(brand, sum(price), name)", 400, "one field")]
+    [InlineData("from Cameras select facet(brand), name", 400, "beside other parts")]
+    public async Task Wrong_facets_are_refused(string query, int status, string named)
+    {
+        string db = await FillAsync();
+        (await server.SendAsync("POST", db + "/queries", Body(query))).IsRefusal(status, named);
+    }
+
+    [Theory]
+    [InlineData("suggest(text, 'nigth')", "text: night")]
+    [InlineData("suggest(text, 'NIGTH', '{\"SortMode\":\"None\",\"PageSize\":1}') as s", "s: night")]
+    [InlineData("suggest(text, 'nigth', '{\"Accuracy\":0.99}')", "text: ")]
+    [InlineData("suggest(text, 'nigth', '{\"Distance\":\"JaroWinkler\",\"Accuracy\":0.9}')", "text: night")]
+    [InlineData("suggest(text, 'nigth', '{\"Distance\":\"NGram\",\"Accuracy\":0.6}')", "text: night")]
+    [InlineData("suggest(text, 'night')", "text: light")]
+    [InlineData("suggest(text, $words), suggest(brand, 'zoo')", "text: night,camera; brand: zoom")]
+    public async Task Suggestions_are_words_that_are_similar(string selection, string expected)
+    {
+        string db = await FillAsync();
+        var results = (await QueryAsync(db, $"from Cameras select {selection}")).GetProperty("Results").EnumerateArray();
+        Assert.Equal(expected, string.Join("; ", results.Select(result =>
+            $"{result.GetProperty("Name").GetString()}: {string.Join(',', result.GetProperty("Suggestions").EnumerateArray().Select(static word => word.GetString()))}")));
+    }
+
+    [Fact]
+    public async Task Summaries_that_hold_too_much_are_refused_and_give_it_back()
+    {
+        var small = new RunningServer { Memory = new MemoryBudget(16 << 20) };
+        await small.InitializeAsync();
+        try
+        {
+            string db = await small.CreateDatabaseAsync();
+            for (int chunk = 0; chunk < 4; chunk++)
+            {
+                string commands = string.Join(',', Enumerable.Range(chunk * 50, 50).Select(i =>
+                    $$"""{"Id":"items/{{i}}","Type":"PUT","Document":{"n":[{{string.Join(',', Enumerable.Range(0, 200).Select(j => $"\"word{i:000}{j:000}\""))}}],"m":{{i % 7}},"@metadata":{"@collection":"Items"} } }"""));
+                Assert.Equal(201, (await small.SendAsync("POST", db + "/bulk_docs", $$"""{"Commands":[{{commands}}]}""")).Status);
+            }
+
+            for (int round = 0; round < 3; round++)
+            {
+                foreach (string query in (string[])["from Items select facet(n)", "from Items select suggest(n, 'word000000')"])
+                {
+                    (await small.SendAsync("POST", db + "/queries", Body(query + " /* */"))).IsRefusal(400, "memory");
+                }
+            }
+
+            Assert.Equal("m: 0 29, 1 29, 2 29, 3 29, 4 28, 5 28, 6 28", Facets((await small.SendAsync("POST", db + "/queries", Body("from Items select facet(m)"))).Json));
+        }
+        finally
+        {
+            await small.DisposeAsync();
+        }
+    }
+
+    private static string Facets(JsonElement answer) => string.Join("; ", answer.GetProperty("Results").EnumerateArray().Select(static facet =>
+    {
+        Assert.Equal(["Name", "Values", "RemainingHits", "RemainingTermsCount", "RemainingTerms"], facet.EnumerateObject().Select(static member => member.Name));
+        string values = string.Join(", ", facet.GetProperty("Values").EnumerateArray().Select(static value => string.Join(' ', Parts(value))));
+        int remaining = facet.GetProperty("RemainingTermsCount").GetInt32();
+        string rest = remaining == 0 ? "" : $" +{remaining}/{facet.GetProperty("RemainingHits").GetInt32()} {string.Join(' ', facet.GetProperty("RemainingTerms").EnumerateArray().Select(static term => term.GetString()))}".TrimEnd();
+        return $"{facet.GetProperty("Name").GetString()}: {values}".TrimEnd() + rest;
+    }));
+
+    private static IEnumerable<string> Parts(JsonElement value)
+    {
+        yield return value.GetProperty("Range").GetString()!;
+        yield return value.GetProperty("Count").GetRawText();
+        foreach (var member in value.EnumerateObject().Where(static member => member.Name is not ("Range" or "Count") && member.Value.ValueKind != JsonValueKind.Null))
+        {
+            yield return member.NameEquals("Name") ? member.Value.GetString()! : $"{member.Name.ToLowerInvariant()}={member.Value.GetRawText()}";
+        }
+    }
+
+    private static string Body(string query) => JsonSerializer.Serialize(new { Query = query, QueryParameters = new { ten = 10, words = (string[])["nigth", "camrea"] } });
+
+    private async Task<JsonElement> QueryAsync(string db, string query)
+    {
+        var answer = await server.SendAsync("POST", db + "/queries", Body(query));
+        Assert.True(answer.Status == 200, answer.Body);
+        return answer.Json;
+    }
+
+    private async Task<string> FillAsync()
+    {
+        string db = await server.CreateDatabaseAsync();
+        string[] cameras =
+        [
+            """ "brand":"Acme","price":10,"stock":1,"tags":["a","A","b"],"text":"Camera for the night" """,
+            """ "brand":"ACME","price":20,"stock":2,"tags":["a"],"odd":null,"text":"Light camera" """,
+            """ "brand":"acme","price":30,"stock":3,"odd":7,"text":"A camera" """,
+            """ "brand":"Zoom","price":4.5,"stock":4,"odd":"","text":"Sees at night, at night" """,
+            """ "brand":"Zoom","price":5,"odd":[false,{"x":1}],"text":"" """,
+        ];
+        foreach (var (i, camera) in cameras.Index())
+        {
+            Assert.Equal(201, (await server.SendAsync("PUT", $"{db}/docs?id=cameras/{i + 1}", "{" + camera + ",\"@metadata\":{\"@collection\":\"Cameras\"}}")).Status);
+        }
+
+        const string Setup = """{"Facets":[{"FieldName":"brand","DisplayFieldName":"Brand","Aggregations":{"Sum":[{"Name":"price","DisplayName":null}]},"Options":null}],"RangeFacets":[{"Ranges":["price < 10","price >= 10"]}]}""";
+        Assert.Equal(201, (await server.SendAsync("PUT", $"{db}/docs?id=facets/cameras", Setup)).Status);
+        return db;
+    }
+}
