@@ -3,10 +3,10 @@ import { spawn } from "node:child_process"
 import { existsSync, mkdtempSync, rmSync } from "node:fs"
 import http from "node:http"
 import https from "node:https"
-import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { dirname, join, resolve } from "node:path"
 import { fileURLToPath } from "node:url"
+import { freePort } from "../process/node-process.mjs"
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "../../..")
 
@@ -68,15 +68,6 @@ export function executable() {
   }
 
   throw new Error(`Neither ${published} nor a built rookery.dll is there: run "make build" first, or set ROOKERY_URL.`)
-}
-
-/** A port that was free a moment ago. */
-export async function freePort() {
-  const server = createServer()
-  await new Promise(done => server.listen(0, "127.0.0.1", done))
-  const { port } = server.address()
-  await new Promise(done => server.close(done))
-  return port
 }
 
 async function ready(url, ca, ended, log) {

@@ -3,7 +3,8 @@ import { execFileSync } from "node:child_process"
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { executable, freePort, launch } from "./running-node.mjs"
+import { freePort } from "../process/node-process.mjs"
+import { executable, launch } from "./running-node.mjs"
 
 /** Starts it; `as(name)` gives RavenDB's authentication options of a client: `app` may do everything, `reader` only read the database named so. */
 export async function startSecureNode() {

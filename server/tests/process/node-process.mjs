@@ -1,5 +1,6 @@
 // The real executable as a process: started on a free port, killed, stopped, asked.
 import { spawn } from "node:child_process"
+import { randomInt } from "node:crypto"
 import { once } from "node:events"
 import { mkdtempSync, rmSync } from "node:fs"
 import http from "node:http"
@@ -40,21 +41,21 @@ export function temporaryDirectory(test) {
   return directory
 }
 
-/** A port that was free a moment ago. */
+/** A port of the loopback that was free a moment ago, below those that the kernel gives to outgoing connections (32768 and up): of them one could be taken meanwhile. */
 export async function freePort() {
-  const server = createServer().listen(0, "127.0.0.1")
-  await once(server, "listening")
-  const { port } = server.address()
-  server.close()
-  await once(server, "close")
-  return port
+  for (;;) {
+    const port = randomInt(10_000, 31_000)
+    if (await isFree(port)) {
+      return port
+    }
+  }
 }
 
-/** A free port of the loopback whose number and a thousand more is free too: there members listen for each other. */
+/** One whose number and a thousand more is free too: there members listen for each other. */
 export async function portForMember() {
   for (;;) {
     const port = await freePort()
-    if (port + 1000 < 65536 && await isFree(port + 1000)) {
+    if (await isFree(port + 1000)) {
       return port
     }
   }
@@ -62,8 +63,8 @@ export async function portForMember() {
 
 async function isFree(port) {
   const server = createServer().listen(port, "127.0.0.1")
-  const free = await Promise.race([once(server, "listening").then(() => true), once(server, "error").then(() => false, () => false)]).catch(() => false)
-  server.close()
+  const free = await once(server, "listening").then(() => true, () => false)
+  await new Promise(done => server.close(done))
   return free
 }
 
@@ -132,7 +133,8 @@ export class NodeProcess {
       stream.on("data", bytes => node.#log.push(bytes))
     }
 
-    node.ended = once(node.child, "exit").then(([code, signal]) => {
+    // "close" comes when all that it said is read too.
+    node.ended = once(node.child, "close").then(([code, signal]) => {
       running.delete(node.child)
       node.end = code ?? signal
       return node.end

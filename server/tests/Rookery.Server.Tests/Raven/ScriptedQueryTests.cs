@@ -38,13 +38,23 @@ public sealed class ScriptedQueryTests(RunningServer server) : IClassFixture<Run
     [InlineData("declare function f(u) { return f(u) } from Users as u select f(u)", 400, "deeper than 100 levels")]
     [InlineData("from Users as u select { a: 'x'.repeat(4000000) }", 400, "more steps")]
     [InlineData("from Users as u select { a: $many.map(i => load('users/' + i)) }", 400, "more than 256 documents")]
-    [InlineData("from Users as u select { a: $many.map(i => $many) }", 400, "larger than")]
+    [InlineData("from Users as u select { a: $many.map(i => $many) }", 400, "more steps")]
     public async Task What_cannot_be_made_is_refused_with_its_place(string query, int status, string text)
     {
         string db = await FillAsync();
         string body = Body(query, many: true);
         (await server.SendAsync("POST", db + "/queries", body)).IsRefusal(status, text);
         (await server.SendAsync("POST", db + "/streams/queries", body)).IsRefusal(status, text);
+    }
+
+    [Fact]
+    public async Task A_result_that_is_too_large_is_refused()
+    {
+        string db = await server.CreateDatabaseAsync();
+        await server.SendAsync("PUT", db + "/docs?id=texts/1", $$"""{"text":"{{new string('x', 900_000)}}","@metadata":{"@collection":"Texts"} }""");
+        string body = Body("from Texts as t select { a: [t.text, t.text, t.text, t.text, t.text] }");
+        (await server.SendAsync("POST", db + "/queries", body)).IsRefusal(400, "larger than 4194304 bytes");
+        (await server.SendAsync("POST", db + "/streams/queries", body)).IsRefusal(400, "larger than 4194304 bytes");
     }
 
     /// <summary>A script costs memory only while it runs, and none that other queries were promised.</summary>
