@@ -8,21 +8,29 @@ rid := linux-$(if $(filter aarch64,$(shell uname -m)),arm64,x64)
 # Debian's name of the architecture that package and image are for.
 ARCH ?= arm64
 sources := $(shell find server/src cluster/src -type f -not -path '*/bin/*' -not -path '*/obj/*') $(wildcard docs/*/*.md Directory.*.props global.json)
+dashboard_sources := $(shell find server/dashboard -type f -not -path '*/node_modules/*' -not -path '*/dist/*')
 
 export DOTNET_CLI_TELEMETRY_OPTOUT := 1
 export DOTNET_NOLOGO := 1
 
-.PHONY: build package e2e e2e-long image image-lock image-test run cluster chaos test test-crash test-long simulate simulate-long bench lint clean
+.PHONY: build dashboard package e2e e2e-long image image-lock image-test run cluster chaos test test-crash test-long simulate simulate-long bench lint clean
 
 build: artifacts/rookery ## the executable, for this machine
 
+dashboard: server/dashboard/dist/index.html.br ## the pages that a node serves
+
+# Vite empties the folder first, and its last step writes the compressed files.
+server/dashboard/dist/index.html.br: $(dashboard_sources)
+	npm --prefix server/dashboard ci --no-audit --no-fund --loglevel=error
+	npm --prefix server/dashboard run build
+
 # Published into a folder of its own, so that only the one file that is needed appears under its name, all at once.
-artifacts/rookery: $(sources)
+artifacts/rookery: $(sources) server/dashboard/dist/index.html.br
 	dotnet publish server/src/Rookery -c Release -r $(rid) -o artifacts/publish -v quiet
 	install -m 755 artifacts/publish/rookery artifacts/rookery.new
 	mv artifacts/rookery.new artifacts/rookery
 
-package: ## artifacts/rookery_VERSION_ARCH.deb for ARCH=arm64, or amd64
+package: dashboard ## artifacts/rookery_VERSION_ARCH.deb for ARCH=arm64, or amd64
 	dotnet publish server/src/Rookery -c Release -r linux-$(patsubst amd64,x64,$(ARCH)) -o artifacts/publish-$(ARCH) -v quiet
 	image/package/build $(ARCH)
 
@@ -96,5 +104,5 @@ lint: ## warnings as errors, formatting, shell scripts
 
 clean: ## all that was built, but the key that updates are signed with
 	[[ ! -d artifacts ]] || find artifacts -mindepth 1 -maxdepth 1 ! -name update-signing.key -exec rm -rf {} +
-	rm -rf server/tests/client/node_modules
+	rm -rf server/tests/client/node_modules server/dashboard/node_modules server/dashboard/dist
 	find server cluster benchmarks -type d \( -name bin -o -name obj \) -prune -exec rm -rf {} +

@@ -66,6 +66,9 @@ public sealed class ServerContext(ServerOptions options, TimeProvider time, ILog
     /// <exception cref="InvalidOperationException">It is not open yet.</exception>
     public IndexHost Indexes => Readiness.Indexes ?? throw new InvalidOperationException("A route that needs indexes ran before they were open.");
 
+    /// <summary>What its owner should know of this node now; none while nobody watches.</summary>
+    public Func<IReadOnlyList<ActiveAlert>> ActiveAlerts { get; set; } = static () => [];
+
     /// <summary>Cancelled when the server begins to stop; long answers (streams, feeds) end then.</summary>
     public CancellationToken Stopping { get; internal set; }
 }

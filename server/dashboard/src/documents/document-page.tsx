@@ -1,0 +1,3 @@
+export function DocumentPage() {
+  return <h1>Document</h1>
+}

@@ -1,0 +1,3 @@
+export function IndexesPage() {
+  return <h1>Indexes</h1>
+}

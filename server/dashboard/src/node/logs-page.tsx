@@ -1,0 +1,3 @@
+export function LogsPage() {
+  return <h1>Logs</h1>
+}

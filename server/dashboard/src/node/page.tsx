@@ -1,0 +1,3 @@
+export function NodePage() {
+  return <h1>Node</h1>
+}

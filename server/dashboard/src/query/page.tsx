@@ -1,0 +1,3 @@
+export function QueryPage() {
+  return <h1>Query</h1>
+}

@@ -1,0 +1,45 @@
+/** What a person reads. Null is said as a word: an unknown figure is no zero. */
+const Unknown = "unknown"
+
+export function bytes(value: number | null | undefined): string {
+  if (value == null) return Unknown
+  const units = ["B", "KiB", "MiB", "GiB", "TiB"]
+  let unit = 0
+  let scaled = Math.abs(value)
+  while (scaled >= 1024 && unit < units.length - 1) {
+    scaled /= 1024
+    unit++
+  }
+
+  return `${value < 0 ? "−" : ""}${unit > 0 && scaled < 10 ? scaled.toFixed(1) : Math.round(scaled)} ${units[unit]}`
+}
+
+export function milliseconds(value: number | null | undefined): string {
+  if (value == null) return Unknown
+  return value < 1
+    ? `${Math.round(value * 1000)} µs`
+    : value < 10
+      ? `${value.toFixed(1)} ms`
+      : value < 10_000
+        ? `${Math.round(value)} ms`
+        : `${(value / 1000).toFixed(1)} s`
+}
+
+export function duration(seconds: number | null | undefined): string {
+  if (seconds == null) return Unknown
+  if (seconds < 90) return `${Math.round(seconds)} s`
+  if (seconds < 90 * 60) return `${Math.round(seconds / 60)} min`
+  return seconds < 48 * 3600 ? `${Math.round(seconds / 3600)} h` : `${Math.round(seconds / 86_400)} days`
+}
+
+export function count(value: number | null | undefined): string {
+  return value == null ? Unknown : new Intl.NumberFormat("en").format(value < 10 ? Math.round(value * 10) / 10 : Math.round(value))
+}
+
+export function ratio(value: number | null | undefined): string {
+  return value == null ? Unknown : `${value < 0.1 ? (value * 100).toFixed(1) : Math.round(value * 100)} %`
+}
+
+export function celsius(value: number | null | undefined): string {
+  return value == null ? Unknown : `${Math.round(value)} °C`
+}

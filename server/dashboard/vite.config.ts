@@ -1,0 +1,54 @@
+import { readdirSync, readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { brotliCompressSync, constants } from "node:zlib"
+import preact from "@preact/preset-vite"
+import { defineConfig } from "vitest/config"
+
+// `npm run dev` serves the page from its sources and passes everything else to a node: ROOKERY=https://pi-1.local npm run dev.
+const node = process.env.ROOKERY ?? "http://127.0.0.1:8080"
+const routes = [
+  "/session",
+  "/dashboard",
+  "/databases",
+  "/admin",
+  "/debug",
+  "/readyz",
+  "/metrics",
+  "/help",
+  "/topology",
+  "/cluster",
+  "/build",
+]
+
+// The executable carries each file once, as browsers take it: Brotli at its best costs a Pi nothing.
+function compressed() {
+  return {
+    name: "compressed",
+    closeBundle() {
+      for (const entry of readdirSync("dist", { recursive: true, withFileTypes: true })) {
+        if (!entry.isFile() || entry.name.endsWith(".br")) continue
+        const path = join(entry.parentPath, entry.name)
+        const content = readFileSync(path)
+        writeFileSync(
+          `${path}.br`,
+          brotliCompressSync(content, { params: { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: content.length } }),
+        )
+      }
+    },
+  }
+}
+
+export default defineConfig({
+  plugins: [preact(), compressed()],
+  build: {
+    target: "es2022",
+    outDir: "dist",
+    // The page's policy allows no inline script, which the polyfill would be.
+    modulePreload: { polyfill: false },
+    // Nothing is inlined as data: names with hashes are kept by browsers for ever.
+    assetsInlineLimit: 0,
+    reportCompressedSize: false,
+  },
+  server: { proxy: Object.fromEntries(routes.map((path) => [path, { target: node, changeOrigin: true, secure: false }])) },
+  test: { include: ["tests/**/*.test.ts"] },
+})
