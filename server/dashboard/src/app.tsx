@@ -1,42 +1,53 @@
 import { useSignalEffect } from "@preact/signals"
-import { useEffect } from "preact/hooks"
+import { Empty } from "./shell/empty"
+import { Frame } from "./shell/frame"
 import { lazy } from "./shell/lazy"
-import { followLive } from "./shell/live"
 import { route } from "./shell/route"
-import { refreshSession, session } from "./shell/session"
+import { may, session } from "./shell/session"
 
-const pages: Record<string, ReturnType<typeof lazy>> = {
-  "": lazy(async () => (await import("./overview/page")).OverviewPage),
-  io: lazy(async () => (await import("./timeline/page")).TimelinePage),
-  documents: lazy(async () => (await import("./documents/page")).DocumentsPage),
-  document: lazy(async () => (await import("./documents/document-page")).DocumentPage),
-  query: lazy(async () => (await import("./query/page")).QueryPage),
-  indexes: lazy(async () => (await import("./indexes/page")).IndexesPage),
-  cluster: lazy(async () => (await import("./cluster/page")).ClusterPage),
-  node: lazy(async () => (await import("./node/page")).NodePage),
-  logs: lazy(async () => (await import("./node/logs-page")).LogsPage),
-  settings: lazy(async () => (await import("./node/settings-page")).SettingsPage),
-  alerts: lazy(async () => (await import("./node/alerts-page")).AlertsPage),
+const pages: Record<string, { Page: ReturnType<typeof lazy>; scope: string }> = {
+  "": { scope: "metrics", Page: lazy(async () => (await import("./overview/page")).OverviewPage) },
+  io: { scope: "metrics", Page: lazy(async () => (await import("./timeline/page")).TimelinePage) },
+  documents: { scope: "read", Page: lazy(async () => (await import("./documents/page")).DocumentsPage) },
+  document: { scope: "read", Page: lazy(async () => (await import("./documents/document-page")).DocumentPage) },
+  query: { scope: "read", Page: lazy(async () => (await import("./query/page")).QueryPage) },
+  indexes: { scope: "read", Page: lazy(async () => (await import("./indexes/page")).IndexesPage) },
+  cluster: { scope: "admin", Page: lazy(async () => (await import("./cluster/page")).ClusterPage) },
+  node: { scope: "metrics", Page: lazy(async () => (await import("./node/page")).NodePage) },
+  logs: { scope: "admin", Page: lazy(async () => (await import("./node/logs-page")).LogsPage) },
+  settings: { scope: "admin", Page: lazy(async () => (await import("./node/settings-page")).SettingsPage) },
+  alerts: { scope: "metrics", Page: lazy(async () => (await import("./node/alerts-page")).AlertsPage) },
 }
 
 export function App() {
-  useEffect(() => {
-    followLive()
-    void refreshSession()
-  }, [])
   useSignalEffect(() => {
-    document.title = session.value?.NodeName ? `${session.value.NodeName} · Rookery` : "Rookery"
+    const { ClusterName = "", NodeName = "" } = session.value ?? {}
+    document.title = ClusterName || NodeName ? `${ClusterName || NodeName} · Rookery` : "Rookery"
   })
-  const Page = pages[route.value.page]
   return (
-    <main>
-      {Page ? (
-        <Page />
-      ) : (
-        <p>
-          There is no such page. <a href="#/">To the overview.</a>
-        </p>
-      )}
-    </main>
+    <Frame>
+      <Page />
+    </Frame>
   )
+}
+
+function Page() {
+  const place = pages[route.value.page]
+  if (!place) {
+    return (
+      <Empty title="There is no such page.">
+        <a href="#/">To the overview</a>
+      </Empty>
+    )
+  }
+
+  if (!may(place.scope)) {
+    return (
+      <Empty title="Your token does not open this page.">
+        It needs the scope <code>{place.scope}</code>. Somebody with an admin token can make such a token on the cluster page.
+      </Empty>
+    )
+  }
+
+  return <place.Page key={route.value.page} />
 }

@@ -43,3 +43,27 @@ export function ratio(value: number | null | undefined): string {
 export function celsius(value: number | null | undefined): string {
   return value == null ? Unknown : `${Math.round(value)} °C`
 }
+
+/** "3 min ago" of something that happened so many seconds ago. */
+export function ago(seconds: number | null | undefined): string {
+  return seconds == null ? Unknown : seconds < 2 ? "now" : `${duration(seconds)} ago`
+}
+
+export function perSecond(value: number | null | undefined): string {
+  return value == null ? Unknown : `${count(value)}/s`
+}
+
+/** How long a card will last: nobody knows it to the day. */
+export function lifetime(days: number | null | undefined): string {
+  if (days == null) return Unknown
+  if (days < 60) return `${Math.round(days)} days`
+  return days < 730 ? `${Math.round(days / 30.4)} months` : days < 36_500 ? `${Math.round(days / 365)} years` : "over 100 years"
+}
+
+/** A moment in the reader's own time zone, to the second; of today without the date. */
+export function moment(time: string | number | Date): string {
+  const at = new Date(time)
+  if (Number.isNaN(at.getTime())) return Unknown
+  const clock = at.toLocaleTimeString("en-GB")
+  return at.toDateString() === new Date().toDateString() ? clock : `${at.toLocaleDateString("en-CA")} ${clock}`
+}

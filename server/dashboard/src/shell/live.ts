@@ -1,5 +1,5 @@
-import { effect, signal } from "@preact/signals"
-import { session } from "./session"
+import { batch, effect, signal, untracked } from "@preact/signals"
+import { may, refreshSession, session } from "./session"
 
 /** What a node said of itself, some seconds ago at most unless it is down. Null is "unknown", never zero. */
 export interface Sample {
@@ -102,35 +102,75 @@ export interface LiveState {
 export const live = signal<LiveState | null>(null)
 export const isLive = signal(false)
 
+/** How old the newest state is; null before the first. It grows while the stream is broken. */
+export const ageSeconds = signal<number | null>(null)
+
+/** A member by its letter, as it was last heard of. */
+export function nodeOf(tag: string | undefined): LiveNode | undefined {
+  return live.value?.Nodes.find((node) => node.Tag === tag)
+}
+
 const RetryMilliseconds = 2000
+
+// A second each is promised. A connection of which nobody closed the other end (a Pi that lost its power) shows only by silence.
+const QuietSeconds = 4
+const BrokenSeconds = 10
 
 let stream: EventSource | null = null
 let retry: ReturnType<typeof setTimeout> | undefined
+let heard = 0
+let opened = 0
 
 /** One stream for the whole page; it ends while the page is hidden, so that a forgotten tab costs a Pi nothing. */
 export function followLive(): void {
   effect(() => {
-    if (session.value?.SignedIn) open()
-    else close()
+    const isWanted = session.value?.SignedIn && may("metrics")
+    if (isWanted) untracked(open)
+    else untracked(forget)
   })
   document.addEventListener("visibilitychange", () => {
     if (document.hidden) close()
-    else if (session.value?.SignedIn) open()
+    else if (session.peek()?.SignedIn) open()
   })
+  setInterval(watch, 1000)
 }
 
 function open(): void {
   if (stream || document.hidden) return
+  clearTimeout(retry)
+  opened = performance.now()
   stream = new EventSource("/dashboard/live")
   stream.addEventListener("state", (event) => {
-    live.value = JSON.parse((event as MessageEvent<string>).data) as LiveState
-    isLive.value = true
+    heard = performance.now()
+    batch(() => {
+      live.value = JSON.parse((event as MessageEvent<string>).data) as LiveState
+      isLive.value = true
+      ageSeconds.value = 0
+    })
   })
   // The browser gives up for good on a refusal and on some broken connections: a node that restarts must be found again.
-  stream.onerror = () => {
-    close()
-    retry = setTimeout(open, RetryMilliseconds)
-  }
+  stream.onerror = again
+}
+
+/** Looks first who this browser still is: a token that was withdrawn ends the stream too. */
+function again(): void {
+  close()
+  retry = setTimeout(async () => {
+    try {
+      await refreshSession()
+      if (session.peek()?.SignedIn && may("metrics")) open()
+    } catch {
+      again()
+    }
+  }, RetryMilliseconds)
+}
+
+function watch(): void {
+  if (live.peek() === null || document.hidden) return
+  const age = (performance.now() - heard) / 1000
+  ageSeconds.value = Math.round(age)
+  if (age > QuietSeconds) isLive.value = false
+  if (stream && age > BrokenSeconds && (performance.now() - opened) / 1000 > BrokenSeconds) again()
 }
 
 function close(): void {
@@ -138,4 +178,10 @@ function close(): void {
   stream?.close()
   stream = null
   isLive.value = false
+}
+
+function forget(): void {
+  close()
+  live.value = null
+  ageSeconds.value = null
 }

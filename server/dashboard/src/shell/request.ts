@@ -16,6 +16,13 @@ export interface RequestOptions {
   signal?: AbortSignal
 }
 
+/** Called when the node does not know this browser (any more): the session looks what it still may. */
+let whenUnknown = () => {}
+
+export function onUnknown(call: () => void): void {
+  whenUnknown = call
+}
+
 /** Asks this node and gives the answer's JSON; undefined for an empty one. Throws {@link Refusal}. */
 export async function ask<T>(path: string, options: RequestOptions = {}): Promise<T> {
   const response = await send(path, options)
@@ -41,6 +48,7 @@ export async function send(path: string, options: RequestOptions = {}): Promise<
     throw new Refusal(0, "This node does not answer.")
   }
 
+  if (response.status === 401) whenUnknown()
   if (!response.ok) throw new Refusal(response.status, await sentenceOf(response))
   return response
 }

@@ -14,6 +14,8 @@ addEventListener("hashchange", () => {
 })
 
 export function parse(hash: string): Route {
+  // A kiosk link brings a token, which is no place in the page and must not be shown in it.
+  if (hash.startsWith("#kiosk=")) return { page: "", parts: [], query: new URLSearchParams() }
   const [path = "", query = ""] = hash.replace(/^#\/?/, "").split("?", 2)
   const [page = "", ...parts] = path.split("/").map(decode)
   return { page, parts, query: new URLSearchParams(query) }

@@ -1,5 +1,5 @@
-import { signal } from "@preact/signals"
-import { ask, send } from "./request"
+import { computed, signal } from "@preact/signals"
+import { ask, onUnknown, send } from "./request"
 
 /** Who this browser is for the node. */
 export interface Session {
@@ -20,9 +20,20 @@ export interface Session {
 /** Null until the node has said it. */
 export const session = signal<Session | null>(null)
 
+/** Whether this is a kiosk or another reader of figures only: it is shown the overview and the timeline. */
+export const isKiosk = computed(
+  () => session.value?.SignedIn === true && session.value.Scopes.every((scope) => scope === "metrics") && !session.value.Databases,
+)
+
+/** Throws {@link Refusal}; what was known before stays. */
 export async function refreshSession(): Promise<void> {
   session.value = await ask<Session>("/session")
 }
+
+// A token was withdrawn, or the session is over. A failed sign-in is answered with 401 too, and changes nothing.
+onUnknown(() => {
+  if (session.peek()?.SignedIn) refreshSession().catch(() => {})
+})
 
 /** Throws {@link Refusal} when the token is not known. */
 export async function signIn(token: string): Promise<void> {
@@ -35,8 +46,13 @@ export async function signOut(): Promise<void> {
   await refreshSession()
 }
 
-/** Whether what needs this scope is worth offering. The node judges each request anyway. */
-export function may(scope: string): boolean {
-  const scopes = session.value?.Scopes ?? []
-  return scopes.includes(scope) || scopes.includes("admin")
+/** Whether what needs this scope, in this database or in any, is worth offering. The node judges each request anyway. */
+export function may(scope: string, database?: string): boolean {
+  const { Scopes = [], Databases = null } = session.value ?? {}
+  if (Scopes.includes("admin")) return true
+  if (!Databases) return Scopes.includes(scope)
+  if (scope === "metrics") return Scopes.includes(scope)
+  return database === undefined
+    ? Object.values(Databases).some((scopes) => scopes.includes(scope))
+    : (Databases[database]?.includes(scope) ?? false)
 }

@@ -1,0 +1,41 @@
+import { type Signal, useSignal } from "@preact/signals"
+import { useEffect, useRef } from "preact/hooks"
+import { ask } from "./request"
+
+export interface Asked<T> {
+  /** The newest answer; it stays while a later question fails. */
+  data: Signal<T | undefined>
+  trouble: Signal<unknown>
+  refresh: () => Promise<void>
+}
+
+/** What a GET answers, asked anew when the path changes, on `refresh`, and, with `everySeconds`, while the page is in sight. No path: nothing is asked. */
+export function useAsked<T>(path: string | null, everySeconds?: number): Asked<T> {
+  const data = useSignal<T | undefined>(undefined)
+  const trouble = useSignal<unknown>(null)
+  const current = useRef(path)
+  if (current.current !== path) data.value = undefined
+  current.current = path
+
+  const refresh = async () => {
+    if (path === null) return
+    try {
+      const answer = await ask<T>(path)
+      if (current.current !== path) return
+      data.value = answer
+      trouble.value = null
+    } catch (failure) {
+      if (current.current === path) trouble.value = failure
+    }
+  }
+
+  useEffect(() => {
+    void refresh()
+    if (!everySeconds) return
+    const timer = setInterval(() => {
+      if (!document.hidden) void refresh()
+    }, everySeconds * 1000)
+    return () => clearInterval(timer)
+  }, [path, everySeconds])
+  return { data, trouble, refresh }
+}

@@ -1,0 +1,60 @@
+import type { ComponentChildren } from "preact"
+import { duration } from "./format"
+import { ageSeconds, isLive, live } from "./live"
+import { session } from "./session"
+
+const PatienceSeconds = 3
+
+/** What holds for the whole page, above it: an old picture, no leader, a node that is not ready. */
+export function Banners({ lost }: { lost: string }) {
+  const cluster = live.value?.Cluster
+  const { Reason = null, NodeName = "This node", SignedIn = false } = session.value ?? {}
+  const age = ageSeconds.value ?? 0
+  if (!SignedIn) return lost ? <Banner tone="bad">{lost}</Banner> : null
+  return (
+    <>
+      {!isLive.value && live.value && age > PatienceSeconds && (
+        <Banner tone="warning">
+          <strong>{NodeName} does not answer.</strong> Shown as of {duration(age)} ago. <Others />
+        </Banner>
+      )}
+      {cluster && cluster.LeaderTag === null && (
+        <Banner tone="bad">
+          <strong>No leader: nothing is written now.</strong> {cluster.Trouble}{" "}
+          {cluster.ReadsAreLocal && "Documents are shown as this node has them, and may be older than what was written last."}
+        </Banner>
+      )}
+      {Reason && !cluster?.Trouble && (
+        <Banner tone="bad">
+          <strong>{NodeName} is not ready.</strong> {Reason}
+        </Banner>
+      )}
+    </>
+  )
+}
+
+/** Any other member shows the same page. */
+function Others() {
+  const others = (live.value?.Nodes ?? []).filter((node) => !node.IsSelf && node.Url && node.State === "up")
+  if (others.length === 0) return null
+  return (
+    <>
+      Look through{" "}
+      {others.map((node, at) => (
+        <span key={node.Tag}>
+          {at > 0 && " or "}
+          <a href={`${node.Url}${location.hash}`}>{node.Name}</a>
+        </span>
+      ))}
+      .
+    </>
+  )
+}
+
+function Banner({ tone, children }: { tone: "warning" | "bad"; children: ComponentChildren }) {
+  return (
+    <p class={`banner ${tone}`} role="status">
+      {children}
+    </p>
+  )
+}

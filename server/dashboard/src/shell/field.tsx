@@ -1,0 +1,37 @@
+import { cloneElement, type VNode } from "preact"
+import { useId } from "preact/hooks"
+
+interface FieldProps {
+  label: string
+  hint?: string
+  /** What is wrong with the value, and what to do. */
+  wrong?: string | null
+  /** The input itself, of class `input`: it gets its id and descriptions here. */
+  children: VNode
+}
+
+/** A labelled input with a hint and, when need be, what is wrong with it. */
+export function Field({ label, hint, wrong, children }: FieldProps) {
+  const id = useId()
+  const described = [hint && `${id}-hint`, wrong && `${id}-wrong`].filter(Boolean).join(" ")
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      {cloneElement(children, {
+        id,
+        ...(described ? { "aria-describedby": described } : {}),
+        ...(wrong ? { "aria-invalid": "true" } : {}),
+      })}
+      {hint && (
+        <span class="hint" id={`${id}-hint`}>
+          {hint}
+        </span>
+      )}
+      {wrong && (
+        <span class="wrong" id={`${id}-wrong`} role="alert">
+          {wrong}
+        </span>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,89 @@
+import { useSignal } from "@preact/signals"
+import { Icon, type IconName } from "./icons"
+import { live } from "./live"
+import { route } from "./route"
+import { isKiosk, may } from "./session"
+
+interface Place {
+  page: string
+  title: string
+  icon: IconName
+  scope: string
+  /** Other pages that belong to this place. */
+  also?: string[]
+  /** In the bar at the bottom of a phone; the others are behind "More". */
+  first?: boolean
+}
+
+const places: Place[] = [
+  { page: "", title: "Overview", icon: "overview", scope: "metrics", also: ["node"], first: true },
+  { page: "io", title: "IO timeline", icon: "io", scope: "metrics", first: true },
+  { page: "documents", title: "Documents", icon: "documents", scope: "read", also: ["document"], first: true },
+  { page: "query", title: "Query", icon: "query", scope: "read" },
+  { page: "indexes", title: "Indexes", icon: "indexes", scope: "read" },
+  { page: "cluster", title: "Cluster", icon: "cluster", scope: "admin", first: true },
+  { page: "alerts", title: "Alerts", icon: "alerts", scope: "metrics" },
+  { page: "logs", title: "Logs", icon: "logs", scope: "admin" },
+  { page: "settings", title: "Settings", icon: "settings", scope: "admin" },
+]
+
+/** Where one can go: a row below the header; on a phone a bar under the thumb, with a sheet for the rest. */
+export function Navigation() {
+  const isOpen = useSignal(false)
+  const offered = places.filter((place) => may(place.scope) && !(isKiosk.value && place.page === "alerts"))
+  const at = route.value.page
+  const isHere = (place: Place) => place.page === at || (place.also?.includes(at) ?? false)
+  const rest = offered.filter((place) => !place.first)
+  const close = () => {
+    isOpen.value = false
+  }
+  return (
+    <nav
+      class="navigation"
+      aria-label="Pages"
+      onKeyDown={(event) => {
+        if (event.key === "Escape") close()
+      }}
+    >
+      <ul class={isOpen.value ? "open" : ""}>
+        {offered.map((place) => (
+          <li key={place.page} class={place.first ? "first" : "rest"}>
+            <a href={`#/${place.page}`} onClick={close} {...(isHere(place) ? { "aria-current": "page" } : {})}>
+              <Icon name={place.icon} />
+              <span>{place.title}</span>
+              {place.page === "alerts" && <Firing />}
+            </a>
+          </li>
+        ))}
+        {rest.length > 0 && (
+          <li class="more">
+            <button
+              type="button"
+              class={rest.some(isHere) ? "here" : ""}
+              aria-expanded={isOpen.value}
+              onClick={() => {
+                isOpen.value = !isOpen.value
+              }}
+            >
+              <Icon name="more" />
+              <span>More</span>
+            </button>
+          </li>
+        )}
+      </ul>
+      {isOpen.value && <button type="button" class="veil" aria-label="Close the menu" tabIndex={-1} onClick={close} />}
+    </nav>
+  )
+}
+
+function Firing() {
+  const alerts = live.value?.Alerts ?? []
+  if (alerts.length === 0) return null
+  const tone = alerts.some((alert) => alert.Severity === "critical") ? "bad" : "warning"
+  return (
+    <span class={`tag ${tone}`}>
+      {alerts.length}
+      <span class="unseen"> firing</span>
+    </span>
+  )
+}

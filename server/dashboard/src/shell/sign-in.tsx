@@ -1,0 +1,160 @@
+import { useSignal } from "@preact/signals"
+import { Button } from "./button"
+import { Copyable } from "./copyable"
+import { ErrorSentence } from "./error-sentence"
+import { Field } from "./field"
+import { Rook } from "./icons"
+import { ask } from "./request"
+import { session, signIn } from "./session"
+import { Tabs } from "./tabs"
+
+/** What is shown to whom the node does not know. */
+export function SignIn() {
+  const { NodeName = "", ClusterName = "", IsClaimed = null, Version = "" } = session.value ?? {}
+  const way = useSignal<"claim" | "token">(IsClaimed === false ? "claim" : "token")
+  return (
+    <div class="sign-in panel">
+      <div class="sign-in-head">
+        <Rook />
+        <h1>{ClusterName || NodeName || "Rookery"}</h1>
+        <p class="quiet">
+          {NodeName && `Node ${NodeName}`}
+          {Version && ` · Rookery ${Version}`}
+        </p>
+      </div>
+      {IsClaimed === false ? (
+        <Tabs
+          label="Ways in"
+          tabs={[
+            { id: "claim", title: "Become its owner" },
+            { id: "token", title: "Sign in" },
+          ]}
+          chosen={way.value}
+          onChoose={(id) => {
+            way.value = id
+          }}
+        >
+          {way.value === "claim" ? <Claim /> : <TokenForm />}
+        </Tabs>
+      ) : (
+        <TokenForm />
+      )}
+    </div>
+  )
+}
+
+function TokenForm() {
+  const token = useSignal("")
+  const busy = useSignal(false)
+  const trouble = useSignal<unknown>(null)
+  return (
+    <form
+      class="stack"
+      onSubmit={async (event) => {
+        event.preventDefault()
+        busy.value = true
+        trouble.value = null
+        try {
+          await signIn(token.value)
+        } catch (failure) {
+          trouble.value = failure
+        } finally {
+          busy.value = false
+        }
+      }}
+    >
+      <Field label="Token" hint="It begins with rookery_">
+        <input
+          class="input"
+          type="password"
+          name="token"
+          autocomplete="current-password"
+          required
+          value={token.value}
+          onInput={(event) => {
+            token.value = event.currentTarget.value
+          }}
+        />
+      </Field>
+      <ErrorSentence of={trouble.value} />
+      <Button type="submit" kind="primary" busy={busy.value} disabled={token.value.trim() === ""}>
+        Sign in
+      </Button>
+      <details>
+        <summary>How do I get a token?</summary>
+        <p>
+          The playbook left yours in <code>credentials/admin.token</code>. On a node's machine <code>sudo rookery token create</code> makes
+          another, and <code>sudo rookery token reset</code> replaces a lost one, each with <code>--data</code> and the node's data
+          directory. A client certificate that your browser shows needs no token.{" "}
+          <a href="/help/how-to/give-access.md">More in the manual.</a>
+        </p>
+      </details>
+    </form>
+  )
+}
+
+/** A node that nobody owns gives the first admin token to who knows its code. */
+function Claim() {
+  const code = useSignal("")
+  const busy = useSignal(false)
+  const trouble = useSignal<unknown>(null)
+  const made = useSignal("")
+  if (made.value) {
+    return (
+      <div class="stack">
+        <p>
+          This is your admin token. It is shown <strong>this once</strong>: put it into your password manager.
+        </p>
+        <Copyable text={made.value} />
+        <ErrorSentence of={trouble.value} />
+        <Button
+          kind="primary"
+          onClick={() =>
+            signIn(made.value).catch((failure: unknown) => {
+              trouble.value = failure
+            })
+          }
+        >
+          I have kept it: sign in
+        </Button>
+      </div>
+    )
+  }
+
+  return (
+    <form
+      class="stack"
+      onSubmit={async (event) => {
+        event.preventDefault()
+        busy.value = true
+        trouble.value = null
+        try {
+          made.value = (await ask<{ Token: string }>("/claim", { method: "POST", body: { Code: code.value.trim(), Name: "admin" } })).Token
+        } catch (failure) {
+          trouble.value = failure
+        } finally {
+          busy.value = false
+        }
+      }}
+    >
+      <Field label="Code" hint="The node printed it at its start; it is in the file claim-code of its data directory too.">
+        <input
+          class="input"
+          name="code"
+          autocomplete="one-time-code"
+          autocapitalize="characters"
+          spellcheck={false}
+          required
+          value={code.value}
+          onInput={(event) => {
+            code.value = event.currentTarget.value
+          }}
+        />
+      </Field>
+      <ErrorSentence of={trouble.value} />
+      <Button type="submit" kind="primary" busy={busy.value} disabled={code.value.trim() === ""}>
+        Become the owner
+      </Button>
+    </form>
+  )
+}

@@ -1,0 +1,93 @@
+import { useSignal } from "@preact/signals"
+import type { ComponentChildren } from "preact"
+
+export interface Column<Row> {
+  title: string
+  cell: (row: Row) => ComponentChildren
+  /** With it the column can be sorted by a click on its title. */
+  sort?: (row: Row) => string | number | null
+  /** Figures stand at the end of their cell, and under each other. */
+  end?: boolean
+  /** Left away on a phone. */
+  wideOnly?: boolean
+  /** The title is for screen readers only: for a column of buttons. */
+  unseenTitle?: boolean
+}
+
+interface TableProps<Row> {
+  /** What the rows are, for screen readers. */
+  label: string
+  columns: Column<Row>[]
+  rows: readonly Row[]
+  keyOf: (row: Row) => string | number
+  /** Shown when there are no rows. */
+  empty?: ComponentChildren
+  rowClass?: (row: Row) => string
+}
+
+/** Rows under titled columns; it scrolls sideways inside of itself when it is too wide. */
+export function Table<Row>({ label, columns, rows, keyOf, empty, rowClass }: TableProps<Row>) {
+  const order = useSignal<{ column: number; descending: boolean } | null>(null)
+  if (rows.length === 0 && empty) return <>{empty}</>
+  const by = order.value && columns[order.value.column]?.sort
+  const shown = by ? sorted(rows, by, order.value?.descending ?? false) : rows
+  const classOf = (column: Column<Row>) => `${column.end ? "end" : ""} ${column.wideOnly ? "wide-only" : ""}`
+  return (
+    // A region that scrolls has to be reachable by keyboard.
+    <div class="table-frame" role="region" aria-label={label} tabIndex={0}>
+      <table class="table">
+        <thead>
+          <tr>
+            {columns.map((column, at) => {
+              const chosen = order.value?.column === at ? order.value : null
+              return (
+                <th
+                  key={column.title}
+                  scope="col"
+                  class={classOf(column)}
+                  {...(chosen ? { "aria-sort": chosen.descending ? "descending" : "ascending" } : {})}
+                >
+                  {column.sort ? (
+                    <button
+                      type="button"
+                      onClick={() => {
+                        order.value = { column: at, descending: chosen ? !chosen.descending : false }
+                      }}
+                    >
+                      {column.title}
+                      {chosen ? (chosen.descending ? " ↓" : " ↑") : ""}
+                    </button>
+                  ) : (
+                    <span class={column.unseenTitle ? "unseen" : ""}>{column.title}</span>
+                  )}
+                </th>
+              )
+            })}
+          </tr>
+        </thead>
+        <tbody>
+          {shown.map((row) => (
+            <tr key={keyOf(row)} class={rowClass?.(row) ?? ""}>
+              {columns.map((column) => (
+                <td key={column.title} class={classOf(column)}>
+                  {column.cell(row)}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+/** What is unknown comes last, whichever way. */
+function sorted<Row>(rows: readonly Row[], by: (row: Row) => string | number | null, descending: boolean): Row[] {
+  return [...rows].sort((left, right) => {
+    const a = by(left)
+    const b = by(right)
+    if (a === null || b === null) return a === b ? 0 : a === null ? 1 : -1
+    const less = typeof a === "string" ? a.localeCompare(String(b)) : a - Number(b)
+    return descending ? -less : less
+  })
+}

@@ -1,0 +1,76 @@
+import { signal } from "@preact/signals"
+import { useEffect, useRef } from "preact/hooks"
+import { Button } from "./button"
+import { sentenceOf } from "./error-sentence"
+
+interface Shown {
+  id: number
+  text: string
+  tone: "normal" | "good" | "bad"
+  seconds: number
+  undo: (() => Promise<unknown>) | undefined
+}
+
+const shown = signal<Shown[]>([])
+let last = 0
+
+/** Tells what was done, for some seconds; with `undo` it offers the way back, and says whether that worked. */
+export function toast(text: string, options: { tone?: Shown["tone"]; undo?: () => Promise<unknown>; seconds?: number } = {}): void {
+  const { tone = "normal", undo, seconds = undo ? 15 : 6 } = options
+  // Three fit on a phone.
+  shown.value = [...shown.value, { id: ++last, text, tone, seconds, undo }].slice(-3)
+}
+
+function drop(id: number): void {
+  shown.value = shown.value.filter((one) => one.id !== id)
+}
+
+/** Where they appear; once, in the frame. */
+export function Toasts() {
+  return (
+    <div class="toasts" role="status" aria-live="polite">
+      {shown.value.map((one) => (
+        <Toast key={one.id} {...one} />
+      ))}
+    </div>
+  )
+}
+
+function Toast({ id, text, tone, seconds, undo }: Shown) {
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
+  const hold = () => clearTimeout(timer.current)
+  const start = () => {
+    hold()
+    timer.current = setTimeout(() => drop(id), seconds * 1000)
+  }
+  useEffect(() => {
+    start()
+    return hold
+  }, [])
+  // It waits for whoever reads it or is about to press its button.
+  return (
+    <div class={`toast ${tone}`} onMouseEnter={hold} onMouseLeave={start} onFocusCapture={hold} onBlurCapture={start}>
+      <span>{text}</span>
+      {undo && (
+        <Button
+          kind="plain"
+          onClick={async () => {
+            hold()
+            try {
+              await undo()
+              drop(id)
+            } catch (failure) {
+              drop(id)
+              toast(`Not undone: ${sentenceOf(failure)}`, { tone: "bad", seconds: 15 })
+            }
+          }}
+        >
+          Undo
+        </Button>
+      )}
+      <Button kind="plain" label="Close" onClick={() => drop(id)}>
+        ✕
+      </Button>
+    </div>
+  )
+}
