@@ -55,13 +55,21 @@ export class LanePixels {
 
       const long = duration[index] as number
       if (long >= BoxPixels * perPixel) this.addBox(events, index, (begin - from) / perPixel, (begin + long - from) / perPixel)
-      else this.addNarrow(column, (begin + long - from) / perPixel, (begin - from) / perPixel, perPixel, bytes[index] as number, long, index)
+      else
+        this.addNarrow(column, (begin + long - from) / perPixel, (begin - from) / perPixel, perPixel, bytes[index] as number, long, index)
       index++
     }
   }
 
   /** Adds the roll-ups from a second on, but not to columns that are taken: what is known better there is drawn. */
-  addRollUps(rollUps: RollUpColumns, spanSeconds: number, from: number, perPixel: number, isTaken: Uint8Array, sinceSecond = Number.NEGATIVE_INFINITY): void {
+  addRollUps(
+    rollUps: RollUpColumns,
+    spanSeconds: number,
+    from: number,
+    perPixel: number,
+    isTaken: Uint8Array,
+    sinceSecond = Number.NEGATIVE_INFINITY,
+  ): void {
     const span = spanSeconds * Micro
     const to = from + this.width * perPixel
     for (let index = rollUps.firstAt(Math.max(sinceSecond, Math.floor((from - span) / Micro))); index < rollUps.size; index++) {

@@ -1,6 +1,6 @@
 import { JournalSync } from "./kinds"
 import type { LanePixels } from "./lane-pixels"
-import { NotedSyncMicroseconds, type NodeStore, SlowSyncMicroseconds, VerySlowSyncMicroseconds } from "./node-store"
+import { type NodeStore, NotedSyncMicroseconds, SlowSyncMicroseconds, VerySlowSyncMicroseconds } from "./node-store"
 
 export const MarkSlow = 1
 export const MarkVerySlow = 2

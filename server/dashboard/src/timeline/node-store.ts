@@ -65,7 +65,10 @@ export class NodeStore {
 
   /** The end of what is known, in microseconds; undefined while nothing is. */
   get newest(): number | undefined {
-    const ends = [this.covered.last, ...this.levels.map((level) => level.known.last).map((second) => (second === undefined ? second : second * Micro))]
+    const ends = [
+      this.covered.last,
+      ...this.levels.map((level) => level.known.last).map((second) => (second === undefined ? second : second * Micro)),
+    ]
     const known = ends.filter((end) => end !== undefined)
     return known.length > 0 ? Math.max(...known) : undefined
   }
@@ -74,7 +77,9 @@ export class NodeStore {
   get oldest(): number | undefined {
     const begins = [
       this.covered.first,
-      ...this.levels.flatMap((level) => level.kinds.filter((columns) => columns.size > 0).map((columns) => (columns.second[0] as number) * Micro)),
+      ...this.levels.flatMap((level) =>
+        level.kinds.filter((columns) => columns.size > 0).map((columns) => (columns.second[0] as number) * Micro),
+      ),
       ...[...this.events, ...this.slow].filter((columns) => columns.count > 0).map((columns) => columns.start[0]),
     ].filter((begin) => begin !== undefined)
     return begins.length > 0 ? Math.min(...begins) : undefined
@@ -98,7 +103,15 @@ export class NodeStore {
   addRollUps(rows: RollUpRows, fromSecond: number, untilSecond: number): void {
     const level = this.levels.find((one) => one.spanSeconds <= rows.SpanSeconds) ?? this.levels[this.levels.length - 1]
     if (!level) return
-    const [second, kind, count, bytes, total, longest] = indexes(rows, "UnixSecond", "Kind", "Count", "Bytes", "TotalMicroseconds", "MaxMicroseconds")
+    const [second, kind, count, bytes, total, longest] = indexes(
+      rows,
+      "UnixSecond",
+      "Kind",
+      "Count",
+      "Bytes",
+      "TotalMicroseconds",
+      "MaxMicroseconds",
+    )
     let written = 0
     let writtenSecond = 0
     for (const row of rows.Rows) {
@@ -163,7 +176,8 @@ export class NodeStore {
     if (count <= this.mostEvents) return
     const excess = count - this.mostEvents * 0.9
     let low = Math.min(...this.events.filter((columns) => columns.count > 0).map((columns) => columns.start[0] as number))
-    let high = Math.max(...this.events.filter((columns) => columns.count > 0).map((columns) => columns.start[columns.count - 1] as number)) + 1
+    let high =
+      Math.max(...this.events.filter((columns) => columns.count > 0).map((columns) => columns.start[columns.count - 1] as number)) + 1
     while (high - low > 1) {
       const middle = Math.floor((low + high) / 2)
       if (this.events.reduce((sum, columns) => sum + columns.firstFrom(middle), 0) < excess) low = middle
@@ -187,7 +201,8 @@ export function indexes(rows: Rows, ...names: string[]): number[] {
 function inOrderOfEnd(rows: (string | number)[][], start: number, duration: number): (string | number)[][] {
   const end = (row: (string | number)[]) => Number(row[start]) + Number(row[duration])
   for (let index = 1; index < rows.length; index++) {
-    if (end(rows[index] as (string | number)[]) < end(rows[index - 1] as (string | number)[])) return [...rows].sort((one, other) => end(one) - end(other))
+    if (end(rows[index] as (string | number)[]) < end(rows[index - 1] as (string | number)[]))
+      return [...rows].sort((one, other) => end(one) - end(other))
   }
 
   return rows

@@ -52,7 +52,8 @@ export class SumLayers {
       taken.set(this.taken[level + 1] as Uint8Array)
       this.since[level] = Number.NEGATIVE_INFINITY
       const known = store.levels[level + 1]?.known.bounds ?? []
-      for (let index = 0; index < known.length; index += 2) mark(taken, (known[index] as number) * Micro, (known[index + 1] as number) * Micro, from, perPixel)
+      for (let index = 0; index < known.length; index += 2)
+        mark(taken, (known[index] as number) * Micro, (known[index + 1] as number) * Micro, from, perPixel)
     }
   }
 
@@ -62,7 +63,8 @@ export class SumLayers {
     for (let index = 0; index < store.levels.length; index++) {
       const level = store.levels[index]
       const columns = level?.kinds[kind]
-      if (level && columns) lane.addRollUps(columns, level.spanSeconds, from, perPixel, this.taken[index] as Uint8Array, this.since[index] as number)
+      if (level && columns)
+        lane.addRollUps(columns, level.spanSeconds, from, perPixel, this.taken[index] as Uint8Array, this.since[index] as number)
     }
   }
 }

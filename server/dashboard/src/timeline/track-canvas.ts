@@ -130,7 +130,8 @@ export class TrackCanvas {
     }
 
     const hot = Math.round(this.heightOf(Temperature, HotCelsius, bottom))
-    for (let column = 0; column < this.buffer.width; column += this.scaled(8)) this.buffer.rectangle(column, hot, this.scaled(3), 1, palette.limit)
+    for (let column = 0; column < this.buffer.width; column += this.scaled(8))
+      this.buffer.rectangle(column, hot, this.scaled(3), 1, palette.limit)
     for (let line = LineNames.length - 1; line >= 0; line--) {
       this.findHeights(line, from, perPixel, bottom)
       this.buffer.line(this.heights, 1.5 * this.ratio, palette.lines[line] as number, 0, bottom)

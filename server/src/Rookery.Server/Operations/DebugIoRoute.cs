@@ -35,7 +35,7 @@ internal static class DebugIoRoute
         }
 
         string? only = http.Request.Query["only"];
-        if (!string.IsNullOrEmpty(only) && only != "rollups")
+        if (!string.IsNullOrEmpty(only) && !string.Equals(only, "rollups", StringComparison.Ordinal))
         {
             await ErrorAnswer.WriteAsync(http, StatusCodes.Status400BadRequest, ErrorAnswer.BadRequest, "'only' can be 'rollups'; without it everything is told.");
             return;
