@@ -124,8 +124,12 @@ function slowNear(store: NodeStore, from: number, to: number): FoundEvent | null
 
   if (best < 0) return null
   const start = slow.start[best] as number
+  return { kind: JournalSync, start, duration: slow.duration[best] as number, bytes: durableBytes(store, start) }
+}
+
+/** What the sync that began at a time made durable; 0 when its writes are not known. */
+export function durableBytes(store: NodeStore, start: number): number {
   const events = store.events[JournalSync]
   const same = events?.firstFrom(start) ?? 0
-  const isKnown = events !== undefined && same < events.count && events.start[same] === start
-  return { kind: JournalSync, start, duration: slow.duration[best] as number, bytes: isKnown ? (events.bytes[same] as number) : 0 }
+  return events && same < events.count && events.start[same] === start ? (events.bytes[same] as number) : 0
 }

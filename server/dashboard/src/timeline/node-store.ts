@@ -99,7 +99,7 @@ export class NodeStore {
     for (const columns of this.slow) columns.drop(columns.count - SlowEventsPerKind)
   }
 
-  /** Takes roll-ups; spans of another length than {@link RollUpSpans} go to the nearest shorter one's level. */
+  /** Takes roll-ups and the seconds for which they are whole; a span that reaches over those is left out, for it would grow. Spans of another length than {@link RollUpSpans} go to the nearest shorter one's level. */
   addRollUps(rows: RollUpRows, fromSecond: number, untilSecond: number): void {
     const level = this.levels.find((one) => one.spanSeconds <= rows.SpanSeconds) ?? this.levels[this.levels.length - 1]
     if (!level) return
@@ -117,6 +117,7 @@ export class NodeStore {
     for (const row of rows.Rows) {
       const index = kindOf(String(row[kind as number]))
       const at = Number(row[second as number])
+      if (at < fromSecond || at + rows.SpanSeconds > untilSecond) continue
       let moved = Number(row[bytes as number])
       // In order of kind within a second: a sync follows the writes that it made durable.
       if (index === JournalWrite) {

@@ -71,6 +71,7 @@ export function TimelinePage() {
     for (const one of before) if (!wanted.includes(one.store.tag)) one.source?.stop()
     lives.value = wanted.map((tag) => before.find((one) => one.store.tag === tag) ?? follow(tag, stage, revision))
   })
+  useSignalEffect(() => stage.standStill(lives.value.length === 0 && files.value.length > 0))
   // The stream tells of each node once a second: the lines reach to now.
   useSignalEffect(() => {
     for (const node of live.value?.Nodes ?? []) {
@@ -124,14 +125,15 @@ export function TimelinePage() {
       </div>
       <ErrorSentence of={trouble.value} />
       <section class="panel io-panel" aria-label="Disk work over time">
-        <Legend stage={stage} />
-        <NodeChoice
-          tags={tags.value.split(" ").filter((tag) => tag !== "")}
-          isOff={isOff}
-          change={(set) => {
-            off.value = set
-          }}
-        />
+        <Legend stage={stage}>
+          <NodeChoice
+            tags={tags.value.split(" ").filter((tag) => tag !== "")}
+            isOff={isOff}
+            change={(set) => {
+              off.value = set
+            }}
+          />
+        </Legend>
         <div class="io-head">
           <Strip stage={stage} stores={stores.value} />
           <Axis stage={stage} />

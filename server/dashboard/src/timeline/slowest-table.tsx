@@ -27,7 +27,7 @@ export function SlowestTable({ rows }: { rows: Signal<readonly SlowestRow[]> }) 
           { title: "Took", cell: (row) => durationText(row.duration), end: true },
           { title: "What", cell: (row) => kinds[row.kind]?.title },
           { title: "Node", cell: (row) => row.node },
-          { title: "Start", cell: (row) => <span class="io-figures">{timeText(row.start, 1)}</span> },
+          { title: "Start", cell: (row) => <span class="io-figures">{timeText(row.start, 1000)}</span> },
           {
             title: "Bytes",
             cell: (row) => (row.bytes > 0 ? bytes(row.bytes) : row.kind === JournalSync ? "unknown" : "0 B"),

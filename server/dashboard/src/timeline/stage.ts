@@ -29,6 +29,8 @@ export class Stage {
   /** Called when nothing has moved for a moment. */
   settled: () => void = () => {}
   shown: number[] = []
+  /** Rises with everything that was noticed. */
+  notices = 0
   private palette: Palette | undefined
   private goal: { from: View; to: View; begun: number } | undefined
   private frame = 0
@@ -85,6 +87,7 @@ export class Stage {
 
   /** Takes note of how far the known reaches, and draws it. `until` is the end of what a live node told just now. */
   noticed(oldest: number | undefined, newest: number | undefined, until?: number): void {
+    this.notices++
     if (oldest !== undefined) this.oldest = Math.min(this.oldest, oldest)
     if (newest !== undefined) this.newest = Math.max(this.newest, newest)
     if (until !== undefined) {

@@ -18,6 +18,8 @@ const TickPixels = 90
 const WordPixels = 48
 const LongWordPixels = 118
 const MostWords = 4096
+/** A second is wider than some pixels. */
+const StripedPerPixel = Micro / 12
 
 /** Latency is drawn by its logarithm from 0.1 ms to 10 s, temperature from 20 to 90 °C: fixed, so that nothing jumps while one moves, and nodes compare. */
 const LeastMilliseconds = 0.1
@@ -26,6 +28,13 @@ const ColdestCelsius = 20
 const WarmestCelsius = 90
 /** Where background work pauses. */
 const HotCelsius = 80
+/** Latency at the left, temperature at the right. */
+const ScaleLabels = [
+  { line: 0, value: 1000, text: "1 s" },
+  { line: 0, value: 10, text: "10 ms" },
+  { line: Temperature, value: HotCelsius, text: "80 °C" },
+  { line: Temperature, value: 40, text: "40 °C" },
+]
 const GapMicroseconds = 300 * Micro
 
 /** Draws one node: its lines, and a lane for each kind. Owns the canvas' pixels; everything is allocated when the size changes, nothing for a frame. */
@@ -35,6 +44,7 @@ export class TrackCanvas {
   private readonly context: CanvasRenderingContext2D
   private buffer = new PixelBuffer(1, 1)
   private ratio = 1
+  private font = ""
   private tops = new Int16Array(1)
   private colours = new Uint32Array(1)
   private insetColours = new Uint32Array(1)
@@ -65,6 +75,7 @@ export class TrackCanvas {
     this.canvas.width = width
     this.canvas.height = height
     this.ratio = ratio
+    this.font = `${this.scaled(10)}px system-ui, "DejaVu Sans", sans-serif`
     this.buffer = new PixelBuffer(width, height)
     this.tops = new Int16Array(width)
     this.colours = new Uint32Array(width)
@@ -202,6 +213,8 @@ export class TrackCanvas {
     const events = this.store.events[kind]
     const least = this.scaled(3)
     const edges = Math.max(3, this.scaled(4))
+    const isStriped = perPixel < StripedPerPixel
+    const stripe = this.scaled(6)
     for (let column = 0; column < lane.width; column++) {
       const box = lane.box[column] as number
       const inset = lane.inset[column] as number
@@ -212,9 +225,12 @@ export class TrackCanvas {
         const begins = column > 0 && lane.box[column - 1] !== box && lane.box[Math.min(lane.width - 1, column + edges)] === box
         this.colours[column] = begins ? palette.edge : (ramp[levelOf(events.bytes[box - 1] as number)] as number)
       } else if ((lane.count[column] as number) > 0 || (lane.busy[column] as number) > 0) {
-        const share = Math.min(1, (lane.busy[column] as number) / perPixel)
+        // The square root: a disk that is at work for a hundredth of the time is to be told from one that is for a tenth.
+        const share = Math.sqrt(Math.min(1, (lane.busy[column] as number) / perPixel))
         this.tops[column] = height - Math.max(least, Math.round(share * height))
         this.colours[column] = ramp[levelOf(this.meanBytes(lane, column, kind))] as number
+        // Stripes: at this zoom single events would be seen, but only a sum is known.
+        if (isStriped && lane.isSum[column] && column % stripe < stripe / 2) this.tops[column] = height - this.scaled(1)
       }
 
       if (inset > 0 && events) {
@@ -268,15 +284,18 @@ export class TrackCanvas {
   private drawScale(palette: Palette): void {
     const { context } = this
     const bottom = this.scaled(LinesHeight - LaneGap)
-    context.font = `${this.scaled(10)}px system-ui, "DejaVu Sans", sans-serif`
+    context.font = this.font
     context.textBaseline = "middle"
     context.fillStyle = palette.quiet
-    context.textAlign = "left"
-    context.fillText("1 s", this.scaled(3), bottom * (1 - 4 / LatencyDecades))
-    context.fillText("10 ms", this.scaled(3), bottom * (1 - 2 / LatencyDecades))
-    context.textAlign = "right"
-    context.fillText("80 °C", this.buffer.width - this.scaled(3), this.heightOf(Temperature, HotCelsius, bottom))
-    context.fillText("40 °C", this.buffer.width - this.scaled(3), this.heightOf(Temperature, 40, bottom))
+    for (const label of ScaleLabels) {
+      const isRight = label.line === Temperature
+      context.textAlign = isRight ? "right" : "left"
+      context.fillText(
+        label.text,
+        isRight ? this.buffer.width - this.scaled(3) : this.scaled(3),
+        this.heightOf(label.line, label.value, bottom),
+      )
+    }
   }
 
   private drawWords(place: number, kind: number, palette: Palette): void {

@@ -95,11 +95,7 @@ export function Track({ stage, store, source, trouble, revision, actions, ready 
   return (
     <section class="io-track" aria-labelledby={id}>
       <header>
-        <h2 id={id}>
-          {store.name || store.tag} <span class="quiet">{store.name ? store.tag : ""}</span>
-        </h2>
-        <p class="quiet">{source ?? ""}</p>
-        <TrackWords store={store} revision={revision} />
+        <TrackWords id={id} store={store} revision={revision} source={source ?? ""} />
         {trouble?.value && (
           <p class="io-trouble" role="status">
             {trouble.value}
@@ -143,16 +139,22 @@ export function Track({ stage, store, source, trouble, revision, actions, ready 
   )
 }
 
-/** On which devices, and how much is known: by itself, since it changes once a second. */
-function TrackWords({ store, revision }: { store: NodeStore; revision: Signal<number> }) {
+/** Which node, on which devices, and how much is known: by itself, since it changes once a second. */
+function TrackWords({ id, store, revision, source }: { id: string; store: NodeStore; revision: Signal<number>; source: string }) {
   // The number says only that there is something new.
   void revision.value
   const { Journal, Data } = store.devices
   const devices = Journal === Data ? Journal : `journal on ${Journal}, data on ${Data}`
   return (
-    <p class="quiet">
-      {devices} · {count(store.eventCount)} events
-    </p>
+    <>
+      <h2 id={id}>
+        {store.name || store.tag} <span class="quiet">{store.name ? store.tag : ""}</span>
+      </h2>
+      <p class="quiet">
+        {source ? `${source} · ` : ""}
+        {devices} · {count(store.eventCount)} events
+      </p>
+    </>
   )
 }
 
