@@ -120,7 +120,7 @@ export function DocumentEditor({ database, stored, collection, onStored }: Docum
           >
             Format
           </Button>
-          {!isNew && <Button onClick={() => show(stored.id)}>{isChanged ? "Discard changes" : "Read again"}</Button>}
+          {!isNew && <Button onClick={() => show(stored.id)}>{isChanged ? "Discard changes" : "Reload"}</Button>}
           {!isNew && mayWrite && (
             <>
               <LinkButton href={`${hrefOf("document", database)}?collection=${encodeURIComponent(stored.collection)}`}>New</LinkButton>

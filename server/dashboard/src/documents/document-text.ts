@@ -37,17 +37,33 @@ export function documentOf(answer: string, node: Node): StoredDocument {
   }
   const own = (node.members ?? []).filter((member) => member.name !== "@metadata")
   const kept = (metadata?.members ?? []).filter((member) => !NodesOwn.has(member.name))
-  const preview = brief(answer, own)
+  const preview = readable(brief(answer, own))
   return {
     id: textOf("@id"),
     collection: textOf("@collection") || "@empty",
     changeVector: textOf("@change-vector"),
     lastModified: textOf("@last-modified"),
     expires: textOf("@expires") || null,
-    text: editable(answer, own, kept),
+    text: readable(editable(answer, own, kept)),
     bytes: utf8Length(compact(answer, node)),
     preview,
   }
+}
+
+/** Escapes of letters and signs become what they stand for: other programs write "K\\u00f6ln". What one could not see, or not tell apart, stays escaped. */
+export function readable(text: string): string {
+  return text.includes("\\u")
+    ? text.replace(
+        /\\(?:u(d[89ab][0-9a-f]{2})\\u(d[c-f][0-9a-f]{2})|u([0-9a-f]{4})|[^u])/gi,
+        (escape, high?: string, low?: string, unit?: string) => {
+          if (high === undefined && unit === undefined) return escape
+          const character = String.fromCharCode(
+            ...[high ?? unit, low].flatMap((hex) => (hex === undefined ? [] : [Number.parseInt(hex, 16)])),
+          )
+          return /^[\p{L}\p{N}\p{P}\p{S}]$/u.test(character) && character !== '"' && character !== "\\" ? character : escape
+        },
+      )
+    : text
 }
 
 function editable(answer: string, own: Member[], kept: Member[]): string {

@@ -176,3 +176,17 @@ export function nameInRql(name: string): string {
 export function textInRql(text: string): string {
   return `'${text.replaceAll("\\", "\\\\").replaceAll("'", "\\'")}'`
 }
+
+/** What `limit` cuts out; null without one, or when parameters say it. */
+export function limitOf(text: string): { skip: number; take: number } | null {
+  const tokens = rqlTokens(text).filter((token) => token.depth === 0 && token.kind !== "comment")
+  const at = tokens.findIndex((token) => token.text.toLowerCase() === "limit")
+  const number = (token: Token | undefined) => (token?.kind === "number" ? Number(token.text) : null)
+  const first = at < 0 ? null : number(tokens[at + 1])
+  if (first === null) return null
+  const mark = tokens[at + 2]?.text.toLowerCase()
+  const second = number(tokens[at + 3])
+  if (mark === ",") return second === null ? null : { skip: first, take: second }
+  if (mark === "offset") return second === null ? null : { skip: second, take: first }
+  return { skip: 0, take: first }
+}

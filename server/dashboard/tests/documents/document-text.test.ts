@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { documentsOf, newDocumentText } from "../../src/documents/document-text"
+import { documentsOf, newDocumentText, readable } from "../../src/documents/document-text"
 import { documentFault } from "../../src/documents/json-text"
 
 const answer =
@@ -25,4 +25,12 @@ test("A new document begins in its collection", () => {
   expect(text).toContain('"@collection": "My users"')
   expect(documentFault(text.replace("{\n  \n", '{\n  "a": 1,\n'))).toBeNull()
   expect(newDocumentText("@empty")).not.toContain("@collection")
+})
+
+test("Letters that were escaped can be read, and what one would not see stays escaped", () => {
+  expect(readable(String.raw`"K\u00f6ln \ud83d\ude00 \u003c"`)).toBe('"Köln 😀 <"')
+  for (const text of [String.raw`"\u0022 \u005c \u0000 \u200b \u202e \ud800 \u00a0 \n"`, String.raw`"\\u00f6"`]) {
+    expect(readable(text)).toBe(text)
+    expect(JSON.parse(readable(text))).toBe(JSON.parse(text))
+  }
 })
