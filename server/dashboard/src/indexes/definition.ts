@@ -114,3 +114,28 @@ export function toPut(definition: IndexDefinition): Record<string, unknown> {
     Configuration: definition.Configuration,
   }
 }
+
+/** As docs/reference/analyzers.md has them. */
+export const Analyzers = [
+  "StandardAnalyzer",
+  "SimpleAnalyzer",
+  "StopAnalyzer",
+  "WhitespaceAnalyzer",
+  "LowerCaseWhitespaceAnalyzer",
+  "KeywordAnalyzer",
+  "LowerCaseKeywordAnalyzer",
+  "NGramAnalyzer",
+  "EnglishAnalyzer",
+  "GermanAnalyzer",
+  "FrenchAnalyzer",
+  "SpanishAnalyzer",
+]
+
+/** The fields that an index has, as far as its texts show them: an automatic one names them, a map has them in the object that it returns. */
+export function fieldNamesOf(definition: IndexDefinition): string[] {
+  const named = Object.keys(definition.Fields).filter((name) => name !== "__all_fields")
+  if (definition.Type === "AutoMap") return named
+  const text = definition.Reduce ?? definition.Maps[0] ?? ""
+  const inMap = [...text.matchAll(/(?:[{,(]\s*)([\p{L}_][\p{L}\p{N}_]*)\s*(?::|=(?![=>]))/gu)].map((match) => match[1] ?? "")
+  return [...new Set([...named, ...inMap])]
+}

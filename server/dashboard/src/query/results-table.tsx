@@ -57,7 +57,9 @@ export function ResultsTable({ database, answer }: { database: string; answer: Q
           </div>
         </details>
       )}
-      <Table label="Results" columns={columns} rows={rows.map((row, at) => ({ ...row, at }))} keyOf={(row) => row.at} />
+      <div class="results">
+        <Table label="Results" columns={columns} rows={rows.map((row, at) => ({ ...row, at }))} keyOf={(row) => row.at} />
+      </div>
     </>
   )
 }
@@ -67,12 +69,13 @@ function CellText({ cell, database }: { cell: Cell | undefined; database: string
   if (cell.link) return <a href={hrefOf("document", database, cell.link)}>{cell.text}</a>
   if (cell.kind === "null") return <span class="quiet">null</span>
   const isLong = cell.text.length > LongestShown
+  const hint = cell.text.length > 24 ? { title: cell.text.slice(0, LongestHint) } : {}
   const text = isLong ? `${cell.text.slice(0, LongestShown)}…` : cell.text
   return cell.kind === "object" || cell.kind === "array" ? (
-    <code class="quiet" {...(isLong ? { title: cell.text.slice(0, LongestHint) } : {})}>
+    <code class="quiet" {...hint}>
       {text}
     </code>
   ) : (
-    <span {...(isLong ? { title: cell.text.slice(0, LongestHint) } : {})}>{text}</span>
+    <span {...hint}>{text}</span>
   )
 }

@@ -1,3 +1,4 @@
+import { readable } from "../documents/document-text"
 import { looksLikeId } from "../documents/id-links"
 import { compact, memberOf, type Node, stringOf } from "../documents/json-text"
 
@@ -31,7 +32,7 @@ export function rowsOf(answer: string, results: readonly Node[]): ResultRow[] {
 }
 
 function cellOf(answer: string, node: Node): Cell {
-  const text = node.kind === "string" ? stringOf(answer, node) : compact(answer, node)
+  const text = node.kind === "string" ? stringOf(answer, node) : readable(compact(answer, node))
   const order = node.kind === "number" ? Number(text) : node.kind === "null" ? null : text.toLowerCase()
   return { text, kind: node.kind, order, link: node.kind === "string" && looksLikeId(text) ? text : null }
 }

@@ -3,6 +3,7 @@ import {
   collectionOf,
   hasClause,
   indexOf,
+  limitOf,
   nameInRql,
   parametersOf,
   placeInTyped,
@@ -77,4 +78,12 @@ test("Names that are no plain words stand in quotes", () => {
   expect(nameInRql("my users")).toBe("'my users'")
   expect(nameInRql("Index")).toBe("'Index'")
   expect(textInRql("O'Neil\\x")).toBe("'O\\'Neil\\\\x'")
+})
+
+test("A limit that is written out is read in each of its forms", () => {
+  expect(limitOf("from Users limit 10")).toEqual({ skip: 0, take: 10 })
+  expect(limitOf("from Users limit 20, 10")).toEqual({ skip: 20, take: 10 })
+  expect(limitOf("from Users limit 10 offset 20")).toEqual({ skip: 20, take: 10 })
+  expect(limitOf("from Users limit $n")).toBeNull()
+  expect(limitOf("from Users where limit = 1")).toBeNull()
 })
