@@ -56,7 +56,9 @@ internal static class NodeProcess
 
         var memory = new MemoryBudget(configuration.MemoryBytes);
         ProcessMemory.Charge(memory);
-        var io = new IoTimeline(time, MachineBoard.DeviceOf(disk, configuration.JournalDirectory ?? configuration.DataDirectory)) { SlowSyncSeen = slow => LogSlowSync(log, slow) };
+        string dataDevice = MachineBoard.DeviceOf(disk, configuration.DataDirectory);
+        string journalDevice = configuration.JournalDirectory is { } journal ? MachineBoard.DeviceOf(disk, journal) : dataDevice;
+        var io = new IoTimeline(time, journalDevice, dataDevice) { SlowSyncSeen = slow => LogSlowSync(log, slow) };
         var identity = ShownIdentity.TryLoad(disk, configuration);
         var announcement = identity is null ? null : ServiceAnnouncement.TryCreate(disk, identity.Ids, identity.Name, configuration.Listen.Port, configuration.PeerListen.Port, log);
         var formed = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
