@@ -1,7 +1,6 @@
 import { useSignal } from "@preact/signals"
 import { pathOf } from "../documents/store"
-import { Button, Confirm, toast } from "../shell/parts"
-import { sentenceOf } from "../shell/parts"
+import { Button, Confirm, sentenceOf, toast } from "../shell/parts"
 import { ask } from "../shell/request"
 import { hrefOf } from "../shell/route"
 import { may } from "../shell/session"
