@@ -50,7 +50,7 @@ export function IndexDetails({ database, name }: { database: string; name: strin
   return (
     <>
       <Summary database={database} index={index} refresh={refresh} trouble={trouble} />
-      <Panel title={tabs.find((tab) => tab.id === view.value)?.title ?? ""}>
+      <section class="panel" aria-label={`About ${index.Name}`}>
         <Tabs
           label="About the index"
           tabs={tabs}
@@ -74,7 +74,7 @@ export function IndexDetails({ database, name }: { database: string; name: strin
             {view.value === "queries" && <Queries database={database} index={index} />}
           </div>
         </Tabs>
-      </Panel>
+      </section>
     </>
   )
 }

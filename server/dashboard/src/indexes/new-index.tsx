@@ -56,7 +56,7 @@ export function NewIndex({ database }: { database: string }) {
               </div>
               <pre>{[...template.make(from).Maps, template.make(from).Reduce ?? ""].join("\n").trim()}</pre>
               <Button
-                label={`Begin with: ${template.title}`}
+                label={`Begin with this: ${template.title}`}
                 onClick={() => {
                   chosen.value = template.make(from)
                 }}

@@ -88,13 +88,23 @@ export function complete(text: string, caret: number, known: Known): Offered | n
   if (current && (current.kind === "comment" || current.kind === "number")) return null
   const isQuoted = current?.kind === "text"
   if (isQuoted && isClosed(current) && current.end === caret) return null
-  const isTyping = current !== undefined && (current.kind === "word" || current.kind === "parameter" || isQuoted)
-  const from = isTyping ? current.start : caret
-  const typed = isTyping ? text.slice(current.start, caret).replace(/^["']/, "") : ""
+  const path = isQuoted || current?.kind === "parameter" ? "" : pathBefore(text.slice(0, caret), known.fields)
+  const from = isQuoted || current?.kind === "parameter" ? current.start : caret - path.length
+  const typed = isQuoted || current?.kind === "parameter" ? text.slice(from, caret).replace(/^["']/, "") : path
   const before = tokens.filter((token) => token.end <= from && token.kind !== "comment")
   const options = offeredBehind(before, text, known, isQuoted, typed)
   const found = matching(options, typed)
   return found.length === 0 ? null : { from, to: isQuoted ? (isClosed(current) ? current.end : caret) : caret, options: found }
+}
+
+const Path = /(?:[\p{L}_@][\p{L}\p{N}_@-]*(?:\[\])?\.)*(?:[\p{L}_@][\p{L}\p{N}_@-]*)?$/u
+
+/** The path that ends at the caret, `address.ci`, without an alias before it. */
+function pathBefore(text: string, fields: readonly string[]): string {
+  const path = Path.exec(text)?.[0] ?? ""
+  const dot = path.indexOf(".")
+  const first = path.slice(0, dot + 1).toLowerCase()
+  return dot > 0 && !fields.some((field) => field.toLowerCase().startsWith(first)) ? path.slice(dot + 1) : path
 }
 
 function isClosed(token: Token): boolean {

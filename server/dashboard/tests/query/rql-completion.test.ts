@@ -37,6 +37,9 @@ test("Behind where stand fields, then functions, and behind a value what joins",
 test("A path is completed in its middle", () => {
   expect(labels("from Users where ci|")).toContain("address.city")
   expect(taken("from Users order by ad|", "address.city")).toBe("from Users order by address.city")
+  expect(taken("from Users where address.ci|", "address.city")).toBe("from Users where address.city")
+  expect(taken("from Users as u where u.address.|", "address.city")).toBe("from Users as u where u.address.city")
+  expect(taken("from Users as u where u.na|", "name")).toBe("from Users as u where u.name")
 })
 
 test("Parameters are offered behind their sign", () => {
