@@ -327,7 +327,8 @@ test("Everything fits a phone of 360 pixels, in the dark too", async () => {
   await page.emulateMedia({ colorScheme: "dark" })
   for (const hash of ["#/documents", `#/documents/${database}/Birds`, `#/document/${database}/birds%2F599`, `#/query/${database}?q=from%20Birds`, `#/indexes/${database}`, `#/indexes/${database}?new=`]) {
     await go(hash)
-    await page.getByRole("status", { name: "Loading" }).waitFor({ state: "detached" })
+    await page.locator("main").getByText("Loading …").first().waitFor({ state: "detached" })
+    await page.locator("main .panel").first().waitFor()
     assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= 360, `${hash} is wider than the screen`)
     await isAccessible(`phone ${hash}`)
   }

@@ -25,6 +25,7 @@ export function DatabaseChoice({ page, chosen }: { page: "documents" | "query" |
         <span>Database</span>
         <select
           class="input"
+          aria-label="Database"
           value={chosen}
           onChange={(event) => {
             location.hash = hrefOf(route.peek().page === "document" ? "documents" : page, event.currentTarget.value)
