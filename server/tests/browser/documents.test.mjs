@@ -149,11 +149,25 @@ test("Ctrl+S stores, and a change of others is shown before it is replaced", asy
   assert.match(await stored("rooks/1"), /Theirs again/)
 })
 
+test("A text that is left without saving can be had again, and does not write over what changed meanwhile", async () => {
+  await editor().fill((await editor().inputValue()).replace("Theirs again", "Unsaved"))
+  await page.getByRole("link", { name: database, exact: true }).click()
+  await said("rooks/1 was left without saving.")
+  await rest("PUT", "docs?id=rooks/1", { name: "Theirs again", more: 1, "@metadata": { "@collection": "Rooks" } })
+  await page.locator(".toast", { hasText: "left without saving" }).getByRole("button", { name: "Undo" }).click()
+  await page.getByText("not saved").waitFor()
+  assert.match(await editor().inputValue(), /Unsaved/)
+  await editor().press("Control+s")
+  await dialog().getByText("was changed meanwhile").waitFor()
+  await dialog().getByRole("button", { name: "Take what is stored" }).click()
+  assert.match(await editor().inputValue(), /"more": 1/)
+})
+
 test("A deleted document is put back as it was, unless it was written again", async () => {
   await button("Delete").click()
   await said("rooks/1 is deleted.")
   assert.equal((await rest("GET", "docs?id=rooks/1")).status, 404)
-  await button("Undo").click()
+  await page.locator(".toast", { hasText: "rooks/1 is deleted" }).getByRole("button", { name: "Undo" }).click()
   await page.getByRole("heading", { name: "rooks/1" }).waitFor()
   assert.match(await stored("rooks/1"), /Theirs again.*"@collection":\s*"Rooks"/s)
 
@@ -173,7 +187,7 @@ test("A packed file is imported, and its bad line is listed", async () => {
   await go(`#/documents/${database}`)
   await button("Import").click()
   await page.getByLabel("File").setInputFiles(file)
-  await page.getByText("600 documents stored, 1 bad lines left out, 601 lines read.").waitFor()
+  await page.getByText("600 documents stored, 1 bad line left out, 601 lines read.").waitFor()
   const row = page.getByRole("region", { name: "Bad lines" }).getByRole("row").nth(1)
   assert.match(await row.innerText(), /300\s.*'oops'|300\s/)
   await page.getByRole("link", { name: /^Birds\s*600$/ }).waitFor()
@@ -280,6 +294,20 @@ test("A patch and a deletion by query are counted first and confirmed by name", 
   await page.getByText("Done", { exact: true }).waitFor()
   const { TotalResults } = await (await rest("POST", "queries", { Query: "from Birds", PageSize: 0 })).json()
   assert.equal(TotalResults, 580)
+})
+
+test("A change by query that takes long is stopped, and what was done stands", async () => {
+  const query = text("Query in RQL")
+  await query.fill("from Birds update { this.slow = true; }")
+  await button("Patch what it finds …").click()
+  await dialog().getByLabel("Documents a second, at most").fill("40")
+  await dialog().getByLabel(`To confirm, type ${database}`).fill(database)
+  await dialog().getByRole("button", { name: /^Patch/ }).click()
+  const panel = page.getByRole("region", { name: "Patching by query" })
+  await panel.getByRole("button", { name: "Stop" }).click()
+  await panel.getByText("Stopped: what was done stands").waitFor()
+  const { TotalResults } = await (await rest("POST", "queries", { Query: "from Birds where slow = true", PageSize: 0 })).json()
+  assert.ok(TotalResults < 580, `${TotalResults} of 580 were patched`)
 })
 
 test("An index is made from a template, and what is wrong with it is marked", async () => {

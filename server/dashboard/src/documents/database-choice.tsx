@@ -1,13 +1,13 @@
 import { useEffect } from "preact/hooks"
 import { ErrorSentence, useAsked } from "../shell/parts"
 import { hrefOf, route } from "../shell/route"
-import type { DatabaseList } from "./store"
+import { type DatabaseList, databasesPath } from "./store"
 
 const LastKey = "rookery.database"
 
 /** The database of the page, of the databases that there are. */
 export function DatabaseChoice({ page, chosen }: { page: "documents" | "query" | "indexes"; chosen: string }) {
-  const databases = useAsked<DatabaseList>("/databases")
+  const databases = useAsked<DatabaseList>(databasesPath())
   const names = databases.data.value?.Databases.map((database) => database.Name) ?? []
   useEffect(() => {
     if (chosen !== "") localStorage.setItem(LastKey, chosen)
@@ -46,6 +46,6 @@ export function DatabaseChoice({ page, chosen }: { page: "documents" | "query" |
 
 /** Whether there is no database at all; false while that is not known. */
 export function useHasNoDatabase(): boolean {
-  const databases = useAsked<DatabaseList>("/databases")
+  const databases = useAsked<DatabaseList>(databasesPath())
   return databases.data.value?.Databases.length === 0
 }

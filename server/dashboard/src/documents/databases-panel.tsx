@@ -4,11 +4,11 @@ import { Button, Confirm, Dialog, Empty, ErrorSentence, Field, LinkButton, Panel
 import { ask } from "../shell/request"
 import { hrefOf } from "../shell/route"
 import { may } from "../shell/session"
-import { type DatabaseList, databaseNameProblem } from "./store"
+import { type DatabaseList, databaseNameProblem, databasesPath } from "./store"
 
 /** All databases: where the documents page begins. */
 export function DatabasesPanel() {
-  const databases = useAsked<DatabaseList>("/databases", 5)
+  const databases = useAsked<DatabaseList>(databasesPath(), 5)
   const isCreating = useSignal(false)
   const dropped = useSignal<DatabaseList["Databases"][number] | null>(null)
   const rows = databases.data.value?.Databases

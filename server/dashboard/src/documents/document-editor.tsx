@@ -1,5 +1,5 @@
 import { useSignal } from "@preact/signals"
-import { useEffect } from "preact/hooks"
+import { useEffect, useMemo, useRef } from "preact/hooks"
 import { Button, ErrorSentence, Field, LinkButton, Tag, toast } from "../shell/parts"
 import { hrefOf, route } from "../shell/route"
 import { may } from "../shell/session"
@@ -7,9 +7,11 @@ import { CodeEditor, goTo } from "./code-editor"
 import { ConflictDialog } from "./conflict-dialog"
 import { DocumentFacts } from "./document-facts"
 import { newDocumentText, type StoredDocument } from "./document-text"
+import { offerDraft, takeDraft } from "./drafts"
 import { highlightJson } from "./highlight"
 import { documentFault, formatJson, placeOf } from "./json-text"
 import { deleteDocument, fetchDocument, isConflict, putBack, putDocument } from "./store"
+import { useSettled } from "./use-settled"
 
 interface DocumentEditorProps {
   database: string
@@ -25,7 +27,12 @@ const Label = "Document as JSON"
 export function DocumentEditor({ database, stored, collection, onStored }: DocumentEditorProps) {
   const isNew = stored === null
   const original = stored?.text ?? newDocumentText(collection)
-  const text = useSignal(original)
+  const address = useRef(location.hash).current
+  const draft = useMemo(() => takeDraft(address), [])
+  const text = useSignal(draft?.text ?? original)
+  // The version that the text was made of: what must still be there when it is stored.
+  const base = useRef(draft ? draft.changeVector : (stored?.changeVector ?? null))
+  const isDone = useRef(false)
   const id = useSignal(
     stored?.id ?? route.peek().query.get("id") ?? (collection && !collection.startsWith("@") ? `${collection.toLowerCase()}/` : ""),
   )
@@ -33,9 +40,10 @@ export function DocumentEditor({ database, stored, collection, onStored }: Docum
   const trouble = useSignal<unknown>(null)
   const isSaving = useSignal(false)
   const mayWrite = may("write", database)
-  const fault = documentFault(text.value)
+  const settled = useSettled(text.value)
+  const fault = useMemo(() => documentFault(settled), [settled])
   const isChanged = text.value !== original
-  const place = fault ? placeOf(text.value, fault.at) : null
+  const place = fault ? placeOf(settled, fault.at) : null
 
   useEffect(() => {
     if (!isChanged) return
@@ -43,22 +51,32 @@ export function DocumentEditor({ database, stored, collection, onStored }: Docum
     addEventListener("beforeunload", warn)
     return () => removeEventListener("beforeunload", warn)
   }, [isChanged])
+  const leave = useRef(() => {})
+  leave.current = () => {
+    if (isChanged && !isDone.current)
+      offerDraft(address, stored?.id ?? "The new document", { text: text.value, changeVector: base.current })
+  }
+  useEffect(() => () => leave.current(), [])
 
   /** Shows what is stored now, as the page of that document. */
   const show = async (storedId: string) => {
     if (isNew) {
+      isDone.current = true
       location.hash = hrefOf("document", database, storedId)
       return
     }
 
     const now = await fetchDocument(database, storedId)
     text.value = now?.text ?? ""
+    base.current = now?.changeVector ?? null
+    isDone.current = now === null
     onStored(now)
   }
 
   const save = async (expected?: string) => {
-    if (fault) {
-      goTo(Label, fault.at)
+    const wrong = documentFault(text.value)
+    if (wrong) {
+      goTo(Label, wrong.at)
       return
     }
 
@@ -69,7 +87,7 @@ export function DocumentEditor({ database, stored, collection, onStored }: Docum
     // An id that the node completes is free for sure.
     const isMade = wanted === "" || wanted.endsWith("/") || wanted.endsWith("|")
     try {
-      const { Id } = await putDocument(database, wanted, text.value, expected ?? stored?.changeVector ?? (isMade ? null : ""))
+      const { Id } = await putDocument(database, wanted, text.value, expected ?? base.current ?? (isMade ? null : ""))
       conflict.value = null
       toast(`${Id} is stored.`, { tone: "good" })
       await show(Id)
@@ -93,6 +111,7 @@ export function DocumentEditor({ database, stored, collection, onStored }: Docum
       return
     }
 
+    isDone.current = true
     const list = stored.collection === "@empty" ? hrefOf("documents", database) : hrefOf("documents", database, stored.collection)
     location.hash = list
     toast(`${stored.id} is deleted.`, {
@@ -185,7 +204,7 @@ export function DocumentEditor({ database, stored, collection, onStored }: Docum
             )}
           </p>
         </div>
-        <DocumentFacts database={database} stored={stored} text={text.value} isGood={fault === null} />
+        <DocumentFacts database={database} stored={stored} text={settled} isGood={fault === null} />
       </div>
       {conflict.value && stored && (
         <ConflictDialog
@@ -196,6 +215,8 @@ export function DocumentEditor({ database, stored, collection, onStored }: Docum
           onTakeTheirs={() => {
             const theirs = conflict.value?.theirs ?? null
             text.value = theirs?.text ?? ""
+            base.current = theirs?.changeVector ?? null
+            isDone.current = theirs === null
             conflict.value = null
             onStored(theirs)
           }}

@@ -1,5 +1,5 @@
 import { send } from "../shell/request"
-import { pathOf } from "./store"
+import { readOf } from "./store"
 
 /** What is exported: all, the documents of a collection, or those whose ids begin so. */
 export interface ExportOf {
@@ -43,9 +43,9 @@ export async function exportDocuments(
 }
 
 function requestOf({ database, query, prefix }: ExportOf, signal: AbortSignal): Parameters<typeof send> {
-  if (query !== null) return [pathOf(database, "streams/queries", { format: "jsonl" }), { method: "POST", body: { Query: query }, signal }]
-  if (prefix !== "") return [pathOf(database, "streams/docs", { format: "jsonl", startsWith: prefix }), { signal }]
-  return [pathOf(database, "export"), { signal }]
+  if (query !== null) return [readOf(database, "streams/queries", { format: "jsonl" }), { method: "POST", body: { Query: query }, signal }]
+  if (prefix !== "") return [readOf(database, "streams/docs", { format: "jsonl", startsWith: prefix }), { signal }]
+  return [readOf(database, "export"), { signal }]
 }
 
 async function gather(stream: ReadableStream<Uint8Array>): Promise<Blob> {

@@ -43,7 +43,7 @@ export function ImportPanel({ database, onStored, onClose }: { database: string;
       )
       state.value = ended
       stage.value = "done"
-      toast(`${count(ended.stored)} documents imported${ended.bad > 0 ? `, ${count(ended.bad)} bad lines left out` : ""}.`, {
+      toast(`${count(ended.stored)} documents imported${badOf(ended)}.`, {
         tone: ended.bad > 0 ? "bad" : "good",
       })
     } catch (failure) {
@@ -95,8 +95,7 @@ export function ImportPanel({ database, onStored, onClose }: { database: string;
         )}
         {now && (
           <p role="status" class="number">
-            {count(now.stored)} documents stored{now.bad > 0 ? `, ${count(now.bad)} bad lines left out` : ""}, {count(now.lines)} lines
-            read.
+            {count(now.stored)} documents stored{badOf(now)}, {count(now.lines)} lines read.
           </p>
         )}
         <ErrorSentence of={trouble.value} />
@@ -125,4 +124,8 @@ export function ImportPanel({ database, onStored, onClose }: { database: string;
       </div>
     </Panel>
   )
+}
+
+function badOf({ bad }: ImportState): string {
+  return bad === 0 ? "" : `, ${count(bad)} bad ${bad === 1 ? "line" : "lines"} left out`
 }

@@ -17,6 +17,11 @@ export function readOf(database: string, rest: string, parameters: Record<string
   return pathOf(database, rest, { ...parameters, consistency: live.value?.Cluster?.ReadsAreLocal ? "local" : undefined })
 }
 
+/** The list of databases. */
+export function databasesPath(): string {
+  return `/databases${live.value?.Cluster?.ReadsAreLocal ? "?consistency=local" : ""}`
+}
+
 export interface DatabaseList {
   Databases: { Name: string; DocumentsCount: number }[]
 }

@@ -70,7 +70,9 @@ export function withoutFarLines(lines: DiffLine[], context = 3): (DiffLine | nul
   })
   const shown: (DiffLine | null)[] = []
   lines.forEach((line, at) => {
-    if (near[at]) shown.push(line)
+    // A gap of one line is no shorter than the line.
+    const isAlone = (at === 0 || near[at - 1] === 1) && (at === lines.length - 1 || near[at + 1] === 1)
+    if (near[at] || isAlone) shown.push(line)
     else if (shown.at(-1) !== null) shown.push(null)
   })
   return shown

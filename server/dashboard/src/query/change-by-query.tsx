@@ -3,7 +3,7 @@ import { useEffect } from "preact/hooks"
 import { documentOf } from "../documents/document-text"
 import { pathOf } from "../documents/store"
 import { count } from "../shell/format"
-import { Button, Confirm, ErrorSentence, Panel, Progress, toast } from "../shell/parts"
+import { Button, Confirm, ErrorSentence, Field, Panel, Progress, toast } from "../shell/parts"
 import { ask } from "../shell/request"
 import { askQuery, bodyOf } from "./ask-query"
 import { limitOf, withoutUpdate } from "./rql-text"
@@ -38,6 +38,7 @@ export function ChangeByQuery({ database, kind, text, parameters, onClose }: Cha
   const preview = useSignal<{ count: number; ids: string[] } | null>(null)
   const trouble = useSignal<unknown>(null)
   const running = useSignal<Running | null>(null)
+  const mostPerSecond = useSignal("")
   useEffect(() => {
     preview.value = null
     trouble.value = null
@@ -57,10 +58,13 @@ export function ChangeByQuery({ database, kind, text, parameters, onClose }: Cha
 
   const start = async (what: "delete" | "patch") => {
     const body = bodyOf({ text, parameters })
-    const { OperationId, OperationNodeTag } = await ask<{ OperationId: number; OperationNodeTag: string }>(pathOf(database, "queries"), {
-      method: what === "delete" ? "DELETE" : "PATCH",
-      body: what === "delete" ? body : `{"Query":${body}}`,
-    })
+    const { OperationId, OperationNodeTag } = await ask<{ OperationId: number; OperationNodeTag: string }>(
+      pathOf(database, "queries", { maxOpsPerSec: mostPerSecond.value || undefined }),
+      {
+        method: what === "delete" ? "DELETE" : "PATCH",
+        body: what === "delete" ? body : `{"Query":${body}}`,
+      },
+    )
     running.value = { id: OperationId, node: OperationNodeTag, kind: what, state: null }
   }
 
@@ -91,6 +95,17 @@ export function ChangeByQuery({ database, kind, text, parameters, onClose }: Cha
             !trouble.value && <p class="quiet">Counting …</p>
           )}
           <pre class="asked-query">{text}</pre>
+          <Field label="Documents a second, at most" hint="Empty: as fast as the node can. Slower leaves room for others.">
+            <input
+              class="input seconds"
+              type="number"
+              min={1}
+              value={mostPerSecond.value}
+              onInput={(event) => {
+                mostPerSecond.value = event.currentTarget.value
+              }}
+            />
+          </Field>
         </Confirm>
       )}
       {running.value && (

@@ -47,4 +47,5 @@ test("Equal lines far from a difference are left out", () => {
   const changed = text.with(20, "x")
   const shown = withoutFarLines(diffLines(text.join("\n"), changed.join("\n")), 2)
   expect(shown.map((line) => line?.text ?? "…")).toEqual(["…", "18", "19", "20", "x", "21", "22", "…"])
+  expect(withoutFarLines(diffLines("a\nb\nc\nd", "x\nb\nc\nd"), 2).map((line) => line?.text ?? "…")).toEqual(["a", "x", "b", "c", "d"])
 })
