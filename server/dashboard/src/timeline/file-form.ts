@@ -105,7 +105,7 @@ function toRows(columns: NodeStore["events"]): Rows {
       events.start[index] as number,
       events.duration[index] as number,
       // What a sync made durable is found again from the writes before it.
-      kind === JournalSync ? 0 : (events.bytes[index] as number),
+      events.isSync[index] ? 0 : (events.bytes[index] as number),
     ]),
   )
   const end = (row: (string | number)[]) => (row[1] as number) + (row[2] as number)

@@ -1,4 +1,5 @@
 import { bytes, count, ratio } from "../shell/format"
+import type { EventColumns } from "./event-columns"
 import { JournalSync, kinds } from "./kinds"
 import type { LanePixels } from "./lane-pixels"
 import { type NodeStore, NotedSyncMicroseconds } from "./node-store"
@@ -9,7 +10,9 @@ export interface FoundEvent {
   kind: number
   start: number
   duration: number
+  /** Of a sync: what it made durable, 0 when that is not known. */
   bytes: number
+  isSync: boolean
 }
 
 /** What is under the pointer: an event, and how many share its pixel; or the sum of a span in which single events are not known. */
@@ -48,6 +51,7 @@ export function findIn(
     start: from + nearest * perPixel,
     duration: lane.longest[nearest] as number,
     bytes: lane.bytes[nearest] as number,
+    isSync: kind === JournalSync,
     count: lane.count[nearest] as number,
     isSum: true,
     busy: Math.min(1, (lane.busy[nearest] as number) / perPixel),
@@ -63,7 +67,7 @@ export function linesOf(found: Found): [string, string][] {
       ["from", timeText(found.start, 1_000_000)],
       ["at work", ratio(found.busy)],
       ["longest", durationText(found.duration)],
-      [found.kind === JournalSync ? "made durable" : "bytes", bytes(found.bytes)],
+      [found.isSync ? "made durable" : "bytes", bytes(found.bytes)],
     ]
   }
 
@@ -73,7 +77,7 @@ export function linesOf(found: Found): [string, string][] {
     ["took", durationText(found.duration)],
   ]
   if (found.bytes > 0) {
-    lines.push([found.kind === JournalSync ? "made durable" : "bytes", bytes(found.bytes)])
+    lines.push([found.isSync ? "made durable" : "bytes", bytes(found.bytes)])
     const speed = speedText(found.bytes, found.duration)
     if (speed) lines.push(["speed", speed])
   }
@@ -91,14 +95,16 @@ export function sentenceOf(found: Found): string {
 function eventAt(store: NodeStore, kind: number, index: number, many: number): Found | null {
   const events = store.events[kind]
   if (!events || index >= events.count) return null
+  return { ...eventOf(events, kind, index), count: many, isSum: false, busy: 1 }
+}
+
+export function eventOf(events: EventColumns, kind: number, index: number): FoundEvent {
   return {
     kind,
     start: events.start[index] as number,
     duration: events.duration[index] as number,
     bytes: events.bytes[index] as number,
-    count: many,
-    isSum: false,
-    busy: 1,
+    isSync: events.isSync[index] === 1,
   }
 }
 
@@ -123,8 +129,8 @@ function slowNear(store: NodeStore, from: number, to: number): FoundEvent | null
   }
 
   if (best < 0) return null
-  const start = slow.start[best] as number
-  return { kind: JournalSync, start, duration: slow.duration[best] as number, bytes: durableBytes(store, start) }
+  const found = eventOf(slow, JournalSync, best)
+  return { ...found, bytes: durableBytes(store, found.start) }
 }
 
 /** What the sync that began at a time made durable; 0 when its writes are not known. */

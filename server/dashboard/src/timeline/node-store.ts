@@ -51,7 +51,8 @@ export class NodeStore {
   /** When, in microseconds, no event is missing. */
   readonly covered = new Intervals()
   devices = { Journal: "unknown", Data: "unknown" }
-  private unsyncedBytes = 0
+  /** By kind: what was written since its last sync. */
+  private readonly unsynced = new Float64Array(kinds.length)
 
   constructor(
     readonly tag: string,
@@ -146,29 +147,33 @@ export class NodeStore {
 
   private addTo(columns: EventColumns[], rows: EventRows): void {
     const [kind, start, duration, bytes] = indexes(rows, "Kind", "StartUnixMicroseconds", "DurationMicroseconds", "Bytes")
-    const batches = columns.map(() => ({ starts: [] as number[], durations: [] as number[], bytes: [] as number[] }))
+    const batches = columns.map(() => ({
+      starts: [] as number[],
+      durations: [] as number[],
+      bytes: [] as number[],
+      isSync: [] as number[],
+    }))
     for (const row of inOrderOfEnd(rows.Rows, start as number, duration as number)) {
       const index = kindOf(String(row[kind as number]))
-      let moved = Number(row[bytes as number])
-      if (columns === this.events) moved = this.durable(index, moved)
+      const moved = Number(row[bytes as number])
       const batch = batches[index] as (typeof batches)[number]
       batch.starts.push(Number(row[start as number]))
       batch.durations.push(Number(row[duration as number]))
-      batch.bytes.push(moved)
+      batch.bytes.push(columns === this.events ? this.shownBytes(index, moved) : moved)
+      batch.isSync.push(moved === 0 ? 1 : 0)
     }
 
     batches.forEach((batch, index) => {
-      columns[index]?.add(batch.starts, batch.durations, batch.bytes)
+      columns[index]?.add(batch.starts, batch.durations, batch.bytes, batch.isSync)
     })
   }
 
-  /** A sync moves nothing by itself: it is shown with what was written since the one before it. */
-  private durable(kind: number, bytes: number): number {
-    if (kind === JournalWrite) this.unsyncedBytes += bytes
-    if (kind !== JournalSync) return bytes
-    const made = this.unsyncedBytes
-    this.unsyncedBytes = 0
-    return made
+  /** A sync moves nothing by itself: it is shown with what was written since the one before it, of its own kind or, the journal's, of the kind beside it. */
+  private shownBytes(kind: number, bytes: number): number {
+    const written = kind === JournalSync ? JournalWrite : kind
+    const before = this.unsynced[written] as number
+    this.unsynced[written] = bytes > 0 ? before + bytes : 0
+    return bytes > 0 ? bytes : before
   }
 
   /** Forgets a tenth at once, so that it is seldom done. */

@@ -4,7 +4,7 @@ import { useEffect, useId, useRef } from "preact/hooks"
 import { count } from "../shell/format"
 import { Chooser } from "./chooser"
 import { whenResized } from "./fitted"
-import { type Found, findIn, linesOf, sentenceOf } from "./found"
+import { type Found, type FoundEvent, findIn, linesOf, sentenceOf } from "./found"
 import { type Pointed, takeGestures } from "./gestures"
 import { takeKey } from "./keys"
 import { kinds } from "./kinds"
@@ -216,6 +216,6 @@ function place(frame: HTMLElement | null, chooser: Chooser, stage: Stage, width:
   frame.style.width = `${Math.min(width + 8, left + wide) - first + 6}px`
 }
 
-function foundOf(event: { kind: number; start: number; duration: number; bytes: number }): Found {
+function foundOf(event: FoundEvent): Found {
   return { ...event, count: 1, isSum: false, busy: 1 }
 }
