@@ -39,13 +39,12 @@ export function findIn(
   const reach = Math.round(ReachPixels * ratioOfPixels)
   const slow = kind === JournalSync ? slowNear(store, from + (column - reach) * perPixel, from + (column + reach) * perPixel) : null
   if (slow) return { ...slow, count: 1, isSum: false, busy: 1 }
-  const events = store.events[kind]
   const inside = (low && lane.inset[column]) || lane.box[column]
-  if (inside && events) return eventAt(store, kind, inside - 1, 1)
+  if (inside) return eventAt(store, kind, inside, 1)
   const nearest = longestNear(lane, column, reach)
   if (nearest < 0) return null
   const event = lane.longestEvent[nearest] as number
-  if (event > 0) return eventAt(store, kind, event - 1, Math.max(1, Math.round(lane.count[nearest] as number)))
+  if (event !== 0) return eventAt(store, kind, event, Math.max(1, Math.round(lane.count[nearest] as number)))
   return {
     kind,
     start: from + nearest * perPixel,
@@ -92,9 +91,11 @@ export function sentenceOf(found: Found): string {
     .join(", ")}.`
 }
 
-function eventAt(store: NodeStore, kind: number, index: number, many: number): Found | null {
-  const events = store.events[kind]
-  if (!events || index >= events.count) return null
+function eventAt(store: NodeStore, kind: number, reference: number, many: number): Found | null {
+  const events = store.columnsOf(kind, reference)
+  const index = Math.abs(reference) - 1
+  // The oldest may have been forgotten since the lane was filled.
+  if (index >= events.count) return null
   return { ...eventOf(events, kind, index), count: many, isSum: false, busy: 1 }
 }
 

@@ -86,6 +86,16 @@ export class NodeStore {
     return begins.length > 0 ? Math.min(...begins) : undefined
   }
 
+  /** The columns that hold what a lane refers to: the index is one less than the reference, or than its opposite. */
+  columnsOf(kind: number, reference: number): EventColumns {
+    return (reference > 0 ? this.events[kind] : this.slow[kind]) as EventColumns
+  }
+
+  /** The bytes of what a lane refers to. */
+  bytesOf(kind: number, reference: number): number {
+    return this.columnsOf(kind, reference).bytes[Math.abs(reference) - 1] as number
+  }
+
   /** Takes events and the span for which they are whole. */
   addEvents(rows: EventRows): void {
     this.addTo(this.events, rows)

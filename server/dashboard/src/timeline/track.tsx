@@ -144,7 +144,7 @@ function TrackWords({ id, store, revision, source }: { id: string; store: NodeSt
   // The number says only that there is something new.
   void revision.value
   const { Journal, Data } = store.devices
-  const devices = Journal === Data ? Journal : `journal on ${Journal}, data on ${Data}`
+  const devices = Journal === Data ? (Journal === "unknown" ? "device unknown" : Journal) : `journal on ${Journal}, data on ${Data}`
   return (
     <>
       <h2 id={id}>
