@@ -191,7 +191,10 @@ function spansOf(given: unknown, where: string): Spans {
 }
 
 function spanOf(given: unknown, where: string): number {
-  if (!isCount(given) || given < 1) throw new Error(`${where}: "SpanSeconds" must be a number from 1 on.`)
+  if (!isCount(given) || !Number.isInteger(given) || given < 1 || given > 86_400) {
+    throw new Error(`${where}: "SpanSeconds" must be a whole number from 1 to 86400.`)
+  }
+
   return given
 }
 

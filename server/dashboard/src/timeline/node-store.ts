@@ -110,10 +110,11 @@ export class NodeStore {
     for (const columns of this.slow) columns.drop(columns.count - SlowEventsPerKind)
   }
 
-  /** Takes roll-ups and the seconds for which they are whole; a span that reaches over those is left out, for it would grow. Spans of another length than {@link RollUpSpans} go to the nearest shorter one's level. */
+  /** Takes roll-ups and the seconds for which they are whole; a span that reaches over those is left out, for it would grow. Spans of another length than {@link RollUpSpans} are divided. */
   addRollUps(rows: RollUpRows, fromSecond: number, untilSecond: number): void {
-    const level = this.levels.find((one) => one.spanSeconds <= rows.SpanSeconds) ?? this.levels[this.levels.length - 1]
+    const level = this.levels.find((one) => rows.SpanSeconds % one.spanSeconds === 0)
     if (!level) return
+    const parts = rows.SpanSeconds / level.spanSeconds
     const [second, kind, count, bytes, total, longest] = indexes(
       rows,
       "UnixSecond",
@@ -138,7 +139,10 @@ export class NodeStore {
         moved = written
       }
 
-      level.kinds[index]?.set(at, Number(row[count as number]), moved, Number(row[total as number]), Number(row[longest as number]))
+      for (let part = 0; part < parts; part++) {
+        const share = (column: number | undefined) => Number(row[column as number]) / parts
+        level.kinds[index]?.set(at + part * level.spanSeconds, share(count), moved / parts, share(total), Number(row[longest as number]))
+      }
     }
 
     level.known.add(fromSecond, untilSecond)

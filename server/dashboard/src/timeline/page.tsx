@@ -47,11 +47,7 @@ export function TimelinePage() {
 
   const look = () => {
     const { view } = stage
-    for (const { store, source } of shown.peek()) {
-      source?.want(view, view.span / Math.max(1, window.innerWidth * window.devicePixelRatio))
-      void store
-    }
-
+    for (const { source } of shown.peek()) void source?.want(view, view.span / stage.width)
     slowest.value = shown
       .peek()
       .flatMap(({ store }, place) =>

@@ -8,7 +8,7 @@ import { levelOf, type Palette } from "./palette"
 import { PixelBuffer } from "./pixel-buffer"
 import { SumLayers } from "./sum-layers"
 import { durationText } from "./text"
-import { firstTick, tickStep, type View } from "./view"
+import { firstTick, tickStep, type View, zoneOffset } from "./view"
 
 /** Heights in CSS pixels; timeline.css has the same for the names beside them. */
 export const LinesHeight = 64
@@ -128,8 +128,7 @@ export class TrackCanvas {
 
   private drawGrid(view: View, perPixel: number, palette: Palette): void {
     const step = tickStep(perPixel, TickPixels * this.ratio)
-    const offset = -new Date(view.from / 1000).getTimezoneOffset()
-    for (let at = firstTick(view.from, step, offset); at < view.from + view.span; at += step) {
+    for (let at = firstTick(view.from, step, zoneOffset(view.from)); at < view.from + view.span; at += step) {
       this.buffer.rectangle(Math.round((at - view.from) / perPixel), 0, 1, this.buffer.height, palette.grid)
     }
   }

@@ -31,7 +31,6 @@ export function Track({ stage, store, source, trouble, revision, actions, ready 
   const plot = useRef<HTMLDivElement>(null)
   const canvas = useRef<HTMLCanvasElement>(null)
   const frame = useRef<HTMLDivElement>(null)
-  const tip = useRef<HTMLDivElement>(null)
   const chooserRef = useRef<Chooser | undefined>(undefined)
   chooserRef.current ??= new Chooser(store, stage)
   const chooser = chooserRef.current
@@ -129,7 +128,7 @@ export function Track({ stage, store, source, trouble, revision, actions, ready 
         >
           <canvas ref={canvas} aria-hidden="true" />
           <div ref={frame} class="io-chosen" hidden />
-          {found.value && <Tip of={found.value.of} x={found.value.x} y={found.value.y} plot={plot.current} place={tip} />}
+          {found.value && <Tip of={found.value.of} x={found.value.x} y={found.value.y} width={plot.current?.clientWidth ?? 0} />}
         </div>
       </div>
       <p class="io-said" aria-live="polite">
@@ -158,27 +157,11 @@ function TrackWords({ id, store, revision, source }: { id: string; store: NodeSt
   )
 }
 
-function Tip({
-  of,
-  x,
-  y,
-  plot,
-  place,
-}: {
-  of: Found
-  x: number
-  y: number
-  plot: HTMLElement | null
-  place: { current: HTMLDivElement | null }
-}) {
-  const width = plot?.clientWidth ?? 0
+function Tip({ of, x, y, width }: { of: Found; x: number; y: number; width: number }) {
   const isLeft = x > width / 2
+  const sides = isLeft ? { left: "auto", right: `${width - x + 14}px` } : { left: `${x + 14}px`, right: "auto" }
   return (
-    <div
-      ref={place}
-      class={`io-tip ${isLeft ? "is-left" : ""}`}
-      style={{ left: isLeft ? "auto" : `${x + 14}px`, right: isLeft ? `${width - x + 14}px` : "auto", top: `${y + 16}px` }}
-    >
+    <div class="io-tip" style={{ ...sides, top: `${y + 16}px` }}>
       <dl>
         {linesOf(of).map(([label, value], index) => (
           <div key={label} class={index === 0 ? "io-tip-title" : ""}>
