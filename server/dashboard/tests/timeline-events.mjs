@@ -37,7 +37,7 @@ export function eventsOf({ count = 100_000, seed = 1, end = 1_790_000_000_000_00
       rows.push(["manifest", now, between(4000, 9000), 4096])
       now += between(9000, 12_000)
       if (random() < 0.4) now = burst(rows, random, now, "compaction", between(12, 40), 524_288)
-      now = burst(rows, random, now, "index", between(3, 12), between(40_000, 300_000))
+      now = burst(rows, random, now, "index", between(3, 12), 2 * between(20_000, 150_000))
       if (random() < 0.1) rows.push(["journal_spare", now, between(300_000, 900_000), 16_777_216])
       unflushed = 0
     }
@@ -55,8 +55,13 @@ export function eventsOf({ count = 100_000, seed = 1, end = 1_790_000_000_000_00
 function burst(rows, random, from, kind, chunks, bytes) {
   let now = from
   for (let chunk = 0; chunk < chunks; chunk++) {
+    // Two writes into the page cache, then the sync that brings them to the card.
     const took = Math.round(30_000 + 45_000 * random())
-    rows.push([kind, now, took, bytes])
+    rows.push(
+      [kind, now - 4000, Math.round(900 + 900 * random()), bytes / 2],
+      [kind, now - 2000, Math.round(900 + 900 * random()), bytes / 2],
+      [kind, now, took, 0],
+    )
     const write = Math.round(200 + 500 * random())
     rows.push(["journal_write", now + 2000, write, 4096])
     rows.push(["journal_sync", now + 2000 + write, Math.round(took - 1500 + 9000 * random()), 0])

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest"
 import { fromFile, toFile } from "../src/timeline/file-form"
+import { kindOf } from "../src/timeline/kinds"
 import { fileOf } from "./timeline-events.mjs"
 
 const file = () => fileOf({ count: 3000 })
@@ -45,6 +46,25 @@ describe("the file", () => {
     expect(store?.eventCount).toBe(3000)
     expect(store?.covered.bounds).toEqual([5, 10])
     expect(store?.levels[0]?.kinds[0]?.size).toBeGreaterThan(100)
+  })
+
+  it("may hold sums of any span", () => {
+    const Columns = ["UnixSecond", "Kind", "Count", "Bytes", "TotalMicroseconds", "MaxMicroseconds"]
+    const answer = (span: number) => ({
+      Node: "A",
+      Events: { Columns: ["Kind", "StartUnixMicroseconds", "DurationMicroseconds", "Bytes"], Rows: [] },
+      RollUps: { SpanSeconds: span, Columns, Rows: [[86_400 * 3, "read", 70, 7000, 14_000, 500]] },
+    })
+    for (const [span, level, parts] of [
+      [7, 2, 7],
+      [300, 0, 5],
+      [90, 1, 9],
+    ] as const) {
+      const [store] = fromFile(JSON.stringify(answer(span)))
+      const columns = store?.levels[level]?.kinds[kindOf("read")]
+      expect(columns?.size).toBe(parts)
+      expect([...(columns?.total.subarray(0, parts) ?? [])].reduce((sum, one) => sum + one, 0)).toBeCloseTo(14_000, 6)
+    }
   })
 
   it.each([

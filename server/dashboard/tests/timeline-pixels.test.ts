@@ -164,6 +164,46 @@ describe("a slow sync", () => {
   })
 })
 
+describe("a slow event of another kind", () => {
+  it("is shown and found among sums, and counted only there", () => {
+    const store = new NodeStore("A", "")
+    const kind = kindOf("compaction")
+    store.addRollUps({ SpanSeconds: 1, Columns: RollUpNames, Rows: [[1200, "compaction", 5, 5000, 400_000, 300_000]] }, 0, 3600)
+    store.addSlowEvents({ Columns, Rows: [["compaction", 1200.2e6, 300_000, 700]] })
+    const lane = new LanePixels()
+    const layers = new SumLayers()
+    layers.resize(Width)
+    for (const [span, reference] of [
+      [2e6, -1],
+      [3600e6, -1],
+    ] as const) {
+      const from = 1200.35e6 - span / 2
+      lane.begin(Width)
+      layers.prepare(store, from, span / Width)
+      layers.fill(store, lane, kind, from, span / Width)
+      expect(lane.longestEvent[Width / 2]).toBe(reference)
+      expect(findIn(store, lane, kind, Width / 2, false, from, span / Width)).toMatchObject({
+        start: 1200.2e6,
+        duration: 300_000,
+        bytes: 700,
+      })
+      expect(sum(lane.count)).toBeCloseTo(5, 6)
+    }
+  })
+
+  it("gives way to the events themselves", () => {
+    const store = storeOf([["compaction", 1200.2e6, 300_000, 700]], 1000e6, 2000e6)
+    store.addSlowEvents({ Columns, Rows: [["compaction", 1200.2e6, 300_000, 700]] })
+    const lane = new LanePixels()
+    const layers = new SumLayers()
+    layers.resize(Width)
+    lane.begin(Width)
+    layers.prepare(store, 1200e6, 1000)
+    layers.fill(store, lane, kindOf("compaction"), 1200e6, 1000)
+    expect(lane.box[300]).toBe(1)
+  })
+})
+
 describe("sums and events", () => {
   const perSecond = (second: number): (string | number)[] => [second, "journal_sync", 100, 0, 500_000, 9000]
 

@@ -154,6 +154,22 @@ describe("what is known of a node", () => {
     expect((store.events[JournalWrite] as EventColumns).count).toBe(2 + 1)
   })
 
+  it("shows the sync of a run with what was written to it", () => {
+    const store = new NodeStore("A", "")
+    store.addEvents({
+      Columns,
+      Rows: [
+        ["run_write", 100, 10, 4096],
+        ["run_write", 120, 10, 8192],
+        ["journal_write", 125, 10, 512],
+        ["run_write", 130, 500, 0],
+      ],
+    })
+    const runs = store.events[kindOf("run_write")] as EventColumns
+    expect([...runs.bytes.subarray(0, 3)]).toEqual([4096, 8192, 12_288])
+    expect([...runs.isSync.subarray(0, 3)]).toEqual([0, 0, 1])
+  })
+
   it("takes a kind that it does not know as other work", () => {
     expect(kinds[kindOf("teleport")]?.title).toBe("Other work")
     const store = new NodeStore("A", "")

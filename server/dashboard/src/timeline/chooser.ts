@@ -1,6 +1,6 @@
 import { signal } from "@preact/signals"
 import type { EventColumns } from "./event-columns"
-import { durableBytes, type FoundEvent } from "./found"
+import { durableBytes, eventOf, type FoundEvent } from "./found"
 import { JournalSync } from "./kinds"
 import { type NodeStore, NotedSyncMicroseconds, SlowSyncMicroseconds } from "./node-store"
 import type { Stage } from "./stage"
@@ -93,8 +93,4 @@ function nextSlow(events: EventColumns, from: number, direction: 1 | -1, least: 
   }
 
   return null
-}
-
-function eventOf(events: EventColumns, kind: number, index: number): FoundEvent {
-  return { kind, start: events.start[index] as number, duration: events.duration[index] as number, bytes: events.bytes[index] as number }
 }

@@ -79,6 +79,12 @@ export class Stage {
     clearTimeout(this.settling)
   }
 
+  /** In device pixels; all tracks have the same. */
+  get width(): number {
+    for (const track of this.tracks) return track.width
+    return 1
+  }
+
   get bounds(): Bounds {
     const now = this.now()
     const newest = this.isStill ? this.newest : Math.max(now, this.newest)
@@ -192,8 +198,7 @@ export class Stage {
       this.request()
     } else if (this.isFollowing.value) {
       // As often as what is followed moves by a pixel; a day moves once a minute.
-      const width = Math.max(1, ...[...this.tracks].map((track) => track.width))
-      const milliseconds = this.view.span / width / 1000
+      const milliseconds = this.view.span / this.width / 1000
       if (milliseconds <= 20) this.request()
       else this.timer = setTimeout(() => this.request(), Math.min(milliseconds, 60_000))
     }
