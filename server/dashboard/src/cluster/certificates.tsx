@@ -38,6 +38,7 @@ export function Certificates() {
       {data.value && (
         <Table
           label="Client certificates"
+          stacks
           rows={data.value.Certificates}
           keyOf={(certificate) => certificate.Name}
           empty={<Empty title="No certificates.">RavenDB's clients need one each; everything else may use a token.</Empty>}

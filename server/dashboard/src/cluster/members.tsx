@@ -80,6 +80,7 @@ function MemberTable({ list, onOrder }: { list: MemberList; onOrder: (what: Orde
   return (
     <Table
       label="Members of the cluster"
+      stacks
       rows={list.Members}
       keyOf={(member) => member.NodeId}
       columns={[

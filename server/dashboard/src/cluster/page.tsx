@@ -47,7 +47,7 @@ export function ClusterPage() {
             </>
           )}
           {chosen === "care" && (
-            <div class="columns">
+            <div class="masonry">
               <Backups />
               <Upgrade />
               <Clock />

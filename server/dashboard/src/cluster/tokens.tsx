@@ -50,6 +50,7 @@ export function Tokens() {
       {data.value && (
         <Table
           label="Access tokens"
+          stacks
           rows={data.value.Tokens}
           keyOf={(token) => token.Name}
           empty={<Empty title="No tokens yet.">Make one for each program and each person that enters.</Empty>}

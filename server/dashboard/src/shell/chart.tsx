@@ -74,7 +74,7 @@ export function Chart({ label, times, lines, format, together, atLeast = 0, floa
             size: 62,
             gap: 6,
             font: "11px system-ui, sans-serif",
-            values: (_, ticks) => ticks.map((tick) => format(tick)),
+            values: (_, ticks) => ticks.map((tick) => (tick === 0 ? "0" : format(tick))),
             space: 34,
           },
         ],

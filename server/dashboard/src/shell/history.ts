@@ -12,7 +12,8 @@ interface Answer {
   Rows: (number | null)[][]
 }
 
-type Name = Extract<keyof Sample, string>
+/** What history tells beside the figures of a sample: how much of the time power or firmware complained. */
+type Name = Extract<keyof Sample, string> | "UnderVoltageRatio" | "ThrottledRatio"
 
 /** Figures of some nodes over the same times; null where a node was off, or did not know. */
 export interface History {
@@ -133,11 +134,18 @@ function append(table: Table, tag: string, names: readonly Name[], at: number, s
     const key = `${tag} ${name}`
     const values = table.columns.get(key) ?? []
     while (values.length < table.count) values.push(null)
-    const value = sample[name]
+    const value = figureOf(sample, name)
     values[slot] = typeof value === "number" ? value : null
     bridge(values)
     table.columns.set(key, values)
   }
+}
+
+function figureOf(sample: Sample, name: Name): unknown {
+  if (name === "UnderVoltageRatio") return sample.Throttled && Number(sample.Throttled.includes("under_voltage"))
+  if (name === "ThrottledRatio")
+    return sample.Throttled && Number(sample.Throttled.some((one) => one === "throttled" || one === "frequency_capped"))
+  return sample[name]
 }
 
 function shown(table: Table): History {
