@@ -10,7 +10,7 @@ import { ExportPanel } from "./export-panel"
 import { FilterForm } from "./filter-form"
 import { ImportPanel } from "./import-panel"
 import { type Cursor, type Filter, FirstPage, type Page, pageSizeFor, queryOf, readPage } from "./listing"
-import { type CollectionStatistics, readOf } from "./store"
+import { type CollectionStatistics, readOf, readsAreLocal } from "./store"
 
 /** The documents of a database or of one of its collections, page by page. */
 export function BrowsePage({ database, collection }: { database: string; collection: string | null }) {
@@ -33,6 +33,8 @@ export function BrowsePage({ database, collection }: { database: string; collect
   )
 
   const { prefix, where } = filter
+  // Who comes while nobody leads learns that only after his first question.
+  const isLocal = readsAreLocal()
   useEffect(() => {
     cursors.value = [FirstPage]
     page.value = null
@@ -51,7 +53,7 @@ export function BrowsePage({ database, collection }: { database: string; collect
       },
     )
     return () => stopped.abort()
-  }, [cursor, prefix, where, reads.value, isKnown])
+  }, [cursor, prefix, where, reads.value, isKnown, isLocal])
 
   const refresh = () => {
     reads.value++

@@ -1,5 +1,6 @@
 import { useSignal } from "@preact/signals"
 import { useEffect, useMemo, useRef } from "preact/hooks"
+import { bytes } from "../shell/format"
 import { Button, ErrorSentence, Field, LinkButton, Tag, toast } from "../shell/parts"
 import { hrefOf, route } from "../shell/route"
 import { may } from "../shell/session"
@@ -8,8 +9,10 @@ import { ConflictDialog } from "./conflict-dialog"
 import { DocumentFacts } from "./document-facts"
 import { newDocumentText, type StoredDocument } from "./document-text"
 import { offerDraft, takeDraft } from "./drafts"
+import { download } from "./export"
 import { highlightJson } from "./highlight"
 import { documentFault, formatJson, placeOf } from "./json-text"
+import { LargeText } from "./large-text"
 import { deleteDocument, fetchDocument, isConflict, putBack, putDocument } from "./store"
 import { useSettled } from "./use-settled"
 
@@ -22,6 +25,7 @@ interface DocumentEditorProps {
 }
 
 const Label = "Document as JSON"
+const LongestEdited = 1_000_000
 
 /** The text of a document, and what one does with it. What is saved replaces what was read, or nothing: a change of others is shown first. */
 export function DocumentEditor({ database, stored, collection, onStored }: DocumentEditorProps) {
@@ -43,6 +47,8 @@ export function DocumentEditor({ database, stored, collection, onStored }: Docum
   const settled = useSettled(text.value)
   const fault = useMemo(() => documentFault(settled), [settled])
   const isChanged = text.value !== original
+  const isForced = useSignal(false)
+  const isLarge = text.value.length > LongestEdited && !isForced.value
   const place = fault ? placeOf(settled, fault.at) : null
 
   useEffect(() => {
@@ -178,31 +184,58 @@ export function DocumentEditor({ database, stored, collection, onStored }: Docum
       )}
       <div class="document">
         <div class="stack">
-          <CodeEditor
-            label={Label}
-            value={text.value}
-            onInput={(value) => {
-              text.value = value
-            }}
-            highlight={highlightJson}
-            wrongAt={fault?.at ?? null}
-            describedBy="document-fault"
-            onSave={() => save()}
-            readOnly={!mayWrite}
-            tall
-          />
-          <p id="document-fault" class={fault ? "fault bad" : "fault quiet"} role="status">
-            {fault && place ? (
-              <>
-                <Button kind="plain danger" onClick={() => goTo(Label, fault.at)}>
-                  Line {place.line}, column {place.column}
+          {isLarge ? (
+            <>
+              <LargeText label={Label} value={text.value} highlight={highlightJson} />
+              <div class="actions">
+                <span class="quiet">{bytes(text.value.length)} are too long for browsers to edit well.</span>
+                {mayWrite && (
+                  <Button
+                    onClick={() => {
+                      isForced.value = true
+                    }}
+                  >
+                    Edit it all the same
+                  </Button>
+                )}
+                <Button
+                  onClick={() =>
+                    download(new Blob([text.value], { type: "application/json" }), `${stored?.id.replaceAll("/", "-") ?? "document"}.json`)
+                  }
+                >
+                  Save as a file
                 </Button>
-                {fault.message}
-              </>
-            ) : (
-              "Good JSON. Ctrl+S saves."
-            )}
-          </p>
+              </div>
+            </>
+          ) : (
+            <>
+              <CodeEditor
+                label={Label}
+                value={text.value}
+                onInput={(value) => {
+                  text.value = value
+                }}
+                highlight={highlightJson}
+                wrongAt={fault?.at ?? null}
+                describedBy="document-fault"
+                onSave={() => save()}
+                readOnly={!mayWrite}
+                tall
+              />
+              <p id="document-fault" class={fault ? "fault bad" : "fault quiet"} role="status">
+                {fault && place ? (
+                  <>
+                    <Button kind="plain danger" onClick={() => goTo(Label, fault.at)}>
+                      Line {place.line}, column {place.column}
+                    </Button>
+                    {fault.message}
+                  </>
+                ) : (
+                  "Good JSON. Ctrl+S saves."
+                )}
+              </p>
+            </>
+          )}
         </div>
         <DocumentFacts database={database} stored={stored} text={settled} isGood={fault === null} />
       </div>

@@ -5,7 +5,7 @@ import { hrefOf, route } from "../shell/route"
 import { may } from "../shell/session"
 import { DocumentEditor } from "./document-editor"
 import type { StoredDocument } from "./document-text"
-import { fetchDocument } from "./store"
+import { fetchDocument, readsAreLocal } from "./store"
 import "./documents.css"
 
 /** `#/document/DB/ID`: one document. `#/document/DB[?collection=…]`: a new one. */
@@ -33,9 +33,11 @@ function Stored({ database, id }: { database: string; id: string }) {
       trouble.value = failure
     }
   }
+  // Who comes while nobody leads learns that only after his first question. What is open already stays.
+  const isLocal = readsAreLocal()
   useEffect(() => {
-    void read()
-  }, [])
+    if (!found.value) void read()
+  }, [isLocal])
   if (trouble.value) return <ErrorSentence of={trouble.value} retry={read} />
   if (found.value === undefined) {
     return (

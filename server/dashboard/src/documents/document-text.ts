@@ -1,4 +1,4 @@
-import { compact, layOut, type Member, memberOf, type Node, parseJson, stringOf, utf8Length } from "./json-text"
+import { layOut, type Member, memberOf, type Node, parseJson, stringOf, utf8Length } from "./json-text"
 
 /** A document as a node gave it. */
 export interface StoredDocument {
@@ -9,8 +9,8 @@ export interface StoredDocument {
   /** When it will be deleted by itself; null for most. */
   expires: string | null
   /** The text that one edits: laid out, with the metadata that its owner may change and without what the node adds. */
-  text: string
-  /** Bytes without the node's metadata and spaces. */
+  readonly text: string
+  /** Bytes with the node's metadata. */
   bytes: number
   /** Its own members on one line, for a list. */
   preview: string
@@ -37,16 +37,20 @@ export function documentOf(answer: string, node: Node): StoredDocument {
   }
   const own = (node.members ?? []).filter((member) => member.name !== "@metadata")
   const kept = (metadata?.members ?? []).filter((member) => !NodesOwn.has(member.name))
-  const preview = readable(brief(answer, own))
+  let text: string | undefined
   return {
     id: textOf("@id"),
     collection: textOf("@collection") || "@empty",
     changeVector: textOf("@change-vector"),
     lastModified: textOf("@last-modified"),
     expires: textOf("@expires") || null,
-    text: readable(editable(answer, own, kept)),
-    bytes: utf8Length(compact(answer, node)),
-    preview,
+    // Laid out when somebody looks at it: a list shows many that nobody opens.
+    get text() {
+      text ??= readable(editable(answer, own, kept))
+      return text
+    },
+    bytes: utf8Length(answer.slice(node.start, node.end)),
+    preview: readable(brief(answer, own)),
   }
 }
 
@@ -80,7 +84,7 @@ function brief(answer: string, own: Member[]): string {
   let text = ""
   for (const member of own) {
     if (text.length > PreviewLength) return `${text.slice(0, PreviewLength)}…`
-    text += `${text === "" ? "" : ", "}${member.name}: ${compact(answer, member.value).slice(0, PreviewLength)}`
+    text += `${text === "" ? "" : ", "}${member.name}: ${answer.slice(member.value.start, Math.min(member.value.end, member.value.start + PreviewLength))}`
   }
 
   return text.length > PreviewLength ? `${text.slice(0, PreviewLength)}…` : text

@@ -12,14 +12,19 @@ export function pathOf(database: string, rest: string, parameters: Record<string
   return `/databases/${encodeURIComponent(database)}/${rest}${query.size > 0 ? `?${query}` : ""}`
 }
 
+/** Whether reads are answered from what this node has, because nobody leads. */
+export function readsAreLocal(): boolean {
+  return live.value?.Cluster?.ReadsAreLocal ?? false
+}
+
 /** A read: without a leader it is answered from what this node has, and the page's banner says so. */
 export function readOf(database: string, rest: string, parameters: Record<string, string | number | undefined> = {}): string {
-  return pathOf(database, rest, { ...parameters, consistency: live.value?.Cluster?.ReadsAreLocal ? "local" : undefined })
+  return pathOf(database, rest, { ...parameters, consistency: readsAreLocal() ? "local" : undefined })
 }
 
 /** The list of databases. */
 export function databasesPath(): string {
-  return `/databases${live.value?.Cluster?.ReadsAreLocal ? "?consistency=local" : ""}`
+  return `/databases${readsAreLocal() ? "?consistency=local" : ""}`
 }
 
 export interface DatabaseList {
