@@ -8,7 +8,7 @@ export class ThreeNodes {
   #isSecure
 
   /**
-   * Forms a cluster and waits until all three vote; they end with the test. With `secure` they speak TLS; `credentials` are then those of a client that may do everything.
+   * Forms a cluster and waits until all three vote; they end with the test. With `secure` they speak TLS; `credentials` are then those of a client that may do everything, and so may `token`.
    * `keepsFirstCard` copies the first node's card, while it is stopped and alone, to take its place with `putOldCardBack`.
    */
   static async form(test, { secure = false, keepsFirstCard = false } = {}) {
@@ -54,7 +54,7 @@ export class ThreeNodes {
   /** Claims the first node, and makes the certificate of an owner's client. */
   async #own() {
     await until(() => this.nodes[0].log.includes("no owner yet"))
-    await this.command("claim")
+    this.token = (await this.command("claim")).trim()
     await this.command("cert", "create", "owner", "--access", "admin", "--to", this.#directory)
     this.credentials = { ...this.credentials, pfx: readFileSync(join(this.#directory, "owner.pfx")), passphrase: "" }
     Object.assign(this.nodes[0].agent.options, this.credentials)

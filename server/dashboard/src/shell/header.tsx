@@ -10,9 +10,10 @@ export function Header() {
   const { ClusterName = "", NodeName = "", SignedIn = false, By = null, Name = null } = session.value ?? {}
   return (
     <header class="header">
-      <a class="brand" href="#/" aria-label="Rookery, to the overview">
+      <a class="brand" href="#/">
         <Rook />
         <strong>{ClusterName || NodeName || "Rookery"}</strong>
+        <span class="unseen">: to the overview</span>
       </a>
       {NodeName && NodeName !== ClusterName && <span class="quiet seen-from">through {NodeName}</span>}
       <div class="header-end">
