@@ -98,6 +98,8 @@ test("Whoever signs in sees three nodes, and why nothing is written when two of 
 })
 
 test("The timeline is zoomed by keys, and shows what a table says too", { timeout: 120_000 }, async t => {
+  // The page of the nodes before goes on asking for them.
+  await page.goto("about:blank")
   const cluster = await ThreeNodes.form(t)
   url = cluster.urls[0]
   await cluster.nodes[0].createDatabase("nest")
