@@ -1,9 +1,7 @@
 import type { ComponentChildren } from "preact"
 import { duration } from "./format"
-import { ageSeconds, isLive, live } from "./live"
+import { ageSeconds, isBroken, live } from "./live"
 import { session } from "./session"
-
-const PatienceSeconds = 3
 
 /** What holds for the whole page, above it: an old picture, no leader, a node that is not ready. */
 export function Banners({ lost }: { lost: string }) {
@@ -13,7 +11,7 @@ export function Banners({ lost }: { lost: string }) {
   if (!SignedIn) return lost ? <Banner tone="bad">{lost}</Banner> : null
   return (
     <>
-      {!isLive.value && live.value && age > PatienceSeconds && (
+      {isBroken.value && live.value && (
         <Banner tone="warning">
           <strong>{NodeName} does not answer.</strong> Shown as of {duration(age)} ago. <Others />
         </Banner>

@@ -54,9 +54,13 @@ export function useHistory(
     }
     void load()
     const timer = setInterval(load, RefreshSeconds * 1000)
+    // What passed while the page was hidden is no outage of the nodes.
+    const back = () => void load()
+    document.addEventListener("visibilitychange", back)
     return () => {
       isCurrent = false
       clearInterval(timer)
+      document.removeEventListener("visibilitychange", back)
     }
   }, [key])
   useSignalEffect(() => {
