@@ -7,6 +7,9 @@ internal sealed class EventRing(int capacity)
     private IoEvent[] events = [];
     private long count;
 
+    /// <summary>When the newest event that was forgotten ended, in microseconds since 1970 UTC; <see cref="long.MinValue"/> while all are kept. What ended later is there.</summary>
+    internal long ForgottenUntil { get; private set; } = long.MinValue;
+
     internal void Add(in IoEvent added)
     {
         if (count == events.Length && events.Length < capacity)
@@ -14,17 +17,24 @@ internal sealed class EventRing(int capacity)
             Array.Resize(ref events, Math.Min(capacity, Math.Max(FirstLength, events.Length * 2)));
         }
 
-        events[count % events.Length] = added;
+        ref var place = ref events[count % events.Length];
+        if (count >= events.Length)
+        {
+            // After a clock was set back the newest that is forgotten is not the one that ended last.
+            ForgottenUntil = Math.Max(ForgottenUntil, place.EndUnixMicroseconds);
+        }
+
+        place = added;
         count++;
     }
 
-    /// <summary>Adds the events that ended after a time to <paramref name="found"/>, oldest first.</summary>
-    internal void CollectSince(long unixMicroseconds, List<IoEvent> found)
+    /// <summary>Adds the events that ended after one time and not after another to <paramref name="found"/>, in the order in which they were added.</summary>
+    internal void Collect(long sinceUnixMicroseconds, long untilUnixMicroseconds, List<IoEvent> found)
     {
         for (long i = Math.Max(0, count - events.Length); i < count; i++)
         {
             ref readonly var candidate = ref events[i % events.Length];
-            if (candidate.StartUnixMicroseconds + candidate.DurationMicroseconds > unixMicroseconds)
+            if (candidate.EndUnixMicroseconds > sinceUnixMicroseconds && candidate.EndUnixMicroseconds <= untilUnixMicroseconds)
             {
                 found.Add(candidate);
             }

@@ -39,7 +39,11 @@ public enum IoKind : byte
 /// <param name="StartUnixMicroseconds">When it began, UTC.</param>
 /// <param name="DurationMicroseconds">How long it took.</param>
 /// <param name="Bytes">How many bytes it moved; 0 for a sync.</param>
-public readonly record struct IoEvent(IoKind Kind, long StartUnixMicroseconds, long DurationMicroseconds, long Bytes);
+public readonly record struct IoEvent(IoKind Kind, long StartUnixMicroseconds, long DurationMicroseconds, long Bytes)
+{
+    /// <summary>When it ended, UTC.</summary>
+    public long EndUnixMicroseconds => StartUnixMicroseconds + DurationMicroseconds;
+}
 
 /// <summary>Takes notes of disk work. Implementations are called on hot paths: no lock held across I/O, no allocation.</summary>
 public interface IIoRecorder

@@ -24,7 +24,7 @@ public sealed class IoTimeline : IIoRecorder
 
     private readonly Lock access = new();
     private readonly TimeProvider time;
-    private readonly string journalDevice;
+    private readonly long begunUnixMicroseconds;
     private readonly EventRing raw = new(RawEvents);
     private readonly EventRing syncs = new(RecentSyncs);
     private readonly RollUpHistory history = new(RollUpBytes);
@@ -34,11 +34,20 @@ public sealed class IoTimeline : IIoRecorder
     /// <summary>An empty timeline.</summary>
     /// <param name="time">The clock.</param>
     /// <param name="journalDevice">What <see cref="IDisk.DeviceOf"/> says of the journal's directory.</param>
-    public IoTimeline(TimeProvider time, string journalDevice)
+    /// <param name="dataDevice">The same of the data's directory; left out where both are one.</param>
+    public IoTimeline(TimeProvider time, string journalDevice, string? dataDevice = null)
     {
         this.time = time;
-        this.journalDevice = journalDevice;
+        JournalDevice = journalDevice;
+        DataDevice = dataDevice ?? journalDevice;
+        begunUnixMicroseconds = UnixMicroseconds();
     }
+
+    /// <summary>The kernel's name of the device that the journal is on: where <see cref="IoKind.JournalWrite"/>, <see cref="IoKind.JournalSync"/> and <see cref="IoKind.JournalSpare"/> happen.</summary>
+    public string JournalDevice { get; }
+
+    /// <summary>The kernel's name of the device that everything else is on.</summary>
+    public string DataDevice { get; }
 
     /// <summary>Called after a journal sync that took longer than a second, on the thread that recorded it: hand it on and return.</summary>
     public Action<SlowSync>? SlowSyncSeen { get; set; }
@@ -61,7 +70,7 @@ public sealed class IoTimeline : IIoRecorder
             (kinds[(int)kind] ??= new KindState(kind)).Add(added);
             if (kind == IoKind.JournalSync)
             {
-                slow = microseconds > SlowSyncMicroseconds ? new SlowSync(journalDevice, added, Collect(syncs, long.MinValue)) : null;
+                slow = microseconds > SlowSyncMicroseconds ? new SlowSync(JournalDevice, added, Collect(syncs, long.MinValue, long.MaxValue)) : null;
                 syncs.Add(added);
             }
         }
@@ -78,22 +87,37 @@ public sealed class IoTimeline : IIoRecorder
     {
         lock (access)
         {
-            return Collect(raw, unixMicroseconds);
+            return Collect(raw, unixMicroseconds, long.MaxValue);
+        }
+    }
+
+    /// <summary>The newest events, at most 8,192, that ended after one time and not after another, with the span for which they are all there.</summary>
+    /// <param name="sinceUnixMicroseconds">Microseconds since 1970 UTC.</param>
+    /// <param name="untilUnixMicroseconds">Microseconds since 1970 UTC.</param>
+    public IoEventPage EventsBetween(long sinceUnixMicroseconds, long untilUnixMicroseconds)
+    {
+        lock (access)
+        {
+            // Of the running microsecond there may be more to come.
+            long until = Math.Min(untilUnixMicroseconds, UnixMicroseconds() - 1);
+            long from = Math.Max(sinceUnixMicroseconds, Math.Max(begunUnixMicroseconds - 1, raw.ForgottenUntil));
+            return new IoEventPage(Collect(raw, sinceUnixMicroseconds, until), from, until);
         }
     }
 
     /// <summary>
     /// Events that, when they ended, took longer than 99.9 % of the recent ones of their kind, and ended after a time; at most the newest 1,024 of each kind, in order of their start.
     /// </summary>
-    /// <param name="unixMicroseconds">Microseconds since 1970 UTC.</param>
-    public IReadOnlyList<IoEvent> SlowEventsSince(long unixMicroseconds)
+    /// <param name="sinceUnixMicroseconds">Microseconds since 1970 UTC.</param>
+    /// <param name="untilUnixMicroseconds">What ended later is left out.</param>
+    public IReadOnlyList<IoEvent> SlowEventsSince(long sinceUnixMicroseconds, long untilUnixMicroseconds = long.MaxValue)
     {
         var found = new List<IoEvent>();
         lock (access)
         {
             foreach (var kind in kinds)
             {
-                kind?.Slow.CollectSince(unixMicroseconds, found);
+                kind?.Slow.Collect(sinceUnixMicroseconds, untilUnixMicroseconds, found);
             }
         }
 
@@ -174,10 +198,10 @@ public sealed class IoTimeline : IIoRecorder
         }
     }
 
-    private static List<IoEvent> Collect(EventRing ring, long unixMicroseconds)
+    private static List<IoEvent> Collect(EventRing ring, long sinceUnixMicroseconds, long untilUnixMicroseconds)
     {
         var found = new List<IoEvent>();
-        ring.CollectSince(unixMicroseconds, found);
+        ring.Collect(sinceUnixMicroseconds, untilUnixMicroseconds, found);
         return found;
     }
 

@@ -56,16 +56,18 @@ internal static class NodeProcess
 
         var memory = new MemoryBudget(configuration.MemoryBytes);
         ProcessMemory.Charge(memory);
-        var io = new IoTimeline(time, MachineBoard.DeviceOf(disk, configuration.JournalDirectory ?? configuration.DataDirectory)) { SlowSyncSeen = slow => LogSlowSync(log, slow) };
+        string dataDevice = MachineBoard.DeviceOf(disk, configuration.DataDirectory);
+        string journalDevice = configuration.JournalDirectory is { } journal ? MachineBoard.DeviceOf(disk, journal) : dataDevice;
+        var io = new IoTimeline(time, journalDevice, dataDevice) { SlowSyncSeen = slow => LogSlowSync(log, slow) };
         var identity = ShownIdentity.TryLoad(disk, configuration);
         var announcement = identity is null ? null : ServiceAnnouncement.TryCreate(disk, identity.Ids, identity.Name, configuration.Listen.Port, configuration.PeerListen.Port, log);
         var formed = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
         var cluster = new ClusterRoutes(log);
         using var watch = new BoardWatch(MachineBoard.Open(disk, time, configuration.DataDirectory, configuration.JournalDirectory), time);
-        var context = new ServerContext(OptionsFor(configuration, identity, secrets) with { AdminRoutes = cluster.All, Board = watch, Forming = () => cluster.Member?.FormingStatus }, time, log, memory, io);
+        var context = new ServerContext(OptionsFor(configuration, identity, secrets) with { AdminRoutes = cluster.All, Board = watch, Forming = () => cluster.Member?.FormingStatus, IsObserved = true, ConnectToMember = identity is null ? null : nodeId => cluster.Member?.ClientOf(nodeId) }, time, log, memory, io);
         await using var app = RookeryServer.Build(context);
 
-        await using var member = MemberOf(configuration, identity, FormedMember.OptionsFor(configuration, announcement, formed), disk, memory, watch, log, time);
+        await using var member = MemberOf(configuration, identity, FormedMember.OptionsFor(configuration, announcement, formed), context, disk, watch, log, time);
         cluster.Member = member;
 
         // Opening the data takes as long as the journal is long; meanwhile the address answers that it does.
@@ -172,7 +174,7 @@ internal static class NodeProcess
     };
 
     /// <summary>The part of a node that belongs to a cluster, by the identity beside its data; null for a node alone.</summary>
-    private static ClusterMember? MemberOf(ServeConfiguration configuration, ShownIdentity? identity, FormingOptions? forming, PosixDisk disk, MemoryBudget memory, BoardWatch watch, StandardErrorLog log, TimeProvider time)
+    private static ClusterMember? MemberOf(ServeConfiguration configuration, ShownIdentity? identity, FormingOptions? forming, ServerContext context, PosixDisk disk, BoardWatch watch, StandardErrorLog log, TimeProvider time)
     {
         if (configuration.Peers.FirstOrDefault(static place => !MemberAddress.IsValid(place)) is { } wrongPlace)
         {
@@ -195,7 +197,8 @@ internal static class NodeProcess
                     PublicUrl = configuration.PublicUrl,
                     IsClockSynchronised = KernelClock.IsSynchronised,
                     BoardPenalty = () => (int)watch.Condition,
-                    Memory = memory,
+                    Memory = context.Memory,
+                    AnswerMember = context.AnswerMemberAsync,
                     IdentityChanged = changed => identity?.Show(changed),
                     Log = sentence => log.LogWarning("{Sentence}", sentence),
                     Note = sentence => log.LogInformation("{Sentence}", sentence),

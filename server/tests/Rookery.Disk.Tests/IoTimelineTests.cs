@@ -9,6 +9,8 @@ public sealed class IoTimelineTests
 
     public IoTimelineTests() => timeline = new IoTimeline(clock, "mmcblk0p2");
 
+    private long Micros => (clock.GetUtcNow() - DateTimeOffset.UnixEpoch).Ticks / TimeSpan.TicksPerMicrosecond;
+
     private long Second => clock.GetUtcNow().ToUnixTimeSeconds();
 
     [Fact]
@@ -33,6 +35,64 @@ public sealed class IoTimelineTests
         var kept = timeline.EventsSince(0);
         Assert.Equal(8192, kept.Count);
         Assert.Equal(Enumerable.Range(20_000 - 8192, 8192).Select(i => (long)i), kept.Select(one => one.Bytes));
+    }
+
+    [Fact]
+    public void Pages_that_follow_each_other_hold_every_event_once()
+    {
+        var random = new Random(11);
+        var told = new List<IoEvent>();
+        long since = 0;
+        for (int i = 0; i < 2_000; i++)
+        {
+            Work((IoKind)random.Next(1, 10), random.Next(3), i);
+            if (random.Next(3) == 0)
+            {
+                var page = timeline.EventsBetween(since, long.MaxValue);
+                Assert.True(told.Count == 0 || page.FromUnixMicroseconds == since);
+                told.AddRange(page.Events);
+                since = page.UntilUnixMicroseconds;
+            }
+        }
+
+        clock.Advance(TimeSpan.FromMicroseconds(1));
+        told.AddRange(timeline.EventsBetween(since, long.MaxValue).Events);
+        Assert.Equal(Enumerable.Range(0, 2_000).Select(i => (long)i), told.Select(one => one.Bytes));
+    }
+
+    [Fact]
+    public void A_page_says_from_when_on_nothing_is_missing()
+    {
+        long begin = Micros;
+        Assert.Equal(begin - 1, timeline.EventsBetween(0, long.MaxValue).FromUnixMicroseconds);
+        for (int i = 0; i < 8192 + 10; i++)
+        {
+            Work(IoKind.Read, 5, i);
+        }
+
+        // Ten are forgotten, and the tenth ended 50 microseconds after the begin.
+        Assert.Equal(begin + 50, timeline.EventsBetween(0, long.MaxValue).FromUnixMicroseconds);
+        Assert.Equal(begin + 700, timeline.EventsBetween(begin + 700, long.MaxValue).FromUnixMicroseconds);
+    }
+
+    [Fact]
+    public void A_page_ends_where_it_is_asked_to()
+    {
+        long begin = Micros;
+        Work(IoKind.Read, 100, 1);
+        Work(IoKind.Read, 100, 2);
+        clock.Advance(TimeSpan.FromSeconds(1));
+
+        var page = timeline.EventsBetween(0, begin + 199);
+        Assert.Equal(1, Assert.Single(page.Events).Bytes);
+        Assert.Equal(begin + 199, page.UntilUnixMicroseconds);
+    }
+
+    [Fact]
+    public void Both_devices_are_known_and_are_one_unless_said()
+    {
+        Assert.Equal(("mmcblk0p2", "mmcblk0p2"), (timeline.JournalDevice, timeline.DataDevice));
+        Assert.Equal("sda1", new IoTimeline(clock, "mmcblk0p2", "sda1").DataDevice);
     }
 
     [Fact]

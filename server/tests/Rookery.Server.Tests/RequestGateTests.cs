@@ -127,6 +127,9 @@ public sealed class RequestGateTests : IAsyncLifetime
     [InlineData("/debug/io?since=yesterday")]
     [InlineData("/debug/io?span=0")]
     [InlineData("/debug/io?span=-1")]
+    [InlineData("/debug/io?until=tomorrow")]
+    [InlineData("/debug/io?since=2&until=1")]
+    [InlineData("/debug/io?only=events")]
     public async Task A_wrong_span_of_disk_work_is_refused(string path) =>
         Assert.Equal(HttpStatusCode.BadRequest, (await client.GetAsync(path)).StatusCode);
 
@@ -140,5 +143,35 @@ public sealed class RequestGateTests : IAsyncLifetime
         Assert.Equal(["Kind", "StartUnixMicroseconds", "DurationMicroseconds", "Bytes"], events.GetProperty("Columns").EnumerateArray().Select(column => column.GetString()!));
         Assert.Equal("journal_sync", events.GetProperty("Rows")[0][0].GetString());
         Assert.Equal("journal_sync", answer.RootElement.GetProperty("RollUps").GetProperty("Rows")[0][1].GetString());
+        Assert.Equal(context.Options.NodeTag, answer.RootElement.GetProperty("Node").GetString());
+        Assert.Equal(context.Io.JournalDevice, answer.RootElement.GetProperty("Devices").GetProperty("Journal").GetString());
+        Assert.Equal(context.Io.DataDevice, answer.RootElement.GetProperty("Devices").GetProperty("Data").GetString());
+    }
+
+    [Fact]
+    public async Task Sums_of_disk_work_are_told_without_the_events()
+    {
+        context.Io.Record(IoKind.JournalSync, context.Io.Begin(), 0);
+        using var answer = JsonDocument.Parse(await client.GetStringAsync("/debug/io?span=1&only=rollups"));
+
+        Assert.Equal(1, answer.RootElement.GetProperty("RollUps").GetProperty("Rows").GetArrayLength());
+        Assert.False(answer.RootElement.TryGetProperty("Events", out _));
+        Assert.False(answer.RootElement.TryGetProperty("SlowEvents", out _));
+    }
+
+    [Fact]
+    public async Task Disk_work_is_told_from_where_the_last_answer_ended_and_up_to_a_time()
+    {
+        using var first = JsonDocument.Parse(await client.GetStringAsync("/debug/io"));
+        long until = first.RootElement.GetProperty("Events").GetProperty("UntilUnixMicroseconds").GetInt64();
+        context.Io.Record(IoKind.JournalWrite, context.Io.Begin(), 4096);
+        await Task.Delay(1);                            // of the running microsecond nothing is told yet
+
+        using var next = JsonDocument.Parse(await client.GetStringAsync($"/debug/io?since={until}"));
+        using var before = JsonDocument.Parse(await client.GetStringAsync($"/debug/io?until={until - 10_000_000}"));
+        Assert.Equal(until, next.RootElement.GetProperty("Events").GetProperty("FromUnixMicroseconds").GetInt64());
+        Assert.Equal(1, next.RootElement.GetProperty("Events").GetProperty("Rows").GetArrayLength());
+        Assert.Equal(0, before.RootElement.GetProperty("Events").GetProperty("Rows").GetArrayLength());
+        Assert.Equal(0, before.RootElement.GetProperty("RollUps").GetProperty("Rows").GetArrayLength());
     }
 }

@@ -1,3 +1,76 @@
+import { useSignal } from "@preact/signals"
+import { useEffect } from "preact/hooks"
+import { Empty, ErrorSentence, LinkButton } from "../shell/parts"
+import { hrefOf, route } from "../shell/route"
+import { may } from "../shell/session"
+import { DocumentEditor } from "./document-editor"
+import type { StoredDocument } from "./document-text"
+import { fetchDocument, readsAreLocal } from "./store"
+import "./documents.css"
+
+/** `#/document/DB/ID`: one document. `#/document/DB[?collection=…]`: a new one. */
 export function DocumentPage() {
-  return <h1>Document</h1>
+  const [database = "", ...rest] = route.value.parts
+  // An id that somebody typed into the address may have its slashes as they are.
+  const id = rest.join("/")
+  const collection = route.value.query.get("collection")
+  if (database === "") return <Empty title="Which document?">Choose it on the documents page.</Empty>
+  return id === "" ? (
+    <DocumentEditor key={`new ${database} ${collection}`} database={database} stored={null} collection={collection} onStored={() => {}} />
+  ) : (
+    <Stored key={`${database}/${id}`} database={database} id={id} />
+  )
+}
+
+function Stored({ database, id }: { database: string; id: string }) {
+  const found = useSignal<StoredDocument | null | undefined>(undefined)
+  const trouble = useSignal<unknown>(null)
+  const read = async () => {
+    trouble.value = null
+    try {
+      found.value = await fetchDocument(database, id)
+    } catch (failure) {
+      trouble.value = failure
+    }
+  }
+  // Who comes while nobody leads learns that only after his first question. What is open already stays.
+  const isLocal = readsAreLocal()
+  useEffect(() => {
+    if (!found.value) void read()
+  }, [isLocal])
+  if (trouble.value) return <ErrorSentence of={trouble.value} retry={read} />
+  if (found.value === undefined) {
+    return (
+      <p class="quiet" role="status">
+        Loading …
+      </p>
+    )
+  }
+
+  if (found.value === null) {
+    return (
+      <Empty title={`There is no document ${id}.`}>
+        <span>It was deleted, or has not been written yet.</span>
+        <span class="actions">
+          <LinkButton href={hrefOf("documents", database)}>All documents</LinkButton>
+          {may("write", database) && (
+            <LinkButton kind="primary" href={`${hrefOf("document", database)}?id=${encodeURIComponent(id)}`}>
+              Write it
+            </LinkButton>
+          )}
+        </span>
+      </Empty>
+    )
+  }
+
+  return (
+    <DocumentEditor
+      database={database}
+      stored={found.value}
+      collection={found.value.collection}
+      onStored={(now) => {
+        found.value = now
+      }}
+    />
+  )
 }

@@ -1,3 +1,44 @@
+import { DatabaseChoice, useHasNoDatabase } from "../documents/database-choice"
+import { Empty, LinkButton } from "../shell/parts"
+import { hrefOf, route } from "../shell/route"
+import { IndexDetails } from "./index-details"
+import { IndexesList } from "./indexes-list"
+import { NewIndex } from "./new-index"
+import "../documents/documents.css"
+import "../query/query.css"
+import "./indexes.css"
+
+/** `#/indexes/DB`: the indexes of a database. `#/indexes/DB/NAME`: one of them. `#/indexes/DB?new=`: one to be. */
 export function IndexesPage() {
-  return <h1>Indexes</h1>
+  const [database = "", ...rest] = route.value.parts
+  const name = rest.join("/")
+  const isNew = route.value.query.has("new")
+  const hasNone = useHasNoDatabase()
+  const isListed = name !== "" || isNew
+  return (
+    <div class="stack">
+      <div class="title-row">
+        <h1>
+          {isListed ? <a href={hrefOf("indexes", database)}>Indexes</a> : "Indexes"}
+          {isListed && <span class="quiet"> › </span>}
+          {isNew ? "new" : name}
+        </h1>
+        {!hasNone && <DatabaseChoice page="indexes" chosen={database} />}
+      </div>
+      {hasNone && (
+        <Empty title="There is no database yet.">
+          <LinkButton href="#/documents">Make one</LinkButton>
+        </Empty>
+      )}
+      {!hasNone &&
+        database !== "" &&
+        (isNew ? (
+          <NewIndex key={database} database={database} />
+        ) : name !== "" ? (
+          <IndexDetails key={`${database}/${name}`} database={database} name={name} />
+        ) : (
+          <IndexesList key={database} database={database} />
+        ))}
+    </div>
+  )
 }

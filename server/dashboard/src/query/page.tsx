@@ -1,3 +1,27 @@
+import { DatabaseChoice, useHasNoDatabase } from "../documents/database-choice"
+import { Empty, LinkButton } from "../shell/parts"
+import { route } from "../shell/route"
+import { QueryConsole } from "./query-console"
+import "../documents/documents.css"
+import "./query.css"
+
+/** `#/query/DB[?q=TEXT]`: asks a database in RQL. */
 export function QueryPage() {
-  return <h1>Query</h1>
+  const [database = ""] = route.value.parts
+  const hasNone = useHasNoDatabase()
+  return (
+    <div class="stack">
+      <div class="title-row">
+        <h1>Query</h1>
+        {!hasNone && <DatabaseChoice page="query" chosen={database} />}
+      </div>
+      {hasNone ? (
+        <Empty title="There is no database yet.">
+          <LinkButton href="#/documents">Make one</LinkButton>
+        </Empty>
+      ) : (
+        database !== "" && <QueryConsole key={database} database={database} />
+      )}
+    </div>
+  )
 }

@@ -1,3 +1,239 @@
+import { signal, useComputed, useSignal, useSignalEffect } from "@preact/signals"
+import { useEffect, useRef } from "preact/hooks"
+import { live } from "../shell/live"
+import { Button, ErrorSentence } from "../shell/parts"
+import { session } from "../shell/session"
+import { Axis } from "./axis"
+import type { Chooser } from "./chooser"
+import { fromFile, toFile } from "./file-form"
+import { keyWords } from "./keys"
+import { Legend } from "./legend"
+import { LiveSource } from "./live-source"
+import { NodeStore } from "./node-store"
+import { slowestIn } from "./slowest"
+import { type SlowestRow, SlowestTable } from "./slowest-table"
+import { Stage } from "./stage"
+import { Strip } from "./strip"
+import { Toolbar } from "./toolbar"
+import { Track } from "./track"
+import "./timeline.css"
+
+const MostSlowest = 20
+/** More nodes than these are left to be switched on: each is asked once a second. */
+const NodesAtFirst = 3
+const MostFileBytes = 256 * 1024 * 1024
+
+interface Shown {
+  store: NodeStore
+  source?: LiveSource
+  fileName?: string
+}
+
 export function TimelinePage() {
-  return <h1>IO timeline</h1>
+  const stageRef = useRef<Stage | undefined>(undefined)
+  stageRef.current ??= new Stage()
+  const stage = stageRef.current
+  const choosers = useRef(new Map<NodeStore, Chooser>())
+  const lives = useSignal<readonly Shown[]>([])
+  const files = useSignal<readonly Shown[]>([])
+  const off = useSignal<ReadonlySet<string> | null>(null)
+  const trouble = useSignal<unknown>(null)
+  const revision = useRef(signal(0)).current
+  const slowest = useSignal<readonly SlowestRow[]>([])
+  const tags = useComputed(() => live.value?.Nodes.map((node) => node.Tag).join(" ") || session.value?.NodeTag || "")
+  const isOff = (tag: string, at: number) => off.value?.has(tag) ?? at >= NodesAtFirst
+  const shown = useComputed(() => [...lives.value, ...files.value])
+  const stores = useComputed(() => shown.value.map((one) => one.store))
+
+  const look = () => {
+    const { view } = stage
+    for (const { source } of shown.peek()) void source?.want(view, view.span / stage.width)
+    slowest.value = shown
+      .peek()
+      .flatMap(({ store }, place) =>
+        slowestIn(store, stage.shown, view.from, view.from + view.span, MostSlowest).map((event) => ({
+          ...event,
+          node: store.name || store.tag,
+          place,
+          show: () => choosers.current.get(store)?.show(event),
+        })),
+      )
+      .sort((one, other) => other.duration - one.duration)
+      .slice(0, MostSlowest)
+  }
+
+  useSignalEffect(() => {
+    const wanted = tags.value.split(" ").filter((tag, at) => tag !== "" && !isOff(tag, at))
+    const before = lives.peek()
+    for (const one of before) if (!wanted.includes(one.store.tag)) one.source?.stop()
+    lives.value = wanted.map((tag) => before.find((one) => one.store.tag === tag) ?? follow(tag, stage, revision))
+  })
+  useSignalEffect(() => stage.standStill(lives.value.length === 0 && files.value.length > 0))
+  // The stream tells of each node once a second: the lines reach to now.
+  useSignalEffect(() => {
+    for (const node of live.value?.Nodes ?? []) {
+      const store = lives.peek().find((one) => one.store.tag === node.Tag)?.store
+      const sample = node.Sample
+      // One that does not answer says no name itself.
+      if (store && !store.name) store.name = node.Name
+      if (!store || !sample || node.State !== "up") continue
+      const time = sample.UnixMilliseconds * 1000
+      if (store.lines.size === 0 || time > (store.lines.time[store.lines.size - 1] as number)) {
+        store.lines.replace([{ time, values: [sample.WriteP99Milliseconds, sample.ReadP99Milliseconds, sample.TemperatureCelsius] }])
+      }
+    }
+  })
+  useEffect(() => {
+    stage.settled = look
+    return () => {
+      stage.stop()
+      for (const one of lives.peek()) one.source?.stop()
+    }
+  }, [])
+
+  const exportFile = () => {
+    const now = new Date()
+    const content = JSON.stringify(toFile(stores.peek(), now))
+    const link = document.createElement("a")
+    link.href = URL.createObjectURL(new Blob([content], { type: "application/json" }))
+    link.download = `rookery-io-${now.toISOString().slice(0, 19).replaceAll(":", "-")}Z.json`
+    link.click()
+    setTimeout(() => URL.revokeObjectURL(link.href), 60_000)
+  }
+
+  const importFiles = async (chosen: readonly File[]) => {
+    trouble.value = null
+    for (const file of chosen) {
+      try {
+        if (file.size > MostFileBytes) throw new Error(`It has ${Math.round(file.size / 1024 / 1024)} MiB; this page takes 256.`)
+        const read = fromFile(await file.text()).map((store) => ({ store, fileName: file.name }))
+        files.value = [...files.value, ...read]
+        for (const { store } of read) stage.noticed(store.oldest, store.newest)
+        if (read[0]) goTo(stage, read[0].store)
+      } catch (failure) {
+        trouble.value = `${file.name}: ${failure instanceof Error ? failure.message : String(failure)}`
+      }
+    }
+  }
+
+  return (
+    <div class="stack io-page">
+      <div class="title-row">
+        <h1>IO timeline</h1>
+        <Toolbar stage={stage} hasLive={lives.value.length > 0} exportFile={exportFile} importFiles={importFiles} />
+      </div>
+      <ErrorSentence of={trouble.value} />
+      <section class="panel io-panel" aria-label="Disk work over time">
+        <Legend stage={stage}>
+          <NodeChoice
+            tags={tags.value.split(" ").filter((tag) => tag !== "")}
+            isOff={isOff}
+            change={(set) => {
+              off.value = set
+            }}
+          />
+        </Legend>
+        <div class="io-head">
+          <Strip stage={stage} stores={stores.value} />
+          <Axis stage={stage} />
+        </div>
+        {shown.value.map((one) => (
+          <Track
+            key={one.fileName ? `file ${one.fileName} ${one.store.tag} ${files.value.indexOf(one)}` : one.store.tag}
+            stage={stage}
+            store={one.store}
+            revision={revision}
+            ready={(chooser) => choosers.current.set(one.store, chooser)}
+            {...(one.source ? { trouble: one.source.trouble } : {})}
+            {...(one.fileName ? { source: `from ${one.fileName}` } : {})}
+            {...(one.fileName
+              ? {
+                  actions: (
+                    <span class="actions">
+                      <Button onClick={() => goTo(stage, one.store)}>Go there</Button>
+                      <Button
+                        label={`Remove ${one.store.name || one.store.tag} of ${one.fileName}`}
+                        onClick={() => {
+                          files.value = files.value.filter((other) => other !== one)
+                        }}
+                      >
+                        Remove
+                      </Button>
+                    </span>
+                  ),
+                }
+              : {})}
+          />
+        ))}
+        <details class="io-help">
+          <summary>Wheel, fingers and keys</summary>
+          <p class="quiet">
+            Over a drawing the wheel zooms, and with Shift moves; drag to move, pinch to zoom. A click chooses an event. With the drawing
+            focused:
+          </p>
+          <dl id="io-keys">
+            {keyWords.map(([key, does]) => (
+              <div key={key}>
+                <dt>{key}</dt>
+                <dd>{does}</dd>
+              </div>
+            ))}
+          </dl>
+          <p>
+            <a href="/help/explanation/io-timeline.md">What the timeline shows, and how</a>
+          </p>
+        </details>
+      </section>
+      <SlowestTable rows={slowest} />
+    </div>
+  )
+}
+
+function NodeChoice({
+  tags,
+  isOff,
+  change,
+}: {
+  tags: string[]
+  isOff: (tag: string, at: number) => boolean
+  change: (off: Set<string>) => void
+}) {
+  if (tags.length < 2) return null
+  return (
+    <div class="io-kinds" role="group" aria-label="Nodes that are shown">
+      {tags.map((tag, at) => (
+        <button
+          key={tag}
+          type="button"
+          class="io-kind"
+          aria-pressed={!isOff(tag, at)}
+          onClick={() => {
+            const off = new Set(tags.filter((other, place) => isOff(other, place) !== (other === tag)))
+            change(off)
+          }}
+        >
+          Node {tag}
+        </button>
+      ))}
+    </div>
+  )
+}
+
+function follow(tag: string, stage: Stage, revision: { value: number }): Shown {
+  const store = new NodeStore(tag, "")
+  const source = new LiveSource(store, () => {
+    stage.noticed(store.oldest, store.newest, store.covered.last)
+    revision.value++
+  })
+  return { store, source }
+}
+
+/** Shows where single events are known in a store, or else all of it. */
+function goTo(stage: Stage, store: NodeStore): void {
+  const from = store.covered.first ?? store.oldest
+  const to = store.covered.last ?? store.newest
+  if (from === undefined || to === undefined) return
+  stage.isFollowing.value = false
+  const span = Math.max(1000, to - from)
+  stage.go({ from: from - span * 0.01, span: span * 1.02 }, false)
 }

@@ -261,18 +261,31 @@ export function debugIo(scenario, query) {
     0,
     nodes.findIndex((node) => node.Tag === (query.get("node") ?? "A")),
   )
-  const since = Number(query.get("since") || 0) / 1e6
   const span = Number(query.get("span") || 60)
   const now = Date.now() / 1000
+  const until = Math.min(Number(query.get("until") || Number.POSITIVE_INFINITY) / 1e6, now)
+  const since = Number(query.get("since") || 0) / 1e6
+  const from = Math.max(since, now - 300)
   const Columns = ["Kind", "StartUnixMicroseconds", "DurationMicroseconds", "Bytes"]
-  const events = eventsBetween(scenario, n, Math.max(since, now - 300), now)
+  const ended = (row) => row[1] + row[2] > since * 1e6 && row[1] + row[2] <= until * 1e6
+  const events = {
+    Events: {
+      FromUnixMicroseconds: Math.round(from * 1e6),
+      UntilUnixMicroseconds: Math.round(until * 1e6),
+      Columns,
+      Rows: eventsBetween(scenario, n, from - 3, until).filter(ended),
+    },
+    SlowEvents: { Columns, Rows: slow(scenario, query).Rows.filter(ended) },
+  }
   return {
-    Events: { Columns, Rows: events },
-    SlowEvents: { Columns, Rows: slow(scenario, query).Rows.filter((row) => row[1] > since * 1e6) },
+    Node: nodes[n].Tag,
+    NodeName: nodes[n].Name,
+    Devices: { Journal: "mmcblk0p2", Data: n === 2 ? "sda1" : "mmcblk0p2" },
+    ...(query.get("only") === "rollups" ? {} : events),
     RollUps: {
       SpanSeconds: span,
       Columns: ["UnixSecond", "Kind", "Count", "Bytes", "TotalMicroseconds", "MaxMicroseconds"],
-      Rows: rollUpsBetween(scenario, n, Math.max(since, now - Math.min(86_400, span * 4096)), now, span),
+      Rows: rollUpsBetween(scenario, n, Math.max(since, until - Math.min(86_400, span * 4096)), until, span),
     },
   }
 }

@@ -7,8 +7,8 @@ using Rookery.Disk;
 namespace Rookery.Server;
 
 /// <summary>
-/// /debug/io?since=&amp;span=: the disk work of this node. Raw events and slow ones after a time (microseconds since 1970 UTC), roll-ups of the last 24 hours in spans of
-/// seconds. Columns instead of objects, because a page of events is read by a program that draws it.
+/// /debug/io?since=&amp;until=&amp;span=&amp;node=: the disk work of this node. Raw events and slow ones between two times (microseconds since 1970 UTC), roll-ups of the last 24 hours in spans
+/// of seconds, and on which devices it happened; with only=rollups no events, for who has them already. Columns instead of objects, because a page of events is read by a program that draws it.
 /// </summary>
 internal static class DebugIoRoute
 {
@@ -19,28 +19,53 @@ internal static class DebugIoRoute
     private const int MostSpans = 4096;
 
     public static void Map(IEndpointRouteBuilder routes, ServerContext context) =>
-        routes.MapWithoutData("/debug/io", RouteScope.Metrics, http => AnswerAsync(http, context));
+        routes.MapWithoutData("/debug/io", RouteScope.Metrics, http => AnswerAsync(http, context)).OnAnyMember();
 
     private static async Task AnswerAsync(HttpContext http, ServerContext context)
     {
-        if (!TryRead(http, "since", 0, out long since) || !TryRead(http, "span", DefaultSpanSeconds, out long span) || span is < 1 or > DaySeconds)
+        if (!TryRead(http, "since", 0, out long since) || !TryRead(http, "until", long.MaxValue, out long until) ||
+            !TryRead(http, "span", DefaultSpanSeconds, out long span) || span is < 1 or > DaySeconds || until < since)
         {
             await ErrorAnswer.WriteAsync(
                 http,
                 StatusCodes.Status400BadRequest,
                 ErrorAnswer.BadRequest,
-                $"'since' must be microseconds since 1970 UTC and 'span' 1 to {DaySeconds} seconds, both whole numbers.");
+                $"'since' and 'until' must be microseconds since 1970 UTC, the first not after the other, and 'span' 1 to {DaySeconds} seconds, all whole numbers.");
+            return;
+        }
+
+        string? only = http.Request.Query["only"];
+        if (!string.IsNullOrEmpty(only) && !string.Equals(only, "rollups", StringComparison.Ordinal))
+        {
+            await ErrorAnswer.WriteAsync(http, StatusCodes.Status400BadRequest, ErrorAnswer.BadRequest, "'only' can be 'rollups'; without it everything is told.");
             return;
         }
 
         http.Response.ContentType = "application/json; charset=utf-8";
         await using var json = new Utf8JsonWriter(http.Response.BodyWriter);
-        long now = context.Time.GetUtcNow().ToUnixTimeSeconds();
         json.WriteStartObject();
-        WriteEvents(json, "Events", context.Io.EventsSince(since));
-        WriteEvents(json, "SlowEvents", context.Io.SlowEventsSince(since));
-        WriteRollUps(json, span, context.Io.RollUps(Math.Max(since / 1_000_000, now - Math.Min(DaySeconds, span * MostSpans)), now + 1, (int)span));
+        json.WriteString("Node"u8, context.Options.NodeTag);
+        json.WriteString("NodeName"u8, context.Options.NodeName);
+        json.WriteStartObject("Devices"u8);
+        json.WriteString("Journal"u8, context.Io.JournalDevice);
+        json.WriteString("Data"u8, context.Io.DataDevice);
         json.WriteEndObject();
+        if (string.IsNullOrEmpty(only))
+        {
+            var page = context.Io.EventsBetween(since, until);
+            WriteEvents(json, "Events", page.Events, page);
+            WriteEvents(json, "SlowEvents", context.Io.SlowEventsSince(since, page.UntilUnixMicroseconds));
+        }
+
+        WriteRollUps(json, span, RollUps(context, since, until, span));
+        json.WriteEndObject();
+    }
+
+    // The second in which the asked span ends is told whole: what is asked for by microseconds is shown by seconds here.
+    private static IReadOnlyList<IoRollUp> RollUps(ServerContext context, long since, long until, long span)
+    {
+        long end = Math.Min(until / 1_000_000, context.Time.GetUtcNow().ToUnixTimeSeconds()) + 1;
+        return context.Io.RollUps(Math.Max(since / 1_000_000, end - Math.Min(DaySeconds, span * MostSpans)), end, (int)span);
     }
 
     private static bool TryRead(HttpContext http, string name, long fallback, out long value)
@@ -50,9 +75,15 @@ internal static class DebugIoRoute
         return string.IsNullOrEmpty(text) || long.TryParse(text, NumberStyles.None, CultureInfo.InvariantCulture, out value);
     }
 
-    private static void WriteEvents(Utf8JsonWriter json, string name, IReadOnlyList<IoEvent> events)
+    private static void WriteEvents(Utf8JsonWriter json, string name, IReadOnlyList<IoEvent> events, IoEventPage? whole = null)
     {
         json.WriteStartObject(name);
+        if (whole is not null)
+        {
+            json.WriteNumber("FromUnixMicroseconds"u8, whole.FromUnixMicroseconds);
+            json.WriteNumber("UntilUnixMicroseconds"u8, whole.UntilUnixMicroseconds);
+        }
+
         WriteColumns(json, "Kind", "StartUnixMicroseconds", "DurationMicroseconds", "Bytes");
         json.WriteStartArray("Rows"u8);
         foreach (var happened in events)

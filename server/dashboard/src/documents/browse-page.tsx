@@ -1,0 +1,139 @@
+import { useSignal } from "@preact/signals"
+import { useEffect } from "preact/hooks"
+import { Button, ErrorSentence, LinkButton, Panel, useAsked } from "../shell/parts"
+import { hrefOf, route } from "../shell/route"
+import { may } from "../shell/session"
+import { CollectionsList } from "./collections-list"
+import { DatabaseChoice } from "./database-choice"
+import { DocumentsTable } from "./documents-table"
+import { ExportPanel } from "./export-panel"
+import { FilterForm } from "./filter-form"
+import { ImportPanel } from "./import-panel"
+import { type Cursor, type Filter, FirstPage, type Page, pageSizeFor, queryOf, readPage } from "./listing"
+import { type CollectionStatistics, readOf, readsAreLocal } from "./store"
+
+/** The documents of a database or of one of its collections, page by page. */
+export function BrowsePage({ database, collection }: { database: string; collection: string | null }) {
+  const filter: Filter = { prefix: route.value.query.get("prefix") ?? "", where: route.value.query.get("where") ?? "" }
+  const statistics = useAsked<CollectionStatistics>(readOf(database, "collections/stats/detailed"), 5)
+  const cursors = useSignal<Cursor[]>([FirstPage])
+  const page = useSignal<Page | null>(null)
+  const trouble = useSignal<unknown>(null)
+  const reads = useSignal(0)
+  const open = useSignal<"import" | "export" | null>(null)
+
+  const all = Object.values(statistics.data.value?.Collections ?? {})
+  const ofPage = collection === null ? all : all.filter((one) => one.Name.toLowerCase() === collection.toLowerCase())
+  const sum = (by: (one: (typeof all)[number]) => number) => ofPage.reduce((total, one) => total + by(one), 0)
+  const documents = sum((one) => one.CountOfDocuments)
+  const isKnown = statistics.data.value !== undefined || statistics.trouble.value !== null
+  const size = pageSizeFor(
+    documents,
+    sum((one) => one.Size.SizeInBytes),
+  )
+
+  const { prefix, where } = filter
+  // Who comes while nobody leads learns that only after his first question.
+  const isLocal = readsAreLocal()
+  useEffect(() => {
+    cursors.value = [FirstPage]
+    page.value = null
+  }, [prefix, where])
+  const cursor = cursors.value.at(-1) ?? FirstPage
+  useEffect(() => {
+    if (!isKnown) return
+    const stopped = new AbortController()
+    readPage(database, collection, filter, cursor, size, stopped.signal).then(
+      (read) => {
+        page.value = read
+        trouble.value = null
+      },
+      (failure) => {
+        if (!stopped.signal.aborted) trouble.value = failure
+      },
+    )
+    return () => stopped.abort()
+  }, [cursor, prefix, where, reads.value, isKnown, isLocal])
+
+  const refresh = () => {
+    reads.value++
+    void statistics.refresh()
+  }
+  const isFiltered = prefix !== "" || where !== ""
+  const toggle = (panel: "import" | "export") => {
+    open.value = open.value === panel ? null : panel
+  }
+  const create = `${hrefOf("document", database)}${collection ? `?collection=${encodeURIComponent(collection)}` : ""}`
+  return (
+    <div class="stack">
+      <div class="title-row">
+        <h1>
+          <a href="#/documents">Documents</a> <span class="quiet">›</span> {database}
+        </h1>
+        <div class="actions">
+          <DatabaseChoice page="documents" chosen={database} />
+          {may("write", database) && (
+            <Button expanded={open.value === "import"} onClick={() => toggle("import")}>
+              Import
+            </Button>
+          )}
+          <Button expanded={open.value === "export"} onClick={() => toggle("export")}>
+            Export
+          </Button>
+          {may("write", database) && (
+            <LinkButton kind="primary" href={create}>
+              New document
+            </LinkButton>
+          )}
+        </div>
+      </div>
+      {open.value === "import" && <ImportPanel database={database} onStored={refresh} onClose={() => toggle("import")} />}
+      {open.value === "export" && (
+        <ExportPanel
+          of={{ database, query: queryOf(collection, filter), prefix }}
+          title={
+            collection === null && !isFiltered
+              ? `all of ${database}`
+              : [collection, isFiltered ? "as filtered" : ""].filter(Boolean).join(", ")
+          }
+          total={isFiltered ? (page.value?.total ?? null) : documents}
+          onClose={() => toggle("export")}
+        />
+      )}
+      <div class="browse">
+        <CollectionsList database={database} chosen={collection} statistics={statistics.data.value} />
+        <Panel
+          title={collection === "@empty" ? "Documents without a collection" : (collection ?? "All documents")}
+          actions={<FilterForm filter={filter} collection={collection} database={database} />}
+        >
+          <ErrorSentence of={trouble.value ?? statistics.trouble.value} retry={refresh} />
+          <DocumentsTable
+            database={database}
+            page={page.value}
+            isFiltered={isFiltered}
+            showsCollection={collection === null}
+            createHref={create}
+            begin={cursor.start}
+            total={page.value?.total ?? (isFiltered ? null : documents)}
+            onChanged={refresh}
+            {...(cursors.value.length > 1
+              ? {
+                  onPrevious: () => {
+                    cursors.value = cursors.value.slice(0, -1)
+                  },
+                }
+              : {})}
+            {...(page.value?.next
+              ? {
+                  onNext: () => {
+                    const next = page.value?.next
+                    if (next) cursors.value = [...cursors.value, next]
+                  },
+                }
+              : {})}
+          />
+        </Panel>
+      </div>
+    </div>
+  )
+}

@@ -1,0 +1,222 @@
+import { useSignal } from "@preact/signals"
+import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks"
+import { CodeLines, lineStartsOf } from "./code-lines"
+import { CompletionList } from "./completion-list"
+import type { Highlighter } from "./highlight"
+import { placeOf } from "./json-text"
+import "./code-editor.css"
+
+/** What may be put in at the caret. */
+export interface Offer {
+  from: number
+  to: number
+  options: { label: string; insert: string; kind: string; detail?: string }[]
+}
+
+interface CodeEditorProps {
+  /** What the text is, for screen readers. */
+  label: string
+  value: string
+  onInput?: (value: string) => void
+  highlight: Highlighter
+  /** The character at which something is wrong. */
+  wrongAt?: number | null
+  /** Says what is wrong; read out with the text. */
+  describedBy?: string
+  complete?: (text: string, caret: number) => Offer | null
+  /** Ctrl+S. */
+  onSave?: () => unknown
+  /** Ctrl+Enter. */
+  onRun?: () => unknown
+  readOnly?: boolean
+  /** How high it is at least, and at most, in lines. */
+  lines?: [number, number]
+  /** As high as the window allows. */
+  tall?: boolean
+}
+
+/**
+ * A textarea with line numbers and colours. The browser's own editing stays whole (undo, search, touch, screen readers): the colours lie behind a transparent text,
+ * and only for the lines in sight, so that a document of megabytes can be edited too. Tab goes on to the next control.
+ */
+export function CodeEditor(props: CodeEditorProps) {
+  const {
+    label,
+    value,
+    onInput,
+    highlight,
+    wrongAt = null,
+    describedBy,
+    readOnly = false,
+    lines: [least, most] = [3, 24],
+    tall = false,
+  } = props
+  const area = useRef<HTMLTextAreaElement>(null)
+  const probe = useRef<HTMLSpanElement>(null)
+  const view = useSignal({ top: 0, left: 0, height: 400 })
+  const measure = useSignal({ line: 20, character: 8 })
+  const offer = useSignal<(Offer & { active: number; caret: number }) | null>(null)
+  const starts = useMemo(() => lineStartsOf(value), [value])
+
+  useLayoutEffect(() => {
+    const shown = probe.current?.getBoundingClientRect()
+    if (shown && shown.width > 0) measure.value = { line: shown.height, character: shown.width / 10 }
+  }, [])
+  useEffect(() => {
+    const at = area.current
+    if (!at) return
+    const look = () => {
+      view.value = { top: at.scrollTop, left: at.scrollLeft, height: at.clientHeight }
+    }
+    look()
+    const observer = new ResizeObserver(look)
+    observer.observe(at)
+    return () => observer.disconnect()
+  }, [])
+
+  const suggest = (text: string, isAsked: boolean) => {
+    const at = area.current
+    if (!at || !props.complete || at.selectionStart !== at.selectionEnd) return
+    const caret = at.selectionStart
+    const found = props.complete(text, caret)
+    // Nothing typed yet: only who asks is answered.
+    if (!found || (!isAsked && found.from === caret)) {
+      offer.value = null
+      return
+    }
+
+    const isWhole = found.options[0]?.insert.toLowerCase() === text.slice(found.from, caret).toLowerCase()
+    offer.value = { ...found, caret, active: isWhole ? -1 : 0 }
+  }
+
+  const accept = (at: number) => {
+    const option = offer.value?.options[at]
+    if (!offer.value || !option || !area.current) return
+    const { from, to } = offer.value
+    offer.value = null
+    replace(area.current, from, to, option.insert)
+  }
+
+  const onKeyDown = (event: KeyboardEvent) => {
+    const at = area.current
+    if (!at) return
+    if (offer.value && steer(event)) return
+    const isControl = event.ctrlKey || event.metaKey
+    if (isControl && event.key === "s" && props.onSave) {
+      event.preventDefault()
+      void props.onSave()
+    } else if (isControl && event.key === "Enter" && props.onRun) {
+      event.preventDefault()
+      offer.value = null
+      void props.onRun()
+    } else if (isControl && event.key === " " && props.complete) {
+      event.preventDefault()
+      suggest(at.value, true)
+    } else if (event.key === "Enter" && !isControl && !event.shiftKey && !event.altKey && !readOnly && !event.isComposing) {
+      event.preventDefault()
+      breakLine(at)
+    }
+  }
+
+  /** Keys while the list is open; true when the key was the list's. */
+  const steer = (event: KeyboardEvent): boolean => {
+    const open = offer.value
+    if (!open) return false
+    const count = open.options.length
+    if (event.key === "ArrowDown") offer.value = { ...open, active: (open.active + 1) % count }
+    else if (event.key === "ArrowUp") offer.value = { ...open, active: (open.active - 1 + count) % count }
+    else if (event.key === "Escape") offer.value = null
+    else if ((event.key === "Enter" || event.key === "Tab") && open.active >= 0 && !event.ctrlKey && !event.metaKey) accept(open.active)
+    else return false
+    event.preventDefault()
+    event.stopPropagation()
+    return true
+  }
+
+  const shownLines = Math.min(Math.max(starts.length, least), most)
+  const { line, character } = measure.value
+  const caretPlace = offer.value ? placeOf(value, offer.value.from) : null
+  const listId = `${label.replace(/\W+/g, "-")}-offers`
+  return (
+    <div
+      class={`code-editor ${tall ? "tall" : ""} ${readOnly ? "read-only" : ""}`}
+      style={tall ? {} : { height: `${shownLines * line + 28}px` }}
+    >
+      <span ref={probe} class="code-probe" aria-hidden="true">
+        0000000000
+      </span>
+      <CodeLines value={value} starts={starts} highlight={highlight} wrongAt={wrongAt} view={view.value} line={line} />
+      <textarea
+        ref={area}
+        aria-label={label}
+        value={value}
+        wrap="off"
+        spellcheck={false}
+        autocomplete="off"
+        autocapitalize="off"
+        readOnly={readOnly}
+        {...(describedBy ? { "aria-describedby": describedBy } : {})}
+        {...(wrongAt === null ? {} : { "aria-invalid": "true" })}
+        {...(props.complete ? { "aria-autocomplete": "list", "aria-controls": listId } : {})}
+        {...(offer.value && offer.value.active >= 0 ? { "aria-activedescendant": `${listId}-${offer.value.active}` } : {})}
+        onInput={(event) => {
+          onInput?.(event.currentTarget.value)
+          suggest(event.currentTarget.value, false)
+        }}
+        onKeyDown={onKeyDown}
+        onBlur={() => {
+          offer.value = null
+        }}
+        onScroll={(event) => {
+          const at = event.currentTarget
+          view.value = { top: at.scrollTop, left: at.scrollLeft, height: at.clientHeight }
+          offer.value = null
+        }}
+      />
+      {props.complete && (
+        <CompletionList
+          id={listId}
+          options={offer.value?.options ?? []}
+          active={offer.value?.active ?? -1}
+          top={caretPlace ? caretPlace.line * line - view.value.top + 8 : 0}
+          left={caretPlace ? (caretPlace.column - 1) * character - view.value.left : 0}
+          onAccept={accept}
+        />
+      )}
+    </div>
+  )
+}
+
+/** Puts the caret at a character of an editor and shows it. */
+export function goTo(label: string, at: number): void {
+  const area = document.querySelector<HTMLTextAreaElement>(`textarea[aria-label="${CSS.escape(label)}"]`)
+  if (!area) return
+  area.focus()
+  area.setSelectionRange(at, Math.min(at + 1, area.value.length))
+  const { line } = placeOf(area.value, at)
+  const height = Number.parseFloat(getComputedStyle(area).lineHeight)
+  area.scrollTop = Math.max(0, (line - 4) * height)
+}
+
+/** Replaces a part of the text as if it had been typed, so that the browser's undo knows of it. */
+function replace(area: HTMLTextAreaElement, from: number, to: number, text: string): void {
+  area.focus()
+  area.setSelectionRange(from, to)
+  if (document.execCommand("insertText", false, text)) return
+  area.setRangeText(text, from, to, "end")
+  area.dispatchEvent(new InputEvent("input", { bubbles: true }))
+}
+
+/** A new line begins as far in as the one before it, and further behind an open bracket. */
+function breakLine(area: HTMLTextAreaElement): void {
+  const { value, selectionStart: from, selectionEnd: to } = area
+  const begin = value.lastIndexOf("\n", from - 1) + 1
+  const indent = /^[ \t]*/.exec(value.slice(begin, from))?.[0] ?? ""
+  const isOpen = /[{[(]$/.test(value.slice(begin, from).trimEnd())
+  const isClosedNext = /^[}\])]/.test(value.slice(to))
+  replace(area, from, to, `\n${indent}${isOpen ? "  " : ""}${isOpen && isClosedNext ? `\n${indent}` : ""}`)
+  if (isOpen && isClosedNext) {
+    const caret = from + 1 + indent.length + 2
+    area.setSelectionRange(caret, caret)
+  }
+}

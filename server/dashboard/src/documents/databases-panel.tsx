@@ -1,0 +1,151 @@
+import { useSignal } from "@preact/signals"
+import { count } from "../shell/format"
+import { Button, Confirm, Dialog, Empty, ErrorSentence, Field, LinkButton, Panel, Table, toast, useAsked } from "../shell/parts"
+import { ask } from "../shell/request"
+import { hrefOf } from "../shell/route"
+import { may } from "../shell/session"
+import { type DatabaseList, databaseNameProblem, databasesPath } from "./store"
+
+/** All databases: where the documents page begins. */
+export function DatabasesPanel() {
+  const databases = useAsked<DatabaseList>(databasesPath(), 5)
+  const isCreating = useSignal(false)
+  const dropped = useSignal<DatabaseList["Databases"][number] | null>(null)
+  const rows = databases.data.value?.Databases
+  const create = may("admin") && (
+    <Button
+      kind="primary"
+      onClick={() => {
+        isCreating.value = true
+      }}
+    >
+      New database
+    </Button>
+  )
+  return (
+    <>
+      <Panel title="Databases" actions={create} stale={databases.trouble.value !== null}>
+        <ErrorSentence of={databases.trouble.value} retry={databases.refresh} />
+        {rows && (
+          <Table
+            label="Databases"
+            rows={rows}
+            keyOf={(row) => row.Name}
+            empty={
+              <Empty title="There is no database yet.">
+                {may("admin") ? "Make one, and write a document into it." : "Somebody with an admin token can make one."}
+              </Empty>
+            }
+            columns={[
+              { title: "Name", cell: (row) => <a href={hrefOf("documents", row.Name)}>{row.Name}</a>, sort: (row) => row.Name },
+              { title: "Documents", cell: (row) => count(row.DocumentsCount), sort: (row) => row.DocumentsCount, end: true },
+              {
+                title: "Actions",
+                unseenTitle: true,
+                end: true,
+                cell: (row) => (
+                  <span class="row-actions">
+                    <LinkButton kind="plain" href={hrefOf("query", row.Name)} label={`Query ${row.Name}`}>
+                      Query
+                    </LinkButton>
+                    <LinkButton kind="plain" href={hrefOf("indexes", row.Name)} label={`Indexes of ${row.Name}`}>
+                      Indexes
+                    </LinkButton>
+                    {may("admin") && (
+                      <Button
+                        kind="plain danger"
+                        label={`Delete ${row.Name}`}
+                        onClick={() => {
+                          dropped.value = row
+                        }}
+                      >
+                        Delete
+                      </Button>
+                    )}
+                  </span>
+                ),
+              },
+            ]}
+          />
+        )}
+      </Panel>
+      {isCreating.value && (
+        <CreateDatabase
+          taken={rows?.map((row) => row.Name) ?? []}
+          onClose={() => {
+            isCreating.value = false
+          }}
+        />
+      )}
+      {dropped.value && (
+        <Confirm
+          title={`Delete the database ${dropped.value.Name}?`}
+          verb="Delete it"
+          danger
+          name={dropped.value.Name}
+          onConfirm={async () => {
+            const name = dropped.value?.Name
+            await ask("/admin/databases", { method: "DELETE", body: { DatabaseNames: [name], HardDelete: true } })
+            toast(`${name} is deleted.`)
+            await databases.refresh()
+          }}
+          onClose={() => {
+            dropped.value = null
+          }}
+        >
+          <p>
+            Its {count(dropped.value.DocumentsCount)} documents and its indexes go with it, on all members of the cluster. That cannot be
+            undone; only a backup has them then.
+          </p>
+        </Confirm>
+      )}
+    </>
+  )
+}
+
+function CreateDatabase({ taken, onClose }: { taken: string[]; onClose: () => void }) {
+  const name = useSignal("")
+  const trouble = useSignal<unknown>(null)
+  const wanted = name.value.trim()
+  const problem =
+    databaseNameProblem(wanted) ?? (taken.some((one) => one.toLowerCase() === wanted.toLowerCase()) ? "There is one of this name." : null)
+  const create = async () => {
+    if (wanted === "" || problem) return
+    try {
+      await ask(`/admin/databases?${new URLSearchParams({ name: wanted })}`, { method: "PUT", body: { DatabaseName: wanted } })
+      onClose()
+      location.hash = hrefOf("documents", wanted)
+    } catch (failure) {
+      trouble.value = failure
+    }
+  }
+  return (
+    <Dialog
+      title="New database"
+      onClose={onClose}
+      onSubmit={create}
+      actions={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" kind="primary" disabled={wanted === "" || problem !== null}>
+            Create
+          </Button>
+        </>
+      }
+    >
+      <Field label="Name" hint="Letters, digits, _, - and dots. Every member of the cluster holds it." wrong={problem}>
+        <input
+          class="input"
+          autocomplete="off"
+          autocapitalize="off"
+          spellcheck={false}
+          value={name.value}
+          onInput={(event) => {
+            name.value = event.currentTarget.value
+          }}
+        />
+      </Field>
+      <ErrorSentence of={trouble.value} />
+    </Dialog>
+  )
+}

@@ -1,0 +1,197 @@
+import { useSignal } from "@preact/signals"
+import { bytes, count, moment } from "../shell/format"
+import { Button, type Column, Empty, LinkButton, Table, Tag, toast } from "../shell/parts"
+import { hrefOf } from "../shell/route"
+import { may } from "../shell/session"
+import type { StoredDocument } from "./document-text"
+import { Expiry } from "./expiry"
+import type { Page } from "./listing"
+import { deleteDocuments, putBack } from "./store"
+
+interface DocumentsTableProps {
+  database: string
+  page: Page | null
+  isFiltered: boolean
+  showsCollection: boolean
+  createHref: string
+  /** Documents before this page. */
+  begin: number
+  total: number | null
+  onChanged: () => void
+  onPrevious?: () => void
+  onNext?: () => void
+}
+
+/** A page of documents; several can be deleted at once, and put back. */
+export function DocumentsTable({
+  database,
+  page,
+  isFiltered,
+  showsCollection,
+  createHref,
+  begin,
+  total,
+  onChanged,
+  onPrevious,
+  onNext,
+}: DocumentsTableProps) {
+  const chosen = useSignal<ReadonlyMap<string, StoredDocument>>(new Map())
+  if (page === null) {
+    return (
+      <p class="quiet" role="status">
+        Loading …
+      </p>
+    )
+  }
+
+  const { documents } = page
+  const mayWrite = may("write", database)
+  const isPageChosen = documents.length > 0 && documents.every(({ id }) => chosen.value.has(id))
+  const choose = (which: StoredDocument[], isChosen: boolean) => {
+    const next = new Map(chosen.value)
+    for (const document of which) {
+      if (isChosen) next.set(document.id, document)
+      else next.delete(document.id)
+    }
+
+    chosen.value = next
+  }
+  const drop = async () => {
+    const dropped = [...chosen.value.values()]
+    try {
+      await deleteDocuments(database, dropped)
+    } catch (failure) {
+      toast(`Nothing was deleted. ${failure instanceof Error ? failure.message : ""} Look at it again first.`, { tone: "bad", seconds: 12 })
+      chosen.value = new Map()
+      onChanged()
+      return
+    }
+
+    chosen.value = new Map()
+    onChanged()
+    toast(`${dropped.length === 1 ? dropped[0]?.id : `${count(dropped.length)} documents`} deleted.`, {
+      undo: async () => {
+        try {
+          await putBack(database, dropped)
+        } finally {
+          onChanged()
+        }
+      },
+    })
+  }
+
+  const columns: Column<StoredDocument>[] = [
+    ...(mayWrite
+      ? [
+          {
+            title: "Choose",
+            unseenTitle: true,
+            cell: (document: StoredDocument) => (
+              <input
+                type="checkbox"
+                class="row-tick"
+                aria-label={`Choose ${document.id}`}
+                checked={chosen.value.has(document.id)}
+                onChange={(event) => choose([document], event.currentTarget.checked)}
+              />
+            ),
+          },
+        ]
+      : []),
+    {
+      title: "Id",
+      cell: (document) => (
+        <span class="document-id">
+          <a href={hrefOf("document", database, document.id)}>{document.id}</a>
+          <Expiry at={document.expires} />
+        </span>
+      ),
+    },
+    ...(showsCollection
+      ? [
+          {
+            title: "Collection",
+            wideOnly: true,
+            cell: (document: StoredDocument) =>
+              document.collection === "@empty" ? (
+                <span class="quiet">none</span>
+              ) : (
+                <a class="plain-link" href={hrefOf("documents", database, document.collection)}>
+                  {document.collection}
+                </a>
+              ),
+          },
+        ]
+      : []),
+    { title: "Content", wideOnly: true, cell: (document) => <span class="preview">{document.preview}</span> },
+    { title: "Size", cell: (document) => <span class="nowrap">{bytes(document.bytes)}</span>, end: true },
+    {
+      title: "Changed",
+      cell: (document) => <time dateTime={document.lastModified}>{moment(document.lastModified)}</time>,
+      end: true,
+      wideOnly: true,
+    },
+  ]
+  return (
+    <>
+      {mayWrite && documents.length > 0 && (
+        <div class="choosing">
+          <label class="tick">
+            <input type="checkbox" checked={isPageChosen} onChange={(event) => choose(documents, event.currentTarget.checked)} />
+            Choose this page
+          </label>
+          {chosen.value.size > 0 && (
+            <>
+              <Tag tone="accent">{count(chosen.value.size)} chosen</Tag>
+              <Button kind="danger" onClick={drop}>
+                Delete {chosen.value.size === 1 ? "it" : "them"}
+              </Button>
+              <Button
+                kind="plain"
+                onClick={() => {
+                  chosen.value = new Map()
+                }}
+              >
+                None
+              </Button>
+            </>
+          )}
+        </div>
+      )}
+      <Table
+        label="Documents"
+        columns={columns}
+        rows={documents}
+        keyOf={(document) => document.id}
+        rowClass={(document) => (chosen.value.has(document.id) ? "chosen" : "")}
+        empty={
+          <Empty title={isFiltered ? "No document is like that." : "There is no document here yet."}>
+            {!isFiltered && mayWrite && (
+              <LinkButton kind="primary" href={createHref}>
+                Write the first one
+              </LinkButton>
+            )}
+          </Empty>
+        }
+      />
+      {(onPrevious || onNext || documents.length > 0) && (
+        <div class="pages">
+          <span class="quiet number" role="status">
+            {documents.length === 0
+              ? ""
+              : `${count(begin + 1)}–${count(begin + documents.length)}${total === null ? "" : ` of ${count(total)}`}`}
+          </span>
+          <Button disabled={!onPrevious} onClick={() => onPrevious?.()}>
+            Previous
+          </Button>
+          <Button disabled={!onNext} onClick={() => onNext?.()}>
+            Next
+          </Button>
+          <Button kind="plain" onClick={onChanged}>
+            Read again
+          </Button>
+        </div>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,14 @@
+import { duration } from "../shell/format"
+import { Tag } from "../shell/parts"
+
+/** Says that a document will be deleted by itself, and when; nothing for those that stay. */
+export function Expiry({ at }: { at: string | null }) {
+  if (at === null) return null
+  const left = (Date.parse(at) - Date.now()) / 1000
+  if (Number.isNaN(left)) return null
+  return (
+    <Tag tone="warning" title={`@expires: ${at}`}>
+      {left > 0 ? `expires in ${duration(left)}` : "expired: goes within a minute"}
+    </Tag>
+  )
+}

@@ -1,0 +1,131 @@
+import { useSignal } from "@preact/signals"
+import { useEffect, useRef } from "preact/hooks"
+import { bytes, count } from "../shell/format"
+import { Button, ErrorSentence, Field, Panel, Progress, Table, toast } from "../shell/parts"
+import { send } from "../shell/request"
+import { type ImportState, importFile, readAnswer } from "./import"
+import { pathOf } from "./store"
+
+/** Reads a file of one document a line into a database. */
+export function ImportPanel({ database, onStored, onClose }: { database: string; onStored: () => void; onClose: () => void }) {
+  const state = useSignal<ImportState | null>(null)
+  const stage = useSignal<"idle" | "running" | "stopped" | "failed" | "done">("idle")
+  const trouble = useSignal<unknown>(null)
+  const file = useRef<File | null>(null)
+  const stopped = useRef<AbortController | null>(null)
+  useEffect(() => () => stopped.current?.abort(), [])
+
+  const run = async (from?: ImportState) => {
+    if (!file.current) return
+    const control = new AbortController()
+    stopped.current = control
+    stage.value = "running"
+    trouble.value = null
+    if (!from) state.value = null
+    try {
+      const post = async (part: Blob) => {
+        const response = await send(pathOf(database, "import"), {
+          method: "POST",
+          body: part,
+          headers: { "Content-Type": "application/x-ndjson" },
+          signal: control.signal,
+        })
+        return readAnswer(await response.text())
+      }
+      const ended = await importFile(
+        file.current,
+        post,
+        (next) => {
+          state.value = next
+        },
+        control.signal,
+        from,
+      )
+      state.value = ended
+      stage.value = "done"
+      toast(`${count(ended.stored)} documents imported${badOf(ended)}.`, {
+        tone: ended.bad > 0 ? "bad" : "good",
+      })
+    } catch (failure) {
+      stage.value = control.signal.aborted ? "stopped" : "failed"
+      if (!control.signal.aborted) trouble.value = failure
+    } finally {
+      onStored()
+    }
+  }
+
+  const now = state.value
+  const isRunning = stage.value === "running"
+  return (
+    <Panel
+      title={`Import into ${database}`}
+      actions={
+        isRunning ? (
+          <Button onClick={() => stopped.current?.abort()}>Stop</Button>
+        ) : (
+          <Button kind="plain" onClick={onClose}>
+            Close
+          </Button>
+        )
+      }
+    >
+      <div class="stack">
+        <Field
+          label="File"
+          hint="One JSON document a line (NDJSON), also packed with gzip; its @metadata.@id names it. A document of that id that is there already is replaced."
+        >
+          <input
+            class="input"
+            type="file"
+            accept=".ndjson,.jsonl,.json,.gz,.ndjson.gz,application/x-ndjson,application/gzip"
+            disabled={isRunning}
+            onChange={(event) => {
+              file.current = event.currentTarget.files?.[0] ?? null
+              if (file.current) void run()
+            }}
+          />
+        </Field>
+        {now && (
+          <Progress
+            label={stage.value === "done" ? "Imported" : isRunning ? "Importing …" : "Broken off"}
+            done={stage.value === "done" ? now.totalBytes : now.bytes}
+            total={now.totalBytes}
+            format={bytes}
+          />
+        )}
+        {now && (
+          <p role="status" class="number">
+            {count(now.stored)} documents stored{badOf(now)}, {count(now.lines)} lines read.
+          </p>
+        )}
+        <ErrorSentence of={trouble.value} />
+        {(stage.value === "failed" || stage.value === "stopped") && now && (
+          <div class="actions">
+            <Button kind="primary" onClick={() => run(now)}>
+              Go on behind line {count(now.lines)}
+            </Button>
+            <span class="quiet">
+              Lines behind it may be stored already: those with an id are written once more, those without one would be there twice.
+            </span>
+          </div>
+        )}
+        {now && now.badLines.length > 0 && (
+          <Table
+            label="Bad lines"
+            rows={now.badLines}
+            keyOf={(row) => row.line}
+            columns={[
+              { title: "Line", cell: (row) => count(row.line), end: true },
+              { title: "What is wrong with it", cell: (row) => row.reason },
+            ]}
+          />
+        )}
+        {now && now.bad > now.badLines.length && <p class="quiet">{count(now.bad - now.badLines.length)} more bad lines are not listed.</p>}
+      </div>
+    </Panel>
+  )
+}
+
+function badOf({ bad }: ImportState): string {
+  return bad === 0 ? "" : `, ${count(bad)} bad ${bad === 1 ? "line" : "lines"} left out`
+}

@@ -1,0 +1,179 @@
+/** A file of one document a line, on its way to a node in parts: so that one sees how far it is, can stop it, and can go on where it broke off. */
+
+export interface BadLine {
+  line: number
+  reason: string
+}
+
+export interface ImportState {
+  /** Bytes of the file that were read, and that there are. */
+  bytes: number
+  totalBytes: number
+  /** Lines that a node has answered for. */
+  lines: number
+  stored: number
+  bad: number
+  /** The first ones. */
+  badLines: BadLine[]
+}
+
+/** What a node answered for one part, lines counted from 1 within it. */
+export interface PartAnswer {
+  stored: number
+  bad: number
+  badLines: BadLine[]
+}
+
+const LeastPart = 256 << 10
+const MostPart = 8 << 20
+const LongestLine = 16 << 20
+const MostBadLines = 500
+const Newline = 10
+
+/** Sends a file; `post` stores one part. Lines up to `from` are passed over. Throws what `post` throws: `state` then says how far it came. */
+export async function importFile(
+  file: Blob,
+  post: (part: Blob) => Promise<PartAnswer>,
+  onProgress: (state: ImportState) => void,
+  signal: AbortSignal,
+  from?: ImportState,
+): Promise<ImportState> {
+  let state: ImportState = from ?? { bytes: 0, totalBytes: file.size, lines: 0, stored: 0, bad: 0, badLines: [] }
+  let size = 1 << 20
+  let read = 0
+  const lines = await linesOf(file, (bytes) => {
+    read += bytes
+  })
+  for await (const part of partsOf(lines, () => size, state.lines)) {
+    signal.throwIfAborted()
+    const begun = performance.now()
+    const answer = await post(new Blob(part.chunks as BlobPart[]))
+    const took = performance.now() - begun
+    // About a second each: a Pi on a slow card tells of its progress, too, and a fast one is not held up.
+    if (took < 500) size = Math.min(size * 2, MostPart)
+    if (took > 2000) size = Math.max(size / 2, LeastPart)
+    const badLines = answer.badLines.map(({ line, reason }) => ({
+      line: line + state.lines,
+      reason: reason.replace(/, line \d+, byte/, ", byte"),
+    }))
+    state = {
+      bytes: Math.min(read, file.size),
+      totalBytes: file.size,
+      lines: state.lines + part.lines,
+      stored: state.stored + answer.stored,
+      bad: state.bad + answer.bad,
+      badLines: [...state.badLines, ...badLines].slice(0, MostBadLines),
+    }
+    onProgress(state)
+  }
+
+  return state
+}
+
+/** The bytes of a file, unpacked where it is gzip. */
+async function linesOf(file: Blob, onRead: (bytes: number) => void): Promise<ReadableStream<Uint8Array>> {
+  const [first, second] = new Uint8Array(await file.slice(0, 2).arrayBuffer())
+  const counted = file.stream().pipeThrough(
+    new TransformStream<Uint8Array, Uint8Array>({
+      transform(chunk, controller) {
+        onRead(chunk.length)
+        controller.enqueue(chunk)
+      },
+    }),
+  )
+  return first === 0x1f && second === 0x8b
+    ? counted.pipeThrough(new DecompressionStream("gzip") as unknown as ReadableWritablePair<Uint8Array, Uint8Array>)
+    : counted
+}
+
+interface Part {
+  chunks: Uint8Array[]
+  lines: number
+}
+
+/** Whole lines, about `size()` bytes at a time, without the first `skip` lines. */
+export async function* partsOf(stream: ReadableStream<Uint8Array>, size: () => number, skip = 0): AsyncGenerator<Part> {
+  let held: Uint8Array[] = []
+  let length = 0
+  let isFirst = true
+  const reader = stream.getReader()
+  try {
+    for (;;) {
+      const { value, done } = await reader.read()
+      if (done) break
+      let chunk = value
+      if (isFirst && chunk.length > 0) {
+        isFirst = false
+        chunk = checkBeginning(chunk)
+      }
+
+      while (skip > 0 && chunk.length > 0) {
+        const end = chunk.indexOf(Newline)
+        chunk = end < 0 ? chunk.subarray(chunk.length) : chunk.subarray(end + 1)
+        if (end >= 0) skip--
+      }
+
+      const end = chunk.lastIndexOf(Newline) + 1
+      if (end > 0 && length + end >= size()) {
+        held.push(chunk.subarray(0, end))
+        yield partOf(held)
+        held = end < chunk.length ? [chunk.subarray(end)] : []
+        length = chunk.length - end
+      } else if (chunk.length > 0) {
+        held.push(chunk)
+        length += chunk.length
+        if (end === 0 && length > LongestLine)
+          throw new Error("A line of the file is longer than 16 MiB. A document has at most 8 MiB, and stands on one line.")
+      }
+    }
+  } finally {
+    reader.cancel().catch(() => {})
+  }
+
+  if (length > 0) yield partOf(held)
+}
+
+function partOf(chunks: Uint8Array[]): Part {
+  let lines = 0
+  let last = Newline
+  for (const chunk of chunks) {
+    for (let at = chunk.indexOf(Newline); at >= 0; at = chunk.indexOf(Newline, at + 1)) lines++
+    last = chunk[chunk.length - 1] ?? last
+  }
+
+  return { chunks, lines: last === Newline ? lines : lines + 1 }
+}
+
+/** Drops a byte order mark, and says of files that are something else what to do with them. */
+function checkBeginning(chunk: Uint8Array): Uint8Array {
+  const bytes = chunk[0] === 0xef && chunk[1] === 0xbb && chunk[2] === 0xbf ? chunk.subarray(3) : chunk
+  const beginning = new TextDecoder().decode(bytes.subarray(0, 64)).trimStart()
+  if (beginning.startsWith('{"BuildVersion"')) {
+    throw new Error(
+      "This is a dump of RavenDB. `rookery import FILE` on the command line reads those; this page takes one document a line.",
+    )
+  }
+
+  if (beginning.startsWith("[")) throw new Error("This is one JSON array. One document a line is wanted: jq -c '.[]' FILE makes it so.")
+  if (beginning.startsWith("PK")) throw new Error("This is a ZIP archive. Unpack it, and import the file that is in it.")
+  return bytes
+}
+
+/** Reads the lines of an import's answer. */
+export function readAnswer(text: string): PartAnswer {
+  const answer: PartAnswer = { stored: 0, bad: 0, badLines: [] }
+  let error = ""
+  for (const line of text.split("\n")) {
+    if (line.trim() === "") continue
+    const said = JSON.parse(line) as { BadLine?: number; Reason?: string; Result?: { Stored: number; Bad: number; Error?: string } }
+    if (said.BadLine !== undefined) answer.badLines.push({ line: said.BadLine, reason: said.Reason ?? "" })
+    if (said.Result) {
+      answer.stored = said.Result.Stored
+      answer.bad = said.Result.Bad
+      error = said.Result.Error ?? ""
+    }
+  }
+
+  if (error !== "") throw new Error(error)
+  return answer
+}

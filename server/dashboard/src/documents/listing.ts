@@ -1,0 +1,78 @@
+import { nameInRql, textInRql } from "../query/rql-text"
+import { send } from "../shell/request"
+import { documentsOf, type StoredDocument } from "./document-text"
+import { memberOf, parseJson } from "./json-text"
+import { readOf } from "./store"
+
+/** Which documents are listed. */
+export interface Filter {
+  /** How ids begin. */
+  prefix: string
+  /** Conditions in RQL, as behind `where`. */
+  where: string
+}
+
+/** Where a page begins: behind an id, or behind so many results. */
+export interface Cursor {
+  after: string
+  start: number
+}
+
+export interface Page {
+  documents: StoredDocument[]
+  /** Null when the node does not count them. */
+  total: number | null
+  next: Cursor | null
+}
+
+export const FirstPage: Cursor = { after: "", start: 0 }
+
+/** The query that lists these documents; null where they are listed in the order of their ids, without a query. */
+export function queryOf(collection: string | null, { prefix, where }: Filter): string | null {
+  if (collection === null && where.trim() === "") return null
+  const conditions = [
+    ...(prefix === "" ? [] : [`startsWith(id(), ${textInRql(prefix)})`]),
+    ...(where.trim() === "" ? [] : [prefix === "" ? where.trim() : `(${where.trim()})`]),
+  ]
+  return `from ${collection === null ? "@all_docs" : nameInRql(collection)}${conditions.length === 0 ? "" : ` where ${conditions.join(" and ")}`}`
+}
+
+/** Fewer of large documents, so that a page stays some megabytes. */
+export function pageSizeFor(documents: number, bytes: number): number {
+  const mean = documents > 0 ? bytes / documents : 0
+  return Math.max(5, Math.min(50, Math.floor((4 << 20) / Math.max(mean, 1))))
+}
+
+export async function readPage(
+  database: string,
+  collection: string | null,
+  filter: Filter,
+  cursor: Cursor,
+  size: number,
+  signal: AbortSignal,
+): Promise<Page> {
+  const query = queryOf(collection, filter)
+  const answer = await (
+    await (query === null
+      ? send(
+          readOf(database, "docs", {
+            startsWith: filter.prefix,
+            pageSize: size + 1,
+            startAfter: cursor.after === "" ? undefined : cursor.after,
+          }),
+          { signal },
+        )
+      : send(readOf(database, "queries"), { method: "POST", body: { Query: query, Start: cursor.start, PageSize: size }, signal }))
+  ).text()
+  const found = documentsOf(answer).filter((document) => document !== null)
+  if (query === null) {
+    const documents = found.slice(0, size)
+    return { documents, total: null, next: found.length > size ? { after: documents.at(-1)?.id ?? "", start: cursor.start + size } : null }
+  }
+
+  const { node } = parseJson(answer)
+  const counted = memberOf(node ?? undefined, "TotalResults")
+  const total = counted ? Number(answer.slice(counted.start, counted.end)) : null
+  const start = cursor.start + size
+  return { documents: found, total, next: total !== null && start < total ? { after: "", start } : null }
+}

@@ -1,0 +1,131 @@
+import { live } from "../shell/live"
+import { ask, Refusal, send } from "../shell/request"
+import { documentsOf, type StoredDocument } from "./document-text"
+
+/** A route of a database. */
+export function pathOf(database: string, rest: string, parameters: Record<string, string | number | undefined> = {}): string {
+  const query = new URLSearchParams()
+  for (const [name, value] of Object.entries(parameters)) {
+    if (value !== undefined) query.append(name, String(value))
+  }
+
+  return `/databases/${encodeURIComponent(database)}/${rest}${query.size > 0 ? `?${query}` : ""}`
+}
+
+/** Whether reads are answered from what this node has, because nobody leads. */
+export function readsAreLocal(): boolean {
+  return live.value?.Cluster?.ReadsAreLocal ?? false
+}
+
+/** A read: without a leader it is answered from what this node has, and the page's banner says so. */
+export function readOf(database: string, rest: string, parameters: Record<string, string | number | undefined> = {}): string {
+  return pathOf(database, rest, { ...parameters, consistency: readsAreLocal() ? "local" : undefined })
+}
+
+/** The list of databases. */
+export function databasesPath(): string {
+  return `/databases${readsAreLocal() ? "?consistency=local" : ""}`
+}
+
+export interface DatabaseList {
+  Databases: { Name: string; DocumentsCount: number }[]
+}
+
+export interface CollectionStatistics {
+  CountOfDocuments: number
+  Collections: Record<string, { Name: string; CountOfDocuments: number; Size: { SizeInBytes: number } }>
+}
+
+/** A document as it is now; null when there is none. */
+export async function fetchDocument(database: string, id: string): Promise<StoredDocument | null> {
+  try {
+    const response = await send(readOf(database, "docs", { id }))
+    return documentsOf(await response.text())[0] ?? null
+  } catch (failure) {
+    if (failure instanceof Refusal && failure.status === 404) return null
+    throw failure
+  }
+}
+
+/** Many documents, in the order of their ids. */
+export async function fetchDocuments(database: string, ids: string[]): Promise<StoredDocument[]> {
+  if (ids.length === 0) return []
+  const response = await send(readOf(database, "docs"), { method: "POST", body: { Ids: ids } })
+  return documentsOf(await response.text()).filter((document) => document !== null)
+}
+
+/** Which of these ids are documents, lower-cased: ids have no case. */
+export async function existing(database: string, ids: string[]): Promise<Set<string>> {
+  if (ids.length === 0) return new Set()
+  // One id alone that is missing is answered with 404, which a browser writes down as an error: it is asked for twice.
+  const { Results } = await ask<{ Results: ({ "@metadata": { "@id": string } } | null)[] }>(
+    readOf(database, "docs", { metadataOnly: "true" }),
+    { method: "POST", body: { Ids: ids.length === 1 ? [...ids, ...ids] : ids } },
+  )
+  return new Set(Results.flatMap((result) => result?.["@metadata"]["@id"].toLowerCase() ?? []))
+}
+
+/** What must be there for a write to be done: a change vector, nothing (`""`), or whatever there is (`null`). */
+export type Expected = string | null
+
+const conditionOf = (expected: Expected): Record<string, string> => (expected === null ? {} : { "If-Match": `"${expected}"` })
+
+export async function putDocument(
+  database: string,
+  id: string,
+  text: string,
+  expected: Expected,
+): Promise<{ Id: string; ChangeVector: string }> {
+  // No id: the node makes one.
+  return ask(pathOf(database, "docs", { id: id === "" ? undefined : id }), {
+    method: "PUT",
+    body: text,
+    headers: { "Content-Type": "application/json", ...conditionOf(expected) },
+  })
+}
+
+export async function deleteDocument(database: string, id: string, expected: Expected): Promise<void> {
+  await send(pathOf(database, "docs", { id }), { method: "DELETE", headers: conditionOf(expected) })
+}
+
+/** Deletes them all, or none when one of them changed since it was read. */
+export async function deleteDocuments(database: string, documents: StoredDocument[]): Promise<void> {
+  await send(pathOf(database, "bulk_docs"), {
+    method: "POST",
+    body: { Commands: documents.map(({ id, changeVector }) => ({ Id: id, ChangeVector: changeVector, Type: "DELETE" })) },
+  })
+}
+
+/** Puts deleted documents back as they were, each unless there is one of its id again. */
+export async function putBack(database: string, documents: StoredDocument[]): Promise<void> {
+  const kept: string[] = []
+  for (const { id, text } of documents) {
+    try {
+      await putDocument(database, id, text, "")
+    } catch (failure) {
+      if (failure instanceof Refusal && failure.status === 409) kept.push(id)
+      else throw failure
+    }
+  }
+
+  if (kept.length === 0) return
+  const rest = kept.length > 1 ? ` and ${kept.length - 1} more` : ""
+  throw new Error(`${kept[0]}${rest} was written again meanwhile, and stays as it is now.`)
+}
+
+export function isConflict(failure: unknown): boolean {
+  return failure instanceof Refusal && failure.status === 409
+}
+
+/** What is wrong with the name of a database; null when it is good. As the node judges it. */
+export function databaseNameProblem(name: string): string | null {
+  if (name === "") return null
+  if (name.length > 128) return "A name has at most 128 characters."
+  if (name.startsWith(".") || name.endsWith(".")) return "A name neither begins nor ends with a dot."
+  const wrong = /[^\p{L}\p{Nd}_.-]/u.exec(name)?.[0]
+  return wrong === undefined
+    ? null
+    : wrong === " "
+      ? "A name has no spaces; use - or _."
+      : `A name has letters, digits, _, - and dots only; '${wrong}' is none of them.`
+}

@@ -1,0 +1,147 @@
+import { useSignal } from "@preact/signals"
+import { readOf } from "../documents/store"
+import { readHistory } from "../query/history"
+import { nameInRql, textInRql } from "../query/rql-text"
+import { count, moment } from "../shell/format"
+import { Empty, ErrorSentence, LinkButton, Panel, Tabs, Tag, useAsked } from "../shell/parts"
+import { hrefOf, route } from "../shell/route"
+import type { IndexDefinition } from "./definition"
+import { DefinitionEditor } from "./definition-editor"
+import { ConditionTag, IndexProgressBar } from "./index-condition"
+import { IndexErrors } from "./index-errors"
+import { IndexMenu } from "./index-menu"
+import { conditionOf, kindOf, type ListedIndex } from "./index-state"
+import { TermsBrowser } from "./terms-browser"
+import { useIndexes } from "./use-indexes"
+
+type View = "definition" | "errors" | "terms" | "queries"
+
+/** One index: how it is, its definition, what it could not take, what it holds, and who asked it. */
+export function IndexDetails({ database, name }: { database: string; name: string }) {
+  const { indexes, trouble, refresh } = useIndexes(database)
+  const definitions = useAsked<{ Results: IndexDefinition[] }>(readOf(database, "indexes", { name }))
+  const view = useSignal<View>(route.peek().query.get("view") === "errors" ? "errors" : "definition")
+  const index = indexes?.find((one) => one.Name.toLowerCase() === name.toLowerCase())
+  const definition = definitions.data.value?.Results[0]
+  if (indexes && !index) {
+    return (
+      <Empty title={`There is no index ${name}.`}>
+        <LinkButton href={hrefOf("indexes", database)}>All indexes of {database}</LinkButton>
+      </Empty>
+    )
+  }
+
+  if (!index || !definition) {
+    return trouble || definitions.trouble.value ? (
+      <ErrorSentence of={trouble ?? definitions.trouble.value} retry={refresh} />
+    ) : (
+      <p class="quiet" role="status">
+        Loading …
+      </p>
+    )
+  }
+
+  const tabs = [
+    { id: "definition" as const, title: "Definition" },
+    { id: "errors" as const, title: `Errors (${count(index.ErrorsCount)})` },
+    { id: "terms" as const, title: "Terms" },
+    { id: "queries" as const, title: "Queries" },
+  ]
+  return (
+    <>
+      <Summary database={database} index={index} refresh={refresh} trouble={trouble} />
+      <section class="panel" aria-label={`About ${index.Name}`}>
+        <Tabs
+          label="About the index"
+          tabs={tabs}
+          chosen={view.value}
+          onChoose={(id) => {
+            view.value = id
+          }}
+        >
+          <div class="tab-content">
+            {view.value === "definition" && (
+              <DefinitionEditor
+                key={name}
+                database={database}
+                definition={definition}
+                isNew={false}
+                onStored={() => void Promise.all([refresh(), definitions.refresh()])}
+              />
+            )}
+            {view.value === "errors" && <IndexErrors database={database} index={index} refresh={refresh} />}
+            {view.value === "terms" && <TermsBrowser database={database} definition={definition} />}
+            {view.value === "queries" && <Queries database={database} index={index} />}
+          </div>
+        </Tabs>
+      </section>
+    </>
+  )
+}
+
+function Summary({
+  database,
+  index,
+  refresh,
+  trouble,
+}: {
+  database: string
+  index: ListedIndex
+  refresh: () => Promise<void>
+  trouble: unknown
+}) {
+  const { means } = conditionOf(index)
+  return (
+    <Panel title="On this node" stale={trouble !== null} actions={<IndexMenu database={database} index={index} refresh={refresh} />}>
+      <div class="stack">
+        <p class="facts">
+          <ConditionTag index={index} />
+          <span>{means}</span>
+          <span>{count(index.EntriesCount)} entries</span>
+          <span class="quiet">{kindOf(index.Type)}</span>
+          {index.LastIndexingTime && <span class="quiet">last work {moment(index.LastIndexingTime)}</span>}
+        </p>
+        <ErrorSentence of={index.Trouble} />
+        <IndexProgressBar index={index} />
+        {index.replacement && (
+          <>
+            <p class="facts">
+              <Tag tone="accent">being replaced</Tag>
+              <span>A new definition is built beside it. Until that has caught up, queries are answered from the old one.</span>
+            </p>
+            <IndexProgressBar index={index.replacement} />
+            <ErrorSentence of={index.replacement.Trouble} />
+          </>
+        )}
+      </div>
+    </Panel>
+  )
+}
+
+/** Nodes do not keep who asked; this browser knows its own. */
+function Queries({ database, index }: { database: string; index: ListedIndex }) {
+  const answered = readHistory(localStorage, database).filter((query) => query.index?.toLowerCase() === index.Name.toLowerCase())
+  const hrefOfQuery = (text: string) => `${hrefOf("query", database)}?q=${encodeURIComponent(text)}`
+  return (
+    <div class="stack">
+      {answered.length === 0 ? (
+        <Empty title="No query of this browser was answered from it.">A node does not keep who asked.</Empty>
+      ) : (
+        <ul class="history">
+          {answered.map((query) => (
+            <li key={query.at}>
+              <a href={hrefOfQuery(query.text)}>
+                <code>{query.text}</code>
+              </a>
+            </li>
+          ))}
+        </ul>
+      )}
+      <div class="actions">
+        <LinkButton href={hrefOfQuery(`from index ${index.Name.includes("'") ? nameInRql(index.Name) : textInRql(index.Name)}`)}>
+          Ask it
+        </LinkButton>
+      </div>
+    </div>
+  )
+}

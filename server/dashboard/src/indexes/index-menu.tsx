@@ -1,0 +1,148 @@
+import { useSignal } from "@preact/signals"
+import { pathOf } from "../documents/store"
+import { Button, Confirm, sentenceOf, toast } from "../shell/parts"
+import { ask } from "../shell/request"
+import { hrefOf } from "../shell/route"
+import { may } from "../shell/session"
+import type { ListedIndex } from "./index-state"
+
+interface IndexMenuProps {
+  database: string
+  index: ListedIndex
+  refresh: () => Promise<void>
+  /** Only what is wanted often: for rows of a list. */
+  isBrief?: boolean
+}
+
+/** What can be done with an index. Pausing and resetting are this node's alone; the rest holds on all members. */
+export function IndexMenu({ database, index, refresh, isBrief = false }: IndexMenuProps) {
+  const asking = useSignal<"reset" | "delete" | null>(null)
+  const { Name } = index
+  const post = async (route: string, body?: unknown) => {
+    try {
+      await ask(pathOf(database, route, body === undefined ? { name: Name } : {}), {
+        method: "POST",
+        ...(body === undefined ? {} : { body }),
+      })
+    } catch (failure) {
+      toast(sentenceOf(failure), { tone: "bad", seconds: 12 })
+    }
+
+    await refresh()
+  }
+  const isPaused = index.Status === "Paused"
+  const isDisabled = index.State === "Disabled"
+  const isAdmin = may("admin")
+  const mayWrite = may("write", database)
+  const close = () => {
+    asking.value = null
+  }
+  return (
+    <span class="index-menu">
+      {isAdmin && !isDisabled && (
+        <Button
+          kind={isBrief ? "plain" : "normal"}
+          label={`${isPaused ? "Resume" : "Pause"} ${Name}`}
+          onClick={() => post(`admin/indexes/${isPaused ? "start" : "stop"}`)}
+        >
+          {isPaused ? "Resume" : "Pause"}
+        </Button>
+      )}
+      {isAdmin && !isBrief && (
+        <Button
+          label={`${isDisabled ? "Enable" : "Disable"} ${Name}`}
+          onClick={() => post(`admin/indexes/${isDisabled ? "enable" : "disable"}`)}
+        >
+          {isDisabled ? "Enable" : "Disable"}
+        </Button>
+      )}
+      {!isBrief && mayWrite && (
+        <>
+          <label class="inline-choice">
+            Lock
+            <select
+              class="input"
+              value={index.LockMode}
+              onChange={(event) => void post("indexes/set-lock", { IndexNames: [Name], Mode: event.currentTarget.value })}
+            >
+              <option value="Unlock">none</option>
+              <option value="LockedIgnore">ignore other definitions</option>
+              <option value="LockedError">refuse other definitions</option>
+            </select>
+          </label>
+          <label class="inline-choice">
+            Priority
+            <select
+              class="input"
+              value={index.Priority}
+              onChange={(event) => void post("indexes/set-priority", { IndexNames: [Name], Priority: event.currentTarget.value })}
+            >
+              <option value="Low">low</option>
+              <option value="Normal">normal</option>
+              <option value="High">high</option>
+            </select>
+          </label>
+        </>
+      )}
+      {mayWrite && (
+        <>
+          <Button
+            kind={isBrief ? "plain" : "normal"}
+            label={`Reset ${Name}`}
+            onClick={() => {
+              asking.value = "reset"
+            }}
+          >
+            Reset
+          </Button>
+          <Button
+            kind={isBrief ? "plain danger" : "danger"}
+            label={`Delete ${Name}`}
+            onClick={() => {
+              asking.value = "delete"
+            }}
+          >
+            Delete
+          </Button>
+        </>
+      )}
+      {asking.value === "reset" && (
+        <Confirm
+          title={`Build ${Name} again?`}
+          verb="Reset"
+          onConfirm={async () => {
+            await ask(pathOf(database, "indexes", { name: Name }), { method: "RESET" })
+            await refresh()
+          }}
+          onClose={close}
+        >
+          <p>
+            This node forgets what the index holds and builds it from the documents. Until it has come as far as it was, it answers nothing
+            new.
+          </p>
+        </Confirm>
+      )}
+      {asking.value === "delete" && (
+        <Confirm
+          title={`Delete the index ${Name}?`}
+          verb="Delete"
+          danger
+          onConfirm={async () => {
+            await ask(pathOf(database, "indexes", { name: Name }), { method: "DELETE" })
+            toast(`The index ${Name} is deleted.`)
+            location.hash = hrefOf("indexes", database)
+            await refresh()
+          }}
+          onClose={close}
+        >
+          <p>
+            It goes on all members. No document is lost.{" "}
+            {index.Type === "AutoMap"
+              ? "A query that needs it makes it again."
+              : "Its definition is gone with it: copy it first, if you may want it back."}
+          </p>
+        </Confirm>
+      )}
+    </span>
+  )
+}

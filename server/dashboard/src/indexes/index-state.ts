@@ -1,0 +1,82 @@
+import type { Tone } from "../shell/parts"
+
+/** One of `GET indexes/stats`. */
+export interface IndexStatistics {
+  Name: string
+  IsStale: boolean
+  State: "Normal" | "Disabled" | "Error"
+  LockMode: "Unlock" | "LockedIgnore" | "LockedError"
+  Priority: "Normal" | "Low" | "High"
+  Type: string
+  LastIndexingTime: string | null
+  Status: "Running" | "Paused" | "Disabled" | "Pending"
+  Trouble: string | null
+  EntriesCount: number
+  ErrorsCount: number
+}
+
+/** One of `GET indexes/progress`. */
+export interface IndexProgress {
+  Name: string
+  IsStale: boolean
+  ProcessedPerSecond: number
+  SecondsLeft: number | null
+  Collections: Record<string, { NumberOfItemsToProcess: number; TotalNumberOfItems: number }>
+}
+
+export interface ListedIndex extends IndexStatistics {
+  left: number
+  total: number
+  perSecond: number
+  secondsLeft: number | null
+  /** The definition that is built to take its place. */
+  replacement: ListedIndex | null
+}
+
+const ReplacementPrefix = "ReplacementOf/"
+
+/** Joins what a node says of its indexes; a replacement belongs to the index whose place it will take. */
+export function listOf(statistics: readonly IndexStatistics[], progress: readonly IndexProgress[]): ListedIndex[] {
+  const joined = statistics.map((one): ListedIndex => {
+    const at = progress.find((other) => other.Name === one.Name)
+    const collections = Object.values(at?.Collections ?? {})
+    // All collections of an index say the same figures: those of the index.
+    return {
+      ...one,
+      left: Math.max(0, ...collections.map((collection) => collection.NumberOfItemsToProcess)),
+      total: Math.max(0, ...collections.map((collection) => collection.TotalNumberOfItems)),
+      perSecond: at?.ProcessedPerSecond ?? 0,
+      secondsLeft: at?.SecondsLeft ?? null,
+      replacement: null,
+    }
+  })
+  const replacements = joined.filter((one) => one.Name.startsWith(ReplacementPrefix))
+  return joined
+    .filter((one) => !one.Name.startsWith(ReplacementPrefix))
+    .map((one) => ({ ...one, replacement: replacements.find((other) => other.Name === ReplacementPrefix + one.Name) ?? null }))
+}
+
+/** How an index is, in a word, and what that means. */
+export function conditionOf(index: IndexStatistics): { word: string; tone: Tone; means: string } {
+  if (index.State === "Error")
+    return { word: "stopped", tone: "bad", means: "Too many documents failed. Look at the errors, mend the definition, or reset it." }
+  if (index.State === "Disabled") return { word: "disabled", tone: "quiet", means: "Switched off on all members; queries do not use it." }
+  if (index.Status === "Paused")
+    return { word: "paused", tone: "warning", means: "This node does not go on with it until it is resumed, or the node restarts." }
+  if (index.Status === "Pending") return { word: "waiting", tone: "quiet", means: "This node has not begun with it yet." }
+  return index.IsStale
+    ? { word: "catching up", tone: "accent", means: "There are documents that it has not seen yet." }
+    : { word: "up to date", tone: "good", means: "It has seen every document." }
+}
+
+/** The kind of an index in plain words. */
+export function kindOf(type: string): string {
+  const Kinds: Record<string, string> = {
+    AutoMap: "made by queries",
+    Map: "map, C#",
+    MapReduce: "map/reduce, C#",
+    JavaScriptMap: "map, JavaScript",
+    JavaScriptMapReduce: "map/reduce, JavaScript",
+  }
+  return Kinds[type] ?? "of another version"
+}

@@ -1,0 +1,101 @@
+import { count, moment } from "../shell/format"
+import { Empty, ErrorSentence, LinkButton, Panel, Table, Tag } from "../shell/parts"
+import { hrefOf } from "../shell/route"
+import { may } from "../shell/session"
+import { ConditionTag, IndexProgressBar } from "./index-condition"
+import { IndexMenu } from "./index-menu"
+import { kindOf } from "./index-state"
+import { useIndexes } from "./use-indexes"
+
+/** All indexes of a database: how they are, how far, and what can be done with them. */
+export function IndexesList({ database }: { database: string }) {
+  const { indexes, trouble, refresh } = useIndexes(database)
+  return (
+    <Panel
+      title={`Indexes of ${database}`}
+      stale={trouble !== null}
+      actions={
+        may("write", database) && (
+          <LinkButton kind="primary" href={`${hrefOf("indexes", database)}?new=`}>
+            New index
+          </LinkButton>
+        )
+      }
+    >
+      <ErrorSentence of={trouble} retry={refresh} />
+      {indexes && (
+        <Table
+          label="Indexes"
+          rows={indexes}
+          keyOf={(index) => index.Name}
+          empty={
+            <Empty title="There is no index yet.">
+              Queries make those that they need by themselves. Define one for what no document holds as a field: a computed value, sums by a
+              key.
+            </Empty>
+          }
+          columns={[
+            {
+              title: "Name",
+              sort: (index) => index.Name,
+              cell: (index) => (
+                <span class="index-name">
+                  <a href={hrefOf("indexes", database, index.Name)}>{index.Name}</a>
+                  <span class="quiet">{kindOf(index.Type)}</span>
+                </span>
+              ),
+            },
+            {
+              title: "State",
+              sort: (index) => index.State + index.Status + index.IsStale,
+              cell: (index) => (
+                <span class="index-state">
+                  <ConditionTag index={index} />
+                  {index.LockMode !== "Unlock" && <Tag title="Definitions of this name are refused or ignored">locked</Tag>}
+                  {index.Priority !== "Normal" && <Tag>{index.Priority.toLowerCase()} priority</Tag>}
+                  {index.replacement && (
+                    <Tag tone="accent" title="Another definition is built beside it, and takes its place when it has caught up">
+                      being replaced
+                    </Tag>
+                  )}
+                  {index.Trouble && <span class="bad">{index.Trouble}</span>}
+                  <IndexProgressBar index={index.replacement ?? index} />
+                </span>
+              ),
+            },
+            { title: "Entries", cell: (index) => count(index.EntriesCount), sort: (index) => index.EntriesCount, end: true },
+            {
+              title: "Errors",
+              sort: (index) => index.ErrorsCount,
+              end: true,
+              cell: (index) =>
+                index.ErrorsCount === 0 ? (
+                  "0"
+                ) : (
+                  <a href={`${hrefOf("indexes", database, index.Name)}?view=errors`}>{count(index.ErrorsCount)}</a>
+                ),
+            },
+            {
+              title: "Last work",
+              wideOnly: true,
+              end: true,
+              cell: (index) =>
+                index.LastIndexingTime ? (
+                  <time dateTime={index.LastIndexingTime}>{moment(index.LastIndexingTime)}</time>
+                ) : (
+                  <span class="quiet">none</span>
+                ),
+            },
+            {
+              title: "Actions",
+              unseenTitle: true,
+              end: true,
+              wideOnly: true,
+              cell: (index) => <IndexMenu database={database} index={index} refresh={refresh} isBrief />,
+            },
+          ]}
+        />
+      )}
+    </Panel>
+  )
+}

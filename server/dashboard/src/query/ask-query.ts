@@ -1,0 +1,92 @@
+import { memberOf, type Node, parseJson, utf8Length } from "../documents/json-text"
+import { readOf } from "../documents/store"
+import { send } from "../shell/request"
+
+/** A query as it is sent. */
+export interface Question {
+  text: string
+  /** The object of its parameters, as JSON; "" for none. */
+  parameters: string
+  start?: number
+  pageSize?: number
+  /** How long to wait for an index that is behind; null for the usual moment. */
+  waitSeconds?: number | null
+}
+
+export interface QueryAnswer {
+  /** The whole answer; results are parts of it, so that numbers stay as they are written. */
+  text: string
+  results: readonly Node[]
+  /** Ids of included documents. */
+  included: string[]
+  total: number
+  index: string
+  isStale: boolean
+  indexTime: string
+  serverMilliseconds: number
+  milliseconds: number
+  bytes: number
+  nodeTag: string
+  timings: { part: string; milliseconds: number }[] | null
+}
+
+export interface Plan {
+  IndexName: string
+  Results: { Index: string | null; Reason: string }[]
+  PostingsRead?: number
+}
+
+/** The body, put together as text: reading parameters would round their numbers. */
+export function bodyOf({ text, parameters, start, pageSize, waitSeconds }: Question): string {
+  const members = [`"Query":${JSON.stringify(text)}`]
+  if (parameters.trim() !== "") members.push(`"QueryParameters":${parameters.trim()}`)
+  if (start !== undefined) members.push(`"Start":${start}`)
+  if (pageSize !== undefined) members.push(`"PageSize":${pageSize}`)
+  if (waitSeconds != null)
+    members.push(`"WaitForNonStaleResults":true`, `"WaitForNonStaleResultsTimeout":${Math.round(waitSeconds * 1000)}`)
+  return `{${members.join(",")}}`
+}
+
+export async function askQuery(database: string, question: Question, signal?: AbortSignal): Promise<QueryAnswer> {
+  const begun = performance.now()
+  const response = await send(readOf(database, "queries"), { method: "POST", body: bodyOf(question), ...(signal ? { signal } : {}) })
+  const text = await response.text()
+  return { ...answerOf(text), milliseconds: performance.now() - begun }
+}
+
+export async function askPlan(database: string, question: Question): Promise<Plan> {
+  const response = await send(readOf(database, "queries", { debug: "explain" }), { method: "POST", body: bodyOf(question) })
+  return (await response.json()) as Plan
+}
+
+/** Takes an answer apart. */
+export function answerOf(text: string): Omit<QueryAnswer, "milliseconds"> {
+  const node = parseJson(text).node ?? undefined
+  const results = memberOf(node, "Results")?.items ?? []
+  // What is beside the results is small, and its numbers are: the usual reader may have it.
+  const rest = (node?.members ?? []).filter((member) => member.name !== "Results" && member.name !== "Includes")
+  const said = JSON.parse(`{${rest.map((member) => text.slice(member.nameStart, member.value.end)).join(",")}}`) as {
+    TotalResults?: number
+    IndexName?: string
+    IsStale?: boolean
+    IndexTimestamp?: string
+    DurationInMs?: number
+    NodeTag?: string
+    Timings?: { Timings: Record<string, { DurationInMs: number }> } | null
+  }
+  return {
+    text,
+    results,
+    included: memberOf(node, "Includes")?.members?.map((member) => member.name) ?? [],
+    total: said.TotalResults ?? results.length,
+    index: said.IndexName ?? "",
+    isStale: said.IsStale ?? false,
+    indexTime: said.IndexTimestamp ?? "",
+    serverMilliseconds: said.DurationInMs ?? 0,
+    bytes: utf8Length(text),
+    nodeTag: said.NodeTag ?? "",
+    timings: said.Timings
+      ? Object.entries(said.Timings.Timings).map(([part, { DurationInMs }]) => ({ part, milliseconds: DurationInMs }))
+      : null,
+  }
+}

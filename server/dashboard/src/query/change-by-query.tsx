@@ -1,0 +1,197 @@
+import { useSignal } from "@preact/signals"
+import { useEffect } from "preact/hooks"
+import { documentOf } from "../documents/document-text"
+import { pathOf } from "../documents/store"
+import { count } from "../shell/format"
+import { Button, Confirm, ErrorSentence, Field, Panel, Progress, toast } from "../shell/parts"
+import { ask } from "../shell/request"
+import { askQuery, bodyOf } from "./ask-query"
+import { limitOf, withoutUpdate } from "./rql-text"
+
+interface ChangeByQueryProps {
+  database: string
+  /** Null: nothing is asked for. */
+  kind: "delete" | "patch" | null
+  text: string
+  parameters: string
+  onClose: () => void
+}
+
+interface OperationState {
+  Status: "InProgress" | "Completed" | "Canceled" | "Faulted"
+  Progress: { Total: number; Processed: number }
+  Result: { Message?: string } | null
+}
+
+interface Running {
+  id: number
+  node: string
+  kind: "delete" | "patch"
+  state: OperationState | null
+}
+
+const AskAgainMilliseconds = 500
+const Named = 4
+
+/** Deletes or patches what a query finds: counts first, asks for the database's name, and shows how far the node is. */
+export function ChangeByQuery({ database, kind, text, parameters, onClose }: ChangeByQueryProps) {
+  const preview = useSignal<{ count: number; ids: string[] } | null>(null)
+  const trouble = useSignal<unknown>(null)
+  const running = useSignal<Running | null>(null)
+  const mostPerSecond = useSignal("")
+  useEffect(() => {
+    preview.value = null
+    trouble.value = null
+    if (kind === null) return
+    const query = withoutUpdate(text)
+    askQuery(database, { text: query, parameters, start: 0, pageSize: Named }).then(
+      (answer) => {
+        const limit = limitOf(query)
+        const left = limit ? Math.min(Math.max(answer.total - limit.skip, 0), limit.take) : answer.total
+        preview.value = { count: left, ids: answer.results.map((node) => documentOf(answer.text, node).id) }
+      },
+      (failure) => {
+        trouble.value = failure
+      },
+    )
+  }, [kind])
+
+  const start = async (what: "delete" | "patch") => {
+    const body = bodyOf({ text, parameters })
+    const { OperationId, OperationNodeTag } = await ask<{ OperationId: number; OperationNodeTag: string }>(
+      pathOf(database, "queries", { maxOpsPerSec: mostPerSecond.value || undefined }),
+      {
+        method: what === "delete" ? "DELETE" : "PATCH",
+        body: what === "delete" ? body : `{"Query":${body}}`,
+      },
+    )
+    running.value = { id: OperationId, node: OperationNodeTag, kind: what, state: null }
+  }
+
+  const verb = kind === "delete" ? "Delete" : "Patch"
+  const found = preview.value
+  return (
+    <>
+      {kind !== null && (
+        <Confirm
+          title={`${verb} what this query finds?`}
+          verb={`${verb} ${found ? count(found.count) : ""}`}
+          danger
+          name={database}
+          onConfirm={() => start(kind)}
+          onClose={onClose}
+        >
+          <ErrorSentence of={trouble.value} />
+          {found ? (
+            <p>
+              <strong>
+                {count(found.count)} {found.count === 1 ? "document" : "documents"}
+              </strong>
+              {found.ids.length > 0 && `: ${found.ids.join(", ")}${found.count > found.ids.length ? " …" : ""}`}.{" "}
+              {kind === "delete" ? "They are deleted" : "They are changed"} in batches, each in the state in which it is then. That cannot
+              be undone.
+            </p>
+          ) : (
+            !trouble.value && <p class="quiet">Counting …</p>
+          )}
+          <pre class="asked-query">{text}</pre>
+          <Field label="Documents a second, at most" hint="Empty: as fast as the node can. Slower leaves room for others.">
+            <input
+              class="input seconds"
+              type="number"
+              min={1}
+              value={mostPerSecond.value}
+              onInput={(event) => {
+                mostPerSecond.value = event.currentTarget.value
+              }}
+            />
+          </Field>
+        </Confirm>
+      )}
+      {running.value && (
+        <OperationPanel
+          key={running.value.id}
+          database={database}
+          running={running.value}
+          onClose={() => {
+            running.value = null
+          }}
+        />
+      )}
+    </>
+  )
+}
+
+function OperationPanel({ database, running, onClose }: { database: string; running: Running; onClose: () => void }) {
+  const state = useSignal<OperationState | null>(running.state)
+  const trouble = useSignal<unknown>(null)
+  useEffect(() => {
+    let timer: ReturnType<typeof setTimeout> | undefined
+    let isLeft = false
+    const look = async () => {
+      try {
+        const now = await ask<OperationState>(pathOf(database, "operations/state", { id: running.id }))
+        if (isLeft) return
+        state.value = now
+        trouble.value = null
+        if (now.Status !== "InProgress") {
+          tell(now)
+          return
+        }
+      } catch (failure) {
+        trouble.value = failure
+      }
+
+      if (!isLeft) timer = setTimeout(look, AskAgainMilliseconds)
+    }
+    const tell = (now: OperationState) => {
+      const done = `${count(now.Progress.Processed)} documents ${running.kind === "delete" ? "deleted" : "patched"}.`
+      toast(now.Status === "Completed" ? done : `${now.Status === "Canceled" ? "Stopped" : "Failed"}: ${done}`, {
+        tone: now.Status === "Completed" ? "good" : "bad",
+      })
+    }
+    void look()
+    return () => {
+      isLeft = true
+      clearTimeout(timer)
+    }
+  }, [])
+  const now = state.value
+  const isRunning = now === null || now.Status === "InProgress"
+  const Said = {
+    InProgress: "Running",
+    Completed: "Done",
+    Canceled: "Stopped: what was done stands",
+    Faulted: "Failed: what was done stands",
+  }
+  return (
+    <Panel
+      title={running.kind === "delete" ? "Deleting by query" : "Patching by query"}
+      actions={
+        isRunning ? (
+          <Button
+            kind="danger"
+            onClick={() =>
+              ask(pathOf(database, "operations/kill", { id: running.id }), { method: "POST" }).catch((failure) => (trouble.value = failure))
+            }
+          >
+            Stop
+          </Button>
+        ) : (
+          <Button kind="plain" onClick={onClose}>
+            Close
+          </Button>
+        )
+      }
+    >
+      <Progress
+        label={Said[now?.Status ?? "InProgress"]}
+        done={now?.Progress.Processed ?? 0}
+        total={now && (now.Progress.Total > 0 || !isRunning) ? now.Progress.Total : null}
+        unit="documents"
+      />
+      {isRunning && <p class="quiet">It goes on at node {running.node} when you leave this page.</p>}
+      <ErrorSentence of={now?.Result?.Message ?? trouble.value} />
+    </Panel>
+  )
+}

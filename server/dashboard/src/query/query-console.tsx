@@ -1,0 +1,253 @@
+import { useSignal } from "@preact/signals"
+import { useEffect, useRef } from "preact/hooks"
+import { CodeEditor } from "../documents/code-editor"
+import { highlightJson } from "../documents/highlight"
+import { parseJson } from "../documents/json-text"
+import { pathOf } from "../documents/store"
+import { Button, Copyable, ErrorSentence, Panel } from "../shell/parts"
+import { Refusal } from "../shell/request"
+import { hrefOf, route } from "../shell/route"
+import { may, session } from "../shell/session"
+import { askPlan, askQuery, bodyOf, type Plan, type QueryAnswer } from "./ask-query"
+import { ChangeByQuery } from "./change-by-query"
+import { curlLine } from "./curl"
+import { type ErrorAtPlace, errorOfQuery } from "./error-place"
+import { forgetHistory, readHistory, remember } from "./history"
+import { HistoryList } from "./history-list"
+import { useKnown } from "./known"
+import { PlanPanel } from "./plan-panel"
+import { QueryOptions } from "./query-options"
+import { ResultsPanel } from "./results-panel"
+import { complete } from "./rql-completion"
+import { hasClause, highlightRql, parametersOf, placeInTyped, withTimings } from "./rql-text"
+
+const PageSize = 50
+const LongestInAddress = 2000
+
+/** A query, its parameters and options, and what came of it. */
+export function QueryConsole({ database }: { database: string }) {
+  const past = useSignal(readHistory(localStorage, database))
+  const asked = route.value.query.get("q")
+  const text = useSignal(asked ?? past.peek()[0]?.text ?? "")
+  const parameters = useSignal(asked === null ? (past.peek()[0]?.parameters ?? "") : "")
+  const options = useSignal({ timings: true, waits: false, seconds: 15 })
+  const answer = useSignal<(QueryAnswer & { start: number }) | null>(null)
+  const plan = useSignal<Plan | null>(null)
+  const trouble = useSignal<ErrorAtPlace | null>(null)
+  const running = useSignal<AbortController | null>(null)
+  const change = useSignal<"delete" | "patch" | null>(null)
+  const ran = useRef<string | null>(null)
+  const known = useKnown(database, text.value)
+
+  const isPatch = hasClause(text.value, "update")
+  const names = parametersOf(text.value)
+  const parameterFault = parameters.value.trim() === "" ? null : parseJson(parameters.value).fault
+  const given = parseJson(parameters.value).node?.members?.map((member) => member.name) ?? []
+  const missing = names.filter((name) => !given.includes(name))
+  const isAskable = text.value.trim() !== "" && parameterFault === null
+
+  const run = async (start = 0) => {
+    if (!isAskable || isPatch) return
+    running.value?.abort()
+    const control = new AbortController()
+    const typed = text.value
+    const sent = options.value.timings ? withTimings(typed) : { text: typed, at: typed.length, length: 0 }
+    running.value = control
+    trouble.value = null
+    ran.current = typed
+    if (typed.length <= LongestInAddress) history.replaceState(null, "", `${hrefOf("query", database)}?q=${encodeURIComponent(typed)}`)
+    try {
+      const waitSeconds = options.value.waits ? options.value.seconds : null
+      const found = await askQuery(
+        database,
+        { text: sent.text, parameters: parameters.value, start, pageSize: PageSize, waitSeconds },
+        control.signal,
+      )
+      answer.value = { ...found, start }
+      past.value = remember(localStorage, database, {
+        text: typed,
+        parameters: parameters.value,
+        at: Date.now(),
+        milliseconds: found.serverMilliseconds,
+        total: found.total,
+        index: found.index,
+      })
+    } catch (failure) {
+      if (control.signal.aborted) return
+      const said = errorOfQuery(failure instanceof Refusal ? failure.message : String(failure), sent.text)
+      trouble.value = { ...said, at: said.at === null ? null : placeInTyped(sent, said.at) }
+    } finally {
+      if (running.value === control) running.value = null
+    }
+  }
+
+  const explain = async () => {
+    try {
+      plan.value = await askPlan(database, { text: text.value, parameters: parameters.value })
+      trouble.value = null
+    } catch (failure) {
+      trouble.value = errorOfQuery(failure instanceof Refusal ? failure.message : String(failure), text.value)
+    }
+  }
+
+  // A link that brings a query runs it: reading changes nothing.
+  useEffect(() => {
+    if (asked === null || asked === ran.current) return
+    text.value = asked
+    void run()
+  }, [asked])
+  useEffect(() => () => running.peek()?.abort(), [])
+
+  const isChangeable = !isPatch && isAskable && !hasClause(text.value, "select", "group", "include")
+  const curl = curlLine({
+    method: isPatch ? "PATCH" : "POST",
+    url: location.origin + pathOf(database, "queries"),
+    body: isPatch
+      ? `{"Query":${bodyOf({ text: text.value, parameters: parameters.value })}}`
+      : bodyOf({ text: text.value, parameters: parameters.value }),
+    needsToken: session.value?.By !== "open",
+    isSecure: session.value?.IsSecure ?? false,
+  })
+  return (
+    <>
+      <Panel title="RQL" actions={<a href="/help/reference/rql.md">What can be asked</a>}>
+        <div class="stack">
+          <CodeEditor
+            label="Query in RQL"
+            value={text.value}
+            onInput={(value) => {
+              text.value = value
+              trouble.value = null
+            }}
+            highlight={highlightRql}
+            wrongAt={trouble.value?.at ?? null}
+            complete={(typed, caret) => complete(typed, caret, known)}
+            onRun={() => (isPatch ? undefined : run())}
+            lines={[4, 16]}
+          />
+          {trouble.value && <ErrorSentence of={trouble.value.message} />}
+          {(names.length > 0 || parameters.value.trim() !== "") && (
+            <div class="field">
+              <label>Parameters</label>
+              <CodeEditor
+                label="Parameters as JSON"
+                value={parameters.value}
+                onInput={(value) => {
+                  parameters.value = value
+                }}
+                highlight={highlightJson}
+                wrongAt={parameterFault?.at ?? null}
+                onRun={() => run()}
+                lines={[2, 10]}
+              />
+              {parameterFault && <span class="wrong">{parameterFault.message}</span>}
+              {!parameterFault && missing.length > 0 && (
+                <span class="actions">
+                  <span class="hint">Without a value: {missing.map((name) => `$${name}`).join(", ")}.</span>
+                  <Button
+                    kind="plain"
+                    onClick={() => {
+                      parameters.value = withMembers(parameters.value, missing)
+                    }}
+                  >
+                    Put {missing.length === 1 ? "it" : "them"} in
+                  </Button>
+                </span>
+              )}
+            </div>
+          )}
+          <div class="actions">
+            {isPatch ? (
+              <Button
+                kind="danger primary"
+                disabled={!isAskable || !may("write", database)}
+                onClick={() => {
+                  change.value = "patch"
+                }}
+              >
+                Patch what it finds …
+              </Button>
+            ) : (
+              <Button kind="primary" disabled={!isAskable} busy={running.value !== null} title="Ctrl+Enter" onClick={() => void run()}>
+                Run
+              </Button>
+            )}
+            {running.value && <Button onClick={() => running.value?.abort()}>Stop</Button>}
+            <Button disabled={!isAskable || isPatch} onClick={explain}>
+              Explain
+            </Button>
+            {may("write", database) && !isPatch && (
+              <Button
+                kind="danger"
+                disabled={!isChangeable}
+                title={isChangeable ? "Asks first" : "Not with select, group by or include"}
+                onClick={() => {
+                  change.value = "delete"
+                }}
+              >
+                Delete what it finds …
+              </Button>
+            )}
+            <QueryOptions
+              options={options.value}
+              onChange={(next) => {
+                options.value = next
+              }}
+            />
+          </div>
+          <details class="fold">
+            <summary>As a line for the shell</summary>
+            <Copyable text={curl} />
+          </details>
+          <HistoryList
+            queries={past.value}
+            onChoose={(query) => {
+              text.value = query.text
+              parameters.value = query.parameters
+              trouble.value = null
+            }}
+            onForget={() => {
+              forgetHistory(localStorage, database)
+              past.value = []
+            }}
+          />
+        </div>
+      </Panel>
+      <ChangeByQuery
+        database={database}
+        kind={change.value}
+        text={text.value}
+        parameters={parameters.value}
+        onClose={() => {
+          change.value = null
+        }}
+      />
+      {plan.value && (
+        <PlanPanel
+          plan={plan.value}
+          database={database}
+          onClose={() => {
+            plan.value = null
+          }}
+        />
+      )}
+      {answer.value && (
+        <ResultsPanel
+          database={database}
+          answer={answer.value}
+          pageSize={PageSize}
+          isRunning={running.value !== null}
+          onPage={(start) => void run(start)}
+        />
+      )}
+    </>
+  )
+}
+
+/** The parameters with members that are missing, as null. */
+function withMembers(parameters: string, names: string[]): string {
+  const members = names.map((name) => `  ${JSON.stringify(name)}: null`).join(",\n")
+  const text = parameters.trim()
+  const { node } = parseJson(text)
+  return node?.members && node.members.length > 0 ? `${text.slice(0, -1).trimEnd()},\n${members}\n}` : `{\n${members}\n}`
+}

@@ -1,0 +1,107 @@
+import { useSignal } from "@preact/signals"
+import { useMemo } from "preact/hooks"
+import { CodeEditor } from "../documents/code-editor"
+import { readable } from "../documents/document-text"
+import { highlightJson } from "../documents/highlight"
+import { layOut } from "../documents/json-text"
+import { bytes, count, milliseconds } from "../shell/format"
+import { Button, Choice, Empty, Panel, Tag } from "../shell/parts"
+import { hrefOf } from "../shell/route"
+import type { QueryAnswer } from "./ask-query"
+import { ResultsTable } from "./results-table"
+import { Timings } from "./timings"
+
+interface ResultsPanelProps {
+  database: string
+  answer: QueryAnswer & { start: number }
+  pageSize: number
+  isRunning: boolean
+  onPage: (start: number) => void
+}
+
+/** What a query found, as a table or as JSON, with how it was found. */
+export function ResultsPanel({ database, answer, pageSize, isRunning, onPage }: ResultsPanelProps) {
+  const form = useSignal<"table" | "json">("table")
+  const { results, start, total } = answer
+  const json = useMemo(
+    () => (form.value === "json" ? readable(`[\n${results.map((node) => `  ${layOut(answer.text, node, "  ")}`).join(",\n")}\n]`) : ""),
+    [form.value, answer],
+  )
+  return (
+    <Panel
+      title={`${count(total)} ${total === 1 ? "result" : "results"}`}
+      stale={isRunning}
+      actions={
+        <>
+          {answer.isStale && (
+            <Tag
+              tone="warning"
+              title="The index has not seen all documents yet: what was written last may be missing. 'Wait for the index' waits for it."
+            >
+              stale
+            </Tag>
+          )}
+          <Choice
+            label="Show as"
+            options={[
+              { value: "table", title: "Table" },
+              { value: "json", title: "JSON" },
+            ]}
+            chosen={form.value}
+            onChoose={(value) => {
+              form.value = value
+            }}
+          />
+        </>
+      }
+    >
+      <p class="facts quiet">
+        <span>{milliseconds(answer.serverMilliseconds)} on the node</span>
+        <span>{milliseconds(answer.milliseconds)} with the way there</span>
+        <span>{bytes(answer.bytes)}</span>
+        <span>
+          from{" "}
+          {answer.index.includes("/") && !answer.index.startsWith("collection/") ? (
+            <a href={hrefOf("indexes", database, answer.index)}>{answer.index}</a>
+          ) : (
+            answer.index || "documents"
+          )}
+        </span>
+        {answer.nodeTag && <span>node {answer.nodeTag}</span>}
+      </p>
+      {answer.timings && <Timings timings={answer.timings} />}
+      {results.length === 0 ? (
+        <Empty title={total > 0 ? "No more results." : "Nothing was found."} />
+      ) : form.value === "table" ? (
+        <ResultsTable database={database} answer={answer} />
+      ) : (
+        <CodeEditor label="Results as JSON" value={json} highlight={highlightJson} readOnly lines={[4, 30]} />
+      )}
+      {(start > 0 || start + results.length < total) && (
+        <div class="pages">
+          <span class="quiet number" role="status">
+            {results.length === 0 ? "" : `${count(start + 1)}–${count(start + results.length)} of ${count(total)}`}
+          </span>
+          <Button disabled={start === 0 || isRunning} onClick={() => onPage(Math.max(0, start - pageSize))}>
+            Previous
+          </Button>
+          <Button disabled={start + pageSize >= total || results.length === 0 || isRunning} onClick={() => onPage(start + pageSize)}>
+            Next
+          </Button>
+        </div>
+      )}
+      {answer.included.length > 0 && (
+        <div class="included">
+          <h3>Included documents</h3>
+          <ul>
+            {answer.included.map((id) => (
+              <li key={id}>
+                <a href={hrefOf("document", database, id)}>{id}</a>
+              </li>
+            ))}
+          </ul>
+        </div>
+      )}
+    </Panel>
+  )
+}

@@ -1,0 +1,55 @@
+import { grown } from "./event-columns"
+
+/** What is drawn as lines above the lanes. */
+export const LineNames = ["WriteP99Milliseconds", "ReadP99Milliseconds", "TemperatureCelsius"] as const
+export const Temperature = 2
+
+/** Health of a node over time: request latency and temperature, NaN where unknown. Sorted by time, in microseconds. */
+export class Lines {
+  size = 0
+  time = new Float64Array(64)
+  readonly values = LineNames.map(() => new Float64Array(64))
+
+  /** Puts samples (rising in time) into their span; what was known there, in wider steps perhaps, gives way to them. */
+  replace(samples: readonly { time: number; values: readonly (number | null | undefined)[] }[]): void {
+    const first = samples[0]
+    const last = samples[samples.length - 1]
+    if (!first || !last) return
+    const from = this.firstFrom(first.time)
+    const to = this.firstFrom(last.time + 1)
+    const tail = this.size - to
+    const size = from + samples.length + tail
+    this.reserve(size)
+    for (const column of [this.time, ...this.values]) column.copyWithin(from + samples.length, to, this.size)
+    samples.forEach((sample, index) => {
+      this.time[from + index] = sample.time
+      this.values.forEach((column, line) => {
+        column[from + index] = sample.values[line] ?? Number.NaN
+      })
+    })
+    this.size = size
+  }
+
+  /** The first sample at a time or later. */
+  firstFrom(time: number): number {
+    let low = 0
+    let high = this.size
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if ((this.time[middle] as number) < time) low = middle + 1
+      else high = middle
+    }
+
+    return low
+  }
+
+  private reserve(size: number): void {
+    if (size <= this.time.length) return
+    let capacity = this.time.length
+    while (capacity < size) capacity *= 2
+    this.time = grown(this.time, capacity)
+    this.values.forEach((column, line) => {
+      this.values[line] = grown(column, capacity)
+    })
+  }
+}

@@ -1,0 +1,192 @@
+import { signal } from "@preact/signals"
+import { ask, Refusal } from "../shell/request"
+import { Intervals } from "./intervals"
+import { LineNames } from "./lines"
+import { DayMicroseconds, type IoAnswer, indexes, Micro, type NodeStore, type Rows } from "./node-store"
+import { RollUpSpans } from "./roll-up-columns"
+import { levelFor } from "./sum-layers"
+import type { View } from "./view"
+
+const PollMilliseconds = 1000
+const RetryMilliseconds = 5000
+/** As the node answers at most. */
+const MostSpans = 4096
+const HistoryPoints = 600
+/** Below this width the day's history is too coarse. */
+const FineHistoryMicroseconds = 6 * 3600 * Micro
+
+interface History {
+  SpanSeconds: number
+  Columns: string[]
+  Rows: (number | null)[][]
+}
+
+/** Follows one node: its events once a second while the page is in sight, its sums and lines where one looks. What the node no longer tells, a dead one's, comes from who saw it last. */
+export class LiveSource {
+  /** Why there is nothing new; empty while there is. */
+  readonly trouble = signal("")
+  private since = 0
+  private timer: ReturnType<typeof setTimeout> | undefined
+  private isAsking = false
+  private isStopped = false
+  private hasSlowOfOthers = false
+  private readonly knownHistory = new Intervals()
+  private historyRefusedUntil = 0
+
+  constructor(
+    readonly store: NodeStore,
+    private readonly changed: () => void,
+  ) {
+    void this.poll()
+  }
+
+  stop(): void {
+    this.isStopped = true
+    clearTimeout(this.timer)
+  }
+
+  /** Fetches what a view lacks, one thing at a time. */
+  async want(view: View, perPixel: number): Promise<void> {
+    if (this.isAsking || this.isStopped || this.since === 0) return
+    this.isAsking = true
+    try {
+      if ((await this.wantSums(view, perPixel)) || (await this.wantHistory(view))) this.changed()
+    } catch {
+      // The poll says it, and asks again; so does the next look.
+    } finally {
+      this.isAsking = false
+    }
+  }
+
+  private async poll(): Promise<void> {
+    let wait = PollMilliseconds
+    if (!document.hidden) {
+      try {
+        await this.pollOnce()
+        this.trouble.value = ""
+      } catch (failure) {
+        wait = RetryMilliseconds
+        this.trouble.value = failure instanceof Error ? failure.message : String(failure)
+        await this.askWhoSawIt()
+      }
+    }
+
+    if (!this.isStopped) this.timer = setTimeout(() => void this.poll(), wait)
+  }
+
+  private async pollOnce(): Promise<void> {
+    const isFirst = this.since === 0
+    const answer = await this.askIo(isFirst ? "span=60" : `since=${this.since}&span=1`)
+    if (this.isStopped) return
+    const until = answer.Events.UntilUnixMicroseconds ?? 0
+    // The node's clock was set back: what is known stays, and new events are asked for from where it is now.
+    const from = Math.min(this.since, until)
+    this.store.name = answer.NodeName || this.store.name
+    this.store.devices = answer.Devices
+    this.store.addEvents(answer.Events)
+    this.store.addSlowEvents(answer.SlowEvents)
+    const second = Math.floor(until / Micro)
+    if (isFirst) {
+      const day = 86_400 / 60
+      const minute = Math.floor(second / 60)
+      this.store.addRollUps(answer.RollUps, (minute - day) * 60, minute * 60)
+    } else {
+      // After a long time out of sight the node tells only the newest seconds; the others are fetched when they are looked at.
+      this.store.addRollUps(answer.RollUps, Math.max(Math.floor(from / Micro), second + 2 - MostSpans), second)
+    }
+
+    this.store.forgetBefore(until - DayMicroseconds - 3600 * Micro)
+    this.since = until
+    this.changed()
+    if (isFirst) {
+      // The seconds of the running minute, which later ones follow without a gap.
+      await this.addSums(2, Math.floor(second / 60) * 60, second)
+      await this.addHistory(until - DayMicroseconds, until)
+      this.changed()
+    }
+  }
+
+  private async askIo(query: string): Promise<IoAnswer> {
+    const answer = await ask<IoAnswer>(`/debug/io?node=${encodeURIComponent(this.store.tag)}&${query}`)
+    if (answer.Node !== this.store.tag) {
+      throw new Refusal(
+        0,
+        `Node ${answer.Node} answered for node ${this.store.tag}: it cannot ask others. Open this page on node ${this.store.tag} itself.`,
+      )
+    }
+
+    return answer
+  }
+
+  /** Whether something was asked for. */
+  private async wantSums(view: View, perPixel: number): Promise<boolean> {
+    const index = levelFor(perPixel)
+    const level = this.store.levels[index]
+    const span = RollUpSpans[index]
+    if (!level || !span) return false
+    const end = this.since / Micro
+    // Whole spans only: the running one is told by shorter ones.
+    const from = Math.floor(Math.max(view.from / Micro, end - 86_400) / span) * span
+    const to = Math.floor(Math.min((view.from + view.span) / Micro, end) / span) * span
+    const missing = level.known.firstMissing(from, to)
+    if (!missing) return false
+    await this.addSums(index, Math.max(missing.from, missing.to - MostSpans * span), missing.to)
+    return true
+  }
+
+  private async addSums(index: number, fromSecond: number, toSecond: number): Promise<void> {
+    if (fromSecond >= toSecond) return
+    const span = RollUpSpans[index] as number
+    const answer = await this.askIo(`only=rollups&since=${fromSecond * Micro}&until=${toSecond * Micro - 1}&span=${span}`)
+    this.store.addRollUps(answer.RollUps, fromSecond, toSecond)
+  }
+
+  private async wantHistory(view: View): Promise<boolean> {
+    if (view.span > FineHistoryMicroseconds) return false
+    const from = Math.floor(Math.max(view.from - view.span / 2, this.since - DayMicroseconds) / Micro)
+    const to = Math.floor(Math.min(view.from + view.span * 1.5, this.since - 20 * Micro) / Micro)
+    const missing = this.knownHistory.firstMissing(from, to)
+    if (!missing || missing.to - missing.from < 30) return false
+    if (!(await this.addHistory(missing.from * Micro, missing.to * Micro))) return false
+    this.knownHistory.add(missing.from, missing.to)
+    return true
+  }
+
+  private async addHistory(from: number, to: number): Promise<boolean> {
+    if (Date.now() < this.historyRefusedUntil) return false
+    try {
+      const query = `node=${encodeURIComponent(this.store.tag)}&from=${Math.floor(from / Micro)}&to=${Math.ceil(to / Micro)}&points=${HistoryPoints}`
+      this.store.lines.replace(samplesOf(await ask<History>(`/dashboard/history?${query}`)))
+      return true
+    } catch {
+      // Latency and temperature stay unknown for a while: the lanes are there without them.
+      this.historyRefusedUntil = Date.now() + 60_000
+      return false
+    }
+  }
+
+  /** A node that does not answer: the others keep its slow events and its last hours. */
+  private async askWhoSawIt(): Promise<void> {
+    if (this.hasSlowOfOthers) return
+    try {
+      const slow = await ask<Rows>(`/dashboard/slow?node=${encodeURIComponent(this.store.tag)}`)
+      this.hasSlowOfOthers = true
+      this.store.addSlowEvents(slow)
+      const now = Date.now() * 1000
+      await this.addHistory(now - DayMicroseconds, now)
+      this.changed()
+    } catch {
+      // Nobody saw it: the sentence of the poll stands.
+    }
+  }
+}
+
+/** Rows of /dashboard/history as points of the lines. */
+export function samplesOf(history: History): { time: number; values: (number | null)[] }[] {
+  const [second] = indexes(history as unknown as Rows, "UnixSecond")
+  const columns = LineNames.map((name) => history.Columns.indexOf(name))
+  return history.Rows.map((row) => ({
+    time: Number(row[second as number]) * Micro,
+    values: columns.map((column) => (column < 0 ? null : (row[column] ?? null))),
+  }))
+}

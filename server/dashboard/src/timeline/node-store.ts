@@ -1,0 +1,229 @@
+import { EventColumns } from "./event-columns"
+import { Intervals } from "./intervals"
+import { JournalSync, JournalWrite, kindOf, kinds } from "./kinds"
+import { Lines } from "./lines"
+import { RollUpLevel, RollUpSpans } from "./roll-up-columns"
+
+/** Columns and rows, as /debug/io answers. */
+export interface Rows {
+  Columns: string[]
+  Rows: (string | number)[][]
+}
+
+export interface EventRows extends Rows {
+  FromUnixMicroseconds?: number
+  UntilUnixMicroseconds?: number
+}
+
+export interface RollUpRows extends Rows {
+  SpanSeconds: number
+}
+
+/** What /debug/io answers. */
+export interface IoAnswer {
+  Node: string
+  NodeName: string
+  Devices: { Journal: string; Data: string }
+  Events: EventRows
+  SlowEvents: EventRows
+  RollUps: RollUpRows
+}
+
+/** A sync of this long stands out, whatever the device: a card takes 4 to 12 ms, and who writes waits for it. */
+export const SlowSyncMicroseconds = 100_000
+/** And from here on in the colour of errors: the node logs these too. */
+export const VerySlowSyncMicroseconds = 1_000_000
+/** What a node calls slow for its kind (p99.9) stands out from here: 2 ms may be slow for a fast disk, but nobody waits long for it. */
+export const NotedSyncMicroseconds = 10_000
+
+export const Micro = 1_000_000
+/** As much as a node keeps roll-ups for. */
+export const DayMicroseconds = 86_400 * Micro
+
+const SlowEventsPerKind = 4096
+
+/** What is known of one node's disk work: events one by one, slow ones, roll-ups, and its lines. Of one that is followed it grows up to a number of events, then forgets the oldest. */
+export class NodeStore {
+  readonly events = kinds.map(() => new EventColumns())
+  readonly slow = kinds.map(() => new EventColumns())
+  readonly levels = RollUpSpans.map((span) => new RollUpLevel(span, kinds.length))
+  readonly lines = new Lines()
+  /** When, in microseconds, no event is missing. */
+  readonly covered = new Intervals()
+  devices = { Journal: "unknown", Data: "unknown" }
+  /** By kind: what was written since its last sync. */
+  private readonly unsynced = new Float64Array(kinds.length)
+
+  constructor(
+    readonly tag: string,
+    public name: string,
+    private readonly mostEvents = 200_000,
+  ) {}
+
+  get eventCount(): number {
+    return this.events.reduce((sum, columns) => sum + columns.count, 0)
+  }
+
+  /** The end of what is known, in microseconds; undefined while nothing is. */
+  get newest(): number | undefined {
+    const ends = [
+      this.covered.last,
+      ...this.levels.map((level) => level.known.last).map((second) => (second === undefined ? second : second * Micro)),
+    ]
+    const known = ends.filter((end) => end !== undefined)
+    return known.length > 0 ? Math.max(...known) : undefined
+  }
+
+  /** The begin of what is known, in microseconds; undefined while nothing is. */
+  get oldest(): number | undefined {
+    const begins = [
+      this.covered.first,
+      ...this.levels.flatMap((level) =>
+        level.kinds.filter((columns) => columns.size > 0).map((columns) => (columns.second[0] as number) * Micro),
+      ),
+      ...[...this.events, ...this.slow].filter((columns) => columns.count > 0).map((columns) => columns.start[0]),
+    ].filter((begin) => begin !== undefined)
+    return begins.length > 0 ? Math.min(...begins) : undefined
+  }
+
+  /** The columns that hold what a lane refers to: the index is one less than the reference, or than its opposite. */
+  columnsOf(kind: number, reference: number): EventColumns {
+    return (reference > 0 ? this.events[kind] : this.slow[kind]) as EventColumns
+  }
+
+  /** The bytes of what a lane refers to. */
+  bytesOf(kind: number, reference: number): number {
+    return this.columnsOf(kind, reference).bytes[Math.abs(reference) - 1] as number
+  }
+
+  /** Takes events and the span for which they are whole. */
+  addEvents(rows: EventRows): void {
+    this.addTo(this.events, rows)
+    const from = rows.FromUnixMicroseconds
+    const until = rows.UntilUnixMicroseconds
+    if (from !== undefined && until !== undefined) this.covered.add(from, until)
+    this.forgetOldest()
+  }
+
+  addSlowEvents(rows: EventRows): void {
+    this.addTo(this.slow, rows)
+    for (const columns of this.slow) columns.drop(columns.count - SlowEventsPerKind)
+  }
+
+  /** Takes roll-ups and the seconds for which they are whole; a span that reaches over those is left out, for it would grow. Spans of another length than {@link RollUpSpans} are divided. */
+  addRollUps(rows: RollUpRows, fromSecond: number, untilSecond: number): void {
+    const level = this.levels.find((one) => rows.SpanSeconds % one.spanSeconds === 0)
+    if (!level) return
+    const parts = rows.SpanSeconds / level.spanSeconds
+    const [second, kind, count, bytes, total, longest] = indexes(
+      rows,
+      "UnixSecond",
+      "Kind",
+      "Count",
+      "Bytes",
+      "TotalMicroseconds",
+      "MaxMicroseconds",
+    )
+    let written = 0
+    let writtenSecond = 0
+    for (const row of rows.Rows) {
+      const index = kindOf(String(row[kind as number]))
+      const at = Number(row[second as number])
+      if (at < fromSecond || at + rows.SpanSeconds > untilSecond) continue
+      let moved = Number(row[bytes as number])
+      // In order of kind within a second: a sync follows the writes that it made durable.
+      if (index === JournalWrite) {
+        written = moved
+        writtenSecond = at
+      } else if (index === JournalSync && writtenSecond === at) {
+        moved = written
+      }
+
+      for (let part = 0; part < parts; part++) {
+        const share = (column: number | undefined) => Number(row[column as number]) / parts
+        level.kinds[index]?.set(at + part * level.spanSeconds, share(count), moved / parts, share(total), Number(row[longest as number]))
+      }
+    }
+
+    level.known.add(fromSecond, untilSecond)
+  }
+
+  /** Forgets what is older than a node keeps. */
+  forgetBefore(time: number): void {
+    const second = Math.floor(time / Micro)
+    for (const level of this.levels) {
+      level.known.forgetBefore(second)
+      for (const columns of level.kinds) columns.drop(columns.firstAt(second))
+    }
+
+    for (const columns of this.slow) columns.drop(columns.firstFrom(time))
+  }
+
+  private addTo(columns: EventColumns[], rows: EventRows): void {
+    const [kind, start, duration, bytes] = indexes(rows, "Kind", "StartUnixMicroseconds", "DurationMicroseconds", "Bytes")
+    const batches = columns.map(() => ({
+      starts: [] as number[],
+      durations: [] as number[],
+      bytes: [] as number[],
+      isSync: [] as number[],
+    }))
+    for (const row of inOrderOfEnd(rows.Rows, start as number, duration as number)) {
+      const index = kindOf(String(row[kind as number]))
+      const moved = Number(row[bytes as number])
+      const batch = batches[index] as (typeof batches)[number]
+      batch.starts.push(Number(row[start as number]))
+      batch.durations.push(Number(row[duration as number]))
+      batch.bytes.push(columns === this.events ? this.shownBytes(index, moved) : moved)
+      batch.isSync.push(moved === 0 ? 1 : 0)
+    }
+
+    batches.forEach((batch, index) => {
+      columns[index]?.add(batch.starts, batch.durations, batch.bytes, batch.isSync)
+    })
+  }
+
+  /** A sync moves nothing by itself: it is shown with what was written since the one before it, of its own kind or, the journal's, of the kind beside it. */
+  private shownBytes(kind: number, bytes: number): number {
+    const written = kind === JournalSync ? JournalWrite : kind
+    const before = this.unsynced[written] as number
+    this.unsynced[written] = bytes > 0 ? before + bytes : 0
+    return bytes > 0 ? bytes : before
+  }
+
+  /** Forgets a tenth at once, so that it is seldom done. */
+  private forgetOldest(): void {
+    const count = this.eventCount
+    if (count <= this.mostEvents) return
+    const excess = count - this.mostEvents * 0.9
+    let low = Math.min(...this.events.filter((columns) => columns.count > 0).map((columns) => columns.start[0] as number))
+    let high =
+      Math.max(...this.events.filter((columns) => columns.count > 0).map((columns) => columns.start[columns.count - 1] as number)) + 1
+    while (high - low > 1) {
+      const middle = Math.floor((low + high) / 2)
+      if (this.events.reduce((sum, columns) => sum + columns.firstFrom(middle), 0) < excess) low = middle
+      else high = middle
+    }
+
+    for (const columns of this.events) columns.drop(columns.firstFrom(high))
+    this.covered.forgetBefore(high)
+  }
+}
+
+/** Where the named columns are; throws a sentence when one is missing. */
+export function indexes(rows: Rows, ...names: string[]): number[] {
+  return names.map((name) => {
+    const index = rows.Columns.indexOf(name)
+    if (index < 0) throw new Error(`The column "${name}" is missing; there are ${rows.Columns.join(", ")}.`)
+    return index
+  })
+}
+
+function inOrderOfEnd(rows: (string | number)[][], start: number, duration: number): (string | number)[][] {
+  const end = (row: (string | number)[]) => Number(row[start]) + Number(row[duration])
+  for (let index = 1; index < rows.length; index++) {
+    if (end(rows[index] as (string | number)[]) < end(rows[index - 1] as (string | number)[]))
+      return [...rows].sort((one, other) => end(one) - end(other))
+  }
+
+  return rows
+}

@@ -1,0 +1,233 @@
+import { effect, signal } from "@preact/signals"
+import { kinds } from "./kinds"
+import { DayMicroseconds, Micro } from "./node-store"
+import { type Palette, readPalette } from "./palette"
+import type { TrackCanvas } from "./track-canvas"
+import { type Bounds, between, kept, moved, type View, zoomed } from "./view"
+
+const GlideMilliseconds = 220
+const SettleMilliseconds = 150
+const FollowedSettleMilliseconds = 1000
+/** Events are told once a second: following so much later shows no empty edge. */
+const LagMicroseconds = 1.3 * Micro
+/** With less in sight nobody could read what passes: the timeline stands still then. */
+export const LeastFollowedMicroseconds = 2 * Micro
+/** How much of the width stays free at the right while the newest is followed over long spans. */
+const FollowedMargin = 0.01
+
+/** What is drawn on the page besides the tracks, when they are: the axis, the strip of the day. */
+export type Drawing = (view: View, palette: Palette) => void
+
+/** The one time axis: what is in sight, how it moves, and when it is drawn. All nodes share it. A frame is drawn only when something has changed. */
+export class Stage {
+  view: View
+  readonly tracks = new Set<TrackCanvas>()
+  readonly drawings = new Set<Drawing>()
+  /** Whether the newest stays in sight. */
+  readonly isFollowing = signal(true)
+  readonly hidden = signal<ReadonlySet<number>>(new Set(kinds.flatMap((kind, index) => (kind.isFolded ? [index] : []))))
+  /** Called when nothing has moved for a moment. */
+  settled: () => void = () => {}
+  shown: number[] = []
+  /** Rises with everything that was noticed. */
+  notices = 0
+  private palette: Palette | undefined
+  private goal: { from: View; to: View; begun: number } | undefined
+  private frame = 0
+  private timer: ReturnType<typeof setTimeout> | undefined
+  private settling: ReturnType<typeof setTimeout> | undefined
+  /** The followed node's clock minus this browser's, in microseconds. */
+  private ahead = 0
+  private oldest = Number.POSITIVE_INFINITY
+  private newest = Number.NEGATIVE_INFINITY
+  private isStill = false
+  private readonly stops: (() => void)[] = []
+
+  constructor() {
+    const now = Date.now() * 1000
+    this.view = { from: now - 60 * Micro, span: 60 * Micro }
+    this.stops.push(
+      effect(() => {
+        this.shown = kinds.map((_, index) => index).filter((index) => !this.hidden.value.has(index))
+        this.request()
+      }),
+    )
+    const schemes = matchMedia("(prefers-color-scheme: dark)")
+    const repaint = () => {
+      this.palette = undefined
+      this.request()
+    }
+    schemes.addEventListener("change", repaint)
+    // The page may be told a scheme by its owner, on its root.
+    const watcher = new MutationObserver(repaint)
+    watcher.observe(document.documentElement, { attributes: true })
+    const seen = () => {
+      if (!document.hidden) this.request()
+    }
+    document.addEventListener("visibilitychange", seen)
+    this.stops.push(
+      () => schemes.removeEventListener("change", repaint),
+      () => watcher.disconnect(),
+      () => document.removeEventListener("visibilitychange", seen),
+    )
+  }
+
+  stop(): void {
+    for (const stop of this.stops) stop()
+    cancelAnimationFrame(this.frame)
+    clearTimeout(this.timer)
+    clearTimeout(this.settling)
+  }
+
+  /** In device pixels; all tracks have the same. */
+  get width(): number {
+    for (const track of this.tracks) return track.width
+    return 1
+  }
+
+  get bounds(): Bounds {
+    const now = this.now()
+    const newest = this.isStill ? this.newest : Math.max(now, this.newest)
+    return { oldest: Math.min(this.oldest, newest - 60 * Micro), newest }
+  }
+
+  /** Takes note of how far the known reaches, and draws it. `until` is the end of what a live node told just now. */
+  noticed(oldest: number | undefined, newest: number | undefined, until?: number): void {
+    this.notices++
+    if (oldest !== undefined) this.oldest = Math.min(this.oldest, oldest)
+    if (newest !== undefined) this.newest = Math.max(this.newest, newest)
+    if (until !== undefined) {
+      const ahead = until - Date.now() * 1000
+      // An answer's way takes some milliseconds, another each time: only a clock that differs counts.
+      if (Math.abs(ahead - this.ahead) > 0.25 * Micro) this.ahead = ahead
+    }
+
+    this.request()
+  }
+
+  /** Nothing is followed any more: only files are shown. */
+  standStill(isStill: boolean): void {
+    this.isStill = isStill
+    if (isStill) this.isFollowing.value = false
+  }
+
+  zoom(factor: number, place: number, glide = false): void {
+    const goal = zoomed(this.goalView, factor, this.isFollowing.value ? this.followedPlace(this.goalView.span) : place, this.bounds)
+    if (goal.span < LeastFollowedMicroseconds) this.isFollowing.value = false
+    this.go(goal, glide)
+  }
+
+  pan(widths: number, glide = false): void {
+    this.isFollowing.value = false
+    this.go(moved(this.goalView, widths, this.bounds), glide)
+  }
+
+  /** Shows a span: around the newest while that is followed, else around the middle. */
+  showSpan(span: number): void {
+    if (this.isFollowing.value && span >= LeastFollowedMicroseconds) {
+      this.go(this.followedView(span), true)
+      return
+    }
+
+    const middle = this.isFollowing.value ? this.followedEdge(span) - span / 2 : this.goalView.from + this.goalView.span / 2
+    this.isFollowing.value = false
+    this.go(kept({ from: middle - span / 2, span }, this.bounds), true)
+  }
+
+  /** A day, up to now. */
+  showDay(): void {
+    if (this.isFollowing.value) this.showSpan(DayMicroseconds)
+    else this.go(kept({ from: this.bounds.newest - DayMicroseconds * 1.01, span: DayMicroseconds * 1.02 }, this.bounds), true)
+  }
+
+  showNow(): void {
+    if (this.isStill) {
+      this.go(kept({ from: this.newest - this.goalView.span * 0.98, span: this.goalView.span }, this.bounds), true)
+      return
+    }
+
+    this.isFollowing.value = true
+    this.go(this.followedView(Math.max(this.goalView.span, LeastFollowedMicroseconds)), true)
+  }
+
+  /** Shows a view, gliding there or at once. */
+  go(view: View, glide: boolean): void {
+    const isCalm = matchMedia("(prefers-reduced-motion: reduce)").matches
+    if (glide && !isCalm) {
+      this.goal = { from: this.view, to: view, begun: performance.now() }
+    } else {
+      this.goal = undefined
+      this.view = view
+    }
+
+    this.request()
+  }
+
+  /** Draws in the next frame, once. */
+  request(): void {
+    if (this.frame === 0 && !document.hidden) this.frame = requestAnimationFrame(this.draw)
+  }
+
+  private get goalView(): View {
+    return this.goal?.to ?? this.view
+  }
+
+  private readonly draw = (time: number): void => {
+    this.frame = 0
+    this.palette ??= readPalette()
+    this.move(time)
+    for (const track of this.tracks) track.draw(this.view, this.shown, this.palette)
+    for (const drawing of this.drawings) drawing(this.view, this.palette)
+    this.expectNext()
+  }
+
+  private move(time: number): void {
+    if (this.goal) {
+      const part = Math.max(0, Math.min(1, (time - this.goal.begun) / GlideMilliseconds))
+      const to = this.isFollowing.value ? this.followedView(this.goal.to.span) : this.goal.to
+      this.view = between(this.goal.from, to, 1 - (1 - part) ** 3)
+      if (part >= 1) this.goal = undefined
+    } else if (this.isFollowing.value) {
+      this.view = this.followedView(this.view.span)
+    }
+  }
+
+  private expectNext(): void {
+    clearTimeout(this.timer)
+    if (this.goal) {
+      this.request()
+    } else if (this.isFollowing.value) {
+      // As often as what is followed moves by a pixel; a day moves once a minute.
+      const milliseconds = this.view.span / this.width / 1000
+      if (milliseconds <= 20) this.request()
+      else this.timer = setTimeout(() => this.request(), Math.min(milliseconds, 60_000))
+    }
+
+    // What is followed never rests: then it is looked after once a second.
+    const isRunning = this.isFollowing.value && !this.goal
+    if (isRunning && this.settling !== undefined) return
+    clearTimeout(this.settling)
+    this.settling = setTimeout(this.settle, isRunning ? FollowedSettleMilliseconds : SettleMilliseconds)
+  }
+
+  private readonly settle = (): void => {
+    this.settling = undefined
+    this.settled()
+  }
+
+  private now(): number {
+    return Date.now() * 1000 + this.ahead
+  }
+
+  private followedEdge(span: number): number {
+    return this.now() - (span < 600 * Micro ? LagMicroseconds : 0)
+  }
+
+  private followedView(span: number): View {
+    return { from: this.followedEdge(span) - span * this.followedPlace(span), span }
+  }
+
+  private followedPlace(span: number): number {
+    return span < 600 * Micro ? 1 : 1 - FollowedMargin
+  }
+}

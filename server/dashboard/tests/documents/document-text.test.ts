@@ -1,0 +1,36 @@
+import { expect, test } from "vitest"
+import { documentsOf, newDocumentText, readable } from "../../src/documents/document-text"
+import { documentFault } from "../../src/documents/json-text"
+
+const answer =
+  '{"Results":[{"n":12345678901234567890.5,"name":"Ann","@metadata":{"@expires":"2027-01-01T00:00:00Z","my":1,"@collection":"Users","@id":"users/1","@change-vector":"A:2-x","@last-modified":"2026-11-25T15:38:07.7464104Z"}},null],"Includes":{}}'
+
+test("A document's text has what its owner may change, with all digits, and not what the node adds", () => {
+  const [document, missing] = documentsOf(answer)
+  expect(missing).toBeNull()
+  expect(document?.text).toBe(
+    '{\n  "n": 12345678901234567890.5,\n  "name": "Ann",\n  "@metadata": {\n    "@expires": "2027-01-01T00:00:00Z",\n    "my": 1,\n    "@collection": "Users"\n  }\n}',
+  )
+  expect(document).toMatchObject({ id: "users/1", collection: "Users", changeVector: "A:2-x", expires: "2027-01-01T00:00:00Z" })
+  expect(document?.preview).toBe('n: 12345678901234567890.5, name: "Ann"')
+})
+
+test("Documents without a collection or without members are documents", () => {
+  const [document] = documentsOf('{"Results":[{"@metadata":{"@id":"a","@change-vector":"A:1-x","@last-modified":"2026-11-25T15:38:07Z"}}]}')
+  expect(document).toMatchObject({ id: "a", collection: "@empty", expires: null, text: "{}", preview: "" })
+})
+
+test("A new document begins in its collection", () => {
+  const text = newDocumentText("My users")
+  expect(text).toContain('"@collection": "My users"')
+  expect(documentFault(text.replace("{\n  \n", '{\n  "a": 1,\n'))).toBeNull()
+  expect(newDocumentText("@empty")).not.toContain("@collection")
+})
+
+test("Letters that were escaped can be read, and what one would not see stays escaped", () => {
+  expect(readable(String.raw`"K\u00f6ln \ud83d\ude00 \u003c"`)).toBe('"Köln 😀 <"')
+  for (const text of [String.raw`"\u0022 \u005c \u0000 \u200b \u202e \ud800 \u00a0 \n"`, String.raw`"\\u00f6"`]) {
+    expect(readable(text)).toBe(text)
+    expect(JSON.parse(readable(text))).toBe(JSON.parse(text))
+  }
+})

@@ -1,0 +1,126 @@
+import { expect, test } from "vitest"
+import { withoutEnvelope } from "../../src/documents/export"
+import { type ImportState, importFile, type PartAnswer, partsOf, readAnswer } from "../../src/documents/import"
+
+const encoder = new TextEncoder()
+const decoder = new TextDecoder()
+
+/** A stream of these chunks. */
+function streamOf(...chunks: (string | Uint8Array)[]): ReadableStream<Uint8Array> {
+  return new ReadableStream({
+    start(controller) {
+      for (const chunk of chunks) controller.enqueue(typeof chunk === "string" ? encoder.encode(chunk) : chunk)
+      controller.close()
+    },
+  })
+}
+
+async function parts(stream: ReadableStream<Uint8Array>, size: number, skip = 0) {
+  const found: [string, number][] = []
+  for await (const part of partsOf(stream, () => size, skip))
+    found.push([part.chunks.map((chunk) => decoder.decode(chunk)).join(""), part.lines])
+  return found
+}
+
+test("Parts end at line ends, wherever the chunks of the file do, and count their lines", async () => {
+  const text = "aa\nbbb\n\ncccc\nd"
+  for (let cut = 1; cut < text.length; cut++) {
+    const found = await parts(streamOf(text.slice(0, cut), text.slice(cut)), 4)
+    expect(found.map(([part]) => part).join("")).toBe(text)
+    expect(found.slice(0, -1).every(([part]) => part.endsWith("\n"))).toBe(true)
+    expect(found.reduce((sum, [, lines]) => sum + lines, 0)).toBe(5)
+  }
+})
+
+test("An import that goes on passes over the lines that are done", async () => {
+  const text = "aa\nbbb\n\ncccc\nd"
+  for (let cut = 1; cut < text.length; cut++) {
+    expect((await parts(streamOf(text.slice(0, cut), text.slice(cut)), 100, 2)).map(([part]) => part).join("")).toBe("\ncccc\nd")
+  }
+})
+
+test("A byte order mark is dropped", async () => {
+  expect(await parts(streamOf(new Uint8Array([0xef, 0xbb, 0xbf, 0x7b, 0x7d])), 10)).toEqual([["{}", 1]])
+})
+
+test("A file that is something else is refused with what to do", async () => {
+  await expect(parts(streamOf('{"BuildVersion":62000'), 10)).rejects.toThrow("rookery import")
+  await expect(parts(streamOf(" [{},\n{}]"), 10)).rejects.toThrow("jq -c")
+  await expect(parts(streamOf("PK\u0003\u0004"), 10)).rejects.toThrow("ZIP")
+  await expect(parts(streamOf(...Array.from({ length: 18 }, () => "x".repeat(1 << 20))), 10)).rejects.toThrow("16 MiB")
+})
+
+/** A node that refuses lines with an x in them. */
+async function refusing(part: Blob): Promise<PartAnswer> {
+  const lines = (await part.text()).replace(/\n$/, "").split("\n")
+  const bad = lines.flatMap((line, at) => (line.includes("x") ? [{ line: at + 1, reason: `no ($, line ${at + 1}, byte 1)` }] : []))
+  return { stored: lines.length - bad.length, bad: bad.length, badLines: bad }
+}
+
+async function packed(text: string): Promise<Blob> {
+  return new Response(new Blob([text]).stream().pipeThrough(new CompressionStream("gzip"))).blob()
+}
+
+test("Bad lines have their number in the file, packed or not, in whichever part they come", async () => {
+  const text = Array.from({ length: 90_000 }, (_, at) =>
+    at % 30_000 === 29_999 ? "x" : `{"a":${at},"b":"0123456789012345678901234567890"}`,
+  ).join("\n")
+  for (const file of [new Blob([text]), await packed(text)]) {
+    const seen: ImportState[] = []
+    const ended = await importFile(file, refusing, (state) => seen.push(state), new AbortController().signal)
+    expect(ended).toMatchObject({ lines: 90_000, stored: 89_997, bad: 3, bytes: file.size, totalBytes: file.size })
+    expect(ended.badLines.map(({ line }) => line)).toEqual([30_000, 60_000, 90_000])
+    expect(ended.badLines[0]?.reason).toBe("no ($, byte 1)")
+    expect(seen.length).toBeGreaterThan(1)
+  }
+})
+
+test("What breaks off goes on behind the last part that was answered, and nothing is counted twice", async () => {
+  const text = Array.from({ length: 90_000 }, (_, at) => `{"a":${at},"b":"0123456789012345678901234567890"}`).join("\n")
+  let state: ImportState | undefined
+  let calls = 0
+  const failing = (part: Blob) => (++calls === 2 ? Promise.reject(new Error("no leader")) : refusing(part))
+  const keep = (next: ImportState) => {
+    state = next
+  }
+  await expect(importFile(new Blob([text]), failing, keep, new AbortController().signal)).rejects.toThrow("no leader")
+  expect(state?.lines).toBeGreaterThan(0)
+  expect(state?.lines).toBeLessThan(90_000)
+  expect(await importFile(new Blob([text]), failing, keep, new AbortController().signal, state)).toMatchObject({
+    lines: 90_000,
+    stored: 90_000,
+  })
+})
+
+test("An import that is stopped sends nothing more", async () => {
+  const control = new AbortController()
+  let calls = 0
+  const stopping = (part: Blob) => {
+    calls++
+    control.abort()
+    return refusing(part)
+  }
+  const text = Array.from({ length: 90_000 }, () => `{"b":"0123456789012345678901234567890"}`).join("\n")
+  await expect(importFile(new Blob([text]), stopping, () => {}, control.signal)).rejects.toThrow()
+  expect(calls).toBe(1)
+})
+
+test("The lines of an answer are read, and one that ended early is an error", () => {
+  expect(
+    readAnswer('{"Progress":{"Lines":1,"Stored":1,"Bad":0}}\n{"BadLine":7,"Reason":"no"}\n{"Result":{"Lines":9,"Stored":8,"Bad":1}}\n'),
+  ).toEqual({
+    stored: 8,
+    bad: 1,
+    badLines: [{ line: 7, reason: "no" }],
+  })
+  expect(() => readAnswer('{"Result":{"Lines":9,"Stored":8,"Bad":1,"Error":"The disk is full."}}')).toThrow("The disk is full.")
+})
+
+test("A streamed query becomes lines of documents, however it is cut", async () => {
+  const text = '{"Stats":{"TotalResults":2}}\n{"Item":{"a":"ä","b":{}}}\n{"Item":{"c":1}}\n'
+  const bytes = encoder.encode(text)
+  for (let cut = 0; cut <= bytes.length; cut++) {
+    const out = streamOf(bytes.slice(0, cut), bytes.slice(cut)).pipeThrough(withoutEnvelope())
+    expect(await new Response(out).text()).toBe('{"a":"ä","b":{}}\n{"c":1}\n')
+  }
+})

@@ -1,0 +1,45 @@
+import { expect, test } from "vitest"
+import { placeOfError, Templates, toPut } from "../../src/indexes/definition"
+
+const definition = {
+  Maps: ["map('Users', u => ({ name: u.name }))", "map('Users', u => ({\n name: u.name, while }))"],
+  Reduce: "groupBy(x => x.name)",
+}
+
+test("The place of an error is found in the map that the node quotes", () => {
+  const sentence =
+    "The index 'U' was not defined: The map, line 2, column 16: This server does not run the name 'while', which nothing here has\n name: u.name, while }))\n               ^"
+  expect(placeOfError(sentence, definition)).toEqual({
+    text: "map",
+    map: 1,
+    at: 36,
+    message: "This server does not run the name 'while', which nothing here has",
+  })
+})
+
+test("The reduce has places of its own, and other sentences have none", () => {
+  expect(placeOfError("The index 'U' was not defined: The reduce, line 1, column 9: x\ngroupBy(\n        ^", definition)).toMatchObject({
+    text: "reduce",
+    at: 8,
+  })
+  expect(placeOfError("The map and the reduce of an index return the same fields.", definition)).toBeNull()
+})
+
+test("What is sent has no empty maps and no unnamed fields", () => {
+  const [template] = Templates
+  const made = template?.make("Users")
+  expect(
+    made &&
+      toPut({
+        ...made,
+        Maps: [...made.Maps, " "],
+        Reduce: " ",
+        Fields: { "": { Indexing: "Exact", Storage: "No", Analyzer: "", Suggestions: false } },
+      }),
+  ).toEqual({
+    Name: "Users/ByName",
+    Maps: made?.Maps,
+    Fields: {},
+    Configuration: {},
+  })
+})

@@ -1,0 +1,89 @@
+import { expect, test } from "vitest"
+import {
+  collectionOf,
+  hasClause,
+  indexOf,
+  limitOf,
+  nameInRql,
+  parametersOf,
+  placeInTyped,
+  rqlTokens,
+  textInRql,
+  withoutUpdate,
+  withTimings,
+} from "../../src/query/rql-text"
+
+test("A query is cut into its pieces, and a quote in a text does not end it", () => {
+  expect(rqlTokens("from Users where name = 'O\\'Neil' and n >= -1.5 // end").map((token) => `${token.kind} ${token.text}`)).toEqual([
+    "word from",
+    "word Users",
+    "word where",
+    "word name",
+    "sign =",
+    "text 'O\\'Neil'",
+    "word and",
+    "word n",
+    "sign >=",
+    "number -1.5",
+    "comment // end",
+  ])
+  expect(rqlTokens("'it''s'").map((token) => token.text)).toEqual(["'it''s'"])
+  expect(rqlTokens("$p0 @all_docs @metadata").map((token) => token.kind)).toEqual(["parameter", "word", "word"])
+})
+
+test("Clauses are those of the query, and not words in brackets, texts or comments", () => {
+  expect(hasClause("from Users update { this.a = 1 }", "update")).toBe(true)
+  expect(hasClause("from Users select { update: 1 } // update", "update")).toBe(false)
+  expect(hasClause("from Users where a = 'update'", "update")).toBe(false)
+})
+
+test("The collection is read however it is written, and an index is none", () => {
+  expect(collectionOf("from Users as u")).toBe("Users")
+  expect(collectionOf("// all\nFROM 'my users'")).toBe("my users")
+  expect(collectionOf("from @all_docs")).toBeNull()
+  expect(collectionOf("from index 'A/B'")).toBeNull()
+  expect(collectionOf("from")).toBeNull()
+  expect(indexOf("from index 'A/B' where a = 1")).toBe("A/B")
+  expect(indexOf("from Users")).toBeNull()
+})
+
+test("Parameters are named once each", () => {
+  expect(parametersOf("from Users where a = $p0 or b in ($list) and c = $p0 and d = '$no'")).toEqual(["p0", "list"])
+})
+
+test("Timings are asked for before the limit, beside other includes, and once", () => {
+  expect(withTimings("from Users limit 5").text).toBe("from Users include timings() limit 5")
+  expect(withTimings("from Users where a = 1 // all").text).toBe("from Users where a = 1 // all\ninclude timings()")
+  expect(withTimings("from Users include company limit 1").text).toBe("from Users include timings(), company limit 1")
+  expect(withTimings("from Users include timings()").text).toBe("from Users include timings()")
+})
+
+test("A place in the sent text leads back to the typed one", () => {
+  const typed = "from Users limit x"
+  const sent = withTimings(typed)
+  expect(sent.text.slice(placeInTyped(sent, 0))).toMatch(/^from/)
+  expect(typed.slice(placeInTyped(sent, sent.text.indexOf("limit x")))).toBe("limit x")
+  expect(typed.slice(placeInTyped(sent, sent.text.indexOf(" x")))).toBe(" x")
+  expect(placeInTyped(sent, sent.at + 3)).toBe(sent.at)
+})
+
+test("What a patch by query finds is asked for without its update", () => {
+  expect(withoutUpdate("from Users as u where u.n > 1 update { if (u.a) { u.b = 1 } }")).toBe("from Users as u where u.n > 1")
+  expect(withoutUpdate("from Users update { this.a = '}' } limit 5")).toBe("from Users  limit 5")
+  expect(withoutUpdate("from Users")).toBe("from Users")
+})
+
+test("Names that are no plain words stand in quotes", () => {
+  expect(nameInRql("Users")).toBe("Users")
+  expect(nameInRql("my users")).toBe("'my users'")
+  expect(nameInRql("Index")).toBe("'Index'")
+  expect(textInRql("O'Neil\\x")).toBe("'O\\'Neil\\\\x'")
+})
+
+test("A limit that is written out is read in each of its forms", () => {
+  expect(limitOf("from Users limit 10")).toEqual({ skip: 0, take: 10 })
+  expect(limitOf("from Users limit 20, 10")).toEqual({ skip: 20, take: 10 })
+  expect(limitOf("from Users limit 10 offset 20")).toEqual({ skip: 20, take: 10 })
+  expect(limitOf("from Users limit $n")).toBeNull()
+  expect(limitOf("from Users where limit = 1")).toBeNull()
+})

@@ -1,0 +1,379 @@
+// The documents, query and index pages in a real browser against a real node: from a database that is made to one that is deleted.
+// ROOKERY_DASHBOARD=http://127.0.0.1:5173 tests the page that is served there (`npm run dev`) instead of the one in the executable.
+import assert from "node:assert/strict"
+import { execFileSync } from "node:child_process"
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { createRequire } from "node:module"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { after, before, test } from "node:test"
+import { gunzipSync, gzipSync } from "node:zlib"
+import { chromium } from "playwright-core"
+import { startNode } from "../client/running-node.mjs"
+
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")
+const Flags = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
+const database = "Aviary"
+const exact = "12345678901234567890.50"
+const screenshots = process.env.ROOKERY_SCREENSHOTS
+const folder = mkdtempSync(join(tmpdir(), "rookery-documents-"))
+const wrong = []
+
+let node
+let base
+let browser
+let page
+
+before(async () => {
+  node = process.env.ROOKERY_DASHBOARD ? null : await startNode()
+  base = process.env.ROOKERY_DASHBOARD ?? node.url
+  browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: Flags })
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, acceptDownloads: true, colorScheme: "light" })
+  page = await context.newPage()
+  page.setDefaultTimeout(15_000)
+  // A refusal that a test provokes is written there by the browser itself.
+  page.on("console", message => { if (message.type() === "error" && !/Failed to load resource: the server responded with a status of (400|404|409|501)/.test(message.text())) wrong.push(message.text()) })
+  page.on("pageerror", error => wrong.push(error.stack ?? error.message))
+  page.on("request", request => { if (!request.url().startsWith(base) && !/^(data|blob):/.test(request.url())) wrong.push(`asked ${request.url()}`) })
+})
+
+after(async () => {
+  await browser?.close()
+  await node?.stop()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+const rest = (method, path, body) => fetch(`${base}/databases/${database}/${path}`, { method, ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }) })
+const stored = async id => (await rest("GET", `docs?id=${encodeURIComponent(id)}`)).text()
+const go = async hash => {
+  await page.goto(`${base}/${hash}`)
+  await page.getByRole("heading", { level: 1 }).waitFor()
+}
+const button = name => page.getByRole("button", { name, exact: true })
+const dialog = () => page.getByRole("dialog")
+const text = name => page.getByRole("textbox", { name, exact: true })
+const said = words => page.locator(".toast", { hasText: words }).first().waitFor()
+const editor = () => text("Document as JSON")
+const asJson = value => JSON.stringify(value, null, 2)
+
+/** No finding of axe that keeps somebody from using the page. */
+async function isAccessible(where) {
+  // The page alone: the frame around it has tests of its own. Not by addScriptTag, which the page's policy refuses, as it should.
+  await page.evaluate(axe)
+  const found = await page.evaluate(async () => (await globalThis.axe.run({ include: [["main"], [".toasts"]] }, { resultTypes: ["violations"] })).violations)
+  const serious = found.filter(({ impact }) => impact === "serious" || impact === "critical")
+  assert.deepEqual(serious.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`), [], where)
+  if (screenshots) await page.screenshot({ path: join(screenshots, `documents-${where.replace(/\W+/g, "-")}.png`) })
+}
+
+test("A database is made, and a bad name is refused while it is typed", async () => {
+  await go("#/documents")
+  await button("New database").click()
+  await dialog().getByLabel("Name").fill("a b")
+  await dialog().getByText("no spaces").waitFor()
+  assert.ok(await dialog().getByRole("button", { name: "Create" }).isDisabled())
+  await dialog().getByLabel("Name").fill(database)
+  await dialog().getByLabel("Name").press("Enter")
+  await page.getByText("There is no document here yet.").waitFor()
+  await isAccessible("an empty database")
+})
+
+test("A document is written, with its numbers as they are typed", async () => {
+  await page.getByRole("link", { name: "New document" }).click()
+  await text("Id").fill("rooks/1")
+  await editor().fill(`{ "name": "Anna", "weight": ${exact}, "nest": "nests/1", "@metadata": { "@collection": "Rooks" } }`)
+  await button("Save").click()
+  await page.getByRole("heading", { name: "rooks/1" }).waitFor()
+  assert.ok((await stored("rooks/1")).includes(`"weight":${exact}`) || (await stored("rooks/1")).includes(`"weight": ${exact}`))
+  assert.match(await editor().inputValue(), /"weight": 12345678901234567890\.50,\n/)
+  await page.getByText("nests/1: no such document").waitFor()
+  await isAccessible("a document")
+})
+
+test("An id that is taken is not written over by a new document", async () => {
+  await go(`#/document/${database}`)
+  await text("Id").fill("rooks/1")
+  await editor().fill(`{"name": "other"}`)
+  await button("Save").click()
+  await page.getByText("There is a document rooks/1 already").waitFor()
+  assert.match(await stored("rooks/1"), /Anna/)
+})
+
+test("What is wrong with the JSON is said with its place, and cannot be saved", async () => {
+  await go(`#/document/${database}/rooks%2F1`)
+  await editor().fill('{\n  "name": "Anna"\n  "age": 3\n}')
+  await button("Line 3, column 3").click()
+  assert.ok(await button("Save").isDisabled())
+  assert.equal(await editor().evaluate(area => area.selectionStart), 21)
+  await page.keyboard.press("Control+s")
+  assert.match(await stored("rooks/1"), new RegExp(exact.replace(".", "\\.")))
+  await button("Discard changes").click()
+  await page.getByText("Good JSON").waitFor()
+})
+
+test("Enter indents, undo takes it back, and Tab leaves the editor", async () => {
+  await editor().evaluate(area => area.setSelectionRange(1, 1))
+  await editor().focus()
+  const before = await editor().inputValue()
+  await page.keyboard.press("Enter")
+  assert.ok((await editor().inputValue()).startsWith("{\n  \n"))
+  await page.keyboard.press("Control+z")
+  assert.equal(await editor().inputValue(), before)
+  await page.keyboard.press("Tab")
+  assert.ok(await editor().evaluate(area => document.activeElement !== area))
+})
+
+test("Ctrl+S stores, and a change of others is shown before it is replaced", async () => {
+  await editor().fill((await editor().inputValue()).replace("Anna", "Anne"))
+  await editor().press("Control+s")
+  await said("rooks/1 is stored.")
+  assert.match(await stored("rooks/1"), /Anne/)
+
+  await rest("PUT", "docs?id=rooks/1", { name: "Theirs", "@metadata": { "@collection": "Rooks" } })
+  await editor().fill((await editor().inputValue()).replace("Anne", "Mine"))
+  await editor().press("Control+s")
+  await dialog().getByText("was changed meanwhile").waitFor()
+  await dialog().locator(".diff-left code", { hasText: "Theirs" }).waitFor()
+  await dialog().locator(".diff-right code", { hasText: "Mine" }).waitFor()
+  assert.match(await stored("rooks/1"), /Theirs/)
+  await isAccessible("a conflict")
+  await dialog().getByRole("button", { name: "Replace it by mine" }).click()
+  await dialog().waitFor({ state: "detached" })
+  assert.match(await stored("rooks/1"), /Mine/)
+
+  await rest("PUT", "docs?id=rooks/1", { name: "Theirs again", "@metadata": { "@collection": "Rooks" } })
+  await editor().fill((await editor().inputValue()).replace("Mine", "Not mine"))
+  await editor().press("Control+s")
+  await dialog().getByRole("button", { name: "Take what is stored" }).click()
+  assert.match(await editor().inputValue(), /Theirs again/)
+  assert.match(await stored("rooks/1"), /Theirs again/)
+})
+
+test("A text that is left without saving can be had again, and does not write over what changed meanwhile", async () => {
+  await editor().fill((await editor().inputValue()).replace("Theirs again", "Unsaved"))
+  await page.getByRole("link", { name: database, exact: true }).click()
+  await said("rooks/1 was left without saving.")
+  await rest("PUT", "docs?id=rooks/1", { name: "Theirs again", more: 1, "@metadata": { "@collection": "Rooks" } })
+  await page.locator(".toast", { hasText: "left without saving" }).getByRole("button", { name: "Undo" }).click()
+  await page.getByText("not saved").waitFor()
+  assert.match(await editor().inputValue(), /Unsaved/)
+  await editor().press("Control+s")
+  await dialog().getByText("was changed meanwhile").waitFor()
+  await dialog().getByRole("button", { name: "Take what is stored" }).click()
+  assert.match(await editor().inputValue(), /"more": 1/)
+})
+
+test("A deleted document is put back as it was, unless it was written again", async () => {
+  await button("Delete").click()
+  await said("rooks/1 is deleted.")
+  assert.equal((await rest("GET", "docs?id=rooks/1")).status, 404)
+  await page.locator(".toast", { hasText: "rooks/1 is deleted" }).getByRole("button", { name: "Undo" }).click()
+  await page.getByRole("heading", { name: "rooks/1" }).waitFor()
+  assert.match(await stored("rooks/1"), /Theirs again.*"@collection":\s*"Rooks"/s)
+
+  await button("Delete").click()
+  await said("rooks/1 is deleted.")
+  await rest("PUT", "docs?id=rooks/1", { name: "Newer", "@metadata": { "@collection": "Rooks" } })
+  await button("Undo").last().click()
+  await said("Not undone: rooks/1 was written again")
+  assert.match(await stored("rooks/1"), /Newer/)
+})
+
+test("A packed file is imported, and its bad line is listed", async () => {
+  const lines = Array.from({ length: 600 }, (_, at) => JSON.stringify({ name: `Bird ${at}`, age: at % 50, home: { city: at % 2 ? "Ulm" : "Köln" }, "@metadata": { "@id": `birds/${at}`, "@collection": "Birds" } }))
+  lines.splice(299, 0, '{"name": oops}')
+  const file = join(folder, "birds.ndjson.gz")
+  writeFileSync(file, gzipSync(lines.join("\n")))
+  await go(`#/documents/${database}`)
+  await button("Import").click()
+  await page.getByLabel("File").setInputFiles(file)
+  await page.getByText("600 documents stored, 1 bad line left out, 601 lines read.").waitFor()
+  const row = page.getByRole("region", { name: "Bad lines" }).getByRole("row").nth(1)
+  assert.match(await row.innerText(), /300\s.*'oops'|300\s/)
+  await page.getByRole("link", { name: /^Birds\s*600$/ }).waitFor()
+  await isAccessible("an import")
+})
+
+test("Collections are browsed page by page and filtered, and what is chosen is deleted and put back", async () => {
+  await page.getByRole("link", { name: /^Birds\s*600$/ }).click()
+  await page.getByText("1–50 of 600").waitFor()
+  await button("Next").click()
+  await page.getByText("51–100 of 600").waitFor()
+  await text("Where, in RQL").fill("age = 7")
+  await button("Filter").click()
+  await page.getByText("1–12 of 12").waitFor()
+  await page.getByRole("checkbox", { name: "Choose birds/7", exact: true }).check()
+  await page.getByRole("checkbox", { name: "Choose birds/57", exact: true }).check()
+  await button("Delete them").click()
+  await said("2 documents deleted.")
+  await page.getByText("1–10 of 10").waitFor()
+  await button("Undo").click()
+  await page.getByText("1–12 of 12").waitFor()
+  assert.equal((await rest("GET", "docs?id=birds/57")).status, 200)
+  await text("Where, in RQL").fill("age = = 7")
+  await button("Filter").click()
+  await page.getByText("stands where a value must stand").waitFor()
+})
+
+test("An export is what an import reads", async () => {
+  await go(`#/documents/${database}/Birds`)
+  await page.getByText("1–50 of 600").waitFor()
+  await button("Export").click()
+  const [download] = await Promise.all([page.waitForEvent("download"), button("Export to a file").click()])
+  const lines = gunzipSync(readFileSync(await download.path())).toString().trimEnd().split("\n").map(line => JSON.parse(line))
+  assert.equal(lines.length, 600)
+  assert.ok(lines.some(bird => bird["@metadata"]["@id"] === "birds/599" && bird.home.city === "Ulm"))
+})
+
+test("A query is completed, run, and shown as a table and as JSON", async () => {
+  await go(`#/query/${database}`)
+  const query = text("Query in RQL")
+  await query.fill("")
+  await query.pressSequentially("from bi")
+  await page.getByRole("option", { name: /Birds/ }).waitFor()
+  await page.keyboard.press("Enter")
+  assert.equal(await query.inputValue(), "from Birds")
+  await page.waitForFunction(() => performance.getEntriesByType("resource").some(entry => entry.name.includes("/queries")))
+  await query.pressSequentially(" where home.ci")
+  await page.getByRole("option", { name: /home\.city/ }).waitFor()
+  await page.keyboard.press("Tab")
+  await query.pressSequentially(" = $city order by age as long desc")
+  await button("Put it in").click()
+  await text("Parameters as JSON").fill('{"city": "Köln"}')
+  await query.press("Control+Enter")
+  await page.getByRole("heading", { name: "300 results" }).waitFor()
+  const table = page.getByRole("region", { name: "Results" })
+  assert.match(await table.getByRole("row").nth(1).innerText(), /birds\/48\s+Bird 48\s+48/)
+  await page.getByText("finding").waitFor()
+  await isAccessible("a query")
+  await button("Next").click()
+  await page.getByText("51–100 of 300").waitFor()
+  await page.getByRole("radio", { name: "JSON" }).check({ force: true })
+  assert.match(await text("Results as JSON").inputValue(), /"city": "Köln"/)
+})
+
+test("The line for the shell asks the same", async () => {
+  await page.getByText("As a line for the shell").click()
+  const line = await page.locator(".copyable code").innerText()
+  const answer = JSON.parse(execFileSync("sh", ["-c", line.replace("curl ", "curl -sf ")]))
+  assert.equal(answer.TotalResults, 300)
+})
+
+test("Explain says which index would answer", async () => {
+  await button("Explain").click()
+  await page.getByRole("region", { name: "Plan" }).getByText("Answered from").waitFor()
+  await page.getByRole("region", { name: "Reasons" }).getByRole("row").nth(1).waitFor()
+})
+
+test("An error of a query is marked where it is, in the text that was typed", async () => {
+  const query = text("Query in RQL")
+  await query.fill("from Birds\nwhere age > > 5\nlimit 3")
+  await query.press("Control+Enter")
+  await page.getByText("'>' stands where a value must stand.").waitFor()
+  assert.equal(await page.locator(".code-colours .code-wrong").first().innerText(), ">")
+  assert.equal(await page.locator(".code-numbers .wrong").first().innerText(), "2")
+})
+
+test("A patch and a deletion by query are counted first and confirmed by name", async () => {
+  const query = text("Query in RQL")
+  await query.fill("from Birds as b where b.age < 10 update { b.young = true; }")
+  await button("Patch what it finds …").click()
+  await dialog().getByText("120 documents").waitFor()
+  assert.ok(await dialog().getByRole("button", { name: "Patch 120" }).isDisabled())
+  await dialog().getByLabel(`To confirm, type ${database}`).fill(database)
+  await dialog().getByRole("button", { name: "Patch 120" }).click()
+  await said("120 documents patched.")
+  assert.match(await stored("birds/3"), /"young":\s*true/)
+
+  await query.fill("from Birds where young = true limit 20")
+  await button("Delete what it finds …").click()
+  await dialog().getByText("20 documents").waitFor()
+  await dialog().getByLabel(`To confirm, type ${database}`).fill(database)
+  await dialog().getByRole("button", { name: "Delete 20" }).click()
+  await said("20 documents deleted.")
+  await page.getByText("Done", { exact: true }).waitFor()
+  const { TotalResults } = await (await rest("POST", "queries", { Query: "from Birds", PageSize: 0 })).json()
+  assert.equal(TotalResults, 580)
+})
+
+test("A change by query that takes long is stopped, and what was done stands", async () => {
+  const query = text("Query in RQL")
+  await query.fill("from Birds update { this.slow = true; }")
+  await button("Patch what it finds …").click()
+  await dialog().getByLabel("Documents a second, at most").fill("40")
+  await dialog().getByLabel(`To confirm, type ${database}`).fill(database)
+  await dialog().getByRole("button", { name: /^Patch/ }).click()
+  const panel = page.getByRole("region", { name: "Patching by query" })
+  await panel.getByRole("button", { name: "Stop" }).click()
+  await panel.getByText("Stopped: what was done stands").waitFor()
+  const { TotalResults } = await (await rest("POST", "queries", { Query: "from Birds where slow = true", PageSize: 0 })).json()
+  assert.ok(TotalResults < 580, `${TotalResults} of 580 were patched`)
+})
+
+test("An index is made from a template, and what is wrong with it is marked", async () => {
+  await go(`#/indexes/${database}?new=`)
+  await page.getByLabel("Documents of").selectOption("Birds")
+  await isAccessible("templates of indexes")
+  await button("Begin with this: Map in JavaScript").click()
+  await text("Name").fill("Birds/ByCity")
+  await text("Map 1").fill("map('Birds', b => ({\n  city: b.home.city, while\n}))")
+  await button("Create index").click()
+  await page.getByText("This server does not run the name 'while'").waitFor()
+  assert.equal(await page.locator(".code-numbers .wrong").innerText(), "2")
+  await text("Map 1").fill("map('Birds', b => ({\n  city: b.home.city\n}))")
+  await button("Create index").click()
+  await page.getByRole("heading", { name: "Birds/ByCity" }).waitFor()
+  await page.getByText("up to date").waitFor({ timeout: 60_000 })
+  await page.getByRole("tab", { name: "Terms" }).click()
+  await page.getByRole("listitem").filter({ hasText: "köln" }).waitFor()
+  await isAccessible("an index")
+})
+
+test("An index is paused and resumed, locked, edited and deleted", async () => {
+  await button("Pause Birds/ByCity").click()
+  await page.getByText("paused", { exact: true }).waitFor()
+  await button("Resume Birds/ByCity").click()
+  await page.getByText("up to date").waitFor()
+  await page.getByLabel("Priority").selectOption("Low")
+  await go(`#/indexes/${database}`)
+  await page.getByText("low priority").waitFor()
+  await isAccessible("indexes")
+  await page.getByRole("link", { name: "Birds/ByCity" }).click()
+  await text("Map 1").fill("map('Birds', b => ({\n  city: b.home.city,\n  age: b.age\n}))")
+  await button("Save definition").click()
+  await said("being built beside the old one")
+  await page.getByText("being replaced").waitFor({ state: "detached", timeout: 60_000 })
+  await page.getByText("up to date").waitFor({ timeout: 60_000 })
+  await button("Delete Birds/ByCity").click()
+  await dialog().getByRole("button", { name: "Delete", exact: true }).click()
+  await page.getByRole("heading", { name: `Indexes of ${database}` }).waitFor()
+  await page.getByRole("link", { name: "Birds/ByCity" }).waitFor({ state: "detached" })
+})
+
+test("Everything fits a phone of 360 pixels, in the dark too", async () => {
+  await page.setViewportSize({ width: 360, height: 740 })
+  await page.emulateMedia({ colorScheme: "dark" })
+  for (const hash of ["#/documents", `#/documents/${database}/Birds`, `#/document/${database}/birds%2F599`, `#/query/${database}?q=from%20Birds`, `#/indexes/${database}`, `#/indexes/${database}?new=`]) {
+    await go(hash)
+    await page.locator("main").getByText("Loading …").first().waitFor({ state: "detached" })
+    await page.locator("main .panel").first().waitFor()
+    assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= 360, `${hash} is wider than the screen`)
+    await isAccessible(`phone ${hash}`)
+  }
+  await page.setViewportSize({ width: 1280, height: 800 })
+})
+
+test("A database is deleted by typing its name", async () => {
+  await go("#/documents")
+  await button(`Delete ${database}`).click()
+  await dialog().getByLabel(`To confirm, type ${database}`).fill("aviary")
+  assert.ok(await dialog().getByRole("button", { name: "Delete it" }).isDisabled())
+  await dialog().getByLabel(`To confirm, type ${database}`).fill(database)
+  await dialog().getByLabel(`To confirm, type ${database}`).press("Enter")
+  await said(`${database} is deleted.`)
+  assert.equal((await rest("GET", "docs?id=birds/1")).status, 503)
+})
+
+test("The page made no error and asked nobody else", () => {
+  assert.deepEqual(wrong, [])
+})
