@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact"
 import { duration } from "./format"
 import { ageSeconds, isBroken, live } from "./live"
+import { route } from "./route"
 import { session } from "./session"
 
 /** What holds for the whole page, above it: an old picture, no leader, a node that is not ready. */
@@ -18,7 +19,8 @@ export function Banners({ lost }: { lost: string }) {
       )}
       {cluster && cluster.LeaderTag === null && (
         <Banner tone="bad">
-          <strong>No leader: nothing is written now.</strong> {cluster.Trouble}{" "}
+          <strong>No leader: nothing is written now.</strong> {/* The overview says why in its own sentence. */}
+          {route.value.page !== "" && `${cluster.Trouble ?? ""} `}
           {cluster.ReadsAreLocal && "Documents are shown as this node has them, and may be older than what was written last."}
         </Banner>
       )}
