@@ -19,6 +19,9 @@ const pages: Record<string, { Page: ReturnType<typeof lazy>; scope: string }> = 
   alerts: { scope: "metrics", Page: lazy(async () => (await import("./node/alerts-page")).AlertsPage) },
 }
 
+// While the node is asked who this browser is.
+pages[route.value.page]?.Page.prefetch()
+
 export function App() {
   useSignalEffect(() => {
     const { ClusterName = "", NodeName = "" } = session.value ?? {}
@@ -36,6 +39,7 @@ function Page() {
   if (!place) {
     return (
       <Empty title="There is no such page.">
+        <h1 class="unseen">No such page</h1>
         <a href="#/">To the overview</a>
       </Empty>
     )
@@ -44,6 +48,7 @@ function Page() {
   if (!may(place.scope)) {
     return (
       <Empty title="Your token does not open this page.">
+        <h1 class="unseen">Not for your token</h1>
         It needs the scope <code>{place.scope}</code>. Somebody with an admin token can make such a token on the cluster page.
       </Empty>
     )

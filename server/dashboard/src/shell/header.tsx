@@ -1,7 +1,7 @@
 import { Button } from "./button"
 import { duration } from "./format"
 import { Rook } from "./icons"
-import { ageSeconds, isLive, live } from "./live"
+import { ageSeconds, isBroken, isLive, live } from "./live"
 import { isKiosk, session, signOut } from "./session"
 import { toast } from "./toast"
 
@@ -10,10 +10,21 @@ export function Header() {
   const { ClusterName = "", NodeName = "", SignedIn = false, By = null, Name = null } = session.value ?? {}
   return (
     <header class="header">
+      <a
+        class="skip"
+        href="#main"
+        onClick={(event) => {
+          // A fragment is a place in this page already.
+          event.preventDefault()
+          document.getElementById("main")?.focus()
+        }}
+      >
+        To the content
+      </a>
       <a class="brand" href="#/">
         <Rook />
         <strong>{ClusterName || NodeName || "Rookery"}</strong>
-        <span class="unseen">: to the overview</span>
+        <span class="unseen">, overview</span>
       </a>
       {NodeName && NodeName !== ClusterName && <span class="quiet seen-from">through {NodeName}</span>}
       <div class="header-end">
@@ -47,7 +58,7 @@ function Connection() {
       role="status"
     >
       <span class="dot" aria-hidden="true" />
-      {isLive.value ? "live" : (ageSeconds.value ?? 0) < 3 ? "connecting" : `as of ${duration(ageSeconds.value)} ago`}
+      {isLive.value ? "live" : !isBroken.value ? "connecting" : `as of ${duration(ageSeconds.value)} ago`}
     </span>
   )
 }
