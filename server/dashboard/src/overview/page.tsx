@@ -1,3 +1,36 @@
+import { lazy } from "../shell/lazy"
+import { isLive, live } from "../shell/live"
+import { Alerts } from "./alerts"
+import { Health } from "./health"
+import { Indexing } from "./indexing"
+import { NodeCard } from "./node-card"
+import "./overview.css"
+
+const Charts = lazy(async () => (await import("./charts")).Charts)
+
+/** Is it well, where does its time go, how hot is it, how much card is left. */
 export function OverviewPage() {
-  return <h1>Overview</h1>
+  const state = live.value
+  if (!state) {
+    return (
+      <p class="quiet" role="status">
+        Waiting for the first figures …
+      </p>
+    )
+  }
+
+  return (
+    <div class={`stack overview ${isLive.value ? "" : "old"}`}>
+      <h1 class="unseen">Overview</h1>
+      <Health state={state} />
+      <Alerts alerts={state.Alerts} nodes={state.Nodes} />
+      <ul class="node-cards" aria-label="Nodes">
+        {state.Nodes.map((node) => (
+          <NodeCard key={node.Tag} node={node} />
+        ))}
+      </ul>
+      <Charts />
+      <Indexing indexes={state.Indexes} />
+    </div>
+  )
 }

@@ -7,37 +7,44 @@ import { toast } from "./toast"
 
 /** Which cluster this is, through which node it is seen, and whether it is seen now. */
 export function Header() {
-  const { ClusterName = "", NodeName = "", NodeTag = "", SignedIn = false, By = null, Name = null } = session.value ?? {}
+  const { ClusterName = "", NodeName = "", SignedIn = false, By = null, Name = null } = session.value ?? {}
   return (
     <header class="header">
-      <a class="brand" href="#/" aria-label="Rookery, to the overview">
+      <a
+        class="skip"
+        href="#main"
+        onClick={(event) => {
+          // A fragment is a place in this page already.
+          event.preventDefault()
+          document.getElementById("main")?.focus()
+        }}
+      >
+        To the content
+      </a>
+      <a class="brand" href="#/">
         <Rook />
         <strong>{ClusterName || NodeName || "Rookery"}</strong>
+        <span class="unseen">, overview</span>
       </a>
-      {NodeName && (
-        <span class="quiet seen-from">
-          <span class="word">through </span>
-          {NodeName}
-          {NodeTag && ` (${NodeTag})`}
-        </span>
-      )}
-      <span class="space" />
-      {SignedIn && <Connection />}
-      {SignedIn && By === "session" && !isKiosk.value && (
-        <Button
-          kind="plain"
-          title={Name ? `Signed in with the token '${Name}'` : ""}
-          onClick={async () => {
-            try {
-              await signOut()
-            } catch {
-              toast("Not signed out: this node does not answer. Your session ends by itself after 12 hours without use.", { tone: "bad" })
-            }
-          }}
-        >
-          Sign out
-        </Button>
-      )}
+      {NodeName && NodeName !== ClusterName && <span class="quiet seen-from">through {NodeName}</span>}
+      <div class="header-end">
+        {SignedIn && <Connection />}
+        {SignedIn && By === "session" && !isKiosk.value && (
+          <Button
+            kind="plain"
+            title={Name ? `Signed in with the token '${Name}'` : ""}
+            onClick={async () => {
+              try {
+                await signOut()
+              } catch {
+                toast("Not signed out: this node does not answer. Your session ends by itself after 12 hours without use.", { tone: "bad" })
+              }
+            }}
+          >
+            Sign out
+          </Button>
+        )}
+      </div>
     </header>
   )
 }
@@ -45,7 +52,11 @@ export function Header() {
 function Connection() {
   if (live.value === null) return null
   return (
-    <span class={`connection ${isLive.value ? "on" : "off"}`} role="status">
+    <span
+      title={session.value ? `Seen through ${session.value.NodeName}` : ""}
+      class={`connection ${isLive.value ? "on" : "off"}`}
+      role="status"
+    >
       <span class="dot" aria-hidden="true" />
       {isLive.value ? "live" : (ageSeconds.value ?? 0) < 3 ? "connecting" : `as of ${duration(ageSeconds.value)} ago`}
     </span>

@@ -63,7 +63,7 @@ function TokenForm() {
         }
       }}
     >
-      <Field label="Token" hint="It begins with rookery_">
+      <Field label="Token" hint="It begins with rookery_; the playbook left yours in credentials/admin.token.">
         <input
           class="input"
           type="password"
@@ -83,10 +83,9 @@ function TokenForm() {
       <details>
         <summary>How do I get a token?</summary>
         <p>
-          The playbook left yours in <code>credentials/admin.token</code>. On a node's machine <code>sudo rookery token create</code> makes
-          another, and <code>sudo rookery token reset</code> replaces a lost one, each with <code>--data</code> and the node's data
-          directory. A client certificate that your browser shows needs no token.{" "}
-          <a href="/help/how-to/give-access.md">More in the manual.</a>
+          On a node's machine <code>sudo rookery token create</code> makes another, and <code>sudo rookery token reset</code> replaces a
+          lost one, each with <code>--data</code> and the node's data directory. A client certificate that your browser shows needs no
+          token. <a href="/help/how-to/give-access.md">More in the manual.</a>
         </p>
       </details>
     </form>

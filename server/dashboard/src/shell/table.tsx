@@ -23,27 +23,31 @@ interface TableProps<Row> {
   /** Shown when there are no rows. */
   empty?: ComponentChildren
   rowClass?: (row: Row) => string
+  /** On a phone each row becomes a card, instead of a table that scrolls sideways. */
+  stacks?: boolean
 }
 
 /** Rows under titled columns; it scrolls sideways inside of itself when it is too wide. */
-export function Table<Row>({ label, columns, rows, keyOf, empty, rowClass }: TableProps<Row>) {
+export function Table<Row>({ label, columns, rows, keyOf, empty, rowClass, stacks = false }: TableProps<Row>) {
   const order = useSignal<{ column: number; descending: boolean } | null>(null)
   if (rows.length === 0 && empty) return <>{empty}</>
   const by = order.value && columns[order.value.column]?.sort
   const shown = by ? sorted(rows, by, order.value?.descending ?? false) : rows
   const classOf = (column: Column<Row>) => `${column.end ? "end" : ""} ${column.wideOnly ? "wide-only" : ""}`
   return (
-    // A region that scrolls has to be reachable by keyboard.
-    <div class="table-frame" role="region" aria-label={label} tabIndex={0}>
-      <table class="table">
-        <thead>
-          <tr>
+    // What scrolls has to be reachable by keyboard.
+    <div class="table-frame" role="group" aria-label={label} tabIndex={0}>
+      {/* Roles said aloud, because a card's display takes them away. */}
+      <table class={`table ${stacks ? "stacks" : ""}`} role="table">
+        <thead role="rowgroup">
+          <tr role="row">
             {columns.map((column, at) => {
               const chosen = order.value?.column === at ? order.value : null
               return (
                 <th
                   key={column.title}
                   scope="col"
+                  role="columnheader"
                   class={classOf(column)}
                   {...(chosen ? { "aria-sort": chosen.descending ? "descending" : "ascending" } : {})}
                 >
@@ -65,11 +69,11 @@ export function Table<Row>({ label, columns, rows, keyOf, empty, rowClass }: Tab
             })}
           </tr>
         </thead>
-        <tbody>
+        <tbody role="rowgroup">
           {shown.map((row) => (
-            <tr key={keyOf(row)} class={rowClass?.(row) ?? ""}>
+            <tr key={keyOf(row)} role="row" class={rowClass?.(row) ?? ""}>
               {columns.map((column) => (
-                <td key={column.title} class={classOf(column)}>
+                <td key={column.title} role="cell" class={classOf(column)} data-title={column.unseenTitle ? "" : column.title}>
                   {column.cell(row)}
                 </td>
               ))}

@@ -220,14 +220,19 @@ export function history(scenario, query) {
   const Rows = []
   for (let at = Math.ceil(from / span) * span; at <= to; at += span) {
     const sample = sampleAt(scenario, n, at)
-    Rows.push([at, ...figures.map((name) => sample[name])])
+    Rows.push([
+      at,
+      ...figures.map((name) => sample[name]),
+      sample.Throttled && Number(sample.Throttled.includes("under_voltage")),
+      sample.Throttled && Number(sample.Throttled.includes("throttled")),
+    ])
   }
   return {
     Node: nodes[n].Tag,
     SpanSeconds: span,
     LastSeen: new Date(to * 1000).toISOString(),
     IsObserved: n > 0,
-    Columns: ["UnixSecond", ...figures],
+    Columns: ["UnixSecond", ...figures, "UnderVoltageRatio", "ThrottledRatio"],
     Rows,
   }
 }

@@ -1,0 +1,47 @@
+import { Confirm, toast } from "../shell/parts"
+import { type Member, type Order, order } from "./member"
+
+const words: Record<Order, { title: (name: string) => string; verb: string; what: (name: string) => string }> = {
+  remove: {
+    title: (name) => `Remove ${name}?`,
+    verb: "Remove",
+    what: (name) =>
+      `${name} takes no part any more, and its data on the card are of no use. It comes back only with an empty data directory and a new token. If somebody else may have its card, replace the certificate authority afterwards.`,
+  },
+  promote: {
+    title: (name) => `Let ${name} vote?`,
+    verb: "Let it vote",
+    what: (name) =>
+      `${name} counts for the majority from then on: a write is acknowledged when more than half of the voters have it on their cards.`,
+  },
+  demote: {
+    title: (name) => `Demote ${name}?`,
+    verb: "Demote",
+    what: (name) => `${name} goes on receiving everything, but does not vote: the others have to be enough for a majority.`,
+  },
+  transfer: {
+    title: (name) => `Let ${name} lead?`,
+    verb: "Let it lead",
+    what: (name) => `${name} takes over as soon as it has everything. Writes wait for a moment; none is lost.`,
+  },
+}
+
+/** Asks before a member is changed; by its name before it is removed. */
+export function MemberOrder({ what, member, onClose, onDone }: { what: Order; member: Member; onClose: () => void; onDone?: () => void }) {
+  const say = words[what]
+  return (
+    <Confirm
+      title={say.title(member.Name)}
+      verb={say.verb}
+      danger={what === "demote"}
+      {...(what === "remove" ? { name: member.Name } : {})}
+      onConfirm={async () => {
+        toast(await order(what, member), { tone: "good" })
+        onDone?.()
+      }}
+      onClose={onClose}
+    >
+      <p>{say.what(member.Name)}</p>
+    </Confirm>
+  )
+}

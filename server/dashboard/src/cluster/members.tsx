@@ -1,0 +1,168 @@
+import { useSignal } from "@preact/signals"
+import { ago, bytes, count, milliseconds } from "../shell/format"
+import { Button, Empty, ErrorSentence, Panel, Table, Tag, useAsked } from "../shell/parts"
+import { Refusal } from "../shell/request"
+import { hrefOf } from "../shell/route"
+import { Join } from "./join"
+import type { Member, MemberList, Order } from "./member"
+import { MemberOrder } from "./member-order"
+import { Replace } from "./replace"
+import { Topology } from "./topology"
+
+const RefreshSeconds = 3
+
+type Open = { what: "join" } | { what: "replace"; member: Member } | { what: Order; member: Member } | null
+
+/** The members, how far behind each is, and what can be ordered of them. */
+export function Members() {
+  const { data, trouble, refresh } = useAsked<MemberList>("/admin/cluster/nodes", RefreshSeconds)
+  const open = useSignal<Open>(null)
+  const list = data.value
+  const close = () => {
+    open.value = null
+    void refresh()
+  }
+  if (!list && trouble.value instanceof Refusal && trouble.value.status === 409) {
+    return (
+      <Empty title="This node is alone.">
+        <p>{trouble.value.message}</p>
+        <a href="/help/how-to/cluster.md">How to make a cluster</a>
+      </Empty>
+    )
+  }
+
+  const now = open.value
+  return (
+    <>
+      <ErrorSentence of={trouble.value} retry={refresh} />
+      {list && (
+        <>
+          <Panel
+            title="Members"
+            stale={trouble.value !== null}
+            actions={
+              <Button
+                kind="primary"
+                onClick={() => {
+                  open.value = { what: "join" }
+                }}
+              >
+                Add a node
+              </Button>
+            }
+          >
+            <p class="note">{list.Note}</p>
+            {list.Unreached && (
+              <ul class="unreached">
+                {list.Unreached.map((sentence) => (
+                  <li key={sentence}>{sentence}</li>
+                ))}
+              </ul>
+            )}
+            <Topology list={list} />
+            <MemberTable
+              list={list}
+              onOrder={(what, member) => {
+                open.value = { what, member }
+              }}
+            />
+          </Panel>
+        </>
+      )}
+      {now?.what === "join" && <Join onClose={close} />}
+      {now?.what === "replace" && <Replace member={now.member} onClose={close} />}
+      {now && now.what !== "join" && now.what !== "replace" && <MemberOrder what={now.what} member={now.member} onClose={close} />}
+    </>
+  )
+}
+
+function MemberTable({ list, onOrder }: { list: MemberList; onOrder: (what: Order | "replace", member: Member) => void }) {
+  return (
+    <Table
+      label="Members of the cluster"
+      stacks
+      rows={list.Members}
+      keyOf={(member) => member.NodeId}
+      columns={[
+        {
+          title: "Node",
+          cell: (member) => (
+            <>
+              <a href={hrefOf("node", member.Tag)}>{member.Name}</a> <span class="quiet">{member.Tag}</span>
+            </>
+          ),
+          sort: (member) => member.Name,
+        },
+        { title: "Part", cell: (member) => <Tag tone={member.Role === "leader" ? "accent" : "quiet"}>{member.Role}</Tag> },
+        {
+          title: "Answers",
+          cell: (member) =>
+            member.IsSelf ? (
+              <Tag tone="good">this node</Tag>
+            ) : member.IsReachable === undefined ? (
+              <Tag>unknown</Tag>
+            ) : (
+              <Tag tone={member.IsReachable ? "good" : "bad"}>{member.IsReachable ? "yes" : "no"}</Tag>
+            ),
+        },
+        {
+          title: "Heard",
+          wideOnly: true,
+          end: true,
+          cell: (member) => (member.IsSelf ? "" : ago(member.HeardSeconds)),
+          sort: (member) => member.HeardSeconds ?? null,
+        },
+        {
+          title: "Behind by",
+          end: true,
+          cell: (member) => (member.Role === "leader" ? "" : count(member.LagEntries)),
+          sort: (member) => member.LagEntries ?? null,
+        },
+        {
+          title: "Sync p99",
+          end: true,
+          cell: (member) => milliseconds(member.SyncP99Milliseconds),
+          sort: (member) => member.SyncP99Milliseconds ?? null,
+        },
+        {
+          title: "Room",
+          wideOnly: true,
+          end: true,
+          cell: (member) => bytes(member.SpareBytes),
+          sort: (member) => member.SpareBytes ?? null,
+        },
+        {
+          title: "Orders",
+          unseenTitle: true,
+          end: true,
+          cell: (member) => <Orders member={member} hasOthers={list.Members.length > 1} onOrder={onOrder} />,
+        },
+      ]}
+    />
+  )
+}
+
+function Orders({
+  member,
+  hasOthers,
+  onOrder,
+}: {
+  member: Member
+  hasOthers: boolean
+  onOrder: (what: Order | "replace", member: Member) => void
+}) {
+  const one = (what: Order | "replace", text: string, kind: "plain" | "plain danger" = "plain") => (
+    <Button kind={kind} label={`${text}: ${member.Name}`} onClick={() => onOrder(what, member)}>
+      {text}
+    </Button>
+  )
+  return (
+    <div class="orders">
+      {member.Role === "voter" && one("transfer", "Let it lead")}
+      {member.Role === "learner" && one("promote", "Let it vote")}
+      {member.Role === "voter" && one("demote", "Demote")}
+      {hasOthers && one("replace", "Replace")}
+      {hasOthers && one("remove", "Remove", "plain danger")}
+    </div>
+  )
+}

@@ -1,0 +1,10 @@
+const KeepMilliseconds = 60_000
+
+/** Lets the browser save a text as a file. */
+export function offer(name: string, text: string, type = "text/plain"): void {
+  const link = document.createElement("a")
+  link.href = URL.createObjectURL(new Blob([text], { type }))
+  link.download = name
+  link.click()
+  setTimeout(() => URL.revokeObjectURL(link.href), KeepMilliseconds)
+}

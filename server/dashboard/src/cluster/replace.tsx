@@ -1,0 +1,63 @@
+import { useSignal } from "@preact/signals"
+import { Button, Copyable, Dialog } from "../shell/parts"
+import { Join } from "./join"
+import type { Member } from "./member"
+import { MemberOrder } from "./member-order"
+
+/** A machine or its card died: the dead one is removed, and an empty one joins under its name. */
+export function Replace({ member, onClose }: { member: Member; onClose: () => void }) {
+  const step = useSignal<"choose" | "remove" | "join">("choose")
+  const isGone = useSignal(false)
+  if (step.value === "remove") {
+    return (
+      <MemberOrder
+        what="remove"
+        member={member}
+        onClose={() => {
+          step.value = "choose"
+        }}
+        onDone={() => {
+          isGone.value = true
+        }}
+      />
+    )
+  }
+
+  if (step.value === "join") return <Join onClose={onClose} />
+  return (
+    <Dialog title={`Replace ${member.Name}`} onClose={onClose} actions={<Button onClick={onClose}>Close</Button>}>
+      <p>
+        By playbook, with an empty card under the same name, it is one command; <code>-e rookery_replace</code> names the dead one:
+      </p>
+      <Copyable text={`ansible-playbook rookery.cluster.replace_node -e rookery_replace=${member.Name}`} />
+      <p>By hand, in two steps:</p>
+      <ol class="steps">
+        <li>
+          <Button
+            kind="danger"
+            disabled={isGone.value}
+            onClick={() => {
+              step.value = "remove"
+            }}
+          >
+            {isGone.value ? `${member.Name} is removed` : `Remove ${member.Name}`}
+          </Button>
+        </li>
+        <li>
+          <Button
+            disabled={!isGone.value}
+            onClick={() => {
+              step.value = "join"
+            }}
+          >
+            Make a token for the new one
+          </Button>
+        </li>
+      </ol>
+      <p class="quiet">
+        If its data lie on a disk of their own that is well, nothing is to be replaced.{" "}
+        <a href="/help/how-to/replace-a-node.md">More in the manual</a>
+      </p>
+    </Dialog>
+  )
+}

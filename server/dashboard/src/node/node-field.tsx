@@ -1,0 +1,34 @@
+import { live } from "../shell/live"
+import { Field } from "../shell/parts"
+import { route } from "../shell/route"
+
+/** The node that the address names, or the one that is asked. */
+export function chosenNode(): string {
+  return route.value.query.get("node") ?? live.value?.Nodes.find((node) => node.IsSelf)?.Tag ?? ""
+}
+
+/** Chooses a node, and keeps it in the address. Before the first figures there is nothing to choose. */
+export function NodeField() {
+  const nodes = live.value?.Nodes ?? []
+  if (nodes.length < 2) return null
+  return (
+    <Field label="Node">
+      <select
+        class="input"
+        value={chosenNode()}
+        onChange={(event) => {
+          const query = new URLSearchParams(route.value.query)
+          query.set("node", event.currentTarget.value)
+          location.hash = `#/${route.value.page}?${query}`
+        }}
+      >
+        {nodes.map((node) => (
+          <option key={node.Tag} value={node.Tag}>
+            {node.Name}
+            {node.State === "up" ? "" : " (off)"}
+          </option>
+        ))}
+      </select>
+    </Field>
+  )
+}

@@ -1,0 +1,42 @@
+import { ago } from "../shell/format"
+import { nowSeconds } from "../shell/history"
+import type { Alert, LiveNode } from "../shell/live"
+import { Panel } from "../shell/panel"
+import { hrefOf } from "../shell/route"
+import { Tag } from "../shell/tag"
+
+/** What is wrong now, the worst first, each with what to do. Nothing while nothing is. */
+export function Alerts({ alerts, nodes }: { alerts: readonly Alert[]; nodes: readonly LiveNode[] }) {
+  if (alerts.length === 0) return null
+  const worstFirst = [...alerts].sort(
+    (a, b) => Number(b.Severity === "critical") - Number(a.Severity === "critical") || a.Since.localeCompare(b.Since),
+  )
+  return (
+    <Panel title="What wants your attention" actions={<a href="#/alerts">All alerts</a>}>
+      <ul class="alert-list">
+        {worstFirst.map((alert) => (
+          <li key={`${alert.Name} ${alert.Node}`}>
+            <Tag tone={alert.Severity === "critical" ? "bad" : "warning"}>{alert.Severity}</Tag>
+            <div>
+              <p>
+                <strong>{alert.Sentence}</strong>{" "}
+                <span class="quiet number">
+                  since {ago(nowSeconds() - Date.parse(alert.Since) / 1000)}
+                  {nodes.some((node) => node.Tag === alert.Node) && (
+                    <>
+                      {" · "}
+                      <a href={hrefOf("node", alert.Node)}>{nodes.find((node) => node.Tag === alert.Node)?.Name}</a>
+                    </>
+                  )}
+                </span>
+              </p>
+              <p>
+                {alert.Fix} <a href={alert.Help}>More in the manual</a>
+              </p>
+            </div>
+          </li>
+        ))}
+      </ul>
+    </Panel>
+  )
+}

@@ -1,0 +1,167 @@
+import { ago, bytes, celsius, count, duration, lifetime, milliseconds, ratio } from "../shell/format"
+import { ageSeconds, type LiveNode, type Sample } from "../shell/live"
+import { Meter } from "../shell/meter"
+import { heatTone, powerOf, roleTone } from "../shell/node-words"
+import { hrefOf } from "../shell/route"
+import { may } from "../shell/session"
+import { Tag } from "../shell/tag"
+import { Find } from "./find"
+
+const HeatFrom = 30
+const HeatTo = 85
+
+/** One Pi at a glance. One that is off keeps what it said last, greyed, and leads to its last hours. */
+export function NodeCard({ node }: { node: LiveNode }) {
+  const { Sample: sample, State: state } = node
+  const isUp = state === "up"
+  const power = powerOf(sample)
+  const seen = node.SeenSeconds == null ? null : node.SeenSeconds + (ageSeconds.value ?? 0)
+  return (
+    <li class={`panel node-card ${state}`}>
+      <header>
+        <span class={`state-dot ${state}`} aria-hidden="true" />
+        <h2>
+          <a href={hrefOf("node", node.Tag)}>{node.Name}</a> <span class="quiet">{node.Tag}</span>
+        </h2>
+        {isUp ? (
+          <Tag tone={roleTone(node)}>{node.Role}</Tag>
+        ) : (
+          <Tag tone={state === "down" ? "bad" : "quiet"}>{state === "down" ? "off" : "unknown"}</Tag>
+        )}
+      </header>
+      <p class="quiet about">
+        {isUp ? (
+          <>
+            {sample?.Model ?? "Unknown machine"}
+            {sample?.IsSimulated && " (simulated)"}
+          </>
+        ) : seen == null ? (
+          "Never seen by this node since it started."
+        ) : (
+          <strong>Last seen {ago(seen)}. These are its last words.</strong>
+        )}
+      </p>
+      <div class="last-words">
+        <dl class="card-figures">
+          <Figure
+            label="Temperature"
+            value={celsius(sample?.TemperatureCelsius)}
+            tone={heatTone(sample?.TemperatureCelsius)}
+            meter={sample?.TemperatureCelsius == null ? null : (sample.TemperatureCelsius - HeatFrom) / (HeatTo - HeatFrom)}
+            warnFrom={(70 - HeatFrom) / (HeatTo - HeatFrom)}
+            badFrom={(80 - HeatFrom) / (HeatTo - HeatFrom)}
+          />
+          <Figure label="CPU" value={ratio(sample?.MachineCpuRatio)} meter={sample?.MachineCpuRatio} />
+          <Figure
+            label="Memory"
+            value={ratio(shareOf(sample?.MachineMemoryUsedBytes, sample?.MachineMemoryBytes))}
+            meter={shareOf(sample?.MachineMemoryUsedBytes, sample?.MachineMemoryBytes)}
+            warnFrom={0.85}
+          />
+          <Figure label="Disk" value={ratio(diskUsed(sample))} meter={diskUsed(sample)} />
+          <Figure label="Sync p99" value={milliseconds(node.SyncP99Milliseconds ?? sample?.SyncP99Milliseconds)} />
+          <Figure
+            label="Behind"
+            value={node.Role === "leader" || node.Role === "alone" ? "leads" : node.LagEntries === 0 ? "nothing" : count(node.LagEntries)}
+          />
+        </dl>
+        <dl class="card-rows">
+          <div>
+            <dt>Power</dt>
+            <dd class={power.tone === "good" ? "" : power.tone}>{power.text}</dd>
+          </div>
+          <div>
+            <dt>Card</dt>
+            <dd>
+              {sample?.DeviceWrittenBytes == null ? "wear unknown" : `${bytes(sample.DeviceWrittenBytes)} written`}
+              {sample?.LifeUsedRatio != null && `, ${ratio(sample.LifeUsedRatio)} used`}
+              <br />
+              <span class="quiet">
+                {sample?.LifeLeftDays == null ? "life left unknown" : `about ${lifetime(sample.LifeLeftDays)} left at this pace`}
+              </span>
+            </dd>
+          </div>
+          <div>
+            <dt>Room</dt>
+            <dd>
+              {bytes(node.SpareBytes)}
+              {node.LimitsCapacity && (
+                <>
+                  {" "}
+                  <Tag tone="accent" title="The cluster can take no more than this one.">
+                    limits the cluster
+                  </Tag>
+                </>
+              )}
+            </dd>
+          </div>
+          <div>
+            <dt>{isUp ? "Up" : "Was up"}</dt>
+            <dd>
+              {duration(sample?.UptimeSeconds)} <span class="quiet">with {sample?.Version ?? "an unknown version"}</span>
+            </dd>
+          </div>
+        </dl>
+      </div>
+      {sample && isUp && !sample.Ready && (
+        <p class="not-ready">
+          <strong>Not ready.</strong> {sample.Reason}
+        </p>
+      )}
+      {isUp && (
+        <p class="unplug">
+          <span class="quiet">May I unplug this one?</span>{" "}
+          <span>
+            <strong class={node.Unplug.MayI ? "good" : "bad"}>{node.Unplug.MayI ? "Yes." : "No."}</strong>{" "}
+            {withoutAnswer(node.Unplug.Sentence)}
+          </span>
+        </p>
+      )}
+      <div class="actions">
+        <a class="button" href={hrefOf("node", node.Tag)}>
+          {isUp ? "Details" : "Its last hours"}
+        </a>
+        <a class="button plain" href={`#/io?node=${encodeURIComponent(node.Tag)}`}>
+          IO timeline
+        </a>
+        {isUp && may("admin") && <Find node={node} />}
+      </div>
+    </li>
+  )
+}
+
+interface FigureProps {
+  label: string
+  value: string
+  tone?: string
+  meter?: number | null | undefined
+  warnFrom?: number
+  badFrom?: number
+}
+
+function Figure({ label, value, tone = "", meter, warnFrom, badFrom }: FigureProps) {
+  return (
+    <div>
+      <dt>{label}</dt>
+      <dd class={`number ${tone} ${value === "unknown" ? "not-known" : ""}`}>
+        {value}
+        {meter !== undefined && (
+          <Meter ratio={meter} {...(warnFrom === undefined ? {} : { warnFrom })} {...(badFrom === undefined ? {} : { badFrom })} />
+        )}
+      </dd>
+    </div>
+  )
+}
+
+export function shareOf(part: number | null | undefined, whole: number | null | undefined): number | null {
+  return part == null || !whole ? null : part / whole
+}
+
+export function diskUsed(sample: Sample | null): number | null {
+  return sample?.DiskFreeBytes == null || !sample.DiskSizeBytes ? null : 1 - sample.DiskFreeBytes / sample.DiskSizeBytes
+}
+
+/** The sentence says yes or no itself, which stands before it already. */
+function withoutAnswer(sentence: string): string {
+  return sentence.replace(/^(Yes|No)[.,:]?\s*/, "")
+}

@@ -1,0 +1,179 @@
+import { useSignal } from "@preact/signals"
+import { useEffect, useMemo, useRef } from "preact/hooks"
+import uPlot from "uplot"
+import "uplot/dist/uPlot.min.css"
+import "./chart.css"
+import { colour, isDark } from "./scheme"
+
+export interface Line {
+  label: string
+  /** A role in theme.css. */
+  colour: string
+  values: (number | null)[]
+  dashed?: boolean
+}
+
+interface ChartProps {
+  /** What is drawn, for screen readers. */
+  label: string
+  times: number[]
+  lines: Line[]
+  format: (value: number | null | undefined) => string
+  /** Charts of one key show the same moment under the pointer. */
+  together?: string
+  /** The axis reaches at least so far, so that noise is not blown up. */
+  atLeast?: number
+  /** It begins at the smallest value instead of zero: for temperatures. */
+  floats?: boolean
+  /** All of it is past: the figures beside the names are the last that there were. */
+  isOver?: boolean
+  /** The axis goes in powers of two: for bytes. */
+  binary?: boolean
+}
+
+const powersOfTwo = Array.from({ length: 50 }, (_, power) => 2 ** power)
+
+const Height = 150
+
+/** Lines over time. Import it in what is loaded lazily only: uPlot is a third of the first screen. */
+export function Chart({ label, times, lines, format, together, atLeast = 0, floats = false, binary = false, isOver = false }: ChartProps) {
+  const place = useRef<HTMLDivElement>(null)
+  const plot = useRef<uPlot>(undefined)
+  const under = useSignal<number | null>(null)
+  const look = `${lines.map((line) => line.label + line.colour).join()} ${isDark.value}`
+  const data = useMemo(() => [times, ...lines.map((line) => line.values)] as uPlot.AlignedData, [times, lines])
+
+  useEffect(() => {
+    const box = place.current
+    if (!box) return
+    const quiet = colour("--quiet")
+    const grid = { stroke: colour("--line"), width: 1 }
+    const made = new uPlot(
+      {
+        width: Math.max(120, box.clientWidth),
+        height: Height,
+        padding: [8, 8, 0, 0],
+        legend: { show: false },
+        cursor: { points: { size: 7 }, drag: { x: false, y: false }, ...(together ? { sync: { key: together } } : {}) },
+        scales: {
+          y: {
+            range: (_, low, high) => {
+              if (low == null || high == null) return [0, Math.max(1, atLeast)]
+              const bottom = floats ? Math.max(0, Math.floor(low / 5) * 5 - 5) : 0
+              return [bottom, Math.max(bottom + 1e-6, atLeast, high + (high - bottom) * 0.12)]
+            },
+          },
+        },
+        axes: [
+          {
+            stroke: quiet,
+            grid: { show: false },
+            ticks: { show: false },
+            size: 26,
+            font: "11px system-ui, sans-serif",
+            values: (_, ticks) => ticks.map(clock),
+          },
+          {
+            stroke: quiet,
+            grid,
+            ticks: { show: false },
+            size: 62,
+            gap: 6,
+            font: "11px system-ui, sans-serif",
+            values: (_, ticks) => ticks.map((tick) => (tick === 0 ? "0" : format(tick))),
+            space: 34,
+            ...(binary ? { incrs: powersOfTwo } : {}),
+          },
+        ],
+        series: [
+          {},
+          ...lines.map((line) => ({
+            stroke: colour(line.colour),
+            width: 1.6,
+            points: { show: false },
+            ...(line.dashed ? { dash: [5, 4] } : {}),
+          })),
+        ],
+        hooks: {
+          setCursor: [
+            (one) => {
+              under.value = one.cursor.idx ?? null
+            },
+          ],
+        },
+      },
+      data,
+      box,
+    )
+    plot.current = made
+    const watch = new ResizeObserver(() => made.setSize({ width: Math.max(120, box.clientWidth), height: Height }))
+    watch.observe(box)
+    return () => {
+      watch.disconnect()
+      made.destroy()
+    }
+  }, [look])
+
+  useEffect(() => {
+    plot.current?.setData(data)
+  }, [data])
+
+  const at = under.value !== null && under.value < times.length ? under.value : null
+  const valueOf = (line: Line) => (at !== null ? line.values[at] : isOver ? last(line.values) : newest(line.values))
+  return (
+    <div class="chart">
+      <ul class="legend">
+        {lines.map((line) => (
+          <li key={line.label}>
+            <Swatch line={line} />
+            {line.label}
+            <strong class="number">{format(valueOf(line))}</strong>
+          </li>
+        ))}
+        <li class="quiet number when">{at === null ? "" : clockToTheSecond(times[at] ?? 0)}</li>
+      </ul>
+      <div
+        ref={place}
+        role="img"
+        aria-label={`${label}. ${lines.map((line) => `${line.label}: now ${format(newest(line.values))}, at most ${format(most(line.values))}`).join("; ")}.`}
+      />
+    </div>
+  )
+}
+
+function Swatch({ line }: { line: Line }) {
+  return (
+    <svg width="14" height="10" aria-hidden="true">
+      <line
+        x1="0"
+        y1="5"
+        x2="14"
+        y2="5"
+        stroke={`var(${line.colour})`}
+        stroke-width="2.5"
+        {...(line.dashed ? { "stroke-dasharray": "4 3" } : {})}
+      />
+    </svg>
+  )
+}
+
+/** Null when the line ended: a node that is off says nothing now. */
+function newest(values: (number | null)[]): number | null {
+  return values.at(-1) ?? values.at(-2) ?? null
+}
+
+function last(values: (number | null)[]): number | null {
+  return values.findLast((value) => value !== null) ?? null
+}
+
+function most(values: (number | null)[]): number | null {
+  return values.reduce<number | null>((top, value) => (value !== null && (top === null || value > top) ? value : top), null)
+}
+
+function clock(second: number): string {
+  return new Date(second * 1000).toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit" })
+}
+
+function clockToTheSecond(second: number): string {
+  return new Date(second * 1000).toLocaleTimeString("en-GB")
+}

@@ -1,0 +1,115 @@
+import { type Signal, useSignal, useSignalEffect } from "@preact/signals"
+import { useEffect } from "preact/hooks"
+import { type Answer, align, bridge, type Table } from "./align"
+import { live, type Sample } from "./live"
+import { ask } from "./request"
+
+/** What history tells beside the figures of a sample: how much of the time power or firmware complained. */
+type Name = Extract<keyof Sample, string> | "UnderVoltageRatio" | "ThrottledRatio"
+
+/** Figures of some nodes over the same times; null where a node was off, or did not know. */
+export interface History {
+  times: number[]
+  /** A row for each time, by node and figure. */
+  of: (tag: string, name: Name) => (number | null)[]
+  /** When a node was heard of last, by those who saw it. */
+  lastSeen: (tag: string) => Date | null
+}
+
+const MostPoints = 360
+const RefreshSeconds = 300
+
+/** What some nodes said of themselves in the last `seconds`, or in those before `to`; it grows with the live figures. */
+export function useHistory(
+  tags: readonly string[],
+  names: readonly Name[],
+  seconds: number,
+  to?: number,
+): { history: Signal<History | null>; trouble: Signal<unknown> } {
+  const table = useSignal<Table | null>(null)
+  const history = useSignal<History | null>(null)
+  const trouble = useSignal<unknown>(null)
+  const key = `${tags.join()} ${names.join()} ${seconds} ${to ?? ""}`
+  useEffect(() => {
+    let isCurrent = true
+    const load = async () => {
+      if (document.hidden || tags.length === 0) return
+      const end = to ?? nowSeconds()
+      const from = Math.floor(end - seconds)
+      try {
+        const answers = await Promise.all(
+          tags.map((tag) =>
+            ask<Answer>(
+              `/dashboard/history?node=${encodeURIComponent(tag)}&from=${from}${to ? `&to=${Math.ceil(to)}` : ""}&points=${MostPoints}&columns=${names.join()}`,
+            ),
+          ),
+        )
+        if (!isCurrent) return
+        table.value = align(answers, from, end, seconds)
+        history.value = shown(table.value)
+        trouble.value = null
+      } catch (failure) {
+        if (isCurrent) trouble.value = failure
+      }
+    }
+    void load()
+    const timer = setInterval(load, RefreshSeconds * 1000)
+    return () => {
+      isCurrent = false
+      clearInterval(timer)
+    }
+  }, [key])
+  useSignalEffect(() => {
+    const state = live.value
+    if (!state || to !== undefined || !table.value) return
+    const at = Date.parse(state.Time) / 1000
+    for (const tag of tags) {
+      const node = state.Nodes.find((one) => one.Tag === tag)
+      if (node?.State === "up" && node.Sample) append(table.value, tag, names, at, node.Sample)
+    }
+    history.value = shown(table.value)
+  })
+  return { history, trouble }
+}
+
+/** The cluster's now, not this browser's. */
+export function nowSeconds(): number {
+  const state = live.peek()
+  return (state ? Date.parse(state.Time) : Date.now()) / 1000
+}
+
+function append(table: Table, tag: string, names: readonly Name[], at: number, sample: Sample): void {
+  const slot = Math.floor((at - table.from) / table.span)
+  if (slot < 0) return
+  table.count = Math.max(table.count, slot + 1)
+  for (const name of names) {
+    const key = `${tag} ${name}`
+    const values = table.columns.get(key) ?? []
+    while (values.length < table.count) values.push(null)
+    const value = figureOf(sample, name)
+    values[slot] = typeof value === "number" ? value : null
+    bridge(values)
+    table.columns.set(key, values)
+  }
+}
+
+function figureOf(sample: Sample, name: Name): unknown {
+  if (name === "UnderVoltageRatio") return sample.Throttled && Number(sample.Throttled.includes("under_voltage"))
+  if (name === "ThrottledRatio")
+    return sample.Throttled && Number(sample.Throttled.some((one) => one === "throttled" || one === "frequency_capped"))
+  return sample[name]
+}
+
+function shown(table: Table): History {
+  const most = Math.ceil(table.seconds / table.span) + 1
+  const skipped = Math.max(0, table.count - most)
+  const count = table.count - skipped
+  return {
+    times: Array.from({ length: count }, (_, at) => table.from + (skipped + at) * table.span),
+    of: (tag, name) => {
+      const values = table.columns.get(`${tag} ${name}`) ?? []
+      return Array.from({ length: count }, (_, at) => values[skipped + at] ?? null)
+    },
+    lastSeen: (tag) => table.seen.get(tag) ?? null,
+  }
+}
