@@ -37,6 +37,7 @@ public static class RookeryServer
         var routes = app.MapGroup(string.Empty);
         ((IEndpointConventionBuilder)routes).Finally(endpoint => Complete(endpoint, context));
         MapRoutes(routes, context);
+        context.PassedOn.MakeRoutes = () => app.Services.GetRequiredService<EndpointDataSource>().Endpoints.Count;
         return app;
     }
 

@@ -64,7 +64,7 @@ internal static class NodeProcess
         var formed = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
         var cluster = new ClusterRoutes(log);
         using var watch = new BoardWatch(MachineBoard.Open(disk, time, configuration.DataDirectory, configuration.JournalDirectory), time);
-        var context = new ServerContext(OptionsFor(configuration, identity, secrets) with { AdminRoutes = cluster.All, Board = watch, Forming = () => cluster.Member?.FormingStatus, ConnectToMember = identity is null ? null : nodeId => cluster.Member?.ClientOf(nodeId) }, time, log, memory, io);
+        var context = new ServerContext(OptionsFor(configuration, identity, secrets) with { AdminRoutes = cluster.All, Board = watch, Forming = () => cluster.Member?.FormingStatus, IsObserved = true, ConnectToMember = identity is null ? null : nodeId => cluster.Member?.ClientOf(nodeId) }, time, log, memory, io);
         await using var app = RookeryServer.Build(context);
 
         await using var member = MemberOf(configuration, identity, FormedMember.OptionsFor(configuration, announcement, formed), context, disk, watch, log, time);

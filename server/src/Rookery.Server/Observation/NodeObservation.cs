@@ -100,6 +100,11 @@ internal sealed class NodeObservation : IHostedService, IDisposable
     /// <inheritdoc/>
     public Task StartAsync(CancellationToken cancellationToken)
     {
+        if (!context.Options.IsObserved)
+        {
+            return Task.CompletedTask;
+        }
+
         Sample();
         timer = context.Time.CreateTimer(static self => ((NodeObservation)self!).Sample(), this, SampleHistory.Span, SampleHistory.Span);
         return Task.CompletedTask;

@@ -1,3 +1,4 @@
+using System.Collections.Concurrent;
 using System.Net.Http.Headers;
 using Microsoft.AspNetCore.Http;
 using Microsoft.AspNetCore.Routing;
@@ -22,9 +23,12 @@ internal sealed class PassedOnRequests(ServerContext context)
     private static readonly TimeSpan PatienceForAnswer = TimeSpan.FromSeconds(30);
     private static readonly TimeSpan PatienceForMore = TimeSpan.FromSeconds(30);
 
-    private readonly Dictionary<(string Method, string Path), RequestDelegate> handlers = [];
+    private readonly ConcurrentDictionary<(string Method, string Path), RequestDelegate> handlers = new();
 
-    /// <summary>Makes a route answer for other members too. While routes are mapped.</summary>
+    /// <summary>Makes the routes; they are not made before the first request otherwise, and that may come from another member.</summary>
+    public Func<int>? MakeRoutes { get; set; }
+
+    /// <summary>Makes a route answer for other members too. While routes are made.</summary>
     public void Extend(RouteEndpointBuilder endpoint)
     {
         var own = endpoint.RequestDelegate!;
@@ -41,6 +45,7 @@ internal sealed class PassedOnRequests(ServerContext context)
     /// <param name="path">The path that was asked for.</param>
     public async Task AnswerMemberAsync(HttpContext http, string path)
     {
+        _ = MakeRoutes?.Invoke();
         if (!handlers.TryGetValue((http.Request.Method, path), out var handler))
         {
             await ErrorAnswer.WriteAsync(http, StatusCodes.Status501NotImplemented, ErrorAnswer.NotSupported, $"Node {context.Options.NodeTag} runs a version that does not answer {http.Request.Method} {path} for others.");

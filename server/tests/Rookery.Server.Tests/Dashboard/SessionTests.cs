@@ -1,5 +1,6 @@
 using Rookery.Server.Tests.Access;
 using Rookery.Server.Tests.Raven;
+using Rookery.Simulation;
 
 namespace Rookery.Server.Tests.Dashboard;
 
@@ -81,21 +82,24 @@ public sealed class SessionTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task A_session_that_nobody_uses_ends_and_one_that_is_used_ends_too_some_time()
+    public void A_session_that_nobody_uses_ends_and_one_that_is_used_ends_too_some_time()
     {
-        string cookie = CookieOf(await SignInAsync(await server.GiveTokenAsync(["metrics"])));
-        for (var used = TimeSpan.Zero; used < Sessions.Longest - TimeSpan.FromHours(11); used += TimeSpan.FromHours(11))
+        var time = new SimulatedTimeProvider();
+        var sessions = new Sessions(time);
+        byte[] hash = [1, 2, 3];
+        string used = sessions.Begin(hash);
+        string idle = sessions.Begin(hash);
+        var step = Sessions.Idle - TimeSpan.FromHours(1);
+        for (var age = step; age < Sessions.Longest; age += step)
         {
-            server.Time.Advance(TimeSpan.FromHours(11));
-            Assert.Equal(200, (await AskAsync("GET", "/metrics", cookie)).Status);
+            time.Advance(step);
+            Assert.True(sessions.TryUse(used, out byte[]? found));
+            Assert.Equal(hash, found);
         }
 
-        server.Time.Advance(TimeSpan.FromHours(11));
-        (await AskAsync("GET", "/metrics", cookie)).IsRefusal(401, "has ended");
-
-        string idle = CookieOf(await SignInAsync(await server.GiveTokenAsync(["metrics"])));
-        server.Time.Advance(Sessions.Idle);
-        (await AskAsync("GET", "/metrics", idle)).IsRefusal(401, "has ended");
+        Assert.False(sessions.TryUse(idle, out _));
+        time.Advance(step);
+        Assert.False(sessions.TryUse(used, out _));
     }
 
     [Fact]

@@ -43,7 +43,8 @@ internal sealed class LiveFeed : IDisposable
         using var patience = new CancellationTokenSource(TimeSpan.FromSeconds(60));
         while (!patience.IsCancellationRequested)
         {
-            if (await NextAsync() is { } state && holds(state))
+            var state = await NextAsync() ?? throw new InvalidOperationException("The live view ended before it told it.");
+            if (holds(state))
             {
                 return state;
             }

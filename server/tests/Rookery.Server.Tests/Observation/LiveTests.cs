@@ -7,7 +7,7 @@ namespace Rookery.Server.Tests.Observation;
 /// <summary>The live view of a node alone.</summary>
 public sealed class LiveTests : IAsyncLifetime
 {
-    private readonly RunningServer server = new();
+    private readonly RunningServer server = new() { With = static options => options with { IsObserved = true } };
 
     public Task InitializeAsync() => server.InitializeAsync();
 

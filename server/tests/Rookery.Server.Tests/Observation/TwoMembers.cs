@@ -85,8 +85,9 @@ public sealed class TwoMembers : IAsyncLifetime
             NodeName = "pi-" + tag,
             ClusterName = "home",
             Board = tag is "B" ? new BoardWatch(BoardOfB, TimeProvider.System) : null,
-            ConnectToMember = nodeId => nodeId is "B" && IsCutOff ? new HttpClient(new ShutPort()) { BaseAddress = new Uri("http://shut") }
-                : ports.TryGetValue(nodeId, out var port) ? port.GetTestClient()
+            IsObserved = true,
+            ConnectToMember = nodeId => ports.TryGetValue(nodeId, out var port)
+                ? new HttpClient(new Line(port.GetTestServer().CreateHandler(), () => nodeId is "B" && IsCutOff)) { BaseAddress = new Uri("http://port") }
                 : null,
         },
     };
@@ -118,9 +119,11 @@ public sealed class TwoMembers : IAsyncLifetime
         ports[tag] = port;
     }
 
-    private sealed class ShutPort : HttpMessageHandler
+    /// <summary>A connection that may be cut.</summary>
+    private sealed class Line(HttpMessageHandler port, Func<bool> isCut) : DelegatingHandler(port)
     {
-        protected override Task<HttpResponseMessage> SendAsync(HttpRequestMessage request, CancellationToken cancellationToken) => throw new HttpRequestException("Connection refused");
+        protected override Task<HttpResponseMessage> SendAsync(HttpRequestMessage request, CancellationToken cancellationToken) =>
+            isCut() ? throw new HttpRequestException("Connection refused") : base.SendAsync(request, cancellationToken);
     }
 
     /// <summary>Consensus of a node alone, of which other statistics are told.</summary>
