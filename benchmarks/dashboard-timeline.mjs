@@ -35,7 +35,7 @@ try {
   const tab = await browser.newPage({ viewport: { width: Width, height: Height } })
   await tab.addInitScript(watchFrames)
   await tab.goto(`${page}/#/io`)
-  await tab.waitForSelector(".io-plot canvas")
+  await tab.waitForSelector("input[type=file]", { state: "attached" })
   await tab.setInputFiles("input[type=file]", files)
   await tab.waitForFunction((count) => document.querySelectorAll(".io-track").length >= count, nodes)
   await tab.getByText("100,000 events").nth(nodes - 1).waitFor()

@@ -177,7 +177,7 @@ describe("a slow event of another kind", () => {
       [2e6, -1],
       [3600e6, -1],
     ] as const) {
-      const from = 1200.35e6 - span / 2
+      const from = 1200.2e6 - span / 2
       lane.begin(Width)
       layers.prepare(store, from, span / Width)
       layers.fill(store, lane, kind, from, span / Width)

@@ -10,15 +10,17 @@ namespace Rookery.Server.Tests;
 
 public sealed class RequestGateTests : IAsyncLifetime
 {
-    private readonly ServerContext context = new(
-        new ServerOptions { Listen = new IPEndPoint(IPAddress.Loopback, 0) },
-        new SimulatedTimeProvider(),
-        NullLogger.Instance,
-        new MemoryBudget(96 << 20),
-        new IoTimeline(new SimulatedTimeProvider(), "unknown"));
-
+    private readonly SimulatedTimeProvider clock = new();
+    private readonly ServerContext context;
     private WebApplication app = null!;
     private HttpClient client = null!;
+
+    public RequestGateTests() => context = new ServerContext(
+        new ServerOptions { Listen = new IPEndPoint(IPAddress.Loopback, 0) },
+        clock,
+        NullLogger.Instance,
+        new MemoryBudget(96 << 20),
+        new IoTimeline(clock, "mmcblk0p2", "sda1"));
 
     public async Task InitializeAsync()
     {
@@ -137,6 +139,7 @@ public sealed class RequestGateTests : IAsyncLifetime
     public async Task Disk_work_is_told_in_columns()
     {
         context.Io.Record(IoKind.JournalSync, context.Io.Begin(), 0);
+        clock.Advance(TimeSpan.FromMicroseconds(1));    // of the running microsecond nothing is told yet
         using var answer = JsonDocument.Parse(await client.GetStringAsync("/debug/io?span=1"));
         var events = answer.RootElement.GetProperty("Events");
 
@@ -144,8 +147,8 @@ public sealed class RequestGateTests : IAsyncLifetime
         Assert.Equal("journal_sync", events.GetProperty("Rows")[0][0].GetString());
         Assert.Equal("journal_sync", answer.RootElement.GetProperty("RollUps").GetProperty("Rows")[0][1].GetString());
         Assert.Equal(context.Options.NodeTag, answer.RootElement.GetProperty("Node").GetString());
-        Assert.Equal(context.Io.JournalDevice, answer.RootElement.GetProperty("Devices").GetProperty("Journal").GetString());
-        Assert.Equal(context.Io.DataDevice, answer.RootElement.GetProperty("Devices").GetProperty("Data").GetString());
+        Assert.Equal("mmcblk0p2", answer.RootElement.GetProperty("Devices").GetProperty("Journal").GetString());
+        Assert.Equal("sda1", answer.RootElement.GetProperty("Devices").GetProperty("Data").GetString());
     }
 
     [Fact]
@@ -165,7 +168,7 @@ public sealed class RequestGateTests : IAsyncLifetime
         using var first = JsonDocument.Parse(await client.GetStringAsync("/debug/io"));
         long until = first.RootElement.GetProperty("Events").GetProperty("UntilUnixMicroseconds").GetInt64();
         context.Io.Record(IoKind.JournalWrite, context.Io.Begin(), 4096);
-        await Task.Delay(1);                            // of the running microsecond nothing is told yet
+        clock.Advance(TimeSpan.FromMicroseconds(1));
 
         using var next = JsonDocument.Parse(await client.GetStringAsync($"/debug/io?since={until}"));
         using var before = JsonDocument.Parse(await client.GetStringAsync($"/debug/io?until={until - 10_000_000}"));

@@ -1,5 +1,5 @@
 /** How many events one summary covers: at a zoom where they share a pixel they are drawn as one. */
-export const BlockEvents = 64
+export const BlockEvents = 16
 
 const FirstCapacity = 256
 

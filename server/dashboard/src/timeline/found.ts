@@ -113,7 +113,10 @@ function longestNear(lane: LanePixels, column: number, reach: number): number {
   let best = -1
   for (let near = Math.max(0, column - reach); near <= Math.min(lane.width - 1, column + reach); near++) {
     const isThere = (lane.count[near] as number) > 0 || (lane.busy[near] as number) > 0 || lane.longestEvent[near] !== 0
-    if (isThere && (best < 0 || (lane.longest[near] as number) > (lane.longest[best] as number))) best = near
+    if (!isThere) continue
+    const longer = best < 0 ? 1 : (lane.longest[near] as number) - (lane.longest[best] as number)
+    // A sum whose longest is an event that is known itself, beside it: the event says more.
+    if (longer > 0 || (longer === 0 && lane.longestEvent[best] === 0 && lane.longestEvent[near] !== 0)) best = near
   }
 
   return best

@@ -43,11 +43,11 @@ export function Legend({ stage, children }: { stage: Stage; children?: Component
       </div>
       {children}
       <p class="quiet io-meaning">
-        Width is duration. Where a pixel holds several, height grows with the share of its time at work. Brightness is bytes:{" "}
+        Width is duration, brightness is bytes:{" "}
         <span class="io-scale">
           1 KiB <span class="io-ramp" aria-hidden="true" /> 4 MiB
         </span>
-        . Striped: only sums are known. A mark stands over syncs that are slow.
+        . Where a pixel holds several, height grows with its time at work. Striped: only sums are known. ▼ slow sync.
       </p>
     </div>
   )

@@ -2,6 +2,7 @@ import { signal, useComputed, useSignal, useSignalEffect } from "@preact/signals
 import { useEffect, useRef } from "preact/hooks"
 import { live } from "../shell/live"
 import { Button, ErrorSentence } from "../shell/parts"
+import { route } from "../shell/route"
 import { session } from "../shell/session"
 import { Axis } from "./axis"
 import type { Chooser } from "./chooser"
@@ -9,13 +10,14 @@ import { fromFile, toFile } from "./file-form"
 import { keyWords } from "./keys"
 import { Legend } from "./legend"
 import { LiveSource } from "./live-source"
-import { NodeStore } from "./node-store"
+import { Micro, NodeStore } from "./node-store"
 import { slowestIn } from "./slowest"
 import { type SlowestRow, SlowestTable } from "./slowest-table"
 import { Stage } from "./stage"
 import { Strip } from "./strip"
 import { Toolbar } from "./toolbar"
 import { Track } from "./track"
+import { NarrowestMicroseconds, WidestMicroseconds } from "./view"
 import "./timeline.css"
 
 const MostSlowest = 20
@@ -82,6 +84,15 @@ export function TimelinePage() {
         store.lines.replace([{ time, values: [sample.WriteP99Milliseconds, sample.ReadP99Milliseconds, sample.TemperatureCelsius] }])
       }
     }
+  })
+  // A link may lead to a time: #/io?at=MICROSECONDS&span=MICROSECONDS.
+  useSignalEffect(() => {
+    const { query } = route.value
+    const at = Number(query.get("at"))
+    const span = Number(query.get("span") || 60 * Micro)
+    if (!(at > 0) || !(span > 0)) return
+    stage.isFollowing.value = false
+    stage.go({ from: at - span / 2, span: Math.min(WidestMicroseconds, Math.max(NarrowestMicroseconds, span)) }, false)
   })
   useEffect(() => {
     stage.settled = look

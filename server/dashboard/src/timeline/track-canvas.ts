@@ -170,16 +170,22 @@ export class TrackCanvas {
         if (!(highest >= value)) highest = value
       }
 
-      if (Number.isNaN(highest) && next > 0 && next < lines.size) {
-        const before = lines.time[next - 1] as number
-        const after = lines.time[next] as number
-        if (after - before <= gap) {
-          const share = (end - perPixel / 2 - before) / (after - before)
-          highest = (values[next - 1] as number) * (1 - share) + (values[next] as number) * share
-        }
+      if (!Number.isNaN(highest)) {
+        this.heights[column] = this.heightOf(line, highest, bottom)
+        continue
       }
 
-      this.heights[column] = Number.isNaN(highest) ? Number.NaN : this.heightOf(line, highest, bottom)
+      this.heights[column] = Number.NaN
+      if (next === 0 || next === lines.size) continue
+      const before = lines.time[next - 1] as number
+      const after = lines.time[next] as number
+      if (after - before > gap) continue
+      const share = (end - perPixel / 2 - before) / (after - before)
+      // Straight on the drawing, also where its scale is of the logarithm; what is unknown stays so.
+      const left = values[next - 1] as number
+      const right = values[next] as number
+      if (Number.isNaN(left) || Number.isNaN(right)) continue
+      this.heights[column] = this.heightOf(line, left, bottom) * (1 - share) + this.heightOf(line, right, bottom) * share
     }
   }
 
