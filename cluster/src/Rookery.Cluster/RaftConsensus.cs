@@ -127,7 +127,7 @@ public sealed partial class RaftConsensus : IConsensusHost, IPeerReceiver
 
     private long Now => (long)_time.GetElapsedTime(_begun).TotalMicroseconds;
 
-    private string TagOf(NodeId member) => member == Self ? NodeTag : Roster.Of(member)?.Record.Tag ?? member.ToString();
+    internal string TagOf(NodeId member) => member == Self ? NodeTag : Roster.Of(member)?.Record.Tag ?? member.ToString();
 
     // A log that lost its end to damage may not know the members that came later.
     private bool IsAlone => !_core.IsDamaged && _core.Configuration.Voters.Length == 1 && _core.Configuration.Learners.IsEmpty && _core.Configuration.IsVoter(Self);

@@ -36,6 +36,7 @@ function Page() {
   if (!place) {
     return (
       <Empty title="There is no such page.">
+        <h1 class="unseen">No such page</h1>
         <a href="#/">To the overview</a>
       </Empty>
     )
@@ -44,6 +45,7 @@ function Page() {
   if (!may(place.scope)) {
     return (
       <Empty title="Your token does not open this page.">
+        <h1 class="unseen">Not for your token</h1>
         It needs the scope <code>{place.scope}</code>. Somebody with an admin token can make such a token on the cluster page.
       </Empty>
     )

@@ -47,6 +47,13 @@ public static class UpgradeEnd
             : new MemberAnswer(StatusCodes.Status503ServiceUnavailable, rejection.Message);
     }
 
+    /// <summary>How far an upgrade is, as this node knows it: also while nobody leads.</summary>
+    /// <param name="consensus">Its consensus.</param>
+    /// <param name="desk">The records.</param>
+    public static UpgradeState Read(RaftConsensus consensus, IJoinDesk desk) => new(
+        FormatLevel.Of(desk.Find(FormatLevel.RecordKey)).Level,
+        [.. NewestOf(consensus).Select(member => new MemberLevel(consensus.TagOf(member.Key), consensus.NameOf(member.Key), member.Value == 0 ? null : member.Value)).OrderBy(static member => member.Tag, StringComparer.Ordinal)]);
+
     /// <summary>The newest level that each member's program knows, by its own word at its last start; 0 of who has not said it.</summary>
     private static Dictionary<NodeId, int> NewestOf(RaftConsensus consensus)
     {

@@ -216,6 +216,10 @@ public sealed class MemberOfficeTests
             ((int)HttpStatusCode.Conflict, "Everything goes on to be written at level 1. b (B) runs a program that cannot write at level 2: upgrade first. c (C) has not said yet what it can write: start first, or remove."),
             (refused.Status, refused.Text));
 
+        var halfway = UpgradeEnd.Read(cluster.B.Consensus!, DeskOf(cluster.B));
+        Assert.Equal(1, halfway.Level);
+        Assert.Equal([new MemberLevel("A", "a", 2), new MemberLevel("B", "b", 1), new MemberLevel("C", "c", null)], halfway.Members);
+
         // The program of before is put back, reads what was written, and writes on.
         Install(cluster, cluster.A, newest: 1);
         cluster.Put(cluster.AwaitLeader(), "by the one before");
@@ -230,6 +234,7 @@ public sealed class MemberOfficeTests
         Assert.Equal("Everything is written at level 2 from now on. A program that knows only level 1 starts on these data no more.", Done(cluster, MemberOrder.FinalizeUpgrade, null));
         cluster.AwaitEqual();
         Assert.All(cluster.Members, static member => Assert.Equal(2, member.Store!.FormatLevel.Level));
+        Assert.All(cluster.Members, static member => Assert.Equal(2, UpgradeEnd.Read(member.Consensus!, DeskOf(member)).Level));
         Assert.Equal("Everything is written at level 2, the newest that this program knows.", Done(cluster, MemberOrder.FinalizeUpgrade, null));
 
         cluster.C.Kill();

@@ -2,6 +2,7 @@ import { useSignal } from "@preact/signals"
 import { Button, Copyable, Dialog, ErrorSentence, Field } from "../shell/parts"
 import { ask } from "../shell/request"
 import { offer } from "./offer-file"
+import { rightsOf } from "./rights"
 
 interface Made {
   Name: string
@@ -125,19 +126,5 @@ export function NewCertificate({ onClose }: { onClose: () => void }) {
       )}
       <ErrorSentence of={trouble.value} />
     </Dialog>
-  )
-}
-
-/** "shop:rw, birds" is `{ shop: "rw", birds: "ro" }`; the node says what is wrong with anything else. */
-export function rightsOf(text: string): Record<string, string> {
-  return Object.fromEntries(
-    text
-      .split(",")
-      .map((one) => one.trim())
-      .filter(Boolean)
-      .map((one) => {
-        const at = one.lastIndexOf(":")
-        return at < 0 ? [one, "ro"] : [one.slice(0, at).trim(), one.slice(at + 1).trim()]
-      }),
   )
 }

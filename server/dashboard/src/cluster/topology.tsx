@@ -10,7 +10,7 @@ const OtherAt = 470
 export function Topology({ list }: { list: MemberList }) {
   const leader = list.Members.find((member) => member.Role === "leader")
   const others = list.Members.filter((member) => member !== leader)
-  if (others.length === 0) return null
+  if (!leader || others.length === 0) return null
   const height = others.length * RowHeight + 8
   const middle = height / 2
   return (
@@ -18,14 +18,14 @@ export function Topology({ list }: { list: MemberList }) {
       class="topology"
       viewBox={`0 0 ${Width} ${height}`}
       role="img"
-      aria-label={leader ? `${leader.Name} leads ${others.length} others` : "Nobody leads"}
+      aria-label={`${leader.Name} leads ${others.length === 1 ? "one other" : `${others.length} others`}`}
     >
       {others.map((member, at) => {
         const y = at * RowHeight + RowHeight / 2 + 4
         const tone = member.IsReachable === undefined ? "unknown" : member.IsReachable ? "good" : "bad"
         return (
           <g key={member.NodeId}>
-            {leader && (
+            {
               <path
                 class={`link ${tone}`}
                 d={`M${LeaderAt + 66} ${middle} C ${LeaderAt + 190} ${middle}, ${OtherAt - 190} ${y}, ${OtherAt - 66} ${y}`}
@@ -33,29 +33,21 @@ export function Topology({ list }: { list: MemberList }) {
                 stroke-width="2"
                 {...(tone === "good" ? {} : { "stroke-dasharray": "5 6" })}
               />
-            )}
+            }
             <Box x={OtherAt} y={y} member={member} tone={tone} />
-            {leader && (
-              <text class="lag" x={OtherAt + 78} y={y + 4}>
-                {tone === "bad"
-                  ? "does not answer"
-                  : member.LagEntries === undefined
-                    ? "unknown"
-                    : member.LagEntries === 0
-                      ? "up to date"
-                      : `${count(member.LagEntries)} behind`}
-              </text>
-            )}
+            <text class="lag" x={OtherAt + 78} y={y + 4}>
+              {tone === "bad"
+                ? "does not answer"
+                : member.LagEntries === undefined
+                  ? "unknown"
+                  : member.LagEntries === 0
+                    ? "up to date"
+                    : `${count(member.LagEntries)} behind`}
+            </text>
           </g>
         )
       })}
-      {leader ? (
-        <Box x={LeaderAt} y={middle} member={leader} tone="leader" />
-      ) : (
-        <text class="lag" x={LeaderAt - 50} y={middle + 4}>
-          nobody leads
-        </text>
-      )}
+      <Box x={LeaderAt} y={middle} member={leader} tone="leader" />
     </svg>
   )
 }

@@ -5,6 +5,7 @@ import { bytes, celsius, count, milliseconds, ratio } from "../shell/format"
 import { useHistory } from "../shell/history"
 import { isLive, nodeOf } from "../shell/live"
 import { Choice, ErrorSentence, Panel } from "../shell/parts"
+import { SlowEvents } from "./slow-events"
 
 const ranges = [
   { value: 1800, title: "30 min" },
@@ -93,6 +94,7 @@ export function NodeCharts({ tag }: { tag: string }) {
         lines: [line("device", "--node-3", "DeviceWrittenBytesPerSecond"), line("journal", "--journal-write", "JournalBytesPerSecond")],
         format: bytes,
         atLeast: 1024,
+        binary: true,
       },
     ]
   }, [shown, tag])
@@ -113,9 +115,16 @@ export function NodeCharts({ tag }: { tag: string }) {
       <div class="chart-grid">
         {charts?.map(({ title, ...chart }) => (
           <Panel key={title} title={title} stale={!isDown && !isLive.value}>
-            <Chart label={`${title} of ${node?.Name ?? tag}`} times={shown?.times ?? []} together={`node-${tag}`} {...chart} />
+            <Chart
+              label={`${title} of ${node?.Name ?? tag}`}
+              times={shown?.times ?? []}
+              together={`node-${tag}`}
+              isOver={isDown}
+              {...chart}
+            />
           </Panel>
         )) ?? <div class="chart-room" />}
+        <SlowEvents tag={tag} />
       </div>
     </section>
   )

@@ -83,7 +83,7 @@ function Logs({ node }: { node: string }) {
               <option value="error">errors</option>
             </select>
           </Field>
-          <div class="field search">
+          <div class="search">
             <Field label="With the text">
               <input
                 class="input"

@@ -7,7 +7,6 @@ import { Empty, LinkButton, Panel, Tag } from "../shell/parts"
 import { hrefOf, route } from "../shell/route"
 import { may } from "../shell/session"
 import { Figures } from "./figures"
-import { SlowEvents } from "./slow-events"
 import "./node.css"
 
 const Charts = lazy(async () => (await import("./charts")).NodeCharts)
@@ -38,12 +37,9 @@ export function NodePage() {
       <Title node={node} nodes={nodes} />
       {node.State === "down" && <Gone node={node} />}
       <Charts key={tag} tag={tag} />
-      <div class="columns">
-        <Panel title={node.State === "up" ? "Now" : "Its last words"} stale={node.State !== "up" || !isLive.value}>
-          <Figures node={node} />
-        </Panel>
-        <SlowEvents key={tag} tag={tag} />
-      </div>
+      <Panel title={node.State === "up" ? "Now" : "Its last words"} stale={!isLive.value}>
+        <Figures node={node} />
+      </Panel>
     </div>
   )
 }

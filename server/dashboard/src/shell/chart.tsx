@@ -25,12 +25,18 @@ interface ChartProps {
   atLeast?: number
   /** It begins at the smallest value instead of zero: for temperatures. */
   floats?: boolean
+  /** All of it is past: the figures beside the names are the last that there were. */
+  isOver?: boolean
+  /** The axis goes in powers of two: for bytes. */
+  binary?: boolean
 }
+
+const powersOfTwo = Array.from({ length: 50 }, (_, power) => 2 ** power)
 
 const Height = 150
 
 /** Lines over time. Import it in what is loaded lazily only: uPlot is a third of the first screen. */
-export function Chart({ label, times, lines, format, together, atLeast = 0, floats = false }: ChartProps) {
+export function Chart({ label, times, lines, format, together, atLeast = 0, floats = false, binary = false, isOver = false }: ChartProps) {
   const place = useRef<HTMLDivElement>(null)
   const plot = useRef<uPlot>(undefined)
   const under = useSignal<number | null>(null)
@@ -76,6 +82,7 @@ export function Chart({ label, times, lines, format, together, atLeast = 0, floa
             font: "11px system-ui, sans-serif",
             values: (_, ticks) => ticks.map((tick) => (tick === 0 ? "0" : format(tick))),
             space: 34,
+            ...(binary ? { incrs: powersOfTwo } : {}),
           },
         ],
         series: [
@@ -112,7 +119,7 @@ export function Chart({ label, times, lines, format, together, atLeast = 0, floa
   }, [data])
 
   const at = under.value !== null && under.value < times.length ? under.value : null
-  const valueOf = (line: Line) => (at === null ? newest(line.values) : line.values[at])
+  const valueOf = (line: Line) => (at !== null ? line.values[at] : isOver ? last(line.values) : newest(line.values))
   return (
     <div class="chart">
       <ul class="legend">
@@ -153,6 +160,10 @@ function Swatch({ line }: { line: Line }) {
 /** Null when the line ended: a node that is off says nothing now. */
 function newest(values: (number | null)[]): number | null {
   return values.at(-1) ?? values.at(-2) ?? null
+}
+
+function last(values: (number | null)[]): number | null {
+  return values.findLast((value) => value !== null) ?? null
 }
 
 function most(values: (number | null)[]): number | null {

@@ -47,23 +47,12 @@ export function Frame({ children }: { children: ComponentChildren }) {
   const isIn = session.value?.SignedIn === true
   return (
     <>
-      <a
-        class="skip"
-        href="#main"
-        onClick={(event) => {
-          // A fragment is a place in this page already.
-          event.preventDefault()
-          main.current?.focus()
-        }}
-      >
-        To the content
-      </a>
       <div class="top">
         <Header />
         {isIn && <Navigation />}
       </div>
       <Banners lost={lost.value} />
-      <main ref={main} tabIndex={-1} class={`page-${route.value.page || "overview"}`}>
+      <main id="main" ref={main} tabIndex={-1} class={`page-${route.value.page || "overview"}`}>
         {isIn ? (
           children
         ) : session.value ? (

@@ -10,9 +10,21 @@ export function Header() {
   const { ClusterName = "", NodeName = "", SignedIn = false, By = null, Name = null } = session.value ?? {}
   return (
     <header class="header">
-      <a class="brand" href="#/" aria-label="Rookery, to the overview">
+      <a
+        class="skip"
+        href="#main"
+        onClick={(event) => {
+          // A fragment is a place in this page already.
+          event.preventDefault()
+          document.getElementById("main")?.focus()
+        }}
+      >
+        To the content
+      </a>
+      <a class="brand" href="#/">
         <Rook />
         <strong>{ClusterName || NodeName || "Rookery"}</strong>
+        <span class="unseen">, overview</span>
       </a>
       {NodeName && NodeName !== ClusterName && <span class="quiet seen-from">through {NodeName}</span>}
       <div class="header-end">

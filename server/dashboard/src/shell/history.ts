@@ -1,16 +1,8 @@
 import { type Signal, useSignal, useSignalEffect } from "@preact/signals"
 import { useEffect } from "preact/hooks"
+import { type Answer, align, bridge, type Table } from "./align"
 import { live, type Sample } from "./live"
 import { ask } from "./request"
-
-interface Answer {
-  Node: string
-  SpanSeconds: number
-  LastSeen: string | null
-  IsObserved: boolean
-  Columns: string[]
-  Rows: (number | null)[][]
-}
 
 /** What history tells beside the figures of a sample: how much of the time power or firmware complained. */
 type Name = Extract<keyof Sample, string> | "UnderVoltageRatio" | "ThrottledRatio"
@@ -84,46 +76,6 @@ export function useHistory(
 export function nowSeconds(): number {
   const state = live.peek()
   return (state ? Date.parse(state.Time) : Date.now()) / 1000
-}
-
-interface Table {
-  from: number
-  span: number
-  /** How much of the past is shown. */
-  seconds: number
-  columns: Map<string, (number | null)[]>
-  seen: Map<string, Date | null>
-  count: number
-}
-
-/** Nodes sample at moments of their own: rows of about the same time come to stand under each other. */
-export function align(answers: Answer[], from: number, to: number, seconds: number): Table {
-  const span = Math.max(10, ...answers.map((answer) => answer.SpanSeconds))
-  const count = Math.max(1, Math.floor((to - from) / span) + 1)
-  const table: Table = { from, span, seconds, columns: new Map(), seen: new Map(), count }
-  for (const answer of answers) {
-    const time = answer.Columns.indexOf("UnixSecond")
-    table.seen.set(answer.Node, answer.LastSeen ? new Date(answer.LastSeen) : null)
-    answer.Columns.forEach((name, at) => {
-      if (at === time) return
-      const values = new Array<number | null>(count).fill(null)
-      for (const row of answer.Rows) {
-        const slot = Math.floor(((row[time] ?? 0) - from) / span)
-        if (slot >= 0 && slot < count) values[slot] = row[at] ?? null
-      }
-      bridge(values)
-      table.columns.set(`${answer.Node} ${name}`, values)
-    })
-  }
-
-  return table
-}
-
-/** One time that a node missed by its own beat is no outage. */
-function bridge(values: (number | null)[]): void {
-  for (let at = 1; at < values.length - 1; at++) {
-    if (values[at] === null && values[at - 1] !== null && values[at + 1] !== null) values[at] = values[at - 1] ?? null
-  }
 }
 
 function append(table: Table, tag: string, names: readonly Name[], at: number, sample: Sample): void {

@@ -35,8 +35,8 @@ export function Table<Row>({ label, columns, rows, keyOf, empty, rowClass, stack
   const shown = by ? sorted(rows, by, order.value?.descending ?? false) : rows
   const classOf = (column: Column<Row>) => `${column.end ? "end" : ""} ${column.wideOnly ? "wide-only" : ""}`
   return (
-    // A region that scrolls has to be reachable by keyboard.
-    <div class="table-frame" role="region" aria-label={label} tabIndex={0}>
+    // What scrolls has to be reachable by keyboard.
+    <div class="table-frame" role="group" aria-label={label} tabIndex={0}>
       {/* Roles said aloud, because a card's display takes them away. */}
       <table class={`table ${stacks ? "stacks" : ""}`} role="table">
         <thead role="rowgroup">

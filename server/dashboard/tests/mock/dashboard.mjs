@@ -232,7 +232,7 @@ export function history(scenario, query) {
     SpanSeconds: span,
     LastSeen: new Date(to * 1000).toISOString(),
     IsObserved: n > 0,
-    Columns: ["UnixSecond", ...figures],
+    Columns: ["UnixSecond", ...figures, "UnderVoltageRatio", "ThrottledRatio"],
     Rows,
   }
 }

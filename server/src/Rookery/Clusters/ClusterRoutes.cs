@@ -14,7 +14,7 @@ namespace Rookery.Clusters;
 
 /// <summary>
 /// What an owner asks of a running member: POST /admin/cluster/tokens {"LifetimeSeconds"} makes a token to join with; /admin/cluster/nodes shows and changes the members; POST
-/// /admin/cluster/clock/confirm takes the voters' clocks for right; POST /admin/cluster/finalize-upgrade raises the format level; GET /admin/cluster/authority tells of the authority, POST
+/// /admin/cluster/clock/confirm takes the voters' clocks for right; POST /admin/cluster/finalize-upgrade raises the format level, and GET /admin/cluster/upgrade tells who knows which; GET /admin/cluster/authority tells of the authority, POST
 /// /admin/cluster/authority/rotate begins to replace it, POST /admin/cluster/authority/retire lets the old one go.
 /// </summary>
 /// <param name="log">Where each change is noted.</param>
@@ -41,6 +41,7 @@ internal sealed class ClusterRoutes(ILogger log)
         new AdminRoute(HttpMethods.Post, "/admin/cluster/nodes/transfer", http => OrderAsync(http, MemberOrder.Transfer)),
         new AdminRoute(HttpMethods.Post, "/admin/cluster/clock/confirm", ConfirmClockAsync),
         new AdminRoute(HttpMethods.Post, "/admin/cluster/finalize-upgrade", FinalizeUpgradeAsync),
+        new AdminRoute(HttpMethods.Get, "/admin/cluster/upgrade", ShowUpgradeAsync),
         new AdminRoute(HttpMethods.Get, "/admin/cluster/authority", ShowAuthorityAsync),
         new AdminRoute(HttpMethods.Post, "/admin/cluster/authority/rotate", http => ChangeAuthorityAsync(http, "began to be replaced", static rotation => rotation.BeginAsync(CancellationToken.None))),
         new AdminRoute(HttpMethods.Post, "/admin/cluster/authority/retire", http => ChangeAuthorityAsync(http, "is not trusted any more", static rotation => rotation.RetireAsync(CancellationToken.None))),
@@ -125,6 +126,40 @@ internal sealed class ClusterRoutes(ILogger log)
         {
             await OrderAsync(http, MemberOrder.FinalizeUpgrade);
         }
+    }
+
+    /// <summary>Also for a node alone, and while nobody leads: it says what this node knows.</summary>
+    private Task ShowUpgradeAsync(HttpContext http)
+    {
+        if ((Alone ?? Member?.Consensus) is not { } consensus || (Alone is null ? Member?.Desk : DeskAlone) is not { } desk)
+        {
+            return RefuseAloneAsync(http);
+        }
+
+        var state = UpgradeEnd.Read(consensus, desk);
+        return SendAsync(http, StatusCodes.Status200OK, json =>
+        {
+            json.WriteNumber("Level"u8, state.Level);
+            json.WriteStartArray("Members"u8);
+            foreach (var member in state.Members)
+            {
+                json.WriteStartObject();
+                json.WriteString("Tag"u8, member.Tag);
+                json.WriteString("Name"u8, member.Name);
+                if (member.NewestLevel is { } newest)
+                {
+                    json.WriteNumber("NewestLevel"u8, newest);
+                }
+                else
+                {
+                    json.WriteNull("NewestLevel"u8);
+                }
+
+                json.WriteEndObject();
+            }
+
+            json.WriteEndArray();
+        });
     }
 
     private async Task TellAsync(HttpContext http, MemberAnswer answer)

@@ -1,0 +1,13 @@
+/** "shop:rw, birds" is `{ shop: "rw", birds: "ro" }`; the node says what is wrong with anything else. */
+export function rightsOf(text: string): Record<string, string> {
+  return Object.fromEntries(
+    text
+      .split(",")
+      .map((one) => one.trim())
+      .filter(Boolean)
+      .map((one) => {
+        const at = one.lastIndexOf(":")
+        return at < 0 ? [one, "ro"] : [one.slice(0, at).trim(), one.slice(at + 1).trim()]
+      }),
+  )
+}

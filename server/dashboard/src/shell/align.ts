@@ -1,0 +1,50 @@
+/** What /dashboard/history answers for one node. */
+export interface Answer {
+  Node: string
+  SpanSeconds: number
+  LastSeen: string | null
+  IsObserved: boolean
+  Columns: string[]
+  Rows: (number | null)[][]
+}
+
+/** Figures of several nodes in columns of equal length, by `TAG Figure`. */
+export interface Table {
+  from: number
+  span: number
+  /** How much of the past is shown. */
+  seconds: number
+  columns: Map<string, (number | null)[]>
+  seen: Map<string, Date | null>
+  count: number
+}
+
+/** Nodes sample at moments of their own: rows of about the same time come to stand under each other. */
+export function align(answers: Answer[], from: number, to: number, seconds: number): Table {
+  const span = Math.max(10, ...answers.map((answer) => answer.SpanSeconds))
+  const count = Math.max(1, Math.floor((to - from) / span) + 1)
+  const table: Table = { from, span, seconds, columns: new Map(), seen: new Map(), count }
+  for (const answer of answers) {
+    const time = answer.Columns.indexOf("UnixSecond")
+    table.seen.set(answer.Node, answer.LastSeen ? new Date(answer.LastSeen) : null)
+    answer.Columns.forEach((name, at) => {
+      if (at === time) return
+      const values = new Array<number | null>(count).fill(null)
+      for (const row of answer.Rows) {
+        const slot = Math.floor(((row[time] ?? 0) - from) / span)
+        if (slot >= 0 && slot < count) values[slot] = row[at] ?? null
+      }
+      bridge(values)
+      table.columns.set(`${answer.Node} ${name}`, values)
+    })
+  }
+
+  return table
+}
+
+/** One time that a node missed by its own beat is no outage. */
+export function bridge(values: (number | null)[]): void {
+  for (let at = 1; at < values.length - 1; at++) {
+    if (values[at] === null && values[at - 1] !== null && values[at + 1] !== null) values[at] = values[at - 1] ?? null
+  }
+}

@@ -1,0 +1,46 @@
+import { existsSync, readFileSync, statSync } from "node:fs"
+import { dirname, join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { expect, test } from "vitest"
+
+const dist = join(dirname(fileURLToPath(import.meta.url)), "../dist")
+const MostBytes = 60 * 1024
+
+/** What `#/` loads: what the page names, and then the chunks, with their styles, that the overview and its charts come in. */
+function filesOfFirstScreen(): Set<string> {
+  const page = read("index.html")
+  const named = [...page.matchAll(/(?:src|href)="\/(assets\/[^"]+)"/g)].map(([, name]) => name ?? "")
+  const files = new Set(["index.html", ...named])
+  let code = named
+    .filter((name) => name.endsWith(".js"))
+    .map(read)
+    .join("\n")
+  for (const part of ["OverviewPage", "Charts"]) {
+    const chunks = chunksOf(part, code)
+    for (const name of chunks) files.add(name)
+    code = chunks
+      .filter((name) => name.endsWith(".js"))
+      .map(read)
+      .join("\n")
+  }
+
+  return files
+}
+
+/** The files that Vite fetches together for the chunk that exports this: `import("./it.js")…__vite__mapDeps([0,1])`, with the names in a list. */
+function chunksOf(part: string, code: string): string[] {
+  const call = new RegExp(`\\{${part}:\\w+\\}=await import\\([^)]*\\).*?__vite__mapDeps\\(\\[([\\d,]*)\\]\\)`, "s").exec(code)
+  const list = /m\.f=\[([^\]]*)\]/.exec(code)
+  expect(call && list, `Vite writes the import of ${part} in another form now: mend this test`).toBeTruthy()
+  const names = (list?.[1] ?? "").split(",").map((name) => name.replaceAll('"', ""))
+  return (call?.[1] ?? "").split(",").map((at) => names[Number(at)] ?? "")
+}
+
+const read = (name: string) => readFileSync(join(dist, name), "utf8")
+
+test.runIf(existsSync(join(dist, "index.html.br")))("What the first screen loads is 60 KiB at most", () => {
+  const files = [...filesOfFirstScreen()]
+  const sizes = files.map((name) => statSync(join(dist, `${name}.br`)).size)
+  console.log(files.map((name, at) => `${name} ${sizes[at]}`).join("\n"))
+  expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(MostBytes)
+})
