@@ -19,6 +19,9 @@ const pages: Record<string, { Page: ReturnType<typeof lazy>; scope: string }> = 
   alerts: { scope: "metrics", Page: lazy(async () => (await import("./node/alerts-page")).AlertsPage) },
 }
 
+// While the node is asked who this browser is.
+pages[route.value.page]?.Page.prefetch()
+
 export function App() {
   useSignalEffect(() => {
     const { ClusterName = "", NodeName = "" } = session.value ?? {}

@@ -143,4 +143,4 @@ function stream(request, response) {
   request.on("close", () => clearInterval(timer))
 }
 
-server.listen(port, "127.0.0.1", () => console.log(`A mock node plays '${scenario}' on http://127.0.0.1:${port}`))
+server.listen(port, "127.0.0.1", () => console.log(`A mock node plays '${scenario}' on http://127.0.0.1:${server.address().port}`))

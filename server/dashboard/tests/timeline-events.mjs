@@ -23,12 +23,13 @@ export function eventsOf({ count = 100_000, seed = 1, end = 1_790_000_000_000_00
   while (rows.length < count) {
     const batch = between(1, 8) * between(400, 24_000)
     const write = between(120, 900) + Math.round(batch / 90)
-    const isStall = random() < 1 / 2500
+    const isStall = random() < 1 / 1000
     const sync = isStall ? between(250_000, stalls++ % 4 === 3 ? 2_400_000 : 900_000) : between(4000, 12_000)
     rows.push(["journal_write", now, write, batch])
     rows.push(["journal_sync", now + write, sync, 0])
     // Reads run beside it, several at once.
-    for (let reads = between(0, 3); reads > 0; reads--) rows.push(["read", now + between(0, write + sync), between(180, 2600), 16_384 * between(1, 2)])
+    for (let reads = between(0, 3); reads > 0; reads--)
+      rows.push(["read", now + between(0, write + sync), between(180, 2600), 16_384 * between(1, 2)])
     now += write + sync + between(20, 1500)
     unflushed += batch
     if (unflushed > 4_000_000) {
@@ -36,7 +37,7 @@ export function eventsOf({ count = 100_000, seed = 1, end = 1_790_000_000_000_00
       rows.push(["manifest", now, between(4000, 9000), 4096])
       now += between(9000, 12_000)
       if (random() < 0.4) now = burst(rows, random, now, "compaction", between(12, 40), 524_288)
-      now = burst(rows, random, now, "index", between(3, 12), between(40_000, 300_000))
+      now = burst(rows, random, now, "index", between(3, 12), 2 * between(20_000, 150_000))
       if (random() < 0.1) rows.push(["journal_spare", now, between(300_000, 900_000), 16_777_216])
       unflushed = 0
     }
@@ -54,8 +55,13 @@ export function eventsOf({ count = 100_000, seed = 1, end = 1_790_000_000_000_00
 function burst(rows, random, from, kind, chunks, bytes) {
   let now = from
   for (let chunk = 0; chunk < chunks; chunk++) {
+    // Two writes into the page cache, then the sync that brings them to the card.
     const took = Math.round(30_000 + 45_000 * random())
-    rows.push([kind, now, took, bytes])
+    rows.push(
+      [kind, now - 4000, Math.round(900 + 900 * random()), bytes / 2],
+      [kind, now - 2000, Math.round(900 + 900 * random()), bytes / 2],
+      [kind, now, took, 0],
+    )
     const write = Math.round(200 + 500 * random())
     rows.push(["journal_write", now + 2000, write, 4096])
     rows.push(["journal_sync", now + 2000 + write, Math.round(took - 1500 + 9000 * random()), 0])
@@ -77,10 +83,27 @@ export function fileOf({ count = 100_000, seed = 1, end = 1_790_000_000_000_000,
       const load = 0.25 + 0.7 * Math.abs(Math.sin(second / 7000)) * (0.6 + 0.4 * random())
       const syncs = Math.round(span * load * 90)
       rows.push([second, "journal_write", syncs, syncs * 9000, syncs * 500, 4000])
-      rows.push([second, "journal_sync", syncs, 0, syncs * 8000, random() < span / 9000 ? Math.round(200_000 + 1_500_000 * random()) : 13_000])
-      if (random() < 0.5) rows.push([second, "run_write", Math.ceil(load * span), Math.ceil(load * span) * 400_000, Math.ceil(load * span * 60_000), 90_000])
-      if (random() < 0.3) rows.push([second, "compaction", Math.ceil(load * span), Math.ceil(load * span) * 400_000, Math.ceil(load * span * 150_000), 110_000])
-      if (random() < 0.5) rows.push([second, "index", Math.ceil(load * span), Math.ceil(load * span) * 90_000, Math.ceil(load * span * 40_000), 60_000])
+      rows.push([
+        second,
+        "journal_sync",
+        syncs,
+        0,
+        syncs * 8000,
+        random() < span / 9000 ? Math.round(200_000 + 1_500_000 * random()) : 13_000,
+      ])
+      if (random() < 0.5)
+        rows.push([second, "run_write", Math.ceil(load * span), Math.ceil(load * span) * 400_000, Math.ceil(load * span * 60_000), 90_000])
+      if (random() < 0.3)
+        rows.push([
+          second,
+          "compaction",
+          Math.ceil(load * span),
+          Math.ceil(load * span) * 400_000,
+          Math.ceil(load * span * 150_000),
+          110_000,
+        ])
+      if (random() < 0.5)
+        rows.push([second, "index", Math.ceil(load * span), Math.ceil(load * span) * 90_000, Math.ceil(load * span * 40_000), 60_000])
       rows.push([second, "read", syncs * 2, syncs * 2 * 20_000, syncs * 2200, 9000])
     }
 

@@ -64,10 +64,10 @@ internal static class NodeProcess
         var formed = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
         var cluster = new ClusterRoutes(log);
         using var watch = new BoardWatch(MachineBoard.Open(disk, time, configuration.DataDirectory, configuration.JournalDirectory), time);
-        var context = new ServerContext(OptionsFor(configuration, identity, secrets) with { AdminRoutes = cluster.All, Board = watch, Forming = () => cluster.Member?.FormingStatus }, time, log, memory, io);
+        var context = new ServerContext(OptionsFor(configuration, identity, secrets) with { AdminRoutes = cluster.All, Board = watch, Forming = () => cluster.Member?.FormingStatus, IsObserved = true, ConnectToMember = identity is null ? null : nodeId => cluster.Member?.ClientOf(nodeId) }, time, log, memory, io);
         await using var app = RookeryServer.Build(context);
 
-        await using var member = MemberOf(configuration, identity, FormedMember.OptionsFor(configuration, announcement, formed), disk, memory, watch, log, time);
+        await using var member = MemberOf(configuration, identity, FormedMember.OptionsFor(configuration, announcement, formed), context, disk, watch, log, time);
         cluster.Member = member;
 
         // Opening the data takes as long as the journal is long; meanwhile the address answers that it does.
@@ -174,7 +174,7 @@ internal static class NodeProcess
     };
 
     /// <summary>The part of a node that belongs to a cluster, by the identity beside its data; null for a node alone.</summary>
-    private static ClusterMember? MemberOf(ServeConfiguration configuration, ShownIdentity? identity, FormingOptions? forming, PosixDisk disk, MemoryBudget memory, BoardWatch watch, StandardErrorLog log, TimeProvider time)
+    private static ClusterMember? MemberOf(ServeConfiguration configuration, ShownIdentity? identity, FormingOptions? forming, ServerContext context, PosixDisk disk, BoardWatch watch, StandardErrorLog log, TimeProvider time)
     {
         if (configuration.Peers.FirstOrDefault(static place => !MemberAddress.IsValid(place)) is { } wrongPlace)
         {
@@ -197,7 +197,8 @@ internal static class NodeProcess
                     PublicUrl = configuration.PublicUrl,
                     IsClockSynchronised = KernelClock.IsSynchronised,
                     BoardPenalty = () => (int)watch.Condition,
-                    Memory = memory,
+                    Memory = context.Memory,
+                    AnswerMember = context.AnswerMemberAsync,
                     IdentityChanged = changed => identity?.Show(changed),
                     Log = sentence => log.LogWarning("{Sentence}", sentence),
                     Note = sentence => log.LogInformation("{Sentence}", sentence),

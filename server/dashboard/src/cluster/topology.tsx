@@ -1,7 +1,7 @@
 import { count } from "../shell/format"
 import type { Member, MemberList } from "./member"
 
-const Width = 640
+const Width = 690
 const RowHeight = 54
 const LeaderAt = 120
 const OtherAt = 470

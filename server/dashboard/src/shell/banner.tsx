@@ -1,9 +1,8 @@
 import type { ComponentChildren } from "preact"
 import { duration } from "./format"
-import { ageSeconds, isLive, live } from "./live"
+import { ageSeconds, isBroken, live } from "./live"
+import { route } from "./route"
 import { session } from "./session"
-
-const PatienceSeconds = 3
 
 /** What holds for the whole page, above it: an old picture, no leader, a node that is not ready. */
 export function Banners({ lost }: { lost: string }) {
@@ -13,14 +12,15 @@ export function Banners({ lost }: { lost: string }) {
   if (!SignedIn) return lost ? <Banner tone="bad">{lost}</Banner> : null
   return (
     <>
-      {!isLive.value && live.value && age > PatienceSeconds && (
+      {isBroken.value && live.value && (
         <Banner tone="warning">
           <strong>{NodeName} does not answer.</strong> Shown as of {duration(age)} ago. <Others />
         </Banner>
       )}
       {cluster && cluster.LeaderTag === null && (
         <Banner tone="bad">
-          <strong>No leader: nothing is written now.</strong> {cluster.Trouble}{" "}
+          <strong>No leader: nothing is written now.</strong> {/* The overview says why in its own sentence. */}
+          {route.value.page !== "" && `${cluster.Trouble ?? ""} `}
           {cluster.ReadsAreLocal && "Documents are shown as this node has them, and may be older than what was written last."}
         </Banner>
       )}

@@ -43,9 +43,10 @@ export function Chart({ label, times, lines, format, together, atLeast = 0, floa
   const look = `${lines.map((line) => line.label + line.colour).join()} ${isDark.value}`
   const data = useMemo(() => [times, ...lines.map((line) => line.values)] as uPlot.AlignedData, [times, lines])
 
+  const isKnown = lines.some((line) => line.values.some((value) => value !== null))
   useEffect(() => {
     const box = place.current
-    if (!box) return
+    if (!box || !isKnown) return
     const quiet = colour("--quiet")
     const grid = { stroke: colour("--line"), width: 1 }
     const made = new uPlot(
@@ -112,7 +113,7 @@ export function Chart({ label, times, lines, format, together, atLeast = 0, floa
       watch.disconnect()
       made.destroy()
     }
-  }, [look])
+  }, [look, isKnown])
 
   useEffect(() => {
     plot.current?.setData(data)
@@ -132,8 +133,10 @@ export function Chart({ label, times, lines, format, together, atLeast = 0, floa
         ))}
         <li class="quiet number when">{at === null ? "" : clockToTheSecond(times[at] ?? 0)}</li>
       </ul>
+      {!isKnown && <p class="unknown quiet">Unknown: no node told it in this time.</p>}
       <div
         ref={place}
+        hidden={!isKnown}
         role="img"
         aria-label={`${label}. ${lines.map((line) => `${line.label}: now ${format(newest(line.values))}, at most ${format(most(line.values))}`).join("; ")}.`}
       />

@@ -1,7 +1,7 @@
 import { Button } from "./button"
 import { duration } from "./format"
 import { Rook } from "./icons"
-import { ageSeconds, isLive, live } from "./live"
+import { ageSeconds, isBroken, isLive, live } from "./live"
 import { isKiosk, session, signOut } from "./session"
 import { toast } from "./toast"
 
@@ -58,7 +58,7 @@ function Connection() {
       role="status"
     >
       <span class="dot" aria-hidden="true" />
-      {isLive.value ? "live" : (ageSeconds.value ?? 0) < 3 ? "connecting" : `as of ${duration(ageSeconds.value)} ago`}
+      {isLive.value ? "live" : !isBroken.value ? "connecting" : `as of ${duration(ageSeconds.value)} ago`}
     </span>
   )
 }

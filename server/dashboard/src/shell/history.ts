@@ -18,6 +18,7 @@ export interface History {
 
 const MostPoints = 360
 const RefreshSeconds = 300
+const LeastSeconds = 600
 
 /** What some nodes said of themselves in the last `seconds`, or in those before `to`; it grows with the live figures. */
 export function useHistory(
@@ -54,9 +55,13 @@ export function useHistory(
     }
     void load()
     const timer = setInterval(load, RefreshSeconds * 1000)
+    // What passed while the page was hidden is no outage of the nodes.
+    const back = () => void load()
+    document.addEventListener("visibilitychange", back)
     return () => {
       isCurrent = false
       clearInterval(timer)
+      document.removeEventListener("visibilitychange", back)
     }
   }, [key])
   useSignalEffect(() => {
@@ -100,9 +105,15 @@ function figureOf(sample: Sample, name: Name): unknown {
   return sample[name]
 }
 
+/** Before that nobody knew anything: a cluster of this morning needs no empty day in its charts. */
+function firstKnown(table: Table): number {
+  const firsts = [...table.columns.values()].map((values) => values.findIndex((value) => value !== null)).filter((at) => at >= 0)
+  return firsts.length === 0 ? 0 : Math.min(...firsts)
+}
+
 function shown(table: Table): History {
   const most = Math.ceil(table.seconds / table.span) + 1
-  const skipped = Math.max(0, table.count - most)
+  const skipped = Math.max(0, table.count - most, Math.min(firstKnown(table), table.count - Math.ceil(LeastSeconds / table.span)))
   const count = table.count - skipped
   return {
     times: Array.from({ length: count }, (_, at) => table.from + (skipped + at) * table.span),

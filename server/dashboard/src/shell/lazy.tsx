@@ -2,17 +2,36 @@ import { useSignal } from "@preact/signals"
 import type { ComponentType } from "preact"
 import { useEffect } from "preact/hooks"
 
+export type LazyComponent<Props extends object> = ComponentType<Props> & {
+  /** Begins to fetch it before it is shown: while something else is waited for. */
+  prefetch: () => void
+}
+
 /** A page that is fetched when it is first shown, so that the first screen stays small. */
-export function lazy<Props extends object>(load: () => Promise<ComponentType<Props>>): ComponentType<Props> {
+export function lazy<Props extends object>(load: () => Promise<ComponentType<Props>>): LazyComponent<Props> {
   let loaded: ComponentType<Props> | undefined
-  return function Lazy(props: Props) {
+  let loading: Promise<ComponentType<Props>> | undefined
+  const fetchOnce = () => {
+    loading ??= load().then(
+      (page) => {
+        loaded = page
+        return page
+      },
+      (failure: unknown) => {
+        // Whoever shows it again tries again.
+        loading = undefined
+        throw failure
+      },
+    )
+    return loading
+  }
+  function Lazy(props: Props) {
     const shown = useSignal<ComponentType<Props> | undefined>(loaded)
     const trouble = useSignal("")
     useEffect(() => {
       if (shown.value) return
-      load().then(
+      fetchOnce().then(
         (page) => {
-          loaded = page
           shown.value = page
         },
         () => {
@@ -30,4 +49,6 @@ export function lazy<Props extends object>(load: () => Promise<ComponentType<Pro
       </p>
     )
   }
+  Lazy.prefetch = () => void fetchOnce().catch(() => {})
+  return Lazy
 }

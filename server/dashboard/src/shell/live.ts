@@ -102,6 +102,9 @@ export interface LiveState {
 export const live = signal<LiveState | null>(null)
 export const isLive = signal(false)
 
+/** Whether that has lasted longer than it takes to come back to a page that was hidden. */
+export const isBroken = signal(false)
+
 /** How old the newest state is; null before the first. It grows while the stream is broken. */
 export const ageSeconds = signal<number | null>(null)
 
@@ -120,6 +123,7 @@ let stream: EventSource | null = null
 let retry: ReturnType<typeof setTimeout> | undefined
 let heard = 0
 let opened = 0
+let shownSince = 0
 
 /** One stream for the whole page; it ends while the page is hidden, so that a forgotten tab costs a Pi nothing. */
 export function followLive(): void {
@@ -129,8 +133,9 @@ export function followLive(): void {
     else untracked(forget)
   })
   document.addEventListener("visibilitychange", () => {
+    shownSince = performance.now()
     if (document.hidden) close()
-    else if (session.peek()?.SignedIn) open()
+    else if (session.peek()?.SignedIn && may("metrics")) open()
   })
   setInterval(watch, 1000)
 }
@@ -145,6 +150,7 @@ function open(): void {
     batch(() => {
       live.value = JSON.parse((event as MessageEvent<string>).data) as LiveState
       isLive.value = true
+      isBroken.value = false
       ageSeconds.value = 0
     })
   })
@@ -170,6 +176,7 @@ function watch(): void {
   const age = (performance.now() - heard) / 1000
   ageSeconds.value = Math.round(age)
   if (age > QuietSeconds) isLive.value = false
+  isBroken.value = !isLive.value && age > QuietSeconds && performance.now() - shownSince > QuietSeconds * 1000
   if (stream && age > BrokenSeconds && (performance.now() - opened) / 1000 > BrokenSeconds) again()
 }
 

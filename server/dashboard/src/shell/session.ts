@@ -17,6 +17,9 @@ export interface Session {
   Reason: string | null
 }
 
+// A Pi that lost its power closes no connection, and a browser waits for minutes.
+const PatienceMilliseconds = 5000
+
 /** Null until the node has said it. */
 export const session = signal<Session | null>(null)
 
@@ -27,7 +30,7 @@ export const isKiosk = computed(
 
 /** Throws {@link Refusal}; what was known before stays. */
 export async function refreshSession(): Promise<void> {
-  session.value = await ask<Session>("/session")
+  session.value = await ask<Session>("/session", { signal: AbortSignal.timeout(PatienceMilliseconds) })
 }
 
 // A token was withdrawn, or the session is over. A failed sign-in is answered with 401 too, and changes nothing.

@@ -2,7 +2,7 @@ import { useEffect, useRef } from "preact/hooks"
 import { whenResized } from "./fitted"
 import type { Stage } from "./stage"
 import { durationText, fractionText, timeText } from "./text"
-import { firstTick, tickStep, type View } from "./view"
+import { firstTick, tickStep, type View, zoneOffset } from "./view"
 
 const LabelPixels = 90
 const Second = 1_000_000
@@ -35,7 +35,7 @@ export function Axis({ stage }: { stage: Stage }) {
       context.fillStyle = palette.quiet
       context.textBaseline = "middle"
       context.textAlign = "left"
-      const offset = -new Date(view.from / 1000).getTimezoneOffset()
+      const offset = zoneOffset(view.from)
       for (let at = firstTick(view.from - step, step, offset); at < view.from + view.span; at += step) {
         let label = labels.get(at)
         if (label === undefined) {

@@ -1,6 +1,6 @@
 import { signal } from "@preact/signals"
 import type { EventColumns } from "./event-columns"
-import type { FoundEvent } from "./found"
+import { durableBytes, eventOf, type FoundEvent } from "./found"
 import { JournalSync } from "./kinds"
 import { type NodeStore, NotedSyncMicroseconds, SlowSyncMicroseconds } from "./node-store"
 import type { Stage } from "./stage"
@@ -59,7 +59,7 @@ export class Chooser {
       nextSlow(this.store.events[JournalSync] as EventColumns, from, direction, SlowSyncMicroseconds),
     ].filter((event) => event !== null)
     const nearest = found.sort((one, other) => (one.start - other.start) * direction)[0]
-    if (nearest) this.show(nearest)
+    if (nearest) this.show({ ...nearest, bytes: durableBytes(this.store, nearest.start) })
   }
 
   /** Into the chosen event. */
@@ -93,8 +93,4 @@ function nextSlow(events: EventColumns, from: number, direction: 1 | -1, least: 
   }
 
   return null
-}
-
-function eventOf(events: EventColumns, kind: number, index: number): FoundEvent {
-  return { kind, start: events.start[index] as number, duration: events.duration[index] as number, bytes: events.bytes[index] as number }
 }

@@ -13,6 +13,8 @@ export class EventColumns {
   duration = new Float64Array(FirstCapacity)
   /** For a sync: what it made durable. */
   bytes = new Float64Array(FirstCapacity)
+  /** Whether it moved nothing itself. */
+  isSync = new Uint8Array(FirstCapacity)
   /** The latest end among an event and those before it: it never falls, so a binary search finds where a span of time begins to matter. */
   private reach = new Float64Array(FirstCapacity)
   private blockLongest = new Int32Array(FirstCapacity / BlockEvents)
@@ -25,7 +27,8 @@ export class EventColumns {
   }
 
   /** Adds events in any order. They mostly follow those that are there: then nothing moves. */
-  add(starts: ArrayLike<number>, durations: ArrayLike<number>, bytes: ArrayLike<number>, length = starts.length): void {
+  add(starts: ArrayLike<number>, durations: ArrayLike<number>, bytes: ArrayLike<number>, isSync?: ArrayLike<number>): void {
+    const { length } = starts
     if (length === 0) return
     const order = orderOf(starts, length)
     this.reserve(this.count + length)
@@ -37,11 +40,13 @@ export class EventColumns {
         this.start[place] = this.start[kept] as number
         this.duration[place] = this.duration[kept] as number
         this.bytes[place] = this.bytes[kept] as number
+        this.isSync[place] = this.isSync[kept] as number
         kept--
       } else {
         this.start[place] = starts[from] as number
         this.duration[place] = durations[from] as number
         this.bytes[place] = bytes[from] as number
+        this.isSync[place] = isSync?.[from] ?? 0
         next--
       }
     }
@@ -53,7 +58,7 @@ export class EventColumns {
   /** Forgets the first events. */
   drop(events: number): void {
     if (events <= 0) return
-    for (const column of [this.start, this.duration, this.bytes]) column.copyWithin(0, events, this.count)
+    for (const column of [this.start, this.duration, this.bytes, this.isSync]) column.copyWithin(0, events, this.count)
     this.count -= events
     this.summarise(0)
   }
@@ -132,6 +137,9 @@ export class EventColumns {
     this.duration = grown(this.duration, capacity)
     this.bytes = grown(this.bytes, capacity)
     this.reach = grown(this.reach, capacity)
+    const isSync = new Uint8Array(capacity)
+    isSync.set(this.isSync)
+    this.isSync = isSync
     const blocks = capacity / BlockEvents
     this.blockDuration = grown(this.blockDuration, blocks)
     this.blockBytes = grown(this.blockBytes, blocks)

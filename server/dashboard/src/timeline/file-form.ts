@@ -105,7 +105,7 @@ function toRows(columns: NodeStore["events"]): Rows {
       events.start[index] as number,
       events.duration[index] as number,
       // What a sync made durable is found again from the writes before it.
-      kind === JournalSync ? 0 : (events.bytes[index] as number),
+      events.isSync[index] ? 0 : (events.bytes[index] as number),
     ]),
   )
   const end = (row: (string | number)[]) => (row[1] as number) + (row[2] as number)
@@ -191,7 +191,10 @@ function spansOf(given: unknown, where: string): Spans {
 }
 
 function spanOf(given: unknown, where: string): number {
-  if (!isCount(given) || given < 1) throw new Error(`${where}: "SpanSeconds" must be a number from 1 on.`)
+  if (!isCount(given) || !Number.isInteger(given) || given < 1 || given > 86_400) {
+    throw new Error(`${where}: "SpanSeconds" must be a whole number from 1 to 86400.`)
+  }
+
   return given
 }
 

@@ -5,7 +5,9 @@ export function whenResized(canvas: HTMLCanvasElement, resized: (width: number, 
     const ratio = window.devicePixelRatio || 1
     const exact = entry.devicePixelContentBoxSize?.[0]
     const { width, height } = entry.contentRect
-    resized(exact?.inlineSize ?? Math.round(width * ratio), exact?.blockSize ?? Math.round(height * ratio), ratio)
+    // A ratio that is only played (by developer tools) is not in the exact box.
+    const isExact = exact !== undefined && Math.abs(exact.inlineSize - width * ratio) < 2
+    resized(isExact ? exact.inlineSize : Math.round(width * ratio), isExact ? exact.blockSize : Math.round(height * ratio), ratio)
   })
   try {
     observer.observe(canvas, { box: "device-pixel-content-box" })

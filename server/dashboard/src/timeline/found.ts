@@ -1,4 +1,5 @@
 import { bytes, count, ratio } from "../shell/format"
+import type { EventColumns } from "./event-columns"
 import { JournalSync, kinds } from "./kinds"
 import type { LanePixels } from "./lane-pixels"
 import { type NodeStore, NotedSyncMicroseconds } from "./node-store"
@@ -9,7 +10,9 @@ export interface FoundEvent {
   kind: number
   start: number
   duration: number
+  /** Of a sync: what it made durable, 0 when that is not known. */
   bytes: number
+  isSync: boolean
 }
 
 /** What is under the pointer: an event, and how many share its pixel; or the sum of a span in which single events are not known. */
@@ -36,18 +39,18 @@ export function findIn(
   const reach = Math.round(ReachPixels * ratioOfPixels)
   const slow = kind === JournalSync ? slowNear(store, from + (column - reach) * perPixel, from + (column + reach) * perPixel) : null
   if (slow) return { ...slow, count: 1, isSum: false, busy: 1 }
-  const events = store.events[kind]
   const inside = (low && lane.inset[column]) || lane.box[column]
-  if (inside && events) return eventAt(store, kind, inside - 1, 1)
+  if (inside) return eventAt(store, kind, inside, 1)
   const nearest = longestNear(lane, column, reach)
   if (nearest < 0) return null
   const event = lane.longestEvent[nearest] as number
-  if (event > 0) return eventAt(store, kind, event - 1, Math.max(1, Math.round(lane.count[nearest] as number)))
+  if (event !== 0) return eventAt(store, kind, event, Math.max(1, Math.round(lane.count[nearest] as number)))
   return {
     kind,
     start: from + nearest * perPixel,
     duration: lane.longest[nearest] as number,
     bytes: lane.bytes[nearest] as number,
+    isSync: kind === JournalSync,
     count: lane.count[nearest] as number,
     isSum: true,
     busy: Math.min(1, (lane.busy[nearest] as number) / perPixel),
@@ -63,7 +66,7 @@ export function linesOf(found: Found): [string, string][] {
       ["from", timeText(found.start, 1_000_000)],
       ["at work", ratio(found.busy)],
       ["longest", durationText(found.duration)],
-      [found.kind === JournalSync ? "made durable" : "bytes", bytes(found.bytes)],
+      [found.isSync ? "made durable" : "bytes", bytes(found.bytes)],
     ]
   }
 
@@ -73,7 +76,7 @@ export function linesOf(found: Found): [string, string][] {
     ["took", durationText(found.duration)],
   ]
   if (found.bytes > 0) {
-    lines.push([found.kind === JournalSync ? "made durable" : "bytes", bytes(found.bytes)])
+    lines.push([found.isSync ? "made durable" : "bytes", bytes(found.bytes)])
     const speed = speedText(found.bytes, found.duration)
     if (speed) lines.push(["speed", speed])
   }
@@ -88,17 +91,21 @@ export function sentenceOf(found: Found): string {
     .join(", ")}.`
 }
 
-function eventAt(store: NodeStore, kind: number, index: number, many: number): Found | null {
-  const events = store.events[kind]
-  if (!events || index >= events.count) return null
+function eventAt(store: NodeStore, kind: number, reference: number, many: number): Found | null {
+  const events = store.columnsOf(kind, reference)
+  const index = Math.abs(reference) - 1
+  // The oldest may have been forgotten since the lane was filled.
+  if (index >= events.count) return null
+  return { ...eventOf(events, kind, index), count: many, isSum: false, busy: 1 }
+}
+
+export function eventOf(events: EventColumns, kind: number, index: number): FoundEvent {
   return {
     kind,
     start: events.start[index] as number,
     duration: events.duration[index] as number,
     bytes: events.bytes[index] as number,
-    count: many,
-    isSum: false,
-    busy: 1,
+    isSync: events.isSync[index] === 1,
   }
 }
 
@@ -123,9 +130,13 @@ function slowNear(store: NodeStore, from: number, to: number): FoundEvent | null
   }
 
   if (best < 0) return null
-  const start = slow.start[best] as number
+  const found = eventOf(slow, JournalSync, best)
+  return { ...found, bytes: durableBytes(store, found.start) }
+}
+
+/** What the sync that began at a time made durable; 0 when its writes are not known. */
+export function durableBytes(store: NodeStore, start: number): number {
   const events = store.events[JournalSync]
   const same = events?.firstFrom(start) ?? 0
-  const isKnown = events !== undefined && same < events.count && events.start[same] === start
-  return { kind: JournalSync, start, duration: slow.duration[best] as number, bytes: isKnown ? (events.bytes[same] as number) : 0 }
+  return events && same < events.count && events.start[same] === start ? (events.bytes[same] as number) : 0
 }

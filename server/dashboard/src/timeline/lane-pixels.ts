@@ -16,9 +16,9 @@ export class LanePixels {
   bytes = new Float64Array(0)
   count = new Float64Array(0)
   longest = new Float64Array(0)
-  /** The longest one's index and one; 0 when it is of a roll-up, or there is none. */
+  /** The longest one: its index and one, below zero for one of the slow events that are known apart; 0 when it is of a roll-up, or there is none. */
   longestEvent = new Int32Array(0)
-  /** Index and one of the event whose box covers the column, 0 for none; and of a second one that runs at the same time. */
+  /** The event whose box covers the column, in the same way; and a second one that runs at the same time. */
   box = new Int32Array(0)
   inset = new Int32Array(0)
   /** Whether the column shows roll-ups. */
@@ -92,6 +92,27 @@ export class LanePixels {
           this.longest[column] = rollUps.longest[index] as number
           this.longestEvent[column] = 0
         }
+      }
+    }
+  }
+
+  /** Adds slow events where nothing else tells of single ones. They are in the sums already: they are shown, not counted. */
+  addSlow(slow: EventColumns, from: number, perPixel: number, isCovered: Uint8Array): void {
+    const to = from + this.width * perPixel
+    for (let index = slow.firstReaching(from); index < slow.count && (slow.start[index] as number) < to; index++) {
+      const left = ((slow.start[index] as number) - from) / perPixel
+      const right = (slow.end(index) - from) / perPixel
+      const isBox = right - left >= BoxPixels
+      const first = Math.max(0, isBox ? Math.round(left) : Math.floor(left))
+      const last = Math.min(this.width, isBox ? Math.round(right) : first + 1)
+      for (let column = first; column < last; column++) {
+        if (isCovered[column] || (slow.duration[index] as number) < (this.longest[column] as number)) continue
+        this.longest[column] = slow.duration[index] as number
+        this.longestEvent[column] = -(index + 1)
+        if (isBox) this.box[column] = -(index + 1)
+        // Of a node that is gone no sum may be known.
+        else if (this.count[column] === 0)
+          this.busy[column] = Math.max(this.busy[column] as number, Math.min(perPixel, slow.duration[index] as number))
       }
     }
   }

@@ -1,9 +1,10 @@
 import { useSignal } from "@preact/signals"
+import type { ComponentChildren } from "preact"
 import { kinds } from "./kinds"
 import type { Stage } from "./stage"
 
 /** Which kinds are shown, in which colour, and what height and brightness mean. */
-export function Legend({ stage }: { stage: Stage }) {
+export function Legend({ stage, children }: { stage: Stage; children?: ComponentChildren }) {
   const isOpen = useSignal(false)
   const toggle = (kind: number) => {
     const hidden = new Set(stage.hidden.value)
@@ -40,12 +41,13 @@ export function Legend({ stage }: { stage: Stage }) {
           {isOpen.value || more ? "Fewer kinds" : "More kinds"}
         </button>
       </div>
+      {children}
       <p class="quiet io-meaning">
-        Width is duration. Where more than one fits in a pixel, height is the share of its time. Brightness is bytes:{" "}
+        Width is duration. Where a pixel holds several, height grows with the share of its time at work. Brightness is bytes:{" "}
         <span class="io-scale">
           1 KiB <span class="io-ramp" aria-hidden="true" /> 4 MiB
         </span>
-        . A mark stands over syncs that are slow.
+        . Striped: only sums are known. A mark stands over syncs that are slow.
       </p>
     </div>
   )

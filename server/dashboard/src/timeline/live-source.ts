@@ -91,7 +91,8 @@ export class LiveSource {
       const minute = Math.floor(second / 60)
       this.store.addRollUps(answer.RollUps, (minute - day) * 60, minute * 60)
     } else {
-      this.store.addRollUps(answer.RollUps, Math.floor(from / Micro), second)
+      // After a long time out of sight the node tells only the newest seconds; the others are fetched when they are looked at.
+      this.store.addRollUps(answer.RollUps, Math.max(Math.floor(from / Micro), second + 2 - MostSpans), second)
     }
 
     this.store.forgetBefore(until - DayMicroseconds - 3600 * Micro)

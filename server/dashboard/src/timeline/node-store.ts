@@ -51,7 +51,8 @@ export class NodeStore {
   /** When, in microseconds, no event is missing. */
   readonly covered = new Intervals()
   devices = { Journal: "unknown", Data: "unknown" }
-  private unsyncedBytes = 0
+  /** By kind: what was written since its last sync. */
+  private readonly unsynced = new Float64Array(kinds.length)
 
   constructor(
     readonly tag: string,
@@ -85,6 +86,16 @@ export class NodeStore {
     return begins.length > 0 ? Math.min(...begins) : undefined
   }
 
+  /** The columns that hold what a lane refers to: the index is one less than the reference, or than its opposite. */
+  columnsOf(kind: number, reference: number): EventColumns {
+    return (reference > 0 ? this.events[kind] : this.slow[kind]) as EventColumns
+  }
+
+  /** The bytes of what a lane refers to. */
+  bytesOf(kind: number, reference: number): number {
+    return this.columnsOf(kind, reference).bytes[Math.abs(reference) - 1] as number
+  }
+
   /** Takes events and the span for which they are whole. */
   addEvents(rows: EventRows): void {
     this.addTo(this.events, rows)
@@ -99,10 +110,11 @@ export class NodeStore {
     for (const columns of this.slow) columns.drop(columns.count - SlowEventsPerKind)
   }
 
-  /** Takes roll-ups; spans of another length than {@link RollUpSpans} go to the nearest shorter one's level. */
+  /** Takes roll-ups and the seconds for which they are whole; a span that reaches over those is left out, for it would grow. Spans of another length than {@link RollUpSpans} are divided. */
   addRollUps(rows: RollUpRows, fromSecond: number, untilSecond: number): void {
-    const level = this.levels.find((one) => one.spanSeconds <= rows.SpanSeconds) ?? this.levels[this.levels.length - 1]
+    const level = this.levels.find((one) => rows.SpanSeconds % one.spanSeconds === 0)
     if (!level) return
+    const parts = rows.SpanSeconds / level.spanSeconds
     const [second, kind, count, bytes, total, longest] = indexes(
       rows,
       "UnixSecond",
@@ -117,6 +129,7 @@ export class NodeStore {
     for (const row of rows.Rows) {
       const index = kindOf(String(row[kind as number]))
       const at = Number(row[second as number])
+      if (at < fromSecond || at + rows.SpanSeconds > untilSecond) continue
       let moved = Number(row[bytes as number])
       // In order of kind within a second: a sync follows the writes that it made durable.
       if (index === JournalWrite) {
@@ -126,7 +139,10 @@ export class NodeStore {
         moved = written
       }
 
-      level.kinds[index]?.set(at, Number(row[count as number]), moved, Number(row[total as number]), Number(row[longest as number]))
+      for (let part = 0; part < parts; part++) {
+        const share = (column: number | undefined) => Number(row[column as number]) / parts
+        level.kinds[index]?.set(at + part * level.spanSeconds, share(count), moved / parts, share(total), Number(row[longest as number]))
+      }
     }
 
     level.known.add(fromSecond, untilSecond)
@@ -145,29 +161,33 @@ export class NodeStore {
 
   private addTo(columns: EventColumns[], rows: EventRows): void {
     const [kind, start, duration, bytes] = indexes(rows, "Kind", "StartUnixMicroseconds", "DurationMicroseconds", "Bytes")
-    const batches = columns.map(() => ({ starts: [] as number[], durations: [] as number[], bytes: [] as number[] }))
+    const batches = columns.map(() => ({
+      starts: [] as number[],
+      durations: [] as number[],
+      bytes: [] as number[],
+      isSync: [] as number[],
+    }))
     for (const row of inOrderOfEnd(rows.Rows, start as number, duration as number)) {
       const index = kindOf(String(row[kind as number]))
-      let moved = Number(row[bytes as number])
-      if (columns === this.events) moved = this.durable(index, moved)
+      const moved = Number(row[bytes as number])
       const batch = batches[index] as (typeof batches)[number]
       batch.starts.push(Number(row[start as number]))
       batch.durations.push(Number(row[duration as number]))
-      batch.bytes.push(moved)
+      batch.bytes.push(columns === this.events ? this.shownBytes(index, moved) : moved)
+      batch.isSync.push(moved === 0 ? 1 : 0)
     }
 
     batches.forEach((batch, index) => {
-      columns[index]?.add(batch.starts, batch.durations, batch.bytes)
+      columns[index]?.add(batch.starts, batch.durations, batch.bytes, batch.isSync)
     })
   }
 
-  /** A sync moves nothing by itself: it is shown with what was written since the one before it. */
-  private durable(kind: number, bytes: number): number {
-    if (kind === JournalWrite) this.unsyncedBytes += bytes
-    if (kind !== JournalSync) return bytes
-    const made = this.unsyncedBytes
-    this.unsyncedBytes = 0
-    return made
+  /** A sync moves nothing by itself: it is shown with what was written since the one before it, of its own kind or, the journal's, of the kind beside it. */
+  private shownBytes(kind: number, bytes: number): number {
+    const written = kind === JournalSync ? JournalWrite : kind
+    const before = this.unsynced[written] as number
+    this.unsynced[written] = bytes > 0 ? before + bytes : 0
+    return bytes > 0 ? bytes : before
   }
 
   /** Forgets a tenth at once, so that it is seldom done. */

@@ -47,17 +47,14 @@ export function TimelinePage() {
 
   const look = () => {
     const { view } = stage
-    for (const { store, source } of shown.peek()) {
-      source?.want(view, view.span / Math.max(1, window.innerWidth * window.devicePixelRatio))
-      void store
-    }
-
+    for (const { source } of shown.peek()) void source?.want(view, view.span / stage.width)
     slowest.value = shown
       .peek()
-      .flatMap(({ store }) =>
+      .flatMap(({ store }, place) =>
         slowestIn(store, stage.shown, view.from, view.from + view.span, MostSlowest).map((event) => ({
           ...event,
           node: store.name || store.tag,
+          place,
           show: () => choosers.current.get(store)?.show(event),
         })),
       )
@@ -71,11 +68,14 @@ export function TimelinePage() {
     for (const one of before) if (!wanted.includes(one.store.tag)) one.source?.stop()
     lives.value = wanted.map((tag) => before.find((one) => one.store.tag === tag) ?? follow(tag, stage, revision))
   })
+  useSignalEffect(() => stage.standStill(lives.value.length === 0 && files.value.length > 0))
   // The stream tells of each node once a second: the lines reach to now.
   useSignalEffect(() => {
     for (const node of live.value?.Nodes ?? []) {
       const store = lives.peek().find((one) => one.store.tag === node.Tag)?.store
       const sample = node.Sample
+      // One that does not answer says no name itself.
+      if (store && !store.name) store.name = node.Name
       if (!store || !sample || node.State !== "up") continue
       const time = sample.UnixMilliseconds * 1000
       if (store.lines.size === 0 || time > (store.lines.time[store.lines.size - 1] as number)) {
@@ -124,14 +124,15 @@ export function TimelinePage() {
       </div>
       <ErrorSentence of={trouble.value} />
       <section class="panel io-panel" aria-label="Disk work over time">
-        <Legend stage={stage} />
-        <NodeChoice
-          tags={tags.value.split(" ").filter((tag) => tag !== "")}
-          isOff={isOff}
-          change={(set) => {
-            off.value = set
-          }}
-        />
+        <Legend stage={stage}>
+          <NodeChoice
+            tags={tags.value.split(" ").filter((tag) => tag !== "")}
+            isOff={isOff}
+            change={(set) => {
+              off.value = set
+            }}
+          />
+        </Legend>
         <div class="io-head">
           <Strip stage={stage} stores={stores.value} />
           <Axis stage={stage} />

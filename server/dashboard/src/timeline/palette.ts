@@ -30,6 +30,7 @@ export interface Palette {
   verySlowWords: string
   verySlowBand: number
   quiet: string
+  rim: string
   /** One for each of the lines. */
   lines: number[]
   limit: number
@@ -68,6 +69,7 @@ export function readPalette(): Palette {
     verySlowWords: css(readable(read("--bad"))),
     verySlowBand: word(mix(ground, read("--bad"), 0.22)),
     quiet: css(read("--quiet")),
+    rim: css(ground),
     lines: [word(read("--accent")), word(read("--good")), word(read("--bad"))],
     limit: word(mix(ground, read("--bad"), 0.45)),
   }

@@ -2,11 +2,13 @@ import type { Signal } from "@preact/signals"
 import { bytes } from "../shell/format"
 import { Button, Empty, Panel, Table } from "../shell/parts"
 import type { FoundEvent } from "./found"
-import { JournalSync, kinds } from "./kinds"
+import { kinds } from "./kinds"
 import { durationText, speedText, timeText } from "./text"
 
 export interface SlowestRow extends FoundEvent {
   node: string
+  /** Which of those shown: a file may be of the same node. */
+  place: number
   show: () => void
 }
 
@@ -17,7 +19,7 @@ export function SlowestTable({ rows }: { rows: Signal<readonly SlowestRow[]> }) 
       <Table
         label="The slowest events in sight"
         rows={rows.value}
-        keyOf={(row) => `${row.node} ${row.kind} ${row.start} ${row.duration}`}
+        keyOf={(row) => `${row.place} ${row.kind} ${row.start} ${row.duration}`}
         empty={
           <Empty title="No single events are known here.">
             Sums of seconds and minutes are all that the node keeps of older hours, beside slow events.
@@ -27,10 +29,10 @@ export function SlowestTable({ rows }: { rows: Signal<readonly SlowestRow[]> }) 
           { title: "Took", cell: (row) => durationText(row.duration), end: true },
           { title: "What", cell: (row) => kinds[row.kind]?.title },
           { title: "Node", cell: (row) => row.node },
-          { title: "Start", cell: (row) => <span class="io-figures">{timeText(row.start, 1)}</span> },
+          { title: "Start", cell: (row) => <span class="io-figures">{timeText(row.start, 1000)}</span> },
           {
             title: "Bytes",
-            cell: (row) => (row.bytes > 0 ? bytes(row.bytes) : row.kind === JournalSync ? "unknown" : "0 B"),
+            cell: (row) => (row.bytes > 0 ? bytes(row.bytes) : row.isSync ? "unknown" : "0 B"),
             end: true,
             wideOnly: true,
           },

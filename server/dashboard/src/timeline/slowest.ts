@@ -1,5 +1,5 @@
 import { BlockEvents, type EventColumns } from "./event-columns"
-import type { FoundEvent } from "./found"
+import { eventOf, type FoundEvent } from "./found"
 import type { NodeStore } from "./node-store"
 
 /** The longest events of a span of time, longest first: what one would look for, as text. */
@@ -24,7 +24,7 @@ function collect(events: EventColumns, kind: number, from: number, to: number, m
 
     const duration = events.duration[index] as number
     if (duration > least && events.end(index) > from) {
-      insert({ kind, start: events.start[index] as number, duration, bytes: events.bytes[index] as number }, best, most)
+      insert(eventOf(events, kind, index), best, most)
     }
 
     index++

@@ -29,6 +29,8 @@ export class Stage {
   /** Called when nothing has moved for a moment. */
   settled: () => void = () => {}
   shown: number[] = []
+  /** Rises with everything that was noticed. */
+  notices = 0
   private palette: Palette | undefined
   private goal: { from: View; to: View; begun: number } | undefined
   private frame = 0
@@ -77,6 +79,12 @@ export class Stage {
     clearTimeout(this.settling)
   }
 
+  /** In device pixels; all tracks have the same. */
+  get width(): number {
+    for (const track of this.tracks) return track.width
+    return 1
+  }
+
   get bounds(): Bounds {
     const now = this.now()
     const newest = this.isStill ? this.newest : Math.max(now, this.newest)
@@ -85,6 +93,7 @@ export class Stage {
 
   /** Takes note of how far the known reaches, and draws it. `until` is the end of what a live node told just now. */
   noticed(oldest: number | undefined, newest: number | undefined, until?: number): void {
+    this.notices++
     if (oldest !== undefined) this.oldest = Math.min(this.oldest, oldest)
     if (newest !== undefined) this.newest = Math.max(this.newest, newest)
     if (until !== undefined) {
@@ -189,8 +198,7 @@ export class Stage {
       this.request()
     } else if (this.isFollowing.value) {
       // As often as what is followed moves by a pixel; a day moves once a minute.
-      const width = Math.max(1, ...[...this.tracks].map((track) => track.width))
-      const milliseconds = this.view.span / width / 1000
+      const milliseconds = this.view.span / this.width / 1000
       if (milliseconds <= 20) this.request()
       else this.timer = setTimeout(() => this.request(), Math.min(milliseconds, 60_000))
     }

@@ -12,8 +12,10 @@ import { kept, type View } from "./view"
 
 const RowHeight = 12
 const RowGap = 2
-/** The strip is drawn anew when it would move by this much, or when there is something new. */
+/** The strip is drawn anew when it would move by this much, and for what is new: soon at first, then seldom, since a second is not to be seen in a day. */
 const StepMicroseconds = 60 * Micro
+const FirstPatienceMilliseconds = 300
+const MostPatienceMilliseconds = 20_000
 
 /** The day at a glance, a row for each node: how busy its disk was, and where a sync stood out. What is in sight is framed; a click or a drag goes there. */
 export function Strip({ stage, stores }: { stage: Stage; stores: readonly NodeStore[] }) {
@@ -25,22 +27,27 @@ export function Strip({ stage, stores }: { stage: Stage; stores: readonly NodeSt
     const place = surface.current as HTMLDivElement
     const painter = new StripPainter(element)
     let day: View = { from: 0, span: DayMicroseconds }
-    let drawnAt = 0
+    let drawnAt = Number.NEGATIVE_INFINITY
     let drawnPalette: Palette | undefined
+    let drawnNotices = -1
+    let patience = FirstPatienceMilliseconds
     const unfit = whenResized(element, (width, height, ratio) => {
       painter.resize(width, height, ratio)
-      drawnAt = 0
+      drawnAt = Number.NEGATIVE_INFINITY
       stage.request()
     })
     const draw = (view: View, palette: Palette) => {
       const now = performance.now()
       const end = stage.bounds.newest
-      const isNew = Math.abs(day.from + day.span - end) >= StepMicroseconds || now - drawnAt > 10_000 || palette !== drawnPalette
+      const isMoved = Math.abs(day.from + day.span - end) >= StepMicroseconds || palette !== drawnPalette
+      const isNew = isMoved || drawnAt < 0 || (stage.notices !== drawnNotices && now - drawnAt > patience)
       if (isNew) {
         // A file may be of another day: then the strip is as wide as all that is known.
         const span = Math.max(DayMicroseconds, end - stage.bounds.oldest)
         day = { from: end - span, span }
         drawnAt = now
+        drawnNotices = stage.notices
+        patience = Math.min(MostPatienceMilliseconds, patience * 1.6)
         drawnPalette = palette
         painter.draw(stores, day, palette)
       }

@@ -66,6 +66,9 @@ export class SumLayers {
       if (level && columns)
         lane.addRollUps(columns, level.spanSeconds, from, perPixel, this.taken[index] as Uint8Array, this.since[index] as number)
     }
+
+    const slow = store.slow[kind]
+    if (slow) lane.addSlow(slow, from, perPixel, this.covered)
   }
 }
 

@@ -8,7 +8,7 @@ import { levelOf, type Palette } from "./palette"
 import { PixelBuffer } from "./pixel-buffer"
 import { SumLayers } from "./sum-layers"
 import { durationText } from "./text"
-import { firstTick, tickStep, type View } from "./view"
+import { firstTick, tickStep, type View, zoneOffset } from "./view"
 
 /** Heights in CSS pixels; timeline.css has the same for the names beside them. */
 export const LinesHeight = 64
@@ -18,6 +18,8 @@ const TickPixels = 90
 const WordPixels = 48
 const LongWordPixels = 118
 const MostWords = 4096
+/** A second is wider than some pixels. */
+const StripedPerPixel = Micro / 12
 
 /** Latency is drawn by its logarithm from 0.1 ms to 10 s, temperature from 20 to 90 °C: fixed, so that nothing jumps while one moves, and nodes compare. */
 const LeastMilliseconds = 0.1
@@ -26,6 +28,13 @@ const ColdestCelsius = 20
 const WarmestCelsius = 90
 /** Where background work pauses. */
 const HotCelsius = 80
+/** Latency at the left, temperature at the right. */
+const ScaleLabels = [
+  { line: 0, value: 1000, text: "1 s" },
+  { line: 0, value: 10, text: "10 ms" },
+  { line: Temperature, value: HotCelsius, text: "80 °C" },
+  { line: Temperature, value: 40, text: "40 °C" },
+]
 const GapMicroseconds = 300 * Micro
 
 /** Draws one node: its lines, and a lane for each kind. Owns the canvas' pixels; everything is allocated when the size changes, nothing for a frame. */
@@ -35,6 +44,7 @@ export class TrackCanvas {
   private readonly context: CanvasRenderingContext2D
   private buffer = new PixelBuffer(1, 1)
   private ratio = 1
+  private font = ""
   private tops = new Int16Array(1)
   private colours = new Uint32Array(1)
   private insetColours = new Uint32Array(1)
@@ -65,6 +75,7 @@ export class TrackCanvas {
     this.canvas.width = width
     this.canvas.height = height
     this.ratio = ratio
+    this.font = `${this.scaled(10)}px system-ui, "DejaVu Sans", sans-serif`
     this.buffer = new PixelBuffer(width, height)
     this.tops = new Int16Array(width)
     this.colours = new Uint32Array(width)
@@ -117,8 +128,7 @@ export class TrackCanvas {
 
   private drawGrid(view: View, perPixel: number, palette: Palette): void {
     const step = tickStep(perPixel, TickPixels * this.ratio)
-    const offset = -new Date(view.from / 1000).getTimezoneOffset()
-    for (let at = firstTick(view.from, step, offset); at < view.from + view.span; at += step) {
+    for (let at = firstTick(view.from, step, zoneOffset(view.from)); at < view.from + view.span; at += step) {
       this.buffer.rectangle(Math.round((at - view.from) / perPixel), 0, 1, this.buffer.height, palette.grid)
     }
   }
@@ -199,27 +209,31 @@ export class TrackCanvas {
   /** What each column of a lane looks like: from where down, in which colour. */
   private findColumns(lane: LanePixels, kind: number, perPixel: number, height: number, palette: Palette): void {
     const ramp = palette.boxes[kind] as Uint32Array
-    const events = this.store.events[kind]
     const least = this.scaled(3)
     const edges = Math.max(3, this.scaled(4))
+    const isStriped = perPixel < StripedPerPixel
+    const stripe = this.scaled(6)
     for (let column = 0; column < lane.width; column++) {
       const box = lane.box[column] as number
       const inset = lane.inset[column] as number
       this.tops[column] = height
       this.insetColours[column] = 0
-      if (box > 0 && events) {
+      if (box !== 0) {
         this.tops[column] = 0
         const begins = column > 0 && lane.box[column - 1] !== box && lane.box[Math.min(lane.width - 1, column + edges)] === box
-        this.colours[column] = begins ? palette.edge : (ramp[levelOf(events.bytes[box - 1] as number)] as number)
+        this.colours[column] = begins ? palette.edge : (ramp[levelOf(this.store.bytesOf(kind, box))] as number)
       } else if ((lane.count[column] as number) > 0 || (lane.busy[column] as number) > 0) {
-        const share = Math.min(1, (lane.busy[column] as number) / perPixel)
+        // The square root: a disk that is at work for a hundredth of the time is to be told from one that is for a tenth.
+        const share = Math.sqrt(Math.min(1, (lane.busy[column] as number) / perPixel))
         this.tops[column] = height - Math.max(least, Math.round(share * height))
         this.colours[column] = ramp[levelOf(this.meanBytes(lane, column, kind))] as number
+        // Stripes: at this zoom single events would be seen, but only a sum is known.
+        if (isStriped && lane.isSum[column] && column % stripe < stripe / 2) this.tops[column] = height - this.scaled(1)
       }
 
-      if (inset > 0 && events) {
+      if (inset !== 0) {
         const begins = column > 0 && lane.inset[column - 1] !== inset
-        this.insetColours[column] = begins ? palette.edge : (ramp[levelOf(events.bytes[inset - 1] as number)] as number)
+        this.insetColours[column] = begins ? palette.edge : (ramp[levelOf(this.store.bytesOf(kind, inset))] as number)
       }
     }
   }
@@ -228,7 +242,7 @@ export class TrackCanvas {
     const count = lane.count[column] as number
     if (count > 0) return (lane.bytes[column] as number) / count
     const event = lane.longestEvent[column] as number
-    return event > 0 ? (this.store.events[kind]?.bytes[event - 1] ?? 0) : 0
+    return event === 0 ? 0 : this.store.bytesOf(kind, event)
   }
 
   /** Everything waits for a sync of a second: it is to be seen from any lane. */
@@ -268,33 +282,35 @@ export class TrackCanvas {
   private drawScale(palette: Palette): void {
     const { context } = this
     const bottom = this.scaled(LinesHeight - LaneGap)
-    context.font = `${this.scaled(10)}px system-ui, "DejaVu Sans", sans-serif`
+    context.font = this.font
     context.textBaseline = "middle"
     context.fillStyle = palette.quiet
-    context.textAlign = "left"
-    context.fillText("1 s", this.scaled(3), bottom * (1 - 4 / LatencyDecades))
-    context.fillText("10 ms", this.scaled(3), bottom * (1 - 2 / LatencyDecades))
-    context.textAlign = "right"
-    context.fillText("80 °C", this.buffer.width - this.scaled(3), this.heightOf(Temperature, HotCelsius, bottom))
-    context.fillText("40 °C", this.buffer.width - this.scaled(3), this.heightOf(Temperature, 40, bottom))
+    for (const label of ScaleLabels) {
+      const isRight = label.line === Temperature
+      context.textAlign = isRight ? "right" : "left"
+      context.fillText(
+        label.text,
+        isRight ? this.buffer.width - this.scaled(3) : this.scaled(3),
+        this.heightOf(label.line, label.value, bottom),
+      )
+    }
   }
 
   private drawWords(place: number, kind: number, palette: Palette): void {
     const lane = this.lanes[kind] as LanePixels
-    const events = this.store.events[kind]
     const least = this.scaled(WordPixels)
-    if (!events) return
     const middle = this.laneTop(place) + this.laneInside / 2
     let column = 0
     while (column < lane.width) {
       const box = lane.box[column] as number
       let end = column + 1
       while (end < lane.width && lane.box[end] === box) end++
-      if (box > 0 && end - column >= least) {
-        const moved = events.bytes[box - 1] as number
+      if (box !== 0 && end - column >= least) {
+        const moved = this.store.bytesOf(kind, box)
+        const duration = this.store.columnsOf(kind, box).duration[Math.abs(box) - 1] as number
         this.context.fillStyle = this.wordColour(kind, column, moved, palette)
         this.context.textAlign = "left"
-        this.context.fillText(this.durationWords(events.duration[box - 1] as number), column + this.scaled(6), middle)
+        this.context.fillText(this.durationWords(duration), column + this.scaled(6), middle)
         if (moved > 0 && end - column >= this.scaled(LongWordPixels)) {
           this.context.textAlign = "right"
           this.context.fillText(this.bytesWords(moved), end - this.scaled(6), middle)

@@ -4,7 +4,7 @@ import { useEffect, useId, useRef } from "preact/hooks"
 import { count } from "../shell/format"
 import { Chooser } from "./chooser"
 import { whenResized } from "./fitted"
-import { type Found, findIn, linesOf, sentenceOf } from "./found"
+import { type Found, type FoundEvent, findIn, linesOf, sentenceOf } from "./found"
 import { type Pointed, takeGestures } from "./gestures"
 import { takeKey } from "./keys"
 import { kinds } from "./kinds"
@@ -31,7 +31,6 @@ export function Track({ stage, store, source, trouble, revision, actions, ready 
   const plot = useRef<HTMLDivElement>(null)
   const canvas = useRef<HTMLCanvasElement>(null)
   const frame = useRef<HTMLDivElement>(null)
-  const tip = useRef<HTMLDivElement>(null)
   const chooserRef = useRef<Chooser | undefined>(undefined)
   chooserRef.current ??= new Chooser(store, stage)
   const chooser = chooserRef.current
@@ -95,11 +94,7 @@ export function Track({ stage, store, source, trouble, revision, actions, ready 
   return (
     <section class="io-track" aria-labelledby={id}>
       <header>
-        <h2 id={id}>
-          {store.name || store.tag} <span class="quiet">{store.name ? store.tag : ""}</span>
-        </h2>
-        <p class="quiet">{source ?? ""}</p>
-        <TrackWords store={store} revision={revision} />
+        <TrackWords id={id} store={store} revision={revision} source={source ?? ""} />
         {trouble?.value && (
           <p class="io-trouble" role="status">
             {trouble.value}
@@ -133,7 +128,7 @@ export function Track({ stage, store, source, trouble, revision, actions, ready 
         >
           <canvas ref={canvas} aria-hidden="true" />
           <div ref={frame} class="io-chosen" hidden />
-          {found.value && <Tip of={found.value.of} x={found.value.x} y={found.value.y} plot={plot.current} place={tip} />}
+          {found.value && <Tip of={found.value.of} x={found.value.x} y={found.value.y} width={plot.current?.clientWidth ?? 0} />}
         </div>
       </div>
       <p class="io-said" aria-live="polite">
@@ -143,40 +138,30 @@ export function Track({ stage, store, source, trouble, revision, actions, ready 
   )
 }
 
-/** On which devices, and how much is known: by itself, since it changes once a second. */
-function TrackWords({ store, revision }: { store: NodeStore; revision: Signal<number> }) {
+/** Which node, on which devices, and how much is known: by itself, since it changes once a second. */
+function TrackWords({ id, store, revision, source }: { id: string; store: NodeStore; revision: Signal<number>; source: string }) {
   // The number says only that there is something new.
   void revision.value
   const { Journal, Data } = store.devices
-  const devices = Journal === Data ? Journal : `journal on ${Journal}, data on ${Data}`
+  const devices = Journal === Data ? (Journal === "unknown" ? "device unknown" : Journal) : `journal on ${Journal}, data on ${Data}`
   return (
-    <p class="quiet">
-      {devices} · {count(store.eventCount)} events
-    </p>
+    <>
+      <h2 id={id}>
+        {store.name || store.tag} <span class="quiet">{store.name ? store.tag : ""}</span>
+      </h2>
+      <p class="quiet">
+        {source ? `${source} · ` : ""}
+        {devices} · {count(store.eventCount)} events
+      </p>
+    </>
   )
 }
 
-function Tip({
-  of,
-  x,
-  y,
-  plot,
-  place,
-}: {
-  of: Found
-  x: number
-  y: number
-  plot: HTMLElement | null
-  place: { current: HTMLDivElement | null }
-}) {
-  const width = plot?.clientWidth ?? 0
+function Tip({ of, x, y, width }: { of: Found; x: number; y: number; width: number }) {
   const isLeft = x > width / 2
+  const sides = isLeft ? { left: "auto", right: `${width - x + 14}px` } : { left: `${x + 14}px`, right: "auto" }
   return (
-    <div
-      ref={place}
-      class={`io-tip ${isLeft ? "is-left" : ""}`}
-      style={{ left: isLeft ? "auto" : `${x + 14}px`, right: isLeft ? `${width - x + 14}px` : "auto", top: `${y + 16}px` }}
-    >
+    <div class="io-tip" style={{ ...sides, top: `${y + 16}px` }}>
       <dl>
         {linesOf(of).map(([label, value], index) => (
           <div key={label} class={index === 0 ? "io-tip-title" : ""}>
@@ -214,6 +199,6 @@ function place(frame: HTMLElement | null, chooser: Chooser, stage: Stage, width:
   frame.style.width = `${Math.min(width + 8, left + wide) - first + 6}px`
 }
 
-function foundOf(event: { kind: number; start: number; duration: number; bytes: number }): Found {
+function foundOf(event: FoundEvent): Found {
   return { ...event, count: 1, isSum: false, busy: 1 }
 }

@@ -57,6 +57,20 @@ export function tickStep(perPixel: number, leastPixels: number): number {
   return 86_400_000_000
 }
 
+let zoneQuarter = Number.NaN
+let zoneMinutes = 0
+
+/** How far the clock on the wall is ahead of UTC, in minutes. Asked once for a quarter of an hour: no zone changes within. */
+export function zoneOffset(microseconds: number): number {
+  const quarter = Math.floor(microseconds / 900_000_000)
+  if (quarter !== zoneQuarter) {
+    zoneQuarter = quarter
+    zoneMinutes = -new Date(microseconds / 1000).getTimezoneOffset()
+  }
+
+  return zoneMinutes
+}
+
 /** The first tick in a view: hours and days begin where people's clocks say so. */
 export function firstTick(from: number, step: number, offsetMinutes: number): number {
   const offset = offsetMinutes * 60_000_000

@@ -106,8 +106,10 @@ export function eventsBetween(scenario, n, from, to, most = 8192) {
     const at = slot / 40
     const chance = noise(n + 20, slot) + 0.5
     const start = Math.round(at * 1e6 + chance * 8000)
-    if (chance < 0.55 + 0.2 * wave(at, 60, n)) {
-      const sync = (sampleAt(scenario, n, at).SyncP99Milliseconds * (0.35 + chance * 0.6) + (chance > 0.548 ? 130 : 0)) * 1000
+    // One sync at a time: what comes while one stalls waits.
+    const sinceStall = slot % 331
+    if (chance < 0.55 + 0.2 * wave(at, 60, n) && (sinceStall === 0 || sinceStall > 7)) {
+      const sync = (sampleAt(scenario, n, at).SyncP99Milliseconds * (0.35 + chance * 0.6) + (sinceStall === 0 ? 130 : 0)) * 1000
       rows.push(["journal_sync", start + 300, Math.round(sync), 0], ["journal_write", start, 300, 4096 * (1 + Math.floor(chance * 7))])
     }
     if (chance > 0.86) rows.push(["read", start + 9000, Math.round(250 + chance * 900), 16_384])

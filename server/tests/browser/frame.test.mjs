@@ -1,0 +1,164 @@
+// The frame and the pages of cluster and nodes in a real browser, on the mock node, which plays states that a real cluster takes minutes to get into. It serves server/dashboard/dist as it was built.
+import assert from "node:assert/strict"
+import { spawn } from "node:child_process"
+import { readFileSync } from "node:fs"
+import { createRequire } from "node:module"
+import { dirname, join } from "node:path"
+import { after, before, test } from "node:test"
+import { fileURLToPath } from "node:url"
+import { chromium } from "playwright-core"
+
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")
+const Flags = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
+const mockNode = join(dirname(fileURLToPath(import.meta.url)), "../../dashboard/tests/mock-node.mjs")
+const Patience = 20_000
+const started = []
+const wrong = []
+let browser
+let open
+
+before(async () => {
+  browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: Flags })
+  open = await play()
+})
+
+after(async () => {
+  await browser?.close()
+  for (const process of started) process.kill()
+})
+
+/** Starts a mock node on a port that is free, and gives its address. */
+function play(...options) {
+  const node = spawn(process.execPath, [mockNode, "--port", "0", ...options], { stdio: ["ignore", "pipe", "inherit"] })
+  started.push(node)
+  return new Promise((resolve, reject) => {
+    node.once("exit", code => reject(new Error(`The mock node ended with ${code}.`)))
+    node.stdout.once("data", line => resolve(/http:\/\/\S+/.exec(String(line))[0]))
+  })
+}
+
+async function show(base, hash, { width = 1280, height = 800, colorScheme = "light" } = {}) {
+  const page = await browser.newPage({ viewport: { width, height }, colorScheme })
+  page.setDefaultTimeout(Patience)
+  page.on("console", message => { if (message.type() === "error" && !/Failed to load resource: the server responded with a status of (401|501|503)/.test(message.text())) wrong.push(message.text()) })
+  page.on("pageerror", error => wrong.push(error.stack ?? error.message))
+  page.on("request", request => { if (!request.url().startsWith(base) && !/^(data|blob):/.test(request.url())) wrong.push(`asked ${request.url()}`) })
+  await page.goto(`${base}/${hash}`)
+  return page
+}
+
+const change = (base, name) => fetch(`${base}/mock/scenario?name=${name}`, { method: "POST" })
+const overflow = page => page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)
+
+async function findings(page) {
+  await page.evaluate(axe)
+  const found = await page.evaluate(async () => (await globalThis.axe.run(document, { resultTypes: ["violations"] })).violations)
+  return found.filter(({ impact }) => impact === "serious" || impact === "critical").map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`)
+}
+
+const pages = [
+  ["#/", page => page.locator(".chart canvas").first().waitFor()],
+  ["#/node/C", page => page.locator(".chart canvas").first().waitFor()],
+  ["#/cluster", page => page.getByRole("table").waitFor()],
+  ["#/cluster/access", page => page.getByText("shop-app").waitFor()],
+  ["#/cluster/care", page => page.getByText("Everything is written at").waitFor()],
+  ["#/logs", page => page.locator(".log-lines li").first().waitFor()],
+  ["#/settings", page => page.getByRole("table").waitFor()],
+  ["#/alerts", page => page.getByRole("table").waitFor()],
+]
+
+for (const [look, options] of [["a bright PC", {}], ["a dark phone", { width: 360, height: 740, colorScheme: "dark" }]]) {
+  test(`On ${look} nothing keeps anybody from a page, and none is wider than the screen`, async () => {
+    await change(open, "one-dead")
+    for (const [hash, isThere] of pages) {
+      const page = await show(open, hash, options)
+      await isThere(page)
+      assert.deepEqual(await findings(page), [], hash)
+      assert.ok(await overflow(page) <= 0, `${hash} is wider than ${look}`)
+      await page.close()
+    }
+  })
+}
+
+test("A node that dies turns grey with its last words, and leads to its last hours", async () => {
+  await change(open, "well")
+  const page = await show(open, "#/")
+  await page.getByText("All 3 nodes are well").waitFor()
+  await change(open, "one-dead")
+  const card = page.locator(".node-card.down")
+  await card.getByText("Last seen").waitFor()
+  await card.getByRole("link", { name: "Its last hours" }).click()
+  await page.getByText("pi-3 is off, and was last heard").waitFor()
+  assert.match(await page.locator(".figures").first().innerText(), /under-voltage/)
+  await page.close()
+})
+
+test("Without a leader the page says so, and goes on", async () => {
+  await change(open, "no-quorum")
+  const page = await show(open, "#/logs")
+  await page.getByText("No leader: nothing is written now.").waitFor()
+  await page.locator(".log-lines li").first().waitFor()
+  await page.close()
+})
+
+test("A stream that fell silent greys what is shown, says as of when, and comes back", async () => {
+  await change(open, "well")
+  const page = await show(open, "#/")
+  await page.getByText("All 3 nodes are well").waitFor()
+  await fetch(`${open}/mock/silence?seconds=8`, { method: "POST" })
+  await page.getByText("Shown as of").waitFor()
+  await page.getByRole("link", { name: "pi-2", exact: true }).first().waitFor()
+  assert.equal(await page.locator(".overview.old").count(), 1)
+  await page.getByText("Shown as of").waitFor({ state: "detached" })
+  await page.close()
+})
+
+test("A member is removed by its name only, and the keyboard does it all", async () => {
+  const node = await play()
+  const page = await show(node, "#/cluster")
+  const remove = page.getByRole("button", { name: "Remove: pi-3" })
+  await remove.focus()
+  await page.keyboard.press("Enter")
+  const deed = page.getByRole("dialog").getByRole("button", { name: "Remove" })
+  await deed.waitFor()
+  assert.ok(await deed.isDisabled())
+  for (let step = 0; step < 5; step++) {
+    await page.keyboard.press("Tab")
+    assert.ok(await page.evaluate(() => document.activeElement === document.body || document.activeElement.closest("dialog") !== null), "the focus left the dialog")
+  }
+  await page.keyboard.press("Escape")
+  await deed.waitFor({ state: "detached" })
+  assert.ok(await remove.evaluate(button => button === document.activeElement), "the focus did not come back")
+  await remove.click()
+  await page.getByLabel("To confirm, type pi-3").fill("pi-3")
+  await page.keyboard.press("Enter")
+  await page.getByText("pi-3 is no member any more.").waitFor()
+  await remove.waitFor({ state: "detached" })
+  await page.close()
+})
+
+test("A token opens the door, another one does not", async () => {
+  const node = await play("--sign-in")
+  const page = await show(node, "#/")
+  await page.getByLabel("Token").fill("rookery_wrong")
+  await page.keyboard.press("Enter")
+  await page.getByText("This token is not known to the cluster").waitFor()
+  await page.getByLabel("Token").fill("rookery_test")
+  await page.keyboard.press("Enter")
+  await page.getByText("All 3 nodes are well").waitFor()
+  await page.close()
+})
+
+test("A kiosk's token goes from the address, and opens figures only", async () => {
+  const node = await play("--sign-in", "--kiosk")
+  const page = await show(node, "#kiosk=rookery_test")
+  await page.getByText("All 3 nodes are well").waitFor()
+  assert.equal(page.url(), `${node}/#/`)
+  assert.deepEqual(await page.getByRole("navigation", { name: "Pages" }).getByRole("link").allInnerTexts(), ["Overview", "IO timeline"])
+  assert.equal(await page.getByRole("button", { name: /^Find/ }).count(), 0)
+  await page.evaluate(() => { location.hash = "#/cluster" })
+  await page.getByText("Your token does not open this page.").waitFor()
+  await page.close()
+})
+
+test("No page wrote an error or asked another machine", () => assert.deepEqual(wrong, []))
