@@ -4,7 +4,7 @@ import { Button, ErrorSentence, LinkButton, Panel, useAsked } from "../shell/par
 import { hrefOf, route } from "../shell/route"
 import { may } from "../shell/session"
 import { CollectionsList } from "./collections-list"
-import { DatabaseChoice } from "./database-choice"
+import { DatabaseChoice, useDatabases } from "./database-choice"
 import { DocumentsTable } from "./documents-table"
 import { ExportPanel } from "./export-panel"
 import { FilterForm } from "./filter-form"
@@ -16,6 +16,7 @@ import { type CollectionStatistics, readOf, readsAreLocal } from "./store"
 export function BrowsePage({ database, collection }: { database: string; collection: string | null }) {
   const filter: Filter = { prefix: route.value.query.get("prefix") ?? "", where: route.value.query.get("where") ?? "" }
   const statistics = useAsked<CollectionStatistics>(readOf(database, "collections/stats/detailed"), 5)
+  const databases = useDatabases()
   const cursors = useSignal<Cursor[]>([FirstPage])
   const page = useSignal<Page | null>(null)
   const trouble = useSignal<unknown>(null)
@@ -71,7 +72,7 @@ export function BrowsePage({ database, collection }: { database: string; collect
           <a href="#/documents">Documents</a> <span class="quiet">›</span> {database}
         </h1>
         <div class="actions">
-          <DatabaseChoice page="documents" chosen={database} />
+          <DatabaseChoice page="documents" chosen={database} databases={databases} />
           {may("write", database) && (
             <Button expanded={open.value === "import"} onClick={() => toggle("import")}>
               Import

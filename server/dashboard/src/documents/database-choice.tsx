@@ -1,13 +1,24 @@
 import { useEffect } from "preact/hooks"
-import { ErrorSentence, useAsked } from "../shell/parts"
+import { type Asked, ErrorSentence, useAsked } from "../shell/parts"
 import { hrefOf, route } from "../shell/route"
 import { type DatabaseList, databasesPath } from "./store"
 
 const LastKey = "rookery.database"
 
-/** The database of the page, of the databases that there are. */
-export function DatabaseChoice({ page, chosen }: { page: "documents" | "query" | "indexes"; chosen: string }) {
+/** The databases that there are. */
+export function useDatabases(): Asked<DatabaseList> & { hasNone: boolean } {
   const databases = useAsked<DatabaseList>(databasesPath())
+  return { ...databases, hasNone: databases.data.value?.Databases.length === 0 }
+}
+
+interface DatabaseChoiceProps {
+  page: "documents" | "query" | "indexes"
+  chosen: string
+  databases: Asked<DatabaseList>
+}
+
+/** The database of the page, of those that there are. */
+export function DatabaseChoice({ page, chosen, databases }: DatabaseChoiceProps) {
   const names = databases.data.value?.Databases.map((database) => database.Name) ?? []
   useEffect(() => {
     if (chosen !== "") localStorage.setItem(LastKey, chosen)
@@ -42,10 +53,4 @@ export function DatabaseChoice({ page, chosen }: { page: "documents" | "query" |
       <ErrorSentence of={databases.trouble.value} retry={databases.refresh} />
     </>
   )
-}
-
-/** Whether there is no database at all; false while that is not known. */
-export function useHasNoDatabase(): boolean {
-  const databases = useAsked<DatabaseList>(databasesPath())
-  return databases.data.value?.Databases.length === 0
 }

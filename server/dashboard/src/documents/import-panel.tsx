@@ -11,12 +11,12 @@ export function ImportPanel({ database, onStored, onClose }: { database: string;
   const state = useSignal<ImportState | null>(null)
   const stage = useSignal<"idle" | "running" | "stopped" | "failed" | "done">("idle")
   const trouble = useSignal<unknown>(null)
-  const file = useRef<File | null>(null)
+  const file = useSignal<File | null>(null)
   const stopped = useRef<AbortController | null>(null)
   useEffect(() => () => stopped.current?.abort(), [])
 
   const run = async (from?: ImportState) => {
-    if (!file.current) return
+    if (!file.value) return
     const control = new AbortController()
     stopped.current = control
     stage.value = "running"
@@ -33,7 +33,7 @@ export function ImportPanel({ database, onStored, onClose }: { database: string;
         return readAnswer(await response.text())
       }
       const ended = await importFile(
-        file.current,
+        file.value,
         post,
         (next) => {
           state.value = next
@@ -80,11 +80,20 @@ export function ImportPanel({ database, onStored, onClose }: { database: string;
             accept=".ndjson,.jsonl,.json,.gz,.ndjson.gz,application/x-ndjson,application/gzip"
             disabled={isRunning}
             onChange={(event) => {
-              file.current = event.currentTarget.files?.[0] ?? null
-              if (file.current) void run()
+              file.value = event.currentTarget.files?.[0] ?? null
+              stage.value = "idle"
+              state.value = null
+              trouble.value = null
             }}
           />
         </Field>
+        {file.value && stage.value === "idle" && (
+          <div class="actions">
+            <Button kind="primary" onClick={() => void run()}>
+              Import {file.value.name} ({bytes(file.value.size)})
+            </Button>
+          </div>
+        )}
         {now && (
           <Progress
             label={stage.value === "done" ? "Imported" : isRunning ? "Importing …" : "Broken off"}

@@ -23,7 +23,7 @@ export function FieldsEditor({ fields, configuration, mayEdit, onChange }: Field
       <span class="text-name">Options of fields</span>
       {list.length === 0 && <span class="hint">None: each field is found by its values, without case.</span>}
       {list.length > 0 && (
-        <div class="table-frame" role="region" aria-label="Options of fields" tabIndex={0}>
+        <div class="table-frame" role="group" aria-label="Options of fields" tabIndex={0}>
           <table class="table fields-table">
             <thead>
               <tr>

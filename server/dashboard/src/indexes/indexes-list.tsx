@@ -26,6 +26,7 @@ export function IndexesList({ database }: { database: string }) {
       {indexes && (
         <Table
           label="Indexes"
+          stacks
           rows={indexes}
           keyOf={(index) => index.Name}
           empty={
@@ -90,7 +91,6 @@ export function IndexesList({ database }: { database: string }) {
               title: "Actions",
               unseenTitle: true,
               end: true,
-              wideOnly: true,
               cell: (index) => <IndexMenu database={database} index={index} refresh={refresh} isBrief />,
             },
           ]}

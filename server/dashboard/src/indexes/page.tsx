@@ -1,4 +1,4 @@
-import { DatabaseChoice, useHasNoDatabase } from "../documents/database-choice"
+import { DatabaseChoice, useDatabases } from "../documents/database-choice"
 import { Empty, LinkButton } from "../shell/parts"
 import { hrefOf, route } from "../shell/route"
 import { IndexDetails } from "./index-details"
@@ -13,7 +13,8 @@ export function IndexesPage() {
   const [database = "", ...rest] = route.value.parts
   const name = rest.join("/")
   const isNew = route.value.query.has("new")
-  const hasNone = useHasNoDatabase()
+  const databases = useDatabases()
+  const { hasNone } = databases
   const isListed = name !== "" || isNew
   return (
     <div class="stack">
@@ -23,7 +24,7 @@ export function IndexesPage() {
           {isListed && <span class="quiet"> › </span>}
           {isNew ? "new" : name}
         </h1>
-        {!hasNone && <DatabaseChoice page="indexes" chosen={database} />}
+        {!hasNone && <DatabaseChoice page="indexes" chosen={database} databases={databases} />}
       </div>
       {hasNone && (
         <Empty title="There is no database yet.">

@@ -59,6 +59,11 @@ export async function askPlan(database: string, question: Question): Promise<Pla
   return (await response.json()) as Plan
 }
 
+/** Whether an answer came from an index, and not from looking at documents. */
+export function isIndex(name: string): boolean {
+  return name !== "" && name !== "AllDocs" && !name.startsWith("collection/")
+}
+
 /** Takes an answer apart. */
 export function answerOf(text: string): Omit<QueryAnswer, "milliseconds"> {
   const node = parseJson(text).node ?? undefined

@@ -84,9 +84,7 @@ export function ChangeByQuery({ database, kind, text, parameters, onClose }: Cha
           <ErrorSentence of={trouble.value} />
           {found ? (
             <p>
-              <strong>
-                {count(found.count)} {found.count === 1 ? "document" : "documents"}
-              </strong>
+              <strong>{documents(found.count)}</strong>
               {found.ids.length > 0 && `: ${found.ids.join(", ")}${found.count > found.ids.length ? " …" : ""}`}.{" "}
               {kind === "delete" ? "They are deleted" : "They are changed"} in batches, each in the state in which it is then. That cannot
               be undone.
@@ -145,7 +143,7 @@ function OperationPanel({ database, running, onClose }: { database: string; runn
       if (!isLeft) timer = setTimeout(look, AskAgainMilliseconds)
     }
     const tell = (now: OperationState) => {
-      const done = `${count(now.Progress.Processed)} documents ${running.kind === "delete" ? "deleted" : "patched"}.`
+      const done = `${documents(now.Progress.Processed)} ${running.kind === "delete" ? "deleted" : "patched"}.`
       toast(now.Status === "Completed" ? done : `${now.Status === "Canceled" ? "Stopped" : "Failed"}: ${done}`, {
         tone: now.Status === "Completed" ? "good" : "bad",
       })
@@ -194,4 +192,8 @@ function OperationPanel({ database, running, onClose }: { database: string; runn
       <ErrorSentence of={now?.Result?.Message ?? trouble.value} />
     </Panel>
   )
+}
+
+function documents(many: number): string {
+  return `${count(many)} ${many === 1 ? "document" : "documents"}`
 }

@@ -1,4 +1,4 @@
-import { DatabaseChoice, useHasNoDatabase } from "../documents/database-choice"
+import { DatabaseChoice, useDatabases } from "../documents/database-choice"
 import { Empty, LinkButton } from "../shell/parts"
 import { route } from "../shell/route"
 import { QueryConsole } from "./query-console"
@@ -8,12 +8,13 @@ import "./query.css"
 /** `#/query/DB[?q=TEXT]`: asks a database in RQL. */
 export function QueryPage() {
   const [database = ""] = route.value.parts
-  const hasNone = useHasNoDatabase()
+  const databases = useDatabases()
+  const { hasNone } = databases
   return (
     <div class="stack">
       <div class="title-row">
         <h1>Query</h1>
-        {!hasNone && <DatabaseChoice page="query" chosen={database} />}
+        {!hasNone && <DatabaseChoice page="query" chosen={database} databases={databases} />}
       </div>
       {hasNone ? (
         <Empty title="There is no database yet.">

@@ -1,7 +1,7 @@
 import { count } from "../shell/format"
 import { Button, Panel, Table } from "../shell/parts"
 import { hrefOf } from "../shell/route"
-import type { Plan } from "./ask-query"
+import { isIndex, type Plan } from "./ask-query"
 
 /** Which index would answer, and why; nothing is made by asking. */
 export function PlanPanel({ plan, database, onClose }: { plan: Plan; database: string; onClose: () => void }) {
@@ -16,13 +16,7 @@ export function PlanPanel({ plan, database, onClose }: { plan: Plan; database: s
     >
       <dl class="figures plan">
         <dt>Answered from</dt>
-        <dd>
-          {/^(Auto|.*\/)/.test(plan.IndexName) && !plan.IndexName.startsWith("collection/") ? (
-            <a href={hrefOf("indexes", database, plan.IndexName)}>{plan.IndexName}</a>
-          ) : (
-            plan.IndexName
-          )}
-        </dd>
+        <dd>{isIndex(plan.IndexName) ? <a href={hrefOf("indexes", database, plan.IndexName)}>{plan.IndexName}</a> : plan.IndexName}</dd>
         {plan.PostingsRead !== undefined && (
           <>
             <dt>Postings read</dt>

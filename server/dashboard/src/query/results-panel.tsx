@@ -7,7 +7,7 @@ import { layOut } from "../documents/json-text"
 import { bytes, count, milliseconds } from "../shell/format"
 import { Button, Choice, Empty, Panel, Tag } from "../shell/parts"
 import { hrefOf } from "../shell/route"
-import type { QueryAnswer } from "./ask-query"
+import { isIndex, type QueryAnswer } from "./ask-query"
 import { ResultsTable } from "./results-table"
 import { Timings } from "./timings"
 
@@ -33,14 +33,7 @@ export function ResultsPanel({ database, answer, pageSize, isRunning, onPage }: 
       stale={isRunning}
       actions={
         <>
-          {answer.isStale && (
-            <Tag
-              tone="warning"
-              title="The index has not seen all documents yet: what was written last may be missing. 'Wait for the index' waits for it."
-            >
-              stale
-            </Tag>
-          )}
+          {answer.isStale && <Tag tone="warning">stale</Tag>}
           <Choice
             label="Show as"
             options={[
@@ -55,17 +48,18 @@ export function ResultsPanel({ database, answer, pageSize, isRunning, onPage }: 
         </>
       }
     >
+      {answer.isStale && (
+        <p class="facts warning">
+          The index has not seen every document yet: what was written last may be missing. "Wait for the index" waits for it.
+        </p>
+      )}
       <p class="facts quiet">
-        <span>{milliseconds(answer.serverMilliseconds)} on the node</span>
+        <span>{answer.serverMilliseconds === 0 ? "under 1 ms" : milliseconds(answer.serverMilliseconds)} on the node</span>
         <span>{milliseconds(answer.milliseconds)} with the way there</span>
         <span>{bytes(answer.bytes)}</span>
         <span>
           from{" "}
-          {answer.index.includes("/") && !answer.index.startsWith("collection/") ? (
-            <a href={hrefOf("indexes", database, answer.index)}>{answer.index}</a>
-          ) : (
-            answer.index || "documents"
-          )}
+          {isIndex(answer.index) ? <a href={hrefOf("indexes", database, answer.index)}>{answer.index}</a> : answer.index || "documents"}
         </span>
         {answer.nodeTag && <span>node {answer.nodeTag}</span>}
       </p>

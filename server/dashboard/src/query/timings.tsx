@@ -12,11 +12,13 @@ export function Timings({ timings }: { timings: { part: string; milliseconds: nu
   const total = timings.reduce((sum, one) => sum + one.milliseconds, 0)
   return (
     <div class="timings">
-      <div class="timings-bar" aria-hidden="true">
-        {timings.map((one, at) => (
-          <span key={one.part} class={`part-${at % 4}`} style={{ flexGrow: total === 0 ? 1 : one.milliseconds / total }} />
-        ))}
-      </div>
+      {total > 0 && (
+        <div class="timings-bar" aria-hidden="true">
+          {timings.map((one, at) => (
+            <span key={one.part} class={`part-${at % 4}`} style={{ flexGrow: one.milliseconds / total }} />
+          ))}
+        </div>
+      )}
       <ul>
         {timings.map((one, at) => (
           <li key={one.part}>
