@@ -66,11 +66,19 @@ internal sealed class NodeClient(NodeConnection node) : IDisposable
     }
 
     /// <summary>The JSON of an answer; an undefined element when it has no body.</summary>
+    /// <param name="method">The HTTP method.</param>
+    /// <param name="path">The path, with its query.</param>
+    /// <param name="content">The body, if there is one.</param>
+    /// <param name="missing">What is told of a 404 without a sentence.</param>
+    /// <param name="cancellation">Ends it.</param>
     /// <exception cref="AdminException">The node does not answer, or refused.</exception>
-    public async Task<JsonElement> GetJsonAsync(HttpMethod method, string path, HttpContent? content = null, CancellationToken cancellation = default)
+    public async Task<JsonElement> GetJsonAsync(HttpMethod method, string path, HttpContent? content = null, string? missing = null, CancellationToken cancellation = default)
     {
-        using var answer = await SendAsync(method, path, content, header: null, cancellation);
-        return await ReadJsonAsync(answer, cancellation);
+        using var request = NewRequest(method, path, content);
+        using var answer = await AskAsync(request, cancellation);
+        return answer.IsSuccessStatusCode ? await ReadJsonAsync(answer, cancellation)
+            : answer.StatusCode == HttpStatusCode.NotFound && missing is not null && answer.Content.Headers.ContentType is null ? throw new AdminException(missing, ExitCode.NotFound)
+            : throw await RefusalOfAsync(answer, cancellation);
     }
 
     /// <summary>A request to this node.</summary>

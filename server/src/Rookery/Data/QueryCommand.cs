@@ -3,12 +3,15 @@ using System.Globalization;
 using System.Text.Json;
 using Rookery.Access;
 using Rookery.Terminal;
+using Rookery.Transfer;
 
 namespace Rookery.Data;
 
 /// <summary>`rookery query`: what a query in RQL finds, as a table, as lines, or as the node says it.</summary>
 internal static class QueryCommand
 {
+    private const int OutputBytes = 64 << 10;
+
     public static Command Create()
     {
         var address = new NodeAddress();
@@ -153,8 +156,36 @@ internal static class QueryCommand
     {
         using var body = asked.Body();
         using var answer = await client.SendAsync(HttpMethod.Post, $"{asked.Path}/streams/queries?format=jsonl", body);
-        await Streamed.CopyAsync(answer, client.Address, Output.Stream);
+        await using var stream = await answer.Content.ReadAsStreamAsync();
+        await using var output = new BufferedStream(Output.Stream, OutputBytes);
+        try
+        {
+            var lines = new NdjsonSource(new ByteSource(stream));
+            while (lines.TryRead(out var line))
+            {
+                PassOn(line.Json.Span, output);
+            }
+        }
+        catch (BadInputException broken)
+        {
+            throw new AdminException($"The answer of {client.Address} broke off, and is not whole: {broken.Message}", ExitCode.Failure);
+        }
+
         return ExitCode.Success;
+    }
+
+    /// <summary>{"Item":RESULT} is a result; {"Stats":…} is what the summary tells where there is one.</summary>
+    private static void PassOn(ReadOnlySpan<byte> line, BufferedStream output)
+    {
+        if (line.StartsWith("{\"Item\":"u8) && line.EndsWith("}"u8))
+        {
+            output.Write(line["{\"Item\":".Length..^1]);
+            output.WriteByte((byte)'\n');
+        }
+        else if (line.StartsWith("{\"Stats\":"u8) && line.IndexOf("\"IsStale\":true"u8) >= 0)
+        {
+            Console.Error.WriteLine("The index has not seen everything yet; --wait waits for it.");
+        }
     }
 
     /// <summary>What is asked.</summary>

@@ -27,6 +27,8 @@ internal static class IndexCommand
     /// <summary>A path with the name of an index in its query, if one is named.</summary>
     public static string With(string path, string? name) => name is null ? path : $"{path}?name={Uri.EscapeDataString(name)}";
 
+    private static string NoIndex(string name) => $"There is no index '{Paint.Plain(name)}'.";
+
     private static Command List()
     {
         var address = new NodeAddress();
@@ -93,7 +95,7 @@ internal static class IndexCommand
         var command = address.AddTo(new Command("show", "Print the definition of an index, as `rookery index put` takes it.") { database, name });
         command.SetAction((parsed, _) => address.WorkAsync(parsed, async client =>
         {
-            var answer = await client.GetJsonAsync(HttpMethod.Get, With(NodeClient.PathOf(address.DatabaseOf(parsed.GetValue(database)!)) + Definitions, parsed.GetValue(name)));
+            var answer = await client.GetJsonAsync(HttpMethod.Get, With(NodeClient.PathOf(address.DatabaseOf(parsed.GetValue(database)!)) + Definitions, parsed.GetValue(name)), missing: NoIndex(parsed.GetValue(name)!));
             Output.Write(address.IsJson(parsed) ? answer : answer.GetProperty("Results")[0]);
             return ExitCode.Success;
         }));
@@ -172,7 +174,7 @@ internal static class IndexCommand
         var command = address.AddTo(new Command(verb, description) { database, name });
         command.SetAction((parsed, _) => address.WorkAsync(parsed, async client =>
         {
-            await client.GetJsonAsync(method, With(NodeClient.PathOf(address.DatabaseOf(parsed.GetValue(database)!)) + path, parsed.GetValue(name)));
+            await client.GetJsonAsync(method, With(NodeClient.PathOf(address.DatabaseOf(parsed.GetValue(database)!)) + path, parsed.GetValue(name)), missing: NoIndex(parsed.GetValue(name)!));
             await Console.Error.WriteLineAsync(done.Replace("{0}", parsed.GetValue(name), StringComparison.Ordinal));
             return ExitCode.Success;
         }));

@@ -207,7 +207,7 @@ internal static class TopCommand
         try
         {
             string node = member.IsSelf ? string.Empty : IoCommand.Of(member.Tag, '&');
-            var answer = await client.GetJsonAsync(HttpMethod.Get, $"/debug/io?span=86400&since={since}{node}", content: null, cancellation);
+            var answer = await client.GetJsonAsync(HttpMethod.Get, $"/debug/io?span=86400&since={since}{node}", cancellation: cancellation);
             var (events, slow) = (IoPage.Read(answer.GetProperty("Events")), IoPage.Read(answer.GetProperty("SlowEvents")));
             return screen => (screen.Events, screen.Slow, screen.EventsOf) = (events, slow, member.Tag);
         }

@@ -3,9 +3,9 @@ using System.Text;
 namespace Rookery.Terminal;
 
 /// <summary>How far long work is, on stderr: one line that is drawn again on a terminal, a line now and then elsewhere.</summary>
-/// <param name="what">What is counted, in the plural: "documents".</param>
+/// <param name="what">What is counted beside bytes, in the plural: "documents"; null where nothing is.</param>
 /// <param name="time">The clock.</param>
-internal sealed class Progress(string what, TimeProvider time) : IDisposable
+internal sealed class Progress(string? what, TimeProvider time) : IDisposable
 {
     private const int BarWidth = 24;
     private static readonly TimeSpan DrawingPeriod = TimeSpan.FromMilliseconds(200);
@@ -86,10 +86,14 @@ internal sealed class Progress(string what, TimeProvider time) : IDisposable
             text.Append($"{share * 100,3:0} %, ");
         }
 
-        text.Append($"{Amount.Number(_items.Done)} {what}, {Amount.Number(Math.Round(_items.PerSecond))}/s");
+        if (what is not null)
+        {
+            text.Append($"{Amount.Number(_items.Done)} {what}, {Amount.Number(Math.Round(_items.PerSecond))}/s");
+        }
+
         if (_bytes.Done > 0)
         {
-            text.Append($", {Amount.Bytes(_bytes.PerSecond)}/s");
+            text.Append(what is null ? Amount.Bytes(_bytes.Done) : string.Empty).Append($", {Amount.Bytes(_bytes.PerSecond)}/s");
         }
 
         return _bytes.Left is { } left ? text.Append($", {Amount.Time(left)} left").ToString() : text.ToString();
