@@ -134,7 +134,7 @@ internal sealed class LiveFeed(NodeClient client, TimeProvider time)
             Time = time.GetUtcNow(),
             Level = !isReady ? "error" : trouble is null ? "ok" : "warning",
             Sentence = trouble ?? "Documents are served.",
-            Cluster = cluster.ValueKind == JsonValueKind.Object ? "cluster" : null,
+            Cluster = others.Length > 0 ? "cluster" : null,
             Leader = leader,
             Term = (long?)LiveView.NumberOf(cluster, "Term"),
             Members = [.. others.Append(own).OrderBy(static member => member.Tag, StringComparer.Ordinal)],

@@ -87,7 +87,10 @@ internal sealed unsafe partial class RawTerminal : IDisposable
 
             if (read > 0)
             {
-                pressed(KeyOf(bytes[..(int)read]));
+                for (var rest = (ReadOnlySpan<byte>)bytes[..(int)read]; !rest.IsEmpty;)
+                {
+                    pressed(TakeKey(ref rest));
+                }
             }
             else if (Marshal.GetLastPInvokeError() != 4)
             {
@@ -96,8 +99,23 @@ internal sealed unsafe partial class RawTerminal : IDisposable
         }
     }
 
-    /// <summary>What a key sends.</summary>
-    internal static Key KeyOf(ReadOnlySpan<byte> bytes) => bytes switch
+    /// <summary>Takes a key from the front: what was pressed fast, or came over a slow line, comes several at once.</summary>
+    internal static Key TakeKey(ref ReadOnlySpan<byte> bytes)
+    {
+        // ESC [ parameters letter, or ESC O letter; alone it is the key itself.
+        int length = 1;
+        if (bytes is [0x1B, (byte)'[' or (byte)'O', ..])
+        {
+            int letter = bytes[2..].IndexOfAnyInRange((byte)0x40, (byte)0x7E);
+            length = letter < 0 ? bytes.Length : letter + 3;
+        }
+
+        var key = bytes[..length];
+        bytes = bytes[length..];
+        return KeyOf(key);
+    }
+
+    private static Key KeyOf(ReadOnlySpan<byte> bytes) => bytes switch
     {
         [(byte)'q' or (byte)'Q'] => Key.Quit,
         [(byte)'p' or (byte)'P' or (byte)' '] => Key.Pause,

@@ -102,13 +102,22 @@ public sealed class CommandLineTests
     }
 
     [Theory]
-    [InlineData(new byte[] { (byte)'q' }, "Quit")]
-    [InlineData(new byte[] { 0x1B, (byte)'[', (byte)'A' }, "Up")]
-    [InlineData(new byte[] { 0x1B, (byte)'O', (byte)'B' }, "Down")]
-    [InlineData(new byte[] { 9 }, "NextNode")]
-    [InlineData(new byte[] { 0x1B, (byte)'[', (byte)'Z' }, "PreviousNode")]
-    [InlineData(new byte[] { 0x1B }, "Other")]
-    public void Keys_are_what_terminals_send(byte[] sent, string key) => Assert.Equal(key, RawTerminal.KeyOf(sent).ToString());
+    [InlineData("q", "Quit")]
+    [InlineData("\u001b[A\u001bOB", "Up Down")]
+    [InlineData("p\t\u001b[Zx", "Pause NextNode PreviousNode Other")]
+    [InlineData("\u001b[5~\u001b[1;5A\u001b", "PageUp Other Other")]
+    [InlineData("\u001b[", "Other")]
+    public void Keys_are_what_terminals_send_several_at_once_too(string sent, string keys)
+    {
+        ReadOnlySpan<byte> bytes = Encoding.UTF8.GetBytes(sent);
+        var taken = new List<string>();
+        while (!bytes.IsEmpty)
+        {
+            taken.Add(RawTerminal.TakeKey(ref bytes).ToString());
+        }
+
+        Assert.Equal(keys, string.Join(' ', taken));
+    }
 
     [Theory]
     [InlineData(0, "0 B")]
