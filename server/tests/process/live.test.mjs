@@ -112,7 +112,7 @@ test("Disk work is shown by kind, followed as it happens, and the log printed", 
     assert.match(logs.stdout, /\d\dZ? +information +.*Serving/)
     assert.equal((await rookery("logs", "--level", "error")).stdout, "")
   } else {
-    assert.equal(logs.code, 66, logs.stderr)
+    assert.equal(logs.code, 78, logs.stderr)
   }
 
   assert.equal((await rookery("logs", "--level", "loud")).code, 78)

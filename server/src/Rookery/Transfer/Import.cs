@@ -126,24 +126,26 @@ internal sealed class Import(ImportUpload upload, ImportJournal begun, string? j
         }
     }
 
-    /// <summary>The node counts the lines of a part, which say nothing to who knows the input: (line 7, byte 3) becomes (byte 3).</summary>
+    /// <summary>The node counts the lines of a part, which say nothing to who knows the input: ($.n, line 7, byte 3) becomes ($.n, byte 3).</summary>
     internal static string WithoutLine(string reason)
     {
-        const string Marker = "(line ";
+        const string Marker = "line ";
         int at = reason.IndexOf(Marker, StringComparison.Ordinal);
-        if (at < 0)
-        {
-            return reason;
-        }
-
         int end = at + Marker.Length;
-        while (end < reason.Length && char.IsAsciiDigit(reason[end]))
+        while (at > 0 && end < reason.Length && char.IsAsciiDigit(reason[end]))
         {
             end++;
         }
 
-        return reason.AsSpan(end).StartsWith(", ", StringComparison.Ordinal) ? $"{reason.AsSpan(0, at + 1)}{reason.AsSpan(end + 2)}"
-            : reason.AsSpan(end).StartsWith(")", StringComparison.Ordinal) ? $"{reason.AsSpan(0, at).TrimEnd()}{reason.AsSpan(end + 1)}"
+        if (at <= 0 || end == at + Marker.Length)
+        {
+            return reason;
+        }
+
+        var (before, after) = (reason.AsSpan(0, at), reason.AsSpan(end));
+        return after.StartsWith(", ", StringComparison.Ordinal) ? $"{before}{after[2..]}"
+            : before.EndsWith(", ", StringComparison.Ordinal) ? $"{before[..^2]}{after}"
+            : before.EndsWith(" (", StringComparison.Ordinal) && after.StartsWith(")", StringComparison.Ordinal) ? $"{before[..^2]}{after[1..]}"
             : reason;
     }
 

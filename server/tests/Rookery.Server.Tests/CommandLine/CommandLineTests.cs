@@ -68,6 +68,8 @@ public sealed class CommandLineTests
     [Theory]
     [InlineData("It is wrong (line 3, byte 7). Do so.", "It is wrong (byte 7). Do so.")]
     [InlineData("It is wrong (line 3). Do so.", "It is wrong. Do so.")]
+    [InlineData("It is wrong ($.n, line 12, byte 7). Do so.", "It is wrong ($.n, byte 7). Do so.")]
+    [InlineData("It is wrong ($.n, line 12). Do so.", "It is wrong ($.n). Do so.")]
     [InlineData("A line is wrong.", "A line is wrong.")]
     public void A_reason_is_told_without_the_line_of_the_part(string reason, string told) => Assert.Equal(told, Import.WithoutLine(reason));
 
