@@ -142,7 +142,8 @@ internal sealed class Import(ImportUpload upload, ImportJournal begun, string? j
             return reason;
         }
 
-        var (before, after) = (reason.AsSpan(0, at), reason.AsSpan(end));
+        var before = reason.AsSpan(0, at);
+        var after = reason.AsSpan(end);
         return after.StartsWith(", ", StringComparison.Ordinal) ? $"{before}{after[2..]}"
             : before.EndsWith(", ", StringComparison.Ordinal) ? $"{before[..^2]}{after}"
             : before.EndsWith(" (", StringComparison.Ordinal) && after.StartsWith(")", StringComparison.Ordinal) ? $"{before[..^2]}{after[1..]}"
