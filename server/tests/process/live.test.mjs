@@ -40,7 +40,7 @@ test("The live view shows nodes and disk, follows keys and the terminal's size, 
   await terminal.shows(/p pause {20}\u001b/, before)
   // Each frame is so many lines, and none is wider than the terminal.
   const frame = terminal.shown.slice(terminal.shown.lastIndexOf("\u001b[?2026h"))
-  const lines = frame.split("\r\n").map(line => line.replaceAll(/\u001b\[[0-9;?]*[a-zA-Z]/g, ""))
+  const lines = frame.split(/\r+\n/).map(line => line.replaceAll(/\u001b\[[0-9;?]*[a-zA-Z]/g, ""))
   assert.equal(lines.length, 12)
   assert.ok(lines.every(line => line.length <= 60), JSON.stringify(lines))
 
