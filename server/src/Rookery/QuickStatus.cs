@@ -112,10 +112,14 @@ internal static class QuickStatus
                 }
             }
 
-            var whole = answer.AsMemory(0, length);
-            int end = whole.Span.IndexOf("\r\n\r\n"u8);
-            bool isAnswer = whole.Span.StartsWith("HTTP/1.1 200 "u8) || whole.Span.StartsWith("HTTP/1.1 503 "u8);
-            return isAnswer && end > 0 ? whole[(end + 4)..] : null;
+            var whole = answer.AsSpan(0, length);
+            int end = whole.IndexOf("\r\n\r\n"u8);
+            if (end < 0 || !(whole.StartsWith("HTTP/1.1 200 "u8) || whole.StartsWith("HTTP/1.1 503 "u8)))
+            {
+                return null;
+            }
+
+            return answer.AsMemory((end + 4)..length);
         }
         catch (SocketException)
         {
