@@ -3,14 +3,13 @@ using Rookery.Access;
 using Rookery.Disk;
 using Rookery.Documents;
 using Rookery.Server;
+using Rookery.Terminal;
 
 namespace Rookery;
 
 /// <summary>`rookery backup`: copies a node, running or stopped, into an empty directory and checks the copy.</summary>
 internal static class BackupCommand
 {
-    private const long ProgressBytes = 256L << 20;
-
     public static Command Create()
     {
         var to = new Option<string>("--to") { Description = "Directory for the backup; made when it is missing, refused when it is not empty.", HelpName = "DIR", Required = true };
@@ -48,39 +47,37 @@ internal static class BackupCommand
     {
         using var backup = await node.BeginBackupAsync();
         using var writer = new BackupWriter(new PosixDisk(), directory);
+        using var progress = new Progress("files", TimeProvider.System);
         foreach (var piece in backup.Read())
         {
-            Take(writer, piece);
+            Take(writer, piece, progress);
         }
 
-        return await CompleteAsync(writer);
+        return await CompleteAsync(writer, progress);
     }
 
     private static async Task<int> DownloadAsync(NodeConnection node, string directory, CancellationToken cancellation)
     {
         using var download = await BackupDownload.BeginAsync(node, cancellation);
         using var writer = new BackupWriter(new PosixDisk(), directory);
-        while (Take(writer, await download.NextAsync(cancellation)))
+        using var progress = new Progress("files", TimeProvider.System);
+        while (Take(writer, await download.NextAsync(cancellation), progress))
         {
         }
 
-        return await CompleteAsync(writer);
+        return await CompleteAsync(writer, progress);
     }
 
-    private static bool Take(BackupWriter writer, in BackupPiece piece)
+    private static bool Take(BackupWriter writer, in BackupPiece piece, Progress progress)
     {
-        long before = writer.Bytes;
         bool goesOn = writer.Take(piece);
-        if (before / ProgressBytes != writer.Bytes / ProgressBytes)
-        {
-            Console.Error.WriteLine($"{writer.Bytes >> 20} MiB so far.");
-        }
-
+        progress.Report(writer.Files, writer.Bytes);
         return goesOn;
     }
 
-    private static async Task<int> CompleteAsync(BackupWriter writer)
+    private static async Task<int> CompleteAsync(BackupWriter writer, Progress progress)
     {
+        progress.Clear();
         await Console.Error.WriteLineAsync("Reading the backup back to check it.");
         string device = new PosixDisk().DeviceOf(writer.Directory);
         writer.Complete(new MemoryBudget(MemorySize.DefaultBytes()), new IoTimeline(TimeProvider.System, device), TimeProvider.System);

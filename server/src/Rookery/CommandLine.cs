@@ -1,42 +1,86 @@
 using System.CommandLine;
 using System.CommandLine.Parsing;
 using Rookery.Access;
+using Rookery.Bench;
 using Rookery.Clusters;
+using Rookery.Data;
 using Rookery.Doctor;
+using Rookery.Indexes;
+using Rookery.Live;
+using Rookery.Transfer;
 
 namespace Rookery;
 
 /// <summary>The command line. What it cannot read ends with one sentence and exit code 78.</summary>
 internal static class CommandLine
 {
+    private static readonly (string Name, Func<Command> Create)[] Commands =
+    [
+        ("serve", ServeCommand.Create),
+        ("status", StatusCommand.Create),
+        ("login", LoginCommand.Create),
+        ("logout", LoginCommand.CreateLogout),
+        ("db", DatabaseCommand.Create),
+        ("top", TopCommand.Create),
+        ("get", GetCommand.Create),
+        ("put", PutCommand.Create),
+        ("rm", RemoveCommand.Create),
+        ("query", QueryCommand.Create),
+        ("import", ImportCommand.Create),
+        ("export", ExportCommand.Create),
+        ("index", IndexCommand.Create),
+        ("io", IoCommand.Create),
+        ("logs", LogsCommand.Create),
+        ("bench", BenchCommand.Create),
+        ("backup", BackupCommand.Create),
+        ("restore", RestoreCommand.Create),
+        ("doctor", DoctorCommand.Create),
+        ("cluster", ClusterCommand.Create),
+        ("claim", ClaimCommand.Create),
+        ("token", TokenCommand.Create),
+        ("cert", CertificateCommand.Create),
+        ("completion", CompletionCommand.Create),
+    ];
+
     public static async Task<int> RunAsync(string[] arguments)
     {
-        var root = new RootCommand("Rookery, a document database for small machines.")
-        {
-            ServeCommand.Create(),
-            StatusCommand.Create(),
-            DoctorCommand.Create(),
-            BackupCommand.Create(),
-            RestoreCommand.Create(),
-            ExportCommand.Create(),
-            ClusterCommand.Create(),
-            ClaimCommand.Create(),
-            TokenCommand.Create(),
-            CertificateCommand.Create(),
-        };
-        var parsed = root.Parse(arguments);
+        var parsed = Tree(arguments).Parse(arguments);
 
         // A word that is not known is the cause when the library also misses a command or a value. An option that is not known it takes for the name that a command wants.
         string? unknown = parsed.UnmatchedTokens is [var unmatched, ..] ? unmatched : parsed.CommandResult.Children.OfType<ArgumentResult>().SelectMany(static argument => argument.Tokens).Select(static token => token.Value).FirstOrDefault(IsOption);
         if (parsed.Errors.Count > 0 || unknown is not null)
         {
-            string wrong = unknown is not null ? $"\"{unknown}\" is no command or option here." : parsed.Errors[0].Message;
-            await Console.Error.WriteLineAsync($"{wrong} See `rookery --help`.");
+            string wrong = unknown is not null ? $"\"{unknown}\" is no command or option here.{Spelling.Suggest(unknown, parsed.CommandResult.Command)}" : parsed.Errors[0].Message;
+            await Console.Error.WriteLineAsync($"{wrong} See `{PathOf(parsed.CommandResult)} --help`.");
             return ExitCode.Configuration;
         }
 
         // `serve` ends by itself on SIGTERM; the library would end the process two seconds later, with another code.
         return await parsed.InvokeAsync(new InvocationConfiguration { ProcessTerminationTimeout = null, EnableDefaultExceptionHandler = false });
+    }
+
+    /// <summary>The commands. Of a command that is named by the first word no other is made: that would take longer than most of them work.</summary>
+    public static RootCommand Tree(string[] arguments)
+    {
+        var root = new RootCommand("Rookery, a document database for small machines.");
+        var named = arguments.Length == 0 ? [] : Commands.Where(command => string.Equals(command.Name, arguments[0], StringComparison.Ordinal)).ToArray();
+        foreach (var (_, create) in named.Length > 0 ? named : Commands)
+        {
+            root.Subcommands.Add(create());
+        }
+
+        return root;
+    }
+
+    private static string PathOf(CommandResult result)
+    {
+        string path = result.Command.Name;
+        for (var parent = result.Parent; parent is CommandResult command; parent = command.Parent)
+        {
+            path = $"{(command.Parent is null ? "rookery" : command.Command.Name)} {path}";
+        }
+
+        return result.Parent is null ? "rookery" : path;
     }
 
     private static bool IsOption(string word) => word.StartsWith("--", StringComparison.Ordinal) && word.Length > 2;

@@ -1,11 +1,13 @@
 using System.Buffers;
 using System.CommandLine;
+using Rookery.Access;
 using Rookery.Documents;
 using Rookery.Server;
+using Rookery.Transfer;
 
 namespace Rookery;
 
-/// <summary>`rookery export`: writes the documents of a stopped node to stdout, one a line, and what it does to stderr.</summary>
+/// <summary>`rookery export`: writes the documents of a running node's database, or of a stopped node, one a line, and what it does to stderr.</summary>
 internal static class ExportCommand
 {
     private const int PartBytes = 64 << 10;
@@ -13,13 +15,23 @@ internal static class ExportCommand
 
     public static Command Create()
     {
-        var data = new Option<string>("--data") { Description = "Directory of the data.", HelpName = "DIR", Required = true };
+        var address = new NodeAddress(isRemote: true);
+        var running = new Argument<string?>("DB") { Description = "A database of the running node at --url; `.` is the one that `rookery login` wrote down.", Arity = ArgumentArity.ZeroOrOne };
+        var to = new Option<string?>("--to") { Description = "File to write, with DB; one that ends in .gz is packed [default: stdout].", HelpName = "FILE" };
+        var data = new Option<string?>("--data") { Description = "Data directory of a stopped node, instead of DB.", HelpName = "DIR" };
         var journal = StoppedNode.JournalOption();
-        var database = new Option<string?>("--database") { Description = "Only this database [default: all, one after the other].", HelpName = "NAME" };
-        var command = new Command("export", "Write the documents of a stopped node to stdout, one JSON object a line.") { data, journal, database };
-        command.SetAction((parsed, cancellation) => RunAsync(parsed.GetValue(data)!, parsed.GetValue(journal), parsed.GetValue(database), cancellation));
+        var database = new Option<string?>("--database") { Description = "With --data, only this database [default: all, one after the other].", HelpName = "NAME" };
+        var command = address.AddTo(new Command("export", "Write the documents of a database, or of a stopped node, one JSON object a line.") { running, to, data, journal, database });
+        command.SetAction((parsed, cancellation) => parsed.GetValue(data) is not { } directory ? DownloadAsync(parsed, address, parsed.GetValue(running), parsed.GetValue(to), parsed.GetValue(journal) ?? parsed.GetValue(database))
+            : parsed.GetValue(running) is not null || parsed.GetValue(to) is not null || address.IsNamed(parsed) ? Refusal.WriteAsync("--data names a stopped node; DB, --to and --url belong to a running one.", ExitCode.Configuration)
+            : RunAsync(directory, parsed.GetValue(journal), parsed.GetValue(database), cancellation));
         return command;
     }
+
+    private static async Task<int> DownloadAsync(ParseResult parsed, NodeAddress address, string? database, string? to, string? ofStopped) =>
+        database is null ? await Refusal.WriteAsync("Say which database of the running node, or name the data directory of a stopped one with --data.", ExitCode.Configuration)
+        : ofStopped is not null ? await Refusal.WriteAsync("--journal and --database belong to --data, which names a stopped node.", ExitCode.Configuration)
+        : await address.WorkAsync(parsed, client => ExportDownload.RunAsync(client, address.DatabaseOf(database), to));
 
     private static Task<int> RunAsync(string data, string? journal, string? name, CancellationToken cancellation)
     {

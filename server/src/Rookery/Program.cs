@@ -1,1 +1,1 @@
-return await Rookery.CommandLine.RunAsync(args);
+return Rookery.QuickStatus.TryRun(args) ?? await Rookery.CommandLine.RunAsync(args);

@@ -3,6 +3,7 @@ using Rookery.Cluster.Identity;
 using Rookery.Disk;
 using Rookery.Documents;
 using Rookery.Journal;
+using Rookery.Terminal;
 
 namespace Rookery;
 
@@ -19,6 +20,11 @@ internal static class Refusal
         catch (AdminException refused)
         {
             return await WriteAsync(refused.Message, refused.Code);
+        }
+        catch (OutputClosedException)
+        {
+            // Not a failure that anybody wants to be told of.
+            return ExitCode.OutputClosed;
         }
         catch (IOException failure)
         {

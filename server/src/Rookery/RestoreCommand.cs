@@ -2,14 +2,13 @@ using System.CommandLine;
 using Rookery.Disk;
 using Rookery.Documents;
 using Rookery.Server;
+using Rookery.Terminal;
 
 namespace Rookery;
 
 /// <summary>`rookery restore`: makes a data directory from a backup.</summary>
 internal static class RestoreCommand
 {
-    private const long ProgressBytes = 256L << 20;
-
     public static Command Create()
     {
         var from = new Option<string>("--from") { Description = "Directory of the backup.", HelpName = "DIR", Required = true };
@@ -36,20 +35,18 @@ internal static class RestoreCommand
         }
 
         var io = new IoTimeline(TimeProvider.System, disk.DeviceOf(from));
-        long told = 0;
+        using var progress = new Progress(what: null, TimeProvider.System);
         var restoration = new Restoration(disk, options, new MemoryBudget(memory), io, TimeProvider.System)
         {
             Progress = (copied, total) =>
             {
-                if (copied - told >= ProgressBytes)
-                {
-                    told = copied;
-                    Console.Error.WriteLine($"{copied >> 20} of {total >> 20} MiB copied.");
-                }
+                progress.TotalBytes = total;
+                progress.Report(0, copied);
             },
         };
         foreach (var (name, documents) in restoration.Run(from, database))
         {
+            progress.Clear();
             await Console.Out.WriteLineAsync($"{name}: {documents} documents.");
         }
 

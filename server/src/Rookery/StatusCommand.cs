@@ -22,13 +22,18 @@ internal static class StatusCommand
         return command;
     }
 
-    private static bool IsWell(JsonElement status) =>
+    /// <summary>Whether the node serves, and writes go through it.</summary>
+    public static bool IsWell(JsonElement status) =>
         status.GetProperty("Ready").GetBoolean() && !(status.TryGetProperty("Cluster", out var cluster) && cluster.GetProperty("Trouble").ValueKind == JsonValueKind.String);
+
+    /// <summary>Whether nothing more is to be asked: a leader is known, or there is no cluster to look for.</summary>
+    public static bool IsWholeStory(JsonElement status) =>
+        !status.TryGetProperty("Cluster", out var cluster) || TakesNoPart(cluster) || cluster.GetProperty("Leader").ValueKind == JsonValueKind.String;
 
     /// <summary>Where members are looked for is for whoever may know of addresses: with --data, or an admin's token.</summary>
     private static async Task<IEnumerable<string>> DescribeUnreachedAsync(AdminClient client, JsonElement status)
     {
-        if (!status.TryGetProperty("Cluster", out var cluster) || TakesNoPart(cluster) || cluster.GetProperty("Leader").ValueKind == JsonValueKind.String)
+        if (IsWholeStory(status))
         {
             return [];
         }
@@ -47,7 +52,8 @@ internal static class StatusCommand
     // It was refused, removed or halted: of its cluster it knows nothing, and the sentence before says all.
     private static bool TakesNoPart(JsonElement cluster) => string.Equals(cluster.GetProperty("Role").GetString(), "None", StringComparison.Ordinal);
 
-    private static List<string> Describe(JsonElement status)
+    /// <summary>What it says, in lines.</summary>
+    public static List<string> Describe(JsonElement status)
     {
         string ready = status.GetProperty("Ready").GetBoolean() ? "Ready: documents are served." : $"Not ready: {status.GetProperty("Reason").GetString()}";
         List<string> lines = [ready];

@@ -25,7 +25,7 @@ internal static class DoctorCommand
         var command = address.AddTo(new Command("doctor", "Say what is wrong with this machine and its node, and what helps. Ends with 1 when there is a warning or an error.") { config, probe });
         command.SetAction((parsed, cancellation) => Refusal.GuardAsync(async () =>
         {
-            var node = FindNode(parsed, address, parsed.GetValue(config));
+            var node = await FindNodeAsync(parsed, address, parsed.GetValue(config));
             if (parsed.GetValue(probe) && node.DataDirectory is null)
             {
                 throw new AdminException("--probe writes into the data directory: name it with --data, or its configuration file with --config.", ExitCode.Configuration);
@@ -39,7 +39,7 @@ internal static class DoctorCommand
         return command;
     }
 
-    private static ExaminedNode FindNode(ParseResult parsed, NodeAddress address, string? configurationFile)
+    private static async Task<ExaminedNode> FindNodeAsync(ParseResult parsed, NodeAddress address, string? configurationFile)
     {
         string? directory = address.Directory(parsed);
         if (configurationFile is not null && (directory is not null || address.IsNamed(parsed)))
@@ -52,7 +52,7 @@ internal static class DoctorCommand
         {
             return configurationFile is not null ? ExaminedNode.Of(ServeConfiguration.From(ServeCommand.ReadFile(Path.GetFullPath(configurationFile))))
                 : directory is not null && !address.IsNamed(parsed) ? ExaminedNode.Of(directory)
-                : new ExaminedNode(address.Connect(parsed));
+                : new ExaminedNode(await address.ConnectAsync(parsed));
         }
         catch (ConfigurationException wrong)
         {

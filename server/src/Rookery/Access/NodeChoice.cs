@@ -1,0 +1,63 @@
+namespace Rookery.Access;
+
+/// <summary>Finds, of several nodes, one that answers.</summary>
+internal static class NodeChoice
+{
+    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(5);
+
+    // In the order in which they were named, unless one makes the others wait.
+    private static readonly TimeSpan HeadStart = TimeSpan.FromMilliseconds(300);
+
+    /// <summary>The first that answers. One alone is not asked beforehand.</summary>
+    /// <exception cref="AdminException">None does.</exception>
+    public static async Task<NodeConnection> FirstThatAnswersAsync(IReadOnlyList<NodeConnection> nodes)
+    {
+        if (nodes.Count == 1)
+        {
+            return nodes[0];
+        }
+
+        using var found = new CancellationTokenSource();
+        var asked = new List<Task<string?>>();
+        var reasons = new string?[nodes.Count];
+        for (int begun = 0; begun < nodes.Count || asked.Exists(static task => !task.IsCompleted);)
+        {
+            if (begun < nodes.Count)
+            {
+                asked.Add(WhyNotAsync(nodes[begun++], found.Token));
+            }
+
+            var pause = begun < nodes.Count ? HeadStart : Timeout.InfiniteTimeSpan;
+            await Task.WhenAny([.. asked.Where(static task => !task.IsCompleted).Cast<Task>().DefaultIfEmpty(Task.CompletedTask), Task.Delay(pause, TimeProvider.System, found.Token)]);
+            for (int node = 0; node < asked.Count; node++)
+            {
+                if (asked[node].IsCompleted && (reasons[node] ??= await asked[node]) is null)
+                {
+                    await found.CancelAsync();
+                    return nodes[node];
+                }
+            }
+        }
+
+        await found.CancelAsync();
+        throw new AdminException(string.Join(' ', reasons.Select(static reason => reason!.Trim())), ExitCode.Failure);
+    }
+
+    private static async Task<string?> WhyNotAsync(NodeConnection node, CancellationToken cancellation)
+    {
+        using var client = node.NewClient(Patience);
+        try
+        {
+            using var answer = await client.GetAsync(new Uri(node.Address, "/livez"), cancellation);
+            return null;
+        }
+        catch (HttpRequestException failure)
+        {
+            return node.Describe(failure, string.Empty);
+        }
+        catch (OperationCanceledException)
+        {
+            return $"No node answers at {node.Address} (nothing came within {Patience.TotalSeconds} s).";
+        }
+    }
+}

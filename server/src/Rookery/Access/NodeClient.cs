@@ -1,0 +1,151 @@
+using System.Net;
+using System.Net.Http.Headers;
+using System.Text.Json;
+
+namespace Rookery.Access;
+
+/// <summary>Asks a node for documents and what belongs to them. An answer may take as long as it takes, and need not fit into memory.</summary>
+/// <param name="node">The node.</param>
+internal sealed class NodeClient(NodeConnection node) : IDisposable
+{
+    private const string OtherName = "Name its address with --url.";
+
+    private readonly HttpClient _client = node.NewClient(Timeout.InfiniteTimeSpan);
+
+    /// <summary>Where it answers.</summary>
+    public Uri Address => node.Address;
+
+    /// <summary>The path of a database.</summary>
+    public static string PathOf(string database) => $"/databases/{Uri.EscapeDataString(database)}";
+
+    /// <summary>A body of one JSON object.</summary>
+    public static ByteArrayContent BodyOf(Action<Utf8JsonWriter> members)
+    {
+        var body = new MemoryStream();
+        using (var json = new Utf8JsonWriter(body))
+        {
+            json.WriteStartObject();
+            members(json);
+            json.WriteEndObject();
+        }
+
+        var content = new ByteArrayContent(body.ToArray());
+        content.Headers.ContentType = new MediaTypeHeaderValue("application/json");
+        return content;
+    }
+
+    /// <summary>Sends a request; the answer, whatever its status is, of which the caller reads the body.</summary>
+    /// <exception cref="AdminException">The node does not answer.</exception>
+    public async Task<HttpResponseMessage> AskAsync(HttpRequestMessage request, CancellationToken cancellation = default)
+    {
+        try
+        {
+            return await _client.SendAsync(request, HttpCompletionOption.ResponseHeadersRead, cancellation);
+        }
+        catch (HttpRequestException failure)
+        {
+            throw new AdminException(node.Describe(failure, OtherName), ExitCode.Failure);
+        }
+    }
+
+    /// <summary>Sends a request that must succeed.</summary>
+    /// <exception cref="AdminException">The node does not answer, or refused.</exception>
+    public async Task<HttpResponseMessage> SendAsync(HttpMethod method, string path, HttpContent? content = null, (string Name, string Value)? header = null, CancellationToken cancellation = default)
+    {
+        using var request = NewRequest(method, path, content, header);
+        var answer = await AskAsync(request, cancellation);
+        if (answer.IsSuccessStatusCode)
+        {
+            return answer;
+        }
+
+        using (answer)
+        {
+            throw await RefusalOfAsync(answer, cancellation);
+        }
+    }
+
+    /// <summary>The JSON of an answer; an undefined element when it has no body.</summary>
+    /// <param name="method">The HTTP method.</param>
+    /// <param name="path">The path, with its query.</param>
+    /// <param name="content">The body, if there is one.</param>
+    /// <param name="missing">What is told of a 404 without a sentence.</param>
+    /// <param name="cancellation">Ends it.</param>
+    /// <exception cref="AdminException">The node does not answer, or refused.</exception>
+    public async Task<JsonElement> GetJsonAsync(HttpMethod method, string path, HttpContent? content = null, string? missing = null, CancellationToken cancellation = default)
+    {
+        using var request = NewRequest(method, path, content);
+        using var answer = await AskAsync(request, cancellation);
+        return answer.IsSuccessStatusCode ? await ReadJsonAsync(answer, cancellation)
+            : answer.StatusCode == HttpStatusCode.NotFound && missing is not null && answer.Content.Headers.ContentType is null ? throw new AdminException(missing, ExitCode.NotFound)
+            : throw await RefusalOfAsync(answer, cancellation);
+    }
+
+    /// <summary>A request to this node.</summary>
+    public HttpRequestMessage NewRequest(HttpMethod method, string path, HttpContent? content = null, (string Name, string Value)? header = null)
+    {
+        var request = new HttpRequestMessage(method, new Uri(node.Address, path)) { Content = content };
+        if (header is var (name, value))
+        {
+            request.Headers.TryAddWithoutValidation(name, value);
+        }
+
+        return request;
+    }
+
+    /// <summary>The JSON of an answer.</summary>
+    /// <exception cref="AdminException">It is none, or it broke off.</exception>
+    public async Task<JsonElement> ReadJsonAsync(HttpResponseMessage answer, CancellationToken cancellation = default)
+    {
+        try
+        {
+            byte[] body = await answer.Content.ReadAsByteArrayAsync(cancellation);
+            if (body.Length == 0)
+            {
+                return default;
+            }
+
+            using var document = JsonDocument.Parse(body);
+            return document.RootElement.Clone();
+        }
+        catch (JsonException)
+        {
+            throw new AdminException($"What answers at {node.Address} is no Rookery.", ExitCode.Failure);
+        }
+        catch (HttpRequestException)
+        {
+            throw new AdminException($"The answer of {node.Address} broke off.", ExitCode.Failure);
+        }
+    }
+
+    /// <summary>Why a node refused, and how the process ends for it.</summary>
+    public async Task<AdminException> RefusalOfAsync(HttpResponseMessage answer, CancellationToken cancellation = default)
+    {
+        if (answer.Headers.TryGetValues("Database-Missing", out var missing))
+        {
+            return new AdminException($"There is no database '{Uri.UnescapeDataString(missing.First())}' at {node.Address}. `rookery db ls` lists them, `rookery db create NAME` makes one.", ExitCode.NotFound);
+        }
+
+        int code = answer.StatusCode switch
+        {
+            HttpStatusCode.BadRequest or HttpStatusCode.NotImplemented or HttpStatusCode.RequestEntityTooLarge => ExitCode.Configuration,
+            HttpStatusCode.NotFound => ExitCode.NotFound,
+            HttpStatusCode.Conflict or HttpStatusCode.PreconditionFailed => ExitCode.Conflict,
+            _ => ExitCode.Failure,
+        };
+        string? sentence = null;
+        try
+        {
+            var json = await ReadJsonAsync(answer, cancellation);
+            sentence = json.ValueKind == JsonValueKind.Object && json.TryGetProperty("Message", out var message) ? message.GetString() : null;
+        }
+        catch (AdminException)
+        {
+            // Without a sentence the status must do.
+        }
+
+        return new AdminException(sentence ?? $"The node at {node.Address} refused with status {(int)answer.StatusCode}.", code);
+    }
+
+    public void Dispose() => _client.Dispose();
+}

@@ -1,0 +1,146 @@
+using System.Text.Json;
+
+namespace Rookery.Access;
+
+/// <summary>What a user's own file says, so that no command needs to: ~/.config/rookery/config.json, or below XDG_CONFIG_HOME. `rookery login` writes it.</summary>
+/// <param name="Urls">Where nodes of the cluster answer.</param>
+/// <param name="Token">The token to send to them, and to nobody else.</param>
+/// <param name="Authority">A PEM file with the cluster's authority.</param>
+/// <param name="Database">The database that `.` stands for.</param>
+internal sealed record UserSettings(IReadOnlyList<string> Urls, string? Token, string? Authority, string? Database)
+{
+    private const UnixFileMode OfOthers = UnixFileMode.GroupRead | UnixFileMode.GroupWrite | UnixFileMode.GroupExecute | UnixFileMode.OtherRead | UnixFileMode.OtherWrite | UnixFileMode.OtherExecute;
+
+    /// <summary>What there is without a file.</summary>
+    public static UserSettings Nothing { get; } = new([], null, null, null);
+
+    /// <summary>Where the file is looked for; null for a user without a home.</summary>
+    public static string? FileName =>
+        Environment.GetEnvironmentVariable("XDG_CONFIG_HOME") is { Length: > 0 } xdg && Path.IsPathRooted(xdg) ? Path.Join(xdg, "rookery", "config.json")
+        : Environment.GetEnvironmentVariable("HOME") is { Length: > 0 } home ? Path.Join(home, ".config", "rookery", "config.json")
+        : null;
+
+    /// <summary>What the file says; nothing where there is none.</summary>
+    /// <exception cref="AdminException">It cannot be read, says something else, or others may read the token in it.</exception>
+    public static UserSettings Read()
+    {
+        if (FileName is not { } path || !File.Exists(path))
+        {
+            return Nothing;
+        }
+
+        try
+        {
+            var settings = Parse(path, NodeAddress.ReadFile(path));
+            return settings.Token is not null && (File.GetUnixFileMode(path) & OfOthers) != UnixFileMode.None
+                ? throw Wrong(path, $"holds a token and may be used by others, so it is not read: chmod 600 {path}")
+                : settings;
+        }
+        catch (JsonException malformed)
+        {
+            throw Wrong(path, $"is not valid JSON in line {malformed.LineNumber + 1}");
+        }
+    }
+
+    /// <summary>Replaces the file; only its owner may read it.</summary>
+    /// <exception cref="AdminException">It cannot be written.</exception>
+    public string Write()
+    {
+        string path = FileName ?? throw new AdminException("There is no HOME to keep the settings in; name the directory with XDG_CONFIG_HOME.", ExitCode.Configuration);
+        try
+        {
+            Directory.CreateDirectory(Path.GetDirectoryName(path)!, UnixFileMode.UserRead | UnixFileMode.UserWrite | UnixFileMode.UserExecute);
+            File.Delete(path + ".new");
+            using (Stream file = File.Open(path + ".new", new FileStreamOptions { Mode = FileMode.CreateNew, Access = FileAccess.Write, UnixCreateMode = UnixFileMode.UserRead | UnixFileMode.UserWrite }))
+            {
+                WriteJson(file);
+            }
+
+            File.Move(path + ".new", path, overwrite: true);
+            return path;
+        }
+        catch (Exception failure) when (failure is IOException or UnauthorizedAccessException)
+        {
+            throw new AdminException($"The settings cannot be written to {path}: {failure.Message}", ExitCode.Failure);
+        }
+    }
+
+    /// <summary>Whether all of these addresses are the file's.</summary>
+    public bool Knows(IEnumerable<Uri> addresses)
+    {
+        Uri[] own = [.. Urls.Select(static url => new Uri(url))];
+        return addresses.All(address => own.Contains(address));
+    }
+
+    /// <summary>Reads the file's text.</summary>
+    /// <exception cref="AdminException">It is another object.</exception>
+    /// <exception cref="JsonException">It is no JSON.</exception>
+    internal static UserSettings Parse(string path, string text)
+    {
+        using var json = JsonDocument.Parse(text);
+        if (json.RootElement.ValueKind != JsonValueKind.Object)
+        {
+            throw Wrong(path, "must hold one JSON object");
+        }
+
+        var settings = Nothing;
+        foreach (var member in json.RootElement.EnumerateObject())
+        {
+            settings = member.Name switch
+            {
+                "url" => settings with { Urls = UrlsOf(path, member.Value) },
+                "token" => settings with { Token = TextOf(path, member) },
+                "ca" => settings with { Authority = TextOf(path, member) },
+                "database" => settings with { Database = TextOf(path, member) },
+                _ => throw Wrong(path, $"says \"{member.Name}\", which means nothing here; there are url, token, ca and database"),
+            };
+        }
+
+        return settings;
+    }
+
+    private static string[] UrlsOf(string path, JsonElement value)
+    {
+        string[] urls = value.ValueKind switch
+        {
+            JsonValueKind.String => [value.GetString()!],
+            JsonValueKind.Array when value.EnumerateArray().All(static url => url.ValueKind == JsonValueKind.String) => [.. value.EnumerateArray().Select(static url => url.GetString()!)],
+            _ => throw Wrong(path, "must have in \"url\" an address, or a list of them"),
+        };
+        return Array.Find(urls, static url => !NodeAddress.IsAddress(url)) is { } wrong ? throw Wrong(path, $"says in \"url\" \"{wrong}\", which is not an address such as {NodeAddress.DefaultUrl}") : urls;
+    }
+
+    private static string? TextOf(string path, JsonProperty member) => member.Value.ValueKind switch
+    {
+        JsonValueKind.Null => null,
+        JsonValueKind.String => member.Value.GetString(),
+        _ => throw Wrong(path, $"must have a text in \"{member.Name}\""),
+    };
+
+    private static AdminException Wrong(string path, string what) => new($"The file {path} {what}.", ExitCode.Configuration);
+
+    private void WriteJson(Stream file)
+    {
+        using var json = new Utf8JsonWriter(file, new JsonWriterOptions { Indented = true });
+        json.WriteStartObject();
+        json.WriteStartArray("url"u8);
+        foreach (string url in Urls)
+        {
+            json.WriteStringValue(url);
+        }
+
+        json.WriteEndArray();
+        WriteKnown(json, "token"u8, Token);
+        WriteKnown(json, "ca"u8, Authority);
+        WriteKnown(json, "database"u8, Database);
+        json.WriteEndObject();
+    }
+
+    private static void WriteKnown(Utf8JsonWriter json, ReadOnlySpan<byte> name, string? value)
+    {
+        if (value is not null)
+        {
+            json.WriteString(name, value);
+        }
+    }
+}

@@ -1,0 +1,135 @@
+using System.Globalization;
+using System.Net.Http.Headers;
+using System.Text;
+using Rookery.Access;
+
+namespace Rookery.Bench;
+
+/// <summary>Asks over many connections at once, each the next as soon as the last was answered.</summary>
+/// <param name="client">The node.</param>
+/// <param name="database">A database of its own.</param>
+/// <param name="kind">What is asked.</param>
+/// <param name="connections">How many at once.</param>
+/// <param name="time">The clock.</param>
+internal sealed class BenchLoad(NodeClient client, string database, BenchKind kind, int connections, TimeProvider time)
+{
+    /// <summary>Documents that are there before reads begin.</summary>
+    public const int PreparedDocuments = 10_000;
+
+    /// <summary>About how many bytes a document takes.</summary>
+    public const int DocumentBytes = 200;
+
+    private const int Ages = 100;
+
+    private readonly string _path = NodeClient.PathOf(database);
+    private readonly Lock _access = new();
+    private readonly List<long> _durations = [];
+    private long _failed;
+    private string? _firstFailure;
+
+    /// <summary>Stores what reads need, and lets the index that they need be built.</summary>
+    public async Task PrepareAsync()
+    {
+        if (kind is BenchKind.Put)
+        {
+            return;
+        }
+
+        var lines = new StringBuilder();
+        for (int number = 0; number < PreparedDocuments; number++)
+        {
+            lines.Append(Document(number, $",\"@id\":\"birds/{number}\"")).Append('\n');
+        }
+
+        using var body = new StringContent(lines.ToString());
+        await (await client.SendAsync(HttpMethod.Post, $"{_path}/import", body)).Content.ReadAsByteArrayAsync();
+        if (kind is BenchKind.Query)
+        {
+            using var query = QueryBody(0, waits: true);
+            await client.GetJsonAsync(HttpMethod.Post, $"{_path}/queries", query);
+        }
+    }
+
+    /// <summary>Runs for so long, or until it is stopped.</summary>
+    public async Task<BenchResult> RunAsync(TimeSpan length, Task stopped)
+    {
+        long begun = time.GetTimestamp();
+        await Task.WhenAll(Enumerable.Range(0, connections).Select(worker => Task.Run(() => WorkAsync(worker, begun, length, stopped))));
+        double seconds = time.GetElapsedTime(begun).TotalSeconds;
+        _durations.Sort();
+        return new BenchResult(seconds, _durations, _failed, _firstFailure);
+    }
+
+    private static string Document(int number, string metadata) => string.Create(
+        CultureInfo.InvariantCulture,
+        $"{{\"name\":\"rook {number}\",\"age\":{number % Ages},\"nest\":\"elm {number % 977}\",\"note\":\"one of those that nest in company and are black\",\"@metadata\":{{\"@collection\":\"Birds\"{metadata}}}}}");
+
+    private static ByteArrayContent QueryBody(int age, bool waits) => NodeClient.BodyOf(json =>
+    {
+        json.WriteString("Query"u8, "from Birds where age = $age limit 10"u8);
+        json.WriteStartObject("QueryParameters"u8);
+        json.WriteNumber("age"u8, age);
+        json.WriteEndObject();
+        if (waits)
+        {
+            json.WriteBoolean("WaitForNonStaleResults"u8, true);
+        }
+    });
+
+    private async Task WorkAsync(int worker, long begun, TimeSpan length, Task stopped)
+    {
+        var durations = new List<long>();
+        for (int number = worker; time.GetElapsedTime(begun) < length && !stopped.IsCompleted; number += connections)
+        {
+            long sent = time.GetTimestamp();
+            try
+            {
+                using var request = Request(number);
+                using var answer = await client.AskAsync(request);
+                await answer.Content.ReadAsByteArrayAsync();
+                if (answer.IsSuccessStatusCode)
+                {
+                    durations.Add((long)time.GetElapsedTime(sent).TotalMicroseconds);
+                }
+                else
+                {
+                    Fail($"status {(int)answer.StatusCode}");
+                }
+            }
+            catch (Exception broken) when (broken is AdminException or HttpRequestException)
+            {
+                Fail(broken.Message);
+            }
+        }
+
+        lock (_access)
+        {
+            _durations.AddRange(durations);
+        }
+    }
+
+    private HttpRequestMessage Request(int number)
+    {
+        int some = number * 7919 % PreparedDocuments;
+        switch (kind)
+        {
+            case BenchKind.Put:
+                var body = new StringContent(Document(number, string.Empty));
+                body.Headers.ContentType = new MediaTypeHeaderValue("application/json");
+                return client.NewRequest(HttpMethod.Put, $"{_path}/docs?id=birds%2F{number}", body);
+            case BenchKind.Get:
+                return client.NewRequest(HttpMethod.Get, $"{_path}/docs?id=birds%2F{Math.Abs(some)}");
+            default:
+                return client.NewRequest(HttpMethod.Post, $"{_path}/queries", QueryBody(Math.Abs(some) % Ages, waits: false));
+        }
+    }
+
+    private void Fail(string reason)
+    {
+        lock (_access)
+        {
+            _failed++;
+            _firstFailure ??= reason;
+        }
+    }
+}

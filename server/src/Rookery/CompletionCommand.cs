@@ -1,0 +1,133 @@
+using System.CommandLine;
+using Rookery.Access;
+using Rookery.Terminal;
+
+namespace Rookery;
+
+/// <summary>`rookery completion`: what a shell needs to complete the commands and options, made from the commands themselves.</summary>
+internal static class CompletionCommand
+{
+    private static readonly string[] Shells = ["bash", "zsh", "fish"];
+
+    public static Command Create()
+    {
+        var shell = new Argument<string>("SHELL") { Description = $"{string.Join(", ", Shells)}." };
+        var command = new Command("completion", "Print what lets a shell complete commands and options: source <(rookery completion bash).") { shell };
+        command.SetAction((parsed, _) => Refusal.GuardAsync(() =>
+        {
+            var nodes = Collect(CommandLine.Tree([]), string.Empty).ToList();
+            Output.Lines(parsed.GetValue(shell)! switch
+            {
+                "bash" => Bash(nodes),
+                "zsh" => Zsh(nodes),
+                "fish" => Fish(nodes),
+                var other => throw new AdminException($"There is nothing for \"{other}\"; there are {string.Join(", ", Shells)}.", ExitCode.Configuration),
+            });
+            return Task.FromResult(ExitCode.Success);
+        }));
+        return command;
+    }
+
+    private static IEnumerable<Node> Collect(Command command, string path)
+    {
+        (string, string)[] options = [.. command.Options.Where(static option => !option.Hidden).Select(static option => (option.Name, option.Description ?? string.Empty)).Append(("--help", "Show help."))];
+        Command[] inner = [.. command.Subcommands.Where(static sub => !sub.Hidden)];
+        yield return new Node(path, [.. inner.Select(static sub => (sub.Name, sub.Description ?? string.Empty))], [.. options.DistinctBy(static option => option.Item1, StringComparer.Ordinal)]);
+        foreach (var node in inner.SelectMany(sub => Collect(sub, $"{path} {sub.Name}")))
+        {
+            yield return node;
+        }
+    }
+
+    // Goes along the words as far as they name commands, and offers what stands below; where nothing does, names of files.
+    private static IEnumerable<string> Bash(List<Node> nodes)
+    {
+        yield return "# bash completion of rookery: source <(rookery completion bash)";
+        yield return "_rookery() {";
+        yield return "  local current=${COMP_WORDS[COMP_CWORD]} path='' word at words=''";
+        yield return "  for ((at = 1; at < COMP_CWORD; at++)); do";
+        yield return "    word=${COMP_WORDS[at]}";
+        yield return "    case \"$path $word\" in";
+        yield return $"      {string.Join(" | ", nodes.Where(static node => node.Path.Length > 0).Select(static node => $"'{node.Path}'"))}) path=\"$path $word\" ;;";
+        yield return "    esac";
+        yield return "  done";
+        yield return "  case \"$path\" in";
+        foreach (var node in nodes)
+        {
+            yield return $"    '{node.Path}') [[ $current == -* ]] && words='{Names(node.Options)}' || words='{Names(node.Commands)}' ;;";
+        }
+
+        yield return "  esac";
+        yield return "  mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$current\")";
+        yield return "}";
+        yield return "complete -o bashdefault -o default -F _rookery rookery";
+    }
+
+    private static IEnumerable<string> Zsh(List<Node> nodes)
+    {
+        yield return "#compdef rookery";
+        yield return "# zsh completion of rookery: rookery completion zsh >\"${fpath[1]}/_rookery\"";
+        yield return "_rookery() {";
+        yield return "  local place='' word";
+        yield return "  local -a offered";
+        yield return "  for word in \"${words[@]:1:$((CURRENT - 2))}\"; do";
+        yield return "    case \"$place $word\" in";
+        yield return $"      {string.Join(" | ", nodes.Where(static node => node.Path.Length > 0).Select(static node => $"'{node.Path}'"))}) place=\"$place $word\" ;;";
+        yield return "    esac";
+        yield return "  done";
+        yield return "  case \"$place\" in";
+        foreach (var node in nodes)
+        {
+            yield return $"    '{node.Path}') if [[ $PREFIX == -* ]]; then offered=({Described(node.Options)}); else offered=({Described(node.Commands)}); fi ;;";
+        }
+
+        yield return "  esac";
+        yield return "  if (( ${#offered} )); then _describe rookery offered; else _files; fi";
+        yield return "}";
+        yield return "if [[ $zsh_eval_context[-1] == loadautofunc ]]; then _rookery \"$@\"; else compdef _rookery rookery; fi";
+    }
+
+    private static IEnumerable<string> Fish(List<Node> nodes)
+    {
+        yield return "# fish completion of rookery: rookery completion fish >~/.config/fish/completions/rookery.fish";
+        yield return "function __rookery_at";
+        yield return "  set -l place ''";
+        yield return "  for word in (commandline -opc)[2..-1]";
+        yield return "    switch \"$place $word\"";
+        yield return $"      case {string.Join(' ', nodes.Where(static node => node.Path.Length > 0).Select(static node => $"'{node.Path}'"))}";
+        yield return "        set place \"$place $word\"";
+        yield return "    end";
+        yield return "  end";
+        yield return "  test \"$place\" = \"$argv[1]\"";
+        yield return "end";
+        foreach (var node in nodes)
+        {
+            foreach (var (name, description) in node.Commands)
+            {
+                yield return $"complete -c rookery -n \"__rookery_at '{node.Path}'\" -f -a {name} -d {Quoted(Short(description))}";
+            }
+
+            foreach (var (name, description) in node.Options)
+            {
+                yield return $"complete -c rookery -n \"__rookery_at '{node.Path}'\" {(name.StartsWith("--", StringComparison.Ordinal) ? $"-l {name[2..]}" : $"-s {name[1..]}")} -d {Quoted(Short(description))}";
+            }
+        }
+    }
+
+    private static string Names(IEnumerable<(string Name, string Description)> words) => string.Join(' ', words.Select(static word => word.Name));
+
+    private static string Described(IEnumerable<(string Name, string Description)> words) =>
+        string.Join(' ', words.Select(static word => Quoted($"{word.Name}:{Short(word.Description).Replace(":", "\\:", StringComparison.Ordinal)}")));
+
+    /// <summary>The first sentence, without what the default is.</summary>
+    private static string Short(string description)
+    {
+        int end = description.IndexOfAny(['.', '[', ';', '\n']);
+        return end < 0 ? description : description[..end].TrimEnd();
+    }
+
+    private static string Quoted(string text) => $"'{text.Replace("'", string.Empty, StringComparison.Ordinal)}'";
+
+    /// <summary>A command, by the words that lead to it, each behind a space; with the words that may stand below it.</summary>
+    private sealed record Node(string Path, IReadOnlyList<(string Name, string Description)> Commands, IReadOnlyList<(string Name, string Description)> Options);
+}

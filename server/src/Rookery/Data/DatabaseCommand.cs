@@ -1,0 +1,120 @@
+using System.CommandLine;
+using System.Globalization;
+using System.Text.Json;
+using Rookery.Access;
+using Rookery.Terminal;
+
+namespace Rookery.Data;
+
+/// <summary>`rookery db`: databases listed, made and deleted.</summary>
+internal static class DatabaseCommand
+{
+    public static Command Create() => new("db", "The databases: listed, made, deleted.") { List(), Make(), Remove() };
+
+    private static Command List()
+    {
+        var address = new NodeAddress();
+        var command = address.AddTo(new Command("ls", "List the databases that you may use, and how many documents each has."));
+        command.SetAction((parsed, _) => address.WorkAsync(parsed, async client =>
+        {
+            var answer = await client.GetJsonAsync(HttpMethod.Get, "/databases");
+            if (address.IsJson(parsed))
+            {
+                Output.Write(answer);
+                return ExitCode.Success;
+            }
+
+            var table = new Table("NAME", ">DOCUMENTS");
+            foreach (var database in answer.GetProperty("Databases").EnumerateArray())
+            {
+                table.Add(database.GetProperty("Name").GetString()!, database.TryGetProperty("DocumentsCount", out var count) ? count.GetInt64().ToString(CultureInfo.InvariantCulture) : "?");
+            }
+
+            if (table.Rows == 0)
+            {
+                await Console.Error.WriteLineAsync("There is no database yet. `rookery db create NAME` makes one.");
+                return ExitCode.Success;
+            }
+
+            Output.Write(table);
+            return ExitCode.Success;
+        }));
+        return command;
+    }
+
+    private static Command Make()
+    {
+        var address = new NodeAddress();
+        var name = new Argument<string>("NAME") { Description = "What to call it." };
+        var command = address.AddTo(new Command("create", "Make a database, on all members.") { name });
+        command.SetAction((parsed, _) => address.WorkAsync(parsed, async client =>
+        {
+            var answer = await MakeAsync(client, parsed.GetValue(name)!);
+            if (address.IsJson(parsed))
+            {
+                Output.Write(answer);
+            }
+            else
+            {
+                await Console.Error.WriteLineAsync($"Made the database {answer.GetProperty("Name").GetString()}.");
+            }
+
+            return ExitCode.Success;
+        }));
+        return command;
+    }
+
+    /// <summary>Makes a database.</summary>
+    public static async Task<JsonElement> MakeAsync(NodeClient client, string name)
+    {
+        using var body = NodeClient.BodyOf(json => json.WriteString("DatabaseName"u8, name));
+        return await client.GetJsonAsync(HttpMethod.Put, $"/admin/databases?name={Uri.EscapeDataString(name)}", body);
+    }
+
+    /// <summary>Deletes a database with all that is in it.</summary>
+    public static async Task<JsonElement> DeleteAsync(NodeClient client, string name)
+    {
+        using var body = NodeClient.BodyOf(json =>
+        {
+            json.WriteStartArray("DatabaseNames"u8);
+            json.WriteStringValue(name);
+            json.WriteEndArray();
+            json.WriteBoolean("HardDelete"u8, true);
+        });
+        return await client.GetJsonAsync(HttpMethod.Delete, "/admin/databases", body);
+    }
+
+    private static Command Remove()
+    {
+        var address = new NodeAddress();
+        var name = new Argument<string>("NAME") { Description = "Which one." };
+        var yes = new Option<string?>("--yes") { Description = "The name of the database once more, instead of typing it when asked.", HelpName = "NAME" };
+        var command = address.AddTo(new Command("rm", "Delete a database with all its documents and indexes, on all members, for good.") { name, yes });
+        command.SetAction((parsed, _) => address.WorkAsync(parsed, async client =>
+        {
+            string database = parsed.GetValue(name)!;
+            var statistics = await client.GetJsonAsync(HttpMethod.Get, $"{NodeClient.PathOf(database)}/stats");
+            if (parsed.GetValue(yes) is not { } typed)
+            {
+                Question.Confirm($"{database} is to be deleted with {Amount.Of(statistics.GetProperty("CountOfDocuments").GetInt64(), "document")}, on all members, for good.", database, $"--yes {database}");
+            }
+            else if (!string.Equals(typed, database, StringComparison.Ordinal))
+            {
+                throw new AdminException($"--yes says {typed}, which is not the database's name, so nothing was changed.", ExitCode.Configuration);
+            }
+
+            var answer = await DeleteAsync(client, database);
+            if (address.IsJson(parsed))
+            {
+                Output.Write(answer);
+            }
+            else
+            {
+                await Console.Error.WriteLineAsync($"Deleted the database {database}.");
+            }
+
+            return ExitCode.Success;
+        }));
+        return command;
+    }
+}

@@ -1,0 +1,102 @@
+using System.CommandLine;
+using System.Net;
+using System.Text.Json;
+using Rookery.Access;
+using Rookery.Terminal;
+
+namespace Rookery.Data;
+
+/// <summary>`rookery get`: documents by id, or all whose ids begin alike.</summary>
+internal static class GetCommand
+{
+    // So that an answer stays small enough for the memory of both sides.
+    private const int IdsAtOnce = 256;
+
+    public static Command Create()
+    {
+        var address = new NodeAddress();
+        var database = DocumentArguments.Database();
+        var ids = new Argument<string[]>("ID") { Description = "The documents' ids.", Arity = ArgumentArity.ZeroOrMore };
+        var prefix = new Option<string?>("--prefix") { Description = "All documents whose ids begin so; '' is all there are.", HelpName = "PREFIX" };
+        var command = address.AddTo(new Command("get", "Print documents: one a line, or, one alone on a terminal, indented.") { database, ids, prefix });
+        command.SetAction((parsed, _) => address.WorkAsync(parsed, client =>
+        {
+            string path = NodeClient.PathOf(address.DatabaseOf(parsed.GetValue(database)!));
+            string[] wanted = parsed.GetValue(ids)!;
+            string? begin = parsed.GetValue(prefix);
+            return (begin is null) == (wanted.Length == 0) ? throw new AdminException("Say which documents: either ids, or --prefix.", ExitCode.Configuration)
+                : begin is not null ? PrintPrefixAsync(client, path, begin)
+                : address.IsJson(parsed) ? PrintAnswerAsync(client, path, wanted)
+                : PrintAsync(client, path, wanted);
+        }));
+        return command;
+    }
+
+    /// <summary>The documents of some ids, in their order; null for one that there is not.</summary>
+    public static async Task<JsonElement> ReadAsync(NodeClient client, string path, IReadOnlyList<string> ids, bool isMetadataOnly = false)
+    {
+        using var body = NodeClient.BodyOf(json =>
+        {
+            json.WriteStartArray("Ids"u8);
+            foreach (string id in ids)
+            {
+                json.WriteStringValue(id);
+            }
+
+            json.WriteEndArray();
+        });
+        using var request = client.NewRequest(HttpMethod.Post, $"{path}/docs{(isMetadataOnly ? "?metadataOnly=true" : string.Empty)}", body);
+        using var answer = await client.AskAsync(request);
+
+        // One id alone that there is not is answered so, without a body.
+        return answer.IsSuccessStatusCode ? await client.ReadJsonAsync(answer)
+            : answer.StatusCode == HttpStatusCode.NotFound && ids.Count == 1 ? Nothing()
+            : throw await client.RefusalOfAsync(answer);
+    }
+
+    private static JsonElement Nothing()
+    {
+        using var nothing = JsonDocument.Parse("""{"Results":[null],"Includes":{}}""");
+        return nothing.RootElement.Clone();
+    }
+
+    private static async Task<int> PrintAnswerAsync(NodeClient client, string path, string[] ids)
+    {
+        var answer = await ReadAsync(client, path, ids);
+        Output.Write(answer);
+        return answer.GetProperty("Results").EnumerateArray().Any(static document => document.ValueKind == JsonValueKind.Null) ? ExitCode.NotFound : ExitCode.Success;
+    }
+
+    private static async Task<int> PrintAsync(NodeClient client, string path, string[] ids)
+    {
+        int missing = 0;
+        foreach (string[] some in ids.Chunk(IdsAtOnce))
+        {
+            var answer = await ReadAsync(client, path, some);
+            int at = 0;
+            foreach (var document in answer.GetProperty("Results").EnumerateArray())
+            {
+                if (document.ValueKind == JsonValueKind.Null)
+                {
+                    await Console.Error.WriteLineAsync($"There is no document '{Paint.Plain(some[at])}'.");
+                    missing++;
+                }
+                else
+                {
+                    Output.Stream.Write(Output.Bytes(document, isIndented: ids.Length == 1 && Tty.IsOutput));
+                }
+
+                at++;
+            }
+        }
+
+        return missing == 0 ? ExitCode.Success : ExitCode.NotFound;
+    }
+
+    private static async Task<int> PrintPrefixAsync(NodeClient client, string path, string prefix)
+    {
+        using var answer = await client.SendAsync(HttpMethod.Get, $"{path}/streams/docs?format=jsonl&startsWith={Uri.EscapeDataString(prefix)}");
+        await Streamed.CopyAsync(answer, client.Address, Output.Stream);
+        return ExitCode.Success;
+    }
+}

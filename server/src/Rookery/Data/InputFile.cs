@@ -1,0 +1,42 @@
+using Rookery.Access;
+
+namespace Rookery.Data;
+
+/// <summary>A file that a command is to read, or stdin.</summary>
+internal static class InputFile
+{
+    /// <summary>All of it.</summary>
+    /// <exception cref="AdminException">It cannot be read.</exception>
+    public static async Task<byte[]> ReadAllAsync(string path)
+    {
+        await using var input = Open(path);
+        using var bytes = new MemoryStream();
+        await input.CopyToAsync(bytes);
+        return bytes.ToArray();
+    }
+
+    /// <summary>Opens it; `-` is stdin.</summary>
+    /// <exception cref="AdminException">It cannot be read.</exception>
+    public static Stream Open(string path)
+    {
+        if (path is "-")
+        {
+            if (!Console.IsInputRedirected)
+            {
+                Console.Error.WriteLine("Reading from the terminal; Ctrl+D ends it.");
+            }
+
+            return Console.OpenStandardInput();
+        }
+
+        try
+        {
+            return File.Open(path, new FileStreamOptions { Mode = FileMode.Open, Access = FileAccess.Read, Share = FileShare.ReadWrite | FileShare.Delete, Options = FileOptions.SequentialScan });
+        }
+        catch (Exception unreadable) when (unreadable is IOException or UnauthorizedAccessException)
+        {
+            string why = unreadable is FileNotFoundException or DirectoryNotFoundException ? "there is no such file" : Directory.Exists(path) ? "it is a directory" : "permission denied";
+            throw new AdminException($"The file {path} cannot be read: {why}.", ExitCode.Configuration);
+        }
+    }
+}

@@ -1,0 +1,211 @@
+using System.CommandLine;
+using System.Globalization;
+using System.Text.Json;
+using Rookery.Access;
+using Rookery.Terminal;
+using Rookery.Transfer;
+
+namespace Rookery.Data;
+
+/// <summary>`rookery query`: what a query in RQL finds, as a table, as lines, or as the node says it.</summary>
+internal static class QueryCommand
+{
+    private const int OutputBytes = 64 << 10;
+
+    public static Command Create()
+    {
+        var address = new NodeAddress();
+        var database = DocumentArguments.Database();
+        var query = new Argument<string>("RQL") { Description = "The query, such as 'from Users where age > $age'; - reads it from stdin." };
+        var parameters = new Option<string[]>("--param") { Description = "A parameter, NAME=VALUE; may be repeated. A value that is JSON is that value, any other is a text.", HelpName = "NAME=VALUE" };
+        var table = new Option<bool>("--table") { Description = "As a table [default on a terminal]." };
+        var lines = new Option<bool>("--ndjson") { Description = "One result a line, any number of them, as they are found [default otherwise]." };
+        var explain = new Option<bool>("--explain") { Description = "Say which index would answer, and why; nothing is answered." };
+        var timings = new Option<bool>("--timings") { Description = "Say how long the parts of the answer took." };
+        var wait = new Option<bool>("--wait") { Description = "Wait until the index has seen everything that was written before." };
+        var command = address.AddTo(new Command("query", "Ask in RQL.") { database, query, parameters, table, lines, explain, timings, wait });
+        command.SetAction((parsed, _) => address.WorkAsync(parsed, async client =>
+        {
+            int forms = new[] { parsed.GetValue(table), parsed.GetValue(lines), address.IsJson(parsed) }.Count(static form => form);
+            if (forms > 1)
+            {
+                throw new AdminException("--table, --ndjson and --json each say how the results are printed; give one of them.", ExitCode.Configuration);
+            }
+
+            string text = parsed.GetValue(query)!;
+            var asked = new Question(
+                NodeClient.PathOf(address.DatabaseOf(parsed.GetValue(database)!)),
+                text is "-" ? (await Console.In.ReadToEndAsync()).Trim() : text,
+                [.. (parsed.GetValue(parameters) ?? []).Select(ReadParameter)],
+                parsed.GetValue(wait));
+            bool isTable = parsed.GetValue(table) || (forms == 0 && Tty.IsOutput);
+            bool wantsTimings = parsed.GetValue(timings);
+            return parsed.GetValue(explain) ? await ExplainAsync(client, asked, address.IsJson(parsed))
+                : isTable || address.IsJson(parsed) || wantsTimings ? await AnswerAsync(client, wantsTimings ? WithTimings(asked) : asked, isTable, address.IsJson(parsed))
+                : await StreamAsync(client, asked);
+        }));
+        return command;
+    }
+
+    /// <summary>NAME=VALUE: JSON where it is, text otherwise.</summary>
+    /// <exception cref="AdminException">There is no name.</exception>
+    internal static (string Name, JsonElement Value) ReadParameter(string said)
+    {
+        int equals = said.IndexOf('=', StringComparison.Ordinal);
+        string name = equals < 0 ? string.Empty : said[..equals].TrimStart('$').Trim();
+        if (name.Length == 0)
+        {
+            throw new AdminException($"--param must be NAME=VALUE, not \"{said}\".", ExitCode.Configuration);
+        }
+
+        string value = said[(equals + 1)..];
+        try
+        {
+            using var json = JsonDocument.Parse(value);
+            return (name, json.RootElement.Clone());
+        }
+        catch (JsonException)
+        {
+            using var text = JsonDocument.Parse($"\"{JsonEncodedText.Encode(value)}\"");
+            return (name, text.RootElement.Clone());
+        }
+    }
+
+    private static Question WithTimings(Question asked) => asked with { Text = $"{asked.Text}\ninclude timings()" };
+
+    private static async Task<int> ExplainAsync(NodeClient client, Question asked, bool isJson)
+    {
+        using var body = asked.Body();
+        var answer = await client.GetJsonAsync(HttpMethod.Post, $"{asked.Path}/queries?debug=explain", body);
+        if (isJson)
+        {
+            Output.Write(answer);
+            return ExitCode.Success;
+        }
+
+        Output.Line($"It would be answered by {(answer.GetProperty("IndexName").GetString() is { Length: > 0 } index ? Paint.Plain(index) : "looking at the documents one by one")}.");
+        foreach (var reason in answer.GetProperty("Results").EnumerateArray())
+        {
+            Output.Line($"{Paint.Plain(reason.GetProperty("Index").GetString() ?? "-")}: {Paint.Plain(reason.GetProperty("Reason").GetString() ?? "-")}");
+        }
+
+        return ExitCode.Success;
+    }
+
+    private static async Task<int> AnswerAsync(NodeClient client, Question asked, bool isTable, bool isJson)
+    {
+        using var body = asked.Body();
+        var answer = await client.GetJsonAsync(HttpMethod.Post, $"{asked.Path}/queries", body);
+        if (isJson)
+        {
+            Output.Write(answer);
+            return ExitCode.Success;
+        }
+
+        JsonElement[] results = [.. answer.GetProperty("Results").EnumerateArray()];
+        if (isTable && results.Length > 0)
+        {
+            Output.Write(ResultTable.Of(results));
+        }
+        else if (!isTable)
+        {
+            foreach (var result in results)
+            {
+                Output.Stream.Write(Output.Bytes(result, isIndented: false));
+            }
+        }
+
+        await Console.Error.WriteLineAsync(Summary(answer, results.Length));
+        if (answer.TryGetProperty("Timings", out var timings))
+        {
+            Tell(timings, "all", 0);
+        }
+
+        return ExitCode.Success;
+    }
+
+    private static string Summary(JsonElement answer, int shown)
+    {
+        long total = answer.GetProperty("TotalResults").GetInt64();
+        string stale = answer.GetProperty("IsStale").GetBoolean() ? " The index has not seen everything yet; --wait waits for it." : string.Empty;
+        return $"{(total > shown ? $"{Amount.Number(shown)} of {Amount.Of(total, "result")}" : Amount.Of(shown, "result"))} in {answer.GetProperty("DurationInMs").GetInt64()} ms by {Paint.Plain(answer.GetProperty("IndexName").GetString() ?? "no index")}.{stale}";
+    }
+
+    private static void Tell(JsonElement timing, string name, int depth)
+    {
+        if (timing.ValueKind != JsonValueKind.Object)
+        {
+            return;
+        }
+
+        if (timing.TryGetProperty("DurationInMs", out var duration))
+        {
+            Console.Error.WriteLine(string.Create(CultureInfo.InvariantCulture, $"{new string(' ', 2 * depth)}{name}: {duration.GetDouble():0.###} ms"));
+        }
+
+        if (timing.TryGetProperty("Timings", out var parts) && parts.ValueKind == JsonValueKind.Object)
+        {
+            foreach (var part in parts.EnumerateObject())
+            {
+                Tell(part.Value, part.Name, depth + 1);
+            }
+        }
+    }
+
+    private static async Task<int> StreamAsync(NodeClient client, Question asked)
+    {
+        using var body = asked.Body();
+        using var answer = await client.SendAsync(HttpMethod.Post, $"{asked.Path}/streams/queries?format=jsonl", body);
+        await using var stream = await answer.Content.ReadAsStreamAsync();
+        await using var output = new BufferedStream(Output.Stream, OutputBytes);
+        try
+        {
+            var lines = new NdjsonSource(new ByteSource(stream));
+            while (lines.TryRead(out var line))
+            {
+                PassOn(line.Json.Span, output);
+            }
+        }
+        catch (BadInputException broken)
+        {
+            throw new AdminException($"The answer of {client.Address} broke off, and is not whole: {broken.Message}", ExitCode.Failure);
+        }
+
+        return ExitCode.Success;
+    }
+
+    /// <summary>{"Item":RESULT} is a result; {"Stats":…} is what the summary tells where there is one.</summary>
+    private static void PassOn(ReadOnlySpan<byte> line, BufferedStream output)
+    {
+        if (line.StartsWith("{\"Item\":"u8) && line.EndsWith("}"u8))
+        {
+            output.Write(line["{\"Item\":".Length..^1]);
+            output.WriteByte((byte)'\n');
+        }
+        else if (line.StartsWith("{\"Stats\":"u8) && line.IndexOf("\"IsStale\":true"u8) >= 0)
+        {
+            Console.Error.WriteLine("The index has not seen everything yet; --wait waits for it.");
+        }
+    }
+
+    /// <summary>What is asked.</summary>
+    private sealed record Question(string Path, string Text, IReadOnlyList<(string Name, JsonElement Value)> Parameters, bool Waits)
+    {
+        public ByteArrayContent Body() => NodeClient.BodyOf(json =>
+        {
+            json.WriteString("Query"u8, Text);
+            json.WriteStartObject("QueryParameters"u8);
+            foreach (var (name, value) in Parameters)
+            {
+                json.WritePropertyName(name);
+                value.WriteTo(json);
+            }
+
+            json.WriteEndObject();
+            if (Waits)
+            {
+                json.WriteBoolean("WaitForNonStaleResults"u8, true);
+            }
+        });
+    }
+}

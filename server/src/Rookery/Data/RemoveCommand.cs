@@ -1,0 +1,118 @@
+using System.CommandLine;
+using System.Text.Json;
+using Rookery.Access;
+using Rookery.Terminal;
+
+namespace Rookery.Data;
+
+/// <summary>`rookery rm`: deletes documents by id, or all whose ids begin alike.</summary>
+internal static class RemoveCommand
+{
+    private const int DocumentsAtOnce = 1000;
+
+    public static Command Create()
+    {
+        var address = new NodeAddress();
+        var database = DocumentArguments.Database();
+        var ids = new Argument<string[]>("ID") { Description = "The documents' ids.", Arity = ArgumentArity.ZeroOrMore };
+        var prefix = new Option<string?>("--prefix") { Description = "All documents whose ids begin so.", HelpName = "PREFIX" };
+        var yes = new Option<bool>("--yes") { Description = "Do not ask, where it is more than one document." };
+        var command = address.AddTo(new Command("rm", "Delete documents. More than one are counted first, and the database's name has to be typed.") { database, ids, prefix, yes });
+        command.SetAction((parsed, _) => address.WorkAsync(parsed, async client =>
+        {
+            string name = address.DatabaseOf(parsed.GetValue(database)!);
+            string[] wanted = [.. parsed.GetValue(ids)!.Distinct(StringComparer.OrdinalIgnoreCase)];
+            string? begin = parsed.GetValue(prefix);
+            if ((begin is null) == (wanted.Length == 0) || begin is "")
+            {
+                throw new AdminException("Say which documents: either ids, or --prefix with what they begin with. All there are go with `rookery db rm`.", ExitCode.Configuration);
+            }
+
+            var (found, missing) = begin is null ? await FindAsync(client, name, wanted) : (await FindAsync(client, name, begin), Array.Empty<string>());
+            foreach (string id in missing)
+            {
+                await Console.Error.WriteLineAsync($"There is no document '{Paint.Plain(id)}'.");
+            }
+
+            if (found.Count > 0 && (begin is not null || found.Count > 1) && !parsed.GetValue(yes))
+            {
+                Question.Confirm($"{Amount.Of(found.Count, "document")} of {name} {(found.Count == 1 ? "is" : "are")} to be deleted: {Some(found)}.", name, "--yes");
+            }
+
+            await DeleteAsync(client, name, found);
+            if (address.IsJson(parsed))
+            {
+                Output.Line($"{{\"Deleted\":{found.Count},\"Missing\":{missing.Length}}}");
+            }
+            else
+            {
+                await Console.Error.WriteLineAsync($"Deleted {Amount.Of(found.Count, "document")}.");
+            }
+
+            return missing.Length > 0 || found.Count == 0 ? ExitCode.NotFound : ExitCode.Success;
+        }));
+        return command;
+    }
+
+    private static string Some(List<string> ids)
+    {
+        const int Shown = 3;
+        string some = string.Join(", ", ids.Take(Shown).Select(Paint.Plain));
+        return ids.Count > Shown ? $"{some}, …, {Paint.Plain(ids[^1])}" : some;
+    }
+
+    private static async Task<(List<string> Found, string[] Missing)> FindAsync(NodeClient client, string database, string[] ids)
+    {
+        var found = new List<string>();
+        foreach (string[] some in ids.Chunk(DocumentsAtOnce))
+        {
+            var answer = await GetCommand.ReadAsync(client, NodeClient.PathOf(database), some, isMetadataOnly: true);
+            found.AddRange(answer.GetProperty("Results").EnumerateArray().Zip(some).Where(static pair => pair.First.ValueKind == JsonValueKind.Object).Select(static pair => pair.Second));
+        }
+
+        return (found, [.. ids.Except(found, StringComparer.Ordinal)]);
+    }
+
+    private static async Task<List<string>> FindAsync(NodeClient client, string database, string prefix)
+    {
+        var found = new List<string>();
+        for (string after = string.Empty; ;)
+        {
+            string path = $"{NodeClient.PathOf(database)}/docs?metadataOnly=true&startsWith={Uri.EscapeDataString(prefix)}&pageSize={DocumentsAtOnce}{(after.Length == 0 ? after : $"&startAfter={Uri.EscapeDataString(after)}")}";
+            var answer = await client.GetJsonAsync(HttpMethod.Get, path);
+            int before = found.Count;
+            found.AddRange(answer.GetProperty("Results").EnumerateArray().Select(static document => document.GetProperty("@metadata").GetProperty("@id").GetString()!));
+            if (found.Count - before < DocumentsAtOnce)
+            {
+                return found;
+            }
+
+            after = found[^1];
+        }
+    }
+
+    private static async Task DeleteAsync(NodeClient client, string database, List<string> ids)
+    {
+        using var progress = new Progress("documents", TimeProvider.System);
+        int deleted = 0;
+        foreach (string[] some in ids.Chunk(DocumentsAtOnce))
+        {
+            using var body = NodeClient.BodyOf(json =>
+            {
+                json.WriteStartArray("Commands"u8);
+                foreach (string id in some)
+                {
+                    json.WriteStartObject();
+                    json.WriteString("Id"u8, id);
+                    json.WriteNull("ChangeVector"u8);
+                    json.WriteString("Type"u8, "DELETE"u8);
+                    json.WriteEndObject();
+                }
+
+                json.WriteEndArray();
+            });
+            await client.GetJsonAsync(HttpMethod.Post, $"{NodeClient.PathOf(database)}/bulk_docs", body);
+            progress.Report(deleted += some.Length, 0);
+        }
+    }
+}

@@ -1,0 +1,40 @@
+using System.Text.Json;
+using Rookery.Terminal;
+
+namespace Rookery.Data;
+
+/// <summary>Results of a query as a table: the id, and what stands at the top of each.</summary>
+internal static class ResultTable
+{
+    private const int MostColumns = 12;
+    private const int WidestCell = 60;
+    private const string Metadata = "@metadata";
+
+    /// <summary>The table. Columns come in the order in which they are met.</summary>
+    public static Table Of(IReadOnlyList<JsonElement> results)
+    {
+        string[] names = [.. results.Where(static result => result.ValueKind == JsonValueKind.Object)
+            .SelectMany(static result => result.EnumerateObject().Select(static member => member.Name))
+            .Where(static name => name is not Metadata)
+            .Distinct(StringComparer.Ordinal)
+            .Take(MostColumns)];
+        bool hasIds = results.Any(static result => IdOf(result) is not null);
+        var table = new Table([.. hasIds ? ["ID"] : Array.Empty<string>(), .. names.Select(name => results.All(result => IsNumber(result, name)) ? $">{Paint.Plain(name)}" : Paint.Plain(name))]);
+        foreach (var result in results)
+        {
+            table.Add([.. hasIds ? [IdOf(result) ?? string.Empty] : Array.Empty<string>(), .. names.Select(name => Text(result, name))]);
+        }
+
+        return table;
+    }
+
+    private static string? IdOf(JsonElement result) =>
+        result.ValueKind == JsonValueKind.Object && result.TryGetProperty(Metadata, out var metadata) && metadata.ValueKind == JsonValueKind.Object && metadata.TryGetProperty("@id", out var id) ? id.GetString() : null;
+
+    private static bool IsNumber(JsonElement result, string name) =>
+        result.ValueKind == JsonValueKind.Object && (!result.TryGetProperty(name, out var value) || value.ValueKind is JsonValueKind.Number or JsonValueKind.Null);
+
+    private static string Text(JsonElement result, string name) =>
+        result.ValueKind != JsonValueKind.Object || !result.TryGetProperty(name, out var value) ? string.Empty
+        : Table.Cut(value.ValueKind == JsonValueKind.String ? value.GetString()! : value.GetRawText(), WidestCell);
+}

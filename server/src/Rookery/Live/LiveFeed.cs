@@ -1,0 +1,143 @@
+using System.Net;
+using System.Text.Json;
+using Rookery.Access;
+
+namespace Rookery.Live;
+
+/// <summary>The state of the cluster, once a second: from the node's live stream, or, of a node that has none, from what it tells of itself.</summary>
+/// <param name="client">The node.</param>
+/// <param name="time">The clock.</param>
+internal sealed class LiveFeed(NodeClient client, TimeProvider time)
+{
+    private static readonly TimeSpan Pause = TimeSpan.FromSeconds(1);
+    private static readonly TimeSpan Silence = TimeSpan.FromSeconds(10);
+
+    private MetricsPage? _before;
+    private long _beforeAt;
+
+    /// <summary>Tells of each state, and of what goes wrong meanwhile, until it is cancelled.</summary>
+    /// <param name="seen">Told of a state, and of the event that it is from, if it is from one.</param>
+    /// <param name="trouble">Told why there is none.</param>
+    /// <param name="cancellation">Ends it.</param>
+    /// <exception cref="AdminException">The node refuses for good.</exception>
+    public async Task RunAsync(Action<LiveView, string?> seen, Action<string> trouble, CancellationToken cancellation)
+    {
+        while (!cancellation.IsCancellationRequested)
+        {
+            AdminException? refusal = null;
+            try
+            {
+                using var request = client.NewRequest(HttpMethod.Get, "/dashboard/live");
+                using var answer = await client.AskAsync(request, cancellation);
+                if (answer.IsSuccessStatusCode)
+                {
+                    await ListenAsync(answer, seen, cancellation);
+                    trouble("The node ended the stream; it is asked again.");
+                }
+                else if (answer.StatusCode is HttpStatusCode.NotFound or HttpStatusCode.NotImplemented)
+                {
+                    seen(await PollAsync(cancellation), null);
+                }
+                else if (answer.StatusCode is HttpStatusCode.Unauthorized or HttpStatusCode.Forbidden)
+                {
+                    refusal = await client.RefusalOfAsync(answer, cancellation);
+                }
+                else
+                {
+                    trouble((await client.RefusalOfAsync(answer, cancellation)).Message);
+                }
+            }
+            catch (AdminException unanswered)
+            {
+                trouble(unanswered.Message);
+            }
+            catch (Exception broken) when (broken is IOException or HttpRequestException or TimeoutException)
+            {
+                trouble($"The connection to {client.Address} broke; it is tried again.");
+            }
+
+            // Who may not listen will not be let in by asking again.
+            if (refusal is not null)
+            {
+                throw refusal;
+            }
+
+            await Task.Delay(Pause, time, cancellation);
+        }
+    }
+
+    private async Task ListenAsync(HttpResponseMessage answer, Action<LiveView, string?> seen, CancellationToken cancellation)
+    {
+        using var reader = new StreamReader(await answer.Content.ReadAsStreamAsync(cancellation));
+        while (await reader.ReadLineAsync(cancellation).AsTask().WaitAsync(Silence, time, cancellation) is { } line)
+        {
+            if (line.StartsWith("data: ", StringComparison.Ordinal))
+            {
+                using var state = JsonDocument.Parse(line.AsMemory("data: ".Length));
+                seen(LiveView.Read(state.RootElement), line["data: ".Length..]);
+            }
+        }
+    }
+
+    /// <summary>What /readyz and /metrics tell; rates are of the time since the last look.</summary>
+    private async Task<LiveView> PollAsync(CancellationToken cancellation)
+    {
+        using var request = client.NewRequest(HttpMethod.Get, "/readyz?verbose");
+        using var answer = await client.AskAsync(request, cancellation);
+        var ready = await client.ReadJsonAsync(answer, cancellation);
+        using var metrics = await client.SendAsync(HttpMethod.Get, "/metrics", cancellation: cancellation);
+        var now = MetricsPage.Read(await metrics.Content.ReadAsStringAsync(cancellation));
+        double seconds = _before is null ? 0 : time.GetElapsedTime(_beforeAt).TotalSeconds;
+        var view = ViewOf(ready, now, _before, seconds);
+        (_before, _beforeAt) = (now, time.GetTimestamp());
+        return view;
+    }
+
+    private LiveView ViewOf(JsonElement ready, MetricsPage now, MetricsPage? before, double seconds)
+    {
+        double? Rate(string name, Func<string, bool>? labels = null) => before is null || seconds <= 0 ? null : Math.Max(0, (now.Sum(name, labels) - before.Sum(name, labels)) / seconds);
+
+        bool isReady = ready.GetProperty("Ready").GetBoolean();
+        ready.TryGetProperty("Cluster", out var cluster);
+        string? trouble = LiveView.TextOf(ready, "Reason") ?? LiveView.TextOf(cluster, "Trouble");
+        string tag = LiveView.TextOf(ready, "NodeTag") ?? "-";
+        string? leader = LiveView.TextOf(cluster, "Leader");
+        var own = new LiveMember
+        {
+            Tag = tag,
+            Name = tag,
+            Role = LiveView.TextOf(cluster, "Role") ?? "alone",
+            State = "up",
+            IsSelf = true,
+            SyncP99Milliseconds = now.Of("rookery_io_recent_seconds{kind=\"journal_sync\",quantile=\"0.99\"}") * 1000,
+            ReadsPerSecond = Rate("rookery_http_requests_total"),
+            WritesPerSecond = Rate("rookery_commands_total"),
+            SyncsPerSecond = Rate("rookery_io_operations_total", static labels => labels.Contains("journal_sync", StringComparison.Ordinal)),
+            ResidentBytes = now.Of("process_resident_memory_bytes"),
+            TemperatureCelsius = now.Of("rookery_board_temperature_celsius"),
+            DiskFreeBytes = now.Of("rookery_disk_free_bytes"),
+        };
+        LiveMember[] others = cluster.ValueKind == JsonValueKind.Object && cluster.TryGetProperty("Members", out var members)
+            ? [.. members.EnumerateArray().Where(member => !string.Equals(LiveView.TextOf(member, "Tag"), tag, StringComparison.Ordinal)).Select(static member => new LiveMember
+            {
+                Tag = LiveView.TextOf(member, "Tag") ?? "-",
+                Name = LiveView.TextOf(member, "Name") ?? "-",
+                Role = LiveView.TextOf(member, "Role") ?? "-",
+                State = member.TryGetProperty("IsReachable", out var reachable) ? reachable.GetBoolean() ? "up" : "down" : "unknown",
+                SeenSeconds = LiveView.NumberOf(member, "HeardSeconds"),
+                LagEntries = LiveView.NumberOf(member, "LagEntries"),
+                SyncP99Milliseconds = LiveView.NumberOf(member, "SyncP99Milliseconds"),
+            })]
+            : [];
+        return new LiveView
+        {
+            Time = time.GetUtcNow(),
+            Level = !isReady ? "error" : trouble is null ? "ok" : "warning",
+            Sentence = trouble ?? "Documents are served.",
+            Cluster = others.Length > 0 ? "cluster" : null,
+            Leader = leader,
+            Term = (long?)LiveView.NumberOf(cluster, "Term"),
+            Members = [.. others.Append(own).OrderBy(static member => member.Tag, StringComparer.Ordinal)],
+        };
+    }
+}

@@ -1,0 +1,66 @@
+using System.CommandLine;
+using System.Text.Json;
+using Rookery.Access;
+using Rookery.Terminal;
+
+namespace Rookery.Live;
+
+/// <summary>`rookery logs`: the last lines of a node's log.</summary>
+internal static class LogsCommand
+{
+    private static readonly TimeSpan Pause = TimeSpan.FromSeconds(1);
+    private static readonly string[] Levels = ["information", "warning", "error"];
+
+    public static Command Create()
+    {
+        var address = new NodeAddress();
+        var follow = new Option<bool>("--follow", "-f") { Description = "Go on printing what is logged, until Ctrl+C." };
+        var level = new Option<string>("--level") { Description = "The least that is printed: information, warning or error.", HelpName = "LEVEL", DefaultValueFactory = static _ => Levels[0] };
+        var limit = WholeNumber.Option("--lines", "How many at most, of the newest [default: 500].", "NUMBER", least: 1, most: 2000);
+        var node = IoCommand.NodeOption();
+        var command = address.AddTo(new Command("logs", "Print the last lines of the node's log, which it keeps in memory.") { follow, level, limit, node });
+        command.SetAction((parsed, _) => address.WorkAsync(parsed, client =>
+        {
+            string said = parsed.GetValue(level)!;
+            int least = Array.FindIndex(Levels, name => name.StartsWith(said, StringComparison.OrdinalIgnoreCase));
+            return least < 0 || said.Length == 0 ? throw new AdminException($"There is no level \"{said}\"; there are {string.Join(", ", Levels)}.", ExitCode.Configuration)
+                : PrintAsync(client, parsed.GetValue(node), parsed.GetValue(limit) ?? 500, least, parsed.GetValue(follow), address.IsJson(parsed), TimeProvider.System);
+        }));
+        return command;
+    }
+
+    private static async Task<int> PrintAsync(NodeClient client, string? node, int limit, int least, bool follows, bool isJson, TimeProvider time)
+    {
+        for (long? after = null; ;)
+        {
+            var answer = await client.GetJsonAsync(HttpMethod.Get, $"/admin/logs?limit={limit}{(after is { } sequence ? $"&after={sequence}" : string.Empty)}{IoCommand.Of(node, '&')}");
+            foreach (var line in answer.GetProperty("Lines").EnumerateArray())
+            {
+                after = line.GetProperty("Sequence").GetInt64();
+                string level = line.GetProperty("Level").GetString()!;
+                if (Array.IndexOf(Levels, level) >= least)
+                {
+                    Output.Line(isJson ? line.GetRawText() : InText(line, level));
+                }
+            }
+
+            if (!follows)
+            {
+                return ExitCode.Success;
+            }
+
+            await Task.Delay(Pause, time);
+        }
+    }
+
+    private static string InText(JsonElement line, string level)
+    {
+        string text = $"{line.GetProperty("Time").GetString()}  {level,-11}  {Paint.Plain(line.GetProperty("Text").GetString()!)}";
+        return level switch
+        {
+            "error" => Paint.Output.Bad(text),
+            "warning" => Paint.Output.Warning(text),
+            _ => text,
+        };
+    }
+}

@@ -1,0 +1,219 @@
+using System.CommandLine;
+using System.Runtime.InteropServices;
+using System.Text.Json;
+using System.Threading.Channels;
+using Rookery.Access;
+using Rookery.Terminal;
+
+namespace Rookery.Live;
+
+/// <summary>`rookery top`: the cluster, live. Where stdout is no terminal: once, as it is now.</summary>
+internal static class TopCommand
+{
+    private const int TimelineSeconds = 60;
+    private static readonly TimeSpan Interval = TimeSpan.FromSeconds(1);
+    private static readonly TimeSpan FirstPatience = TimeSpan.FromSeconds(10);
+
+    public static Command Create()
+    {
+        var address = new NodeAddress();
+        var command = address.AddTo(new Command("top", "Watch the cluster live: nodes, disks, slow work, indexes. Where stdout is no terminal it is printed once."));
+        command.SetAction((parsed, _) => address.WorkAsync(parsed, client =>
+            address.IsJson(parsed) || !Tty.IsOutput || Tty.IsDumb || Console.IsInputRedirected ? PrintOnceAsync(client, address.IsJson(parsed), TimeProvider.System) : WatchAsync(client, TimeProvider.System)));
+        return command;
+    }
+
+    private static async Task<int> PrintOnceAsync(NodeClient client, bool isJson, TimeProvider time)
+    {
+        using var enough = new CancellationTokenSource(FirstPatience, time);
+        var screen = new TopScreen(new Paint(isOn: false));
+        string? raw = null;
+        try
+        {
+            await new LiveFeed(client, time).RunAsync(
+                (view, text) =>
+                {
+                    (screen.View, raw) = (view, text);
+                    enough.Cancel();
+                },
+                trouble => screen.Trouble = trouble,
+                enough.Token);
+        }
+        catch (OperationCanceledException)
+        {
+            // It has come, or the time is over.
+        }
+
+        if (screen.View is null)
+        {
+            throw new AdminException(screen.Trouble ?? $"The node at {client.Address} said nothing for {FirstPatience.TotalSeconds} s.", ExitCode.Failure);
+        }
+
+        screen.Trouble = null;
+        if (isJson)
+        {
+            Output.Line(raw ?? throw new AdminException($"The node at {client.Address} has no live view, and so no JSON of it; ask `rookery status --json`.", ExitCode.Failure));
+            return ExitCode.Success;
+        }
+
+        (await ReadIoAsync(client, screen.Member, time, default))(screen);
+        Output.Lines(screen.Whole(Math.Max(Tty.Size().Width, 160)).Select(static line => line.TrimEnd()));
+        return ExitCode.Success;
+    }
+
+    private static async Task<int> WatchAsync(NodeClient client, TimeProvider time)
+    {
+        // Keys, states, sizes: whatever happens is done one after the other, and then drawn.
+        var happenings = Channel.CreateUnbounded<Action<TopScreen>>(new UnboundedChannelOptions { SingleReader = true });
+        using var end = new CancellationTokenSource();
+        var screen = new TopScreen(new Paint(string.IsNullOrEmpty(Environment.GetEnvironmentVariable("NO_COLOR"))));
+        AdminException? refusal = null;
+        using (var terminal = new RawTerminal())
+        {
+            void Stop(PosixSignalContext signal)
+            {
+                signal.Cancel = true;
+                end.Cancel();
+            }
+
+            using var interrupt = PosixSignalRegistration.Create(PosixSignal.SIGINT, Stop);
+            using var terminate = PosixSignalRegistration.Create(PosixSignal.SIGTERM, Stop);
+            using var hangUp = PosixSignalRegistration.Create(PosixSignal.SIGHUP, Stop);
+            using var resize = PosixSignalRegistration.Create(PosixSignal.SIGWINCH, _ => happenings.Writer.TryWrite(static _ => { }));
+            using var stops = PosixSignalRegistration.Create(PosixSignal.SIGTSTP, signal =>
+            {
+                signal.Cancel = true;
+                terminal.Stop();
+            });
+            using var goesOn = PosixSignalRegistration.Create(PosixSignal.SIGCONT, _ => happenings.Writer.TryWrite(_ => terminal.TakeAgain()));
+            new Thread(() => RawTerminal.ReadKeys(key => happenings.Writer.TryWrite(now => Press(now, key, end)))) { IsBackground = true, Name = "keys" }.Start();
+            var feed = FeedAsync();
+            var disk = DiskAsync();
+            try
+            {
+                Draw(screen);
+                while (await happenings.Reader.WaitToReadAsync(end.Token))
+                {
+                    while (happenings.Reader.TryRead(out var happening))
+                    {
+                        happening(screen);
+                    }
+
+                    Draw(screen);
+                }
+            }
+            catch (OperationCanceledException)
+            {
+                // Asked to end.
+            }
+
+            await end.CancelAsync();
+            await Task.WhenAll(feed, disk);
+        }
+
+        return refusal is null ? ExitCode.Success : throw refusal;
+
+        async Task FeedAsync()
+        {
+            try
+            {
+                await new LiveFeed(client, time).RunAsync(
+                    (view, _) => happenings.Writer.TryWrite(now =>
+                    {
+                        now.Trouble = null;
+                        now.View = now.IsPaused ? now.View : view;
+                    }),
+                    trouble => happenings.Writer.TryWrite(now => now.Trouble = trouble),
+                    end.Token);
+            }
+            catch (OperationCanceledException)
+            {
+                // Asked to end.
+            }
+            catch (AdminException refused)
+            {
+                refusal = refused;
+                await end.CancelAsync();
+            }
+        }
+
+        async Task DiskAsync()
+        {
+            try
+            {
+                while (true)
+                {
+                    if (!screen.IsPaused)
+                    {
+                        happenings.Writer.TryWrite(await ReadIoAsync(client, screen.Member, time, end.Token));
+                    }
+
+                    await Task.Delay(Interval, time, end.Token);
+                }
+            }
+            catch (OperationCanceledException)
+            {
+                // Asked to end.
+            }
+        }
+    }
+
+    private static void Draw(TopScreen screen)
+    {
+        var (width, height) = Tty.Size();
+        RawTerminal.Draw(screen.Fit(width, height), height);
+    }
+
+    private static void Press(TopScreen screen, Key key, CancellationTokenSource end)
+    {
+        switch (key)
+        {
+            case Key.Quit:
+                end.Cancel();
+                break;
+            case Key.Pause:
+                screen.IsPaused = !screen.IsPaused;
+                break;
+            case Key.NextNode or Key.PreviousNode when screen.View is { Members.Count: > 0 and var count } view:
+                int at = view.Members.ToList().FindIndex(member => ReferenceEquals(member, screen.Member));
+                screen.Chosen = view.Members[(at + (key == Key.NextNode ? 1 : count - 1)) % count].Tag;
+                screen.Scroll = 0;
+                break;
+            case Key.Up:
+                screen.Scroll--;
+                break;
+            case Key.Down:
+                screen.Scroll++;
+                break;
+            case Key.PageUp:
+                screen.Scroll -= 10;
+                break;
+            case Key.PageDown:
+                screen.Scroll += 10;
+                break;
+        }
+    }
+
+    /// <summary>Asks what a node's disk did.</summary>
+    /// <returns>What that changes on the screen. Where nobody says, the old stands, as far as it is of the same node.</returns>
+    private static async Task<Action<TopScreen>> ReadIoAsync(NodeClient client, LiveMember? member, TimeProvider time, CancellationToken cancellation)
+    {
+        if (member is null)
+        {
+            return static _ => { };
+        }
+
+        long since = (time.GetUtcNow().ToUnixTimeSeconds() - TimelineSeconds) * 1_000_000;
+        try
+        {
+            string node = member.IsSelf ? string.Empty : IoCommand.Of(member.Tag, '&');
+            var answer = await client.GetJsonAsync(HttpMethod.Get, $"/debug/io?span=86400&since={since}{node}", cancellation: cancellation);
+            var (events, slow) = (IoPage.Read(answer.GetProperty("Events")), IoPage.Read(answer.GetProperty("SlowEvents")));
+            return screen => (screen.Events, screen.Slow, screen.EventsOf) = (events, slow, member.Tag);
+        }
+        catch (Exception silent) when (silent is AdminException or JsonException or KeyNotFoundException)
+        {
+            return screen => screen.EventsOf = string.Equals(screen.EventsOf, member.Tag, StringComparison.Ordinal) ? member.Tag : null;
+        }
+    }
+}

@@ -1,0 +1,177 @@
+using System.Globalization;
+using Rookery.Terminal;
+
+namespace Rookery.Live;
+
+/// <summary>What `rookery top` shows, as lines.</summary>
+/// <param name="paint">Colours, or none.</param>
+internal sealed class TopScreen(Paint paint)
+{
+    private const int MostAlerts = 4;
+    private const int TimelineSeconds = 60;
+
+    /// <summary>The newest state; null before the first.</summary>
+    public LiveView? View { get; set; }
+
+    /// <summary>Why there is no newer one.</summary>
+    public string? Trouble { get; set; }
+
+    /// <summary>Disk work of the chosen node in the last minute, and what was slow.</summary>
+    public IReadOnlyList<IoEvent> Events { get; set; } = [];
+
+    /// <summary>What was slower than 99.9 % of its kind, of the chosen node.</summary>
+    public IReadOnlyList<IoEvent> Slow { get; set; } = [];
+
+    /// <summary>Of which node <see cref="Events"/> are.</summary>
+    public string? EventsOf { get; set; }
+
+    /// <summary>Whether it stands still.</summary>
+    public bool IsPaused { get; set; }
+
+    /// <summary>The letter of the chosen node; null for the one that is asked.</summary>
+    public string? Chosen { get; set; }
+
+    /// <summary>How far the lower part is scrolled.</summary>
+    public int Scroll { get; set; }
+
+    /// <summary>The chosen node.</summary>
+    public LiveMember? Member => View?.Members.FirstOrDefault(member => Chosen is null ? member.IsSelf : string.Equals(member.Tag, Chosen, StringComparison.Ordinal)) ?? (View is { Members: [var first, ..] } ? first : null);
+
+    /// <summary>All of it, as many lines as it takes.</summary>
+    public IEnumerable<string> Whole(int width) => [.. Upper(width), string.Empty, .. Lower(width)];
+
+    /// <summary>As much as fits, the keys at the bottom.</summary>
+    public IReadOnlyList<string> Fit(int width, int height)
+    {
+        List<string> upper = [.. Upper(width), string.Empty];
+        List<string> lower = [.. Lower(width)];
+        int room = Math.Max(0, height - 1 - upper.Count);
+        Scroll = Math.Clamp(Scroll, 0, Math.Max(0, lower.Count - room));
+        List<string> lines = [.. upper.Take(height - 1), .. lower.Skip(Scroll).Take(room)];
+        while (lines.Count < height - 1)
+        {
+            lines.Add(string.Empty);
+        }
+
+        lines.Add(paint.Reverse(Table.Cut($" q quit   ↑↓ scroll   tab node   p {(IsPaused ? "go on" : "pause")} ", width).PadRight(width)));
+        return lines;
+    }
+
+    private IEnumerable<string> Upper(int width)
+    {
+        if (View is not { } view)
+        {
+            return [paint.Bold("rookery top"), Table.Cut(Trouble ?? "Waiting for the node.", width)];
+        }
+
+        string who = view.Cluster is null ? "one node" : $"{Paint.Plain(view.Cluster)}, {(view.Leader is null ? "nobody leads" : $"{view.Leader} leads")}{(view.Term is { } term ? string.Create(CultureInfo.InvariantCulture, $" in term {term}") : string.Empty)}";
+        string time = view.Time.UtcDateTime.ToString("HH:mm:ss", CultureInfo.InvariantCulture);
+        string sentence = Table.Cut(Paint.Plain(view.Sentence), width);
+        return
+        [
+            paint.Bold(Table.Cut($"rookery top   {who}   {time} UTC{(IsPaused ? "   (paused)" : string.Empty)}", width)),
+            view.Level switch { "ok" => paint.Good(sentence), "warning" => paint.Warning(sentence), _ => paint.Bad(sentence) },
+            .. Trouble is null ? [] : new[] { paint.Bad(Table.Cut(Paint.Plain(Trouble), width)) },
+            .. view.Alerts.Take(MostAlerts).Select(alert => Colour(alert.Severity, Table.Cut(Paint.Plain($"! {alert.Sentence} {alert.Fix}"), width))),
+            .. view.Alerts.Count > MostAlerts ? [$"! and {view.Alerts.Count - MostAlerts} more"] : Array.Empty<string>(),
+            string.Empty,
+            .. Nodes(view, width),
+        ];
+    }
+
+    private string Colour(string severity, string text) => severity is "critical" ? paint.Bad(text) : paint.Warning(text);
+
+    private IEnumerable<string> Nodes(LiveView view, int width)
+    {
+        var table = new Table(" ", "NAME", "ROLE", "STATE", ">LAG", ">READS/S", ">WRITES/S", ">WRITE P99", ">SYNC P99", ">CPU", ">MEMORY", ">HEAT", ">FREE");
+        foreach (var member in view.Members)
+        {
+            table.Add(
+                member.Tag,
+                member.Name,
+                member.Role,
+                member.State is "down" && member.SeenSeconds is { } seen ? $"down, seen {Amount.Time(TimeSpan.FromSeconds(seen))} ago" : member.State,
+                Known(member.LagEntries, static lag => Amount.Number(lag)),
+                Known(member.ReadsPerSecond, static rate => Amount.Number(Math.Round(rate))),
+                Known(member.WritesPerSecond, static rate => Amount.Number(Math.Round(rate))),
+                Known(member.WriteP99Milliseconds, static p99 => Amount.Microseconds(p99 * 1000)),
+                Known(member.SyncP99Milliseconds, static p99 => Amount.Microseconds(p99 * 1000)),
+                Known(member.MachineCpuRatio, static ratio => string.Create(CultureInfo.InvariantCulture, $"{ratio * 100:0} %")),
+                Known(member.ResidentBytes, Amount.Bytes),
+                Known(member.TemperatureCelsius, static heat => string.Create(CultureInfo.InvariantCulture, $"{heat:0} °C")),
+                Known(member.DiskFreeBytes, Amount.Bytes));
+        }
+
+        string? chosen = Member?.Tag;
+        int at = -1;
+        foreach (string line in table.Lines(width, paint))
+        {
+            yield return at < 0 ? line
+                : string.Equals(view.Members[at].Tag, chosen, StringComparison.Ordinal) ? paint.Reverse(line.PadRight(width))
+                : view.Members[at].State is "down" ? paint.Bad(line) : line;
+            at++;
+        }
+
+        if (Member is { } shown)
+        {
+            string throttled = shown.Throttled.Count == 0 ? string.Empty : $"Throttled: {string.Join(", ", shown.Throttled)}. ";
+            if (throttled.Length > 0 || shown.Unplug is not null)
+            {
+                yield return paint.Dim(Table.Cut(Paint.Plain($"{shown.Tag}: {throttled}{(shown.Unplug is null ? string.Empty : $"May I unplug it? {shown.Unplug}")}"), width));
+            }
+        }
+    }
+
+    private List<string> Lower(int width)
+    {
+        if (View is not { } view)
+        {
+            return [];
+        }
+
+        List<string> lines = [];
+        if (EventsOf is not null)
+        {
+            long now = view.Time.ToUnixTimeSeconds();
+            lines.Add(paint.Accent(Table.Cut($"Disk of {EventsOf}, last {TimelineSeconds} s", width)));
+            lines.AddRange(IoCommand.TableOf(IoPage.Summarize(Events, TimelineSeconds)).Lines(width, paint));
+            lines.Add($"syncs {IoPage.Timeline(Events.Where(static happened => happened.Kind is "journal_sync"), now - TimelineSeconds + 1, Math.Min(TimelineSeconds, Math.Max(1, width - 7)))}");
+            lines.Add(string.Empty);
+            lines.Add(paint.Accent(Table.Cut(Slow.Count == 0 ? $"Slow disk work of {EventsOf}: none" : $"Slow disk work of {EventsOf}, slower than 99.9 % of its kind", width)));
+            if (Slow.Count > 0)
+            {
+                var slow = new Table("TIME (UTC)", "KIND", ">DURATION", ">BYTES");
+                foreach (var happened in Slow.Reverse().Take(50))
+                {
+                    slow.Add(IoCommand.TimeOf(happened.Start), happened.Kind, Amount.Microseconds(happened.Duration), Amount.Bytes(happened.Bytes));
+                }
+
+                lines.AddRange(slow.Lines(width, paint));
+            }
+
+            lines.Add(string.Empty);
+        }
+
+        if (view.Indexes.Count > 0)
+        {
+            lines.Add(paint.Accent("Indexes"));
+            var indexes = new Table("DATABASE", "NAME", "STATE", ">LEFT", ">TIME LEFT", ">ERRORS");
+            foreach (var index in view.Indexes)
+            {
+                indexes.Add(
+                    index.Database,
+                    index.Name,
+                    index.State is not "Normal" ? index.State : index.IsStale ? "behind" : "up to date",
+                    Known(index.DocumentsLeft, static left => Amount.Number(left)),
+                    index.IsStale ? Known(index.SecondsLeft, static left => Amount.Time(TimeSpan.FromSeconds(left))) : string.Empty,
+                    Amount.Number(index.Errors));
+            }
+
+            lines.AddRange(indexes.Lines(width, paint));
+        }
+
+        return lines;
+    }
+
+    private static string Known(double? value, Func<double, string> text) => value is { } known ? text(known) : "?";
+}

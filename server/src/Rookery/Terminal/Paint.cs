@@ -1,0 +1,45 @@
+using System.Text;
+
+namespace Rookery.Terminal;
+
+/// <summary>Text in a colour of the terminal's own palette, so that it suits dark and light ones.</summary>
+/// <param name="isOn">Whether colours are wanted at all.</param>
+internal sealed class Paint(bool isOn)
+{
+    /// <summary>For results on stdout.</summary>
+    public static Paint Output { get; } = new(Tty.HasColours);
+
+    public string Bold(string text) => With(text, "1");
+
+    public string Dim(string text) => With(text, "2");
+
+    public string Good(string text) => With(text, "32");
+
+    public string Warning(string text) => With(text, "33");
+
+    public string Bad(string text) => With(text, "31");
+
+    public string Accent(string text) => With(text, "36");
+
+    public string Reverse(string text) => With(text, "7");
+
+    /// <summary>What others wrote, without what a terminal would obey: control characters become spaces or a sign.</summary>
+    public static string Plain(string text)
+    {
+        int at = text.AsSpan().IndexOfAnyInRange('\0', '\u001f');
+        if (at < 0 && text.AsSpan().IndexOfAnyInRange('\u007f', '\u009f') < 0)
+        {
+            return text;
+        }
+
+        var plain = new StringBuilder(text.Length);
+        foreach (char letter in text)
+        {
+            plain.Append(letter is '\n' or '\r' or '\t' ? ' ' : char.IsControl(letter) ? '\ufffd' : letter);
+        }
+
+        return plain.ToString();
+    }
+
+    private string With(string text, string code) => isOn && text.Length > 0 ? $"\u001b[{code}m{text}\u001b[0m" : text;
+}

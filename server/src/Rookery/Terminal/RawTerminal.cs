@@ -1,0 +1,205 @@
+using System.Runtime.InteropServices;
+using System.Text;
+
+namespace Rookery.Terminal;
+
+/// <summary>Keys that a live view knows.</summary>
+internal enum Key
+{
+    Other,
+    Quit,
+    Pause,
+    NextNode,
+    PreviousNode,
+    Up,
+    Down,
+    PageUp,
+    PageDown,
+}
+
+/// <summary>
+/// The terminal as a live view needs it: keys come one by one and are not shown, and what is drawn is drawn on the second screen. However the process ends, short of SIGKILL, it is given
+/// back as it was.
+/// </summary>
+internal sealed unsafe partial class RawTerminal : IDisposable
+{
+    private const int Input = 0;
+    private const int SettingsBytes = 60;
+    private const int LocalFlagsOffset = 12;
+    private const int ControlCharactersOffset = 17;
+    private const int MinimumOffset = 6;
+    private const int TimeOffset = 5;
+    private const uint Canonical = 2;
+    private const uint Echo = 8;
+    private const int Now = 0;
+    private const int StopSignal = 19;
+
+    private readonly byte[] _before = new byte[SettingsBytes];
+    private readonly bool _isTerminal;
+    private int _isGivenBack;
+
+    /// <summary>Takes the terminal.</summary>
+    public RawTerminal()
+    {
+        fixed (byte* settings = _before)
+        {
+            _isTerminal = GetAttributes(Input, settings) == 0;
+        }
+
+        AppDomain.CurrentDomain.ProcessExit += OnExit;
+        SetKeys(isRaw: true);
+        Write("\u001b[?1049h\u001b[?25l\u001b[2J");
+    }
+
+    /// <summary>Draws a whole screen over the last one, without flicker.</summary>
+    public static void Draw(IReadOnlyList<string> lines, int height)
+    {
+        // What a terminal that knows it holds back until the end: no half of a frame is seen.
+        var frame = new StringBuilder("\u001b[?2026h\u001b[H");
+        for (int at = 0; at < height; at++)
+        {
+            frame.Append(at < lines.Count ? lines[at] : string.Empty).Append("\u001b[0m\u001b[K");
+            if (at < height - 1)
+            {
+                frame.Append("\r\n");
+            }
+        }
+
+        Write(frame.Append("\u001b[?2026l").ToString());
+    }
+
+    /// <summary>Reads keys until stdin ends; call it on a thread of its own.</summary>
+    public static void ReadKeys(Action<Key> pressed)
+    {
+        Span<byte> bytes = stackalloc byte[32];
+        while (true)
+        {
+            nint read;
+            fixed (byte* to = bytes)
+            {
+                read = ReadFrom(Input, to, (nuint)bytes.Length);
+            }
+
+            if (read == 0)
+            {
+                return;
+            }
+
+            if (read > 0)
+            {
+                for (var rest = (ReadOnlySpan<byte>)bytes[..(int)read]; !rest.IsEmpty;)
+                {
+                    pressed(TakeKey(ref rest));
+                }
+            }
+            else if (Marshal.GetLastPInvokeError() != 4)
+            {
+                return;                                 // not EINTR: the terminal is gone
+            }
+        }
+    }
+
+    /// <summary>Takes a key from the front: what was pressed fast, or came over a slow line, comes several at once.</summary>
+    internal static Key TakeKey(ref ReadOnlySpan<byte> bytes)
+    {
+        // ESC [ parameters letter, or ESC O letter; alone it is the key itself.
+        int length = 1;
+        if (bytes is [0x1B, (byte)'[' or (byte)'O', ..])
+        {
+            int letter = bytes[2..].IndexOfAnyInRange((byte)0x40, (byte)0x7E);
+            length = letter < 0 ? bytes.Length : letter + 3;
+        }
+
+        var key = bytes[..length];
+        bytes = bytes[length..];
+        return KeyOf(key);
+    }
+
+    private static Key KeyOf(ReadOnlySpan<byte> bytes) => bytes switch
+    {
+        [(byte)'q' or (byte)'Q'] => Key.Quit,
+        [(byte)'p' or (byte)'P' or (byte)' '] => Key.Pause,
+        [(byte)'\t'] => Key.NextNode,
+        [(byte)'k'] => Key.Up,
+        [(byte)'j'] => Key.Down,
+        [0x1B, (byte)'[' or (byte)'O', (byte)'A'] => Key.Up,
+        [0x1B, (byte)'[' or (byte)'O', (byte)'B'] => Key.Down,
+        [0x1B, (byte)'[' or (byte)'O', (byte)'C'] => Key.NextNode,
+        [0x1B, (byte)'[' or (byte)'O', (byte)'D'] => Key.PreviousNode,
+        [0x1B, (byte)'[', (byte)'Z'] => Key.PreviousNode,
+        [0x1B, (byte)'[', (byte)'5', (byte)'~'] => Key.PageUp,
+        [0x1B, (byte)'[', (byte)'6', (byte)'~'] => Key.PageDown,
+        _ => Key.Other,
+    };
+
+    /// <summary>Stops the process, as Ctrl+Z asks, with the terminal as it was.</summary>
+    public void Stop()
+    {
+        SetKeys(isRaw: false);
+        Write("\u001b[?25h\u001b[?1049l");
+        _ = Send(Environment.ProcessId, StopSignal);
+    }
+
+    /// <summary>Takes the terminal again after the process was stopped and went on.</summary>
+    public void TakeAgain()
+    {
+        SetKeys(isRaw: true);
+        Write("\u001b[?1049h\u001b[?25l\u001b[2J");
+    }
+
+    public void Dispose()
+    {
+        if (Interlocked.Exchange(ref _isGivenBack, 1) == 0)
+        {
+            AppDomain.CurrentDomain.ProcessExit -= OnExit;
+            SetKeys(isRaw: false);
+            Write("\u001b[?25h\u001b[?1049l");
+        }
+    }
+
+    private static void Write(string text)
+    {
+        try
+        {
+            Output.Stream.Write(Encoding.UTF8.GetBytes(text));
+        }
+        catch (IOException)
+        {
+            // The terminal is gone; the view ends by its signal.
+        }
+    }
+
+    private void OnExit(object? sender, EventArgs e) => Dispose();
+
+    private void SetKeys(bool isRaw)
+    {
+        if (!_isTerminal)
+        {
+            return;
+        }
+
+        byte* settings = stackalloc byte[SettingsBytes];
+        _before.CopyTo(new Span<byte>(settings, SettingsBytes));
+        if (isRaw)
+        {
+            *(uint*)(settings + LocalFlagsOffset) &= ~(Canonical | Echo);
+            settings[ControlCharactersOffset + MinimumOffset] = 1;
+            settings[ControlCharactersOffset + TimeOffset] = 0;
+        }
+
+        _ = SetAttributes(Input, Now, settings);
+    }
+
+    // struct termios of glibc on Linux: four flags of 32 bits, the line discipline, 32 control characters, two speeds.
+    [LibraryImport("libc", EntryPoint = "tcgetattr")]
+    private static partial int GetAttributes(int descriptor, byte* settings);
+
+    [LibraryImport("libc", EntryPoint = "tcsetattr")]
+    private static partial int SetAttributes(int descriptor, int when, byte* settings);
+
+    [LibraryImport("libc", EntryPoint = "kill")]
+    private static partial int Send(int process, int signal);
+
+    [LibraryImport("libc", EntryPoint = "read", SetLastError = true)]
+    private static partial nint ReadFrom(int descriptor, byte* bytes, nuint count);
+}

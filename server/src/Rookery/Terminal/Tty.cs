@@ -1,0 +1,59 @@
+using System.Globalization;
+using System.Runtime.InteropServices;
+
+namespace Rookery.Terminal;
+
+/// <summary>What is known of the terminal, if there is one.</summary>
+internal static partial class Tty
+{
+    private const int UsualWidth = 80;
+    private const int UsualHeight = 24;
+
+    // ioctl_tty(2): the size of the window, on Linux for x86-64 and arm64.
+    private const nuint GetWindowSize = 0x5413;
+
+    /// <summary>Whether lines on stderr may be drawn over.</summary>
+    public static bool CanRedraw => !Console.IsErrorRedirected && !IsDumb;
+
+    /// <summary>Whether somebody can be asked.</summary>
+    public static bool CanAsk => !Console.IsInputRedirected && !Console.IsErrorRedirected;
+
+    /// <summary>Whether results are read by a person.</summary>
+    public static bool IsOutput => !Console.IsOutputRedirected;
+
+    /// <summary>Whether results on stdout may have colours: on a terminal that knows them, unless https://no-color.org forbids it.</summary>
+    public static bool HasColours => IsOutput && !IsDumb && string.IsNullOrEmpty(Environment.GetEnvironmentVariable("NO_COLOR"));
+
+    /// <summary>Whether the terminal knows no control sequences.</summary>
+    public static bool IsDumb => Environment.GetEnvironmentVariable("TERM") is null or "" or "dumb";
+
+    /// <summary>Columns and rows, as the kernel has them now, then as the environment says.</summary>
+    public static (int Width, int Height) Size()
+    {
+        WindowSize size = default;
+        for (int descriptor = 2; descriptor >= 0; descriptor--)
+        {
+            if (ReadWindowSize(descriptor, GetWindowSize, ref size) == 0 && size.Columns > 0 && size.Rows > 0)
+            {
+                return (size.Columns, size.Rows);
+            }
+        }
+
+        return (Said("COLUMNS", UsualWidth), Said("LINES", UsualHeight));
+    }
+
+    private static int Said(string name, int otherwise) =>
+        int.TryParse(Environment.GetEnvironmentVariable(name), NumberStyles.None, CultureInfo.InvariantCulture, out int said) && said > 0 ? said : otherwise;
+
+    [LibraryImport("libc", EntryPoint = "ioctl")]
+    private static partial int ReadWindowSize(int descriptor, nuint request, ref WindowSize size);
+
+    [StructLayout(LayoutKind.Sequential)]
+    private struct WindowSize
+    {
+        public ushort Rows;
+        public ushort Columns;
+        public ushort PixelsAcross;
+        public ushort PixelsDown;
+    }
+}

@@ -1,0 +1,151 @@
+using System.Buffers;
+using System.Globalization;
+using System.Text;
+using System.Text.Json;
+
+namespace Rookery.Transfer;
+
+/// <summary>How a table becomes documents.</summary>
+/// <param name="Collection">The collection of them all.</param>
+/// <param name="IdColumn">The column with the id; null where each gets one.</param>
+/// <param name="Infers">Whether what looks like a number, a truth value or nothing becomes it; otherwise all is text.</param>
+/// <param name="Separator">What stands between fields.</param>
+internal sealed record CsvOptions(string Collection, string? IdColumn, bool Infers, char Separator);
+
+/// <summary>A table with a head: each row becomes a document, each column a member of it.</summary>
+internal sealed class CsvSource : IRecordSource
+{
+    private static readonly JsonWriterOptions Writing = new() { Encoder = System.Text.Encodings.Web.JavaScriptEncoder.UnsafeRelaxedJsonEscaping };
+
+    private readonly CsvReader _reader;
+    private readonly CsvOptions _options;
+    private readonly string[] _names;
+    private readonly int _idColumn;
+    private readonly List<string> _fields = [];
+    private readonly ArrayBufferWriter<byte> _json = new();
+
+    /// <summary>Reads the head.</summary>
+    /// <exception cref="BadInputException">There is none, or it has not the column of the ids.</exception>
+    public CsvSource(TextReader text, CsvOptions options)
+    {
+        _options = options;
+        _reader = new CsvReader(text, options.Separator);
+        if (!_reader.TryRead(_fields))
+        {
+            throw new BadInputException("The input is empty: a table begins with a line that names its columns.");
+        }
+
+        _names = [.. _fields.Select(static name => name.Trim())];
+        if (Array.FindIndex(_names, static name => name.Length == 0) is >= 0 and var nameless)
+        {
+            throw new BadInputException($"The head of the table gives its column {nameless + 1} no name.");
+        }
+
+        if (_names.Distinct(StringComparer.Ordinal).Count() < _names.Length || _names.Contains("@metadata", StringComparer.Ordinal))
+        {
+            throw new BadInputException("The head of the table names a column twice, or one @metadata.");
+        }
+
+        _idColumn = options.IdColumn is null ? -1 : Array.IndexOf(_names, options.IdColumn);
+        if (options.IdColumn is not null && _idColumn < 0)
+        {
+            throw new BadInputException($"The table has no column \"{options.IdColumn}\" for the ids; it has {string.Join(", ", _names)}.");
+        }
+    }
+
+    public string PlaceName => "line";
+
+    public bool TryRead(out ImportRecord record)
+    {
+        record = default;
+        if (!_reader.TryRead(_fields))
+        {
+            return false;
+        }
+
+        if (_fields.Count != _names.Length)
+        {
+            record = new ImportRecord(default, _reader.Line, string.Create(CultureInfo.InvariantCulture, $"The row has {_fields.Count} {(_fields.Count == 1 ? "field" : "fields")}, and the head {_names.Length}."));
+            return true;
+        }
+
+        _json.ResetWrittenCount();
+        using (var json = new Utf8JsonWriter(_json, Writing))
+        {
+            json.WriteStartObject();
+            for (int column = 0; column < _names.Length; column++)
+            {
+                if (column != _idColumn)
+                {
+                    json.WritePropertyName(_names[column]);
+                    WriteValue(json, _fields[column]);
+                }
+            }
+
+            json.WriteStartObject("@metadata"u8);
+            json.WriteString("@collection"u8, _options.Collection);
+            if (_idColumn >= 0 && _fields[_idColumn].Length > 0)
+            {
+                json.WriteString("@id"u8, _fields[_idColumn]);
+            }
+
+            json.WriteEndObject();
+            json.WriteEndObject();
+        }
+
+        record = new ImportRecord(_json.WrittenMemory, _reader.Line);
+        return true;
+    }
+
+    private void WriteValue(Utf8JsonWriter json, string text)
+    {
+        if (!_options.Infers)
+        {
+            json.WriteStringValue(text);
+            return;
+        }
+
+        switch (text)
+        {
+            case "":
+                json.WriteNullValue();
+                break;
+            case "true" or "True" or "TRUE":
+                json.WriteBooleanValue(true);
+                break;
+            case "false" or "False" or "FALSE":
+                json.WriteBooleanValue(false);
+                break;
+            default:
+                if (IsNumber(text))
+                {
+                    json.WriteRawValue(text);
+                }
+                else
+                {
+                    json.WriteStringValue(text);
+                }
+
+                break;
+        }
+    }
+
+    /// <summary>Whether a text is a number as JSON writes it. One with a zero in front is not: it is a postcode, or a telephone's.</summary>
+    private static bool IsNumber(string text)
+    {
+        if (text.Length > 32 || (!char.IsAsciiDigit(text[0]) && text[0] != '-'))
+        {
+            return false;
+        }
+
+        try
+        {
+            var reader = new Utf8JsonReader(Encoding.UTF8.GetBytes(text));
+            return reader.Read() && reader.TokenType == JsonTokenType.Number && !reader.Read();
+        }
+        catch (JsonException)
+        {
+            return false;
+        }
+    }
+}

@@ -1,0 +1,192 @@
+using System.Buffers;
+using System.Globalization;
+using System.Text.Json;
+
+namespace Rookery.Transfer;
+
+/// <summary>
+/// A dump of RavenDB's (.ravendbdump): one object {"BuildVersion":…,"DatabaseRecord":{…},"Docs":[…],"Indexes":[…],"Identities":[…],…}. Behind an attachment's or a time series'
+/// object stand its raw bytes, in the middle of the JSON. Documents are given one by one; identities and indexes are kept for the end; all else is counted and left out.
+/// </summary>
+internal sealed class DumpSource : IRecordSource
+{
+    private readonly JsonElements _json;
+    private readonly ArrayBufferWriter<byte> _line = new();
+    private readonly SortedDictionary<string, long> _skipped = new(StringComparer.Ordinal);
+    private bool _isInDocuments;
+    private bool _isAtFirst = true;
+    private bool _isOver;
+    private long _documents;
+
+    /// <summary>Reads the beginning.</summary>
+    /// <exception cref="BadInputException">It is no dump.</exception>
+    public DumpSource(ByteSource bytes)
+    {
+        _json = new JsonElements(bytes);
+        _json.Take('{');
+    }
+
+    public string PlaceName => "document";
+
+    /// <summary>The build that wrote it; null when it does not say.</summary>
+    public string? BuildVersion { get; private set; }
+
+    /// <summary>Names and last values, once all is read.</summary>
+    public List<(string Name, long Value)> Identities { get; } = [];
+
+    /// <summary>Definitions of indexes that somebody wrote, once all is read.</summary>
+    public List<JsonElement> Indexes { get; } = [];
+
+    /// <summary>What was left out and how often, by its name in the dump.</summary>
+    public IReadOnlyDictionary<string, long> Skipped => _skipped;
+
+    public bool TryRead(out ImportRecord record)
+    {
+        record = default;
+        while (!_isOver)
+        {
+            if (!_isInDocuments)
+            {
+                GoToDocuments();
+            }
+            else if (TryTakeElement(ref _isInDocuments, out var element) && IsDocument(element))
+            {
+                record = new ImportRecord(OnOneLine(element), ++_documents);
+                return true;
+            }
+        }
+
+        return false;
+    }
+
+    /// <summary>Goes through the members up to documents, or to the end.</summary>
+    private void GoToDocuments()
+    {
+        if (_isAtFirst ? _json.Peek() == '}' : !_json.TakeCommaOr('}'))
+        {
+            _isOver = true;
+            return;
+        }
+
+        _isAtFirst = false;
+        string name = _json.TakeText();
+        _json.Take(':');
+        if (_json.Peek() != '[')
+        {
+            TakeSingle(name);
+            return;
+        }
+
+        _json.Take('[');
+        if (_json.Peek() == ']')
+        {
+            _json.Take(']');
+        }
+        else if (name is "Docs" or "Results")
+        {
+            _isInDocuments = true;
+        }
+        else
+        {
+            for (bool hasMore = true; hasMore;)
+            {
+                if (TryTakeElement(ref hasMore, out var element))
+                {
+                    TakeOf(name, element);
+                }
+            }
+        }
+    }
+
+    private void TakeSingle(string name)
+    {
+        var value = _json.TakeValue();
+        if (name is "BuildVersion")
+        {
+            BuildVersion = System.Text.Encoding.UTF8.GetString(value.Span);
+        }
+        else
+        {
+            Skip(name, 1);
+        }
+    }
+
+    /// <summary>Takes an element with the raw bytes behind it, and what stands behind both.</summary>
+    /// <returns>False when it was no more than the frame of raw bytes.</returns>
+    private bool TryTakeElement(ref bool hasMore, out JsonElement element)
+    {
+        using var parsed = JsonDocument.Parse(_json.TakeValue(), JsonElements.Parsing);
+        element = parsed.RootElement.Clone();
+        var (kind, size) = BlobBehind(element);
+        if (kind is not null)
+        {
+            _json.Skip(size);
+            Skip(kind, 1);
+        }
+
+        hasMore = _json.TakeCommaOr(']');
+        return kind is null;
+    }
+
+    private static (string? Kind, long Size) BlobBehind(JsonElement element)
+    {
+        if (element.ValueKind != JsonValueKind.Object)
+        {
+            return default;
+        }
+
+        if (element.TryGetProperty("@raven-blob-size", out var segment))
+        {
+            return ("TimeSeries", segment.GetInt64());
+        }
+
+        return element.TryGetProperty("@metadata", out var metadata) && metadata.ValueKind == JsonValueKind.Object && metadata.TryGetProperty("@export-type", out var type) && type.ValueEquals("Attachment")
+            ? ("Attachments", element.GetProperty("Size").GetInt64())
+            : default;
+    }
+
+    private bool IsDocument(JsonElement element)
+    {
+        // What has no id is no document: conflicts and what older builds put there.
+        bool isDocument = element.ValueKind == JsonValueKind.Object && element.TryGetProperty("@metadata", out var metadata) && metadata.ValueKind == JsonValueKind.Object && metadata.TryGetProperty("@id", out _);
+        if (!isDocument)
+        {
+            Skip("Docs without an id", 1);
+        }
+
+        return isDocument;
+    }
+
+    private void TakeOf(string section, JsonElement element)
+    {
+        switch (section)
+        {
+            case "Identities" when element.TryGetProperty("Key", out var key) && element.TryGetProperty("Value", out var value):
+                // A text in the dumps of today, a number in those of old.
+                Identities.Add((key.GetString()!, long.Parse(value.ValueKind == JsonValueKind.String ? value.GetString()! : value.GetRawText(), CultureInfo.InvariantCulture)));
+                break;
+            case "Indexes" when element.TryGetProperty("IndexDefinition", out var definition) && IsWritten(element):
+                Indexes.Add(definition);
+                break;
+            case "Indexes":
+                Skip("Indexes (automatic; they are made again when they are asked for)", 1);
+                break;
+            default:
+                Skip(section, 1);
+                break;
+        }
+    }
+
+    private static bool IsWritten(JsonElement index) => index.TryGetProperty("Type", out var type) && type.GetString() is "Map" or "MapReduce" or "JavaScriptMap" or "JavaScriptMapReduce";
+
+    private void Skip(string name, long count) => _skipped[name] = _skipped.GetValueOrDefault(name) + count;
+
+    private ReadOnlyMemory<byte> OnOneLine(JsonElement document)
+    {
+        _line.ResetWrittenCount();
+        using var json = new Utf8JsonWriter(_line, new JsonWriterOptions { Encoder = System.Text.Encodings.Web.JavaScriptEncoder.UnsafeRelaxedJsonEscaping, MaxDepth = 512, SkipValidation = true });
+        document.WriteTo(json);
+        json.Flush();
+        return _line.WrittenMemory;
+    }
+}

@@ -1,0 +1,55 @@
+using System.IO.Compression;
+using Rookery.Access;
+using Rookery.Data;
+using Rookery.Terminal;
+
+namespace Rookery.Transfer;
+
+/// <summary>`rookery export DB`: the documents of a running node's database, one a line, as an import reads them back.</summary>
+internal static class ExportDownload
+{
+    /// <summary>Writes them to stdout, or to a file that appears when it is whole.</summary>
+    public static async Task<int> RunAsync(NodeClient client, string database, string? to)
+    {
+        var statistics = await client.GetJsonAsync(HttpMethod.Get, $"{NodeClient.PathOf(database)}/stats");
+        long expected = statistics.GetProperty("CountOfDocuments").GetInt64();
+        using var answer = await client.SendAsync(HttpMethod.Get, $"{NodeClient.PathOf(database)}/export");
+        using var progress = new Progress($"of about {Amount.Of(expected, "document")}", TimeProvider.System);
+        if (to is null)
+        {
+            await Console.Error.WriteLineAsync($"{database}: {Amount.Of(await CopyAsync(client, answer, Output.Stream, progress), "document")}.");
+            return ExitCode.Success;
+        }
+
+        string path = Path.GetFullPath(to);
+        string partial = path + ".part";
+        long documents;
+        try
+        {
+            await using Stream file = File.Open(partial, FileMode.Create, FileAccess.Write);
+            await using Stream output = path.EndsWith(".gz", StringComparison.OrdinalIgnoreCase) ? new GZipStream(file, CompressionLevel.Fastest, leaveOpen: true) : file;
+            documents = await CopyAsync(client, answer, output, progress);
+        }
+        catch (Exception failure) when (failure is UnauthorizedAccessException or DirectoryNotFoundException)
+        {
+            throw new AdminException($"{path} cannot be written: {(failure is DirectoryNotFoundException ? "there is no such directory" : "permission denied, or it is a directory")}.", ExitCode.Configuration);
+        }
+
+        File.Move(partial, path, overwrite: true);
+        await Console.Error.WriteLineAsync($"{database}: {Amount.Of(documents, "document")} in {path}.");
+        return ExitCode.Success;
+    }
+
+    private static async Task<long> CopyAsync(NodeClient client, HttpResponseMessage answer, Stream output, Progress progress)
+    {
+        long documents = 0, bytes = 0;
+        await Streamed.CopyAsync(answer, client.Address, output, part =>
+        {
+            documents += part.Span.Count((byte)'\n');
+            bytes += part.Length;
+            progress.Report(documents, bytes);
+        });
+        progress.Clear();
+        return documents;
+    }
+}

@@ -1,0 +1,171 @@
+using Rookery.Access;
+using Rookery.Terminal;
+
+namespace Rookery.Transfer;
+
+/// <summary>Sends the records of an input in parts. While one is on its way to the disks of a majority, the next is read.</summary>
+/// <param name="upload">Where they go.</param>
+/// <param name="begun">Where it begins: at the start, or where another ended.</param>
+/// <param name="journalPath">Where it is noted how far it came; null where it is not.</param>
+/// <param name="progress">Told how far it is.</param>
+internal sealed class Import(ImportUpload upload, ImportJournal begun, string? journalPath, Progress progress)
+{
+    private const int PartBytes = 4 << 20;
+    private const int PartRecords = 8192;
+    private const int ReasonsShown = 100;
+
+    private static readonly Task<PartResult> NothingToSend = Task.FromResult(new PartResult(0, 0, []));
+
+    private readonly RecordId _ids = new(begun.Seed);
+    private ImportJournal _journal = begun;
+    private long _reasonsShown;
+    private BadInputException? _failure;
+
+    /// <summary>How far it came.</summary>
+    public ImportJournal Result => _journal;
+
+    /// <summary>Sends all records that were not sent before, and, of an input that cannot be read to its end, those that come before that.</summary>
+    /// <param name="source">The records.</param>
+    /// <param name="bytesRead">How much of the input was read.</param>
+    /// <exception cref="BadInputException">The input cannot be read to its end.</exception>
+    public async Task RunAsync(IRecordSource source, Func<long> bytesRead)
+    {
+        for (long skipped = 0; skipped < _journal.Records; skipped++)
+        {
+            if (!source.TryRead(out _))
+            {
+                throw new AdminException($"The input ends before record {_journal.Records}, up to which it was imported. It is not the same any more; begin anew with --restart.", ExitCode.Configuration);
+            }
+        }
+
+        progress.BeginAt(_journal.Stored, bytesRead());
+        var (filling, flying) = (new Part(), new Part());
+        Task<PartResult>? flight = null;
+        long records = _journal.Records;
+        for (bool goesOn = true; goesOn;)
+        {
+            goesOn = Fill(filling, source, ref records);
+            if (flight is not null)
+            {
+                Note(flying, await flight, source.PlaceName);
+                progress.Report(_journal.Stored, bytesRead());
+            }
+
+            (filling, flying) = (flying, filling);
+            flight = flying.Records == 0 ? null : flying.Places.Count == 0 ? NothingToSend : upload.SendAsync(flying.Lines.GetBuffer().AsMemory(0, (int)flying.Lines.Length));
+            filling.Clear();
+        }
+
+        if (flight is not null)
+        {
+            Note(flying, await flight, source.PlaceName);
+        }
+
+        if (_failure is not null)
+        {
+            throw _failure;
+        }
+    }
+
+    private bool TryRead(IRecordSource source, out ImportRecord record)
+    {
+        try
+        {
+            return source.TryRead(out record);
+        }
+        catch (BadInputException failure)
+        {
+            _failure = failure;
+            record = default;
+            return false;
+        }
+    }
+
+    private bool Fill(Part part, IRecordSource source, ref long records)
+    {
+        while (part.Lines.Length < PartBytes && part.Records < PartRecords)
+        {
+            if (!TryRead(source, out var record))
+            {
+                return false;
+            }
+
+            records++;
+            if (record.Error is not null)
+            {
+                part.Refused.Add((record.Place, record.Error));
+                continue;
+            }
+
+            part.Lines.Write(_ids.Complete(record.Json, records).Span);
+            part.Lines.WriteByte((byte)'\n');
+            part.Places.Add(record.Place);
+        }
+
+        return true;
+    }
+
+    private void Note(Part part, PartResult result, string placeName)
+    {
+        foreach (var (place, reason) in part.Refused.Concat(result.Reasons.Select(refused => (part.Places[refused.Record], WithoutLine(refused.Reason)))))
+        {
+            if (_reasonsShown < ReasonsShown)
+            {
+                progress.Say($"Not stored: {placeName} {place}: {Paint.Plain(reason)}");
+                if (++_reasonsShown == ReasonsShown)
+                {
+                    progress.Say("Further ones are counted, not named.");
+                }
+            }
+        }
+
+        _journal = _journal with { Records = _journal.Records + part.Records, Stored = _journal.Stored + result.Stored, Bad = _journal.Bad + result.Bad + part.Refused.Count };
+        if (journalPath is not null)
+        {
+            _journal.Write(journalPath);
+        }
+    }
+
+    /// <summary>The node counts the lines of a part, which say nothing to who knows the input: ($.n, line 7, byte 3) becomes ($.n, byte 3).</summary>
+    internal static string WithoutLine(string reason)
+    {
+        const string Marker = "line ";
+        int at = reason.IndexOf(Marker, StringComparison.Ordinal);
+        int end = at + Marker.Length;
+        while (at > 0 && end < reason.Length && char.IsAsciiDigit(reason[end]))
+        {
+            end++;
+        }
+
+        if (at <= 0 || end == at + Marker.Length)
+        {
+            return reason;
+        }
+
+        var before = reason.AsSpan(0, at);
+        var after = reason.AsSpan(end);
+        return after.StartsWith(", ", StringComparison.Ordinal) ? $"{before}{after[2..]}"
+            : before.EndsWith(", ", StringComparison.Ordinal) ? $"{before[..^2]}{after}"
+            : before.EndsWith(" (", StringComparison.Ordinal) && after.StartsWith(")", StringComparison.Ordinal) ? $"{before[..^2]}{after[1..]}"
+            : reason;
+    }
+
+    /// <summary>Records that are sent together.</summary>
+    private sealed class Part
+    {
+        public MemoryStream Lines { get; } = new();
+
+        public List<long> Places { get; } = [];
+
+        public List<(long Place, string Reason)> Refused { get; } = [];
+
+        public int Records => Places.Count + Refused.Count;
+
+        public void Clear()
+        {
+            Lines.SetLength(0);
+            Places.Clear();
+            Refused.Clear();
+        }
+    }
+}

@@ -1,0 +1,268 @@
+using System.CommandLine;
+using System.Security.Cryptography;
+using System.Text;
+using Rookery.Access;
+using Rookery.Terminal;
+
+namespace Rookery.Transfer;
+
+/// <summary>`rookery import`: documents from a file or stdin, of one of three forms, into a database of a running node.</summary>
+internal static class ImportCommand
+{
+    private const string Lines = "ndjson";
+    private const string Rows = "csv";
+    private const string Dump = "ravendbdump";
+
+    public static Command Create()
+    {
+        var options = new Options();
+        var command = options.Address.AddTo(new Command("import", "Store the documents of a file: one JSON object a line, a table (.csv), or a dump of RavenDB's (.ravendbdump); packed or not.")
+        {
+            options.Database, options.File, options.Format, options.Collection, options.IdColumn, options.Infers, options.Separator, options.Resumes, options.Restarts,
+        });
+        command.SetAction((parsed, _) => options.Address.WorkAsync(parsed, async client =>
+        {
+            try
+            {
+                return await RunAsync(client, options.Read(parsed), options.Address.IsJson(parsed));
+            }
+            catch (ImportRefusedException refused)
+            {
+                throw refused.Refusal;
+            }
+            catch (BadInputException wrong)
+            {
+                throw new AdminException(wrong.Message, ExitCode.BadInput);
+            }
+        }));
+        return command;
+    }
+
+    private static async Task<int> RunAsync(NodeClient client, Order order, bool isJson)
+    {
+        // Before the input is opened: stdin would be waited for.
+        await client.GetJsonAsync(HttpMethod.Get, $"{NodeClient.PathOf(order.Database)}/stats");
+        using var input = ImportInput.Open(order.File);
+        using var progress = new Progress("documents", TimeProvider.System);
+        var journal = Begin(order, out string? journalPath);
+        progress.TotalBytes = order.File is "-" ? null : journal.InputBytes;
+        var import = new Import(new ImportUpload(client, order.Database, TimeProvider.System), journal, journalPath, progress);
+        var source = Open(order, input);
+        try
+        {
+            await import.RunAsync(source, () => input.Read);
+        }
+        catch (Exception stopped) when (stopped is AdminException or BadInputException or ImportRefusedException && import.Result.Records > 0)
+        {
+            progress.Clear();
+            await Console.Error.WriteLineAsync($"{Told(import.Result)} before that.{(journalPath is null ? string.Empty : " --resume goes on behind it.")}");
+            throw;
+        }
+
+        var rest = source is DumpSource dump ? await FinishAsync(client, order.Database, dump, progress) : new Rest(0, 0, 0);
+        progress.Clear();
+        if (journalPath is not null)
+        {
+            File.Delete(journalPath);
+        }
+
+        if (isJson)
+        {
+            Output.Line(ToJson(import.Result, rest, source as DumpSource));
+        }
+        else
+        {
+            await Console.Error.WriteLineAsync($"{Told(import.Result)}.");
+        }
+
+        return import.Result.Bad + rest.Refused == 0 ? ExitCode.Success : ExitCode.BadInput;
+    }
+
+    private static string Told(ImportJournal result) =>
+        $"{Amount.Of(result.Stored, "document")} {(result.Stored == 1 ? "was" : "were")} stored{(result.Bad == 0 ? string.Empty : $", {Amount.Number(result.Bad)} {(result.Bad == 1 ? "was" : "were")} not")}";
+
+    private static IRecordSource Open(Order order, ImportInput input) => order.Format switch
+    {
+        Rows => new CsvSource(new StreamReader(input.Stream, Encoding.UTF8), order.Csv!),
+        Dump => new DumpSource(input.Bytes),
+        _ => new NdjsonSource(input.Bytes),
+    };
+
+    /// <summary>A new beginning, or, with --resume, where the last one came to.</summary>
+    private static ImportJournal Begin(Order order, out string? path)
+    {
+        path = null;
+        string seed = Convert.ToHexStringLower(RandomNumberGenerator.GetBytes(16));
+        if (order.File is "-")
+        {
+            return order.Resumes
+                ? throw new AdminException("What comes through a pipe cannot be gone on with; name a file.", ExitCode.Configuration)
+                : new ImportJournal { Database = order.Database, InputBytes = 0, InputTicks = 0, Seed = seed, Reading = order.Reading };
+        }
+
+        path = Path.GetFullPath(order.File) + ImportJournal.Suffix;
+        if (!ImportJournal.CanBeWritten(path))
+        {
+            Console.Error.WriteLine($"{Path.GetDirectoryName(path)} may not be written, so this import cannot be gone on with if it stops.");
+            path = null;
+        }
+
+        var file = new FileInfo(order.File);
+        var begun = new ImportJournal { Database = order.Database, InputBytes = file.Length, InputTicks = file.LastWriteTimeUtc.Ticks, Seed = seed, Reading = order.Reading };
+        if (!File.Exists(path) || order.Restarts)
+        {
+            return order.Resumes
+                ? throw new AdminException($"No import of {order.File} stopped on its way: there is no {order.File}{ImportJournal.Suffix}.", ExitCode.Configuration)
+                : begun;
+        }
+
+        var earlier = ImportJournal.Read(path);
+        if (!order.Resumes)
+        {
+            throw new AdminException($"An import of {order.File} into {earlier.Database} stopped behind {Amount.Of(earlier.Records, "record")}. Go on there with --resume, or begin anew with --restart.", ExitCode.Configuration);
+        }
+
+        return earlier == begun with { Seed = earlier.Seed, Records = earlier.Records, Stored = earlier.Stored, Bad = earlier.Bad }
+            ? earlier
+            : throw new AdminException($"The import that stopped was of another input, into another database, or read it otherwise ({earlier.Database}, {earlier.Reading}). Begin anew with --restart.", ExitCode.Configuration);
+    }
+
+    /// <summary>What comes behind the documents of a dump: identities, indexes, and what is told of the rest.</summary>
+    private static async Task<Rest> FinishAsync(NodeClient client, string database, DumpSource dump, Progress progress)
+    {
+        var rest = new Rest(dump.Identities.Count, 0, 0);
+        foreach (var (name, value) in dump.Identities)
+        {
+            await client.GetJsonAsync(HttpMethod.Post, $"{NodeClient.PathOf(database)}/identity/seed?name={Uri.EscapeDataString(name)}&value={value}");
+        }
+
+        foreach (var index in dump.Indexes)
+        {
+            using var body = NodeClient.BodyOf(json =>
+            {
+                json.WriteStartArray("Indexes"u8);
+                index.WriteTo(json);
+                json.WriteEndArray();
+            });
+            try
+            {
+                await client.GetJsonAsync(HttpMethod.Put, $"{NodeClient.PathOf(database)}/indexes", body);
+                rest = rest with { Indexes = rest.Indexes + 1 };
+            }
+            catch (AdminException refused) when (refused.Code == ExitCode.Configuration)
+            {
+                string name = index.TryGetProperty("Name", out var named) ? named.GetString() ?? "-" : "-";
+                progress.Say($"Not taken: the index {Paint.Plain(name)}: {Paint.Plain(refused.Message)}");
+                rest = rest with { Refused = rest.Refused + 1 };
+            }
+        }
+
+        progress.Say($"{Amount.Of(rest.Identities, "identity", "identities")} and {Amount.Of(rest.Indexes, "index", "indexes")} were taken.");
+        foreach (var (kind, count) in dump.Skipped)
+        {
+            progress.Say($"Left out: {Amount.Number(count)} × {Paint.Plain(kind)}.");
+        }
+
+        return rest;
+    }
+
+    private static string ToJson(ImportJournal result, Rest rest, DumpSource? dump) => Clusters.JsonLine.Of(json =>
+    {
+        json.WriteNumber("Records"u8, result.Records);
+        json.WriteNumber("Stored"u8, result.Stored);
+        json.WriteNumber("Bad"u8, result.Bad);
+        if (dump is null)
+        {
+            return;
+        }
+
+        json.WriteNumber("Identities"u8, rest.Identities);
+        json.WriteNumber("Indexes"u8, rest.Indexes);
+        json.WriteNumber("IndexesRefused"u8, rest.Refused);
+        json.WriteStartObject("LeftOut"u8);
+        foreach (var (kind, count) in dump.Skipped)
+        {
+            json.WriteNumber(kind, count);
+        }
+
+        json.WriteEndObject();
+    });
+
+    /// <summary>What a dump held beside documents, and how many indexes were refused.</summary>
+    private sealed record Rest(int Identities, int Indexes, int Refused);
+
+    /// <summary>What is to be imported.</summary>
+    /// <param name="Database">Where to.</param>
+    /// <param name="File">A path, or - for stdin.</param>
+    /// <param name="Format">Lines, rows or a dump.</param>
+    /// <param name="Csv">How rows become documents; null for the others.</param>
+    /// <param name="Resumes">Whether to go on where another stopped.</param>
+    /// <param name="Restarts">Whether to forget that another stopped.</param>
+    private sealed record Order(string Database, string File, string Format, CsvOptions? Csv, bool Resumes, bool Restarts)
+    {
+        /// <summary>What decides which records there are.</summary>
+        public string Reading => Csv is null ? Format : $"{Format} {Csv}";
+    }
+
+    private sealed class Options
+    {
+        public NodeAddress Address { get; } = new();
+
+        public Argument<string> Database { get; } = Data.DocumentArguments.Database();
+
+        public Argument<string> File { get; } = new("FILE") { Description = "The file; - is stdin. gzip and Zstandard are unpacked." };
+
+        public Option<string?> Format { get; } = new("--format") { Description = "ndjson, csv or ravendbdump [default: by the file's name, without .gz; ndjson].", HelpName = "FORMAT" };
+
+        public Option<string?> Collection { get; } = new("--collection") { Description = "The collection of a table's documents; needed for csv.", HelpName = "NAME" };
+
+        public Option<string?> IdColumn { get; } = new("--id-column") { Description = "The column of a table that holds the ids [default: each gets one].", HelpName = "NAME" };
+
+        public Option<bool> Infers { get; } = new("--infer") { Description = "Take what looks like a number, true, false or nothing in a table for that [default: all is text]." };
+
+        public Option<string> Separator { get; } = new("--separator") { Description = "What stands between the fields of a table; tab may be written out.", HelpName = "CHARACTER", DefaultValueFactory = static _ => "," };
+
+        public Option<bool> Resumes { get; } = new("--resume") { Description = $"Go on where an import of the same file stopped, which FILE{ImportJournal.Suffix} tells." };
+
+        public Option<bool> Restarts { get; } = new("--restart") { Description = "Begin anew where one stopped." };
+
+        public Order Read(ParseResult parsed)
+        {
+            string file = parsed.GetValue(File)!;
+            string name = Path.GetFileName(file) is var whole && whole.EndsWith(".gz", StringComparison.OrdinalIgnoreCase) ? whole[..^3] : whole;
+            string format = parsed.GetValue(Format) ?? (name.EndsWith(".csv", StringComparison.OrdinalIgnoreCase) ? Rows : name.EndsWith(".ravendbdump", StringComparison.OrdinalIgnoreCase) ? Dump : Lines);
+            if (format is not (Lines or Rows or Dump))
+            {
+                throw new AdminException($"There is no format \"{format}\"; there are {Lines}, {Rows} and {Dump}.", ExitCode.Configuration);
+            }
+
+            if (parsed.GetValue(Resumes) && parsed.GetValue(Restarts))
+            {
+                throw new AdminException("--resume goes on and --restart begins anew; give one of them.", ExitCode.Configuration);
+            }
+
+            string? collection = parsed.GetValue(Collection);
+            bool isTold = collection is not null || parsed.GetValue(IdColumn) is not null || parsed.GetValue(Infers);
+            if (format is not Rows && isTold)
+            {
+                throw new AdminException($"--collection, --id-column and --infer belong to tables; {file} is read as {format}. Say --format {Rows}, if it is one.", ExitCode.Configuration);
+            }
+
+            if (format is Rows && string.IsNullOrEmpty(collection))
+            {
+                throw new AdminException("Say with --collection what the documents of the table are, such as Users.", ExitCode.Configuration);
+            }
+
+            string separator = parsed.GetValue(Separator)! is "tab" or "\\t" ? "\t" : parsed.GetValue(Separator)!;
+            return separator is not [not ('"' or '\n' or '\r') and var one]
+                ? throw new AdminException($"--separator must be one character, not \"{separator}\".", ExitCode.Configuration)
+                : new Order(
+                    Address.DatabaseOf(parsed.GetValue(Database)!),
+                    file,
+                    format,
+                    format is Rows ? new CsvOptions(collection!, parsed.GetValue(IdColumn), parsed.GetValue(Infers), one) : null,
+                    parsed.GetValue(Resumes),
+                    parsed.GetValue(Restarts));
+        }
+    }
+}

@@ -1,0 +1,109 @@
+using System.IO.Compression;
+using Rookery.Data;
+
+namespace Rookery.Transfer;
+
+/// <summary>An input, unpacked on the way, and how much of it was read as it stands on the disk.</summary>
+internal sealed class ImportInput : IDisposable
+{
+    private readonly CountedStream _raw;
+    private readonly Stream _unpacked;
+
+    private ImportInput(CountedStream raw, Stream unpacked)
+    {
+        _raw = raw;
+        _unpacked = unpacked;
+        Bytes = new ByteSource(unpacked);
+    }
+
+    /// <summary>What it holds.</summary>
+    public ByteSource Bytes { get; }
+
+    /// <summary>The same for who reads text.</summary>
+    public Stream Stream => _unpacked;
+
+    /// <summary>Bytes read, packed as they are.</summary>
+    public long Read => _raw.Count;
+
+    /// <summary>Opens a file, or stdin for `-`. What is packed shows by its first bytes.</summary>
+    /// <exception cref="Access.AdminException">It cannot be read.</exception>
+    public static ImportInput Open(string path)
+    {
+        var raw = new CountedStream(InputFile.Open(path));
+        byte[] begin = new byte[4];
+        int length = raw.ReadAtLeast(begin, begin.Length, throwOnEndOfStream: false);
+        raw.PutBack(begin.AsMemory(0, length));
+        Stream unpacked = begin switch
+        {
+            [0x1F, 0x8B, ..] => new GZipStream(raw, CompressionMode.Decompress),
+            [0x28, 0xB5, 0x2F, 0xFD] => new ZstdStream(raw),
+            _ => raw,
+        };
+        return new ImportInput(raw, unpacked);
+    }
+
+    public void Dispose()
+    {
+        _unpacked.Dispose();
+        _raw.Dispose();
+    }
+
+    /// <summary>Counts what is read; its beginning can be put back.</summary>
+    private sealed class CountedStream(Stream inner) : Stream
+    {
+        private ReadOnlyMemory<byte> _back;
+
+        public long Count { get; private set; }
+
+        public override bool CanRead => true;
+
+        public override bool CanSeek => false;
+
+        public override bool CanWrite => false;
+
+        public override long Length => throw new NotSupportedException();
+
+        public override long Position
+        {
+            get => throw new NotSupportedException();
+            set => throw new NotSupportedException();
+        }
+
+        public void PutBack(ReadOnlyMemory<byte> bytes) => _back = bytes;
+
+        public override int Read(byte[] buffer, int offset, int count) => Read(buffer.AsSpan(offset, count));
+
+        public override int Read(Span<byte> buffer)
+        {
+            if (!_back.IsEmpty)
+            {
+                int some = Math.Min(buffer.Length, _back.Length);
+                _back.Span[..some].CopyTo(buffer);
+                _back = _back[some..];
+                return some;
+            }
+
+            int read = inner.Read(buffer);
+            Count += read;
+            return read;
+        }
+
+        public override void Flush() => throw new NotSupportedException();
+
+        public override long Seek(long offset, SeekOrigin origin) => throw new NotSupportedException();
+
+        public override void SetLength(long value) => throw new NotSupportedException();
+
+        public override void Write(byte[] buffer, int offset, int count) => throw new NotSupportedException();
+
+        protected override void Dispose(bool disposing)
+        {
+            if (disposing)
+            {
+                inner.Dispose();
+            }
+
+            base.Dispose(disposing);
+        }
+    }
+}

@@ -1,0 +1,97 @@
+using System.Text.Json;
+using Rookery.Access;
+
+namespace Rookery.Transfer;
+
+/// <summary>How far an import came, in a file beside its input, so that another can go on there.</summary>
+internal sealed record ImportJournal
+{
+    /// <summary>What the file's name ends with.</summary>
+    public const string Suffix = ".rookery-import";
+
+    /// <summary>The database.</summary>
+    public required string Database { get; init; }
+
+    /// <summary>The input's length and time of change: another input under the same name is not gone on with.</summary>
+    public required long InputBytes { get; init; }
+
+    /// <summary>See <see cref="InputBytes"/>.</summary>
+    public required long InputTicks { get; init; }
+
+    /// <summary>Tells this import from others: see <see cref="RecordId"/>.</summary>
+    public required string Seed { get; init; }
+
+    /// <summary>How the input is read; read otherwise, its records would be others.</summary>
+    public required string Reading { get; init; }
+
+    /// <summary>Records that the node has, or refused.</summary>
+    public long Records { get; init; }
+
+    /// <summary>Documents stored.</summary>
+    public long Stored { get; init; }
+
+    /// <summary>Records refused.</summary>
+    public long Bad { get; init; }
+
+    /// <summary>Reads it.</summary>
+    /// <exception cref="AdminException">It says something else.</exception>
+    public static ImportJournal Read(string path)
+    {
+        try
+        {
+            using var json = JsonDocument.Parse(NodeAddress.ReadFile(path));
+            var root = json.RootElement;
+            return new ImportJournal
+            {
+                Database = root.GetProperty(nameof(Database)).GetString()!,
+                InputBytes = root.GetProperty(nameof(InputBytes)).GetInt64(),
+                InputTicks = root.GetProperty(nameof(InputTicks)).GetInt64(),
+                Seed = root.GetProperty(nameof(Seed)).GetString()!,
+                Reading = root.GetProperty(nameof(Reading)).GetString()!,
+                Records = root.GetProperty(nameof(Records)).GetInt64(),
+                Stored = root.GetProperty(nameof(Stored)).GetInt64(),
+                Bad = root.GetProperty(nameof(Bad)).GetInt64(),
+            };
+        }
+        catch (Exception wrong) when (wrong is JsonException or KeyNotFoundException or InvalidOperationException or FormatException)
+        {
+            throw new AdminException($"{path} does not say how far an import came. Delete it, and begin anew.", ExitCode.Configuration);
+        }
+    }
+
+    /// <summary>Whether there may be one.</summary>
+    public static bool CanBeWritten(string path)
+    {
+        try
+        {
+            File.Create(path + ".new").Dispose();
+            File.Delete(path + ".new");
+            return true;
+        }
+        catch (Exception refused) when (refused is IOException or UnauthorizedAccessException)
+        {
+            return false;
+        }
+    }
+
+    /// <summary>Replaces the file by one rename. After a power cut an older one may be there: what was sent since is sent again, and overwrites itself.</summary>
+    public void Write(string path)
+    {
+        using (Stream file = File.Create(path + ".new"))
+        using (var json = new Utf8JsonWriter(file))
+        {
+            json.WriteStartObject();
+            json.WriteString("Database"u8, Database);
+            json.WriteNumber("InputBytes"u8, InputBytes);
+            json.WriteNumber("InputTicks"u8, InputTicks);
+            json.WriteString("Seed"u8, Seed);
+            json.WriteString("Reading"u8, Reading);
+            json.WriteNumber("Records"u8, Records);
+            json.WriteNumber("Stored"u8, Stored);
+            json.WriteNumber("Bad"u8, Bad);
+            json.WriteEndObject();
+        }
+
+        File.Move(path + ".new", path, overwrite: true);
+    }
+}

@@ -1,0 +1,59 @@
+namespace Rookery.Transfer;
+
+/// <summary>Lines of JSON, as they stand; blank ones are passed over. The node judges them.</summary>
+/// <param name="bytes">The input.</param>
+internal sealed class NdjsonSource(ByteSource bytes) : IRecordSource
+{
+    private long _line;
+    private int _taken;
+
+    public string PlaceName => "line";
+
+    private static ReadOnlySpan<byte> ByteOrderMark => [0xEF, 0xBB, 0xBF];
+
+    public bool TryRead(out ImportRecord record)
+    {
+        while (TryTakeLine(out var line))
+        {
+            _line++;
+            if (_line == 1 && line.Span.StartsWith(ByteOrderMark))
+            {
+                line = line[ByteOrderMark.Length..];
+            }
+
+            if (line.Span.IndexOfAnyExcept(" \t\r"u8) >= 0)
+            {
+                record = new ImportRecord(line, _line);
+                return true;
+            }
+        }
+
+        record = default;
+        return false;
+    }
+
+    private bool TryTakeLine(out ReadOnlyMemory<byte> line)
+    {
+        bytes.Consume(_taken);
+        _taken = 0;
+        for (int searched = 0; ;)
+        {
+            int newline = bytes.Window.Span[searched..].IndexOf((byte)'\n');
+            if (newline >= 0)
+            {
+                line = bytes.Window[..(searched + newline)];
+                _taken = line.Length + 1;
+                return true;
+            }
+
+            searched = bytes.Window.Length;
+            if (!bytes.Fill())
+            {
+                // A last line without a newline.
+                line = bytes.Window;
+                _taken = line.Length;
+                return _taken > 0;
+            }
+        }
+    }
+}

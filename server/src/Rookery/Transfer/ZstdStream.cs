@@ -1,0 +1,126 @@
+using System.Runtime.InteropServices;
+
+namespace Rookery.Transfer;
+
+/// <summary>Unpacks Zstandard (RFC 8878), in which RavenDB writes its dumps since version 6, by the system's libzstd.so.1, which is part of every Debian base.</summary>
+internal sealed partial class ZstdStream : Stream
+{
+    private const string Library = "libzstd.so.1";
+    private const int PackedBytes = 128 << 10;
+
+    private readonly Stream _packed;
+    private readonly byte[] _buffer = new byte[PackedBytes];
+    private nint _context;
+    private int _start;
+    private int _end;
+    private bool _isFrameOpen;
+
+    /// <summary>Begins to unpack.</summary>
+    /// <exception cref="InvalidDataException">The library is not there.</exception>
+    public ZstdStream(Stream packed)
+    {
+        _packed = packed;
+        try
+        {
+            _context = Create();
+        }
+        catch (DllNotFoundException)
+        {
+            throw new Access.AdminException($"The input is packed with Zstandard, and {Library} is not on this system. Install libzstd1, or pipe the input through `zstd -dc`.", ExitCode.Failure);
+        }
+    }
+
+    public override bool CanRead => true;
+
+    public override bool CanSeek => false;
+
+    public override bool CanWrite => false;
+
+    public override long Length => throw new NotSupportedException();
+
+    public override long Position
+    {
+        get => throw new NotSupportedException();
+        set => throw new NotSupportedException();
+    }
+
+    public override int Read(byte[] buffer, int offset, int count) => Read(buffer.AsSpan(offset, count));
+
+    public override unsafe int Read(Span<byte> buffer)
+    {
+        while (!buffer.IsEmpty)
+        {
+            if (_start == _end)
+            {
+                _start = 0;
+                _end = _packed.Read(_buffer);
+                if (_end == 0)
+                {
+                    return !_isFrameOpen ? 0 : throw new InvalidDataException("The Zstandard frame is cut off.");
+                }
+            }
+
+            fixed (byte* from = _buffer)
+            fixed (byte* to = buffer)
+            {
+                var input = new Piece { Bytes = from, Size = (nuint)_end, At = (nuint)_start };
+                var output = new Piece { Bytes = to, Size = (nuint)buffer.Length, At = 0 };
+                nuint result = Decompress(_context, ref output, ref input);
+                if (IsError(result) != 0)
+                {
+                    throw new InvalidDataException("The Zstandard frame is damaged.");
+                }
+
+                // 0 says that a frame is complete and all of it given out.
+                _isFrameOpen = result != 0;
+                _start = (int)input.At;
+                if (output.At > 0)
+                {
+                    return (int)output.At;
+                }
+            }
+        }
+
+        return 0;
+    }
+
+    public override void Flush() => throw new NotSupportedException();
+
+    public override long Seek(long offset, SeekOrigin origin) => throw new NotSupportedException();
+
+    public override void SetLength(long value) => throw new NotSupportedException();
+
+    public override void Write(byte[] buffer, int offset, int count) => throw new NotSupportedException();
+
+    protected override void Dispose(bool disposing)
+    {
+        if (_context != 0)
+        {
+            _ = Free(_context);
+            _context = 0;
+        }
+
+        base.Dispose(disposing);
+    }
+
+    [LibraryImport(Library, EntryPoint = "ZSTD_createDStream")]
+    private static partial nint Create();
+
+    [LibraryImport(Library, EntryPoint = "ZSTD_freeDStream")]
+    private static partial nuint Free(nint context);
+
+    [LibraryImport(Library, EntryPoint = "ZSTD_decompressStream")]
+    private static partial nuint Decompress(nint context, ref Piece output, ref Piece input);
+
+    [LibraryImport(Library, EntryPoint = "ZSTD_isError")]
+    private static partial uint IsError(nuint result);
+
+    /// <summary>ZSTD_inBuffer and ZSTD_outBuffer.</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    private unsafe struct Piece
+    {
+        public byte* Bytes;
+        public nuint Size;
+        public nuint At;
+    }
+}

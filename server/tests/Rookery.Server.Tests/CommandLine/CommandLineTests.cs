@@ -1,0 +1,141 @@
+using System.Text;
+using System.Text.Json;
+using Rookery.Access;
+using Rookery.Data;
+using Rookery.Live;
+using Rookery.Terminal;
+using Rookery.Transfer;
+
+namespace Rookery.Server.Tests.CommandLine;
+
+public sealed class CommandLineTests
+{
+    [Theory]
+    [InlineData("status", "status", 0)]
+    [InlineData("improt", "import", 1)]
+    [InlineData("stats", "status", 1)]
+    [InlineData("", "get", 3)]
+    [InlineData("abc", "xyz", 3)]
+    public void Words_are_so_many_letters_apart(string one, string other, int distance) => Assert.Equal(distance, Spelling.Distance(one, other));
+
+    [Theory]
+    [InlineData("a=5", "a", "5")]
+    [InlineData("$a=x=y", "a", "\"x=y\"")]
+    [InlineData("a=[1,2]", "a", "[1,2]")]
+    [InlineData("a=", "a", "\"\"")]
+    [InlineData("a=say \"hi\"", "a", "\"say \\u0022hi\\u0022\"")]
+    [InlineData("a=null", "a", "null")]
+    public void A_parameter_is_JSON_where_it_is_and_text_otherwise(string said, string name, string json)
+    {
+        var (read, value) = QueryCommand.ReadParameter(said);
+        Assert.Equal(name, read);
+        Assert.Equal(json, value.GetRawText());
+    }
+
+    [Theory]
+    [InlineData("=5")]
+    [InlineData("x")]
+    [InlineData("$=1")]
+    public void A_parameter_needs_a_name(string said) => Assert.Equal(ExitCode.Configuration, Assert.Throws<AdminException>(() => QueryCommand.ReadParameter(said)).Code);
+
+    [Theory]
+    [InlineData("""{"n":1}""", true)]
+    [InlineData("""{"@metadata":{"@collection":"A"},"n":1}""", true)]
+    [InlineData("""{"x":{"@metadata":{"@id":"inner"}}}""", true)]
+    [InlineData("""{"@metadata":{"@id":"a/1"}}""", false)]
+    [InlineData("""{"n":{"m":[1]},"@metadata":{"@collection":"A","@id":"a/1"}}""", false)]
+    [InlineData("""[1]""", false)]
+    [InlineData("""{"n":""", false)]
+    [InlineData("""{"@metadata":7}""", false)]
+    public void A_document_gets_an_id_when_it_has_none_the_same_each_time(string document, bool getsOne)
+    {
+        var json = Encoding.UTF8.GetBytes(document);
+        string once = Encoding.UTF8.GetString(new RecordId("seed").Complete(json, 7).Span);
+        Assert.Equal(once, Encoding.UTF8.GetString(new RecordId("seed").Complete(json, 7).Span));
+        if (!getsOne)
+        {
+            Assert.Equal(document, once[..document.Length]);
+            return;
+        }
+
+        using var completed = JsonDocument.Parse(once);
+        string id = completed.RootElement.GetProperty("@metadata").GetProperty("@id").GetString()!;
+        Assert.Equal(32, id.Length);
+        Assert.DoesNotContain(id, Encoding.UTF8.GetString(new RecordId("seed").Complete(json, 8).Span), StringComparison.Ordinal);
+        Assert.DoesNotContain(id, Encoding.UTF8.GetString(new RecordId("other").Complete(json, 7).Span), StringComparison.Ordinal);
+    }
+
+    [Theory]
+    [InlineData("It is wrong (line 3, byte 7). Do so.", "It is wrong (byte 7). Do so.")]
+    [InlineData("It is wrong (line 3). Do so.", "It is wrong. Do so.")]
+    [InlineData("It is wrong ($.n, line 12, byte 7). Do so.", "It is wrong ($.n, byte 7). Do so.")]
+    [InlineData("It is wrong ($.n, line 12). Do so.", "It is wrong ($.n). Do so.")]
+    [InlineData("A line is wrong.", "A line is wrong.")]
+    public void A_reason_is_told_without_the_line_of_the_part(string reason, string told) => Assert.Equal(told, Import.WithoutLine(reason));
+
+    [Fact]
+    public void A_percentile_is_the_value_that_so_many_do_not_exceed()
+    {
+        long[] hundred = [.. Enumerable.Range(1, 100).Select(static number => (long)number)];
+        Assert.Equal(50, IoPage.Percentile(hundred, 0.5));
+        Assert.Equal(99, IoPage.Percentile(hundred, 0.99));
+        Assert.Equal(100, IoPage.Percentile(hundred, 1));
+        Assert.Equal(1, IoPage.Percentile(hundred, 0));
+        Assert.Equal(0, IoPage.Percentile([], 0.5));
+    }
+
+    [Fact]
+    public void A_timeline_has_a_bar_for_the_longest_sync_of_each_second()
+    {
+        IoEvent Sync(double atSecond, long duration) => new("journal_sync", (long)(atSecond * 1_000_000) - duration, duration, 4096);
+        Assert.Equal("▁·▄█", IoPage.Timeline([Sync(100.5, 600), Sync(102.1, 900), Sync(102.9, 20_000), Sync(103.9, 5_000_000), Sync(99, 1), Sync(104, 1)], 100, 4));
+    }
+
+    [Fact]
+    public void A_table_gives_way_in_its_widest_column()
+    {
+        var table = new Table("ID", ">N", "TEXT");
+        table.Add("a/1", "7", new string('x', 100) + "\u001b[2J");
+        string[] lines = [.. table.Lines(30, new Paint(isOn: false))];
+        Assert.Equal("ID   N  TEXT", lines[0]);
+        Assert.Equal(30, lines[1].Length);
+        Assert.EndsWith("…", lines[1], StringComparison.Ordinal);
+        Assert.DoesNotContain('\u001b', string.Concat(table.Lines(width: null, new Paint(isOn: false))));
+    }
+
+    [Theory]
+    [InlineData("q", "Quit")]
+    [InlineData("\u001b[A\u001bOB", "Up Down")]
+    [InlineData("p\t\u001b[Zx", "Pause NextNode PreviousNode Other")]
+    [InlineData("\u001b[5~\u001b[1;5A\u001b", "PageUp Other Other")]
+    [InlineData("\u001b[", "Other")]
+    public void Keys_are_what_terminals_send_several_at_once_too(string sent, string keys)
+    {
+        ReadOnlySpan<byte> bytes = Encoding.UTF8.GetBytes(sent);
+        var taken = new List<string>();
+        while (!bytes.IsEmpty)
+        {
+            taken.Add(RawTerminal.TakeKey(ref bytes).ToString());
+        }
+
+        Assert.Equal(keys, string.Join(' ', taken));
+    }
+
+    [Theory]
+    [InlineData(0, "0 B")]
+    [InlineData(1023, "1023 B")]
+    [InlineData(1536, "1.5 KiB")]
+    [InlineData(300 * 1024 * 1024, "300 MiB")]
+    public void Bytes_are_told_in_a_unit_that_suits(double bytes, string told) => Assert.Equal(told, Amount.Bytes(bytes));
+
+    [Theory]
+    [InlineData("""{"url":"http://a:1"}""", 1)]
+    [InlineData("""{"url":["http://a:1","https://b"],"token":"t","ca":null,"database":"d"}""", 2)]
+    public void Settings_name_one_address_or_several(string text, int addresses)
+    {
+        var settings = UserSettings.Parse("config.json", text);
+        Assert.Equal(addresses, settings.Urls.Count);
+        Assert.True(settings.Knows([new Uri("http://a:1/")]));
+        Assert.False(settings.Knows([new Uri("http://a:1/"), new Uri("http://c/")]));
+    }
+}

@@ -1,0 +1,61 @@
+using Rookery.Transfer;
+
+namespace Rookery.Server.Tests.CommandLine;
+
+public sealed class CsvReaderTests
+{
+    [Theory]
+    [InlineData("a,b\r\nc,d\r\n", "a|b / c|d")]
+    [InlineData("a,b\nc,d", "a|b / c|d")]
+    [InlineData("a,,\n", "a||")]
+    [InlineData("\"a,b\",\"c\"\"d\"\n", "a,b|c\"d")]
+    [InlineData("\"two\r\nlines\",x\n", "two\r\nlines|x")]
+    [InlineData("a\n\n\r\nb\n", "a / b")]
+    [InlineData("a b , \"c\"\n", "a b | \"c\"")]
+    [InlineData("\"\",x\n", "|x")]
+    [InlineData("a\rb,c\n", "a\rb|c")]
+    [InlineData("", "")]
+    public void Records_are_those_of_RFC_4180(string text, string expected)
+    {
+        var reader = new CsvReader(new StringReader(text), ',');
+        var fields = new List<string>();
+        var records = new List<string>();
+        while (reader.TryRead(fields))
+        {
+            records.Add(string.Join('|', fields));
+        }
+
+        Assert.Equal(expected, string.Join(" / ", records));
+    }
+
+    [Fact]
+    public void A_record_is_named_by_the_line_in_which_it_begins()
+    {
+        var reader = new CsvReader(new StringReader("a\n\"x\ny\nz\"\n\nb\n"), ',');
+        var fields = new List<string>();
+        var lines = new List<long>();
+        while (reader.TryRead(fields))
+        {
+            lines.Add(reader.Line);
+        }
+
+        Assert.Equal([1, 2, 6], lines);
+    }
+
+    [Theory]
+    [InlineData("a,\"b\nc", "line 1 is not closed")]
+    [InlineData("a\n\"b\"c,d\n", "In line 2 \"c\" follows")]
+    public void What_is_no_table_is_refused_by_its_line(string text, string sentence)
+    {
+        var reader = new CsvReader(new StringReader(text), ',');
+        var fields = new List<string>();
+        var refused = Assert.Throws<BadInputException>(() =>
+        {
+            while (reader.TryRead(fields))
+            {
+                // On to what is wrong.
+            }
+        });
+        Assert.Contains(sentence, refused.Message, StringComparison.Ordinal);
+    }
+}

@@ -1,0 +1,57 @@
+using System.Text;
+using Rookery.Transfer;
+
+namespace Rookery.Server.Tests.CommandLine;
+
+public sealed class DumpSourceTests
+{
+    /// <summary>Bytes come in pieces of any length: whatever is cut there must be read as if it were not.</summary>
+    [Theory]
+    [InlineData(1)]
+    [InlineData(7)]
+    [InlineData(4096)]
+    public void Raw_bytes_between_the_JSON_are_gone_past(int pieceBytes)
+    {
+        const string Dump = """
+            { "BuildVersion" : 70000 , "Docs": [
+              {"@metadata":{"@export-type":"Attachment"},"Hash":"h","Size":9,"Tag":"t"}]},{"x":[ , {"a" : 1,
+                "@metadata" : {"@id":"a/1"}} ,{"@metadata":{"@id":"a/2"}}],
+              "Identities":[{"Key":"a|","Value":"7"},{"Key":"b|","Value":8}], "Indexes":[],
+              "TimeSeries":[{"@raven-data":{"DocId":"a"},"@raven-blob-size":3}]]]], "New": {"a":[]} }
+            """;
+        var source = new DumpSource(new ByteSource(new PieceStream(Encoding.UTF8.GetBytes(Dump), pieceBytes)));
+        var documents = new List<string>();
+        while (source.TryRead(out var record))
+        {
+            documents.Add(Encoding.UTF8.GetString(record.Json.Span));
+        }
+
+        Assert.Equal(["""{"a":1,"@metadata":{"@id":"a/1"}}""", """{"@metadata":{"@id":"a/2"}}"""], documents);
+        Assert.Equal([("a|", 7), ("b|", 8)], source.Identities);
+        Assert.Equal(["Attachments", "New", "TimeSeries"], source.Skipped.Keys);
+        Assert.Equal("70000", source.BuildVersion);
+    }
+
+    [Theory]
+    [InlineData("[1]")]
+    [InlineData("{\"Docs\":[{\"@metadata\":{\"@id\":\"a\"}}")]
+    [InlineData("{\"Docs\":[{\"@metadata\":{\"@export-type\":\"Attachment\"},\"Size\":99}abc")]
+    [InlineData("{\"Docs\":[{]}")]
+    [InlineData("")]
+    public void What_is_no_dump_is_refused(string text)
+    {
+        Assert.Throws<BadInputException>(() =>
+        {
+            var source = new DumpSource(new ByteSource(new MemoryStream(Encoding.UTF8.GetBytes(text))));
+            while (source.TryRead(out _))
+            {
+                // On to what is wrong.
+            }
+        });
+    }
+
+    private sealed class PieceStream(byte[] bytes, int pieceBytes) : MemoryStream(bytes)
+    {
+        public override int Read(byte[] buffer, int offset, int count) => base.Read(buffer, offset, Math.Min(count, pieceBytes));
+    }
+}

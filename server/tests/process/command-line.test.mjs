@@ -1,0 +1,218 @@
+// What users type: documents, queries, databases and indexes, the settings of `rookery login`, and how each command ends.
+import assert from "node:assert/strict"
+import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { test } from "node:test"
+import { command, environmentAt, Terminal } from "./commands.mjs"
+import { freePort, NodeProcess, temporaryDirectory } from "./node-process.mjs"
+
+/** A node with a database `birds`, and what runs commands against it. */
+async function setUp(t) {
+  const directory = temporaryDirectory(t)
+  const node = await NodeProcess.serveDuring(t, { data: join(directory, "data") })
+  await node.createDatabase("birds")
+  const env = { ...environmentAt(directory), ROOKERY_URL: node.url, ROOKERY_DATABASE: "birds" }
+  const rookery = (...words) => command(words, { env })
+  return { directory, node, env, rookery, withInput: (input, ...words) => command(words, { env, input }) }
+}
+
+function ended({ code, stdout, stderr }, expected, pattern) {
+  assert.equal(code, expected, stderr)
+  if (pattern !== undefined) {
+    assert.match(stderr, pattern)
+    assert.equal(stdout, "")
+  }
+
+  return stdout
+}
+
+test("Documents are put, read and deleted, and each end has its code", async t => {
+  const { rookery, withInput, node } = await setUp(t)
+  const [id, vector] = ended(await withInput('{"name":"Anna"}', "put", ".", "rooks/1"), 0).trim().split(" ")
+  assert.equal(id, "rooks/1")
+  assert.deepEqual(JSON.parse(ended(await rookery("get", "birds", "rooks/1"), 0)).name, "Anna")
+  ended(await withInput("{}", "put", ".", "rooks/1", "--create"), 75, /rooks\/1/)
+  ended(await withInput("{}", "put", ".", "rooks/1", "--if-match", "A:0-AAAAAAAAAAAAAAAAAAAAAA"), 75, /./)
+  ended(await withInput('{"name":"Bert"}', "put", ".", "rooks/1", "-", "--if-match", vector), 0)
+  ended(await withInput('{"name":', "put", ".", "rooks/2"), 78, /JSON/)
+  ended(await rookery("put", ".", "rooks/2", "/nowhere/x.json"), 78, /no such file/)
+  ended(await withInput('{"n":2}', "put", ".", "rooks/2"), 0)
+
+  const several = await rookery("get", ".", "rooks/1", "none/1", "rooks/2")
+  assert.equal(several.code, 66)
+  assert.match(several.stderr, /There is no document 'none\/1'/)
+  assert.deepEqual(several.stdout.trim().split("\n").map(line => JSON.parse(line)["@metadata"]["@id"]), ["rooks/1", "rooks/2"])
+  ended(await rookery("get", ".", "none/1"), 66, /There is no document 'none\/1'/)
+  ended(await rookery("get", "fishes", "a"), 66, /There is no database 'fishes'/)
+  ended(await rookery("get", "."), 78, /either ids, or --prefix/)
+  assert.equal(ended(await rookery("get", ".", "--prefix", "rooks/"), 0).trim().split("\n").length, 2)
+
+  ended(await rookery("rm", ".", "rooks/1", "rooks/2"), 78, /Nobody can be asked here, so nothing was changed; say --yes/)
+  await node.expect(200, "GET", "/databases/birds/docs?id=rooks/1")
+  ended(await rookery("rm", ".", "rooks/1"), 0, /Deleted 1 document/)
+  ended(await rookery("rm", ".", "rooks/1"), 66, /There is no document/)
+  ended(await rookery("rm", ".", "--prefix", "rooks/", "--yes"), 0, /Deleted 1 document/)
+  assert.equal((await node.request("HEAD", "/databases/birds/docs?id=rooks/2")).status, 404)
+})
+
+test("More than one document is deleted only after the database's name was typed", async t => {
+  const { env, node } = await setUp(t)
+  for (const id of ["a/1", "a/2"]) {
+    await node.expect(201, "PUT", `/databases/birds/docs?id=${id}`, "{}")
+  }
+
+  const refused = new Terminal('$rookery rm . --prefix a/; echo "code $?"', { env })
+  await refused.shows(/Type birds to go on/)
+  refused.type("fishes\n")
+  await refused.shows(/code 1/)
+  await node.expect(200, "GET", "/databases/birds/docs?id=a/1")
+  const agreed = new Terminal('$rookery rm . --prefix a/; echo "code $?"', { env })
+  await agreed.shows(/2 documents of birds are to be deleted: a\/1, a\/2/)
+  agreed.type("birds\n")
+  await agreed.shows(/code 0/)
+  assert.equal((await node.request("HEAD", "/databases/birds/docs?id=a/1")).status, 404)
+})
+
+test("A query is answered as lines, as a table, as the node says it, and explained", async t => {
+  const { rookery, env, node } = await setUp(t)
+  for (const [id, age] of [["1", 3], ["2", 7], ["3", 12]]) {
+    await node.expect(201, "PUT", `/databases/birds/docs?id=rooks/${id}`, JSON.stringify({ name: `Rook \u001b[31m${id}`, age, "@metadata": { "@collection": "Rooks" } }))
+  }
+
+  const query = ["query", ".", "from Rooks where age > $least order by age as long", "--param", "least=5"]
+  assert.deepEqual(ended(await rookery(...query), 0).trim().split("\n").map(line => JSON.parse(line).age), [7, 12])
+  assert.equal(JSON.parse(ended(await rookery(...query, "--json"), 0)).TotalResults, 2)
+  const table = await rookery(...query, "--table", "--timings")
+  assert.match(table.stdout, /^ID +name +age\nrooks\/2 +Rook .\[31m2 +7\nrooks\/3 +Rook .\[31m3 +12\n$/)
+  assert.ok(!table.stdout.includes("\u001b"), "what others wrote does not reach the terminal as a command")
+  assert.match(table.stderr, /2 results in \d+ ms by /)
+  assert.match(table.stderr, /ms\n.*ms/)
+  assert.match(ended(await rookery(...query, "--explain"), 0), /answered by/)
+  ended(await rookery("query", ".", "from Rooks where where"), 78, /Line 1, column/)
+  ended(await rookery("query", ".", "from Rooks", "--param", "5"), 78, /--param must be NAME=VALUE/)
+  ended(await rookery("query", ".", "from Rooks", "--table", "--json"), 78, /give one of them/)
+
+  const coloured = new Terminal(`$rookery query . "from Rooks"; NO_COLOR=1 $rookery query . "from Rooks"; TERM=dumb $rookery query . "from Rooks"; echo "code $?"`, { env })
+  await coloured.shows(/code 0/)
+  assert.equal(coloured.shown.split("\u001b[1mID").length, 2, "bold heads once: not with NO_COLOR, not on a dumb terminal")
+})
+
+test("Databases are listed, made, and deleted by their name; indexes go their way", async t => {
+  const { rookery, withInput, node } = await setUp(t)
+  ended(await rookery("db", "create", "nests"), 0, /Made the database nests/)
+  ended(await rookery("db", "create", "nests"), 75, /nests/)
+  assert.match(ended(await rookery("db", "ls"), 0), /birds +0\nnests +0/)
+  ended(await rookery("db", "rm", "nests"), 78, /say --yes nests/)
+  ended(await rookery("db", "rm", "nests", "--yes", "birds"), 78, /not the database's name/)
+  ended(await rookery("db", "rm", "nests", "--yes", "nests"), 0, /Deleted/)
+  ended(await rookery("db", "rm", "nests", "--yes", "nests"), 66, /There is no database 'nests'/)
+
+  for (let number = 0; number < 20; number++) {
+    await node.expect(201, "PUT", `/databases/birds/docs?id=rooks/${number}`, JSON.stringify({ age: number, "@metadata": { "@collection": "Rooks" } }))
+  }
+
+  const definition = JSON.stringify({ Name: "Rooks/ByAge", Maps: ["from rook in docs.Rooks select new { rook.age }"] })
+  assert.equal(ended(await withInput(definition, "index", "put", ".", "-"), 0), "Rooks/ByAge\n")
+  ended(await withInput("{", "index", "put", ".", "-"), 78, /not valid JSON in line 1/)
+  ended(await rookery("index", "wait", ".", "Rooks/ByAge"), 0)
+  ended(await rookery("index", "wait", ".", "None"), 66, /None/)
+  assert.match(ended(await rookery("index", "ls", "."), 0), /Rooks\/ByAge +Map +up to date +20 +0 +0/)
+  assert.deepEqual(JSON.parse(ended(await rookery("index", "show", ".", "Rooks/ByAge"), 0)).Name, "Rooks/ByAge")
+  ended(await rookery("index", "pause", ".", "Rooks/ByAge"), 0)
+  assert.match(ended(await rookery("index", "ls", "."), 0), /Rooks\/ByAge +Map +Paused/)
+  await node.expect(201, "PUT", "/databases/birds/docs?id=rooks/new", JSON.stringify({ age: 1, "@metadata": { "@collection": "Rooks" } }))
+  ended(await rookery("index", "wait", ".", "Rooks/ByAge"), 1, /is paused/)
+  ended(await rookery("index", "resume", ".", "Rooks/ByAge"), 0)
+  ended(await rookery("index", "wait", "."), 0)
+  ended(await rookery("index", "reset", ".", "Rooks/ByAge"), 0)
+  ended(await rookery("index", "wait", "."), 0)
+  ended(await rookery("index", "errors", "."), 0, /Everything could be taken/)
+  ended(await rookery("index", "rm", ".", "Rooks/ByAge"), 0)
+  ended(await rookery("index", "rm", ".", "Rooks/ByAge"), 66, /Rooks\/ByAge/)
+})
+
+test("What was misspelt is named, with what it may have been", async t => {
+  const { rookery } = await setUp(t)
+  ended(await rookery("improt"), 78, /"improt" is no command or option here\. Did you mean import\?/)
+  ended(await rookery("cluster", "ndoe"), 78, /Did you mean node\? See `rookery cluster --help`/)
+  ended(await rookery("query", ".", "from x", "--tabel"), 78, /Did you mean --table\?/)
+  ended(await rookery("zzzzzzzz"), 78, /"zzzzzzzz" is no command or option here\. See `rookery --help`/)
+})
+
+test("The settings of a login hold where nothing else is said, and are read only while nobody else can", async t => {
+  const directory = temporaryDirectory(t)
+  const node = await NodeProcess.serveDuring(t, { data: join(directory, "data") })
+  await node.createDatabase("birds")
+  await node.expect(201, "PUT", "/databases/birds/docs?id=a", '{"n":1}')
+  const env = environmentAt(directory)
+  const rookery = (...words) => command(words, { env })
+  const file = join(directory, ".config/rookery/config.json")
+  const closed = `http://127.0.0.1:${await freePort()}`
+
+  ended(await rookery("get", ".", "a"), 78, /rookery login URL --database NAME/)
+  ended(await rookery("login", closed), 1, /No node answers/)
+  ended(await rookery("login", closed, node.url, "--database", "birds"), 0)
+  assert.equal(statSync(file).mode & 0o777, 0o600)
+  assert.deepEqual(JSON.parse(readFileSync(file, "utf8")), { url: [closed, node.url], database: "birds" })
+  assert.equal(JSON.parse(ended(await rookery("get", ".", "a"), 0)).n, 1, "of two the one that answers")
+
+  const elsewhere = `http://127.0.0.1:${await freePort()}`
+  assert.match((await command(["status"], { env: { ...env, ROOKERY_URL: elsewhere } })).stderr, new RegExp(`No node answers at ${elsewhere}`), "the environment wins over the file")
+  ended(await command(["status", "--url", node.url], { env: { ...env, ROOKERY_URL: elsewhere } }), 0)
+  ended(await command(["status", "--url", `${elsewhere},${closed}`, "--url", node.url], { env }), 0)
+  ended(await command(["get", "fishes", "a", "--url", node.url], { env }), 66)
+
+  // A token of the file is for the file's nodes alone.
+  writeFileSync(file, JSON.stringify({ url: [node.url], token: "rookery_wrong" }))
+  ended(await rookery("db", "ls"), 1, /token/)
+  ended(await rookery("db", "ls", "--url", node.url.replace("127.0.0.1", "localhost")), 0)
+  chmodSync(file, 0o640)
+  ended(await rookery("db", "ls"), 78, /chmod 600/)
+  chmodSync(file, 0o600)
+  for (const [text, sentence] of [["{", /not valid JSON in line 1/], ['{"ulr":[]}', /"ulr", which means nothing here/], ['{"url":["ftp://x"]}', /not an address/]]) {
+    writeFileSync(file, text)
+    ended(await rookery("db", "ls"), 78, sentence)
+  }
+
+  mkdirSync(join(directory, "xdg"))
+  ended(await command(["login", node.url], { env: { ...env, XDG_CONFIG_HOME: join(directory, "xdg") } }), 0)
+  assert.ok(statSync(join(directory, "xdg/rookery/config.json")).isFile())
+  ended(await rookery("logout"), 0)
+  ended(await rookery("logout"), 0, /Nothing was written down/)
+})
+
+test("Bash completes commands and options from what the executable says", async t => {
+  const { env, directory } = await setUp(t)
+  const script = join(directory, "completion.bash")
+  const printed = await command(["completion", "bash"], { env })
+  writeFileSync(script, ended(printed, 0))
+  const completed = words => {
+    const all = words.split(" ")
+    return `source ${script}; COMP_WORDS=(${all.map(word => `"${word}"`).join(" ")}); COMP_CWORD=${all.length - 1}; _rookery; echo "[\${COMPREPLY[*]}]"`
+  }
+  const terminal = new Terminal(["rookery sta", "rookery cluster node pro", "rookery import birds x.csv --id", "rookery --json cluster cl", "rookery put . "].map(completed).join("; "), { env })
+  await terminal.ended
+  assert.deepEqual(terminal.shown.match(/\[.*?\]/g), ["[status]", "[promote]", "[--id-column]", "[clock]", "[]"])
+  for (const shell of ["zsh", "fish"]) {
+    assert.match(ended(await command(["completion", shell], { env }), 0), /promote/)
+  }
+
+  ended(await command(["completion", "tcsh"], { env }), 78, /there are bash, zsh, fish/)
+})
+
+test("A load of its own is measured, and leaves no database behind", async t => {
+  const { rookery, node } = await setUp(t)
+  for (const kind of ["put", "get", "query"]) {
+    const result = await rookery("bench", "--seconds", "1", "--connections", "4", "--kind", kind, "--json")
+    assert.match(result.stderr, /writes .*to the disk of each member/)
+    const { Kind, Done, Failed, LatencyMicroseconds, WrittenBytes } = JSON.parse(ended(result, 0))
+    assert.equal(Kind, kind)
+    assert.ok(Done > 0)
+    assert.equal(Failed, 0)
+    assert.ok(LatencyMicroseconds.p50 <= LatencyMicroseconds.p99 && LatencyMicroseconds.p99 <= LatencyMicroseconds.longest)
+    assert.ok(WrittenBytes > 0)
+  }
+
+  assert.deepEqual((await node.expect(200, "GET", "/databases?namesOnly=true")).Databases, ["birds"])
+  ended(await rookery("bench", "--kind", "nothing"), 78, /there are put, get and query/)
+})

@@ -1,0 +1,225 @@
+// Documents brought in and out by `rookery import` and `rookery export`, in each form, with what goes wrong on the way.
+import assert from "node:assert/strict"
+import { execFileSync } from "node:child_process"
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { test } from "node:test"
+import { gunzipSync, gzipSync } from "node:zlib"
+import { command, environmentAt, Terminal } from "./commands.mjs"
+import { NodeProcess, temporaryDirectory } from "./node-process.mjs"
+
+async function setUp(t) {
+  const directory = temporaryDirectory(t)
+  const node = await NodeProcess.serveDuring(t, { data: join(directory, "data") })
+  await node.createDatabase("birds")
+  const env = { ...environmentAt(directory), ROOKERY_URL: node.url, ROOKERY_DATABASE: "birds" }
+  const write = (name, content) => {
+    writeFileSync(join(directory, name), content)
+    return join(directory, name)
+  }
+  const count = async () => (await node.expect(200, "GET", "/databases/birds/stats")).CountOfDocuments
+  const read = async id => (await node.expect(200, "GET", `/databases/birds/docs?id=${encodeURIComponent(id)}`)).Results[0]
+  return { directory, node, env, write, count, read, rookery: (...words) => command(words, { env }) }
+}
+
+test("Good lines are stored, each bad one is named by its line, and the end says so", async t => {
+  const { rookery, write, count, env } = await setUp(t)
+  const file = write("birds.ndjson", '\ufeff{"n":1,"@metadata":{"@id":"a/1"}}\n\n{"n":2\n{"n":3,"@metadata":{"@id":"a/3","@collection":"A"}}\n[1]\n{"n":4}')
+  const imported = await rookery("import", ".", file)
+  assert.equal(imported.code, 65, imported.stderr)
+  assert.equal(imported.stdout, "")
+  assert.match(imported.stderr, /Not stored: line 3: .*\n/)
+  assert.match(imported.stderr, /Not stored: line 5: .*\n/)
+  assert.match(imported.stderr, /3 documents were stored, 2 were not\.\n$/)
+  assert.equal(await count(), 3)
+  assert.deepEqual(readdirSync(join(file, "..")).filter(name => name.includes("rookery-import")), [])
+
+  const piped = await command(["import", ".", "-", "--json"], { env, input: gzipSync('{"n":5,"@metadata":{"@id":"a/5"}}\n') })
+  assert.equal(piped.code, 0, piped.stderr)
+  assert.deepEqual(JSON.parse(piped.stdout), { Records: 1, Stored: 1, Bad: 0 })
+  const cut = await rookery("import", ".", write("cut.ndjson.gz", gzipSync('{"n":6}\n'.repeat(100_000)).subarray(0, 400)))
+  assert.equal(cut.code, 65)
+  assert.match(cut.stderr, /damaged or cut off/)
+  for (const [words, sentence] of [[["-", "--resume"], /cannot be gone on with/], [[file, "--resume"], /No import of .* stopped/], [["/nowhere"], /no such file/], [[file, "--format", "xml"], /no format "xml"/], [[file, "--collection", "X"], /belong to tables/]]) {
+    const wrong = await command(["import", ".", ...words], { env })
+    assert.equal(wrong.code, 78, wrong.stderr)
+    assert.match(wrong.stderr, sentence)
+  }
+
+  assert.equal((await rookery("import", "fishes", file)).code, 66)
+})
+
+test("A table becomes documents: quoted fields, ids of a column, types kept as text or read", async t => {
+  const { rookery, write, read, count } = await setUp(t)
+  const table = write("rooks.csv", 'id,name,age,zip,note\r\nr/1,"Anna ""the"" rook",7,01067,"two\r\nlines"\r\nr/2,Bert,,8,\r\nr/3,too,few\r\n')
+  const imported = await rookery("import", ".", table, "--collection", "Rooks", "--id-column", "id")
+  assert.equal(imported.code, 65)
+  assert.match(imported.stderr, /Not stored: line 5: The row has 3 fields, and the head 5\./)
+  const anna = await read("r/1")
+  assert.equal(anna["@metadata"]["@collection"], "Rooks")
+  assert.deepEqual([anna.name, anna.age, anna.zip, anna.note, "id" in anna], ['Anna "the" rook', "7", "01067", "two\r\nlines", false])
+
+  await rookery("import", ".", table, "--collection", "Rooks", "--id-column", "id", "--infer")
+  const { age, zip } = await read("r/1")
+  assert.deepEqual([age, zip], [7, "01067"], "what begins with a zero is no number")
+  assert.deepEqual([(await read("r/2")).age, (await read("r/2")).note], [null, null])
+  assert.equal((await rookery("import", ".", write("tabs.csv", "a\tb\n1\t2\n"), "--collection", "T", "--separator", "tab")).code, 0)
+  assert.equal(await count(), 3)
+  for (const [text, words, sentence] of [["a,b\n", [], /--collection/], ["a,a\n", ["--collection", "X"], /twice/], ["a,b\n1,\"2\n", ["--collection", "X"], /not closed/], ["a,b\n", ["--collection", "X", "--id-column", "c"], /no column "c"/]]) {
+    const wrong = await rookery("import", ".", write("wrong.csv", text), ...words)
+    assert.ok([65, 78].includes(wrong.code), wrong.stderr)
+    assert.match(wrong.stderr, sentence)
+  }
+})
+
+/** A dump as RavenDB 7 writes it: JSON, with the bytes of attachments and time series in the middle. */
+function dump(documents) {
+  const attachment = Buffer.from('raw bytes, with ] and " and }')
+  const segment = Buffer.from([1, 2, 0, 255, 93])
+  const array = items => Buffer.from(items.map(item => JSON.stringify(item)).join(","))
+  return Buffer.concat([
+    Buffer.from('{"BuildVersion":70000,"DatabaseRecord":{"DatabaseName":"shop","Settings":[{"a":"b"}],"Revisions":null},"Docs":['),
+    Buffer.from(`{"@metadata":{"@export-type":"Attachment"},"Hash":"abc=","Size":${attachment.length},"Tag":"a"}`), attachment, Buffer.from(","),
+    array(documents),
+    Buffer.from('],"RevisionDocuments":['),
+    array([{ n: 0, "@metadata": { "@id": "orders/1", "@flags": "Revision" } }]),
+    Buffer.from('],"Indexes":['),
+    array([
+      { Type: "Map", IndexDefinition: { Name: "Orders/ByCompany", Maps: ["from order in docs.Orders select new { order.Company }"], Reduce: null, Fields: {}, Configuration: {}, AdditionalSources: {}, LockMode: "Unlock", Priority: "Normal", State: "Normal", Type: "Map", SourceType: "Documents" } },
+      { Type: "AutoMap", IndexDefinition: { Name: "Auto/Orders/ByFreight" } },
+      { Type: "Map", IndexDefinition: { Name: "Broken", Maps: ["from order in docs.Orders select"] } },
+    ]),
+    Buffer.from('],"Identities":['),
+    array([{ Key: "orders|", Value: "17" }]),
+    Buffer.from('],"CompareExchange":['),
+    array([{ Key: "k", Value: "{}" }, { Key: "l", Value: "{}" }]),
+    Buffer.from('],"TimeSeries":['),
+    Buffer.from(`{"@raven-data":{"DocId":"orders/1","Name":"heat","ChangeVector":"A:1","Collection":"Orders","Baseline":"2026-01-01T00:00:00.0000000Z"},"@raven-blob-size":${segment.length}}`), segment,
+    Buffer.from("]}"),
+  ])
+}
+
+test("A dump of RavenDB's brings documents, identities and indexes, and what it leaves out is listed", async t => {
+  const { rookery, write, read, node } = await setUp(t)
+  const bytes = dump([
+    { Company: "companies/1", "@metadata": { "@collection": "Orders", "@change-vector": "A:7-xyz", "@flags": "HasAttachments, HasRevisions", "@attachments": [{ Name: "a", Hash: "abc=" }], "@id": "orders/1", "@last-modified": "2026-01-01T00:00:00.0000000Z" } },
+    { Max: 32, "@metadata": { "@collection": "@hilo", "@id": "Raven/Hilo/orders" } },
+  ])
+  const imported = await rookery("import", ".", write("shop.ravendbdump", gzipSync(bytes)))
+  assert.equal(imported.code, 65, imported.stderr)
+  for (const sentence of [/2 documents were stored\./, /1 identity and 1 index were taken/, /Not taken: the index Broken: /, /Left out: 1 × Attachments/, /Left out: 1 × RevisionDocuments/, /Left out: 2 × CompareExchange/, /Left out: 1 × TimeSeries/, /Left out: 1 × DatabaseRecord/, /Left out: 1 × Indexes \(automatic/]) {
+    assert.match(imported.stderr, sentence)
+  }
+
+  assert.equal((await read("orders/1")).Company, "companies/1")
+  assert.deepEqual(await node.expect(200, "GET", "/databases/birds/debug/identities"), { "orders|": 17 })
+  assert.deepEqual((await node.expect(200, "GET", "/databases/birds/indexes?namesOnly=true")).Results, ["Orders/ByCompany"])
+  assert.ok((await node.expect(200, "GET", "/databases/birds/hilo/next?tag=orders&lastBatchSize=0")).Low > 32, "ids go on behind those of the dump")
+  assert.equal((await rookery("import", ".", write("plain.ravendbdump", bytes))).code, 65, "not packed")
+  const cut = await rookery("import", ".", write("cut.ravendbdump", bytes.subarray(0, bytes.length - 40)))
+  assert.equal(cut.code, 65)
+  assert.match(cut.stderr, /cut off|ends at byte/)
+})
+
+test("A dump that is packed with Zstandard is read too", async t => {
+  const { rookery, write, read } = await setUp(t)
+  const plain = write("shop.ravendbdump", dump([{ n: 1, "@metadata": { "@id": "zstd/1" } }]))
+  execFileSync("zstd", ["-q", plain, "-o", `${plain}.packed`])
+  assert.equal((await rookery("import", ".", `${plain}.packed`, "--format", "ravendbdump")).code, 65)
+  assert.equal((await read("zstd/1")).n, 1)
+  writeFileSync(`${plain}.packed`, readFileSync(`${plain}.packed`).subarray(0, 100))
+  const cut = await rookery("import", ".", `${plain}.packed`, "--format", "ravendbdump")
+  assert.equal(cut.code, 65)
+  assert.match(cut.stderr, /damaged or cut off/)
+})
+
+test("An import that was killed goes on where it stopped, and stores nothing twice", async t => {
+  const { rookery, write, count, env } = await setUp(t)
+  const documents = 20_000
+  const padding = Array.from({ length: documents }, (_, number) => JSON.stringify({ number, text: `${number}`.repeat(400) }))
+  const file = write("many.ndjson", padding.join("\n"))
+  const journal = `${file}.rookery-import`
+  const killed = await command(["import", ".", file], { env, onStart: child => {
+    const timer = setInterval(() => {
+      if (existsSync(journal)) {
+        child.kill("SIGKILL")
+        clearInterval(timer)
+      }
+    }, 1)
+  } })
+  assert.equal(killed.code, "SIGKILL")
+  const stopped = JSON.parse(readFileSync(journal, "utf8"))
+  assert.ok(stopped.Records > 0 && stopped.Records < documents, `${stopped.Records}`)
+
+  const anew = await rookery("import", ".", file)
+  assert.equal(anew.code, 78)
+  assert.match(anew.stderr, /stopped behind .* records?\. Go on there with --resume, or begin anew with --restart/)
+  const elsewhere = await rookery("import", "other", file, "--resume")
+  assert.equal(elsewhere.code, 66)
+  const resumed = await rookery("import", ".", file, "--resume", "--json")
+  assert.equal(resumed.code, 0, resumed.stderr)
+  assert.deepEqual(JSON.parse(resumed.stdout), { Records: documents, Stored: documents, Bad: 0 })
+  assert.equal(await count(), documents, "documents without ids of their own, and none of them twice")
+  assert.ok(!existsSync(journal))
+
+  writeFileSync(journal, JSON.stringify({ ...stopped, InputBytes: 1 }))
+  const changed = await rookery("import", ".", file, "--resume")
+  assert.equal(changed.code, 78)
+  assert.match(changed.stderr, /of another input/)
+})
+
+test("An import waits while the node restarts, and goes on", async t => {
+  const directory = temporaryDirectory(t)
+  const data = join(directory, "data")
+  let node = await NodeProcess.serve({ data })
+  await node.createDatabase("birds")
+  const documents = 20_000
+  const file = join(directory, "many.ndjson")
+  writeFileSync(file, Array.from({ length: documents }, (_, number) => JSON.stringify({ number, text: `${number}`.repeat(400) })).join("\n"))
+  const { port } = node
+  const imported = command(["import", "birds", file, "--json"], { env: { ...environmentAt(directory), ROOKERY_URL: node.url } })
+  while (!existsSync(`${file}.rookery-import`)) {
+    await new Promise(done => setTimeout(done, 1))
+  }
+
+  await node.kill()
+  node = await NodeProcess.serveDuring(t, { data, port })
+  const { code, stdout, stderr } = await imported
+  assert.equal(code, 0, stderr)
+  assert.equal(JSON.parse(stdout).Stored, documents)
+  assert.equal((await node.expect(200, "GET", "/databases/birds/stats")).CountOfDocuments, documents)
+})
+
+test("What was exported is what an import reads, and a file appears only when it is whole", async t => {
+  const { rookery, node, directory, count } = await setUp(t)
+  for (const id of ["a/1", "a/2", "ä/3"]) {
+    await node.expect(201, "PUT", `/databases/birds/docs?id=${encodeURIComponent(id)}`, JSON.stringify({ id, "@metadata": { "@collection": "A" } }))
+  }
+
+  const plain = await rookery("export", ".")
+  assert.equal(plain.code, 0, plain.stderr)
+  assert.match(plain.stderr, /birds: 3 documents\./)
+  const packed = join(directory, "birds.ndjson.gz")
+  assert.equal((await rookery("export", ".", "--to", packed)).code, 0)
+  assert.equal(gunzipSync(readFileSync(packed)).toString(), plain.stdout)
+  assert.ok(!existsSync(`${packed}.part`))
+  await node.expect(204, "DELETE", "/databases/birds/docs?id=a/1")
+  assert.equal((await rookery("import", ".", packed)).code, 0)
+  assert.equal(await count(), 3)
+  for (const [words, sentence] of [[[], /Say which database/], [[".", "--data", directory], /belong to a running one/], [[".", "--to", "/nowhere/x"], /no such directory/], [[".", "--database", "x"], /belong to --data/]]) {
+    const wrong = await rookery("export", ...words)
+    assert.equal(wrong.code, 78, wrong.stderr)
+    assert.match(wrong.stderr, sentence)
+  }
+})
+
+test("Long work shows a bar with its rate on a terminal, and lines without control sequences elsewhere", async t => {
+  const { write, env } = await setUp(t)
+  const file = write("many.ndjson", Array.from({ length: 20_000 }, (_, number) => JSON.stringify({ number, text: `${number}`.repeat(400) })).join("\n"))
+  const terminal = new Terminal(`$rookery import . ${file}; echo "code $?"`, { env })
+  await terminal.shows(/code 0/)
+  assert.match(terminal.shown, /\r\u001b\[K\[=* *\] +\d+ %, [\d,]+ documents, [\d,]+\/s, .*\/s/)
+  const piped = await command(["import", ".", file], { env })
+  assert.equal(piped.code, 0)
+  assert.ok(!piped.stderr.includes("\u001b") && !piped.stderr.includes("\r"), JSON.stringify(piped.stderr))
+})

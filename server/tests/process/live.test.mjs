@@ -1,0 +1,119 @@
+// What is watched: `rookery top` in a terminal, disk work, the log.
+import assert from "node:assert/strict"
+import { execFileSync } from "node:child_process"
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
+import { test } from "node:test"
+import { command, environmentAt, Terminal } from "./commands.mjs"
+import { NodeProcess, temporaryDirectory, until } from "./node-process.mjs"
+
+async function setUp(t) {
+  const directory = temporaryDirectory(t)
+  const node = await NodeProcess.serveDuring(t, { data: join(directory, "data") })
+  await node.createDatabase("birds")
+  for (let number = 0; number < 20; number++) {
+    await node.expect(201, "PUT", `/databases/birds/docs?id=rooks/${number}`, "{}")
+  }
+
+  const env = { ...environmentAt(directory), ROOKERY_URL: node.url }
+  return { directory, node, env, rookery: (...words) => command(words, { env }) }
+}
+
+// What runs beside it: how it ended, and how the terminal was left.
+const thenTell = line => `(${line}); echo "code $?"; stty -a; echo over`
+
+test("The live view shows nodes and disk, follows keys and the terminal's size, and leaves it as it was", async t => {
+  const { env, directory, node } = await setUp(t)
+  const place = join(directory, "tty")
+  const terminal = new Terminal(thenTell(`tty >${place}; exec $rookery top`), { env, columns: 110, rows: 30 })
+  await terminal.shows(/NAME +ROLE/)
+  await terminal.shows(/journal_sync/)
+  await terminal.shows(/ q quit {3}↑↓ scroll {3}tab node {3}p pause/)
+  assert.ok(terminal.shown.includes("\u001b[?1049h"), "on the second screen")
+  terminal.type("p")
+  await terminal.shows(/\(paused\)/)
+  terminal.type("p")
+  terminal.type("\u001b[B\t")
+
+  const before = terminal.shown.length
+  execFileSync("stty", ["-F", readFileSync(place, "utf8").trim(), "cols", "60", "rows", "12"])
+  await terminal.shows(/p pause {20}\u001b/, before)
+  // Each frame is so many lines, and none is wider than the terminal.
+  const frame = terminal.shown.slice(terminal.shown.lastIndexOf("\u001b[?2026h"))
+  const lines = frame.split(/\r+\n/).map(line => line.replaceAll(/\u001b\[[0-9;?]*[a-zA-Z]/g, ""))
+  assert.equal(lines.length, 12)
+  assert.ok(lines.every(line => line.length <= 60), JSON.stringify(lines))
+
+  await node.kill()
+  await terminal.shows(/No node answers|broke|ended the stream/, before)
+  terminal.type("q")
+  await terminal.shows(/over/)
+  assert.match(terminal.shown, /\u001b\[\?25h\u001b\[\?1049l/)
+  assert.match(terminal.shown, /code 0/)
+  assert.match(terminal.shown.slice(terminal.shown.lastIndexOf("code 0")), /[^-]icanon[^]*[^-]echo /)
+})
+
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
+  test(`The terminal is given back after ${signal}`, async t => {
+    const { env, directory } = await setUp(t)
+    const file = join(directory, "pid")
+    const terminal = new Terminal(thenTell(`echo $BASHPID >${file}; exec $rookery top`), { env })
+    await terminal.shows(/q quit/)
+    process.kill(Number(readFileSync(file, "utf8")), signal)
+    await terminal.shows(/over/)
+    const left = terminal.shown.slice(terminal.shown.indexOf("code "))
+    assert.match(terminal.shown, /\u001b\[\?25h\u001b\[\?1049l/)
+    assert.match(left, /[^-]icanon[^]*[^-]echo /)
+  })
+}
+
+test("Where stdout is no terminal the view is printed once, without control sequences", async t => {
+  const { rookery } = await setUp(t)
+  const { code, stdout, stderr } = await rookery("top")
+  assert.equal(code, 0, stderr)
+  assert.match(stdout, /NAME +ROLE +STATE/)
+  assert.match(stdout, /journal_sync/)
+  assert.ok(!stdout.includes("\u001b"))
+})
+
+test("Disk work is shown by kind, followed as it happens, and the log printed", async t => {
+  const { rookery, env, node } = await setUp(t)
+  const { code, stdout, stderr } = await rookery("io")
+  assert.equal(code, 0, stderr)
+  assert.match(stdout, /KIND +PER SECOND +BYTES\/S +P50 +P99 +LONGEST\n/)
+  assert.match(stdout, /journal_sync/)
+  assert.match(stdout, /longest sync of each second.*\n[·▁▂▃▄▅▆▇█]{60}\n/)
+  assert.ok("SlowEvents" in JSON.parse((await rookery("io", "--json")).stdout))
+  assert.equal((await rookery("io", "--slow")).code, 0)
+
+  let follower
+  let followed = ""
+  const end = command(["io", "--follow", "--json"], { env, onStart: child => {
+    follower = child
+    child.stdout.on("data", bytes => { followed += bytes })
+  } })
+  await until(async () => {
+    await node.expect(201, "PUT", "/databases/birds/docs?id=again", "{}")
+    return followed.includes("journal_sync")
+  })
+  follower.kill("SIGINT")
+  assert.ok([130, "SIGINT"].includes((await end).code))
+  assert.ok(followed.trim().split("\n").every(line => JSON.parse(line).DurationMicroseconds >= 0))
+
+  // Who reads no further ends it.
+  const terminal = new Terminal('$rookery io --follow --json | head -n 1; echo "codes ${PIPESTATUS[*]}"', { env })
+  await until(async () => {
+    await node.expect(201, "PUT", "/databases/birds/docs?id=again", "{}")
+    return /codes 141 0/.test(terminal.shown)
+  })
+
+  const logs = await rookery("logs")
+  if ((await node.request("GET", "/admin/logs")).status === 200) {
+    assert.match(logs.stdout, /\d\dZ? +information +.*Serving/)
+    assert.equal((await rookery("logs", "--level", "error")).stdout, "")
+  } else {
+    assert.equal(logs.code, 78, logs.stderr)
+  }
+
+  assert.equal((await rookery("logs", "--level", "loud")).code, 78)
+})
