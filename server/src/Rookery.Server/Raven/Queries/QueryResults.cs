@@ -25,6 +25,13 @@ internal static class QueryResults
     public static async ValueTask<IQueryResults> OpenAsync(
         ServerContext context, HttpContext http, Database database, QueryRequest request, QueryWay way, DocumentAnswer answer, bool metadataOnly, bool needsTotal = true)
     {
+        // What answers a query of a static index may have been replaced while the query waited for it.
+        if (request is { Named.Rows: { } asked, Again: { } again } && new IndexedQueries(context.Indexes).ReadRows(database, asked.IndexName) is { } now && !now.IsSameDefinition(asked))
+        {
+            request = again();
+            http.Response.RegisterForDispose(request);
+        }
+
         if (request.Plan is not { } plan)
         {
             return new WalkedResults(new QueryWalk(database, request.Direct!), new ResultWriter(database, null, metadataOnly, request.Includes.Count > 0), answer);
@@ -36,6 +43,11 @@ internal static class QueryResults
         IDisposable? opened = null;
         try
         {
+            if (plan.Rows is not null)
+            {
+                return await RowQueries.OpenAsync(context, database, request, answer, writer, turns, needsTotal);
+            }
+
             var found = way.Answering is { } name ? new IndexedQueries(context.Indexes).TryAnswer(database, name, plan, context.QueryMemory, turns) : null;
             opened = found;
             if (found is { AreCandidates: false })
@@ -105,7 +117,7 @@ internal static class QueryResults
     private static QueryWalk WalkOf(Database database, ScanPlan plan, ScannedDocument[] found) =>
         new(database, [.. found.Select(static one => one.Id)], ScoresOf(plan, found));
 
-    private static double[]? ScoresOf(ScanPlan plan, IReadOnlyList<ScannedDocument> found) => plan.IsScored ? [.. found.Select(static one => one.Score ?? 0)] : null;
+    internal static double[]? ScoresOf(ScanPlan plan, IReadOnlyList<ScannedDocument> found) => plan.IsScored ? [.. found.Select(static one => one.Score ?? 0)] : null;
 
     /// <summary>Looks at the documents that conditions depend on. Each time it is a scan of its own, and its time is the query's.</summary>
     private static async ValueTask PrepareAsync(ScanPlan plan, Func<ScanPlan, ScannedDocuments> open, ResultWriter writer, QueryTurns turns)

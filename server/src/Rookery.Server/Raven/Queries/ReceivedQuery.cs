@@ -1,5 +1,6 @@
 using Microsoft.AspNetCore.Http;
 using Rookery.Documents;
+using Rookery.Indexing.Execution;
 using Rookery.Indexing.Language;
 
 namespace Rookery.Server.Raven.Queries;
@@ -43,7 +44,7 @@ internal sealed class ReceivedQuery(QueryRequest request, string? tag, LargeRequ
 
         try
         {
-            var request = QueryRequest.Read(envelope, database);
+            var request = QueryRequest.Read(envelope, database, new IndexedQueries(context.Indexes));
             return new ReceivedQuery(request, IsShuffledAnew(request.Query) ? null : tag, room);
         }
         catch (RefusedException)
