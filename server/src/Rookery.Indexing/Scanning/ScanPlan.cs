@@ -47,7 +47,13 @@ public sealed class ScanPlan
         FilterLimit = operands.Count(query.FilterLimit, "filter_limit");
         IReadOnlyList<OrderKey> order = QuerySummary.IsPartOf(query) ? query.OrderBy : Relevance.OrderOf(query);
         Sort = new SortKeys(order, fields, operands, endsWithKey: rows is { IsReduced: true });
-        IsScored = !isGrouped && (Sort.HasScore || SelectsScore(query));
+        Explains = query.Includes.Any(static include => include.Kind == IncludeKind.Explanations);
+        IsScored = !isGrouped && (Sort.HasScore || SelectsScore(query) || Explains);
+        Highlights = [.. query.Includes.Where(static include => include.Kind == IncludeKind.Highlight).Select(include => new Highlight(include, fields, operands, Where))];
+        ExplanationKey = query.Includes.FirstOrDefault(static include => include.Kind == IncludeKind.Explanations) is { } explained
+            ? new ClauseOptions(explained.Arguments is [var options, ..] ? options : null, "explanations", operands).Text("GroupKey")
+            : null;
+        RefuseUnnamed(query);
         this.fullText = fullText;
         IsOfScans = Relevance.HasLikeness(query.Where) || Relevance.HasLikeness(query.Filter);
         Likenesses = [.. conditions.Likenesses.Select(one => new LikenessSource(Compile(SourceOf(query) with { Where = one.Finder }, parameters), one.Condition, one.Finder.Position))];
@@ -92,6 +98,9 @@ public sealed class ScanPlan
     /// <summary>Whether each row is a result, because it is reduced or stored values of it are selected; otherwise its document is, once.</summary>
     public bool IsOfEachRow { get; }
 
+    /// <summary>Whether the answer says more of its results than they do: see <see cref="Execution.QueryNotes"/>.</summary>
+    public bool HasNotes => Explains || Highlights.Count > 0;
+
     /// <summary>Results to pass over.</summary>
     public long Offset { get; }
 
@@ -102,6 +111,15 @@ public sealed class ScanPlan
     internal long PageEnd => Limit is { } limit && limit < long.MaxValue - Offset ? Offset + limit : long.MaxValue;
 
     internal Predicate Where { get; }
+
+    /// <summary>Whether the answer says how each score came about.</summary>
+    internal bool Explains { get; }
+
+    /// <summary>The field whose value names a result in the explanations; null where its id does.</summary>
+    internal string? ExplanationKey { get; }
+
+    /// <summary>Fields of whose texts the answer shows pieces.</summary>
+    internal IReadOnlyList<Highlight> Highlights { get; }
 
     internal Predicate? Filter { get; }
 
@@ -175,6 +193,19 @@ public sealed class ScanPlan
 
     private static bool SelectsStored(Query query, SelectedFields fields) => query.Select is FieldSelection { Items: var items } && items.Any(fields.AreOfRow);
 
+    private static IncludeClause? NoteOf(Query query) => query.Includes.FirstOrDefault(static include => include.Kind is IncludeKind.Highlight or IncludeKind.Explanations);
+
+    private static string NameOf(IncludeClause note) => note.Kind == IncludeKind.Highlight ? "highlight" : "explanations";
+
+    /// <summary>Reduced rows have no id by which the answer could name them.</summary>
+    private void RefuseUnnamed(Query query)
+    {
+        if (Rows is { IsReduced: true } && NoteOf(query) is { } note && ((Explains && ExplanationKey is null) || Highlights.Any(static highlight => highlight.GroupKey is null)))
+        {
+            throw new QueryException(QueryFault.Invalid, $"'{NameOf(note)}' of reduced rows needs the option 'GroupKey': a field whose value names each.", note.Position);
+        }
+    }
+
     private static void RefuseUnsupported(Query query, RowSource? rows)
     {
         if (rows is not null && query.GroupBy.Count > 0)
@@ -187,9 +218,9 @@ public sealed class ScanPlan
             throw new QueryException(QueryFault.NotSupported, "'moreLikeThis' of a static index is not supported by this version: ask the collection.", (query.Where ?? query.Filter)!.Position);
         }
 
-        if (query.Includes.FirstOrDefault(static include => include.Kind is IncludeKind.Highlight or IncludeKind.Explanations) is { } refused)
+        if (NoteOf(query) is { } note && (query.GroupBy.Count > 0 || QuerySummary.IsPartOf(query)))
         {
-            throw new QueryException(QueryFault.NotSupported, $"'{(refused.Kind == IncludeKind.Highlight ? "highlight" : "explanations")}' is not supported here: it needs a full-text index.", refused.Position);
+            throw new QueryException(QueryFault.Invalid, $"'{NameOf(note)}' speaks of documents, and the results are computed of several.", note.Position);
         }
 
         if (query.GroupBy.Count > 0 && query.OrderBy.FirstOrDefault(static order => order.Kind == OrderKind.Score) is { } score)

@@ -144,7 +144,7 @@ internal sealed class QueryRequest : IDisposable
     private static bool TryReadDirect(Query query, OperandValues operands, out IdCondition? condition)
     {
         condition = null;
-        return query is { Filter: null, FilterLimit: null, Select: null, GroupBy.Count: 0, OrderBy.Count: 0, Loads.Count: 0 }
+        return !query.Includes.Any(static include => include.Kind is IncludeKind.Highlight or IncludeKind.Explanations) && query is { Filter: null, FilterLimit: null, Select: null, GroupBy.Count: 0, OrderBy.Count: 0, Loads.Count: 0 }
             && (query.Where is null || (condition = IdCondition.TryRead(query.Where, operands)) is not null);
     }
 
@@ -155,13 +155,7 @@ internal sealed class QueryRequest : IDisposable
     private static List<string> ReadIncludes(Query query)
     {
         var paths = new List<string>(query.Includes.Count);
-        foreach (var include in query.Includes.Where(static include => include.Kind != IncludeKind.Timings))
-        {
-            paths.Add(include.Kind == IncludeKind.Documents
-                ? include.Path!
-                : throw new QueryException(QueryFault.NotSupported, $"'include {include.Kind.ToString().ToLowerInvariant()}()' is not supported by this version.", include.Position));
-        }
-
+        paths.AddRange(query.Includes.Where(static include => include.Kind == IncludeKind.Documents).Select(static include => include.Path!));
         return paths;
     }
 }

@@ -102,6 +102,8 @@ internal sealed class RowResults(IFoundRows rows, ScanPlan plan, ResultWriter wr
 
     public void Collect(IncludePaths includes) => includes.Collect(rows.Read(_at));
 
+    public void Note(QueryNotes notes) => notes.Add(new QueriedDocument(rows.Read(_at)));
+
     public void Pause() => _reader.Pause();
 
     public ValueTask<long> CountAsync() => ValueTask.FromResult(rows.TotalResults);

@@ -18,7 +18,7 @@ internal sealed class StreamQuery(ServerContext context)
     {
         bool isLines = StreamFormats.Read(http) == StreamFormat.JsonLines;
         using var received = await ReceivedQuery.ReadAsync(http, database, context);
-        if (received.Request.Includes.Count > 0)
+        if (received.Request.Query.Includes.Any(static include => include.Kind != IncludeKind.Timings))
         {
             throw RefusedException.NotSupported("'include' in a streamed query is not supported by this version: run the query in pages instead.");
         }
