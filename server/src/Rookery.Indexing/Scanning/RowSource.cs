@@ -20,7 +20,7 @@ public sealed class RowSource
     public bool IsReduced => Definition.Reduce is not null;
 
     /// <summary>The number of the definition.</summary>
-    internal long Number { get; }
+    public long Number { get; }
 
     internal StaticIndexDefinition Definition { get; }
 
@@ -77,6 +77,8 @@ internal sealed class SelectedFields(RowSource rows) : FieldResolver
 {
     public override FieldPath Resolve(FieldReference field) => field switch
     {
+        // Clients select the types of nested objects from the metadata each time: a row has none, so it is null.
+        PathReference { Path: { Steps: [{ Name: "@metadata" }, ..] } path } => path,
         PathReference { Path: var path } when rows.IsReduced && rows.Definition.Fields.All(one => !string.Equals(one.Name, path.Steps[0].Name, StringComparison.Ordinal)) => new FieldPath([new(rows.NameOf(field), false)], field.Position),
         PathReference { Path: var path } => rows.Stores(path.ToString()) ? new FieldPath([new(path.ToString(), false)], field.Position) : path,
         _ => new RowFields(rows).Resolve(field),
