@@ -1,8 +1,9 @@
-using Microsoft.AspNetCore.Http;
 using Rookery.Documents;
 using Rookery.Indexing.Execution;
 using Rookery.Indexing.Scanning;
 using Rookery.Indexing.Summaries;
+using Rookery.Indexing.Values;
+using Rookery.Server.Raven.Indexes;
 
 namespace Rookery.Server.Raven.Queries;
 
@@ -27,8 +28,7 @@ internal static class RowQueries
     {
         var plan = request.Plan!;
         var found = new IndexedQueries(context.Indexes).TryAnswer(database, request.Named!.Name, plan, context.QueryMemory, turns, needsTotal)
-            ?? throw new RefusedException(
-                StatusCodes.Status503ServiceUnavailable, RavenType.RavenException, $"The index '{request.Named.Name}' is not at work on this node now: it was defined, replaced or reset a moment ago. Ask again.");
+            ?? throw IndexCommand.NotAtWork(request.Named.Name);
         try
         {
             if (found.AreCandidates)
@@ -149,7 +149,7 @@ internal static class RowQueries
         Add(run, document, rows.Of(document), summary);
     }
 
-    private static void Add(ScanRun run, in Rookery.Indexing.Values.QueriedDocument document, IReadOnlyList<byte[]> rows, SummaryRun? summary)
+    private static void Add(ScanRun run, in QueriedDocument document, IReadOnlyList<byte[]> rows, SummaryRun? summary)
     {
         if (summary is null)
         {
