@@ -11,6 +11,20 @@ namespace Rookery.Server.Raven.Queries;
 /// <summary>Begins to answer a query.</summary>
 internal static class QueryResults
 {
+    /// <summary>The query as the static index that it names answers it now: that may have been replaced while the query waited for it.</summary>
+    /// <exception cref="QueryException">The new definition cannot answer it.</exception>
+    public static QueryRequest Renew(ServerContext context, HttpContext http, Database database, QueryRequest request)
+    {
+        if (request is not { Named.Rows: { } asked, Again: { } again } || new IndexedQueries(context.Indexes).ReadRows(database, asked.IndexName)?.IsSameDefinition(asked) is not false)
+        {
+            return request;
+        }
+
+        var renewed = again();
+        http.Response.RegisterForDispose(renewed);
+        return renewed;
+    }
+
     /// <summary>The results, before the first. Those that have to be sorted or grouped are all found then.</summary>
     /// <param name="context">The server.</param>
     /// <param name="http">The request.</param>
@@ -25,13 +39,6 @@ internal static class QueryResults
     public static async ValueTask<IQueryResults> OpenAsync(
         ServerContext context, HttpContext http, Database database, QueryRequest request, QueryWay way, DocumentAnswer answer, bool metadataOnly, bool needsTotal = true)
     {
-        // What answers a query of a static index may have been replaced while the query waited for it.
-        if (request is { Named.Rows: { } asked, Again: { } again } && new IndexedQueries(context.Indexes).ReadRows(database, asked.IndexName) is { } now && !now.IsSameDefinition(asked))
-        {
-            request = again();
-            http.Response.RegisterForDispose(request);
-        }
-
         if (request.Plan is not { } plan)
         {
             return new WalkedResults(new QueryWalk(database, request.Direct!), new ResultWriter(database, null, metadataOnly, request.Includes.Count > 0), answer);

@@ -77,6 +77,7 @@ internal sealed class RunQuery(ServerContext context)
         var request = received.Request;
         timings.End("Parser");
         var way = await _ways.ChooseAsync(database, request, http.RequestAborted);
+        request = QueryResults.Renew(context, http, database, request);
         if (way.IsStale)
         {
             http.Response.Headers.ETag = default;       // what it says depends on more than the documents

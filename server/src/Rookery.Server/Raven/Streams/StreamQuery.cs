@@ -39,6 +39,7 @@ internal sealed class StreamQuery(ServerContext context)
         string type = isLines ? StreamFormats.JsonLinesType : StreamFormats.JsonType;
         using var answer = new DocumentAnswer(http, context.LargeRequests, type, received.Room);
         var way = await _ways.ChooseAsync(database, request, http.RequestAborted);
+        request = QueryResults.Renew(context, http, database, request);
         var results = await QueryResults.OpenAsync(context, http, database, request, way, answer, metadataOnly: false);
         try
         {
