@@ -255,6 +255,7 @@ internal static class NodeProcess
         {
             DataDirectory = configuration.DataDirectory,
             ShareOfCore = () => care.IndexingShare,
+            Foreground = new ForegroundDelay(time),
             HasRoom = () => node.HasRoom,
             TroubleFound = trouble => log.LogWarning("{Trouble}", trouble),
             Memory = memory,

@@ -14,6 +14,7 @@ import { projections } from "./suites/projections.mjs"
 import { queries } from "./suites/queries.mjs"
 import { queryBuilder } from "./suites/query-builder.mjs"
 import { sessions } from "./suites/sessions.mjs"
+import { staticIndexes } from "./suites/static-indexes.mjs"
 import { streams } from "./suites/streams.mjs"
 import { unsupported } from "./suites/unsupported.mjs"
 
@@ -23,7 +24,7 @@ after(async () => { await node?.stop() })
 
 for (const client of clients) {
   describe(`ravendb ${client.version}`, () => {
-    for (const suite of [sessions, ids, patches, queries, queryBuilder, fullText, indexes, projections, byQuery, streams, bulkInsert, changes, databases, unsupported]) {
+    for (const suite of [sessions, ids, patches, queries, queryBuilder, fullText, indexes, staticIndexes, projections, byQuery, streams, bulkInsert, changes, databases, unsupported]) {
       suite(client, () => node.url)
     }
   })

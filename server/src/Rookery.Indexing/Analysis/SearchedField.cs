@@ -1,3 +1,5 @@
+using System.Globalization;
+using System.Text;
 using Rookery.Disk;
 using Rookery.Indexing.Scanning;
 using Rookery.Indexing.Values;
@@ -17,14 +19,14 @@ internal sealed class SearchedField(SearchQuery query, FieldReader reader, Searc
     internal FieldReader Reader => reader;
 
     private readonly SearchMatcher matcher = new(query);
-    private readonly SearchStatistics statistics = new(query);
+    private SearchStatistics statistics = new(query);
     private SearchScorer? scorer;
 
     /// <summary>Scores documents.</summary>
     internal SearchScorer Scorer => scorer ??= new SearchScorer(query, statistics);
 
     /// <summary>Scores by what an index knows of all documents, instead of having them counted.</summary>
-    internal void Use(SearchStatistics known) => scorer = new SearchScorer(query, known);
+    internal void Use(SearchStatistics known) => (statistics, scorer) = (known, new SearchScorer(query, known));
 
     /// <summary>Whether scores depend on how many documents there are with these words; patterns score 1.</summary>
     internal bool NeedsCount => query.Terms.Count > 0;
@@ -53,6 +55,24 @@ internal sealed class SearchedField(SearchQuery query, FieldReader reader, Searc
         Matches(document);
         statistics.Count(matcher);
     }
+
+    /// <summary>Says what each part of the search that a document satisfies adds to its score, and why.</summary>
+    internal IEnumerable<(double Score, string Why)> Explain(in QueriedDocument document)
+    {
+        Matches(document);
+        int length = matcher.Length;
+        int[] frequencies = matcher.ClauseFrequencies.ToArray();
+        return query.Clauses.Index().Where(clause => frequencies[clause.Index] > 0).Select(clause => (Scorer.Score(clause.Index, frequencies[clause.Index], length), Describe(clause.Item, frequencies[clause.Index], length)));
+    }
+
+    private string Describe(SearchClause clause, int frequency, int length) => clause switch
+    {
+        TermClause term => string.Create(CultureInfo.InvariantCulture, $"'{Word(term.Term)}' {frequency} times in {length} words ({statistics.AverageLength:0.##} on average); {statistics.DocumentFrequency(term.Term)} of {statistics.Documents} have it"),
+        PhraseClause phrase => string.Create(CultureInfo.InvariantCulture, $"the phrase '{string.Join(' ', phrase.Words.Select(word => Word(word.Term)))}' {frequency} times in {length} words ({statistics.AverageLength:0.##} on average)"),
+        _ => "a pattern",
+    };
+
+    private string Word(int term) => Encoding.UTF8.GetString(query.Terms[term]);
 
     /// <inheritdoc/>
     public void Dispose() => matcher.Dispose();

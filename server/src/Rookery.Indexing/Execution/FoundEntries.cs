@@ -14,16 +14,16 @@ internal readonly record struct FoundEntry(long Etag, int Segment, int Entry, do
 /// <param name="memory">What they take is drawn from here.</param>
 internal sealed class FoundEntries(long capacity, ScanMemory memory)
 {
-    private const int EntryBytes = 40;
+    private const int EntryBytes = 64;
     private const int BytesPerStep = 64 * 1024;
 
-    private readonly PriorityQueue<FoundEntry, long> newestFirst = new(Comparer<long>.Create(static (one, other) => other.CompareTo(one)));
+    private readonly PriorityQueue<FoundEntry, FoundEntry> newestFirst = new(Comparer<FoundEntry>.Create(static (one, other) => Compare(other, one)));
     private readonly List<FoundEntry> all = [];
     private readonly bool isBounded = capacity < int.MaxValue / 2;
     private long reservedBytes;
 
     /// <summary>Whether an entry with this etag would stay.</summary>
-    public bool Wants(long etag) => !isBounded || newestFirst.Count < capacity || (capacity > 0 && newestFirst.TryPeek(out _, out long newest) && etag < newest);
+    public bool Wants(long etag) => !isBounded || newestFirst.Count < capacity || (capacity > 0 && newestFirst.TryPeek(out var newest, out _) && etag < newest.Etag);
 
     /// <summary>Keeps a wanted entry.</summary>
     public void Add(in FoundEntry entry)
@@ -35,11 +35,11 @@ internal sealed class FoundEntries(long capacity, ScanMemory memory)
         }
         else if (newestFirst.Count < capacity)
         {
-            newestFirst.Enqueue(entry, entry.Etag);
+            newestFirst.Enqueue(entry, entry);
         }
         else
         {
-            newestFirst.EnqueueDequeue(entry, entry.Etag);
+            newestFirst.EnqueueDequeue(entry, entry);
         }
     }
 
@@ -47,9 +47,12 @@ internal sealed class FoundEntries(long capacity, ScanMemory memory)
     public FoundEntry[] InOrder()
     {
         FoundEntry[] entries = isBounded ? [.. newestFirst.UnorderedItems.Select(static item => item.Element)] : [.. all];
-        Array.Sort(entries, static (one, other) => one.Etag.CompareTo(other.Etag));
+        Array.Sort(entries, Compare);
         return entries;
     }
+
+    // Entries of one document have one etag, and lie side by side.
+    private static int Compare(FoundEntry one, FoundEntry other) => one.Etag != other.Etag ? one.Etag.CompareTo(other.Etag) : one.Entry.CompareTo(other.Entry);
 
     private void Reserve()
     {

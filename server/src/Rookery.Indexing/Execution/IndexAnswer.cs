@@ -14,6 +14,8 @@ public sealed class IndexAnswer : IDisposable
     private readonly ScanPlan plan;
     private readonly AnswerWork work;
     private readonly IndexSnapshot snapshot;
+    private readonly IReadOnlyList<FoundEntry> entries;
+    private readonly StoredValues?[] stored;
 
     private IndexAnswer(IndexSnapshot snapshot, IndexedFields fields, ScanPlan plan, AnswerWork work, bool needsTotal)
     {
@@ -22,6 +24,8 @@ public sealed class IndexAnswer : IDisposable
         AreCandidates = areCandidates;
         TotalResults = areCandidates ? null : total;
         Documents = new FoundDocuments(snapshot.Segments, found);
+        entries = found;
+        stored = new StoredValues?[snapshot.Segments.Count];
     }
 
     /// <summary>Whether <see cref="Documents"/> are not the page, but what has to be given to a <see cref="ScanRun"/> of the same plan, in this order.</summary>
@@ -67,9 +71,35 @@ public sealed class IndexAnswer : IDisposable
     /// <param name="etag">The etag that the index knows.</param>
     public bool IsStillResult(in QueriedDocument document, long etag) => document.Etag == etag || plan.Matches(document, work.Scan);
 
+    /// <summary>Whether one of the rows of a document is still a result as they are now; of a static index.</summary>
+    /// <param name="document">The document as it is now.</param>
+    /// <param name="rows">Makes its rows.</param>
+    public bool HasResult(in QueriedDocument document, IndexRows rows)
+    {
+        foreach (byte[] row in rows.Of(document))
+        {
+            if (plan.Matches(document.WithRow(row), work.Scan))
+            {
+                return true;
+            }
+        }
+
+        return false;
+    }
+
+    /// <summary>The members that a static index keeps of the row of one of <see cref="Documents"/>, without braces; empty when it keeps none. Valid until the next call.</summary>
+    /// <param name="index">Which one.</param>
+    public ReadOnlySpan<byte> ReadRow(int index)
+    {
+        var (_, segment, entry, _) = entries[index];
+        var row = (stored[segment] ??= snapshot.Segments[segment].Reader.Stored()).Read(entry);
+        return row.IsEmpty ? row : row[1..^1];
+    }
+
     /// <inheritdoc/>
     public void Dispose()
     {
+        Array.ForEach(stored, static one => one?.Dispose());
         work.Dispose();
         snapshot.Dispose();
     }

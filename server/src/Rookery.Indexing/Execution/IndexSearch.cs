@@ -13,18 +13,23 @@ namespace Rookery.Indexing.Execution;
 internal sealed class IndexSearch(IReadOnlyList<LiveSegment> segments, IndexedFields fields, ScanPlan plan, AnswerWork work, bool needsTotal)
 {
     private readonly DocumentTable[] documents = [.. segments.Select(static segment => segment.Reader.Documents())];
+
+    // A document may have several entries, which lie side by side and have one etag; of no others is that the same.
+    private readonly bool joinsEntries = plan.Rows is not null && !plan.IsOfEachRow;
+    private long lastEtag = -1;
     private long total;
 
     /// <summary>Finds the page, where terms and sort columns say all; otherwise the documents that have to be looked at.</summary>
     /// <returns>The entries in their order, how many results there are, and whether documents have to be looked at.</returns>
     public (IReadOnlyList<FoundEntry> Found, long Total, bool AreCandidates) Run()
     {
-        if (plan.Sort.HasScore)
+        // Of documents a score that the order does not ask for is computed by a scan, which counts words by itself.
+        if (plan.Sort.HasScore || (plan.Rows is not null && plan.IsScored))
         {
             new IndexStatistics(segments, work).Tell(plan.Where, fields);
         }
 
-        bool looksAtDocuments = plan.Groups is not null || plan.Filter is not null || plan.FilterLimit is not null || plan.IsDistinct || !SegmentSort.CanSort(plan.Sort, fields);
+        bool looksAtDocuments = plan.Groups is not null || plan.Summary is not null || plan.IsScored != plan.Sort.HasScore || plan.Filter is not null || plan.FilterLimit is not null || plan.IsDistinct || !SegmentSort.CanSort(plan.Sort, fields);
         if (!looksAtDocuments && TryFindPage() is { } page)
         {
             return (page, total, false);
@@ -58,7 +63,7 @@ internal sealed class IndexSearch(IReadOnlyList<LiveSegment> segments, IndexedFi
         var oldest = new FoundEntries(plan.PageEnd, work.Memory);
         for (int i = 0; i < opened.Length; i++)
         {
-            if (plan.PageEnd == 0 && segments[i].Live.DeadCount == 0)
+            if (plan.PageEnd == 0 && segments[i].Live.DeadCount == 0 && !joinsEntries)
             {
                 total += opened[i].Cursor.CountRest();
                 continue;
@@ -67,8 +72,13 @@ internal sealed class IndexSearch(IReadOnlyList<LiveSegment> segments, IndexedFi
             var cursor = LiveOf(i, opened[i].Cursor);
             for (int entry = cursor.MoveNext(); entry != EntryCursor.End; entry = cursor.MoveNext())
             {
-                Count();
                 documents[i].Read(entry, out long etag);
+                if (IsSameDocument(etag))
+                {
+                    continue;
+                }
+
+                Count();
                 if (oldest.Wants(etag))
                 {
                     oldest.Add(new FoundEntry(etag, i, entry));
@@ -87,7 +97,7 @@ internal sealed class IndexSearch(IReadOnlyList<LiveSegment> segments, IndexedFi
         {
             for (int i = 0; i < opened.Length; i++)
             {
-                if (SegmentSort.Open(plan, segments[i].Reader, fields, conditions[i]) is not { } sort || !TryCollect(i, opened[i].Cursor, sort, heap, sortKey))
+                if (SegmentSort.Open(plan, segments[i].Reader, fields, conditions[i]) is not { } sort || !(joinsEntries ? TryCollectJoined(i, opened[i].Cursor, sort, heap, sortKey) : TryCollect(i, opened[i].Cursor, sort, heap, sortKey)))
                 {
                     return null;
                 }
@@ -137,10 +147,62 @@ internal sealed class IndexSearch(IReadOnlyList<LiveSegment> segments, IndexedFi
         return true;
     }
 
-    /// <summary>All documents of which the condition may hold, the oldest first.</summary>
+    /// <summary>The same where a document is one result: it stands where the first of its entries does.</summary>
+    private bool TryCollectJoined(int segment, EntryCursor candidates, SegmentSort sort, HitHeap heap, PooledBytes sortKey)
+    {
+        ScanHit? first = null;
+        var cursor = LiveOf(segment, candidates);
+        for (int entry = cursor.MoveNext(); entry != EntryCursor.End; entry = cursor.MoveNext())
+        {
+            documents[segment].Read(entry, out long etag);
+            if (!IsSameDocument(etag))
+            {
+                Offer(first, heap);
+                first = null;
+                Count();
+            }
+
+            if (plan.PageEnd == 0 || (heap.Last is { } last && sort.IsBehind(entry, last.SortKey, out _)))
+            {
+                continue;
+            }
+
+            if (!sort.TryWrite(entry, sortKey))
+            {
+                return false;
+            }
+
+            if (first is null || plan.Sort.Compare(sortKey.Written, first.SortKey) < 0)
+            {
+                first = new ScanHit { SortKey = sortKey.Written.ToArray(), Ordinal = etag, Etag = etag, Id = [], Place = new FoundEntry(etag, segment, entry, sort.Score) };
+            }
+        }
+
+        Offer(first, heap);
+        return true;
+    }
+
+    private void Offer(ScanHit? hit, HitHeap heap)
+    {
+        if (hit is not null && heap.Wants(hit.SortKey, hit.Ordinal))
+        {
+            work.Memory.Take(hit.Bytes);
+            work.Memory.Give(heap.Add(hit)?.Bytes ?? 0);
+        }
+    }
+
+    private bool IsSameDocument(long etag)
+    {
+        bool isSame = joinsEntries && etag == lastEtag;
+        lastEtag = etag;
+        return isSame;
+    }
+
+    /// <summary>All documents of which the condition may hold, the oldest first; reduced rows in the order of their keys.</summary>
     private FoundEntry[] FindCandidates()
     {
         total = 0;
+        lastEtag = -1;
         var all = new FoundEntries(long.MaxValue, work.Memory);
         for (int i = 0; i < segments.Count; i++)
         {
@@ -148,15 +210,29 @@ internal sealed class IndexSearch(IReadOnlyList<LiveSegment> segments, IndexedFi
             var cursor = LiveOf(i, plan.Groups is null ? conditions.Open(plan.Where).Cursor : new AllCursor(segments[i].Reader.Entries));
             for (int entry = cursor.MoveNext(); entry != EntryCursor.End; entry = cursor.MoveNext())
             {
-                Count();
                 documents[i].Read(entry, out long etag);
+                if (plan.Rows is { IsReduced: false } && etag == lastEtag)
+                {
+                    continue;
+                }
+
+                lastEtag = etag;
+                Count();
                 all.Add(new FoundEntry(etag, i, entry));
             }
 
             conditions.Opened.Count();
         }
 
-        return all.InOrder();
+        return plan.Rows is { IsReduced: true } ? InOrderOfKeys(all.InOrder()) : all.InOrder();
+    }
+
+    private FoundEntry[] InOrderOfKeys(FoundEntry[] found)
+    {
+        byte[][] keys = [.. found.Select(one => documents[one.Segment].Read(one.Entry, out _).ToArray())];
+        work.Memory.Take(keys.Sum(static key => (long)key.Length));
+        Array.Sort(keys, found, Comparer<byte[]>.Create(static (one, other) => one.AsSpan().SequenceCompareTo(other)));
+        return found;
     }
 
     private EntryCursor LiveOf(int segment, EntryCursor cursor) => segments[segment].Live is { DeadCount: > 0 } live ? new LiveCursor(cursor, live) : cursor;

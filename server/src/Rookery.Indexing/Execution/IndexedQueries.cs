@@ -1,6 +1,7 @@
 using Rookery.Disk;
 using Rookery.Documents;
 using Rookery.Indexing.Analysis;
+using Rookery.Indexing.Definitions;
 using Rookery.Indexing.Indexes;
 using Rookery.Indexing.Language;
 using Rookery.Indexing.Scanning;
@@ -36,15 +37,14 @@ public sealed class IndexedQueries(IndexHost indexes)
     /// <exception cref="QueryException">The time or the memory of the query is used up.</exception>
     public IndexAnswer? TryAnswer(Database database, string indexName, ScanPlan plan, MemoryShare share, IScanClock clock, bool needsTotal = true)
     {
-        // What is computed of all results, and a score that the order does not ask for, come from the documents.
-        if (plan.Summary is not null || plan.IsOfScans || (plan.IsScored && !plan.Sort.HasScore) || !indexes.TryGetSlot(database, indexName, out var slot) || slot.Serving.Map is not AutoIndexMap map)
+        if (!indexes.TryGetSlot(database, indexName, out var slot) || !CanAnswer(slot.Serving, plan))
         {
             return null;
         }
 
         try
         {
-            return IndexAnswer.Find(slot.Serving.Store.OpenSnapshot(), new IndexedFields(map.Fields), plan, share, clock, needsTotal);
+            return IndexAnswer.Find(slot.Serving.Store.OpenSnapshot(), new IndexedFields(slot.Serving.Map.Fields), plan, share, clock, needsTotal);
         }
         catch (ObjectDisposedException)
         {
@@ -56,6 +56,13 @@ public sealed class IndexedQueries(IndexHost indexes)
             return null;
         }
     }
+
+    /// <summary>The rows of a static index that answers now, which may be by an older definition than the newest; null when this node has no such index yet, or it is an automatic one.</summary>
+    /// <param name="database">Whose documents the index is of.</param>
+    /// <param name="indexName">The index.</param>
+    public RowSource? ReadRows(Database database, string indexName) => indexes.TryGetSlot(database, indexName, out var slot) && slot.Serving is { Map: StaticIndexMap map, Record: var record }
+        ? new RowSource(record.Name, record.Number, map.Definition, map.Fields)
+        : null;
 
     /// <summary>Reads terms of an index in their order: texts without case, numbers in the one form that stands for all.</summary>
     /// <param name="database">Whose documents the index is of.</param>
@@ -91,6 +98,11 @@ public sealed class IndexedQueries(IndexHost indexes)
     public static string? WhyUnable(Query query, AutoIndexDefinition definition) => query.GroupBy.Count > 0 ? "is of documents, and the query is of groups."
         : AutoIndexNeeds.Of(query, out _)?.Fields.FirstOrDefault(needed => !definition.Fields.Any(field => field.Covers(needed))) is { } lacking ? $"does not hold {lacking}."
         : null;
+
+    // Of an automatic index, what is computed of all results, and a score that the order does not ask for, come from the documents.
+    private static bool CanAnswer(RunningIndex index, ScanPlan plan) => plan.Rows is { } rows
+        ? index.Map is StaticIndexMap && index.Record.Number == rows.Number
+        : index.Map is AutoIndexMap && plan.Summary is null && !plan.IsOfScans && (!plan.IsScored || plan.Sort.HasScore);
 
     private static List<string>? ReadTerms(IIndexStore store, int field, bool isWords, string? after, int count)
     {

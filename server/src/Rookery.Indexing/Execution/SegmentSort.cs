@@ -28,7 +28,7 @@ internal sealed class SegmentSort
     {
         foreach (var key in sort.Keys)
         {
-            bool isKnown = key.Field is { } field ? IndexedFields.IsId(field) || fields.Find(field) is not null : key.Kind is OrderKind.Random or OrderKind.Score;
+            bool isKnown = key.Field is { } field ? IndexedFields.IsId(field) || fields.Find(field) is not null : key.Kind is OrderKind.Random or OrderKind.Score or OrderKind.Natural;
             if (!isKnown)
             {
                 return false;
@@ -52,6 +52,7 @@ internal sealed class SegmentSort
             made.Add(key switch
             {
                 { Kind: OrderKind.Score } => new ScoreSortColumn(relevance.Open(plan.Where), key.IsDescending),
+                { Kind: OrderKind.Natural, Field: null } => new RowKeySortColumn(segment.Documents()),
                 { Field: { } field } when fields.Find(field) is { } indexed => new FieldSortColumn(segment, indexed, key),
                 _ => new IdSortColumn(segment.Documents(), key),
             });

@@ -180,3 +180,16 @@ internal sealed class IdSortColumn(DocumentTable documents, SortKey key) : SortC
         return IdCursors.MayBeDate(id) ? -1 : SortValue.WriteOfKey(key.Kind, idKey.AsSpan(0, TermKey.WriteText(id, isExact: false, idKey)), destination);
     }
 }
+
+/// <summary>By the key of a reduced row, as its bytes are.</summary>
+/// <param name="documents">The keys of the segment.</param>
+internal sealed class RowKeySortColumn(DocumentTable documents) : SortColumn
+{
+    /// <inheritdoc/>
+    public override int Write(int entry, Span<byte> destination)
+    {
+        var key = documents.Read(entry, out _);
+        key.CopyTo(destination);
+        return key.Length;
+    }
+}

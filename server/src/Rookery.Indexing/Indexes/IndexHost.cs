@@ -49,7 +49,7 @@ public sealed class IndexHost : IDisposable
     public long DocumentsRead => Volatile.Read(ref _documentsRead);
 
     /// <summary>How much of one core the work may take now.</summary>
-    public double ShareOfCore => _options.ShareOfCore();
+    public double ShareOfCore => _options.ShareOfCore() * (_options.Foreground?.Share ?? 1);
 
     /// <summary>After so long what was gathered is written.</summary>
     internal TimeSpan PendingAge => _options.Pump.PendingAge;
@@ -237,6 +237,9 @@ public sealed class IndexHost : IDisposable
 
         return changed;
     }
+
+    /// <summary>Measures how long requests wait.</summary>
+    internal void MeasureForeground() => _options.Foreground?.Measure();
 
     /// <summary>Tells the owner.</summary>
     internal void Tell(string trouble) => _options.TroubleFound(trouble);

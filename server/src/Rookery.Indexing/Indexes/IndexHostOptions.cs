@@ -11,6 +11,9 @@ public sealed record IndexHostOptions
     /// <summary>How much of one core indexing may take now, 0 to 1; at 0 nothing is indexed that nobody waits for. Asked again and again.</summary>
     public required Func<double> ShareOfCore { get; init; }
 
+    /// <summary>Knows how long requests wait for a thread, to which indexing gives way; null where it gives way to nothing but the board.</summary>
+    public ForegroundDelay? Foreground { get; init; }
+
     /// <summary>Whether the disk has room for what grows; asked before something is indexed.</summary>
     public required Func<bool> HasRoom { get; init; }
 

@@ -115,6 +115,7 @@ public sealed class IndexingThread : IDisposable
 
     private bool MayWork()
     {
+        _host.MeasureForeground();
         _pacer.Share = _host.ShareOfCore;
         return !_pacer.IsPaused || _host.IsAwaited;
     }

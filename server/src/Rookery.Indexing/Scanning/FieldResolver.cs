@@ -37,7 +37,7 @@ internal abstract class FieldResolver
 /// <summary>Fields of documents.</summary>
 internal sealed class DocumentFields : FieldResolver
 {
-    private static readonly FieldPath Id = new([new("@metadata", false), new("@id", false)], 0);
+    internal static readonly FieldPath Id = new([new("@metadata", false), new("@id", false)], 0);
 
     public override FieldPath Resolve(FieldReference field) => field switch
     {

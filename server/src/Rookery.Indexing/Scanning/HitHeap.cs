@@ -41,6 +41,9 @@ internal sealed class HitHeap(SortKeys keys, long capacity)
         return sorted;
     }
 
+    // Entries of one document have one etag.
     private static int Compare(SortKeys keys, ScanHit one, ScanHit other) =>
-        keys.Compare(one.SortKey, other.SortKey) is var order && order != 0 ? order : one.Ordinal.CompareTo(other.Ordinal);
+        keys.Compare(one.SortKey, other.SortKey) is var order && order != 0 ? order
+        : one.Ordinal != other.Ordinal ? one.Ordinal.CompareTo(other.Ordinal)
+        : one.Place.Entry.CompareTo(other.Place.Entry);
 }

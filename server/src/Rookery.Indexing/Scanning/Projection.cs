@@ -13,7 +13,7 @@ internal sealed class Projection
 {
     private const int MaxScoreBytes = 32;
 
-    private readonly (byte[] Name, FieldWriter? Field, byte[]? Value)[] members;
+    private readonly (byte[] Name, FieldWriter? Field, byte[]? Value, bool IsOfRow)[] members;
 
     /// <summary>The projection of a selection.</summary>
     /// <param name="items">What each result holds.</param>
@@ -23,7 +23,7 @@ internal sealed class Projection
     public Projection(IReadOnlyList<SelectedField> items, FieldResolver fields, OperandValues operands)
     {
         var names = new HashSet<string>(StringComparer.Ordinal);
-        members = [.. items.Select(item => (Quote(NameOf(item, names)), FieldOf(item, fields), ValueOf(item, operands)))];
+        members = [.. items.Select(item => (Quote(NameOf(item, names)), FieldOf(item, fields), ValueOf(item, operands), fields is not SelectedFields selected || selected.AreOfRow(item)))];
     }
 
     /// <summary>Writes the members of a result, without braces.</summary>
@@ -32,7 +32,7 @@ internal sealed class Projection
     public void Write(in QueriedDocument document, IBufferWriter<byte> output)
     {
         bool isBehind = false;
-        foreach ((byte[] name, FieldWriter? field, byte[]? value) in members)
+        foreach ((byte[] name, FieldWriter? field, byte[]? value, bool isOfRow) in members)
         {
             if (isBehind)
             {
@@ -43,7 +43,7 @@ internal sealed class Projection
             output.Write(name);
             if (field is not null)
             {
-                field.Write(document, output);
+                field.Write(isOfRow ? document : document.Whole, output);
             }
             else if (value is not null)
             {
@@ -88,7 +88,7 @@ internal sealed class Projection
 
     private static FieldWriter? FieldOf(SelectedField item, FieldResolver fields) => item.Source switch
     {
-        SelectedReference { Field: ScoreReference } when fields is DocumentFields => null,
+        SelectedReference { Field: ScoreReference } when fields is not GroupFields => null,
         SelectedReference reference => new FieldWriter(fields.Resolve(reference.Field)),
         SelectedOperand => null,
         _ => throw new QueryException(QueryFault.NotSupported, $"'{item.Source.GetType().Name}' is not supported.", item.Position),

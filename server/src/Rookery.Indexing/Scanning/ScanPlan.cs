@@ -25,10 +25,11 @@ public sealed class ScanPlan
     private readonly bool isGrouped;
     private readonly IFullTextConditions? fullText;
 
-    private ScanPlan(Query query, QueryParameters parameters, IFullTextConditions? fullText)
+    private ScanPlan(Query query, QueryParameters parameters, IFullTextConditions? fullText, RowSource? rows)
     {
+        Rows = rows;
         var operands = new OperandValues(parameters);
-        RefuseUnsupported(query);
+        RefuseUnsupported(query, rows);
         Bound(query.GroupBy.Count, MaxKeys, "keys of 'group by'", query.GroupBy.Count > MaxKeys ? query.GroupBy[MaxKeys].Path.Position : 0);
         Bound(query.OrderBy.Count, MaxKeys, "keys of 'order by'", query.OrderBy.Count > MaxKeys ? query.OrderBy[MaxKeys].Position : 0);
         if (query.Select is FieldSelection { Items: { Count: > MaxSelected } items })
@@ -38,22 +39,29 @@ public sealed class ScanPlan
 
         isGrouped = query.GroupBy.Count > 0;
         var groups = new GroupFields(query);
-        FieldResolver fields = isGrouped ? groups : new DocumentFields();
+        FieldResolver fields = isGrouped ? groups : rows is null ? new DocumentFields() : new RowFields(rows);
         var conditions = new ConditionCompiler(fields, operands, fullText);
         Target = ScanTarget.Find(query, operands);
         Where = conditions.Compile(query.Where);
-        Filter = query.Filter is null ? null : conditions.Compile(query.Filter);
+        Filter = query.Filter is null ? null : (rows is { IsReduced: false } ? new ConditionCompiler(new DocumentFields(), operands, fullText: null) : conditions).Compile(query.Filter);
         FilterLimit = operands.Count(query.FilterLimit, "filter_limit");
         IReadOnlyList<OrderKey> order = QuerySummary.IsPartOf(query) ? query.OrderBy : Relevance.OrderOf(query);
-        Sort = new SortKeys(order, fields, operands);
-        IsScored = !isGrouped && (Sort.HasScore || SelectsScore(query));
+        Sort = new SortKeys(order, fields, operands, endsWithKey: rows is { IsReduced: true });
+        Explains = query.Includes.Any(static include => include.Kind == IncludeKind.Explanations);
+        IsScored = !isGrouped && (Sort.HasScore || SelectsScore(query) || Explains);
+        Highlights = [.. query.Includes.Where(static include => include.Kind == IncludeKind.Highlight).Select(include => new Highlight(include, fields, operands, Where))];
+        ExplanationKey = query.Includes.FirstOrDefault(static include => include.Kind == IncludeKind.Explanations) is { } explained
+            ? new ClauseOptions(explained.Arguments is [var options, ..] ? options : null, "explanations", operands).Text("GroupKey")
+            : null;
+        RefuseUnnamed(query);
         this.fullText = fullText;
         IsOfScans = Relevance.HasLikeness(query.Where) || Relevance.HasLikeness(query.Filter);
         Likenesses = [.. conditions.Likenesses.Select(one => new LikenessSource(Compile(SourceOf(query) with { Where = one.Finder }, parameters), one.Condition, one.Finder.Position))];
-        Counted = fullText is { NeedsCount: true } && (IsScored || IsOfScans) ? Compile(SourceOf(query), parameters) : null;
+        Counted = rows is null && fullText is { NeedsCount: true } && (IsScored || IsOfScans) ? Compile(SourceOf(query), parameters) : null;
         Summary = QuerySummary.Of(query, fields, conditions, operands);
         Script = Summary is null ? QueryScripts.SelectionOf(query, parameters) : null;
-        projection = Summary is null && Script is null ? ProjectionOf(query, fields, operands) : null;
+        projection = Summary is null && Script is null ? ProjectionOf(query, rows is null ? fields : new SelectedFields(rows), operands) : null;
+        IsOfEachRow = rows is { IsReduced: true } || (rows is not null && SelectsStored(query, new SelectedFields(rows)));
         IsDistinct = query.Select is FieldSelection { IsDistinct: true };
         Offset = Summary is null ? operands.Count(query.Offset, "offset") ?? 0 : 0;
         Limit = Summary is null ? operands.Count(query.Limit, "limit") : null;
@@ -84,6 +92,15 @@ public sealed class ScanPlan
     /// <summary>What is computed of all results instead of giving them; null where they are given.</summary>
     public QuerySummary? Summary { get; }
 
+    /// <summary>The index whose rows are asked; null where documents are.</summary>
+    public RowSource? Rows { get; }
+
+    /// <summary>Whether each row is a result, because it is reduced or stored values of it are selected; otherwise its document is, once.</summary>
+    public bool IsOfEachRow { get; }
+
+    /// <summary>Whether the answer says more of its results than they do: see <see cref="Execution.QueryNotes"/>.</summary>
+    public bool HasNotes => Explains || Highlights.Count > 0;
+
     /// <summary>Results to pass over.</summary>
     public long Offset { get; }
 
@@ -94,6 +111,15 @@ public sealed class ScanPlan
     internal long PageEnd => Limit is { } limit && limit < long.MaxValue - Offset ? Offset + limit : long.MaxValue;
 
     internal Predicate Where { get; }
+
+    /// <summary>Whether the answer says how each score came about.</summary>
+    internal bool Explains { get; }
+
+    /// <summary>The field whose value names a result in the explanations; null where its id does.</summary>
+    internal string? ExplanationKey { get; }
+
+    /// <summary>Fields of whose texts the answer shows pieces.</summary>
+    internal IReadOnlyList<Highlight> Highlights { get; }
 
     internal Predicate? Filter { get; }
 
@@ -109,8 +135,9 @@ public sealed class ScanPlan
     /// <param name="query">The query.</param>
     /// <param name="parameters">Its parameters.</param>
     /// <param name="fullText">Makes conditions of full text; null where they are refused.</param>
+    /// <param name="rows">The static index that it names, whose rows are asked; null where documents are. Its source is then all documents.</param>
     /// <exception cref="QueryException">It is wrong, needs what a scan does not have, or is too large.</exception>
-    public static ScanPlan Compile(Query query, QueryParameters parameters, IFullTextConditions? fullText = null) => new(query, parameters, fullText);
+    public static ScanPlan Compile(Query query, QueryParameters parameters, IFullTextConditions? fullText = null, RowSource? rows = null) => new(query, parameters, fullText, rows);
 
     /// <summary>Counts a document of <see cref="Counted"/>.</summary>
     public void Count(in QueriedDocument document) => fullText!.Count(document);
@@ -164,11 +191,36 @@ public sealed class ScanPlan
         }
     }
 
-    private static void RefuseUnsupported(Query query)
+    private static bool SelectsStored(Query query, SelectedFields fields) => query.Select is FieldSelection { Items: var items } && items.Any(fields.AreOfRow);
+
+    private static IncludeClause? NoteOf(Query query) => query.Includes.FirstOrDefault(static include => include.Kind is IncludeKind.Highlight or IncludeKind.Explanations);
+
+    private static string NameOf(IncludeClause note) => note.Kind == IncludeKind.Highlight ? "highlight" : "explanations";
+
+    /// <summary>Reduced rows have no id by which the answer could name them.</summary>
+    private void RefuseUnnamed(Query query)
     {
-        if (query.Includes.FirstOrDefault(static include => include.Kind is IncludeKind.Highlight or IncludeKind.Explanations) is { } refused)
+        if (Rows is { IsReduced: true } && NoteOf(query) is { } note && ((Explains && ExplanationKey is null) || Highlights.Any(static highlight => highlight.GroupKey is null)))
         {
-            throw new QueryException(QueryFault.NotSupported, $"'{(refused.Kind == IncludeKind.Highlight ? "highlight" : "explanations")}' is not supported here: it needs a full-text index.", refused.Position);
+            throw new QueryException(QueryFault.Invalid, $"'{NameOf(note)}' of reduced rows needs the option 'GroupKey': a field whose value names each.", note.Position);
+        }
+    }
+
+    private static void RefuseUnsupported(Query query, RowSource? rows)
+    {
+        if (rows is not null && query.GroupBy.Count > 0)
+        {
+            throw new QueryException(QueryFault.Invalid, "'group by' stands behind a collection, not behind an index: define a reduce.", query.GroupBy[0].Path.Position);
+        }
+
+        if (rows is not null && (Relevance.HasLikeness(query.Where) || Relevance.HasLikeness(query.Filter)))
+        {
+            throw new QueryException(QueryFault.NotSupported, "'moreLikeThis' of a static index is not supported by this version: ask the collection.", (query.Where ?? query.Filter)!.Position);
+        }
+
+        if (NoteOf(query) is { } note && (query.GroupBy.Count > 0 || QuerySummary.IsPartOf(query)))
+        {
+            throw new QueryException(QueryFault.Invalid, $"'{NameOf(note)}' speaks of documents, and the results are computed of several.", note.Position);
         }
 
         if (query.GroupBy.Count > 0 && query.OrderBy.FirstOrDefault(static order => order.Kind == OrderKind.Score) is { } score)

@@ -7,7 +7,8 @@ namespace Rookery.Indexing.Scanning;
 /// <param name="Etag">Its etag when it was looked at.</param>
 /// <param name="Id">Its id, in UTF-8.</param>
 /// <param name="Score">How relevant it is; null where the query does not ask for that.</param>
-public readonly record struct ScannedDocument(long Etag, ReadOnlyMemory<byte> Id, double? Score = null);
+/// <param name="Row">Of an index, the members of the row that is the result, without braces; empty where the document is.</param>
+public readonly record struct ScannedDocument(long Etag, ReadOnlyMemory<byte> Id, double? Score = null, ReadOnlyMemory<byte> Row = default);
 
 /// <summary>The end of a scan. Valid until its run is disposed.</summary>
 public sealed class ScanResults
@@ -26,7 +27,7 @@ public sealed class ScanResults
     public long TotalResults { get; }
 
     /// <summary>Documents of the page that <see cref="ScanRun.Add"/> did not ask for, in their order: the caller reads and writes them now, from the same snapshot.</summary>
-    public IEnumerable<ScannedDocument> Documents => plan.Groups is null ? page.Select(hit => new ScannedDocument(hit.Etag, hit.Id, plan.IsScored ? hit.Score : null)) : [];
+    public IEnumerable<ScannedDocument> Documents => plan.Groups is null ? page.Select(hit => new ScannedDocument(hit.Etag, hit.Id, plan.IsScored ? hit.Score : null, hit.Row)) : [];
 
     /// <summary>Groups of the page.</summary>
     public int GroupCount => plan.Groups is null ? 0 : page.Count;

@@ -3,6 +3,7 @@ using System.Buffers.Binary;
 using System.Security.Cryptography;
 using Rookery.Disk;
 using Rookery.Documents.Json;
+using Rookery.Indexing.Summaries;
 using Rookery.Indexing.Values;
 
 namespace Rookery.Indexing.Scanning;
@@ -21,6 +22,7 @@ public sealed class ScanRun : IDisposable
     private readonly Dictionary<UInt128, ScanHit>? firstOfContent;
     private readonly HashSet<UInt128>? contents;
     private readonly PooledBytes sortKey = new();
+    private readonly PooledBytes firstKey = new();
     private readonly ArrayBufferWriter<byte> projected = new();
     private readonly long pageEnd;
     private long ordinal;
@@ -35,7 +37,7 @@ public sealed class ScanRun : IDisposable
         work = new ScanWork(clock);
         pageEnd = plan.PageEnd;
         groups = plan.Groups is null ? null : new GroupTable(plan.Groups, memory);
-        bool isStreamed = plan.Sort.IsEmpty && groups is null;
+        bool isStreamed = plan.Sort.IsEmpty && groups is null && plan.Rows is null;
         if (isStreamed)
         {
             contents = plan.IsDistinct ? [] : null;
@@ -54,7 +56,7 @@ public sealed class ScanRun : IDisposable
     public bool IsComplete { get; private set; }
 
     /// <summary>Whether a document satisfies the conditions of the query. Of a grouped query all do: its conditions are on groups.</summary>
-    public bool Matches(in QueriedDocument document) => groups is not null || (plan.Matches(document, work) && (plan.Filter is null || plan.Filter.Matches(document, work)));
+    public bool Matches(in QueriedDocument document) => groups is not null || (plan.Matches(document, work) && (plan.Filter is null || plan.Filter.Matches(document.Whole, work)));
 
     /// <summary>Looks at the next document.</summary>
     /// <param name="document">The document.</param>
@@ -68,6 +70,55 @@ public sealed class ScanRun : IDisposable
         }
 
         return Consider(document, row: null);
+    }
+
+    /// <summary>Looks at what an index holds of a document. One document is one result, in the place of its first row in the order; rows of which the query wants stored values are a result each, and so are reduced ones.</summary>
+    /// <param name="document">The document; a row where the index has reduced ones.</param>
+    /// <param name="rows">The members of its rows, without braces.</param>
+    public void AddRows(in QueriedDocument document, IReadOnlyList<byte[]> rows)
+    {
+        byte[]? first = null;
+        double firstScore = 0;
+        foreach (byte[] row in rows)
+        {
+            var queried = document.WithRow(row);
+            if (!plan.TryScore(queried, work, out double score))
+            {
+                continue;
+            }
+
+            if (plan.IsOfEachRow)
+            {
+                ConsiderMatch(queried with { Score = score }, row);
+            }
+            else if (first is null || ComesBefore(queried, score))
+            {
+                (first, firstScore) = (row, score);
+                firstKey.Clear();
+                plan.Sort.Write(queried with { Score = score }, score, work, firstKey);
+            }
+        }
+
+        if (first is not null)
+        {
+            ConsiderMatch(document.WithRow(first) with { Score = firstScore }, row: null);
+        }
+    }
+
+    /// <summary>Gives those rows of a document to a summary that satisfy the conditions.</summary>
+    /// <param name="document">The document; a row where the index has reduced ones.</param>
+    /// <param name="rows">The members of its rows, without braces.</param>
+    /// <param name="summary">Takes them.</param>
+    public void AddRows(in QueriedDocument document, IReadOnlyList<byte[]> rows, SummaryRun summary)
+    {
+        foreach (byte[] row in rows)
+        {
+            var queried = document.WithRow(row);
+            if (Matches(queried))
+            {
+                summary.Add(queried);
+            }
+        }
     }
 
     /// <summary>Ends the scan.</summary>
@@ -102,6 +153,14 @@ public sealed class ScanRun : IDisposable
         work.Release();
         groups?.Release();
         sortKey.Release();
+        firstKey.Release();
+    }
+
+    private bool ComesBefore(in QueriedDocument queried, double score)
+    {
+        sortKey.Clear();
+        plan.Sort.Write(queried with { Score = score }, score, work, sortKey);
+        return plan.Sort.Compare(sortKey.Written, firstKey.Written) < 0;
     }
 
     /// <summary>Looks at a document or at the row of a group.</summary>
@@ -110,7 +169,7 @@ public sealed class ScanRun : IDisposable
 
     private bool ConsiderMatch(in QueriedDocument document, byte[]? row)
     {
-        bool passes = plan.Filter is null || plan.Filter.Matches(document, work);
+        bool passes = plan.Filter is null || plan.Filter.Matches(document.Whole, work);
         if (hits is null && firstOfContent is null)
         {
             return Stream(document, passes);
@@ -188,7 +247,7 @@ public sealed class ScanRun : IDisposable
 
     private ScanHit TakeHit(in QueriedDocument document, byte[]? row, bool passes, UInt128 content, double score)
     {
-        ReadOnlySpan<byte> id = row is null ? document.View.Id : default;
+        ReadOnlySpan<byte> id = document.View.Id;
         memory.Take(ScanHit.BaseBytes + sortKey.Length + id.Length + (row?.Length ?? 0));
         return new ScanHit
         {
@@ -216,7 +275,7 @@ public sealed class ScanRun : IDisposable
         Span<byte> hash = stackalloc byte[SHA256.HashSizeInBytes];
         if (plan.GivesDocuments)
         {
-            SHA256.HashData(document.Members, hash);
+            SHA256.HashData(document.Whole.Members, hash);
         }
         else
         {

@@ -10,7 +10,7 @@ namespace Rookery.Indexing.Scanning;
 /// <summary>One key of <c>order by</c>.</summary>
 /// <param name="Kind">How values compare.</param>
 /// <param name="IsDescending">Whether the greatest comes first.</param>
-/// <param name="Field">Where the values stand; null when it is none of a field.</param>
+/// <param name="Field">Where the values stand; null when it is none of a field: with <see cref="OrderKind.Natural"/> the key of a reduced row.</param>
 /// <param name="Seed">Of a shuffled order.</param>
 internal sealed record SortKey(OrderKind Kind, bool IsDescending, FieldReader? Field, byte[] Seed);
 
@@ -23,8 +23,12 @@ internal sealed class SortKeys
     /// <param name="orders">As they were written.</param>
     /// <param name="fields">Says where fields stand.</param>
     /// <param name="operands">Parameters filled in.</param>
-    public SortKeys(IReadOnlyList<OrderKey> orders, FieldResolver fields, OperandValues operands) =>
-        keys = [.. orders.Select(order => new SortKey(order.Kind, order.IsDescending, order.Field is null ? null : fields.Reader(order.Field), SeedOf(order, operands)))];
+    /// <param name="endsWithKey">Whether equal ones stand by the keys of their rows, which is how a scan meets them.</param>
+    public SortKeys(IReadOnlyList<OrderKey> orders, FieldResolver fields, OperandValues operands, bool endsWithKey = false)
+    {
+        var made = orders.Select(order => new SortKey(order.Kind, order.IsDescending, order.Field is null ? null : fields.Reader(order.Field), SeedOf(order, operands)));
+        keys = [.. made, .. endsWithKey ? new[] { new SortKey(OrderKind.Natural, false, null, []) } : []];
+    }
 
     /// <summary>The keys, in their order.</summary>
     public ReadOnlySpan<SortKey> Keys => keys;

@@ -26,7 +26,10 @@ public readonly ref struct QueriedDocument
     }
 
     /// <summary>The members outside of the metadata, without braces.</summary>
-    public ReadOnlySpan<byte> Members { get; }
+    public ReadOnlySpan<byte> Members { get; private init; }
+
+    /// <summary>The document as it is stored, where this is a row of one; otherwise the same.</summary>
+    public QueriedDocument Whole => IsStored ? this with { Members = View.Body } : this;
 
     /// <summary>The stored document, when it is one.</summary>
     public DocumentView View { get; }
@@ -40,6 +43,10 @@ public readonly ref struct QueriedDocument
     /// <summary>How relevant it is to the query, where that was computed: what <c>score()</c> means.</summary>
     public double Score { get; init; }
 
-    /// <summary>Whether it is a stored document.</summary>
+    /// <summary>Whether it is a stored document, or a row of one.</summary>
     public bool IsStored { get; }
+
+    /// <summary>A row that an index holds of the document: fields are read from there, its id and its metadata are the document's.</summary>
+    /// <param name="members">The members of the row, without braces.</param>
+    public QueriedDocument WithRow(ReadOnlySpan<byte> members) => this with { Members = members };
 }

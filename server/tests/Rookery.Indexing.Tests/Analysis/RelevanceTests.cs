@@ -3,8 +3,11 @@ using System.Text.Json;
 using Rookery.Disk;
 using Rookery.Documents.Json;
 using Rookery.Indexing.Analysis;
+using Rookery.Indexing.Execution;
+using Rookery.Indexing.Indexes;
 using Rookery.Indexing.Language;
 using Rookery.Indexing.Scanning;
+using Rookery.Indexing.Tests.Execution;
 using Rookery.Indexing.Tests.Values;
 using Rookery.Indexing.Values;
 
@@ -59,6 +62,7 @@ public sealed class RelevanceTests
     [Theory]
     [InlineData("index documents", false)]
     [InlineData("node cluster disk", false)]
+    [InlineData("node disk", true)]
     [InlineData("journal", false)]
     public void Ranking_of_shipped_texts_agrees_with_a_direct_computation(string words, bool needsAll)
     {
@@ -87,10 +91,26 @@ public sealed class RelevanceTests
             Assert.False(run.Add(new QueriedDocument(new DocumentView(document), place + 1, Encoding.UTF8.GetBytes(StoredExample.HistoryId))));
         }
 
-        ScannedDocument[] found = [.. run.Finish().Documents];
-        Assert.Equal(expected.Length, found.Length);
-        Assert.All(found.Zip(expected), static pair => Assert.Equal(pair.Second.Score, pair.First.Score!.Value, 1e-5));
-        Assert.Equal(expected.Select(static one => one.Place).Order(), found.Select(static one => (int)one.Etag - 1).Order());
+        Check([.. run.Finish().Documents]);
+
+        using var example = new IndexExample(new AutoIndexDefinition(null, [new AutoIndexField(["text"], AutoIndexFieldUses.Search)]));
+        foreach (var (place, text) in texts.Index())
+        {
+            example.Put($"texts/{place}", JsonSerializer.Serialize(new { text }));
+        }
+
+        example.Apply();
+        using var indexed = new FullTextConditions(static _ => IndexedQueries.Analyzer);
+        using var answer = example.Open(ScanPlan.Compile(RqlParser.Parse($"from @all_docs where search(text, '{words}'{(needsAll ? ", and" : "")})"), QueryParameters.None, indexed));
+        Assert.False(answer.AreCandidates);
+        Check([.. answer.Documents]);
+
+        void Check(ScannedDocument[] found)
+        {
+            Assert.Equal(expected.Length, found.Length);
+            Assert.All(found.Zip(expected), static pair => Assert.Equal(pair.Second.Score, pair.First.Score!.Value, 1e-5));
+            Assert.Equal(expected.Select(static one => one.Place).Order(), found.Select(static one => (int)one.Etag - 1).Order());
+        }
 
         double Score(string word, string[] text)
         {

@@ -186,6 +186,29 @@ public sealed class IndexedQueryTests : IAsyncLifetime
     }
 
     [Fact]
+    public async Task A_definition_that_takes_the_place_of_another_makes_other_answers()
+    {
+        const string Query = """{"Query":"from index 'Ages' where age = 7 order by name","WaitForNonStaleResults":true}""";
+        await DefineAsync("u.age");
+        var before = await _server.SendAsync("POST", _database + "/queries", Query);
+        Assert.Equal(["User 107", "User 157", "User 207", "User 257", "User 57", "User 7"], NamesOf(before.Json));
+        Assert.Equal(304, (await _server.SendAsync("POST", _database + "/queries", Query, ("If-None-Match", before.Tag!))).Status);
+
+        await DefineAsync("u.age + 1");
+        while (NamesOf((await _server.SendAsync("POST", _database + "/queries", Query)).Json) is ["User 107", ..])
+        {
+            await Task.Delay(20);
+        }
+
+        var after = await _server.SendAsync("POST", _database + "/queries", Query, ("If-None-Match", before.Tag!));
+        Assert.Equal(200, after.Status);
+        Assert.Equal(["User 106", "User 156", "User 206", "User 256", "User 56", "User 6"], NamesOf(after.Json));
+
+        async Task DefineAsync(string age) => Assert.Equal(201, (await _server.SendAsync(
+            "PUT", _database + "/admin/indexes", $$"""{"Indexes":[{"Name":"Ages","Maps":["from u in docs.Users select new { u.name, age = {{age}} }"]}]}""")).Status);
+    }
+
+    [Fact]
     public async Task Words_are_found_by_an_index()
     {
         await PutAsync(1000, "\"bio\":\"A quiet gardener of roses\"");

@@ -1,4 +1,5 @@
 using System.Text;
+using Rookery.Indexing.Execution;
 using Rookery.Server.Raven.Queries;
 
 namespace Rookery.Server.Tests.Raven;
@@ -19,7 +20,7 @@ public sealed class QueryWalkTests(RunningServer server) : IClassFixture<Running
         }
 
         Assert.True(server.Node.Databases.TryGet(db["/databases/".Length..], out var database));
-        using var walk = new QueryWalk(database, QueryRequest.Read(new QueryEnvelope(query, "{}"u8.ToArray(), 0, long.MaxValue, null), database).Direct!);
+        using var walk = new QueryWalk(database, QueryRequest.Read(new QueryEnvelope(query, "{}"u8.ToArray(), 0, long.MaxValue, null), database, new IndexedQueries(server.Context.Indexes)).Direct!);
         var seen = new List<string>();
         while (seen.Count < 3 && walk.MoveNext())
         {

@@ -36,14 +36,17 @@ internal sealed class IncludePaths
     }
 
     /// <summary>Adds the ids that a document refers to.</summary>
-    public void Collect(in DocumentView document)
+    public void Collect(in DocumentView document) => Collect(document.Body);
+
+    /// <summary>Adds the ids that a row refers to.</summary>
+    /// <param name="body">Its members, without braces.</param>
+    public void Collect(ReadOnlySpan<byte> body)
     {
         if (IsEmpty)
         {
             return;
         }
 
-        var body = document.Body;
         var memory = PooledMemory.Rent(body.Length + 2);
         var json = memory.Span[..(body.Length + 2)];
         json[0] = (byte)'{';

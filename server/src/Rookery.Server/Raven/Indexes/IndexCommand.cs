@@ -43,4 +43,8 @@ internal static class IndexCommand
 
     /// <summary>There is no such index: 404, as RavenDB's clients know it.</summary>
     public static RefusedException Missing(string name) => new(StatusCodes.Status404NotFound, RavenType.IndexMissing, $"There is no index '{name}'.");
+
+    /// <summary>There is one, but this node has not opened it, or closed it a moment ago: 503.</summary>
+    public static RefusedException NotAtWork(string name) =>
+        new(StatusCodes.Status503ServiceUnavailable, RavenType.RavenException, $"The index '{name}' is not at work on this node now: it was defined, replaced or reset a moment ago. Ask again.");
 }

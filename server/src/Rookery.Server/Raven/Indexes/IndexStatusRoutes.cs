@@ -57,7 +57,7 @@ internal sealed class IndexStatusRoutes(ServerContext context)
         int count = (int)Math.Min(parameters.Number("pageSize", MostTerms), MostTerms);
         var index = Find(database, [name])[0];
         var terms = new IndexedQueries(context.Indexes).ReadTerms(database, name, field, after, count)
-            ?? throw RefusedException.BadRequest($"The index '{index.Name}' holds no field '{field}' on this node; GET indexes?name= lists its fields.");
+            ?? throw (index.Status is null ? IndexCommand.NotAtWork(index.Name) : RefusedException.BadRequest($"The index '{index.Name}' holds no field '{field}' on this node; GET indexes?name= lists its fields."));
         return JsonAnswer.SendAsync(http, json =>
         {
             json.WriteString("IndexName"u8, index.Name);

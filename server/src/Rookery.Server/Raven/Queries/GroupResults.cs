@@ -1,4 +1,5 @@
 using Rookery.Documents;
+using Rookery.Indexing.Execution;
 using Rookery.Indexing.Scanning;
 using Rookery.Server.Raven.Documents;
 
@@ -35,6 +36,11 @@ internal sealed class GroupResults(IDisposable run, ScanResults groups, Database
     public void Collect(IncludePaths includes)
     {
         // A group is no document, and refers to none.
+    }
+
+    public void Note(QueryNotes notes)
+    {
+        // Plans of groups have none.
     }
 
     public void Pause() => _reader.Pause();

@@ -1,4 +1,5 @@
 using Rookery.Documents;
+using Rookery.Indexing.Execution;
 using Rookery.Server.Raven.Documents;
 
 namespace Rookery.Server.Raven.Queries;
@@ -29,6 +30,9 @@ internal interface IQueryResults : IDisposable
 
     /// <summary>Collects the ids that the document of the result at hand refers to.</summary>
     void Collect(IncludePaths includes);
+
+    /// <summary>Gives the result at hand to the notes of the answer.</summary>
+    void Note(QueryNotes notes);
 
     /// <summary>Lets go of snapshots and of the result at hand until the next move, while a slow client is waited for.</summary>
     void Pause();

@@ -1,29 +1,41 @@
 using Rookery.Documents;
+using Rookery.Indexing.Definitions;
+using Rookery.Indexing.Execution;
 using Rookery.Indexing.Indexes;
 using Rookery.Indexing.Language;
+using Rookery.Indexing.Scanning;
 using Rookery.Server.Raven.Indexes;
 
 namespace Rookery.Server.Raven.Queries;
 
-/// <summary>The index that a query names: <c>from index 'Auto/Users/ByAge'</c>.</summary>
+/// <summary>The index that a query names: <c>from index 'Users/ByAge'</c>.</summary>
 /// <param name="Name">Its name, in the case it was defined with.</param>
-/// <param name="Definition">What it holds.</param>
-internal sealed record NamedIndex(string Name, AutoIndexDefinition Definition)
+/// <param name="Automatic">What it holds, when it is an automatic one; null otherwise.</param>
+/// <param name="Rows">What it holds, when somebody defined it; null otherwise.</param>
+internal sealed record NamedIndex(string Name, AutoIndexDefinition? Automatic, RowSource? Rows)
 {
-    /// <summary>Finds the index.</summary>
+    /// <summary>Finds the index. Of one that was defined anew the definition counts that answers now.</summary>
     /// <exception cref="RefusedException">There is none.</exception>
-    /// <exception cref="QueryException">Queries by its name are not supported.</exception>
-    public static NamedIndex Find(Database database, Source source)
+    /// <exception cref="QueryException">It was defined by a newer version.</exception>
+    public static NamedIndex Find(Database database, IndexedQueries indexes, Source source)
     {
         using var reader = database.OpenReader();
         var record = reader.FindIndex(source.Name) ?? throw IndexCommand.Missing(source.Name);
-        return AutoIndexDefinition.TryRead(record.Definition) is { } definition
-            ? new NamedIndex(record.Name, definition)
-            : throw new QueryException(QueryFault.NotSupported, $"'from index' is supported of automatic indexes only, and '{record.Name}' is none.", source.Position);
+        try
+        {
+            return AutoIndexDefinition.TryRead(record.Definition) is { } automatic ? new NamedIndex(record.Name, automatic, null)
+                : indexes.ReadRows(database, record.Name) is { } rows ? new NamedIndex(record.Name, null, rows)
+                : StaticIndexDefinition.TryRead(record.Definition) is { } defined ? new NamedIndex(record.Name, null, RowSource.Of(record.Name, record.Number, defined))
+                : throw new QueryException(QueryFault.NotSupported, $"The index '{record.Name}' is of a kind that this version does not have.", source.Position);
+        }
+        catch (IndexDefinitionException newer)
+        {
+            throw new QueryException(QueryFault.NotSupported, $"The index '{record.Name}' cannot be asked: {newer.Message}", source.Position);
+        }
     }
 
     /// <summary>The documents that it is of.</summary>
-    public Source SourceOf(Source named) => Definition.Collection is { } collection
+    public Source SourceOf(Source named) => Automatic?.Collection is { } collection
         ? named with { Kind = SourceKind.Collection, Name = collection }
         : named with { Kind = SourceKind.AllDocuments, Name = AutoIndexDefinition.AllDocuments };
 }

@@ -31,6 +31,9 @@ internal sealed class QueryRequest : IDisposable
     /// <summary>The index that the query names; null when it names none.</summary>
     public NamedIndex? Named { get; init; }
 
+    /// <summary>Reads it again, because the index that it names answers by another definition now; null when it names no such one.</summary>
+    public Func<QueryRequest>? Again { get; init; }
+
     /// <summary>How long to wait for an index that is behind, after which the query is refused; null when an answer that is stale will do.</summary>
     public TimeSpan? Wait { get; init; }
 
@@ -43,12 +46,13 @@ internal sealed class QueryRequest : IDisposable
     /// <summary>Reads the text of a query, and plans it.</summary>
     /// <param name="envelope">The query.</param>
     /// <param name="database">Where set-ups are stored that it names.</param>
+    /// <param name="indexes">Knows the index that it names.</param>
     /// <exception cref="RefusedException">It is no query, one that this version does not have, or of an index that there is not.</exception>
-    public static QueryRequest Read(QueryEnvelope envelope, Database database)
+    public static QueryRequest Read(QueryEnvelope envelope, Database database, IndexedQueries indexes)
     {
         try
         {
-            return PlanOf(RqlParser.Parse(envelope.Text), envelope, database, isChange: false);
+            return PlanOf(RqlParser.Parse(envelope.Text), envelope, database, indexes, isChange: false);
         }
         catch (QueryException error)
         {
@@ -60,10 +64,11 @@ internal sealed class QueryRequest : IDisposable
     /// <param name="query">The query, read.</param>
     /// <param name="envelope">How it came.</param>
     /// <param name="database">Where the documents are.</param>
+    /// <param name="indexes">Knows the index that it names.</param>
     /// <param name="wait">How long to wait for an index that is behind; null when a stale one will do.</param>
     /// <exception cref="QueryException">It is one that this version does not have, or that cannot be meant.</exception>
     /// <exception cref="RefusedException">It is of an index that there is not.</exception>
-    public static QueryRequest ReadForChange(Query query, QueryEnvelope envelope, Database database, TimeSpan? wait)
+    public static QueryRequest ReadForChange(Query query, QueryEnvelope envelope, Database database, IndexedQueries indexes, TimeSpan? wait)
     {
         string? refused = query.Select is not null ? "select" : query.GroupBy.Count > 0 ? "group by" : query.Includes.Count > 0 ? "include" : null;
         if (refused is not null)
@@ -71,18 +76,23 @@ internal sealed class QueryRequest : IDisposable
             throw new QueryException(QueryFault.Invalid, $"'{refused}' has no meaning where documents are changed or deleted by a query.");
         }
 
-        return PlanOf(query with { Update = null, Loads = [] }, envelope with { Wait = wait }, database, isChange: true);
+        return PlanOf(query with { Update = null, Loads = [] }, envelope with { Wait = wait }, database, indexes, isChange: true);
     }
 
     /// <summary>Gives memory back.</summary>
     public void Dispose() => _fullText?.Dispose();
 
     // A change makes documents the newest of their collection, so its walk must not meet them again: a scan sees to that, a plain walk does not.
-    private static QueryRequest PlanOf(Query written, QueryEnvelope envelope, Database database, bool isChange)
+    private static QueryRequest PlanOf(Query written, QueryEnvelope envelope, Database database, IndexedQueries indexes, bool isChange)
     {
         var parameters = QueryValues.Read(envelope.Parameters);
         var query = StoredSetups.Fill(written, parameters, database);
-        var named = query.Source.Kind == SourceKind.Index ? NamedIndex.Find(database, query.Source) : null;
+        var named = query.Source.Kind == SourceKind.Index ? NamedIndex.Find(database, indexes, query.Source) : null;
+        if (isChange && named is { Rows.IsReduced: true })
+        {
+            throw new QueryException(QueryFault.Invalid, $"The results of '{named.Name}' are reduced rows, and no documents that could be changed or deleted.", query.Source.Position);
+        }
+
         query = named is null ? query : query with { Source = named.SourceOf(query.Source) };
         if (query.Update is { } update)
         {
@@ -107,16 +117,17 @@ internal sealed class QueryRequest : IDisposable
         }
 
         var paged = query with { Offset = Number(offset, query.Offset), Limit = limit is { } most ? Number(most, query.Limit) : null };
-        var fullText = new FullTextConditions(static _ => IndexedQueries.Analyzer);
+        var fullText = new FullTextConditions(named?.Rows is { } rows ? rows.AnalyzerOf : static _ => IndexedQueries.Analyzer);
         try
         {
             return new QueryRequest
             {
                 Query = query,
-                Plan = ScanPlan.Compile(paged, parameters, fullText),
+                Plan = ScanPlan.Compile(paged, parameters, fullText, named?.Rows),
                 Includes = includes,
                 HasTimings = hasTimings,
                 Named = named,
+                Again = named?.Rows is null ? null : () => PlanOf(written, envelope, database, indexes, isChange),
                 Wait = envelope.Wait,
                 WorkLimit = isChange ? TimeSpan.MaxValue : QueryTurns.Budget,
                 IndexName = named?.Name ?? AutomaticIndexName.Of(query),
@@ -133,7 +144,7 @@ internal sealed class QueryRequest : IDisposable
     private static bool TryReadDirect(Query query, OperandValues operands, out IdCondition? condition)
     {
         condition = null;
-        return query is { Filter: null, FilterLimit: null, Select: null, GroupBy.Count: 0, OrderBy.Count: 0, Loads.Count: 0 }
+        return !query.Includes.Any(static include => include.Kind is IncludeKind.Highlight or IncludeKind.Explanations) && query is { Filter: null, FilterLimit: null, Select: null, GroupBy.Count: 0, OrderBy.Count: 0, Loads.Count: 0 }
             && (query.Where is null || (condition = IdCondition.TryRead(query.Where, operands)) is not null);
     }
 
@@ -144,13 +155,7 @@ internal sealed class QueryRequest : IDisposable
     private static List<string> ReadIncludes(Query query)
     {
         var paths = new List<string>(query.Includes.Count);
-        foreach (var include in query.Includes.Where(static include => include.Kind != IncludeKind.Timings))
-        {
-            paths.Add(include.Kind == IncludeKind.Documents
-                ? include.Path!
-                : throw new QueryException(QueryFault.NotSupported, $"'include {include.Kind.ToString().ToLowerInvariant()}()' is not supported by this version.", include.Position));
-        }
-
+        paths.AddRange(query.Includes.Where(static include => include.Kind == IncludeKind.Documents).Select(static include => include.Path!));
         return paths;
     }
 }

@@ -11,6 +11,20 @@ namespace Rookery.Server.Raven.Queries;
 /// <summary>Begins to answer a query.</summary>
 internal static class QueryResults
 {
+    /// <summary>The query as the static index that it names answers it now: that may have been replaced while the query waited for it.</summary>
+    /// <exception cref="QueryException">The new definition cannot answer it.</exception>
+    public static QueryRequest Renew(ServerContext context, HttpContext http, Database database, QueryRequest request)
+    {
+        if (request is not { Named.Rows: { } asked, Again: { } again } || new IndexedQueries(context.Indexes).ReadRows(database, asked.IndexName)?.IsSameDefinition(asked) is not false)
+        {
+            return request;
+        }
+
+        var renewed = again();
+        http.Response.RegisterForDispose(renewed);
+        return renewed;
+    }
+
     /// <summary>The results, before the first. Those that have to be sorted or grouped are all found then.</summary>
     /// <param name="context">The server.</param>
     /// <param name="http">The request.</param>
@@ -36,6 +50,11 @@ internal static class QueryResults
         IDisposable? opened = null;
         try
         {
+            if (plan.Rows is not null)
+            {
+                return await RowQueries.OpenAsync(context, database, request, answer, writer, turns, needsTotal);
+            }
+
             var found = way.Answering is { } name ? new IndexedQueries(context.Indexes).TryAnswer(database, name, plan, context.QueryMemory, turns) : null;
             opened = found;
             if (found is { AreCandidates: false })
@@ -105,7 +124,7 @@ internal static class QueryResults
     private static QueryWalk WalkOf(Database database, ScanPlan plan, ScannedDocument[] found) =>
         new(database, [.. found.Select(static one => one.Id)], ScoresOf(plan, found));
 
-    private static double[]? ScoresOf(ScanPlan plan, IReadOnlyList<ScannedDocument> found) => plan.IsScored ? [.. found.Select(static one => one.Score ?? 0)] : null;
+    internal static double[]? ScoresOf(ScanPlan plan, IReadOnlyList<ScannedDocument> found) => plan.IsScored ? [.. found.Select(static one => one.Score ?? 0)] : null;
 
     /// <summary>Looks at the documents that conditions depend on. Each time it is a scan of its own, and its time is the query's.</summary>
     private static async ValueTask PrepareAsync(ScanPlan plan, Func<ScanPlan, ScannedDocuments> open, ResultWriter writer, QueryTurns turns)

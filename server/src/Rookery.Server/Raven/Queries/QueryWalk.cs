@@ -76,7 +76,10 @@ internal sealed class QueryWalk : IDisposable
     public long Etag => _cursor is null ? _byId.Etag : _cursor.Etag;
 
     /// <summary>How relevant the document at hand is; null where none is more than others.</summary>
-    public double? Score => _scores?[_nextId - 1];
+    public double? Score => _scores?[Place];
+
+    /// <summary>Of a walk over ids, the place of the one at hand among them.</summary>
+    public int Place => _nextId - 1;
 
     /// <summary>Whether documents come in the order in which they were written.</summary>
     public bool IsInOrderOfWriting => _query.Condition is null;

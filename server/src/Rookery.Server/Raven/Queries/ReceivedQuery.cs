@@ -1,5 +1,6 @@
 using Microsoft.AspNetCore.Http;
 using Rookery.Documents;
+using Rookery.Indexing.Execution;
 using Rookery.Indexing.Language;
 
 namespace Rookery.Server.Raven.Queries;
@@ -21,7 +22,7 @@ internal sealed class ReceivedQuery(QueryRequest request, string? tag, LargeRequ
     public static async ValueTask<ReceivedQuery> ReadAsync(HttpContext http, Database database, ServerContext context)
     {
         QueryEnvelope envelope;
-        string tag;
+        EntityTag tag;
         LargeRequests.Lease? room;
         using (var body = await RequestBody.ReadAsync(http, context.Options.QueryBytesLimit, context.LargeRequests, BodyUse.Objects))
         {
@@ -43,8 +44,9 @@ internal sealed class ReceivedQuery(QueryRequest request, string? tag, LargeRequ
 
         try
         {
-            var request = QueryRequest.Read(envelope, database);
-            return new ReceivedQuery(request, IsShuffledAnew(request.Query) ? null : tag, room);
+            var request = QueryRequest.Read(envelope, database, new IndexedQueries(context.Indexes));
+            tag.Add(request.Named?.Rows?.Number ?? 0);  // by which definition an index answers changes while no document does
+            return new ReceivedQuery(request, IsShuffledAnew(request.Query) ? null : tag.ToString(), room);
         }
         catch (RefusedException)
         {
@@ -62,12 +64,12 @@ internal sealed class ReceivedQuery(QueryRequest request, string? tag, LargeRequ
     private static bool IsShuffledAnew(Query query) => query.OrderBy.Any(static order => order is { Kind: OrderKind.Random, Seed: null });
 
     /// <summary>Nothing was applied to the database since, and the query is the same: so is the answer, because only those have a tag that are not stale.</summary>
-    private static string TagOf(Database database, ReadOnlySpan<byte> query)
+    private static EntityTag TagOf(Database database, ReadOnlySpan<byte> query)
     {
         using var reader = database.OpenReader();
         var tag = new EntityTag(database);
         tag.Add(reader.ReadStatistics().LastEtag);
         tag.Add(query);
-        return tag.ToString();
+        return tag;
     }
 }

@@ -19,6 +19,12 @@ internal sealed class ResultWriter(Database database, ScanPlan? plan, bool metad
     private const int FreeBytes = 64 << 10;
     private readonly byte[] _historyId = Encoding.ASCII.GetBytes(database.HistoryId);
 
+    /// <summary>Makes the results of a query that selects by a script; null where none does.</summary>
+    public ScriptedResults? Scripted => scripted;
+
+    /// <summary>Gives the row that an index holds, by the place of its document in the walk, where a selection reads from there; null where it reads documents.</summary>
+    public Func<int, ReadOnlyMemory<byte>>? RowOf { get; set; }
+
     /// <summary>The document at hand, as conditions read it.</summary>
     public QueriedDocument Queried(QueryWalk walk) => new(walk.View, walk.Etag, _historyId) { Score = walk.Score ?? 0 };
 
@@ -44,7 +50,8 @@ internal sealed class ResultWriter(Database database, ScanPlan? plan, bool metad
 
         answer.Write("{"u8);
         int start = answer.Length;
-        plan.WriteMembers(Queried(walk), new BoundedBuffer(answer, FreeBytes + (2 * walk.Length)));
+        var row = RowOf is null ? default : RowOf(walk.Place);
+        plan.WriteMembers(RowOf is null ? Queried(walk) : Queried(walk).WithRow(row.Span), new BoundedBuffer(answer, FreeBytes + (2 * (walk.Length + row.Length))));
         answer.Write(answer.Length == start ? "\"@metadata\":{\"@projection\":true,\"@id\":"u8 : ",\"@metadata\":{\"@projection\":true,\"@id\":"u8);
         Rookery.Documents.Json.DocumentWriter.WriteString(answer, walk.Head.Id);
         answer.Write("}}"u8);

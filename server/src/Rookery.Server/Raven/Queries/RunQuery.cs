@@ -77,6 +77,7 @@ internal sealed class RunQuery(ServerContext context)
         var request = received.Request;
         timings.End("Parser");
         var way = await _ways.ChooseAsync(database, request, http.RequestAborted);
+        request = QueryResults.Renew(context, http, database, request);
         if (way.IsStale)
         {
             http.Response.Headers.ETag = default;       // what it says depends on more than the documents
@@ -87,6 +88,7 @@ internal sealed class RunQuery(ServerContext context)
         using var results = await QueryResults.OpenAsync(context, http, database, request, way, answer, metadataOnly);
         timings.End("Query");
         var includes = new IncludePaths(request.Includes);
+        using var notes = request.Plan is { HasNotes: true } plan ? new QueryNotes(plan, database, context.QueryMemory, new QueryTurns(context.Time, request.WorkLimit, http.RequestAborted)) : null;
         answer.Write("{\"Results\":["u8);
         bool isFirst = true;
         while (await results.MoveNextAsync())
@@ -94,6 +96,11 @@ internal sealed class RunQuery(ServerContext context)
             answer.Write(isFirst ? ""u8 : ","u8);
             isFirst = false;
             results.Write(answer.Buffer);
+            if (notes is not null)
+            {
+                results.Note(notes);
+            }
+
             if (!includes.IsEmpty)
             {
                 results.Collect(includes);
@@ -118,11 +125,11 @@ internal sealed class RunQuery(ServerContext context)
         }
 
         timings.End("Results");
-        WriteStatistics(answer.Buffer, request, way, total, timings);
+        WriteStatistics(answer.Buffer, request, way, total, timings, notes);
         await answer.SendAsync();
     }
 
-    private void WriteStatistics(AnswerBuffer answer, QueryRequest request, QueryWay way, long total, QueryTimings timings)
+    private void WriteStatistics(AnswerBuffer answer, QueryRequest request, QueryWay way, long total, QueryTimings timings, QueryNotes? notes)
     {
         string now = DocumentJson.Date(context.Time.GetUtcNow().UtcTicks);
         string indexed = way.Timestamp is { } time ? DocumentJson.Date(time.UtcTicks) : now;
@@ -133,7 +140,9 @@ internal sealed class RunQuery(ServerContext context)
             : "[" + string.Join(',', request.Includes.Select(path => $"\"{JsonEncodedText.Encode(path)}\"")) + "]";
         string rest = string.Create(
             CultureInfo.InvariantCulture,
-            $"}},\"TotalResults\":{total},\"LongTotalResults\":{total},\"SkippedResults\":0,\"DurationInMs\":{timings.TotalMilliseconds},\"IndexName\":\"{JsonEncodedText.Encode(way.IndexName)}\",\"IndexTimestamp\":\"{indexed}\",\"LastQueryTime\":\"{now}\",\"IsStale\":{stale},\"ResultEtag\":{way.ResultEtag},\"NodeTag\":\"{context.Node.Consensus.NodeTag}\",\"IncludedPaths\":{includedPaths}{shownTimings}}}");
+            $"}},\"TotalResults\":{total},\"LongTotalResults\":{total},\"SkippedResults\":0,\"DurationInMs\":{timings.TotalMilliseconds},\"IndexName\":\"{JsonEncodedText.Encode(way.IndexName)}\",\"IndexTimestamp\":\"{indexed}\",\"LastQueryTime\":\"{now}\",\"IsStale\":{stale},\"ResultEtag\":{way.ResultEtag},\"NodeTag\":\"{context.Node.Consensus.NodeTag}\",\"IncludedPaths\":{includedPaths}{shownTimings}");
         answer.Write(Encoding.UTF8.GetBytes(rest));
+        answer.Write(notes is null ? default : notes.ToJson());
+        answer.Write("}"u8);
     }
 }

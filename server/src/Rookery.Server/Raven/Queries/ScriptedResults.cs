@@ -24,6 +24,7 @@ internal sealed class ScriptedResults : IScriptDocuments, IDisposable
     private readonly byte[] _historyId;
     private readonly ScriptInterpreter _interpreter = new(Limits);
     private QueryWalk? _walk;
+    private PausableReader? _reader;
     private long _heldBytes;
 
     /// <summary>Results of one answer.</summary>
@@ -45,27 +46,47 @@ internal sealed class ScriptedResults : IScriptDocuments, IDisposable
     /// <exception cref="QueryException">It cannot make it, or the time of the query is used up.</exception>
     public void Write(AnswerBuffer answer, QueryWalk walk)
     {
-        _turns.Begin();
         _walk = walk;
+        _turns.Begin();
         try
         {
-            Run(answer, walk);
-            _turns.OnWork();
+            Span<byte> vector = stackalloc byte[ChangeVector.MaxBytes];
+            Begin();
+            _interpreter.AddDocument(walk.View, vector[..ChangeVector.Write(vector, walk.Etag, _historyId)]);
+            Run(answer);
         }
         finally
         {
-            _walk = null;
-            _interpreter.Trim();
-            _memory.Release(_heldBytes);
-            _heldBytes = 0;
-            _turns.End();
+            End();
+        }
+    }
+
+    /// <summary>Writes what the script makes of a reduced row, which stands where documents do.</summary>
+    /// <param name="answer">Where to.</param>
+    /// <param name="row">The members of the row, without braces.</param>
+    /// <param name="reader">Reads what it loads.</param>
+    /// <exception cref="QueryException">It cannot make it, or the time of the query is used up.</exception>
+    public void Write(AnswerBuffer answer, ReadOnlySpan<byte> row, PausableReader reader)
+    {
+        _reader = reader;
+        _turns.Begin();
+        try
+        {
+            Begin();
+            _interpreter.AddJson([(byte)'{', .. row, (byte)'}']);
+            Run(answer);
+        }
+        finally
+        {
+            End();
         }
     }
 
     /// <inheritdoc/>
     public void Load(ReadOnlySpan<byte> id, ScriptDocumentReceiver receiver)
     {
-        if (!DocumentId.TryValidate(id, out _) || !_walk!.Reader.TryGetDocument(id, out var document))
+        var reader = _walk?.Reader ?? _reader!.Current;
+        if (!DocumentId.TryValidate(id, out _) || !reader.TryGetDocument(id, out var document))
         {
             return;
         }
@@ -83,12 +104,23 @@ internal sealed class ScriptedResults : IScriptDocuments, IDisposable
 
     public void Dispose() => _interpreter.Dispose();
 
-    private void Run(AnswerBuffer answer, QueryWalk walk)
+    private void Begin()
     {
-        Span<byte> vector = stackalloc byte[ChangeVector.MaxBytes];
         _interpreter.Load(_script.Program);
         _interpreter.Begin();
-        _interpreter.AddDocument(walk.View, vector[..ChangeVector.Write(vector, walk.Etag, _historyId)]);
+    }
+
+    private void End()
+    {
+        _walk = null;
+        _interpreter.Trim();
+        _memory.Release(_heldBytes);
+        _heldBytes = 0;
+        _turns.End();
+    }
+
+    private void Run(AnswerBuffer answer)
+    {
         _interpreter.AddJson(_script.Arguments.Span);
         if (!_interpreter.TryRun())
         {
@@ -106,9 +138,15 @@ internal sealed class ScriptedResults : IScriptDocuments, IDisposable
             WriteMembers(answer, _interpreter.TryWriteResult(out var json) ? json : throw Refuse(QueryFault.TooCostly, _interpreter.Failure!));
         }
 
-        answer.Write("\"@metadata\":{\"@projection\":true,\"@id\":"u8);
-        DocumentWriter.WriteString(answer, walk.Head.Id);
+        answer.Write("\"@metadata\":{\"@projection\":true"u8);
+        if (_walk is not null)
+        {
+            answer.Write(",\"@id\":"u8);
+            DocumentWriter.WriteString(answer, _walk.Head.Id);
+        }
+
         answer.Write("}}"u8);
+        _turns.OnWork();
     }
 
     private void Give(ScriptDocumentReceiver receiver, in Document document)
@@ -154,5 +192,5 @@ internal sealed class ScriptedResults : IScriptDocuments, IDisposable
     }
 
     private QueryException Refuse(QueryFault fault, string reason) =>
-        new(fault, $"The selection of document '{Encoding.UTF8.GetString(_walk!.Head.Id)}' failed: {reason}.", _script.Position);
+        new(fault, $"The selection of {(_walk is null ? "a row" : $"document '{Encoding.UTF8.GetString(_walk.Head.Id)}'")} failed: {reason}.", _script.Position);
 }

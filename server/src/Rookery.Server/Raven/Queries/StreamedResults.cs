@@ -1,4 +1,5 @@
 using Rookery.Documents;
+using Rookery.Indexing.Execution;
 using Rookery.Indexing.Scanning;
 using Rookery.Server.Raven.Documents;
 
@@ -34,6 +35,8 @@ internal sealed class StreamedResults(ScannedDocuments scan, ResultWriter writer
     public void Write(AnswerBuffer answer) => writer.Write(answer, scan.Walk);
 
     public void Collect(IncludePaths includes) => includes.Collect(scan.Walk.View);
+
+    public void Note(QueryNotes notes) => notes.Add(writer.Queried(scan.Walk));
 
     public void Pause() => scan.Walk.Pause();
 

@@ -1,4 +1,5 @@
 using Rookery.Documents;
+using Rookery.Indexing.Execution;
 using Rookery.Indexing.Summaries;
 using Rookery.Server.Raven.Documents;
 
@@ -39,6 +40,11 @@ internal sealed class SummaryResults(SummaryRun summary, Database database) : IQ
     public void Collect(IncludePaths includes)
     {
         // A summary is no document, and refers to none.
+    }
+
+    public void Note(QueryNotes notes)
+    {
+        // Plans of summaries have none.
     }
 
     public void Pause() => _reader.Pause();

@@ -1,4 +1,5 @@
 using Rookery.Documents;
+using Rookery.Indexing.Execution;
 using Rookery.Server.Raven.Documents;
 
 namespace Rookery.Server.Raven.Queries;
@@ -45,6 +46,8 @@ internal sealed class WalkedResults(
     public void Write(AnswerBuffer answer) => writer.Write(answer, walk);
 
     public void Collect(IncludePaths includes) => includes.Collect(walk.View);
+
+    public void Note(QueryNotes notes) => notes.Add(writer.Queried(walk));
 
     public void Pause() => walk.Pause();
 

@@ -1,5 +1,6 @@
 using Microsoft.AspNetCore.Http;
 using Rookery.Documents;
+using Rookery.Indexing.Execution;
 using Rookery.Indexing.Language;
 using Rookery.Server.Raven.LongOperations;
 using Rookery.Server.Raven.Queries;
@@ -26,7 +27,7 @@ internal sealed class ChangeByQuery(ServerContext context, OperationRegistry ope
         using (var body = await RequestBody.ReadAsync(http, context.Options.QueryBytesLimit, context.LargeRequests, BodyUse.Objects))
         {
             envelope = isPatch ? QueryEnvelope.ReadWrapped(body.Span) : QueryEnvelope.Read(body.Span);
-            request = ChangeRequest.Read(http, envelope, database, isPatch, context.Node.FormatLevel.Level);
+            request = ChangeRequest.Read(http, envelope, database, new IndexedQueries(context.Indexes), isPatch, context.Node.FormatLevel.Level);
         }
 
         TakeTurn(http, request);

@@ -1,6 +1,7 @@
 using Microsoft.AspNetCore.Http;
 using Rookery.Documents;
 using Rookery.Documents.Patching;
+using Rookery.Indexing.Execution;
 using Rookery.Indexing.Language;
 using Rookery.Indexing.Scanning;
 using Rookery.Server.Raven.Queries;
@@ -31,7 +32,7 @@ internal sealed class ChangeRequest : IDisposable
 
     /// <summary>Reads a request.</summary>
     /// <exception cref="RefusedException">It is wrong, or asks for what this version does not have.</exception>
-    public static ChangeRequest Read(HttpContext http, QueryEnvelope envelope, Database database, bool isPatch, int formatLevel)
+    public static ChangeRequest Read(HttpContext http, QueryEnvelope envelope, Database database, IndexedQueries indexes, bool isPatch, int formatLevel)
     {
         var parameters = new Raven.QueryParameters(http);
         if (parameters.Flag("ignoreMaxStepsForScript"))
@@ -50,7 +51,7 @@ internal sealed class ChangeRequest : IDisposable
                 : throw new QueryException(QueryFault.Invalid, "'update' belongs into a patch by query: PATCH queries.", query.Update.Position - 1);
             return new ChangeRequest
             {
-                Query = QueryRequest.ReadForChange(query, envelope, database, wait),
+                Query = QueryRequest.ReadForChange(query, envelope, database, indexes, wait),
                 Patch = patch,
                 WantsDetails = wantsDetails,
                 MostPerSecond = mostPerSecond,

@@ -74,7 +74,8 @@ internal sealed class DocumentChanges(ServerContext context, Database database, 
     private async Task<IQueryResults> OpenAsync(HttpContext http, DocumentAnswer answer, CancellationToken ending)
     {
         var way = await new QueryWays(context).ChooseAsync(database, request.Query, ending);
-        var results = await QueryResults.OpenAsync(context, http, database, request.Query, way, answer, metadataOnly: false);
+        var query = QueryResults.Renew(context, http, database, request.Query);
+        var results = await QueryResults.OpenAsync(context, http, database, query, way, answer, metadataOnly: false);
         if (results.KnownTotal is not { } total)
         {
             // As of a stream: results that are not gathered are met twice.
@@ -83,10 +84,10 @@ internal sealed class DocumentChanges(ServerContext context, Database database, 
                 total = await results.CountAsync();
             }
 
-            results = await QueryResults.OpenAsync(context, http, database, request.Query, way, answer, metadataOnly: false, needsTotal: false);
+            results = await QueryResults.OpenAsync(context, http, database, query, way, answer, metadataOnly: false, needsTotal: false);
         }
 
-        var plan = request.Query.Plan!;
+        var plan = query.Plan!;
         operation.Total = Math.Min(Math.Max(0, total - plan.Offset), plan.Limit ?? long.MaxValue);
         announce(operation);
         return results;

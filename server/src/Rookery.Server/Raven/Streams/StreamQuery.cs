@@ -18,7 +18,7 @@ internal sealed class StreamQuery(ServerContext context)
     {
         bool isLines = StreamFormats.Read(http) == StreamFormat.JsonLines;
         using var received = await ReceivedQuery.ReadAsync(http, database, context);
-        if (received.Request.Includes.Count > 0)
+        if (received.Request.Query.Includes.Any(static include => include.Kind != IncludeKind.Timings))
         {
             throw RefusedException.NotSupported("'include' in a streamed query is not supported by this version: run the query in pages instead.");
         }
@@ -39,6 +39,7 @@ internal sealed class StreamQuery(ServerContext context)
         string type = isLines ? StreamFormats.JsonLinesType : StreamFormats.JsonType;
         using var answer = new DocumentAnswer(http, context.LargeRequests, type, received.Room);
         var way = await _ways.ChooseAsync(database, request, http.RequestAborted);
+        request = QueryResults.Renew(context, http, database, request);
         var results = await QueryResults.OpenAsync(context, http, database, request, way, answer, metadataOnly: false);
         try
         {

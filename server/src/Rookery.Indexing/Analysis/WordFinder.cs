@@ -1,0 +1,69 @@
+namespace Rookery.Indexing.Analysis;
+
+/// <summary>A word of a text that was searched for.</summary>
+/// <param name="Start">Bytes before it.</param>
+/// <param name="Length">Bytes of it.</param>
+/// <param name="Kind">Which of the words it is, to be marked as the same each time.</param>
+internal readonly record struct FoundWord(int Start, int Length, int Kind);
+
+/// <summary>Finds the words of a search in texts. Those of a phrase are found wherever they stand. Thread-safe.</summary>
+internal sealed class WordFinder
+{
+    private readonly SearchQuery query;
+    private readonly Dictionary<byte[], int>.AlternateLookup<ReadOnlySpan<byte>> places;
+    private readonly (int Kind, TokenPattern Pattern)[] patterns;
+
+    /// <summary>Of a search.</summary>
+    public WordFinder(SearchQuery query)
+    {
+        this.query = query;
+        var terms = new Dictionary<byte[], int>(TermComparer.Instance);
+        foreach (byte[] term in query.Terms)
+        {
+            terms.Add(term, terms.Count);
+        }
+
+        places = terms.GetAlternateLookup<ReadOnlySpan<byte>>();
+        patterns = [.. query.Clauses.OfType<WildcardClause>().Select((clause, place) => (terms.Count + place, clause.Pattern))];
+    }
+
+    /// <summary>Adds the words of a text, in their order.</summary>
+    /// <param name="text">UTF-8.</param>
+    /// <param name="found">Takes them.</param>
+    public void Find(ReadOnlySpan<byte> text, List<FoundWord> found)
+    {
+        var sink = new Sink(this, found);
+        query.Analyzer.Analyze(text, AnalysisPurpose.Index, 0, ref sink);
+    }
+
+    private int KindOf(ReadOnlySpan<byte> token)
+    {
+        if (places.TryGetValue(token, out int place))
+        {
+            return place;
+        }
+
+        foreach (var (kind, pattern) in patterns)
+        {
+            if (pattern.Matches(token))
+            {
+                return kind;
+            }
+        }
+
+        return -1;
+    }
+
+    private readonly struct Sink(WordFinder finder, List<FoundWord> found) : ITokenSink
+    {
+        public bool Take(scoped in Token token)
+        {
+            if (finder.KindOf(token.Bytes) is >= 0 and int kind)
+            {
+                found.Add(new FoundWord(token.Start, token.Length, kind));
+            }
+
+            return true;
+        }
+    }
+}

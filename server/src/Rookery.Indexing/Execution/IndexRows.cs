@@ -1,0 +1,68 @@
+using System.Text;
+using Rookery.Documents;
+using Rookery.Documents.Ids;
+using Rookery.Documents.Scripting;
+using Rookery.Indexing.Definitions;
+using Rookery.Indexing.Indexes;
+using Rookery.Indexing.Scanning;
+using Rookery.Indexing.Values;
+
+namespace Rookery.Indexing.Execution;
+
+/// <summary>The rows that the maps of a static index make of documents as they are now, where what the index holds does not say all. For one thread; to be disposed.</summary>
+public sealed class IndexRows : IMappedRows, IScriptDocuments, IDisposable
+{
+    private readonly MapRunner maps;
+    private readonly Database database;
+    private readonly byte[] historyId;
+    private readonly List<byte[]> rows = [];
+
+    /// <summary>The rows of an index.</summary>
+    /// <param name="source">The index.</param>
+    /// <param name="database">Where maps find the documents that they load.</param>
+    public IndexRows(RowSource source, Database database)
+    {
+        this.database = database;
+        historyId = Encoding.ASCII.GetBytes(database.HistoryId);
+        maps = new MapRunner(source.Definition.CompiledMaps, this);
+    }
+
+    /// <summary>The members of a document's rows, without braces; valid until the next call. A document that the maps cannot take has none.</summary>
+    /// <param name="document">The document.</param>
+    public IReadOnlyList<byte[]> Of(in QueriedDocument document)
+    {
+        rows.Clear();
+        try
+        {
+            maps.Run(document.Whole, this);
+        }
+        catch (IndexMapException)
+        {
+            rows.Clear();                               // the index lists it with its errors
+        }
+
+        return rows;
+    }
+
+    /// <inheritdoc/>
+    void IMappedRows.Take(ReadOnlySpan<byte> row) => rows.Add(row[1..^1].ToArray());
+
+    /// <inheritdoc/>
+    void IScriptDocuments.Load(ReadOnlySpan<byte> id, ScriptDocumentReceiver receiver)
+    {
+        using var reader = database.OpenReader();
+        if (!DocumentId.TryValidate(id, out _) || !reader.TryGetDocument(id, out var document))
+        {
+            return;
+        }
+
+        using (document)
+        {
+            Span<byte> vector = stackalloc byte[ChangeVector.MaxBytes];
+            receiver(document.View, vector[..ChangeVector.Write(vector, document.Etag, historyId)]);
+        }
+    }
+
+    /// <inheritdoc/>
+    public void Dispose() => maps.Dispose();
+}

@@ -1,0 +1,172 @@
+using Rookery.Documents;
+using Rookery.Indexing.Execution;
+using Rookery.Indexing.Scanning;
+using Rookery.Indexing.Summaries;
+using Rookery.Indexing.Values;
+using Rookery.Server.Raven.Indexes;
+
+namespace Rookery.Server.Raven.Queries;
+
+/// <summary>
+/// Begins to answer a query that names a static index. Conditions, orders and summaries are of the rows that it holds; results are their documents, stored values of the rows, or reduced rows. What terms do not
+/// say is asked of rows that the maps make anew of the documents found.
+/// </summary>
+internal static class RowQueries
+{
+    /// <summary>The results, before the first.</summary>
+    /// <param name="context">The server.</param>
+    /// <param name="database">Whose documents the index is of.</param>
+    /// <param name="request">What is asked.</param>
+    /// <param name="answer">Whose room is taken for what is large.</param>
+    /// <param name="writer">Writes documents; disposed with the results.</param>
+    /// <param name="turns">The time of the query.</param>
+    /// <param name="needsTotal">Whether results behind the page are counted.</param>
+    /// <exception cref="Indexing.Language.QueryException">The query would cost more than one may.</exception>
+    /// <exception cref="RefusedException">The index is not there now.</exception>
+    public static async ValueTask<IQueryResults> OpenAsync(
+        ServerContext context, Database database, QueryRequest request, DocumentAnswer answer, ResultWriter writer, QueryTurns turns, bool needsTotal)
+    {
+        var plan = request.Plan!;
+        var found = new IndexedQueries(context.Indexes).TryAnswer(database, request.Named!.Name, plan, context.QueryMemory, turns, needsTotal)
+            ?? throw IndexCommand.NotAtWork(request.Named.Name);
+        try
+        {
+            if (found.AreCandidates)
+            {
+                return await LookAtRowsAsync(context, database, request, found, answer, writer, turns);
+            }
+
+            return plan.Rows!.IsReduced ? new RowResults(new PageOfRows(found), plan, writer, database, found) : PageOf(found, database, plan, answer, writer, turns);
+        }
+        catch
+        {
+            found.Dispose();
+            throw;
+        }
+    }
+
+    /// <summary>The documents of a page. Those that were written since the index took them are asked again.</summary>
+    private static WalkedResults PageOf(IndexAnswer found, Database database, ScanPlan plan, DocumentAnswer answer, ResultWriter writer, QueryTurns turns)
+    {
+        var ids = new FoundIds(found.Documents);
+        var walk = new QueryWalk(database, ids, QueryResults.ScoresOf(plan, found.Documents));
+        var rows = new IndexRows(plan.Rows!, database);
+        writer.RowOf = plan.IsOfEachRow ? place => found.ReadRow(place).ToArray() : null;
+        return new WalkedResults(
+            walk,
+            writer,
+            answer,
+            found.TotalResults,
+            new Both(found, rows),
+            () => walk.Etag == ids.LastEtag || found.HasResult(writer.Queried(walk), rows),
+            plan.Script is null ? null : turns);
+    }
+
+    private static async ValueTask<IQueryResults> LookAtRowsAsync(
+        ServerContext context, Database database, QueryRequest request, IndexAnswer found, DocumentAnswer answer, ResultWriter writer, QueryTurns turns)
+    {
+        var plan = request.Plan!;
+        var run = plan.Start(context.QueryMemory, turns);
+        var summary = plan.Summary?.Start(context.QueryMemory, turns);
+        try
+        {
+            using var rows = new IndexRows(plan.Rows!, database);
+            await (plan.Rows!.IsReduced ? AddReducedAsync(found, run, summary, turns) : AddDocumentsAsync(database, found, rows, run, summary, answer, writer, turns));
+            if (summary is not null)
+            {
+                run.Dispose();
+                found.Dispose();
+                return new SummaryResults(summary, database);
+            }
+
+            var ended = run.Finish();
+            ScannedDocument[] documents = [.. ended.Documents];
+            if (plan.Rows!.IsReduced)
+            {
+                return new RowResults(new ScannedRows(documents, ended.TotalResults), plan, writer, database, new Both(run, found));
+            }
+
+            writer.RowOf = plan.IsOfEachRow ? place => documents[place].Row : null;
+            var walk = new QueryWalk(database, [.. documents.Select(static one => one.Id)], QueryResults.ScoresOf(plan, documents));
+            return new WalkedResults(walk, writer, answer, ended.TotalResults, new Both(run, found), turns: plan.Script is null ? null : turns);
+        }
+        catch
+        {
+            summary?.Dispose();
+            run.Dispose();
+            throw;
+        }
+    }
+
+    private static async ValueTask AddReducedAsync(IndexAnswer found, ScanRun run, SummaryRun? summary, QueryTurns turns)
+    {
+        turns.Begin();
+        for (int i = 0; i < found.Documents.Count; i++)
+        {
+            if (turns.IsOver)
+            {
+                await turns.YieldAsync();
+            }
+
+            byte[][] row = [found.ReadRow(i).ToArray()];
+            Add(run, default, row, summary);
+        }
+
+        turns.End();
+    }
+
+    private static async ValueTask AddDocumentsAsync(
+        Database database, IndexAnswer found, IndexRows rows, ScanRun run, SummaryRun? summary, DocumentAnswer answer, ResultWriter writer, QueryTurns turns)
+    {
+        using var walk = new QueryWalk(database, new FoundIds(found.Documents), scores: null);
+        turns.Begin();
+        while (walk.MoveNext())
+        {
+            if (!answer.TryMakeRoom(writer.BytesFor(walk.Length)))
+            {
+                long bytes = writer.BytesFor(walk.Length);
+                walk.StepBack();
+                turns.End();
+                await answer.WaitForRoomAsync(bytes);
+                turns.Begin();
+                continue;
+            }
+
+            AddDocument(walk, rows, run, summary, writer);
+            if (turns.IsOver)
+            {
+                walk.Pause();
+                await turns.YieldAsync();
+            }
+        }
+
+        turns.End();
+    }
+
+    private static void AddDocument(QueryWalk walk, IndexRows rows, ScanRun run, SummaryRun? summary, ResultWriter writer)
+    {
+        var document = writer.Queried(walk);
+        Add(run, document, rows.Of(document), summary);
+    }
+
+    private static void Add(ScanRun run, in QueriedDocument document, IReadOnlyList<byte[]> rows, SummaryRun? summary)
+    {
+        if (summary is null)
+        {
+            run.AddRows(document, rows);
+        }
+        else
+        {
+            run.AddRows(document, rows, summary);
+        }
+    }
+
+    private sealed class Both(IDisposable one, IDisposable other) : IDisposable
+    {
+        public void Dispose()
+        {
+            one.Dispose();
+            other.Dispose();
+        }
+    }
+}

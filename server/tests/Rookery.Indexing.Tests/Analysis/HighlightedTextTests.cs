@@ -1,0 +1,22 @@
+using System.Text;
+using Rookery.Indexing.Analysis;
+
+namespace Rookery.Indexing.Tests.Analysis;
+
+public sealed class HighlightedTextTests
+{
+    [Theory]
+    [InlineData("a river of fish, fish and fish", "fish", 18, 1, "of [fish], [fish] and")]
+    [InlineData("a river of fish, fish and fish", "fish", 18, 2, "of [fish], [fish] and|[fish]")]
+    [InlineData("Größe der Bäume über Bäumen", "bäume", 10, 3, "[Bäume] über")]
+    [InlineData("rivers and Rivals", "riv*", 100, 1, "[rivers] and [Rivals]")]
+    [InlineData("extraordinary", "extraordinary", 3, 1, "[extraordinary]")]
+    [InlineData("a cat", "dog", 10, 1, "")]
+    public void Pieces_stand_around_the_words_that_were_found(string text, string words, int length, int most, string expected)
+    {
+        byte[] utf8 = Encoding.UTF8.GetBytes(text);
+        var found = new List<FoundWord>();
+        new WordFinder(SearchTerms.Parse(AnalyzerCatalog.Default, words, needsAll: false, 0)).Find(utf8, found);
+        Assert.Equal(expected, string.Join('|', HighlightedText.Cut(utf8, found, length, most, ["["], ["]"])));
+    }
+}

@@ -1,0 +1,300 @@
+using System.Buffers;
+using System.Text;
+using System.Text.Json;
+using Rookery.Disk;
+using Rookery.Documents.Json;
+using Rookery.Indexing.Analysis;
+using Rookery.Indexing.Definitions;
+using Rookery.Indexing.Execution;
+using Rookery.Indexing.Language;
+using Rookery.Indexing.Scanning;
+using Rookery.Indexing.Tests.Indexes;
+using Rookery.Indexing.Values;
+
+namespace Rookery.Indexing.Tests.Execution;
+
+/// <summary>Answers of static indexes to random queries, held against looking at every row that the maps, or a reduce written out here, make of the documents.</summary>
+public sealed class RowQueryModelTests
+{
+    private const string Lines = "Lines";
+    private const string Totals = "Totals";
+
+    private static readonly string[] LineMaps =
+    [
+        "map('Orders', o => o.lines.map(l => ({ product: l.p, q: l.q, buyer: o.buyer, city: load(o.company, 'Companies').city })))",
+        "from o in docs.Orders from l in o.lines where l.q > 0 select new { product = l.p, q = l.q * 2, o.buyer, city = LoadDocument<Company>(o.company, \"Companies\").city }",
+    ];
+
+    private static readonly string[] Buyers = ["Ann Lee", "Bob Ray", "ann ray", "Cid", ""];
+
+    [Theory]
+    [InlineData(1)]
+    [InlineData(2)]
+    [InlineData(3)]
+    [InlineData(4)]
+    public void Random_queries_are_answered_as_looking_at_every_row_answers_them(int seed)
+    {
+        var random = new Random(seed);
+        var node = IndexedNode.New();
+        int text = 0;
+        Define(node, Lines, LineDefinition(text));
+        Define(node, Totals, """{"Name":"Totals","Maps":["map('Orders', o => o.lines.map(l => ({ product: l.p, count: 1, q: l.q })))"],"Reduce":"groupBy(x => x.product).aggregate(g => ({ product: g.key, count: g.values.reduce((n, v) => n + v.count, 0), q: g.values.reduce((n, v) => n + v.q, 0) }))","Fields":{"product":{"Indexing":"Search"}}}""");
+        int found = 0;
+        int looked = 0;
+        for (int round = 0; round < 25; round++)
+        {
+            Change(random, node);
+            if (random.Next(5) == 0)
+            {
+                Define(node, Lines, LineDefinition(text = 1 - text));
+            }
+
+            if (random.Next(5) == 0)
+            {
+                node = node.Restart(random.Next(2) == 0 ? random.Next() : null);
+            }
+
+            node.SettleAll();
+            for (int query = 0; query < 20; query++)
+            {
+                bool isReduced = random.Next(2) == 0;
+                string asked = isReduced ? TotalQuery(random) : LineQuery(random);
+                using var example = new Asking(node, isReduced ? Totals : Lines, asked);
+                var expected = isReduced ? example.ScanTotals() : example.ScanRows();
+                var answered = example.Ask();
+                Assert.True(
+                    expected.Results.SequenceEqual(answered.Results, StringComparer.Ordinal) && expected.Total == answered.Total,
+                    $"seed {seed}, round {round}: {asked}\nexpected {expected.Total}: {string.Join(' ', expected.Results)}\nanswered {answered.Total}: {string.Join(' ', answered.Results)} (looked: {answered.Looked})");
+                found += answered.Total > 0 ? 1 : 0;
+                looked += answered.Looked ? 1 : 0;
+            }
+        }
+
+        // Else they say nothing.
+        Assert.InRange(found, 200, 500);
+        Assert.InRange(looked, 10, 400);
+        node.Dispose();
+    }
+
+    private static string LineDefinition(int text) =>
+        """{"Name":"Lines","Maps":[""" + JsonSerializer.Serialize(LineMaps[text]) + """],"Fields":{"product":{"Indexing":"Exact","Storage":"Yes"},"buyer":{"Indexing":"Search"}}}""";
+
+    private static void Define(IndexedNode node, string name, string definition)
+    {
+        using var json = JsonDocument.Parse(definition);
+        node.ChangeIndexes(writer => writer.Put(name, StaticIndexRequest.Parse(json.RootElement).Definition.ToJson(), default));
+    }
+
+    private static void Change(Random random, IndexedNode node)
+    {
+        for (int change = random.Next(12); change >= 0; change--)
+        {
+            string id = $"orders/{random.Next(25)}";
+            if (random.Next(6) == 0)
+            {
+                node.Put($"companies/{random.Next(3)}", $"\"city\":\"{(random.Next(2) == 0 ? "Ulm" : "Bonn")}\"", "Companies");
+            }
+            else if (random.Next(5) == 0)
+            {
+                node.Delete(id);
+            }
+            else
+            {
+                string lines = string.Join(',', Enumerable.Range(0, random.Next(5)).Select(_ => $$"""{"p":"{{(random.Next(3) == 0 ? "P" : "p")}}{{random.Next(4)}}","q":{{random.Next(6)}}}"""));
+                node.Put(id, $"\"buyer\":\"{Buyers[random.Next(Buyers.Length)]}\",\"company\":\"companies/{random.Next(4)}\",\"lines\":[{lines}]", "Orders");
+            }
+        }
+    }
+
+    private static string LineQuery(Random random)
+    {
+        string Condition() => random.Next(12) switch
+        {
+            0 => $"product = 'p{random.Next(4)}'",
+            1 => $"exact(product = 'P{random.Next(4)}')",
+            2 => $"q > {random.Next(6)}",
+            3 => $"q between {random.Next(4)} and {random.Next(12)}",
+            4 => "search(buyer, 'ann')",
+            5 => "search(buyer, 'lee r*')",
+            6 => $"not product = 'p{random.Next(4)}'",
+            7 => "city = 'ulm'",
+            8 => "exists(city)",
+            9 => $"id() = 'ORDERS/{random.Next(25)}'",
+            10 => $"product in ('p1', 'p{random.Next(4)}')",
+            _ => "exact(city = 'Ulm')",
+        };
+        string where = random.Next(6) == 0 ? "" : " where " + Condition() + (random.Next(2) == 0 ? "" : (random.Next(2) == 0 ? " and " : " or ") + Condition());
+        string[] orders = ["", "", " order by q", " order by q desc, product", " order by product desc", " order by city, q as long", " order by score()", " order by random('x')", " order by id() desc"];
+        string filter = random.Next(8) == 0 ? " filter buyer = 'ann lee'" : "";
+        string[] selections = ["", "", " select buyer", " select product", " select product as p, buyer", " select distinct product", " select distinct buyer"];
+        return $"from index 'Lines'{where}{orders[random.Next(orders.Length)]}{filter}{selections[random.Next(selections.Length)]}{Page(random)}";
+    }
+
+    private static string TotalQuery(Random random)
+    {
+        string[] conditions = ["", "", " where count > 2", " where product = 'p1'", " where q between 3 and 20", " where search(product, 'p*')", " where not product = 'P2'", " where exact(product = 'P3') or count = 1"];
+        string[] orders = ["", "", " order by count desc", " order by q as double, product", " order by product"];
+        string[] selections = ["", "", " select product", " select count as n, q", " select distinct count"];
+        string filter = random.Next(6) == 0 ? " filter q > 4" : "";
+        return $"from index 'Totals'{conditions[random.Next(conditions.Length)]}{orders[random.Next(orders.Length)]}{filter}{selections[random.Next(selections.Length)]}{Page(random)}";
+    }
+
+    private static string Page(Random random) => random.Next(2) == 0 ? "" : $" limit {random.Next(4)}, {random.Next(8)}";
+
+    /// <summary>One query, asked of an index and of all rows.</summary>
+    private sealed class Asking : IDisposable
+    {
+        private const long PlentyBytes = 64 << 20;
+
+        private readonly IndexedNode node;
+        private readonly IndexedQueries queries;
+        private readonly RowSource rows;
+        private readonly Query query;
+        private readonly MemoryShare share = new MemoryBudget(PlentyBytes).AddShare("queries", PlentyBytes);
+        private readonly List<IDisposable> held = [];
+
+        public Asking(IndexedNode node, string index, string text)
+        {
+            this.node = node;
+            queries = new IndexedQueries(node.Host);
+            rows = queries.ReadRows(node.Database(), index)!;
+            query = RqlParser.Parse(text);
+            query = query with { Source = query.Source with { Kind = SourceKind.AllDocuments, Name = "@all_docs" } };
+        }
+
+        public (IReadOnlyList<string> Results, long Total) ScanRows()
+        {
+            var plan = Plan(out var words);
+            Walk((in QueriedDocument document, IReadOnlyList<byte[]> made) =>
+            {
+                foreach (byte[] row in made)
+                {
+                    words.Count(document.WithRow(row));
+                }
+            });
+            using var run = plan.Start(share, new PatientClock());
+            Walk((in QueriedDocument document, IReadOnlyList<byte[]> made) => run.AddRows(document, made));
+            var end = run.Finish();
+            return ([.. end.Documents.Select(one => Written(plan, one.Id, one.Row.Span))], end.TotalResults);
+        }
+
+        /// <summary>The reduce, written out.</summary>
+        public (IReadOnlyList<string> Results, long Total) ScanTotals()
+        {
+            var totals = new Dictionary<string, (int Count, int Quantity)>(StringComparer.Ordinal);
+            using (var reader = node.Database().OpenReader())
+            {
+                using var documents = reader.ByCollection("Orders"u8);
+                while (documents.MoveNext())
+                {
+                    using var json = JsonDocument.Parse($"{{{Encoding.UTF8.GetString(documents.View.Body)}}}");
+                    foreach (var line in json.RootElement.GetProperty("lines").EnumerateArray())
+                    {
+                        string product = line.GetProperty("p").GetString()!;
+                        var (count, quantity) = totals.GetValueOrDefault(product);
+                        totals[product] = (count + 1, quantity + line.GetProperty("q").GetInt32());
+                    }
+                }
+            }
+
+            byte[][] made = [.. totals.OrderBy(static one => one.Key, StringComparer.Ordinal).Select(static one => Encoding.UTF8.GetBytes($"\"product\":\"{one.Key}\",\"count\":{one.Value.Count},\"q\":{one.Value.Quantity}"))];
+            var plan = Plan(out var words);
+            Array.ForEach(made, row => words.Count(new QueriedDocument(row)));
+            using var run = plan.Start(share, new PatientClock());
+            Array.ForEach(made, row => run.AddRows(default, [row]));
+            var end = run.Finish();
+            return ([.. end.Documents.Select(one => Written(plan, one.Id, one.Row.Span))], end.TotalResults);
+        }
+
+        public (IReadOnlyList<string> Results, long Total, bool Looked) Ask()
+        {
+            var plan = Plan(out _);
+            using var answer = queries.TryAnswer(node.Database(), rows.IndexName, plan, share, new PatientClock())!;
+            if (!answer.AreCandidates)
+            {
+                return ([.. answer.Documents.Select((one, place) => Written(plan, one.Id, plan.IsOfEachRow ? answer.ReadRow(place) : default))], answer.TotalResults!.Value, false);
+            }
+
+            using var run = plan.Start(share, new PatientClock());
+            using var mapped = new IndexRows(rows, node.Database());
+            for (int place = 0; place < answer.Documents.Count; place++)
+            {
+                if (rows.IsReduced)
+                {
+                    run.AddRows(default, [answer.ReadRow(place).ToArray()]);
+                    continue;
+                }
+
+                using var reader = node.Database().OpenReader();
+                Assert.True(reader.TryGetDocument(answer.Documents[place].Id.Span, out var document));
+                using (document)
+                {
+                    var queried = new QueriedDocument(document.View, document.Etag, Encoding.ASCII.GetBytes(node.Database().HistoryId));
+                    run.AddRows(queried, mapped.Of(queried));
+                }
+            }
+
+            var end = run.Finish();
+            return ([.. end.Documents.Select(one => Written(plan, one.Id, one.Row.Span))], end.TotalResults, true);
+        }
+
+        public void Dispose()
+        {
+            Assert.Equal(0, share.UsedBytes);
+            held.ForEach(static one => one.Dispose());
+        }
+
+        private delegate void TakeRows(in QueriedDocument document, IReadOnlyList<byte[]> rows);
+
+        private void Walk(TakeRows take)
+        {
+            using var mapped = new IndexRows(rows, node.Database());
+            using var reader = node.Database().OpenReader();
+            using var documents = reader.ByEtag(0);
+            while (documents.MoveNext())
+            {
+                var document = new QueriedDocument(documents.View, documents.Etag, Encoding.ASCII.GetBytes(node.Database().HistoryId));
+                take(document, mapped.Of(document));
+            }
+        }
+
+        private ScanPlan Plan(out FullTextConditions words)
+        {
+            words = new FullTextConditions(rows.AnalyzerOf);
+            held.Add(words);
+            return ScanPlan.Compile(query, QueryParameters.None, words, rows);
+        }
+
+        private string Written(ScanPlan plan, ReadOnlyMemory<byte> id, ReadOnlySpan<byte> row)
+        {
+            if (plan.GivesDocuments)
+            {
+                return rows.IsReduced ? Encoding.UTF8.GetString(row) : Encoding.UTF8.GetString(id.Span).ToLowerInvariant();
+            }
+
+            var output = new ArrayBufferWriter<byte>();
+            if (rows.IsReduced)
+            {
+                plan.WriteMembers(new QueriedDocument(row), output);
+                return Encoding.UTF8.GetString(output.WrittenSpan);
+            }
+
+            using var reader = node.Database().OpenReader();
+            Assert.True(reader.TryGetDocument(id.Span, out var document));
+            using (document)
+            {
+                var queried = new QueriedDocument(document.View, document.Etag, Encoding.ASCII.GetBytes(node.Database().HistoryId));
+                plan.WriteMembers(queried.WithRow(row), output);
+            }
+
+            return Encoding.UTF8.GetString(output.WrittenSpan);
+        }
+    }
+
+    private sealed class PatientClock : IScanClock
+    {
+        public void OnWork()
+        {
+        }
+    }
+}

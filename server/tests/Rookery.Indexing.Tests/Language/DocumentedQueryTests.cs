@@ -1,0 +1,92 @@
+using System.Text.Json;
+using Rookery.Indexing.Analysis;
+using Rookery.Indexing.Definitions;
+using Rookery.Indexing.Language;
+using Rookery.Indexing.Scanning;
+
+namespace Rookery.Indexing.Tests.Language;
+
+/// <summary>What docs/reference/rql.md shows as an example is understood.</summary>
+public sealed class DocumentedQueryTests
+{
+    private static readonly QueryParameters Parameters = QueryParameters.Read("""{"p0":5,"p":5,"least":1,"options":{},"words":["a"]}"""u8.ToArray());
+
+    [Fact]
+    public void Examples_in_tables_are_understood()
+    {
+        int understood = 0;
+        string section = "";
+        foreach (string line in File.ReadLines(Path.Combine(Root(), "docs", "reference", "rql.md")))
+        {
+            section = line.StartsWith("## ", StringComparison.Ordinal) ? line[3..] : section;
+            if (line.Split('|') is not ["", var name, var examples, ..] || Wrap(section, name, "") is null)
+            {
+                continue;
+            }
+
+            foreach (string example in examples.Split('`').Where(static (_, place) => place % 2 == 1))
+            {
+                string text = Wrap(section, name, example)!;
+                try
+                {
+                    Compile(text);
+                    understood++;
+                }
+                catch (QueryException refused)
+                {
+                    Assert.Fail($"{text}\n{refused.Message}");
+                }
+            }
+        }
+
+        Assert.InRange(understood, 80, 200);
+    }
+
+    private static string? Wrap(string section, string name, string example) => section switch
+    {
+        "Clauses" => example.StartsWith("from", StringComparison.Ordinal) || example.StartsWith("declare", StringComparison.Ordinal) ? example : "from Users " + example,
+        "Conditions" => "from Users as u where " + example,
+        "Orders" => $"from Orders {(name.Contains("groups", StringComparison.Ordinal) ? "group by company " : "")}{(example.StartsWith("order by", StringComparison.Ordinal) ? "" : "order by ")}{example}",
+        "Selections" => $"declare function f(u, p) {{ return {{ a: p }}; }} from Users as u {(name.Contains("groups", StringComparison.Ordinal) ? "group by company " : "")}{example}",
+        "Includes" => "from Users where search(bio, 'fish') " + example,
+        _ => null,
+    };
+
+    private static void Compile(string text)
+    {
+        var query = RqlParser.Parse(text);
+        RowSource? rows = null;
+        if (query.Source.Kind == SourceKind.Index)
+        {
+            using var json = JsonDocument.Parse("""{"Name":"x","Maps":["map('Users', u => ({ name: u.name }))"]}""");
+            rows = RowSource.Of(query.Source.Name, 1, StaticIndexRequest.Parse(json.RootElement).Definition);
+            query = query with { Source = query.Source with { Kind = SourceKind.AllDocuments } };
+        }
+
+        if (query.Update is not null)
+        {
+            QueryScripts.UpdateOf(query);
+            return;
+        }
+
+        // A set-up that is stored is put into its place before the query is planned.
+        if (query.Select is FieldSelection { Items: [{ Source: SelectedFacet { SetupDocument: not null } }] })
+        {
+            return;
+        }
+
+        using var words = new FullTextConditions(static _ => AnalyzerCatalog.Default);
+        ScanPlan.Compile(query, Parameters, words, rows);
+    }
+
+    private static string Root()
+    {
+        string directory = AppContext.BaseDirectory;
+        while (!Directory.Exists(Path.Combine(directory, "docs")))
+        {
+            directory = Path.GetDirectoryName(directory) ?? throw new InvalidOperationException("The tests do not lie in the repository.");
+        }
+
+        return directory;
+    }
+}
