@@ -49,6 +49,10 @@ public static class RookeryServer
         MachineMetricsRoute.Map(routes, context);
         DiscoveryRoute.Map(routes, context);
         DebugIoRoute.Map(routes, context);
+        AlertRoutes.Map(routes, context);
+        LogRoute.Map(routes, context);
+        SettingsRoute.Map(routes, context);
+        DebugPackageRoute.Map(routes, context);
         ChangesStreamRoute.Map(routes, context);
         ImportRoute.Map(routes, context);
         ExportRoute.Map(routes, context);

@@ -3,6 +3,8 @@ using System.CommandLine.Parsing;
 using Rookery.Access;
 using Rookery.Clusters;
 using Rookery.Doctor;
+using Rookery.Snmp;
+using Rookery.Support;
 
 namespace Rookery;
 
@@ -16,6 +18,9 @@ internal static class CommandLine
             ServeCommand.Create(),
             StatusCommand.Create(),
             DoctorCommand.Create(),
+            AlertsCommand.Create(),
+            DebugPackageCommand.Create(),
+            SnmpCommand.Create(),
             BackupCommand.Create(),
             RestoreCommand.Create(),
             ExportCommand.Create(),

@@ -35,6 +35,16 @@ internal static class DebugIoRoute
 
         http.Response.ContentType = "application/json; charset=utf-8";
         await using var json = new Utf8JsonWriter(http.Response.BodyWriter);
+        Write(json, context, since, span);
+    }
+
+    /// <summary>Writes the whole answer.</summary>
+    /// <param name="json">Where to.</param>
+    /// <param name="context">The node.</param>
+    /// <param name="since">Events that ended after it, in microseconds since 1970.</param>
+    /// <param name="span">How many seconds one roll-up covers.</param>
+    public static void Write(Utf8JsonWriter json, ServerContext context, long since, long span)
+    {
         long now = context.Time.GetUtcNow().ToUnixTimeSeconds();
         json.WriteStartObject();
         WriteEvents(json, "Events", context.Io.EventsSince(since));
