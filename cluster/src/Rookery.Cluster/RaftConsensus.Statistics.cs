@@ -20,10 +20,12 @@ public sealed partial class RaftConsensus
         IReadOnlyList<PeerProgress> peers;
         long lastTerm;
         ClockStatistics clock;
+        NodeId successor;
         lock (_gate)
         {
             state = ReadState();
             peers = _core.ReadPeers();
+            successor = _core.Successor;
             lastTerm = _core.Last.Term;
             clock = ReadClock();
         }
@@ -53,6 +55,7 @@ public sealed partial class RaftConsensus
             Unready = WhyUnready(state),
             Unreached = takesPart && state.Leader.IsNone ? [.. UnreachedIn(state.Configuration).Select(WhereLookedFor)] : [],
             Clock = clock,
+            SuccessorTag = successor.IsNone ? null : Roster.Of(successor)?.Record.Tag,
             Capacity = Volatile.Read(ref _capacity),
         };
     }

@@ -156,6 +156,9 @@ public sealed partial class RaftCore
         }
     }
 
+    /// <summary>Who would lead if this node, which leads, went now; none when it does not lead, or nobody could.</summary>
+    public NodeId Successor => Role == Role.Leader ? BestSuccessor() : NodeId.None;
+
     /// <summary>The voter that lacks least, among those that answer, whose store is well; of equals the one whose board is best.</summary>
     private NodeId BestSuccessor(bool mustHaveToldHealth = false)
     {

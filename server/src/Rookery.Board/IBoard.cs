@@ -17,6 +17,39 @@ public interface IBoard : IDisposable
 
     /// <summary>The devices below the data and the journal, each once. Any thread.</summary>
     IReadOnlyList<StorageReading> ReadStorage();
+
+    /// <summary>How much of processors and memory is in use, by everybody. As cheap as <see cref="Read"/>; any thread.</summary>
+    MachineUse ReadUse();
+
+    /// <summary>The light by which this board can be found among others; null where it has none that can be driven.</summary>
+    IBoardLight? Light { get; }
+}
+
+/// <summary>A light of a board. What it showed before is shown again when a blinking has ended.</summary>
+public interface IBoardLight
+{
+    /// <summary>What it is called ("ACT").</summary>
+    string Name { get; }
+
+    /// <summary>Begins to blink.</summary>
+    /// <returns>What ends it; null and why in <paramref name="whyNot"/> when this process may not drive it.</returns>
+    IDisposable? TryBlink(out string? whyNot);
+}
+
+/// <summary>What the machine's processors did since it was booted, and what is in its memory now. Null is unknown.</summary>
+public readonly record struct MachineUse
+{
+    /// <summary>What all processors together did, in ticks of the kernel (USER_HZ).</summary>
+    public long? BusyTicks { get; init; }
+
+    /// <summary>The same with the ticks in which they had nothing to do.</summary>
+    public long? TotalTicks { get; init; }
+
+    /// <summary>Memory of the machine in bytes.</summary>
+    public long? MemoryBytes { get; init; }
+
+    /// <summary>What of it programs could have without swapping, in bytes.</summary>
+    public long? AvailableBytes { get; init; }
 }
 
 /// <summary>What firmware or kernel report of power and heat. The values are the bits of the firmware's own word (get_throttled).</summary>

@@ -52,6 +52,38 @@ internal sealed class KernelFile(IDisk disk, string? path) : IDisposable
         }
     }
 
+    /// <summary>The whole numbers of the line that begins with a name, as many as there are and fit; 0 when there is no such line among the first 512 bytes.</summary>
+    public int ReadLine(ReadOnlySpan<byte> name, Span<long> numbers)
+    {
+        Span<byte> text = stackalloc byte[MostBytes];
+        ReadOnlySpan<byte> rest = text[..Read(text)];
+        while (!rest.StartsWith(name))
+        {
+            int end = rest.IndexOf((byte)'\n');
+            if (end < 0)
+            {
+                return 0;
+            }
+
+            rest = rest[(end + 1)..];
+        }
+
+        rest = rest[name.Length..];
+        int found = 0;
+        for (; found < numbers.Length; found++)
+        {
+            rest = rest.TrimStart((byte)' ');
+            if (!Utf8Parser.TryParse(rest, out numbers[found], out int length))
+            {
+                break;
+            }
+
+            rest = rest[length..];
+        }
+
+        return found;
+    }
+
     /// <summary>The text without what surrounds it; null when there is none.</summary>
     public string? ReadText()
     {

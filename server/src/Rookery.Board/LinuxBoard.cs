@@ -26,6 +26,7 @@ public sealed class LinuxBoard : IBoard
     private readonly StorageDevice[] storage;
     private readonly VideoCoreCommand command;
     private readonly long? maximumFrequencyHertz;
+    private readonly MachineLoad load;
     private KernelFile? temperature;
     private KernelFile? throttled;
     private KernelFile? underVoltage;
@@ -50,6 +51,8 @@ public sealed class LinuxBoard : IBoard
             maximumFrequencyHertz = highest.ReadNumber() * HertzPerKilohertz;
         }
 
+        load = new MachineLoad(disk, In("proc"));
+        Light = LinuxLight.Find(disk, In("sys/class/leds"), time);
         command = new VideoCoreCommand(disk, root);
         storage = [.. devices.Select(device => StorageDevice.WholeOf(disk, In("sys/class/block"), device)).OfType<string>().Distinct(StringComparer.Ordinal).Select(device => new StorageDevice(disk, In("sys/class/block"), device))];
         Search();
@@ -98,8 +101,15 @@ public sealed class LinuxBoard : IBoard
     public IReadOnlyList<StorageReading> ReadStorage() => [.. storage.Select(static device => device.Read())];
 
     /// <inheritdoc/>
+    public MachineUse ReadUse() => load.Read();
+
+    /// <inheritdoc/>
+    public IBoardLight? Light { get; }
+
+    /// <inheritdoc/>
     public void Dispose()
     {
+        load.Dispose();
         temperature?.Dispose();
         throttled?.Dispose();
         underVoltage?.Dispose();

@@ -17,6 +17,9 @@ public readonly record struct ReserveRule(long Bytes, double Fraction)
 /// <param name="NeededBytes">Free bytes below which writes that grow the data are refused.</param>
 public readonly record struct ReserveState(long FreeBytes, long NeededBytes)
 {
+    /// <summary>The size of the file system; 0 when it is not known.</summary>
+    public long TotalBytes { get; init; }
+
     /// <summary>Whether writes that grow the data may go on. Deletes, expiration and compaction may in any case.</summary>
     public bool GrowthAllowed => FreeBytes >= NeededBytes;
 }
@@ -101,7 +104,7 @@ public sealed class SpaceReserve
         {
             long needed = isLow ? reserve + (reserve / ResumeFraction) : reserve;
             isLow = free < needed;
-            state = new ReserveState(free, isLow ? reserve + (reserve / ResumeFraction) : reserve);
+            state = new ReserveState(free, isLow ? reserve + (reserve / ResumeFraction) : reserve) { TotalBytes = space.TotalBytes };
         }
     }
 }

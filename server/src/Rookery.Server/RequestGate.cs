@@ -21,16 +21,17 @@ internal sealed class RequestGate(ServerContext context, RequestDelegate next)
         var endpoint = http.GetEndpoint();
         bool needsDocuments = endpoint?.Metadata.GetMetadata<WithoutData>() is null;
         var route = endpoint?.Metadata.GetMetadata<RouteMetrics>();
+        var total = endpoint?.Metadata.GetMetadata<RouteTotal>();
         long begun = context.Metrics.Begin(needsDocuments);
         http.Response.Headers["Raven-Server-Version"] = "7.2.0.0";
         var handling = Answer(http, endpoint, needsDocuments);
         if (handling.IsCompletedSuccessfully)
         {
-            context.Metrics.End(route, begun, http.Response.StatusCode);
+            context.Metrics.End(route, total, begun, http.Response.StatusCode);
             return Task.CompletedTask;
         }
 
-        return FinishAsync(http, handling, route, begun);
+        return FinishAsync(http, handling, route, total, begun);
     }
 
     private Task Answer(HttpContext http, Endpoint? endpoint, bool needsDocuments)
@@ -102,7 +103,7 @@ internal sealed class RequestGate(ServerContext context, RequestDelegate next)
         return ErrorAnswer.WriteAsync(http, refused.Status, refused.Status == StatusCodes.Status503ServiceUnavailable ? ErrorAnswer.RavenException : ErrorAnswer.Forbidden, refused.Sentence);
     }
 
-    private async Task FinishAsync(HttpContext http, Task handling, RouteMetrics? route, long begun)
+    private async Task FinishAsync(HttpContext http, Task handling, RouteMetrics? route, RouteTotal? total, long begun)
     {
         try
         {
@@ -136,7 +137,7 @@ internal sealed class RequestGate(ServerContext context, RequestDelegate next)
         }
         finally
         {
-            context.Metrics.End(route, begun, http.Response.StatusCode);
+            context.Metrics.End(route, total, begun, http.Response.StatusCode);
         }
     }
 

@@ -15,6 +15,12 @@ public sealed class RequestMetrics(TimeProvider time)
     /// <summary>Requests begun that needed documents. Health checks and scrapes do not count: they are no work.</summary>
     public long DocumentRequests => Interlocked.Read(ref documentRequests);
 
+    /// <summary>Requests that read documents and were answered, of all routes; feeds, which end when their listener leaves, are none.</summary>
+    public RouteMetrics Reads { get; } = new("reads");
+
+    /// <summary>Requests that change documents and were answered, of all routes.</summary>
+    public RouteMetrics Writes { get; } = new("writes");
+
     /// <summary>The counters of every route that was mapped.</summary>
     public IEnumerable<RouteMetrics> Routes => routes.Values;
 
@@ -32,12 +38,18 @@ public sealed class RequestMetrics(TimeProvider time)
         return time.GetTimestamp();
     }
 
-    internal void End(RouteMetrics? route, long begun, int status)
+    internal void End(RouteMetrics? route, RouteTotal? total, long begun, int status)
     {
         Interlocked.Decrement(ref inFlight);
-        route?.Record(status, (long)time.GetElapsedTime(begun).TotalMicroseconds);
+        long microseconds = (long)time.GetElapsedTime(begun).TotalMicroseconds;
+        route?.Record(status, microseconds);
+        total?.Sum.Record(status, microseconds);
     }
 }
+
+/// <summary>Endpoint metadata: what a route's requests count towards beside their own route, whose pattern reads and writes may share.</summary>
+/// <param name="Sum">The sum.</param>
+internal sealed record RouteTotal(RouteMetrics Sum);
 
 /// <summary>The counters of one route.</summary>
 /// <param name="pattern">The route's pattern, as mapped.</param>

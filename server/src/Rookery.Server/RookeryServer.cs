@@ -25,6 +25,7 @@ public static class RookeryServer
         builder.Logging.AddProvider(new SharedLoggerProvider(context.Log)).SetMinimumLevel(LogLevel.Warning).AddFilter("Microsoft.Extensions.Hosting", LogLevel.None);
         builder.Services.AddRoutingCore();
         builder.Services.AddSingleton<IHostedService>(context.Background);
+        builder.Services.AddSingleton<IHostedService>(context.Observation);
         // A request goes on where its bytes arrived: without it each read and write wakes another thread of the pool (one connection: 3,880 writes/s, with it 4,570).
         builder.WebHost.UseKestrelCore().UseSockets(static sockets => sockets.UnsafePreferInlineScheduling = true).ConfigureKestrel(kestrel => Configure(kestrel, context));
         configureHost?.Invoke(builder.WebHost);
@@ -34,8 +35,10 @@ public static class RookeryServer
         app.UseRouting();
         app.Use(next => new RequestGate(context, next).HandleAsync);
         var routes = app.MapGroup(string.Empty);
-        ((IEndpointConventionBuilder)routes).Finally(endpoint => Complete(endpoint, context.Metrics));
+        ((IEndpointConventionBuilder)routes).Finally(endpoint => Complete(endpoint, context));
         MapRoutes(routes, context);
+        context.MemberAlerts ??= context.Options.IsObserved ? () => context.Observation.AlertsOfOthers : null;
+        context.PassedOn.MakeRoutes = () => app.Services.GetRequiredService<EndpointDataSource>().Endpoints.Count;
         return app;
     }
 
@@ -43,7 +46,9 @@ public static class RookeryServer
     private static void MapRoutes(IEndpointRouteBuilder routes, ServerContext context)
     {
         HealthRoutes.Map(routes, context);
-        HelpRoutes.Map(routes, context);
+        HelpRoutes.Map(routes);
+        DashboardRoutes.Map(routes, context);
+        SessionRoutes.Map(routes, context);
         Raven.RavenRoutes.Map(routes, context);
         MetricsRoute.Map(routes, context);
         MachineMetricsRoute.Map(routes, context);
@@ -53,6 +58,9 @@ public static class RookeryServer
         LogRoute.Map(routes, context);
         SettingsRoute.Map(routes, context);
         DebugPackageRoute.Map(routes, context);
+        Observation.LiveRoute.Map(routes, context);
+        Observation.HistoryRoutes.Map(routes, context);
+        Observation.FindRoute.Map(routes, context);
         ChangesStreamRoute.Map(routes, context);
         ImportRoute.Map(routes, context);
         ExportRoute.Map(routes, context);
@@ -66,14 +74,32 @@ public static class RookeryServer
         }
     }
 
-    private static void Complete(EndpointBuilder endpoint, RequestMetrics metrics)
+    private static void Complete(EndpointBuilder endpoint, ServerContext context)
     {
         if (endpoint is RouteEndpointBuilder route)
         {
-            Invariant.Holds(endpoint.Metadata.OfType<RouteScope>().Any(), "every route says who may use it");
-            endpoint.Metadata.Add(metrics.ForRoute(route.RoutePattern.RawText ?? string.Empty));
+            var scope = endpoint.Metadata.OfType<RouteScope>().LastOrDefault();
+            Invariant.Holds(scope is not null, "every route says who may use it");
+            string pattern = route.RoutePattern.RawText ?? string.Empty;
+            endpoint.Metadata.Add(context.Metrics.ForRoute(pattern));
+            if (endpoint.Metadata.OfType<OnAnyMember>().Any())
+            {
+                context.PassedOn.Extend(route);
+            }
+
+            if (TotalOf(scope, pattern, context.Metrics) is { } total)
+            {
+                endpoint.Metadata.Add(new RouteTotal(total));
+            }
         }
     }
+
+    // What goes on until its listener leaves took no time to answer; and what is not known here is refused.
+    private static RouteMetrics? TotalOf(RouteScope scope, string pattern, RequestMetrics metrics) =>
+        pattern.Contains("/changes", StringComparison.Ordinal) ? null
+        : scope == RouteScope.Read ? metrics.Reads
+        : scope == RouteScope.Write ? metrics.Writes
+        : null;
 
     private static void Configure(KestrelServerOptions kestrel, ServerContext context)
     {

@@ -22,7 +22,7 @@ public sealed class WithoutData
 internal static class WithoutDataRoutes
 {
     /// <summary>Answers GET with <paramref name="handler"/>, and HEAD with its status and headers: watchdogs and load balancers ask that way.</summary>
-    public static void MapWithoutData(this IEndpointRouteBuilder routes, string pattern, RouteScope scope, RequestDelegate handler) =>
+    public static IEndpointConventionBuilder MapWithoutData(this IEndpointRouteBuilder routes, string pattern, RouteScope scope, RequestDelegate handler) =>
         routes.MapMethods(pattern, [HttpMethods.Get, HttpMethods.Head], handler).WithMetadata(WithoutData.Instance).For(scope);
 }
 

@@ -1,3 +1,4 @@
+using Microsoft.AspNetCore.Http;
 using Microsoft.Extensions.Logging;
 using Rookery.Disk;
 using Rookery.Documents;
@@ -15,6 +16,8 @@ public sealed class ServerContext(ServerOptions options, TimeProvider time, ILog
 {
     private AccessGate? access;
     private Raven.Indexes.AutomaticIndexes? automaticIndexes;
+    private Observation.NodeObservation? observation;
+    private Observation.PassedOnRequests? passedOn;
 
     /// <summary>How this server was asked to run.</summary>
     public ServerOptions Options => options;
@@ -77,6 +80,15 @@ public sealed class ServerContext(ServerOptions options, TimeProvider time, ILog
 
     /// <summary>The last lines of the log.</summary>
     public LogRing RecentLog { get; init; } = new();
+
+    /// <summary>What this node knows of itself and of other members, for whoever watches.</summary>
+    internal Observation.NodeObservation Observation => LazyInitializer.EnsureInitialized(ref observation, () => new Observation.NodeObservation(this));
+
+    /// <summary>Passes requests on to other members, and answers theirs.</summary>
+    internal Observation.PassedOnRequests PassedOn => LazyInitializer.EnsureInitialized(ref passedOn, () => new Observation.PassedOnRequests(this));
+
+    /// <summary>Answers another member on the port for members, whose path begins with /observe/. The port has proven who asks.</summary>
+    public Task AnswerMemberAsync(HttpContext http) => new Observation.MemberQuestions(this).AnswerAsync(http);
 
     /// <summary>Cancelled when the server begins to stop; long answers (streams, feeds) end then.</summary>
     public CancellationToken Stopping { get; internal set; }

@@ -36,6 +36,12 @@ public sealed record ServerOptions
     /// <summary>What the program at the top adds to a debug package.</summary>
     public IReadOnlyList<DebugPart> DebugParts { get; init; } = [];
 
+    /// <summary>Whether it samples itself every ten seconds and asks the other members what they sampled; otherwise it knows of no history, and of others nothing.</summary>
+    public bool IsObserved { get; init; }
+
+    /// <summary>A client of another member's port for members, by the member's random id; the caller disposes it. Null, or a null result, where none is known.</summary>
+    public Func<string, HttpClient?>? ConnectToMember { get; init; }
+
     /// <summary>What the program at the top adds.</summary>
     public IReadOnlyList<AdminRoute> AdminRoutes { get; init; } = [];
 

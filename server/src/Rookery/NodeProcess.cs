@@ -66,11 +66,20 @@ internal static class NodeProcess
         var formed = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
         var cluster = new ClusterRoutes(log);
         using var watch = new BoardWatch(MachineBoard.Open(disk, time, configuration.DataDirectory, configuration.JournalDirectory), time);
-        var options = OptionsFor(configuration, identity, secrets) with { AdminRoutes = cluster.All, Board = watch, Forming = () => cluster.Member?.FormingStatus, MachineNotes = new MachineFiles(disk).Read, DebugParts = SystemParts.Of(configuration, time) };
+        var options = OptionsFor(configuration, identity, secrets) with
+        {
+            AdminRoutes = cluster.All,
+            Board = watch,
+            Forming = () => cluster.Member?.FormingStatus,
+            IsObserved = true,
+            ConnectToMember = identity is null ? null : nodeId => cluster.Member?.ClientOf(nodeId),
+            MachineNotes = new MachineFiles(disk).Read,
+            DebugParts = SystemParts.Of(configuration, time),
+        };
         var context = new ServerContext(options, time, log, memory, io) { RecentLog = log.Recent };
         await using var app = RookeryServer.Build(context);
 
-        await using var member = MemberOf(configuration, identity, FormedMember.OptionsFor(configuration, announcement, log.Recent.Secrets, formed), disk, memory, watch, log, time);
+        await using var member = MemberOf(configuration, identity, FormedMember.OptionsFor(configuration, announcement, log.Recent.Secrets, formed), context, disk, watch, log, time);
         cluster.Member = member;
 
         // Opening the data takes as long as the journal is long; meanwhile the address answers that it does.
@@ -182,7 +191,7 @@ internal static class NodeProcess
     };
 
     /// <summary>The part of a node that belongs to a cluster, by the identity beside its data; null for a node alone.</summary>
-    private static ClusterMember? MemberOf(ServeConfiguration configuration, ShownIdentity? identity, FormingOptions? forming, PosixDisk disk, MemoryBudget memory, BoardWatch watch, StandardErrorLog log, TimeProvider time)
+    private static ClusterMember? MemberOf(ServeConfiguration configuration, ShownIdentity? identity, FormingOptions? forming, ServerContext context, PosixDisk disk, BoardWatch watch, StandardErrorLog log, TimeProvider time)
     {
         if (configuration.Peers.FirstOrDefault(static place => !MemberAddress.IsValid(place)) is { } wrongPlace)
         {
@@ -205,7 +214,8 @@ internal static class NodeProcess
                     PublicUrl = configuration.PublicUrl,
                     IsClockSynchronised = KernelClock.IsSynchronised,
                     BoardPenalty = () => (int)watch.Condition,
-                    Memory = memory,
+                    Memory = context.Memory,
+                    AnswerMember = context.AnswerMemberAsync,
                     IdentityChanged = changed => identity?.Show(changed),
                     Log = sentence => log.LogWarning(LogEvents.ClusterTrouble, "{Sentence}", sentence),
                     Note = sentence => log.LogInformation(LogEvents.ClusterNote, "{Sentence}", sentence),

@@ -29,5 +29,12 @@ public sealed class SimulatedBoard : IBoard
 
     public IReadOnlyList<StorageReading> ReadStorage() => Storage;
 
+    /// <summary>How much of the machine is in use.</summary>
+    public MachineUse Use { get; set; }
+
+    public MachineUse ReadUse() => Use;
+
+    public IBoardLight? Light { get; set; }
+
     public void Dispose() => IsDisposed = true;
 }

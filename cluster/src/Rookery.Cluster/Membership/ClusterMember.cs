@@ -17,6 +17,9 @@ namespace Rookery.Cluster.Membership;
 /// <summary>A node's part in a cluster: its identity, the connections to the other members, the port on which they come, and the steward that keeps all of that as the records say.</summary>
 public sealed class ClusterMember : IAsyncDisposable
 {
+    /// <summary>Where members ask each other what is another room's affair.</summary>
+    private const string OtherPrefix = "/observe/";
+
     private const int HandOverAttempts = 30;
     private const int QuietRounds = 5;
 
@@ -87,6 +90,10 @@ public sealed class ClusterMember : IAsyncDisposable
 
     /// <summary>How the connections to the other members do.</summary>
     public IReadOnlyList<PeerStatus> Peers => _network?.Status() ?? [];
+
+    /// <summary>A client of another member's port for members, which the caller disposes; null when it is not known where that is. Neither a leader nor a majority is needed.</summary>
+    /// <param name="nodeId">The member's random id.</param>
+    public HttpClient? ClientOf(string nodeId) => _network?.ClientOf(Members.IdOf(nodeId));
 
     /// <summary>The part of the node whose data directory it is; null for one that never was in a cluster.</summary>
     /// <exception cref="IdentityException">The identity is damaged, or is another node's.</exception>
@@ -384,6 +391,7 @@ public sealed class ClusterMember : IAsyncDisposable
             FormingRoute.Path when HttpMethods.IsPost(http.Request.Method) && _forming is { } forming => forming.Route.AnswerAsync(http),
             { } path when path.StartsWith(StateRoutes.Prefix, StringComparison.Ordinal) => AnswerMemberAsync(http, _state!.InvokeAsync),
             { } path when path.StartsWith(MemberOffice.Prefix, StringComparison.Ordinal) => AnswerMemberAsync(http, Office!.AnswerMemberAsync),
+            { } path when path.StartsWith(OtherPrefix, StringComparison.Ordinal) && _options.AnswerMember is { } answer => AnswerMemberAsync(http, answer),
             _ => next(http),
         });
     }

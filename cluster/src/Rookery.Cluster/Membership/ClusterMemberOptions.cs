@@ -1,4 +1,5 @@
 using System.Net;
+using Microsoft.AspNetCore.Http;
 using Rookery.Cluster.Forming;
 using Rookery.Disk;
 
@@ -39,6 +40,9 @@ public sealed record ClusterMemberOptions
 
     /// <summary>Told when the identity has changed, with the new one.</summary>
     public Action<Identity.NodeIdentity>? IdentityChanged { get; init; }
+
+    /// <summary>Answers members that ask below <c>/observe/</c> on the port for members; null where nobody does.</summary>
+    public Func<HttpContext, Task>? AnswerMember { get; init; }
 
     /// <summary>The budget of the process; null to count nothing.</summary>
     public MemoryBudget? Memory { get; init; }

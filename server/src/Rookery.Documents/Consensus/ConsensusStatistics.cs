@@ -28,6 +28,9 @@ public sealed record ConsensusStatistics(
     /// <summary>The time.</summary>
     public ClockStatistics Clock { get; init; }
 
+    /// <summary>The letter of who would lead if this node, which leads, went now; null when it does not lead, or nobody could.</summary>
+    public string? SuccessorTag { get; init; }
+
     /// <summary>Who limits what the cluster takes; null unless this node leads several voters of which a majority answers.</summary>
     public ClusterCapacity? Capacity { get; init; }
 }

@@ -12,9 +12,25 @@ namespace Rookery.Server;
 /// <param name="MayBeBehind">The credential is not known here, or no owner is; a node that is behind may know it later.</param>
 internal readonly record struct AccessRefusal(int Status, string Sentence, bool MayBeBehind = false);
 
+/// <summary>By what a request shows who sends it.</summary>
+internal enum CredentialKind
+{
+    /// <summary>By nothing.</summary>
+    None,
+
+    /// <summary>A bearer token.</summary>
+    Token,
+
+    /// <summary>The connection's client certificate.</summary>
+    Certificate,
+
+    /// <summary>The cookie of a session.</summary>
+    Session,
+}
+
 /// <summary>
 /// Decides who may use which route (docs/reference/access.md). Plain HTTP is for this machine, or for everybody by the owner's word, and asks nobody who he is. Over TLS each request brings a
-/// bearer token, or its connection a client certificate.
+/// bearer token, or its connection a client certificate, or it the cookie of a session that a token began.
 /// </summary>
 internal sealed class AccessGate(ServerContext context)
 {
@@ -23,15 +39,18 @@ internal sealed class AccessGate(ServerContext context)
     private readonly Lock loading = new();
     private AccessTable? table;
 
+    /// <summary>Who signed in with a browser.</summary>
+    public Sessions Sessions { get; } = new(context.Time);
+
     /// <summary>Whether the node has an owner. A node alone that listens on plain HTTP needs none.</summary>
     /// <param name="node">Its opened data.</param>
     public bool IsClaimed(Node node) => Table(node).IsClaimed;
 
-    /// <summary>Why a request is refused; null when it is not. For plain HTTP without a credential: two comparisons.</summary>
+    /// <summary>Why a request is refused; null when it is not. For plain HTTP without a credential: three comparisons.</summary>
     public AccessRefusal? Refusal(HttpContext http, Endpoint? endpoint)
     {
         string? authorization = http.Request.Headers.Authorization;
-        if (!context.Options.IsSecure && (authorization is null || !AccessToken.IsMeant(authorization)))
+        if (AsksNobody(http, authorization))
         {
             return null;
         }
@@ -47,30 +66,42 @@ internal sealed class AccessGate(ServerContext context)
         return (!context.Options.IsSecure && authorization is null) || Judge(http, scope, authorization) is null;
     }
 
-    private AccessRefusal? Judge(HttpContext http, RouteScope scope, string? authorization)
+    /// <summary>Who makes a request, by the first credential that it brings; null when that opens nothing, or it brings none.</summary>
+    /// <param name="http">The request.</param>
+    /// <param name="kind">What was brought.</param>
+    public Principal? Who(HttpContext http, out CredentialKind kind)
     {
-        AccessRefusal? refusal;
-        Principal? principal;
-        if (authorization is not null)
+        string? authorization = http.Request.Headers.Authorization;
+        if (AsksNobody(http, authorization))
         {
-            refusal = WhoHoldsToken(authorization, out principal);
-        }
-        else if (http.Connection.ClientCertificate is { } certificate)
-        {
-            refusal = WhoHoldsCertificate(http, certificate, out principal);
-        }
-        else
-        {
-            return Unknown("No credential came with the request.");
+            kind = CredentialKind.None;
+            return Principal.Everything;
         }
 
-        if (principal is null)
+        _ = WhoAsks(http, authorization, out kind, out var principal);
+        return principal;
+    }
+
+    /// <summary>Why nobody may sign in with a token, or null; then <paramref name="hash"/> is its hash, for <see cref="Sessions"/>.</summary>
+    public AccessRefusal? WhyNoSession(string token, Span<byte> hash) =>
+        AccessToken.TryHash(token.AsSpan().Trim(), hash) ? WhoHoldsToken(hash, out _) : Unknown("That is no token of Rookery, which looks like 'rookery_…'.");
+
+    /// <summary>Plain HTTP asks nobody who he is; who brings a credential of Rookery all the same has its rights only.</summary>
+    private bool AsksNobody(HttpContext http, string? authorization) =>
+        !context.Options.IsSecure && (authorization is null ? !HasSession(http) : !AccessToken.IsMeant(authorization));
+
+    // There a cookie may be of a node that listens on another port: browsers do not tell those apart.
+    private bool HasSession(HttpContext http) => SessionCookie.Of(http) is { } cookie && Sessions.TryUse(cookie, out _);
+
+    private AccessRefusal? Judge(HttpContext http, RouteScope scope, string? authorization)
+    {
+        if (WhoAsks(http, authorization, out _, out var principal) is { } refusal)
         {
             return refusal;
         }
 
         string? database = scope.IsNamedInQuery ? new Raven.QueryParameters(http).Text("name") : http.Request.RouteValues["database"] as string;
-        if (!principal.May(scope.AnyOf, string.IsNullOrEmpty(database) ? null : database))
+        if (!principal!.May(scope.AnyOf, string.IsNullOrEmpty(database) ? null : database))
         {
             string where = string.IsNullOrEmpty(database) ? string.Empty : $" in database '{database}'";
             return new AccessRefusal(
@@ -82,15 +113,40 @@ internal sealed class AccessGate(ServerContext context)
         return null;
     }
 
-    private AccessRefusal? WhoHoldsToken(string authorization, out Principal? principal)
+    /// <summary>Why nobody is known to ask, or null and who does.</summary>
+    private AccessRefusal? WhoAsks(HttpContext http, string? authorization, out CredentialKind kind, out Principal? principal)
     {
         principal = null;
-        Span<byte> hash = stackalloc byte[AccessToken.HashBytes];
-        if (!AccessToken.TryHashHeader(authorization, hash))
+        if (authorization is not null)
         {
-            return Unknown("The Authorization header holds no token of Rookery, which looks like 'Bearer rookery_…'.");
+            kind = CredentialKind.Token;
+            Span<byte> hash = stackalloc byte[AccessToken.HashBytes];
+            return AccessToken.TryHashHeader(authorization, hash)
+                ? WhoHoldsToken(hash, out principal)
+                : Unknown("The Authorization header holds no token of Rookery, which looks like 'Bearer rookery_…'.");
         }
 
+        if (http.Connection.ClientCertificate is { } certificate)
+        {
+            kind = CredentialKind.Certificate;
+            return WhoHoldsCertificate(http, certificate, out principal);
+        }
+
+        if (SessionCookie.Of(http) is { } cookie)
+        {
+            kind = CredentialKind.Session;
+            return !Sessions.TryUse(cookie, out var tokenHash) ? Unknown("The session of this browser has ended, or is another node's: sign in again.")
+                : !SessionCookie.IsOwnRequest(http) ? new AccessRefusal(StatusCodes.Status403Forbidden, SessionCookie.HeaderMissing)
+                : WhoHoldsToken(tokenHash, out principal);
+        }
+
+        kind = CredentialKind.None;
+        return Unknown("No credential came with the request.");
+    }
+
+    private AccessRefusal? WhoHoldsToken(ReadOnlySpan<byte> hash, out Principal? principal)
+    {
+        principal = null;
         if (context.Options.LocalKeyHash is { Length: AccessToken.HashBytes } local && CryptographicOperations.FixedTimeEquals(local.Span, hash))
         {
             principal = Principal.Everything;

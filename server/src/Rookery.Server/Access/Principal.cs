@@ -37,6 +37,12 @@ internal sealed class Principal
     /// <summary>As its owner called it.</summary>
     public string Name { get; }
 
+    /// <summary>What it may do in all databases, and with the node.</summary>
+    public AccessScopes Everywhere => everywhere;
+
+    /// <summary>What it may do besides, by database, named in lower case.</summary>
+    public IReadOnlyDictionary<string, AccessScopes> ByDatabase => byLowerDatabase;
+
     /// <summary>The principal of a request.</summary>
     public static Principal Of(HttpContext http) => http.Features.Get<Principal>() ?? Everything;
 

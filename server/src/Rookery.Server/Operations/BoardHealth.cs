@@ -81,6 +81,13 @@ internal static class BoardHealth
         }
 
         json.WriteStartArray(name);
+        WriteNames(json, held);
+        json.WriteEndArray();
+    }
+
+    /// <summary>Writes the names of flags, as values of a list.</summary>
+    public static void WriteNames(Utf8JsonWriter json, Throttling held)
+    {
         foreach (var (flag, kind) in Flags)
         {
             if ((held & flag) != Throttling.None)
@@ -88,8 +95,6 @@ internal static class BoardHealth
                 json.WriteStringValue(kind);
             }
         }
-
-        json.WriteEndArray();
     }
 
     private static void AddFlags(PrometheusText text, string when, Throttling known, Throttling held)

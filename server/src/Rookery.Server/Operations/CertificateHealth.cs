@@ -29,6 +29,12 @@ internal static class CertificateHealth
         json.WriteEndObject();
     }
 
+    /// <summary>How many days the certificate still holds; null for a node without one.</summary>
+    public static double? DaysLeft(ServerContext context) =>
+        context.Options.Identity?.Invoke()?.Certificate is { } certificate
+            ? (certificate.NotAfter.ToUniversalTime() - (context.Readiness.Node?.Consensus.Time.Known ?? context.Time.GetUtcNow()).UtcDateTime).TotalDays
+            : null;
+
     /// <summary>Adds the figure; nothing for a node without a certificate.</summary>
     public static void Add(PrometheusText text, ServerContext context)
     {

@@ -7,7 +7,7 @@ using Rookery.Disk;
 namespace Rookery.Server;
 
 /// <summary>
-/// /debug/io?since=&amp;span=: the disk work of this node. Raw events and slow ones after a time (microseconds since 1970 UTC), roll-ups of the last 24 hours in spans of
+/// /debug/io?since=&amp;span=&amp;node=: the disk work of this node. Raw events and slow ones after a time (microseconds since 1970 UTC), roll-ups of the last 24 hours in spans of
 /// seconds. Columns instead of objects, because a page of events is read by a program that draws it.
 /// </summary>
 internal static class DebugIoRoute
@@ -19,7 +19,7 @@ internal static class DebugIoRoute
     private const int MostSpans = 4096;
 
     public static void Map(IEndpointRouteBuilder routes, ServerContext context) =>
-        routes.MapWithoutData("/debug/io", RouteScope.Metrics, http => AnswerAsync(http, context));
+        routes.MapWithoutData("/debug/io", RouteScope.Metrics, http => AnswerAsync(http, context)).OnAnyMember();
 
     private static async Task AnswerAsync(HttpContext http, ServerContext context)
     {

@@ -6,7 +6,7 @@ using Microsoft.AspNetCore.Routing;
 namespace Rookery.Server;
 
 /// <summary>
-/// / says what this is and where to go. /help lists the documents that belong to this version, /help/{path} shows one: they are inside the executable, so a node
+/// /help lists the documents that belong to this version, /help/{path} shows one: they are inside the executable, so a node
 /// without Internet has them. They are written to be read as text, and shown as it.
 /// </summary>
 internal static class HelpRoutes
@@ -14,31 +14,10 @@ internal static class HelpRoutes
     private const string ResourcePrefix = "docs/";
     private const string Html = "text/html; charset=utf-8";
 
-    public static void Map(IEndpointRouteBuilder routes, ServerContext context)
+    public static void Map(IEndpointRouteBuilder routes)
     {
-        routes.MapWithoutData("/", RouteScope.Open, http => AnswerFrontPageAsync(http, context));
         routes.MapWithoutData("/help", RouteScope.Open, AnswerListAsync);
         routes.MapWithoutData("/help/{**path}", RouteScope.Open, AnswerPageAsync);
-    }
-
-    private static Task AnswerFrontPageAsync(HttpContext http, ServerContext context)
-    {
-        string state = WebUtility.HtmlEncode(context.Readiness.Reason ?? "It serves documents.");
-        http.Response.ContentType = Html;
-        return http.Response.WriteAsync(
-            $"""
-            <!doctype html><meta charset="utf-8"><title>Rookery</title>
-            <h1>Rookery {ProductVersion.Text}</h1>
-            <p>A document database for small machines; this is one node of it. {state}</p>
-            <ul>
-            <li><a href="/help">/help</a>: the manual
-            <li><a href="/readyz?verbose">/readyz?verbose</a>: how this node is
-            <li><a href="/metrics">/metrics</a>: its counters, for Prometheus
-            <li><a href="/debug/io">/debug/io</a>: what its disk was asked to do
-            </ul>
-
-            """,
-            http.RequestAborted);
     }
 
     private static Task AnswerListAsync(HttpContext http)

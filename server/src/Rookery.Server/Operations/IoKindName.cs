@@ -19,4 +19,9 @@ internal static class IoKindName
         IoKind.JournalSpare => "journal_spare",
         _ => "unknown",
     };
+
+    private static readonly Dictionary<string, string> Known = Enum.GetValues<IoKind>().Select(Of).ToDictionary(static name => name, StringComparer.Ordinal);
+
+    /// <summary>The same name, once in memory for all that carry it; one of a newer version as it is.</summary>
+    public static string Shared(string name) => Known.GetValueOrDefault(name, name);
 }

@@ -60,7 +60,6 @@ internal static class UnsupportedRoutes
         ("admin/sorters", "custom sorters"),
         ("admin/analyzers", "custom analyzers"),
         ("info/remote-task", "data subscriptions"),
-        ("studio", "the Studio"),
     ];
 
     /// <summary>Anything else under /databases/{database}/.</summary>

@@ -18,7 +18,7 @@ internal static class DebugPackageRoute
     public static void Map(IEndpointRouteBuilder routes, ServerContext context)
     {
         var one = new SemaphoreSlim(1);
-        routes.MapWithoutData("/admin/node/debug-package", RouteScope.Admin, http => AnswerAsync(http, context, one));
+        routes.MapWithoutData("/admin/node/debug-package", RouteScope.Admin, http => AnswerAsync(http, context, one)).OnAnyMember();
     }
 
     private static async Task AnswerAsync(HttpContext http, ServerContext context, SemaphoreSlim one)

@@ -3,6 +3,7 @@ using System.Runtime.InteropServices;
 using System.Text;
 using System.Text.Json;
 using Rookery.Documents;
+using Rookery.Server.Observation;
 
 namespace Rookery.Server;
 
@@ -10,6 +11,10 @@ namespace Rookery.Server;
 internal static class DebugParts
 {
     private const int MinuteSeconds = 60;
+    private const int DaySeconds = 24 * 60 * 60;
+
+    // One a minute.
+    private const int HistoryRows = 1440;
 
     /// <summary>All files but the README.</summary>
     public static IEnumerable<DebugPart> Of(ServerContext context) =>
@@ -25,8 +30,28 @@ internal static class DebugParts
         DebugPart.OfWholeJson("io-timeline.json", "what the disk was asked to do: the newest events, the slow ones, and 24 hours by the minute (docs/reference/http.md, /debug/io)", json => DebugIoRoute.Write(json, context, 0, MinuteSeconds), isIndented: false),
         DebugPart.OfText("log.txt", "the last lines of the log, as people read them", () => LogText(context.RecentLog)),
         DebugPart.OfJson("log.json", "the same for programs, with the numbers of docs/reference/log-events.md", json => LogRoute.Write(json, context.RecentLog.Read(null, LogRing.DefaultLines))),
+        .. History(context),
         .. context.Options.DebugParts,
     ];
+
+    /// <summary>Of this node and of each other one that it remembers: also of one that is dead.</summary>
+    private static IEnumerable<DebugPart> History(ServerContext context)
+    {
+        var observation = context.Observation;
+        long now = context.Time.GetUtcNow().ToUnixTimeSeconds();
+        foreach (var node in observation.Others.Prepend(observation.Self))
+        {
+            yield return DebugPart.OfWholeJson($"history/{node.Tag}.json", $"figures of node {node.Tag} for 24 hours (docs/reference/http.md, /dashboard/history)", json => WriteObject(json, () => HistoryRoutes.WriteMembers(json, context, node, now - DaySeconds, now, HistoryRows)), isIndented: false);
+            yield return DebugPart.OfWholeJson($"history/{node.Tag}-slow.json", $"slow disk events of node {node.Tag}", json => WriteObject(json, () => ObservationJson.WriteSlowMembers(json, node == observation.Self ? observation.OwnSlowEvents(0) : node.Slow.Since(0))), isIndented: false);
+        }
+    }
+
+    private static void WriteObject(Utf8JsonWriter json, Action members)
+    {
+        json.WriteStartObject();
+        members();
+        json.WriteEndObject();
+    }
 
     private static string? ReasonOf(ServerContext context) => context.Readiness.Reason ?? context.Readiness.Node?.ReadStatistics()?.Consensus?.Unready;
 

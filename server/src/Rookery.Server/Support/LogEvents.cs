@@ -43,6 +43,9 @@ public static class LogEvents
     /// <summary>The board is well again.</summary>
     public static EventId BoardWell { get; } = Add(1202, "board_well", LogLevel.Information, "The board has been well for five minutes.");
 
+    /// <summary>Somebody looks for the board.</summary>
+    public static EventId BoardSought { get; } = Add(1203, "board_sought", LogLevel.Information, "Somebody looks for this board, and its light blinks.");
+
     /// <summary>Something is wrong in the cluster.</summary>
     public static EventId ClusterTrouble { get; } = Add(1301, "cluster_trouble", LogLevel.Warning, "Something is wrong in the cluster, or between this node and the others.");
 
@@ -96,6 +99,12 @@ public static class LogEvents
 
     /// <summary>The HTTP server itself.</summary>
     public static EventId HttpServer { get; } = Add(1505, "http_server", LogLevel.Warning, "What the HTTP server itself says.");
+
+    /// <summary>The node could not sample itself.</summary>
+    public static EventId SampleFailed { get; } = Add(1506, "sample_failed", LogLevel.Warning, "The node could not sample itself, with the stack.");
+
+    /// <summary>Another member is not watched any more.</summary>
+    public static EventId WatchFailed { get; } = Add(1507, "watch_failed", LogLevel.Error, "Another member is not watched any more, with the stack.");
 
     /// <summary>An alert began.</summary>
     public static EventId AlertBegan { get; } = Add(1601, "alert_began", LogLevel.Warning, "An alert holds, with its name and what to do.");

@@ -13,7 +13,7 @@ internal static class LogRoute
     private const int UsualLimit = 500;
 
     public static void Map(IEndpointRouteBuilder routes, ServerContext context) =>
-        routes.MapWithoutData("/admin/logs", RouteScope.Admin, RavenRoute.OnServer(http => AnswerAsync(http, context)));
+        routes.MapWithoutData("/admin/logs", RouteScope.Admin, RavenRoute.OnServer(http => AnswerAsync(http, context))).OnAnyMember();
 
     /// <summary>Writes lines as the member <c>Lines</c>.</summary>
     public static void Write(Utf8JsonWriter json, IEnumerable<LogLine> lines)

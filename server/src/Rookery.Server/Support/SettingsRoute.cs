@@ -8,7 +8,7 @@ namespace Rookery.Server;
 internal static class SettingsRoute
 {
     public static void Map(IEndpointRouteBuilder routes, ServerContext context) =>
-        routes.MapWithoutData("/admin/node/settings", RouteScope.Admin, http => JsonAnswer.SendAsync(http, json => Write(json, context.Options.Settings)));
+        routes.MapWithoutData("/admin/node/settings", RouteScope.Admin, http => JsonAnswer.SendAsync(http, json => Write(json, context.Options.Settings))).OnAnyMember();
 
     /// <summary>Writes the member <c>Settings</c>.</summary>
     public static void Write(Utf8JsonWriter json, IEnumerable<ShownSetting> settings)

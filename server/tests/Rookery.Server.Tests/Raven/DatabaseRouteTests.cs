@@ -219,7 +219,6 @@ public sealed class DatabaseRouteTests(RunningServer server) : IClassFixture<Run
     [InlineData("POST", "/admin/backup/database")]
     [InlineData("GET", "/admin/certificates")]
     [InlineData("GET", "/info/remote-task/tcp?database=a")]
-    [InlineData("GET", "/studio/index.html")]
     [InlineData("POST", "/livez")]
     [InlineData("GET", "/periodic-backup/status?name=a")]
     [InlineData("PUT", "/admin/databases/node?name=a&node=B")]

@@ -20,6 +20,7 @@ public sealed class DebugPackageTests
     private static readonly string[] Expected =
     [
         "README.txt", "version.json", "settings.json", "ready.json", "alerts.json", "raft.json", "storage.json", "indexes.json", "metrics.txt", "io-timeline.json", "log.txt", "log.json",
+        "history/A.json", "history/A-slow.json",
     ];
 
     [Fact]

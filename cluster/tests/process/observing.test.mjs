@@ -1,0 +1,102 @@
+// What three real nodes tell of each other: while all live, when one is killed, and without a majority.
+import assert from "node:assert/strict"
+import http from "node:http"
+import https from "node:https"
+import { test } from "node:test"
+import { until } from "../../../server/tests/process/node-process.mjs"
+import { ThreeNodes } from "./three-nodes.mjs"
+
+/** Follows a node's live view as a page does. */
+class Page {
+  state = null
+  #request
+
+  constructor(test, node) {
+    this.#request = http.get(`${node.url}/dashboard/live`, response => {
+      let text = ""
+      response.setEncoding("utf8")
+      response.on("data", part => {
+        text += part
+        for (let end; (end = text.indexOf("\n\n")) >= 0; text = text.slice(end + 2)) {
+          const data = /^data: (.*)$/m.exec(text.slice(0, end))
+          if (data) {
+            this.state = JSON.parse(data[1])
+          }
+        }
+      })
+      response.on("error", () => {})
+    })
+    this.#request.on("error", () => {})
+    test.after(() => this.#request.destroy())
+  }
+
+  async shows(holds) {
+    await until(() => this.state !== null && holds(this.state)).catch(late => {
+      throw new Error(`${late.message}; it shows ${JSON.stringify(this.state)?.slice(0, 3000)}`)
+    })
+    return this.state
+  }
+}
+
+test("A member that was killed turns down, and the survivors tell its last hours, also without a majority", { timeout: 240_000 }, async t => {
+  const cluster = await ThreeNodes.form(t)
+  await cluster.nodes[0].createDatabase("watched")
+  await cluster.settled("watched")
+  const leader = await cluster.leader()
+  const [asked, victim] = [0, 1, 2].filter(index => index !== leader)
+  const tag = index => "ABC"[index]
+  const survivor = cluster.nodes[asked]
+
+  const page = new Page(t, survivor)
+  const well = await page.shows(({ Nodes }) => Nodes.length === 3 && Nodes.every(({ State, Sample, LagEntries }) => State === "up" && Sample !== null && LagEntries !== null))
+  assert.deepEqual(well.Nodes.map(({ Role }) => Role).sort(), ["leader", "voter", "voter"])
+  assert.equal(well.Health.Sentence, "All 3 nodes are well; any one of them may fail.")
+  assert.ok(well.Nodes.every(({ Unplug }) => Unplug.MayI), JSON.stringify(well.Nodes.map(({ Unplug }) => Unplug)))
+  assert.match(well.Nodes[leader].Unplug.Sentence, /^Yes\. [abc] leads next; after that no other may fail\.$/)
+  assert.equal(well.Nodes.filter(({ LimitsCapacity }) => LimitsCapacity).length, 1)
+
+  // Through any node each other one is asked.
+  const direct = await cluster.nodes[victim].expect(200, "GET", "/debug/io")
+  const passed = await survivor.expect(200, "GET", `/debug/io?node=${tag(victim)}`)
+  assert.deepEqual(passed.Events.Rows[0], direct.Events.Rows[0])
+  assert.equal((await survivor.request("GET", "/debug/io?node=Z")).status, 400)
+
+  const historyOf = () => survivor.expect(200, "GET", `/dashboard/history?node=${tag(victim)}`)
+  await until(async () => (await historyOf()).Rows.length > 0)
+  const slow = await cluster.nodes[victim].expect(200, "GET", "/dashboard/slow")
+  await until(async () => (await survivor.expect(200, "GET", `/dashboard/slow?node=${tag(victim)}`)).Rows.length >= slow.Rows.length)
+  const before = await historyOf()
+
+  await cluster.nodes[victim].kill()
+  const wounded = await page.shows(({ Nodes }) => Nodes[victim].State === "down")
+  assert.notEqual(wounded.Nodes[victim].Sample, null)
+  await page.shows(({ Health }) => Health.Level === "warning" && Health.Sentence.endsWith("2 of 3 nodes are there. Writes go on, and no other may fail."))
+  await page.shows(({ Nodes }) => !Nodes[leader].Unplug.MayI && Nodes[victim].Unplug.MayI)
+  const after = await historyOf()
+  assert.equal(after.IsObserved, true)
+  assert.ok(after.Rows.length >= before.Rows.length)
+  assert.ok((await survivor.expect(200, "GET", `/dashboard/slow?node=${tag(victim)}`)).Rows.length >= slow.Rows.length)
+  const refused = await survivor.request("GET", `/debug/io?node=${tag(victim)}`)
+  assert.equal(refused.status, 502, refused.text)
+  assert.match(JSON.parse(refused.text).Message, /could not ask/)
+
+  await cluster.nodes[leader].kill()
+  const alone = await page.shows(({ Cluster, Nodes, Health }) => Cluster.LeaderTag === null && Nodes[leader].State === "down" && Health.Level === "error")
+  assert.equal(alone.Cluster.ReadsAreLocal, true)
+  assert.match(alone.Health.Sentence, /No leader is known here/)
+  assert.equal(alone.Nodes[asked].State, "up")
+  assert.ok((await historyOf()).Rows.length >= before.Rows.length)
+
+  // Whoever comes back takes back what it was.
+  await cluster.start(victim)
+  const oldest = before.Rows[0][0]
+  await until(async () => (await cluster.nodes[victim].expect(200, "GET", "/dashboard/history")).Rows.some(([second]) => second <= oldest))
+  await page.shows(({ Nodes, Cluster }) => Nodes[victim].State === "up" && Cluster.LeaderTag !== null)
+
+  // The port at which members ask each other is for members.
+  const stranger = await new Promise((done, failed) => https.get(`https://127.0.0.1:${cluster.ports[asked] + 1000}/observe/samples`, { rejectUnauthorized: false }, response => {
+    response.resume()
+    done(response.statusCode)
+  }).on("error", failed))
+  assert.equal(stranger, 403)
+})

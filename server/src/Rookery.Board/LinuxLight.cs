@@ -1,0 +1,158 @@
+using System.Text;
+using Rookery.Disk;
+
+namespace Rookery.Board;
+
+/// <summary>
+/// A light under /sys/class/leds. It blinks because this process switches it on and off: the kernel's own trigger for that is a module that is loaded on few boards, and its files come and go with it.
+/// </summary>
+internal sealed class LinuxLight : IBoardLight
+{
+    private const string WithoutTrigger = "none";
+    private static readonly TimeSpan HalfPeriod = TimeSpan.FromMilliseconds(200);
+
+    // The activity light first: who looks for a board leaves the other one to tell of power.
+    private static readonly string[] Names = ["ACT", "led0", "PWR", "led1"];
+
+    private readonly IDisk disk;
+    private readonly string directory;
+    private readonly TimeProvider time;
+
+    private LinuxLight(IDisk disk, string directory, TimeProvider time)
+    {
+        this.disk = disk;
+        this.directory = directory;
+        this.time = time;
+        Name = Path.GetFileName(directory);
+    }
+
+    /// <inheritdoc/>
+    public string Name { get; }
+
+    /// <summary>The light of a board; null where it has none.</summary>
+    public static LinuxLight? Find(IDisk disk, string directory, TimeProvider time)
+    {
+        foreach (string name in Names)
+        {
+            string light = Path.Join(directory, name);
+            if (KernelFile.IsThere(disk, Path.Join(light, "brightness")) && KernelFile.IsThere(disk, Path.Join(light, "trigger")))
+            {
+                return new LinuxLight(disk, light, time);
+            }
+        }
+
+        return null;
+    }
+
+    /// <inheritdoc/>
+    public IDisposable? TryBlink(out string? whyNot)
+    {
+        IDiskFile? trigger = null;
+        IDiskFile? brightness = null;
+        try
+        {
+            string before = TriggerIn(ReadAll("trigger"));
+            string level = ReadAll("brightness").Trim();
+            trigger = disk.Open(Path.Join(directory, "trigger"), DiskOpen.ReadWrite);
+            brightness = disk.Open(Path.Join(directory, "brightness"), DiskOpen.ReadWrite);
+            Write(trigger, WithoutTrigger);
+            whyNot = null;
+            return new Blinking(trigger, brightness, before, level, time);
+        }
+        catch (DiskException refused)
+        {
+            trigger?.Dispose();
+            brightness?.Dispose();
+            whyNot = refused.Message;
+            return null;
+        }
+    }
+
+    /// <summary>The trigger in brackets among those that the kernel lists: "none mmc0 [default-on]".</summary>
+    internal static string TriggerIn(string triggers)
+    {
+        int begin = triggers.IndexOf('[', StringComparison.Ordinal);
+        int end = triggers.IndexOf(']', StringComparison.Ordinal);
+        return begin >= 0 && end > begin ? triggers[(begin + 1)..end] : WithoutTrigger;
+    }
+
+    // Some kernels list more triggers than fit into the buffer of a kernel file.
+    private string ReadAll(string name)
+    {
+        using var file = disk.Open(Path.Join(directory, name), DiskOpen.Read);
+        byte[] text = new byte[8192];
+        return Encoding.UTF8.GetString(text, 0, file.Read(text, 0));
+    }
+
+    private static void Write(IDiskFile file, string text) => file.Write(Encoding.ASCII.GetBytes(text), 0);
+
+    private sealed class Blinking : IDisposable
+    {
+        private readonly IDiskFile trigger;
+        private readonly IDiskFile brightness;
+        private readonly string triggerBefore;
+        private readonly string levelBefore;
+        private readonly Lock access = new();
+        private readonly ITimer timer;
+        private bool isOn;
+        private bool isOver;
+
+        public Blinking(IDiskFile trigger, IDiskFile brightness, string triggerBefore, string levelBefore, TimeProvider time)
+        {
+            this.trigger = trigger;
+            this.brightness = brightness;
+            this.triggerBefore = triggerBefore;
+            this.levelBefore = levelBefore;
+            timer = time.CreateTimer(static blinking => ((Blinking)blinking!).Switch(), this, TimeSpan.Zero, HalfPeriod);
+        }
+
+        public void Dispose()
+        {
+            timer.Dispose();
+            lock (access)
+            {
+                if (isOver)
+                {
+                    return;
+                }
+
+                isOver = true;
+                using (trigger)
+                using (brightness)
+                {
+                    try
+                    {
+                        // A trigger sets the light by itself; without one it keeps what it is given.
+                        Write(brightness, levelBefore);
+                        Write(trigger, triggerBefore);
+                    }
+                    catch (DiskException)
+                    {
+                        // The light went away, or the right to it.
+                    }
+                }
+            }
+        }
+
+        private void Switch()
+        {
+            lock (access)
+            {
+                if (isOver)
+                {
+                    return;
+                }
+
+                isOn = !isOn;
+                try
+                {
+                    Write(brightness, isOn ? "1" : "0");
+                }
+                catch (DiskException)
+                {
+                    // Tried again at the next turn, and restored at the end.
+                }
+            }
+        }
+    }
+}

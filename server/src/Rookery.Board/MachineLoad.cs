@@ -1,0 +1,51 @@
+using Rookery.Disk;
+
+namespace Rookery.Board;
+
+/// <summary>Processors and memory of the whole machine, from /proc/stat and /proc/meminfo. Thread-safe.</summary>
+internal sealed class MachineLoad(IDisk disk, string proc) : IDisposable
+{
+    // proc(5): user nice system idle iowait irq softirq steal; guests are counted in the first two already.
+    private const int Fields = 8;
+    private const int Idle = 3;
+    private const int WaitingForDisk = 4;
+    private const long BytesPerKilobyte = 1024;
+
+    private readonly KernelFile processors = new(disk, Path.Join(proc, "stat"));
+    private readonly KernelFile memory = new(disk, Path.Join(proc, "meminfo"));
+    private readonly Lock access = new();
+
+    public MachineUse Read()
+    {
+        lock (access)
+        {
+            Span<long> ticks = stackalloc long[Fields];
+            bool isKnown = processors.ReadLine("cpu "u8, ticks) == Fields;
+            long total = 0;
+            foreach (long field in ticks)
+            {
+                total += field;
+            }
+
+            return new MachineUse
+            {
+                BusyTicks = isKnown ? total - ticks[Idle] - ticks[WaitingForDisk] : null,
+                TotalTicks = isKnown ? total : null,
+                MemoryBytes = BytesOf("MemTotal:"u8),
+                AvailableBytes = BytesOf("MemAvailable:"u8),
+            };
+        }
+    }
+
+    public void Dispose()
+    {
+        processors.Dispose();
+        memory.Dispose();
+    }
+
+    private long? BytesOf(ReadOnlySpan<byte> name)
+    {
+        Span<long> kilobytes = stackalloc long[1];
+        return memory.ReadLine(name, kilobytes) == 1 ? kilobytes[0] * BytesPerKilobyte : null;
+    }
+}

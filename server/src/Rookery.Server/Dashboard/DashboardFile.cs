@@ -1,0 +1,114 @@
+using System.IO.Compression;
+using System.Security.Cryptography;
+using Microsoft.AspNetCore.Http;
+
+namespace Rookery.Server;
+
+/// <summary>A file of the dashboard. It lies in the executable once, Brotli-compressed, as nearly all browsers take it; for the others it is decompressed as it is sent.</summary>
+internal sealed class DashboardFile
+{
+    private const string ResourcePrefix = "dashboard/";
+    private const int HashLength = 8;
+
+    private readonly string resource;
+    private readonly string contentType;
+    private readonly string tag;
+
+    private DashboardFile(string resource, string contentType)
+    {
+        this.resource = resource;
+        this.contentType = contentType;
+        using var content = Open();
+        // Weak, because it is of both forms in which the file is sent.
+        tag = $"W/\"{Convert.ToHexStringLower(SHA256.HashData(content).AsSpan(0, HashLength))}\"";
+    }
+
+    /// <summary>All files that are built in, by their path from the root without the slash; none when the dashboard was not built.</summary>
+    public static Dictionary<string, DashboardFile> LoadAll()
+    {
+        var files = new Dictionary<string, DashboardFile>(StringComparer.Ordinal);
+        foreach (string name in typeof(DashboardFile).Assembly.GetManifestResourceNames())
+        {
+            // What a build tool added and no browser is to have is not shown.
+            if (name.StartsWith(ResourcePrefix, StringComparison.Ordinal) && ContentTypeOf(name) is { } type)
+            {
+                files.Add(name[ResourcePrefix.Length..], new DashboardFile(name, type));
+            }
+        }
+
+        return files;
+    }
+
+    /// <summary>Whether the name holds the hash of what is in it ("index-B1x2_y3Z.js"), so that another content has another name.</summary>
+    public bool IsNamedByContent
+    {
+        get
+        {
+            var stem = Path.GetFileNameWithoutExtension(resource.AsSpan());
+            int hyphen = stem.Length - HashLength - 1;
+            return hyphen > 0 && stem[hyphen] == '-';
+        }
+    }
+
+    /// <summary>Sends it, or 304 to who has it.</summary>
+    public async Task SendAsync(HttpContext http)
+    {
+        var headers = http.Response.Headers;
+        headers.ETag = tag;
+        headers.Vary = "Accept-Encoding";
+        headers.CacheControl = IsNamedByContent ? "public, max-age=31536000, immutable" : "no-cache";
+        if (http.Request.Headers.IfNoneMatch.ToString().Contains(tag, StringComparison.Ordinal))
+        {
+            http.Response.StatusCode = StatusCodes.Status304NotModified;
+            return;
+        }
+
+        http.Response.ContentType = contentType;
+        await using var content = Open();
+        if (TakesBrotli(http.Request.Headers.AcceptEncoding.ToString()))
+        {
+            headers.ContentEncoding = "br";
+            http.Response.ContentLength = content.Length;
+            if (!HttpMethods.IsHead(http.Request.Method))
+            {
+                await content.CopyToAsync(http.Response.Body, http.RequestAborted);
+            }
+        }
+        else if (!HttpMethods.IsHead(http.Request.Method))
+        {
+            await using var plain = new BrotliStream(content, CompressionMode.Decompress);
+            await plain.CopyToAsync(http.Response.Body, http.RequestAborted);
+        }
+    }
+
+    /// <summary>Whether an Accept-Encoding names Brotli without refusing it.</summary>
+    internal static bool TakesBrotli(string accepted)
+    {
+        foreach (var range in accepted.AsSpan().Split(','))
+        {
+            var coding = accepted.AsSpan(range);
+            int parameters = coding.IndexOf(';');
+            bool isBrotli = (parameters < 0 ? coding : coding[..parameters]).Trim().Equals("br", StringComparison.OrdinalIgnoreCase);
+            if (isBrotli)
+            {
+                return parameters < 0 || coding[parameters..].Trim(" ;qQ=").Trim("0.") is not [];
+            }
+        }
+
+        return false;
+    }
+
+    private static string? ContentTypeOf(string name) => Path.GetExtension(name) switch
+    {
+        ".html" => "text/html; charset=utf-8",
+        ".js" => "text/javascript; charset=utf-8",
+        ".css" => "text/css; charset=utf-8",
+        ".svg" => "image/svg+xml",
+        ".png" => "image/png",
+        ".woff2" => "font/woff2",
+        ".webmanifest" => "application/manifest+json",
+        _ => null,
+    };
+
+    private Stream Open() => typeof(DashboardFile).Assembly.GetManifestResourceStream(resource)!;
+}

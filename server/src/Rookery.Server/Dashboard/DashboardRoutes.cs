@@ -1,0 +1,80 @@
+using System.Net;
+using Microsoft.AspNetCore.Http;
+using Microsoft.AspNetCore.Routing;
+
+namespace Rookery.Server;
+
+/// <summary>
+/// / is the dashboard's page, /assets/NAME what belongs to it; /studio leads there, because that is where RavenDB's users look. All of it is inside the executable, and its policy lets a browser load nothing
+/// from anywhere else. Where the dashboard was not built in, / says so and where else to look.
+/// </summary>
+internal static class DashboardRoutes
+{
+    // No inline script or style either: what a document says can never become a part of the page.
+    private const string Policy =
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; font-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'";
+
+    private const string Page = "index.html";
+
+    public static void Map(IEndpointRouteBuilder routes, ServerContext context)
+    {
+        var files = new Lazy<Dictionary<string, DashboardFile>>(DashboardFile.LoadAll);
+        routes.MapWithoutData("/", RouteScope.Open, http => AnswerPageAsync(http, context, files.Value));
+        routes.MapWithoutData("/assets/{**name}", RouteScope.Open, http => AnswerAssetAsync(http, files.Value));
+        routes.MapWithoutData("/studio/{**path}", RouteScope.Open, static http =>
+        {
+            http.Response.Redirect("/");
+            return Task.CompletedTask;
+        });
+    }
+
+    private static Task AnswerPageAsync(HttpContext http, ServerContext context, Dictionary<string, DashboardFile> files)
+    {
+        Protect(http);
+        return files.TryGetValue(Page, out var page) ? page.SendAsync(http) : AnswerWithoutDashboardAsync(http, context);
+    }
+
+    private static Task AnswerAssetAsync(HttpContext http, Dictionary<string, DashboardFile> files)
+    {
+        Protect(http);
+        if (files.TryGetValue("assets/" + (string?)http.Request.RouteValues["name"], out var file))
+        {
+            return file.SendAsync(http);
+        }
+
+        // A page that was loaded before an upgrade asks for files that are gone: no cache may keep that answer.
+        http.Response.StatusCode = StatusCodes.Status404NotFound;
+        http.Response.Headers.CacheControl = "no-store";
+        http.Response.ContentType = "text/plain; charset=utf-8";
+        return http.Response.WriteAsync("The dashboard has no such file; load the page again.\n", http.RequestAborted);
+    }
+
+    private static void Protect(HttpContext http)
+    {
+        var headers = http.Response.Headers;
+        headers.ContentSecurityPolicy = Policy;
+        headers["Referrer-Policy"] = "no-referrer";
+        headers.XContentTypeOptions = "nosniff";
+    }
+
+    private static Task AnswerWithoutDashboardAsync(HttpContext http, ServerContext context)
+    {
+        string state = WebUtility.HtmlEncode(context.Readiness.Reason ?? "It serves documents.");
+        http.Response.ContentType = "text/html; charset=utf-8";
+        return http.Response.WriteAsync(
+            $"""
+            <!doctype html><meta charset="utf-8"><title>Rookery</title>
+            <h1>Rookery {ProductVersion.Text}</h1>
+            <p>A document database for small machines; this is one node of it. {state}</p>
+            <p>This executable was built without the dashboard; after <code>make dashboard</code> a build has it.</p>
+            <ul>
+            <li><a href="/help">/help</a>: the manual
+            <li><a href="/readyz?verbose">/readyz?verbose</a>: how this node is
+            <li><a href="/metrics">/metrics</a>: its counters, for Prometheus
+            <li><a href="/debug/io">/debug/io</a>: what its disk was asked to do
+            </ul>
+
+            """,
+            http.RequestAborted);
+    }
+}

@@ -1,0 +1,141 @@
+using System.Text.Json;
+using Microsoft.AspNetCore.Builder;
+using Microsoft.AspNetCore.Http;
+using Microsoft.AspNetCore.Routing;
+using Rookery.Server.Raven;
+
+namespace Rookery.Server;
+
+/// <summary>
+/// /session: POST {"Token"} signs a browser in and gives it a cookie, GET says who it is and what it may do here, and never refuses, DELETE signs it out. All need no documents, so that whoever has a session
+/// sees why a node has none.
+/// </summary>
+internal sealed class SessionRoutes(ServerContext context)
+{
+    private const string Path = "/session";
+
+    public static void Map(IEndpointRouteBuilder routes, ServerContext context)
+    {
+        var session = new SessionRoutes(context);
+        routes.MapWithoutData(Path, RouteScope.Open, session.ShowAsync);
+        routes.MapMethods(Path, [HttpMethods.Post], RavenRoute.OnServer(session.BeginAsync)).WithMetadata(WithoutData.Instance).For(RouteScope.Open);
+        routes.MapMethods(Path, [HttpMethods.Delete], RavenRoute.OnServer(session.EndAsync)).WithMetadata(WithoutData.Instance).For(RouteScope.Open);
+    }
+
+    private async Task BeginAsync(HttpContext http)
+    {
+        string? token = null;
+        using (var body = await RequestBody.ReadAsync(http, AccessAnswer.BodyBytes, context.LargeRequests, BodyUse.Objects))
+        {
+            AccessAnswer.ReadMembers(body.Span, (string member, ref Utf8JsonReader json) =>
+                token = member is "Token" ? JsonBody.ReadText(ref json, member) : throw AccessAnswer.UnknownMember(member));
+        }
+
+        byte[] hash = new byte[AccessToken.HashBytes];
+        var refusal = context.Access.WhyNoSession(token ?? string.Empty, hash);
+        if (refusal is { MayBeBehind: true } && context.Readiness.Node is { Diagnosis: null } node)
+        {
+            // As for each request: that a token is not known is said by a node only that is not behind.
+            bool isFresh = await node.Consensus.ReadBarrierAsync(CancellationToken.None);
+            refusal = context.Access.WhyNoSession(token ?? string.Empty, hash);
+            refusal = refusal is { MayBeBehind: true } && !isFresh ? context.Access.NotKnownYet() : refusal;
+        }
+
+        if (refusal is { } refused)
+        {
+            string type = refused.Status == StatusCodes.Status503ServiceUnavailable ? ErrorAnswer.RavenException : ErrorAnswer.Forbidden;
+            throw new RefusedException(refused.Status, type, refused.Sentence);
+        }
+
+        SessionCookie.Give(http, context.Access.Sessions.Begin(hash));
+        http.Response.Headers.CacheControl = "no-store";
+        await Empty.NoContent(http);
+    }
+
+    private Task EndAsync(HttpContext http)
+    {
+        if (SessionCookie.Of(http) is { } cookie)
+        {
+            if (!SessionCookie.IsOwnRequest(http))
+            {
+                throw new RefusedException(StatusCodes.Status403Forbidden, ErrorAnswer.Forbidden, SessionCookie.HeaderMissing);
+            }
+
+            context.Access.Sessions.End(cookie);
+        }
+
+        SessionCookie.Take(http);
+        return Empty.NoContent(http);
+    }
+
+    private Task ShowAsync(HttpContext http)
+    {
+        var who = context.Access.Who(http, out var kind);
+        http.Response.Headers.CacheControl = "no-store";
+        return JsonAnswer.SendAsync(http, json =>
+        {
+            json.WriteBoolean("SignedIn"u8, who is not null);
+            json.WriteString("By"u8, who is null ? null : NameOf(kind));
+            json.WriteString("Name"u8, who?.Name);
+            WriteScopes(json, "Scopes", who is null ? AccessScopes.None : who.Everywhere);
+            WriteDatabases(json, who);
+            json.WriteBoolean("IsSecure"u8, context.Options.IsSecure);
+            WriteOwned(json);
+            json.WriteString("NodeTag"u8, context.Options.NodeTag);
+            json.WriteString("NodeName"u8, context.Options.NodeName);
+            json.WriteString("ClusterName"u8, context.Options.ClusterName);
+            json.WriteString("Version"u8, ProductVersion.Text);
+            json.WriteString("Reason"u8, context.Readiness.Reason);
+        });
+    }
+
+    private void WriteDatabases(Utf8JsonWriter json, Principal? who)
+    {
+        if (who is null || who.ByDatabase.Count == 0)
+        {
+            json.WriteNull("Databases"u8);
+            return;
+        }
+
+        json.WriteStartObject("Databases"u8);
+        foreach (var (lower, scopes) in who.ByDatabase)
+        {
+            // As it was written when it was made, which who has a right in it may know.
+            WriteScopes(json, context.Readiness.Node?.Databases.TryGet(lower, out var database) is true ? database.Name : lower, scopes);
+        }
+
+        json.WriteEndObject();
+    }
+
+    // Nobody has to own a node that asks nobody who he is; and one that has not opened its data does not know.
+    private void WriteOwned(Utf8JsonWriter json)
+    {
+        if (context.Options.IsSecure && context.Readiness.Node is { Diagnosis: null } node)
+        {
+            json.WriteBoolean("IsClaimed"u8, context.Access.IsClaimed(node));
+        }
+        else
+        {
+            json.WriteNull("IsClaimed"u8);
+        }
+    }
+
+    private static void WriteScopes(Utf8JsonWriter json, string name, AccessScopes scopes)
+    {
+        json.WriteStartArray(name);
+        foreach (string scope in AccessScopeNames.Names((scopes & AccessScopes.Admin) != AccessScopes.None ? AccessScopes.All : scopes))
+        {
+            json.WriteStringValue(scope);
+        }
+
+        json.WriteEndArray();
+    }
+
+    private static string NameOf(CredentialKind kind) => kind switch
+    {
+        CredentialKind.Token => "token",
+        CredentialKind.Certificate => "certificate",
+        CredentialKind.Session => "session",
+        _ => "open",
+    };
+}

@@ -1,0 +1,81 @@
+using System.Globalization;
+using Microsoft.AspNetCore.Builder;
+using Microsoft.AspNetCore.Http;
+using Microsoft.AspNetCore.Routing;
+using Microsoft.Extensions.Logging;
+using Rookery.Server.Raven;
+
+namespace Rookery.Server.Observation;
+
+/// <summary>POST /admin/node/find?node=TAG&amp;seconds=30: blinks the light of that board, so that it is found among its like.</summary>
+internal sealed class FindRoute(ServerContext context)
+{
+    private const int UsualSeconds = 30;
+    private const int MostSeconds = 300;
+
+    private readonly Lock access = new();
+    private IDisposable? blinking;
+    private long ends;
+
+    public static void Map(IEndpointRouteBuilder routes, ServerContext context) =>
+        routes.MapMethods("/admin/node/find", [HttpMethods.Post], RavenRoute.OnServer(new FindRoute(context).AnswerAsync)).WithMetadata(WithoutData.Instance).OnAnyMember().For(RouteScope.Admin);
+
+    private Task AnswerAsync(HttpContext http)
+    {
+        long seconds = new QueryParameters(http).Number("seconds", UsualSeconds);
+        if (seconds is < 1 or > MostSeconds)
+        {
+            throw RefusedException.BadRequest(string.Create(CultureInfo.InvariantCulture, $"'seconds' is 1 to {MostSeconds}."));
+        }
+
+        if (context.Options.Board?.Board.Light is not { } light)
+        {
+            throw RefusedException.NotSupported($"Node {context.Options.NodeTag} runs on a machine without a light that it could blink: there is none under /sys/class/leds called ACT, led0, PWR or led1.");
+        }
+
+        lock (access)
+        {
+            ends = context.Time.GetTimestamp() + (long)(seconds * context.Time.TimestampFrequency);
+            if (blinking is null)
+            {
+                blinking = light.TryBlink(out string? whyNot)
+                    ?? throw RefusedException.NotSupported($"Node {context.Options.NodeTag} may not blink the light {light.Name} of its board: {whyNot}. Its user needs to write trigger and brightness in /sys/class/leds/{light.Name}; the package sees to that.");
+                context.Background.Begin("the blinking light", EndLaterAsync);
+            }
+        }
+
+        context.Log.LogInformation(LogEvents.BoardSought, "'{Who}' looks for this board: its light {Light} blinks for {Seconds} s.", Principal.Of(http).Name, light.Name, seconds);
+        return Empty.NoContent(http);
+    }
+
+    private async Task EndLaterAsync()
+    {
+        try
+        {
+            while (Rest() is { } rest && rest > TimeSpan.Zero)
+            {
+                await Task.Delay(rest, context.Time, context.Stopping);
+            }
+        }
+        catch (OperationCanceledException)
+        {
+            // The node stops, and leaves the light as it was.
+        }
+        finally
+        {
+            lock (access)
+            {
+                blinking?.Dispose();
+                blinking = null;
+            }
+        }
+    }
+
+    private TimeSpan? Rest()
+    {
+        lock (access)
+        {
+            return TimeSpan.FromSeconds((ends - context.Time.GetTimestamp()) / (double)context.Time.TimestampFrequency);
+        }
+    }
+}

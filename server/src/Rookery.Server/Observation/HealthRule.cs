@@ -1,0 +1,97 @@
+using System.Globalization;
+
+namespace Rookery.Server.Observation;
+
+/// <summary>How the whole is, in one sentence that needs no explanation. Pure, so that a test needs only the cluster.</summary>
+internal static class HealthRule
+{
+    /// <summary>All is as it should be.</summary>
+    public const string Well = "ok";
+
+    /// <summary>It serves, and somebody should look.</summary>
+    public const string Warning = "warning";
+
+    /// <summary>Something is not served, or may be lost.</summary>
+    public const string Error = "error";
+
+    /// <summary>The level and the sentence.</summary>
+    /// <param name="cluster">The nodes.</param>
+    /// <param name="alerts">What their owner should know.</param>
+    public static (string Level, string Sentence) Judge(LiveCluster cluster, IReadOnlyList<MemberAlert> alerts)
+    {
+        if (cluster.Nodes.FirstOrDefault(static node => node.IsSelf) is { Reason: { } reason })
+        {
+            return (Error, cluster.IsAlone ? reason : $"The node that you ask does not serve: {reason}");
+        }
+
+        if (!cluster.IsAlone && cluster.LeaderTag is null)
+        {
+            return (Error, cluster.Trouble ?? "Nobody leads now: nothing is written until most of the voters see each other.");
+        }
+
+        LiveNode[] down = [.. cluster.Nodes.Where(static node => node.State == NodeState.Down)];
+        if (down.Length > 0)
+        {
+            return JudgeWithout(cluster, down);
+        }
+
+        if (cluster.Nodes.FirstOrDefault(static node => node.Reason is not null) is { } refusing)
+        {
+            return (Warning, $"{refusing.Called} does not serve: {refusing.Reason}");
+        }
+
+        if (cluster.Trouble is { } trouble)
+        {
+            return (Warning, trouble);
+        }
+
+        if (cluster.Nodes.FirstOrDefault(static node => node.State == NodeState.Unknown) is { } unknown)
+        {
+            return (Warning, $"Whether {unknown.Called} is well is not known here yet.");
+        }
+
+        if (alerts.Count > 0)
+        {
+            var worst = alerts.FirstOrDefault(static alert => alert.Alert.Severity is "critical") ?? alerts[0];
+            string more = alerts.Count == 1 ? string.Empty : string.Create(CultureInfo.InvariantCulture, $" (and {alerts.Count - 1} more)");
+            string where = cluster.IsAlone ? string.Empty : $"{cluster.Nodes.FirstOrDefault(node => string.Equals(node.Tag, worst.Node, StringComparison.Ordinal))?.Called ?? $"node {worst.Node}"}: ";
+            return (worst.Alert.Severity is "critical" ? Error : Warning, where + worst.Alert.Sentence + more);
+        }
+
+        return (Well, SayWell(cluster));
+    }
+
+    private static (string Level, string Sentence) JudgeWithout(LiveCluster cluster, LiveNode[] down)
+    {
+        int up = cluster.Nodes.Count - down.Length;
+        string names = down.Length == 1 ? down[0].Called : $"{string.Join(", ", down[..^1].Select(static node => node.Called))} and {down[^1].Called}";
+        int margin = cluster.Nodes.Count(static node => node is { IsVoter: true, State: NodeState.Up }) - cluster.Majority;
+        string rest = margin switch
+        {
+            < 0 => "Nothing is written until one is back.",
+            0 => "Writes go on, and no other may fail.",
+            1 => "Writes go on, and one more may fail.",
+            _ => string.Create(CultureInfo.InvariantCulture, $"Writes go on, and {margin} more may fail."),
+        };
+        return (margin < 0 ? Error : Warning, string.Create(CultureInfo.InvariantCulture, $"{names} {(down.Length == 1 ? "does" : "do")} not answer; {up} of {cluster.Nodes.Count} nodes {(up == 1 ? "is" : "are")} there. {rest}"));
+    }
+
+    private static string SayWell(LiveCluster cluster)
+    {
+        if (cluster.IsAlone)
+        {
+            return "This node is well. It is alone: besides its backups nothing has its data.";
+        }
+
+        string all = cluster.Nodes.Count == 2 ? "Both nodes are well" : string.Create(CultureInfo.InvariantCulture, $"All {cluster.Nodes.Count} nodes are well");
+        int margin = cluster.Voters - cluster.Majority;
+        return margin switch
+        {
+            0 when cluster.Voters == 1 => $"{all}; while {cluster.Nodes.First(static node => node.IsVoter).Called} is off, nothing is written.",
+            0 => $"{all}; while either is off, nothing is written.",
+            1 when cluster.Voters == cluster.Nodes.Count => $"{all}; any one of them may fail.",
+            1 => $"{all}; any one of the voters may fail.",
+            _ => string.Create(CultureInfo.InvariantCulture, $"{all}; any {margin} of {(cluster.Voters == cluster.Nodes.Count ? "them" : "the voters")} may fail."),
+        };
+    }
+}

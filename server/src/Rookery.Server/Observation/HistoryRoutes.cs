@@ -1,0 +1,103 @@
+using System.Text.Json;
+using Microsoft.AspNetCore.Http;
+using Microsoft.AspNetCore.Routing;
+using Rookery.Server.Raven;
+using Rookery.Server.Raven.Documents;
+
+namespace Rookery.Server.Observation;
+
+/// <summary>
+/// GET /dashboard/history?node=TAG[&amp;from=][&amp;to=][&amp;points=] and GET /dashboard/slow?node=TAG: the figures of a member for 24 hours, and its slow disk events, as this node remembers them: also of a member that is dead, and of itself
+/// before it was started.
+/// </summary>
+internal sealed class HistoryRoutes(ServerContext context)
+{
+    private const int UsualPoints = 600;
+    private const int MostPoints = 8640;
+    private const long LastSecond = 253_402_300_799;     // of the year 9999
+
+    public static void Map(IEndpointRouteBuilder routes, ServerContext context)
+    {
+        var history = new HistoryRoutes(context);
+        routes.MapWithoutData("/dashboard/history", RouteScope.Metrics, RavenRoute.OnServer(history.AnswerHistoryAsync));
+        routes.MapWithoutData("/dashboard/slow", RouteScope.Metrics, RavenRoute.OnServer(history.AnswerSlowAsync));
+    }
+
+    private Task AnswerHistoryAsync(HttpContext http)
+    {
+        var node = Find(http);
+        var parameters = new QueryParameters(http);
+        long now = context.Time.GetUtcNow().ToUnixTimeSeconds();
+        long to = Math.Min(parameters.Number("to", now), LastSecond);
+        long from = Math.Min(parameters.Number("from", Math.Max(0, to - (long)SampleHistory.Kept.TotalSeconds)), LastSecond);
+        long points = parameters.Number("points", UsualPoints);
+        if (from > to || points is < 1 or > MostPoints)
+        {
+            throw RefusedException.BadRequest($"'from' and 'to' are seconds since 1970 UTC, in this order, and 'points' is 1 to {MostPoints}.");
+        }
+
+        return JsonAnswer.SendAsync(http, json => WriteMembers(json, context, node, from, to, (int)points));
+    }
+
+    /// <summary>Writes what is remembered of a node, as the members of an object.</summary>
+    /// <param name="json">Where to.</param>
+    /// <param name="context">This node.</param>
+    /// <param name="node">The one that is remembered.</param>
+    /// <param name="from">Seconds since 1970.</param>
+    /// <param name="to">Seconds since 1970, included.</param>
+    /// <param name="points">How many rows there may be.</param>
+    public static void WriteMembers(Utf8JsonWriter json, ServerContext context, ObservedNode node, long from, long to, int points)
+    {
+        var widened = new WidenedHistory(from, to, points);
+        long newest = node.History.NewestUnixMilliseconds;
+        json.WriteString("Node"u8, node.Tag);
+        json.WriteNumber("SpanSeconds"u8, widened.SpanSeconds);
+        if (newest > 0)
+        {
+            json.WriteString("LastSeen"u8, DocumentJson.Date(DateTimeOffset.FromUnixTimeMilliseconds(newest).UtcTicks));
+        }
+        else
+        {
+            json.WriteNull("LastSeen"u8);
+        }
+
+        json.WriteBoolean("IsObserved"u8, node != context.Observation.Self);
+        json.WriteStartArray("Columns"u8);
+        json.WriteStringValue("UnixSecond"u8);
+        foreach (var figure in Enum.GetValues<Figure>())
+        {
+            json.WriteStringValue(Figures.NameOf(figure));
+        }
+
+        json.WriteEndArray();
+        json.WriteStartArray("Rows"u8);
+        foreach (var row in widened.Of(node.History.Between(from * 1000, (to * 1000) + 999)))
+        {
+            json.WriteStartArray();
+            json.WriteNumberValue(row.UnixMilliseconds / 1000);
+            for (int figure = 0; figure < row.Figures.Length; figure++)
+            {
+                NodeSample.WriteFigure(json, (Figure)figure, row.Figures[figure]);
+            }
+
+            json.WriteEndArray();
+        }
+
+        json.WriteEndArray();
+    }
+
+    private Task AnswerSlowAsync(HttpContext http)
+    {
+        var node = Find(http);
+        var events = node == context.Observation.Self ? context.Observation.OwnSlowEvents(0) : node.Slow.Since(0);
+        return JsonAnswer.SendAsync(http, json => ObservationJson.WriteSlowMembers(json, events));
+    }
+
+    private ObservedNode Find(HttpContext http)
+    {
+        string? tag = new QueryParameters(http).Text("node");
+        var observation = context.Observation;
+        return string.IsNullOrEmpty(tag) ? observation.Self : observation.Find(tag) ?? throw RefusedException.BadRequest(
+            $"Nothing is known here of a node '{tag}'; there are {string.Join(", ", observation.Others.Select(static other => other.Tag).Append(observation.Self.Tag).Order(StringComparer.Ordinal))}.");
+    }
+}

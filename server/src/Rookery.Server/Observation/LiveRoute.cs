@@ -1,0 +1,69 @@
+using Microsoft.AspNetCore.Http;
+using Microsoft.AspNetCore.Routing;
+using Rookery.Server.Raven;
+using System.Text.Json;
+
+namespace Rookery.Server.Observation;
+
+/// <summary>GET /dashboard/live: Server-Sent Events, each the state of the whole cluster as this node knows it, one a second. It needs neither a leader nor data.</summary>
+internal static class LiveRoute
+{
+    private const string ContentType = "text/event-stream; charset=utf-8";
+    private static readonly TimeSpan SignOfLife = TimeSpan.FromSeconds(15);
+
+    public static void Map(IEndpointRouteBuilder routes, ServerContext context)
+    {
+        var stream = new LiveStream(context);
+        routes.MapWithoutData("/dashboard/live", RouteScope.Metrics, http => HttpMethods.IsHead(http.Request.Method) ? AnswerHeadAsync(http) : AnswerAsync(http, context, stream));
+    }
+
+    private static Task AnswerHeadAsync(HttpContext http)
+    {
+        http.Response.ContentType = ContentType;
+        return Task.CompletedTask;
+    }
+
+    private static async Task AnswerAsync(HttpContext http, ServerContext context, LiveStream stream)
+    {
+        using var listener = stream.TryListen();
+        if (listener is null)
+        {
+            http.Response.Headers.RetryAfter = "10";
+            await ErrorAnswer.WriteAsync(
+                http, StatusCodes.Status429TooManyRequests, ErrorAnswer.RavenException, $"{LiveStream.MostListeners} pages follow this node already, which is the most. Close one, or open another node's page: each shows all nodes.");
+            return;
+        }
+
+        using var ends = CancellationTokenSource.CreateLinkedTokenSource(http.RequestAborted, context.Stopping);
+        http.Response.ContentType = ContentType;
+        http.Response.Headers.CacheControl = "no-store";
+        var access = new FeedAccess(context, http);
+        while (true)
+        {
+            byte[]? state = await listener.NextAsync(SignOfLife, context.Time, ends.Token);
+            if (access.WhyEndedLately() is { } reason)
+            {
+                await EndAsync(http, reason);
+                return;
+            }
+
+            // Who stopped listening without a word is found by this too.
+            await http.Response.BodyWriter.WriteAsync(state ?? ": \n\n"u8.ToArray(), ends.Token);
+        }
+    }
+
+    private static async Task EndAsync(HttpContext http, string reason)
+    {
+        using var answer = AnswerBuffer.Rent();
+        answer.Write("event: end\ndata: "u8);
+        using (var json = new Utf8JsonWriter(answer))
+        {
+            json.WriteStartObject();
+            json.WriteString("Reason"u8, reason);
+            json.WriteEndObject();
+        }
+
+        answer.Write("\n\n"u8);
+        await answer.SendPartAsync(http, pause: null, ContentType);
+    }
+}

@@ -1,0 +1,170 @@
+using System.Buffers;
+using System.Text.Json;
+using Rookery.Disk;
+
+namespace Rookery.Server.Observation;
+
+/// <summary>
+/// The state of the cluster once a second for all who listen: it is put together once and encoded once, and while nobody listens nothing is done. Whoever is slow gets the newest when he is ready, and misses what lay between.
+/// </summary>
+internal sealed class LiveStream(ServerContext context)
+{
+    /// <summary>How many may listen at once; each costs a connection and some kilobytes a second.</summary>
+    public const int MostListeners = 32;
+
+    private static readonly TimeSpan Interval = TimeSpan.FromSeconds(1);
+
+    private readonly Lock access = new();
+    private readonly LiveState state = new(context);
+    private readonly ArrayBufferWriter<byte> buffer = new(16 << 10);
+    private TaskCompletionSource<byte[]> next = NewSignal();
+    private byte[]? newest;
+    private int listeners;
+    private bool isRunning;
+
+    /// <summary>Begins to listen; null when too many do. Dispose to end.</summary>
+    public Listener? TryListen()
+    {
+        lock (access)
+        {
+            if (listeners == MostListeners)
+            {
+                return null;
+            }
+
+            listeners++;
+            var listener = new Listener(this, newest, next.Task);
+            if (!isRunning)
+            {
+                isRunning = true;
+                context.Background.Begin("the live view", RunAsync);
+            }
+
+            return listener;
+        }
+    }
+
+    private async Task RunAsync()
+    {
+        using var watching = context.Observation.Watch();
+        using var timer = new PeriodicTimer(Interval, context.Time);
+        try
+        {
+            do
+            {
+                Publish();
+            }
+            while (await timer.WaitForNextTickAsync(context.Stopping) && GoesOn());
+        }
+        catch (OperationCanceledException)
+        {
+            // The node stops.
+        }
+        finally
+        {
+            lock (access)
+            {
+                isRunning = false;
+                newest = null;
+                if (listeners > 0 && !context.Stopping.IsCancellationRequested)
+                {
+                    isRunning = true;                   // what could not be put together now may be in a second
+                    context.Background.Begin("the live view", RunAgainAsync);
+                }
+            }
+        }
+    }
+
+    private async Task RunAgainAsync()
+    {
+        await Task.Delay(Interval, context.Time, context.Stopping).ContinueWith(static _ => { }, CancellationToken.None, TaskContinuationOptions.ExecuteSynchronously, TaskScheduler.Default);
+        await RunAsync();
+    }
+
+    private bool GoesOn()
+    {
+        lock (access)
+        {
+            return listeners > 0;
+        }
+    }
+
+    private void Publish()
+    {
+        buffer.ResetWrittenCount();
+        buffer.Write("event: state\ndata: "u8);
+        using (var json = new Utf8JsonWriter(buffer))
+        {
+            state.WriteTo(json);
+        }
+
+        buffer.Write("\n\n"u8);
+        byte[] frame = buffer.WrittenSpan.ToArray();
+        TaskCompletionSource<byte[]> told;
+        lock (access)
+        {
+            newest = frame;
+            told = next;
+            next = NewSignal();
+        }
+
+        told.SetResult(frame);
+    }
+
+    private Task<byte[]> Next()
+    {
+        lock (access)
+        {
+            return next.Task;
+        }
+    }
+
+    private void Leave()
+    {
+        lock (access)
+        {
+            Invariant.Holds(--listeners >= 0, "who leaves the live view had come");
+        }
+    }
+
+    private static TaskCompletionSource<byte[]> NewSignal() => new(TaskCreationOptions.RunContinuationsAsynchronously);
+
+    /// <summary>Somebody who listens. One caller at a time.</summary>
+    public sealed class Listener(LiveStream stream, byte[]? newest, Task<byte[]> next) : IDisposable
+    {
+        private byte[]? first = newest;
+        private Task<byte[]> next = next;
+        private bool isOver;
+
+        /// <summary>The next event, as it is sent; null when none came for so long.</summary>
+        public async Task<byte[]?> NextAsync(TimeSpan patience, TimeProvider time, CancellationToken cancellationToken)
+        {
+            if (first is { } known)
+            {
+                first = null;
+                return known;
+            }
+
+            try
+            {
+                byte[] frame = await next.WaitAsync(patience, time, cancellationToken);
+                next = stream.Next();
+                return frame;
+            }
+            catch (TimeoutException)
+            {
+                return null;
+            }
+        }
+
+        /// <inheritdoc/>
+        public void Dispose()
+        {
+            if (!isOver)
+            {
+                isOver = true;
+                stream.Leave();
+            }
+        }
+    }
+}

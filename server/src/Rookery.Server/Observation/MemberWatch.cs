@@ -1,0 +1,169 @@
+using System.Globalization;
+using System.Runtime.InteropServices;
+using System.Text.Json;
+
+namespace Rookery.Server.Observation;
+
+/// <summary>
+/// Asks one other member again and again what it saw: it answers when it has taken a sample, every ten seconds, or at once while somebody watches, every second. One request at a time over a connection that is kept,
+/// because each new one costs a handshake.
+/// </summary>
+internal sealed class MemberWatch(ServerContext context, NodeObservation observation, ObservedNode seen, string nodeId)
+{
+    // A client's certificate and addresses are those of when it was made.
+    private static readonly TimeSpan ClientKept = TimeSpan.FromMinutes(10);
+    private static readonly TimeSpan Watched = TimeSpan.FromSeconds(1);
+    private static readonly TimeSpan PatienceWatched = TimeSpan.FromSeconds(2.5);
+    private static readonly TimeSpan PatienceUnwatched = MemberQuestions.LongestWait + TimeSpan.FromSeconds(5);
+
+    // A day of history, and some more.
+    private const int MostAnswerBytes = 8 << 20;
+
+    private HttpClient? client;
+    private long clientMadeAt;
+    private bool hasGivenBack;
+
+    /// <summary>Until it is cancelled.</summary>
+    public async Task RunAsync(CancellationToken stopping)
+    {
+        try
+        {
+            while (!stopping.IsCancellationRequested)
+            {
+                await AskOnceAsync(stopping);
+            }
+        }
+        finally
+        {
+            client?.Dispose();
+        }
+    }
+
+    private async Task AskOnceAsync(CancellationToken stopping)
+    {
+        long begun = context.Time.GetTimestamp();
+        bool isWatched = observation.IsWatched;
+        try
+        {
+            if (!await AskAsync(isWatched, stopping))
+            {
+                return;                                 // there is more already, or somebody begins to watch
+            }
+        }
+        catch (Exception failure) when (failure is HttpRequestException or IOException or JsonException or InvalidOperationException or KeyNotFoundException or FormatException or OperationCanceledException)
+        {
+            client?.Dispose();
+            client = null;
+            if (!stopping.IsCancellationRequested && !(failure is OperationCanceledException && !isWatched && observation.IsWatched))
+            {
+                seen.Failed();
+                await PauseAsync(isWatched ? Watched : SampleHistory.Span, begun, isWatched, stopping);
+            }
+
+            return;
+        }
+
+        // Unwatched it is the other that waits, but one that answers at once is not to be asked without a pause.
+        await PauseAsync(Watched, begun, isWatched, stopping);
+    }
+
+    private async Task PauseAsync(TimeSpan atLeast, long begun, bool isWatched, CancellationToken stopping)
+    {
+        var rest = atLeast - context.Time.GetElapsedTime(begun);
+        if (rest <= TimeSpan.Zero)
+        {
+            return;
+        }
+
+        using var either = CancellationTokenSource.CreateLinkedTokenSource(stopping, isWatched ? CancellationToken.None : observation.WatchBegins);
+        try
+        {
+            await Task.Delay(rest, context.Time, either.Token);
+        }
+        catch (OperationCanceledException)
+        {
+            // The node stops, or somebody watches from now on.
+        }
+    }
+
+    /// <summary>Asks once, and remembers the answer.</summary>
+    /// <returns>False when the member has more to say at once.</returns>
+    private async Task<bool> AskAsync(bool isWatched, CancellationToken stopping)
+    {
+        if (client is not null && context.Time.GetElapsedTime(clientMadeAt) >= ClientKept)
+        {
+            client.Dispose();
+            client = null;
+        }
+
+        if (client is null)
+        {
+            client = context.Options.ConnectToMember?.Invoke(nodeId) ?? throw new HttpRequestException("It is not known where this member is.");
+            client.MaxResponseContentBufferSize = MostAnswerBytes;
+            clientMadeAt = context.Time.GetTimestamp();
+        }
+
+        if (!hasGivenBack)
+        {
+            await TakeBackAsync(stopping);
+            hasGivenBack = true;
+        }
+
+        string question = string.Create(
+            CultureInfo.InvariantCulture,
+            $"{MemberQuestions.SamplesPath}?since={seen.History.NewestUnixMilliseconds}&slowSince={seen.Slow.NewestUnixMicroseconds}&show={(isWatched ? "true" : "false")}");
+        using var answer = await GetAsync(question, isWatched, stopping);
+        var root = answer.RootElement;
+        seen.Heard(new MemberWord(
+            JsonMarshal.GetRawUtf8Value(root.GetProperty("Sample"u8)).ToArray(),
+            root.GetProperty("Sample"u8).GetProperty("Reason"u8).GetString(),
+            ClusterSight.Read(root.GetProperty("Sight"u8)),
+            ObservationJson.ReadAlerts(root.GetProperty("Alerts"u8))));
+        return !Remember(root, seen);
+    }
+
+    /// <summary>What this node was before it started, the others kept.</summary>
+    private async Task TakeBackAsync(CancellationToken stopping)
+    {
+        var self = observation.Self;
+        var restored = new SampleHistory(observation.Memory);
+        bool hasMore = true;
+        while (hasMore)
+        {
+            string question = string.Create(CultureInfo.InvariantCulture, $"{MemberQuestions.KeptPath}?node={Uri.EscapeDataString(self.Tag)}&since={restored.NewestUnixMilliseconds}&slowSince=0");
+            using var answer = await GetAsync(question, isWatched: true, stopping);
+            self.Slow.Add(ObservationJson.ReadSlow(answer.RootElement.GetProperty("Slow"u8)));
+            foreach (var row in ObservationJson.ReadHistory(answer.RootElement.GetProperty("History"u8)))
+            {
+                restored.Add(row.UnixMilliseconds, row.Figures);
+            }
+
+            hasMore = answer.RootElement.GetProperty("HasMore"u8).GetBoolean();
+        }
+
+        self.History.AddBefore(restored.Between(long.MinValue, long.MaxValue));
+        restored.Clear();
+    }
+
+    /// <summary>Adds what an answer says to what is known of the member.</summary>
+    /// <returns>Whether there is more.</returns>
+    private static bool Remember(JsonElement answer, ObservedNode node)
+    {
+        node.Slow.Add(ObservationJson.ReadSlow(answer.GetProperty("Slow"u8)));
+        foreach (var row in ObservationJson.ReadHistory(answer.GetProperty("History"u8)))
+        {
+            node.History.Add(row.UnixMilliseconds, row.Figures);
+        }
+
+        return answer.GetProperty("HasMore"u8).GetBoolean();
+    }
+
+    private async Task<JsonDocument> GetAsync(string question, bool isWatched, CancellationToken stopping)
+    {
+        using var patience = new CancellationTokenSource(isWatched ? PatienceWatched : PatienceUnwatched, context.Time);
+        using var either = CancellationTokenSource.CreateLinkedTokenSource(patience.Token, stopping, isWatched ? CancellationToken.None : observation.WatchBegins);
+        using var answer = await client!.GetAsync(new Uri(question, UriKind.Relative), HttpCompletionOption.ResponseContentRead, either.Token);
+        answer.EnsureSuccessStatusCode();
+        return await JsonDocument.ParseAsync(await answer.Content.ReadAsStreamAsync(either.Token), cancellationToken: either.Token);
+    }
+}

@@ -1,0 +1,238 @@
+using System.Collections.Concurrent;
+using Microsoft.Extensions.Hosting;
+using Microsoft.Extensions.Logging;
+using Rookery.Disk;
+using Rookery.Documents;
+
+namespace Rookery.Server.Observation;
+
+/// <summary>
+/// What this node knows of itself and of the other members for whoever watches: a sample every ten seconds, kept for a day, and what each other member sampled meanwhile, so that the survivors can tell the last hours of one that
+/// died. All of it is memory: an idle node writes nothing for it, and wakes once in ten seconds. While somebody watches, all are asked every second.
+/// </summary>
+internal sealed class NodeObservation : IHostedService, IDisposable
+{
+    private readonly ServerContext context;
+    private readonly Lock access = new();
+    private readonly ConcurrentDictionary<string, Member> others = new(StringComparer.Ordinal);
+    private readonly CancellationTokenSource stopping = new();
+    private CancellationTokenSource watchBegins = new();
+    private TaskCompletionSource sampled = NewSignal();
+    private ITimer? timer;
+    private int watchers;
+    private long watchedSince;
+    private int isSampling;
+
+    public NodeObservation(ServerContext context)
+    {
+        this.context = context;
+        Memory = context.Memory.AddShare("observation", 3 * (SampleHistory.MostBytes + (64 << 10)));
+        Sampler = new NodeSampler(context);
+        Self = new ObservedNode(context.Options.NodeTag, Memory, context.Time);
+    }
+
+    /// <summary>What it is charged to.</summary>
+    public MemoryShare Memory { get; }
+
+    /// <summary>Takes samples of this node.</summary>
+    public NodeSampler Sampler { get; }
+
+    /// <summary>This node.</summary>
+    public ObservedNode Self { get; }
+
+    /// <summary>The other members of which something is known, by their letters.</summary>
+    public IReadOnlyList<ObservedNode> Others => [.. others.Values.Select(static member => member.Seen).OrderBy(static seen => seen.Tag, StringComparer.Ordinal)];
+
+    /// <summary>Whether somebody watches.</summary>
+    public bool IsWatched => Volatile.Read(ref watchers) > 0;
+
+    /// <summary>For how long somebody has been watching.</summary>
+    public TimeSpan WatchedFor => IsWatched ? context.Time.GetElapsedTime(Volatile.Read(ref watchedSince)) : TimeSpan.Zero;
+
+    /// <summary>Cancelled when somebody begins to watch.</summary>
+    public CancellationToken WatchBegins
+    {
+        get
+        {
+            lock (access)
+            {
+                return watchBegins.Token;
+            }
+        }
+    }
+
+    /// <summary>Done when the next sample is kept.</summary>
+    public Task NextSample => Volatile.Read(ref sampled).Task;
+
+    /// <summary>What the other members say their owner should know, as they were last heard.</summary>
+    public IReadOnlyList<MemberAlert> AlertsOfOthers => [.. Others.SelectMany(static other => other.Word?.Alerts ?? [])];
+
+    /// <summary>What is known of a member, itself or another; null for an unknown letter.</summary>
+    public ObservedNode? Find(string tag) =>
+        string.Equals(tag, Self.Tag, StringComparison.Ordinal) ? Self : others.Values.FirstOrDefault(member => string.Equals(member.Seen.Tag, tag, StringComparison.Ordinal))?.Seen;
+
+    /// <summary>All slow events of this node: since its start by its own timeline, before it by what others kept.</summary>
+    public IReadOnlyList<SlowEvent> OwnSlowEvents(long sinceUnixMicroseconds)
+    {
+        var own = context.Io.SlowEventsSince(sinceUnixMicroseconds).Select(static happened => SlowEvent.Of(happened)).ToList();
+        var known = own.ToHashSet();
+        return [.. Self.Slow.Since(sinceUnixMicroseconds).Where(one => !known.Contains(one)).Concat(own).OrderBy(static one => one.StartUnixMicroseconds)];
+    }
+
+    /// <summary>Watches until it is disposed.</summary>
+    public IDisposable Watch()
+    {
+        CancellationTokenSource? begins = null;
+        lock (access)
+        {
+            if (watchers++ == 0)
+            {
+                Volatile.Write(ref watchedSince, context.Time.GetTimestamp());
+                begins = watchBegins;
+                watchBegins = new CancellationTokenSource();
+            }
+        }
+
+        begins?.Cancel();
+        return new Watching(this);
+    }
+
+    /// <inheritdoc/>
+    public Task StartAsync(CancellationToken cancellationToken)
+    {
+        if (!context.Options.IsObserved)
+        {
+            return Task.CompletedTask;
+        }
+
+        Sample();
+        timer = context.Time.CreateTimer(static self => ((NodeObservation)self!).Sample(), this, SampleHistory.Span, SampleHistory.Span);
+        return Task.CompletedTask;
+    }
+
+    /// <inheritdoc/>
+    public async Task StopAsync(CancellationToken cancellationToken)
+    {
+        timer?.Dispose();
+        await stopping.CancelAsync();
+        await Task.WhenAll(others.Values.Select(static member => member.Watching));
+    }
+
+    /// <inheritdoc/>
+    public void Dispose()
+    {
+        timer?.Dispose();
+        stopping.Dispose();
+        watchBegins.Dispose();
+    }
+
+    private void Sample()
+    {
+        // A disk that hangs while it is asked is not asked by another thread as well.
+        if (stopping.IsCancellationRequested || Interlocked.Exchange(ref isSampling, 1) != 0)
+        {
+            return;
+        }
+
+        try
+        {
+            var sample = Sampler.TakeToKeep();
+            Self.History.Add(sample.UnixMilliseconds, sample.All);
+            Interlocked.Exchange(ref sampled, NewSignal()).SetResult();
+            KeepMembers();
+        }
+        catch (Exception failure) when (failure is not InvariantViolationException)
+        {
+            // What cannot be read now is read the next time; nothing else waits for it.
+            context.Log.LogWarning(LogEvents.SampleFailed, failure, "This node could not be sampled");
+        }
+        finally
+        {
+            Volatile.Write(ref isSampling, 0);
+        }
+    }
+
+    /// <summary>Whom the records name is asked from now on, and whom they name no more is forgotten.</summary>
+    private void KeepMembers()
+    {
+        if (context.Options.ConnectToMember is null || context.Readiness.Node?.ReadStatistics()?.Consensus is not { } cluster)
+        {
+            return;
+        }
+
+        var named = cluster.Members.Where(static one => !one.Member.IsSelf).Select(static one => one.Member).ToDictionary(static member => member.NodeId, StringComparer.Ordinal);
+        foreach (var (nodeId, known) in others)
+        {
+            // Who was halted or removed itself is told of nobody any more, and remembers whom it knew.
+            if (named.Count > 0 && (!named.TryGetValue(nodeId, out var member) || !string.Equals(member.Tag, known.Seen.Tag, StringComparison.Ordinal)) && others.TryRemove(nodeId, out _))
+            {
+                known.Stop();
+            }
+        }
+
+        foreach (var (nodeId, member) in named)
+        {
+            if (!others.ContainsKey(nodeId))
+            {
+                others[nodeId] = Begin(nodeId, member);
+            }
+        }
+    }
+
+    private Member Begin(string nodeId, ClusterViewMember member)
+    {
+        var seen = new ObservedNode(member.Tag, Memory, context.Time);
+        var stop = CancellationTokenSource.CreateLinkedTokenSource(stopping.Token);
+        return new Member(seen, stop, Task.Run(() => RunAsync(new MemberWatch(context, this, seen, nodeId), stop.Token)));
+    }
+
+    private async Task RunAsync(MemberWatch watch, CancellationToken stop)
+    {
+        try
+        {
+            await watch.RunAsync(stop);
+        }
+        catch (OperationCanceledException)
+        {
+            // The node stops, or the member was removed.
+        }
+        catch (Exception failure)
+        {
+            context.Log.LogError(LogEvents.WatchFailed, failure, "Another member is not watched any more");
+        }
+    }
+
+    private void Unwatch()
+    {
+        lock (access)
+        {
+            watchers--;
+        }
+    }
+
+    private static TaskCompletionSource NewSignal() => new(TaskCreationOptions.RunContinuationsAsynchronously);
+
+    private sealed record Member(ObservedNode Seen, CancellationTokenSource Stopping, Task Watching)
+    {
+        /// <summary>Nobody asks it any more, and what was kept of it is given back.</summary>
+        public void Stop()
+        {
+            Stopping.Cancel();
+            Seen.History.Clear();
+            Seen.Slow.Clear();
+        }
+    }
+
+    private sealed class Watching(NodeObservation observation) : IDisposable
+    {
+        private int isOver;
+
+        public void Dispose()
+        {
+            if (Interlocked.Exchange(ref isOver, 1) == 0)
+            {
+                observation.Unwatch();
+            }
+        }
+    }
+}

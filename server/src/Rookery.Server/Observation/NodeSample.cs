@@ -1,0 +1,113 @@
+using System.Text.Json;
+using Rookery.Board;
+
+namespace Rookery.Server.Observation;
+
+/// <summary>What a node says of itself at one moment. Immutable once it is handed on.</summary>
+/// <param name="UnixMilliseconds">When, by the node's own clock.</param>
+internal sealed record NodeSample(long UnixMilliseconds)
+{
+    private readonly double[] figures = NewFigures();
+
+    /// <summary>Why it does not serve; null when it does.</summary>
+    public string? Reason { get; init; }
+
+    /// <summary>The board's model; null when it is not known.</summary>
+    public string? Model { get; init; }
+
+    /// <summary>Whether the board is no real one.</summary>
+    public bool IsSimulated { get; init; }
+
+    /// <summary>Which of power and heat the board can report.</summary>
+    public Throttling KnownFlags { get; init; }
+
+    /// <summary>What it reports now.</summary>
+    public Throttling ThrottledNow { get; init; }
+
+    /// <summary>What it reported since it was booted.</summary>
+    public Throttling ThrottledSinceBoot { get; init; }
+
+    /// <summary>Whether its clock follows a source of time; null when it is not known.</summary>
+    public bool? IsClockSynchronised { get; init; }
+
+    /// <summary>All figures, by their number; NaN for what is not known.</summary>
+    public ReadOnlySpan<double> All => figures;
+
+    /// <summary>A figure; null when it is not known. Set only while the sample is made.</summary>
+    public double? this[Figure figure]
+    {
+        get => double.IsNaN(figures[(int)figure]) ? null : figures[(int)figure];
+        set => figures[(int)figure] = value is { } known && double.IsFinite(known) ? known : double.NaN;
+    }
+
+    /// <summary>Writes it as the object SAMPLE of docs/reference/http.md.</summary>
+    public void WriteTo(Utf8JsonWriter json)
+    {
+        json.WriteStartObject();
+        json.WriteNumber("UnixMilliseconds"u8, UnixMilliseconds);
+        json.WriteString("Version"u8, ProductVersion.Text);
+        json.WriteBoolean("Ready"u8, Reason is null);
+        json.WriteString("Reason"u8, Reason);
+        json.WriteString("Model"u8, Model);
+        json.WriteBoolean("IsSimulated"u8, IsSimulated);
+        WriteFlags(json, "Throttled", ThrottledNow);
+        WriteFlags(json, "ThrottledSinceBoot", ThrottledSinceBoot);
+        foreach (var figure in Enum.GetValues<Figure>())
+        {
+            // What the words above say already is for history only.
+            if (figure is not (Figure.ReadyRatio or Figure.UnderVoltageRatio or Figure.ThrottledRatio))
+            {
+                json.WritePropertyName(Figures.NameOf(figure));
+                WriteFigure(json, figure, figures[(int)figure]);
+            }
+        }
+
+        if (IsClockSynchronised is { } isSynchronised)
+        {
+            json.WriteBoolean("IsClockSynchronised"u8, isSynchronised);
+        }
+        else
+        {
+            json.WriteNull("IsClockSynchronised"u8);
+        }
+
+        json.WriteEndObject();
+    }
+
+    /// <summary>Writes a value as finely as it is kept; null for NaN.</summary>
+    public static void WriteFigure(Utf8JsonWriter json, Figure figure, double value)
+    {
+        if (double.IsNaN(value))
+        {
+            json.WriteNullValue();
+        }
+        else if (Figures.StepOf(figure) >= 1)
+        {
+            json.WriteNumberValue((long)Math.Round(value));
+        }
+        else
+        {
+            json.WriteNumberValue(Figures.Round(figure, value));
+        }
+    }
+
+    private void WriteFlags(Utf8JsonWriter json, string name, Throttling held)
+    {
+        if (KnownFlags == Throttling.None)
+        {
+            json.WriteNull(name);
+            return;
+        }
+
+        json.WriteStartArray(name);
+        BoardHealth.WriteNames(json, held);
+        json.WriteEndArray();
+    }
+
+    private static double[] NewFigures()
+    {
+        double[] unknown = new double[Figures.Count];
+        Array.Fill(unknown, double.NaN);
+        return unknown;
+    }
+}

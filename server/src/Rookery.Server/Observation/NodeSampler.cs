@@ -1,0 +1,189 @@
+using Rookery.Board;
+using Rookery.Disk;
+using Rookery.Documents;
+using Rookery.Storage;
+
+namespace Rookery.Server.Observation;
+
+/// <summary>Takes samples of this node: one every ten seconds to be kept, and one a second while somebody watches. Thread-safe.</summary>
+internal sealed class NodeSampler(ServerContext context)
+{
+    /// <summary>How old a sample may be that is shown.</summary>
+    public static readonly TimeSpan Freshness = TimeSpan.FromMilliseconds(900);
+
+    // Rates over a shorter time jump, over a longer one tell of what is past.
+    private static readonly TimeSpan ShortestWindow = TimeSpan.FromMilliseconds(800);
+
+    private const double MicrosecondsPerMillisecond = 1000;
+
+    private readonly Lock access = new();
+    private readonly long started = context.Time.GetTimestamp();
+    private Counts? kept;
+    private Counts? shown;
+    private NodeSample? lastShown;
+    private long? documents;
+
+    /// <summary>A sample to be kept, with the rates since the one before it that was.</summary>
+    public NodeSample TakeToKeep()
+    {
+        lock (access)
+        {
+            documents = CountDocuments();
+            var sample = Take(kept, out kept);
+            return sample;
+        }
+    }
+
+    /// <summary>A sample to be shown, with the rates of the last second or some more; the same as before to whoever asks within <see cref="Freshness"/>.</summary>
+    public NodeSample TakeToShow()
+    {
+        lock (access)
+        {
+            if (lastShown is not null && context.Time.GetElapsedTime(shown!.Timestamp) < Freshness)
+            {
+                return lastShown;
+            }
+
+            // When nobody watched for a while, the kept ones are nearer.
+            var since = kept is not null && (shown is null || kept.Timestamp > shown.Timestamp) && context.Time.GetElapsedTime(kept.Timestamp) >= ShortestWindow ? kept : shown ?? kept;
+            documents ??= CountDocuments();
+            return lastShown = Take(since, out shown);
+        }
+    }
+
+    private NodeSample Take(Counts? since, out Counts counts)
+    {
+        var watch = context.Options.Board;
+        var reading = watch?.Reading ?? default;
+        var devices = watch?.Board.ReadStorage() ?? [];
+        var use = watch?.Board.ReadUse() ?? default;
+        counts = Counts.Of(context, use, SumOf(devices, static device => device.WrittenBytes));
+        var statistics = context.Readiness.Node?.ReadStatistics();
+        var sample = new NodeSample(context.Time.GetUtcNow().ToUnixTimeMilliseconds())
+        {
+            Reason = context.Readiness.Reason ?? statistics?.Consensus?.Unready,
+            Model = watch?.Board.Model,
+            IsSimulated = watch?.Board.IsSimulated ?? false,
+            KnownFlags = reading.KnownFlags,
+            ThrottledNow = reading.Now,
+            ThrottledSinceBoot = reading.Now | reading.Before,
+            IsClockSynchronised = statistics?.Consensus?.Clock.IsOwnSynchronised,
+        };
+        sample[Figure.ReadyRatio] = sample.Reason is null ? 1 : 0;
+        sample[Figure.UptimeSeconds] = context.Time.GetElapsedTime(started).TotalSeconds;
+        sample[Figure.ResidentBytes] = Environment.WorkingSet;
+        sample[Figure.MemoryBudgetBytes] = context.Memory.TotalBytes;
+        FillBoard(sample, reading, use, counts, devices);
+        FillDisk(sample);
+        if (since is not null)
+        {
+            counts.Fill(sample, since, context.Time);
+        }
+
+        sample[Figure.CertificateDaysLeft] = CertificateHealth.DaysLeft(context);
+        sample[Figure.BackupAgeSeconds] = context.Options.MachineNotes?.Invoke().LastBackup is { } backup ? (context.Time.GetUtcNow() - backup).TotalSeconds : null;
+        if (statistics is not null)
+        {
+            FillNode(sample, statistics);
+        }
+
+        return sample;
+    }
+
+    private void FillBoard(NodeSample sample, in BoardReading reading, in MachineUse use, Counts counts, IReadOnlyList<StorageReading> devices)
+    {
+        sample[Figure.TemperatureCelsius] = reading.TemperatureCelsius;
+        sample[Figure.UnderVoltageRatio] = (reading.KnownFlags & Throttling.UnderVoltage) == Throttling.None ? null : reading.Is(Throttling.UnderVoltage) ? 1 : 0;
+        const Throttling Slowed = Throttling.Throttled | Throttling.FrequencyCapped;
+        sample[Figure.ThrottledRatio] = (reading.KnownFlags & Slowed) == Throttling.None ? null : reading.Is(Slowed) ? 1 : 0;
+        sample[Figure.MachineMemoryBytes] = use.MemoryBytes;
+        sample[Figure.MachineMemoryUsedBytes] = use.MemoryBytes - use.AvailableBytes;
+        sample[Figure.DeviceWrittenBytes] = counts.WrittenBytes;
+        double? used = devices.Max(static device => CardLife.UsedOf(device));
+        sample[Figure.LifeUsedRatio] = used;
+        sample[Figure.LifeLeftDays] = devices.Min(device => CardLife.DaysLeftOf(device, context.Time.GetUtcNow()));
+    }
+
+    private void FillDisk(NodeSample sample)
+    {
+        if (context.Io.TotalOf(IoKind.JournalSync).Count > 0)
+        {
+            sample[Figure.SyncP50Milliseconds] = context.Io.PercentileMicroseconds(IoKind.JournalSync, 0.5) / MicrosecondsPerMillisecond;
+            sample[Figure.SyncP99Milliseconds] = context.Io.PercentileMicroseconds(IoKind.JournalSync, 0.99) / MicrosecondsPerMillisecond;
+        }
+    }
+
+    private void FillNode(NodeSample sample, NodeStatistics statistics)
+    {
+        var node = context.Node;
+        sample[Figure.BackgroundShareRatio] = node.BackgroundShare;
+        sample[Figure.DiskFreeBytes] = statistics.Space.FreeBytes;
+        sample[Figure.DiskSizeBytes] = statistics.Space.TotalBytes > 0 ? statistics.Space.TotalBytes : null;
+        sample[Figure.DiskReserveBytes] = statistics.Space.NeededBytes;
+        sample[Figure.AppliedIndex] = statistics.AppliedIndex;
+        sample[Figure.LastIndex] = statistics.JournalLastIndex;
+        sample[Figure.Sequence] = statistics.Sequence;
+        sample[Figure.QueuedCommands] = statistics.QueuedCommands;
+        sample[Figure.Documents] = documents;
+        if (statistics.Consensus is { } cluster)
+        {
+            sample[Figure.CommitIndex] = cluster.CommitIndex;
+            sample[Figure.LastIndex] = cluster.LastIndex;
+            sample[Figure.ClockAheadSeconds] = cluster.Clock.Time.UtcTicks == 0 ? null : cluster.Clock.OwnAheadSeconds;
+        }
+
+        if (context.Readiness.Indexes is { } indexes)
+        {
+            long stale = 0, left = 0, errors = 0;
+            foreach (var index in node.Databases.All.SelectMany(indexes.ReadStatus))
+            {
+                stale += index.IsStale ? 1 : 0;
+                left += index.Progress.Total - index.Progress.Done;
+                errors += index.ErrorCount;
+            }
+
+            sample[Figure.IndexesStale] = stale;
+            sample[Figure.IndexDocumentsLeft] = left;
+            sample[Figure.IndexErrors] = errors;
+        }
+    }
+
+    /// <summary>Documents of all databases; null when they are not open, or their counts cannot be read.</summary>
+    private long? CountDocuments()
+    {
+        if (context.Readiness is not { Reason: null, Node: { } node })
+        {
+            return null;
+        }
+
+        try
+        {
+            long count = 0;
+            foreach (var database in node.Databases.All)
+            {
+                using var reader = database.OpenReader();
+                count += reader.ReadStatistics().Documents;
+            }
+
+            return count;
+        }
+        catch (Exception unread) when (unread is DamagedException or IOException or ObjectDisposedException)
+        {
+            return null;
+        }
+    }
+
+    private static long? SumOf(IReadOnlyList<StorageReading> devices, Func<StorageReading, long?> read)
+    {
+        long? sum = null;
+        foreach (var device in devices)
+        {
+            if (read(device) is { } value)
+            {
+                sum = (sum ?? 0) + value;
+            }
+        }
+
+        return sum;
+    }
+}

@@ -1,0 +1,162 @@
+using System.Collections.Concurrent;
+using System.Net.Http.Headers;
+using Microsoft.AspNetCore.Http;
+using Microsoft.AspNetCore.Routing;
+using Microsoft.Extensions.Logging;
+using Microsoft.Extensions.Primitives;
+using Rookery.Documents;
+using Rookery.Server.Raven;
+
+namespace Rookery.Server.Observation;
+
+/// <summary>Passes requests of routes marked <see cref="OnAnyMember"/> on to the member that <c>node=TAG</c> names, and answers those that others pass on.</summary>
+internal sealed class PassedOnRequests(ServerContext context)
+{
+    private const string Parameter = "node";
+
+    /// <summary>Who asked, for the log of the node that carries it out.</summary>
+    private const string AskedByHeader = "Rookery-Asked-By";
+
+    private const int PieceBytes = 64 << 10;
+
+    // To begin with an answer may take a member longer than to go on: it may gather a whole archive first.
+    private static readonly TimeSpan PatienceForAnswer = TimeSpan.FromSeconds(30);
+    private static readonly TimeSpan PatienceForMore = TimeSpan.FromSeconds(30);
+
+    private readonly ConcurrentDictionary<(string Method, string Path), RequestDelegate> handlers = new();
+
+    /// <summary>Makes the routes; they are not made before the first request otherwise, and that may come from another member.</summary>
+    public Func<int>? MakeRoutes { get; set; }
+
+    /// <summary>Makes a route answer for other members too. While routes are made.</summary>
+    public void Extend(RouteEndpointBuilder endpoint)
+    {
+        var own = endpoint.RequestDelegate!;
+        foreach (string method in endpoint.Metadata.OfType<IHttpMethodMetadata>().SelectMany(static allowed => allowed.HttpMethods))
+        {
+            handlers[(method, endpoint.RoutePattern.RawText!)] = own;
+        }
+
+        endpoint.RequestDelegate = RavenRoute.OnServer(http => new QueryParameters(http).Text(Parameter) is { Length: > 0 } tag && !IsSelf(tag) ? PassOnAsync(http, tag) : own(http));
+    }
+
+    /// <summary>Answers another member that passes a request on. It has judged who asks, and said who that is.</summary>
+    /// <param name="http">The request.</param>
+    /// <param name="path">The path that was asked for.</param>
+    public async Task AnswerMemberAsync(HttpContext http, string path)
+    {
+        _ = MakeRoutes?.Invoke();
+        if (!handlers.TryGetValue((http.Request.Method, path), out var handler))
+        {
+            await ErrorAnswer.WriteAsync(http, StatusCodes.Status501NotImplemented, ErrorAnswer.NotSupported, $"Node {context.Options.NodeTag} runs a version that does not answer {http.Request.Method} {path} for others.");
+            return;
+        }
+
+        http.Request.Path = path;
+        if (http.Request.Headers[AskedByHeader].ToString() is { Length: > 0 } name && AccessNames.Problem(name) is null)
+        {
+            http.Features.Set(new Principal(name, AccessScopes.All, []));
+        }
+
+        try
+        {
+            await handler(http);
+        }
+        catch (Exception failure) when (failure is not OperationCanceledException)
+        {
+            context.Log.LogError(LogEvents.RequestFailed, failure, "{Method} {Path}, passed on by another member, failed", http.Request.Method, path);
+            await ErrorAnswer.WriteAsync(http, StatusCodes.Status500InternalServerError, ErrorAnswer.RavenException, $"Node {context.Options.NodeTag} could not answer because of a fault of its own; its log has the details.");
+        }
+    }
+
+    private bool IsSelf(string tag) => string.Equals(tag, context.Options.NodeTag, StringComparison.Ordinal);
+
+    private async Task PassOnAsync(HttpContext http, string tag)
+    {
+        var member = Find(tag);
+        using var client = context.Options.ConnectToMember?.Invoke(member.NodeId) ?? throw Unreachable(member, "it is not known where it is");
+        using var patience = new CancellationTokenSource(PatienceForAnswer, context.Time);
+        using var either = CancellationTokenSource.CreateLinkedTokenSource(patience.Token, http.RequestAborted);
+        using var request = new HttpRequestMessage(HttpMethod.Parse(http.Request.Method), new Uri(MemberQuestions.PassedOnPrefix + http.Request.Path + QueryWithout(http), UriKind.Relative));
+        request.Headers.TryAddWithoutValidation("Accept", http.Request.Headers.Accept.ToString());
+        request.Headers.TryAddWithoutValidation(AskedByHeader, Principal.Of(http).Name);
+        try
+        {
+            using var answer = await client.SendAsync(request, HttpCompletionOption.ResponseHeadersRead, either.Token);
+            CopyHead(answer, http.Response);
+            patience.CancelAfter(Timeout.InfiniteTimeSpan);
+            if (!HttpMethods.IsHead(http.Request.Method))
+            {
+                await CopyBodyAsync(answer.Content, http, patience, either.Token);
+            }
+        }
+        catch (Exception failure) when (failure is HttpRequestException or IOException || (failure is OperationCanceledException && patience.IsCancellationRequested))
+        {
+            if (http.Response.HasStarted)
+            {
+                http.Abort();                           // half an answer must not look like a whole one
+                return;
+            }
+
+            throw Unreachable(member, failure is OperationCanceledException ? "it did not answer in time" : $"it does not answer: {failure.InnerException?.Message ?? failure.Message}");
+        }
+    }
+
+    private ClusterViewMember Find(string tag)
+    {
+        var members = context.Readiness.Node?.ReadStatistics()?.Consensus?.Members ?? [];
+        return members.FirstOrDefault(one => string.Equals(one.Member.Tag, tag, StringComparison.Ordinal))?.Member
+            ?? throw RefusedException.BadRequest(members.Count == 0
+                ? $"This node, {context.Options.NodeTag}, does not know the other members now: {context.Readiness.Reason ?? "it takes no part in a cluster."}"
+                : $"No member has the letter '{tag}'; there are {string.Join(", ", members.Select(static one => one.Member.Tag).Order(StringComparer.Ordinal))}.");
+    }
+
+    private RefusedException Unreachable(ClusterViewMember member, string why) => new(
+        StatusCodes.Status502BadGateway,
+        ErrorAnswer.RavenException,
+        $"Node {context.Options.NodeTag} could not ask {(member.Name.Length > 0 ? $"{member.Name} ({member.Tag})" : member.Tag)}: {why}. What it said before is in /dashboard/history and /dashboard/slow.");
+
+    private static string QueryWithout(HttpContext http)
+    {
+        var rest = new System.Text.StringBuilder();
+        foreach (string pair in (http.Request.QueryString.Value ?? string.Empty).TrimStart('?').Split('&', StringSplitOptions.RemoveEmptyEntries))
+        {
+            if (!pair.StartsWith(Parameter + "=", StringComparison.OrdinalIgnoreCase))
+            {
+                rest.Append(rest.Length == 0 ? '?' : '&').Append(pair);
+            }
+        }
+
+        return rest.ToString();
+    }
+
+    private static void CopyHead(HttpResponseMessage answer, HttpResponse response)
+    {
+        response.StatusCode = (int)answer.StatusCode;
+        HttpContentHeaders content = answer.Content.Headers;
+        response.ContentType = content.ContentType?.ToString();
+        response.ContentLength = content.ContentLength;
+        if (content.TryGetValues("Content-Disposition", out var disposition))
+        {
+            response.Headers.ContentDisposition = new StringValues([.. disposition]);
+        }
+    }
+
+    private static async Task CopyBodyAsync(HttpContent content, HttpContext http, CancellationTokenSource patience, CancellationToken cancellationToken)
+    {
+        await using var from = await content.ReadAsStreamAsync(cancellationToken);
+        byte[] piece = new byte[PieceBytes];
+        while (true)
+        {
+            patience.CancelAfter(PatienceForMore);
+            int read = await from.ReadAsync(piece, cancellationToken);
+            patience.CancelAfter(Timeout.InfiniteTimeSpan);
+            if (read == 0)
+            {
+                return;
+            }
+
+            await http.Response.Body.WriteAsync(piece.AsMemory(0, read), http.RequestAborted);
+        }
+    }
+}

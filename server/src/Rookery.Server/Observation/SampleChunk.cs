@@ -1,0 +1,133 @@
+namespace Rookery.Server.Observation;
+
+/// <summary>
+/// Samples one after another: the milliseconds since the one before, a bit for each figure that changed, and of each of those a number: 0 for "not known any more", otherwise one more than the difference in steps of the
+/// figure, its sign in the lowest bit. One thread adds; what was written is read by any.
+/// </summary>
+internal sealed class SampleChunk
+{
+    private const long Unknown = long.MinValue;
+    private const int LargestNumberBytes = 10;
+
+    // Beyond it a difference would not fit; no figure of ours comes near.
+    private const double LargestSteps = 1L << 60;
+
+    private static readonly int MaskBytes = (Figures.Count + 7) / 8;
+    private static readonly int LargestSampleBytes = LargestNumberBytes + MaskBytes + (Figures.Count * LargestNumberBytes);
+
+    private readonly byte[] bytes;
+    private readonly long[] last = NewSteps();
+
+    public SampleChunk(int capacity) => bytes = new byte[capacity];
+
+    /// <summary>Bytes that are written.</summary>
+    public int Used { get; private set; }
+
+    /// <summary>When its first sample was taken.</summary>
+    public long FirstUnixMilliseconds { get; private set; }
+
+    /// <summary>When its last sample was taken.</summary>
+    public long LastUnixMilliseconds { get; private set; }
+
+    /// <summary>Adds a sample that is later than the last; false when it is full.</summary>
+    public bool TryAdd(long unixMilliseconds, ReadOnlySpan<double> figures)
+    {
+        if (Used + LargestSampleBytes > bytes.Length)
+        {
+            return false;
+        }
+
+        if (Used == 0)
+        {
+            FirstUnixMilliseconds = LastUnixMilliseconds = unixMilliseconds;
+        }
+
+        int at = Used;
+        Write(ref at, unixMilliseconds - LastUnixMilliseconds);
+        int mask = at;
+        bytes.AsSpan(mask, MaskBytes).Clear();
+        at += MaskBytes;
+        for (int figure = 0; figure < last.Length; figure++)
+        {
+            long steps = StepsOf((Figure)figure, figures[figure]);
+            if (steps == last[figure])
+            {
+                continue;
+            }
+
+            bytes[mask + (figure >> 3)] |= (byte)(1 << (figure & 7));
+            Write(ref at, steps == Unknown ? 0 : Folded(steps - (last[figure] == Unknown ? 0 : last[figure])) + 1);
+            last[figure] = steps;
+        }
+
+        LastUnixMilliseconds = unixMilliseconds;
+        Used = at;
+        return true;
+    }
+
+    /// <summary>The samples in the first so many bytes.</summary>
+    public IEnumerable<SampleRow> Read(int used)
+    {
+        long time = FirstUnixMilliseconds;
+        long[] steps = NewSteps();
+        for (int at = 0; at < used;)
+        {
+            time += ReadNumber(ref at);
+            int mask = at;
+            at += MaskBytes;
+            double[] figures = new double[Figures.Count];
+            for (int figure = 0; figure < figures.Length; figure++)
+            {
+                if ((bytes[mask + (figure >> 3)] & (1 << (figure & 7))) != 0)
+                {
+                    long number = ReadNumber(ref at);
+                    steps[figure] = number == 0 ? Unknown : Unfolded(number - 1) + (steps[figure] == Unknown ? 0 : steps[figure]);
+                }
+
+                figures[figure] = steps[figure] == Unknown ? double.NaN : Figures.Round((Figure)figure, steps[figure] * Figures.StepOf((Figure)figure));
+            }
+
+            yield return new SampleRow(time, figures);
+        }
+    }
+
+    private static long StepsOf(Figure figure, double value) =>
+        double.IsNaN(value) ? Unknown : (long)Math.Clamp(Math.Round(value / Figures.StepOf(figure)), -LargestSteps, LargestSteps);
+
+    private static long Folded(long difference) => (difference << 1) ^ (difference >> 63);
+
+    private static long Unfolded(long number) => (number >>> 1) ^ -(number & 1);
+
+    private static long[] NewSteps()
+    {
+        long[] steps = new long[Figures.Count];
+        Array.Fill(steps, Unknown);
+        return steps;
+    }
+
+    private void Write(ref int at, long number)
+    {
+        ulong rest = (ulong)number;
+        while (rest >= 0x80)
+        {
+            bytes[at++] = (byte)(rest | 0x80);
+            rest >>= 7;
+        }
+
+        bytes[at++] = (byte)rest;
+    }
+
+    private long ReadNumber(ref int at)
+    {
+        ulong number = 0;
+        for (int shift = 0; ; shift += 7)
+        {
+            byte part = bytes[at++];
+            number |= (ulong)(part & 0x7f) << shift;
+            if (part < 0x80)
+            {
+                return (long)number;
+            }
+        }
+    }
+}

@@ -1,0 +1,84 @@
+namespace Rookery.Server.Observation;
+
+/// <summary>Samples in spans as wide as they must be for so many points: means, of percentiles the largest, of what counts up the last. A span without a sample is left out, so that a gap is seen as one.</summary>
+internal sealed class WidenedHistory
+{
+    private readonly double[] sums = new double[Figures.Count];
+    private readonly int[] counts = new int[Figures.Count];
+
+    /// <summary>Chooses the span.</summary>
+    /// <param name="fromUnixSecond">The first second.</param>
+    /// <param name="toUnixSecond">The last second.</param>
+    /// <param name="points">How many points there may be.</param>
+    public WidenedHistory(long fromUnixSecond, long toUnixSecond, int points)
+    {
+        long step = (long)SampleHistory.Span.TotalSeconds;
+        // One span more may be begun, because they begin at multiples.
+        long wanted = Math.Min(toUnixSecond - fromUnixSecond, (long)SampleHistory.Kept.TotalSeconds) / Math.Max(1, points - 1);
+        SpanSeconds = Math.Max(step, (wanted + step - 1) / step * step);
+    }
+
+    /// <summary>How wide they are, in seconds: a multiple of ten.</summary>
+    public long SpanSeconds { get; }
+
+    /// <summary>The rows, each at the beginning of its span.</summary>
+    public IEnumerable<SampleRow> Of(IEnumerable<SampleRow> samples)
+    {
+        long begin = long.MinValue;
+        foreach (var sample in samples)
+        {
+            long second = sample.UnixMilliseconds / 1000;
+            second -= second % SpanSeconds;
+            if (second != begin)
+            {
+                if (begin != long.MinValue)
+                {
+                    yield return Close(begin);
+                }
+
+                begin = second;
+                Array.Clear(counts);
+            }
+
+            Add(sample.Figures);
+        }
+
+        if (begin != long.MinValue)
+        {
+            yield return Close(begin);
+        }
+    }
+
+    private void Add(double[] figures)
+    {
+        for (int figure = 0; figure < figures.Length; figure++)
+        {
+            double value = figures[figure];
+            if (double.IsNaN(value))
+            {
+                continue;
+            }
+
+            bool isFirst = counts[figure]++ == 0;
+            sums[figure] = isFirst ? value : Figures.MergeOf((Figure)figure) switch
+            {
+                FigureMerge.Largest => Math.Max(sums[figure], value),
+                FigureMerge.Last => value,
+                _ => sums[figure] + value,
+            };
+        }
+    }
+
+    private SampleRow Close(long second)
+    {
+        double[] figures = new double[Figures.Count];
+        for (int figure = 0; figure < figures.Length; figure++)
+        {
+            figures[figure] = counts[figure] == 0 ? double.NaN
+                : Figures.MergeOf((Figure)figure) == FigureMerge.Mean ? sums[figure] / counts[figure]
+                : sums[figure];
+        }
+
+        return new SampleRow(second * 1000, figures);
+    }
+}

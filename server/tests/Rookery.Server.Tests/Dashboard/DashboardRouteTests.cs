@@ -1,0 +1,113 @@
+using System.Net;
+using Microsoft.AspNetCore.Builder;
+using Microsoft.AspNetCore.TestHost;
+using Microsoft.Extensions.Logging.Abstractions;
+using Rookery.Disk;
+using Rookery.Simulation;
+
+namespace Rookery.Server.Tests.Dashboard;
+
+/// <summary>The page and what belongs to it; on a machine where `make dashboard` was not run, what is said instead.</summary>
+public sealed class DashboardRouteTests : IAsyncLifetime
+{
+    private static readonly Dictionary<string, DashboardFile> Files = DashboardFile.LoadAll();
+
+    private readonly ServerContext context = new(
+        new ServerOptions { Listen = new IPEndPoint(IPAddress.Loopback, 0) },
+        new SimulatedTimeProvider(),
+        NullLogger.Instance,
+        new MemoryBudget(96 << 20),
+        new IoTimeline(new SimulatedTimeProvider(), "unknown"));
+
+    private WebApplication app = null!;
+    private HttpClient client = null!;
+
+    public async Task InitializeAsync()
+    {
+        app = RookeryServer.Build(context, host => host.UseTestServer());
+        await app.StartAsync();
+        client = app.GetTestClient();
+    }
+
+    public async Task DisposeAsync()
+    {
+        client.Dispose();
+        await app.DisposeAsync();
+    }
+
+    [Fact]
+    public async Task The_page_may_load_nothing_from_elsewhere_and_hold_no_script_of_its_own()
+    {
+        using var answer = await client.GetAsync("/");
+        Assert.Equal(HttpStatusCode.OK, answer.StatusCode);
+        Assert.Equal(
+            "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; font-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'",
+            answer.Headers.GetValues("Content-Security-Policy").Single());
+        Assert.Equal("no-referrer", answer.Headers.GetValues("Referrer-Policy").Single());
+        Assert.Equal("nosniff", answer.Headers.GetValues("X-Content-Type-Options").Single());
+        string page = await answer.Content.ReadAsStringAsync();
+        Assert.DoesNotContain("style=\"", page, StringComparison.Ordinal);
+        Assert.DoesNotContain("<script>", page, StringComparison.Ordinal);
+    }
+
+    [Theory]
+    [InlineData("/studio")]
+    [InlineData("/studio/")]
+    [InlineData("/studio/index.html")]
+    public async Task Who_looks_for_the_Studio_is_led_to_the_page(string path)
+    {
+        using var answer = await client.GetAsync(path);
+        Assert.Equal((HttpStatusCode.Found, "/"), (answer.StatusCode, answer.Headers.Location?.OriginalString));
+    }
+
+    [Fact]
+    public async Task Each_file_comes_compressed_to_who_takes_that_and_plain_to_others_with_the_same_content()
+    {
+        foreach (string name in Files.Keys)
+        {
+            string path = "/" + (name is "index.html" ? string.Empty : name);
+            string plain = await client.GetStringAsync(path);
+            using var request = new HttpRequestMessage(HttpMethod.Get, path);
+            request.Headers.TryAddWithoutValidation("Accept-Encoding", "gzip, deflate, br, zstd");
+            using var compressed = await client.SendAsync(request);
+            Assert.Equal("br", compressed.Content.Headers.ContentEncoding.Single());
+            await using var decompressed = new System.IO.Compression.BrotliStream(await compressed.Content.ReadAsStreamAsync(), System.IO.Compression.CompressionMode.Decompress);
+            using var reader = new StreamReader(decompressed);
+            Assert.Equal(plain, await reader.ReadToEndAsync());
+        }
+    }
+
+    [Fact]
+    public async Task A_name_that_holds_its_hash_is_kept_for_ever_and_any_other_is_asked_for_again()
+    {
+        foreach (var (name, file) in Files)
+        {
+            string path = "/" + (name is "index.html" ? string.Empty : name);
+            using var answer = await client.GetAsync(path);
+            Assert.Equal(file.IsNamedByContent ? "public, max-age=31536000, immutable" : "no-cache", answer.Headers.GetValues("Cache-Control").Single());
+            using var again = new HttpRequestMessage(HttpMethod.Get, path);
+            again.Headers.TryAddWithoutValidation("If-None-Match", answer.Headers.ETag!.ToString());
+            Assert.Equal(HttpStatusCode.NotModified, (await client.SendAsync(again)).StatusCode);
+        }
+
+        Assert.False(Files.TryGetValue("index.html", out var page) && page.IsNamedByContent);
+    }
+
+    [Fact]
+    public async Task A_file_that_there_is_not_is_404_and_kept_by_nobody()
+    {
+        using var answer = await client.GetAsync("/assets/index-00000000.js");
+        Assert.Equal((HttpStatusCode.NotFound, "no-store"), (answer.StatusCode, answer.Headers.GetValues("Cache-Control").Single()));
+    }
+
+    [Theory]
+    [InlineData("br", true)]
+    [InlineData("gzip, deflate, br;q=0.9", true)]
+    [InlineData("BR", true)]
+    [InlineData("gzip", false)]
+    [InlineData("", false)]
+    [InlineData("br;q=0", false)]
+    [InlineData("br;q=0.0, gzip", false)]
+    [InlineData("brotli", false)]
+    public void Compressed_goes_only_to_who_said_that_he_takes_it(string accepted, bool takes) => Assert.Equal(takes, DashboardFile.TakesBrotli(accepted));
+}

@@ -1,0 +1,61 @@
+using System.Text;
+using System.Text.Json;
+using Rookery.Server.Tests.Raven;
+
+namespace Rookery.Server.Tests.Observation;
+
+/// <summary>A page that follows a node.</summary>
+internal sealed class LiveFeed : IDisposable
+{
+    private readonly HttpResponseMessage response;
+    private readonly StreamReader events;
+
+    private LiveFeed(HttpResponseMessage response, Stream stream)
+    {
+        this.response = response;
+        events = new StreamReader(stream, Encoding.UTF8);
+    }
+
+    public static async Task<LiveFeed> OpenAsync(RunningServer server)
+    {
+        var response = await server.Http.GetAsync(new Uri(server.Address, "/dashboard/live"), HttpCompletionOption.ResponseHeadersRead);
+        Assert.Equal("text/event-stream", response.Content.Headers.ContentType?.MediaType);
+        return new LiveFeed(response, await response.Content.ReadAsStreamAsync());
+    }
+
+    /// <summary>The next state; null when the feed has ended.</summary>
+    public async Task<JsonElement?> NextAsync()
+    {
+        while (await events.ReadLineAsync() is { } line)
+        {
+            if (line.StartsWith("data: ", StringComparison.Ordinal))
+            {
+                return JsonDocument.Parse(line["data: ".Length..]).RootElement.Clone();
+            }
+        }
+
+        return null;
+    }
+
+    /// <summary>The first state of which something holds.</summary>
+    public async Task<JsonElement> FirstAsync(Func<JsonElement, bool> holds)
+    {
+        using var patience = new CancellationTokenSource(TimeSpan.FromSeconds(60));
+        while (!patience.IsCancellationRequested)
+        {
+            var state = await NextAsync() ?? throw new InvalidOperationException("The live view ended before it told it.");
+            if (holds(state))
+            {
+                return state;
+            }
+        }
+
+        throw new TimeoutException("The live view never told it.");
+    }
+
+    public void Dispose()
+    {
+        events.Dispose();
+        response.Dispose();
+    }
+}

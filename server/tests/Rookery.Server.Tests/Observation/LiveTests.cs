@@ -1,0 +1,94 @@
+using System.Text.Json;
+using Rookery.Server.Observation;
+using Rookery.Server.Tests.Raven;
+
+namespace Rookery.Server.Tests.Observation;
+
+/// <summary>The live view of a node alone.</summary>
+public sealed class LiveTests : IAsyncLifetime
+{
+    private readonly RunningServer server = new() { With = static options => options with { IsObserved = true } };
+
+    public Task InitializeAsync() => server.InitializeAsync();
+
+    public Task DisposeAsync() => server.DisposeAsync();
+
+    [Fact]
+    public async Task A_node_alone_says_that_it_is_and_what_it_does()
+    {
+        string database = await server.CreateDatabaseAsync();
+        using var feed = await LiveFeed.OpenAsync(server);
+        await feed.NextAsync();
+        for (int write = 0; write < 20; write++)
+        {
+            Assert.Equal(201, (await server.SendAsync("PUT", $"{database}/docs?id=a", "{}")).Status);
+            Assert.Equal(200, (await server.SendAsync("GET", $"{database}/docs?id=a")).Status);
+        }
+
+        var state = await feed.FirstAsync(state => SampleOf(state).GetProperty("WritesPerSecond") is { ValueKind: JsonValueKind.Number } rate && rate.GetDouble() > 0);
+        Assert.Equal(JsonValueKind.Null, state.GetProperty("Cluster").ValueKind);
+        Assert.Equal("This node is well. It is alone: besides its backups nothing has its data.", state.GetProperty("Health").GetProperty("Sentence").GetString());
+        var node = state.GetProperty("Nodes").EnumerateArray().Single();
+        Assert.Equal(("alone", "up", true), (node.GetProperty("Role").GetString(), node.GetProperty("State").GetString(), node.GetProperty("IsSelf").GetBoolean()));
+        Assert.False(node.GetProperty("Unplug").GetProperty("MayI").GetBoolean());
+        var sample = SampleOf(state);
+        Assert.True(sample.GetProperty("Ready").GetBoolean());
+        foreach (string positive in (string[])["WriteP50Milliseconds", "WriteP99Milliseconds", "SyncsPerSecond", "JournalBytesPerSecond", "AppliedIndex", "LastIndex", "Sequence", "ResidentBytes", "MemoryBudgetBytes", "DiskFreeBytes"])
+        {
+            Assert.True(sample.GetProperty(positive).GetDouble() > 0, positive);
+        }
+
+        // What nobody told is null, not zero.
+        foreach (string unknown in (string[])["TemperatureCelsius", "Throttled", "LifeUsedRatio", "LifeLeftDays", "MachineCpuRatio", "CertificateDaysLeft", "Model"])
+        {
+            Assert.Equal(JsonValueKind.Null, sample.GetProperty(unknown).ValueKind);
+        }
+    }
+
+    [Fact]
+    public async Task Nothing_is_put_together_while_nobody_listens()
+    {
+        Assert.False(server.Context.Observation.IsWatched);
+        using (var feed = await LiveFeed.OpenAsync(server))
+        {
+            await feed.NextAsync();
+            Assert.True(server.Context.Observation.IsWatched);
+        }
+
+        await TwoMembers.UntilAsync(() => Task.FromResult(server.Context.Observation.IsWatched ? null : "alone"));
+    }
+
+    [Fact]
+    public async Task No_more_listen_than_there_is_room_for_and_one_that_leaves_makes_room()
+    {
+        var feeds = new List<LiveFeed>();
+        for (int listener = 0; listener < LiveStream.MostListeners; listener++)
+        {
+            feeds.Add(await LiveFeed.OpenAsync(server));
+        }
+
+        (await server.SendAsync("GET", "/dashboard/live")).IsRefusal(429, "pages follow this node already");
+        feeds[0].Dispose();
+        await TwoMembers.UntilAsync(async () =>
+        {
+            using var answer = await server.Http.GetAsync(new Uri(server.Address, "/dashboard/live"), HttpCompletionOption.ResponseHeadersRead);
+            return answer.IsSuccessStatusCode ? "let in" : null;
+        });
+        feeds.ForEach(feed => feed.Dispose());
+    }
+
+    [Fact]
+    public async Task It_ends_when_the_node_stops()
+    {
+        var stopping = new RunningServer();
+        await stopping.InitializeAsync();
+        var feed = await LiveFeed.OpenAsync(stopping);
+        await feed.NextAsync();
+        stopping.Context.Readiness.Stopping();
+        await feed.FirstAsync(state => state.GetProperty("Health").GetProperty("Sentence").GetString() is "The node is stopping.");
+        await stopping.DisposeAsync();
+        feed.Dispose();
+    }
+
+    private static JsonElement SampleOf(JsonElement state) => state.GetProperty("Nodes")[0].GetProperty("Sample");
+}

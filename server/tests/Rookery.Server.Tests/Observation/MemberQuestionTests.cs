@@ -1,0 +1,153 @@
+using System.Text.Json;
+using Rookery.Disk;
+using Rookery.Server.Observation;
+
+namespace Rookery.Server.Tests.Observation;
+
+/// <summary>What members tell each other, and what of it any of them shows.</summary>
+public sealed class MemberQuestionTests : IAsyncLifetime
+{
+    private const long SlowMicroseconds = 150_000;
+
+    private readonly TwoMembers members = new();
+
+    public Task InitializeAsync() => members.InitializeAsync();
+
+    public Task DisposeAsync() => members.DisposeAsync();
+
+    [Fact]
+    public async Task Each_member_shows_all_and_what_the_leader_knows_of_them()
+    {
+        foreach (var server in (Raven.RunningServer[])[members.A, members.B])
+        {
+            using var feed = await LiveFeed.OpenAsync(server);
+            var state = await feed.FirstAsync(state => Nodes(state).All(node => node.GetProperty("Sample").ValueKind == JsonValueKind.Object && node.GetProperty("LagEntries").ValueKind == JsonValueKind.Number));
+            Assert.Equal(["leader", "voter"], Nodes(state).Select(node => node.GetProperty("Role").GetString()));
+            Assert.Equal(["up", "up"], Nodes(state).Select(node => node.GetProperty("State").GetString()));
+            Assert.Equal([false, true], Nodes(state).Select(node => node.GetProperty("LimitsCapacity").GetBoolean()));
+            Assert.Equal([7.0, 7.0], Nodes(state).Select(node => node.GetProperty("SyncP99Milliseconds").GetDouble()));
+            var board = Nodes(state)[1].GetProperty("Sample");
+            Assert.Equal(61.5, board.GetProperty("TemperatureCelsius").GetDouble());
+            Assert.Equal("under_voltage", board.GetProperty("Throttled")[0].GetString());
+            Assert.Equal(JsonValueKind.Null, Nodes(state)[0].GetProperty("Sample").GetProperty("TemperatureCelsius").ValueKind);
+            Assert.Equal("Both nodes are well; while either is off, nothing is written.", state.GetProperty("Health").GetProperty("Sentence").GetString());
+            Assert.Equal("No. Two vote, and while either is off nothing is written.", Nodes(state)[1].GetProperty("Unplug").GetProperty("Sentence").GetString());
+        }
+    }
+
+    [Fact]
+    public async Task A_member_that_died_turns_down_and_its_last_hours_are_told_by_another_also_without_a_leader()
+    {
+        RecordSlowSync(members.B);
+        await TwoMembers.UntilAsync(async () => (await members.A.SendAsync("GET", "/dashboard/history?node=B")).Json.GetProperty("Rows").GetArrayLength() > 0 ? "told" : null);
+        using var feed = await LiveFeed.OpenAsync(members.A);
+        await feed.FirstAsync(state => Nodes(state)[1].GetProperty("State").GetString() is "up");
+        await TwoMembers.UntilAsync(async () => await HasSlowSyncAsync(members.A) ? "told" : null);
+
+        members.IsCutOff = true;
+        members.HasLeader = false;
+        var state = await feed.FirstAsync(state => Nodes(state)[1].GetProperty("State").GetString() is "down");
+        Assert.Equal(61.5, Nodes(state)[1].GetProperty("Sample").GetProperty("TemperatureCelsius").GetDouble());
+        Assert.Equal(("error", "Nobody leads."), (state.GetProperty("Health").GetProperty("Level").GetString(), state.GetProperty("Health").GetProperty("Sentence").GetString()));
+        Assert.True(state.GetProperty("Cluster").GetProperty("ReadsAreLocal").GetBoolean());
+
+        var history = (await members.A.SendAsync("GET", "/dashboard/history?node=B")).Json;
+        Assert.True(history.GetProperty("IsObserved").GetBoolean());
+        int column = history.GetProperty("Columns").EnumerateArray().Select(name => name.GetString()).ToList().IndexOf("TemperatureCelsius");
+        Assert.Equal(61.5, history.GetProperty("Rows")[0][column].GetDouble());
+        Assert.True(await HasSlowSyncAsync(members.A));
+    }
+
+    [Fact]
+    public async Task Who_starts_again_takes_back_what_others_kept_of_it()
+    {
+        await TwoMembers.UntilAsync(async () => (await members.A.SendAsync("GET", "/dashboard/history?node=B")).Json.GetProperty("Rows").GetArrayLength() > 0 ? "told" : null);
+        RecordSlowSync(members.B);
+        using (var feed = await LiveFeed.OpenAsync(members.A))
+        {
+            await TwoMembers.UntilAsync(async () => await HasSlowSyncAsync(members.A) ? "told" : null);
+        }
+
+        long before = members.B.Context.Observation.Self.History.NewestUnixMilliseconds;
+        await members.RestartBAsync();
+        await TwoMembers.UntilAsync(() => Task.FromResult(members.B.Context.Observation.Self.History.Between(long.MinValue, before).Any() ? "taken back" : null));
+        Assert.True(await HasSlowSyncAsync(members.B));
+        Assert.False((await members.B.SendAsync("GET", "/dashboard/history")).Json.GetProperty("IsObserved").GetBoolean());
+    }
+
+    [Fact]
+    public async Task Alerts_of_all_that_answer_are_shown_at_each_once()
+    {
+        ActiveAlert alert = new("sync_slow", "warning", DateTimeOffset.UnixEpoch, "Syncs take long.", "Look.", "/help/reference/alerts.md");
+        members.B.Context.ActiveAlerts = () => [alert];
+        using var feed = await LiveFeed.OpenAsync(members.A);
+        var state = await feed.FirstAsync(state => state.GetProperty("Alerts").GetArrayLength() > 0);
+        var told = state.GetProperty("Alerts").EnumerateArray().Single();
+        Assert.Equal(("B", "sync_slow", "Syncs take long."), (told.GetProperty("Node").GetString(), told.GetProperty("Name").GetString(), told.GetProperty("Sentence").GetString()));
+        members.IsCutOff = true;
+        await feed.FirstAsync(state => state.GetProperty("Alerts").GetArrayLength() == 0);
+    }
+
+    [Fact]
+    public async Task A_request_for_another_member_is_answered_by_that_and_comes_back_as_it_is()
+    {
+        long begun = members.B.Context.Io.Begin();
+        members.B.Context.Io.Record(IoKind.Scrub, begun, 4711);
+        var passed = await members.A.SendAsync("GET", "/debug/io?node=B&span=1");
+        Assert.Equal(200, passed.Status);
+        Assert.Contains(passed.Json.GetProperty("Events").GetProperty("Rows").EnumerateArray(), row => row[0].GetString() is "scrub" && row[3].GetInt64() == 4711);
+        Assert.DoesNotContain("4711", (await members.A.SendAsync("GET", "/debug/io?node=A")).Body, StringComparison.Ordinal);
+        (await members.A.SendAsync("GET", "/debug/io?node=B&span=0")).IsRefusal(400, "'span' 1 to");
+        (await members.A.SendAsync("POST", "/admin/node/find?node=B")).IsRefusal(501, "Node B runs on a machine without a light");
+    }
+
+    [Fact]
+    public async Task That_there_is_no_such_member_or_that_it_does_not_answer_is_said()
+    {
+        (await members.A.SendAsync("GET", "/debug/io?node=X")).IsRefusal(400, "No member has the letter 'X'; there are A, B.");
+        (await members.A.SendAsync("GET", "/dashboard/history?node=X")).IsRefusal(400, "Nothing is known here of a node 'X'");
+        members.IsCutOff = true;
+        members.HasLeader = false;
+        (await members.A.SendAsync("GET", "/debug/io?node=B")).IsRefusal(502, "Node A could not ask pi-B (B): it does not answer: Connection refused");
+    }
+
+    [Fact]
+    public async Task Only_what_is_marked_for_it_is_answered_for_others()
+    {
+        using var port = members.A.Context.Options.ConnectToMember!("B")!;
+        foreach (string path in (string[])["/admin/databases", "/databases", "/admin/access/tokens", "/../admin/databases"])
+        {
+            Assert.NotEqual(200, (int)(await port.GetAsync(new Uri("/observe/on-any" + path, UriKind.Relative))).StatusCode);
+        }
+
+        Assert.Equal(404, (int)(await port.GetAsync(new Uri("/observe/else", UriKind.Relative))).StatusCode);
+    }
+
+    [Theory]
+    [InlineData("/dashboard/history?from=20&to=10")]
+    [InlineData("/dashboard/history?points=0")]
+    [InlineData("/dashboard/history?points=1000000")]
+    [InlineData("/dashboard/history?from=yesterday")]
+    [InlineData("/admin/node/find?seconds=0")]
+    public async Task What_is_asked_wrongly_is_refused(string path) =>
+        Assert.Equal(400, (await members.A.SendAsync(path.StartsWith("/admin", StringComparison.Ordinal) ? "POST" : "GET", path)).Status);
+
+    private static JsonElement[] Nodes(JsonElement state) => [.. state.GetProperty("Nodes").EnumerateArray()];
+
+    private static async Task<bool> HasSlowSyncAsync(Raven.RunningServer server) => (await server.SendAsync("GET", "/dashboard/slow?node=B")).Json.GetProperty("Rows").EnumerateArray()
+        .Any(row => row[0].GetString() is "journal_sync" && row[2].GetInt64() >= SlowMicroseconds);
+
+    /// <summary>Something of its kind that was quicker first, and then one that took a while.</summary>
+    private static void RecordSlowSync(Raven.RunningServer server)
+    {
+        var io = server.Context.Io;
+        for (int quick = 0; quick < 16; quick++)
+        {
+            io.Record(IoKind.JournalSync, io.Begin(), 0);
+        }
+
+        long begun = io.Begin();
+        SpinWait.SpinUntil(() => TimeProvider.System.GetElapsedTime(begun) > TimeSpan.FromMicroseconds(SlowMicroseconds));
+        io.Record(IoKind.JournalSync, begun, 0);
+    }
+}

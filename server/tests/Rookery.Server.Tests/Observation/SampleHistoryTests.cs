@@ -1,0 +1,208 @@
+using Rookery.Disk;
+using Rookery.Server.Observation;
+
+namespace Rookery.Server.Tests.Observation;
+
+public sealed class SampleHistoryTests
+{
+    private const int SamplesOfADay = 24 * 60 * 6;
+
+    private readonly MemoryBudget budget = new(64 << 20);
+    private readonly MemoryShare memory;
+
+    public SampleHistoryTests() => memory = budget.AddShare("observation", 64 << 20);
+
+    [Fact]
+    public void What_was_added_is_read_as_it_was_to_its_step_and_unknown_stays_unknown()
+    {
+        var history = new SampleHistory(memory);
+        var random = new Random(7);
+        var added = new List<SampleRow>();
+        for (int sample = 0; sample < 2000; sample++)
+        {
+            double[] figures = new double[Figures.Count];
+            for (int figure = 0; figure < figures.Length; figure++)
+            {
+                figures[figure] = random.Next(5) switch
+                {
+                    0 => double.NaN,
+                    1 => 0,
+                    2 => -random.NextDouble() * 1e4,
+                    3 => Math.Round(random.NextDouble() * 1e13),
+                    _ => random.NextDouble(),
+                };
+            }
+
+            added.Add(new SampleRow(1_700_000_000_000 + (sample * 10_000L) + random.Next(100), figures));
+            history.Add(added[^1].UnixMilliseconds, figures);
+        }
+
+        var read = history.Between(long.MinValue, long.MaxValue).ToList();
+        var expected = added[^read.Count..];
+        Assert.Equal(expected.Select(row => row.UnixMilliseconds), read.Select(row => row.UnixMilliseconds));
+        foreach (var (one, other) in expected.Zip(read))
+        {
+            for (int figure = 0; figure < one.Figures.Length; figure++)
+            {
+                Assert.True(double.IsNaN(one.Figures[figure]) == double.IsNaN(other.Figures[figure]), Figures.NameOf((Figure)figure));
+                if (!double.IsNaN(one.Figures[figure]))
+                {
+                    Assert.InRange(Math.Abs(one.Figures[figure] - other.Figures[figure]), 0, (Figures.StepOf((Figure)figure) / 2) + (Math.Abs(one.Figures[figure]) * 1e-12));
+                }
+            }
+        }
+    }
+
+    [Theory]
+    [InlineData(0)]
+    [InlineData(1)]
+    public void A_day_of_three_nodes_takes_at_most_4_MiB_idle_and_busy(int busy)
+    {
+        SampleHistory[] nodes = [new(memory), new(memory), new(memory)];
+        var random = new Random(7);
+        for (int sample = 0; sample < SamplesOfADay; sample++)
+        {
+            foreach (var node in nodes)
+            {
+                node.Add(1_700_000_000_000 + (sample * 10_000L), busy == 1 ? Busy(random, sample) : Idle(random, sample));
+            }
+        }
+
+        // All of the day, not only what fits.
+        Assert.All(nodes, node => Assert.Equal(SamplesOfADay, node.Between(long.MinValue, long.MaxValue).Count()));
+        Assert.InRange(nodes.Sum(node => node.TakenBytes), 1, 4 << 20);
+        Assert.Equal(nodes.Sum(node => node.TakenBytes), memory.UsedBytes);
+    }
+
+    [Fact]
+    public void However_much_changes_it_never_takes_more_than_its_part_and_keeps_the_newest()
+    {
+        var history = new SampleHistory(memory);
+        var random = new Random(7);
+        double[] figures = new double[Figures.Count];
+        for (int sample = 0; sample < SamplesOfADay; sample++)
+        {
+            for (int figure = 0; figure < figures.Length; figure++)
+            {
+                figures[figure] = random.NextDouble() * 1e12;
+            }
+
+            history.Add(sample * 10_000L, figures);
+        }
+
+        Assert.InRange(history.TakenBytes, 1, SampleHistory.MostBytes);
+        Assert.Equal((SamplesOfADay - 1) * 10_000L, history.Between(long.MinValue, long.MaxValue).Last().UnixMilliseconds);
+    }
+
+    [Fact]
+    public void What_is_older_than_a_day_is_let_go()
+    {
+        var history = new SampleHistory(memory);
+        for (int sample = 0; sample < 2 * SamplesOfADay; sample++)
+        {
+            history.Add(sample * 10_000L, Idle(new Random(sample), sample));
+        }
+
+        // By chunks: some hundred samples more may be left.
+        Assert.InRange(history.Between(long.MinValue, long.MaxValue).First().UnixMilliseconds, (SamplesOfADay - 2000) * 10_000L, SamplesOfADay * 10_000L);
+        Assert.Equal(history.TakenBytes, memory.UsedBytes);
+    }
+
+    [Fact]
+    public void When_the_clock_was_set_back_what_was_later_is_let_go()
+    {
+        var history = new SampleHistory(memory);
+        foreach (long second in (long[])[10, 20, 30, 40, 25, 35])
+        {
+            history.Add(second * 1000, Temperature(second));
+        }
+
+        Assert.Equal([10.0, 20.0, 25.0, 35.0], history.Between(long.MinValue, long.MaxValue).Select(row => row.Figures[(int)Figure.TemperatureCelsius]));
+    }
+
+    [Fact]
+    public void What_others_kept_goes_before_what_was_sampled_since_the_start()
+    {
+        var history = new SampleHistory(memory);
+        history.Add(100_000, Temperature(100));
+        history.Add(110_000, Temperature(110));
+        history.AddBefore([new SampleRow(80_000, Temperature(80)), new SampleRow(90_000, Temperature(90)), new SampleRow(100_000, Temperature(0))]);
+        Assert.Equal([80.0, 90.0, 100.0, 110.0], history.Between(long.MinValue, long.MaxValue).Select(row => row.Figures[(int)Figure.TemperatureCelsius]));
+        Assert.Equal([90.0, 100.0], history.Between(90_000, 100_000).Select(row => row.Figures[(int)Figure.TemperatureCelsius]));
+        history.Clear();
+        Assert.Equal(0, memory.UsedBytes);
+    }
+
+    [Fact]
+    public void Wider_spans_hold_means_of_most_figures_and_the_largest_of_percentiles()
+    {
+        double[] One(double celsius, double sync, double applied)
+        {
+            double[] figures = Temperature(celsius);
+            figures[(int)Figure.SyncP99Milliseconds] = sync;
+            figures[(int)Figure.AppliedIndex] = applied;
+            return figures;
+        }
+
+        SampleRow[] samples = [new(0, One(40, 5, 1)), new(10_000, One(50, 90, 2)), new(20_000, One(double.NaN, 7, 3)), new(60_000, One(70, 1, 9))];
+        var widened = new WidenedHistory(0, 60, points: 3);
+        Assert.Equal(30, widened.SpanSeconds);
+        var rows = widened.Of(samples).ToList();
+        Assert.Equal([0L, 60_000L], rows.Select(row => row.UnixMilliseconds));
+        Assert.Equal((45.0, 90.0, 3.0), (rows[0].Figures[(int)Figure.TemperatureCelsius], rows[0].Figures[(int)Figure.SyncP99Milliseconds], rows[0].Figures[(int)Figure.AppliedIndex]));
+        Assert.True(double.IsNaN(rows[1].Figures[(int)Figure.Documents]));
+    }
+
+    private static double[] Temperature(double celsius)
+    {
+        double[] figures = new double[Figures.Count];
+        Array.Fill(figures, double.NaN);
+        figures[(int)Figure.TemperatureCelsius] = celsius;
+        return figures;
+    }
+
+    /// <summary>A node that nobody asks anything of: heat, memory and processor waver, and what counts up does by the clock only.</summary>
+    private static double[] Idle(Random random, int sample)
+    {
+        double[] figures = new double[Figures.Count];
+        figures[(int)Figure.UptimeSeconds] = sample * 10;
+        figures[(int)Figure.TemperatureCelsius] = 45 + random.NextDouble();
+        figures[(int)Figure.ProcessCpuCores] = random.NextDouble() * 0.01;
+        figures[(int)Figure.MachineCpuRatio] = random.NextDouble() * 0.05;
+        figures[(int)Figure.ResidentBytes] = 90e6 + (random.NextDouble() * 1e6);
+        figures[(int)Figure.MachineMemoryUsedBytes] = 300e6 + (random.NextDouble() * 1e7);
+        figures[(int)Figure.DeviceWrittenBytes] = 1e9 + (sample * 1000.0);
+        figures[(int)Figure.DeviceWrittenBytesPerSecond] = random.NextDouble() * 1000;
+        figures[(int)Figure.ClockAheadSeconds] = random.NextDouble() * 0.01;
+        return figures;
+    }
+
+    /// <summary>A node under load that changes all the time.</summary>
+    private static double[] Busy(Random random, int sample)
+    {
+        double[] figures = Idle(random, sample);
+        figures[(int)Figure.ProcessCpuCores] = random.NextDouble() * 4;
+        figures[(int)Figure.MachineCpuRatio] = random.NextDouble();
+        figures[(int)Figure.DiskFreeBytes] = 20e9 - (sample * 1e6);
+        figures[(int)Figure.DeviceWrittenBytes] = 1e9 + (sample * 4e7);
+        figures[(int)Figure.DeviceWrittenBytesPerSecond] = random.NextDouble() * 1e7;
+        figures[(int)Figure.RequestsPerSecond] = random.NextDouble() * 5000;
+        figures[(int)Figure.ReadsPerSecond] = random.NextDouble() * 2500;
+        figures[(int)Figure.WritesPerSecond] = random.NextDouble() * 2500;
+        foreach (var figure in (Figure[])[Figure.ReadP50Milliseconds, Figure.ReadP99Milliseconds, Figure.WriteP50Milliseconds, Figure.WriteP99Milliseconds, Figure.SyncP50Milliseconds, Figure.SyncP99Milliseconds])
+        {
+            figures[(int)figure] = random.NextDouble() * 100;
+        }
+
+        figures[(int)Figure.SyncsPerSecond] = random.NextDouble() * 100;
+        figures[(int)Figure.JournalBytesPerSecond] = random.NextDouble() * 1e6;
+        figures[(int)Figure.IndexDocumentsLeft] = random.Next(10_000);
+        figures[(int)Figure.QueuedCommands] = random.Next(64);
+        foreach (var figure in (Figure[])[Figure.AppliedIndex, Figure.CommitIndex, Figure.LastIndex, Figure.Sequence, Figure.Documents])
+        {
+            figures[(int)figure] = (sample * 25_000.0) + random.Next(1000);
+        }
+
+        return figures;
+    }
+}

@@ -1,0 +1,166 @@
+using Microsoft.AspNetCore.Builder;
+using Microsoft.AspNetCore.Hosting;
+using Microsoft.AspNetCore.TestHost;
+using Rookery.Board;
+using Rookery.Documents;
+using Rookery.Documents.Commands;
+using Rookery.Server.Tests.Raven;
+
+namespace Rookery.Server.Tests.Observation;
+
+/// <summary>Two nodes that are told to be members A, which leads, and B of one cluster, and reach each other's port for members by calls within the process.</summary>
+public sealed class TwoMembers : IAsyncLifetime
+{
+    private readonly Dictionary<string, WebApplication> ports = new(StringComparer.Ordinal);
+
+    public TwoMembers()
+    {
+        A = NewServer("A");
+        B = NewServer("B");
+    }
+
+    public RunningServer A { get; }
+
+    public RunningServer B { get; private set; }
+
+    /// <summary>Whether B's port for members is shut.</summary>
+    public bool IsCutOff { get; set; }
+
+    /// <summary>Whether A leads; otherwise nobody does.</summary>
+    public bool HasLeader { get; set; } = true;
+
+    /// <summary>B's board.</summary>
+    public Simulation.SimulatedBoard BoardOfB { get; } = new() { Next = new BoardReading { TemperatureCelsius = 61.5, KnownFlags = Throttling.All, Now = Throttling.UnderVoltage } };
+
+    public async Task InitializeAsync()
+    {
+        await B.InitializeAsync();
+        await OpenPortAsync("B", B);
+        await A.InitializeAsync();
+        await OpenPortAsync("A", A);
+    }
+
+    public async Task DisposeAsync()
+    {
+        await A.DisposeAsync();
+        await B.DisposeAsync();
+        foreach (var port in ports.Values)
+        {
+            await port.DisposeAsync();
+        }
+    }
+
+    /// <summary>Another process in B's place.</summary>
+    public async Task RestartBAsync()
+    {
+        await B.DisposeAsync();
+        B = NewServer("B");
+        await B.InitializeAsync();
+        await ports["B"].DisposeAsync();
+        await OpenPortAsync("B", B);
+    }
+
+    /// <summary>Waits until something holds.</summary>
+    public static async Task<T> UntilAsync<T>(Func<Task<T?>> look)
+        where T : class
+    {
+        using var patience = new CancellationTokenSource(TimeSpan.FromSeconds(60));
+        while (true)
+        {
+            if (await look() is { } found)
+            {
+                return found;
+            }
+
+            await Task.Delay(20, patience.Token);
+        }
+    }
+
+    private RunningServer NewServer(string tag) => new()
+    {
+        Before = alone => new Told(alone, own => StatisticsOf(own, tag)),
+        With = options => options with
+        {
+            NodeTag = tag,
+            NodeName = "pi-" + tag,
+            ClusterName = "home",
+            Board = tag is "B" ? new BoardWatch(BoardOfB, TimeProvider.System) : null,
+            IsObserved = true,
+            ConnectToMember = nodeId => ports.TryGetValue(nodeId, out var port)
+                ? new HttpClient(new Line(port.GetTestServer().CreateHandler(), () => nodeId is "B" && IsCutOff)) { BaseAddress = new Uri("http://port") }
+                : null,
+        },
+    };
+
+    private ConsensusStatistics StatisticsOf(ConsensusStatistics own, string tag) => own with
+    {
+        LeaderTag = HasLeader ? "A" : null,
+        Trouble = HasLeader ? null : "Nobody leads.",
+        SuccessorTag = HasLeader && tag is "A" ? "B" : null,
+        Capacity = HasLeader && tag is "A" ? new ClusterCapacity("B", 5_000, null) : null,
+        Members =
+        [
+            .. ((string[])["A", "B"]).Select(member => new MemberStatistics(
+                new ClusterViewMember(member, member, "pi-" + member, [], null, IsVoter: true, IsLeader: HasLeader && member is "A", IsSelf: string.Equals(member, tag, StringComparison.Ordinal)),
+                1,
+                HasLeader && tag is "A" ? member is "A" || !IsCutOff : null,
+                HasLeader && tag is "A" ? 0 : null,
+                HasLeader && tag is "A" ? 7_000 : null)),
+        ],
+    };
+
+    private async Task OpenPortAsync(string tag, RunningServer server)
+    {
+        var builder = WebApplication.CreateEmptyBuilder(new WebApplicationOptions());
+        builder.WebHost.UseTestServer();
+        var port = builder.Build();
+        port.Run(server.Context.AnswerMemberAsync);
+        await port.StartAsync();
+        ports[tag] = port;
+    }
+
+    /// <summary>A connection that may be cut.</summary>
+    private sealed class Line(HttpMessageHandler port, Func<bool> isCut) : DelegatingHandler(port)
+    {
+        protected override Task<HttpResponseMessage> SendAsync(HttpRequestMessage request, CancellationToken cancellationToken) =>
+            isCut() ? throw new HttpRequestException("Connection refused") : base.SendAsync(request, cancellationToken);
+    }
+
+    /// <summary>Consensus of a node alone, of which other statistics are told.</summary>
+    private sealed class Told(IConsensusHost alone, Func<ConsensusStatistics, ConsensusStatistics> tell) : IConsensusHost
+    {
+        public Action<string>? Latched { get => alone.Latched; set => alone.Latched = value; }
+
+        public Action? FrameWritten { get => alone.FrameWritten; set => alone.FrameWritten = value; }
+
+        public Rejection? Refusal => alone.Refusal;
+
+        public bool IsLeader => alone.IsLeader;
+
+        public string NodeTag => alone.NodeTag;
+
+        public string? LeaderTag => alone.LeaderTag;
+
+        public ClusterView View => alone.View;
+
+        public long Term => alone.Term;
+
+        public ClusterTime Time => alone.Time;
+
+        public long AppliedIndex => alone.AppliedIndex;
+
+        public ValueTask<CommandOutcome> ProposeAsync(CommandBuffer command, CancellationToken cancellationToken) => alone.ProposeAsync(command, cancellationToken);
+
+        public ValueTask<bool> ReadBarrierAsync(CancellationToken cancellationToken) => alone.ReadBarrierAsync(cancellationToken);
+
+        public void Start() => alone.Start();
+
+        public void Stop() => alone.Stop();
+
+        public CommitStatistics ReadStatistics() => alone.ReadStatistics();
+
+        public ConsensusStatistics ReadCluster() => tell(alone.ReadCluster());
+
+        public void Dispose() => alone.Dispose();
+    }
+}
