@@ -6,7 +6,9 @@ import { chmodSync, copyFileSync, mkdirSync, readdirSync, readFileSync, statSync
 import { createServer } from "node:http"
 import { join } from "node:path"
 import { test } from "node:test"
+import { fileURLToPath } from "node:url"
 import { needing } from "./installed.mjs"
+import { asRoot } from "./mounts.mjs"
 import { afterwards, freePort, NodeProcess, portForMember, run, temporaryDirectory, until } from "./node-process.mjs"
 
 const phrase = "correct horse battery staple seven"
@@ -156,6 +158,21 @@ test("No secret gets into the debug package, the logs or the settings of a node 
   const shown = await run("debug-package", "show", at("package.tar.gz"))
   assert.match(shown.stdout, /^Debug package of a Rookery node, made /)
   assert.match(shown.stdout, /\n +\d+ {2}system\/meminfo\.txt\n/)
+})
+
+test("journald gets each line with its grade and number as fields, and stderr nothing", asRoot, async t => {
+  const directory = temporaryDirectory(t)
+  const lines = join(directory, "lines")
+  const script = `mount -t tmpfs none /run && { python3 "$1" "$2" & } && while [ ! -S /run/systemd/journal/socket ]; do sleep 0.1; done
+    export JOURNAL_STREAM=8:$(readlink /proc/self/fd/2 | tr -dc 0-9); shift 2; exec "$@"`
+  const node = await NodeProcess.serve({ data: join(directory, "data"), within: ["unshare", "--mount", "sh", "-c", script, "sh", fileURLToPath(new URL("journal-stub.py", import.meta.url)), lines] })
+  afterwards(t, () => node.kill())
+  await until(() => readFileSync(lines, "utf8").endsWith("\n"))
+  const [first] = readFileSync(lines, "utf8").trim().split("\n").map(line => JSON.parse(line))
+  assert.match(first.MESSAGE, /^info: Serving /)
+  assert.deepEqual([first.PRIORITY, first.ROOKERY_EVENT, first.ROOKERY_EVENT_NAME, first.SYSLOG_IDENTIFIER], ["6", "1001", "serving", "rookery"])
+  assert.equal(node.log, "")
+  await node.terminate()
 })
 
 test("What is no debug package is said", async t => {
