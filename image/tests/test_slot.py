@@ -207,7 +207,7 @@ class Machine(WithBundles):
         (self.directory / "name").write_text(f"{self.disk}\n", encoding="ascii")
         for name, value in {
             "DISK": self.directory / "name", "KEY_DIRECTORIES": (self.directory,), "HEALTH_WAIT_SECONDS": 0.01, "running_slot": lambda: self.running,
-            "architecture": lambda: "arm64",
+            "architecture": lambda: "arm64", "METRICS": self.directory / "metrics" / "rookery_slot.prom",
         }.items():
             self.play(rookery_slot, name, value)
         self.play(health, "is_healthy", lambda: self.is_healthy)
@@ -272,6 +272,29 @@ class Machine(WithBundles):
         self.assertEqual((self.start(), self.restarts), ("a", 3))
         self.assertIn("slot a goes on", self.says("judge"))
         self.assertEqual((self.state, self.restarts), (SlotState("a"), 3))
+
+    def noted(self) -> dict[str, int]:
+        lines = (self.directory / "metrics" / "rookery_slot.prom").read_text(encoding="ascii").splitlines()
+        return {name: int(value) for name, value in (line.split() for line in lines if not line.startswith("#"))}
+
+    def test_prometheus_is_told_of_a_slot_on_trial_and_of_one_that_did_not_come_up(self):
+        self.update()
+        self.is_healthy = False
+        for _ in range(3):
+            self.start()
+            self.says("judge")
+            self.assertEqual(self.noted(), {"rookery_slot_on_trial": 1, "rookery_slot_fell_back": 0})
+        self.start()
+        self.says("judge")
+        self.assertEqual(self.noted(), {"rookery_slot_on_trial": 0, "rookery_slot_fell_back": 1})
+        self.says("judge")
+        self.assertEqual(self.noted(), {"rookery_slot_on_trial": 0, "rookery_slot_fell_back": 0})
+
+    def test_prometheus_is_told_that_a_trial_ended_well(self):
+        self.update()
+        self.start()
+        self.says("judge")
+        self.assertEqual(self.noted(), {"rookery_slot_on_trial": 0, "rookery_slot_fell_back": 0})
 
     def test_rollback_to_an_update_that_never_came_up_ends_in_the_slot_that_runs(self):
         self.update()

@@ -35,7 +35,7 @@ internal sealed class BackgroundWork(ILogger log) : IHostedService
         }
         catch (Exception failure)
         {
-            log.LogError(failure, "{Work} failed", name);
+            log.LogError(LogEvents.WorkFailed, failure, "{Work} failed", name);
         }
         finally
         {

@@ -72,7 +72,7 @@ internal sealed class ConnectionsByAddress(int most, ILogger log, TimeProvider t
             warnedAt = time.GetTimestamp();
         }
 
-        log.LogWarning("{Address} has {Count} connections to this node, the most that one address may have: it gets no more until some end.", host, most);
+        log.LogWarning(LogEvents.TooManyConnections, "{Address} has {Count} connections to this node, the most that one address may have: it gets no more until some end.", host, most);
         return false;
     }
 

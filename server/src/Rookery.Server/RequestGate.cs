@@ -132,7 +132,7 @@ internal sealed class RequestGate(ServerContext context, RequestDelegate next)
         }
         catch (Exception failure)
         {
-            context.Log.LogError(failure, "{Method} {Path} failed", http.Request.Method, http.Request.Path.Value);
+            context.Log.LogError(LogEvents.RequestFailed, failure, "{Method} {Path} failed", http.Request.Method, http.Request.Path.Value);
             await AnswerFailureAsync(http, failure);
         }
         finally

@@ -37,6 +37,7 @@ public static class RookeryServer
         var routes = app.MapGroup(string.Empty);
         ((IEndpointConventionBuilder)routes).Finally(endpoint => Complete(endpoint, context));
         MapRoutes(routes, context);
+        context.MemberAlerts ??= context.Options.IsObserved ? () => context.Observation.AlertsOfOthers : null;
         context.PassedOn.MakeRoutes = () => app.Services.GetRequiredService<EndpointDataSource>().Endpoints.Count;
         return app;
     }
@@ -53,6 +54,10 @@ public static class RookeryServer
         MachineMetricsRoute.Map(routes, context);
         DiscoveryRoute.Map(routes, context);
         DebugIoRoute.Map(routes, context);
+        AlertRoutes.Map(routes, context);
+        LogRoute.Map(routes, context);
+        SettingsRoute.Map(routes, context);
+        DebugPackageRoute.Map(routes, context);
         Observation.LiveRoute.Map(routes, context);
         Observation.HistoryRoutes.Map(routes, context);
         Observation.FindRoute.Map(routes, context);

@@ -72,6 +72,15 @@ public sealed class ServerContext(ServerOptions options, TimeProvider time, ILog
     /// <summary>What its owner should know of this node now; none while nobody watches.</summary>
     public Func<IReadOnlyList<ActiveAlert>> ActiveAlerts { get; set; } = static () => [];
 
+    /// <summary>What the other members say of themselves; null where they do not tell each other.</summary>
+    public Func<IReadOnlyList<MemberAlert>>? MemberAlerts { get; set; }
+
+    /// <summary>Sends alerts to the webhook; null without one.</summary>
+    public AlertSender? AlertSender { get; set; }
+
+    /// <summary>The last lines of the log.</summary>
+    public LogRing RecentLog { get; init; } = new();
+
     /// <summary>What this node knows of itself and of other members, for whoever watches.</summary>
     internal Observation.NodeObservation Observation => LazyInitializer.EnsureInitialized(ref observation, () => new Observation.NodeObservation(this));
 

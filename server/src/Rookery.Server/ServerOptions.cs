@@ -27,6 +27,15 @@ public sealed record ServerOptions
     /// <summary>The machine below, to be shown; null where nobody watches it.</summary>
     public BoardWatch? Board { get; init; }
 
+    /// <summary>What other programs noted on this machine, read anew each time; null where nobody looks.</summary>
+    public Func<MachineNotes>? MachineNotes { get; init; }
+
+    /// <summary>Its settings, to be shown.</summary>
+    public IReadOnlyList<ShownSetting> Settings { get; init; } = [];
+
+    /// <summary>What the program at the top adds to a debug package.</summary>
+    public IReadOnlyList<DebugPart> DebugParts { get; init; } = [];
+
     /// <summary>Whether it samples itself every ten seconds and asks the other members what they sampled; otherwise it knows of no history, and of others nothing.</summary>
     public bool IsObserved { get; init; }
 

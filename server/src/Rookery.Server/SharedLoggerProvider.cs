@@ -26,7 +26,7 @@ internal sealed class SharedLoggerProvider(ILogger log) : ILoggerProvider
         {
             if (eventId.Name is not ClosedBeforeEnd)
             {
-                log.Log(logLevel, eventId, state, exception, formatter);
+                log.Log(logLevel, LogEvents.HttpServer, state, exception, formatter);
             }
         }
     }

@@ -7,6 +7,8 @@ using Rookery.Data;
 using Rookery.Doctor;
 using Rookery.Indexes;
 using Rookery.Live;
+using Rookery.Snmp;
+using Rookery.Support;
 using Rookery.Transfer;
 
 namespace Rookery;
@@ -35,6 +37,9 @@ internal static class CommandLine
         ("backup", BackupCommand.Create),
         ("restore", RestoreCommand.Create),
         ("doctor", DoctorCommand.Create),
+        ("alerts", AlertsCommand.Create),
+        ("debug-package", DebugPackageCommand.Create),
+        ("snmp", SnmpCommand.Create),
         ("cluster", ClusterCommand.Create),
         ("claim", ClaimCommand.Create),
         ("token", TokenCommand.Create),

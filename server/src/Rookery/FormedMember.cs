@@ -20,11 +20,17 @@ internal static class FormedMember
     /// <summary>How it forms one; null when its owner does not want that.</summary>
     /// <param name="configuration">What its owner wants.</param>
     /// <param name="announcement">What it says of itself.</param>
+    /// <param name="secrets">Learns the phrase, so that it is nowhere shown.</param>
     /// <param name="letIn">Is completed when it was let in.</param>
-    public static FormingOptions? OptionsFor(ServeConfiguration configuration, ServiceAnnouncement? announcement, TaskCompletionSource letIn) => configuration.Form is not { } form ? null : new FormingOptions
+    public static FormingOptions? OptionsFor(ServeConfiguration configuration, ServiceAnnouncement? announcement, SecretFilter secrets, TaskCompletionSource letIn) => configuration.Form is not { } form ? null : new FormingOptions
     {
         Expect = form.Expect,
-        ReadPhrase = () => ReadPhrase(form.PhraseFile),
+        ReadPhrase = () =>
+        {
+            string phrase = ReadPhrase(form.PhraseFile);
+            secrets.Hide(phrase);
+            return phrase;
+        },
         Announce = mark => announcement?.TellMark(mark),
         Admitted = () => letIn.TrySetResult(),
     };
@@ -44,7 +50,7 @@ internal static class FormedMember
 
             if (join.Begin(disk, new NodeOptions { DataDirectory = directory }, new MemoryBudget(configuration.MemoryBytes), new IoTimeline(time, disk.DeviceOf(directory)), time) is { } kept)
             {
-                log.LogWarning("Others formed a cluster and let this node in, but it stays what it is: {Reason}", kept);
+                log.LogWarning(LogEvents.JoinDeclined, "Others formed a cluster and let this node in, but it stays what it is: {Reason}", kept);
                 return true;
             }
 
@@ -71,7 +77,7 @@ internal static class FormedMember
                 try
                 {
                     await join.CompleteAsync(disk, configuration.DataDirectory, announced, node, time, stopping);
-                    log.LogInformation("This node has joined its cluster.");
+                    log.LogInformation(LogEvents.Joined, "This node has joined its cluster.");
                     return true;
                 }
                 catch (JoinException refused)
@@ -79,7 +85,7 @@ internal static class FormedMember
                     systemd.Tell($"{Joining} {refused.Message}");
                     if (!string.Equals(told, refused.Message, StringComparison.Ordinal))
                     {
-                        log.LogWarning("This node was let into a cluster and has not joined it yet; it asks again every {Seconds} s. {Reason} If that cluster is gone for good, stop this node, and let it join another: `rookery cluster join TOKEN --data {Directory}`.", Pause.TotalSeconds, told = refused.Message, configuration.DataDirectory);
+                        log.LogWarning(LogEvents.JoinWaits, "This node was let into a cluster and has not joined it yet; it asks again every {Seconds} s. {Reason} If that cluster is gone for good, stop this node, and let it join another: `rookery cluster join TOKEN --data {Directory}`.", Pause.TotalSeconds, told = refused.Message, configuration.DataDirectory);
                     }
 
                     await Task.Delay(Pause, time, stopping);
@@ -115,7 +121,7 @@ internal static class FormedMember
         }
         catch (IdentityException damaged)
         {
-            log.LogError("{Reason}", damaged.Message);
+            log.LogError(LogEvents.JoinUnreadable, "{Reason}", damaged.Message);
             return null;
         }
     }

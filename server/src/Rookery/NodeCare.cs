@@ -1,6 +1,7 @@
 using Microsoft.Extensions.Logging;
 using Rookery.Board;
 using Rookery.Documents;
+using Rookery.Server;
 
 namespace Rookery;
 
@@ -35,11 +36,11 @@ internal sealed class NodeCare : IDisposable
         var condition = sampled.Condition;
         if (condition > told && sampled.Trouble is { } trouble)
         {
-            log.LogWarning("{Trouble}", trouble);
+            log.LogWarning(LogEvents.BoardTrouble, "{Trouble}", trouble);
         }
         else if (condition == BoardCondition.Well && told != BoardCondition.Well)
         {
-            log.LogInformation("The board has been well for five minutes.");
+            log.LogInformation(LogEvents.BoardWell, "The board has been well for five minutes.");
         }
 
         told = condition;

@@ -14,6 +14,7 @@ using Rookery.Documents;
 using Rookery.Indexing.Indexes;
 using Rookery.Journal;
 using Rookery.Server;
+using Rookery.Support;
 
 namespace Rookery;
 
@@ -40,14 +41,17 @@ internal static class NodeProcess
 
         // A node that others let in while it was served stops for that, joins, and is served as another; the code to claim it by, which may stand on a screen, stays.
         var secrets = AccessSecrets.Create(PresetClaimCode(configuration.ClaimCodeFile));
-        while (await FormedMember.JoinAsync(disk, configuration, systemd, log, time, stop.Received) && await ServeAsync(configuration, secrets, disk, stop, systemd, log, time))
+        log.Recent.Secrets.Hide(secrets.ClaimCode);
+        log.Recent.Secrets.Hide(secrets.LocalToken);
+        string? webhookToken = Webhook.ReadToken(configuration.Webhook, log.Recent.Secrets);
+        while (await FormedMember.JoinAsync(disk, configuration, systemd, log, time, stop.Received) && await ServeAsync(configuration, secrets, webhookToken, disk, stop, systemd, log, time))
         {
         }
     }
 
     /// <summary>Serves until the process is to stop, or the node was let into a cluster.</summary>
     /// <returns>Whether it was let in.</returns>
-    private static async Task<bool> ServeAsync(ServeConfiguration configuration, AccessSecrets secrets, PosixDisk disk, StopSignal stop, SystemdNotifier systemd, StandardErrorLog log, TimeProvider time)
+    private static async Task<bool> ServeAsync(ServeConfiguration configuration, AccessSecrets secrets, string? webhookToken, PosixDisk disk, StopSignal stop, SystemdNotifier systemd, StandardErrorLog log, TimeProvider time)
     {
         if (JoinClient.WhyUnfinished(disk, configuration.DataDirectory) is { } unfinished)
         {
@@ -64,10 +68,20 @@ internal static class NodeProcess
         var formed = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
         var cluster = new ClusterRoutes(log);
         using var watch = new BoardWatch(MachineBoard.Open(disk, time, configuration.DataDirectory, configuration.JournalDirectory), time);
-        var context = new ServerContext(OptionsFor(configuration, identity, secrets) with { AdminRoutes = cluster.All, Board = watch, Forming = () => cluster.Member?.FormingStatus, IsObserved = true, ConnectToMember = identity is null ? null : nodeId => cluster.Member?.ClientOf(nodeId) }, time, log, memory, io);
+        var options = OptionsFor(configuration, identity, secrets) with
+        {
+            AdminRoutes = cluster.All,
+            Board = watch,
+            Forming = () => cluster.Member?.FormingStatus,
+            IsObserved = true,
+            ConnectToMember = identity is null ? null : nodeId => cluster.Member?.ClientOf(nodeId),
+            MachineNotes = new MachineFiles(disk).Read,
+            DebugParts = SystemParts.Of(configuration, time),
+        };
+        var context = new ServerContext(options, time, log, memory, io) { RecentLog = log.Recent };
         await using var app = RookeryServer.Build(context);
 
-        await using var member = MemberOf(configuration, identity, FormedMember.OptionsFor(configuration, announcement, formed), context, disk, watch, log, time);
+        await using var member = MemberOf(configuration, identity, FormedMember.OptionsFor(configuration, announcement, log.Recent.Secrets, formed), context, disk, watch, log, time);
         cluster.Member = member;
 
         // Opening the data takes as long as the journal is long; meanwhile the address answers that it does.
@@ -79,6 +93,8 @@ internal static class NodeProcess
             await ListenAsync(welcome.StartAsync, $"{configuration.Welcome} for the welcome page", opening);
         }
 
+        using var alerts = new AlertWatch(context);
+        await using var sender = context.AlertSender = configuration.Webhook is { } webhook ? new AlertSender(context, webhook, webhookToken) : null;
         using var node = await opening;
         await StartAsync(member, configuration);
         using var care = new NodeCare(node, watch, log);
@@ -98,6 +114,8 @@ internal static class NodeProcess
         }
 
         context.Readiness.Stopping();
+        alerts.Dispose();
+        await (sender?.DisposeAsync() ?? ValueTask.CompletedTask);
         if (member is not null)
         {
             await member.HandOverAsync();
@@ -165,6 +183,7 @@ internal static class NodeProcess
         ClusterName = identity?.ClusterName ?? string.Empty,
         Identity = identity is null ? null : () => identity.Current,
         MachineMetrics = configuration.MachineMetrics,
+        Settings = configuration.Shown,
         LocalKeyHash = configuration.IsSecure ? secrets.LocalTokenHash : default,
         ClaimCode = configuration.IsSecure ? secrets.ClaimCode : null,
         BatchBytesLimit = (int)Math.Min(32 << 20, configuration.MemoryBytes / 8),
@@ -200,8 +219,8 @@ internal static class NodeProcess
                     Memory = context.Memory,
                     AnswerMember = context.AnswerMemberAsync,
                     IdentityChanged = changed => identity?.Show(changed),
-                    Log = sentence => log.LogWarning("{Sentence}", sentence),
-                    Note = sentence => log.LogInformation("{Sentence}", sentence),
+                    Log = sentence => log.LogWarning(LogEvents.ClusterTrouble, "{Sentence}", sentence),
+                    Note = sentence => log.LogInformation(LogEvents.ClusterNote, "{Sentence}", sentence),
                 },
                 time);
         }
@@ -227,13 +246,13 @@ internal static class NodeProcess
     }
 
     private static RaftConsensus OpenAlone(NodeStore store, StandardErrorLog log) =>
-        RaftConsensus.Open(store, new ConsensusOptions { IsClockSynchronised = KernelClock.IsSynchronised, TroubleFound = trouble => log.LogWarning("{Trouble}", trouble) });
+        RaftConsensus.Open(store, new ConsensusOptions { IsClockSynchronised = KernelClock.IsSynchronised, TroubleFound = trouble => log.LogWarning(LogEvents.ClusterTrouble, "{Trouble}", trouble) });
 
     private static Node OpenNode(ServeConfiguration configuration, ClusterMember? member, ClusterRoutes cluster, PosixDisk disk, MemoryBudget memory, IoTimeline io, TimeProvider time, StandardErrorLog log)
     {
         try
         {
-            var options = new NodeOptions { DataDirectory = configuration.DataDirectory, JournalDirectory = configuration.JournalDirectory, TroubleFound = trouble => log.LogError("{Trouble}", trouble) };
+            var options = new NodeOptions { DataDirectory = configuration.DataDirectory, JournalDirectory = configuration.JournalDirectory, TroubleFound = trouble => log.LogError(LogEvents.StorageTrouble, "{Trouble}", trouble) };
             return !Node.IsDataDirectory(disk, options.DataDirectory) && Node.WhyNotNew(disk, options) is { } foreign ? throw new ConfigurationException(foreign)
                 : member is not null ? Node.Open(member.Configure(options), disk, memory, io, time, member.OpenConsensus)
                 : Node.Open(options, disk, memory, io, time, store => cluster.BeAlone(OpenAlone(store, log), store.ClusterRecords));
@@ -257,7 +276,7 @@ internal static class NodeProcess
             ShareOfCore = () => care.IndexingShare,
             Foreground = new ForegroundDelay(time),
             HasRoom = () => node.HasRoom,
-            TroubleFound = trouble => log.LogWarning("{Trouble}", trouble),
+            TroubleFound = trouble => log.LogWarning(LogEvents.IndexTrouble, "{Trouble}", trouble),
             Memory = memory,
             Io = io,
             Pump = PumpOptions.For(memory.TotalBytes),
@@ -268,6 +287,7 @@ internal static class NodeProcess
     {
         string before = string.Join(", ", slow.Before.Select(sync => sync.DurationMicroseconds / 1000));
         log.LogWarning(
+            LogEvents.SlowSync,
             "A sync of the journal on {Device} took {Milliseconds} ms; those before it took {Before} ms. A card that stalls like this is worn or shared.",
             slow.Device,
             slow.Sync.DurationMicroseconds / 1000,
@@ -292,12 +312,12 @@ internal static class NodeProcess
     {
         if (node.Diagnosis is { } diagnosis)
         {
-            log.LogError("Diagnosis mode: {Diagnosis} Only /livez, /readyz, /metrics, /debug and /help answer.", diagnosis);
+            log.LogError(LogEvents.Diagnosis, "Diagnosis mode: {Diagnosis} Only /livez, /readyz, /metrics, /debug and /help answer.", diagnosis);
             systemd.Ready("Diagnosis mode: " + diagnosis);
             return;
         }
 
-        log.LogInformation("Serving {Directory} on {Address} with {Memory} MiB of memory.", configuration.DataDirectory, configuration.Url, configuration.MemoryBytes >> 20);
+        log.LogInformation(LogEvents.Serving, "Serving {Directory} on {Address} with {Memory} MiB of memory.", configuration.DataDirectory, configuration.Url, configuration.MemoryBytes >> 20);
         systemd.Ready(Serving);
     }
 

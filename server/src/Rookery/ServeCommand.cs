@@ -44,12 +44,9 @@ internal static class ServeCommand
     {
         try
         {
-            if (configurationFile is not null)
-            {
-                settings = settings.Over(ReadFile(Path.GetFullPath(configurationFile)));
-            }
-
-            await NodeProcess.RunAsync(ServeConfiguration.From(settings), TimeProvider.System);
+            var file = configurationFile is null ? null : ReadFile(Path.GetFullPath(configurationFile));
+            var configuration = ServeConfiguration.From(file is null ? settings : settings.Over(file));
+            await NodeProcess.RunAsync(configuration with { Shown = ShownSetting.Of(settings, file, configuration) }, TimeProvider.System);
             return ExitCode.Success;
         }
         catch (ConfigurationException wrong)

@@ -101,7 +101,7 @@ internal sealed class ServiceAnnouncement
         }
         catch (DiskException refused)
         {
-            _log.LogWarning("Others do not find this node by mDNS: {Reason}", refused.Message);
+            _log.LogWarning(LogEvents.Unannounced, "Others do not find this node by mDNS: {Reason}", refused.Message);
         }
     }
 

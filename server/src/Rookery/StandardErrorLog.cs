@@ -1,12 +1,21 @@
 using Microsoft.Extensions.Logging;
+using Rookery.Server;
+using Rookery.Support;
 
 namespace Rookery;
 
-/// <summary>The log: one line an event on stderr, where systemd, containers and terminals look. Lines carry no clock when systemd stamps them.</summary>
+/// <summary>
+/// The log: one line an event. systemd's journal gets each with its grade and number as fields; containers and terminals get it on stderr, with the time unless somebody else stamps it. The last lines stay in
+/// memory, for whoever asks the node.
+/// </summary>
 internal sealed class StandardErrorLog(TimeProvider time) : ILogger
 {
     private readonly bool stampedByOthers = Environment.GetEnvironmentVariable("JOURNAL_STREAM") is not null;
+    private readonly JournalSocket? journal = JournalSocket.TryOpen();
     private readonly Lock oneLine = new();
+
+    /// <summary>The last lines.</summary>
+    public LogRing Recent { get; } = new();
 
     public IDisposable? BeginScope<TState>(TState state)
         where TState : notnull => null;
@@ -20,11 +29,20 @@ internal sealed class StandardErrorLog(TimeProvider time) : ILogger
             return;
         }
 
-        string stamp = stampedByOthers ? string.Empty : time.GetUtcNow().ToString("yyyy-MM-ddTHH:mm:ss.fffZ ");
-        string text = $"{stamp}{NameOf(logLevel)}: {formatter(state, exception)}{(exception is null ? string.Empty : ": " + exception)}";
+        var now = time.GetUtcNow();
+        string said = exception is null ? OneLine(formatter(state, exception)) : $"{formatter(state, exception)}: {exception}";
+        Recent.Add(now, logLevel, eventId, said);
+        string text = $"{NameOf(logLevel)}: {said}";
+        if (journal?.TrySend(logLevel, eventId, text) == true)
+        {
+            return;
+        }
+
+        // The journal takes the grade of a line from a number before it (sd-daemon(3)).
+        string stamp = journal is not null ? $"<{JournalSocket.PriorityOf(logLevel)}>" : stampedByOthers ? string.Empty : now.ToString("yyyy-MM-ddTHH:mm:ss.fffZ ");
         lock (oneLine)
         {
-            Console.Error.WriteLine(exception is null ? OneLine(text) : text);
+            Console.Error.WriteLine(stamp + text);
         }
     }
 

@@ -74,7 +74,7 @@ internal sealed class CertificateRoutes(ServerContext context)
         }
 
         await AccessAnswer.CommitAsync(context, writer, taken);
-        context.Log.LogInformation("'{Who}' had the certificate '{Name}' signed, with thumbprint {Thumbprint}.", Principal.Of(http).Name, asked.Name, thumbprint);
+        context.Log.LogInformation(LogEvents.CertificateSigned, "'{Who}' had the certificate '{Name}' signed, with thumbprint {Thumbprint}.", Principal.Of(http).Name, asked.Name, thumbprint);
         string? notice = AccessAnswer.NoticeOf(context, asked.Databases.Keys);
         string certificate = signed.ExportCertificatePem();
         string authorities = string.Join('\n', identity.Authorities.Select(static authority => authority.ExportCertificatePem()));
@@ -107,7 +107,7 @@ internal sealed class CertificateRoutes(ServerContext context)
 
         writer.Delete(AccessNames.KeyOfCertificate(name));
         await AccessAnswer.CommitAsync(context, writer);
-        context.Log.LogInformation("'{Who}' withdrew the certificate '{Name}'.", Principal.Of(http).Name, name);
+        context.Log.LogInformation(LogEvents.CertificateWithdrawn, "'{Who}' withdrew the certificate '{Name}'.", Principal.Of(http).Name, name);
         await Empty.NoContent(http);
     }
 

@@ -41,7 +41,7 @@ internal sealed class ClaimRoute(ServerContext context)
         await AccessAnswer.ReadBarrierAsync(context);
         CheckUnclaimed();
         var made = await new TokenMaker(context).MakeAsync(new TokenRequest(name, ["admin"], null, null), taken: null, writer => writer.Set(OwnerKey, "{}"u8, Documents.ClusterRecord.Absent));
-        context.Log.LogInformation("This node was claimed: the admin token '{Name}' was given.", name);
+        context.Log.LogInformation(LogEvents.Claimed, "This node was claimed: the admin token '{Name}' was given.", name);
         await AccessAnswer.SendTokenAsync(http, made);
     }
 

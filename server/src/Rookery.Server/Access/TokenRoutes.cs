@@ -60,7 +60,7 @@ internal sealed class TokenRoutes(ServerContext context)
                 writer.Set(ClaimRoute.OwnerKey, "{}"u8);
             }
         });
-        context.Log.LogInformation("'{Who}' made the token '{Name}' with {Scopes}.", Principal.Of(http).Name, request.Name, string.Join(',', request.Scopes));
+        context.Log.LogInformation(LogEvents.TokenMade, "'{Who}' made the token '{Name}' with {Scopes}.", Principal.Of(http).Name, request.Name, string.Join(',', request.Scopes));
         await AccessAnswer.SendTokenAsync(http, made, AccessAnswer.NoticeOf(context, request.Databases));
     }
 
@@ -78,7 +78,7 @@ internal sealed class TokenRoutes(ServerContext context)
         writer.Delete(AccessNames.KeyOfToken(name));
 
         await AccessAnswer.CommitAsync(context, writer);
-        context.Log.LogInformation("'{Who}' withdrew the token '{Name}'.", Principal.Of(http).Name, name);
+        context.Log.LogInformation(LogEvents.TokenWithdrawn, "'{Who}' withdrew the token '{Name}'.", Principal.Of(http).Name, name);
         await Empty.NoContent(http);
     }
 
@@ -91,7 +91,7 @@ internal sealed class TokenRoutes(ServerContext context)
             DeleteNamed(writer, request.Name ?? "admin");
             writer.Set(ClaimRoute.OwnerKey, "{}"u8);
         });
-        context.Log.LogWarning("'{Who}' replaced the admin token '{Name}'; the one before it opens nothing any more.", Principal.Of(http).Name, made.Record.Name);
+        context.Log.LogWarning(LogEvents.TokenReplaced, "'{Who}' replaced the admin token '{Name}'; the one before it opens nothing any more.", Principal.Of(http).Name, made.Record.Name);
         await AccessAnswer.SendTokenAsync(http, made);
     }
 

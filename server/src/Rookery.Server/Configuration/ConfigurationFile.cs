@@ -67,6 +67,7 @@ public static class ConfigurationFile
             "machineMetrics" => settings with { MachineMetrics = Text(name) },
             "claimCodeFile" => settings with { ClaimCodeFile = Text(name) },
             "form" => settings with { Form = Form(name) },
+            "webhook" => settings with { Webhook = Webhook(name) },
             "insecure" => settings with { Insecure = Flag(name) },
             _ => throw Wrong($"has the unknown setting \"{name}\""),
         };
@@ -94,6 +95,23 @@ public static class ConfigurationFile
 
             Require(expect is not null && phraseFile is not null, $"must say both \"expect\" and \"phraseFile\" in \"{name}\"");
             return new FormSettings(expect!.Value, phraseFile!);
+        }
+
+        private WebhookSettings Webhook(string name)
+        {
+            var said = new Dictionary<string, string>(StringComparer.Ordinal);
+            reader.Read();
+            Require(reader.TokenType == JsonTokenType.StartObject, $"gives \"{name}\" a value that is not an object");
+            while (reader.Read() && reader.TokenType == JsonTokenType.PropertyName)
+            {
+                string member = reader.GetString()!;
+                Require(member is "url" or "form" or "tokenFile", $"has the unknown setting \"{name}.{member}\"");
+                Require(!said.ContainsKey(member), $"names \"{name}.{member}\" a second time");
+                said[member] = Text($"{name}.{member}");
+            }
+
+            Require(said.ContainsKey("url"), $"must say \"url\" in \"{name}\"");
+            return new WebhookSettings(said["url"], said.GetValueOrDefault("form"), said.GetValueOrDefault("tokenFile"));
         }
 
         private string Text(string name)

@@ -44,6 +44,12 @@ public sealed record ServeConfiguration(string DataDirectory, string? JournalDir
     /// <summary>How it forms a cluster with other cards, if its owner wants that; the phrase's file is absolute.</summary>
     public FormSettings? Form { get; private init; }
 
+    /// <summary>Where alerts are sent; null where they are not.</summary>
+    public WebhookConfiguration? Webhook { get; private init; }
+
+    /// <summary>All settings for its owner's eyes; none when it was not read for a node that is to run.</summary>
+    public IReadOnlyList<ShownSetting> Shown { get; init; } = [];
+
     /// <summary>Checks settings.</summary>
     /// <exception cref="ConfigurationException">One of them is wrong; the sentence says which.</exception>
     public static ServeConfiguration From(ServeSettings settings)
@@ -75,6 +81,7 @@ public sealed record ServeConfiguration(string DataDirectory, string? JournalDir
             MachineMetrics = ParseMachineMetrics(settings.MachineMetrics ?? UsualMachineMetrics),
             ClaimCodeFile = string.IsNullOrWhiteSpace(settings.ClaimCodeFile) ? null : Path.GetFullPath(settings.ClaimCodeFile),
             Form = ParseForm(settings),
+            Webhook = settings.Webhook?.Check(),
         };
     }
 

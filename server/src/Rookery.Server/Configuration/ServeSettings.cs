@@ -36,6 +36,9 @@ public sealed record ServeSettings
     /// <summary>How it forms a cluster with other cards.</summary>
     public FormSettings? Form { get; init; }
 
+    /// <summary>Where alerts are sent.</summary>
+    public WebhookSettings? Webhook { get; init; }
+
     /// <summary>Whether plain HTTP may leave this machine.</summary>
     public bool? Insecure { get; init; }
 
@@ -53,6 +56,7 @@ public sealed record ServeSettings
         MachineMetrics = MachineMetrics ?? fallback.MachineMetrics,
         ClaimCodeFile = ClaimCodeFile ?? fallback.ClaimCodeFile,
         Form = Form ?? fallback.Form,
+        Webhook = Webhook ?? fallback.Webhook,
         Insecure = Insecure ?? fallback.Insecure,
     };
 }

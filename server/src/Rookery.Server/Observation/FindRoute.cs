@@ -44,7 +44,7 @@ internal sealed class FindRoute(ServerContext context)
             }
         }
 
-        context.Log.LogInformation("'{Who}' looks for this board: its light {Light} blinks for {Seconds} s.", Principal.Of(http).Name, light.Name, seconds);
+        context.Log.LogInformation(LogEvents.BoardSought, "'{Who}' looks for this board: its light {Light} blinks for {Seconds} s.", Principal.Of(http).Name, light.Name, seconds);
         return Empty.NoContent(http);
     }
 

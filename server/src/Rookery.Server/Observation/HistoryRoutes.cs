@@ -1,3 +1,4 @@
+using System.Text.Json;
 using Microsoft.AspNetCore.Http;
 using Microsoft.AspNetCore.Routing;
 using Rookery.Server.Raven;
@@ -35,45 +36,54 @@ internal sealed class HistoryRoutes(ServerContext context)
             throw RefusedException.BadRequest($"'from' and 'to' are seconds since 1970 UTC, in this order, and 'points' is 1 to {MostPoints}.");
         }
 
-        var widened = new WidenedHistory(from, to, (int)points);
+        return JsonAnswer.SendAsync(http, json => WriteMembers(json, context, node, from, to, (int)points));
+    }
+
+    /// <summary>Writes what is remembered of a node, as the members of an object.</summary>
+    /// <param name="json">Where to.</param>
+    /// <param name="context">This node.</param>
+    /// <param name="node">The one that is remembered.</param>
+    /// <param name="from">Seconds since 1970.</param>
+    /// <param name="to">Seconds since 1970, included.</param>
+    /// <param name="points">How many rows there may be.</param>
+    public static void WriteMembers(Utf8JsonWriter json, ServerContext context, ObservedNode node, long from, long to, int points)
+    {
+        var widened = new WidenedHistory(from, to, points);
         long newest = node.History.NewestUnixMilliseconds;
-        return JsonAnswer.SendAsync(http, json =>
+        json.WriteString("Node"u8, node.Tag);
+        json.WriteNumber("SpanSeconds"u8, widened.SpanSeconds);
+        if (newest > 0)
         {
-            json.WriteString("Node"u8, node.Tag);
-            json.WriteNumber("SpanSeconds"u8, widened.SpanSeconds);
-            if (newest > 0)
-            {
-                json.WriteString("LastSeen"u8, DocumentJson.Date(DateTimeOffset.FromUnixTimeMilliseconds(newest).UtcTicks));
-            }
-            else
-            {
-                json.WriteNull("LastSeen"u8);
-            }
+            json.WriteString("LastSeen"u8, DocumentJson.Date(DateTimeOffset.FromUnixTimeMilliseconds(newest).UtcTicks));
+        }
+        else
+        {
+            json.WriteNull("LastSeen"u8);
+        }
 
-            json.WriteBoolean("IsObserved"u8, node != context.Observation.Self);
-            json.WriteStartArray("Columns"u8);
-            json.WriteStringValue("UnixSecond"u8);
-            foreach (var figure in Enum.GetValues<Figure>())
-            {
-                json.WriteStringValue(Figures.NameOf(figure));
-            }
+        json.WriteBoolean("IsObserved"u8, node != context.Observation.Self);
+        json.WriteStartArray("Columns"u8);
+        json.WriteStringValue("UnixSecond"u8);
+        foreach (var figure in Enum.GetValues<Figure>())
+        {
+            json.WriteStringValue(Figures.NameOf(figure));
+        }
 
-            json.WriteEndArray();
-            json.WriteStartArray("Rows"u8);
-            foreach (var row in widened.Of(node.History.Between(from * 1000, (to * 1000) + 999)))
+        json.WriteEndArray();
+        json.WriteStartArray("Rows"u8);
+        foreach (var row in widened.Of(node.History.Between(from * 1000, (to * 1000) + 999)))
+        {
+            json.WriteStartArray();
+            json.WriteNumberValue(row.UnixMilliseconds / 1000);
+            for (int figure = 0; figure < row.Figures.Length; figure++)
             {
-                json.WriteStartArray();
-                json.WriteNumberValue(row.UnixMilliseconds / 1000);
-                for (int figure = 0; figure < row.Figures.Length; figure++)
-                {
-                    NodeSample.WriteFigure(json, (Figure)figure, row.Figures[figure]);
-                }
-
-                json.WriteEndArray();
+                NodeSample.WriteFigure(json, (Figure)figure, row.Figures[figure]);
             }
 
             json.WriteEndArray();
-        });
+        }
+
+        json.WriteEndArray();
     }
 
     private Task AnswerSlowAsync(HttpContext http)

@@ -144,7 +144,7 @@ internal sealed class NodeObservation : IHostedService, IDisposable
         catch (Exception failure) when (failure is not InvariantViolationException)
         {
             // What cannot be read now is read the next time; nothing else waits for it.
-            context.Log.LogWarning(failure, "This node could not be sampled");
+            context.Log.LogWarning(LogEvents.SampleFailed, failure, "This node could not be sampled");
         }
         finally
         {
@@ -198,7 +198,7 @@ internal sealed class NodeObservation : IHostedService, IDisposable
         }
         catch (Exception failure)
         {
-            context.Log.LogError(failure, "Another member is not watched any more");
+            context.Log.LogError(LogEvents.WatchFailed, failure, "Another member is not watched any more");
         }
     }
 

@@ -81,6 +81,7 @@ internal sealed class NodeSampler(ServerContext context)
         }
 
         sample[Figure.CertificateDaysLeft] = CertificateHealth.DaysLeft(context);
+        sample[Figure.BackupAgeSeconds] = context.Options.MachineNotes?.Invoke().LastBackup is { } backup ? (context.Time.GetUtcNow() - backup).TotalSeconds : null;
         if (statistics is not null)
         {
             FillNode(sample, statistics);

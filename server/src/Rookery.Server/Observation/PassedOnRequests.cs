@@ -64,7 +64,7 @@ internal sealed class PassedOnRequests(ServerContext context)
         }
         catch (Exception failure) when (failure is not OperationCanceledException)
         {
-            context.Log.LogError(failure, "{Method} {Path}, passed on by another member, failed", http.Request.Method, path);
+            context.Log.LogError(LogEvents.RequestFailed, failure, "{Method} {Path}, passed on by another member, failed", http.Request.Method, path);
             await ErrorAnswer.WriteAsync(http, StatusCodes.Status500InternalServerError, ErrorAnswer.RavenException, $"Node {context.Options.NodeTag} could not answer because of a fault of its own; its log has the details.");
         }
     }

@@ -100,11 +100,17 @@ internal static class ClusterHealth
     public static void Add(PrometheusText text, ConsensusStatistics cluster)
     {
         text.Gauge("rookery_cluster_healthy", "1 when writes and linearizable reads go through this node.").Sample(cluster.Trouble is null ? 1 : 0);
+        text.Gauge("rookery_cluster_takes_part", "0 when this node was removed, refused or halted, and takes no part in its cluster any more.").Sample(string.Equals(cluster.Role, ConsensusStatistics.NoRole, StringComparison.Ordinal) ? 0 : 1);
         text.Gauge("rookery_cluster_has_leader", "1 when this node knows who leads.").Sample(cluster.LeaderTag is null ? 0 : 1);
-        text.Gauge("rookery_cluster_is_leader", "1 on the node that leads.").Sample(cluster.Members.Any(static one => one.Member is { IsSelf: true, IsLeader: true }) ? 1 : 0);
+        text.Gauge("rookery_cluster_is_leader", "1 on the node that leads.").Sample(ClusterMargin.Leads(cluster) ? 1 : 0);
         text.Gauge("rookery_cluster_term", "The consensus term.").Sample(cluster.Term);
         text.Gauge("rookery_cluster_commit_index", "Index through which frames are committed, as far as this node knows.").Sample(cluster.CommitIndex);
-        text.Gauge("rookery_cluster_voters", "Members that vote.").Sample(cluster.Members.Count(static one => one.Member.IsVoter));
+        text.Gauge("rookery_cluster_voters", "Members that vote.").Sample(ClusterMargin.VotersOf(cluster));
+        if (ClusterMargin.Of(cluster) is { } margin)
+        {
+            text.Gauge("rookery_cluster_margin_voters", "How many more voters may fail before writes stop, as the leader sees it; only it tells.").Sample(margin);
+        }
+
         if (cluster.Clock.Time.UtcTicks > 0)
         {
             text.Gauge("rookery_cluster_time_seconds", "The cluster's time, since 1970; absent while it is not known.").Sample((cluster.Clock.Time.UtcTicks - DateTime.UnixEpoch.Ticks) / (double)TimeSpan.TicksPerSecond);

@@ -43,6 +43,18 @@ internal static class DebugIoRoute
 
         http.Response.ContentType = "application/json; charset=utf-8";
         await using var json = new Utf8JsonWriter(http.Response.BodyWriter);
+        Write(json, context, since, until, span, only);
+    }
+
+    /// <summary>Writes the whole answer.</summary>
+    /// <param name="json">Where to.</param>
+    /// <param name="context">The node.</param>
+    /// <param name="since">Events that ended after it, in microseconds since 1970.</param>
+    /// <param name="until">And not after it.</param>
+    /// <param name="span">How many seconds one roll-up covers.</param>
+    /// <param name="only">Null or empty for all, otherwise the roll-ups.</param>
+    public static void Write(Utf8JsonWriter json, ServerContext context, long since, long until, long span, string? only = null)
+    {
         json.WriteStartObject();
         json.WriteString("Node"u8, context.Options.NodeTag);
         json.WriteString("NodeName"u8, context.Options.NodeName);

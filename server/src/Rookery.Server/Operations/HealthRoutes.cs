@@ -31,6 +31,14 @@ internal static class HealthRoutes
     {
         http.Response.ContentType = "application/json; charset=utf-8";
         await using var json = new Utf8JsonWriter(http.Response.BodyWriter, new JsonWriterOptions { Indented = true });
+
+        // It names other cards, and the cluster that they form.
+        WriteVerbose(json, context, reason, context.Access.May(http, RouteScope.Metrics) ? context.Options.Forming?.Invoke() : null);
+    }
+
+    /// <summary>Writes the whole answer.</summary>
+    public static void WriteVerbose(Utf8JsonWriter json, ServerContext context, string? reason, string? forming)
+    {
         json.WriteStartObject();
         json.WriteBoolean("Ready"u8, reason is null);
         json.WriteString("Reason"u8, reason);
@@ -38,8 +46,7 @@ internal static class HealthRoutes
         json.WriteString("NodeTag"u8, context.Options.NodeTag);
         json.WriteNumber("MemoryBudgetBytes"u8, context.Memory.TotalBytes);
 
-        // It names other cards, and the cluster that they form.
-        if (context.Options.Forming?.Invoke() is { } forming && context.Access.May(http, RouteScope.Metrics))
+        if (forming is not null)
         {
             json.WriteString("Forming"u8, forming);
         }

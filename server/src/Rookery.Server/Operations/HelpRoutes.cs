@@ -25,7 +25,7 @@ internal static class HelpRoutes
         var page = new StringBuilder("<!doctype html><meta charset=\"utf-8\"><title>Rookery: manual</title>\n<h1>Manual</h1>\n<ul>\n");
         foreach (string name in typeof(HelpRoutes).Assembly.GetManifestResourceNames().Order(StringComparer.Ordinal))
         {
-            if (name.StartsWith(ResourcePrefix, StringComparison.Ordinal))
+            if (name.StartsWith(ResourcePrefix, StringComparison.Ordinal) && name.EndsWith(".md", StringComparison.Ordinal))
             {
                 string path = WebUtility.HtmlEncode(name[ResourcePrefix.Length..]);
                 page.Append($"<li><a href=\"/help/{path}\">{WebUtility.HtmlEncode(TitleOf(name))}</a> ({path})\n");

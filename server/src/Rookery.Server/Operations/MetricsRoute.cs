@@ -18,15 +18,18 @@ internal static class MetricsRoute
             return http.Response.WriteAsync(Collect(context), http.RequestAborted);
         });
 
-    private static string Collect(ServerContext context)
+    /// <summary>All of it.</summary>
+    public static string Collect(ServerContext context)
     {
         var text = new PrometheusText();
         text.Gauge("rookery_ready", "1 when documents are served.").Sample(context.Readiness.Reason is null ? 1 : 0);
+        AddAlerts(text, context.ActiveAlerts());
         AddRequests(text, context.Metrics);
         AddIo(text, context.Io);
         AddMemory(text, context.Memory);
         CertificateHealth.Add(text, context);
         BoardHealth.Add(text, context.Options.Board);
+        context.Options.MachineNotes?.Invoke().Add(text);
         if (context.Readiness.Node is { Diagnosis: null } node)
         {
             NodeMetrics.Add(text, node);
@@ -35,6 +38,15 @@ internal static class MetricsRoute
 
         ProcessMetrics.Add(text);
         return text.ToString();
+    }
+
+    private static void AddAlerts(PrometheusText text, IReadOnlyList<ActiveAlert> active)
+    {
+        text.Gauge("rookery_alerts", "Alerts that hold on this node now, by its own judgement.");
+        foreach (string severity in (string[])[AlertSeverity.Warning, AlertSeverity.Critical])
+        {
+            text.Sample(active.Count(alert => string.Equals(alert.Severity, severity, StringComparison.Ordinal)), ("severity", severity));
+        }
     }
 
     private static void AddRequests(PrometheusText text, RequestMetrics metrics)
@@ -108,7 +120,7 @@ internal static class MetricsRoute
             text.Sample(total.TotalMicroseconds / MicrosecondsPerSecond, ("kind", IoKindName.Of(total.Kind)));
         }
 
-        text.Gauge("rookery_io_recent_seconds", "What this share of the recent ones did not exceed.");
+        text.Summary("rookery_io_recent_seconds", "What this share of the recent ones did not exceed; sum and count are of all.");
         foreach (var total in totals)
         {
             foreach (double quantile in Quantiles)
@@ -118,6 +130,9 @@ internal static class MetricsRoute
                     ("kind", IoKindName.Of(total.Kind)),
                     ("quantile", quantile.ToString("R", CultureInfo.InvariantCulture)));
             }
+
+            text.Sample("_sum", total.TotalMicroseconds / MicrosecondsPerSecond, ("kind", IoKindName.Of(total.Kind)));
+            text.Sample("_count", total.Count, ("kind", IoKindName.Of(total.Kind)));
         }
     }
 

@@ -15,7 +15,7 @@ internal static class NodeMetrics
         }
 
         text.Gauge("rookery_databases", "Databases.").Sample(node.Databases.All.Count);
-        text.Counter("rookery_sequence", "The newest etag: operations since the data directory was made.").Sample(statistics.Sequence);
+        text.Gauge("rookery_sequence", "The newest etag: operations since the data directory was made.").Sample(statistics.Sequence);
         text.Counter("rookery_commands_total", "Commands committed since the start.").Sample(statistics.Commands);
         text.Counter("rookery_overloaded_total", "Commands refused because too much was in flight.").Sample(statistics.Overloaded);
         text.Gauge("rookery_queued_commands", "Commands waiting or in flight.").Sample(statistics.QueuedCommands);

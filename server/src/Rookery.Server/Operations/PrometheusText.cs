@@ -18,6 +18,9 @@ internal sealed class PrometheusText
     /// <summary>Begins a family of distributions.</summary>
     public PrometheusText Histogram(string name, string help) => Begin(name, "histogram", help);
 
+    /// <summary>Begins a family of quantiles, each with its sum and its count.</summary>
+    public PrometheusText Summary(string name, string help) => Begin(name, "summary", help);
+
     /// <summary>Adds a sample to the family begun last.</summary>
     /// <param name="value">The value.</param>
     /// <param name="labels">Names and values of its labels.</param>

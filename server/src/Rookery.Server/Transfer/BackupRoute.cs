@@ -105,7 +105,7 @@ internal static class BackupRoute
             }
             catch (TimeoutException)
             {
-                context.Log.LogWarning("A backup was given up: its client took nothing for {Seconds} s.", Patience.TotalSeconds);
+                context.Log.LogWarning(LogEvents.BackupGivenUp, "A backup was given up: its client took nothing for {Seconds} s.", Patience.TotalSeconds);
                 http.Abort();
                 return false;
             }

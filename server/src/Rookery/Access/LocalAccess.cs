@@ -46,6 +46,7 @@ internal sealed record LocalAccess(Uri Address, string Token)
             announcement?.Tell(ServiceAnnouncement.Unclaimed);
             Write(disk, configuration.DataDirectory, ClaimFileName, secrets.ClaimCode + "\n");
             log.LogWarning(
+                LogEvents.Unclaimed,
                 "This node has no owner yet. Claim it with the code {Code}: `rookery claim --data {Directory}` here, or `rookery claim --url URL --code CODE` from elsewhere. Until then it serves nothing else.",
                 secrets.IsClaimCodePreset ? $"that {configuration.ClaimCodeFile} holds" : secrets.ClaimCode,
                 configuration.DataDirectory);
@@ -59,7 +60,7 @@ internal sealed record LocalAccess(Uri Address, string Token)
         }
         catch (DiskException refused)
         {
-            log.LogError("Commands on this machine cannot reach this node without a token: {Reason}", refused.Message);
+            log.LogError(LogEvents.LocalAccessFailed, "Commands on this machine cannot reach this node without a token: {Reason}", refused.Message);
         }
     }
 

@@ -75,7 +75,7 @@ internal sealed class ClusterRoutes(ILogger log)
             return;
         }
 
-        log.LogInformation("A token was made that lets one node join within {Minutes} minutes.", (int)life.TotalMinutes);
+        log.LogInformation(LogEvents.JoinToken, "A token was made that lets one node join within {Minutes} minutes.", (int)life.TotalMinutes);
         await SendAsync(http, StatusCodes.Status201Created, json =>
         {
             json.WriteString("Token"u8, token.ToText());
@@ -170,7 +170,7 @@ internal sealed class ClusterRoutes(ILogger log)
             return;
         }
 
-        log.LogInformation("By order of an owner: {Done}", answer.Text);
+        log.LogInformation(LogEvents.ClusterOrder, "By order of an owner: {Done}", answer.Text);
         await SendAsync(http, StatusCodes.Status200OK, json => json.WriteString("Message"u8, answer.Text));
     }
 
@@ -190,7 +190,7 @@ internal sealed class ClusterRoutes(ILogger log)
             return;
         }
 
-        log.LogInformation("By order of an owner: {Done}", sentence);
+        log.LogInformation(LogEvents.ClusterOrder, "By order of an owner: {Done}", sentence);
         await SendAsync(http, StatusCodes.Status200OK, json => json.WriteString("Message"u8, sentence));
     }
 
@@ -232,7 +232,7 @@ internal sealed class ClusterRoutes(ILogger log)
         }
         else
         {
-            log.LogInformation("By order of an owner the cluster's certificate authority {What}.", what);
+            log.LogInformation(LogEvents.ClusterOrder, "By order of an owner the cluster's certificate authority {What}.", what);
             await ShowAuthorityAsync(http);
         }
     }

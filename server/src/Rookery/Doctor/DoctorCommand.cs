@@ -33,7 +33,7 @@ internal static class DoctorCommand
 
             var findings = Judgement.Of(await FactGathering.GatherAsync(node, parsed.GetValue(probe), TimeProvider.System, cancellation));
             var worst = findings.Max(static finding => finding.Severity);
-            await Console.Out.WriteLineAsync(address.IsJson(parsed) ? InJson(findings, worst) : InText(findings));
+            await Console.Out.WriteLineAsync(address.IsJson(parsed) ? InJson(findings) : InText(findings));
             return worst >= Severity.Warning ? ExitCode.Failure : ExitCode.Success;
         }));
         return command;
@@ -75,13 +75,14 @@ internal static class DoctorCommand
         return text.ToString().TrimEnd('\n');
     }
 
-    private static string InJson(IReadOnlyList<Finding> findings, Severity worst)
+    /// <summary>The findings as JSON.</summary>
+    internal static string InJson(IReadOnlyList<Finding> findings)
     {
         using var body = new MemoryStream();
         using (var json = new Utf8JsonWriter(body, Indented))
         {
             json.WriteStartObject();
-            json.WriteString("Severity"u8, NameOf(worst));
+            json.WriteString("Severity"u8, NameOf(findings.Max(static finding => finding.Severity)));
             json.WriteStartArray("Findings"u8);
             foreach (var finding in findings)
             {

@@ -4,6 +4,7 @@ using System.Security.Cryptography;
 using System.Security.Cryptography.X509Certificates;
 using System.Text;
 using Microsoft.AspNetCore.Builder;
+using Rookery.Board;
 using Rookery.Cluster;
 using Rookery.Disk;
 using Rookery.Documents;
@@ -36,6 +37,15 @@ public sealed class SecureServer : IAsyncLifetime
 
     public Uri MachineMetrics { get; init; } = new(ServeConfiguration.UsualMachineMetrics);
 
+    /// <summary>The machine below; null where nobody watches it.</summary>
+    public BoardWatch? Board { get; init; }
+
+    public Func<MachineNotes>? MachineNotes { get; init; }
+
+    public IReadOnlyList<DebugPart> DebugParts { get; init; } = [];
+
+    public IReadOnlyList<ShownSetting> Settings { get; init; } = [];
+
     /// <summary>What the node, then one of three, hears from the leader before a read barrier; null for a node alone.</summary>
     public Func<IConsensus, Task>? AtBarrier { get; init; }
 
@@ -63,6 +73,10 @@ public sealed class SecureServer : IAsyncLifetime
             NodeName = "pi-1",
             ClusterName = "home",
             MachineMetrics = MachineMetrics,
+            Board = Board,
+            MachineNotes = MachineNotes,
+            DebugParts = DebugParts,
+            Settings = Settings,
             ClaimCode = IsSecure ? ClaimCode : null,
             Forming = static () => "This node waits to form the cluster home of 3. It sees pi-2.",
             LocalKeyHash = SHA256.HashData(Encoding.ASCII.GetBytes(LocalKey)),

@@ -19,6 +19,8 @@ DISK = Path("/run/rookery-image/disk")
 KEY_DIRECTORIES = (Path("/usr/share/rookery/update-keys"), Path("/etc/rookery/update-keys"))
 EXIT_FAILED, EXIT_USAGE = 1, 78
 HEALTH_WAIT_SECONDS = 600
+# Where node_exporter and the node read what is noted for Prometheus.
+METRICS = Path("/var/lib/prometheus/node-exporter/rookery_slot.prom")
 
 
 def disk() -> str:
@@ -46,6 +48,25 @@ def partition(slot: str) -> str:
 
 def architecture() -> str:
     return subprocess.run(["dpkg", "--print-architecture"], capture_output=True, text=True, check=True).stdout.strip()
+
+
+def note(fell_back: bool = False) -> None:
+    """Notes for Prometheus whether the slot that runs is on trial, and whether one was and did not come up."""
+    text = (
+        "# HELP rookery_slot_on_trial 1 while the system that runs is an update that was not committed yet.\n# TYPE rookery_slot_on_trial gauge\n"
+        f"rookery_slot_on_trial {int(state.read(disk()).trial == running_slot())}\n"
+        "# HELP rookery_slot_fell_back 1 when an update did not come up, and the system before it runs.\n# TYPE rookery_slot_fell_back gauge\n"
+        f"rookery_slot_fell_back {int(fell_back)}\n"
+    )
+    try:
+        METRICS.parent.mkdir(parents=True, exist_ok=True)
+        part = METRICS.with_suffix(".part")
+        part.write_text(text, encoding="ascii")
+        part.chmod(0o644)
+        part.replace(METRICS)
+    except OSError as refused:
+        # The slots are what matters; only an alert is missing.
+        print(f"{METRICS} was not written: {refused}", file=sys.stderr)
 
 
 def status(arguments: argparse.Namespace) -> None:
@@ -92,6 +113,7 @@ def commit(_: argparse.Namespace) -> None:
         print(f"Slot {running} is the default already.")
         return
     state.write(disk(), SlotState(running))
+    note()
     print(f"Slot {running} is the default from now on.")
 
 
@@ -115,6 +137,7 @@ def rollback(_: argparse.Namespace) -> None:
 def judge(_: argparse.Namespace) -> None:
     """At each start: a slot on trial is committed when its node serves, and left by a restart when it does not."""
     now, running = state.read(disk()), running_slot()
+    note(fell_back=now.trial not in (None, running) and now.tries == 0)
     if now.trial is None:
         return
     if now.trial != running:

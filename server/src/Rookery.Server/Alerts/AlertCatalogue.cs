@@ -1,0 +1,317 @@
+using System.Globalization;
+using Rookery.Board;
+using Rookery.Documents;
+
+namespace Rookery.Server;
+
+/// <summary>All alerts: one list for the product, for Prometheus' rules (ansible/roles/monitoring/files/rookery.rules.yml) and for docs/reference/alerts.md; tests hold them together.</summary>
+public static class AlertCatalogue
+{
+    private const double SlowSyncSeconds = 0.5;
+    private const long LagEntries = 10_000;
+    private const double LifeUsed = 0.9;
+    private const int SpareBlocksUsed = 2;
+    private const double ClockOffSeconds = 60;
+    private const int CertificateDays = 30;
+    private const int BackupDays = 3;
+    private const long MiB = 1 << 20;
+
+    /// <summary>The alerts, the gravest first.</summary>
+    public static IReadOnlyList<AlertDefinition> All { get; } =
+    [
+        new()
+        {
+            Name = "node_silent",
+            Severity = AlertSeverity.Critical,
+            Expression = "up{job=\"rookery\"} == 0",
+            For = TimeSpan.FromMinutes(5),
+            Sentence = "A node does not answer Prometheus.",
+            Summary = "{{ $labels.instance }} does not answer.",
+            Fix = "Is it switched on, and in the network? `rookery cluster node ls` on another node says when it was last heard.",
+        },
+        new()
+        {
+            Name = "not_serving",
+            Severity = AlertSeverity.Critical,
+            Expression = "rookery_ready == 0",
+            For = TimeSpan.FromMinutes(2),
+            Sentence = "A node serves no documents.",
+            Summary = "{{ $labels.instance }} serves no documents.",
+            Fix = "`rookery status` on it says why, and its log what came before.",
+            Judge = static facts => facts.NotServing is { } reason ? $"This node serves no documents: {reason}" : null,
+        },
+        new()
+        {
+            Name = "halted",
+            Severity = AlertSeverity.Critical,
+            Expression = "rookery_cluster_takes_part == 0",
+            Sentence = "A node takes no part in its cluster any more: it was removed, was refused, cannot write its journal, or halted because what it applied differs from the others.",
+            Summary = "{{ $labels.instance }} takes no part in its cluster any more.",
+            Fix = "Delete nothing. `rookery status` on it says why; take its place with another card or an empty data directory once the others are well.",
+            Judge = static facts => facts.TakesNoPart ? $"This node takes no part in its cluster any more: {facts.Cluster!.Trouble}" : null,
+        },
+        new()
+        {
+            Name = "no_writes",
+            Severity = AlertSeverity.Critical,
+            Expression = "rookery_cluster_healthy == 0 unless on (instance) rookery_cluster_takes_part == 0",
+            For = TimeSpan.FromMinutes(1),
+            Sentence = "Writes do not go through a node: no majority of the voters sees each other, or it catches up.",
+            Summary = "Writes do not go through {{ $labels.instance }}.",
+            Fix = "A majority of the voters has to be on and see each other: `rookery status` says who is missed. Documents can be read with consistency=local meanwhile.",
+            Judge = static facts => !facts.TakesNoPart && facts.Cluster?.Trouble is { } trouble ? $"Writes do not go through this node: {trouble}" : null,
+        },
+        new()
+        {
+            Name = "damage",
+            Severity = AlertSeverity.Critical,
+            Expression = "rookery_damaged_places > 0",
+            Sentence = "A node found bytes on its card that are not what it wrote.",
+            Summary = "{{ $labels.instance }} found {{ $value }} damaged places.",
+            Fix = "Its card rots: take a backup, and replace the node with another card.",
+            Judge = static facts => facts.DamagedPlaces > 0 ? Said($"This node found {Count(facts.DamagedPlaces, "damaged place")} on its card.") : null,
+        },
+        new()
+        {
+            Name = "disk_full",
+            Severity = AlertSeverity.Critical,
+            Expression = "rookery_disk_free_bytes < rookery_disk_reserve_bytes",
+            For = TimeSpan.FromMinutes(1),
+            KeepFiring = TimeSpan.FromMinutes(5),
+            Sentence = "A card has less free than the node keeps in reserve: writes that grow the data are refused when no majority has more.",
+            Summary = "{{ $labels.instance }} has {{ $value | humanize1024 }}B free, less than its reserve.",
+            Fix = "Delete documents or databases that are not needed, or move the node to a larger card or drive.",
+            Judge = static facts => facts.Space is { } space && space.FreeBytes < space.NeededBytes
+                ? Said($"This node's card has {space.FreeBytes / MiB} MiB free, less than the {space.NeededBytes / MiB} MiB that it keeps in reserve.") : null,
+        },
+        new()
+        {
+            Name = "under_voltage",
+            Severity = AlertSeverity.Critical,
+            Expression = "rookery_board_throttled{kind=\"under_voltage\",when=\"now\"} == 1",
+            KeepFiring = TimeSpan.FromMinutes(15),
+            Sentence = "A board's supply falls below 4.63 V: it may stop at any moment.",
+            Summary = "The supply of {{ $labels.instance }} does not hold its voltage.",
+            Fix = "Use the supply that the board's maker names and a short, thick cable, and take away USB devices that draw much.",
+            Judge = static facts => facts.Board is { } board && board.Is(Throttling.UnderVoltage) ? "This board's supply fell below 4.63 V: it may stop at any moment." : null,
+        },
+        new()
+        {
+            Name = "no_margin",
+            Severity = AlertSeverity.Warning,
+            Expression = "rookery_cluster_margin_voters == 0 and on (instance) rookery_cluster_voters > 2",
+            For = TimeSpan.FromMinutes(5),
+            Sentence = "No other voter may fail: with one more off writes stop.",
+            Summary = "No other voter may fail: with one more off writes stop.",
+            Fix = "`rookery cluster node ls` says who is missed: start it, or give a new machine its place.",
+            Judge = static facts => facts.Cluster is { } cluster && ClusterMargin.Of(cluster) == 0 && ClusterMargin.VotersOf(cluster) is > 2 and var voters
+                ? Said($"No other voter may fail: {(voters / 2) + 1} of {voters} are there, and writes need as many.") : null,
+        },
+        new()
+        {
+            Name = "member_down",
+            Severity = AlertSeverity.Warning,
+            Expression = "rookery_cluster_member_reachable == 0 and on (instance) rookery_cluster_is_leader == 1",
+            For = TimeSpan.FromMinutes(5),
+            Sentence = "A member does not answer the leader.",
+            Summary = "Member {{ $labels.member }} does not answer the leader.",
+            Fix = "Is it switched on, and in the network? `rookery cluster node ls` says when it was last heard; replace_node.yml takes a new machine in its place.",
+            Judge = static facts => MembersWho(facts, static one => one.IsReachable == false, static one => one.HeardSeconds is { } heard ? Said($"{one.Member.Name} ({one.Member.Tag}, heard {heard:0} s ago)") : Said($"{one.Member.Name} ({one.Member.Tag})")) is { } names
+                ? $"The leader hears nothing of {names}." : null,
+        },
+        new()
+        {
+            Name = "member_lag",
+            Severity = AlertSeverity.Warning,
+            Expression = "rookery_cluster_member_lag_entries > 10000 and on (instance) rookery_cluster_is_leader == 1",
+            For = TimeSpan.FromMinutes(10),
+            Sentence = "A member is far behind the leader.",
+            Summary = "Member {{ $labels.member }} lacks {{ $value }} entries.",
+            Fix = "A slow card or network: compare the members' sync p99 in `rookery cluster node ls`.",
+            Judge = static facts => MembersWho(facts, static one => one.LagEntries > LagEntries, static one => Said($"{one.Member.Name} ({one.Member.Tag}) by {one.LagEntries} entries")) is { } names
+                ? $"Members are behind: {names}." : null,
+        },
+        new()
+        {
+            Name = "sync_slow",
+            Severity = AlertSeverity.Warning,
+            Expression = "rookery_io_recent_seconds{kind=\"journal_sync\",quantile=\"0.99\"} > 0.5 and on (instance) rate(rookery_io_operations_total{kind=\"journal_sync\"}[10m]) > 0",
+            For = TimeSpan.FromMinutes(10),
+            KeepFiring = TimeSpan.FromMinutes(10),
+            Sentence = "A card takes long to sync: every write waits for it.",
+            Summary = "One sync of the journal in a hundred takes {{ $value | humanizeDuration }} on {{ $labels.instance }}.",
+            Fix = "A card that stalls is worn, or shared with something else that writes: look at the IO timeline, and try another card or an SSD.",
+            Judge = static facts => facts.SyncMicroseconds / 1e6 > SlowSyncSeconds ? Said($"One sync of the journal in a hundred takes more than {facts.SyncMicroseconds / 1000} ms here.") : null,
+        },
+        new()
+        {
+            Name = "disk_low",
+            Severity = AlertSeverity.Warning,
+            Expression = "rookery_disk_free_bytes < 2 * rookery_disk_reserve_bytes and rookery_disk_free_bytes >= rookery_disk_reserve_bytes",
+            For = TimeSpan.FromMinutes(10),
+            KeepFiring = TimeSpan.FromMinutes(10),
+            Sentence = "A card fills up: less than twice the reserve is free.",
+            Summary = "{{ $labels.instance }} has {{ $value | humanize1024 }}B free.",
+            Fix = "Delete what is not needed, or plan a larger card or drive: at the reserve, writes that grow the data are refused when no majority has more.",
+            Judge = static facts => facts.Space is { } space && space.FreeBytes >= space.NeededBytes && space.FreeBytes < 2 * space.NeededBytes
+                ? Said($"This node's card has {space.FreeBytes / MiB} MiB free; at {space.NeededBytes / MiB} MiB writes that grow the data are refused.") : null,
+        },
+        new()
+        {
+            Name = "card_worn",
+            Severity = AlertSeverity.Warning,
+            Expression = "rookery_board_life_used_ratio >= 0.9 or rookery_board_spare_blocks_used >= 2",
+            Sentence = "An eMMC says that it is near the end of its life.",
+            Summary = "{{ $labels.device }} of {{ $labels.instance }} says that it is near the end of its life.",
+            Fix = "Plan to replace it: take a backup, and give the node another card or drive before it turns read-only.",
+            Judge = static facts => facts.Devices.FirstOrDefault(static device => Math.Max(device.LifeUsedA ?? 0, device.LifeUsedB ?? 0) >= LifeUsed || device.SpareBlocksUsed >= SpareBlocksUsed) is { } worn
+                ? Said($"{worn.Device} says that it has used {Math.Max(worn.LifeUsedA ?? 0, worn.LifeUsedB ?? 0) * 100:0} % of its life{(worn.SpareBlocksUsed >= SpareBlocksUsed ? " and most of its spare blocks" : string.Empty)}.") : null,
+        },
+        new()
+        {
+            Name = "throttled",
+            Severity = AlertSeverity.Warning,
+            Expression = "max by (instance) (rookery_board_throttled{kind=~\"throttled|frequency_capped\",when=\"now\"}) == 1",
+            For = TimeSpan.FromMinutes(1),
+            KeepFiring = TimeSpan.FromMinutes(10),
+            Sentence = "The firmware slows a processor down, for heat or want of power.",
+            Summary = "The firmware slows {{ $labels.instance }} down.",
+            Fix = "Give the board air or a heat sink, and look at its supply. Background work pauses meanwhile.",
+            Judge = static facts => facts.Board is { } board && board.Is(Throttling.Throttled | Throttling.FrequencyCapped)
+                ? $"The firmware slows this board's processor down{(board.TemperatureCelsius is { } celsius ? Said($" ({celsius:0} °C now)") : string.Empty)}." : null,
+        },
+        new()
+        {
+            Name = "hot",
+            Severity = AlertSeverity.Warning,
+            Expression = "rookery_board_temperature_celsius >= 80",
+            For = TimeSpan.FromMinutes(1),
+            KeepFiring = TimeSpan.FromMinutes(5),
+            Sentence = "A board is hot: background work pauses from 80 °C on.",
+            Summary = "{{ $labels.instance }} has {{ $value }} °C.",
+            Fix = "Give it air or a heat sink, or another place in the stack.",
+            Judge = static facts => facts.Board?.TemperatureCelsius is >= BoardCare.HotCelsius and var celsius ? Said($"This board has {celsius:0} °C: background work pauses from {BoardCare.HotCelsius:0} °C on.") : null,
+        },
+        new()
+        {
+            Name = "storage_fails",
+            Severity = AlertSeverity.Warning,
+            Expression = "increase(rookery_background_failures_total[15m]) > 0",
+            For = TimeSpan.FromMinutes(5),
+            KeepFiring = TimeSpan.FromMinutes(15),
+            Sentence = "A node cannot write its runs: a flush or compaction fails and is tried again.",
+            Summary = "Flushes or compactions fail on {{ $labels.instance }}.",
+            Fix = "`rookery doctor` on its machine looks at card and file system; while it goes on, memory and journal fill.",
+            Judge = static facts => facts.StorageTrouble is { } trouble && facts.DamagedPlaces == 0 ? $"A flush or compaction fails and is tried again: {trouble}" : null,
+        },
+        new()
+        {
+            Name = "index_trouble",
+            Severity = AlertSeverity.Warning,
+            Expression = "rookery_indexes_in_trouble > 0",
+            For = TimeSpan.FromMinutes(5),
+            Sentence = "An index cannot go on.",
+            Summary = "{{ $value }} indexes of {{ $labels.instance }} cannot go on.",
+            Fix = "The page of its indexes, or GET /databases/DB/indexes/stats, says why; mend its definition, or reset it.",
+            Judge = static facts => facts.IndexTroubles is [var first, ..] troubles
+                ? troubles.Count == 1 ? $"An index of this node cannot go on: {first}" : Said($"{troubles.Count} indexes of this node cannot go on; the first is {first}") : null,
+        },
+        new()
+        {
+            Name = "clock_in_doubt",
+            Severity = AlertSeverity.Warning,
+            Expression = "rookery_cluster_time_sure == 0",
+            For = TimeSpan.FromMinutes(10),
+            Sentence = "The cluster does not know the time: nothing expires.",
+            Summary = "The cluster does not know the time: nothing expires.",
+            Fix = "Connect the nodes to a source of time, or see that their clocks are right and run `rookery cluster clock confirm`.",
+            Judge = static facts => facts is { TakesNoPart: false, Cluster.Clock: { Time.IsSure: false } clock } ? $"The cluster's time is in doubt, and nothing expires: {clock.Doubt ?? "it is not known here."}" : null,
+        },
+        new()
+        {
+            Name = "clock_off",
+            Severity = AlertSeverity.Warning,
+            Expression = "abs(rookery_clock_ahead_seconds) > 60",
+            For = TimeSpan.FromMinutes(10),
+            Sentence = "A machine's clock is more than a minute off the cluster's time.",
+            Summary = "The clock of {{ $labels.instance }} is {{ $value | humanizeDuration }} off.",
+            Fix = "Connect it to a source of time (`timedatectl`), or look at its battery: its log and its alerts carry wrong times.",
+            Judge = static facts => facts is { TakesNoPart: false, Cluster.Clock: { Time.UtcTicks: > 0 } clock } && Math.Abs(clock.OwnAheadSeconds) > ClockOffSeconds
+                ? Said($"This machine's clock is {Math.Abs(clock.OwnAheadSeconds):0} s {(clock.OwnAheadSeconds > 0 ? "ahead of" : "behind")} the cluster's time.") : null,
+        },
+        new()
+        {
+            Name = "certificate_ends",
+            Severity = AlertSeverity.Warning,
+            Expression = "rookery_certificate_not_after_seconds - time() < 30 * 86400",
+            Sentence = "A node's certificate ends within a month: clients refuse it from then on.",
+            Summary = "The certificate of {{ $labels.instance }} ends in {{ $value | humanizeDuration }}.",
+            Fix = "A node renews it by itself long before: its log says what keeps it from that.",
+            Judge = static facts => facts.CertificateEnds is { } ends && ends - facts.Now < TimeSpan.FromDays(CertificateDays)
+                ? Said($"The certificate that clients are shown ends on {ends.UtcDateTime:yyyy-MM-dd}, and was to be renewed long before.") : null,
+        },
+        new()
+        {
+            Name = "backup_old",
+            Severity = AlertSeverity.Warning,
+            Expression = "time() - max(rookery_backup_last_success_timestamp_seconds) > 3 * 86400 or (absent(rookery_backup_last_success_timestamp_seconds) and on () max(time() - process_start_time_seconds{job=\"rookery\"}) > 3 * 86400)",
+            For = TimeSpan.FromHours(1),
+            Sentence = "The last backup is older than three days, or none is known.",
+            Summary = "The last backup is older than three days, or none is known.",
+            Fix = "backup.yml takes one, notes it on all nodes, and says what keeps it from that. Backups that are taken in another way have to be noted, too.",
+            Judge = JudgeBackup,
+        },
+        new()
+        {
+            Name = "slot_not_committed",
+            Severity = AlertSeverity.Warning,
+            Expression = "rookery_slot_on_trial == 1",
+            For = TimeSpan.FromMinutes(20),
+            Sentence = "An update of the image runs on trial: after some starts the system before it comes back.",
+            Summary = "The update that {{ $labels.instance }} runs is not committed.",
+            Fix = "A slot is committed when its node serves: `rookery status` says why it does not; `sudo rookery-slot commit` keeps it, `sudo rookery-slot rollback` leaves it.",
+            Judge = static facts => facts.Notes.IsSlotOnTrial == true ? "The system that this machine runs is an update on trial that was not committed." : null,
+        },
+        new()
+        {
+            Name = "slot_fell_back",
+            Severity = AlertSeverity.Warning,
+            Expression = "rookery_slot_fell_back == 1",
+            Sentence = "An update of the image did not come up, and the system before it runs.",
+            Summary = "An update of {{ $labels.instance }} did not come up; the system before it runs.",
+            Fix = "`journalctl -u rookery-slot` says which slot; install the update again or wait for the next. The alert ends with the machine's next start.",
+            Judge = static facts => facts.Notes.HasSlotFallenBack == true ? "An update of this machine did not come up, and the system before it runs." : null,
+        },
+        new()
+        {
+            Name = "machine_unseen",
+            Severity = AlertSeverity.Warning,
+            Expression = "up{job=\"node\"} == 0 and on (instance) up{job=\"rookery\"} == 1",
+            For = TimeSpan.FromMinutes(15),
+            Sentence = "What a machine does is not told to Prometheus, though its node answers.",
+            Summary = "What the machine of {{ $labels.instance }} does is not told.",
+            Fix = "`systemctl status prometheus-node-exporter` on it says why.",
+        },
+    ];
+
+    /// <summary>Of the cluster, so the leader says it. That no backup is known is said after three days in which this node would have heard of one.</summary>
+    private static string? JudgeBackup(AlertFacts facts) => !facts.IsLeader ? null
+        : facts.Notes.LastBackup is { } last ? facts.Now - last > TimeSpan.FromDays(BackupDays) ? Said($"The last backup that this node knows of was taken {(facts.Now - last).TotalDays:0.0} days ago.") : null
+        : facts.Uptime > TimeSpan.FromDays(BackupDays) ? Said($"No backup is known to this node since it started {facts.Uptime.TotalDays:0} days ago.") : null;
+
+    /// <summary>The others for which something holds, as the leader sees them; null when there are none.</summary>
+    private static string? MembersWho(AlertFacts facts, Func<MemberStatistics, bool> holds, Func<MemberStatistics, string> say)
+    {
+        if (!facts.IsLeader)
+        {
+            return null;
+        }
+
+        string[] said = [.. facts.Cluster!.Members.Where(one => !one.Member.IsSelf && holds(one)).Select(say)];
+        return said.Length == 0 ? null : string.Join(", ", said);
+    }
+
+    private static string Count(int number, string what) => Said($"{number} {what}{(number == 1 ? string.Empty : "s")}");
+
+    private static string Said(FormattableString text) => text.ToString(CultureInfo.InvariantCulture);
+}

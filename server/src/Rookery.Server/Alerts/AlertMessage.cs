@@ -1,0 +1,80 @@
+using System.Buffers;
+using System.Text.Json;
+
+namespace Rookery.Server;
+
+/// <summary>What the webhook is told of one alert.</summary>
+/// <param name="State">"firing", "resolved" or "test".</param>
+/// <param name="Cluster">The cluster's name; empty for a node alone.</param>
+/// <param name="Node">Which node it is of, by letter.</param>
+/// <param name="Alert">The alert.</param>
+/// <param name="Time">When that began or ended.</param>
+/// <param name="Address">Where the node that sends it is reached, for a link to its manual; null when that is not known.</param>
+internal sealed record AlertMessage(string State, string Cluster, string Node, ActiveAlert Alert, DateTimeOffset Time, Uri? Address)
+{
+    public const string Firing = "firing";
+    public const string Resolved = "resolved";
+    public const string Test = "test";
+
+    // ntfy: 1 to 5, of which 3 is the usual one.
+    private const int UsualPriority = 3;
+
+    private string Help => Address is null ? Alert.Help : new Uri(Address, Alert.Help).ToString();
+
+    private string Title => $"{(Cluster.Length > 0 ? Cluster + " " : string.Empty)}{Node}: {Alert.Name}{(string.Equals(State, Resolved, StringComparison.Ordinal) ? " is over" : string.Empty)}";
+
+    /// <summary>The body of the request.</summary>
+    /// <param name="topic">ntfy's topic; null for our own form.</param>
+    public byte[] Encode(string? topic)
+    {
+        var body = new ArrayBufferWriter<byte>();
+        using (var json = new Utf8JsonWriter(body))
+        {
+            json.WriteStartObject();
+            if (topic is null)
+            {
+                WriteOwn(json);
+            }
+            else
+            {
+                WriteNtfy(json, topic);
+            }
+
+            json.WriteEndObject();
+        }
+
+        return body.WrittenSpan.ToArray();
+    }
+
+    private void WriteOwn(Utf8JsonWriter json)
+    {
+        json.WriteString("State"u8, State);
+        json.WriteString("Name"u8, Alert.Name);
+        json.WriteString("Severity"u8, Alert.Severity);
+        json.WriteString("Cluster"u8, Cluster);
+        json.WriteString("Node"u8, Node);
+        json.WriteString("Since"u8, Alert.Since.UtcDateTime);
+        json.WriteString("Time"u8, Time.UtcDateTime);
+        json.WriteString("Sentence"u8, Alert.Sentence);
+        json.WriteString("Fix"u8, Alert.Fix);
+        json.WriteString("Help"u8, Help);
+    }
+
+    /// <summary>https://docs.ntfy.sh/publish/#publish-as-json.</summary>
+    private void WriteNtfy(Utf8JsonWriter json, string topic)
+    {
+        bool isFiring = string.Equals(State, Firing, StringComparison.Ordinal);
+        bool isCritical = isFiring && string.Equals(Alert.Severity, AlertSeverity.Critical, StringComparison.Ordinal);
+        json.WriteString("topic"u8, topic);
+        json.WriteString("title"u8, Title);
+        json.WriteString("message"u8, isFiring ? $"{Alert.Sentence} {Alert.Fix}" : Alert.Sentence);
+        json.WriteNumber("priority"u8, isCritical ? UsualPriority + 2 : isFiring ? UsualPriority + 1 : UsualPriority);
+        json.WriteStartArray("tags"u8);
+        json.WriteStringValue(isCritical ? "rotating_light" : isFiring ? "warning" : "white_check_mark");
+        json.WriteEndArray();
+        if (Address is not null)
+        {
+            json.WriteString("click"u8, Help);
+        }
+    }
+}

@@ -1,0 +1,55 @@
+using System.Text.Json;
+using Microsoft.AspNetCore.Builder;
+using Microsoft.AspNetCore.Http;
+using Microsoft.AspNetCore.Routing;
+using Rookery.Server.Raven;
+
+namespace Rookery.Server;
+
+/// <summary>GET /dashboard/alerts: the whole catalogue, for a page that explains it. POST /admin/alerts/test: sends a message to the webhook and says what came of it.</summary>
+internal static class AlertRoutes
+{
+    public static void Map(IEndpointRouteBuilder routes, ServerContext context)
+    {
+        routes.MapWithoutData("/dashboard/alerts", RouteScope.Metrics, static http => JsonAnswer.SendAsync(http, WriteCatalogue));
+        routes.MapMethods("/admin/alerts/test", [HttpMethods.Post], http => TestAsync(http, context)).WithMetadata(WithoutData.Instance).For(RouteScope.Admin);
+    }
+
+    private static void WriteCatalogue(Utf8JsonWriter json)
+    {
+        json.WriteStartArray("Alerts"u8);
+        foreach (var alert in AlertCatalogue.All)
+        {
+            json.WriteStartObject();
+            json.WriteString("Name"u8, alert.Name);
+            json.WriteString("Severity"u8, alert.Severity);
+            json.WriteString("Expression"u8, alert.Expression);
+            json.WriteNumber("ForSeconds"u8, (long)alert.For.TotalSeconds);
+            json.WriteNumber("KeepFiringSeconds"u8, (long)alert.KeepFiring.TotalSeconds);
+            json.WriteBoolean("IsOwn"u8, alert.Judge is not null);
+            json.WriteString("Sentence"u8, alert.Sentence);
+            json.WriteString("Fix"u8, alert.Fix);
+            json.WriteString("Help"u8, alert.Help);
+            json.WriteEndObject();
+        }
+
+        json.WriteEndArray();
+    }
+
+    private static async Task TestAsync(HttpContext http, ServerContext context)
+    {
+        if (context.AlertSender is not { } sender)
+        {
+            await ErrorAnswer.WriteAsync(http, StatusCodes.Status409Conflict, ErrorAnswer.RavenException, "No webhook is set: say where alerts are sent with \"webhook\" in the configuration file of this node, and start it again.");
+            return;
+        }
+
+        if (await sender.TestAsync(http.RequestAborted) is { } failure)
+        {
+            await ErrorAnswer.WriteAsync(http, StatusCodes.Status502BadGateway, ErrorAnswer.RavenException, failure);
+            return;
+        }
+
+        await JsonAnswer.SendAsync(http, json => json.WriteString("Message"u8, $"A test message was taken by {sender.Place}."));
+    }
+}

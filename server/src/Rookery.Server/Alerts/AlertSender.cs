@@ -1,0 +1,207 @@
+using System.Net;
+using System.Net.Http.Headers;
+using System.Threading.Channels;
+using Microsoft.Extensions.Logging;
+
+namespace Rookery.Server;
+
+/// <summary>
+/// Sends beginning and end of alerts to a webhook, each once for the cluster: the leader sends those of all members it hears of, who does not know a leader sends his own. Where members do not tell each
+/// other of their alerts, each sends his own, and those of the cluster as a whole are the leader's anyway. A message that is not taken is tried again, ever more seldom; what piles up is bounded, and the
+/// oldest goes first. Where it sends to may be a secret, and is never logged beyond the host.
+/// </summary>
+public sealed class AlertSender : IAsyncDisposable
+{
+    private const int MostWaiting = 64;
+
+    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(10);
+    private static readonly TimeSpan FirstPause = TimeSpan.FromSeconds(5);
+    private static readonly TimeSpan LongestPause = TimeSpan.FromMinutes(5);
+
+    private readonly ServerContext _context;
+    private readonly WebhookConfiguration _webhook;
+    private readonly HttpClient _client;
+    private readonly AlertDuty _duty = new();
+    private readonly Channel<AlertMessage> _waiting = Channel.CreateBounded<AlertMessage>(new BoundedChannelOptions(MostWaiting) { FullMode = BoundedChannelFullMode.DropOldest, SingleReader = true });
+    private readonly CancellationTokenSource _ends = new();
+    private readonly ITimer _timer;
+    private readonly Task _sending;
+    private bool _isFailing;
+    private int _isDisposed;
+    private int _isSending;
+
+    /// <summary>Sends from now on.</summary>
+    /// <param name="context">The node whose alerts they are.</param>
+    /// <param name="webhook">Where to.</param>
+    /// <param name="token">The bearer token to send; null for none.</param>
+    public AlertSender(ServerContext context, WebhookConfiguration webhook, string? token)
+    {
+        (_context, _webhook) = (context, webhook);
+
+        // A redirect could lead the token elsewhere.
+        _client = new HttpClient(new SocketsHttpHandler { UseCookies = false, AllowAutoRedirect = false, ConnectTimeout = Patience }) { Timeout = Timeout.InfiniteTimeSpan };
+        _client.DefaultRequestHeaders.UserAgent.Add(new ProductInfoHeaderValue("Rookery", ProductVersion.Text.Split('+')[0]));
+        if (token is not null)
+        {
+            _client.DefaultRequestHeaders.Authorization = new AuthenticationHeaderValue("Bearer", token);
+        }
+
+        (Target, Topic) = webhook.Form is WebhookSettings.Ntfy ? (new Uri(webhook.Url, "."), Uri.UnescapeDataString(webhook.Url.Segments[^1])) : (webhook.Url, null);
+        _timer = context.Time.CreateTimer(static sender => ((AlertSender)sender!).Look(), this, AlertWatch.Interval, AlertWatch.Interval);
+        _sending = Task.Run(SendAllAsync);
+    }
+
+    /// <summary>Where messages go, without what may be secret.</summary>
+    public string Place => ShownSetting.PlaceOf(_webhook.Url);
+
+    /// <summary>Whether a request is under way.</summary>
+    internal bool IsSending => Volatile.Read(ref _isSending) != 0;
+
+    private Uri Target { get; }
+
+    private string? Topic { get; }
+
+    /// <summary>Sends a message that is no alert, once.</summary>
+    /// <returns>Why it was not taken, in a sentence; null when it was.</returns>
+    public async Task<string?> TestAsync(CancellationToken cancellationToken)
+    {
+        var now = _context.Time.GetUtcNow();
+        var alert = new ActiveAlert("test", AlertSeverity.Warning, now, "This is a test: alerts of Rookery arrive here.", "Nothing is to be done.", AlertDefinition.Page);
+        return (await SendAsync(MessageOf(AlertMessage.Test, new MemberAlert(_context.Options.NodeTag, alert), now), cancellationToken)).Failure;
+    }
+
+    /// <inheritdoc/>
+    public async ValueTask DisposeAsync()
+    {
+        if (Interlocked.Exchange(ref _isDisposed, 1) != 0)
+        {
+            return;
+        }
+
+        // Behind it no look is under way: the node may be closed then.
+        await _timer.DisposeAsync();
+        await _ends.CancelAsync();
+        await _sending;
+        _client.Dispose();
+        _ends.Dispose();
+    }
+
+    private void Look()
+    {
+        try
+        {
+            TellChanges();
+        }
+        catch (Exception failure) when (failure is IOException or ObjectDisposedException or InvalidOperationException)
+        {
+            // The node closes meanwhile, or a file system does not answer: there is another look.
+            _context.Log.LogDebug(failure, "Alerts could not be looked at");
+        }
+    }
+
+    private void TellChanges()
+    {
+        var cluster = _context.Readiness.Node is { Diagnosis: null } node ? node.ReadStatistics()?.Consensus : null;
+        bool isForAll = cluster is not null && ClusterMargin.Leads(cluster);
+        bool isAlone = cluster?.LeaderTag is null;
+        var own = _context.ActiveAlerts().Select(alert => new MemberAlert(_context.Options.NodeTag, alert));
+        var others = _context.MemberAlerts?.Invoke();
+        bool IsMine(MemberAlert alert) => isForAll || others is null || (isAlone && string.Equals(alert.Node, _context.Options.NodeTag, StringComparison.Ordinal));
+        var now = _context.Time.GetUtcNow();
+        foreach (var (state, alert) in _duty.Take([.. own, .. others ?? []], IsMine, now))
+        {
+            _waiting.Writer.TryWrite(MessageOf(state, alert, now));
+        }
+    }
+
+    private AlertMessage MessageOf(string state, MemberAlert alert, DateTimeOffset now)
+    {
+        string? url = _context.Readiness.Node is { Diagnosis: null } node ? node.Consensus.View.Members.FirstOrDefault(static member => member.IsSelf)?.Url : null;
+        return new AlertMessage(state, _context.Options.ClusterName, alert.Node, alert.Alert, now, url is not null && Uri.TryCreate(url, UriKind.Absolute, out var address) ? address : null);
+    }
+
+    private async Task SendAllAsync()
+    {
+        try
+        {
+            await foreach (var message in _waiting.Reader.ReadAllAsync(_ends.Token))
+            {
+                await SendUntilTakenAsync(message);
+            }
+        }
+        catch (OperationCanceledException)
+        {
+            // The node stops.
+        }
+    }
+
+    private async Task SendUntilTakenAsync(AlertMessage message)
+    {
+        for (var pause = FirstPause; ; pause = pause * 2 < LongestPause ? pause * 2 : LongestPause)
+        {
+            var (failure, isFinal) = await SendAsync(message, _ends.Token);
+            if (failure is null)
+            {
+                if (_isFailing)
+                {
+                    _context.Log.LogInformation(LogEvents.WebhookWorks, "The webhook at {Place} takes messages again.", Place);
+                }
+
+                _isFailing = false;
+                return;
+            }
+
+            if (!_isFailing)
+            {
+                _context.Log.LogWarning(LogEvents.WebhookFails, "An alert could not be sent: {Failure}", failure);
+            }
+
+            _isFailing = true;
+            if (isFinal)
+            {
+                return;
+            }
+
+            await Task.Delay(pause, _context.Time, _ends.Token);
+        }
+    }
+
+    private async Task<(string? Failure, bool IsFinal)> SendAsync(AlertMessage message, CancellationToken cancellationToken)
+    {
+        Volatile.Write(ref _isSending, 1);
+        using var late = new CancellationTokenSource(Patience, _context.Time);
+        using var either = CancellationTokenSource.CreateLinkedTokenSource(late.Token, cancellationToken);
+        try
+        {
+            using var content = new ByteArrayContent(message.Encode(Topic));
+            content.Headers.ContentType = new MediaTypeHeaderValue("application/json");
+            using var request = new HttpRequestMessage(HttpMethod.Post, Target) { Content = content };
+            using var answer = await _client.SendAsync(request, HttpCompletionOption.ResponseHeadersRead, either.Token);
+            return answer.IsSuccessStatusCode ? (null, false)
+                : ($"the webhook at {Place} answered with {(int)answer.StatusCode}{Hint(answer.StatusCode)}.", IsFinal(answer.StatusCode));
+        }
+        catch (OperationCanceledException) when (!cancellationToken.IsCancellationRequested)
+        {
+            return ($"the webhook at {Place} did not answer within {Patience.TotalSeconds:0} seconds.", false);
+        }
+        catch (HttpRequestException failure)
+        {
+            return ($"the webhook at {Place} cannot be reached ({failure.HttpRequestError}).", false);
+        }
+        finally
+        {
+            Volatile.Write(ref _isSending, 0);
+        }
+    }
+
+    private static string Hint(HttpStatusCode status) => status switch
+    {
+        HttpStatusCode.Unauthorized or HttpStatusCode.Forbidden => ": look at the file of its token (webhook.tokenFile)",
+        >= HttpStatusCode.MultipleChoices and < HttpStatusCode.BadRequest => ", which leads elsewhere: set webhook.url to the place itself",
+        HttpStatusCode.NotFound => ": look at webhook.url",
+        _ => string.Empty,
+    };
+
+    /// <summary>Whoever refuses a message will refuse it again; it is not waited for then.</summary>
+    private static bool IsFinal(HttpStatusCode status) => status is >= HttpStatusCode.BadRequest and < HttpStatusCode.InternalServerError and not (HttpStatusCode.RequestTimeout or HttpStatusCode.TooManyRequests or HttpStatusCode.Unauthorized or HttpStatusCode.Forbidden or HttpStatusCode.NotFound);
+}

@@ -1,0 +1,145 @@
+using System.Collections.Immutable;
+using Microsoft.Extensions.Logging;
+
+namespace Rookery.Server;
+
+/// <summary>
+/// Judges every ten seconds which alerts hold on this node. One that holds for as long as its definition says becomes active; it is over when it did not hold for as long as that says, so that what comes and
+/// goes is told once. Any thread may ask.
+/// </summary>
+public sealed class AlertWatch : IDisposable
+{
+    /// <summary>How often it is judged.</summary>
+    public static readonly TimeSpan Interval = TimeSpan.FromSeconds(10);
+
+    private readonly Func<AlertFacts?> _read;
+    private readonly TimeProvider _time;
+    private readonly ILogger _log;
+    private readonly ITimer _timer;
+    private readonly State[] _states = [.. AlertCatalogue.All.Where(static alert => alert.Judge is not null).Select(static alert => new State(alert))];
+    private ImmutableArray<ActiveAlert> _active = [];
+    private int _isJudging;
+
+    /// <summary>Judges from now on.</summary>
+    /// <param name="context">The node, which shows what is active from now on.</param>
+    public AlertWatch(ServerContext context)
+        : this(new FactsReader(context).Read, context.Time, context.Log) => context.ActiveAlerts = () => Active;
+
+    /// <summary>The same by other facts.</summary>
+    /// <param name="read">Reads them; null for none at this moment.</param>
+    /// <param name="time">The clock.</param>
+    /// <param name="log">Where beginning and end of each alert are told.</param>
+    internal AlertWatch(Func<AlertFacts?> read, TimeProvider time, ILogger log)
+    {
+        (_read, _time, _log) = (read, time, log);
+        _timer = time.CreateTimer(static watch => ((AlertWatch)watch!).Look(), this, Interval, Interval);
+    }
+
+    /// <summary>What holds now, the gravest first.</summary>
+    public IReadOnlyList<ActiveAlert> Active => _active;
+
+    /// <summary>Told after each change of what is active, on the timer's thread; must return at once.</summary>
+    public Action? Changed { get; set; }
+
+    /// <summary>Judges no more.</summary>
+    public void Dispose() => _timer.Dispose();
+
+    private void Look()
+    {
+        // A reading that hangs in a driver is not joined by others.
+        if (Interlocked.Exchange(ref _isJudging, 1) != 0)
+        {
+            return;
+        }
+
+        try
+        {
+            if (_read() is { } facts)
+            {
+                Judge(facts);
+            }
+        }
+        catch (Exception failure) when (failure is IOException or ObjectDisposedException or InvalidOperationException)
+        {
+            // The node closes meanwhile, or a file system does not answer: what was known stays.
+            _log.LogDebug(failure, "Alerts could not be judged");
+        }
+        finally
+        {
+            Volatile.Write(ref _isJudging, 0);
+        }
+    }
+
+    private void Judge(AlertFacts facts)
+    {
+        bool hasChanged = false;
+        foreach (var state in _states)
+        {
+            hasChanged |= Take(state, state.Definition.Judge!(facts));
+        }
+
+        var active = _states.Where(static state => state.IsActive).Select(static state => state.ToAlert()).ToImmutableArray();
+        ImmutableInterlocked.InterlockedExchange(ref _active, active);
+        if (hasChanged)
+        {
+            Changed?.Invoke();
+        }
+    }
+
+    /// <summary>Takes in how one alert is now.</summary>
+    /// <returns>Whether it began or ended.</returns>
+    private bool Take(State state, string? sentence)
+    {
+        long now = _time.GetTimestamp();
+        if (sentence is not null)
+        {
+            state.Sentence = sentence;
+            state.HeldAt = now;
+            if (state.BegunAt is null)
+            {
+                (state.BegunAt, state.Since) = (now, _time.GetUtcNow());
+            }
+
+            if (state.IsActive || _time.GetElapsedTime(state.BegunAt.Value, now) < state.Definition.For)
+            {
+                return false;
+            }
+
+            state.IsActive = true;
+            _log.LogWarning(LogEvents.AlertBegan, "Alert {Name}: {Sentence} {Fix}", state.Definition.Name, sentence, state.Definition.Fix);
+            return true;
+        }
+
+        if (state.BegunAt is null || (state.IsActive && _time.GetElapsedTime(state.HeldAt, now) < state.Definition.KeepFiring))
+        {
+            return false;
+        }
+
+        bool ends = state.IsActive;
+        (state.BegunAt, state.IsActive) = (null, false);
+        if (ends)
+        {
+            _log.LogInformation(LogEvents.AlertEnded, "Alert {Name} is over.", state.Definition.Name);
+        }
+
+        return ends;
+    }
+
+    /// <summary>What is known of one alert.</summary>
+    private sealed class State(AlertDefinition definition)
+    {
+        public AlertDefinition Definition => definition;
+
+        public string Sentence { get; set; } = string.Empty;
+
+        public long? BegunAt { get; set; }
+
+        public long HeldAt { get; set; }
+
+        public DateTimeOffset Since { get; set; }
+
+        public bool IsActive { get; set; }
+
+        public ActiveAlert ToAlert() => new(definition.Name, definition.Severity, Since, Sentence, definition.Fix, definition.Help);
+    }
+}

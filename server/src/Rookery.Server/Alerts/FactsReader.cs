@@ -1,0 +1,75 @@
+using Rookery.Disk;
+using Rookery.Documents;
+
+namespace Rookery.Server;
+
+/// <summary>Reads from a node what its alerts are judged by. One caller at a time.</summary>
+/// <param name="context">The node.</param>
+internal sealed class FactsReader(ServerContext context)
+{
+    private static readonly TimeSpan RecentSync = TimeSpan.FromMinutes(10);
+
+    private readonly long _begun = context.Time.GetTimestamp();
+    private long _syncs;
+    private long? _syncSeenAt;
+
+    /// <summary>The facts now; null while the node opens or stops, when nothing is wrong with that.</summary>
+    public AlertFacts? Read()
+    {
+        var readiness = context.Readiness;
+        if (readiness.IsPassing && readiness.Node is not null)
+        {
+            return null;                                // it stops
+        }
+
+        var node = readiness.Node;
+        var statistics = node?.ReadStatistics();
+        var isHealthy = node is { Diagnosis: null };
+        return new AlertFacts
+        {
+            Now = statistics?.Consensus?.Clock.Time.Known ?? context.Time.GetUtcNow(),
+            Uptime = context.Time.GetElapsedTime(_begun),
+            NotServing = readiness.Reason ?? statistics?.Consensus?.Unready,
+            Cluster = isHealthy ? statistics?.Consensus : null,
+            Space = statistics?.Space,
+            DamagedPlaces = statistics?.Storage.Damage.Count ?? 0,
+            StorageTrouble = statistics?.Storage.Health,
+            Board = context.Options.Board?.Reading,
+            Devices = context.Options.Board?.Board.ReadStorage() ?? [],
+            SyncMicroseconds = ReadSync(),
+            CertificateEnds = context.Options.Identity?.Invoke()?.Certificate.NotAfter.ToUniversalTime() is { } ends ? new DateTimeOffset(ends) : null,
+            Notes = context.Options.MachineNotes?.Invoke() ?? MachineNotes.None,
+            IndexTroubles = isHealthy ? ReadIndexes(node!) : [],
+        };
+    }
+
+    /// <summary>A card that nothing was written to says nothing new.</summary>
+    private long? ReadSync()
+    {
+        long syncs = context.Io.TotalOf(IoKind.JournalSync).Count;
+        if (syncs != _syncs)
+        {
+            _syncs = syncs;
+            _syncSeenAt = context.Time.GetTimestamp();
+        }
+
+        return _syncSeenAt is { } seen && context.Time.GetElapsedTime(seen) < RecentSync ? context.Io.PercentileMicroseconds(IoKind.JournalSync, 0.99) : null;
+    }
+
+    private List<string> ReadIndexes(Node node)
+    {
+        var troubles = new List<string>();
+        foreach (var database in node.Databases.All)
+        {
+            foreach (var index in context.Indexes.ReadStatus(database))
+            {
+                if (index.Trouble is { } trouble)
+                {
+                    troubles.Add($"{database.Name}/{index.Name}: {trouble}");
+                }
+            }
+        }
+
+        return troubles;
+    }
+}

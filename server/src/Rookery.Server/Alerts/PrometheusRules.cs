@@ -1,0 +1,63 @@
+using System.Text;
+
+namespace Rookery.Server;
+
+/// <summary>Writes the catalogue as a file of rules for Prometheus, 2.42 or later. `rookery alerts --prometheus` prints it; ansible/roles/monitoring carries a copy.</summary>
+public static class PrometheusRules
+{
+    // What the collection's linter allows is 160.
+    private const int Width = 140;
+
+    /// <summary>The file.</summary>
+    public static string Write()
+    {
+        var text = new StringBuilder("---\n# Written by `rookery alerts --prometheus`: when Prometheus warns. Each alert: docs/reference/alerts.md; each metric: docs/reference/metrics.md.\ngroups:\n  - name: rookery\n    rules:\n");
+        foreach (var alert in AlertCatalogue.All)
+        {
+            text.Append($"      - alert: {alert.PrometheusName}\n");
+            Fold(text, 8, "expr", alert.Expression);
+            Last(text, "for", alert.For);
+            Last(text, "keep_firing_for", alert.KeepFiring);
+            text.Append($"        labels:\n          severity: {alert.Severity}\n        annotations:\n");
+            Fold(text, 10, "summary", alert.Summary);
+            Fold(text, 10, "description", alert.Fix);
+            Fold(text, 10, "runbook_url", $"https://{{{{ $labels.instance }}}}{alert.Help}");
+        }
+
+        return text.ToString();
+    }
+
+    private static void Last(StringBuilder text, string name, TimeSpan time)
+    {
+        if (time > TimeSpan.Zero)
+        {
+            text.Append($"        {name}: {time.TotalMinutes:0}m\n");
+        }
+    }
+
+    /// <summary>Text over several lines, which YAML puts together again: a block needs no quotes, whatever stands in it.</summary>
+    private static void Fold(StringBuilder text, int indent, string name, string value)
+    {
+        string margin = new(' ', indent + 2);
+        text.Append(' ', indent).Append(name).Append(": >-\n").Append(margin);
+        int column = margin.Length;
+        foreach (string word in value.Split(' '))
+        {
+            if (column > margin.Length && column + 1 + word.Length > Width)
+            {
+                text.Append('\n').Append(margin);
+                column = margin.Length;
+            }
+            else if (column > margin.Length)
+            {
+                text.Append(' ');
+                column++;
+            }
+
+            text.Append(word);
+            column += word.Length;
+        }
+
+        text.Append('\n');
+    }
+}

@@ -1,0 +1,106 @@
+using System.Formats.Tar;
+using System.Globalization;
+using System.IO.Compression;
+using System.Text;
+using Microsoft.AspNetCore.Http;
+using Microsoft.AspNetCore.Routing;
+
+namespace Rookery.Server;
+
+/// <summary>
+/// GET /admin/node/debug-package: all that a helper wants to know of this node, as one .tar.gz of texts and JSON. It answers without data and without a leader, because that is when it is wanted. It is made file by
+/// file while it is sent, one package at a time, so that it takes the memory of its largest file. Each file passes the filter of secrets; what could not be found out is a file that says why.
+/// </summary>
+internal static class DebugPackageRoute
+{
+    private const string ContentType = "application/gzip";
+
+    public static void Map(IEndpointRouteBuilder routes, ServerContext context)
+    {
+        var one = new SemaphoreSlim(1);
+        routes.MapWithoutData("/admin/node/debug-package", RouteScope.Admin, http => AnswerAsync(http, context, one)).OnAnyMember();
+    }
+
+    private static async Task AnswerAsync(HttpContext http, ServerContext context, SemaphoreSlim one)
+    {
+        http.Response.ContentType = ContentType;
+        if (HttpMethods.IsHead(http.Request.Method))
+        {
+            return;
+        }
+
+        if (!await one.WaitAsync(TimeSpan.Zero, http.RequestAborted))
+        {
+            http.Response.Headers.RetryAfter = "5";
+            await ErrorAnswer.WriteAsync(http, StatusCodes.Status429TooManyRequests, ErrorAnswer.RavenException, "A debug package of this node is being made for somebody else. Try again in a few seconds.");
+            return;
+        }
+
+        try
+        {
+            string name = NameOf(context);
+            http.Response.Headers.ContentDisposition = $"attachment; filename=\"{name}.tar.gz\"";
+            http.Response.Headers.CacheControl = "no-store";
+            await WriteAsync(http.Response.Body, context, name, http.RequestAborted);
+        }
+        finally
+        {
+            one.Release();
+        }
+    }
+
+    private static string NameOf(ServerContext context)
+    {
+        string node = context.Options.NodeName.Length > 0 ? context.Options.NodeName : "node";
+        string safe = string.Concat(node.Select(static letter => char.IsAsciiLetterOrDigit(letter) || letter is '-' ? letter : '_'));
+        return $"rookery-debug-{safe}-{context.Time.GetUtcNow().ToString("yyyyMMdd-HHmmss", CultureInfo.InvariantCulture)}";
+    }
+
+    private static async Task WriteAsync(Stream to, ServerContext context, string name, CancellationToken cancellationToken)
+    {
+        await using var gzip = new GZipStream(to, CompressionLevel.Fastest, leaveOpen: true);
+        await using var tar = new TarWriter(gzip, TarEntryFormat.Ustar, leaveOpen: true);
+        DebugPart[] parts = [.. DebugParts.Of(context)];
+        DebugPart[] all = [DebugPart.OfText("README.txt", string.Empty, () => Readme(context, parts)), .. parts];
+        foreach (var part in all)
+        {
+            using var content = new MemoryStream();
+            string file = part.Name;
+            try
+            {
+                await part.WriteAsync(content, cancellationToken);
+            }
+            catch (Exception failure) when (failure is not OperationCanceledException)
+            {
+                // Of a node that is not well much can fail; the rest is still worth having.
+                content.SetLength(0);
+                file += ".failed.txt";
+                content.Write(Encoding.UTF8.GetBytes($"This could not be found out: {failure}\n"));
+            }
+
+            using var clean = new MemoryStream(Encoding.UTF8.GetBytes(context.RecentLog.Secrets.Clean(Encoding.UTF8.GetString(content.GetBuffer(), 0, (int)content.Length))));
+            await tar.WriteEntryAsync(
+                new UstarTarEntry(TarEntryType.RegularFile, $"{name}/{file}")
+                {
+                    DataStream = clean,
+                    ModificationTime = context.Time.GetUtcNow(),
+                    Mode = UnixFileMode.UserRead | UnixFileMode.UserWrite,
+                },
+                cancellationToken);
+        }
+    }
+
+    private static string Readme(ServerContext context, DebugPart[] parts)
+    {
+        var text = new StringBuilder();
+        text.Append(CultureInfo.InvariantCulture, $"Debug package of a Rookery node, made {context.Time.GetUtcNow().UtcDateTime:u}, version {ProductVersion.Text}.\n\n");
+        text.Append("It holds no documents, no keys, no tokens and no passwords. It does hold names: of nodes, their addresses, of databases and indexes; and where a card is damaged, the ids of the first and last document that are.\n");
+        text.Append("All files are text or JSON. `rookery debug-package show FILE` lists them, and shows one by its name.\n\n");
+        foreach (var part in parts)
+        {
+            text.Append(CultureInfo.InvariantCulture, $"{part.Name,-24} {part.About}\n");
+        }
+
+        return text.Append("\nA file whose name ends with .failed.txt says why that could not be found out.\n").ToString();
+    }
+}

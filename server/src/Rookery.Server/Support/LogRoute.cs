@@ -1,0 +1,57 @@
+using System.Globalization;
+using System.Text.Json;
+using Microsoft.AspNetCore.Http;
+using Microsoft.AspNetCore.Routing;
+using Microsoft.Extensions.Logging;
+using Rookery.Server.Raven;
+
+namespace Rookery.Server;
+
+/// <summary>GET /admin/logs?after=SEQUENCE&amp;limit=500: the last lines of this node's log, oldest first. Answers without data, because that is when they are read.</summary>
+internal static class LogRoute
+{
+    private const int UsualLimit = 500;
+
+    public static void Map(IEndpointRouteBuilder routes, ServerContext context) =>
+        routes.MapWithoutData("/admin/logs", RouteScope.Admin, RavenRoute.OnServer(http => AnswerAsync(http, context))).OnAnyMember();
+
+    /// <summary>Writes lines as the member <c>Lines</c>.</summary>
+    public static void Write(Utf8JsonWriter json, IEnumerable<LogLine> lines)
+    {
+        json.WriteStartArray("Lines"u8);
+        foreach (var line in lines)
+        {
+            json.WriteStartObject();
+            json.WriteNumber("Sequence"u8, line.Sequence);
+            json.WriteString("Time"u8, line.Time.UtcDateTime);
+            json.WriteString("Level"u8, NameOf(line.Level));
+            json.WriteNumber("EventId"u8, line.EventId);
+            json.WriteString("Text"u8, line.Text);
+            json.WriteEndObject();
+        }
+
+        json.WriteEndArray();
+    }
+
+    private static Task AnswerAsync(HttpContext http, ServerContext context)
+    {
+        long? after = Number(http, "after", 0, long.MaxValue);
+        int limit = (int)(Number(http, "limit", 1, LogRing.DefaultLines) ?? UsualLimit);
+        return JsonAnswer.SendAsync(http, json => Write(json, context.RecentLog.Read(after, limit)));
+    }
+
+    private static long? Number(HttpContext http, string name, long least, long most)
+    {
+        string? text = http.Request.Query[name];
+        return string.IsNullOrEmpty(text) ? null
+            : long.TryParse(text, NumberStyles.None, CultureInfo.InvariantCulture, out long value) && value >= least && value <= most ? value
+            : throw RefusedException.BadRequest($"'{name}' must be a whole number{(most < long.MaxValue ? $" from {least} to {most}" : string.Empty)}, not '{text}'.");
+    }
+
+    internal static string NameOf(LogLevel level) => level switch
+    {
+        LogLevel.Trace or LogLevel.Debug or LogLevel.Information => "information",
+        LogLevel.Warning => "warning",
+        _ => "error",
+    };
+}

@@ -1,0 +1,29 @@
+using System.Text.Json;
+using Microsoft.AspNetCore.Routing;
+using Rookery.Server.Raven;
+
+namespace Rookery.Server;
+
+/// <summary>GET /admin/node/settings: what this node was started with, and who said so. Of what is secret only where it lies.</summary>
+internal static class SettingsRoute
+{
+    public static void Map(IEndpointRouteBuilder routes, ServerContext context) =>
+        routes.MapWithoutData("/admin/node/settings", RouteScope.Admin, http => JsonAnswer.SendAsync(http, json => Write(json, context.Options.Settings))).OnAnyMember();
+
+    /// <summary>Writes the member <c>Settings</c>.</summary>
+    public static void Write(Utf8JsonWriter json, IEnumerable<ShownSetting> settings)
+    {
+        json.WriteStartArray("Settings"u8);
+        foreach (var setting in settings)
+        {
+            json.WriteStartObject();
+            json.WriteString("Name"u8, setting.Name);
+            json.WriteString("Value"u8, setting.Value);
+            json.WriteString("Source"u8, setting.Source);
+            json.WriteString("Help"u8, "/help/reference/configuration.md");
+            json.WriteEndObject();
+        }
+
+        json.WriteEndArray();
+    }
+}

@@ -1,0 +1,64 @@
+using System.Globalization;
+
+namespace Rookery.Snmp;
+
+/// <summary>The samples of one answer of /metrics.</summary>
+internal sealed class MetricSamples
+{
+    private readonly Dictionary<string, List<(string Labels, double Value)>> _families = new(StringComparer.Ordinal);
+
+    private MetricSamples(string? silence) => Silence = silence;
+
+    /// <summary>Why there are none; null when there are.</summary>
+    public string? Silence { get; }
+
+    /// <summary>There are none.</summary>
+    public static MetricSamples None(string silence) => new(silence);
+
+    /// <summary>Reads the text format.</summary>
+    public static MetricSamples Parse(string text)
+    {
+        var samples = new MetricSamples(silence: null);
+        foreach (string line in text.Split('\n'))
+        {
+            int last = line.LastIndexOf(' ');
+            if (line.StartsWith('#') || last < 0 || !double.TryParse(line.AsSpan(last + 1), NumberStyles.Float, CultureInfo.InvariantCulture, out double value))
+            {
+                continue;
+            }
+
+            int brace = line.IndexOf('{', StringComparison.Ordinal);
+            string name = brace < 0 ? line[..last] : line[..brace];
+            if (!samples._families.TryGetValue(name, out var family))
+            {
+                samples._families[name] = family = [];
+            }
+
+            family.Add((brace < 0 ? string.Empty : line[(brace + 1)..line.LastIndexOf('}')], value));
+        }
+
+        return samples;
+    }
+
+    /// <summary>The sum of a family's samples that carry a label, or of all; null when there are none.</summary>
+    /// <param name="name">The family.</param>
+    /// <param name="labels">Texts that must stand among the labels, as <c>kind="x"</c>.</param>
+    public double? Sum(string name, params string[] labels)
+    {
+        double[] found = _families.TryGetValue(name, out var family)
+            ? [.. family.Where(sample => Array.TrueForAll(labels, label => sample.Labels.Contains(label, StringComparison.Ordinal))).Select(static sample => sample.Value)]
+            : [];
+        return found.Length == 0 ? null : found.Sum();
+    }
+
+    /// <summary>The values of one label of a family, in order.</summary>
+    public IEnumerable<string> Values(string name, string label)
+    {
+        string begin = label + "=\"";
+        return (_families.TryGetValue(name, out var family) ? family : [])
+            .Select(sample => sample.Labels.IndexOf(begin, StringComparison.Ordinal) is >= 0 and var at ? sample.Labels[(at + begin.Length)..].Split('"')[0] : null)
+            .OfType<string>()
+            .Distinct(StringComparer.Ordinal)
+            .Order(StringComparer.Ordinal);
+    }
+}

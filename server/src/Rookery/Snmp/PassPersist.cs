@@ -1,0 +1,48 @@
+namespace Rookery.Snmp;
+
+/// <summary>
+/// The protocol of snmpd's pass_persist (snmpd.conf(5)): PING is answered with PONG; get and getnext, each followed by a line with an object identifier, with identifier, type and value in a line each, or NONE;
+/// set, which also brings a line with a value, with not-writable. An empty line, or the end of the input, is the end.
+/// </summary>
+/// <param name="read">The objects that there are now, in their order.</param>
+internal sealed class PassPersist(Func<CancellationToken, Task<IReadOnlyList<SnmpObject>>> read)
+{
+    private const string None = "NONE";
+
+    public async Task ServeAsync(TextReader input, TextWriter output, CancellationToken cancellationToken)
+    {
+        while (await input.ReadLineAsync(cancellationToken) is { Length: > 0 } command)
+        {
+            switch (command.Trim().ToUpperInvariant())
+            {
+                case "PING":
+                    await output.WriteLineAsync("PONG");
+                    break;
+                case "GET":
+                    await AnswerAsync(await input.ReadLineAsync(cancellationToken), output, isNext: false, cancellationToken);
+                    break;
+                case "GETNEXT":
+                    await AnswerAsync(await input.ReadLineAsync(cancellationToken), output, isNext: true, cancellationToken);
+                    break;
+                case "SET":
+                    await input.ReadLineAsync(cancellationToken);
+                    await input.ReadLineAsync(cancellationToken);
+                    await output.WriteLineAsync("not-writable");
+                    break;
+                default:
+                    await output.WriteLineAsync(None);
+                    break;
+            }
+
+            await output.FlushAsync(cancellationToken);
+        }
+    }
+
+    private async Task AnswerAsync(string? asked, TextWriter output, bool isNext, CancellationToken cancellationToken)
+    {
+        var found = ObjectId.TryParse(asked ?? string.Empty, out var id)
+            ? (await read(cancellationToken)).FirstOrDefault(one => isNext ? one.Id.OrderTo(id) > 0 : one.Id.OrderTo(id) == 0)
+            : null;
+        await output.WriteLineAsync(found is null ? None : $"{found.Id}\n{found.Type}\n{found.Value}");
+    }
+}

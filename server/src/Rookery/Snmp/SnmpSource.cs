@@ -1,0 +1,49 @@
+using Rookery.Access;
+
+namespace Rookery.Snmp;
+
+/// <summary>What a node says to SNMP: its metrics as objects, at most some seconds old. One that does not answer is an answer, too.</summary>
+/// <param name="node">The node.</param>
+/// <param name="time">The clock.</param>
+internal sealed class SnmpSource(NodeConnection node, TimeProvider time) : IDisposable
+{
+    // A manager asks again after a second, and gives up after some.
+    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(3);
+    private static readonly TimeSpan Kept = TimeSpan.FromSeconds(5);
+
+    private readonly HttpClient _client = node.NewClient(Patience);
+    private IReadOnlyList<SnmpObject> _objects = [];
+    private long? _readAt;
+
+    public async Task<IReadOnlyList<SnmpObject>> ReadAsync(CancellationToken cancellationToken)
+    {
+        if (_readAt is not { } readAt || time.GetElapsedTime(readAt) >= Kept)
+        {
+            _objects = SnmpTable.Of(await AskAsync(cancellationToken));
+            _readAt = time.GetTimestamp();
+        }
+
+        return _objects;
+    }
+
+    public void Dispose() => _client.Dispose();
+
+    private async Task<MetricSamples> AskAsync(CancellationToken cancellationToken)
+    {
+        try
+        {
+            using var answer = await _client.GetAsync(new Uri(node.Address, "/metrics"), cancellationToken);
+            return answer.IsSuccessStatusCode
+                ? MetricSamples.Parse(await answer.Content.ReadAsStringAsync(cancellationToken))
+                : MetricSamples.None($"The node answered with {(int)answer.StatusCode}: look at the token, which needs the scope metrics.");
+        }
+        catch (HttpRequestException failure)
+        {
+            return MetricSamples.None(node.Describe(failure, string.Empty).TrimEnd());
+        }
+        catch (TaskCanceledException) when (!cancellationToken.IsCancellationRequested)
+        {
+            return MetricSamples.None($"No node answers at {node.Address} within {Patience.TotalSeconds:0} s.");
+        }
+    }
+}

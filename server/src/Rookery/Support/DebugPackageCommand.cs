@@ -1,0 +1,165 @@
+using System.CommandLine;
+using System.Formats.Tar;
+using System.IO.Compression;
+using System.Net;
+using System.Text.Json;
+using Rookery.Access;
+using Rookery.Disk;
+
+namespace Rookery.Support;
+
+/// <summary>`rookery debug-package`: fetches what a helper wants to know of a node; `rookery debug-package show` reads such a file.</summary>
+internal static class DebugPackageCommand
+{
+    private const int BufferBytes = 64 << 10;
+    private const string Readme = "README.txt";
+
+    // A node looks at its network meanwhile.
+    private static readonly TimeSpan Patience = TimeSpan.FromMinutes(2);
+
+    public static Command Create()
+    {
+        var address = new NodeAddress();
+        var to = new Option<string?>("--to") { Description = "Where to write it [default: a file in this directory, named by node and time].", HelpName = "FILE" };
+        var command = address.AddTo(new Command("debug-package", "Fetch one file with all that a helper wants to know of a node: no documents, no secrets.") { to, CreateShow() });
+        command.SetAction((parsed, cancellation) => address.UseAsync(parsed, (NodeConnection node) => FetchAsync(node, parsed.GetValue(to), address.IsJson(parsed), cancellation)));
+        return command;
+    }
+
+    private static Command CreateShow()
+    {
+        var file = new Argument<string>("FILE") { Description = "The debug package." };
+        var part = new Argument<string?>("PART") { Description = "A file in it, such as log.txt [default: say what it is, and list them].", Arity = ArgumentArity.ZeroOrOne };
+        var command = new Command("show", "Show a debug package, or one file of it.") { file, part };
+        command.SetAction((parsed, cancellation) => Refusal.GuardAsync(() => ShowAsync(parsed.GetValue(file)!, parsed.GetValue(part), cancellation)));
+        return command;
+    }
+
+    private static async Task<int> FetchAsync(NodeConnection node, string? to, bool isJson, CancellationToken cancellation)
+    {
+        using var client = node.NewClient(Patience);
+        try
+        {
+            using var answer = await client.GetAsync(new Uri(node.Address, "/admin/node/debug-package"), HttpCompletionOption.ResponseHeadersRead, cancellation);
+            if (answer.StatusCode != HttpStatusCode.OK)
+            {
+                throw new AdminException(await ReasonAsync(answer, cancellation), ExitCode.Failure);
+            }
+
+            string path = Path.GetFullPath(to ?? NameOf(answer));
+            long bytes = await SaveAsync(await answer.Content.ReadAsStreamAsync(cancellation), path, cancellation);
+            await Console.Error.WriteLineAsync($"{bytes >> 10} KiB. Look into it with `rookery debug-package show {path}` before you give it to somebody: it names nodes, their addresses, databases and indexes.");
+            await Console.Out.WriteLineAsync(isJson ? $"{{\"File\":\"{JsonEncodedText.Encode(path)}\",\"Bytes\":{bytes}}}" : path);
+            return ExitCode.Success;
+        }
+        catch (HttpRequestException failure)
+        {
+            throw new AdminException(node.Describe(failure, "Name its address with --url, or its data directory with --data."), ExitCode.Failure);
+        }
+        catch (TaskCanceledException) when (!cancellation.IsCancellationRequested)
+        {
+            throw new AdminException($"The node at {node.Address} did not answer within {Patience.TotalSeconds:0} s.", ExitCode.Failure);
+        }
+    }
+
+    /// <summary>Writes what comes into a file for its owner's eyes. One that was cut off is never taken for a whole one.</summary>
+    private static async Task<long> SaveAsync(Stream from, string path, CancellationToken cancellation)
+    {
+        var disk = new PosixDisk();
+        string partial = path + ".part";
+        if (disk.Exists(partial))
+        {
+            disk.Delete(partial);
+        }
+
+        long bytes = 0;
+        using (var file = disk.Open(partial, DiskOpen.CreateNew))
+        {
+            byte[] buffer = new byte[BufferBytes];
+            for (int read; (read = await from.ReadAsync(buffer, cancellation)) > 0; bytes += read)
+            {
+                file.Write(buffer.AsSpan(0, read), bytes);
+            }
+        }
+
+        disk.Rename(partial, path);
+        return bytes;
+    }
+
+    private static string NameOf(HttpResponseMessage answer)
+    {
+        // Never a path: it is another machine's word.
+        string? name = Path.GetFileName(answer.Content.Headers.ContentDisposition?.FileName?.Trim('"'));
+        return string.IsNullOrEmpty(name) ? "rookery-debug.tar.gz" : name;
+    }
+
+    private static async Task<string> ReasonAsync(HttpResponseMessage answer, CancellationToken cancellation)
+    {
+        byte[] body = await answer.Content.ReadAsByteArrayAsync(cancellation);
+        try
+        {
+            using var json = JsonDocument.Parse(body);
+            return json.RootElement.GetProperty("Message").GetString() ?? $"The node refused with status {(int)answer.StatusCode}.";
+        }
+        catch (Exception other) when (other is JsonException or KeyNotFoundException or InvalidOperationException)
+        {
+            return $"The node answered with status {(int)answer.StatusCode}, and not as Rookery does.";
+        }
+    }
+
+    private static async Task<int> ShowAsync(string path, string? part, CancellationToken cancellation)
+    {
+        if (!File.Exists(path))
+        {
+            throw new AdminException($"There is no file {path}.", ExitCode.Configuration);
+        }
+
+        try
+        {
+            await using var file = File.OpenRead(path);
+            await using var gzip = new GZipStream(file, CompressionMode.Decompress);
+            await using var tar = new TarReader(gzip);
+            return await ShowAsync(tar, path, part, cancellation);
+        }
+        catch (Exception broken) when (broken is InvalidDataException or EndOfStreamException or FormatException)
+        {
+            throw new AdminException($"{path} is no debug package, or not whole.", ExitCode.Failure);
+        }
+        catch (UnauthorizedAccessException refused)
+        {
+            throw new AdminException(refused.Message, ExitCode.Configuration);
+        }
+    }
+
+    private static async Task<int> ShowAsync(TarReader tar, string path, string? part, CancellationToken cancellation)
+    {
+        await using var output = Console.OpenStandardOutput();
+        var sizes = new List<string>();
+        string wanted = part ?? Readme;
+        bool isFound = false;
+        while (await tar.GetNextEntryAsync(copyData: false, cancellation) is { } entry)
+        {
+            // Each lies in a directory named by node and time.
+            string name = entry.Name[(entry.Name.IndexOf('/', StringComparison.Ordinal) + 1)..];
+            if (string.Equals(name, wanted, StringComparison.Ordinal) && entry.DataStream is { } content)
+            {
+                isFound = true;
+                await content.CopyToAsync(output, cancellation);
+            }
+
+            sizes.Add($"{entry.Length,12}  {name}");
+        }
+
+        if (!isFound)
+        {
+            throw new AdminException(part is null ? $"{path} is an archive, but no debug package: it has no {Readme}." : $"{path} has no file {part}; it has:\n{string.Join('\n', sizes)}", ExitCode.Configuration);
+        }
+
+        if (part is null)
+        {
+            await Console.Out.WriteLineAsync($"\nBYTES{string.Empty,9}FILE\n{string.Join('\n', sizes)}");
+        }
+
+        return ExitCode.Success;
+    }
+}

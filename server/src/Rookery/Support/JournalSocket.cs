@@ -1,0 +1,109 @@
+using System.Buffers;
+using System.Buffers.Binary;
+using System.Globalization;
+using System.Net.Sockets;
+using System.Text;
+using Microsoft.Extensions.Logging;
+
+namespace Rookery.Support;
+
+/// <summary>
+/// journald's own protocol (https://systemd.io/JOURNAL_NATIVE_PROTOCOL): a datagram of fields for each line, so that `journalctl -u rookery ROOKERY_EVENT=1103` finds one kind. Used when systemd connected stderr with
+/// the journal; a line that the socket does not take goes to stderr.
+/// </summary>
+internal sealed class JournalSocket : IDisposable
+{
+    private const string Place = "/run/systemd/journal/socket";
+
+    private readonly Socket _socket;
+
+    private JournalSocket(Socket socket) => _socket = socket;
+
+    /// <summary>Connects with the journal; null where stderr is not connected with it, or it is not there.</summary>
+    /// <param name="place">Where it listens.</param>
+    public static JournalSocket? TryOpen(string? place = null)
+    {
+        // "DEVICE:INODE" of the socket that systemd gave as stderr; another one may be put in its place, and the environment stays (systemd.exec(5)).
+        if (Environment.GetEnvironmentVariable("JOURNAL_STREAM")?.Split(':') is not [_, var inode] || !string.Equals(StandardErrorSocket(), inode, StringComparison.Ordinal))
+        {
+            return null;
+        }
+
+        var socket = new Socket(AddressFamily.Unix, SocketType.Dgram, ProtocolType.Unspecified);
+        try
+        {
+            socket.Connect(new UnixDomainSocketEndPoint(place ?? Place));
+            return new JournalSocket(socket);
+        }
+        catch (SocketException)
+        {
+            socket.Dispose();
+            return null;
+        }
+    }
+
+    /// <summary>Sends a line.</summary>
+    /// <returns>False when it was not taken.</returns>
+    public bool TrySend(LogLevel level, EventId id, string text)
+    {
+        try
+        {
+            _socket.Send(Encode(level, id, text));
+            return true;
+        }
+        catch (SocketException)
+        {
+            return false;
+        }
+    }
+
+    public void Dispose() => _socket.Dispose();
+
+    /// <summary>The fields of a line. A value with line ends is written with its length, so that nobody's words become fields of their own.</summary>
+    internal static byte[] Encode(LogLevel level, EventId id, string text)
+    {
+        var fields = new ArrayBufferWriter<byte>();
+        Write(fields, "PRIORITY", PriorityOf(level).ToString(CultureInfo.InvariantCulture));
+        Write(fields, "SYSLOG_IDENTIFIER", "rookery");
+        if (id.Id != 0)
+        {
+            Write(fields, "ROOKERY_EVENT", id.Id.ToString(CultureInfo.InvariantCulture));
+            Write(fields, "ROOKERY_EVENT_NAME", id.Name ?? string.Empty);
+        }
+
+        Write(fields, "MESSAGE", text);
+        return fields.WrittenSpan.ToArray();
+    }
+
+    /// <summary>syslog(3)'s numbers.</summary>
+    internal static int PriorityOf(LogLevel level) => level switch
+    {
+        LogLevel.Critical => 2,
+        LogLevel.Error => 3,
+        LogLevel.Warning => 4,
+        _ => 6,
+    };
+
+    private static void Write(ArrayBufferWriter<byte> fields, string name, string value)
+    {
+        byte[] bytes = Encoding.UTF8.GetBytes(value);
+        fields.Write(Encoding.ASCII.GetBytes(name));
+        fields.Write("\n"u8);
+        BinaryPrimitives.WriteUInt64LittleEndian(fields.GetSpan(sizeof(ulong)), (ulong)bytes.Length);
+        fields.Advance(sizeof(ulong));
+        fields.Write(bytes);
+        fields.Write("\n"u8);
+    }
+
+    private static string? StandardErrorSocket()
+    {
+        try
+        {
+            return new FileInfo("/proc/self/fd/2").LinkTarget is { } target && target.StartsWith("socket:[", StringComparison.Ordinal) ? target["socket:[".Length..^1] : null;
+        }
+        catch (Exception unknown) when (unknown is IOException or UnauthorizedAccessException)
+        {
+            return null;
+        }
+    }
+}

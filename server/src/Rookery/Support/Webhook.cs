@@ -1,0 +1,40 @@
+using Rookery.Server;
+
+namespace Rookery.Support;
+
+/// <summary>What the webhook needs that lies in a file.</summary>
+internal static class Webhook
+{
+    private const UnixFileMode ForOthers = UnixFileMode.GroupRead | UnixFileMode.GroupWrite | UnixFileMode.OtherRead | UnixFileMode.OtherWrite;
+
+    /// <summary>The token to send; null for none. What is secret of both is made known.</summary>
+    /// <exception cref="ConfigurationException">The file cannot be read, is for others' eyes too, or holds no token.</exception>
+    public static string? ReadToken(WebhookConfiguration? webhook, SecretFilter secrets)
+    {
+        if (webhook is null)
+        {
+            return null;
+        }
+
+        // Whoever knows a topic of ntfy, or the path of a hook, may send to it.
+        secrets.Hide(webhook.Url.PathAndQuery.TrimStart('/'));
+        if (webhook.TokenFile is not { } path)
+        {
+            return null;
+        }
+
+        string token = System.Text.Encoding.UTF8.GetString(ServeCommand.ReadBytes(path, "The file of the webhook's token")).Trim();
+        if ((new FileInfo(path).UnixFileMode & ForOthers) != UnixFileMode.None)
+        {
+            throw new ConfigurationException($"{path} holds the webhook's token and is not for its user alone: `chmod 600 {path}`.");
+        }
+
+        if (token.Length == 0 || token.AsSpan().IndexOfAnyExceptInRange('!', '~') >= 0)
+        {
+            throw new ConfigurationException($"{path} holds no token for the webhook: one is a single line of letters, digits and signs.");
+        }
+
+        secrets.Hide(token);
+        return token;
+    }
+}

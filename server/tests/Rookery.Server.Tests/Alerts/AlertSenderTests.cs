@@ -1,0 +1,266 @@
+using System.Text;
+using System.Text.Json;
+using System.Threading.Channels;
+using Microsoft.AspNetCore.Builder;
+using Microsoft.AspNetCore.Http;
+using Rookery.Server.Tests.Access;
+
+namespace Rookery.Server.Tests.Alerts;
+
+public sealed class AlertSenderTests : IAsyncLifetime
+{
+    private const string Token = "tk_AgQdq7mVBoFD37zQVN29RhuMzNIz2";
+
+    private readonly SecureServer _node = new();
+    private readonly Channel<Received> _received = Channel.CreateUnbounded<Received>();
+    private readonly Queue<int> _statuses = new();
+    private readonly List<ActiveAlert> _active = [];
+    private WebApplication _hook = null!;
+    private string _hookUrl = string.Empty;
+
+    public async Task InitializeAsync()
+    {
+        await _node.InitializeAsync();
+        _node.Context.ActiveAlerts = () => [.. _active];
+        var builder = WebApplication.CreateSlimBuilder();
+        _hook = builder.Build();
+        _hook.Urls.Add("http://127.0.0.1:0");
+        _hook.Run(async http =>
+        {
+            using var reader = new StreamReader(http.Request.Body);
+            var received = new Received(http.Request.Path, http.Request.Headers.Authorization, await reader.ReadToEndAsync());
+            lock (_statuses)
+            {
+                http.Response.StatusCode = _statuses.TryDequeue(out int status) ? status : StatusCodes.Status200OK;
+            }
+
+            await _received.Writer.WriteAsync(received);
+        });
+        await _hook.StartAsync();
+        _hookUrl = _hook.Urls.Single();
+    }
+
+    public async Task DisposeAsync()
+    {
+        await _hook.DisposeAsync();
+        await _node.DisposeAsync();
+    }
+
+    [Fact]
+    public async Task Beginning_and_end_are_sent_once_each()
+    {
+        await using var sender = Sender("/hook/T0001", WebhookSettings.Json, Token);
+        _active.Add(Hot());
+        await PassAsync(sender, seconds: 10);
+        var (path, authorization, body) = await NextAsync();
+        Assert.Equal(("/hook/T0001", "Bearer " + Token), (path, authorization));
+        using (var said = JsonDocument.Parse(body))
+        {
+            Assert.Equal(
+                ["firing", "hot", "warning", "home", "A", "It has 82 °C.", "Give it air.", "/help/reference/alerts.md#hot"],
+                ((string[])["State", "Name", "Severity", "Cluster", "Node", "Sentence", "Fix", "Help"]).Select(name => said.RootElement.GetProperty(name).GetString()!));
+        }
+
+        await PassAsync(sender, seconds: 600);
+        _active.Clear();
+        await PassAsync(sender, seconds: 10);
+        Assert.Equal("resolved", StateOf((await NextAsync()).Body));
+        await PassAsync(sender, seconds: 600);
+        Assert.False(_received.Reader.TryRead(out _));
+    }
+
+    [Fact]
+    public async Task Ntfy_is_told_in_its_own_form_at_the_place_above_the_topic()
+    {
+        await using var sender = Sender("/ntfy/our-rookery", WebhookSettings.Ntfy, token: null);
+        _active.Add(Hot() with { Severity = AlertSeverity.Critical });
+        await PassAsync(sender, seconds: 10);
+        var (path, authorization, body) = await NextAsync();
+        Assert.Equal(("/ntfy/", null), (path, authorization));
+        Assert.Equal(
+            """{"topic":"our-rookery","title":"home A: hot","message":"It has 82 \u00B0C. Give it air.","priority":5,"tags":["rotating_light"]}""",
+            body);
+        _active.Clear();
+        await PassAsync(sender, seconds: 10);
+        Assert.Equal("""{"topic":"our-rookery","title":"home A: hot is over","message":"It has 82 \u00B0C.","priority":3,"tags":["white_check_mark"]}""", (await NextAsync()).Body);
+    }
+
+    [Fact]
+    public async Task A_message_that_is_not_taken_is_tried_again_ever_more_seldom_and_said_once()
+    {
+        lock (_statuses)
+        {
+            _statuses.Enqueue(500);
+            _statuses.Enqueue(429);
+            _statuses.Enqueue(401);
+        }
+
+        await using var sender = Sender("/hook/T0001", WebhookSettings.Json, Token);
+        _active.Add(Hot());
+        await PassAsync(sender, seconds: 10);
+        for (int i = 0; i < 4; i++)
+        {
+            Assert.Equal("firing", StateOf((await NextAsync()).Body));
+
+            // 5, 10, 20 s, as long as nothing is under way.
+            await PassUntilAsync(sender, () => _received.Reader.Count > 0 || i == 3);
+        }
+
+        await PassUntilAsync(sender, () => _node.Log.Lines.Any(static line => line.Contains("could not be sent", StringComparison.Ordinal)));
+        Assert.Contains($"the webhook at {_hookUrl} answered with 500.", Assert.Single(_node.Log.Lines), StringComparison.Ordinal);
+        Assert.DoesNotContain(_node.Log.Lines, static line => line.Contains("T0001", StringComparison.Ordinal) || line.Contains(Token, StringComparison.Ordinal));
+    }
+
+    [Fact]
+    public async Task A_message_that_is_refused_as_wrong_does_not_stop_those_behind_it()
+    {
+        lock (_statuses)
+        {
+            _statuses.Enqueue(400);
+        }
+
+        await using var sender = Sender("/hook", WebhookSettings.Json, token: null);
+        _active.Add(Hot());
+        await PassAsync(sender, seconds: 10);
+        Assert.Equal("firing", StateOf((await NextAsync()).Body));
+        _active.Clear();
+        await PassAsync(sender, seconds: 10);
+        Assert.Equal("resolved", StateOf((await NextAsync()).Body));
+    }
+
+    [Fact]
+    public async Task A_redirect_is_not_followed()
+    {
+        lock (_statuses)
+        {
+            _statuses.Enqueue(302);
+        }
+
+        await using var sender = Sender("/hook", WebhookSettings.Json, Token);
+        Assert.Contains("answered with 302, which leads elsewhere", await sender.TestAsync(CancellationToken.None), StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task An_owner_can_send_a_test_and_is_told_what_came_of_it()
+    {
+        (await _node.SendAsync("POST", "/admin/alerts/test", SecureServer.LocalKey)).IsRefusal(409, "No webhook is set");
+        await using var sender = Sender("/hook/T0001", WebhookSettings.Json, Token);
+        _node.Context.AlertSender = sender;
+        var answer = await _node.SendAsync("POST", "/admin/alerts/test", SecureServer.LocalKey);
+        Assert.Equal((200, $$"""{"Message":"A test message was taken by {{_hookUrl}}."}"""), (answer.Status, answer.Body));
+        Assert.Equal("test", StateOf((await NextAsync()).Body));
+        await _hook.StopAsync();
+        (await _node.SendAsync("POST", "/admin/alerts/test", SecureServer.LocalKey)).IsRefusal(502, $"the webhook at {_hookUrl} cannot be reached (ConnectionError).");
+    }
+
+    [Fact]
+    public void The_leader_tells_of_all_and_a_new_one_does_not_tell_it_again()
+    {
+        var (leader, next) = (new AlertDuty(), new AlertDuty());
+        var now = new DateTimeOffset(2026, 1, 1, 0, 0, 0, TimeSpan.Zero);
+        MemberAlert[] all = [new("B", Hot()), new("C", Hot())];
+        Assert.Equal([("firing", "B"), ("firing", "C")], leader.Take(all, static _ => true, now).Select(static told => (told.State, told.Alert.Node)));
+        Assert.Empty(next.Take(all, static _ => false, now));
+        Assert.Empty(next.Take(all, static _ => false, now.AddSeconds(30)));
+
+        // The first one is gone.
+        Assert.Empty(next.Take(all, static _ => true, now.AddSeconds(40)));
+        Assert.Equal([("resolved", "B")], next.Take([all[1]], static _ => true, now.AddSeconds(50)).Select(static told => (told.State, told.Alert.Node)));
+    }
+
+    [Fact]
+    public void What_began_as_the_leader_died_is_told_by_the_next_one()
+    {
+        var next = new AlertDuty();
+        var now = new DateTimeOffset(2026, 1, 1, 0, 0, 0, TimeSpan.Zero);
+        Assert.Empty(next.Take([new("B", Hot())], static _ => false, now));
+        Assert.Single(next.Take([new("B", Hot())], static _ => true, now.AddSeconds(10)));
+    }
+
+    [Theory]
+    [InlineData("ftp://x/y", "json", null, "must look like")]
+    [InlineData("https://u:p@ntfy.sh/x", "json", null, "without a user")]
+    [InlineData("https://ntfy.sh/", "ntfy", null, "must end with the topic")]
+    [InlineData("https://ntfy.sh/x", "xml", null, "must be json or ntfy, not \"xml\"")]
+    [InlineData("http://192.168.1.9/x", "json", "/token", "needs a URL with https")]
+    public void What_is_no_webhook_is_refused(string url, string form, string? token, string why)
+    {
+        var refused = Assert.Throws<ConfigurationException>(() => ServeConfiguration.From(new ServeSettings { Data = "/data", Webhook = new WebhookSettings(url, form, token) }));
+        Assert.Contains(why, refused.Message, StringComparison.Ordinal);
+        Assert.DoesNotContain("u:p", refused.Message, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void A_webhook_is_read_from_the_file_and_shown_without_what_is_secret()
+    {
+        var file = ConfigurationFile.Parse("f.json", """{"data":"/data","webhook":{"url":"https://ntfy.sh/our-secret-topic","form":"ntfy","tokenFile":"/etc/token"}}"""u8);
+        var configuration = ServeConfiguration.From(file);
+        Assert.Equal(new WebhookConfiguration(new Uri("https://ntfy.sh/our-secret-topic"), "ntfy", "/etc/token"), configuration.Webhook);
+        var shown = ShownSetting.Of(new ServeSettings { Memory = "128M" }, file, ServeConfiguration.From(new ServeSettings { Memory = "128M" }.Over(file)));
+        Assert.Equal(("ntfy to https://ntfy.sh with the token in /etc/token", "file"), Of("webhook"));
+        Assert.Equal(("128M", "option"), Of("memory"));
+        Assert.Equal(("/data", "file"), Of("data"));
+        Assert.Equal(("http://127.0.0.1:8080", "default"), Of("listen"));
+        Assert.Equal((null, "default"), Of("form"));
+
+        (string?, string) Of(string name)
+        {
+            var setting = shown.Single(one => string.Equals(one.Name, name, StringComparison.Ordinal));
+            return (setting.Value, setting.Source);
+        }
+    }
+
+    [Theory]
+    [InlineData("{\"webhook\": \"https://x\"}", "\"webhook\" a value that is not an object in line 1")]
+    [InlineData("{\"webhook\": {\"form\": \"json\"}}", "must say \"url\" in \"webhook\"")]
+    [InlineData("{\"webhook\": {\"url\": \"a\",\n\"token\": \"x\"}}", "has the unknown setting \"webhook.token\" in line 2")]
+    [InlineData("{\"webhook\": {\"url\": 3}}", "\"webhook.url\" a value that is not a string")]
+    [InlineData("{\"webhook\": {\"url\": \"a\", \"url\": \"b\"}}", "names \"webhook.url\" a second time")]
+    public void A_wrong_webhook_in_the_file_is_refused_with_name_and_line(string text, string expected) =>
+        Assert.Contains(expected, Assert.Throws<ConfigurationException>(() => ConfigurationFile.Parse("f.json", Encoding.UTF8.GetBytes(text))).Message, StringComparison.Ordinal);
+
+    private static ActiveAlert Hot() => new("hot", AlertSeverity.Warning, new DateTimeOffset(2026, 1, 1, 0, 0, 0, TimeSpan.Zero), "It has 82 °C.", "Give it air.", "/help/reference/alerts.md#hot");
+
+    private static string StateOf(string body)
+    {
+        using var said = JsonDocument.Parse(body);
+        return said.RootElement.GetProperty("State").GetString()!;
+    }
+
+    private AlertSender Sender(string path, string form, string? token) => new(_node.Context, new WebhookConfiguration(new Uri(_hookUrl + path), form, TokenFile: null), token);
+
+    private async Task<Received> NextAsync() => await _received.Reader.ReadAsync().AsTask().WaitAsync(TimeSpan.FromSeconds(60));
+
+    private async Task PassAsync(AlertSender sender, int seconds)
+    {
+        for (int i = 0; i < seconds; i += 10)
+        {
+            await QuietAsync(sender);
+            _node.Time.Advance(TimeSpan.FromSeconds(10));
+        }
+    }
+
+    /// <summary>Lets time go by until something holds: who waits does so on another thread.</summary>
+    private async Task PassUntilAsync(AlertSender sender, Func<bool> holds)
+    {
+        for (int tries = 0; !holds(); tries++)
+        {
+            Assert.True(tries < 3000, "it did not come to that");
+            await QuietAsync(sender);
+            _node.Time.Advance(TimeSpan.FromSeconds(1));
+            await Task.Delay(10);
+        }
+    }
+
+    /// <summary>A request that is under way has ten seconds of the clock that stands still here.</summary>
+    private static async Task QuietAsync(AlertSender sender)
+    {
+        for (int tries = 0; sender.IsSending; tries++)
+        {
+            Assert.True(tries < 3000, "it does not end");
+            await Task.Delay(10);
+        }
+    }
+
+    private sealed record Received(string Path, string? Authorization, string Body);
+}

@@ -1,0 +1,171 @@
+using System.Formats.Tar;
+using System.IO.Compression;
+using System.Net;
+using System.Net.Http.Headers;
+using System.Text;
+using System.Text.Json;
+using Microsoft.AspNetCore.TestHost;
+using Microsoft.Extensions.Logging;
+using Microsoft.Extensions.Logging.Abstractions;
+using Rookery.Cluster;
+using Rookery.Disk;
+using Rookery.Documents;
+using Rookery.Server.Tests.Access;
+using Rookery.Simulation;
+
+namespace Rookery.Server.Tests.Support;
+
+public sealed class DebugPackageTests
+{
+    private static readonly string[] Expected =
+    [
+        "README.txt", "version.json", "settings.json", "ready.json", "alerts.json", "raft.json", "storage.json", "indexes.json", "metrics.txt", "io-timeline.json", "log.txt", "log.json",
+        "history/A.json", "history/A-slow.json",
+    ];
+
+    [Fact]
+    public async Task It_holds_what_a_helper_asks_for_and_is_readable_without_our_tools()
+    {
+        var node = new SecureServer();
+        await node.InitializeAsync();
+        try
+        {
+            node.Context.RecentLog.Add(node.Time.GetUtcNow(), LogLevel.Warning, LogEvents.SlowSync, "A sync took long.");
+            node.Context.ActiveAlerts = () => [new ActiveAlert("hot", AlertSeverity.Warning, node.Time.GetUtcNow(), "It is hot.", "Give it air.", "/help/reference/alerts.md#hot")];
+            var files = await FetchAsync(node);
+            Assert.Equal(Expected, files.Keys.Select(static name => name[(name.IndexOf('/', StringComparison.Ordinal) + 1)..]));
+            Assert.All(files.Keys, static name => Assert.StartsWith("rookery-debug-pi-1-20260101-000000/", name, StringComparison.Ordinal));
+            Assert.All(Expected, name => Assert.True(name is "README.txt" || files["rookery-debug-pi-1-20260101-000000/README.txt"].Contains($"\n{name} ", StringComparison.Ordinal), name));
+            string Of(string name) => files[$"rookery-debug-pi-1-20260101-000000/{name}"];
+            JsonElement Json(string name) => JsonDocument.Parse(Of(name)).RootElement;
+            Assert.Contains("rookery_ready 1\n", Of("metrics.txt"), StringComparison.Ordinal);
+            Assert.Contains("warning: A sync took long.\n", Of("log.txt"), StringComparison.Ordinal);
+            Assert.Equal(1103, Json("log.json").GetProperty("Lines")[0].GetProperty("EventId").GetInt32());
+            Assert.Equal("It is hot.", Json("alerts.json").GetProperty("Alerts")[0].GetProperty("Sentence").GetString());
+            Assert.Equal("Leader", Json("raft.json").GetProperty("Cluster").GetProperty("Role").GetString());
+            Assert.Equal(["Other", "Shop"], Json("storage.json").GetProperty("Databases").EnumerateArray().Select(static one => one.GetProperty("Name").GetString()).Order(StringComparer.Ordinal));
+            Assert.True(Json("io-timeline.json").GetProperty("Events").GetProperty("Rows").GetArrayLength() > 0);
+            Assert.True(Json("ready.json").GetProperty("Ready").GetBoolean());
+        }
+        finally
+        {
+            await node.DisposeAsync();
+        }
+    }
+
+    /// <summary>Planted where a careless line would put them: in the log, in a part, in a setting, in the name of the machine's place.</summary>
+    [Fact]
+    public async Task No_secret_gets_into_it()
+    {
+        const string phrase = "pelican orbit \"lamp\" seven";
+        const string hook = "hooks-T0001-secret-place";
+        const string pem = "-----BEGIN PRIVATE KEY-----\nMIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIB\n-----END PRIVATE KEY-----";
+        const string join = "rookery-join-1.AAECAwQFBgcICQoLDA0ODw";
+        string token = AccessToken.Create();
+        string[] secrets = [phrase, hook, "MIGHAgEAMBMGByqGSM49AgEG", join, token, SecureServer.LocalKey, SecureServer.ClaimCode, "hunter2hunter2"];
+        string all = $"{phrase} {hook} {pem} {join} {token} {SecureServer.LocalKey} {SecureServer.ClaimCode} https://u:hunter2hunter2@host/";
+        var node = new SecureServer
+        {
+            Settings = [new ShownSetting("webhook", all, "file")],
+            DebugParts =
+            [
+                DebugPart.OfText("careless.txt", "what nobody should write", () => all),
+                DebugPart.OfJson("careless.json", "the same", json => json.WriteString("Said"u8, all)),
+                DebugPart.OfText("broken.txt", "what fails", () => throw new IOException(all)),
+            ],
+        };
+        await node.InitializeAsync();
+        try
+        {
+            foreach (string known in (string[])[phrase, hook, SecureServer.ClaimCode])
+            {
+                node.Context.RecentLog.Secrets.Hide(known);
+            }
+
+            string granted = await node.GiveTokenAsync(["admin"]);
+            node.Context.RecentLog.Add(node.Time.GetUtcNow(), LogLevel.Error, LogEvents.RequestFailed, all);
+            node.Context.ActiveAlerts = () => [new ActiveAlert("hot", AlertSeverity.Warning, node.Time.GetUtcNow(), all, all, all)];
+            var files = await FetchAsync(node, granted);
+            string[] planted = ["careless.txt", "careless.json", "broken.txt.failed.txt", "alerts.json", "log.txt", "settings.json"];
+            Assert.All(planted, name => Assert.Contains("(secret)", files.Single(file => file.Key.EndsWith("/" + name, StringComparison.Ordinal)).Value, StringComparison.Ordinal));
+            string whole = string.Concat(files.Select(static file => file.Key + file.Value));
+            Assert.All(secrets.Append(granted), secret => Assert.DoesNotContain(secret, whole, StringComparison.OrdinalIgnoreCase));
+        }
+        finally
+        {
+            await node.DisposeAsync();
+        }
+    }
+
+    [Fact]
+    public async Task A_node_in_diagnosis_gives_one_too()
+    {
+        var time = new SimulatedTimeProvider();
+        var memory = new MemoryBudget(96 << 20);
+        var io = new IoTimeline(time, "unknown");
+        var disk = new SimulatedDisk("/data");
+        using (var format = disk.Open("/data/format", DiskOpen.CreateNew))
+        {
+            format.Write("rookery data format 9\nnode a\ncluster b\n"u8, 0);
+        }
+
+        using var node = Node.Open(new NodeOptions { DataDirectory = "/data" }, disk, memory, io, time, RaftConsensus.Alone);
+        var context = new ServerContext(new ServerOptions { Listen = new IPEndPoint(IPAddress.Loopback, 0) }, time, NullLogger.Instance, memory, io);
+        using var indexes = Indexing.Of(node, disk);
+        context.Readiness.Opened(node, indexes);
+        await using var app = RookeryServer.Build(context, host => host.UseTestServer());
+        await app.StartAsync();
+        using var client = app.GetTestClient();
+        using var answer = await client.GetAsync("/admin/node/debug-package");
+        Assert.Equal("application/gzip", answer.Content.Headers.ContentType?.MediaType);
+        var files = await UnpackAsync(await answer.Content.ReadAsStreamAsync());
+        Assert.DoesNotContain(files.Keys, static name => name.EndsWith(".failed.txt", StringComparison.Ordinal));
+        Assert.Contains("format 9", files.Single(static file => file.Key.EndsWith("/ready.json", StringComparison.Ordinal)).Value, StringComparison.Ordinal);
+        Assert.Equal(HttpStatusCode.OK, (await client.GetAsync("/admin/logs")).StatusCode);
+        Assert.Equal(HttpStatusCode.OK, (await client.GetAsync("/admin/node/settings")).StatusCode);
+        Assert.Equal(HttpStatusCode.OK, (await client.GetAsync("/dashboard/alerts")).StatusCode);
+    }
+
+    [Fact]
+    public async Task Only_an_admin_gets_one()
+    {
+        var node = new SecureServer();
+        await node.InitializeAsync();
+        try
+        {
+            string token = await node.GiveTokenAsync(["read", "write", "metrics"]);
+            (await node.SendAsync("GET", "/admin/node/debug-package", token)).IsRefusal(403, "needs the scope admin");
+            (await node.SendAsync("GET", "/admin/node/settings", token)).IsRefusal(403, "needs the scope admin");
+            (await node.SendAsync("POST", "/admin/alerts/test", token)).IsRefusal(403, "needs the scope admin");
+            Assert.Equal(200, (await node.SendAsync("GET", "/dashboard/alerts", token)).Status);
+        }
+        finally
+        {
+            await node.DisposeAsync();
+        }
+    }
+
+    private static async Task<Dictionary<string, string>> FetchAsync(SecureServer node, string token = SecureServer.LocalKey)
+    {
+        using var http = node.NewClient();
+        http.DefaultRequestHeaders.Authorization = new AuthenticationHeaderValue("Bearer", token);
+        using var answer = await http.GetAsync(new Uri(node.Address, "/admin/node/debug-package"));
+        Assert.Equal(HttpStatusCode.OK, answer.StatusCode);
+        return await UnpackAsync(await answer.Content.ReadAsStreamAsync());
+    }
+
+    private static async Task<Dictionary<string, string>> UnpackAsync(Stream packed)
+    {
+        var files = new Dictionary<string, string>(StringComparer.Ordinal);
+        await using var gzip = new GZipStream(packed, CompressionMode.Decompress);
+        await using var tar = new TarReader(gzip);
+        while (await tar.GetNextEntryAsync(copyData: true) is { } entry)
+        {
+            // A file without bytes has no stream: the log of a node that said nothing.
+            using var reader = new StreamReader(entry.DataStream ?? Stream.Null, Encoding.UTF8);
+            files.Add(entry.Name, await reader.ReadToEndAsync());
+        }
+
+        return files;
+    }
+}

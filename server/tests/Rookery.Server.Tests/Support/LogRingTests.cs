@@ -1,0 +1,119 @@
+using System.Globalization;
+using System.Text.Json;
+using System.Text.RegularExpressions;
+using Microsoft.Extensions.Logging;
+using Rookery.Server.Tests.Access;
+
+namespace Rookery.Server.Tests.Support;
+
+public sealed partial class LogRingTests
+{
+    private static readonly DateTimeOffset Now = new(2026, 11, 25, 12, 0, 0, TimeSpan.Zero);
+
+    [Fact]
+    public void The_last_lines_are_kept_with_their_numbers()
+    {
+        var ring = new LogRing(mostLines: 3);
+        for (int i = 1; i <= 5; i++)
+        {
+            ring.Add(Now, LogLevel.Warning, new EventId(1103), $"line {i}");
+        }
+
+        Assert.Equal([(3, "line 3"), (4, "line 4"), (5, "line 5")], ring.Read(null, 10).Select(static line => (line.Sequence, line.Text)));
+        Assert.Equal(["line 5"], ring.Read(null, 1).Select(static line => line.Text));
+        Assert.Equal(["line 4", "line 5"], ring.Read(3, 10).Select(static line => line.Text));
+        Assert.Equal(["line 4"], ring.Read(3, 1).Select(static line => line.Text));
+        Assert.Equal(["line 3"], ring.Read(0, 1).Select(static line => line.Text));
+        Assert.Empty(ring.Read(5, 10));
+    }
+
+    [Fact]
+    public void Long_lines_take_the_place_of_more_short_ones()
+    {
+        var ring = new LogRing(mostLines: 1000, mostBytes: 10_000);
+        for (int i = 0; i < 100; i++)
+        {
+            ring.Add(Now, LogLevel.Error, default, new string('x', 1000));
+        }
+
+        Assert.Equal(4, ring.Read(null, 1000).Count);
+        ring.Add(Now, LogLevel.Error, default, new string('y', 100_000));
+        Assert.InRange(Assert.Single(ring.Read(null, 1000)).Text.Length, 8000, 9000);
+    }
+
+    [Theory]
+    [InlineData("token rookery_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA ends", "token (secret) ends")]
+    [InlineData("join rookery-join-1.AbC-_9 now", "join (secret) now")]
+    [InlineData("Authorization: Bearer abcdefghijkl", "Authorization: Bearer (secret)")]
+    [InlineData("at https://user:password@host/x", "at https://(secret)@host/x")]
+    [InlineData("-----BEGIN EC PRIVATE KEY-----\nMHcCAQEEIBk\n-----END EC PRIVATE KEY-----\nrest", "(secret)\nrest")]
+    [InlineData("code ABCDEFGH23456789, or abcdefgh23456789", "code (secret), or (secret)")]
+    [InlineData("{\"Phrase\":\"pelican \\u0022orbit\\u0022\"}", "{\"Phrase\":\"(secret)\"}")]
+    [InlineData("rookery_backup_last_success_timestamp_seconds 1", "rookery_backup_last_success_timestamp_seconds 1")]
+    [InlineData("rookery_a_metric_whose_name_is_exactly_as_long_as_one 1", "rookery_a_metric_whose_name_is_exactly_as_long_as_one 1")]
+    [InlineData("send 'Authorization: Bearer TOKEN', or a client certificate", "send 'Authorization: Bearer TOKEN', or a client certificate")]
+    public void Secrets_do_not_get_into_it(string text, string kept)
+    {
+        var ring = new LogRing();
+        ring.Secrets.Hide("ABCDEFGH23456789");
+        ring.Secrets.Hide("pelican \"orbit\"\n");
+        ring.Secrets.Hide("a");
+        ring.Secrets.Hide(null);
+        ring.Add(Now, LogLevel.Information, default, text);
+        Assert.Equal(kept, ring.Read(null, 1)[0].Text);
+    }
+
+    [Fact]
+    public async Task An_admin_reads_the_last_lines_and_nobody_else()
+    {
+        var node = new SecureServer();
+        await node.InitializeAsync();
+        try
+        {
+            for (int i = 1; i <= 3; i++)
+            {
+                node.Context.RecentLog.Add(Now, LogLevel.Warning, LogEvents.SlowSync, $"slow {i}");
+            }
+
+            using var said = JsonDocument.Parse((await node.SendAsync("GET", "/admin/logs?after=1&limit=1", SecureServer.LocalKey)).Body);
+            Assert.Equal("""{"Lines":[{"Sequence":2,"Time":"2026-11-25T12:00:00Z","Level":"warning","EventId":1103,"Text":"slow 2"}]}""", said.RootElement.GetRawText());
+            (await node.SendAsync("GET", "/admin/logs", await node.GiveTokenAsync(["metrics"]))).IsRefusal(403, "needs the scope admin");
+            (await node.SendAsync("GET", "/admin/logs?limit=0", SecureServer.LocalKey)).IsRefusal(400, "'limit' must be a whole number from 1 to 2000, not '0'.");
+            (await node.SendAsync("GET", "/admin/logs?after=x", SecureServer.LocalKey)).IsRefusal(400, "'after' must be a whole number, not 'x'.");
+        }
+        finally
+        {
+            await node.DisposeAsync();
+        }
+    }
+
+    [Fact]
+    public void The_manual_lists_every_event_as_the_code_does()
+    {
+        string page = File.ReadAllText(Path.Join(Repository.Root, "docs/reference/log-events.md"));
+        Assert.Equal(
+            LogEvents.All.Select(static known => $"{known.Id.Id} {known.Id.Name} {known.Level.ToString().ToLowerInvariant()} {known.Meaning}"),
+            Row().Matches(page).Select(static match => $"{match.Groups["id"].Value} {match.Groups["name"].Value} {match.Groups["level"].Value} {match.Groups["meaning"].Value}"));
+        Assert.Equal(LogEvents.All.Select(static known => known.Id.Id).Order().Distinct(), LogEvents.All.Select(static known => known.Id.Id));
+    }
+
+    /// <summary>A line without a number is one that nobody can watch for.</summary>
+    [Fact]
+    public void Every_line_that_the_sources_log_has_a_number()
+    {
+        string sources = Path.Join(Repository.Root, "server/src");
+        string[] projects = ["Rookery", "Rookery.Server"];
+        string[] lines = [.. projects
+            .SelectMany(project => Directory.EnumerateFiles(Path.Join(sources, project), "*.cs", SearchOption.AllDirectories))
+            .Where(static path => !path.Contains("/obj/", StringComparison.Ordinal) && !path.Contains("/bin/", StringComparison.Ordinal))
+            .SelectMany(static path => Logged().Matches(File.ReadAllText(path)).Select(match => $"{Path.GetFileName(path)}: {match.Value}"))];
+        Assert.True(lines.Length > 25, lines.Length.ToString(CultureInfo.InvariantCulture));
+        Assert.Empty(lines.Where(static line => !line.Contains("LogEvents.", StringComparison.Ordinal)));
+    }
+
+    [GeneratedRegex(@"^\| (?<id>\d+) \| `(?<name>\w+)` \| (?<level>\w+) \| (?<meaning>.*) \|$", RegexOptions.Multiline | RegexOptions.ExplicitCapture | RegexOptions.CultureInvariant, matchTimeoutMilliseconds: 10_000)]
+    private static partial Regex Row();
+
+    [GeneratedRegex(@"\.Log(Information|Warning|Error|Critical)\(\s*[^,)]*", RegexOptions.ExplicitCapture | RegexOptions.CultureInvariant, matchTimeoutMilliseconds: 10_000)]
+    private static partial Regex Logged();
+}
