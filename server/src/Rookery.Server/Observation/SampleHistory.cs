@@ -3,7 +3,7 @@ using Rookery.Disk;
 namespace Rookery.Server.Observation;
 
 /// <summary>
-/// The figures of one node every ten seconds for 24 hours, in memory. A sample is kept as which figures changed and by how much, in variable-length numbers: some 30 bytes of an idle node, and 70 to 110 of a busy one.
+/// The figures of one node every ten seconds for 24 hours, in memory. A sample is kept as which figures changed and by how much, in variable-length numbers: few bytes of an idle node, some more of a busy one.
 /// In chunks, each of which begins anew, so that old ones are given back as a whole; bounded, so that when everything changes all day its oldest hours go early. Thread-safe.
 /// </summary>
 internal sealed class SampleHistory(MemoryShare memory)

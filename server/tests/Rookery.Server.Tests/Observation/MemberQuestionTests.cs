@@ -1,6 +1,5 @@
 using System.Text.Json;
 using Rookery.Disk;
-using Rookery.Server.Observation;
 
 namespace Rookery.Server.Tests.Observation;
 
