@@ -1,0 +1,61 @@
+using Rookery.Disk;
+using Rookery.Simulation;
+
+namespace Rookery.Board.Tests;
+
+public sealed class LinuxLightTests : IDisposable
+{
+    private readonly FakeTree tree = new();
+    private readonly SimulatedTimeProvider time = new();
+
+    public void Dispose() => tree.Dispose();
+
+    [Fact]
+    public void A_light_blinks_and_shows_again_what_it_showed_before()
+    {
+        tree.With("sys/class/leds/PWR/trigger", "none [default-on]\n").With("sys/class/leds/PWR/brightness", "255\n")
+            .With("sys/class/leds/ACT/trigger", "none rc-feedback [mmc0] timer\n").With("sys/class/leds/ACT/brightness", "0\n");
+        using var board = new LinuxBoard(new PosixDisk(), time, [], tree.Path);
+        Assert.Equal("ACT", board.Light!.Name);
+        var blinking = board.Light.TryBlink(out string? whyNot);
+        Assert.Null(whyNot);
+
+        // An ordinary file keeps what stood behind; the kernel's takes each write for itself.
+        Assert.StartsWith("none", Read("ACT/trigger"), StringComparison.Ordinal);
+        var seen = new HashSet<char>();
+        for (int turn = 0; turn < 4; turn++)
+        {
+            seen.Add(Read("ACT/brightness")[0]);
+            time.Advance(TimeSpan.FromMilliseconds(200));
+        }
+
+        Assert.Equal(['0', '1'], seen.Order());
+        blinking!.Dispose();
+        Assert.StartsWith("mmc0", Read("ACT/trigger"), StringComparison.Ordinal);
+        Assert.StartsWith("0", Read("ACT/brightness"), StringComparison.Ordinal);
+        Assert.StartsWith("none [default-on]", Read("PWR/trigger"), StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void A_board_without_a_light_has_none()
+    {
+        using var board = new LinuxBoard(new PosixDisk(), time, [], tree.Path);
+        Assert.Null(board.Light);
+    }
+
+    [Fact]
+    public void Processors_and_memory_of_the_machine_are_told_and_waiting_for_a_disk_is_no_work()
+    {
+        tree.With("proc/stat", "cpu  100 20 30 400 50 6 7 8 9 10\ncpu0 1 2 3 4 5 6 7 8 9 10\n").With("proc/meminfo", "MemTotal:        1000 kB\nMemFree:          100 kB\nMemAvailable:     600 kB\n");
+        using var board = new LinuxBoard(new PosixDisk(), time, [], tree.Path);
+        Assert.Equal(new MachineUse { BusyTicks = 171, TotalTicks = 621, MemoryBytes = 1_024_000, AvailableBytes = 614_400 }, board.ReadUse());
+    }
+
+    [Theory]
+    [InlineData("none [mmc0] timer", "mmc0")]
+    [InlineData("[none] mmc0", "none")]
+    [InlineData("", "none")]
+    public void The_trigger_that_is_in_force_stands_in_brackets(string triggers, string expected) => Assert.Equal(expected, LinuxLight.TriggerIn(triggers));
+
+    private string Read(string name) => File.ReadAllText(Path.Join(tree.Path, "sys/class/leds", name));
+}
