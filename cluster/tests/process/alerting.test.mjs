@@ -1,0 +1,73 @@
+// Three real nodes with one webhook: each alert is sent once for all of them, by whoever leads; and a node that knows no leader sends its own.
+import assert from "node:assert/strict"
+import { once } from "node:events"
+import { mkdirSync, writeFileSync } from "node:fs"
+import { createServer } from "node:http"
+import { join } from "node:path"
+import { test } from "node:test"
+import { afterwards, temporaryDirectory, until } from "../../../server/tests/process/node-process.mjs"
+import { ThreeNodes } from "./three-nodes.mjs"
+
+const tags = "ABC"
+
+test("An alert is sent once for the cluster, over a change of leader too, and without a majority by the node itself", { timeout: 420_000 }, async t => {
+  const directory = temporaryDirectory(t)
+  const received = []
+  const hook = createServer((request, response) => {
+    const parts = []
+    request.on("data", part => parts.push(part))
+    request.on("end", () => {
+      received.push(JSON.parse(Buffer.concat(parts).toString()))
+      response.end()
+    })
+  }).listen(0, "127.0.0.1")
+  await once(hook, "listening")
+  afterwards(t, () => new Promise(done => {
+    hook.close(done)
+    hook.closeAllConnections()
+  }))
+  const config = join(directory, "config.json")
+  writeFileSync(config, JSON.stringify({ webhook: { url: `http://127.0.0.1:${hook.address().port}/` } }))
+  const noteSlot = (index, hasFallenBack) => {
+    const notes = join(directory, tags[index], "var/lib/prometheus/node-exporter")
+    mkdirSync(notes, { recursive: true })
+    writeFileSync(join(notes, "rookery_slot.prom"), `rookery_slot_on_trial 0\nrookery_slot_fell_back ${hasFallenBack ? 1 : 0}\n`)
+  }
+
+  const cluster = await ThreeNodes.form(t)
+  await cluster.nodes[0].createDatabase("watched")
+  for (const index of [0, 1, 2]) {
+    noteSlot(index, false)
+    process.env.ROOKERY_SIMULATED_BOARD = join(directory, tags[index])
+    await cluster.nodes[index].terminate()
+    await cluster.start(index, "/readyz", "127.0.0.1", ["--config", config])
+    delete process.env.ROOKERY_SIMULATED_BOARD
+    await cluster.settled("watched")
+  }
+
+  const first = await cluster.leader()
+  const follower = (first + 1) % 3
+  const told = () => received.filter(({ Name }) => Name === "slot_fell_back").map(({ State, Node, Cluster }) => [State, Node, Cluster])
+  noteSlot(follower, true)
+  await until(() => told().length > 0)
+  assert.deepEqual(told(), [["firing", tags[follower], "chaos"]])
+
+  // Who leads next takes it for told when it has known of it for half a minute.
+  const since = performance.now()
+  await until(() => performance.now() - since > 50_000)
+  await cluster.transfer(first)
+  await until(async () => await cluster.leader() !== first)
+  await cluster.settled("watched")
+  noteSlot(follower, false)
+  await until(() => told().length > 1)
+  assert.deepEqual(told(), [["firing", tags[follower], "chaos"], ["resolved", tags[follower], "chaos"]])
+
+  await Promise.all([cluster.nodes[first].kill(), cluster.nodes[follower].kill()])
+  const left = 3 - first - follower
+  const alone = () => received.filter(({ Name, Node }) => Name === "no_writes" && Node === tags[left])
+  const killed = performance.now()
+  await until(() => alone().length > 0 || performance.now() - killed > 55_000)
+  await until(() => alone().length > 0)
+  assert.equal(alone()[0].State, "firing")
+  assert.match(alone()[0].Sentence, /^Writes do not go through this node: No leader is known here: 2 of 3 voters have to see each other/)
+})
