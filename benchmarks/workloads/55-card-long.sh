@@ -10,7 +10,7 @@ for order in time random incompressible; do
   sleep 5
   card_slow_down card
   before=$(card_bytes_written card)
-  fed=$("$TOOL" feed "http://127.0.0.1:$PORT/databases/bench" "$WORK/icons.json" "$order" $((CARD_MINUTES * 60)) "${CARD_RATE:-800}")
+  fed=$("$TOOL" feed "http://127.0.0.1:$PORT/databases/bench" "$WORK/iconify.json" "$order" $((CARD_MINUTES * 60)) "${CARD_RATE:-800}")
   sleep 20
   after=$(card_bytes_written card)
   card_speed_up card

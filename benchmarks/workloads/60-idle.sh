@@ -7,7 +7,7 @@ create_database icons
 ( while kill -0 "$ROOKERY_PID" 2>/dev/null && [[ ! -e $WORK/loaded ]]; do resident_mib "$ROOKERY_PID"; echo; sleep 0.2; done ) >"$WORK/resident.txt" &
 sampler=$!
 from=$EPOCHREALTIME
-bulk_load icons "$WORK/icons.json"
+bulk_load icons "$WORK/iconify.json"
 row idle "load" "seconds" "$(awk -v a="$from" -v b="$EPOCHREALTIME" 'BEGIN { printf "%.1f", b - a }')"
 : >"$WORK/loaded"
 wait "$sampler" || true

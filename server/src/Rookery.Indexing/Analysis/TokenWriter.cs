@@ -80,6 +80,12 @@ internal ref struct TokenWriter<TSink>
             if (first < 0x80)
             {
                 character[0] = firstFolding is not Folding.None && first is >= (byte)'A' and <= (byte)'Z' ? (byte)(first | 0x20) : first;
+                if (length < Analyzer.LongestTokenBytes)
+                {
+                    word[length++] = character[0];
+                    at++;
+                    continue;
+                }
             }
             else
             {

@@ -21,7 +21,7 @@ internal sealed class MapRunner : IDisposable
     /// <summary>Bytes of JSON that these rows may take together.</summary>
     public const int MostBytes = 8 << 20;
 
-    private readonly (byte[]? LowerCollection, ScriptInterpreter Interpreter)[] _maps;
+    private readonly (byte[]? LowerCollection, ScriptProgram Program, ScriptInterpreter Interpreter)[] _maps;
 
     /// <summary>Takes the maps of a definition.</summary>
     /// <param name="maps">The maps.</param>
@@ -29,12 +29,10 @@ internal sealed class MapRunner : IDisposable
     /// <param name="limits">What a document may cost; the default ones where none are given.</param>
     public MapRunner(IReadOnlyList<CompiledMap> maps, IScriptDocuments? documents, ScriptLimits? limits = null)
     {
-        _maps = new (byte[]?, ScriptInterpreter)[maps.Count];
+        _maps = new (byte[]?, ScriptProgram, ScriptInterpreter)[maps.Count];
         for (int i = 0; i < maps.Count; i++)
         {
-            var interpreter = new ScriptInterpreter(limits) { Documents = documents };
-            interpreter.Load(maps[i].Program);
-            _maps[i] = (maps[i].Collection is { } collection ? LowerNames.Collection(collection) : null, interpreter);
+            _maps[i] = (maps[i].Collection is { } collection ? LowerNames.Collection(collection) : null, maps[i].Program, new ScriptInterpreter(limits) { Documents = documents });
         }
     }
 
@@ -45,10 +43,12 @@ internal sealed class MapRunner : IDisposable
         Span<byte> room = stackalloc byte[LowerNames.RoomBytes];
         var lowerCollection = LowerNames.Collection(document.View.Collection, room);
         var given = default(Given);
-        foreach (var (collection, interpreter) in _maps)
+        foreach (var (collection, program, interpreter) in _maps)
         {
             if (collection is null || lowerCollection.SequenceEqual(collection))
             {
+                // A large document before this one took the program along.
+                interpreter.Load(program);
                 Run(interpreter, document, rows, ref given);
             }
         }
@@ -57,7 +57,7 @@ internal sealed class MapRunner : IDisposable
     /// <inheritdoc/>
     public void Dispose()
     {
-        foreach (var (_, interpreter) in _maps)
+        foreach (var (_, _, interpreter) in _maps)
         {
             interpreter.Dispose();
         }

@@ -7,6 +7,7 @@ namespace Rookery.Indexing.Definitions;
 /// <summary>Runs the reduce of an index over rows. One thread at a time.</summary>
 internal sealed class ReduceRunner : IReducer, IDisposable
 {
+    private readonly CompiledReduce _reduce;
     private readonly ScriptInterpreter _key;
     private readonly ScriptInterpreter _row;
     private readonly ArrayBufferWriter<byte> _group = new();
@@ -16,15 +17,14 @@ internal sealed class ReduceRunner : IReducer, IDisposable
     /// <param name="limits">What one call may cost; the default ones where none are given.</param>
     public ReduceRunner(CompiledReduce reduce, ScriptLimits? limits = null)
     {
-        (_key, _row) = (new ScriptInterpreter(limits), new ScriptInterpreter(limits));
-        _key.Load(reduce.Key);
-        _row.Load(reduce.Row);
+        (_reduce, _key, _row) = (reduce, new ScriptInterpreter(limits), new ScriptInterpreter(limits));
     }
 
     /// <summary>What a row is grouped by, as JSON: valid until the next call.</summary>
     /// <exception cref="ReduceException">The text fails.</exception>
     public ReadOnlySpan<byte> KeyOf(ReadOnlySpan<byte> row)
     {
+        _key.Load(_reduce.Key);
         _key.Begin();
         _key.AddJson(row);
         return _key.TryRun() && _key.TryWriteResult(out var key) ? key : throw Failed(_key);
@@ -66,6 +66,9 @@ internal sealed class ReduceRunner : IReducer, IDisposable
     internal void EndGroup(IBufferWriter<byte> row)
     {
         _group.Write("]}"u8);
+
+        // A large group before this one took the program along.
+        _row.Load(_reduce.Row);
         _row.Begin();
         _row.AddJson(_group.WrittenSpan);
         if (!_row.TryRun() || !_row.TryWriteResult(out var reduced))

@@ -1,10 +1,16 @@
 using Rookery.Documents.Json;
+using Rookery.Indexing.Values;
 
 namespace Rookery.Indexing.Reducing;
 
 /// <summary>Documents that changed and the rows they have now, in the order in which they came, until they are applied.</summary>
 internal sealed class PendingDocuments
 {
+    // A group of many rows is named once: SHA-256 of each row's key was a tenth of a build.
+    private const int KnownGroups = 1024;
+    private const int LongestKnownKey = 256;
+
+    private readonly Dictionary<byte[], UInt128> known = new(KeyComparer.Instance);
     private readonly PooledBytes bytes = new();
     private readonly List<PendingDocument> documents = [];
     private readonly List<PendingRow> rows = [];
@@ -27,7 +33,7 @@ internal sealed class PendingDocuments
         for (int row = 0; row < (mapped?.Count ?? 0); row++)
         {
             var key = mapped!.Key(row);
-            rows.Add(new PendingRow(ReduceKeys.GroupId(key), row, bytes.Length, key.Length, mapped.Row(row).Length));
+            rows.Add(new PendingRow(GroupOf(key), row, bytes.Length, key.Length, mapped.Row(row).Length));
             bytes.Append(key);
             bytes.Append(mapped.Row(row));
         }
@@ -49,7 +55,33 @@ internal sealed class PendingDocuments
         rows.Clear();
     }
 
-    internal void Release() => bytes.Release();
+    internal void Release()
+    {
+        bytes.Release();
+        known.Clear();
+    }
+
+    private UInt128 GroupOf(ReadOnlySpan<byte> key)
+    {
+        var found = known.GetAlternateLookup<ReadOnlySpan<byte>>();
+        if (found.TryGetValue(key, out var group))
+        {
+            return group;
+        }
+
+        group = ReduceKeys.GroupId(key);
+        if (key.Length <= LongestKnownKey)
+        {
+            if (known.Count == KnownGroups)
+            {
+                known.Clear();
+            }
+
+            found[key] = group;
+        }
+
+        return group;
+    }
 
     private sealed class PendingRowOrder : IComparer<PendingRow>
     {

@@ -26,6 +26,18 @@ internal static class DefinitionExample
     public static string Map(IReadOnlyList<CompiledMap> maps, string document, string id, ScriptLimits? limits = null)
     {
         using var runner = new MapRunner(maps, new Library(), limits);
+        return Map(runner, document, id);
+    }
+
+    /// <summary>The same of several documents, one after the other.</summary>
+    public static string MapAll(string text, params string[] documents)
+    {
+        using var runner = new MapRunner([IndexScript.CompileMap(text)], new Library());
+        return string.Join('\n', documents.Select(document => Map(runner, document, "users/1")));
+    }
+
+    private static string Map(MapRunner runner, string document, string id)
+    {
         byte[] stored = StoredExample.Store(id, document);
         var rows = new Lines();
         try

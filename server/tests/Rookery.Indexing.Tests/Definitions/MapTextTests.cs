@@ -102,6 +102,13 @@ public sealed class MapTextTests
         Assert.Equal(["Companies"], IndexScript.CompileMap("docs.Users.Select(u => new { c = LoadDocument<X.Y>(u.company, \"Companies\").name })").Program.LoadedCollections);
 
     [Fact]
+    public void A_large_document_does_not_take_the_map_along()
+    {
+        string large = $$$"""{"n":1,"text":"{{{new string('x', 100_000)}}}","@metadata":{"@collection":"Users"}}""";
+        Assert.Equal("{\"n\":1}\n{\"n\":2}", DefinitionExample.MapAll("map('Users', u => ({ n: u.n }))", large, """{"n":2,"@metadata":{"@collection":"Users"}}"""));
+    }
+
+    [Fact]
     public void A_map_that_fails_says_why()
     {
         Assert.Equal("The map failed: the script calls ToLowerCase on a value that is no text.", DefinitionExample.Map("map('Users', u => ({ n: u.age.toLowerCase() }))", Document));

@@ -16,4 +16,13 @@ public sealed class ReduceTextTests
     public void Rows_of_a_group_become_one(string text, string reduced) => Assert.Equal(
         reduced,
         DefinitionExample.Reduce(text, """{"name":"a","count":1,"total":1.5}""", """{"name":"B","count":1,"total":9}""", """{"name":"a","count":3,"total":3}""", """{"name":null,"count":1,"total":0}"""));
+
+    [Fact]
+    public void A_large_group_does_not_take_the_reduce_along()
+    {
+        string large = $$"""{"name":"a","count":1,"text":"{{new string('x', 100_000)}}"}""";
+        Assert.Equal(
+            "{\"name\":\"a\",\"count\":2}\n{\"name\":\"b\",\"count\":1}",
+            DefinitionExample.Reduce("groupBy(x => x.name).aggregate(g => ({ name: g.key, count: g.values.reduce((c, v) => c + v.count, 0) }))", large, large, """{"name":"b","count":1}"""));
+    }
 }

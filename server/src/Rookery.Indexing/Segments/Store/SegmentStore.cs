@@ -28,7 +28,7 @@ internal sealed class SegmentStore : IIndexStore
     private readonly SegmentStoreContext _context;
     private readonly string _folder;
     private readonly Lock _gate = new();
-    private readonly List<SortedTerm> _sortedIds = [];
+    private readonly SortedTerms _sortedIds = new();
 
     // Segments of a manifest that took its place, and of which the disk did not say that it is durable. Until another surely is, it may be the one that a power cut leaves.
     private readonly List<SegmentHandle> _doubtful = [];
@@ -285,8 +285,7 @@ internal sealed class SegmentStore : IIndexStore
             return [.. segments];
         }
 
-        _sortedIds.Clear();
-        SortedTerm.Collect(batch.Terms, SegmentBuilder.IdField, _sortedIds);
+        batch.CollectIds(_sortedIds);
         return [.. segments.Select(segment => WithoutReplaced(segment, batch)).Where(static segment => segment.Live.LiveCount > 0)];
     }
 
@@ -295,10 +294,10 @@ internal sealed class SegmentStore : IIndexStore
         var dead = new List<int>();
         long deadDocuments = segment.DeadDocuments;
         var ids = segment.Handle.Reader.Ids();
-        foreach (var term in _sortedIds)
+        foreach (int term in _sortedIds.Numbers)
         {
             // A first build comes in the order of ids: its batches meet in no segment.
-            var id = batch.Terms.KeyOf(term.Number);
+            var id = batch.Terms.KeyOf(term);
             if (id.SequenceCompareTo(segment.Handle.LastId) > 0)
             {
                 break;

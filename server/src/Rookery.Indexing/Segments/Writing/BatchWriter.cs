@@ -6,7 +6,7 @@ internal sealed class BatchWriter
     private readonly SegmentBuilder batch;
     private readonly SegmentWriter writer;
     private readonly int[] places;
-    private readonly List<SortedTerm> sorted = [];
+    private readonly SortedTerms sorted = new();
     private readonly ByteSink postings = new();
     private readonly int liveEntries;
 
@@ -39,9 +39,12 @@ internal sealed class BatchWriter
     public static void Write(SegmentBuilder batch, SegmentWriter writer)
     {
         var work = new BatchWriter(batch, writer);
-        foreach (var (number, field) in batch.Fields)
+        for (int number = 0; number < batch.Fields.Length; number++)
         {
-            work.WriteField(number, field);
+            if (batch.Fields[number] is { } field)
+            {
+                work.WriteField(number, field);
+            }
         }
 
         work.WriteIds();
@@ -50,8 +53,9 @@ internal sealed class BatchWriter
 
     private void WriteField(int number, BatchField field)
     {
-        Collect(number);
-        if (sorted.Count == 0 && !field.HasLengths)
+        sorted.Collect(batch.Terms, number);
+        postingsWritten = 0;
+        if (sorted.Numbers.IsEmpty && !field.HasLengths)
         {
             return;
         }
@@ -60,18 +64,18 @@ internal sealed class BatchWriter
         writer.BeginField(number, isText);
         int[] ordinals = field.HasSortKeys ? new int[batch.Terms.Count] : [];
         bool[] isSortKey = field.HasSortKeys ? SortKeysOf(field) : [];
-        foreach (var term in sorted)
+        foreach (int term in sorted.Numbers)
         {
             var target = writer.BeginTerm();
-            AddPostings(term.Number, field, isText, target);
-            if (target.Count > 0 || (field.HasSortKeys && isSortKey[term.Number]))
+            AddPostings(term, field, isText, target);
+            if (target.Count > 0 || (field.HasSortKeys && isSortKey[term]))
             {
                 if (field.HasSortKeys)
                 {
-                    ordinals[term.Number] = (int)writer.Terms;
+                    ordinals[term] = (int)writer.Terms;
                 }
 
-                writer.EndTerm(batch.Terms.KeyOf(term.Number));
+                writer.EndTerm(batch.Terms.KeyOf(term));
             }
         }
 
@@ -85,7 +89,7 @@ internal sealed class BatchWriter
             total += length;
             return (ulong)length;
         }) : default;
-        writer.EndField(field.HasPlainKeys && field.HasSortKeys && AllKeysAreTerms(field), sortOrdinals, lengths, withLength, total);
+        writer.EndField(field.HasPlainKeys && !isText && field.HasSortKeys && AllKeysAreTerms(field), sortOrdinals, lengths, withLength, total);
     }
 
     private bool[] SortKeysOf(BatchField field)
@@ -161,13 +165,13 @@ internal sealed class BatchWriter
     private void WriteIds()
     {
         var documents = batch.AllDocuments;
-        Collect(SegmentBuilder.IdField);
-        foreach (var term in sorted)
+        batch.CollectIds(sorted);
+        foreach (int id in sorted.Numbers)
         {
-            ref readonly var document = ref documents[batch.Terms[term.Number].LastEntry];
+            ref readonly var document = ref documents[batch.Terms[id].LastEntry];
             if (document.EntryCount > 0)
             {
-                writer.AddId(batch.Terms.KeyOf(term.Number), places[document.FirstEntry], document.EntryCount);
+                writer.AddId(batch.Terms.KeyOf(id), places[document.FirstEntry], document.EntryCount);
             }
         }
     }
@@ -184,12 +188,5 @@ internal sealed class BatchWriter
                 writer.AddEntry(batch.Terms.KeyOf(document.Id), document.Etag, batch.StoredOf(entries[entry]));
             }
         }
-    }
-
-    private void Collect(int field)
-    {
-        sorted.Clear();
-        postingsWritten = 0;
-        SortedTerm.Collect(batch.Terms, field, sorted);
     }
 }

@@ -1,10 +1,13 @@
+using System.Buffers.Binary;
+using System.Runtime.CompilerServices;
+using System.Security.Cryptography;
 using Rookery.Disk;
 
 namespace Rookery.Indexing.Segments;
 
 /// <summary>
 /// The terms of a batch and what belongs to each, by field. The bytes of a term lie in slices that double from 8 bytes to 4 KiB, each with the address of the next at its end, so that
-/// a term that stands once is small and one that stands everywhere is not copied.
+/// a term that stands once is small and one that stands everywhere is not copied. What is looked for is compared with hashes that lie in the buckets themselves, so that a term that is not there is not found with one look.
 /// </summary>
 internal sealed class TermTable(ByteArena arena, MemoryShare share) : IDisposable
 {
@@ -12,13 +15,23 @@ internal sealed class TermTable(ByteArena arena, MemoryShare share) : IDisposabl
     private const int LongestSliceBytes = 4096;
     private const int LinkBytes = sizeof(int);
     private const int FirstCapacity = 1024;
+    private const int BucketsPerTerm = 2;
 
-    private int[] buckets = [];
+    // Terms made to fall into one bucket are made for one process.
+    private static readonly ulong[] Seeds = [.. System.Runtime.InteropServices.MemoryMarshal.Cast<byte, ulong>(RandomNumberGenerator.GetBytes(4 * sizeof(ulong)))];
+
+    // The hash, and one more than the number; 0 is free. A term that is not here lies in the next free one.
+    private ulong[] buckets = [];
     private Term[] terms = [];
     private long reserved;
 
+    /// <summary>Bytes of memory for one term, beside its own.</summary>
+    public static int BytesPerTerm => Unsafe.SizeOf<Term>() + (BucketsPerTerm * sizeof(ulong));
+
     /// <summary>How many there are.</summary>
     public int Count { get; private set; }
+
+    private uint Mask => (uint)buckets.Length - 1;
 
     /// <summary>A term; valid until the next is added.</summary>
     public ref Term this[int number] => ref terms[number];
@@ -35,19 +48,46 @@ internal sealed class TermTable(ByteArena arena, MemoryShare share) : IDisposabl
         }
 
         uint hash = HashOf(field, key);
-        ref int bucket = ref buckets[hash & (uint)(buckets.Length - 1)];
-        for (int number = bucket - 1; number >= 0; number = terms[number].Next - 1)
+        uint at = hash & Mask;
+        for (ulong bucket = buckets[at]; bucket != 0; bucket = buckets[at])
         {
-            ref Term found = ref terms[number];
-            if (found.Hash == hash && found.Field == field && KeyOf(number).SequenceEqual(key))
+            int number = (int)(uint)bucket - 1;
+            if ((uint)(bucket >> 32) == hash && terms[number].Field == field && terms[number].KeyLength == key.Length && KeyOf(number).SequenceEqual(key))
             {
                 return number;
             }
+
+            at = (at + 1) & Mask;
         }
 
-        terms[Count] = new Term { Hash = hash, Field = field, Next = bucket, KeyAddress = arena.Add(key), KeyLength = key.Length, LastEntry = -1 };
-        bucket = ++Count;
-        return Count - 1;
+        buckets[at] = ((ulong)hash << 32) | (uint)(Count + 1);
+        return Take(new Term { Hash = hash, IsLinked = true, Field = field }, key);
+    }
+
+    /// <summary>Adds a term that is not there; <see cref="Find"/> does not see it before <see cref="LinkAll"/>.</summary>
+    public int AddUnlinked(int field, ReadOnlySpan<byte> key)
+    {
+        if (Count == terms.Length)
+        {
+            Grow();
+        }
+
+        return Take(new Term { Field = field }, key);
+    }
+
+    /// <summary>Has all terms found.</summary>
+    public void LinkAll()
+    {
+        for (int number = 0; number < Count; number++)
+        {
+            ref Term term = ref terms[number];
+            if (!term.IsLinked)
+            {
+                term.Hash = HashOf(term.Field, KeyOf(number));
+                term.IsLinked = true;
+                Link(number);
+            }
+        }
     }
 
     /// <summary>Appends bytes to those of a term.</summary>
@@ -124,25 +164,76 @@ internal sealed class TermTable(ByteArena arena, MemoryShare share) : IDisposabl
     private void Grow()
     {
         int capacity = Math.Max(FirstCapacity, 2 * terms.Length);
-        long bytes = (long)capacity * (System.Runtime.CompilerServices.Unsafe.SizeOf<Term>() + sizeof(int));
+        long bytes = (long)capacity * BytesPerTerm;
         share.Reserve(bytes - reserved);
         reserved = bytes;
         Array.Resize(ref terms, capacity);
-        buckets = new int[capacity];
-        for (int i = 0; i < Count; i++)
+        buckets = new ulong[BucketsPerTerm * capacity];
+        for (int number = 0; number < Count; number++)
         {
-            ref int bucket = ref buckets[terms[i].Hash & (uint)(capacity - 1)];
-            terms[i].Next = bucket;
-            bucket = i + 1;
+            if (terms[number].IsLinked)
+            {
+                Link(number);
+            }
         }
     }
 
+    private int Take(Term term, ReadOnlySpan<byte> key)
+    {
+        term.KeyAddress = arena.Add(key);
+        term.KeyLength = key.Length;
+        term.LastEntry = -1;
+        terms[Count] = term;
+        return Count++;
+    }
+
+    private void Link(int number)
+    {
+        uint at = terms[number].Hash & Mask;
+        while (buckets[at] != 0)
+        {
+            at = (at + 1) & Mask;
+        }
+
+        buckets[at] = ((ulong)terms[number].Hash << 32) | (uint)(number + 1);
+    }
+
+    // Folded products of eight bytes and a secret: .
     private static uint HashOf(int field, ReadOnlySpan<byte> key)
     {
-        var hash = default(HashCode);
-        hash.Add(field);
-        hash.AddBytes(key);
-        return (uint)hash.ToHashCode();
+        ulong low;
+        ulong high;
+        ulong hash = Seeds[0] ^ ((ulong)(uint)field << 32) ^ (uint)key.Length;
+        while (key.Length > 2 * sizeof(ulong))
+        {
+            hash = Fold(BinaryPrimitives.ReadUInt64LittleEndian(key) ^ Seeds[1], BinaryPrimitives.ReadUInt64LittleEndian(key[sizeof(ulong)..]) ^ hash);
+            key = key[(2 * sizeof(ulong))..];
+        }
+
+        if (key.Length >= sizeof(ulong))
+        {
+            low = BinaryPrimitives.ReadUInt64LittleEndian(key);
+            high = BinaryPrimitives.ReadUInt64LittleEndian(key[^sizeof(ulong)..]);
+        }
+        else if (key.Length >= sizeof(uint))
+        {
+            low = BinaryPrimitives.ReadUInt32LittleEndian(key);
+            high = BinaryPrimitives.ReadUInt32LittleEndian(key[^sizeof(uint)..]);
+        }
+        else
+        {
+            low = key.Length > 0 ? key[0] | ((ulong)key[key.Length / 2] << 8) | ((ulong)key[^1] << 16) : 0;
+            high = 0;
+        }
+
+        ulong all = Fold(Fold(low ^ Seeds[2], high ^ hash), Seeds[3]);
+        return (uint)all ^ (uint)(all >> 32);
+    }
+
+    private static ulong Fold(ulong a, ulong b)
+    {
+        ulong high = Math.BigMul(a, b, out ulong low);
+        return high ^ low;
     }
 }
 
@@ -150,10 +241,8 @@ internal sealed class TermTable(ByteArena arena, MemoryShare share) : IDisposabl
 internal struct Term
 {
     public uint Hash;
+    public bool IsLinked;
     public int Field;
-
-    /// <summary>One more than the number of the next term in the bucket.</summary>
-    public int Next;
     public int KeyAddress;
     public int KeyLength;
 
