@@ -18,9 +18,9 @@ internal sealed class LiveFeed : IDisposable
 
     public static async Task<LiveFeed> OpenAsync(RunningServer server)
     {
-        var response = await server.Http.GetAsync(new Uri(server.Address, "/dashboard/live"), HttpCompletionOption.ResponseHeadersRead);
-        Assert.Equal("text/event-stream", response.Content.Headers.ContentType?.MediaType);
-        return new LiveFeed(response, await response.Content.ReadAsStreamAsync());
+        var answer = await server.Http.GetAsync(new Uri(server.Address, "/dashboard/live"), HttpCompletionOption.ResponseHeadersRead);
+        Assert.Equal("text/event-stream", answer.Content.Headers.ContentType?.MediaType);
+        return new LiveFeed(answer, await answer.Content.ReadAsStreamAsync());
     }
 
     /// <summary>The next state; null when the feed has ended.</summary>

@@ -25,7 +25,7 @@ public sealed class UnplugRuleTests
     public void Whether_a_node_may_be_unplugged_is_said_with_who_leads_then_and_how_many_more_may_fail(string nodes, string? successor, string asked, bool mayI, string sentence)
     {
         var cluster = ClusterOf(nodes, successor);
-        Assert.Equal((mayI, sentence), UnplugRule.Judge(cluster, cluster.Nodes.First(node => node.Tag == asked)));
+        Assert.Equal((mayI, sentence), UnplugRule.Judge(cluster, cluster.Nodes.First(node => string.Equals(node.Tag, asked, StringComparison.Ordinal))));
     }
 
     [Fact]

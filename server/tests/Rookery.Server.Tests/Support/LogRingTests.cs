@@ -108,7 +108,7 @@ public sealed partial class LogRingTests
             .Where(static path => !path.Contains("/obj/", StringComparison.Ordinal) && !path.Contains("/bin/", StringComparison.Ordinal))
             .SelectMany(static path => Logged().Matches(File.ReadAllText(path)).Select(match => $"{Path.GetFileName(path)}: {match.Value}"))];
         Assert.True(lines.Length > 25, lines.Length.ToString(CultureInfo.InvariantCulture));
-        Assert.Empty(lines.Where(static line => !line.Contains("LogEvents.", StringComparison.Ordinal)));
+        Assert.DoesNotContain(lines, static line => !line.Contains("LogEvents.", StringComparison.Ordinal));
     }
 
     [GeneratedRegex(@"^\| (?<id>\d+) \| `(?<name>\w+)` \| (?<level>\w+) \| (?<meaning>.*) \|$", RegexOptions.Multiline | RegexOptions.ExplicitCapture | RegexOptions.CultureInvariant, matchTimeoutMilliseconds: 10_000)]
