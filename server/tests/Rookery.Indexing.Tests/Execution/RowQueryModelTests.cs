@@ -2,7 +2,6 @@ using System.Buffers;
 using System.Text;
 using System.Text.Json;
 using Rookery.Disk;
-using Rookery.Documents.Json;
 using Rookery.Indexing.Analysis;
 using Rookery.Indexing.Definitions;
 using Rookery.Indexing.Execution;
