@@ -1,7 +1,7 @@
+using System.Text.Json;
 using Microsoft.AspNetCore.Http;
 using Microsoft.AspNetCore.Routing;
 using Rookery.Server.Raven;
-using System.Text.Json;
 
 namespace Rookery.Server.Observation;
 
