@@ -2,6 +2,7 @@
 # shellcheck disable=SC2034 # used by the workloads
 # What the rows of indexes need beside lib.sh: documents in Rookery, PostgreSQL and SQLite, indexes made, waited for and taken away.
 
+export PGOPTIONS='-c client_min_messages=warning' # not that an index to drop is not there, nor each long word
 QUERIES=20 # different ones of each kind, the same for both sides
 
 # All three hold the same documents; returns when Rookery and PostgreSQL have nothing left to do with them.
@@ -66,14 +67,14 @@ build_rows() { # ROW DATABASE SIMPLE_RQL TEXT_RQL SIMPLE_SQL TEXT_SQL FTS5_EXPRE
   for round in $(seq "$ROUNDS"); do
     drop_indexes "$2"
     rookery=$(elapsed first_answer "$2" "$3")
-    psql_run -c 'drop index if exists simple' 2>/dev/null
+    psql_run -c 'drop index if exists simple'
     postgres=$(elapsed psql_run -c "create index simple on $2 ($5)")
     row "$1" "round $round" "simple: rookery s" "$rookery"
     row "$1" "round $round" "simple: PostgreSQL s" "$postgres"
     row "$1" "round $round" "simple: PostgreSQL / rookery" "$(ratio "$postgres" "$rookery")"
     drop_indexes "$2"
     rookery=$(elapsed first_answer "$2" "$4")
-    psql_run -c 'drop index if exists words' 2>/dev/null
+    psql_run -c 'drop index if exists words'
     postgres=$(elapsed psql_run -c "create index words on $2 using gin (to_tsvector('simple', $6))")
     sqlite3 "$WORK/$2.db" "drop table if exists words" "create virtual table words using fts5(text, content='')"
     fts5=$(elapsed sqlite3 "$WORK/$2.db" "insert into words (rowid, text) select number, $7 from docs")

@@ -5,5 +5,5 @@ start_postgres "$WORK/pgnames" 1024
 start_rookery "$WORK/names" --memory 1G
 load_documents names names
 load_sqlite names names
-build_rows index-names names "from Packages where name = 'x'" "from Packages where search(words, 'x')" "lower(doc->>'name')" "doc->>'words'" "doc->>'\$.words'"
+build_rows index-names names "from Packages where name = 'x'" "from Packages where search(words, 'nowhereatall')" "lower(doc->>'name')" "doc->>'words'" "doc->>'\$.words'"
 stop_postgres "$WORK/pgnames"

@@ -27,7 +27,7 @@ reduce_rows() { # DATABASE COLLECTION KEY NUMBER
     diff <(curl -sf "http://127.0.0.1:$PORT/databases/$1/indexes/terms?name=Sums&field=count&pageSize=1024" | jq -r '.Terms[]' | sort -n) \
       <(psql_run -c "select distinct count(*) from $1 group by doc->>'$3' order by 1") >&2
     # Every document of a thousand gets another number; what each was before is of no matter.
-    psql_run -c "select json_agg(json_build_object('Id', id, 'Type', 'PUT', 'Document', jsonb_set(doc, '{$4}', to_jsonb($round + length(id))))) from (select * from $1 order by md5(id) limit 1000) as some" >"$WORK/edits.json"
+    psql_run -c "select json_agg(json_build_object('Id', id, 'Type', 'PUT', 'Document', jsonb_set(doc, '{$4}', to_jsonb($round + length(id))))) from (select * from $1 order by md5(id) limit 1000) as edited" >"$WORK/edits.json"
     read -r edits_clock edits_cpu < <(reduced "$1" bulk_load "$1" "$WORK/edits.json")
     row index-reduce "$1, round $round" "rookery first build, s of CPU" "$cpu"
     row index-reduce "$1, round $round" "rookery first build, s on the clock" "$clock"
@@ -36,7 +36,7 @@ reduce_rows() { # DATABASE COLLECTION KEY NUMBER
     row index-reduce "$1, round $round" "rookery 1,000 edits, s of CPU" "$edits_cpu"
     row index-reduce "$1, round $round" "rookery 1,000 edits, s on the clock" "$edits_clock"
     row index-reduce "$1, round $round" "first build / 1,000 edits, CPU" "$(ratio "$cpu" "$edits_cpu")"
-    row index-reduce "$1, round $round" "1,000 x GROUP BY / 1,000 edits" "$(awk -v a="$postgres" -v b="$edits_cpu" 'BEGIN { printf "%.0f", b > 0 ? 1000 * a / b : 0 }')"
+    row index-reduce "$1, round $round" "1,000 x GROUP BY / 1,000 edits" "$(awk -v a="$postgres" -v b="$edits_cpu" 'BEGIN { printf "%.0f", (b > 0 ? 1000 * a / b : 0) }')"
   done
 }
 reduce_rows icons Icons prefix height

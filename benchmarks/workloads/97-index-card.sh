@@ -22,7 +22,8 @@ built() { # NAME DATABASE RQL
   ( while [[ ! -e $WORK/built ]]; do resident_mib "$ROOKERY_PID"; echo; sleep 0.2; done ) >"$WORK/resident.txt" &
   sampler=$!
   before=$(card_bytes_written card)
-  row index-card "$1" "rookery s" "$(elapsed first_answer "$2" "$3")"
+  elapsed first_answer "$2" "$3" >"$WORK/seconds"
+  row index-card "$1" "rookery s" "$(<"$WORK/seconds")"
   bytes=$(($(card_bytes_written card) - before))
   : >"$WORK/built"
   wait "$sampler" || true
@@ -33,7 +34,7 @@ built() { # NAME DATABASE RQL
   stop "$ROOKERY_PID"
 }
 built "icons, simple" iconify "from Icons where name = 'x'"
-built "icons, full text" iconify "from Icons where search(body, 'x')"
+built "icons, full text" iconify "from Icons where search(body, 'nowhere')"
 built "names, simple" names "from Packages where name = 'x'"
-built "names, full text" names "from Packages where search(words, 'x')"
+built "names, full text" names "from Packages where search(words, 'nowhereatall')"
 card_remove card
