@@ -5,7 +5,6 @@ using Rookery.Indexing.Definitions;
 using Rookery.Indexing.Indexes;
 using Rookery.Indexing.Language;
 using Rookery.Indexing.Scanning;
-using Rookery.Indexing.Segments;
 
 namespace Rookery.Indexing.Execution;
 
@@ -50,9 +49,10 @@ public sealed class IndexedQueries(IndexHost indexes)
         {
             return null;                                // it was replaced or reset a moment ago
         }
-        catch (Exception damaged) when (damaged is SegmentDamagedException or InvalidDataException)
+        catch (Exception damaged) when (RunningIndex.IsDamage(damaged))
         {
-            indexes.Reset(database, indexName);
+            // The one that answers, and not one that is built to take its place.
+            indexes.BuildAgain(slot.Serving, damaged);
             return null;
         }
     }

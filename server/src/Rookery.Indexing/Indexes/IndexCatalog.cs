@@ -130,7 +130,7 @@ internal sealed class IndexCatalog : IDisposable
                 Remove(index);
                 var again = Open(index.Record);
                 again?.IsPaused = index.IsPaused;
-                Publish(name, again is null ? null : index == slot.Serving ? slot with { Serving = again } : slot with { Replacement = again });
+                Publish(name, AfterReset(slot, index, again));
                 reset = true;
                 break;                                  // the slot is another one now
             }
@@ -138,6 +138,12 @@ internal sealed class IndexCatalog : IDisposable
 
         return reset;
     }
+
+    /// <summary>What a name stands for when one of its indexes was closed to be built again. If the disk refused to open it, the other goes on: forgotten, it would still write to a folder that the next try opens.</summary>
+    private static IndexSlot? AfterReset(IndexSlot slot, RunningIndex closed, RunningIndex? again) =>
+        closed == slot.Replacement ? slot with { Replacement = again }
+        : again is not null ? slot with { Serving = again }
+        : slot.Replacement is { } other ? new IndexSlot(other, null) : null;
 
     /// <summary>Goes by what the log defines now.</summary>
     private void Synchronise()

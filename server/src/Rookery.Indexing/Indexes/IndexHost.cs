@@ -166,6 +166,13 @@ public sealed class IndexHost : IDisposable
         return true;
     }
 
+    /// <summary>Has an index built from the beginning whose files turned out to be damaged.</summary>
+    internal void BuildAgain(RunningIndex index, Exception damaged)
+    {
+        index.BuildAgain(damaged);
+        Asked?.Invoke();
+    }
+
     /// <summary>Pauses an index on this node, or lets it go on.</summary>
     /// <returns>Whether there is one.</returns>
     public bool SetPaused(Database database, string name, bool isPaused)

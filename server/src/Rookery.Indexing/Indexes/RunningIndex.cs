@@ -2,8 +2,10 @@ using System.Text;
 using Rookery.Disk;
 using Rookery.Documents;
 using Rookery.Documents.Json;
+using Rookery.Indexing.Analysis;
 using Rookery.Indexing.Segments;
 using Rookery.Indexing.Values;
+using Rookery.Storage;
 
 namespace Rookery.Indexing.Indexes;
 
@@ -131,7 +133,7 @@ internal sealed class RunningIndex : IDisposable
         {
             Map.Map(document, _entry);
         }
-        catch (Exception wrong) when (wrong is IndexMapException or StoredDocumentException)
+        catch (Exception wrong) when (wrong is IndexMapException or StoredDocumentException or AnalyzerException)
         {
             // What is held of an older state of the document is wrong now.
             _entry.ClearContent();
@@ -245,7 +247,7 @@ internal sealed class RunningIndex : IDisposable
             Rest(refused);
             return;
         }
-        catch (Exception damaged) when (damaged is SegmentDamagedException or InvalidDataException)
+        catch (Exception damaged) when (IsDamage(damaged))
         {
             BuildAgain(damaged);
             return;
@@ -273,12 +275,15 @@ internal sealed class RunningIndex : IDisposable
             Rest(refused);
             return false;
         }
-        catch (Exception damaged) when (damaged is SegmentDamagedException or InvalidDataException)
+        catch (Exception damaged) when (IsDamage(damaged))
         {
             BuildAgain(damaged);
             return true;
         }
     }
+
+    /// <summary>Whether what was thrown by the store of an index says that its files are damaged: segments, or the rows that a map/reduce index keeps in an engine of their own.</summary>
+    public static bool IsDamage(Exception thrown) => thrown is SegmentDamagedException or InvalidDataException or DamagedException or StorageFormatException;
 
     /// <summary>What it holds turned out to be damaged: it is built from the beginning. From any thread.</summary>
     public void BuildAgain(Exception damaged)

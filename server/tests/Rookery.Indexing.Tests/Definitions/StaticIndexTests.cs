@@ -87,6 +87,43 @@ public sealed class StaticIndexTests
         });
 
     [Fact]
+    public void An_index_whose_kept_rows_are_damaged_is_built_again_and_keeps_no_other_from_its_work()
+    {
+        var node = IndexedNode.New();
+        Define(node, Indexes[1].Definition, "totals");
+        Define(node, Indexes[0].Definition, "users");
+        for (int i = 0; i < 40; i++)
+        {
+            node.Put($"orders/{i}", $"\"lines\":[{{\"p\":\"p{i % 8}\",\"q\":1}}]", "Orders");
+        }
+
+        node.SettleAll();
+
+        // Behind a start, because blocks that it read are in memory.
+        node = node.Restart();
+        node.SettleAll();
+        string rows = IndexedNode.Directory + "/indexes/1/1/rows";
+        string[] runs = [.. node.Disk.List(rows).Where(static name => name.EndsWith(".run", StringComparison.Ordinal))];
+        Assert.NotEmpty(runs);
+        foreach (string name in runs)
+        {
+            node.Disk.Rot($"{rows}/{name}", 40, 0x10);
+        }
+
+        for (int i = 0; i < 8; i++)
+        {
+            node.Put($"orders/{40 + i}", $"\"lines\":[{{\"p\":\"p{i}\",\"q\":1}}]", "Orders");
+        }
+
+        node.Put("users/1", "\"name\":\"Anna\"");
+        node.SettleAll();                               // it meets the damage
+        node.SettleAll();                               // and is built
+        Assert.Equal(8, Rows(node, "totals").Count(static row => row.Contains("\"count\":6", StringComparison.Ordinal)));
+        Assert.Single(Rows(node, "users"));
+        node.Dispose();
+    }
+
+    [Fact]
     public void Many_documents_that_loaded_one_are_mapped_again_when_it_changes()
     {
         using var node = IndexedNode.New();
