@@ -44,7 +44,7 @@ export function BrowsePage({ database, collection }: { database: string; collect
   useEffect(() => {
     if (!isKnown) return
     const stopped = new AbortController()
-    readPage(database, collection, filter, cursor, size, stopped.signal).then(
+    readPage(database, collection, filter, cursor, size, stopped.signal, reads.value > 0).then(
       (read) => {
         page.value = read
         trouble.value = null

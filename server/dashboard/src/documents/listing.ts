@@ -1,5 +1,5 @@
 import { nameInRql, textInRql } from "../query/rql-text"
-import { send } from "../shell/request"
+import { Refusal, send } from "../shell/request"
 import { documentsOf, type StoredDocument } from "./document-text"
 import { memberOf, parseJson } from "./json-text"
 import { readOf } from "./store"
@@ -43,6 +43,20 @@ export function pageSizeFor(documents: number, bytes: number): number {
   return Math.max(5, Math.min(50, Math.floor((4 << 20) / Math.max(mean, 1))))
 }
 
+const PatienceMilliseconds = 5000
+
+/** Who has just changed documents wants to see that: the index is waited for, as long as that makes sense. */
+async function askPage(database: string, body: object, signal: AbortSignal, isAfterChange: boolean): Promise<Response> {
+  const ask = (wait: object) => send(readOf(database, "queries"), { method: "POST", body: { ...body, ...wait }, signal })
+  if (!isAfterChange) return ask({})
+  try {
+    return await ask({ WaitForNonStaleResults: true, WaitForNonStaleResultsTimeout: PatienceMilliseconds })
+  } catch (failure) {
+    if (failure instanceof Refusal && failure.status === 500) return ask({})
+    throw failure
+  }
+}
+
 export async function readPage(
   database: string,
   collection: string | null,
@@ -50,6 +64,7 @@ export async function readPage(
   cursor: Cursor,
   size: number,
   signal: AbortSignal,
+  isAfterChange = false,
 ): Promise<Page> {
   const query = queryOf(collection, filter)
   const answer = await (
@@ -62,7 +77,7 @@ export async function readPage(
           }),
           { signal },
         )
-      : send(readOf(database, "queries"), { method: "POST", body: { Query: query, Start: cursor.start, PageSize: size }, signal }))
+      : askPage(database, { Query: query, Start: cursor.start, PageSize: size }, signal, isAfterChange))
   ).text()
   const found = documentsOf(answer).filter((document) => document !== null)
   if (query === null) {

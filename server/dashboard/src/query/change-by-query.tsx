@@ -31,6 +31,8 @@ interface Running {
 }
 
 const AskAgainMilliseconds = 500
+// What is counted is what will be changed: by documents as they are, not as an index has them.
+const PatienceSeconds = 15
 const Named = 4
 
 /** Deletes or patches what a query finds: counts first, asks for the database's name, and shows how far the node is. */
@@ -44,7 +46,7 @@ export function ChangeByQuery({ database, kind, text, parameters, onClose }: Cha
     trouble.value = null
     if (kind === null) return
     const query = withoutUpdate(text)
-    askQuery(database, { text: query, parameters, start: 0, pageSize: Named }).then(
+    askQuery(database, { text: query, parameters, start: 0, pageSize: Named, waitSeconds: PatienceSeconds }).then(
       (answer) => {
         const limit = limitOf(query)
         const left = limit ? Math.min(Math.max(answer.total - limit.skip, 0), limit.take) : answer.total
