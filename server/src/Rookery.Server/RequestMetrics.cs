@@ -15,10 +15,10 @@ public sealed class RequestMetrics(TimeProvider time)
     /// <summary>Requests begun that needed documents. Health checks and scrapes do not count: they are no work.</summary>
     public long DocumentRequests => Interlocked.Read(ref documentRequests);
 
-    /// <summary>Requests that read documents and were answered, of all routes; feeds, which end when their listener leaves, are none.</summary>
+    /// <summary>Requests that read documents and were answered, of all routes; feeds, which end when their listener leaves, streams and exports, which take as long as their reader does, are none.</summary>
     public RouteMetrics Reads { get; } = new("reads");
 
-    /// <summary>Requests that change documents and were answered, of all routes.</summary>
+    /// <summary>Requests that change documents and were answered, of all routes; bulk inserts and imports, which take as long as their writer does, are none.</summary>
     public RouteMetrics Writes { get; } = new("writes");
 
     /// <summary>The counters of every route that was mapped.</summary>
@@ -43,7 +43,12 @@ public sealed class RequestMetrics(TimeProvider time)
         Interlocked.Decrement(ref inFlight);
         long microseconds = (long)time.GetElapsedTime(begun).TotalMicroseconds;
         route?.Record(status, microseconds);
-        total?.Sum.Record(status, microseconds);
+
+        // A refusal is quick and did nothing. That there is no such document is an answer.
+        if (status is < 400 or 404)
+        {
+            total?.Sum.Record(status, microseconds);
+        }
     }
 }
 

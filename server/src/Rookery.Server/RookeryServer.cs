@@ -15,6 +15,9 @@ public static class RookeryServer
     // Of one address: RavenDB's clients open as many as they have requests at once.
     private static readonly (int Low, int High) MostOfAddress = (64, 512);
 
+    // Their answers take as long as who reads them.
+    private static readonly string[] UncountedPatterns = ["/changes", "/streams", "/export"];
+
     /// <summary>Builds the application; the caller starts and stops it, and tells <see cref="ServerContext.Readiness"/> when documents can be served.</summary>
     /// <param name="context">What routes share.</param>
     /// <param name="configureHost">Changes to the host, for tests that serve from memory; null to listen where the options say.</param>
@@ -87,16 +90,16 @@ public static class RookeryServer
                 context.PassedOn.Extend(route);
             }
 
-            if (TotalOf(scope, pattern, context.Metrics) is { } total)
+            if (TotalOf(scope, pattern, endpoint.Metadata.OfType<LongBody>().Any(), context.Metrics) is { } total)
             {
                 endpoint.Metadata.Add(new RouteTotal(total));
             }
         }
     }
 
-    // What goes on until its listener leaves took no time to answer; and what is not known here is refused.
-    private static RouteMetrics? TotalOf(RouteScope scope, string pattern, RequestMetrics metrics) =>
-        pattern.Contains("/changes", StringComparison.Ordinal) ? null
+    // What goes on until its listener leaves took no time to answer, and what goes on for as long as who sends or reads it likes, says nothing of this node.
+    private static RouteMetrics? TotalOf(RouteScope scope, string pattern, bool hasLongBody, RequestMetrics metrics) =>
+        hasLongBody || UncountedPatterns.Any(part => pattern.Contains(part, StringComparison.Ordinal)) ? null
         : scope == RouteScope.Read ? metrics.Reads
         : scope == RouteScope.Write ? metrics.Writes
         : null;

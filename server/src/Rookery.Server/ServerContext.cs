@@ -40,6 +40,9 @@ public sealed class ServerContext(ServerOptions options, TimeProvider time, ILog
     /// <summary>What bounds the memory of all large requests together.</summary>
     internal Raven.LargeRequests LargeRequests { get; } = new(memory, time);
 
+    /// <summary>What bounds answers that are whole in memory and no documents.</summary>
+    internal LargeAnswers LargeAnswers { get; } = new(time);
+
     /// <summary>What queries hold that gather results before they answer: sorted ones, groups, distinct values.</summary>
     internal MemoryShare QueryMemory { get; } = memory.AddShare("queries", memory.TotalBytes / 8);
 

@@ -26,6 +26,10 @@ internal static class Refusal
             // Not a failure that anybody wants to be told of.
             return ExitCode.OutputClosed;
         }
+        catch (UnauthorizedAccessException refused)
+        {
+            return await WriteAsync(refused.Message, ExitCode.Configuration);
+        }
         catch (IOException failure)
         {
             return await WriteAsync(failure.Message, IsOfConfiguration(failure) ? ExitCode.Configuration : ExitCode.Failure);

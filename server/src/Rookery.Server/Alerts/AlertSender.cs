@@ -2,6 +2,7 @@ using System.Net;
 using System.Net.Http.Headers;
 using System.Threading.Channels;
 using Microsoft.Extensions.Logging;
+using Rookery.Disk;
 
 namespace Rookery.Server;
 
@@ -27,6 +28,7 @@ public sealed class AlertSender : IAsyncDisposable
     private readonly ITimer _timer;
     private readonly Task _sending;
     private bool _isFailing;
+    private bool _hasFailed;
     private int _isDisposed;
     private int _isSending;
 
@@ -96,6 +98,15 @@ public sealed class AlertSender : IAsyncDisposable
         {
             // The node closes meanwhile, or a file system does not answer: there is another look.
             _context.Log.LogDebug(failure, "Alerts could not be looked at");
+        }
+        catch (Exception failure) when (failure is not InvariantViolationException)
+        {
+            // As in AlertWatch: on a timer's thread it would end the process.
+            if (!_hasFailed)
+            {
+                _hasFailed = true;
+                _context.Log.LogError(LogEvents.AlertsFail, failure, "Alerts cannot be handed to the webhook because of a fault of the node's own; it goes on trying");
+            }
         }
     }
 

@@ -1,5 +1,6 @@
 using System.Collections.Immutable;
 using Microsoft.Extensions.Logging;
+using Rookery.Disk;
 
 namespace Rookery.Server;
 
@@ -19,6 +20,7 @@ public sealed class AlertWatch : IDisposable
     private readonly State[] _states = [.. AlertCatalogue.All.Where(static alert => alert.Judge is not null).Select(static alert => new State(alert))];
     private ImmutableArray<ActiveAlert> _active = [];
     private int _isJudging;
+    private bool _hasFailed;
 
     /// <summary>Judges from now on.</summary>
     /// <param name="context">The node, which shows what is active from now on.</param>
@@ -63,6 +65,15 @@ public sealed class AlertWatch : IDisposable
         {
             // The node closes meanwhile, or a file system does not answer: what was known stays.
             _log.LogDebug(failure, "Alerts could not be judged");
+        }
+        catch (Exception failure) when (failure is not InvariantViolationException)
+        {
+            // On a timer's thread it would end the process: a node that serves without alerts is better than none. It looks again, and says it once.
+            if (!_hasFailed)
+            {
+                _hasFailed = true;
+                _log.LogError(LogEvents.AlertsFail, failure, "Alerts cannot be judged because of a fault of the node's own; it goes on trying");
+            }
         }
         finally
         {

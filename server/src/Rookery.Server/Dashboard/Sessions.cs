@@ -15,6 +15,9 @@ internal sealed class Sessions(TimeProvider time)
     /// <summary>How many there may be; the one that was not used for the longest time makes room.</summary>
     public const int Most = 256;
 
+    /// <summary>How many of these may be of one token: whoever has one must not sign all others out.</summary>
+    public const int MostOfToken = 32;
+
     /// <summary>A session that is not used for so long has ended.</summary>
     public static readonly TimeSpan Idle = TimeSpan.FromHours(12);
 
@@ -35,6 +38,7 @@ internal sealed class Sessions(TimeProvider time)
         long now = time.GetTimestamp();
         lock (access)
         {
+            MakeRoomOf(tokenHash);
             if (sessions.Count >= Most)
             {
                 DropEnded(now);
@@ -92,6 +96,32 @@ internal sealed class Sessions(TimeProvider time)
             {
                 sessions.Remove(key);
             }
+        }
+    }
+
+    /// <summary>Drops the one of a token that was not used for the longest time, where it has as many as one may have.</summary>
+    private void MakeRoomOf(ReadOnlySpan<byte> tokenHash)
+    {
+        int count = 0;
+        Key oldest = default;
+        long used = long.MaxValue;
+        foreach (var (key, session) in sessions)
+        {
+            if (!tokenHash.SequenceEqual(session.TokenHash))
+            {
+                continue;
+            }
+
+            count++;
+            if (session.Used < used)
+            {
+                (oldest, used) = (key, session.Used);
+            }
+        }
+
+        if (count >= MostOfToken)
+        {
+            sessions.Remove(oldest);
         }
     }
 

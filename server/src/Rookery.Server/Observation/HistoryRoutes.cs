@@ -13,7 +13,7 @@ namespace Rookery.Server.Observation;
 internal sealed class HistoryRoutes(ServerContext context)
 {
     private const int UsualPoints = 600;
-    private const int MostPoints = 8640;
+    private const int MostPoints = 1440;
     private const long LastSecond = 253_402_300_799;     // of the year 9999
 
     public static void Map(IEndpointRouteBuilder routes, ServerContext context)
@@ -36,7 +36,7 @@ internal sealed class HistoryRoutes(ServerContext context)
             throw RefusedException.BadRequest($"'from' and 'to' are seconds since 1970 UTC, in this order, and 'points' is 1 to {MostPoints}.");
         }
 
-        return JsonAnswer.SendAsync(http, json => WriteMembers(json, context, node, from, to, (int)points));
+        return context.LargeAnswers.SendAsync(http, () => JsonAnswer.SendAsync(http, json => WriteMembers(json, context, node, from, to, (int)points)));
     }
 
     /// <summary>Writes what is remembered of a node, as the members of an object.</summary>

@@ -25,12 +25,11 @@ internal static class LiveRoute
 
     private static async Task AnswerAsync(HttpContext http, ServerContext context, LiveStream stream)
     {
-        using var listener = stream.TryListen();
+        using var listener = stream.TryListen(http.Features.Get<Principal>()?.Name, out string refusal);
         if (listener is null)
         {
             http.Response.Headers.RetryAfter = "10";
-            await ErrorAnswer.WriteAsync(
-                http, StatusCodes.Status429TooManyRequests, ErrorAnswer.RavenException, $"{LiveStream.MostListeners} pages follow this node already, which is the most. Close one, or open another node's page: each shows all nodes.");
+            await ErrorAnswer.WriteAsync(http, StatusCodes.Status429TooManyRequests, ErrorAnswer.RavenException, refusal);
             return;
         }
 

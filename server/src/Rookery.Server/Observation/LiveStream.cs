@@ -12,6 +12,9 @@ internal sealed class LiveStream(ServerContext context)
     /// <summary>How many may listen at once; each costs a connection and some kilobytes a second.</summary>
     public const int MostListeners = 32;
 
+    /// <summary>How many of these may have come by one name of a token or certificate.</summary>
+    public const int MostOfName = 8;
+
     private static readonly TimeSpan Interval = TimeSpan.FromSeconds(1);
 
     private readonly Lock access = new();
@@ -19,21 +22,38 @@ internal sealed class LiveStream(ServerContext context)
     private readonly ArrayBufferWriter<byte> buffer = new(16 << 10);
     private TaskCompletionSource<byte[]> next = NewSignal();
     private byte[]? newest;
+    private readonly Dictionary<string, int> byName = new(StringComparer.Ordinal);
     private int listeners;
     private bool isRunning;
 
     /// <summary>Begins to listen; null when too many do. Dispose to end.</summary>
-    public Listener? TryListen()
+    /// <param name="name">By which credential; null where none is asked for.</param>
+    /// <param name="refusal">Why not.</param>
+    public Listener? TryListen(string? name, out string refusal)
     {
+        refusal = string.Empty;
         lock (access)
         {
             if (listeners == MostListeners)
             {
+                refusal = $"{MostListeners} pages follow this node already, which is the most. Close one, or open another node's page: each shows all nodes.";
                 return null;
             }
 
+            if (name is not null)
+            {
+                int own = byName.GetValueOrDefault(name);
+                if (own == MostOfName)
+                {
+                    refusal = $"{MostOfName} pages follow this node as '{name}' already, which is the most for one name. Close one, or open another node's page: each shows all nodes.";
+                    return null;
+                }
+
+                byName[name] = own + 1;
+            }
+
             listeners++;
-            var listener = new Listener(this, newest, next.Task);
+            var listener = new Listener(this, name, newest, next.Task);
             if (!isRunning)
             {
                 isRunning = true;
@@ -119,18 +139,22 @@ internal sealed class LiveStream(ServerContext context)
         }
     }
 
-    private void Leave()
+    private void Leave(string? name)
     {
         lock (access)
         {
             Invariant.Holds(--listeners >= 0, "who leaves the live view had come");
+            if (name is not null && --byName[name] == 0)
+            {
+                byName.Remove(name);
+            }
         }
     }
 
     private static TaskCompletionSource<byte[]> NewSignal() => new(TaskCreationOptions.RunContinuationsAsynchronously);
 
     /// <summary>Somebody who listens. One caller at a time.</summary>
-    public sealed class Listener(LiveStream stream, byte[]? newest, Task<byte[]> next) : IDisposable
+    public sealed class Listener(LiveStream stream, string? name, byte[]? newest, Task<byte[]> next) : IDisposable
     {
         private byte[]? first = newest;
         private Task<byte[]> next = next;
@@ -163,7 +187,7 @@ internal sealed class LiveStream(ServerContext context)
             if (!isOver)
             {
                 isOver = true;
-                stream.Leave();
+                stream.Leave(name);
             }
         }
     }

@@ -1,6 +1,7 @@
 using System.Globalization;
 using System.Runtime.InteropServices;
 using System.Text.Json;
+using Rookery.Disk;
 
 namespace Rookery.Server.Observation;
 
@@ -50,8 +51,9 @@ internal sealed class MemberWatch(ServerContext context, NodeObservation observa
                 return;                                 // there is more already, or somebody begins to watch
             }
         }
-        catch (Exception failure) when (failure is HttpRequestException or IOException or JsonException or InvalidOperationException or KeyNotFoundException or FormatException or OperationCanceledException)
+        catch (Exception failure) when (failure is not InvariantViolationException)
         {
+            // Also what a member of another version says and this one does not understand: the watch goes on, or nothing would be seen of it when it does.
             client?.Dispose();
             client = null;
             if (!stopping.IsCancellationRequested && !(failure is OperationCanceledException && !isWatched && observation.IsWatched))
@@ -132,13 +134,14 @@ internal sealed class MemberWatch(ServerContext context, NodeObservation observa
         {
             string question = string.Create(CultureInfo.InvariantCulture, $"{MemberQuestions.KeptPath}?node={Uri.EscapeDataString(self.Tag)}&since={restored.NewestUnixMilliseconds}&slowSince=0");
             using var answer = await GetAsync(question, isWatched: true, stopping);
+            long before = restored.NewestUnixMilliseconds;
             self.Slow.Add(ObservationJson.ReadSlow(answer.RootElement.GetProperty("Slow"u8)));
             foreach (var row in ObservationJson.ReadHistory(answer.RootElement.GetProperty("History"u8)))
             {
                 restored.Add(row.UnixMilliseconds, row.Figures);
             }
 
-            hasMore = answer.RootElement.GetProperty("HasMore"u8).GetBoolean();
+            hasMore = answer.RootElement.GetProperty("HasMore"u8).GetBoolean() && restored.NewestUnixMilliseconds > before;
         }
 
         self.History.AddBefore(restored.Between(long.MinValue, long.MaxValue));

@@ -50,6 +50,11 @@ internal static class ObservationJson
             double[] figures = new double[Figures.Count];
             Array.Fill(figures, double.NaN);
             int column = 0;
+            if (row.ValueKind != JsonValueKind.Array)
+            {
+                continue;
+            }
+
             foreach (var value in row.EnumerateArray())
             {
                 string name = column < columns.Length ? columns[column] : string.Empty;
@@ -61,7 +66,7 @@ internal static class ObservationJson
 
                 if (string.Equals(name, TimeColumn, StringComparison.Ordinal))
                 {
-                    time = value.GetInt64();
+                    time = value.TryGetInt64(out long told) ? told : 0;
                 }
                 else if (Figures.TryFind(name, out var figure))
                 {
@@ -107,9 +112,14 @@ internal static class ObservationJson
         json.WriteEndArray();
     }
 
-    /// <summary>Reads slow events of another member.</summary>
-    public static IEnumerable<SlowEvent> ReadSlow(JsonElement json) => json.GetProperty("Rows"u8).EnumerateArray().Select(static row => new SlowEvent(
+    /// <summary>Reads slow events of another member. Rows that are not as this version writes them are left out.</summary>
+    public static IEnumerable<SlowEvent> ReadSlow(JsonElement json) => json.GetProperty("Rows"u8).EnumerateArray().Where(IsSlow).Select(static row => new SlowEvent(
         IoKindName.Shared(row[0].GetString() ?? string.Empty), row[1].GetInt64(), row[2].GetInt64(), row[3].GetInt64()));
+
+    private static bool IsSlow(JsonElement row) => row.ValueKind == JsonValueKind.Array && row.GetArrayLength() >= 4 && row[0].ValueKind == JsonValueKind.String
+        && IsLong(row[1]) && IsLong(row[2]) && IsLong(row[3]);
+
+    private static bool IsLong(JsonElement value) => value.ValueKind == JsonValueKind.Number && value.TryGetInt64(out _);
 
     /// <summary>Writes alerts as a list.</summary>
     public static void WriteAlerts(Utf8JsonWriter json, IEnumerable<MemberAlert> alerts)

@@ -19,11 +19,15 @@ internal sealed class PassedOnRequests(ServerContext context)
 
     private const int PieceBytes = 64 << 10;
 
+    // Each takes a connection of the other's port for members, which its consensus needs.
+    internal const int MostUnderWay = 8;
+
     // To begin with an answer may take a member longer than to go on: it may gather a whole archive first.
     private static readonly TimeSpan PatienceForAnswer = TimeSpan.FromSeconds(30);
     private static readonly TimeSpan PatienceForMore = TimeSpan.FromSeconds(30);
 
     private readonly ConcurrentDictionary<(string Method, string Path), RequestDelegate> handlers = new();
+    private int underWay;
 
     /// <summary>Makes the routes; they are not made before the first request otherwise, and that may come from another member.</summary>
     public Func<int>? MakeRoutes { get; set; }
@@ -74,6 +78,28 @@ internal sealed class PassedOnRequests(ServerContext context)
     private async Task PassOnAsync(HttpContext http, string tag)
     {
         var member = Find(tag);
+        if (Interlocked.Increment(ref underWay) > MostUnderWay)
+        {
+            Interlocked.Decrement(ref underWay);
+            http.Response.Headers.RetryAfter = "1";
+            throw new RefusedException(
+                StatusCodes.Status429TooManyRequests,
+                ErrorAnswer.RavenException,
+                $"Node {context.Options.NodeTag} passes {MostUnderWay} requests on to other members already, which is the most. Try again in a second, or ask {member.Tag} itself.");
+        }
+
+        try
+        {
+            await PassOnAsync(http, member);
+        }
+        finally
+        {
+            Interlocked.Decrement(ref underWay);
+        }
+    }
+
+    private async Task PassOnAsync(HttpContext http, ClusterViewMember member)
+    {
         using var client = context.Options.ConnectToMember?.Invoke(member.NodeId) ?? throw Unreachable(member, "it is not known where it is");
         using var patience = new CancellationTokenSource(PatienceForAnswer, context.Time);
         using var either = CancellationTokenSource.CreateLinkedTokenSource(patience.Token, http.RequestAborted);
@@ -139,6 +165,16 @@ internal sealed class PassedOnRequests(ServerContext context)
         if (content.TryGetValues("Content-Disposition", out var disposition))
         {
             response.Headers.ContentDisposition = new StringValues([.. disposition]);
+        }
+
+        if (answer.Headers.TryGetValues("Cache-Control", out var caching))
+        {
+            response.Headers.CacheControl = new StringValues([.. caching]);
+        }
+
+        if (answer.Headers.TryGetValues("Retry-After", out var pause))
+        {
+            response.Headers.RetryAfter = new StringValues([.. pause]);
         }
     }
 

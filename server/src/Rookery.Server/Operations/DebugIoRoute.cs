@@ -41,9 +41,12 @@ internal static class DebugIoRoute
             return;
         }
 
-        http.Response.ContentType = "application/json; charset=utf-8";
-        await using var json = new Utf8JsonWriter(http.Response.BodyWriter);
-        Write(json, context, since, until, span, only);
+        await context.LargeAnswers.SendAsync(http, async () =>
+        {
+            http.Response.ContentType = "application/json; charset=utf-8";
+            await using var json = new Utf8JsonWriter(http.Response.BodyWriter);
+            Write(json, context, since, until, span, only);
+        });
     }
 
     /// <summary>Writes the whole answer.</summary>

@@ -118,6 +118,9 @@ public static class LogEvents
     /// <summary>The webhook takes them again.</summary>
     public static EventId WebhookWorks { get; } = Add(1604, "webhook_works", LogLevel.Information, "The webhook takes messages again.");
 
+    /// <summary>Alerts cannot be judged or sent.</summary>
+    public static EventId AlertsFail { get; } = Add(1605, "alerts_fail", LogLevel.Error, "Alerts could not be judged, or not be handed to the webhook, by a fault of the node's own; said once.");
+
     private static EventId Add(int number, string name, LogLevel level, string meaning)
     {
         var id = new EventId(number, name);

@@ -16,6 +16,10 @@ public sealed class LogRing(int mostLines = LogRing.DefaultLines, int mostBytes 
     private const int MostCharacters = 8 << 10;
     private const int LineOverheadBytes = 64;
 
+    // What is looked through for secrets at most. A secret that is cut off at its end is not known for one any more, so what stands there is left out, whatever was taken out before it.
+    private const int MostLooked = 2 * MostCharacters;
+    private const int LongestSecret = 1 << 10;
+
     private readonly Lock _access = new();
     private readonly Queue<LogLine> _lines = new();
     private long _sequence;
@@ -27,7 +31,7 @@ public sealed class LogRing(int mostLines = LogRing.DefaultLines, int mostBytes 
     /// <summary>Adds a line; the oldest go when there is no room.</summary>
     public void Add(DateTimeOffset time, LogLevel level, EventId id, string text)
     {
-        string clean = Secrets.Clean(text.Length <= MostCharacters ? text : text[..MostCharacters] + " …");
+        string clean = CleanAndCut(text);
         lock (_access)
         {
             _lines.Enqueue(new LogLine(++_sequence, time, level, id.Id, clean));
@@ -50,6 +54,14 @@ public sealed class LogRing(int mostLines = LogRing.DefaultLines, int mostBytes 
                 ? [.. _lines.SkipWhile(line => line.Sequence <= known).Take(limit)]
                 : [.. _lines.Skip(Math.Max(0, _lines.Count - limit))];
         }
+    }
+
+    private string CleanAndCut(string text)
+    {
+        bool isCut = text.Length > MostLooked;
+        string clean = Secrets.Clean(isCut ? text[..MostLooked] : text);
+        int most = Math.Min(MostCharacters, isCut ? Math.Max(0, clean.Length - LongestSecret) : clean.Length);
+        return most == clean.Length ? clean : string.Concat(clean.AsSpan(0, most), " …");
     }
 
     private static long BytesOf(string text) => (2L * text.Length) + LineOverheadBytes;

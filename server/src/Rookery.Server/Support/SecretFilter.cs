@@ -36,7 +36,15 @@ public sealed partial class SecretFilter
             text = text.Replace(secret, Removed, StringComparison.OrdinalIgnoreCase);
         }
 
-        return LooksSecret().Replace(text, Removed);
+        try
+        {
+            return LooksSecret().Replace(text, Removed);
+        }
+        catch (RegexMatchTimeoutException)
+        {
+            // What could not be looked through is not handed on.
+            return Removed;
+        }
     }
 
     // Tokens of access and of joining, private keys, what follows Bearer or Basic, and who signs in by a URL.

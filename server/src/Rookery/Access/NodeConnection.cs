@@ -12,11 +12,15 @@ namespace Rookery.Access;
 /// <param name="Authorities">Whom to trust; null for those that the system trusts.</param>
 internal sealed record NodeConnection(Uri Address, string? Token, X509Certificate2Collection? Authorities)
 {
+    private const int SilentSeconds = 30;
+    private const int AskEverySeconds = 10;
+    private const int AskTimes = 6;
+
     /// <summary>A client for it, which the caller disposes.</summary>
     /// <param name="patience">How long an answer may take.</param>
     public HttpClient NewClient(TimeSpan patience)
     {
-        var handler = new SocketsHttpHandler { AllowAutoRedirect = false, UseProxy = false };
+        var handler = new SocketsHttpHandler { AllowAutoRedirect = false, UseProxy = false, ConnectCallback = ConnectAsync };
         handler.SslOptions.RemoteCertificateValidationCallback = (_, _, _, wrong) => wrong == SslPolicyErrors.None ? true : throw new AdminException(Describe(wrong), ExitCode.Failure);
         if (Authorities is not null)
         {
@@ -46,6 +50,26 @@ internal sealed record NodeConnection(Uri Address, string? Token, X509Certificat
         SocketException refused => $"No node answers at {Address} ({refused.Message}). {named}",
         _ => $"No node answers at {Address} ({failure.HttpRequestError}). {named}",
     };
+
+    /// <summary>A node that lost its power says nothing any more: the system asks a silent connection whether somebody is there, so that a download ends that would wait for ever.</summary>
+    internal static async ValueTask<Stream> ConnectAsync(SocketsHttpConnectionContext wanted, CancellationToken cancellation)
+    {
+        var socket = new Socket(SocketType.Stream, ProtocolType.Tcp) { NoDelay = true };
+        try
+        {
+            socket.SetSocketOption(SocketOptionLevel.Socket, SocketOptionName.KeepAlive, true);
+            socket.SetSocketOption(SocketOptionLevel.Tcp, SocketOptionName.TcpKeepAliveTime, SilentSeconds);
+            socket.SetSocketOption(SocketOptionLevel.Tcp, SocketOptionName.TcpKeepAliveInterval, AskEverySeconds);
+            socket.SetSocketOption(SocketOptionLevel.Tcp, SocketOptionName.TcpKeepAliveRetryCount, AskTimes);
+            await socket.ConnectAsync(wanted.DnsEndPoint, cancellation);
+            return new NetworkStream(socket, ownsSocket: true);
+        }
+        catch
+        {
+            socket.Dispose();
+            throw;
+        }
+    }
 
     private string Describe(SslPolicyErrors wrong) => wrong.HasFlag(SslPolicyErrors.RemoteCertificateChainErrors)
         ? $"The node at {Address} shows a certificate of an authority that is not trusted here, or one that has ended. Name its cluster's with --ca: the file cluster/authority.pem of its data directory."

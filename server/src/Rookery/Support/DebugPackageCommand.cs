@@ -12,7 +12,9 @@ namespace Rookery.Support;
 internal static class DebugPackageCommand
 {
     private const int BufferBytes = 64 << 10;
+    private const int LongestName = 200;
     private const string Readme = "README.txt";
+    private const string UsualName = "rookery-debug.tar.gz";
 
     // A node looks at its network meanwhile.
     private static readonly TimeSpan Patience = TimeSpan.FromMinutes(2);
@@ -46,7 +48,12 @@ internal static class DebugPackageCommand
                 throw new AdminException(await ReasonAsync(answer, cancellation), ExitCode.Failure);
             }
 
-            string path = Path.GetFullPath(to ?? NameOf(answer));
+            string path = Path.GetFullPath(to ?? NameOf(answer.Content.Headers.ContentDisposition?.FileName));
+            if (to is null && Path.Exists(path))
+            {
+                throw new AdminException($"There is {path} already. Name another file with --to, which may also be that one.", ExitCode.Configuration);
+            }
+
             long bytes = await SaveAsync(await answer.Content.ReadAsStreamAsync(cancellation), path, cancellation);
             await Console.Error.WriteLineAsync($"{bytes >> 10} KiB. Look into it with `rookery debug-package show {path}` before you give it to somebody: it names nodes, their addresses, databases and indexes.");
             await Console.Out.WriteLineAsync(isJson ? $"{{\"File\":\"{JsonEncodedText.Encode(path)}\",\"Bytes\":{bytes}}}" : path);
@@ -86,11 +93,13 @@ internal static class DebugPackageCommand
         return bytes;
     }
 
-    private static string NameOf(HttpResponseMessage answer)
+    /// <summary>What the file is called: as the node says where that is a name as nodes give them, else by a name of ours. It is another machine's word, and might be a path, or the name of a file that a shell reads.</summary>
+    internal static string NameOf(string? told)
     {
-        // Never a path: it is another machine's word.
-        string? name = Path.GetFileName(answer.Content.Headers.ContentDisposition?.FileName?.Trim('"'));
-        return string.IsNullOrEmpty(name) ? "rookery-debug.tar.gz" : name;
+        string name = told?.Trim('"') ?? string.Empty;
+        bool isPlain = name.StartsWith("rookery-debug-", StringComparison.Ordinal) && name.EndsWith(".tar.gz", StringComparison.Ordinal)
+            && name.Length <= LongestName && name.All(static letter => char.IsAsciiLetterOrDigit(letter) || letter is '-' or '_' or '.');
+        return isPlain ? name : UsualName;
     }
 
     private static async Task<string> ReasonAsync(HttpResponseMessage answer, CancellationToken cancellation)

@@ -42,6 +42,18 @@ internal sealed class DumpSource : IRecordSource
 
     public bool TryRead(out ImportRecord record)
     {
+        try
+        {
+            return TryReadNext(out record);
+        }
+        catch (Exception odd) when (odd is FormatException or OverflowException or KeyNotFoundException or InvalidOperationException or JsonException)
+        {
+            throw new BadInputException($"Behind document {_documents} the dump is not as RavenDB writes it: {odd.Message}");
+        }
+    }
+
+    private bool TryReadNext(out ImportRecord record)
+    {
         record = default;
         while (!_isOver)
         {

@@ -26,7 +26,7 @@ internal static class ExportDownload
         long documents;
         try
         {
-            await using Stream file = File.Open(partial, FileMode.Create, FileAccess.Write);
+            await using var file = OpenPart(partial);
             await using Stream output = path.EndsWith(".gz", StringComparison.OrdinalIgnoreCase) ? new GZipStream(file, CompressionLevel.Fastest, leaveOpen: true) : file;
             documents = await CopyAsync(client, answer, output, progress);
         }
@@ -38,6 +38,13 @@ internal static class ExportDownload
         File.Move(partial, path, overwrite: true);
         await Console.Error.WriteLineAsync($"{database}: {Amount.Of(documents, "document")} in {path}.");
         return ExitCode.Success;
+    }
+
+    /// <summary>A new file for its owner's eyes: documents are no less secret there than in the node. What has its name goes first, also where it is a link to another file.</summary>
+    internal static Stream OpenPart(string partial)
+    {
+        File.Delete(partial);
+        return File.Open(partial, new FileStreamOptions { Mode = FileMode.CreateNew, Access = FileAccess.Write, UnixCreateMode = UnixFileMode.UserRead | UnixFileMode.UserWrite });
     }
 
     private static async Task<long> CopyAsync(NodeClient client, HttpResponseMessage answer, Stream output, Progress progress)

@@ -17,6 +17,7 @@ internal sealed record PartResult(long Stored, long Bad, IReadOnlyList<(int Reco
 /// <param name="time">The clock.</param>
 internal sealed class ImportUpload(NodeClient client, string database, TimeProvider time)
 {
+    // Also for one attempt: the node may have lost its power in the midst of it, and would never be heard of again.
     private static readonly TimeSpan Patience = TimeSpan.FromMinutes(2);
     private static readonly TimeSpan Pause = TimeSpan.FromSeconds(1);
 
@@ -24,23 +25,25 @@ internal sealed class ImportUpload(NodeClient client, string database, TimeProvi
     /// <exception cref="AdminException">The node refuses all of it, or does not answer for minutes.</exception>
     public async Task<PartResult> SendAsync(ReadOnlyMemory<byte> lines)
     {
+        bool wasSilent = false;
         for (long begun = time.GetTimestamp(); ;)
         {
             string reason;
+            using var patience = new CancellationTokenSource(Patience, time);
             try
             {
                 using var body = new ReadOnlyMemoryContent(lines);
                 body.Headers.ContentType = new MediaTypeHeaderValue("application/x-ndjson");
                 using var request = client.NewRequest(HttpMethod.Post, $"{NodeClient.PathOf(database)}/import", body);
-                using var answer = await client.AskAsync(request);
+                using var answer = await client.AskAsync(request, patience.Token);
                 if (!answer.IsSuccessStatusCode && !MayPass(answer))
                 {
-                    throw new ImportRefusedException(await client.RefusalOfAsync(answer));
+                    throw new ImportRefusedException(await client.RefusalOfAsync(answer, patience.Token));
                 }
 
                 if (answer.IsSuccessStatusCode)
                 {
-                    var (result, error) = Read(await answer.Content.ReadAsStringAsync());
+                    var (result, error) = Read(await answer.Content.ReadAsStringAsync(patience.Token));
                     if (error is null)
                     {
                         return result;
@@ -50,7 +53,7 @@ internal sealed class ImportUpload(NodeClient client, string database, TimeProvi
                 }
                 else
                 {
-                    reason = (await client.RefusalOfAsync(answer)).Message;
+                    reason = (await client.RefusalOfAsync(answer, patience.Token)).Message;
                 }
             }
             catch (AdminException unanswered)
@@ -60,6 +63,16 @@ internal sealed class ImportUpload(NodeClient client, string database, TimeProvi
             catch (HttpRequestException)
             {
                 reason = $"The answer of {client.Address} broke off.";
+            }
+
+            catch (OperationCanceledException) when (patience.IsCancellationRequested)
+            {
+                reason = $"The node at {client.Address} did not answer within {Patience.TotalSeconds:0} s.";
+                if (!wasSilent)
+                {
+                    // Over another connection it may: nothing was tried again yet.
+                    (wasSilent, begun) = (true, time.GetTimestamp());
+                }
             }
 
             if (time.GetElapsedTime(begun) > Patience)

@@ -110,6 +110,30 @@ public class RouteScopeTests(SecureServer server) : IClassFixture<SecureServer>
         Assert.Equal(Routes.Order(StringComparer.Ordinal), mapped);
     }
 
+    [Fact]
+    public void Reads_and_writes_are_counted_where_the_node_decides_how_long_they_take()
+    {
+        var counted = ((IEndpointRouteBuilder)server.App).DataSources.SelectMany(source => source.Endpoints).OfType<RouteEndpoint>()
+            .Where(static endpoint => endpoint.Metadata.GetMetadata<RouteTotal>() is not null).Select(Describe).ToArray();
+        Assert.Contains("GET /databases/{database}/docs: read", counted);
+        Assert.Contains("POST /databases/{database}/bulk_docs: write", counted);
+        Assert.DoesNotContain(counted, static route => ((string[])["/streams/", "/export", "/changes", "/import", "/bulk_insert"]).Any(part => route.Contains(part, StringComparison.Ordinal)));
+    }
+
+    [Theory]
+    [InlineData(200, 1)]
+    [InlineData(404, 1)]
+    [InlineData(401, 0)]
+    [InlineData(429, 0)]
+    [InlineData(503, 0)]
+    public void What_is_refused_is_no_read(int status, int counted)
+    {
+        var metrics = new RequestMetrics(TimeProvider.System);
+        metrics.End(metrics.ForRoute("/x"), new RouteTotal(metrics.Reads), metrics.Begin(needsDocuments: true), status);
+        Assert.Equal(counted, Enumerable.Range(0, 6).Sum(hundreds => metrics.Reads.WithStatusClass(hundreds)));
+        Assert.Equal(1, metrics.ForRoute("/x").WithStatusClass(status / 100));
+    }
+
     private static string Describe(RouteEndpoint endpoint)
     {
         string methods = endpoint.Metadata.GetMetadata<HttpMethodMetadata>() is { HttpMethods.Count: > 0 } allowed ? string.Join(',', allowed.HttpMethods) : "*";

@@ -115,6 +115,19 @@ public sealed class AlertWatchTests : IDisposable
         Assert.Single(watch.Active);
     }
 
+    /// <summary>On a timer's thread what nobody catches ends the process.</summary>
+    [Fact]
+    public void A_fault_of_its_own_is_said_once_and_ends_nothing()
+    {
+        bool fails = true;
+        using var watch = new AlertWatch(() => fails ? throw new FormatException("odd") : Well() with { DamagedPlaces = 1 }, _time, _log);
+        Pass(minutes: 1);
+        Assert.Single(_log.Lines);
+        fails = false;
+        Pass(minutes: 1);
+        Assert.Single(watch.Active);
+    }
+
     private static AlertFacts Well() => new() { Now = new DateTimeOffset(2026, 1, 1, 0, 0, 0, TimeSpan.Zero), Space = new ReserveState(8L << 30, 256 << 20) };
 
     private void Pass(int minutes) => _time.Advance(TimeSpan.FromMinutes(minutes));

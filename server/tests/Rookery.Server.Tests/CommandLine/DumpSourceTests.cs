@@ -37,6 +37,11 @@ public sealed class DumpSourceTests
     [InlineData("{\"Docs\":[{\"@metadata\":{\"@id\":\"a\"}}")]
     [InlineData("{\"Docs\":[{\"@metadata\":{\"@export-type\":\"Attachment\"},\"Size\":99}abc")]
     [InlineData("{\"Docs\":[{]}")]
+    [InlineData("{\"Docs\":[{\"@metadata\":{\"@export-type\":\"Attachment\"}}]}")]
+    [InlineData("{\"Docs\":[{\"@metadata\":{\"@export-type\":\"Attachment\"},\"Size\":\"9\"}]}")]
+    [InlineData("{\"Identities\":[{\"Key\":\"a|\",\"Value\":\"x\"}]}")]
+    [InlineData("{\"Identities\":[{\"Key\":\"a|\",\"Value\":\"99999999999999999999\"}]}")]
+    [InlineData("{\"Identities\":[1]}")]
     [InlineData("")]
     public void What_is_no_dump_is_refused(string text)
     {

@@ -111,15 +111,29 @@ public sealed class SessionTests : IAsyncLifetime
         string second = CookieOf(await SignInAsync(token));
         server.Time.Advance(TimeSpan.FromSeconds(1));
         Assert.Equal(200, (await AskAsync("GET", "/metrics", first)).Status);
-        byte[] hash = new byte[AccessToken.HashBytes];
-        Assert.True(AccessToken.TryHash(token, hash));
         for (int more = 2; more <= Sessions.Most; more++)
         {
-            server.Context.Access.Sessions.Begin(hash);
+            server.Context.Access.Sessions.Begin(BitConverter.GetBytes(more));
         }
 
         Assert.Equal(200, (await AskAsync("GET", "/metrics", first)).Status);
         Assert.Equal(401, (await AskAsync("GET", "/metrics", second)).Status);
+    }
+
+    [Fact]
+    public void Who_has_one_token_signs_out_nobody_who_has_another()
+    {
+        var time = new SimulatedTimeProvider();
+        var sessions = new Sessions(time);
+        string other = sessions.Begin([1]);
+        time.Advance(TimeSpan.FromSeconds(1));
+        string[] own = [.. Enumerable.Range(0, Sessions.Most).Select(_ =>
+        {
+            time.Advance(TimeSpan.FromSeconds(1));
+            return sessions.Begin([2]);
+        })];
+        Assert.True(sessions.TryUse(other, out _));
+        Assert.Equal(own[^Sessions.MostOfToken..], own.Where(secret => sessions.TryUse(secret, out _)));
     }
 
     [Fact]

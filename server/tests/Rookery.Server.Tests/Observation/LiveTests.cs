@@ -78,6 +78,22 @@ public sealed class LiveTests : IAsyncLifetime
     }
 
     [Fact]
+    public void One_name_does_not_take_the_room_of_all()
+    {
+        var stream = new LiveStream(server.Context);
+        var listeners = Enumerable.Range(0, LiveStream.MostOfName).Select(_ => stream.TryListen("a", out string _)!).ToList();
+        Assert.DoesNotContain(null, listeners);
+        Assert.Null(stream.TryListen("a", out string refusal));
+        Assert.Contains("as 'a' already", refusal, StringComparison.Ordinal);
+        listeners.Add(stream.TryListen("b", out string _)!);
+        listeners.Add(stream.TryListen(name: null, out string _)!);
+        listeners[0].Dispose();
+        listeners.Add(stream.TryListen("a", out string _)!);
+        Assert.DoesNotContain(null, listeners);
+        listeners.ForEach(listener => listener.Dispose());
+    }
+
+    [Fact]
     public async Task It_ends_when_the_node_stops()
     {
         var stopping = new RunningServer();

@@ -1,5 +1,6 @@
 using System.Text.Json;
 using Rookery.Disk;
+using Rookery.Server.Observation;
 
 namespace Rookery.Server.Tests.Observation;
 
@@ -101,6 +102,35 @@ public sealed class MemberQuestionTests : IAsyncLifetime
     }
 
     [Fact]
+    public async Task No_more_are_passed_on_at_once_than_another_members_port_can_bear()
+    {
+        var slow = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        members.Slow = slow.Task;
+        const string Asked = "/admin/node/settings?node=B";
+        var asking = Enumerable.Range(0, PassedOnRequests.MostUnderWay).Select(_ => members.A.SendAsync("GET", Asked)).ToArray();
+        await TwoMembers.UntilAsync(() => Task.FromResult(members.Waiting == asking.Length ? "all" : null));
+        var refused = await members.A.SendAsync("GET", Asked);
+        refused.IsRefusal(429, "ask B itself");
+        Assert.Equal("1", refused.Headers.RetryAfter?.ToString());
+        slow.SetResult();
+        Assert.All(await Task.WhenAll(asking), answer => Assert.Equal(200, answer.Status));
+        Assert.Equal(200, (await members.A.SendAsync("GET", Asked)).Status);
+    }
+
+    [Fact]
+    public async Task What_is_not_to_be_stored_on_the_way_is_not_by_way_of_another_member_either() =>
+        Assert.Equal("no-store", (await members.A.SendAsync("GET", "/admin/node/debug-package?node=B")).Headers.CacheControl?.ToString());
+
+    [Fact]
+    public void Rows_of_another_version_are_left_out_one_by_one()
+    {
+        using var slow = JsonDocument.Parse("""{"Rows":[["scrub",1],7,[null,1,2,3],["scrub",1.5,2,3],["scrub",1,2,3,"new"]]}""");
+        Assert.Equal([3L], ObservationJson.ReadSlow(slow.RootElement).Select(one => one.Bytes));
+        using var history = JsonDocument.Parse("""{"Columns":["UnixMilliseconds","New"],"Rows":[7,[1.5],["x"],[1000,1,2,3]]}""");
+        Assert.Equal([1000L], ObservationJson.ReadHistory(history.RootElement).Select(row => row.UnixMilliseconds));
+    }
+
+    [Fact]
     public async Task That_there_is_no_such_member_or_that_it_does_not_answer_is_said()
     {
         (await members.A.SendAsync("GET", "/debug/io?node=X")).IsRefusal(400, "No member has the letter 'X'; there are A, B.");
@@ -125,7 +155,7 @@ public sealed class MemberQuestionTests : IAsyncLifetime
     [Theory]
     [InlineData("/dashboard/history?from=20&to=10")]
     [InlineData("/dashboard/history?points=0")]
-    [InlineData("/dashboard/history?points=1000000")]
+    [InlineData("/dashboard/history?points=1441")]
     [InlineData("/dashboard/history?from=yesterday")]
     [InlineData("/admin/node/find?seconds=0")]
     public async Task What_is_asked_wrongly_is_refused(string path) =>

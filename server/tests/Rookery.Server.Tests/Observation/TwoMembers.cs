@@ -12,6 +12,8 @@ public sealed class TwoMembers : IAsyncLifetime
 {
     private readonly Dictionary<string, WebApplication> ports = new(StringComparer.Ordinal);
 
+    private int waiting;
+
     public TwoMembers()
     {
         A = NewServer("A");
@@ -24,6 +26,12 @@ public sealed class TwoMembers : IAsyncLifetime
 
     /// <summary>Whether B's port for members is shut.</summary>
     public bool IsCutOff { get; set; }
+
+    /// <summary>What requests that are passed on to B wait for; null for nothing.</summary>
+    public Task? Slow { get; set; }
+
+    /// <summary>How many wait for it.</summary>
+    public int Waiting => waiting;
 
     /// <summary>Whether A leads; otherwise nobody does.</summary>
     public bool HasLeader { get; set; } = true;
@@ -75,6 +83,15 @@ public sealed class TwoMembers : IAsyncLifetime
         }
     }
 
+    private async Task WaitAsync(HttpRequestMessage request)
+    {
+        if (Slow is { } slow && request.RequestUri!.AbsolutePath.StartsWith("/observe/on-any/", StringComparison.Ordinal))
+        {
+            Interlocked.Increment(ref waiting);
+            await slow;
+        }
+    }
+
     private RunningServer NewServer(string tag) => new()
     {
         Before = alone => new Told(alone, own => StatisticsOf(own, tag)),
@@ -86,7 +103,7 @@ public sealed class TwoMembers : IAsyncLifetime
             Board = tag is "B" ? new BoardWatch(BoardOfB, TimeProvider.System) : null,
             IsObserved = true,
             ConnectToMember = nodeId => ports.TryGetValue(nodeId, out var port)
-                ? new HttpClient(new Line(port.GetTestServer().CreateHandler(), () => nodeId is "B" && IsCutOff)) { BaseAddress = new Uri("http://port") }
+                ? new HttpClient(new Line(port.GetTestServer().CreateHandler(), () => nodeId is "B" && IsCutOff, WaitAsync)) { BaseAddress = new Uri("http://port") }
                 : null,
         },
     };
@@ -118,11 +135,14 @@ public sealed class TwoMembers : IAsyncLifetime
         ports[tag] = port;
     }
 
-    /// <summary>A connection that may be cut.</summary>
-    private sealed class Line(HttpMessageHandler port, Func<bool> isCut) : DelegatingHandler(port)
+    /// <summary>A connection that may be cut, or slow.</summary>
+    private sealed class Line(HttpMessageHandler port, Func<bool> isCut, Func<HttpRequestMessage, Task> wait) : DelegatingHandler(port)
     {
-        protected override Task<HttpResponseMessage> SendAsync(HttpRequestMessage request, CancellationToken cancellationToken) =>
-            isCut() ? throw new HttpRequestException("Connection refused") : base.SendAsync(request, cancellationToken);
+        protected override async Task<HttpResponseMessage> SendAsync(HttpRequestMessage request, CancellationToken cancellationToken)
+        {
+            await wait(request);
+            return isCut() ? throw new HttpRequestException("Connection refused") : await base.SendAsync(request, cancellationToken);
+        }
     }
 
     /// <summary>Consensus of a node alone, of which other statistics are told.</summary>

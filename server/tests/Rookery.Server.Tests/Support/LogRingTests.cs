@@ -3,6 +3,7 @@ using System.Text.Json;
 using System.Text.RegularExpressions;
 using Microsoft.Extensions.Logging;
 using Rookery.Server.Tests.Access;
+using Rookery.Support;
 
 namespace Rookery.Server.Tests.Support;
 
@@ -39,6 +40,27 @@ public sealed partial class LogRingTests
         Assert.Equal(4, ring.Read(null, 1000).Count);
         ring.Add(Now, LogLevel.Error, default, new string('y', 100_000));
         Assert.InRange(Assert.Single(ring.Read(null, 1000)).Text.Length, 8000, 9000);
+    }
+
+    [Theory]
+    [InlineData(8172, 1)]
+    [InlineData(16364, 1)]
+    [InlineData(0, 1000)]
+    public void Where_a_long_line_is_cut_no_part_of_a_secret_stays(int before, int tokens)
+    {
+        var ring = new LogRing();
+        ring.Add(Now, LogLevel.Error, default, new string('x', before) + string.Concat(Enumerable.Repeat(" rookery_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA", tokens)) + " rest");
+        Assert.DoesNotContain("rookery_A", ring.Read(null, 1)[0].Text, StringComparison.Ordinal);
+    }
+
+    [Theory]
+    [InlineData("https://ntfy.sh/rookery", "Posted to /rookery: the rookery is well", "Posted to /rookery: the rookery is well")]
+    [InlineData("https://ntfy.sh/our-rookery-7Kq2", "Posted to /our-rookery-7Kq2: the rookery is well", "Posted to /(secret): the rookery is well")]
+    public void A_place_to_send_to_is_hidden_where_it_can_not_be_guessed(string url, string text, string kept)
+    {
+        var secrets = new SecretFilter();
+        Assert.Null(Webhook.ReadToken(new WebhookConfiguration(new Uri(url), "ntfy", TokenFile: null), secrets));
+        Assert.Equal(kept, secrets.Clean(text));
     }
 
     [Theory]

@@ -1,0 +1,66 @@
+using System.Threading.Channels;
+using Microsoft.AspNetCore.Http;
+
+namespace Rookery.Server;
+
+/// <summary>Answers that are put together whole in memory, of figures and of the disk's work: few at once, so that whoever asks for many of them costs no more than these. Thread-safe.</summary>
+internal sealed class LargeAnswers
+{
+    /// <summary>How many are made and sent at once.</summary>
+    public const int Most = 4;
+
+    // A page asks for some at once; they are made one after the other.
+    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(2);
+
+    private readonly TimeProvider time;
+    private readonly Channel<bool> turns = Channel.CreateBounded<bool>(Most);
+
+    /// <summary>All turns are free.</summary>
+    /// <param name="time">The clock.</param>
+    public LargeAnswers(TimeProvider time)
+    {
+        this.time = time;
+        while (turns.Writer.TryWrite(item: true))
+        {
+            // One for each that may be under way.
+        }
+    }
+
+    /// <summary>Answers with <paramref name="answer"/> when it is its turn, or says that too many are.</summary>
+    /// <param name="http">The request.</param>
+    /// <param name="answer">Puts it together and sends it.</param>
+    public async Task SendAsync(HttpContext http, Func<Task> answer)
+    {
+        if (!turns.Reader.TryRead(out _) && !await WaitAsync(http.RequestAborted))
+        {
+            http.Response.Headers.RetryAfter = "1";
+            await ErrorAnswer.WriteAsync(
+                http, StatusCodes.Status429TooManyRequests, ErrorAnswer.RavenException, $"{Most} answers with histories or disk work are being sent by this node already, which is the most. Try again in a second.");
+            return;
+        }
+
+        try
+        {
+            await answer();
+        }
+        finally
+        {
+            turns.Writer.TryWrite(item: true);
+        }
+    }
+
+    private async Task<bool> WaitAsync(CancellationToken left)
+    {
+        using var patience = new CancellationTokenSource(Patience, time);
+        using var either = CancellationTokenSource.CreateLinkedTokenSource(patience.Token, left);
+        try
+        {
+            await turns.Reader.ReadAsync(either.Token);
+            return true;
+        }
+        catch (OperationCanceledException) when (!left.IsCancellationRequested)
+        {
+            return false;
+        }
+    }
+}

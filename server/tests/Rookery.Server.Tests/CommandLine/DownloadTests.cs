@@ -1,0 +1,72 @@
+using System.Net;
+using System.Net.Sockets;
+using System.Text;
+using Rookery.Access;
+using Rookery.Simulation;
+using Rookery.Support;
+using Rookery.Transfer;
+
+namespace Rookery.Server.Tests.CommandLine;
+
+/// <summary>What a command fetches from a node, or brings there.</summary>
+public sealed class DownloadTests
+{
+    [Theory]
+    [InlineData("\"rookery-debug-pi-1-20261125-120000.tar.gz\"", "rookery-debug-pi-1-20261125-120000.tar.gz")]
+    [InlineData("rookery-debug-x.tar.gz", "rookery-debug-x.tar.gz")]
+    [InlineData(null, "rookery-debug.tar.gz")]
+    [InlineData(".bashrc", "rookery-debug.tar.gz")]
+    [InlineData("rookery-debug-x.sh", "rookery-debug.tar.gz")]
+    [InlineData("other-rookery-debug-x.tar.gz", "rookery-debug.tar.gz")]
+    [InlineData("rookery-debug-/../../x.tar.gz", "rookery-debug.tar.gz")]
+    [InlineData("rookery-debug-\u001b[2J.tar.gz", "rookery-debug.tar.gz")]
+    public void A_debug_package_has_a_name_of_ours_whatever_the_node_says(string? told, string name) => Assert.Equal(name, DebugPackageCommand.NameOf(told));
+
+    [Fact]
+    public void An_export_is_for_its_owners_eyes_and_follows_no_link_that_waits_for_it()
+    {
+        string directory = Directory.CreateTempSubdirectory("rookery-export-").FullName;
+        try
+        {
+            string other = Path.Join(directory, "other");
+            string part = Path.Join(directory, "out.part");
+            File.WriteAllText(other, "mine");
+            File.CreateSymbolicLink(part, other);
+            using (var file = ExportDownload.OpenPart(part))
+            {
+                file.Write("{}"u8);
+            }
+
+            Assert.Equal("mine", File.ReadAllText(other));
+            Assert.Null(new FileInfo(part).LinkTarget);
+            Assert.Equal(UnixFileMode.UserRead | UnixFileMode.UserWrite, new FileInfo(part).UnixFileMode);
+        }
+        finally
+        {
+            Directory.Delete(directory, recursive: true);
+        }
+    }
+
+    [Fact]
+    public async Task A_part_of_an_import_that_nobody_answers_is_sent_again()
+    {
+        var time = new SimulatedTimeProvider();
+        using var listener = new TcpListener(IPAddress.Loopback, 0);
+        listener.Start();
+        using var client = new NodeClient(new NodeConnection(new Uri($"http://{listener.LocalEndpoint}"), Token: null, Authorities: null));
+        var sending = new ImportUpload(client, "Shop", time).SendAsync("{}\n"u8.ToArray());
+        using var silent = await listener.AcceptTcpClientAsync();
+        var accepting = listener.AcceptTcpClientAsync();
+        while (!accepting.IsCompleted && !sending.IsCompleted)
+        {
+            time.Advance(TimeSpan.FromSeconds(1));
+            await Task.Delay(2);
+        }
+
+        Assert.False(sending.IsCompleted, "it gave up");
+        using var answering = await accepting;
+        const string Result = "{\"Result\":{\"Stored\":1,\"Bad\":0}}\n";
+        await answering.GetStream().WriteAsync(Encoding.ASCII.GetBytes($"HTTP/1.1 200 OK\r\nContent-Length: {Result.Length}\r\n\r\n{Result}"));
+        Assert.Equal(1, (await sending).Stored);
+    }
+}
