@@ -177,7 +177,7 @@ internal sealed class IndexSearch(IReadOnlyList<LiveSegment> segments, IndexedFi
 
         foreach (var ranked in first.InOrder())
         {
-            if (!sort.TryRead(ranked, sortKey))
+            if (sort.LacksDocument || !sort.TryRead(ranked, sortKey))
             {
                 return false;
             }
