@@ -22,6 +22,12 @@ internal sealed class AnswerWork(MemoryShare share, IScanClock clock) : IDisposa
     /// <summary>Postings that were decoded.</summary>
     public long PostingsRead { get; private set; }
 
+    /// <summary>Keys of fields that were read for <c>order by</c>.</summary>
+    public long SortKeysRead { get; private set; }
+
+    /// <summary>Counts a key that was read for <c>order by</c>.</summary>
+    public void CountSortKey() => SortKeysRead++;
+
     /// <summary>Counts postings that were decoded.</summary>
     public void CountPostings(long count) => PostingsRead += count;
 

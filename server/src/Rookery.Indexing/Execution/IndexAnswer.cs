@@ -43,6 +43,9 @@ public sealed class IndexAnswer : IDisposable
     /// <summary>Postings that were decoded, for <c>explain</c>.</summary>
     public long PostingsRead => work.PostingsRead;
 
+    /// <summary>Keys of fields that were read for <c>order by</c>.</summary>
+    internal long SortKeysRead => work.SortKeysRead;
+
     /// <summary>Answers a query.</summary>
     /// <param name="snapshot">The index; disposed with the answer, and when there is none.</param>
     /// <param name="fields">What it holds of which field.</param>

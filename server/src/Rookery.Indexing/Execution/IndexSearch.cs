@@ -12,6 +12,9 @@ namespace Rookery.Indexing.Execution;
 /// <param name="needsTotal">Whether results behind the page are counted.</param>
 internal sealed class IndexSearch(IReadOnlyList<LiveSegment> segments, IndexedFields fields, ScanPlan plan, AnswerWork work, bool needsTotal)
 {
+    // A longer page is held once, with its keys.
+    private const int LongestRankedPage = 16 * 1024;
+
     private readonly DocumentTable[] documents = [.. segments.Select(static segment => segment.Reader.Documents())];
 
     // A document may have several entries, which lie side by side and have one etag; of no others is that the same.
@@ -97,7 +100,16 @@ internal sealed class IndexSearch(IReadOnlyList<LiveSegment> segments, IndexedFi
         {
             for (int i = 0; i < opened.Length; i++)
             {
-                if (SegmentSort.Open(plan, segments[i].Reader, fields, conditions[i]) is not { } sort || !(joinsEntries ? TryCollectJoined(i, opened[i].Cursor, sort, heap, sortKey) : TryCollect(i, opened[i].Cursor, sort, heap, sortKey)))
+                if (SegmentSort.Open(plan, segments[i].Reader, fields, conditions[i], work) is not { } sort)
+                {
+                    return null;
+                }
+
+                bool isRanked = sort.RankedColumns > 0 && plan.PageEnd is > 0 and <= LongestRankedPage;
+                bool isDone = joinsEntries ? TryCollectJoined(i, opened[i].Cursor, sort, heap, sortKey)
+                    : isRanked ? TryCollectRanked(i, opened[i].Cursor, sort, heap, sortKey)
+                    : TryCollect(i, opened[i].Cursor, sort, heap, sortKey);
+                if (!isDone)
                 {
                     return null;
                 }
@@ -144,6 +156,44 @@ internal sealed class IndexSearch(IReadOnlyList<LiveSegment> segments, IndexedFi
             }
         }
 
+        return true;
+    }
+
+    /// <summary>The same where places in the segment's dictionary say the order: keys are read only of what the page may hold.</summary>
+    private bool TryCollectRanked(int segment, EntryCursor candidates, SegmentSort sort, HitHeap heap, PooledBytes sortKey)
+    {
+        long bytes = RankedEntries.EntryBytes * Math.Min(plan.PageEnd, segments[segment].Reader.Entries);
+        work.Memory.Take(bytes);
+        var first = new RankedEntries(plan.Sort, sort, documents[segment], (int)plan.PageEnd, sortKey);
+        var cursor = LiveOf(segment, candidates);
+        for (int entry = cursor.MoveNext(); entry != EntryCursor.End; entry = cursor.MoveNext())
+        {
+            Count();
+            if (first.MayWant(entry, out long rank) && !(heap.Last is { } last && sort.IsBehind(entry, last.SortKey, out _)) && !first.TryAdd(entry, rank))
+            {
+                return false;
+            }
+        }
+
+        foreach (var ranked in first.InOrder())
+        {
+            if (sort.LacksDocument || !sort.TryRead(ranked, sortKey))
+            {
+                return false;
+            }
+
+            documents[segment].Read(ranked.Entry, out long etag);
+            var hit = new ScanHit { SortKey = ranked.SortKey!, Ordinal = etag, Etag = etag, Id = [], Place = new FoundEntry(etag, segment, ranked.Entry) };
+            if (!heap.Wants(hit.SortKey, etag))
+            {
+                break;
+            }
+
+            Offer(hit, heap);
+        }
+
+        sort.ForgetAll();
+        work.Memory.Give(bytes);
         return true;
     }
 

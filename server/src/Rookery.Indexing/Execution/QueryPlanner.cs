@@ -17,9 +17,9 @@ public static class QueryPlanner
     /// <summary>Decides.</summary>
     /// <param name="query">The query.</param>
     /// <param name="target">Which documents a scan would look at.</param>
-    /// <param name="documents">Documents of the query's source.</param>
+    /// <param name="countDocuments">Counts the documents of the query's source; is asked only where that decides.</param>
     /// <param name="candidates">The automatic indexes of the database.</param>
-    public static QueryRoute Plan(Query query, ScanTarget target, long documents, IReadOnlyList<AutoIndexCandidate> candidates)
+    public static QueryRoute Plan(Query query, ScanTarget target, Func<long> countDocuments, IReadOnlyList<AutoIndexCandidate> candidates)
     {
         bool needsIndex = NeedsIndex(query);
         if (!needsIndex && (target.Ids is not null || target.IdPrefix is not null))
@@ -38,7 +38,7 @@ public static class QueryPlanner
         }
 
         var choice = AutoIndexChoice.For(needed, candidates);
-        if (choice.ToDefine is not null && documents <= FewDocuments && !needsIndex)
+        if (choice.ToDefine is not null && !needsIndex && countDocuments() is var documents and <= FewDocuments)
         {
             return Scan(string.Create(CultureInfo.InvariantCulture, $"Documents are looked at: there are {documents}, and an index is made from {FewDocuments + 1} on."));
         }

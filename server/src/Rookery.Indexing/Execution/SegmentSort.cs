@@ -11,14 +11,27 @@ internal sealed class SegmentSort
 {
     private readonly SortColumn[] columns;
     private readonly ScoreSortColumn? scores;
+    private readonly AnswerWork work;
     private byte[] last = [];
     private int askedSince;
+    private long heldBytes;
 
-    private SegmentSort(SortColumn[] columns)
+    private SegmentSort(SortColumn[] columns, AnswerWork work)
     {
+        this.work = work;
         this.columns = columns;
         scores = columns.OfType<ScoreSortColumn>().FirstOrDefault();
+        while (scores is null && RankedColumns < columns.Length && columns[RankedColumns].IsRanked)
+        {
+            RankedColumns++;
+        }
     }
+
+    /// <summary>How many columns, from the first on, compare by <see cref="Rank"/>. None where the order asks for relevance, which is computed from one entry to the next.</summary>
+    public int RankedColumns { get; }
+
+    /// <summary>Whether <see cref="TryRead"/> or <see cref="TryWrite"/> met an entry of which only the document says what it is sorted by.</summary>
+    public bool LacksDocument { get; private set; }
 
     /// <summary>How relevant the entry is that was written last; null where the order does not ask for that.</summary>
     public double? Score => scores?.Score;
@@ -43,7 +56,8 @@ internal sealed class SegmentSort
     /// <param name="segment">The segment.</param>
     /// <param name="fields">What it holds of which field.</param>
     /// <param name="conditions">Opens cursors, for relevance.</param>
-    public static SegmentSort? Open(ScanPlan plan, SegmentReader segment, IndexedFields fields, ConditionCursors conditions)
+    /// <param name="work">Of the answer.</param>
+    public static SegmentSort? Open(ScanPlan plan, SegmentReader segment, IndexedFields fields, ConditionCursors conditions, AnswerWork work)
     {
         var made = new List<SortColumn>();
         var relevance = new ScoreNodes(segment, fields, conditions);
@@ -53,12 +67,12 @@ internal sealed class SegmentSort
             {
                 { Kind: OrderKind.Score } => new ScoreSortColumn(relevance.Open(plan.Where), key.IsDescending),
                 { Kind: OrderKind.Natural, Field: null } => new RowKeySortColumn(segment.Documents()),
-                { Field: { } field } when fields.Find(field) is { } indexed => new FieldSortColumn(segment, indexed, key),
+                { Field: { } field } when fields.Find(field) is { } indexed => new FieldSortColumn(segment, indexed, key, work),
                 _ => new IdSortColumn(segment.Documents(), key),
             });
         }
 
-        return relevance.IsExact ? new SegmentSort([.. made]) : null;
+        return relevance.IsExact ? new SegmentSort([.. made], work) : null;
     }
 
     /// <summary>Writes what an entry is sorted by.</summary>
@@ -72,6 +86,7 @@ internal sealed class SegmentSort
             int length = column.Write(entry, room[sizeof(ushort)..]);
             if (length < 0)
             {
+                LacksDocument = true;
                 return false;
             }
 
@@ -80,6 +95,39 @@ internal sealed class SegmentSort
         }
 
         return true;
+    }
+
+    /// <summary>The place of an entry's value among those of the segment, in a column below <see cref="RankedColumns"/>; the same for equal ones.</summary>
+    public long Rank(int column, int entry) => columns[column].Rank(entry);
+
+    /// <summary>Reads what an entry is sorted by, once.</summary>
+    /// <returns>False where only the document says it.</returns>
+    public bool TryRead(RankedEntry entry, PooledBytes room)
+    {
+        if (entry.SortKey is null && TryWrite(entry.Entry, room))
+        {
+            entry.SortKey = room.Written.ToArray();
+            work.Memory.Take(entry.SortKey.Length);
+            heldBytes += entry.SortKey.Length;
+        }
+
+        return entry.SortKey is not null;
+    }
+
+    /// <summary>Lets go of the key of an entry.</summary>
+    public void Forget(RankedEntry entry)
+    {
+        int bytes = entry.SortKey?.Length ?? 0;
+        work.Memory.Give(bytes);
+        heldBytes -= bytes;
+        entry.SortKey = null;
+    }
+
+    /// <summary>Lets go of the keys of all entries.</summary>
+    public void ForgetAll()
+    {
+        work.Memory.Give(heldBytes);
+        heldBytes = 0;
     }
 
     /// <summary>Whether an entry comes behind the last that is wanted, for certain: then it need not be looked at.</summary>

@@ -14,6 +14,12 @@ internal abstract class SortColumn
     /// <returns>Bytes written; -1 where only the document says it.</returns>
     public abstract int Write(int entry, Span<byte> destination);
 
+    /// <summary>Whether <see cref="Rank"/> says all.</summary>
+    public virtual bool IsRanked => false;
+
+    /// <summary>The place of an entry's value among those of the segment: in their order, the same for equal ones. Costs little.</summary>
+    public virtual long Rank(int entry) => throw new InvalidOperationException("These values have no ranks.");
+
     /// <summary>How many entries are better asked before <see cref="SetLast"/> is called again.</summary>
     public virtual int AskedBetween => 1;
 
@@ -44,6 +50,8 @@ internal sealed class FieldSortColumn : SortColumn
     private readonly byte[] other = new byte[TermKey.MaxBytes];
     private readonly bool isMonotone;
     private readonly (long From, long To) spoken;
+    private readonly AnswerWork work;
+    private readonly long rankedFrom;
     private long behindFrom;
     private long behindTo;
 
@@ -51,8 +59,10 @@ internal sealed class FieldSortColumn : SortColumn
     /// <param name="segment">The segment.</param>
     /// <param name="field">The field.</param>
     /// <param name="key">How its values are compared.</param>
-    public FieldSortColumn(SegmentReader segment, IndexedField field, SortKey key)
+    /// <param name="work">Counts keys that are read.</param>
+    public FieldSortColumn(SegmentReader segment, IndexedField field, SortKey key, AnswerWork work)
     {
+        this.work = work;
         kind = key.Kind;
         isDescending = key.IsDescending;
         var values = segment.Field(field.Values);
@@ -65,13 +75,33 @@ internal sealed class FieldSortColumn : SortColumn
         // Sorted as numbers, other values stand with null: then the terms of numbers alone are in order.
         isMonotone = least is not null && kind is OrderKind.Natural or OrderKind.Double or OrderKind.Long;
         spoken = !isMonotone ? default : kind == OrderKind.Natural ? (0, values!.TermCount) : values!.Ordinals(NumbersOnly);
+
+        // Several numbers have one whole number, and which of several values counts as a number their terms say, not their places.
+        IsRanked = kind == OrderKind.Natural || (kind == OrderKind.Double && greatest is null);
+        rankedFrom = spoken.To == 0 || kind != OrderKind.Natural ? spoken.From : TermKey.KindOf(KeyAt(leastTerms!, 0)) == ValueKind.Null ? 1 : 0;
     }
+
+    /// <inheritdoc/>
+    public override bool IsRanked { get; }
 
     // Finding out anew which entries come behind the last wanted one takes some twenty look-ups.
     /// <inheritdoc/>
     public override int AskedBetween => 128;
 
     private static TermRange NumbersOnly => new(new[] { TermKey.FirstByteOf(ValueKind.Number) }, true, new[] { (byte)(TermKey.LastByteOf(ValueKind.Number) + 1) }, false);
+
+    /// <inheritdoc/>
+    public override long Rank(int entry)
+    {
+        long low = least is null ? 0 : (long)least[entry];
+        if (low != 0 && isDescending && greatest is not null && greatest[entry] is var high and not 0)
+        {
+            low = leastTerms!.SeekExact(KeyAt(greatestTerms!, (long)high - 1)) ? leastTerms.Ordinal + 1 : throw Varint.Malformed();
+        }
+
+        // What is null or spoken of by another order stands where a missing value does.
+        return low > rankedFrom && low <= spoken.To ? low : 0;
+    }
 
     /// <inheritdoc/>
     public override int Write(int entry, Span<byte> destination)
@@ -82,15 +112,14 @@ internal sealed class FieldSortColumn : SortColumn
             return TermKey.WriteNull(destination);
         }
 
-        leastTerms!.SeekOrdinal(low - 1);
+        var lowKey = KeyAt(leastTerms!, low - 1);
         long high = greatest is null ? 0 : (long)greatest[entry];
         if (high == 0)
         {
-            return SortValue.WriteOfKey(kind, leastTerms.Term, destination);
+            return SortValue.WriteOfKey(kind, lowKey, destination);
         }
 
-        greatestTerms!.SeekOrdinal(high - 1);
-        return WriteOfSeveral(leastTerms.Term, greatestTerms.Term, destination);
+        return WriteOfSeveral(lowKey, KeyAt(greatestTerms!, high - 1), destination);
     }
 
     /// <inheritdoc/>
@@ -113,6 +142,12 @@ internal sealed class FieldSortColumn : SortColumn
 
         long ordinal = (long)least![entry] - 1;
         return ordinal >= behindFrom && ordinal < behindTo;
+    }
+
+    private ReadOnlySpan<byte> KeyAt(TermCursor terms, long ordinal)
+    {
+        work.CountSortKey();
+        return terms.SeekOrdinal(ordinal) ? terms.Term : throw Varint.Malformed();
     }
 
     /// <summary>The value that comes first of several, of which the least and the greatest are known.</summary>
@@ -145,8 +180,7 @@ internal sealed class FieldSortColumn : SortColumn
         while (from < to)
         {
             long middle = (from + to) / 2;
-            leastTerms!.SeekOrdinal(middle);
-            int order = other.AsSpan(0, SortValue.WriteOfKey(kind, leastTerms.Term, other)).SequenceCompareTo(value);
+            int order = other.AsSpan(0, SortValue.WriteOfKey(kind, KeyAt(leastTerms!, middle), other)).SequenceCompareTo(value);
             if (order < 0 || (order == 0 && isAbove))
             {
                 from = middle + 1;

@@ -9,7 +9,7 @@ namespace Rookery.Indexing.Tests.Execution;
 
 public sealed class IndexAnswerTests
 {
-    private static readonly AutoIndexDefinition Definition = new("Users", [new AutoIndexField(["name"], AutoIndexFieldUses.None), new AutoIndexField(["age"], AutoIndexFieldUses.None), new AutoIndexField(["bio"], AutoIndexFieldUses.Search)]);
+    private static readonly AutoIndexDefinition Definition = new("Users", [new AutoIndexField(["name"], AutoIndexFieldUses.None), new AutoIndexField(["age"], AutoIndexFieldUses.None), new AutoIndexField(["kind"], AutoIndexFieldUses.None), new AutoIndexField(["bio"], AutoIndexFieldUses.Search)]);
 
     [Fact]
     public void What_changed_since_is_asked_again()
@@ -53,6 +53,36 @@ public sealed class IndexAnswerTests
         Assert.Equal(20_000, counted.TotalResults);
         Assert.Equal(counted.Documents.Select(static found => (found.Etag, found.Score)), page.Documents.Select(static found => (found.Etag, found.Score)));
         Assert.InRange(page.PostingsRead, 1, counted.PostingsRead);
+    }
+
+    // Ten of a segment, and what it takes to know which entries of it come behind ten that are known; of two whole segments and one of ten entries.
+    [Theory]
+    [InlineData("from Users where age >= 100 order by name limit 10", 80)]
+    [InlineData("from Users where age >= 100 order by name desc limit 5, 5", 80)]
+    [InlineData("from Users where age >= 100 order by age as double desc limit 10", 80)]
+    [InlineData("from Users order by kind, name desc limit 10", 160)]
+    [InlineData("from Users where kind >= 0 order by kind desc, name limit 10", 160)]
+    public void An_ordered_page_reads_the_keys_of_its_length_not_those_of_all_matches(string query, int most)
+    {
+        using var example = Many(4_000);
+        for (int number = 4_000; number < 8_000; number++)
+        {
+            example.Put($"users/{number}", $$"""{ "name": "name {{number}}", "age": {{number}}, "kind": {{number % 2}} }""");
+        }
+
+        example.Apply();
+        for (int number = 0; number < 10; number++)
+        {
+            example.Put($"users/{number}", $$"""{ "name": ["name {{number}}", "zeno"], "kind": null }""");
+        }
+
+        example.Apply();
+        using var answer = example.Open(Plan(query));
+        Assert.False(answer.AreCandidates);
+        Assert.InRange(answer.SortKeysRead, 1, most);
+        var (expected, total) = example.Scan(RqlParser.Parse(query));
+        Assert.Equal(total, answer.TotalResults);
+        Assert.Equal(expected, answer.Documents.Select(static found => Encoding.UTF8.GetString(found.Id.Span)));
     }
 
     [Theory]

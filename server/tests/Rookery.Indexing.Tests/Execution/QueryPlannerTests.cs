@@ -64,6 +64,6 @@ public sealed class QueryPlannerTests
     {
         var query = RqlParser.Parse(text);
         using var words = new FullTextConditions(static _ => IndexedQueries.Analyzer);
-        return QueryPlanner.Plan(query, ScanPlan.Compile(query, QueryParameters.None, words).Target, documents, candidates);
+        return QueryPlanner.Plan(query, ScanPlan.Compile(query, QueryParameters.None, words).Target, () => documents, candidates);
     }
 }

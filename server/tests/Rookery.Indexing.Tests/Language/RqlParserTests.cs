@@ -4,6 +4,22 @@ namespace Rookery.Indexing.Tests.Language;
 
 public sealed class RqlParserTests
 {
+    [Fact]
+    public void A_text_that_comes_again_is_not_parsed_again_and_others_are()
+    {
+        string text = "from Users where name = $p0 order by age";
+        var first = ParsedQueries.Read(text);
+        Assert.Same(first, ParsedQueries.Read(new string(text.AsSpan())));
+        for (int number = 0; number < 1_000; number++)
+        {
+            string other = $"from Users where name = $p{number} limit {number}";
+            Assert.Equal(QueryPrinter.Print(RqlParser.Parse(other)), QueryPrinter.Print(ParsedQueries.Read(other)));
+        }
+
+        Assert.Throws<QueryException>(static () => ParsedQueries.Read("from Users where"));
+        Assert.Throws<QueryException>(static () => ParsedQueries.Read("from Users where"));
+    }
+
     [Theory]
     [InlineData("from Users", "Collection Users")]
     [InlineData("FROM 'Users';", "Collection Users")]

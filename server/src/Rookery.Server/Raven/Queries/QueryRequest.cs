@@ -12,6 +12,7 @@ namespace Rookery.Server.Raven.Queries;
 internal sealed class QueryRequest : IDisposable
 {
     private FullTextConditions? _fullText;
+    private string? _indexName;
 
     /// <summary>What is asked.</summary>
     public required Query Query { get; init; }
@@ -38,7 +39,11 @@ internal sealed class QueryRequest : IDisposable
     public TimeSpan? Wait { get; init; }
 
     /// <summary>The name that RavenDB gives to the index that would answer it.</summary>
-    public required string IndexName { get; init; }
+    public string IndexName
+    {
+        get => _indexName ??= Named?.Name ?? AutomaticIndexName.Of(Query);
+        init => _indexName = value;
+    }
 
     /// <summary>How long it may work in all.</summary>
     public TimeSpan WorkLimit { get; init; } = QueryTurns.Budget;
@@ -52,7 +57,7 @@ internal sealed class QueryRequest : IDisposable
     {
         try
         {
-            return PlanOf(RqlParser.Parse(envelope.Text), envelope, database, indexes, isChange: false);
+            return PlanOf(ParsedQueries.Read(envelope.Text), envelope, database, indexes, isChange: false);
         }
         catch (QueryException error)
         {
@@ -130,7 +135,6 @@ internal sealed class QueryRequest : IDisposable
                 Again = named?.Rows is null ? null : () => PlanOf(written, envelope, database, indexes, isChange),
                 Wait = envelope.Wait,
                 WorkLimit = isChange ? TimeSpan.MaxValue : QueryTurns.Budget,
-                IndexName = named?.Name ?? AutomaticIndexName.Of(query),
                 _fullText = fullText,
             };
         }

@@ -1,0 +1,116 @@
+using Rookery.Documents.Json;
+using Rookery.Indexing.Scanning;
+using Rookery.Indexing.Segments;
+
+namespace Rookery.Indexing.Execution;
+
+/// <summary>
+/// The first of many entries of one segment, as many as are wanted, compared by the ranks of their values: a key is read only where ranks are equal and a further one of <c>order by</c> has none, and of those that are
+/// left. For one thread.
+/// </summary>
+/// <param name="keys">The order.</param>
+/// <param name="sort">Of the segment; its first column has ranks.</param>
+/// <param name="documents">Etags of the segment.</param>
+/// <param name="capacity">How many are wanted, at least one.</param>
+/// <param name="sortKey">Room for a key.</param>
+internal sealed class RankedEntries(SortKeys keys, SegmentSort sort, DocumentTable documents, int capacity, PooledBytes sortKey)
+{
+    /// <summary>Memory of one, and of its place in the queue.</summary>
+    public const int EntryBytes = 80;
+
+    private readonly PriorityQueue<RankedEntry, RankedEntry> lastFirst = new(Comparer<RankedEntry>.Create((one, other) => Compare(keys, sort, documents, sortKey, other, one)));
+    private readonly bool isDescending = keys.Keys[0].IsDescending;
+    private RankedEntry? spare;
+    private long lastRank;
+
+    /// <summary>Whether an entry may be among the first, by the rank of its first value alone.</summary>
+    /// <param name="entry">The entry.</param>
+    /// <param name="rank">That rank.</param>
+    public bool MayWant(int entry, out long rank)
+    {
+        rank = sort.Rank(0, entry);
+        return lastFirst.Count < capacity || (isDescending ? rank >= lastRank : rank <= lastRank);
+    }
+
+    /// <summary>Takes an entry that may be among the first.</summary>
+    /// <returns>False where only documents say in which order they are.</returns>
+    public bool TryAdd(int entry, long rank)
+    {
+        var added = spare ?? new RankedEntry();
+        sort.Forget(added);
+        (added.Entry, added.Rank, added.Etag) = (entry, rank, -1);
+        spare = null;
+        if (lastFirst.Count < capacity)
+        {
+            lastFirst.Enqueue(added, added);
+        }
+        else
+        {
+            spare = lastFirst.EnqueueDequeue(added, added);
+        }
+
+        lastRank = lastFirst.Peek().Rank;
+        return !sort.LacksDocument;
+    }
+
+    /// <summary>The entries in their order.</summary>
+    public RankedEntry[] InOrder()
+    {
+        RankedEntry[] sorted = [.. lastFirst.UnorderedItems.Select(static item => item.Element)];
+        Array.Sort(sorted, (one, other) => Compare(keys, sort, documents, sortKey, one, other));
+        return sorted;
+    }
+
+    private static int Compare(SortKeys keys, SegmentSort sort, DocumentTable documents, PooledBytes sortKey, RankedEntry one, RankedEntry other)
+    {
+        int order = one.Rank.CompareTo(other.Rank);
+        for (int column = 0; order == 0 && ++column < sort.RankedColumns;)
+        {
+            order = sort.Rank(column, one.Entry).CompareTo(sort.Rank(column, other.Entry));
+            if (order != 0)
+            {
+                return keys.Keys[column].IsDescending ? -order : order;
+            }
+        }
+
+        if (order != 0)
+        {
+            return keys.Keys[0].IsDescending ? -order : order;
+        }
+
+        if (sort.RankedColumns < keys.Keys.Length && sort.TryRead(one, sortKey) && sort.TryRead(other, sortKey))
+        {
+            order = keys.Compare(one.SortKey, other.SortKey);
+        }
+
+        return order != 0 ? order
+            : EtagOf(documents, one) is var etag && EtagOf(documents, other) is var otherEtag && etag != otherEtag ? etag.CompareTo(otherEtag)
+            : one.Entry.CompareTo(other.Entry);
+    }
+
+    private static long EtagOf(DocumentTable documents, RankedEntry ranked)
+    {
+        if (ranked.Etag < 0)
+        {
+            documents.Read(ranked.Entry, out long etag);
+            ranked.Etag = etag;
+        }
+
+        return ranked.Etag;
+    }
+}
+
+/// <summary>An entry that is compared by rank.</summary>
+internal sealed class RankedEntry
+{
+    public int Entry { get; set; }
+
+    /// <summary>Of its value of the first key.</summary>
+    public long Rank { get; set; }
+
+    /// <summary>Its etag; -1 until it is asked for.</summary>
+    public long Etag { get; set; }
+
+    /// <summary>What it is sorted by; null until it is asked for.</summary>
+    public byte[]? SortKey { get; set; }
+}
