@@ -41,7 +41,7 @@ async function isAccessible(where) {
   assert.deepEqual(serious.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`), [], where)
 }
 
-test("Whoever signs in sees three nodes, and why nothing is written when two of them are dead", { timeout: 240_000 }, async t => {
+test("Whoever signs in sees three nodes, and why nothing is written when two of them are dead", { timeout: 400_000 }, async t => {
   const cluster = await ThreeNodes.form(t, { secure: true })
   url = cluster.urls[0]
 
@@ -72,7 +72,7 @@ test("Whoever signs in sees three nodes, and why nothing is written when two of 
   const leader = await cluster.leader()
   const [first, second] = [1, 2]
   await cluster.nodes[first].kill()
-  await card("b").getByText("Last seen").waitFor()
+  await card("b").getByText("Last seen").waitFor({ timeout: 90_000 })
   await page.getByText("All 3 nodes are well").waitFor({ state: "detached" })
   if (leader !== first) assert.equal(await page.getByText("No leader").count(), 0)
   await picture("one-dead")
@@ -84,8 +84,8 @@ test("Whoever signs in sees three nodes, and why nothing is written when two of 
   await page.goto(`${url}/#/`)
 
   await cluster.nodes[second].kill()
-  await page.getByText("No leader: nothing is written now.").waitFor()
-  await card("c").getByText("Last seen").waitFor()
+  await page.getByText("No leader: nothing is written now.").waitFor({ timeout: 90_000 })
+  await card("c").getByText("Last seen").waitFor({ timeout: 90_000 })
   await card("a").getByText("up", { exact: false }).first().waitFor()
   await picture("two-dead")
   await page.goto(`${url}/#/logs`)

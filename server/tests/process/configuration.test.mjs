@@ -227,6 +227,6 @@ test("The command line wins over the configuration file", async t => {
 
 test("An option that is not known is refused by name, and not taken for a member's", async () => {
   for (const words of [["transfer", "--bogus"], ["rm", "--bogus"], ["promote", "b", "--bogus"]]) {
-    refused(await run("cluster", "node", ...words), /^"--bogus" is no command or option here\. See `rookery --help`\.$/m)
+    refused(await run("cluster", "node", ...words), /^"--bogus" is no command or option here\. See `rookery cluster node [a-z]+ --help`\.$/m)
   }
 })
