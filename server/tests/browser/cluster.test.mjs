@@ -56,6 +56,8 @@ test("Whoever signs in sees three nodes, and why nothing is written when two of 
 
   await page.getByText("All 3 nodes are well").waitFor()
   for (const name of ["a", "b", "c"]) await card(name).getByText("May I unplug this one?").waitFor()
+  // A node is well before it told its first figures, and one that dies before that has no last words.
+  for (const name of ["a", "b", "c"]) await card(name).getByText(/^\d+(\.\d+)? %$/).first().waitFor()
   await isAccessible("overview")
   await picture("overview")
 

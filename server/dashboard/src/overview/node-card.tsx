@@ -36,7 +36,7 @@ export function NodeCard({ node }: { node: LiveNode }) {
             {sample?.IsSimulated && " (simulated)"}
           </>
         ) : seen == null ? (
-          "Never seen by this node since it started."
+          "It has told this node nothing since this node started."
         ) : (
           <strong>Last seen {ago(seen)}. These are its last words.</strong>
         )}
