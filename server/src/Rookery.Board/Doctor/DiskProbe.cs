@@ -20,30 +20,21 @@ public sealed record DiskProbe(string Directory, double BytesPerSecond, double M
     // A card that takes a second for each sync has been found out long before 200 of them.
     private static readonly TimeSpan LongestSyncing = TimeSpan.FromSeconds(10);
 
-    /// <summary>Measures. The file is gone afterwards, whatever happens.</summary>
+    /// <summary>Measures. The file has no name while it is written and is gone afterwards, whatever happens: a node that joins looks at what lies beside it, and takes nothing that it does not know.</summary>
     /// <exception cref="DiskException">The disk refused.</exception>
     public static DiskProbe Run(IDisk disk, string directory, TimeProvider time)
     {
         string path = Path.Join(directory, FileName);
         if (disk.Exists(path))
         {
-            disk.Delete(path);                          // of a probe that was killed
+            disk.Delete(path);                          // of a probe that was killed between the two lines below
         }
 
-        try
-        {
-            using var file = disk.Open(path, DiskOpen.CreateNew);
-            double bytesPerSecond = WriteAll(file, time);
-            double[] syncs = SyncPieces(file, time);
-            return new DiskProbe(directory, bytesPerSecond, syncs[syncs.Length / 2], syncs[(int)(syncs.Length * 0.99)]);
-        }
-        finally
-        {
-            if (disk.Exists(path))
-            {
-                disk.Delete(path);
-            }
-        }
+        using var file = disk.Open(path, DiskOpen.CreateNew);
+        disk.Delete(path);
+        double bytesPerSecond = WriteAll(file, time);
+        double[] syncs = SyncPieces(file, time);
+        return new DiskProbe(directory, bytesPerSecond, syncs[syncs.Length / 2], syncs[(int)(syncs.Length * 0.99)]);
     }
 
     private static double WriteAll(IDiskFile file, TimeProvider time)

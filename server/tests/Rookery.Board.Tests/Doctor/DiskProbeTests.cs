@@ -22,6 +22,14 @@ public sealed class DiskProbeTests
     }
 
     [Fact]
+    public void Nobody_sees_the_file_of_a_probe_that_runs()
+    {
+        var seen = new List<string>();
+        DiskProbe.Run(disk, "/data", new TickingTime { OnTick = () => seen.AddRange(disk.List("/data")) });
+        Assert.Empty(seen);
+    }
+
+    [Fact]
     public void A_probe_that_the_disk_refuses_leaves_nothing()
     {
         disk.Inject(new DiskFault(3, Errno.InputOutput) { Calls = DiskCalls.Write, PathContains = "doctor-probe", Sticky = true });
@@ -33,8 +41,14 @@ public sealed class DiskProbeTests
     {
         private long now;
 
+        public Action OnTick { get; init; } = static () => { };
+
         public override long TimestampFrequency => 1000;
 
-        public override long GetTimestamp() => now++;
+        public override long GetTimestamp()
+        {
+            OnTick();
+            return now++;
+        }
     }
 }
