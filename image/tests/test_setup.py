@@ -457,6 +457,20 @@ ssh_pwauth: false
         self.assertIn("nothing is wrong", first_boot.set_up(self.machine, self.boot))
         self.assertEqual(self.text("etc/wpa_supplicant/wpa_supplicant-wlan0.conf"), wifi)
 
+    def test_a_network_of_rookery_toml_stays_while_that_is_in_doubt(self):
+        home = '[wifi]\ncountry = "FR"\n[[wifi.networks]]\nssid = "home"\npassphrase = "correct horse"\n'
+        self.toml.write_text(home)
+        self.give()
+        for text in ("broken", home.replace("FR", "fr").replace("correct horse", "*" * 13)):
+            self.toml.write_text(text)
+            first_boot.set_up(self.machine, self.boot)
+            wifi = self.text("etc/wpa_supplicant/wpa_supplicant-wlan0.conf")
+            self.assertIn("correct horse", wifi)
+            self.assertLess(wifi.index(self.PSK), wifi.index("correct horse"))
+        self.toml.write_text(home.replace("correct horse", "*" * 13))
+        self.assertIn("nothing is wrong", first_boot.set_up(self.machine, self.boot))
+        self.assertLess(self.text("etc/wpa_supplicant/wpa_supplicant-wlan0.conf").index("correct horse"), self.text("etc/wpa_supplicant/wpa_supplicant-wlan0.conf").index(self.PSK))
+
     def test_of_one_network_in_both_the_passphrase_of_rookery_toml_is_used_and_both_are_covered(self):
         self.toml.write_text('[wifi]\ncountry = "FR"\n[[wifi.networks]]\nssid = "café"\npassphrase = "correct horse"\n')
         for _ in range(2):

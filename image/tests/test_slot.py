@@ -220,7 +220,7 @@ class Machine(WithBundles):
         self.addCleanup(patch.stop)
 
     def run_program(self, command, **more):
-        if command != ["systemctl", "reboot"]:
+        if command[:2] != ["systemctl", "reboot"]:
             return self.run_really(command, **more)
         self.restarts += 1
         return subprocess.CompletedProcess(command, 0)
@@ -272,6 +272,28 @@ class Machine(WithBundles):
         self.assertEqual((self.start(), self.restarts), ("a", 3))
         self.assertIn("slot a goes on", self.says("judge"))
         self.assertEqual((self.state, self.restarts), (SlotState("a"), 3))
+
+    def test_a_slot_on_trial_that_hangs_before_its_judge_is_left_after_its_tries(self):
+        self.update()
+        for _ in range(3):
+            self.assertEqual(self.start(), "b")
+            self.assertIn("was not judged", self.says("overdue"))
+        self.assertEqual((self.start(), self.restarts), ("a", 3))
+        self.assertEqual((self.says("overdue"), self.restarts), ("", 3))
+
+    def test_a_slot_that_cannot_be_loaded_is_told_of_and_not_tried_again(self):
+        self.update()
+        self.slots["b"].write_bytes(bytes(1 << 20))
+        self.assertEqual(self.start(), "a")
+        self.assertIn("Slot b cannot be loaded; slot a goes on", self.says("judge"))
+        self.assertEqual(self.noted(), {"rookery_slot_on_trial": 0, "rookery_slot_fell_back": 1})
+        self.assertEqual(self.state, SlotState("a"))
+
+    def test_a_slot_that_waits_for_its_first_start_goes_on_waiting(self):
+        self.update()
+        self.says("judge")
+        self.assertEqual(self.state, SlotState("a", "b", 3))
+        self.assertEqual(self.noted(), {"rookery_slot_on_trial": 0, "rookery_slot_fell_back": 0})
 
     def noted(self) -> dict[str, int]:
         lines = (self.directory / "metrics" / "rookery_slot.prom").read_text(encoding="ascii").splitlines()

@@ -276,9 +276,14 @@ def set_wifi(machine: Machine, settings: Settings) -> list[str]:
         # A file with stars from another machine's card.
         if network.passphrase is not None and TAKEN_OVER.fullmatch(network.passphrase) and network.ssid not in known:
             network.passphrase = settings.other_passphrases.get(network.ssid, network.passphrase)
+    named = {network.ssid.encode().hex() for network in settings.wifi_networks}
+    # What the machine has from the file before stays while there is doubt, behind what is sure.
+    kept = [re.sub(r"(?m)^\tpriority=\d+$", "\tpriority=0", block)
+            for block, ssid in re.findall(r"(network=\{\n\tssid=([0-9a-f]+)\n.*?\n\}\n)", machine.read(WIFI) or "", re.DOTALL)
+            if "wifi" in settings.in_doubt and ssid not in named]
     # Of those that are there, it takes the one of the highest.
     blocks = [wpa_network(network, priority, known) for priority, network in zip(range(len(settings.wifi_networks), 0, -1), settings.wifi_networks, strict=True)]
-    machine.write(WIFI, f"ctrl_interface=/run/wpa_supplicant\ncountry={settings.wifi_country}\n" + "".join(blocks), 0o600)
+    machine.write(WIFI, f"ctrl_interface=/run/wpa_supplicant\ncountry={settings.wifi_country}\n" + "".join(blocks + kept), 0o600)
     return [network.ssid for network, block in zip(settings.wifi_networks, blocks, strict=True) if not block]
 
 

@@ -137,13 +137,14 @@ def rollback(_: argparse.Namespace) -> None:
 def judge(_: argparse.Namespace) -> None:
     """At each start: a slot on trial is committed when its node serves, and left by a restart when it does not."""
     now, running = state.read(disk()), running_slot()
-    note(fell_back=now.trial not in (None, running) and now.tries == 0)
-    if now.trial is None:
+    # A slot that was installed and not tried yet has all its tries.
+    note(fell_back=now.trial not in (None, running) and now.tries < state.TRIES)
+    if now.trial is None or (now.trial != running and now.tries == state.TRIES):
         return
     if now.trial != running:
-        print(f"Slot {now.trial} did not come up in {state.TRIES} starts; slot {running} goes on.")
-        if now.tries == 0:
-            state.write(disk(), SlotState(running))
+        # With tries left U-Boot passed over it, because it has nothing to load.
+        print(f"Slot {now.trial} {f'did not come up in {state.TRIES} starts' if now.tries == 0 else 'cannot be loaded'}; slot {running} goes on.")
+        state.write(disk(), SlotState(running))
         return
     # Here, because `judge` runs at every start and seldom comes to this.
     import health  # pylint: disable=import-outside-toplevel
@@ -158,6 +159,15 @@ def judge(_: argparse.Namespace) -> None:
     subprocess.run(["systemctl", "reboot"], check=True)
 
 
+def overdue(_: argparse.Namespace) -> None:
+    """Long after the start: a slot that is still on trial hangs before its judge, or with it."""
+    now, running = state.read(disk()), running_slot()
+    if now.trial == running:
+        print(f"Slot {running} is on trial and was not judged: the machine restarts.", flush=True)
+        # What hangs is not waited for.
+        subprocess.run(["systemctl", "reboot", "--force"], check=True)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(prog="rookery-slot", description="The two root slots of this machine, and updates by bundle.")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
@@ -170,6 +180,7 @@ def main() -> int:
     commands.add_parser("commit", help="make the running slot the default").set_defaults(run=commit)
     commands.add_parser("rollback", help="try the other slot at the next start, or leave a running one that is on trial").set_defaults(run=rollback)
     commands.add_parser("judge", help="commit a slot on trial when its node serves, restart when it does not (done at every start)").set_defaults(run=judge)
+    commands.add_parser("overdue", help="restart a slot that is on trial and was not judged (done long after a start)").set_defaults(run=overdue)
     arguments = parser.parse_args()
     try:
         if os.geteuid() != 0:
