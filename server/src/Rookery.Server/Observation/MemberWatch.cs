@@ -134,14 +134,14 @@ internal sealed class MemberWatch(ServerContext context, NodeObservation observa
         {
             string question = string.Create(CultureInfo.InvariantCulture, $"{MemberQuestions.KeptPath}?node={Uri.EscapeDataString(self.Tag)}&since={restored.NewestUnixMilliseconds}&slowSince=0");
             using var answer = await GetAsync(question, isWatched: true, stopping);
-            long before = restored.NewestUnixMilliseconds;
+            int before = restored.Count;
             self.Slow.Add(ObservationJson.ReadSlow(answer.RootElement.GetProperty("Slow"u8)));
             foreach (var row in ObservationJson.ReadHistory(answer.RootElement.GetProperty("History"u8)))
             {
                 restored.Add(row.UnixMilliseconds, row.Figures);
             }
 
-            hasMore = answer.RootElement.GetProperty("HasMore"u8).GetBoolean() && restored.NewestUnixMilliseconds > before;
+            hasMore = answer.RootElement.GetProperty("HasMore"u8).GetBoolean() && restored.Count > before;
         }
 
         self.History.AddBefore(restored.Between(long.MinValue, long.MaxValue));

@@ -59,7 +59,7 @@ internal sealed class NodeSampler(ServerContext context)
         var use = watch?.Board.ReadUse() ?? default;
         counts = Counts.Of(context, use, SumOf(devices, static device => device.WrittenBytes));
         var statistics = context.Readiness.Node?.ReadStatistics();
-        var sample = new NodeSample(context.Time.GetUtcNow().ToUnixTimeMilliseconds())
+        var sample = new NodeSample(context.KnownTime.ToUnixTimeMilliseconds())
         {
             Reason = context.Readiness.Reason ?? statistics?.Consensus?.Unready,
             Model = watch?.Board.Model,
