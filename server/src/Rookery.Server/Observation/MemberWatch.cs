@@ -120,7 +120,8 @@ internal sealed class MemberWatch(ServerContext context, NodeObservation observa
             JsonMarshal.GetRawUtf8Value(root.GetProperty("Sample"u8)).ToArray(),
             root.GetProperty("Sample"u8).GetProperty("Reason"u8).GetString(),
             ClusterSight.Read(root.GetProperty("Sight"u8)),
-            ObservationJson.ReadAlerts(root.GetProperty("Alerts"u8))));
+            ObservationJson.ReadAlerts(root.GetProperty("Alerts"u8)),
+            root.GetProperty("Sample"u8).TryGetProperty("UptimeSeconds"u8, out var uptime) && uptime.ValueKind == JsonValueKind.Number ? TimeSpan.FromSeconds(uptime.GetDouble()) : null));
         return !Remember(root, seen);
     }
 

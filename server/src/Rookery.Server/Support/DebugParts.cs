@@ -83,6 +83,7 @@ internal static class DebugParts
             json.WriteString("Sentence"u8, alert.Sentence);
             json.WriteString("Fix"u8, alert.Fix);
             json.WriteString("Help"u8, alert.Help);
+            json.WriteString("Member"u8, alert.Member);
             json.WriteEndObject();
         }
 
