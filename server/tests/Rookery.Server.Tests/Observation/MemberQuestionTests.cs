@@ -158,6 +158,19 @@ public sealed class MemberQuestionTests : IAsyncLifetime
         (await members.A.SendAsync("POST", "/admin/node/find?node=B")).IsRefusal(501, "Node B runs on a machine without a light");
     }
 
+    [Theory]
+    [InlineData("/DEBUG/io?node=B&span=1")]
+    [InlineData("/debug/io/?node=B&span=1")]
+    [InlineData("/debug/IO/?NODE=B&span=1")]
+    [InlineData("/debug/i%6f?node=B&span=1")]
+    public async Task It_is_answered_for_another_however_its_path_is_spelt(string path)
+    {
+        members.B.Context.Io.Record(IoKind.Scrub, members.B.Context.Io.Begin(), 4711);
+        var answer = await members.A.SendAsync("GET", path);
+        Assert.Equal(200, answer.Status);
+        Assert.Contains("4711", answer.Body, StringComparison.Ordinal);
+    }
+
     [Fact]
     public async Task No_more_are_passed_on_at_once_than_another_members_port_can_bear()
     {
