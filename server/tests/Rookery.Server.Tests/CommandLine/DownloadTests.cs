@@ -1,3 +1,4 @@
+using System.Formats.Tar;
 using System.Net;
 using System.Net.Sockets;
 using System.Text;
@@ -68,5 +69,29 @@ public sealed class DownloadTests
         const string Result = "{\"Result\":{\"Stored\":1,\"Bad\":0}}\n";
         await answering.GetStream().WriteAsync(Encoding.ASCII.GetBytes($"HTTP/1.1 200 OK\r\nContent-Length: {Result.Length}\r\n\r\n{Result}"));
         Assert.Equal(1, (await sending).Stored);
+    }
+
+    [Fact]
+    public async Task What_an_archive_says_to_a_terminal_is_shown_and_not_done()
+    {
+        const string Evil = "a\tb\u001b]0;owned\u0007\u001b[2J\r\u009b31m\u202eabc \ud83d\ude00 ü\n";
+        const string Shown = "a\tb\\u001b]0;owned\\u0007\\u001b[2J\\u000d\\u009b31m\\u202eabc \ud83d\ude00 ü\n";
+        using var archive = new MemoryStream();
+        await using (var writer = new TarWriter(archive, leaveOpen: true))
+        {
+            foreach (string name in (string[])["README.txt", "log\u001b[31m.txt"])
+            {
+                await writer.WriteEntryAsync(new PaxTarEntry(TarEntryType.RegularFile, "package/" + name) { DataStream = new MemoryStream(Encoding.UTF8.GetBytes(Evil)) });
+            }
+        }
+
+        archive.Position = 0;
+        using var output = new MemoryStream();
+        await using var tar = new TarReader(archive);
+        Assert.Equal(ExitCode.Success, await DebugPackageCommand.ShowAsync(tar, "x.tar.gz", part: null, output, CancellationToken.None));
+        string said = Encoding.UTF8.GetString(output.ToArray());
+        Assert.StartsWith(Shown, said, StringComparison.Ordinal);
+        Assert.EndsWith("  log\\u001b[31m.txt\n", said, StringComparison.Ordinal);
+        Assert.DoesNotContain('\u001b', said);
     }
 }
