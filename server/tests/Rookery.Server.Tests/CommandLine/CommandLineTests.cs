@@ -11,6 +11,19 @@ namespace Rookery.Server.Tests.CommandLine;
 public sealed class CommandLineTests
 {
     [Theory]
+    [InlineData("", " [command] [options]", "status")]
+    [InlineData("cluster", "cluster [command] [options]", "join")]
+    [InlineData("db", "db [command] [options]", "ls")]
+    public async Task Where_a_command_is_missing_its_help_is_printed(string said, string usage, string named)
+    {
+        using var error = new StringWriter();
+        Assert.Equal(ExitCode.Configuration, await global::Rookery.CommandLine.RunAsync(said.Split(' ', StringSplitOptions.RemoveEmptyEntries), error));
+        Assert.Contains(usage, error.ToString(), StringComparison.Ordinal);
+        Assert.Contains($"\n  {named} ", error.ToString(), StringComparison.Ordinal);
+        Assert.DoesNotContain("Required command", error.ToString(), StringComparison.Ordinal);
+    }
+
+    [Theory]
     [InlineData("status", "status", 0)]
     [InlineData("improt", "import", 1)]
     [InlineData("stats", "status", 1)]
