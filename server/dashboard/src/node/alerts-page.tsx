@@ -81,7 +81,9 @@ function State({ rule, firing }: { rule: AlertRule; firing: readonly Alert[] }) 
       <Tag tone={rule.Severity === "critical" ? "bad" : "warning"}>{rule.Severity}</Tag>
       {firing.map((alert) => (
         <span key={alert.Member ?? alert.Node} class="expression">
-          <a href={hrefOf("node", alert.Member ?? alert.Node)}>{live.value?.Nodes.find((node) => node.Tag === (alert.Member ?? alert.Node))?.Name ?? alert.Member ?? alert.Node}</a>{" "}
+          <a href={hrefOf("node", alert.Member ?? alert.Node)}>
+            {live.value?.Nodes.find((node) => node.Tag === (alert.Member ?? alert.Node))?.Name ?? alert.Member ?? alert.Node}
+          </a>{" "}
           {ago(nowSeconds() - Date.parse(alert.Since) / 1000)}
         </span>
       ))}

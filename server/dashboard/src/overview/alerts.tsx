@@ -25,7 +25,9 @@ export function Alerts({ alerts, nodes }: { alerts: readonly Alert[]; nodes: rea
                   {nodes.some((node) => node.Tag === (alert.Member ?? alert.Node)) && (
                     <>
                       {" · "}
-                      <a href={hrefOf("node", alert.Member ?? alert.Node)}>{nodes.find((node) => node.Tag === (alert.Member ?? alert.Node))?.Name}</a>
+                      <a href={hrefOf("node", alert.Member ?? alert.Node)}>
+                        {nodes.find((node) => node.Tag === (alert.Member ?? alert.Node))?.Name}
+                      </a>
                     </>
                   )}
                 </span>
