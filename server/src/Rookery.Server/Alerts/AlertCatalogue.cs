@@ -58,7 +58,7 @@ public static class AlertCatalogue
             For = TimeSpan.FromMinutes(1),
             Sentence = "Writes do not go through a node: no majority of the voters sees each other, or it catches up.",
             Summary = "Writes do not go through {{ $labels.instance }}.",
-            Fix = "A majority of the voters has to be on and see each other: `rookery status` says who is missed. Documents can be read with consistency=local meanwhile.",
+            Fix = "A majority of the voters has to be on and see each other: `rookery status` says who is missed. Documents can be read meanwhile.",
             Judge = static facts => !facts.TakesNoPart && facts.Cluster?.Trouble is { } trouble ? $"Writes do not go through this node: {trouble}" : null,
         },
         new()
