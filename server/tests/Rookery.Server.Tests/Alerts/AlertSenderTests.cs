@@ -11,6 +11,10 @@ public sealed class AlertSenderTests : IAsyncLifetime
 {
     private const string Token = "tk_AgQdq7mVBoFD37zQVN29RhuMzNIz2";
 
+    // No statuses: what the webhook does instead of an answer.
+    private const int Hangs = 999;
+    private const int Closes = 998;
+
     private readonly SecureServer _node = new();
     private readonly Channel<Received> _received = Channel.CreateUnbounded<Received>();
     private readonly Queue<int> _statuses = new();
@@ -35,6 +39,14 @@ public sealed class AlertSenderTests : IAsyncLifetime
             }
 
             await _received.Writer.WriteAsync(received);
+            if (http.Response.StatusCode is Closes)
+            {
+                http.Abort();
+            }
+            else if (http.Response.StatusCode is Hangs)
+            {
+                await Task.Delay(Timeout.InfiniteTimeSpan, http.RequestAborted).ContinueWith(static _ => { }, TaskScheduler.Default);
+            }
         });
         await _hook.StartAsync();
         _hookUrl = _hook.Urls.Single();
@@ -126,6 +138,44 @@ public sealed class AlertSenderTests : IAsyncLifetime
         _active.Clear();
         await PassAsync(sender, seconds: 10);
         Assert.Equal("resolved", StateOf((await NextAsync()).Body));
+    }
+
+    [Theory]
+    [InlineData(Hangs, "did not answer within 10 seconds.")]
+    [InlineData(Closes, "cannot be reached (")]
+    [InlineData(500, "answered with 500.")]
+    public async Task A_webhook_that_hangs_closes_or_fails_is_said_and_asked_again(int does, string said)
+    {
+        lock (_statuses)
+        {
+            _statuses.Enqueue(does);
+        }
+
+        await using var sender = Sender("/hook", WebhookSettings.Json, token: null);
+        _active.Add(Hot());
+        _node.Time.Advance(TimeSpan.FromSeconds(10));
+        Assert.Equal("firing", StateOf((await NextAsync()).Body));
+        for (int tries = 0; _received.Reader.Count == 0; tries++)
+        {
+            Assert.True(tries < 3000, "it is not asked again");
+            _node.Time.Advance(TimeSpan.FromSeconds(1));
+            await Task.Delay(10);
+        }
+
+        Assert.Equal("firing", StateOf((await NextAsync()).Body));
+        Assert.Contains(said, Assert.Single(_node.Log.Lines, static line => line.Contains("could not be sent", StringComparison.Ordinal)), StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task A_fault_of_the_nodes_own_is_said_once_and_does_not_end_the_process()
+    {
+        await using var sender = Sender("/hook", WebhookSettings.Json, token: null);
+        _node.Context.ActiveAlerts = static () => throw new NotSupportedException("A fault.");
+        await PassAsync(sender, seconds: 60);
+        Assert.Contains("because of a fault of the node's own", Assert.Single(_node.Log.Lines), StringComparison.Ordinal);
+        _node.Context.ActiveAlerts = () => [Hot()];
+        await PassAsync(sender, seconds: 10);
+        Assert.Equal("firing", StateOf((await NextAsync()).Body));
     }
 
     [Fact]
