@@ -1,5 +1,4 @@
 using Rookery.Disk;
-using Rookery.Documents;
 using Rookery.Documents.Commands;
 using Rookery.Simulation;
 

@@ -1,3 +1,4 @@
+using System.Diagnostics.CodeAnalysis;
 using System.Net;
 using System.Text;
 using Rookery.Server.Observation;
@@ -7,6 +8,7 @@ using Rookery.Simulation;
 namespace Rookery.Server.Tests.Observation;
 
 /// <summary>A member that is asked, and answers what nobody expects.</summary>
+[SuppressMessage("Design", "CA1001", Justification = "xunit calls DisposeAsync of IAsyncLifetime.")]
 public sealed class MemberWatchTests : IAsyncLifetime
 {
     private const string Nothing = """{"History":{"Columns":["UnixMilliseconds"],"Rows":[]},"HasMore":false,"Slow":{"Rows":[]}}""";
