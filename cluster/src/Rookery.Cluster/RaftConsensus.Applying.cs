@@ -86,7 +86,7 @@ public sealed partial class RaftConsensus
     /// <summary>That this node cannot apply what is committed, in sentences, for whoever asks: what it is that cannot be read, the log says. Null when it can.</summary>
     private string? WhyUnapplied => !CannotApply
         ? null
-        : "This node cannot go on applying, because a part of its data cannot be read, and takes the state of a member that can, as soon as that leads. Until it has it, it answers from what it had, and only reads with consistency=local.";
+        : "This node cannot go on applying, because a part of its data cannot be read, and takes the state of a member that can, as soon as that leads. Until it has it, what it had can be read here, and may be old.";
 
     /// <summary>Whether what is committed needs what this node cannot read, and another member has to help.</summary>
     internal bool CannotApply => Volatile.Read(ref _unapplied) is not null;

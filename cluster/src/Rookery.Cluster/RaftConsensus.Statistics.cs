@@ -150,7 +150,7 @@ public sealed partial class RaftConsensus
         WhyNoPart(state) is { } outside ? outside
         : state.Configuration.Voters.IsEmpty ? FetchTrouble ?? NotToldYet
         : !state.Configuration.IsVoter(Self) && Volatile.Read(ref _caughtUpIn) == 0
-            ? FetchTrouble ?? "This node has joined and catches up: since its start it has not come to all that is committed. It serves what it has to reads with consistency=local."
+            ? FetchTrouble ?? "This node has joined and catches up: since its start it has not come to all that is committed. What it has can be read here, and may be old."
             : null;
 
     /// <summary>Why the others have nothing to do with this node any more, in sentences; null when they have.</summary>
@@ -205,9 +205,9 @@ public sealed partial class RaftConsensus
         int seen = voters - unreached.Count;
         string needed = voters == 2 ? "both voters" : $"{configuration.Majority} of {voters} voters";
         string why = seen < configuration.Majority
-            ? $"No leader is known here: {needed} have to see each other to choose one, and this node does not reach {names}."
+            ? $"No leader is known here: {needed} have to see each other to choose one, and this node does not reach {names}. Switch on what is off, or see to the network: writing goes on by itself then."
             : $"No leader is known here yet: {(configuration.IsVoter(Self) ? "with itself " : "")}this node sees {seen} of {voters} voters, which is enough to choose one{(unreached.Count == 0 ? "." : $", but not {names}: after a crash they wait for it for up to 20 s, and if it leads, this node has to reach it.")}";
-        return $"{why} Documents can be read with consistency=local.{StrangersAmong(unreached)}";
+        return $"{why} Documents can be read here meanwhile.{StrangersAmong(unreached)}";
     }
 
     /// <summary>Who is found where a voter was: after a recovery that left this node out, all that it finds is the new cluster.</summary>
@@ -240,7 +240,7 @@ public sealed partial class RaftConsensus
         ? "This node's journal lost entries that it had acknowledged, and no other member votes, so nobody can lead. Delete nothing: stop this node and its standby, and run `rookery cluster recover` on the one of them that holds more; it says which, and what may be lost."
         : voter == Self
         ? "No leader is known here yet: this node is the only voter, and leads as soon as it has looked through its journal."
-        : $"No leader is known here: only {NameAndTagOf(voter)} votes, and this node does not hear from it. Start it, or see that it can be reached; if it is lost for good, `rookery cluster recover` makes this node the only voter. Documents can be read with consistency=local.{StrangersAmong([voter])}";
+        : $"No leader is known here: only {NameAndTagOf(voter)} votes, and this node does not hear from it. Start it, or see that it can be reached; if it is lost for good, `rookery cluster recover` makes this node the only voter. Documents can be read here meanwhile.{StrangersAmong([voter])}";
 
     private string? TroubleIn(ConsensusState state)
     {

@@ -12,6 +12,9 @@ internal sealed class LargeAnswers
     // A page asks for some at once; they are made one after the other.
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(2);
 
+    // Some MiB at most: who takes longer for them leaves the turn to others.
+    private static readonly TimeSpan LongestSending = TimeSpan.FromMinutes(1);
+
     private readonly TimeProvider time;
     private readonly Channel<bool> turns = Channel.CreateBounded<bool>(Most);
 
@@ -41,12 +44,25 @@ internal sealed class LargeAnswers
 
         try
         {
-            await answer();
+            await SendInTimeAsync(http, answer());
         }
         finally
         {
             turns.Writer.TryWrite(item: true);
         }
+    }
+
+    /// <summary>A reader that takes its time is left: half an answer must not look like a whole one.</summary>
+    private async Task SendInTimeAsync(HttpContext http, Task sending)
+    {
+        if (!sending.IsCompleted)
+        {
+            using var late = time.CreateTimer(static left => ((HttpContext)left!).Abort(), http, LongestSending, Timeout.InfiniteTimeSpan);
+            await sending;
+            return;
+        }
+
+        await sending;
     }
 
     private async Task<bool> WaitAsync(CancellationToken left)

@@ -25,6 +25,9 @@ public sealed class ServerContext(ServerOptions options, TimeProvider time, ILog
     /// <summary>The clock. Nothing else may be asked for the time.</summary>
     public TimeProvider Time => time;
 
+    /// <summary>What time it is: for the cluster where that is known, otherwise by this machine's clock, which may have none while it is off.</summary>
+    public DateTimeOffset KnownTime => Readiness.Node?.Consensus.Time.Known ?? time.GetUtcNow();
+
     /// <summary>Where the owner of the node reads what happened. Never per request.</summary>
     public ILogger Log => log;
 

@@ -47,16 +47,26 @@ internal static class CommandLine
         ("completion", CompletionCommand.Create),
     ];
 
-    public static async Task<int> RunAsync(string[] arguments)
+    /// <summary>Runs a command line.</summary>
+    /// <param name="arguments">Its words.</param>
+    /// <param name="error">Where it says what is wrong with them; null for stderr.</param>
+    public static async Task<int> RunAsync(string[] arguments, TextWriter? error = null)
     {
         var parsed = Tree(arguments).Parse(arguments);
 
         // A word that is not known is the cause when the library also misses a command or a value. An option that is not known it takes for the name that a command wants.
         string? unknown = parsed.UnmatchedTokens is [var unmatched, ..] ? unmatched : parsed.CommandResult.Children.OfType<ArgumentResult>().SelectMany(static argument => argument.Tokens).Select(static token => token.Value).FirstOrDefault(IsOption);
+        if (parsed.Errors.Count > 0 && unknown is null && parsed.CommandResult is { Command.Subcommands.Count: > 0 })
+        {
+            // Nothing is wrong but that no command was named: the help says which there are.
+            await Tree(arguments).Parse([.. arguments, "--help"]).InvokeAsync(new InvocationConfiguration { Output = error ?? Console.Error });
+            return ExitCode.Configuration;
+        }
+
         if (parsed.Errors.Count > 0 || unknown is not null)
         {
             string wrong = unknown is not null ? $"\"{unknown}\" is no command or option here.{Spelling.Suggest(unknown, parsed.CommandResult.Command)}" : parsed.Errors[0].Message;
-            await Console.Error.WriteLineAsync($"{wrong} See `{PathOf(parsed.CommandResult)} --help`.");
+            await (error ?? Console.Error).WriteLineAsync($"{wrong} See `{PathOf(parsed.CommandResult)} --help`.");
             return ExitCode.Configuration;
         }
 

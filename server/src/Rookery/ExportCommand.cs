@@ -31,7 +31,7 @@ internal static class ExportCommand
     private static async Task<int> DownloadAsync(ParseResult parsed, NodeAddress address, string? database, string? to, string? ofStopped) =>
         database is null ? await Refusal.WriteAsync("Say which database of the running node, or name the data directory of a stopped one with --data.", ExitCode.Configuration)
         : ofStopped is not null ? await Refusal.WriteAsync("--journal and --database belong to --data, which names a stopped node.", ExitCode.Configuration)
-        : await address.WorkAsync(parsed, client => ExportDownload.RunAsync(client, address.DatabaseOf(database), to));
+        : await address.WorkAsync(parsed, client => ExportDownload.RunAsync(client, address.DatabaseOf(database), to, TimeProvider.System));
 
     private static Task<int> RunAsync(string data, string? journal, string? name, CancellationToken cancellation)
     {

@@ -13,32 +13,15 @@ using Rookery.Simulation;
 
 namespace Rookery.Server.Tests;
 
-public sealed class HealthRouteTests
+public sealed class HealthRouteTests(NodeInDiagnosis broken) : IClassFixture<NodeInDiagnosis>
 {
     [Fact]
     public async Task A_node_in_diagnosis_lives_and_says_why_it_is_not_ready()
     {
-        var time = new SimulatedTimeProvider();
-        var memory = new MemoryBudget(96 << 20);
-        var io = new IoTimeline(time, "unknown");
-        var disk = new SimulatedDisk("/data");
-        using (var format = disk.Open("/data/format", DiskOpen.CreateNew))
-        {
-            format.Write("rookery data format 9\nnode a\ncluster b\n"u8, 0);
-        }
-
-        using var node = Node.Open(new NodeOptions { DataDirectory = "/data" }, disk, memory, io, time, RaftConsensus.Alone);
-        var context = new ServerContext(new ServerOptions { Listen = new IPEndPoint(IPAddress.Loopback, 0) }, time, NullLogger.Instance, memory, io);
-        using var indexes = Indexing.Of(node, disk);
-        context.Readiness.Opened(node, indexes);
-        await using var app = RookeryServer.Build(context, host => host.UseTestServer());
-        await app.StartAsync();
-        using var client = app.GetTestClient();
-
-        Assert.Equal(HttpStatusCode.OK, (await client.GetAsync("/livez")).StatusCode);
-        Assert.Equal(HttpStatusCode.OK, (await client.GetAsync("/metrics")).StatusCode);
-        Assert.Equal(HttpStatusCode.OK, (await client.GetAsync("/debug/io")).StatusCode);
-        var ready = await client.GetAsync("/readyz?verbose");
+        Assert.Equal(HttpStatusCode.OK, (await broken.Http.GetAsync("/livez")).StatusCode);
+        Assert.Equal(HttpStatusCode.OK, (await broken.Http.GetAsync("/metrics")).StatusCode);
+        Assert.Equal(HttpStatusCode.OK, (await broken.Http.GetAsync("/debug/io")).StatusCode);
+        var ready = await broken.Http.GetAsync("/readyz?verbose");
         Assert.Equal(HttpStatusCode.ServiceUnavailable, ready.StatusCode);
         using var said = JsonDocument.Parse(await ready.Content.ReadAsStringAsync());
         Assert.False(said.RootElement.GetProperty("Ready").GetBoolean());

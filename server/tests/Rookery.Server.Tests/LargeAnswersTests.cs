@@ -1,4 +1,5 @@
 using Microsoft.AspNetCore.Http;
+using Microsoft.AspNetCore.Http.Features;
 using Rookery.Simulation;
 
 namespace Rookery.Server.Tests;
@@ -23,5 +24,39 @@ public sealed class LargeAnswersTests
         bool isLetIn = false;
         await answers.SendAsync(new DefaultHttpContext(), () => Task.FromResult(isLetIn = true));
         Assert.True(isLetIn);
+    }
+
+    [Fact]
+    public async Task Who_reads_too_slowly_is_left_and_his_turn_is_anothers()
+    {
+        var time = new SimulatedTimeProvider();
+        var answers = new LargeAnswers(time);
+        var slow = Enumerable.Range(0, LargeAnswers.Most).Select(_ => new SlowReader()).ToArray();
+        var sending = slow.Select(reader => answers.SendAsync(Of(reader), () => reader.Left.Task)).ToArray();
+        time.Advance(TimeSpan.FromSeconds(59));
+        Assert.DoesNotContain(sending, static one => one.IsCompleted);
+        time.Advance(TimeSpan.FromSeconds(1));
+        Assert.All(slow, static reader => Assert.True(reader.Left.Task.IsCompleted));
+        await Task.WhenAll(sending);
+        bool isLetIn = false;
+        await answers.SendAsync(new DefaultHttpContext(), () => Task.FromResult(isLetIn = true));
+        Assert.True(isLetIn);
+    }
+
+    private static DefaultHttpContext Of(SlowReader reader)
+    {
+        var http = new DefaultHttpContext();
+        http.Features.Set<IHttpRequestLifetimeFeature>(reader);
+        return http;
+    }
+
+    /// <summary>A connection on which nothing goes on until it is cut.</summary>
+    private sealed class SlowReader : IHttpRequestLifetimeFeature
+    {
+        public TaskCompletionSource Left { get; } = new(TaskCreationOptions.RunContinuationsAsynchronously);
+
+        public CancellationToken RequestAborted { get; set; }
+
+        public void Abort() => Left.TrySetResult();
     }
 }

@@ -49,13 +49,13 @@ public sealed class MemberStatisticsTests
         cluster.Wire.Isolate(cluster.C);
         cluster.RunFor(8_000);
         Assert.Equal(
-            "No leader is known here: 2 of 3 voters have to see each other to choose one, and this node does not reach a (A) and b (B). Documents can be read with consistency=local.",
+            "No leader is known here: 2 of 3 voters have to see each other to choose one, and this node does not reach a (A) and b (B). Switch on what is off, or see to the network: writing goes on by itself then. Documents can be read here meanwhile.",
             cluster.C.Consensus!.ReadCluster().Trouble);
         cluster.C.Peers!.Answers = [new PeerAnswer(cluster.A.Id, LetsIn: true, null), new PeerAnswer(cluster.B.Id, LetsIn: false, null)];
         cluster.C.Peers.Attempts[cluster.B.Id] = [new FailedAttempt("10.0.0.2:9443", "Connection refused", IsStranger: false), new FailedAttempt("b.local:9443", "It took too long.", IsStranger: false)];
         var statistics = cluster.C.Consensus.ReadCluster();
         Assert.Equal(
-            "No leader is known here yet: with itself this node sees 2 of 3 voters, which is enough to choose one, but not b (B): after a crash they wait for it for up to 20 s, and if it leads, this node has to reach it. Documents can be read with consistency=local.",
+            "No leader is known here yet: with itself this node sees 2 of 3 voters, which is enough to choose one, but not b (B): after a crash they wait for it for up to 20 s, and if it leads, this node has to reach it. Documents can be read here meanwhile.",
             statistics.Trouble);
         Assert.Equal("b (B) is looked for at 10.0.0.2:9443 (Connection refused); b.local:9443 (It took too long).", Assert.Single(statistics.Unreached));
         Assert.DoesNotContain("10.0.0.2", statistics.Trouble, StringComparison.Ordinal);

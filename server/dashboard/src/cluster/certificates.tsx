@@ -1,7 +1,8 @@
 import { useSignal } from "@preact/signals"
 import { moment } from "../shell/format"
-import { Button, Confirm, Empty, ErrorSentence, Panel, Table, Tag, toast, useAsked } from "../shell/parts"
-import { Refusal, send } from "../shell/request"
+import { Button, Empty, ErrorSentence, Panel, Tag, useAsked } from "../shell/parts"
+import { Refusal } from "../shell/request"
+import { AccessList } from "./access-list"
 import { NewCertificate } from "./new-certificate"
 
 interface CertificateRow {
@@ -17,7 +18,6 @@ interface CertificateRow {
 export function Certificates() {
   const { data, trouble, refresh } = useAsked<{ Certificates: CertificateRow[] }>("/admin/access/certificates")
   const isNew = useSignal(false)
-  const withdrawn = useSignal<string | null>(null)
   const isRefused = trouble.value instanceof Refusal && trouble.value.status === 409
   return (
     <Panel
@@ -36,11 +36,12 @@ export function Certificates() {
     >
       <ErrorSentence of={trouble.value} {...(isRefused ? {} : { retry: refresh })} />
       {data.value && (
-        <Table
+        <AccessList
+          kind="certificate"
           label="Client certificates"
-          stacks
+          path="/admin/access/certificates"
           rows={data.value.Certificates}
-          keyOf={(certificate) => certificate.Name}
+          refresh={refresh}
           empty={<Empty title="No certificates.">RavenDB's clients need one each; everything else may use a token.</Empty>}
           columns={[
             { title: "Name", cell: (certificate) => certificate.Name, sort: (certificate) => certificate.Name },
@@ -51,22 +52,6 @@ export function Certificates() {
               cell: (certificate) => <code title={certificate.Thumbprint}>{certificate.Thumbprint.slice(0, 16)}…</code>,
             },
             { title: "Ends", cell: (certificate) => moment(certificate.Expires), sort: (certificate) => certificate.Expires },
-            {
-              title: "Orders",
-              unseenTitle: true,
-              end: true,
-              cell: (certificate) => (
-                <Button
-                  kind="plain danger"
-                  label={`Withdraw the certificate ${certificate.Name}`}
-                  onClick={() => {
-                    withdrawn.value = certificate.Name
-                  }}
-                >
-                  Withdraw
-                </Button>
-              ),
-            },
           ]}
         />
       )}
@@ -77,23 +62,6 @@ export function Certificates() {
             void refresh()
           }}
         />
-      )}
-      {withdrawn.value !== null && (
-        <Confirm
-          title={`Withdraw ${withdrawn.value}?`}
-          verb="Withdraw"
-          name={withdrawn.value}
-          onConfirm={async () => {
-            await send(`/admin/access/certificates?name=${encodeURIComponent(withdrawn.value ?? "")}`, { method: "DELETE" })
-            toast(`The certificate '${withdrawn.value}' opens nothing any more.`, { tone: "good" })
-            await refresh()
-          }}
-          onClose={() => {
-            withdrawn.value = null
-          }}
-        >
-          <p>Whatever enters with it is refused from now on, and it cannot be brought back.</p>
-        </Confirm>
       )}
     </Panel>
   )

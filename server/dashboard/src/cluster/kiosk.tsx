@@ -1,72 +1,48 @@
 import { useSignal } from "@preact/signals"
-import { Button, Copyable, Dialog, ErrorSentence, Field } from "../shell/parts"
+import { Copyable } from "../shell/parts"
 import { ask } from "../shell/request"
+import { AccessForm } from "./access-form"
 import { QrPicture } from "./qr-picture"
 
 /** A link for a screen on the wall: it shows overview and timeline, and can change nothing. */
 export function Kiosk({ taken, onClose }: { taken: readonly string[]; onClose: () => void }) {
   const name = useSignal(freeName(taken))
-  const link = useSignal("")
-  const busy = useSignal(false)
-  const trouble = useSignal<unknown>(null)
   const make = async () => {
-    busy.value = true
-    trouble.value = null
-    try {
-      const { Token } = await ask<{ Token: string }>("/admin/access/tokens", {
-        method: "POST",
-        body: { Name: name.value.trim(), Scopes: ["metrics"] },
-      })
-      link.value = `${location.origin}/#kiosk=${Token}`
-    } catch (failure) {
-      trouble.value = failure
-    } finally {
-      busy.value = false
-    }
+    const { Token } = await ask<{ Token: string }>("/admin/access/tokens", {
+      method: "POST",
+      body: { Name: name.value.trim(), Scopes: ["metrics"] },
+    })
+    return `${location.origin}/#kiosk=${Token}`
   }
-  if (link.value) {
-    return (
-      <Dialog title="Kiosk link" onClose={onClose} actions={<Button onClick={onClose}>Done</Button>}>
-        <p>
-          Open it on the screen, or point its camera here. It is shown <strong>this once</strong>; withdraw the token {name.value} to end
-          it.
-        </p>
-        <QrPicture text={link.value} label="The link as a QR code" />
-        <Copyable text={link.value} />
-      </Dialog>
-    )
-  }
-
   return (
-    <Dialog
+    <AccessForm
       title="Kiosk link"
-      onClose={onClose}
-      onSubmit={make}
-      actions={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" kind="primary" busy={busy.value}>
-            Make the link
-          </Button>
-        </>
+      verb="Make the link"
+      name={name}
+      label="Name of its token"
+      intro={
+        <p>
+          For a screen on the wall or a phone of the family: who has the link sees the overview and the IO timeline. No documents, no
+          orders.
+        </p>
       }
-    >
-      <p>
-        For a screen on the wall or a phone of the family: who has the link sees the overview and the IO timeline. No documents, no orders.
-      </p>
-      <Field label="Name of its token">
-        <input
-          class="input"
-          autocomplete="off"
-          autocapitalize="off"
-          value={name.value}
-          onInput={(event) => {
-            name.value = event.currentTarget.value
-          }}
-        />
-      </Field>
-      <ErrorSentence of={trouble.value} />
-    </Dialog>
+      make={make}
+      show={(link) => ({
+        title: "Kiosk link",
+        done: "Done",
+        content: (
+          <>
+            <p>
+              Open it on the screen, or point its camera here. It is shown <strong>this once</strong>; withdraw the token {name.value} to
+              end it.
+            </p>
+            <QrPicture text={link} label="The link as a QR code" />
+            <Copyable text={link} />
+          </>
+        ),
+      })}
+      onClose={onClose}
+    />
   )
 }
 

@@ -1,6 +1,7 @@
 import { useSignal } from "@preact/signals"
-import { Button, Copyable, Dialog, ErrorSentence, Field } from "../shell/parts"
+import { Copyable, Field } from "../shell/parts"
 import { ask } from "../shell/request"
+import { AccessForm, WordInput } from "./access-form"
 
 const scopes = [
   { scope: "read", what: "documents and queries" },
@@ -17,70 +18,45 @@ export function NewToken({ onClose }: { onClose: () => void }) {
   const chosen = useSignal<string[]>(["read"])
   const databases = useSignal("")
   const days = useSignal("")
-  const made = useSignal<{ Token: string; Notice?: string } | null>(null)
-  const busy = useSignal(false)
-  const trouble = useSignal<unknown>(null)
   const forDatabases = chosen.value.every((scope) => scope === "read" || scope === "write")
-  const make = async () => {
-    busy.value = true
-    trouble.value = null
+  const make = () => {
     const named = databases.value
       .split(",")
       .map((one) => one.trim())
       .filter(Boolean)
-    try {
-      made.value = await ask("/admin/access/tokens", {
-        method: "POST",
-        body: {
-          Name: name.value.trim(),
-          Scopes: chosen.value,
-          ...(forDatabases && named.length > 0 ? { Databases: named } : {}),
-          ...(days.value ? { LifetimeSeconds: Math.round(Number(days.value) * DaySeconds) } : {}),
-        },
-      })
-    } catch (failure) {
-      trouble.value = failure
-    } finally {
-      busy.value = false
-    }
+    return ask<{ Token: string; Notice?: string }>("/admin/access/tokens", {
+      method: "POST",
+      body: {
+        Name: name.value.trim(),
+        Scopes: chosen.value,
+        ...(forDatabases && named.length > 0 ? { Databases: named } : {}),
+        ...(days.value ? { LifetimeSeconds: Math.round(Number(days.value) * DaySeconds) } : {}),
+      },
+    })
   }
-  if (made.value) {
-    return (
-      <Dialog title={`The token ${name.value}`} onClose={onClose} actions={<Button onClick={onClose}>I have kept it</Button>}>
-        <p>
-          It is shown <strong>this once</strong>. Who has it may do what it opens.
-        </p>
-        <Copyable text={made.value.Token} />
-        {made.value.Notice && <p class="warning">{made.value.Notice}</p>}
-      </Dialog>
-    )
-  }
-
   return (
-    <Dialog
+    <AccessForm
       title="New token"
+      verb="Make the token"
+      name={name}
+      hint="Who or what uses it: 1 to 63 lower-case letters, digits and hyphens."
+      isReady={chosen.value.length > 0}
+      make={make}
+      show={({ Token, Notice }) => ({
+        title: `The token ${name.value}`,
+        done: "I have kept it",
+        content: (
+          <>
+            <p>
+              It is shown <strong>this once</strong>. Who has it may do what it opens.
+            </p>
+            <Copyable text={Token} />
+            {Notice && <p class="warning">{Notice}</p>}
+          </>
+        ),
+      })}
       onClose={onClose}
-      onSubmit={make}
-      actions={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" kind="primary" busy={busy.value} disabled={chosen.value.length === 0 || name.value.trim() === ""}>
-            Make the token
-          </Button>
-        </>
-      }
     >
-      <Field label="Name" hint="Who or what uses it: 1 to 63 lower-case letters, digits and hyphens.">
-        <input
-          class="input"
-          autocomplete="off"
-          autocapitalize="off"
-          value={name.value}
-          onInput={(event) => {
-            name.value = event.currentTarget.value
-          }}
-        />
-      </Field>
       <fieldset class="ticks">
         <legend>It opens</legend>
         {scopes.map(({ scope, what }) => (
@@ -101,15 +77,7 @@ export function NewToken({ onClose }: { onClose: () => void }) {
       </fieldset>
       {forDatabases && (
         <Field label="Only in these databases" hint="Names with commas between them. Nothing: in all.">
-          <input
-            class="input"
-            autocomplete="off"
-            autocapitalize="off"
-            value={databases.value}
-            onInput={(event) => {
-              databases.value = event.currentTarget.value
-            }}
-          />
+          <WordInput of={databases} />
         </Field>
       )}
       <Field label="Days until it ends" hint="Nothing: it holds until it is withdrawn.">
@@ -125,7 +93,6 @@ export function NewToken({ onClose }: { onClose: () => void }) {
           }}
         />
       </Field>
-      <ErrorSentence of={trouble.value} />
-    </Dialog>
+    </AccessForm>
   )
 }

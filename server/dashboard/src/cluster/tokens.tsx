@@ -1,8 +1,8 @@
 import { useSignal } from "@preact/signals"
 import { moment } from "../shell/format"
-import { Button, Confirm, Empty, ErrorSentence, Panel, Table, Tag, toast, useAsked } from "../shell/parts"
-import { send } from "../shell/request"
+import { Button, Empty, ErrorSentence, Panel, Tag, useAsked } from "../shell/parts"
 import { session } from "../shell/session"
+import { AccessList } from "./access-list"
 import { Kiosk } from "./kiosk"
 import { NewToken } from "./new-token"
 
@@ -18,7 +18,6 @@ export interface TokenRow {
 export function Tokens() {
   const { data, trouble, refresh } = useAsked<{ Tokens: TokenRow[] }>("/admin/access/tokens")
   const open = useSignal<"new" | "kiosk" | null>(null)
-  const withdrawn = useSignal<string | null>(null)
   const close = () => {
     open.value = null
     void refresh()
@@ -48,11 +47,15 @@ export function Tokens() {
     >
       <ErrorSentence of={trouble.value} retry={refresh} />
       {data.value && (
-        <Table
+        <AccessList
+          kind="token"
           label="Access tokens"
-          stacks
+          path="/admin/access/tokens"
           rows={data.value.Tokens}
-          keyOf={(token) => token.Name}
+          refresh={refresh}
+          warning={(name) =>
+            name === session.value?.Name && <strong> It is the one that you are signed in with: you will be signed out.</strong>
+          }
           empty={<Empty title="No tokens yet.">Make one for each program and each person that enters.</Empty>}
           columns={[
             {
@@ -67,49 +70,11 @@ export function Tokens() {
             { title: "May", cell: (token) => <Rights token={token} /> },
             { title: "Made", wideOnly: true, cell: (token) => moment(token.Created), sort: (token) => token.Created },
             { title: "Ends", cell: (token) => (token.Expires ? moment(token.Expires) : "never"), sort: (token) => token.Expires },
-            {
-              title: "Orders",
-              unseenTitle: true,
-              end: true,
-              cell: (token) => (
-                <Button
-                  kind="plain danger"
-                  label={`Withdraw the token ${token.Name}`}
-                  onClick={() => {
-                    withdrawn.value = token.Name
-                  }}
-                >
-                  Withdraw
-                </Button>
-              ),
-            },
           ]}
         />
       )}
       {open.value === "new" && <NewToken onClose={close} />}
       {open.value === "kiosk" && <Kiosk taken={data.value?.Tokens.map((token) => token.Name) ?? []} onClose={close} />}
-      {withdrawn.value !== null && (
-        <Confirm
-          title={`Withdraw ${withdrawn.value}?`}
-          verb="Withdraw"
-          name={withdrawn.value}
-          onConfirm={async () => {
-            await send(`/admin/access/tokens?name=${encodeURIComponent(withdrawn.value ?? "")}`, { method: "DELETE" })
-            toast(`The token '${withdrawn.value}' opens nothing any more.`, { tone: "good" })
-            await refresh()
-          }}
-          onClose={() => {
-            withdrawn.value = null
-          }}
-        >
-          <p>
-            Whatever enters with it is refused from now on, and it cannot be brought back.
-            {withdrawn.value === session.value?.Name && (
-              <strong> It is the one that you are signed in with: you will be signed out.</strong>
-            )}
-          </p>
-        </Confirm>
-      )}
     </Panel>
   )
 }

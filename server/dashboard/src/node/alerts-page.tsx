@@ -80,8 +80,10 @@ function State({ rule, firing }: { rule: AlertRule; firing: readonly Alert[] }) 
     <span>
       <Tag tone={rule.Severity === "critical" ? "bad" : "warning"}>{rule.Severity}</Tag>
       {firing.map((alert) => (
-        <span key={alert.Node} class="expression">
-          <a href={hrefOf("node", alert.Node)}>{live.value?.Nodes.find((node) => node.Tag === alert.Node)?.Name ?? alert.Node}</a>{" "}
+        <span key={alert.Member ?? alert.Node} class="expression">
+          <a href={hrefOf("node", alert.Member ?? alert.Node)}>
+            {live.value?.Nodes.find((node) => node.Tag === (alert.Member ?? alert.Node))?.Name ?? alert.Member ?? alert.Node}
+          </a>{" "}
           {ago(nowSeconds() - Date.parse(alert.Since) / 1000)}
         </span>
       ))}

@@ -15,17 +15,19 @@ export function Alerts({ alerts, nodes }: { alerts: readonly Alert[]; nodes: rea
     <Panel title="What wants your attention" actions={<a href="#/alerts">All alerts</a>}>
       <ul class="alert-list">
         {worstFirst.map((alert) => (
-          <li key={`${alert.Name} ${alert.Node}`}>
+          <li key={`${alert.Name} ${alert.Member ?? alert.Node}`}>
             <Tag tone={alert.Severity === "critical" ? "bad" : "warning"}>{alert.Severity}</Tag>
             <div>
               <p>
                 <strong>{alert.Sentence}</strong>{" "}
                 <span class="quiet number">
                   since {ago(nowSeconds() - Date.parse(alert.Since) / 1000)}
-                  {nodes.some((node) => node.Tag === alert.Node) && (
+                  {nodes.some((node) => node.Tag === (alert.Member ?? alert.Node)) && (
                     <>
                       {" · "}
-                      <a href={hrefOf("node", alert.Node)}>{nodes.find((node) => node.Tag === alert.Node)?.Name}</a>
+                      <a href={hrefOf("node", alert.Member ?? alert.Node)}>
+                        {nodes.find((node) => node.Tag === (alert.Member ?? alert.Node))?.Name}
+                      </a>
                     </>
                   )}
                 </span>

@@ -77,6 +77,8 @@ export interface Alert {
   Sentence: string
   Fix: string
   Help: string
+  /** Whom it is about, when that is another than who says it. */
+  Member: string | null
 }
 
 export interface LiveIndex {

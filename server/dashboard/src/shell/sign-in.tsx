@@ -1,4 +1,5 @@
 import { useSignal } from "@preact/signals"
+import type { ComponentChildren, InputHTMLAttributes } from "preact"
 import { Button } from "./button"
 import { Copyable } from "./copyable"
 import { ErrorSentence } from "./error-sentence"
@@ -44,42 +45,14 @@ export function SignIn() {
 }
 
 function TokenForm() {
-  const token = useSignal("")
-  const busy = useSignal(false)
-  const trouble = useSignal<unknown>(null)
   return (
-    <form
-      class="stack"
-      onSubmit={async (event) => {
-        event.preventDefault()
-        busy.value = true
-        trouble.value = null
-        try {
-          await signIn(token.value)
-        } catch (failure) {
-          trouble.value = failure
-        } finally {
-          busy.value = false
-        }
-      }}
+    <SecretForm
+      label="Token"
+      hint="It begins with rookery_; the playbook left yours in credentials/admin.token."
+      verb="Sign in"
+      input={{ type: "password", name: "token", autocomplete: "current-password" }}
+      send={signIn}
     >
-      <Field label="Token" hint="It begins with rookery_; the playbook left yours in credentials/admin.token.">
-        <input
-          class="input"
-          type="password"
-          name="token"
-          autocomplete="current-password"
-          required
-          value={token.value}
-          onInput={(event) => {
-            token.value = event.currentTarget.value
-          }}
-        />
-      </Field>
-      <ErrorSentence of={trouble.value} />
-      <Button type="submit" kind="primary" busy={busy.value} disabled={token.value.trim() === ""}>
-        Sign in
-      </Button>
       <details>
         <summary>How do I get a token?</summary>
         <p>
@@ -88,14 +61,12 @@ function TokenForm() {
           token. <a href="/help/how-to/give-access.md">More in the manual.</a>
         </p>
       </details>
-    </form>
+    </SecretForm>
   )
 }
 
 /** A node that nobody owns gives the first admin token to who knows its code. */
 function Claim() {
-  const code = useSignal("")
-  const busy = useSignal(false)
   const trouble = useSignal<unknown>(null)
   const made = useSignal("")
   if (made.value) {
@@ -121,6 +92,33 @@ function Claim() {
   }
 
   return (
+    <SecretForm
+      label="Code"
+      hint="The node printed it at its start; it is in the file claim-code of its data directory too."
+      verb="Become the owner"
+      input={{ name: "code", autocomplete: "one-time-code", autocapitalize: "characters", spellcheck: false }}
+      send={async (code) => {
+        made.value = (await ask<{ Token: string }>("/claim", { method: "POST", body: { Code: code.trim(), Name: "admin" } })).Token
+      }}
+    />
+  )
+}
+
+interface SecretFormProps {
+  label: string
+  hint: string
+  verb: string
+  input: InputHTMLAttributes<HTMLInputElement>
+  send: (secret: string) => Promise<unknown>
+  children?: ComponentChildren
+}
+
+/** One secret, and the button that sends it. */
+function SecretForm({ label, hint, verb, input, send, children }: SecretFormProps) {
+  const secret = useSignal("")
+  const busy = useSignal(false)
+  const trouble = useSignal<unknown>(null)
+  return (
     <form
       class="stack"
       onSubmit={async (event) => {
@@ -128,7 +126,7 @@ function Claim() {
         busy.value = true
         trouble.value = null
         try {
-          made.value = (await ask<{ Token: string }>("/claim", { method: "POST", body: { Code: code.value.trim(), Name: "admin" } })).Token
+          await send(secret.value)
         } catch (failure) {
           trouble.value = failure
         } finally {
@@ -136,24 +134,22 @@ function Claim() {
         }
       }}
     >
-      <Field label="Code" hint="The node printed it at its start; it is in the file claim-code of its data directory too.">
+      <Field label={label} hint={hint}>
         <input
+          {...input}
           class="input"
-          name="code"
-          autocomplete="one-time-code"
-          autocapitalize="characters"
-          spellcheck={false}
           required
-          value={code.value}
+          value={secret.value}
           onInput={(event) => {
-            code.value = event.currentTarget.value
+            secret.value = event.currentTarget.value
           }}
         />
       </Field>
       <ErrorSentence of={trouble.value} />
-      <Button type="submit" kind="primary" busy={busy.value} disabled={code.value.trim() === ""}>
-        Become the owner
+      <Button type="submit" kind="primary" busy={busy.value} disabled={secret.value.trim() === ""}>
+        {verb}
       </Button>
+      {children}
     </form>
   )
 }

@@ -116,6 +116,7 @@ export function alertsOf(scenario) {
       Sentence: say(Sentence),
       Fix: say(Fix),
       Help,
+      Member: null,
     }
   })
 }

@@ -65,6 +65,9 @@ public sealed class Node : IDisposable
     /// <summary>The sentence that explains why this node neither reads nor writes; null when it does.</summary>
     public string? Diagnosis => Volatile.Read(ref _diagnosis);
 
+    /// <summary>Whether its data was opened: what it knows of the cluster it still knows when its disk fails later.</summary>
+    public bool HasOpened => _consensus is not null;
+
     /// <summary>The databases. Empty when the data could not be opened.</summary>
     public DatabaseCatalog Databases { get; }
 

@@ -109,6 +109,12 @@ internal sealed class AccessGate(ServerContext context)
                 $"{http.Request.Method} {http.Request.Path} needs the scope {scope.Name}{where}, which '{principal.Name}' does not have. An admin can give it: `rookery token create` or `rookery cert create`.");
         }
 
+        // Whom it knew may look what is wrong; whether they may still change anything only a node can say that hears of what was withdrawn.
+        if (!ReferenceEquals(principal, Principal.Everything) && context.Readiness.Node is { Diagnosis: not null } && !HttpMethods.IsGet(http.Request.Method) && !HttpMethods.IsHead(http.Request.Method))
+        {
+            return NotKnownYet();
+        }
+
         http.Features.Set(principal);
         return null;
     }
@@ -153,14 +159,14 @@ internal sealed class AccessGate(ServerContext context)
             return null;
         }
 
-        if (context.Readiness.Node is not { Diagnosis: null } node)
+        if (KnowingNode is not { } node)
         {
             return NotKnownYet();
         }
 
         if (!Table(node).TryFindToken(hash, out var found, out var expires))
         {
-            return Unknown("The token is not known: it was withdrawn, or belongs to another cluster.") with { MayBeBehind = true };
+            return node.Diagnosis is not null ? NotKnownYet() : Unknown("The token is not known: it was withdrawn, or belongs to another cluster.") with { MayBeBehind = true };
         }
 
         if (HasEnded(node, expires))
@@ -176,7 +182,7 @@ internal sealed class AccessGate(ServerContext context)
     private AccessRefusal? WhoHoldsCertificate(HttpContext http, X509Certificate2 certificate, out Principal? principal)
     {
         principal = null;
-        if (context.Readiness.Node is not { Diagnosis: null } node)
+        if (KnowingNode is not { } node)
         {
             return NotKnownYet();
         }
@@ -192,7 +198,7 @@ internal sealed class AccessGate(ServerContext context)
         string thumbprint = ThumbprintOf(certificate);
         if (!current.TryFindCertificate(thumbprint, out var found))
         {
-            return new AccessRefusal(
+            return node.Diagnosis is not null ? NotKnownYet() : new AccessRefusal(
                 StatusCodes.Status403Forbidden,
                 $"The client certificate of {certificate.Subject} with SHA-256 thumbprint {thumbprint} is not registered here: it was withdrawn, or belongs to another cluster. {HowToGetIn(current.IsClaimed)}",
                 MayBeBehind: true);
@@ -240,6 +246,9 @@ internal sealed class AccessGate(ServerContext context)
     /// <summary>For a node that cannot say now whether it knows all that was acknowledged.</summary>
     public AccessRefusal NotKnownYet() => new(
         StatusCodes.Status503ServiceUnavailable, $"Who you are cannot be checked now. {WhyNotNow()}");
+
+    // One whose disk failed after it had opened knows whom it knew: its owner has to be able to see why.
+    private Node? KnowingNode => context.Readiness.Node is { } node && (node.Diagnosis is null || node.HasOpened) ? node : null;
 
     private string WhyNotNow() => context.Readiness switch
     {

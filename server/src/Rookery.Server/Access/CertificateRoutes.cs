@@ -61,7 +61,7 @@ internal sealed class CertificateRoutes(ServerContext context)
             throw new RefusedException(StatusCodes.Status409Conflict, RavenType.Concurrency, taken);
         }
 
-        var now = context.Node.Consensus.Time.Known ?? context.Time.GetUtcNow();
+        var now = context.KnownTime;
         using var signed = identity.SignClient(asked.Key!, asked.Name!, now);
         var record = new CertificateRecord(asked.Name!, asked.IsAdmin, asked.Databases, now, new DateTimeOffset(signed.NotAfter));
         string thumbprint = AccessGate.ThumbprintOf(signed);

@@ -58,7 +58,7 @@ public static class AlertCatalogue
             For = TimeSpan.FromMinutes(1),
             Sentence = "Writes do not go through a node: no majority of the voters sees each other, or it catches up.",
             Summary = "Writes do not go through {{ $labels.instance }}.",
-            Fix = "A majority of the voters has to be on and see each other: `rookery status` says who is missed. Documents can be read with consistency=local meanwhile.",
+            Fix = "A majority of the voters has to be on and see each other: `rookery status` says who is missed. Documents can be read meanwhile.",
             Judge = static facts => !facts.TakesNoPart && facts.Cluster?.Trouble is { } trouble ? $"Writes do not go through this node: {trouble}" : null,
         },
         new()
@@ -104,6 +104,7 @@ public static class AlertCatalogue
             Sentence = "No other voter may fail: with one more off writes stop.",
             Summary = "No other voter may fail: with one more off writes stop.",
             Fix = "`rookery cluster node ls` says who is missed: start it, or give a new machine its place.",
+            IsOfCluster = true,
             Judge = static facts => facts.Cluster is { } cluster && ClusterMargin.Of(cluster) == 0 && ClusterMargin.VotersOf(cluster) is > 2 and var voters
                 ? Said($"No other voter may fail: {(voters / 2) + 1} of {voters} are there, and writes need as many.") : null,
         },
@@ -116,8 +117,10 @@ public static class AlertCatalogue
             Sentence = "A member does not answer the leader.",
             Summary = "Member {{ $labels.member }} does not answer the leader.",
             Fix = "Is it switched on, and in the network? `rookery cluster node ls` says when it was last heard; replace_node.yml takes a new machine in its place.",
-            Judge = static facts => MembersWho(facts, static one => one.IsReachable == false, static one => one.HeardSeconds is { } heard ? Said($"{one.Member.Name} ({one.Member.Tag}, heard {heard:0} s ago)") : Said($"{one.Member.Name} ({one.Member.Tag})")) is { } names
-                ? $"The leader hears nothing of {names}." : null,
+            IsOfCluster = true,
+            JudgeMembers = static facts => MembersWho(facts, static one => one.IsReachable == false, static one => one.HeardSeconds is { } heard
+                ? Said($"The leader hears nothing of {one.Member.Name} ({one.Member.Tag}), and did {heard:0} s ago.")
+                : Said($"The leader hears nothing of {one.Member.Name} ({one.Member.Tag}).")),
         },
         new()
         {
@@ -128,8 +131,8 @@ public static class AlertCatalogue
             Sentence = "A member is far behind the leader.",
             Summary = "Member {{ $labels.member }} lacks {{ $value }} entries.",
             Fix = "A slow card or network: compare the members' sync p99 in `rookery cluster node ls`.",
-            Judge = static facts => MembersWho(facts, static one => one.LagEntries > LagEntries, static one => Said($"{one.Member.Name} ({one.Member.Tag}) by {one.LagEntries} entries")) is { } names
-                ? $"Members are behind: {names}." : null,
+            IsOfCluster = true,
+            JudgeMembers = static facts => MembersWho(facts, static one => one.LagEntries > LagEntries, static one => Said($"{one.Member.Name} ({one.Member.Tag}) is {one.LagEntries} entries behind.")),
         },
         new()
         {
@@ -259,6 +262,7 @@ public static class AlertCatalogue
             Sentence = "The last backup is older than three days, or none is known.",
             Summary = "The last backup is older than three days, or none is known.",
             Fix = "backup.yml takes one, notes it on all nodes, and says what keeps it from that. Backups that are taken in another way have to be noted, too.",
+            IsOfCluster = true,
             Judge = JudgeBackup,
         },
         new()
@@ -294,22 +298,18 @@ public static class AlertCatalogue
         },
     ];
 
+    /// <summary>The alert of a name; null for one that this version does not know.</summary>
+    public static AlertDefinition? Find(string name) => All.FirstOrDefault(alert => string.Equals(alert.Name, name, StringComparison.Ordinal));
+
     /// <summary>Of the cluster, so the leader says it. That no backup is known is said after three days in which this node would have heard of one.</summary>
     private static string? JudgeBackup(AlertFacts facts) => !facts.IsLeader ? null
         : facts.Notes.LastBackup is { } last ? facts.Now - last > TimeSpan.FromDays(BackupDays) ? Said($"The last backup that this node knows of was taken {(facts.Now - last).TotalDays:0.0} days ago.") : null
         : facts.Uptime > TimeSpan.FromDays(BackupDays) ? Said($"No backup is known to this node since it started {facts.Uptime.TotalDays:0} days ago.") : null;
 
-    /// <summary>The others for which something holds, as the leader sees them; null when there are none.</summary>
-    private static string? MembersWho(AlertFacts facts, Func<MemberStatistics, bool> holds, Func<MemberStatistics, string> say)
-    {
-        if (!facts.IsLeader)
-        {
-            return null;
-        }
-
-        string[] said = [.. facts.Cluster!.Members.Where(one => !one.Member.IsSelf && holds(one)).Select(say)];
-        return said.Length == 0 ? null : string.Join(", ", said);
-    }
+    /// <summary>The others for which something holds, as the leader sees them.</summary>
+    private static IEnumerable<(string Member, string Sentence)> MembersWho(AlertFacts facts, Func<MemberStatistics, bool> holds, Func<MemberStatistics, string> say) => facts.IsLeader
+        ? facts.Cluster!.Members.Where(one => !one.Member.IsSelf && holds(one)).Select(one => (one.Member.Tag, say(one)))
+        : [];
 
     private static string Count(int number, string what) => Said($"{number} {what}{(number == 1 ? string.Empty : "s")}");
 

@@ -21,7 +21,7 @@ internal sealed record AlertMessage(string State, string Cluster, string Node, A
 
     private string Help => Address is null ? Alert.Help : new Uri(Address, Alert.Help).ToString();
 
-    private string Title => $"{(Cluster.Length > 0 ? Cluster + " " : string.Empty)}{Node}: {Alert.Name}{(string.Equals(State, Resolved, StringComparison.Ordinal) ? " is over" : string.Empty)}";
+    private string Title => $"{(Cluster.Length > 0 ? Cluster + " " : string.Empty)}{Alert.Member ?? Node}: {Alert.Name}{(string.Equals(State, Resolved, StringComparison.Ordinal) ? " is over" : string.Empty)}";
 
     /// <summary>The body of the request.</summary>
     /// <param name="topic">ntfy's topic; null for our own form.</param>
@@ -58,6 +58,7 @@ internal sealed record AlertMessage(string State, string Cluster, string Node, A
         json.WriteString("Sentence"u8, Alert.Sentence);
         json.WriteString("Fix"u8, Alert.Fix);
         json.WriteString("Help"u8, Help);
+        json.WriteString("Member"u8, Alert.Member);
     }
 
     /// <summary>https://docs.ntfy.sh/publish/#publish-as-json.</summary>

@@ -26,7 +26,7 @@ internal static class AlertRoutes
             json.WriteString("Expression"u8, alert.Expression);
             json.WriteNumber("ForSeconds"u8, (long)alert.For.TotalSeconds);
             json.WriteNumber("KeepFiringSeconds"u8, (long)alert.KeepFiring.TotalSeconds);
-            json.WriteBoolean("IsOwn"u8, alert.Judge is not null);
+            json.WriteBoolean("IsOwn"u8, alert.IsOwn);
             json.WriteString("Sentence"u8, alert.Sentence);
             json.WriteString("Fix"u8, alert.Fix);
             json.WriteString("Help"u8, alert.Help);

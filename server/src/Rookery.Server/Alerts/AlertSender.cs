@@ -19,6 +19,9 @@ public sealed class AlertSender : IAsyncDisposable
     private static readonly TimeSpan FirstPause = TimeSpan.FromSeconds(5);
     private static readonly TimeSpan LongestPause = TimeSpan.FromMinutes(5);
 
+    // A node that starts judges at its second look, and says it with its next sample.
+    private static readonly TimeSpan UntilItIsHeard = TimeSpan.FromMinutes(1);
+
     private readonly ServerContext _context;
     private readonly WebhookConfiguration _webhook;
     private readonly HttpClient _client;
@@ -27,6 +30,7 @@ public sealed class AlertSender : IAsyncDisposable
     private readonly CancellationTokenSource _ends = new();
     private readonly ITimer _timer;
     private readonly Task _sending;
+    private (string? Tag, long Since) _leader;
     private bool _isFailing;
     private bool _hasFailed;
     private int _isDisposed;
@@ -118,12 +122,26 @@ public sealed class AlertSender : IAsyncDisposable
         var own = _context.ActiveAlerts().Select(alert => new MemberAlert(_context.Options.NodeTag, alert));
         var others = _context.MemberAlerts?.Invoke();
         bool IsMine(MemberAlert alert) => isForAll || others is null || (isAlone && string.Equals(alert.Node, _context.Options.NodeTag, StringComparison.Ordinal));
+        if (!string.Equals(_leader.Tag, cluster?.LeaderTag, StringComparison.Ordinal))
+        {
+            _leader = (cluster?.LeaderTag, _context.Time.GetTimestamp());
+        }
+
         var now = _context.Time.GetUtcNow();
-        foreach (var (state, alert) in _duty.Take([.. own, .. others ?? []], IsMine, now))
+        foreach (var (state, alert) in _duty.Take([.. own, .. others ?? []], IsMine, MayBeOver, now))
         {
             _waiting.Writer.TryWrite(MessageOf(state, alert, now));
         }
     }
+
+    private bool MayBeOver(MemberAlert alert) => IsJudgedAgain(alert.Alert.Name, AlertCatalogue.Find(alert.Alert.Name) is { IsOfCluster: true }
+        ? _leader.Tag is null ? TimeSpan.Zero : _context.Time.GetElapsedTime(_leader.Since)
+        : _context.Options.IsObserved ? _context.Observation.Find(alert.Node)?.Word?.Uptime : null);
+
+    /// <summary>Whether who judges an alert has done so for as long as it must hold: who has just started, or leads only now, does not say yet what has been standing all the time.</summary>
+    /// <param name="name">The alert's name.</param>
+    /// <param name="judging">For how long; null when that is not known.</param>
+    internal static bool IsJudgedAgain(string name, TimeSpan? judging) => judging is null || judging >= (AlertCatalogue.Find(name)?.For ?? TimeSpan.Zero) + UntilItIsHeard;
 
     private AlertMessage MessageOf(string state, MemberAlert alert, DateTimeOffset now)
     {

@@ -17,7 +17,9 @@ public sealed class AlertWatch : IDisposable
     private readonly TimeProvider _time;
     private readonly ILogger _log;
     private readonly ITimer _timer;
-    private readonly State[] _states = [.. AlertCatalogue.All.Where(static alert => alert.Judge is not null).Select(static alert => new State(alert))];
+
+    // Of each one state, or one for each other member that it is about.
+    private readonly (AlertDefinition Definition, List<State> States)[] _watched = [.. AlertCatalogue.All.Where(static alert => alert.IsOwn).Select(static alert => (alert, new List<State>()))];
     private ImmutableArray<ActiveAlert> _active = [];
     private int _isJudging;
     private bool _hasFailed;
@@ -84,12 +86,19 @@ public sealed class AlertWatch : IDisposable
     private void Judge(AlertFacts facts)
     {
         bool hasChanged = false;
-        foreach (var state in _states)
+        foreach (var (definition, states) in _watched)
         {
-            hasChanged |= Take(state, state.Definition.Judge!(facts));
+            var found = definition.Find(facts).ToList();
+            states.AddRange(found.Where(one => !states.Exists(state => state.IsAbout(one.Member))).Select(one => new State(definition, one.Member)));
+            foreach (var state in states)
+            {
+                hasChanged |= Take(state, found.Find(one => state.IsAbout(one.Member)).Sentence);
+            }
+
+            states.RemoveAll(static state => state.BegunAt is null);
         }
 
-        var active = _states.Where(static state => state.IsActive).Select(static state => state.ToAlert()).ToImmutableArray();
+        var active = _watched.SelectMany(static one => one.States).Where(static state => state.IsActive).Select(static state => state.ToAlert()).ToImmutableArray();
         ImmutableInterlocked.InterlockedExchange(ref _active, active);
         if (hasChanged)
         {
@@ -137,7 +146,7 @@ public sealed class AlertWatch : IDisposable
     }
 
     /// <summary>What is known of one alert.</summary>
-    private sealed class State(AlertDefinition definition)
+    private sealed class State(AlertDefinition definition, string? member)
     {
         public AlertDefinition Definition => definition;
 
@@ -151,6 +160,8 @@ public sealed class AlertWatch : IDisposable
 
         public bool IsActive { get; set; }
 
-        public ActiveAlert ToAlert() => new(definition.Name, definition.Severity, Since, Sentence, definition.Fix, definition.Help);
+        public bool IsAbout(string? other) => string.Equals(member, other, StringComparison.Ordinal);
+
+        public ActiveAlert ToAlert() => new(definition.Name, definition.Severity, Since, Sentence, definition.Fix, definition.Help, member);
     }
 }

@@ -21,7 +21,10 @@ internal static class SessionCookie
 
     /// <summary>Whether the request is no order of another page.</summary>
     public static bool IsOwnRequest(HttpContext http) =>
-        HttpMethods.IsGet(http.Request.Method) || HttpMethods.IsHead(http.Request.Method) || string.Equals(http.Request.Headers[RequestHeader], HeaderValue, StringComparison.Ordinal);
+        HttpMethods.IsGet(http.Request.Method) || HttpMethods.IsHead(http.Request.Method) || IsOfPage(http);
+
+    /// <summary>Whether the page asks, and shows a person what it is told.</summary>
+    public static bool IsOfPage(HttpContext http) => string.Equals(http.Request.Headers[RequestHeader], HeaderValue, StringComparison.Ordinal);
 
     /// <summary>Hands it to the browser.</summary>
     public static void Give(HttpContext http, string secret) => http.Response.Headers.SetCookie = $"{Name}={secret}; {Attributes(http)}";

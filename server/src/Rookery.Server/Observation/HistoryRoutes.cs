@@ -27,7 +27,7 @@ internal sealed class HistoryRoutes(ServerContext context)
     {
         var node = Find(http);
         var parameters = new QueryParameters(http);
-        long now = context.Time.GetUtcNow().ToUnixTimeSeconds();
+        long now = context.KnownTime.ToUnixTimeSeconds();
         long to = Math.Min(parameters.Number("to", now), LastSecond);
         long from = Math.Min(parameters.Number("from", Math.Max(0, to - (long)SampleHistory.Kept.TotalSeconds)), LastSecond);
         long points = parameters.Number("points", UsualPoints);

@@ -5,7 +5,7 @@ using Rookery.Server.Raven;
 namespace Rookery.Server.Observation;
 
 /// <summary>
-/// Answers other members, on the port for members, which says who may ask there: <c>GET /observe/samples?since=&amp;slowSince=&amp;show=</c> with what this node is and what it sampled since, when there is something new, or after a
+/// Answers other members, on the port for members, which says who may ask there: <c>GET /observe/samples?since=&amp;slowSince=&amp;show=</c> with what this node is and what it sampled after the sample of that time, when there is something new, or after a
 /// while; <c>GET /observe/kept?node=TAG&amp;since=&amp;slowSince=</c> with what it keeps of a member; <c>/observe/on-any/…</c> as the route behind it, of those marked <see cref="OnAnyMember"/>.
 /// </summary>
 internal sealed class MemberQuestions(ServerContext context)
@@ -28,8 +28,6 @@ internal sealed class MemberQuestions(ServerContext context)
     // Two hours: a day is told in some answers, none of which takes long to make or much memory to read.
     private const int MostRows = 720;
 
-    private static readonly TimeSpan AfterClockWasSetBack = TimeSpan.FromHours(1);
-
     /// <summary>Answers a request whose path begins with <see cref="Prefix"/>.</summary>
     public Task AnswerAsync(HttpContext http) => http.Request.Path.Value switch
     {
@@ -43,15 +41,12 @@ internal sealed class MemberQuestions(ServerContext context)
     {
         var (since, slowSince, isShown) = ReadQuestion(http);
         var observation = context.Observation;
-        long newest = observation.Self.History.NewestUnixMilliseconds;
-        if (!isShown && since >= newest && newest > 0 && since - newest < (long)AfterClockWasSetBack.TotalMilliseconds)
+        var history = observation.Self.History;
+        if (!isShown && since != 0 && since == history.NewestUnixMilliseconds)
         {
             await WaitForSampleAsync(observation.NextSample, http.RequestAborted);
-            newest = observation.Self.History.NewestUnixMilliseconds;
         }
 
-        // Who knows of a later sample than there is, knows one from before this node's clock was set back.
-        long after = since > newest ? newest - (long)AfterClockWasSetBack.TotalMilliseconds : since;
         var sample = observation.Sampler.TakeToShow();
         var cluster = context.Readiness.Node?.ReadStatistics()?.Consensus;
         string tag = observation.Self.Tag;
@@ -72,7 +67,7 @@ internal sealed class MemberQuestions(ServerContext context)
 
             json.WritePropertyName("Alerts"u8);
             ObservationJson.WriteAlerts(json, context.ActiveAlerts().Select(alert => new MemberAlert(tag, alert)));
-            WriteMemory(json, observation.Self.History, after, context.Io.SlowEventsSince(slowSince).Select(static happened => SlowEvent.Of(happened)));
+            WriteMemory(json, history, since, SlowSince(slowSince));
         });
     }
 
@@ -84,6 +79,14 @@ internal sealed class MemberQuestions(ServerContext context)
         return JsonAnswer.SendAsync(http, json => WriteMemory(json, kept?.History, since, kept?.Slow.Since(slowSince) ?? []));
     }
 
+    /// <summary>Who knows of one in what is the future here knows it from before the clock was set back, and is told of all until now.</summary>
+    private IEnumerable<SlowEvent> SlowSince(long unixMicroseconds)
+    {
+        long now = context.Time.GetUtcNow().ToUnixTimeMilliseconds() * 1000;
+        var happened = unixMicroseconds > now ? context.Io.SlowEventsSince(0, now) : context.Io.SlowEventsSince(unixMicroseconds);
+        return happened.Select(static one => SlowEvent.Of(one));
+    }
+
     private static (long Since, long SlowSince, bool IsShown) ReadQuestion(HttpContext http)
     {
         var parameters = new QueryParameters(http);
@@ -93,7 +96,7 @@ internal sealed class MemberQuestions(ServerContext context)
     private static void WriteMemory(Utf8JsonWriter json, SampleHistory? history, long after, IEnumerable<SlowEvent> slow)
     {
         json.WritePropertyName("History"u8);
-        int count = ObservationJson.WriteHistory(json, (history?.Between(after + 1, long.MaxValue) ?? []).Take(MostRows));
+        int count = ObservationJson.WriteHistory(json, (history?.After(after) ?? []).Take(MostRows));
         json.WriteBoolean("HasMore"u8, count == MostRows);
         json.WritePropertyName("Slow"u8);
         ObservationJson.WriteSlow(json, slow);

@@ -120,7 +120,8 @@ internal sealed class MemberWatch(ServerContext context, NodeObservation observa
             JsonMarshal.GetRawUtf8Value(root.GetProperty("Sample"u8)).ToArray(),
             root.GetProperty("Sample"u8).GetProperty("Reason"u8).GetString(),
             ClusterSight.Read(root.GetProperty("Sight"u8)),
-            ObservationJson.ReadAlerts(root.GetProperty("Alerts"u8))));
+            ObservationJson.ReadAlerts(root.GetProperty("Alerts"u8)),
+            root.GetProperty("Sample"u8).TryGetProperty("UptimeSeconds"u8, out var uptime) && uptime.ValueKind == JsonValueKind.Number ? TimeSpan.FromSeconds(uptime.GetDouble()) : null));
         return !Remember(root, seen);
     }
 
@@ -129,23 +130,29 @@ internal sealed class MemberWatch(ServerContext context, NodeObservation observa
     {
         var self = observation.Self;
         var restored = new SampleHistory(observation.Memory);
-        bool hasMore = true;
-        while (hasMore)
+        try
         {
-            string question = string.Create(CultureInfo.InvariantCulture, $"{MemberQuestions.KeptPath}?node={Uri.EscapeDataString(self.Tag)}&since={restored.NewestUnixMilliseconds}&slowSince=0");
-            using var answer = await GetAsync(question, isWatched: true, stopping);
-            long before = restored.NewestUnixMilliseconds;
-            self.Slow.Add(ObservationJson.ReadSlow(answer.RootElement.GetProperty("Slow"u8)));
-            foreach (var row in ObservationJson.ReadHistory(answer.RootElement.GetProperty("History"u8)))
+            bool hasMore = true;
+            while (hasMore)
             {
-                restored.Add(row.UnixMilliseconds, row.Figures);
+                string question = string.Create(CultureInfo.InvariantCulture, $"{MemberQuestions.KeptPath}?node={Uri.EscapeDataString(self.Tag)}&since={restored.NewestUnixMilliseconds}&slowSince=0");
+                using var answer = await GetAsync(question, isWatched: true, stopping);
+                int before = restored.Count;
+                self.Slow.Add(ObservationJson.ReadSlow(answer.RootElement.GetProperty("Slow"u8)));
+                foreach (var row in ObservationJson.ReadHistory(answer.RootElement.GetProperty("History"u8)))
+                {
+                    restored.Add(row.UnixMilliseconds, row.Figures);
+                }
+
+                hasMore = answer.RootElement.GetProperty("HasMore"u8).GetBoolean() && restored.Count > before;
             }
 
-            hasMore = answer.RootElement.GetProperty("HasMore"u8).GetBoolean() && restored.NewestUnixMilliseconds > before;
+            self.History.AddBefore(restored.Between(long.MinValue, long.MaxValue));
         }
-
-        self.History.AddBefore(restored.Between(long.MinValue, long.MaxValue));
-        restored.Clear();
+        finally
+        {
+            restored.Clear();
+        }
     }
 
     /// <summary>Adds what an answer says to what is known of the member.</summary>

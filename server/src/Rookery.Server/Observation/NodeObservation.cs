@@ -166,7 +166,7 @@ internal sealed class NodeObservation : IHostedService, IDisposable
             // Who was halted or removed itself is told of nobody any more, and remembers whom it knew.
             if (named.Count > 0 && (!named.TryGetValue(nodeId, out var member) || !string.Equals(member.Tag, known.Seen.Tag, StringComparison.Ordinal)) && others.TryRemove(nodeId, out _))
             {
-                known.Stop();
+                known.Stopping.Cancel();
             }
         }
 
@@ -183,14 +183,14 @@ internal sealed class NodeObservation : IHostedService, IDisposable
     {
         var seen = new ObservedNode(member.Tag, Memory, context.Time);
         var stop = CancellationTokenSource.CreateLinkedTokenSource(stopping.Token);
-        return new Member(seen, stop, Task.Run(() => RunAsync(new MemberWatch(context, this, seen, nodeId), stop.Token)));
+        return new Member(seen, stop, Task.Run(() => RunAsync(new MemberWatch(context, this, seen, nodeId), seen, stop)));
     }
 
-    private async Task RunAsync(MemberWatch watch, CancellationToken stop)
+    private async Task RunAsync(MemberWatch watch, ObservedNode seen, CancellationTokenSource stop)
     {
         try
         {
-            await watch.RunAsync(stop);
+            await watch.RunAsync(stop.Token);
         }
         catch (OperationCanceledException)
         {
@@ -199,6 +199,14 @@ internal sealed class NodeObservation : IHostedService, IDisposable
         catch (Exception failure)
         {
             context.Log.LogError(LogEvents.WatchFailed, failure, "Another member is not watched any more");
+        }
+
+        // Of a member that was removed, what was kept is given back: here, behind the last answer, which may have come as it was removed.
+        if (stop.IsCancellationRequested && !stopping.IsCancellationRequested)
+        {
+            seen.History.Clear();
+            seen.Slow.Clear();
+            stop.Dispose();
         }
     }
 
@@ -212,16 +220,7 @@ internal sealed class NodeObservation : IHostedService, IDisposable
 
     private static TaskCompletionSource NewSignal() => new(TaskCreationOptions.RunContinuationsAsynchronously);
 
-    private sealed record Member(ObservedNode Seen, CancellationTokenSource Stopping, Task Watching)
-    {
-        /// <summary>Nobody asks it any more, and what was kept of it is given back.</summary>
-        public void Stop()
-        {
-            Stopping.Cancel();
-            Seen.History.Clear();
-            Seen.Slow.Clear();
-        }
-    }
+    private sealed record Member(ObservedNode Seen, CancellationTokenSource Stopping, Task Watching);
 
     private sealed class Watching(NodeObservation observation) : IDisposable
     {

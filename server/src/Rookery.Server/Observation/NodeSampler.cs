@@ -5,7 +5,7 @@ using Rookery.Storage;
 
 namespace Rookery.Server.Observation;
 
-/// <summary>Takes samples of this node: one every ten seconds to be kept, and one a second while somebody watches. Thread-safe.</summary>
+/// <summary>Takes samples of this node: one every ten seconds to be kept, and one a second while somebody watches. Thread-safe; no lock is held while board, disk and tables are asked, so that one of them that hangs holds up nobody else.</summary>
 internal sealed class NodeSampler(ServerContext context)
 {
     /// <summary>How old a sample may be that is shown.</summary>
@@ -17,49 +17,88 @@ internal sealed class NodeSampler(ServerContext context)
     private const double MicrosecondsPerMillisecond = 1000;
 
     private readonly Lock access = new();
+    private readonly BoardSight board = new(context.Options.Board?.Board);
     private readonly long started = context.Time.GetTimestamp();
     private Counts? kept;
+    private Counts? keptBefore;
     private Counts? shown;
     private NodeSample? lastShown;
+    private bool isTaking;
     private long? documents;
 
-    /// <summary>A sample to be kept, with the rates since the one before it that was.</summary>
+    /// <summary>A sample to be kept, with the rates since the one before it that was. One caller at a time.</summary>
     public NodeSample TakeToKeep()
     {
+        long? counted = CountDocuments();
+        Counts? since;
         lock (access)
         {
-            documents = CountDocuments();
-            var sample = Take(kept, out kept);
-            return sample;
+            documents = counted;
+            since = kept;
         }
+
+        var (sample, counts) = Take(since, counted);
+        lock (access)
+        {
+            (keptBefore, kept) = (kept, counts);
+        }
+
+        return sample;
     }
 
-    /// <summary>A sample to be shown, with the rates of the last second or some more; the same as before to whoever asks within <see cref="Freshness"/>.</summary>
+    /// <summary>A sample to be shown, with the rates of the last second or some more; the same as before to whoever asks within <see cref="Freshness"/>, or while another is taken.</summary>
     public NodeSample TakeToShow()
     {
+        Counts? since;
+        long? counted;
         lock (access)
         {
-            if (lastShown is not null && context.Time.GetElapsedTime(shown!.Timestamp) < Freshness)
+            if (lastShown is not null && (isTaking || context.Time.GetElapsedTime(shown!.Timestamp) < Freshness))
             {
                 return lastShown;
             }
 
-            // When nobody watched for a while, the kept ones are nearer.
-            var since = kept is not null && (shown is null || kept.Timestamp > shown.Timestamp) && context.Time.GetElapsedTime(kept.Timestamp) >= ShortestWindow ? kept : shown ?? kept;
-            documents ??= CountDocuments();
-            return lastShown = Take(since, out shown);
+            isTaking = true;
+            since = Nearest();
+            counted = documents;
+        }
+
+        try
+        {
+            counted ??= CountDocuments();
+            var (sample, counts) = Take(since, counted);
+            lock (access)
+            {
+                documents ??= counted;
+                (lastShown, shown) = (sample, counts);
+            }
+
+            return sample;
+        }
+        finally
+        {
+            lock (access)
+            {
+                isTaking = false;
+            }
         }
     }
 
-    private NodeSample Take(Counts? since, out Counts counts)
+    /// <summary>The latest counts that are old enough for rates: when nobody watched for a while, those of a sample that was kept.</summary>
+    private Counts? Nearest()
+    {
+        var latest = new[] { kept, keptBefore, shown }.OfType<Counts>().OrderByDescending(static counts => counts.Timestamp).ToList();
+        return latest.Find(counts => context.Time.GetElapsedTime(counts.Timestamp) >= ShortestWindow) ?? latest.LastOrDefault();
+    }
+
+    private (NodeSample Sample, Counts Counts) Take(Counts? since, long? counted)
     {
         var watch = context.Options.Board;
         var reading = watch?.Reading ?? default;
-        var devices = watch?.Board.ReadStorage() ?? [];
-        var use = watch?.Board.ReadUse() ?? default;
-        counts = Counts.Of(context, use, SumOf(devices, static device => device.WrittenBytes));
+        var (devices, use) = board.Read();
+        var counts = Counts.Of(context, use, SumOf(devices, static device => device.WrittenBytes));
         var statistics = context.Readiness.Node?.ReadStatistics();
-        var sample = new NodeSample(context.Time.GetUtcNow().ToUnixTimeMilliseconds())
+        var sample = new NodeSample(context.KnownTime.ToUnixTimeMilliseconds())
         {
             Reason = context.Readiness.Reason ?? statistics?.Consensus?.Unready,
             Model = watch?.Board.Model,
@@ -84,10 +123,11 @@ internal sealed class NodeSampler(ServerContext context)
         sample[Figure.BackupAgeSeconds] = context.Options.MachineNotes?.Invoke().LastBackup is { } backup ? (context.Time.GetUtcNow() - backup).TotalSeconds : null;
         if (statistics is not null)
         {
+            sample[Figure.Documents] = counted;
             FillNode(sample, statistics);
         }
 
-        return sample;
+        return (sample, counts);
     }
 
     private void FillBoard(NodeSample sample, in BoardReading reading, in MachineUse use, Counts counts, IReadOnlyList<StorageReading> devices)
@@ -124,7 +164,6 @@ internal sealed class NodeSampler(ServerContext context)
         sample[Figure.LastIndex] = statistics.JournalLastIndex;
         sample[Figure.Sequence] = statistics.Sequence;
         sample[Figure.QueuedCommands] = statistics.QueuedCommands;
-        sample[Figure.Documents] = documents;
         if (statistics.Consensus is { } cluster)
         {
             sample[Figure.CommitIndex] = cluster.CommitIndex;

@@ -135,6 +135,7 @@ internal static class ObservationJson
             json.WriteString("Sentence"u8, alert.Sentence);
             json.WriteString("Fix"u8, alert.Fix);
             json.WriteString("Help"u8, alert.Help);
+            json.WriteString("Member"u8, alert.Member);
             json.WriteEndObject();
         }
 
@@ -152,7 +153,8 @@ internal static class ObservationJson
                 alert.GetProperty("Since"u8).GetDateTimeOffset(),
                 alert.GetProperty("Sentence"u8).GetString()!,
                 alert.GetProperty("Fix"u8).GetString()!,
-                alert.GetProperty("Help"u8).GetString()!))),
+                alert.GetProperty("Help"u8).GetString()!,
+                alert.TryGetProperty("Member"u8, out var member) ? member.GetString() : null))),
     ];
 
     /// <summary>Writes a member that may be null.</summary>

@@ -86,4 +86,5 @@ internal sealed class ObservedNode(string tag, MemoryShare memory, TimeProvider 
 /// <param name="Reason">Why it does not serve; null when it does.</param>
 /// <param name="Sight">How it sees the cluster; null when it has no data open.</param>
 /// <param name="Alerts">What its owner should know.</param>
-internal sealed record MemberWord(byte[] Sample, string? Reason, ClusterSight? Sight, IReadOnlyList<MemberAlert> Alerts);
+/// <param name="Uptime">Since when its process runs; null when it does not say.</param>
+internal sealed record MemberWord(byte[] Sample, string? Reason, ClusterSight? Sight, IReadOnlyList<MemberAlert> Alerts, TimeSpan? Uptime);

@@ -36,12 +36,13 @@ internal sealed class PassedOnRequests(ServerContext context)
     public void Extend(RouteEndpointBuilder endpoint)
     {
         var own = endpoint.RequestDelegate!;
+        string path = endpoint.RoutePattern.RawText!;
         foreach (string method in endpoint.Metadata.OfType<IHttpMethodMetadata>().SelectMany(static allowed => allowed.HttpMethods))
         {
-            handlers[(method, endpoint.RoutePattern.RawText!)] = own;
+            handlers[(method, path)] = own;
         }
 
-        endpoint.RequestDelegate = RavenRoute.OnServer(http => new QueryParameters(http).Text(Parameter) is { Length: > 0 } tag && !IsSelf(tag) ? PassOnAsync(http, tag) : own(http));
+        endpoint.RequestDelegate = RavenRoute.OnServer(http => new QueryParameters(http).Text(Parameter) is { Length: > 0 } tag && !IsSelf(tag) ? PassOnAsync(http, path, tag) : own(http));
     }
 
     /// <summary>Answers another member that passes a request on. It has judged who asks, and said who that is.</summary>
@@ -75,7 +76,7 @@ internal sealed class PassedOnRequests(ServerContext context)
 
     private bool IsSelf(string tag) => string.Equals(tag, context.Options.NodeTag, StringComparison.Ordinal);
 
-    private async Task PassOnAsync(HttpContext http, string tag)
+    private async Task PassOnAsync(HttpContext http, string path, string tag)
     {
         var member = Find(tag);
         if (Interlocked.Increment(ref underWay) > MostUnderWay)
@@ -90,7 +91,7 @@ internal sealed class PassedOnRequests(ServerContext context)
 
         try
         {
-            await PassOnAsync(http, member);
+            await PassOnAsync(http, path, member);
         }
         finally
         {
@@ -98,12 +99,13 @@ internal sealed class PassedOnRequests(ServerContext context)
         }
     }
 
-    private async Task PassOnAsync(HttpContext http, ClusterViewMember member)
+    // The route's own path, which the other knows: routes are found in any case of letters, and with a slash behind them.
+    private async Task PassOnAsync(HttpContext http, string path, ClusterViewMember member)
     {
         using var client = context.Options.ConnectToMember?.Invoke(member.NodeId) ?? throw Unreachable(member, "it is not known where it is");
         using var patience = new CancellationTokenSource(PatienceForAnswer, context.Time);
         using var either = CancellationTokenSource.CreateLinkedTokenSource(patience.Token, http.RequestAborted);
-        using var request = new HttpRequestMessage(HttpMethod.Parse(http.Request.Method), new Uri(MemberQuestions.PassedOnPrefix + http.Request.Path + QueryWithout(http), UriKind.Relative));
+        using var request = new HttpRequestMessage(HttpMethod.Parse(http.Request.Method), new Uri(MemberQuestions.PassedOnPrefix + path + QueryWithout(http), UriKind.Relative));
         request.Headers.TryAddWithoutValidation("Accept", http.Request.Headers.Accept.ToString());
         request.Headers.TryAddWithoutValidation(AskedByHeader, Principal.Of(http).Name);
         try

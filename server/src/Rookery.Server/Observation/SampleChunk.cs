@@ -23,13 +23,25 @@ internal sealed class SampleChunk
     /// <summary>Bytes that are written.</summary>
     public int Used { get; private set; }
 
+    /// <summary>How many samples it holds.</summary>
+    public int Count { get; private set; }
+
     /// <summary>When its first sample was taken.</summary>
     public long FirstUnixMilliseconds { get; private set; }
 
-    /// <summary>When its last sample was taken.</summary>
+    /// <summary>When its last sample was taken: not the latest where the clock was set back.</summary>
     public long LastUnixMilliseconds { get; private set; }
 
-    /// <summary>Adds a sample that is later than the last; false when it is full.</summary>
+    /// <summary>The earliest time in it.</summary>
+    public long EarliestUnixMilliseconds { get; private set; } = long.MaxValue;
+
+    /// <summary>The latest time in it.</summary>
+    public long LatestUnixMilliseconds { get; private set; } = long.MinValue;
+
+    /// <summary>Whether no sample says an earlier time than one before it.</summary>
+    public bool IsOrdered { get; private set; } = true;
+
+    /// <summary>Adds a sample; false when it is full.</summary>
     public bool TryAdd(long unixMilliseconds, ReadOnlySpan<double> figures)
     {
         if (Used + LargestSampleBytes > bytes.Length)
@@ -60,7 +72,11 @@ internal sealed class SampleChunk
             last[figure] = steps;
         }
 
+        IsOrdered &= unixMilliseconds >= LastUnixMilliseconds;
         LastUnixMilliseconds = unixMilliseconds;
+        EarliestUnixMilliseconds = Math.Min(EarliestUnixMilliseconds, unixMilliseconds);
+        LatestUnixMilliseconds = Math.Max(LatestUnixMilliseconds, unixMilliseconds);
+        Count++;
         Used = at;
         return true;
     }

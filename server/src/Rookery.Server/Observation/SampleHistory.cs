@@ -4,11 +4,12 @@ namespace Rookery.Server.Observation;
 
 /// <summary>
 /// The figures of one node every ten seconds for 24 hours, in memory. A sample is kept as which figures changed and by how much, in variable-length numbers: few bytes of an idle node, some more of a busy one.
-/// In chunks, each of which begins anew, so that old ones are given back as a whole; bounded, so that when everything changes all day its oldest hours go early. Thread-safe.
+/// In chunks, each of which begins anew, so that old ones are given back as a whole; bounded, so that when everything changes all day its oldest hours go early. What is oldest goes by the order in which samples came, never by
+/// what they say of when: a clock that jumps must not cost what was kept. Thread-safe.
 /// </summary>
 internal sealed class SampleHistory(MemoryShare memory)
 {
-    /// <summary>What is older is let go.</summary>
+    /// <summary>As many samples as are taken in this time are kept.</summary>
     public static readonly TimeSpan Kept = TimeSpan.FromHours(24);
 
     /// <summary>Between two samples.</summary>
@@ -20,18 +21,35 @@ internal sealed class SampleHistory(MemoryShare memory)
     private const int ChunkBytes = 16 * 1024;
     private const int MostChunks = MostBytes / ChunkBytes;
 
-    private readonly Lock access = new();
-    private readonly Queue<SampleChunk> chunks = [];
-    private SampleChunk? newest;
+    private static readonly int MostSamples = (int)(Kept / Span);
 
-    /// <summary>When the newest sample was taken, in milliseconds since 1970; 0 when there is none.</summary>
+    private readonly Lock access = new();
+
+    // In the order in which samples came; the first so many hold what others kept.
+    private readonly List<SampleChunk> chunks = [];
+    private int before;
+    private int count;
+
+    /// <summary>When the sample that came last was taken, in milliseconds since 1970; 0 when there is none.</summary>
     public long NewestUnixMilliseconds
     {
         get
         {
             lock (access)
             {
-                return newest?.LastUnixMilliseconds ?? 0;
+                return chunks.Count > 0 ? chunks[^1].LastUnixMilliseconds : 0;
+            }
+        }
+    }
+
+    /// <summary>How many samples there are.</summary>
+    public int Count
+    {
+        get
+        {
+            lock (access)
+            {
+                return count;
             }
         }
     }
@@ -48,29 +66,45 @@ internal sealed class SampleHistory(MemoryShare memory)
         }
     }
 
-    /// <summary>Adds a sample. One that is not later than the newest says that the node's clock was set back: those at and behind its time are let go, for what they say of when is not so.</summary>
+    /// <summary>Adds a sample behind all others, whatever time it says.</summary>
     /// <param name="unixMilliseconds">When it was taken.</param>
     /// <param name="figures">All figures, by their number; NaN for what is not known.</param>
     public void Add(long unixMilliseconds, ReadOnlySpan<double> figures)
     {
         lock (access)
         {
-            if (newest is not null && unixMilliseconds <= newest.LastUnixMilliseconds)
+            if (chunks.Count == before || !chunks[^1].TryAdd(unixMilliseconds, figures))
             {
-                Rebuild(Read(chunks.ToArray(), long.MinValue, unixMilliseconds - 1));
+                chunks.Add(NewChunk(unixMilliseconds, figures));
             }
 
-            AddLater(unixMilliseconds, figures);
+            count++;
+            LetGoOfOldest();
         }
     }
 
-    /// <summary>Puts samples before those that there are: what others kept of this node before it started. Those that are not earlier are left out.</summary>
+    /// <summary>Puts samples before those that there are: what others kept of this node before it started. Those that are known already are left out.</summary>
     public void AddBefore(IEnumerable<SampleRow> earlier)
     {
         lock (access)
         {
-            long begin = chunks.TryPeek(out var oldest) ? oldest.FirstUnixMilliseconds : long.MaxValue;
-            Rebuild(earlier.TakeWhile(row => row.UnixMilliseconds < begin).Concat(Read(chunks.ToArray(), long.MinValue, long.MaxValue)));
+            var known = Read(Taken(0)).Select(static row => row.UnixMilliseconds).ToHashSet();
+            var merged = Read(Taken(0)[..before]).Concat(earlier.Where(row => !known.Contains(row.UnixMilliseconds))).OrderBy(static row => row.UnixMilliseconds).ToList();
+            var own = chunks[before..];
+            memory.Release((long)before * ChunkBytes);
+            chunks.Clear();
+            foreach (var row in merged)
+            {
+                if (chunks.Count == 0 || !chunks[^1].TryAdd(row.UnixMilliseconds, row.Figures))
+                {
+                    chunks.Add(NewChunk(row.UnixMilliseconds, row.Figures));
+                }
+            }
+
+            before = chunks.Count;
+            chunks.AddRange(own);
+            count = chunks.Sum(static chunk => chunk.Count);
+            LetGoOfOldest();
         }
     }
 
@@ -79,77 +113,75 @@ internal sealed class SampleHistory(MemoryShare memory)
     {
         lock (access)
         {
-            Rebuild([]);
+            memory.Release((long)chunks.Count * ChunkBytes);
+            chunks.Clear();
+            (before, count) = (0, 0);
         }
     }
 
-    /// <summary>The samples from one time through another, in milliseconds since 1970, oldest first. They are read as they are asked for, without holding up who adds.</summary>
+    /// <summary>The samples from one time through another, in milliseconds since 1970, the earliest first. They are read as they are asked for, without holding up who adds.</summary>
     public IEnumerable<SampleRow> Between(long fromUnixMilliseconds, long throughUnixMilliseconds)
     {
-        (SampleChunk Chunk, int Used)[] taken;
+        Part[] taken;
         lock (access)
         {
-            // Written bytes of a chunk never change.
-            taken = [.. chunks.Where(chunk => chunk.LastUnixMilliseconds >= fromUnixMilliseconds && chunk.FirstUnixMilliseconds <= throughUnixMilliseconds).Select(static chunk => (chunk, chunk.Used))];
+            taken = [.. Taken(0).Where(part => part.Latest >= fromUnixMilliseconds && part.Earliest <= throughUnixMilliseconds)];
         }
 
-        return Read(taken, fromUnixMilliseconds, throughUnixMilliseconds);
+        var rows = Read(taken).Where(row => row.UnixMilliseconds >= fromUnixMilliseconds && row.UnixMilliseconds <= throughUnixMilliseconds);
+        bool isOrdered = taken.All(static part => part.IsOrdered) && taken.Zip(taken.Skip(1)).All(static pair => pair.First.Latest <= pair.Second.Earliest);
+        return isOrdered ? rows : rows.OrderBy(static row => row.UnixMilliseconds);
     }
 
-    private static IEnumerable<SampleRow> Read(SampleChunk[] chunks, long from, long through) => Read([.. chunks.Select(static chunk => (chunk, chunk.Used))], from, through);
-
-    private static IEnumerable<SampleRow> Read((SampleChunk Chunk, int Used)[] taken, long from, long through)
+    /// <summary>The samples that came after one, in the order in which they came: all for who knows none, and where that one is not known here, or others kept it, all since the node started.</summary>
+    /// <param name="unixMilliseconds">What that sample says of when it was taken; 0 for none.</param>
+    public IEnumerable<SampleRow> After(long unixMilliseconds)
     {
-        foreach (var (chunk, used) in taken)
+        Part[] taken;
+        lock (access)
         {
-            foreach (var row in chunk.Read(used))
-            {
-                if (row.UnixMilliseconds > through)
-                {
-                    yield break;
-                }
+            taken = [.. Taken(unixMilliseconds == 0 ? 0 : before)];
+        }
 
-                if (row.UnixMilliseconds >= from)
-                {
-                    yield return row;
-                }
+        // From behind: it is the last but one nearly always.
+        for (int at = taken.Length - 1; at >= 0 && unixMilliseconds != 0; at--)
+        {
+            if (unixMilliseconds >= taken[at].Earliest && unixMilliseconds <= taken[at].Latest
+                && Read(taken[at..(at + 1)]).Select(static row => row.UnixMilliseconds).ToList().LastIndexOf(unixMilliseconds) is var place and >= 0)
+            {
+                return Read(taken[at..]).Skip(place + 1);
             }
         }
+
+        return Read(taken);
     }
 
-    // The rows are read from chunks that are let go meanwhile.
-    private void Rebuild(IEnumerable<SampleRow> rows)
+    /// <summary>Chunks from one on as they are now: bytes of them that are written never change.</summary>
+    private Part[] Taken(int from) =>
+        [.. chunks.Skip(from).Select(static chunk => new Part(chunk, chunk.Used, chunk.EarliestUnixMilliseconds, chunk.LatestUnixMilliseconds, chunk.IsOrdered))];
+
+    private static IEnumerable<SampleRow> Read(Part[] taken) => taken.SelectMany(static part => part.Chunk.Read(part.Used));
+
+    private SampleChunk NewChunk(long unixMilliseconds, ReadOnlySpan<double> figures)
     {
-        memory.Release((long)chunks.Count * ChunkBytes);
-        chunks.Clear();
-        newest = null;
-        foreach (var row in rows)
-        {
-            if (newest is null || row.UnixMilliseconds > newest.LastUnixMilliseconds)
-            {
-                AddLater(row.UnixMilliseconds, row.Figures);
-            }
-        }
+        var chunk = new SampleChunk(ChunkBytes);
+        memory.Reserve(ChunkBytes);
+        Invariant.Holds(chunk.TryAdd(unixMilliseconds, figures), "an empty chunk takes a sample");
+        return chunk;
     }
 
-    private void AddLater(long unixMilliseconds, ReadOnlySpan<double> figures)
+    private void LetGoOfOldest()
     {
-        if (newest is not null && newest.TryAdd(unixMilliseconds, figures))
+        while (chunks.Count > MostChunks || (chunks.Count > 1 && count - chunks[0].Count >= MostSamples))
         {
-            return;
-        }
-
-        while (chunks.TryPeek(out var oldest) && (chunks.Count == MostChunks || oldest.LastUnixMilliseconds < unixMilliseconds - (long)Kept.TotalMilliseconds))
-        {
-            chunks.Dequeue();
+            count -= chunks[0].Count;
+            chunks.RemoveAt(0);
+            before = Math.Max(0, before - 1);
             memory.Release(ChunkBytes);
         }
-
-        newest = new SampleChunk(ChunkBytes);
-        chunks.Enqueue(newest);
-        memory.Reserve(ChunkBytes);
-        Invariant.Holds(newest.TryAdd(unixMilliseconds, figures), "an empty chunk takes a sample");
     }
+
+    private readonly record struct Part(SampleChunk Chunk, int Used, long Earliest, long Latest, bool IsOrdered);
 }
 
 /// <summary>A sample as history gives it.</summary>

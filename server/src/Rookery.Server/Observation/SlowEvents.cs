@@ -16,7 +16,7 @@ internal readonly record struct SlowEvent(string Kind, long StartUnixMicrosecond
     public static SlowEvent Of(in IoEvent happened) => new(IoKindName.Of(happened.Kind), happened.StartUnixMicroseconds, happened.DurationMicroseconds, happened.Bytes);
 }
 
-/// <summary>The newest slow events of a node, as another one remembers them. Thread-safe.</summary>
+/// <summary>The slow events of a node that another one was told last, as that remembers them. Thread-safe.</summary>
 internal sealed class SlowEvents(MemoryShare memory)
 {
     /// <summary>How many are kept, of all kinds together.</summary>
@@ -25,44 +25,50 @@ internal sealed class SlowEvents(MemoryShare memory)
     private const int EventBytes = 32;
 
     private readonly Lock access = new();
-    private readonly SortedSet<SlowEvent> events = new(ByEnd);
 
-    private static IComparer<SlowEvent> ByEnd { get; } = Comparer<SlowEvent>.Create(static (one, other) =>
-        (one.EndUnixMicroseconds, one.DurationMicroseconds).CompareTo((other.EndUnixMicroseconds, other.DurationMicroseconds)) is var order and not 0 ? order : string.CompareOrdinal(one.Kind, other.Kind));
+    // Which go first follows from when they came, not from what they say of when they were: a clock that jumps must not cost what was kept.
+    private readonly Queue<SlowEvent> events = new();
+    private readonly HashSet<SlowEvent> known = [];
+    private long newest;
 
-    /// <summary>When the newest ended, in microseconds since 1970; 0 when there is none.</summary>
+    /// <summary>When the latest of those that came last ended, in microseconds since 1970; 0 when there is none.</summary>
     public long NewestUnixMicroseconds
     {
         get
         {
             lock (access)
             {
-                return events.Count > 0 ? events.Max.EndUnixMicroseconds : 0;
+                return newest;
             }
         }
     }
 
-    /// <summary>Adds some; those that are known already count once, and the oldest make room.</summary>
+    /// <summary>Adds some; those that are known already count once, and those that came first make room.</summary>
     public void Add(IEnumerable<SlowEvent> added)
     {
         lock (access)
         {
+            long latest = 0;
             foreach (var one in added)
             {
-                if (!events.Add(one))
+                latest = Math.Max(latest, one.EndUnixMicroseconds);
+                if (!known.Add(one))
                 {
                     continue;
                 }
 
+                events.Enqueue(one);
                 if (events.Count > Most)
                 {
-                    events.Remove(events.Min);
+                    known.Remove(events.Dequeue());
                 }
                 else
                 {
                     memory.Reserve(EventBytes);
                 }
             }
+
+            newest = latest > 0 ? latest : newest;
         }
     }
 
@@ -73,6 +79,8 @@ internal sealed class SlowEvents(MemoryShare memory)
         {
             memory.Release((long)events.Count * EventBytes);
             events.Clear();
+            known.Clear();
+            newest = 0;
         }
     }
 
@@ -81,7 +89,7 @@ internal sealed class SlowEvents(MemoryShare memory)
     {
         lock (access)
         {
-            return [.. events.Where(one => one.EndUnixMicroseconds > unixMicroseconds)];
+            return [.. events.Where(one => one.EndUnixMicroseconds > unixMicroseconds).OrderBy(static one => one.EndUnixMicroseconds)];
         }
     }
 }

@@ -20,7 +20,7 @@ internal static class CertificateHealth
         }
 
         var (begins, ends) = (certificate.NotBefore.ToUniversalTime(), certificate.NotAfter.ToUniversalTime());
-        var now = (context.Readiness.Node?.Consensus.Time.Known ?? context.Time.GetUtcNow()).UtcDateTime;
+        var now = context.KnownTime.UtcDateTime;
         json.WriteStartObject("Certificate"u8);
         json.WriteString("Expires"u8, ends);
         json.WriteString("Trouble"u8, ends - now >= (ends - begins) / TroubleShare ? null : string.Create(
@@ -32,7 +32,7 @@ internal static class CertificateHealth
     /// <summary>How many days the certificate still holds; null for a node without one.</summary>
     public static double? DaysLeft(ServerContext context) =>
         context.Options.Identity?.Invoke()?.Certificate is { } certificate
-            ? (certificate.NotAfter.ToUniversalTime() - (context.Readiness.Node?.Consensus.Time.Known ?? context.Time.GetUtcNow()).UtcDateTime).TotalDays
+            ? (certificate.NotAfter.ToUniversalTime() - context.KnownTime.UtcDateTime).TotalDays
             : null;
 
     /// <summary>Adds the figure; nothing for a node without a certificate.</summary>

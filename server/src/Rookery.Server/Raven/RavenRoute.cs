@@ -13,8 +13,6 @@ internal delegate Task DatabaseHandler(HttpContext http, Database database);
 /// </summary>
 internal static class RavenRoute
 {
-    private const string LocalWillDo = " With consistency=local it answers what it has, which may be older.";
-
     /// <summary>A route of the server as a whole.</summary>
     public static RequestDelegate OnServer(RequestDelegate handler) => http =>
     {
@@ -81,13 +79,15 @@ internal static class RavenRoute
             return true;
         }
 
-        await WriteNotFreshAsync(context, http, LocalWillDo);
+        await WriteNotFreshAsync(context, http, LocalWillDo(http));
         return false;
     }
 
     /// <summary>Why this node cannot say what is newest, and what helps, in sentences.</summary>
     public static Rejection NotFresh(ServerContext context, string whatElse = "") =>
         context.Node.Consensus.Refusal ?? new Rejection(RejectionKind.NoLeader, $"This node cannot say now what is newest: for that a majority of the voters has to be reachable from it. Try again in a second, or another node; `rookery status` says what is missing.{whatElse}");
+
+    private static string LocalWillDo(HttpContext http) => SessionCookie.IsOfPage(http) ? LocalReads.ForPeople : LocalReads.ForPrograms;
 
     private static bool IsLocal(ServerContext context, HttpContext http)
     {
@@ -122,7 +122,7 @@ internal static class RavenRoute
 
     private static Task AnswerBehind(bool isFresh, ServerContext context, DatabaseHandler handler, HttpContext http, Database database) => isFresh
         ? handler(http, database)
-        : WriteNotFreshAsync(context, http, LocalWillDo);
+        : WriteNotFreshAsync(context, http, LocalWillDo(http));
 
     private static async Task FindBehindBarrierAsync(ServerContext context, HttpContext http, string name, DatabaseHandler handler, Func<HttpContext, string, Task> missing)
     {

@@ -38,7 +38,7 @@ internal static class DebugParts
     private static IEnumerable<DebugPart> History(ServerContext context)
     {
         var observation = context.Observation;
-        long now = context.Time.GetUtcNow().ToUnixTimeSeconds();
+        long now = context.KnownTime.ToUnixTimeSeconds();
         foreach (var node in observation.Others.Prepend(observation.Self))
         {
             yield return DebugPart.OfWholeJson($"history/{node.Tag}.json", $"figures of node {node.Tag} for 24 hours (docs/reference/http.md, /dashboard/history)", json => WriteObject(json, () => HistoryRoutes.WriteMembers(json, context, node, now - DaySeconds, now, HistoryRows)), isIndented: false);
@@ -83,6 +83,7 @@ internal static class DebugParts
             json.WriteString("Sentence"u8, alert.Sentence);
             json.WriteString("Fix"u8, alert.Fix);
             json.WriteString("Help"u8, alert.Help);
+            json.WriteString("Member"u8, alert.Member);
             json.WriteEndObject();
         }
 

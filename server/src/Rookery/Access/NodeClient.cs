@@ -1,6 +1,7 @@
 using System.Net;
 using System.Net.Http.Headers;
 using System.Text.Json;
+using Rookery.Server.Raven;
 
 namespace Rookery.Access;
 
@@ -144,7 +145,7 @@ internal sealed class NodeClient(NodeConnection node) : IDisposable
             // Without a sentence the status must do.
         }
 
-        return new AdminException(sentence ?? $"The node at {node.Address} refused with status {(int)answer.StatusCode}.", code);
+        return new AdminException(sentence?.Replace(LocalReads.ForPrograms, LocalReads.ForPeople, StringComparison.Ordinal) ?? $"The node at {node.Address} refused with status {(int)answer.StatusCode}.", code);
     }
 
     public void Dispose() => _client.Dispose();

@@ -12,13 +12,14 @@ internal static class Streamed
     /// <param name="address">Who gives it, for messages.</param>
     /// <param name="output">Where to.</param>
     /// <param name="copied">Told of each part.</param>
+    /// <param name="time">The clock; null for the machine's.</param>
     /// <param name="cancellation">Ends it.</param>
-    /// <exception cref="AdminException">It broke off.</exception>
-    public static async Task CopyAsync(HttpResponseMessage answer, Uri address, Stream output, Action<ReadOnlyMemory<byte>>? copied = null, CancellationToken cancellation = default)
+    /// <exception cref="AdminException">It broke off, or nothing more came.</exception>
+    public static async Task CopyAsync(HttpResponseMessage answer, Uri address, Stream output, Action<ReadOnlyMemory<byte>>? copied = null, TimeProvider? time = null, CancellationToken cancellation = default)
     {
         byte[] part = new byte[PartBytes];
         await using var input = await answer.Content.ReadAsStreamAsync(cancellation);
-        for (int read; (read = await ReadAsync(input, part, address, cancellation)) > 0;)
+        for (int read; (read = await Silence.BoundAsync(address, time ?? TimeProvider.System, ends => ReadAsync(input, part, address, ends), cancellation)) > 0;)
         {
             await output.WriteAsync(part.AsMemory(0, read), cancellation);
             copied?.Invoke(part.AsMemory(0, read));

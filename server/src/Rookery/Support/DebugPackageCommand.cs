@@ -2,9 +2,11 @@ using System.CommandLine;
 using System.Formats.Tar;
 using System.IO.Compression;
 using System.Net;
+using System.Text;
 using System.Text.Json;
 using Rookery.Access;
 using Rookery.Disk;
+using Rookery.Terminal;
 
 namespace Rookery.Support;
 
@@ -128,7 +130,8 @@ internal static class DebugPackageCommand
             await using var file = File.OpenRead(path);
             await using var gzip = new GZipStream(file, CompressionMode.Decompress);
             await using var tar = new TarReader(gzip);
-            return await ShowAsync(tar, path, part, cancellation);
+            await using var output = Console.OpenStandardOutput();
+            return await ShowAsync(tar, path, part, output, cancellation);
         }
         catch (Exception broken) when (broken is InvalidDataException or EndOfStreamException or FormatException)
         {
@@ -140,9 +143,9 @@ internal static class DebugPackageCommand
         }
     }
 
-    private static async Task<int> ShowAsync(TarReader tar, string path, string? part, CancellationToken cancellation)
+    /// <summary>Writes a file of it, or what there is. What an archive holds is a stranger's word, and a terminal would obey it.</summary>
+    internal static async Task<int> ShowAsync(TarReader tar, string path, string? part, Stream output, CancellationToken cancellation)
     {
-        await using var output = Console.OpenStandardOutput();
         var sizes = new List<string>();
         string wanted = part ?? Readme;
         bool isFound = false;
@@ -153,10 +156,10 @@ internal static class DebugPackageCommand
             if (string.Equals(name, wanted, StringComparison.Ordinal) && entry.DataStream is { } content)
             {
                 isFound = true;
-                await content.CopyToAsync(output, cancellation);
+                await VisibleText.CopyAsync(content, output, cancellation);
             }
 
-            sizes.Add($"{entry.Length,12}  {name}");
+            sizes.Add($"{entry.Length,12}  {VisibleText.Of(name)}");
         }
 
         if (!isFound)
@@ -166,7 +169,7 @@ internal static class DebugPackageCommand
 
         if (part is null)
         {
-            await Console.Out.WriteLineAsync($"\nBYTES{string.Empty,9}FILE\n{string.Join('\n', sizes)}");
+            await output.WriteAsync(Encoding.UTF8.GetBytes($"\nBYTES{string.Empty,9}FILE\n{string.Join('\n', sizes)}\n"), cancellation);
         }
 
         return ExitCode.Success;

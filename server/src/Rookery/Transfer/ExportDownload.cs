@@ -9,15 +9,15 @@ namespace Rookery.Transfer;
 internal static class ExportDownload
 {
     /// <summary>Writes them to stdout, or to a file that appears when it is whole.</summary>
-    public static async Task<int> RunAsync(NodeClient client, string database, string? to)
+    public static async Task<int> RunAsync(NodeClient client, string database, string? to, TimeProvider time)
     {
-        var statistics = await client.GetJsonAsync(HttpMethod.Get, $"{NodeClient.PathOf(database)}/stats");
+        var statistics = await Silence.BoundAsync(client.Address, time, ends => client.GetJsonAsync(HttpMethod.Get, $"{NodeClient.PathOf(database)}/stats", cancellation: ends));
         long expected = statistics.GetProperty("CountOfDocuments").GetInt64();
-        using var answer = await client.SendAsync(HttpMethod.Get, $"{NodeClient.PathOf(database)}/export");
-        using var progress = new Progress($"of about {Amount.Of(expected, "document")}", TimeProvider.System);
+        using var answer = await Silence.BoundAsync(client.Address, time, ends => client.SendAsync(HttpMethod.Get, $"{NodeClient.PathOf(database)}/export", cancellation: ends));
+        using var progress = new Progress($"of about {Amount.Of(expected, "document")}", time);
         if (to is null)
         {
-            await Console.Error.WriteLineAsync($"{database}: {Amount.Of(await CopyAsync(client, answer, Output.Stream, progress), "document")}.");
+            await Console.Error.WriteLineAsync($"{database}: {Amount.Of(await CopyAsync(client, answer, Output.Stream, progress, time), "document")}.");
             return ExitCode.Success;
         }
 
@@ -28,7 +28,7 @@ internal static class ExportDownload
         {
             await using var file = OpenPart(partial);
             await using Stream output = path.EndsWith(".gz", StringComparison.OrdinalIgnoreCase) ? new GZipStream(file, CompressionLevel.Fastest, leaveOpen: true) : file;
-            documents = await CopyAsync(client, answer, output, progress);
+            documents = await CopyAsync(client, answer, output, progress, time);
         }
         catch (Exception failure) when (failure is UnauthorizedAccessException or DirectoryNotFoundException)
         {
@@ -47,7 +47,7 @@ internal static class ExportDownload
         return File.Open(partial, new FileStreamOptions { Mode = FileMode.CreateNew, Access = FileAccess.Write, UnixCreateMode = UnixFileMode.UserRead | UnixFileMode.UserWrite });
     }
 
-    private static async Task<long> CopyAsync(NodeClient client, HttpResponseMessage answer, Stream output, Progress progress)
+    private static async Task<long> CopyAsync(NodeClient client, HttpResponseMessage answer, Stream output, Progress progress, TimeProvider time)
     {
         long documents = 0, bytes = 0;
         await Streamed.CopyAsync(answer, client.Address, output, part =>
@@ -55,7 +55,7 @@ internal static class ExportDownload
             documents += part.Span.Count((byte)'\n');
             bytes += part.Length;
             progress.Report(documents, bytes);
-        });
+        }, time);
         progress.Clear();
         return documents;
     }

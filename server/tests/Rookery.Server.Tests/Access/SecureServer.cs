@@ -28,6 +28,9 @@ public sealed class SecureServer : IAsyncLifetime
 
     public RecordedLog Log { get; } = new();
 
+    /// <summary>What its data is on.</summary>
+    public SimulatedDisk Disk { get; } = new();
+
     /// <summary>The clock of the node and its routes.</summary>
     public SimulatedTimeProvider Time { get; init; } = new();
 
@@ -63,8 +66,7 @@ public sealed class SecureServer : IAsyncLifetime
     {
         var io = new IoTimeline(TimeProvider.System, "memory");
         var memory = new MemoryBudget(256 << 20);
-        var disk = new SimulatedDisk();
-        _node = Node.Open(new NodeOptions { DataDirectory = "/data", SegmentBytes = 4 << 20 }, disk, memory, io, Time, OpenConsensus);
+        _node = Node.Open(new NodeOptions { DataDirectory = "/data", SegmentBytes = 4 << 20 }, Disk, memory, io, Time, OpenConsensus);
         var options = new ServerOptions
         {
             Listen = new IPEndPoint(IPAddress.Loopback, 0),
@@ -82,7 +84,7 @@ public sealed class SecureServer : IAsyncLifetime
             LocalKeyHash = SHA256.HashData(Encoding.ASCII.GetBytes(LocalKey)),
         };
         Context = new ServerContext(options, Time, Log, memory, io);
-        _indexes = Indexing.Of(_node, disk);
+        _indexes = Indexing.Of(_node, Disk);
         Context.Readiness.Opened(_node, _indexes);
         _app = RookeryServer.Build(Context);
         await _app.StartAsync();

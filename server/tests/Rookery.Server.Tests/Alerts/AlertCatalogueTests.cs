@@ -60,8 +60,8 @@ public sealed partial class AlertCatalogueTests
     [InlineData("damage", "This node found 1 damaged place on its card.")]
     [InlineData("disk_full", "This node's card has 100 MiB free, less than the 256 MiB that it keeps in reserve.")]
     [InlineData("no_margin", "No other voter may fail: 2 of 3 are there, and writes need as many.")]
-    [InlineData("member_down", "The leader hears nothing of pi-B (B, heard 90 s ago), pi-C (C).")]
-    [InlineData("member_lag", "Members are behind: pi-B (B) by 10001 entries.")]
+    [InlineData("member_down", "The leader hears nothing of pi-B (B), and did 90 s ago. The leader hears nothing of pi-C (C).")]
+    [InlineData("member_lag", "pi-B (B) is 10001 entries behind.")]
     [InlineData("sync_slow", "One sync of the journal in a hundred takes more than 600 ms here.")]
     [InlineData("card_worn", "mmcblk0 says that it has used 90 % of its life.")]
     [InlineData("throttled", "The firmware slows this board's processor down (82 °C now).")]
@@ -76,9 +76,9 @@ public sealed partial class AlertCatalogueTests
     [InlineData("slot_fell_back", "An update of this machine did not come up, and the system before it runs.")]
     public void An_alert_holds_by_a_node_s_own_statistics_and_says_its_figures(string name, string sentence)
     {
-        var judge = AlertCatalogue.All.Single(alert => string.Equals(alert.Name, name, StringComparison.Ordinal)).Judge!;
-        Assert.Equal(sentence, judge(Wrong(name)));
-        Assert.Null(judge(Well()));
+        var alert = AlertCatalogue.Find(name)!;
+        Assert.Equal(sentence, string.Join(' ', alert.Find(Wrong(name)).Select(static found => found.Sentence)));
+        Assert.Empty(alert.Find(Well()));
     }
 
     [Fact]
@@ -86,8 +86,8 @@ public sealed partial class AlertCatalogueTests
     {
         var follower = Cluster("B", "Follower", Member("A", isLeader: true), Member("B", isSelf: true), Member("C"));
         string[] ofLeader = ["no_margin", "member_down", "member_lag", "backup_old"];
-        Assert.All(ofLeader, name => Assert.Null(AlertCatalogue.All.Single(alert => string.Equals(alert.Name, name, StringComparison.Ordinal)).Judge!(
-            Wrong(name) with { Cluster = follower })));
+        Assert.All(ofLeader, name => Assert.Empty(AlertCatalogue.Find(name)!.Find(Wrong(name) with { Cluster = follower })));
+        Assert.Equal(ofLeader, AlertCatalogue.All.Where(static alert => alert.IsOfCluster).Select(static alert => alert.Name));
     }
 
     [Fact]
@@ -149,7 +149,7 @@ public sealed partial class AlertCatalogueTests
         string severity = string.Equals(alert.Severity, AlertSeverity.Critical, StringComparison.Ordinal) ? "Critical" : "Warning";
         string begins = alert.For > TimeSpan.Zero ? $" after {Minutes(alert.For)}" : " at once";
         string ends = alert.KeepFiring > TimeSpan.Zero ? $"; over when it did not hold for {Minutes(alert.KeepFiring)}" : string.Empty;
-        return $"**{severity}**{begins}{ends}{(alert.Judge is null ? "; only Prometheus sees it" : string.Empty)}.";
+        return $"**{severity}**{begins}{ends}{(!alert.IsOwn ? "; only Prometheus sees it" : string.Empty)}.";
     }
 
     private static string Minutes(TimeSpan time) => string.Create(CultureInfo.InvariantCulture, $"{time.TotalMinutes:0} minute{(time == TimeSpan.FromMinutes(1) ? string.Empty : "s")}");

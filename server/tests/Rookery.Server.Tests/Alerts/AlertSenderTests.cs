@@ -11,6 +11,10 @@ public sealed class AlertSenderTests : IAsyncLifetime
 {
     private const string Token = "tk_AgQdq7mVBoFD37zQVN29RhuMzNIz2";
 
+    // No statuses: what the webhook does instead of an answer.
+    private const int Hangs = 999;
+    private const int Closes = 998;
+
     private readonly SecureServer _node = new();
     private readonly Channel<Received> _received = Channel.CreateUnbounded<Received>();
     private readonly Queue<int> _statuses = new();
@@ -35,6 +39,14 @@ public sealed class AlertSenderTests : IAsyncLifetime
             }
 
             await _received.Writer.WriteAsync(received);
+            if (http.Response.StatusCode is Closes)
+            {
+                http.Abort();
+            }
+            else if (http.Response.StatusCode is Hangs)
+            {
+                await Task.Delay(Timeout.InfiniteTimeSpan, http.RequestAborted).ContinueWith(static _ => { }, TaskScheduler.Default);
+            }
         });
         await _hook.StartAsync();
         _hookUrl = _hook.Urls.Single();
@@ -128,6 +140,44 @@ public sealed class AlertSenderTests : IAsyncLifetime
         Assert.Equal("resolved", StateOf((await NextAsync()).Body));
     }
 
+    [Theory]
+    [InlineData(Hangs, "did not answer within 10 seconds.")]
+    [InlineData(Closes, "cannot be reached (")]
+    [InlineData(500, "answered with 500.")]
+    public async Task A_webhook_that_hangs_closes_or_fails_is_said_and_asked_again(int does, string said)
+    {
+        lock (_statuses)
+        {
+            _statuses.Enqueue(does);
+        }
+
+        await using var sender = Sender("/hook", WebhookSettings.Json, token: null);
+        _active.Add(Hot());
+        _node.Time.Advance(TimeSpan.FromSeconds(10));
+        Assert.Equal("firing", StateOf((await NextAsync()).Body));
+        for (int tries = 0; _received.Reader.Count == 0; tries++)
+        {
+            Assert.True(tries < 3000, "it is not asked again");
+            _node.Time.Advance(TimeSpan.FromSeconds(1));
+            await Task.Delay(10);
+        }
+
+        Assert.Equal("firing", StateOf((await NextAsync()).Body));
+        Assert.Contains(said, Assert.Single(_node.Log.Lines, static line => line.Contains("could not be sent", StringComparison.Ordinal)), StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task A_fault_of_the_nodes_own_is_said_once_and_does_not_end_the_process()
+    {
+        await using var sender = Sender("/hook", WebhookSettings.Json, token: null);
+        _node.Context.ActiveAlerts = static () => throw new NotSupportedException("A fault.");
+        await PassAsync(sender, seconds: 60);
+        Assert.Contains("because of a fault of the node's own", Assert.Single(_node.Log.Lines), StringComparison.Ordinal);
+        _node.Context.ActiveAlerts = () => [Hot()];
+        await PassAsync(sender, seconds: 10);
+        Assert.Equal("firing", StateOf((await NextAsync()).Body));
+    }
+
     [Fact]
     public async Task A_redirect_is_not_followed()
     {
@@ -159,13 +209,13 @@ public sealed class AlertSenderTests : IAsyncLifetime
         var (leader, next) = (new AlertDuty(), new AlertDuty());
         var now = new DateTimeOffset(2026, 1, 1, 0, 0, 0, TimeSpan.Zero);
         MemberAlert[] all = [new("B", Hot()), new("C", Hot())];
-        Assert.Equal([("firing", "B"), ("firing", "C")], leader.Take(all, static _ => true, now).Select(static told => (told.State, told.Alert.Node)));
-        Assert.Empty(next.Take(all, static _ => false, now));
-        Assert.Empty(next.Take(all, static _ => false, now.AddSeconds(30)));
+        Assert.Equal([("firing", "B"), ("firing", "C")], leader.Take(all, static _ => true, Over, now).Select(static told => (told.State, told.Alert.Node)));
+        Assert.Empty(next.Take(all, static _ => false, Over, now));
+        Assert.Empty(next.Take(all, static _ => false, Over, now.AddSeconds(30)));
 
         // The first one is gone.
-        Assert.Empty(next.Take(all, static _ => true, now.AddSeconds(40)));
-        Assert.Equal([("resolved", "B")], next.Take([all[1]], static _ => true, now.AddSeconds(50)).Select(static told => (told.State, told.Alert.Node)));
+        Assert.Empty(next.Take(all, static _ => true, Over, now.AddSeconds(40)));
+        Assert.Equal([("resolved", "B")], next.Take([all[1]], static _ => true, Over, now.AddSeconds(50)).Select(static told => (told.State, told.Alert.Node)));
     }
 
     [Fact]
@@ -173,8 +223,64 @@ public sealed class AlertSenderTests : IAsyncLifetime
     {
         var next = new AlertDuty();
         var now = new DateTimeOffset(2026, 1, 1, 0, 0, 0, TimeSpan.Zero);
-        Assert.Empty(next.Take([new("B", Hot())], static _ => false, now));
-        Assert.Single(next.Take([new("B", Hot())], static _ => true, now.AddSeconds(10)));
+        Assert.Empty(next.Take([new("B", Hot())], static _ => false, Over, now));
+        Assert.Single(next.Take([new("B", Hot())], static _ => true, Over, now.AddSeconds(10)));
+    }
+
+    [Fact]
+    public void What_a_node_that_starts_again_does_not_say_yet_is_not_over()
+    {
+        var duty = new AlertDuty();
+        var now = new DateTimeOffset(2026, 1, 1, 0, 0, 0, TimeSpan.Zero);
+        MemberAlert[] standing = [new("B", Hot())];
+        Assert.Single(duty.Take(standing, static _ => true, Over, now));
+        Assert.Empty(duty.Take([], static _ => true, static _ => false, now.AddSeconds(10)));
+        Assert.Empty(duty.Take(standing, static _ => true, static _ => false, now.AddSeconds(20)));
+        Assert.Empty(duty.Take([], static _ => true, static _ => false, now.AddSeconds(30)));
+        Assert.Equal(["resolved"], duty.Take([], static _ => true, Over, now.AddSeconds(40)).Select(static told => told.State));
+    }
+
+    [Fact]
+    public void What_the_leader_says_of_two_members_is_two_alerts_and_the_same_ones_when_another_leads()
+    {
+        var duty = new AlertDuty();
+        var now = new DateTimeOffset(2026, 1, 1, 0, 0, 0, TimeSpan.Zero);
+        MemberAlert Down(string says, string member) => new(says, Hot() with { Name = "member_down", Member = member });
+        MemberAlert NoMargin(string says) => new(says, Hot() with { Name = "no_margin" });
+        Assert.Equal(["D"], duty.Take([Down("A", "D")], static _ => true, Over, now).Select(static told => told.Alert.Alert.Member));
+        Assert.Equal(["E", null], duty.Take([Down("A", "D"), Down("A", "E"), NoMargin("A")], static _ => true, Over, now.AddSeconds(10)).Select(static told => told.Alert.Alert.Member));
+        Assert.Empty(duty.Take([Down("B", "D"), Down("B", "E"), NoMargin("B")], static _ => true, Over, now.AddSeconds(20)));
+        Assert.Equal([("resolved", "D")], duty.Take([Down("B", "E"), NoMargin("B")], static _ => true, Over, now.AddSeconds(30)).Select(static told => (told.State, told.Alert.Alert.Member!)));
+    }
+
+    [Theory]
+    [InlineData("member_down", 359, false)]
+    [InlineData("member_down", 360, true)]
+    [InlineData("halted", 59, false)]
+    [InlineData("halted", 60, true)]
+    [InlineData("of_another_version", 60, true)]
+    [InlineData("member_down", null, true)]
+    public void Who_judged_for_as_long_as_an_alert_must_hold_knows_that_it_is_over(string name, int? seconds, bool isOver) =>
+        Assert.Equal(isOver, AlertSender.IsJudgedAgain(name, seconds is { } known ? TimeSpan.FromSeconds(known) : null));
+
+    [Fact]
+    public async Task A_member_that_starts_again_is_not_told_well_before_it_judged_again()
+    {
+        await using var sender = Sender("/hook", WebhookSettings.Json, token: null);
+        ActiveAlert down = Hot() with { Name = "member_down", Member = "C" };
+        _active.Add(down);
+        await PassAsync(sender, seconds: 10);
+        Assert.Equal("firing", StateOf((await NextAsync()).Body));
+
+        // As when another one begins to lead: what was said is not said for a while.
+        _active.Clear();
+        await PassAsync(sender, seconds: 300);
+        _active.Add(down);
+        await PassAsync(sender, seconds: 600);
+        Assert.False(_received.Reader.TryRead(out _));
+        _active.Clear();
+        await PassAsync(sender, seconds: 10);
+        Assert.Equal("resolved", StateOf((await NextAsync()).Body));
     }
 
     [Theory]
@@ -220,6 +326,8 @@ public sealed class AlertSenderTests : IAsyncLifetime
         Assert.Contains(expected, Assert.Throws<ConfigurationException>(() => ConfigurationFile.Parse("f.json", Encoding.UTF8.GetBytes(text))).Message, StringComparison.Ordinal);
 
     private static ActiveAlert Hot() => new("hot", AlertSeverity.Warning, new DateTimeOffset(2026, 1, 1, 0, 0, 0, TimeSpan.Zero), "It has 82 °C.", "Give it air.", "/help/reference/alerts.md#hot");
+
+    private static bool Over(MemberAlert alert) => true;
 
     private static string StateOf(string body)
     {

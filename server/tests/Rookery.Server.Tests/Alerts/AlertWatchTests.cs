@@ -1,6 +1,7 @@
 using Microsoft.Extensions.Logging.Abstractions;
 using Rookery.Board;
 using Rookery.Disk;
+using Rookery.Documents;
 using Rookery.Simulation;
 
 namespace Rookery.Server.Tests.Alerts;
@@ -39,6 +40,24 @@ public sealed class AlertWatchTests : IDisposable
         Assert.Equal(1, _changes);
         Assert.Single(_log.Lines);
         Assert.Contains("Alert disk_low: This node's card has 300 MiB free", _log.Lines.Single(), StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void A_second_member_that_is_down_is_an_alert_of_its_own()
+    {
+        ConsensusStatistics Led(params string[] down) => new(
+            "Leader", Term: 2, "A", LastIndex: 9, LastTerm: 2, CommitIndex: 9, AppliedIndex: 9, SyncMicroseconds: null, ElectionTimeoutMicroseconds: 1, Trouble: null,
+            [.. ((string[])["A", "B", "C", "D", "E"]).Select(tag => new MemberStatistics(new ClusterViewMember(tag, tag, "pi-" + tag, [], null, IsVoter: true, tag is "A", tag is "A"), 1, !down.Contains(tag), LagEntries: 0, SyncMicroseconds: null))]);
+        _facts = Well() with { Cluster = Led("B") };
+        Pass(minutes: 6);
+        Assert.Equal(("member_down", "B"), (Assert.Single(_watch.Active).Name, _watch.Active[0].Member));
+        _facts = Well() with { Cluster = Led("B", "C") };
+        Pass(minutes: 6);
+        Assert.Equal(["B", "C"], _watch.Active.Where(static alert => alert.Name is "member_down").Select(static alert => alert.Member));
+        Assert.NotEqual(_watch.Active[^1].Since, _watch.Active[^2].Since);
+        _facts = Well() with { Cluster = Led("C") };
+        Pass(minutes: 1);
+        Assert.Equal(["C"], _watch.Active.Where(static alert => alert.Name is "member_down").Select(static alert => alert.Member));
     }
 
     [Fact]

@@ -11,12 +11,45 @@ namespace Rookery.Server.Tests.CommandLine;
 public sealed class CommandLineTests
 {
     [Theory]
+    [InlineData("", " [command] [options]", "status")]
+    [InlineData("cluster", "cluster [command] [options]", "join")]
+    [InlineData("db", "db [command] [options]", "ls")]
+    public async Task Where_a_command_is_missing_its_help_is_printed(string said, string usage, string named)
+    {
+        using var error = new StringWriter();
+        Assert.Equal(ExitCode.Configuration, await global::Rookery.CommandLine.RunAsync(said.Split(' ', StringSplitOptions.RemoveEmptyEntries), error));
+        Assert.Contains(usage, error.ToString(), StringComparison.Ordinal);
+        Assert.Contains($"\n  {named} ", error.ToString(), StringComparison.Ordinal);
+        Assert.DoesNotContain("Required command", error.ToString(), StringComparison.Ordinal);
+    }
+
+    [Theory]
     [InlineData("status", "status", 0)]
     [InlineData("improt", "import", 1)]
     [InlineData("stats", "status", 1)]
     [InlineData("", "get", 3)]
     [InlineData("abc", "xyz", 3)]
     public void Words_are_so_many_letters_apart(string one, string other, int distance) => Assert.Equal(distance, Spelling.Distance(one, other));
+
+    [Theory]
+    [InlineData("127.0.0.1:8080", 0x7f000001u, 8080)]
+    [InlineData("255.255.255.255:65535", 0xffffffffu, 65535)]
+    [InlineData("0.0.0.0:1", 0u, 1)]
+    [InlineData("127.0.0.1", null, 0)]
+    [InlineData("127.0.0.1:0", null, 0)]
+    [InlineData("127.0.0.1:65536", null, 0)]
+    [InlineData("127.0.0.1:99999999999", null, 0)]
+    [InlineData("256.0.0.1:80", null, 0)]
+    [InlineData("127.0.0.01:80", null, 0)]
+    [InlineData("127.0.1:80", null, 0)]
+    [InlineData("1.2.3.4:80/x", null, 0)]
+    [InlineData("1.2.3.4:8 0", null, 0)]
+    [InlineData("-1.2.3.4:80", null, 0)]
+    [InlineData("[::1]:80", null, 0)]
+    [InlineData("localhost:80", null, 0)]
+    [InlineData("", null, 0)]
+    public void The_quick_way_is_for_addresses_in_numbers(string text, uint? address, int port) =>
+        Assert.Equal((address is not null, address ?? 0, port), PlainQuestion.TryReadAddress(text, out uint read, out ushort at) ? (true, read, at) : (false, 0u, 0));
 
     [Theory]
     [InlineData("a=5", "a", "5")]

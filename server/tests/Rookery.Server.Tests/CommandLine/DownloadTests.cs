@@ -1,3 +1,4 @@
+using System.Formats.Tar;
 using System.Net;
 using System.Net.Sockets;
 using System.Text;
@@ -68,5 +69,74 @@ public sealed class DownloadTests
         const string Result = "{\"Result\":{\"Stored\":1,\"Bad\":0}}\n";
         await answering.GetStream().WriteAsync(Encoding.ASCII.GetBytes($"HTTP/1.1 200 OK\r\nContent-Length: {Result.Length}\r\n\r\n{Result}"));
         Assert.Equal(1, (await sending).Stored);
+    }
+
+    [Fact]
+    public async Task What_an_archive_says_to_a_terminal_is_shown_and_not_done()
+    {
+        const string Evil = "a\tb\u001b]0;owned\u0007\u001b[2J\r\u009b31m\u202eabc \ud83d\ude00 ü\n";
+        const string Shown = "a\tb\\u001b]0;owned\\u0007\\u001b[2J\\u000d\\u009b31m\\u202eabc \ud83d\ude00 ü\n";
+        using var archive = new MemoryStream();
+        await using (var writer = new TarWriter(archive, leaveOpen: true))
+        {
+            foreach (string name in (string[])["README.txt", "log\u001b[31m.txt"])
+            {
+                await writer.WriteEntryAsync(new PaxTarEntry(TarEntryType.RegularFile, "package/" + name) { DataStream = new MemoryStream(Encoding.UTF8.GetBytes(Evil)) });
+            }
+        }
+
+        archive.Position = 0;
+        using var output = new MemoryStream();
+        await using var tar = new TarReader(archive);
+        Assert.Equal(ExitCode.Success, await DebugPackageCommand.ShowAsync(tar, "x.tar.gz", part: null, output, CancellationToken.None));
+        string said = Encoding.UTF8.GetString(output.ToArray());
+        Assert.StartsWith(Shown, said, StringComparison.Ordinal);
+        Assert.EndsWith("  log\\u001b[31m.txt\n", said, StringComparison.Ordinal);
+        Assert.DoesNotContain('\u001b', said);
+    }
+
+    [Theory]
+    [InlineData(0)]
+    [InlineData(1)]
+    [InlineData(2)]
+    public async Task An_export_from_a_node_that_hangs_ends_with_a_sentence(int answers)
+    {
+        string[] said =
+        [
+            "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 22\r\n\r\n{\"CountOfDocuments\":2}",
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\n{}\n\r\n",
+        ];
+        string directory = Directory.CreateTempSubdirectory("rookery-export-").FullName;
+        var time = new SimulatedTimeProvider();
+        using var listener = new TcpListener(IPAddress.Loopback, 0);
+        listener.Start();
+        using var client = new NodeClient(new NodeConnection(new Uri($"http://{listener.LocalEndpoint}"), Token: null, Authorities: null));
+        try
+        {
+            var exporting = ExportDownload.RunAsync(client, "Shop", Path.Join(directory, "out.ndjson"), time);
+            using var node = await listener.AcceptTcpClientAsync();
+            byte[] request = new byte[4096];
+            foreach (string answer in said.Take(answers))
+            {
+                Assert.True(await node.GetStream().ReadAsync(request) > 0);
+                await node.GetStream().WriteAsync(Encoding.ASCII.GetBytes(answer));
+            }
+
+            for (int tries = 0; !exporting.IsCompleted; tries++)
+            {
+                Assert.True(tries < 3000, "it waits for ever");
+                time.Advance(TimeSpan.FromSeconds(1));
+                await Task.Delay(5);
+            }
+
+            var refused = await Assert.ThrowsAsync<AdminException>(() => exporting);
+            Assert.Equal(ExitCode.Failure, refused.Code);
+            Assert.Contains("sent nothing for 120 s", refused.Message, StringComparison.Ordinal);
+            Assert.False(File.Exists(Path.Join(directory, "out.ndjson")));
+        }
+        finally
+        {
+            Directory.Delete(directory, recursive: true);
+        }
     }
 }

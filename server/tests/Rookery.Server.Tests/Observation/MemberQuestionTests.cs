@@ -75,6 +75,63 @@ public sealed class MemberQuestionTests : IAsyncLifetime
         Assert.False((await members.B.SendAsync("GET", "/dashboard/history")).Json.GetProperty("IsObserved").GetBoolean());
     }
 
+    [Theory]
+    [InlineData(-1.0)]
+    [InlineData(-20 * 365.0 * 24)]
+    [InlineData(20 * 365.0 * 24)]
+    public async Task Who_starts_again_with_another_clock_takes_nothing_from_what_others_kept_of_it(double hoursAhead)
+    {
+        using var feed = await LiveFeed.OpenAsync(members.A);
+        await TwoMembers.UntilAsync(() => Task.FromResult(ByA().Count > 0 ? "told" : null));
+        var kept = ByA();
+
+        (members.ClockOfB, members.IsTimeKnown) = (TimeSpan.FromHours(hoursAhead), false);
+        await members.RestartBAsync();
+        await TwoMembers.UntilAsync(() => Task.FromResult(ByA().Count > kept.Count ? "told" : null));
+        Assert.Equal(kept, ByA().Intersect(kept));
+        Assert.Equal(members.B.Context.Observation.Self.History.NewestUnixMilliseconds, members.A.Context.Observation.Find("B")!.History.NewestUnixMilliseconds);
+
+        List<long> ByA() => [.. members.A.Context.Observation.Find("B")?.History.Between(long.MinValue, long.MaxValue).Select(row => row.UnixMilliseconds) ?? []];
+    }
+
+    [Fact]
+    public async Task Who_knows_of_slow_events_in_what_is_the_future_here_is_told_of_those_until_now()
+    {
+        RecordSlowSync(members.B);
+        using var port = members.A.Context.Options.ConnectToMember!("B")!;
+        long future = TimeProvider.System.GetUtcNow().AddYears(20).ToUnixTimeMilliseconds() * 1000;
+        using var answer = JsonDocument.Parse(await port.GetStringAsync(new Uri($"/observe/samples?since=0&slowSince={future}&show=true", UriKind.Relative)));
+        Assert.Contains(ObservationJson.ReadSlow(answer.RootElement.GetProperty("Slow")), one => one.DurationMicroseconds >= SlowMicroseconds);
+    }
+
+    [Fact]
+    public void Slow_events_go_in_the_order_in_which_they_were_told()
+    {
+        var events = new SlowEvents(members.A.Context.Observation.Memory);
+        const long Future = 1_000_000_000;
+        for (int at = 0; at < SlowEvents.Most; at++)
+        {
+            events.Add([new SlowEvent("scrub", Future + at, 1, 0)]);
+        }
+
+        events.Add([new SlowEvent("scrub", 7, 1, 0), new SlowEvent("scrub", 7, 1, 0), new SlowEvent("scrub", 3, 1, 0)]);
+        Assert.Equal([3, 7, Future + 2], events.Since(0).Take(3).Select(one => one.StartUnixMicroseconds));
+        Assert.Equal(SlowEvents.Most, events.Since(0).Count);
+
+        // The next question is for what ended after these.
+        Assert.Equal(8, events.NewestUnixMicroseconds);
+    }
+
+    [Fact]
+    public async Task A_member_whose_clock_starts_in_1970_says_the_clusters_time()
+    {
+        members.ClockOfB = DateTimeOffset.UnixEpoch.AddMinutes(1) - TimeProvider.System.GetUtcNow();
+        long before = TimeProvider.System.GetUtcNow().ToUnixTimeMilliseconds();
+        await members.RestartBAsync();
+        Assert.InRange(members.B.Context.Observation.Self.History.NewestUnixMilliseconds, before, long.MaxValue);
+        Assert.Equal(1, (await members.B.SendAsync("GET", "/dashboard/history")).Json.GetProperty("Rows").GetArrayLength());
+    }
+
     [Fact]
     public async Task Alerts_of_all_that_answer_are_shown_at_each_once()
     {
@@ -99,6 +156,19 @@ public sealed class MemberQuestionTests : IAsyncLifetime
         Assert.DoesNotContain("4711", (await members.A.SendAsync("GET", "/debug/io?node=A")).Body, StringComparison.Ordinal);
         (await members.A.SendAsync("GET", "/debug/io?node=B&span=0")).IsRefusal(400, "'span' 1 to");
         (await members.A.SendAsync("POST", "/admin/node/find?node=B")).IsRefusal(501, "Node B runs on a machine without a light");
+    }
+
+    [Theory]
+    [InlineData("/DEBUG/io?node=B&span=1")]
+    [InlineData("/debug/io/?node=B&span=1")]
+    [InlineData("/debug/IO/?NODE=B&span=1")]
+    [InlineData("/debug/i%6f?node=B&span=1")]
+    public async Task It_is_answered_for_another_however_its_path_is_spelt(string path)
+    {
+        members.B.Context.Io.Record(IoKind.Scrub, members.B.Context.Io.Begin(), 4711);
+        var answer = await members.A.SendAsync("GET", path);
+        Assert.Equal(200, answer.Status);
+        Assert.Contains("4711", answer.Body, StringComparison.Ordinal);
     }
 
     [Fact]

@@ -108,16 +108,48 @@ public sealed class SampleHistoryTests
         Assert.Equal(history.TakenBytes, memory.UsedBytes);
     }
 
-    [Fact]
-    public void When_the_clock_was_set_back_what_was_later_is_let_go()
+    [Theory]
+    [InlineData(-3600)]
+    [InlineData(-30L * 365 * 24 * 3600)]
+    [InlineData(30L * 365 * 24 * 3600)]
+    public void Newer_samples_that_say_another_time_take_nothing_from_what_was_kept(long seconds)
     {
         var history = new SampleHistory(memory);
-        foreach (long second in (long[])[10, 20, 30, 40, 25, 35])
+        const int Hours = 12;
+        for (int sample = 0; sample < Hours * 360; sample++)
         {
-            history.Add(second * 1000, Temperature(second));
+            history.Add(1_700_000_000_000 + (sample * 10_000L), Busy(new Random(sample), sample));
         }
 
-        Assert.Equal([10.0, 20.0, 25.0, 35.0], history.Between(long.MinValue, long.MaxValue).Select(row => row.Figures[(int)Figure.TemperatureCelsius]));
+        var kept = history.Between(long.MinValue, long.MaxValue).Select(row => row.UnixMilliseconds).ToList();
+        long other = kept[^1] + (seconds * 1000);
+        history.Add(other, Temperature(1));
+        history.Add(other + 10_000, Temperature(2));
+        history.Add(kept[^1] + 60_000, Temperature(3));
+        var read = history.Between(long.MinValue, long.MaxValue).ToList();
+        Assert.Equal(kept, read.Select(row => row.UnixMilliseconds).Intersect(kept));
+        Assert.Equal(kept.Count + 3, read.Count);
+        Assert.Equal(read.Select(row => row.UnixMilliseconds).Order(), read.Select(row => row.UnixMilliseconds));
+        Assert.Equal([1.0, 2.0, 3.0], history.After(kept[^1]).Select(row => row.Figures[(int)Figure.TemperatureCelsius]));
+        Assert.Equal([3.0], history.After(other + 10_000).Select(row => row.Figures[(int)Figure.TemperatureCelsius]));
+        Assert.Equal(kept[^1] + 60_000, history.NewestUnixMilliseconds);
+    }
+
+    [Fact]
+    public void Who_knows_what_was_before_the_start_is_told_all_since_and_who_knows_nothing_all()
+    {
+        var history = new SampleHistory(memory);
+        history.Add(10_000, Temperature(1));
+        history.Add(20_000, Temperature(2));
+        history.AddBefore([new SampleRow(80_000, Temperature(80)), new SampleRow(90_000, Temperature(90))]);
+        Assert.Equal([1.0, 2.0], history.After(90_000).Select(row => row.Figures[(int)Figure.TemperatureCelsius]));
+        Assert.Equal([80.0, 90.0, 1.0, 2.0], history.After(0).Select(row => row.Figures[(int)Figure.TemperatureCelsius]));
+        Assert.Equal(20_000, history.NewestUnixMilliseconds);
+
+        // Another one kept more of it.
+        history.AddBefore([new SampleRow(90_000, Temperature(90)), new SampleRow(100_000, Temperature(100)), new SampleRow(20_000, Temperature(2))]);
+        Assert.Equal([80.0, 90.0, 100.0, 1.0, 2.0], history.After(0).Select(row => row.Figures[(int)Figure.TemperatureCelsius]));
+        Assert.Equal(history.TakenBytes, memory.UsedBytes);
     }
 
     [Fact]

@@ -36,6 +36,12 @@ public sealed class TwoMembers : IAsyncLifetime
     /// <summary>Whether A leads; otherwise nobody does.</summary>
     public bool HasLeader { get; set; } = true;
 
+    /// <summary>How far B's own clock is ahead when it starts the next time.</summary>
+    public TimeSpan ClockOfB { get; set; }
+
+    /// <summary>Whether B, when it starts the next time, is told the cluster's time.</summary>
+    public bool IsTimeKnown { get; set; } = true;
+
     /// <summary>B's board.</summary>
     public Simulation.SimulatedBoard BoardOfB { get; } = new() { Next = new BoardReading { TemperatureCelsius = 61.5, KnownFlags = Throttling.All, Now = Throttling.UnderVoltage } };
 
@@ -94,7 +100,8 @@ public sealed class TwoMembers : IAsyncLifetime
 
     private RunningServer NewServer(string tag) => new()
     {
-        Before = alone => new Told(alone, own => StatisticsOf(own, tag)),
+        Time = new ClockAhead(tag is "B" ? ClockOfB : TimeSpan.Zero),
+        Before = alone => new Told(alone, own => StatisticsOf(own, tag), IsTimeKnown || tag is "A" ? TimeProvider.System : null),
         With = options => options with
         {
             NodeTag = tag,
@@ -146,7 +153,7 @@ public sealed class TwoMembers : IAsyncLifetime
     }
 
     /// <summary>Consensus of a node alone, of which other statistics are told.</summary>
-    private sealed class Told(IConsensusHost alone, Func<ConsensusStatistics, ConsensusStatistics> tell) : IConsensusHost
+    private sealed class Told(IConsensusHost alone, Func<ConsensusStatistics, ConsensusStatistics> tell, TimeProvider? time) : IConsensusHost
     {
         public Action<string>? Latched { get => alone.Latched; set => alone.Latched = value; }
 
@@ -164,7 +171,7 @@ public sealed class TwoMembers : IAsyncLifetime
 
         public long Term => alone.Term;
 
-        public ClusterTime Time => alone.Time;
+        public ClusterTime Time => time is null ? default : new ClusterTime(time.GetUtcNow().UtcTicks, IsSure: true);
 
         public long AppliedIndex => alone.AppliedIndex;
 
@@ -181,5 +188,11 @@ public sealed class TwoMembers : IAsyncLifetime
         public ConsensusStatistics ReadCluster() => tell(alone.ReadCluster());
 
         public void Dispose() => alone.Dispose();
+    }
+
+    /// <summary>The machine's clock, set to another time.</summary>
+    private sealed class ClockAhead(TimeSpan ahead) : TimeProvider
+    {
+        public override DateTimeOffset GetUtcNow() => base.GetUtcNow() + ahead;
     }
 }

@@ -50,6 +50,10 @@ public sealed class DatabaseOfThreeTests : IAsyncLifetime
         foreach (string read in (string[])["/databases/shop/docs?id=a", "/databases"])
         {
             (await server.SendAsync("GET", read)).IsRefusal(503, $"{why} With consistency=local it answers what it has, which may be older.");
+
+            // A person at the page can write no such thing.
+            var told = await server.SendAsync("GET", read, (string?)null, ("Rookery-Request", "dashboard"));
+            Assert.Equal($"{why} The page of this node shows what it has meanwhile, which may be older.", told.Json.GetProperty("Message").GetString());
         }
 
         // Whether there is one, what it has does not say.

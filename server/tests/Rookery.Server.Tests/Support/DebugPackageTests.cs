@@ -4,18 +4,12 @@ using System.Net;
 using System.Net.Http.Headers;
 using System.Text;
 using System.Text.Json;
-using Microsoft.AspNetCore.TestHost;
 using Microsoft.Extensions.Logging;
-using Microsoft.Extensions.Logging.Abstractions;
-using Rookery.Cluster;
-using Rookery.Disk;
-using Rookery.Documents;
 using Rookery.Server.Tests.Access;
-using Rookery.Simulation;
 
 namespace Rookery.Server.Tests.Support;
 
-public sealed class DebugPackageTests
+public sealed class DebugPackageTests(NodeInDiagnosis broken) : IClassFixture<NodeInDiagnosis>
 {
     private static readonly string[] Expected =
     [
@@ -100,30 +94,14 @@ public sealed class DebugPackageTests
     [Fact]
     public async Task A_node_in_diagnosis_gives_one_too()
     {
-        var time = new SimulatedTimeProvider();
-        var memory = new MemoryBudget(96 << 20);
-        var io = new IoTimeline(time, "unknown");
-        var disk = new SimulatedDisk("/data");
-        using (var format = disk.Open("/data/format", DiskOpen.CreateNew))
-        {
-            format.Write("rookery data format 9\nnode a\ncluster b\n"u8, 0);
-        }
-
-        using var node = Node.Open(new NodeOptions { DataDirectory = "/data" }, disk, memory, io, time, RaftConsensus.Alone);
-        var context = new ServerContext(new ServerOptions { Listen = new IPEndPoint(IPAddress.Loopback, 0) }, time, NullLogger.Instance, memory, io);
-        using var indexes = Indexing.Of(node, disk);
-        context.Readiness.Opened(node, indexes);
-        await using var app = RookeryServer.Build(context, host => host.UseTestServer());
-        await app.StartAsync();
-        using var client = app.GetTestClient();
-        using var answer = await client.GetAsync("/admin/node/debug-package");
+        using var answer = await broken.Http.GetAsync("/admin/node/debug-package");
         Assert.Equal("application/gzip", answer.Content.Headers.ContentType?.MediaType);
         var files = await UnpackAsync(await answer.Content.ReadAsStreamAsync());
         Assert.DoesNotContain(files.Keys, static name => name.EndsWith(".failed.txt", StringComparison.Ordinal));
         Assert.Contains("format 9", files.Single(static file => file.Key.EndsWith("/ready.json", StringComparison.Ordinal)).Value, StringComparison.Ordinal);
-        Assert.Equal(HttpStatusCode.OK, (await client.GetAsync("/admin/logs")).StatusCode);
-        Assert.Equal(HttpStatusCode.OK, (await client.GetAsync("/admin/node/settings")).StatusCode);
-        Assert.Equal(HttpStatusCode.OK, (await client.GetAsync("/dashboard/alerts")).StatusCode);
+        Assert.Equal(HttpStatusCode.OK, (await broken.Http.GetAsync("/admin/logs")).StatusCode);
+        Assert.Equal(HttpStatusCode.OK, (await broken.Http.GetAsync("/admin/node/settings")).StatusCode);
+        Assert.Equal(HttpStatusCode.OK, (await broken.Http.GetAsync("/dashboard/alerts")).StatusCode);
     }
 
     [Fact]

@@ -138,4 +138,13 @@ public sealed partial class LogRingTests
 
     [GeneratedRegex(@"\.Log(Information|Warning|Error|Critical)\(\s*[^,)]*", RegexOptions.ExplicitCapture | RegexOptions.CultureInvariant, matchTimeoutMilliseconds: 10_000)]
     private static partial Regex Logged();
+
+    /// <summary>Each beginning looks through all that follows.</summary>
+    [Fact]
+    public void What_could_not_be_looked_through_in_time_is_not_handed_on()
+    {
+        string token = AccessToken.Create();
+        string slow = string.Concat(Enumerable.Repeat("rookery_", 1_000_000)) + " " + token;
+        Assert.Equal("(secret)", new SecretFilter().Clean(slow));
+    }
 }

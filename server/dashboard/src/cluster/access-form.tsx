@@ -1,0 +1,106 @@
+import { type Signal, useSignal } from "@preact/signals"
+import type { ComponentChildren } from "preact"
+import { Button, Dialog, ErrorSentence, Field } from "../shell/parts"
+
+interface AccessFormProps<Made> {
+  title: string
+  /** What the button that makes it says. */
+  verb: string
+  name: Signal<string>
+  label?: string
+  hint?: string
+  /** Above the name. */
+  intro?: ComponentChildren
+  /** Below the name: what else is asked. */
+  children?: ComponentChildren
+  isReady?: boolean
+  make: () => Promise<Made>
+  /** What was made, which is shown this once. */
+  show: (made: Made) => { title: string; done: string; content: ComponentChildren }
+  onClose: () => void
+}
+
+/** Gives somebody access: asks for a name and what it may, makes it, and shows it. */
+export function AccessForm<Made>({
+  title,
+  verb,
+  name,
+  label = "Name",
+  hint,
+  intro,
+  children,
+  isReady = true,
+  make,
+  show,
+  onClose,
+}: AccessFormProps<Made>) {
+  const made = useSignal<{ it: Made } | null>(null)
+  const busy = useSignal(false)
+  const trouble = useSignal<unknown>(null)
+  if (made.value) {
+    const shown = show(made.value.it)
+    return (
+      <Dialog title={shown.title} onClose={onClose} actions={<Button onClick={onClose}>{shown.done}</Button>}>
+        {shown.content}
+      </Dialog>
+    )
+  }
+
+  const submit = async () => {
+    busy.value = true
+    trouble.value = null
+    try {
+      made.value = { it: await make() }
+    } catch (failure) {
+      trouble.value = failure
+    } finally {
+      busy.value = false
+    }
+  }
+  return (
+    <Dialog
+      title={title}
+      onClose={onClose}
+      onSubmit={submit}
+      actions={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" kind="primary" busy={busy.value} disabled={!isReady || name.value.trim() === ""}>
+            {verb}
+          </Button>
+        </>
+      }
+    >
+      {intro}
+      <Field label={label} {...(hint === undefined ? {} : { hint })}>
+        <WordInput of={name} />
+      </Field>
+      {children}
+      <ErrorSentence of={trouble.value} />
+    </Dialog>
+  )
+}
+
+interface WordInputProps {
+  of: Signal<string>
+  /** These come from the field around it. */
+  id?: string
+  "aria-describedby"?: string
+  "aria-invalid"?: "true"
+}
+
+/** An input for names, which nobody completes or begins with a capital. */
+export function WordInput({ of, ...described }: WordInputProps) {
+  return (
+    <input
+      {...described}
+      class="input"
+      autocomplete="off"
+      autocapitalize="off"
+      value={of.value}
+      onInput={(event) => {
+        of.value = event.currentTarget.value
+      }}
+    />
+  )
+}

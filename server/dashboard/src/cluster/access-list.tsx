@@ -1,0 +1,83 @@
+import { useSignal } from "@preact/signals"
+import type { ComponentChildren } from "preact"
+import { Button, type Column, Confirm, Table, toast } from "../shell/parts"
+import { send } from "../shell/request"
+
+interface AccessListProps<Row> {
+  /** What each is: "token". */
+  kind: string
+  label: string
+  /** Where one is withdrawn, by its name. */
+  path: string
+  rows: readonly Row[]
+  columns: Column<Row>[]
+  empty: ComponentChildren
+  /** What else to say before one is withdrawn. */
+  warning?: (name: string) => ComponentChildren
+  refresh: () => Promise<void>
+}
+
+/** Who has access, each to be withdrawn. */
+export function AccessList<Row extends { Name: string }>({
+  kind,
+  label,
+  path,
+  rows,
+  columns,
+  empty,
+  warning,
+  refresh,
+}: AccessListProps<Row>) {
+  const withdrawn = useSignal<string | null>(null)
+  const name = withdrawn.value
+  return (
+    <>
+      <Table
+        label={label}
+        stacks
+        rows={rows}
+        keyOf={(row) => row.Name}
+        empty={empty}
+        columns={[
+          ...columns,
+          {
+            title: "Orders",
+            unseenTitle: true,
+            end: true,
+            cell: (row) => (
+              <Button
+                kind="plain danger"
+                label={`Withdraw the ${kind} ${row.Name}`}
+                onClick={() => {
+                  withdrawn.value = row.Name
+                }}
+              >
+                Withdraw
+              </Button>
+            ),
+          },
+        ]}
+      />
+      {name !== null && (
+        <Confirm
+          title={`Withdraw ${name}?`}
+          verb="Withdraw"
+          name={name}
+          onConfirm={async () => {
+            await send(`${path}?name=${encodeURIComponent(name)}`, { method: "DELETE" })
+            toast(`The ${kind} '${name}' opens nothing any more.`, { tone: "good" })
+            await refresh()
+          }}
+          onClose={() => {
+            withdrawn.value = null
+          }}
+        >
+          <p>
+            Whatever enters with it is refused from now on, and it cannot be brought back.
+            {warning?.(name)}
+          </p>
+        </Confirm>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,11 @@
+namespace Rookery.Server.Raven;
+
+/// <summary>What a refusal of a read adds while nobody can say what is newest: how to have it from this node alone all the same.</summary>
+public static class LocalReads
+{
+    /// <summary>For whoever writes the request.</summary>
+    public const string ForPrograms = " With consistency=local it answers what it has, which may be older.";
+
+    /// <summary>For whoever looks at the page or the command line, where no such thing can be written.</summary>
+    public const string ForPeople = " The page of this node shows what it has meanwhile, which may be older.";
+}

@@ -1,0 +1,51 @@
+using System.Diagnostics.CodeAnalysis;
+using System.Net;
+using Microsoft.AspNetCore.Builder;
+using Microsoft.AspNetCore.TestHost;
+using Microsoft.Extensions.Logging.Abstractions;
+using Rookery.Cluster;
+using Rookery.Disk;
+using Rookery.Documents;
+using Rookery.Indexing.Indexes;
+using Rookery.Simulation;
+
+namespace Rookery.Server.Tests;
+
+/// <summary>A node that could not open its data, because a later version wrote it, and answers all the same.</summary>
+[SuppressMessage("Design", "CA1001", Justification = "xunit calls DisposeAsync of IAsyncLifetime.")]
+public sealed class NodeInDiagnosis : IAsyncLifetime
+{
+    private Node? node;
+    private IndexHost? indexes;
+    private WebApplication? app;
+
+    public HttpClient Http { get; private set; } = null!;
+
+    public async Task InitializeAsync()
+    {
+        var time = new SimulatedTimeProvider();
+        var memory = new MemoryBudget(96 << 20);
+        var io = new IoTimeline(time, "unknown");
+        var disk = new SimulatedDisk("/data");
+        using (var format = disk.Open("/data/format", DiskOpen.CreateNew))
+        {
+            format.Write("rookery data format 9\nnode a\ncluster b\n"u8, 0);
+        }
+
+        node = Node.Open(new NodeOptions { DataDirectory = "/data" }, disk, memory, io, time, RaftConsensus.Alone);
+        var context = new ServerContext(new ServerOptions { Listen = new IPEndPoint(IPAddress.Loopback, 0) }, time, NullLogger.Instance, memory, io);
+        indexes = Indexing.Of(node, disk);
+        context.Readiness.Opened(node, indexes);
+        app = RookeryServer.Build(context, host => host.UseTestServer());
+        await app.StartAsync();
+        Http = app.GetTestClient();
+    }
+
+    public async Task DisposeAsync()
+    {
+        Http.Dispose();
+        await app!.DisposeAsync();
+        indexes!.Dispose();
+        node!.Dispose();
+    }
+}

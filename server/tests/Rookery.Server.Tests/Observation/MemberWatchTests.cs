@@ -1,0 +1,108 @@
+using System.Diagnostics.CodeAnalysis;
+using System.Net;
+using System.Text;
+using Rookery.Server.Observation;
+using Rookery.Server.Tests.Raven;
+using Rookery.Simulation;
+
+namespace Rookery.Server.Tests.Observation;
+
+/// <summary>A member that is asked, and answers what nobody expects.</summary>
+[SuppressMessage("Design", "CA1001", Justification = "xunit calls DisposeAsync of IAsyncLifetime.")]
+public sealed class MemberWatchTests : IAsyncLifetime
+{
+    private const string Nothing = """{"History":{"Columns":["UnixMilliseconds"],"Rows":[]},"HasMore":false,"Slow":{"Rows":[]}}""";
+    private const string Sample = """
+        {"Tag":"B","Sample":{"Reason":null,"UptimeSeconds":5},"Sight":null,"Alerts":[],"History":{"Columns":["UnixMilliseconds"],"Rows":[[1000]]},"HasMore":false,"Slow":{"Rows":[]}}
+        """;
+
+    private readonly SimulatedTimeProvider time = new();
+    private readonly Answers port = new();
+    private readonly RunningServer server;
+
+    public MemberWatchTests() => server = new RunningServer
+    {
+        Time = time,
+        With = options => options with { ConnectToMember = _ => new HttpClient(port, disposeHandler: false) { BaseAddress = new Uri("http://port") } },
+    };
+
+    public Task InitializeAsync() => server.InitializeAsync();
+
+    public async Task DisposeAsync()
+    {
+        await server.DisposeAsync();
+        port.Dispose();
+    }
+
+    [Theory]
+    [InlineData("no JSON at all")]
+    [InlineData("[]")]
+    [InlineData("7")]
+    [InlineData("{}")]
+    [InlineData("""{"Tag":"B","Sample":7,"Sight":null,"Alerts":[],"History":{"Columns":[],"Rows":[]},"HasMore":false,"Slow":{"Rows":[]}}""")]
+    [InlineData("""{"Tag":"B","Sample":{"Reason":7},"Sight":null,"Alerts":{},"History":{"Columns":[],"Rows":[]},"HasMore":false,"Slow":{"Rows":[]}}""")]
+    [InlineData("""{"Tag":"B","Sample":{"Reason":null},"Sight":{"Members":"all"},"Alerts":[],"History":{"Columns":[],"Rows":[]},"HasMore":false,"Slow":{"Rows":[]}}""")]
+    [InlineData("""{"Tag":"B","Sample":{"Reason":null},"Sight":null,"Alerts":[{"Name":null}],"History":{"Columns":[],"Rows":[]},"HasMore":false,"Slow":{"Rows":[]}}""")]
+    [InlineData("""{"Tag":"B","Sample":{"Reason":null},"Sight":null,"Alerts":[],"History":{"Columns":{},"Rows":[]},"HasMore":"perhaps","Slow":{"Rows":7}}""")]
+    [InlineData(null)]
+    public async Task A_member_that_answers_nonsense_is_not_heard_and_asked_again_until_it_makes_sense(string? nonsense)
+    {
+        port.Say = path => path.StartsWith(MemberQuestions.KeptPath, StringComparison.Ordinal) ? Nothing : nonsense;
+        var observation = server.Context.Observation;
+        var seen = new ObservedNode("B", observation.Memory, time);
+        using var watched = observation.Watch();
+        using var stop = new CancellationTokenSource();
+        var watching = new MemberWatch(server.Context, observation, seen, "B").RunAsync(stop.Token);
+        await PassUntilAsync(() => port.Asked >= 5);
+        Assert.False(seen.IsHeard(TimeSpan.Zero));
+        Assert.False(watching.IsCompleted);
+
+        port.Say = path => path.StartsWith(MemberQuestions.KeptPath, StringComparison.Ordinal) ? Nothing : Sample;
+        await PassUntilAsync(() => seen.IsHeard(TimeSpan.Zero) == true && seen.History.NewestUnixMilliseconds == 1000);
+        Assert.Equal(TimeSpan.FromSeconds(5), seen.Word!.Uptime);
+        await stop.CancelAsync();
+        await watching;
+    }
+
+    [Fact]
+    public async Task What_was_taken_back_is_given_back_to_the_budget_where_the_rest_does_not_come()
+    {
+        const string Some = """{"History":{"Columns":["UnixMilliseconds"],"Rows":[[1000],[2000]]},"HasMore":true,"Slow":{"Rows":[]}}""";
+        port.Say = path => path.Contains("since=0&", StringComparison.Ordinal) ? Some : "no JSON";
+        var observation = server.Context.Observation;
+        using var watched = observation.Watch();
+        using var stop = new CancellationTokenSource();
+        var watching = new MemberWatch(server.Context, observation, new ObservedNode("B", observation.Memory, time), "B").RunAsync(stop.Token);
+        await PassUntilAsync(() => port.Asked >= 7);
+        await stop.CancelAsync();
+        await watching;
+        Assert.Equal(0, observation.Memory.UsedBytes);
+    }
+
+    private async Task PassUntilAsync(Func<bool> holds)
+    {
+        for (int tries = 0; !holds(); tries++)
+        {
+            Assert.True(tries < 3000, "it did not come to that");
+            time.Advance(TimeSpan.FromMilliseconds(200));
+            await Task.Delay(5);
+        }
+    }
+
+    /// <summary>Answers each question with a text; with 500 for null.</summary>
+    private sealed class Answers : HttpMessageHandler
+    {
+        private int asked;
+
+        public Func<string, string?> Say { get; set; } = static _ => null;
+
+        public int Asked => Volatile.Read(ref asked);
+
+        protected override Task<HttpResponseMessage> SendAsync(HttpRequestMessage request, CancellationToken cancellationToken)
+        {
+            Interlocked.Increment(ref asked);
+            string? body = Say(request.RequestUri!.PathAndQuery);
+            return Task.FromResult(new HttpResponseMessage(body is null ? HttpStatusCode.InternalServerError : HttpStatusCode.OK) { Content = new StringContent(body ?? "broken", Encoding.UTF8, "application/json") });
+        }
+    }
+}

@@ -1,0 +1,106 @@
+using Rookery.Board;
+using Rookery.Disk;
+using Rookery.Server.Observation;
+using Rookery.Server.Tests.Raven;
+using Rookery.Simulation;
+
+namespace Rookery.Server.Tests.Observation;
+
+public sealed class NodeSamplerTests
+{
+    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(30);
+
+    [Fact]
+    public async Task A_sensor_that_hangs_holds_up_nobody_and_its_figures_are_unknown_until_it_answers()
+    {
+        using var board = new HangingBoard();
+        using var watch = new BoardWatch(board, TimeProvider.System);
+        var server = new RunningServer { Time = new SimulatedTimeProvider(), With = options => options with { Board = watch } };
+        await server.InitializeAsync();
+        try
+        {
+            var sampler = server.Context.Observation.Sampler;
+            Assert.Equal(4711, sampler.TakeToKeep()[Figure.DeviceWrittenBytes]);
+
+            board.Answers.Reset();
+            var kept = Task.Run(sampler.TakeToKeep);
+            await Task.Run(() => board.Asked.Wait(Patience));
+            var shown = await Task.Run(sampler.TakeToShow).WaitAsync(Patience);
+            Assert.Null(shown[Figure.DeviceWrittenBytes]);
+            Assert.Equal(1, shown[Figure.ReadyRatio]);
+            Assert.Null((await kept.WaitAsync(Patience))[Figure.DeviceWrittenBytes]);
+
+            board.Answers.Set();
+            ((SimulatedTimeProvider)server.Time).Advance(TimeSpan.FromSeconds(1));
+            await TwoMembers.UntilAsync(() => Task.FromResult(sampler.TakeToKeep()[Figure.DeviceWrittenBytes] is 4711 ? "known" : null));
+        }
+        finally
+        {
+            board.Answers.Set();
+            await server.DisposeAsync();
+        }
+    }
+
+    [Fact]
+    public async Task Rates_that_are_shown_are_of_the_last_seconds_also_when_nobody_watched_for_long()
+    {
+        var time = new SimulatedTimeProvider();
+        var server = new RunningServer { Time = time };
+        await server.InitializeAsync();
+        var sampler = server.Context.Observation.Sampler;
+        sampler.TakeToShow();
+        for (int sample = 0; sample < 360; sample++)
+        {
+            time.Advance(SampleHistory.Span);
+            sampler.TakeToKeep();
+        }
+
+        // In the ten seconds before the last kept sample nothing happened; since then, within a tenth of a second, one sync did.
+        time.Advance(SampleHistory.Span);
+        for (int sync = 0; sync < 20; sync++)
+        {
+            server.Context.Io.Record(IoKind.JournalSync, server.Context.Io.Begin(), 0);
+        }
+
+        sampler.TakeToKeep();
+        time.Advance(TimeSpan.FromMilliseconds(100));
+        Assert.Equal(20 / 10.1, sampler.TakeToShow()[Figure.SyncsPerSecond]!.Value, tolerance: 1e-9);
+        await server.DisposeAsync();
+    }
+
+    private sealed class HangingBoard : IBoard
+    {
+        public ManualResetEventSlim Answers { get; } = new(initialState: true);
+
+        public ManualResetEventSlim Asked { get; } = new();
+
+        public bool IsSimulated => true;
+
+        public string? Model => "hanging";
+
+        public string? SerialNumber => null;
+
+        public IBoardLight? Light => null;
+
+        public BoardReading Read() => default;
+
+        public IReadOnlyList<StorageReading> ReadStorage()
+        {
+            if (!Answers.IsSet)
+            {
+                Asked.Set();
+                Answers.Wait();
+            }
+
+            return [new StorageReading("mmcblk0") { WrittenBytes = 4711 }];
+        }
+
+        public MachineUse ReadUse() => default;
+
+        public void Dispose()
+        {
+            Answers.Dispose();
+            Asked.Dispose();
+        }
+    }
+}
