@@ -41,9 +41,11 @@ public sealed class IndexedQueries(IndexHost indexes)
             return null;
         }
 
+        var serving = slot.Serving;
         try
         {
-            return IndexAnswer.Find(slot.Serving.Store.OpenSnapshot(), new IndexedFields(slot.Serving.Map.Fields), plan, share, clock, needsTotal);
+            return IndexAnswer.Find(
+                serving.Store.OpenSnapshot(), new IndexedFields(serving.Map.Fields), plan, share, clock, needsTotal, damaged => DamageOf(serving, damaged));
         }
         catch (ObjectDisposedException)
         {
@@ -51,8 +53,7 @@ public sealed class IndexedQueries(IndexHost indexes)
         }
         catch (Exception damaged) when (RunningIndex.IsDamage(damaged))
         {
-            // The one that answers, and not one that is built to take its place.
-            indexes.BuildAgain(slot.Serving, damaged);
+            indexes.BuildAgain(serving, damaged);
             return null;
         }
     }
@@ -71,6 +72,7 @@ public sealed class IndexedQueries(IndexHost indexes)
     /// <param name="after">The term to begin behind; null to begin with the first.</param>
     /// <param name="count">How many at most.</param>
     /// <returns>The terms; null when this node has no such index, or that has no such field.</returns>
+    /// <exception cref="IndexDamagedException">They cannot be read.</exception>
     public IReadOnlyList<string>? ReadTerms(Database database, string indexName, string field, string? after, int count)
     {
         if (!indexes.TryGetSlot(database, indexName, out var slot))
@@ -85,7 +87,7 @@ public sealed class IndexedQueries(IndexHost indexes)
         {
             if (string.Equals(string.Join('.', fields[i].Path), name, StringComparison.Ordinal) && (!isWords || fields[i].Analyzer is not null))
             {
-                return ReadTerms(slot.Serving.Store, i, isWords, after, count);
+                return ReadTerms(slot.Serving, i, isWords, after, count);
             }
         }
 
@@ -104,16 +106,27 @@ public sealed class IndexedQueries(IndexHost indexes)
         ? index.Map is StaticIndexMap && index.Record.Number == rows.Number
         : index.Map is AutoIndexMap && plan.Summary is null && !plan.IsOfScans && (!plan.IsScored || plan.Sort.HasScore);
 
-    private static List<string>? ReadTerms(IIndexStore store, int field, bool isWords, string? after, int count)
+    /// <summary>Has the index built again: the one that answered, and not one that is built to take its place.</summary>
+    private IndexDamagedException DamageOf(RunningIndex index, Exception damaged)
+    {
+        indexes.BuildAgain(index, damaged);
+        return new IndexDamagedException(index.Record.Name, damaged);
+    }
+
+    private List<string>? ReadTerms(RunningIndex index, int field, bool isWords, string? after, int count)
     {
         try
         {
-            using var snapshot = store.OpenSnapshot();
+            using var snapshot = index.Store.OpenSnapshot();
             return isWords ? IndexTerms.ReadWords(snapshot, MappedField.WordsOf(field), after, count) : IndexTerms.ReadValues(snapshot, MappedField.ValuesOf(field), after, count);
         }
         catch (ObjectDisposedException)
         {
             return null;                                // it was replaced or reset a moment ago
+        }
+        catch (Exception damaged) when (RunningIndex.IsDamage(damaged))
+        {
+            throw DamageOf(index, damaged);
         }
     }
 
