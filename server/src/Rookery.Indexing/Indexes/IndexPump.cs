@@ -1,7 +1,6 @@
 using System.Text;
 using Rookery.Documents;
 using Rookery.Documents.Json;
-using Rookery.Indexing.Segments;
 using Rookery.Indexing.Values;
 using Rookery.Storage;
 
@@ -112,17 +111,9 @@ internal sealed class IndexPump(Database database, PumpOptions options, TimeProv
 
         _group.Clear();
         _group.Add(index);
-        try
-        {
-            using var reader = database.OpenReader();
-            var documents = reader;
-            index.FeedDependents(options.DocumentsPerStep, id => FeedAgain(documents, id));
-        }
-        catch (SegmentDamagedException damaged)
-        {
-            index.BuildAgain(damaged);
-        }
-
+        using var reader = database.OpenReader();
+        var documents = reader;
+        index.FeedDependents(options.DocumentsPerStep, id => FeedAgain(documents, id));
         return true;
     }
 

@@ -26,6 +26,7 @@ internal sealed class RunningIndex : IDisposable
     private readonly byte[][] _lowerLoaded;
     private readonly List<byte[]> _changedLoads = [];
     private IEnumerator<byte[]>? _dependents;
+    private byte[]? _dependent;
     private long _reached;
     private long _visible;
     private long _position;
@@ -162,22 +163,30 @@ internal sealed class RunningIndex : IDisposable
 
     /// <summary>Feeds some of the documents that loaded one which changed; when there are no more, it has come as far as <see cref="AdvanceTo"/> said.</summary>
     /// <param name="documents">How many.</param>
-    /// <param name="feed">Feeds the document of an id, if there is one.</param>
-    /// <exception cref="SegmentDamagedException">What it holds cannot be read.</exception>
+    /// <param name="feed">Feeds the document of an id, if there is one. One that it could not feed comes again.</param>
     public void FeedDependents(int documents, Action<byte[]> feed)
     {
-        _dependents ??= ((LoadTrackingStore)Store).DependentsOf([.. _changedLoads]).GetEnumerator();
-        _changedLoads.Clear();
         for (int fed = 0; fed < documents; fed++)
         {
-            if (!_dependents.MoveNext())
+            try
             {
-                ForgetDependents();
-                AdvanceTo(_reached, 0);
+                _dependent ??= NextDependent();
+            }
+            catch (Exception damaged) when (IsDamage(damaged))
+            {
+                BuildAgain(damaged);
                 return;
             }
 
-            feed(_dependents.Current);
+            if (_dependent is null)
+            {
+                // A pass that was cut off noted what changed, and did not come further.
+                AdvanceTo(Math.Max(_reached, Position), 0);
+                return;
+            }
+
+            feed(_dependent);
+            _dependent = null;
         }
     }
 
@@ -365,6 +374,19 @@ internal sealed class RunningIndex : IDisposable
         }
 
         return false;
+    }
+
+    private byte[]? NextDependent()
+    {
+        _dependents ??= ((LoadTrackingStore)Store).DependentsOf([.. _changedLoads]).GetEnumerator();
+        _changedLoads.Clear();
+        if (_dependents.MoveNext())
+        {
+            return _dependents.Current;
+        }
+
+        ForgetDependents();
+        return null;
     }
 
     private void ForgetDependents()
