@@ -32,11 +32,12 @@ public sealed class IndexedQueries(IndexHost indexes)
     /// <param name="share">What the answer holds is drawn from here.</param>
     /// <param name="clock">Is asked as the work goes on.</param>
     /// <param name="needsTotal">Whether results behind the page are counted; without that fewer postings are read.</param>
-    /// <returns>The answer, to be disposed; null when there is no such index on this node, or no longer.</returns>
+    /// <param name="atLeast">The etag through which the answer has to follow the documents.</param>
+    /// <returns>The answer, to be disposed; null when there is no such index on this node, or no longer, or it was reset and is behind that etag.</returns>
     /// <exception cref="QueryException">The time or the memory of the query is used up.</exception>
-    public IndexAnswer? TryAnswer(Database database, string indexName, ScanPlan plan, MemoryShare share, IScanClock clock, bool needsTotal = true)
+    public IndexAnswer? TryAnswer(Database database, string indexName, ScanPlan plan, MemoryShare share, IScanClock clock, bool needsTotal = true, long atLeast = 0)
     {
-        if (!indexes.TryGetSlot(database, indexName, out var slot) || !CanAnswer(slot.Serving, plan))
+        if (!indexes.TryGetSlot(database, indexName, out var slot) || !CanAnswer(slot.Serving, plan) || slot.Serving.VisibleEtag < atLeast)
         {
             return null;
         }

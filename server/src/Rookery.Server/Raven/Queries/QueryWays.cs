@@ -14,6 +14,31 @@ internal sealed class QueryWays(ServerContext context)
     /// <summary>How long a query waits that did not ask to: then it is answered as well as it can be.</summary>
     public static readonly TimeSpan UnaskedWait = TimeSpan.FromSeconds(1.5);
 
+    /// <summary>Chooses, and begins to answer that way. An index that was reset when it was to answer is waited for again.</summary>
+    /// <param name="http">The request.</param>
+    /// <param name="database">Whose documents are asked for.</param>
+    /// <param name="request">What is asked.</param>
+    /// <param name="answer">Whose room is taken for what is large.</param>
+    /// <param name="metadataOnly">Whether of whole documents only the metadata is wanted.</param>
+    /// <param name="chosen">Called when the way is chosen, before it is gone.</param>
+    /// <returns>The query as it is answered, its way, and its results before the first.</returns>
+    /// <exception cref="QueryException">The query would cost more than one may.</exception>
+    /// <exception cref="RefusedException">As of <see cref="ChooseAsync"/>, or there was no room for a large document.</exception>
+    public async ValueTask<(QueryRequest Request, QueryWay Way, IQueryResults Results)> OpenAsync(
+        HttpContext http, Database database, QueryRequest request, DocumentAnswer answer, bool metadataOnly, Action? chosen = null)
+    {
+        while (true)
+        {
+            var way = await ChooseAsync(database, request, http.RequestAborted);
+            request = QueryResults.Renew(context, http, database, request);
+            chosen?.Invoke();
+            if (await QueryResults.TryOpenAsync(context, http, database, request, way, answer, metadataOnly) is { } results)
+            {
+                return (request, way, results);
+            }
+        }
+    }
+
     /// <summary>Chooses, and waits. Behind the read barrier: what was acknowledged before the query came, it answers, or says that it is stale.</summary>
     /// <param name="database">Whose documents are asked for.</param>
     /// <param name="request">What is asked.</param>
@@ -44,7 +69,7 @@ internal sealed class QueryWays(ServerContext context)
 
         // One that others have made, and that is not built yet, is built for some time: the documents are there now.
         bool isReached = (route.ToDefine is not null || !mayScan) && await context.Indexes.WaitAsync(database, name, cutOff, request.Wait ?? UnaskedWait, cancellationToken);
-        return isReached || !mayScan ? Answering(database, request, name, isReached, route) : new QueryWay(name, null, false, cutOff, null, [.. route.Reasons, QueryWay.WhileBuilt(route)]);
+        return isReached || !mayScan ? Answering(database, request, name, isReached, cutOff, route) : new QueryWay(name, null, false, cutOff, null, [.. route.Reasons, QueryWay.WhileBuilt(route)]);
     }
 
     /// <summary>The way by which a query would be answered, and why. Nothing is made, and nothing waited for.</summary>
@@ -60,7 +85,7 @@ internal sealed class QueryWays(ServerContext context)
             : new QueryRoute(named.Name, null, IsBuilt: context.Indexes.ReadPosition(database, named.Name) is { VisibleEtag: > 0 }, NeedsIndex: true, [$"The query names {named.Name}."]);
     }
 
-    private QueryWay Answering(Database database, QueryRequest request, string name, bool isReached, QueryRoute route)
+    private QueryWay Answering(Database database, QueryRequest request, string name, bool isReached, long cutOff, QueryRoute route)
     {
         if (!isReached && request.Wait is { } waited)
         {
@@ -71,6 +96,6 @@ internal sealed class QueryWays(ServerContext context)
         }
 
         var (visible, lastIndexed) = context.Indexes.ReadPosition(database, name) ?? (0, null);
-        return new QueryWay(name, name, !isReached, visible, lastIndexed, route.Reasons);
+        return new QueryWay(name, name, !isReached, isReached ? Math.Max(cutOff, visible) : visible, lastIndexed, route.Reasons);
     }
 }

@@ -76,16 +76,14 @@ internal sealed class RunQuery(ServerContext context)
     {
         var request = received.Request;
         timings.End("Parser");
-        var way = await _ways.ChooseAsync(database, request, http.RequestAborted);
-        request = QueryResults.Renew(context, http, database, request);
+        using var answer = new DocumentAnswer(http, context.LargeRequests, room: received.Room);
+        (request, var way, var opened) = await _ways.OpenAsync(http, database, request, answer, metadataOnly, () => timings.End("Index"));
+        using var results = opened;
         if (way.IsStale)
         {
             http.Response.Headers.ETag = default;       // what it says depends on more than the documents
         }
 
-        timings.End("Index");
-        using var answer = new DocumentAnswer(http, context.LargeRequests, room: received.Room);
-        using var results = await QueryResults.OpenAsync(context, http, database, request, way, answer, metadataOnly);
         timings.End("Query");
         var includes = new IncludePaths(request.Includes);
         using var notes = request.Plan is { HasNotes: true } plan ? new QueryNotes(plan, database, context.QueryMemory, new QueryTurns(context.Time, request.WorkLimit, http.RequestAborted)) : null;
