@@ -12,6 +12,10 @@ public sealed class QueryTurnsTests
     public async Task A_turn_is_over_after_its_time_of_work_and_waiting_is_none()
     {
         var turns = new QueryTurns(_time, QueryTurns.Budget, CancellationToken.None);
+        _time.Advance(TimeSpan.FromHours(1));
+        Assert.False(turns.IsOver);
+        turns.OnWork();
+        turns.Begin();
         _time.Advance(QueryTurns.Turn);
         Assert.False(turns.IsOver);
         turns.End();
@@ -28,6 +32,7 @@ public sealed class QueryTurnsTests
     public async Task A_query_that_used_its_time_up_is_refused()
     {
         var turns = new QueryTurns(_time, QueryTurns.Budget, CancellationToken.None);
+        turns.Begin();
         for (var worked = TimeSpan.Zero; worked < QueryTurns.Budget; worked += TimeSpan.FromSeconds(1))
         {
             _time.Advance(TimeSpan.FromSeconds(1));

@@ -68,11 +68,13 @@ internal static class QueryResults
                 return rows;
             }
 
+            turns.Begin();
             var found = way.Answering is { } name ? new IndexedQueries(context.Indexes).TryAnswer(database, name, plan, context.QueryMemory, turns, atLeast: way.ResultEtag) : null;
+            turns.End();
             opened = found;
             if (found is { AreCandidates: false })
             {
-                return PageOf(found, database, plan, writer, answer, scripted is null ? null : turns);
+                return PageOf(found, database, plan, writer, answer, turns);
             }
 
             if (found is null)
@@ -95,10 +97,12 @@ internal static class QueryResults
             }
 
             walk.Pause();
+            turns.Begin();
             var ended = scan.Run.Finish();
+            turns.End();
             return request.Query.GroupBy.Count > 0
                 ? new GroupResults(scan, ended, database)
-                : new WalkedResults(WalkOf(database, plan, [.. ended.Documents]), writer, answer, ended.TotalResults, scan, turns: scripted is null ? null : turns);
+                : new WalkedResults(WalkOf(database, plan, [.. ended.Documents]), writer, answer, ended.TotalResults, scan, turns: turns);
         }
         catch
         {
@@ -109,7 +113,7 @@ internal static class QueryResults
     }
 
     // An index follows the documents with a delay: of those that were written since it is asked again.
-    private static WalkedResults PageOf(IndexAnswer found, Database database, ScanPlan plan, ResultWriter writer, DocumentAnswer answer, QueryTurns? turns)
+    private static WalkedResults PageOf(IndexAnswer found, Database database, ScanPlan plan, ResultWriter writer, DocumentAnswer answer, QueryTurns turns)
     {
         var ids = new FoundIds(found.Documents);
         var walk = new QueryWalk(database, ids, ScoresOf(plan, found.Documents));

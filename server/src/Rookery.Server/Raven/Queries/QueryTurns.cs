@@ -4,8 +4,8 @@ using Rookery.Indexing.Scanning;
 namespace Rookery.Server.Raven.Queries;
 
 /// <summary>
-/// The time of one query: it works for <see cref="Turn"/>, then others have theirs, until it has worked as long as it may. What passes between <see cref="End"/> and
-/// <see cref="Begin"/>, while its client or room is waited for, is no work. Not thread-safe.
+/// The time of one query: it works for <see cref="Turn"/>, then others have theirs, until it has worked as long as it may. Only what passes between <see cref="Begin"/> and
+/// <see cref="End"/> is work; while its client or room is waited for, none is done. Not thread-safe.
 /// </summary>
 /// <param name="time">The clock.</param>
 /// <param name="limit">How long it may work in all.</param>
@@ -18,26 +18,28 @@ internal sealed class QueryTurns(TimeProvider time, TimeSpan limit, Cancellation
     /// <summary>How long a query that somebody waits for may work in all.</summary>
     public static readonly TimeSpan Budget = TimeSpan.FromMinutes(2);
 
-    private long _begun = time.GetTimestamp();
+    private long? _begun;
     private TimeSpan _inTurn;
     private TimeSpan _inAll;
 
     /// <summary>Whether it is others' turn: let go of what is being read, and call <see cref="YieldAsync"/>.</summary>
-    public bool IsOver => _inTurn + time.GetElapsedTime(_begun) > Turn;
+    public bool IsOver => _inTurn + SinceBegun > Turn;
 
     /// <summary>The same between <see cref="End"/> and <see cref="Begin"/>.</summary>
     public bool IsTurnOver => _inTurn > Turn;
 
-    /// <summary>Goes on with work.</summary>
+    private TimeSpan SinceBegun => _begun is { } begun ? time.GetElapsedTime(begun) : TimeSpan.Zero;
+
+    /// <summary>Begins to work, or goes on.</summary>
     public void Begin() => _begun = time.GetTimestamp();
 
     /// <summary>Stops working for now.</summary>
     public void End()
     {
-        var worked = time.GetElapsedTime(_begun);
+        var worked = SinceBegun;
         _inTurn += worked;
         _inAll += worked;
-        _begun = time.GetTimestamp();
+        _begun = null;
     }
 
     /// <summary>Lets others work.</summary>
@@ -56,7 +58,7 @@ internal sealed class QueryTurns(TimeProvider time, TimeSpan limit, Cancellation
     public void OnWork()
     {
         left.ThrowIfCancellationRequested();
-        if (_inAll + time.GetElapsedTime(_begun) > limit)
+        if (_inAll + SinceBegun > limit)
         {
             throw new QueryException(
                 QueryFault.TooCostly, $"The query worked for {limit.TotalMinutes} minutes without coming to its end. Narrow it by a collection or by ids.");

@@ -30,7 +30,9 @@ internal static class RowQueries
     {
         var plan = request.Plan!;
         string name = request.Named!.Name;
+        turns.Begin();
         var found = new IndexedQueries(context.Indexes).TryAnswer(database, name, plan, context.QueryMemory, turns, needsTotal, way.ResultEtag);
+        turns.End();
         if (found is null)
         {
             return context.Indexes.ReadPosition(database, name)?.VisibleEtag < way.ResultEtag ? null : throw IndexCommand.NotAtWork(name);
@@ -66,7 +68,7 @@ internal static class RowQueries
             found.TotalResults,
             new Both(found, rows),
             () => walk.Etag == ids.LastEtag || found.HasResult(writer.Queried(walk), rows),
-            plan.Script is null ? null : turns);
+            turns);
     }
 
     private static async ValueTask<IQueryResults> LookAtRowsAsync(
@@ -86,7 +88,9 @@ internal static class RowQueries
                 return new SummaryResults(summary, database);
             }
 
+            turns.Begin();
             var ended = run.Finish();
+            turns.End();
             ScannedDocument[] documents = [.. ended.Documents];
             if (plan.Rows!.IsReduced)
             {
@@ -95,7 +99,7 @@ internal static class RowQueries
 
             writer.RowOf = plan.IsOfEachRow ? place => documents[place].Row : null;
             var walk = new QueryWalk(database, [.. documents.Select(static one => one.Id)], QueryResults.ScoresOf(plan, documents));
-            return new WalkedResults(walk, writer, answer, ended.TotalResults, new Both(run, found), turns: plan.Script is null ? null : turns);
+            return new WalkedResults(walk, writer, answer, ended.TotalResults, new Both(run, found), turns: turns);
         }
         catch
         {

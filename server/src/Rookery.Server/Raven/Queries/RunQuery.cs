@@ -48,7 +48,9 @@ internal sealed class RunQuery(ServerContext context)
         long? postings = null;
         if (route is { IsBuilt: true, IndexName: { } name })
         {
-            using var found = new IndexedQueries(context.Indexes).TryAnswer(database, name, request.Plan!, context.QueryMemory, new QueryTurns(context.Time, request.WorkLimit, http.RequestAborted));
+            var turns = new QueryTurns(context.Time, request.WorkLimit, http.RequestAborted);
+            turns.Begin();
+            using var found = new IndexedQueries(context.Indexes).TryAnswer(database, name, request.Plan!, context.QueryMemory, turns);
             postings = found?.PostingsRead;
         }
 
@@ -86,7 +88,8 @@ internal sealed class RunQuery(ServerContext context)
 
         timings.End("Query");
         var includes = new IncludePaths(request.Includes);
-        using var notes = request.Plan is { HasNotes: true } plan ? new QueryNotes(plan, database, context.QueryMemory, new QueryTurns(context.Time, request.WorkLimit, http.RequestAborted)) : null;
+        var notesTurns = new QueryTurns(context.Time, request.WorkLimit, http.RequestAborted);
+        using var notes = request.Plan is { HasNotes: true } plan ? new QueryNotes(plan, database, context.QueryMemory, notesTurns) : null;
         answer.Write("{\"Results\":["u8);
         bool isFirst = true;
         while (await results.MoveNextAsync())
@@ -96,7 +99,9 @@ internal sealed class RunQuery(ServerContext context)
             results.Write(answer.Buffer);
             if (notes is not null)
             {
+                notesTurns.Begin();
                 results.Note(notes);
+                notesTurns.End();
             }
 
             if (!includes.IsEmpty)
@@ -104,7 +109,7 @@ internal sealed class RunQuery(ServerContext context)
                 results.Collect(includes);
             }
 
-            await answer.SendWhenDueAsync(results.Pause);
+            await SendWhenDueAsync(answer, results, timings);
         }
 
         long total = await results.CountAsync();
@@ -119,12 +124,22 @@ internal sealed class RunQuery(ServerContext context)
                 await answer.WaitForRoomAsync(neededBytes);
             }
 
-            await answer.SendWhenDueAsync(results.Pause);
+            await SendWhenDueAsync(answer, results, timings);
         }
 
         timings.End("Results");
         WriteStatistics(answer.Buffer, request, way, total, timings, notes);
         await answer.SendAsync();
+    }
+
+    private static async ValueTask SendWhenDueAsync(DocumentAnswer answer, IQueryResults results, QueryTimings timings)
+    {
+        if (answer.Buffer.IsPartDue)
+        {
+            timings.Pause();
+            await answer.SendWhenDueAsync(results.Pause);
+            timings.Resume();
+        }
     }
 
     private void WriteStatistics(AnswerBuffer answer, QueryRequest request, QueryWay way, long total, QueryTimings timings, QueryNotes? notes)
