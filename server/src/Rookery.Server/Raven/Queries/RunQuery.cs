@@ -6,6 +6,7 @@ using Rookery.Documents;
 using Rookery.Indexing.Execution;
 using Rookery.Indexing.Language;
 using Rookery.Server.Raven.Documents;
+using Rookery.Server.Raven.Indexes;
 
 namespace Rookery.Server.Raven.Queries;
 
@@ -39,6 +40,10 @@ internal sealed class RunQuery(ServerContext context)
         catch (QueryException error)
         {
             throw QueryRefusal.Of(error, received.Request.Query.Text);
+        }
+        catch (IndexDamagedException damaged)
+        {
+            throw IndexCommand.Damaged(damaged);
         }
     }
 

@@ -3,8 +3,10 @@ using System.Text;
 using System.Text.Json;
 using Microsoft.AspNetCore.Http;
 using Rookery.Documents;
+using Rookery.Indexing.Execution;
 using Rookery.Indexing.Language;
 using Rookery.Server.Raven.Documents;
+using Rookery.Server.Raven.Indexes;
 using Rookery.Server.Raven.Queries;
 
 namespace Rookery.Server.Raven.Streams;
@@ -30,6 +32,10 @@ internal sealed class StreamQuery(ServerContext context)
         catch (QueryException error)
         {
             throw QueryRefusal.Of(error, received.Request.Query.Text);
+        }
+        catch (IndexDamagedException damaged)
+        {
+            throw IndexCommand.Damaged(damaged);
         }
     }
 
