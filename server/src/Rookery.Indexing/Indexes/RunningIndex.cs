@@ -114,7 +114,7 @@ internal sealed class RunningIndex : IDisposable
         : IndexState.Normal;
 
     /// <summary>Whether somebody waits for something that it has not shown yet.</summary>
-    public bool IsAwaited => _waiters.Wanted > VisibleEtag;
+    public bool IsAwaited => _waiters.Least > VisibleEtag;
 
     /// <summary>Whether a document of this collection, lower-cased as <see cref="LowerNames"/> does, is among those that it is of.</summary>
     public bool Concerns(ReadOnlySpan<byte> lowerCollection) => _lowerCollections.Length == 0 || Contains(_lowerCollections, lowerCollection);
@@ -224,7 +224,7 @@ internal sealed class RunningIndex : IDisposable
         _meter.Measure();
     }
 
-    /// <summary>Whether what it was fed should be applied now: there is much of it, or it is old, or somebody waits for it.</summary>
+    /// <summary>Whether what it was fed should be applied now: there is much of it, or it is old, or it is what somebody waits for. What comes before that is applied with it.</summary>
     /// <param name="bytes">From so many bytes on.</param>
     /// <param name="age">When it waited so long.</param>
     /// <param name="etagsUnnoted">When nothing of so many operations concerned it.</param>
@@ -241,7 +241,7 @@ internal sealed class RunningIndex : IDisposable
             return Position > 0 && (Store.Watermark == 0 || Position - Store.Watermark >= etagsUnnoted);
         }
 
-        return Store.PendingBytes >= bytes || (Position > 0 && (IsAwaited || _time.GetElapsedTime(_pendingSince) >= age));
+        return Store.PendingBytes >= bytes || (Position > 0 && ((IsAwaited && Position >= _waiters.Least) || _time.GetElapsedTime(_pendingSince) >= age));
     }
 
     /// <summary>Applies what it was fed. What the disk refuses is tried again later.</summary>

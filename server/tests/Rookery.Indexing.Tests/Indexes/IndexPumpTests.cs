@@ -183,6 +183,27 @@ public sealed class IndexPumpTests
     }
 
     [Fact]
+    public async Task What_leads_to_what_is_waited_for_is_written_with_it_at_once()
+    {
+        using var node = IndexedNode.New();
+        node.Define(ByName.Name, ByName);
+        node.SettleAll();
+        Write(node, 0, 100);
+        long middle = node.Database().LastEtag - 50;
+        var waitings = new[] { middle, node.Database().LastEtag }.Select(etag => node.Serving(ByName.Name).WaitAsync(etag, TimeSpan.FromHours(1), CancellationToken.None)).ToArray();
+        while (node.Serving(ByName.Name).VisibleEtag < middle)
+        {
+            Assert.True(node.Host.Step());
+        }
+
+        Assert.True(node.Serving(ByName.Name).VisibleEtag < node.Database().LastEtag);
+        node.Settle();
+        Assert.All(await Task.WhenAll(waitings), Assert.True);
+        using var snapshot = node.StoreOf(ByName.Name).OpenSnapshot();
+        Assert.Equal(2, snapshot.Segments.Count);
+    }
+
+    [Fact]
     public void A_long_build_does_not_keep_others_from_following()
     {
         using var node = IndexedNode.New();
