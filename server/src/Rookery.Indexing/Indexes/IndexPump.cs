@@ -20,6 +20,7 @@ internal sealed class IndexPump(Database database, PumpOptions options, TimeProv
     private readonly List<IndexBuild> _builds = [];
     private readonly List<RunningIndex> _group = [];
     private long? _damagedAt;
+    private RunningIndex? _lastDependent;
     private int _turn;
 
     /// <summary>Documents and deletions that were read, each once for all the indexes that it was fed to.</summary>
@@ -38,6 +39,7 @@ internal sealed class IndexPump(Database database, PumpOptions options, TimeProv
     public void Remove(RunningIndex index)
     {
         _indexes.Remove(index);
+        _lastDependent = _lastDependent == index ? null : _lastDependent;
         foreach (var build in _builds)
         {
             build.Indexes.Remove(index);
@@ -79,14 +81,16 @@ internal sealed class IndexPump(Database database, PumpOptions options, TimeProv
         return false;
     }
 
-    // A build takes long: those that only follow get every other turn, and all of them while somebody waits for one.
     private bool Feed()
     {
-        // Who is waited for has three turns of four: the others come on, however often somebody waits.
-        bool followsFirst = ++_turn % 2 == 0 || (_turn % 4 != 3 && _indexes.Exists(static index => index.IsAwaited && index.Position > 0));
+        _turn++;
         try
         {
-            return FeedDependents() || (followsFirst ? Follow() || Build() : Build() || Follow());
+            // Many documents may have loaded one that changed: those of one index get every third turn, and two of three while somebody waits for it.
+            var dependent = NextDependent();
+            return dependent is not null && (_turn % 3 == 0 || (_turn % 3 == 1 && dependent.IsAwaited))
+                ? FeedDependents(dependent)
+                : FollowOrBuild() || (dependent is not null && FeedDependents(dependent));
         }
         catch (Exception unreadable) when (unreadable is DamagedException or StoredDocumentException)
         {
@@ -100,15 +104,43 @@ internal sealed class IndexPump(Database database, PumpOptions options, TimeProv
         }
     }
 
-    /// <summary>Feeds documents again that loaded others which changed. Until there are no more, their index goes no further.</summary>
-    private bool FeedDependents()
+    // A build takes long: those that only follow get every other turn, and all of them while somebody waits for one.
+    private bool FollowOrBuild()
     {
-        var index = _indexes.Find(static index => index.HasDependents && IsRunning(index));
-        if (index is null)
+        // Who is waited for has three turns of four: the others come on, however often somebody waits.
+        bool followsFirst = _turn % 2 == 0 || (_turn % 4 != 3 && _indexes.Exists(static index => index.IsAwaited && index.Position > 0));
+        return followsFirst ? Follow() || Build() : Build() || Follow();
+    }
+
+    /// <summary>Whose dependents are next: of an index that somebody waits for, else one after the other; null when there are none.</summary>
+    private RunningIndex? NextDependent()
+    {
+        RunningIndex? first = null;
+        RunningIndex? next = null;
+        bool isBehindLast = false;
+        foreach (var index in _indexes)
         {
-            return false;
+            if (index.HasDependents && IsRunning(index))
+            {
+                if (index.IsAwaited)
+                {
+                    return index;
+                }
+
+                first ??= index;
+                next ??= isBehindLast ? index : null;
+            }
+
+            isBehindLast |= index == _lastDependent;
         }
 
+        return next ?? first;
+    }
+
+    /// <summary>Feeds documents again that loaded others which changed. Until there are no more, their index goes no further.</summary>
+    private bool FeedDependents(RunningIndex index)
+    {
+        _lastDependent = index;
         _group.Clear();
         _group.Add(index);
         using var reader = database.OpenReader();

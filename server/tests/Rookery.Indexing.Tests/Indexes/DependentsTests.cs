@@ -57,6 +57,37 @@ public sealed class DependentsTests : IDisposable
         Assert.False(node.Status(Cities).IsStale);
     }
 
+    [Fact]
+    public void They_keep_no_other_index_from_following_nor_those_of_another_from_their_turn()
+    {
+        var byName = new AutoIndexDefinition("Users", [new AutoIndexField(["name"], AutoIndexFieldUses.None)]);
+        node.Define(byName.Name, byName);
+        Define("Users/ByCity2", "from u in docs.Users select new { u.name, city = LoadDocument(u.company, \\\"Companies\\\").city, n = 2 }");
+        node.SettleAll();
+        node.Put("companies/1", "\"city\":\"Bonn\"", "Companies");
+        while (!node.Serving(Cities).HasDependents)
+        {
+            Assert.True(node.Host.Step());
+        }
+
+        node.Put("users/1", "\"name\":\"b\",\"company\":\"companies/1\"");
+        Assert.True(node.Host.Step());
+        Assert.True(node.Host.Step());
+        Assert.Equal(node.Database().LastEtag, node.Serving(byName.Name).Position);
+        Assert.True(node.Serving(Cities).HasDependents);
+
+        // Forty each, seven in a step: in eight more steps none is through with them unless the other waits.
+        for (int i = 0; i < 8; i++)
+        {
+            Assert.True(node.Host.Step());
+        }
+
+        Assert.True(node.Serving(Cities).HasDependents && node.Serving("Users/ByCity2").HasDependents);
+        node.SettleAll();
+        Assert.False(node.Status(Cities).IsStale);
+        Assert.False(node.Status("Users/ByCity2").IsStale);
+    }
+
     public void Dispose() => node.Dispose();
 
     private void Define(string name, string map)
