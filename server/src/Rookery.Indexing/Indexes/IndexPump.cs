@@ -22,6 +22,8 @@ internal sealed class IndexPump(Database database, PumpOptions options, TimeProv
     private long? _damagedAt;
     private RunningIndex? _lastDependent;
     private int _turn;
+    private int _pass;
+    private int _walk;
 
     /// <summary>Documents and deletions that were read, each once for all the indexes that it was fed to.</summary>
     public long DocumentsRead { get; private set; }
@@ -181,7 +183,9 @@ internal sealed class IndexPump(Database database, PumpOptions options, TimeProv
             }
         }
 
-        var next = _builds.Find(static build => IsRunning(build.Indexes[0]));
+        // Those of the highest priority have three turns of four; in the fourth comes who waits longest.
+        int rank = ++_walk % 4 != 3 ? _builds.Where(static build => IsRunning(build.Indexes[0])).Select(RankOf).DefaultIfEmpty().Max() : 0;
+        var next = _builds.Find(build => IsRunning(build.Indexes[0]) && RankOf(build) >= rank);
         if (next is null)
         {
             return false;
@@ -219,8 +223,11 @@ internal sealed class IndexPump(Database database, PumpOptions options, TimeProv
         return true;
     }
 
+    private static int RankOf(IndexBuild build) => build.Indexes.Max(static index => index.Rank);
+
     private bool Follow()
     {
+        _pass++;
         long last = database.LastEtag;
         long? from = NextPosition(last);
         if (from is not { } position)
@@ -248,17 +255,18 @@ internal sealed class IndexPump(Database database, PumpOptions options, TimeProv
     }
 
     /// <summary>
-    /// Where the next pass begins: at those that somebody waits for, else at those that are most behind, so that they join the others. Those that are nearly up to date get every other turn, so that they stay so. Null
-    /// when all are up to date.
+    /// Where the next pass begins: at those that somebody waits for, else at those that are most behind, so that they join the others. Those that are nearly up to date get every other turn, so that they stay so. Of both
+    /// only those of the highest priority count in three turns of four. Null when all are up to date.
     /// </summary>
     private long? NextPosition(long last)
     {
         long least = long.MaxValue;
         long most = -1;
         long awaited = long.MaxValue;
+        int rank = _pass % 4 != 3 ? HighestRank(last) : 0;
         foreach (var index in _indexes)
         {
-            if (index.Position > 0 && index.Position < last && IsFollowing(index))
+            if (IsBehind(index, last) && (index.Rank >= rank || index.IsAwaited))
             {
                 least = Math.Min(least, index.Position);
                 most = Math.Max(most, index.Position);
@@ -267,7 +275,20 @@ internal sealed class IndexPump(Database database, PumpOptions options, TimeProv
         }
 
         bool isNearlyThere = last - most <= (long)NearSteps * options.DocumentsPerStep;
-        return most < 0 ? null : awaited < long.MaxValue && _turn % 4 != 3 ? awaited : isNearlyThere && _turn % 4 < 2 ? most : least;
+        return most < 0 ? null : awaited < long.MaxValue && _pass % 4 != 3 ? awaited : isNearlyThere && _pass % 4 < 2 ? most : least;
+    }
+
+    private static bool IsBehind(RunningIndex index, long last) => index.Position > 0 && index.Position < last && IsFollowing(index);
+
+    private int HighestRank(long last)
+    {
+        int highest = 0;
+        foreach (var index in _indexes)
+        {
+            highest = IsBehind(index, last) ? Math.Max(highest, index.Rank) : highest;
+        }
+
+        return highest;
     }
 
     /// <summary>Feeds the group some changes.</summary>

@@ -113,6 +113,14 @@ internal sealed class RunningIndex : IDisposable
         : IsPaused ? IndexState.Paused
         : IndexState.Normal;
 
+    /// <summary>Its place among others that have work to do: the higher, the more turns.</summary>
+    public int Rank => Record.Settings.Priority switch
+    {
+        IndexPriority.High => 2,
+        IndexPriority.Normal => 1,
+        _ => 0,
+    };
+
     /// <summary>Whether somebody waits for something that it has not shown yet.</summary>
     public bool IsAwaited => _waiters.Least > VisibleEtag;
 

@@ -1,4 +1,5 @@
 using Rookery.Disk;
+using Rookery.Documents;
 using Rookery.Documents.Commands;
 using Rookery.Indexing.Indexes;
 using Rookery.Indexing.Tests.Segments;
@@ -302,6 +303,57 @@ public sealed class IndexPumpTests
     }
 
     [Fact]
+    public void Of_indexes_that_are_behind_those_of_higher_priority_get_three_turns_of_four()
+    {
+        using var node = IndexedNode.New();
+        foreach (string name in (string[])["low", "high"])
+        {
+            node.Define(name, ByName);
+        }
+
+        node.SettleAll();
+        SetPriorities(node);
+        node.Host.SetPaused(node.Database(), "low", true);
+        Write(node, 0, 200);
+        node.SettleAll();
+        node.Host.SetPaused(node.Database(), "high", true);
+        Write(node, 200, 600);
+        node.Host.SetPaused(node.Database(), false);
+        var (low, high) = (node.Serving("low"), node.Serving("high"));
+        var (lowBefore, highBefore) = (low.Position, high.Position);
+        for (int i = 0; i < 16; i++)
+        {
+            Assert.True(node.Host.Step());
+        }
+
+        int step = IndexedNode.SmallSteps.DocumentsPerStep;
+        Assert.InRange(high.Position - highBefore, 11 * step, 13 * step);
+        Assert.InRange(low.Position - lowBefore, 3 * step, 5 * step);
+        node.SettleAll();
+        node.Check("low", ByName);
+    }
+
+    [Fact]
+    public void Of_indexes_that_are_built_those_of_higher_priority_get_three_turns_of_four()
+    {
+        using var node = IndexedNode.New();
+        Write(node, 0, 600);
+        node.Define("low", ByName);
+        node.Host.Step();
+        node.Define("high", Of("Users", "age"));
+        SetPriorities(node);
+        long before = node.Status("low").Progress.Done;
+        for (int i = 0; i < 16; i++)
+        {
+            Assert.True(node.Host.Step());
+        }
+
+        int step = IndexedNode.SmallSteps.DocumentsPerStep;
+        Assert.InRange(node.Status("high").Progress.Done, 11 * step, 13 * step);
+        Assert.InRange(node.Status("low").Progress.Done - before, 3 * step, 5 * step);
+    }
+
+    [Fact]
     public void Nothing_is_indexed_while_there_is_no_room()
     {
         using var node = IndexedNode.New();
@@ -318,6 +370,12 @@ public sealed class IndexPumpTests
     private static AutoIndexDefinition Of(string? collection, params string[] fields) => new(collection, fields.Select(static field => new AutoIndexField([field], AutoIndexFieldUses.Exact)));
 
     private static IndexPump Pump(IndexedNode node) => node.Host.TryGetCatalog(node.Database(), out var catalog) ? catalog.Pump : throw new InvalidOperationException();
+
+    private static void SetPriorities(IndexedNode node) => node.ChangeIndexes(static writer =>
+    {
+        writer.Configure("low", new IndexSettingsChange(Priority: IndexPriority.Low));
+        writer.Configure("high", new IndexSettingsChange(Priority: IndexPriority.High));
+    });
 
     private static void Write(IndexedNode node, int from, int to)
     {
