@@ -19,6 +19,7 @@ internal sealed class IndexPump(Database database, PumpOptions options, TimeProv
     private readonly List<RunningIndex> _indexes = [];
     private readonly List<IndexBuild> _builds = [];
     private readonly List<RunningIndex> _group = [];
+    private long _pendingBytes;
     private long? _damagedAt;
     private RunningIndex? _lastDependent;
     private int _turn;
@@ -55,6 +56,7 @@ internal sealed class IndexPump(Database database, PumpOptions options, TimeProv
     /// <returns>Whether there was any.</returns>
     public bool Step(long pendingBytes)
     {
+        _pendingBytes = pendingBytes;
         bool worked = !IsAtRest() && Feed();
         foreach (var index in _indexes)
         {
@@ -147,20 +149,28 @@ internal sealed class IndexPump(Database database, PumpOptions options, TimeProv
         _group.Add(index);
         using var reader = database.OpenReader();
         var documents = reader;
-        index.FeedDependents(options.DocumentsPerStep, id => FeedAgain(documents, id));
+        long bytes = 0;
+        index.FeedDependents(options.DocumentsPerStep, id =>
+        {
+            bytes += FeedAgain(documents, id);
+            return bytes < options.BytesPerStep && !RunningIndex.IsFull(_group, _pendingBytes);
+        });
         return true;
     }
 
     // One that went meanwhile comes as a deletion.
-    private void FeedAgain(in DatabaseReader reader, byte[] id)
+    private long FeedAgain(in DatabaseReader reader, byte[] id)
     {
-        if (reader.TryGetDocument(id, out var document))
+        if (!reader.TryGetDocument(id, out var document))
         {
-            using (document)
-            {
-                DocumentsRead++;
-                Feed(document.View, document.Etag);
-            }
+            return 0;
+        }
+
+        using (document)
+        {
+            DocumentsRead++;
+            Feed(document.View, document.Etag);
+            return document.Length;
         }
     }
 
@@ -198,7 +208,7 @@ internal sealed class IndexPump(Database database, PumpOptions options, TimeProv
         bool isOver = false;
         try
         {
-            isOver = next.Step(options, out long read);
+            isOver = next.Step(options, _pendingBytes, out long read);
             DocumentsRead += read;
             long left = Math.Max(0, next.Total - next.Walked);
             next.Indexes.ForEach(index =>
@@ -310,7 +320,7 @@ internal sealed class IndexPump(Database database, PumpOptions options, TimeProv
             }
 
             // A document that moved between collections is two changes of one etag.
-            if (changes.Etag != at && (read >= options.DocumentsPerStep || bytes >= options.BytesPerStep))
+            if (changes.Etag != at && (read >= options.DocumentsPerStep || bytes >= options.BytesPerStep || RunningIndex.IsFull(_group, _pendingBytes)))
             {
                 return at;
             }

@@ -81,6 +81,22 @@ internal sealed class RunningIndex : IDisposable
     /// <summary>Whether it was fed what was not applied yet.</summary>
     public bool HasPending => Store.PendingBytes > 0;
 
+    /// <summary>Whether one of these has gathered as much as an index may before it writes.</summary>
+    /// <param name="indexes">The indexes.</param>
+    /// <param name="pendingBytes">How much that is.</param>
+    public static bool IsFull(List<RunningIndex> indexes, long pendingBytes)
+    {
+        foreach (var index in indexes)
+        {
+            if (index.Store.PendingBytes >= pendingBytes)
+            {
+                return true;
+            }
+        }
+
+        return false;
+    }
+
     /// <summary>Whether the disk refused what it was fed: until that is written it takes no more.</summary>
     public bool IsHeldUp => _refusedAt is not null;
 
@@ -171,8 +187,8 @@ internal sealed class RunningIndex : IDisposable
 
     /// <summary>Feeds some of the documents that loaded one which changed; when there are no more, it has come as far as <see cref="AdvanceTo"/> said.</summary>
     /// <param name="documents">How many.</param>
-    /// <param name="feed">Feeds the document of an id, if there is one. One that it could not feed comes again.</param>
-    public void FeedDependents(int documents, Action<byte[]> feed)
+    /// <param name="feed">Feeds the document of an id, if there is one, and says whether more may be fed now. One that it could not feed comes again.</param>
+    public void FeedDependents(int documents, Func<byte[], bool> feed)
     {
         for (int fed = 0; fed < documents; fed++)
         {
@@ -193,8 +209,12 @@ internal sealed class RunningIndex : IDisposable
                 return;
             }
 
-            feed(_dependent);
+            bool goesOn = feed(_dependent);
             _dependent = null;
+            if (!goesOn)
+            {
+                return;
+            }
         }
     }
 

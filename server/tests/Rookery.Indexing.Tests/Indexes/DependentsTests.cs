@@ -38,7 +38,11 @@ public sealed class DependentsTests : IDisposable
         var fed = new List<string>();
         Assert.Throws<StoredDocumentException>(() => index.FeedDependents(100, id => throw new StoredDocumentException(Encoding.UTF8.GetString(id))));
         Assert.Equal(before, index.Position);
-        index.FeedDependents(100, id => fed.Add(Encoding.UTF8.GetString(id)));
+        index.FeedDependents(100, id =>
+        {
+            fed.Add(Encoding.UTF8.GetString(id));
+            return true;
+        });
         Assert.Equal(40, fed.Count);
         Assert.False(index.HasDependents);
         Assert.Equal(node.Database().LastEtag, index.Position);
@@ -50,11 +54,40 @@ public sealed class DependentsTests : IDisposable
         var index = node.Serving(Cities);
         long before = index.Position;
         index.NoteLoaded("companies"u8, "companies/1"u8);
-        index.FeedDependents(100, static _ => { });
+        index.FeedDependents(100, static _ => true);
         Assert.Equal(before, index.Position);
         node.Put("users/1", "\"name\":\"b\"");
         node.SettleAll();
         Assert.False(node.Status(Cities).IsStale);
+    }
+
+    [Fact]
+    public void A_step_ends_when_what_they_give_is_much()
+    {
+        using var wide = IndexedNode.New(new PumpOptions { LeastPendingBytes = 32 << 10, PendingBytes = 32 << 10 });
+        Define(Cities, "from u in docs.Users from t in u.tags let c = LoadDocument<Company>(u.company, \\\"Companies\\\") select new { tag = t + c.city }", wide);
+        wide.Put("companies/1", "\"city\":\"Ulm\"", "Companies");
+        for (int i = 0; i < 100; i++)
+        {
+            wide.Put($"users/{i}", $"\"company\":\"companies/1\",\"tags\":[{string.Join(',', Enumerable.Range(0, 60).Select(tag => $"\"t{(i * 60) + tag}\""))}]");
+        }
+
+        wide.SettleAll();
+        wide.Put("companies/1", "\"city\":\"Bonn\"", "Companies");
+        while (!wide.Serving(Cities).HasDependents)
+        {
+            Assert.True(wide.Host.Step());
+        }
+
+        int steps = 0;
+        for (; wide.Serving(Cities).HasDependents; steps++)
+        {
+            Assert.True(wide.Host.Step());
+        }
+
+        Assert.InRange(steps, 10, 101);
+        wide.SettleAll();
+        Assert.False(wide.Status(Cities).IsStale);
     }
 
     [Fact]
@@ -90,9 +123,9 @@ public sealed class DependentsTests : IDisposable
 
     public void Dispose() => node.Dispose();
 
-    private void Define(string name, string map)
+    private void Define(string name, string map, IndexedNode? where = null)
     {
         using var json = JsonDocument.Parse($$"""{"Name":"{{name}}","Maps":["{{map}}"]}""");
-        node.ChangeIndexes(writer => writer.Put(name, StaticIndexRequest.Parse(json.RootElement).Definition.ToJson(), default));
+        (where ?? node).ChangeIndexes(writer => writer.Put(name, StaticIndexRequest.Parse(json.RootElement).Definition.ToJson(), default));
     }
 }

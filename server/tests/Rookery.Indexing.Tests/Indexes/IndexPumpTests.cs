@@ -270,6 +270,35 @@ public sealed class IndexPumpTests
         node.Check(ByName.Name, ByName);
     }
 
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public void A_step_ends_when_what_its_documents_give_is_much(bool isBuilt)
+    {
+        using var node = IndexedNode.New(new PumpOptions { LeastPendingBytes = 32 << 10, PendingBytes = 32 << 10 });
+        var definition = Of("Users", "tags");
+        if (!isBuilt)
+        {
+            node.Define("tags", definition);
+            node.SettleAll();
+        }
+
+        for (int i = 0; i < 200; i++)
+        {
+            node.Put($"users/{i}", $"\"tags\":[{string.Join(',', Enumerable.Range(i * 60, 60))}]");
+        }
+
+        if (isBuilt)
+        {
+            node.Define("tags", definition);
+        }
+
+        Assert.True(node.Host.Step());
+        Assert.InRange(node.Status("tags").Documents, 1, 40);
+        node.SettleAll();
+        node.Check("tags", definition);
+    }
+
     [Fact]
     public void A_document_of_too_many_values_is_listed_and_the_others_are_indexed()
     {
