@@ -76,7 +76,10 @@ internal sealed class QueryWalk : IDisposable
     public long Etag => _cursor is null ? _byId.Etag : _cursor.Etag;
 
     /// <summary>How relevant the document at hand is; null where none is more than others.</summary>
-    public double? Score => _scores?[Place];
+    public double? Score => _scores is null ? FoundScore : _scores[Place];
+
+    /// <summary>The same where it was found out when the document was met.</summary>
+    public double? FoundScore { get; set; }
 
     /// <summary>Of a walk over ids, the place of the one at hand among them.</summary>
     public int Place => _nextId - 1;
