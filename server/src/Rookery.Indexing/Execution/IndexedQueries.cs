@@ -102,10 +102,10 @@ public sealed class IndexedQueries(IndexHost indexes)
         : AutoIndexNeeds.Of(query, out _)?.Fields.FirstOrDefault(needed => !definition.Fields.Any(field => field.Covers(needed))) is { } lacking ? $"does not hold {lacking}."
         : null;
 
-    // Of an automatic index, what is computed of all results, and a score that the order does not ask for, come from the documents.
+    // Of an automatic index, what is computed of all results, a score that the order does not ask for, and the order of ids, come from the documents.
     private static bool CanAnswer(RunningIndex index, ScanPlan plan) => plan.Rows is { } rows
         ? index.Map is StaticIndexMap && index.Record.Number == rows.Number
-        : index.Map is AutoIndexMap && plan.Summary is null && !plan.IsOfScans && (!plan.IsScored || plan.Sort.HasScore);
+        : index.Map is AutoIndexMap && plan.Summary is null && !plan.IsOfScans && !(plan.Target.NamesIds && plan.Sort.IsEmpty) && (!plan.IsScored || plan.Sort.HasScore);
 
     /// <summary>Has the index built again: the one that answered, and not one that is built to take its place.</summary>
     private IndexDamagedException DamageOf(RunningIndex index, Exception damaged)

@@ -135,6 +135,26 @@ public sealed class IndexedQueryTests : IAsyncLifetime
         (await _server.SendAsync("POST", _database + "/queries", """{"Query":"from index 'None' where name = 'ann'"}""")).IsRefusal(404, "There is no index 'None'");
     }
 
+    [Theory]
+    [InlineData("from Users where id() in ('users/30', 'USERS/12', 'users/2')")]
+    [InlineData("from Users where id() in ('users/30', 'users/12', 'users/2') and age >= 0")]
+    [InlineData("from index 'Auto/Users/ByAge' where id() in ('users/30', 'users/12', 'users/2') and age >= 0")]
+    [InlineData("from index 'Ages' where id() in ('users/30', 'users/12', 'users/2')")]
+    [InlineData("from index 'Ages' where id() in ('users/30', 'users/12', 'users/2') and age >= 0 select name, age")]
+    [InlineData("from index 'Ages' where startsWith(id(), 'users/') limit 3 offset 9", "User 106,User 107,User 108")]
+    public async Task Conditions_on_ids_give_their_order_whatever_the_way(string query, string names = "User 12,User 2,User 30")
+    {
+        await AskAsync("from Users where age = 7");
+        await _server.SendAsync("PUT", _database + "/admin/indexes", """{"Indexes":[{"Name":"Ages","Maps":["from u in docs.Users select new { u.name, u.age }"],"Fields":{"age":{"Storage":"Yes"}}}]}""");
+        foreach (int i in (int[])[12, 30, 2])
+        {
+            await PutAsync(i, $"\"age\":1,\"name\":\"User {i}\"");
+        }
+
+        var answer = (await _server.SendAsync("POST", _database + "/queries", JsonSerializer.Serialize(new Dictionary<string, object>(StringComparer.Ordinal) { ["Query"] = query, ["WaitForNonStaleResults"] = true }))).Json;
+        Assert.Equal(names, string.Join(',', NamesOf(answer)));
+    }
+
     [Fact]
     public async Task It_is_explained_which_index_answers_and_what_it_read()
     {

@@ -7,7 +7,7 @@ using Rookery.Server.Raven.Documents;
 namespace Rookery.Server.Raven.Queries;
 
 /// <summary>
-/// The documents that a query has to look at: a collection in the order it was written, ids in the order asked, or a prefix in id order. Counts what it
+/// The documents that a query has to look at: a collection in the order it was written, or ids and those of a prefix in the order of ids. Counts what it
 /// passes, so that the total is known at the end without a second walk.
 /// </summary>
 internal sealed class QueryWalk : IDisposable
@@ -36,7 +36,7 @@ internal sealed class QueryWalk : IDisposable
         _left = query.Limit ?? long.MaxValue;
         if (query.Condition is { Kind: IdConditionKind.OneOf } condition)
         {
-            _ids = [.. condition.Values.Distinct(StringComparer.OrdinalIgnoreCase).Select(static id => (ReadOnlyMemory<byte>)Encoding.UTF8.GetBytes(id))];
+            _ids = [.. condition.Values.Select(static id => (ReadOnlyMemory<byte>)Encoding.UTF8.GetBytes(id))];
             return;
         }
 
