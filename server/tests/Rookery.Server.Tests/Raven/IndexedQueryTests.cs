@@ -79,7 +79,7 @@ public sealed class IndexedQueryTests : IAsyncLifetime
         Assert.Equal(6, stale.Json.GetProperty("TotalResults").GetInt32());
         Assert.Null(stale.Tag);
         var waited = await _server.SendAsync("POST", _database + "/queries", """{"Query":"from Users where age = 7","WaitForNonStaleResults":true,"WaitForNonStaleResultsTimeout":"00:00:00.010"}""");
-        waited.IsRefusal(500, "did not come as far");
+        waited.IsRefusal(500, "is paused on this node");
         Assert.Equal("System.TimeoutException", waited.Json.GetProperty("Type").GetString());
 
         await _server.SendAsync("POST", _database + "/admin/indexes/start");
@@ -88,6 +88,27 @@ public sealed class IndexedQueryTests : IAsyncLifetime
         Assert.Equal(7, fresh.Json.GetProperty("TotalResults").GetInt32());
         var again = await _server.SendAsync("POST", _database + "/queries", Query);
         Assert.Equal(304, (await _server.SendAsync("POST", _database + "/queries", Query, ("If-None-Match", again.Tag!))).Status);
+    }
+
+    [Theory]
+    [InlineData("admin/indexes/disable", "is disabled", "admin/indexes/enable?name=Ages")]
+    [InlineData("admin/indexes/stop", "is paused on this node", "admin/indexes/start?name=Ages")]
+    public async Task An_index_that_follows_no_more_answers_what_it_holds_and_is_not_waited_for(string how, string state, string remedy)
+    {
+        const string Query = "from index 'Ages' where age = 7";
+        await _server.SendAsync("PUT", _database + "/admin/indexes", """{"Indexes":[{"Name":"Ages","Maps":["from u in docs.Users select new { u.age }"]}]}""");
+        await WaitAsync();
+        Assert.Equal(204, (await _server.SendAsync("POST", $"{_database}/{how}?name=Ages")).Status);
+        await PutAsync(1000, "\"age\":7");
+        var stale = await AskAsync(Query);
+        Assert.True(stale.GetProperty("IsStale").GetBoolean());
+        Assert.Equal(6, stale.GetProperty("TotalResults").GetInt32());
+
+        // For an hour, if it were waited for: the clock stands still.
+        var refused = await _server.SendAsync("POST", _database + "/queries", $$"""{"Query":"{{Query}}","WaitForNonStaleResults":true,"WaitForNonStaleResultsTimeout":"01:00:00"}""");
+        refused.IsRefusal(500, state);
+        refused.IsRefusal(500, remedy);
+        Assert.Equal("System.TimeoutException", refused.Json.GetProperty("Type").GetString());
     }
 
     [Fact]
