@@ -41,6 +41,8 @@ public sealed class IndexRouteTests(RunningServer server) : IClassFixture<Runnin
         Assert.Equal(1, summary.GetProperty("CountOfIndexes").GetInt32());
         Assert.Equal(ByAge, summary.GetProperty("Indexes")[0].GetProperty("Name").GetString());
         Assert.NotNull(summary.GetProperty("LastIndexingTime").GetString());
+        var listed = (await GetAsync("/databases")).GetProperty("Databases").EnumerateArray().Single(one => database.EndsWith("/" + one.GetProperty("Name").GetString(), StringComparison.Ordinal));
+        Assert.Equal(1, listed.GetProperty("IndexesCount").GetInt32());
         Assert.Equal(0, (await GetAsync(database + "/indexes/errors?name=" + ByAge)).GetProperty("Results")[0].GetProperty("Errors").GetArrayLength());
     }
 
