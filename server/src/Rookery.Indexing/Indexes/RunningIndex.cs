@@ -370,6 +370,7 @@ internal sealed class RunningIndex : IDisposable
         {
             Record = Record,
             Collections = Map.Collections,
+            LoadedCollections = Map.LoadedCollections,
             State = State,
             Trouble = Volatile.Read(ref _trouble),
             VisibleEtag = visible,
