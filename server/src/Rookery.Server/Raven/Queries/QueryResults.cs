@@ -51,7 +51,7 @@ internal static class QueryResults
             return new WalkedResults(new QueryWalk(database, request.Direct!), new ResultWriter(database, null, metadataOnly, request.Includes.Count > 0), answer);
         }
 
-        var turns = new QueryTurns(context.Time, request.WorkLimit, http.RequestAborted);
+        var turns = new QueryTurns(context.Time, request.WorkLimit, http.RequestAborted, request.IsChange ? null : context.LongSearches);
         var scripted = plan.Script is { } script ? new ScriptedResults(script, context.QueryMemory, turns, Encoding.ASCII.GetBytes(database.HistoryId)) : null;
         var writer = new ResultWriter(database, plan, metadataOnly, request.Includes.Count > 0, scripted);
         IDisposable? opened = null;
@@ -68,9 +68,7 @@ internal static class QueryResults
                 return rows;
             }
 
-            turns.Begin();
-            var found = way.Answering is { } name ? new IndexedQueries(context.Indexes).TryAnswer(database, name, plan, context.QueryMemory, turns, atLeast: way.ResultEtag) : null;
-            turns.End();
+            var found = Search(context, database, plan, way, turns);
             opened = found;
             if (found is { AreCandidates: false })
             {
@@ -110,6 +108,12 @@ internal static class QueryResults
             writer.Dispose();
             throw;
         }
+    }
+
+    private static IndexAnswer? Search(ServerContext context, Database database, ScanPlan plan, QueryWay way, QueryTurns turns)
+    {
+        using var search = turns.BeginSearch();
+        return way.Answering is { } name ? new IndexedQueries(context.Indexes).TryAnswer(database, name, plan, context.QueryMemory, turns, atLeast: way.ResultEtag) : null;
     }
 
     // An index follows the documents with a delay: of those that were written since it is asked again.

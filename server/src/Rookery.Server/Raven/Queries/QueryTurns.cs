@@ -10,7 +10,8 @@ namespace Rookery.Server.Raven.Queries;
 /// <param name="time">The clock.</param>
 /// <param name="limit">How long it may work in all.</param>
 /// <param name="left">Says that the client left.</param>
-internal sealed class QueryTurns(TimeProvider time, TimeSpan limit, CancellationToken left) : IScanClock
+/// <param name="searches">Bounds searches that take long; null where they are bounded otherwise.</param>
+internal sealed class QueryTurns(TimeProvider time, TimeSpan limit, CancellationToken left, LongSearches? searches = null) : IScanClock
 {
     /// <summary>How long a query works before others go first.</summary>
     public static readonly TimeSpan Turn = TimeSpan.FromMilliseconds(10);
@@ -19,6 +20,8 @@ internal sealed class QueryTurns(TimeProvider time, TimeSpan limit, Cancellation
     public static readonly TimeSpan Budget = TimeSpan.FromMinutes(2);
 
     private long? _begun;
+    private bool _isSearching;
+    private bool _isLong;
     private TimeSpan _inTurn;
     private TimeSpan _inAll;
 
@@ -42,6 +45,15 @@ internal sealed class QueryTurns(TimeProvider time, TimeSpan limit, Cancellation
         _begun = null;
     }
 
+    /// <summary>Begins to search an index, which is done in one piece.</summary>
+    /// <returns>Ends it.</returns>
+    public Search BeginSearch()
+    {
+        Begin();
+        _isSearching = searches is not null;
+        return new Search(this);
+    }
+
     /// <summary>Lets others work.</summary>
     /// <exception cref="QueryException">The time of the query is used up.</exception>
     /// <exception cref="OperationCanceledException">The client left.</exception>
@@ -55,6 +67,7 @@ internal sealed class QueryTurns(TimeProvider time, TimeSpan limit, Cancellation
     }
 
     /// <inheritdoc/>
+    /// <exception cref="RefusedException">The search of an index takes long, and too many others do.</exception>
     public void OnWork()
     {
         left.ThrowIfCancellationRequested();
@@ -63,5 +76,28 @@ internal sealed class QueryTurns(TimeProvider time, TimeSpan limit, Cancellation
             throw new QueryException(
                 QueryFault.TooCostly, $"The query worked for {limit.TotalMinutes} minutes without coming to its end. Narrow it by a collection or by ids.");
         }
+
+        if (_isSearching && !_isLong && SinceBegun > LongSearches.LongAfter)
+        {
+            searches!.Enter();
+            _isLong = true;
+        }
+    }
+
+    private void EndSearch()
+    {
+        End();
+        _isSearching = false;
+        if (_isLong)
+        {
+            _isLong = false;
+            searches!.Leave();
+        }
+    }
+
+    /// <summary>A search that goes on until it is disposed.</summary>
+    internal readonly struct Search(QueryTurns turns) : IDisposable
+    {
+        public void Dispose() => turns.EndSearch();
     }
 }

@@ -30,9 +30,12 @@ internal static class RowQueries
     {
         var plan = request.Plan!;
         string name = request.Named!.Name;
-        turns.Begin();
-        var found = new IndexedQueries(context.Indexes).TryAnswer(database, name, plan, context.QueryMemory, turns, needsTotal, way.ResultEtag);
-        turns.End();
+        IndexAnswer? found;
+        using (turns.BeginSearch())
+        {
+            found = new IndexedQueries(context.Indexes).TryAnswer(database, name, plan, context.QueryMemory, turns, needsTotal, way.ResultEtag);
+        }
+
         if (found is null)
         {
             return context.Indexes.ReadPosition(database, name)?.VisibleEtag < way.ResultEtag ? null : throw IndexCommand.NotAtWork(name);

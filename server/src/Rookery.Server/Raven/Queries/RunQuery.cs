@@ -53,8 +53,8 @@ internal sealed class RunQuery(ServerContext context)
         long? postings = null;
         if (route is { IsBuilt: true, IndexName: { } name })
         {
-            var turns = new QueryTurns(context.Time, request.WorkLimit, http.RequestAborted);
-            turns.Begin();
+            var turns = new QueryTurns(context.Time, request.WorkLimit, http.RequestAborted, context.LongSearches);
+            using var search = turns.BeginSearch();
             using var found = new IndexedQueries(context.Indexes).TryAnswer(database, name, request.Plan!, context.QueryMemory, turns);
             postings = found?.PostingsRead;
         }
