@@ -22,8 +22,9 @@ public sealed class IndexedQueries(IndexHost indexes)
     /// <param name="database">Whose documents are asked for.</param>
     /// <param name="query">The query.</param>
     /// <param name="target">Which documents a scan of it would look at.</param>
-    public QueryRoute Plan(Database database, Query query, ScanTarget target) =>
-        QueryPlanner.Plan(query, target, () => DocumentsOf(database, target.Collection), indexes.ReadAutoIndexes(database));
+    /// <param name="explains">Whether the reasons are wanted.</param>
+    public QueryRoute Plan(Database database, Query query, ScanTarget target, bool explains = false) =>
+        QueryPlanner.Plan(query, target, () => DocumentsOf(database, target.Collection), indexes.ReadAutoIndexes(database), explains);
 
     /// <summary>Answers a query from an index as it is now.</summary>
     /// <param name="database">Whose documents are asked for.</param>

@@ -50,13 +50,13 @@ internal sealed class QueryWays(ServerContext context)
         long cutOff = database.LastEtag;
         if (request.Plan is null)
         {
-            return new QueryWay(request.IndexName, null, false, cutOff, null, [LookedUp]);
+            return new QueryWay(request.IndexName, null, false, cutOff, null);
         }
 
-        var route = RouteOf(database, request);
+        var route = RouteOf(database, request, explains: false);
         if (route.IndexName is not { } name)
         {
-            return new QueryWay(request.IndexName, null, false, cutOff, null, route.Reasons);
+            return new QueryWay(request.IndexName, null, false, cutOff, null);
         }
 
         context.AutomaticIndexes.NoteUse(database, name);
@@ -64,19 +64,19 @@ internal sealed class QueryWays(ServerContext context)
         if (route.ToDefine is { } definition && await context.AutomaticIndexes.DefineAsync(database, definition) is { } refusal)
         {
             return mayScan
-                ? new QueryWay(name, null, false, cutOff, null, [.. route.Reasons, "Documents are looked at: the index could not be made. " + refusal.Message])
+                ? new QueryWay(name, null, false, cutOff, null)
                 : throw RavenErrors.Refuse(refusal);
         }
 
         // One that others have made, and that is not built yet, is built for some time: the documents are there now.
         bool isReached = (route.ToDefine is not null || !mayScan) && await context.Indexes.WaitAsync(database, name, cutOff, request.Wait ?? UnaskedWait, cancellationToken);
-        return isReached || !mayScan ? Answering(database, request, name, isReached, cutOff, route) : new QueryWay(name, null, false, cutOff, null, [.. route.Reasons, QueryWay.WhileBuilt(route)]);
+        return isReached || !mayScan ? Answering(database, request, name, isReached, cutOff) : new QueryWay(name, null, false, cutOff, null);
     }
 
     /// <summary>The way by which a query would be answered, and why. Nothing is made, and nothing waited for.</summary>
     public QueryRoute Explain(Database database, QueryRequest request) => request.Plan is null
         ? new QueryRoute(null, null, IsBuilt: false, NeedsIndex: false, [LookedUp])
-        : RouteOf(database, request);
+        : RouteOf(database, request, explains: true);
 
     private string WhyBehind(Database database, string name, TimeSpan waited)
     {
@@ -90,15 +90,15 @@ internal sealed class QueryWays(ServerContext context)
         };
     }
 
-    private QueryRoute RouteOf(Database database, QueryRequest request)
+    private QueryRoute RouteOf(Database database, QueryRequest request, bool explains)
     {
         var queries = new IndexedQueries(context.Indexes);
-        return request.Named is not { } named ? queries.Plan(database, request.Query, request.Plan!.Target)
+        return request.Named is not { } named ? queries.Plan(database, request.Query, request.Plan!.Target, explains)
             : named.Automatic is { } automatic && IndexedQueries.WhyUnable(request.Query, automatic) is { } why ? throw new QueryException(QueryFault.Invalid, $"The index '{named.Name}' {why}", request.Query.Source.Position)
-            : new QueryRoute(named.Name, null, IsBuilt: context.Indexes.ReadPosition(database, named.Name) is { VisibleEtag: > 0 }, NeedsIndex: true, [$"The query names {named.Name}."]);
+            : new QueryRoute(named.Name, null, IsBuilt: context.Indexes.ReadPosition(database, named.Name) is { VisibleEtag: > 0 }, NeedsIndex: true, explains ? [$"The query names {named.Name}."] : []);
     }
 
-    private QueryWay Answering(Database database, QueryRequest request, string name, bool isReached, long cutOff, QueryRoute route)
+    private QueryWay Answering(Database database, QueryRequest request, string name, bool isReached, long cutOff)
     {
         if (!isReached && request.Wait is { } waited)
         {
@@ -106,6 +106,6 @@ internal sealed class QueryWays(ServerContext context)
         }
 
         var (visible, lastIndexed) = context.Indexes.ReadPosition(database, name) ?? (0, null);
-        return new QueryWay(name, name, !isReached, isReached ? Math.Max(cutOff, visible) : visible, lastIndexed, route.Reasons);
+        return new QueryWay(name, name, !isReached, isReached ? Math.Max(cutOff, visible) : visible, lastIndexed);
     }
 }
