@@ -49,6 +49,9 @@ public sealed class ServerContext(ServerOptions options, TimeProvider time, ILog
     /// <summary>What queries hold that gather results before they answer: sorted ones, groups, distinct values.</summary>
     internal MemoryShare QueryMemory { get; } = memory.AddShare("queries", memory.TotalBytes / 8);
 
+    /// <summary>What bounds how many queries hold a thread for long.</summary>
+    internal Raven.Queries.LongSearches LongSearches { get; } = new(Raven.Queries.LongSearches.UsualPlaces);
+
     /// <summary>What goes on behind the answer of its request.</summary>
     internal BackgroundWork Background { get; } = new(log);
 

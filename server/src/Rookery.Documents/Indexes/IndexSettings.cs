@@ -3,7 +3,7 @@ namespace Rookery.Documents;
 /// <summary>How an index is kept, beside what it indexes.</summary>
 /// <param name="LockMode">Whether another definition may take its place.</param>
 /// <param name="Priority">How it goes before others.</param>
-/// <param name="IsDisabled">Whether it follows the documents no more, on all members, and answers nothing.</param>
+/// <param name="IsDisabled">Whether it follows the documents no more, on all members. It goes on answering with what it holds.</param>
 public readonly record struct IndexSettings(IndexLockMode LockMode, IndexPriority Priority, bool IsDisabled);
 
 /// <summary>What is changed of <see cref="IndexSettings"/>; what is null stays as it is.</summary>

@@ -28,7 +28,7 @@ internal sealed class Lexer(string text, bool isLinq)
     {
         if (text.Length > MostCharacters)
         {
-            throw new ScriptException(ScriptFault.NotSupported, $"The script has {text.Length} characters, and at most {MostCharacters} are allowed", 0);
+            throw new ScriptException(ScriptFault.TooLarge, $"The script has {text.Length} characters, and at most {MostCharacters} are allowed", 0);
         }
 
         var tokens = new List<Token>();

@@ -118,7 +118,7 @@ internal sealed class ProgramBuilder
         output.Release();
         return program.Length <= ScriptProgram.MostBytes
             ? program
-            : throw new ScriptException(ScriptFault.NotSupported, $"The script takes {program.Length} bytes when compiled, and at most {ScriptProgram.MostBytes} are allowed", 0);
+            : throw new ScriptException(ScriptFault.TooLarge, $"The script takes {program.Length} bytes when compiled, and at most {ScriptProgram.MostBytes} are allowed", 0);
     }
 
     private void AddTarget(JumpTarget target)

@@ -45,7 +45,7 @@ internal sealed partial class ScriptEmitter
     {
         if (++depth > MostDepth)
         {
-            throw new ScriptException(ScriptFault.NotSupported, $"The script nests deeper than {MostDepth} operations", position);
+            throw new ScriptException(ScriptFault.TooLarge, $"The script nests deeper than {MostDepth} operations", position);
         }
     }
 

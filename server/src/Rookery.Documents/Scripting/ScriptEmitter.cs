@@ -102,7 +102,7 @@ internal sealed partial class ScriptEmitter
     }
 
     private int NewLocal(int position) =>
-        locals < MostLocals ? locals++ : throw new ScriptException(ScriptFault.NotSupported, $"The function has more than {MostLocals} variables", position);
+        locals < MostLocals ? locals++ : throw new ScriptException(ScriptFault.TooLarge, $"The function has more than {MostLocals} variables", position);
 
     private JumpTarget NewTarget()
     {

@@ -11,6 +11,9 @@ public enum ScriptFault
 
     /// <summary>It is valid, but uses what this server does not run: 501.</summary>
     NotSupported,
+
+    /// <summary>It is longer or deeper than scripts may be: 400.</summary>
+    TooLarge,
 }
 
 /// <summary>A script is refused. The message names the construct; <see cref="Describe"/> shows the place.</summary>
@@ -42,8 +45,13 @@ public sealed class ScriptException(ScriptFault fault, string message, int posit
 
     /// <summary>The refusal as requests answer it.</summary>
     internal InputError ToInputError(string text) => new(
-        fault == ScriptFault.Syntax ? InputErrorCode.InvalidPatch : InputErrorCode.NotSupported,
+        fault == ScriptFault.NotSupported ? InputErrorCode.NotSupported : InputErrorCode.InvalidPatch,
         Describe(text),
         new InputPlace(Encoding.UTF8.GetByteCount(text.AsSpan(0, Math.Min(position, text.Length))), text.AsSpan(0, Math.Min(position, text.Length)).Count('\n') + 1, "Script"),
-        fault == ScriptFault.Syntax ? "Correct the script" : "The reference of scripts lists what runs; a merge patch, or reading and putting the document, does the rest");
+        fault switch
+        {
+            ScriptFault.Syntax => "Correct the script",
+            ScriptFault.TooLarge => "Make the script shorter",
+            _ => "The reference of scripts lists what runs; a merge patch, or reading and putting the document, does the rest",
+        });
 }

@@ -68,7 +68,7 @@ internal sealed class TokenCursor(List<Token> tokens)
     {
         if (++level > MostLevels)
         {
-            throw new ScriptException(ScriptFault.NotSupported, $"The script nests deeper than {MostLevels} levels", Current.Position);
+            throw new ScriptException(ScriptFault.TooLarge, $"The script nests deeper than {MostLevels} levels", Current.Position);
         }
     }
 

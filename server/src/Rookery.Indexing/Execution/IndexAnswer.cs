@@ -1,4 +1,5 @@
 using Rookery.Disk;
+using Rookery.Indexing.Indexes;
 using Rookery.Indexing.Scanning;
 using Rookery.Indexing.Segments;
 using Rookery.Indexing.Values;
@@ -16,14 +17,15 @@ public sealed class IndexAnswer : IDisposable
     private readonly IndexSnapshot snapshot;
     private readonly IReadOnlyList<FoundEntry> entries;
     private readonly StoredValues?[] stored;
+    private readonly Func<Exception, Exception> damageFound;
 
-    private IndexAnswer(IndexSnapshot snapshot, IndexedFields fields, ScanPlan plan, AnswerWork work, bool needsTotal)
+    private IndexAnswer(IndexSnapshot snapshot, IndexedFields fields, ScanPlan plan, AnswerWork work, bool needsTotal, Func<Exception, Exception> damageFound)
     {
-        (this.snapshot, this.plan, this.work) = (snapshot, plan, work);
+        (this.snapshot, this.plan, this.work, this.damageFound) = (snapshot, plan, work, damageFound);
         var (found, total, areCandidates) = new IndexSearch(snapshot.Segments, fields, plan, work, needsTotal).Run();
         AreCandidates = areCandidates;
         TotalResults = areCandidates ? null : total;
-        Documents = new FoundDocuments(snapshot.Segments, found);
+        Documents = new FoundDocuments(snapshot.Segments, found, damageFound);
         entries = found;
         stored = new StoredValues?[snapshot.Segments.Count];
     }
@@ -53,13 +55,15 @@ public sealed class IndexAnswer : IDisposable
     /// <param name="share">What is held is drawn from here.</param>
     /// <param name="clock">Is asked as the work goes on.</param>
     /// <param name="needsTotal">Whether results behind the page are counted; without that fewer postings are read.</param>
+    /// <param name="damageFound">Told of damage that is found when results are read, behind this call, which throws it; gives what is thrown then. Null: the damage itself.</param>
     /// <exception cref="Language.QueryException">The time or the memory of the query is used up.</exception>
-    internal static IndexAnswer Find(IndexSnapshot snapshot, IndexedFields fields, ScanPlan plan, MemoryShare share, IScanClock clock, bool needsTotal = true)
+    internal static IndexAnswer Find(
+        IndexSnapshot snapshot, IndexedFields fields, ScanPlan plan, MemoryShare share, IScanClock clock, bool needsTotal = true, Func<Exception, Exception>? damageFound = null)
     {
         var begun = new AnswerWork(share, clock);
         try
         {
-            return new IndexAnswer(snapshot, fields, plan, begun, needsTotal);
+            return new IndexAnswer(snapshot, fields, plan, begun, needsTotal, damageFound ?? (static damaged => damaged));
         }
         catch
         {
@@ -92,11 +96,19 @@ public sealed class IndexAnswer : IDisposable
 
     /// <summary>The members that a static index keeps of the row of one of <see cref="Documents"/>, without braces; empty when it keeps none. Valid until the next call.</summary>
     /// <param name="index">Which one.</param>
+    /// <exception cref="IndexDamagedException">It cannot be read.</exception>
     public ReadOnlySpan<byte> ReadRow(int index)
     {
         var (_, segment, entry, _) = entries[index];
-        var row = (stored[segment] ??= snapshot.Segments[segment].Reader.Stored()).Read(entry);
-        return row.IsEmpty ? row : row[1..^1];
+        try
+        {
+            var row = (stored[segment] ??= snapshot.Segments[segment].Reader.Stored()).Read(entry);
+            return row.IsEmpty ? row : row[1..^1];
+        }
+        catch (Exception damaged) when (RunningIndex.IsDamage(damaged))
+        {
+            throw damageFound(damaged);
+        }
     }
 
     /// <inheritdoc/>
@@ -111,7 +123,8 @@ public sealed class IndexAnswer : IDisposable
 /// <summary>Found entries as documents: ids are read when they are asked for, fastest in the order of entries.</summary>
 /// <param name="segments">The index.</param>
 /// <param name="found">The entries.</param>
-internal sealed class FoundDocuments(IReadOnlyList<LiveSegment> segments, IReadOnlyList<FoundEntry> found) : IReadOnlyList<ScannedDocument>
+/// <param name="damageFound">Told of damage, and gives what is thrown then.</param>
+internal sealed class FoundDocuments(IReadOnlyList<LiveSegment> segments, IReadOnlyList<FoundEntry> found, Func<Exception, Exception> damageFound) : IReadOnlyList<ScannedDocument>
 {
     private readonly DocumentTable?[] documents = new DocumentTable?[segments.Count];
 
@@ -124,7 +137,14 @@ internal sealed class FoundDocuments(IReadOnlyList<LiveSegment> segments, IReadO
         get
         {
             var (etag, segment, entry, score) = found[index];
-            return new ScannedDocument(etag, (documents[segment] ??= segments[segment].Reader.Documents()).Read(entry, out _).ToArray(), score);
+            try
+            {
+                return new ScannedDocument(etag, (documents[segment] ??= segments[segment].Reader.Documents()).Read(entry, out _).ToArray(), score);
+            }
+            catch (Exception damaged) when (RunningIndex.IsDamage(damaged))
+            {
+                throw damageFound(damaged);
+            }
         }
     }
 

@@ -22,8 +22,9 @@ public sealed class IndexedQueries(IndexHost indexes)
     /// <param name="database">Whose documents are asked for.</param>
     /// <param name="query">The query.</param>
     /// <param name="target">Which documents a scan of it would look at.</param>
-    public QueryRoute Plan(Database database, Query query, ScanTarget target) =>
-        QueryPlanner.Plan(query, target, () => DocumentsOf(database, target.Collection), indexes.ReadAutoIndexes(database));
+    /// <param name="explains">Whether the reasons are wanted.</param>
+    public QueryRoute Plan(Database database, Query query, ScanTarget target, bool explains = false) =>
+        QueryPlanner.Plan(query, target, () => DocumentsOf(database, target.Collection), indexes.ReadAutoIndexes(database), explains);
 
     /// <summary>Answers a query from an index as it is now.</summary>
     /// <param name="database">Whose documents are asked for.</param>
@@ -32,18 +33,21 @@ public sealed class IndexedQueries(IndexHost indexes)
     /// <param name="share">What the answer holds is drawn from here.</param>
     /// <param name="clock">Is asked as the work goes on.</param>
     /// <param name="needsTotal">Whether results behind the page are counted; without that fewer postings are read.</param>
-    /// <returns>The answer, to be disposed; null when there is no such index on this node, or no longer.</returns>
+    /// <param name="atLeast">The etag through which the answer has to follow the documents.</param>
+    /// <returns>The answer, to be disposed; null when there is no such index on this node, or no longer, or it was reset and is behind that etag.</returns>
     /// <exception cref="QueryException">The time or the memory of the query is used up.</exception>
-    public IndexAnswer? TryAnswer(Database database, string indexName, ScanPlan plan, MemoryShare share, IScanClock clock, bool needsTotal = true)
+    public IndexAnswer? TryAnswer(Database database, string indexName, ScanPlan plan, MemoryShare share, IScanClock clock, bool needsTotal = true, long atLeast = 0)
     {
-        if (!indexes.TryGetSlot(database, indexName, out var slot) || !CanAnswer(slot.Serving, plan))
+        if (!indexes.TryGetSlot(database, indexName, out var slot) || !CanAnswer(slot.Serving, plan) || slot.Serving.VisibleEtag < atLeast)
         {
             return null;
         }
 
+        var serving = slot.Serving;
         try
         {
-            return IndexAnswer.Find(slot.Serving.Store.OpenSnapshot(), new IndexedFields(slot.Serving.Map.Fields), plan, share, clock, needsTotal);
+            return IndexAnswer.Find(
+                serving.Store.OpenSnapshot(), new IndexedFields(serving.Map.Fields), plan, share, clock, needsTotal, damaged => DamageOf(serving, damaged));
         }
         catch (ObjectDisposedException)
         {
@@ -51,8 +55,7 @@ public sealed class IndexedQueries(IndexHost indexes)
         }
         catch (Exception damaged) when (RunningIndex.IsDamage(damaged))
         {
-            // The one that answers, and not one that is built to take its place.
-            indexes.BuildAgain(slot.Serving, damaged);
+            indexes.BuildAgain(serving, damaged);
             return null;
         }
     }
@@ -71,6 +74,7 @@ public sealed class IndexedQueries(IndexHost indexes)
     /// <param name="after">The term to begin behind; null to begin with the first.</param>
     /// <param name="count">How many at most.</param>
     /// <returns>The terms; null when this node has no such index, or that has no such field.</returns>
+    /// <exception cref="IndexDamagedException">They cannot be read.</exception>
     public IReadOnlyList<string>? ReadTerms(Database database, string indexName, string field, string? after, int count)
     {
         if (!indexes.TryGetSlot(database, indexName, out var slot))
@@ -85,7 +89,7 @@ public sealed class IndexedQueries(IndexHost indexes)
         {
             if (string.Equals(string.Join('.', fields[i].Path), name, StringComparison.Ordinal) && (!isWords || fields[i].Analyzer is not null))
             {
-                return ReadTerms(slot.Serving.Store, i, isWords, after, count);
+                return ReadTerms(slot.Serving, i, isWords, after, count);
             }
         }
 
@@ -99,21 +103,32 @@ public sealed class IndexedQueries(IndexHost indexes)
         : AutoIndexNeeds.Of(query, out _)?.Fields.FirstOrDefault(needed => !definition.Fields.Any(field => field.Covers(needed))) is { } lacking ? $"does not hold {lacking}."
         : null;
 
-    // Of an automatic index, what is computed of all results, and a score that the order does not ask for, come from the documents.
+    // Of an automatic index, what is computed of all results, a score that the order does not ask for, and the order of ids, come from the documents.
     private static bool CanAnswer(RunningIndex index, ScanPlan plan) => plan.Rows is { } rows
         ? index.Map is StaticIndexMap && index.Record.Number == rows.Number
-        : index.Map is AutoIndexMap && plan.Summary is null && !plan.IsOfScans && (!plan.IsScored || plan.Sort.HasScore);
+        : index.Map is AutoIndexMap && plan.Summary is null && !plan.IsOfScans && !(plan.Target.NamesIds && plan.Sort.IsEmpty) && (!plan.IsScored || plan.Sort.HasScore);
 
-    private static List<string>? ReadTerms(IIndexStore store, int field, bool isWords, string? after, int count)
+    /// <summary>Has the index built again: the one that answered, and not one that is built to take its place.</summary>
+    private IndexDamagedException DamageOf(RunningIndex index, Exception damaged)
+    {
+        indexes.BuildAgain(index, damaged);
+        return new IndexDamagedException(index.Record.Name, damaged);
+    }
+
+    private List<string>? ReadTerms(RunningIndex index, int field, bool isWords, string? after, int count)
     {
         try
         {
-            using var snapshot = store.OpenSnapshot();
+            using var snapshot = index.Store.OpenSnapshot();
             return isWords ? IndexTerms.ReadWords(snapshot, MappedField.WordsOf(field), after, count) : IndexTerms.ReadValues(snapshot, MappedField.ValuesOf(field), after, count);
         }
         catch (ObjectDisposedException)
         {
             return null;                                // it was replaced or reset a moment ago
+        }
+        catch (Exception damaged) when (RunningIndex.IsDamage(damaged))
+        {
+            throw DamageOf(index, damaged);
         }
     }
 

@@ -11,6 +11,8 @@ internal sealed class PhraseCursor : EntryCursor
     private readonly AndCursor all;
     private readonly int[][] positions;
     private readonly PhraseWord[] words;
+    private readonly int[] termOfWord;
+    private readonly int[] counts;
 
     /// <summary>A phrase.</summary>
     /// <param name="phrase">The phrase.</param>
@@ -23,6 +25,8 @@ internal sealed class PhraseCursor : EntryCursor
         positions = new int[this.terms.Length][];
         Array.Fill(positions, []);
         words = new PhraseWord[phrase.Words.Count];
+        termOfWord = [.. phrase.Words.Select(word => Array.FindIndex(this.terms, one => one.Term == word.Term))];
+        counts = new int[this.terms.Length];
     }
 
     /// <inheritdoc/>
@@ -49,7 +53,6 @@ internal sealed class PhraseCursor : EntryCursor
 
     private bool Stands()
     {
-        var counts = (Span<int>)stackalloc int[terms.Length];
         for (int i = 0; i < terms.Length; i++)
         {
             counts[i] = terms[i].Postings.ReadPositions(ref positions[i]);
@@ -58,7 +61,7 @@ internal sealed class PhraseCursor : EntryCursor
         for (int i = 0; i < words.Length; i++)
         {
             var word = phrase.Words[i];
-            int term = Array.FindIndex(terms, one => one.Term == word.Term);
+            int term = termOfWord[i];
             words[i] = new PhraseWord(positions[term].AsMemory(0, counts[term]), word.Offset, word.Term);
         }
 

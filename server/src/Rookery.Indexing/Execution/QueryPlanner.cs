@@ -19,28 +19,29 @@ public static class QueryPlanner
     /// <param name="target">Which documents a scan would look at.</param>
     /// <param name="countDocuments">Counts the documents of the query's source; is asked only where that decides.</param>
     /// <param name="candidates">The automatic indexes of the database.</param>
-    public static QueryRoute Plan(Query query, ScanTarget target, Func<long> countDocuments, IReadOnlyList<AutoIndexCandidate> candidates)
+    /// <param name="explains">Whether the reasons are wanted.</param>
+    public static QueryRoute Plan(Query query, ScanTarget target, Func<long> countDocuments, IReadOnlyList<AutoIndexCandidate> candidates, bool explains)
     {
         bool needsIndex = NeedsIndex(query);
         if (!needsIndex && (target.Ids is not null || target.IdPrefix is not null))
         {
-            return Scan(target.Ids is not null ? "The query names ids: these documents are looked at." : "The query names what ids begin with: these documents are looked at.");
+            return Scan(!explains ? null : target.Ids is not null ? "The query names ids: these documents are looked at." : "The query names what ids begin with: these documents are looked at.");
         }
 
         if (AutoIndexNeeds.Of(query, out string? why) is not { } needed)
         {
-            return Scan($"Documents are looked at: {why}.");
+            return Scan(explains ? $"Documents are looked at: {why}." : null);
         }
 
         if (needed.Fields.Count > MostFields)
         {
-            return Scan(string.Create(CultureInfo.InvariantCulture, $"Documents are looked at: the query names {needed.Fields.Count} fields, and an index is made for up to {MostFields}."));
+            return Scan(explains ? string.Create(CultureInfo.InvariantCulture, $"Documents are looked at: the query names {needed.Fields.Count} fields, and an index is made for up to {MostFields}.") : null);
         }
 
-        var choice = AutoIndexChoice.For(needed, candidates);
+        var choice = AutoIndexChoice.For(needed, candidates, explains);
         if (choice.ToDefine is not null && !needsIndex && countDocuments() is var documents and <= FewDocuments)
         {
-            return Scan(string.Create(CultureInfo.InvariantCulture, $"Documents are looked at: there are {documents}, and an index is made from {FewDocuments + 1} on."));
+            return Scan(explains ? string.Create(CultureInfo.InvariantCulture, $"Documents are looked at: there are {documents}, and an index is made from {FewDocuments + 1} on.") : null);
         }
 
         bool isBuilt = candidates.FirstOrDefault(candidate => string.Equals(candidate.Name, choice.Name, StringComparison.OrdinalIgnoreCase)) is { VisibleEtag: > 0, State: IndexState.Normal or IndexState.Paused };
@@ -50,5 +51,5 @@ public static class QueryPlanner
     // How rare a word is a scan knows only when it has seen all documents.
     private static bool NeedsIndex(Query query) => query.GroupBy.Count == 0 && Relevance.IsIn(query.Where);
 
-    private static QueryRoute Scan(string reason) => new(null, null, false, false, [reason]);
+    private static QueryRoute Scan(string? reason) => new(null, null, false, false, reason is null ? [] : [reason]);
 }

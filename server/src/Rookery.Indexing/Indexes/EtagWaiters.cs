@@ -5,11 +5,11 @@ internal sealed class EtagWaiters
 {
     private readonly List<(long Etag, TaskCompletionSource<bool> Done)> _waiting = [];
     private readonly Lock _gate = new();
-    private long _wanted;
+    private long _least;
     private bool _isClosed;
 
-    /// <summary>The highest etag that somebody waits for; 0 when nobody waits.</summary>
-    public long Wanted => Volatile.Read(ref _wanted);
+    /// <summary>The lowest etag that somebody waits for; 0 when nobody waits.</summary>
+    public long Least => Volatile.Read(ref _least);
 
     /// <summary>Begins to wait.</summary>
     /// <param name="etag">For this etag, or one above it.</param>
@@ -26,7 +26,7 @@ internal sealed class EtagWaiters
             }
 
             _waiting.Add((etag, done));
-            Volatile.Write(ref _wanted, Math.Max(_wanted, etag));
+            NoteLeast();
         }
 
         return done.Task;
@@ -47,7 +47,7 @@ internal sealed class EtagWaiters
             }
 
             _waiting.RemoveAll(waiting => waiting.Etag <= etag);
-            Volatile.Write(ref _wanted, _waiting.Count == 0 ? 0 : _waiting.Max(static waiting => waiting.Etag));
+            NoteLeast();
         }
     }
 
@@ -57,7 +57,7 @@ internal sealed class EtagWaiters
         lock (_gate)
         {
             _waiting.RemoveAll(one => one.Done.Task == waiting);
-            Volatile.Write(ref _wanted, _waiting.Count == 0 ? 0 : _waiting.Max(static one => one.Etag));
+            NoteLeast();
         }
     }
 
@@ -73,7 +73,9 @@ internal sealed class EtagWaiters
             }
 
             _waiting.Clear();
-            Volatile.Write(ref _wanted, 0);
+            NoteLeast();
         }
     }
+
+    private void NoteLeast() => Volatile.Write(ref _least, _waiting.Count == 0 ? 0 : _waiting.Min(static one => one.Etag));
 }

@@ -50,16 +50,17 @@ internal sealed class IndexBuild
 
     /// <summary>Walks over some documents.</summary>
     /// <param name="options">How many.</param>
+    /// <param name="pendingBytes">What an index may gather before it writes, in bytes: no more documents then.</param>
     /// <param name="read">Documents that were read.</param>
     /// <returns>Whether the walk is at its end.</returns>
-    public bool Step(PumpOptions options, out long read)
+    public bool Step(PumpOptions options, long pendingBytes, out long read)
     {
         Span<byte> collection = stackalloc byte[LowerNames.RoomBytes];
         Span<byte> id = stackalloc byte[LowerNames.RoomBytes];
         using var reader = _database.OpenReader();
         using var documents = reader.ByIdPrefix([], _afterId);
         long bytes = 0;
-        for (read = 0; read < options.DocumentsPerStep && bytes < options.BytesPerStep; read++)
+        for (read = 0; read < options.DocumentsPerStep && bytes < options.BytesPerStep && !RunningIndex.IsFull(Indexes, pendingBytes); read++)
         {
             if (!documents.MoveNext())
             {

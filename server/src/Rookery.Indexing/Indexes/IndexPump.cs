@@ -1,7 +1,6 @@
 using System.Text;
 using Rookery.Documents;
 using Rookery.Documents.Json;
-using Rookery.Indexing.Segments;
 using Rookery.Indexing.Values;
 using Rookery.Storage;
 
@@ -20,8 +19,12 @@ internal sealed class IndexPump(Database database, PumpOptions options, TimeProv
     private readonly List<RunningIndex> _indexes = [];
     private readonly List<IndexBuild> _builds = [];
     private readonly List<RunningIndex> _group = [];
+    private long _pendingBytes;
     private long? _damagedAt;
+    private RunningIndex? _lastDependent;
     private int _turn;
+    private int _pass;
+    private int _walk;
 
     /// <summary>Documents and deletions that were read, each once for all the indexes that it was fed to.</summary>
     public long DocumentsRead { get; private set; }
@@ -39,6 +42,7 @@ internal sealed class IndexPump(Database database, PumpOptions options, TimeProv
     public void Remove(RunningIndex index)
     {
         _indexes.Remove(index);
+        _lastDependent = _lastDependent == index ? null : _lastDependent;
         foreach (var build in _builds)
         {
             build.Indexes.Remove(index);
@@ -52,6 +56,7 @@ internal sealed class IndexPump(Database database, PumpOptions options, TimeProv
     /// <returns>Whether there was any.</returns>
     public bool Step(long pendingBytes)
     {
+        _pendingBytes = pendingBytes;
         bool worked = !IsAtRest() && Feed();
         foreach (var index in _indexes)
         {
@@ -80,14 +85,16 @@ internal sealed class IndexPump(Database database, PumpOptions options, TimeProv
         return false;
     }
 
-    // A build takes long: those that only follow get every other turn, and all of them while somebody waits for one.
     private bool Feed()
     {
-        // Who is waited for has three turns of four: the others come on, however often somebody waits.
-        bool followsFirst = ++_turn % 2 == 0 || (_turn % 4 != 3 && _indexes.Exists(static index => index.IsAwaited && index.Position > 0));
+        _turn++;
         try
         {
-            return FeedDependents() || (followsFirst ? Follow() || Build() : Build() || Follow());
+            // Many documents may have loaded one that changed: those of one index get every third turn, and two of three while somebody waits for it.
+            var dependent = NextDependent();
+            return dependent is not null && (_turn % 3 == 0 || (_turn % 3 == 1 && dependent.IsAwaited))
+                ? FeedDependents(dependent)
+                : FollowOrBuild() || (dependent is not null && FeedDependents(dependent));
         }
         catch (Exception unreadable) when (unreadable is DamagedException or StoredDocumentException)
         {
@@ -101,41 +108,69 @@ internal sealed class IndexPump(Database database, PumpOptions options, TimeProv
         }
     }
 
-    /// <summary>Feeds documents again that loaded others which changed. Until there are no more, their index goes no further.</summary>
-    private bool FeedDependents()
+    // A build takes long: those that only follow get every other turn, and all of them while somebody waits for one.
+    private bool FollowOrBuild()
     {
-        var index = _indexes.Find(static index => index.HasDependents && IsRunning(index));
-        if (index is null)
+        // Who is waited for has three turns of four: the others come on, however often somebody waits.
+        bool followsFirst = _turn % 2 == 0 || (_turn % 4 != 3 && _indexes.Exists(static index => index.IsAwaited && index.Position > 0));
+        return followsFirst ? Follow() || Build() : Build() || Follow();
+    }
+
+    /// <summary>Whose dependents are next: of an index that somebody waits for, else one after the other; null when there are none.</summary>
+    private RunningIndex? NextDependent()
+    {
+        RunningIndex? first = null;
+        RunningIndex? next = null;
+        bool isBehindLast = false;
+        foreach (var index in _indexes)
         {
-            return false;
+            if (index.HasDependents && IsRunning(index))
+            {
+                if (index.IsAwaited)
+                {
+                    return index;
+                }
+
+                first ??= index;
+                next ??= isBehindLast ? index : null;
+            }
+
+            isBehindLast |= index == _lastDependent;
         }
 
+        return next ?? first;
+    }
+
+    /// <summary>Feeds documents again that loaded others which changed. Until there are no more, their index goes no further.</summary>
+    private bool FeedDependents(RunningIndex index)
+    {
+        _lastDependent = index;
         _group.Clear();
         _group.Add(index);
-        try
+        using var reader = database.OpenReader();
+        var documents = reader;
+        long bytes = 0;
+        index.FeedDependents(options.DocumentsPerStep, id =>
         {
-            using var reader = database.OpenReader();
-            var documents = reader;
-            index.FeedDependents(options.DocumentsPerStep, id => FeedAgain(documents, id));
-        }
-        catch (SegmentDamagedException damaged)
-        {
-            index.BuildAgain(damaged);
-        }
-
+            bytes += FeedAgain(documents, id);
+            return bytes < options.BytesPerStep && !RunningIndex.IsFull(_group, _pendingBytes);
+        });
         return true;
     }
 
     // One that went meanwhile comes as a deletion.
-    private void FeedAgain(in DatabaseReader reader, byte[] id)
+    private long FeedAgain(in DatabaseReader reader, byte[] id)
     {
-        if (reader.TryGetDocument(id, out var document))
+        if (!reader.TryGetDocument(id, out var document))
         {
-            using (document)
-            {
-                DocumentsRead++;
-                Feed(document.View, document.Etag);
-            }
+            return 0;
+        }
+
+        using (document)
+        {
+            DocumentsRead++;
+            Feed(document.View, document.Etag);
+            return document.Length;
         }
     }
 
@@ -158,7 +193,9 @@ internal sealed class IndexPump(Database database, PumpOptions options, TimeProv
             }
         }
 
-        var next = _builds.Find(static build => IsRunning(build.Indexes[0]));
+        // Those of the highest priority have three turns of four; in the fourth comes who waits longest.
+        int rank = ++_walk % 4 != 3 ? _builds.Where(static build => IsRunning(build.Indexes[0])).Select(RankOf).DefaultIfEmpty().Max() : 0;
+        var next = _builds.Find(build => IsRunning(build.Indexes[0]) && RankOf(build) >= rank);
         if (next is null)
         {
             return false;
@@ -171,7 +208,7 @@ internal sealed class IndexPump(Database database, PumpOptions options, TimeProv
         bool isOver = false;
         try
         {
-            isOver = next.Step(options, out long read);
+            isOver = next.Step(options, _pendingBytes, out long read);
             DocumentsRead += read;
             long left = Math.Max(0, next.Total - next.Walked);
             next.Indexes.ForEach(index =>
@@ -196,8 +233,11 @@ internal sealed class IndexPump(Database database, PumpOptions options, TimeProv
         return true;
     }
 
+    private static int RankOf(IndexBuild build) => build.Indexes.Max(static index => index.Rank);
+
     private bool Follow()
     {
+        _pass++;
         long last = database.LastEtag;
         long? from = NextPosition(last);
         if (from is not { } position)
@@ -225,17 +265,18 @@ internal sealed class IndexPump(Database database, PumpOptions options, TimeProv
     }
 
     /// <summary>
-    /// Where the next pass begins: at those that somebody waits for, else at those that are most behind, so that they join the others. Those that are nearly up to date get every other turn, so that they stay so. Null
-    /// when all are up to date.
+    /// Where the next pass begins: at those that somebody waits for, else at those that are most behind, so that they join the others. Those that are nearly up to date get every other turn, so that they stay so. Of both
+    /// only those of the highest priority count in three turns of four. Null when all are up to date.
     /// </summary>
     private long? NextPosition(long last)
     {
         long least = long.MaxValue;
         long most = -1;
         long awaited = long.MaxValue;
+        int rank = _pass % 4 != 3 ? HighestRank(last) : 0;
         foreach (var index in _indexes)
         {
-            if (index.Position > 0 && index.Position < last && IsFollowing(index))
+            if (IsBehind(index, last) && (index.Rank >= rank || index.IsAwaited))
             {
                 least = Math.Min(least, index.Position);
                 most = Math.Max(most, index.Position);
@@ -244,7 +285,20 @@ internal sealed class IndexPump(Database database, PumpOptions options, TimeProv
         }
 
         bool isNearlyThere = last - most <= (long)NearSteps * options.DocumentsPerStep;
-        return most < 0 ? null : awaited < long.MaxValue && _turn % 4 != 3 ? awaited : isNearlyThere && _turn % 4 < 2 ? most : least;
+        return most < 0 ? null : awaited < long.MaxValue && _pass % 4 != 3 ? awaited : isNearlyThere && _pass % 4 < 2 ? most : least;
+    }
+
+    private static bool IsBehind(RunningIndex index, long last) => index.Position > 0 && index.Position < last && IsFollowing(index);
+
+    private int HighestRank(long last)
+    {
+        int highest = 0;
+        foreach (var index in _indexes)
+        {
+            highest = IsBehind(index, last) ? Math.Max(highest, index.Rank) : highest;
+        }
+
+        return highest;
     }
 
     /// <summary>Feeds the group some changes.</summary>
@@ -266,7 +320,7 @@ internal sealed class IndexPump(Database database, PumpOptions options, TimeProv
             }
 
             // A document that moved between collections is two changes of one etag.
-            if (changes.Etag != at && (read >= options.DocumentsPerStep || bytes >= options.BytesPerStep))
+            if (changes.Etag != at && (read >= options.DocumentsPerStep || bytes >= options.BytesPerStep || RunningIndex.IsFull(_group, _pendingBytes)))
             {
                 return at;
             }

@@ -33,6 +33,9 @@ public sealed record IndexStatus
     /// <summary>The collections whose documents it is of; empty for all.</summary>
     public required IReadOnlyList<string> Collections { get; init; }
 
+    /// <summary>The collections whose documents it loads.</summary>
+    public required IReadOnlyList<string> LoadedCollections { get; init; }
+
     /// <summary>What it does.</summary>
     public required IndexState State { get; init; }
 

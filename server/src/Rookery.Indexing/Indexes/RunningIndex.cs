@@ -26,6 +26,7 @@ internal sealed class RunningIndex : IDisposable
     private readonly byte[][] _lowerLoaded;
     private readonly List<byte[]> _changedLoads = [];
     private IEnumerator<byte[]>? _dependents;
+    private byte[]? _dependent;
     private long _reached;
     private long _visible;
     private long _position;
@@ -80,6 +81,22 @@ internal sealed class RunningIndex : IDisposable
     /// <summary>Whether it was fed what was not applied yet.</summary>
     public bool HasPending => Store.PendingBytes > 0;
 
+    /// <summary>Whether one of these has gathered as much as an index may before it writes.</summary>
+    /// <param name="indexes">The indexes.</param>
+    /// <param name="pendingBytes">How much that is.</param>
+    public static bool IsFull(List<RunningIndex> indexes, long pendingBytes)
+    {
+        foreach (var index in indexes)
+        {
+            if (index.Store.PendingBytes >= pendingBytes)
+            {
+                return true;
+            }
+        }
+
+        return false;
+    }
+
     /// <summary>Whether the disk refused what it was fed: until that is written it takes no more.</summary>
     public bool IsHeldUp => _refusedAt is not null;
 
@@ -112,8 +129,16 @@ internal sealed class RunningIndex : IDisposable
         : IsPaused ? IndexState.Paused
         : IndexState.Normal;
 
+    /// <summary>Its place among others that have work to do: the higher, the more turns.</summary>
+    public int Rank => Record.Settings.Priority switch
+    {
+        IndexPriority.High => 2,
+        IndexPriority.Normal => 1,
+        _ => 0,
+    };
+
     /// <summary>Whether somebody waits for something that it has not shown yet.</summary>
-    public bool IsAwaited => _waiters.Wanted > VisibleEtag;
+    public bool IsAwaited => _waiters.Least > VisibleEtag;
 
     /// <summary>Whether a document of this collection, lower-cased as <see cref="LowerNames"/> does, is among those that it is of.</summary>
     public bool Concerns(ReadOnlySpan<byte> lowerCollection) => _lowerCollections.Length == 0 || Contains(_lowerCollections, lowerCollection);
@@ -162,22 +187,34 @@ internal sealed class RunningIndex : IDisposable
 
     /// <summary>Feeds some of the documents that loaded one which changed; when there are no more, it has come as far as <see cref="AdvanceTo"/> said.</summary>
     /// <param name="documents">How many.</param>
-    /// <param name="feed">Feeds the document of an id, if there is one.</param>
-    /// <exception cref="SegmentDamagedException">What it holds cannot be read.</exception>
-    public void FeedDependents(int documents, Action<byte[]> feed)
+    /// <param name="feed">Feeds the document of an id, if there is one, and says whether more may be fed now. One that it could not feed comes again.</param>
+    public void FeedDependents(int documents, Func<byte[], bool> feed)
     {
-        _dependents ??= ((LoadTrackingStore)Store).DependentsOf([.. _changedLoads]).GetEnumerator();
-        _changedLoads.Clear();
         for (int fed = 0; fed < documents; fed++)
         {
-            if (!_dependents.MoveNext())
+            try
             {
-                ForgetDependents();
-                AdvanceTo(_reached, 0);
+                _dependent ??= NextDependent();
+            }
+            catch (Exception damaged) when (IsDamage(damaged))
+            {
+                BuildAgain(damaged);
                 return;
             }
 
-            feed(_dependents.Current);
+            if (_dependent is null)
+            {
+                // A pass that was cut off noted what changed, and did not come further.
+                AdvanceTo(Math.Max(_reached, Position), 0);
+                return;
+            }
+
+            bool goesOn = feed(_dependent);
+            _dependent = null;
+            if (!goesOn)
+            {
+                return;
+            }
         }
     }
 
@@ -215,7 +252,7 @@ internal sealed class RunningIndex : IDisposable
         _meter.Measure();
     }
 
-    /// <summary>Whether what it was fed should be applied now: there is much of it, or it is old, or somebody waits for it.</summary>
+    /// <summary>Whether what it was fed should be applied now: there is much of it, or it is old, or it is what somebody waits for. What comes before that is applied with it.</summary>
     /// <param name="bytes">From so many bytes on.</param>
     /// <param name="age">When it waited so long.</param>
     /// <param name="etagsUnnoted">When nothing of so many operations concerned it.</param>
@@ -232,7 +269,7 @@ internal sealed class RunningIndex : IDisposable
             return Position > 0 && (Store.Watermark == 0 || Position - Store.Watermark >= etagsUnnoted);
         }
 
-        return Store.PendingBytes >= bytes || (Position > 0 && (IsAwaited || _time.GetElapsedTime(_pendingSince) >= age));
+        return Store.PendingBytes >= bytes || (Position > 0 && ((IsAwaited && Position >= _waiters.Least) || _time.GetElapsedTime(_pendingSince) >= age));
     }
 
     /// <summary>Applies what it was fed. What the disk refuses is tried again later.</summary>
@@ -333,6 +370,7 @@ internal sealed class RunningIndex : IDisposable
         {
             Record = Record,
             Collections = Map.Collections,
+            LoadedCollections = Map.LoadedCollections,
             State = State,
             Trouble = Volatile.Read(ref _trouble),
             VisibleEtag = visible,
@@ -365,6 +403,19 @@ internal sealed class RunningIndex : IDisposable
         }
 
         return false;
+    }
+
+    private byte[]? NextDependent()
+    {
+        _dependents ??= ((LoadTrackingStore)Store).DependentsOf([.. _changedLoads]).GetEnumerator();
+        _changedLoads.Clear();
+        if (_dependents.MoveNext())
+        {
+            return _dependents.Current;
+        }
+
+        ForgetDependents();
+        return null;
     }
 
     private void ForgetDependents()

@@ -59,7 +59,7 @@ public static class QueryScripts
         }
         catch (ScriptException refusal)
         {
-            throw new QueryException(refusal.Fault == ScriptFault.Syntax ? QueryFault.Invalid : QueryFault.NotSupported, refusal.Message + ".", refusal.Position);
+            throw new QueryException(refusal.Fault == ScriptFault.NotSupported ? QueryFault.NotSupported : QueryFault.Invalid, refusal.Message + ".", refusal.Position);
         }
     }
 

@@ -46,6 +46,9 @@ public sealed class ScanPlan
         Filter = query.Filter is null ? null : (rows is { IsReduced: false } ? new ConditionCompiler(new DocumentFields(), operands, fullText: null) : conditions).Compile(query.Filter);
         FilterLimit = operands.Count(query.FilterLimit, "filter_limit");
         IReadOnlyList<OrderKey> order = QuerySummary.IsPartOf(query) ? query.OrderBy : Relevance.OrderOf(query);
+
+        // Who walks over documents meets them in the order of ids then; rows lie otherwise.
+        order = order.Count == 0 && rows is { IsReduced: false } && Target.NamesIds && !QuerySummary.IsPartOf(query) ? [new OrderKey(new IdReference(0), OrderKind.Natural, false, null, 0)] : order;
         Sort = new SortKeys(order, fields, operands, endsWithKey: rows is { IsReduced: true });
         Explains = query.Includes.Any(static include => include.Kind == IncludeKind.Explanations);
         IsScored = !isGrouped && (Sort.HasScore || SelectsScore(query) || Explains);

@@ -55,6 +55,9 @@ public sealed class ScanRun : IDisposable
     /// <summary>Whether no further document can change the answer.</summary>
     public bool IsComplete { get; private set; }
 
+    /// <summary>How relevant the result is that is to be written now; null where the query does not ask for that.</summary>
+    public double? Score { get; private set; }
+
     /// <summary>Whether a document satisfies the conditions of the query. Of a grouped query all do: its conditions are on groups.</summary>
     public bool Matches(in QueriedDocument document) => groups is not null || (plan.Matches(document, work) && (plan.Filter is null || plan.Filter.Matches(document.Whole, work)));
 
@@ -172,6 +175,7 @@ public sealed class ScanRun : IDisposable
         bool passes = plan.Filter is null || plan.Filter.Matches(document.Whole, work);
         if (hits is null && firstOfContent is null)
         {
+            Score = plan.IsScored ? document.Score : null;
             return Stream(document, passes);
         }
 

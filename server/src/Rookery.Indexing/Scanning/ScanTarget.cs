@@ -44,14 +44,18 @@ public sealed record ScanTarget(string? Collection, IReadOnlyList<string>? Ids, 
         _ => null,
     };
 
-    /// <summary>Ids are texts: other values match none.</summary>
-    private static string[] Texts(IEnumerable<byte[]> values) =>
+    /// <summary>Each of some ids once, in the order of ids.</summary>
+    public static string[] InOrder(IEnumerable<string> ids) =>
     [
-        .. values.Where(static json => json[0] == (byte)'"')
-            .Select(Unquote)
-            .DistinctBy(static id => id.ToLowerInvariant(), StringComparer.Ordinal)
+        .. ids.DistinctBy(static id => id.ToLowerInvariant(), StringComparer.Ordinal)
             .OrderBy(static id => Encoding.UTF8.GetBytes(id.ToLowerInvariant()), Comparer<byte[]>.Create(static (one, other) => one.AsSpan().SequenceCompareTo(other))),
     ];
+
+    /// <summary>Whether a condition on ids narrows the documents.</summary>
+    public bool NamesIds => Ids is not null || IdPrefix is not null;
+
+    /// <summary>Ids are texts: other values match none.</summary>
+    private static string[] Texts(IEnumerable<byte[]> values) => InOrder(values.Where(static json => json[0] == (byte)'"').Select(Unquote));
 
     private static string Unquote(byte[] json)
     {

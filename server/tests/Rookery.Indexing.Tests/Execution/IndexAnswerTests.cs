@@ -116,6 +116,22 @@ public sealed class IndexAnswerTests
     }
 
     [Fact]
+    public void A_phrase_takes_no_memory_for_each_document_that_it_looks_at()
+    {
+        using var example = Many(5_000);
+        var plan = Plan("from Users where search(bio, '\"often filler\"') limit 1");
+        using (example.Open(plan))
+        {
+            // What is made once.
+        }
+
+        long before = GC.GetAllocatedBytesForCurrentThread();
+        using var answer = example.Open(plan);
+        Assert.InRange(answer.TotalResults!.Value, 4_000, 5_000);
+        Assert.InRange(GC.GetAllocatedBytesForCurrentThread() - before, 0, 200_000);
+    }
+
+    [Fact]
     public void The_time_of_a_query_ends_while_its_terms_are_looked_through()
     {
         using var example = Many(2_000);

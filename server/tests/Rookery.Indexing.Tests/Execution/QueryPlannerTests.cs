@@ -60,10 +60,27 @@ public sealed class QueryPlannerTests
         Assert.NotEmpty(route.Reasons);
     }
 
+    [Theory]
+    [InlineData("from Users where name = 'ann'")]
+    [InlineData("from Users where id() = 'users/1'")]
+    [InlineData("from Users where age = 1 order by name")]
+    public void Reasons_are_written_only_where_they_are_asked_for(string text)
+    {
+        AutoIndexCandidate[] candidates = [.. Enumerable.Range(0, 40).Select(static i => new AutoIndexDefinition("Users", [new AutoIndexField([$"f{i}"], AutoIndexFieldUses.None)])).Select(static one => new AutoIndexCandidate(one.Name, one, IndexState.Normal, 5))];
+        var query = RqlParser.Parse(text);
+        using var words = new FullTextConditions(static _ => IndexedQueries.Analyzer);
+        var target = ScanPlan.Compile(query, QueryParameters.None, words).Target;
+        var explained = QueryPlanner.Plan(query, target, static () => 1_000, candidates, explains: true);
+        var plain = QueryPlanner.Plan(query, target, static () => 1_000, candidates, explains: false);
+        Assert.NotEmpty(explained.Reasons);
+        Assert.Empty(plain.Reasons);
+        Assert.Equal((explained.IndexName, explained.IsBuilt), (plain.IndexName, plain.IsBuilt));
+    }
+
     private static QueryRoute Plan(string text, long documents, params AutoIndexCandidate[] candidates)
     {
         var query = RqlParser.Parse(text);
         using var words = new FullTextConditions(static _ => IndexedQueries.Analyzer);
-        return QueryPlanner.Plan(query, ScanPlan.Compile(query, QueryParameters.None, words).Target, () => documents, candidates);
+        return QueryPlanner.Plan(query, ScanPlan.Compile(query, QueryParameters.None, words).Target, () => documents, candidates, explains: true);
     }
 }

@@ -36,25 +36,25 @@ public sealed class AutoIndexChoiceTests
         Assert.Equal((wide.Name, null), Choose(needed, wide with { VisibleEtag = 91 }, exact, other));
         Assert.Equal((exact.Name, null), Choose(needed, wide with { VisibleEtag = 91, State = IndexState.Error }, exact, other));
 
-        var reasons = AutoIndexChoice.For(needed, [wide, exact, other]).Reasons;
+        var reasons = AutoIndexChoice.For(needed, [wide, exact, other], explains: true).Reasons;
         Assert.Equal(["Auto/Users/ByCity lacks name.", "Auto/Users/ByAgeAndCityAndName holds more than is needed.", "Auto/Users/ByName holds all that the query needs."], reasons);
     }
 
     [Fact]
     public void One_that_is_missing_takes_over_what_the_nearest_holds()
     {
-        var choice = AutoIndexChoice.For(Of("age", "city"), [Candidate(Of("name"), 5), Candidate(Of("city", "zip"), 5), Candidate(new AutoIndexDefinition("Orders", Of("age").Fields), 5)]);
+        var choice = AutoIndexChoice.For(Of("age", "city"), [Candidate(Of("name"), 5), Candidate(Of("city", "zip"), 5), Candidate(new AutoIndexDefinition("Orders", Of("age").Fields), 5)], explains: true);
         Assert.Equal("Auto/Users/ByAgeAndCityAndZip", choice.Name);
         Assert.Equal(choice.Name, choice.ToDefine?.Name);
         Assert.Equal("Auto/Users/ByAgeAndCityAndZip is made for it: it takes over what Auto/Users/ByCityAndZip holds.", choice.Reasons[^1]);
-        Assert.Equal("Auto/Users/ByAge", AutoIndexChoice.For(Of("age"), []).ToDefine?.Name);
+        Assert.Equal("Auto/Users/ByAge", AutoIndexChoice.For(Of("age"), [], explains: false).ToDefine?.Name);
     }
 
     [Fact]
     public void No_index_grows_without_end_and_one_that_stopped_is_not_extended_or_made_twice()
     {
         var widest = Candidate(Of([.. Enumerable.Range(0, AutoIndexChoice.MaxMergedFields).Select(static i => $"f{i}")]), 5);
-        Assert.Equal("Auto/Users/ByAge", AutoIndexChoice.For(Of("age"), [widest]).Name);
+        Assert.Equal("Auto/Users/ByAge", AutoIndexChoice.For(Of("age"), [widest], explains: false).Name);
         var failed = Candidate(Of("age"), 5) with { State = IndexState.Error };
         Assert.Equal((failed.Name, null), Choose(Of("age"), failed));
     }
@@ -72,7 +72,7 @@ public sealed class AutoIndexChoiceTests
     }
 
     private static (string Name, AutoIndexDefinition? ToDefine) Choose(AutoIndexDefinition needed, params AutoIndexCandidate[] candidates) =>
-        (AutoIndexChoice.For(needed, candidates).Name, AutoIndexChoice.For(needed, candidates).ToDefine);
+        (AutoIndexChoice.For(needed, candidates, explains: true).Name, AutoIndexChoice.For(needed, candidates, explains: false).ToDefine);
 
     private static AutoIndexCandidate Candidate(AutoIndexDefinition definition, long visible) => new(definition.Name, definition, IndexState.Normal, visible);
 

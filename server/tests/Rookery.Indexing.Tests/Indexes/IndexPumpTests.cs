@@ -1,4 +1,5 @@
 using Rookery.Disk;
+using Rookery.Documents;
 using Rookery.Documents.Commands;
 using Rookery.Indexing.Indexes;
 using Rookery.Indexing.Tests.Segments;
@@ -183,6 +184,27 @@ public sealed class IndexPumpTests
     }
 
     [Fact]
+    public async Task What_leads_to_what_is_waited_for_is_written_with_it_at_once()
+    {
+        using var node = IndexedNode.New();
+        node.Define(ByName.Name, ByName);
+        node.SettleAll();
+        Write(node, 0, 100);
+        long middle = node.Database().LastEtag - 50;
+        var waitings = new[] { middle, node.Database().LastEtag }.Select(etag => node.Serving(ByName.Name).WaitAsync(etag, TimeSpan.FromHours(1), CancellationToken.None)).ToArray();
+        while (node.Serving(ByName.Name).VisibleEtag < middle)
+        {
+            Assert.True(node.Host.Step());
+        }
+
+        Assert.True(node.Serving(ByName.Name).VisibleEtag < node.Database().LastEtag);
+        node.Settle();
+        Assert.All(await Task.WhenAll(waitings), Assert.True);
+        using var snapshot = node.StoreOf(ByName.Name).OpenSnapshot();
+        Assert.Equal(2, snapshot.Segments.Count);
+    }
+
+    [Fact]
     public void A_long_build_does_not_keep_others_from_following()
     {
         using var node = IndexedNode.New();
@@ -248,6 +270,35 @@ public sealed class IndexPumpTests
         node.Check(ByName.Name, ByName);
     }
 
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public void A_step_ends_when_what_its_documents_give_is_much(bool isBuilt)
+    {
+        using var node = IndexedNode.New(new PumpOptions { LeastPendingBytes = 32 << 10, PendingBytes = 32 << 10 });
+        var definition = Of("Users", "tags");
+        if (!isBuilt)
+        {
+            node.Define("tags", definition);
+            node.SettleAll();
+        }
+
+        for (int i = 0; i < 200; i++)
+        {
+            node.Put($"users/{i}", $"\"tags\":[{string.Join(',', Enumerable.Range(i * 60, 60))}]");
+        }
+
+        if (isBuilt)
+        {
+            node.Define("tags", definition);
+        }
+
+        Assert.True(node.Host.Step());
+        Assert.InRange(node.Status("tags").Documents, 1, 40);
+        node.SettleAll();
+        node.Check("tags", definition);
+    }
+
     [Fact]
     public void A_document_of_too_many_values_is_listed_and_the_others_are_indexed()
     {
@@ -281,6 +332,57 @@ public sealed class IndexPumpTests
     }
 
     [Fact]
+    public void Of_indexes_that_are_behind_those_of_higher_priority_get_three_turns_of_four()
+    {
+        using var node = IndexedNode.New();
+        foreach (string name in (string[])["low", "high"])
+        {
+            node.Define(name, ByName);
+        }
+
+        node.SettleAll();
+        SetPriorities(node);
+        node.Host.SetPaused(node.Database(), "low", true);
+        Write(node, 0, 200);
+        node.SettleAll();
+        node.Host.SetPaused(node.Database(), "high", true);
+        Write(node, 200, 600);
+        node.Host.SetPaused(node.Database(), false);
+        var (low, high) = (node.Serving("low"), node.Serving("high"));
+        var (lowBefore, highBefore) = (low.Position, high.Position);
+        for (int i = 0; i < 16; i++)
+        {
+            Assert.True(node.Host.Step());
+        }
+
+        int step = IndexedNode.SmallSteps.DocumentsPerStep;
+        Assert.InRange(high.Position - highBefore, 11 * step, 13 * step);
+        Assert.InRange(low.Position - lowBefore, 3 * step, 5 * step);
+        node.SettleAll();
+        node.Check("low", ByName);
+    }
+
+    [Fact]
+    public void Of_indexes_that_are_built_those_of_higher_priority_get_three_turns_of_four()
+    {
+        using var node = IndexedNode.New();
+        Write(node, 0, 600);
+        node.Define("low", ByName);
+        node.Host.Step();
+        node.Define("high", Of("Users", "age"));
+        SetPriorities(node);
+        long before = node.Status("low").Progress.Done;
+        for (int i = 0; i < 16; i++)
+        {
+            Assert.True(node.Host.Step());
+        }
+
+        int step = IndexedNode.SmallSteps.DocumentsPerStep;
+        Assert.InRange(node.Status("high").Progress.Done, 11 * step, 13 * step);
+        Assert.InRange(node.Status("low").Progress.Done - before, 3 * step, 5 * step);
+    }
+
+    [Fact]
     public void Nothing_is_indexed_while_there_is_no_room()
     {
         using var node = IndexedNode.New();
@@ -297,6 +399,12 @@ public sealed class IndexPumpTests
     private static AutoIndexDefinition Of(string? collection, params string[] fields) => new(collection, fields.Select(static field => new AutoIndexField([field], AutoIndexFieldUses.Exact)));
 
     private static IndexPump Pump(IndexedNode node) => node.Host.TryGetCatalog(node.Database(), out var catalog) ? catalog.Pump : throw new InvalidOperationException();
+
+    private static void SetPriorities(IndexedNode node) => node.ChangeIndexes(static writer =>
+    {
+        writer.Configure("low", new IndexSettingsChange(Priority: IndexPriority.Low));
+        writer.Configure("high", new IndexSettingsChange(Priority: IndexPriority.High));
+    });
 
     private static void Write(IndexedNode node, int from, int to)
     {

@@ -18,13 +18,13 @@ internal sealed class IndexedNode : IDisposable
 
     private readonly SegmentStoreContext _context;
 
-    private IndexedNode(SimulatedDisk disk, SimulatedTimeProvider time, PumpOptions options, double shareOfCore = 1)
+    private IndexedNode(SimulatedDisk disk, SimulatedTimeProvider time, PumpOptions options, double shareOfCore = 1, long cacheBytes = 1 << 20)
     {
         (Disk, Time) = (disk, time);
         var node = new NodeOptions { DataDirectory = Directory, SegmentBytes = 64 << 10, MemtableBytes = 48 << 10, RunBytes = 32 << 10, Reserve = new ReserveRule(0, 0) };
         Store = NodeStore.Open(node, disk, new MemoryBudget(16 << 20), new NoRecorder(), time);
         Store.ApplyAll();
-        _context = StoreContents.ContextOf(disk);
+        _context = StoreContents.ContextOf(disk, cacheBytes);
         var host = new IndexHostOptions { DataDirectory = Directory, ShareOfCore = () => shareOfCore, HasRoom = () => HasRoom, TroubleFound = Troubles.Add, Memory = new MemoryBudget(16 << 20), Io = new NoRecorder(), Pump = options };
         Host = new IndexHost(Store.Databases, disk, host, time, folder => SegmentStore.Open(_context, folder));
     }
@@ -43,9 +43,9 @@ internal sealed class IndexedNode : IDisposable
 
     public bool HasRoom { get; set; } = true;
 
-    public static IndexedNode New(PumpOptions? options = null, double shareOfCore = 1)
+    public static IndexedNode New(PumpOptions? options = null, double shareOfCore = 1, long cacheBytes = 1 << 20)
     {
-        var node = new IndexedNode(new SimulatedDisk("/data"), new SimulatedTimeProvider(), options ?? SmallSteps, shareOfCore);
+        var node = new IndexedNode(new SimulatedDisk("/data"), new SimulatedTimeProvider(), options ?? SmallSteps, shareOfCore, cacheBytes);
         node.CreateDatabase("shop");
         return node;
     }

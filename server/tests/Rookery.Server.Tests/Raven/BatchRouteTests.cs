@@ -60,7 +60,7 @@ public sealed class BatchRouteTests(RunningServer server) : IClassFixture<Runnin
     [InlineData("?waitForIndexesTimeout=00:00:03&waitForIndexThrow=true", 201)]
     [InlineData("?waitForReplicasTimeout=00:00:05&throwOnTimeoutInWaitForReplicas=true&numberOfReplicasToWaitFor=2", 400)]
     [InlineData("?waitForIndexesTimeout=soon", 400)]
-    [InlineData("?waitForIndexesTimeout=3000&waitForSpecificIndex=A", 501)]
+    [InlineData("?waitForIndexesTimeout=3000&waitForSpecificIndex=A", 404)]
     public async Task Waits_are_over_at_once_or_refused_before_anything_is_stored(string query, int status)
     {
         string db = await server.CreateDatabaseAsync();

@@ -41,7 +41,30 @@ public sealed class IndexRouteTests(RunningServer server) : IClassFixture<Runnin
         Assert.Equal(1, summary.GetProperty("CountOfIndexes").GetInt32());
         Assert.Equal(ByAge, summary.GetProperty("Indexes")[0].GetProperty("Name").GetString());
         Assert.NotNull(summary.GetProperty("LastIndexingTime").GetString());
+        var listed = (await GetAsync("/databases")).GetProperty("Databases").EnumerateArray().Single(one => database.EndsWith("/" + one.GetProperty("Name").GetString(), StringComparison.Ordinal));
+        Assert.Equal(1, listed.GetProperty("IndexesCount").GetInt32());
         Assert.Equal(0, (await GetAsync(database + "/indexes/errors?name=" + ByAge)).GetProperty("Results")[0].GetProperty("Errors").GetArrayLength());
+    }
+
+    [Theory]
+    [InlineData("waitForIndexesTimeout=00:00:15&waitForIndexThrow=true")]
+    [InlineData("waitForIndexesTimeout=15000&waitForSpecificIndex=Ages")]
+    public async Task A_batch_is_answered_when_the_indexes_that_it_waits_for_have_it(string wait)
+    {
+        string database = await server.CreateDatabaseAsync();
+        const string Definition = """{"Indexes":[{"Name":"Ages","Maps":["from u in docs.Users select new { u.age, count = 1 }"],"Reduce":"from r in results group r by r.age into g select new { age = g.Key, count = g.Sum(x => x.count) }"}]}""";
+        Assert.Equal(201, (await server.SendAsync("PUT", database + "/admin/indexes", Definition)).Status);
+        await WaitAsync(database);
+        const string Batch = """{"Commands":[{"Id":"users/1","Type":"PUT","Document":{"age":7,"@metadata":{"@collection":"Users"}}}]}""";
+        Assert.Equal(201, (await server.SendAsync("POST", $"{database}/bulk_docs?{wait}", Batch)).Status);
+        Assert.False((await GetAsync(database + "/indexes/staleness?name=Ages")).GetProperty("IsStale").GetBoolean());
+        Assert.Equal(1, (await GetAsync(database + "/indexes/stats?name=Ages")).GetProperty("Results")[0].GetProperty("EntriesCount").GetInt32());
+
+        await NoContentAsync("POST", database + "/admin/indexes/stop?name=Ages");
+        const string Waiting = "waitForIndexesTimeout=15000&waitForSpecificIndex=Ages";
+        (await server.SendAsync("POST", $"{database}/bulk_docs?{Waiting}", Batch)).IsRefusal(500, "The batch is stored. The index 'Ages' did not come so far");
+        Assert.Equal(201, (await server.SendAsync("POST", $"{database}/bulk_docs?{Waiting}&waitForIndexThrow=false", Batch)).Status);
+        Assert.Equal(201, (await server.SendAsync("POST", $"{database}/bulk_docs?waitForIndexesTimeout=15000", Batch)).Status);
     }
 
     [Fact]

@@ -1,4 +1,5 @@
 using Rookery.Indexing.Language;
+using Rookery.Server.Raven;
 using Rookery.Server.Raven.Queries;
 using Rookery.Simulation;
 
@@ -12,6 +13,10 @@ public sealed class QueryTurnsTests
     public async Task A_turn_is_over_after_its_time_of_work_and_waiting_is_none()
     {
         var turns = new QueryTurns(_time, QueryTurns.Budget, CancellationToken.None);
+        _time.Advance(TimeSpan.FromHours(1));
+        Assert.False(turns.IsOver);
+        turns.OnWork();
+        turns.Begin();
         _time.Advance(QueryTurns.Turn);
         Assert.False(turns.IsOver);
         turns.End();
@@ -28,6 +33,7 @@ public sealed class QueryTurnsTests
     public async Task A_query_that_used_its_time_up_is_refused()
     {
         var turns = new QueryTurns(_time, QueryTurns.Budget, CancellationToken.None);
+        turns.Begin();
         for (var worked = TimeSpan.Zero; worked < QueryTurns.Budget; worked += TimeSpan.FromSeconds(1))
         {
             _time.Advance(TimeSpan.FromSeconds(1));
@@ -37,6 +43,35 @@ public sealed class QueryTurnsTests
         turns.OnWork();
         _time.Advance(TimeSpan.FromSeconds(1));
         Assert.Equal(QueryFault.TooCostly, Assert.Throws<QueryException>(turns.OnWork).Fault);
+    }
+
+    [Fact]
+    public void Of_searches_that_take_long_so_many_go_on_and_the_next_gives_up()
+    {
+        var searches = new LongSearches(2);
+        QueryTurns[] turns = [.. Enumerable.Range(0, 4).Select(_ => new QueryTurns(_time, QueryTurns.Budget, CancellationToken.None, searches))];
+        using var first = turns[0].BeginSearch();
+        var second = turns[1].BeginSearch();
+        var third = turns[2].BeginSearch();
+        _time.Advance(LongSearches.LongAfter);
+        Array.ForEach(turns[..3], static one => one.OnWork());
+        _time.Advance(TimeSpan.FromSeconds(1));
+        turns[0].OnWork();
+        turns[0].OnWork();
+        turns[1].OnWork();
+        var refusal = Assert.Throws<RefusedException>(turns[2].OnWork);
+        Assert.Equal(429, refusal.Status);
+        Assert.Contains("2 others", refusal.Message, StringComparison.Ordinal);
+        third.Dispose();
+
+        // One that is not searching any more, or has not searched for long, needs no place.
+        turns[2].OnWork();
+        using var fourth = turns[3].BeginSearch();
+        turns[3].OnWork();
+        _time.Advance(TimeSpan.FromSeconds(3));
+        Assert.Throws<RefusedException>(turns[3].OnWork);
+        second.Dispose();
+        turns[3].OnWork();
     }
 
     [Fact]

@@ -35,6 +35,9 @@ public sealed class RunningServer : IAsyncLifetime
     /// <summary>What stands between the routes and consensus.</summary>
     public Func<IConsensusHost, IConsensusHost> Before { get; init; } = static consensus => consensus;
 
+    /// <summary>Where its data and indexes lie, under /data.</summary>
+    public SimulatedDisk Disk { get; } = new();
+
     /// <summary>Changes how it runs.</summary>
     public Func<ServerOptions, ServerOptions> With { get; init; } = static options => options;
 
@@ -47,10 +50,9 @@ public sealed class RunningServer : IAsyncLifetime
     public async Task InitializeAsync()
     {
         var io = new IoTimeline(TimeProvider.System, "memory");
-        var disk = new SimulatedDisk();
-        _node = Node.Open(new NodeOptions { DataDirectory = "/data", SegmentBytes = 4 << 20 }, disk, Memory, io, TimeProvider.System, store => Before(RaftConsensus.Alone(store)));
+        _node = Node.Open(new NodeOptions { DataDirectory = "/data", SegmentBytes = 4 << 20 }, Disk, Memory, io, TimeProvider.System, store => Before(RaftConsensus.Alone(store)));
         Context = new ServerContext(With(new ServerOptions { Listen = new IPEndPoint(IPAddress.Loopback, 0) }), Time, Log, Memory, io);
-        _indexing = Indexing.Start(_node, disk, out var indexes);
+        _indexing = Indexing.Start(_node, Disk, out var indexes);
         Context.Readiness.Opened(_node, indexes);
         _app = RookeryServer.Build(Context);
         await _app.StartAsync();

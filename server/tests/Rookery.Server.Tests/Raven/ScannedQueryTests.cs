@@ -41,6 +41,7 @@ public sealed class ScannedQueryTests(RunningServer server) : IClassFixture<Runn
     [InlineData("from Users order by name select address.street, missing limit 1", """{"address.street":"s","missing":null,"@metadata":{"@projection":true,"@id":"users/1"}}""")]
     [InlineData("from Users group by city order by city select city, count() as n, sum(age) as sum", """{"city":"Bonn","n":1,"sum":20,"@metadata":{"@projection":true}},{"city":"Ulm","n":2,"sum":38,"@metadata":{"@projection":true}}""")]
     [InlineData("from Users order by city select distinct city", """{"city":"Bonn","@metadata":{"@projection":true,"@id":"users/3"}},{"city":"Ulm","@metadata":{"@projection":true,"@id":"users/1"}}""")]
+    [InlineData("from Users where age > 0 and city = 'Bonn' select score() as s", """{"s":2,"@metadata":{"@projection":true,"@id":"users/3","@index-score":2}}""")]
     [InlineData("from Users group by city where count() > 1 select city", """{"city":"Ulm","@metadata":{"@projection":true}}""")]
     public async Task Selections_and_groups_are_projections(string query, string results)
     {

@@ -48,6 +48,15 @@ public sealed class ScriptedQueryTests(RunningServer server) : IClassFixture<Run
     }
 
     [Fact]
+    public async Task A_script_that_is_larger_than_scripts_may_be_is_wrong_and_not_unsupported()
+    {
+        string db = await FillAsync();
+        string deep = new string('(', 200) + "1" + new string(')', 200);
+        (await server.SendAsync("POST", db + "/queries", Body($"from Users as u select {{ a: {deep} }}"))).IsRefusal(400, "nests deeper");
+        (await server.SendAsync("PATCH", db + "/docs?id=users/1", JsonSerializer.Serialize(new { Patch = new { Script = $"this.a = {deep}" } }))).IsRefusal(400, "nests deeper");
+    }
+
+    [Fact]
     public async Task A_result_that_is_too_large_is_refused()
     {
         string db = await server.CreateDatabaseAsync();

@@ -147,7 +147,17 @@ internal sealed class SegmentFile : SegmentPages, IDisposable
         Span<byte> stored = stackalloc byte[SegmentFormat.StoredPageBytes];
         stored = stored[..(length + sizeof(uint))];
         long begun = io.Begin();
-        int read = file.Read(stored, offset);
+        int read;
+        try
+        {
+            read = file.Read(stored, offset);
+        }
+        catch (DiskException unreadable)
+        {
+            // What the device does not give back is lost, as what comes back otherwise than it was written.
+            throw Damage($"the page at byte {offset} cannot be read, because {DiskException.Describe(unreadable.Error)}");
+        }
+
         io.Record(IoKind.Read, begun, read);
         if (read < stored.Length || BinaryPrimitives.ReadUInt32LittleEndian(stored[length..]) != SegmentFormat.ChecksumOf(fileId, number, stored[..length]))
         {

@@ -11,10 +11,11 @@ internal sealed class ByteArena(MemoryShare share) : IDisposable
 
     private readonly List<byte[]> chunks = [];
     private int usedChunks;
+    private long longBytes;
     private int inChunk = ChunkBytes;
 
     /// <summary>Bytes that pieces take, the ends of chunks included.</summary>
-    public long TakenBytes => usedChunks == 0 ? 0 : ((long)(usedChunks - 1) << ChunkShift) + inChunk;
+    public long TakenBytes => usedChunks == 0 ? 0 : ((long)(usedChunks - 1) << ChunkShift) + inChunk + longBytes;
 
     /// <summary>Whether the share had no more to give; the memory was taken nevertheless, because a document is indexed whole.</summary>
     public bool IsOverBudget { get; private set; }
@@ -58,6 +59,7 @@ internal sealed class ByteArena(MemoryShare share) : IDisposable
         }
 
         usedChunks = 0;
+        longBytes = 0;
         inChunk = ChunkBytes;
         IsOverBudget = false;
     }
@@ -86,6 +88,7 @@ internal sealed class ByteArena(MemoryShare share) : IDisposable
         }
 
         usedChunks++;
+        longBytes += length - ChunkBytes;
         inChunk = 0;
     }
 }

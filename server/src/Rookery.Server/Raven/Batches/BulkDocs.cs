@@ -11,7 +11,13 @@ internal sealed class BulkDocs(ServerContext context)
 {
     public async Task HandleAsync(HttpContext http, Database database)
     {
-        CheckWaits(new QueryParameters(http), context.Options.NodeTag);
+        CheckReplicas(new QueryParameters(http), context.Options.NodeTag);
+        var wait = IndexWait.Read(new QueryParameters(http));
+        if (wait is not null)
+        {
+            await wait.CheckAsync(context, database);
+        }
+
         RefuseAttachments(http);
         ParsedBatch batch;
         LargeRequests.Lease? room;
@@ -41,6 +47,11 @@ internal sealed class BulkDocs(ServerContext context)
         }
 
         IdempotencyHeader.TellHorizon(http, database);
+        if (wait is not null)
+        {
+            await WaitAsync(http, database, wait, operations, outcome);
+        }
+
         http.Response.StatusCode = StatusCodes.Status201Created;
         await AnswerAsync(http, database, batch.ClusterWide, operations, outcome);
     }
@@ -59,20 +70,10 @@ internal sealed class BulkDocs(ServerContext context)
         }
     }
 
-    /// <summary>
-    /// A single node is its own majority, and nothing here is indexed: waiting is over at once. Waiting for more nodes than there are, or for an index that
-    /// does not exist, is refused before anything is written.
-    /// </summary>
-    private static void CheckWaits(QueryParameters parameters, string nodeTag)
+    /// <summary>What is committed has its majority: waiting for that is over at once. Waiting for a number of nodes that may not be reached is refused before anything is written.</summary>
+    private static void CheckReplicas(QueryParameters parameters, string nodeTag)
     {
-        foreach (string name in (ReadOnlySpan<string>)["waitForReplicasTimeout", "waitForIndexesTimeout"])
-        {
-            if (parameters.Text(name) is { Length: > 0 } duration && !DurationText.TryParse(duration, out _))
-            {
-                throw RefusedException.BadRequest($"The parameter '{name}' must be milliseconds or a TimeSpan like 00:00:05, not '{duration}'.");
-            }
-        }
-
+        IndexWait.ReadDuration(parameters, "waitForReplicasTimeout");
         if (parameters.Text("numberOfReplicasToWaitFor") is { Length: > 0 } replicas && replicas is not ("majority" or "0") && parameters.Flag("throwOnTimeoutInWaitForReplicas"))
         {
             throw new RefusedException(
@@ -80,10 +81,36 @@ internal sealed class BulkDocs(ServerContext context)
                 RavenType.Timeout,
                 $"numberOfReplicasToWaitFor={replicas} cannot be reached: node {nodeTag} is alone. Nothing was stored; wait for 'majority' instead, which is what every write here does.");
         }
+    }
 
-        if (parameters.Text("waitForSpecificIndex") is { Length: > 0 } index)
+    private async Task WaitAsync(HttpContext http, Database database, IndexWait wait, BatchOperation[] operations, CommandOutcome outcome)
+    {
+        var collections = new HashSet<string>(StringComparer.OrdinalIgnoreCase);
+        bool areKnown = true;
+        for (int i = 0; i < operations.Length; i++)
         {
-            throw RefusedException.NotSupported($"waitForSpecificIndex={index}: indexes are not supported by this version. Nothing was stored.");
+            string? collection = outcome[i].Collection;
+            areKnown &= collection is not null;
+            collections.Add(collection ?? "");
+        }
+
+        try
+        {
+            await wait.WaitAsync(context, database, areKnown ? [.. collections] : null, http.RequestAborted);
+        }
+        catch
+        {
+            ForgetDocuments(operations, outcome, 0);
+            throw;
+        }
+    }
+
+    // Nobody else lets go of the documents that the client asked for.
+    private static void ForgetDocuments(BatchOperation[] operations, CommandOutcome outcome, int from)
+    {
+        for (int i = from; i < operations.Length; i++)
+        {
+            outcome[i].Document?.Dispose();
         }
     }
 
@@ -125,11 +152,8 @@ internal sealed class BulkDocs(ServerContext context)
         }
         finally
         {
-            // The client went away: nobody else lets go of the documents that it asked for.
-            for (; written < operations.Length; written++)
-            {
-                outcome[written].Document?.Dispose();
-            }
+            // The client went away, unless all are written.
+            ForgetDocuments(operations, outcome, written);
         }
 
         answer.Write(isClusterWide ? Encoding.ASCII.GetBytes($"],\"TransactionIndex\":{outcome.Index}}}") : "]}"u8);

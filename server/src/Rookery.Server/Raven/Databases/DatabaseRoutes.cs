@@ -157,7 +157,7 @@ internal sealed class DatabaseRoutes(ServerContext context)
         json.WriteString("Name"u8, database.Name);
         json.WriteBoolean("Disabled"u8, false);
         json.WriteNumber("DocumentsCount"u8, reader.ReadStatistics().Documents);
-        json.WriteNumber("IndexesCount"u8, 0);
+        json.WriteNumber("IndexesCount"u8, reader.ReadIndexes().Count);
         json.WriteEndObject();
     }
 

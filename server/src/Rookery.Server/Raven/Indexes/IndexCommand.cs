@@ -1,6 +1,7 @@
 using Microsoft.AspNetCore.Http;
 using Rookery.Documents;
 using Rookery.Documents.Commands;
+using Rookery.Indexing.Execution;
 
 namespace Rookery.Server.Raven.Indexes;
 
@@ -47,4 +48,7 @@ internal static class IndexCommand
     /// <summary>There is one, but this node has not opened it, or closed it a moment ago: 503.</summary>
     public static RefusedException NotAtWork(string name) =>
         new(StatusCodes.Status503ServiceUnavailable, RavenType.RavenException, $"The index '{name}' is not at work on this node now: it was defined, replaced or reset a moment ago. Ask again.");
+
+    /// <summary>It cannot be read, and is built again: 503, so that clients ask another node, whose index is its own.</summary>
+    public static RefusedException Damaged(IndexDamagedException damaged) => new(StatusCodes.Status503ServiceUnavailable, RavenType.RavenException, damaged.Message);
 }

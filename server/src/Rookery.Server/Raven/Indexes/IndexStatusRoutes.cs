@@ -56,7 +56,7 @@ internal sealed class IndexStatusRoutes(ServerContext context)
         string? after = parameters.Text("fromValue") is { Length: > 0 } from ? from : null;
         int count = (int)Math.Min(parameters.Number("pageSize", MostTerms), MostTerms);
         var index = Find(database, [name])[0];
-        var terms = new IndexedQueries(context.Indexes).ReadTerms(database, name, field, after, count)
+        var terms = ReadTerms(database, name, field, after, count)
             ?? throw (index.Status is null ? IndexCommand.NotAtWork(index.Name) : RefusedException.BadRequest($"The index '{index.Name}' holds no field '{field}' on this node; GET indexes?name= lists its fields."));
         return JsonAnswer.SendAsync(http, json =>
         {
@@ -70,6 +70,18 @@ internal sealed class IndexStatusRoutes(ServerContext context)
 
             json.WriteEndArray();
         });
+    }
+
+    private IReadOnlyList<string>? ReadTerms(Database database, string name, string field, string? after, int count)
+    {
+        try
+        {
+            return new IndexedQueries(context.Indexes).ReadTerms(database, name, field, after, count);
+        }
+        catch (IndexDamagedException damaged)
+        {
+            throw IndexCommand.Damaged(damaged);
+        }
     }
 
     /// <summary>GET indexes/staleness?name=….</summary>

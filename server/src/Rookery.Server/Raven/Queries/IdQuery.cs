@@ -16,7 +16,7 @@ internal enum IdConditionKind
 
 /// <summary>A condition on ids.</summary>
 /// <param name="Kind">How to compare.</param>
-/// <param name="Values">Ids, or one prefix.</param>
+/// <param name="Values">Ids, in their order, or one prefix.</param>
 internal sealed record IdCondition(IdConditionKind Kind, IReadOnlyList<string> Values)
 {
     /// <summary>Reads a condition that is on ids alone; null when it is another.</summary>
@@ -24,7 +24,7 @@ internal sealed record IdCondition(IdConditionKind Kind, IReadOnlyList<string> V
     public static IdCondition? TryRead(Condition? condition, OperandValues operands) => condition switch
     {
         ComparisonCondition { Field: IdReference, Operator: ComparisonOperator.Equal } equal => new(IdConditionKind.OneOf, Texts([equal.Value], operands)),
-        InCondition { Field: IdReference, IsAll: false } isIn => new(IdConditionKind.OneOf, Texts(isIn.Values, operands)),
+        InCondition { Field: IdReference, IsAll: false } isIn => new(IdConditionKind.OneOf, ScanTarget.InOrder(Texts(isIn.Values, operands))),
         TextCondition { Field: IdReference, Kind: TextConditionKind.StartsWith } prefix => new(IdConditionKind.StartsWith, [OneText(prefix.Text, operands)]),
         _ => null,
     };

@@ -45,8 +45,11 @@ internal sealed class QueryRequest : IDisposable
         init => _indexName = value;
     }
 
+    /// <summary>Whether its results are changed or deleted, behind the answer of its request, as few at once as such operations are.</summary>
+    public bool IsChange { get; init; }
+
     /// <summary>How long it may work in all.</summary>
-    public TimeSpan WorkLimit { get; init; } = QueryTurns.Budget;
+    public TimeSpan WorkLimit => IsChange ? TimeSpan.MaxValue : QueryTurns.Budget;
 
     /// <summary>Reads the text of a query, and plans it.</summary>
     /// <param name="envelope">The query.</param>
@@ -134,7 +137,7 @@ internal sealed class QueryRequest : IDisposable
                 Named = named,
                 Again = named?.Rows is null ? null : () => PlanOf(written, envelope, database, indexes, isChange),
                 Wait = envelope.Wait,
-                WorkLimit = isChange ? TimeSpan.MaxValue : QueryTurns.Budget,
+                IsChange = isChange,
                 _fullText = fullText,
             };
         }

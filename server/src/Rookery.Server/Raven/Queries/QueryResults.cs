@@ -5,6 +5,7 @@ using Rookery.Indexing.Execution;
 using Rookery.Indexing.Language;
 using Rookery.Indexing.Scanning;
 using Rookery.Indexing.Summaries;
+using Rookery.Server.Raven.Indexes;
 
 namespace Rookery.Server.Raven.Queries;
 
@@ -25,6 +26,11 @@ internal static class QueryResults
         return renewed;
     }
 
+    /// <summary>The same once more, now that the total is known.</summary>
+    /// <exception cref="RefusedException">The index was reset meanwhile.</exception>
+    public static async ValueTask<IQueryResults> OpenAgainAsync(ServerContext context, HttpContext http, Database database, QueryRequest request, QueryWay way, DocumentAnswer answer) =>
+        await TryOpenAsync(context, http, database, request, way, answer, metadataOnly: false, needsTotal: false) ?? throw IndexCommand.NotAtWork(way.IndexName);
+
     /// <summary>The results, before the first. Those that have to be sorted or grouped are all found then.</summary>
     /// <param name="context">The server.</param>
     /// <param name="http">The request.</param>
@@ -34,9 +40,10 @@ internal static class QueryResults
     /// <param name="answer">Whose room is taken for what is large.</param>
     /// <param name="metadataOnly">Whether of whole documents only the metadata is wanted.</param>
     /// <param name="needsTotal">Whether results behind the page are counted.</param>
+    /// <returns>The results; null when the index that answers was reset meanwhile and follows the documents no longer as far as the way says.</returns>
     /// <exception cref="Indexing.Language.QueryException">The query would cost more than one may.</exception>
     /// <exception cref="RefusedException">There was no room for a large document.</exception>
-    public static async ValueTask<IQueryResults> OpenAsync(
+    public static async ValueTask<IQueryResults?> TryOpenAsync(
         ServerContext context, HttpContext http, Database database, QueryRequest request, QueryWay way, DocumentAnswer answer, bool metadataOnly, bool needsTotal = true)
     {
         if (request.Plan is not { } plan)
@@ -44,7 +51,7 @@ internal static class QueryResults
             return new WalkedResults(new QueryWalk(database, request.Direct!), new ResultWriter(database, null, metadataOnly, request.Includes.Count > 0), answer);
         }
 
-        var turns = new QueryTurns(context.Time, request.WorkLimit, http.RequestAborted);
+        var turns = new QueryTurns(context.Time, request.WorkLimit, http.RequestAborted, request.IsChange ? null : context.LongSearches);
         var scripted = plan.Script is { } script ? new ScriptedResults(script, context.QueryMemory, turns, Encoding.ASCII.GetBytes(database.HistoryId)) : null;
         var writer = new ResultWriter(database, plan, metadataOnly, request.Includes.Count > 0, scripted);
         IDisposable? opened = null;
@@ -52,14 +59,20 @@ internal static class QueryResults
         {
             if (plan.Rows is not null)
             {
-                return await RowQueries.OpenAsync(context, database, request, answer, writer, turns, needsTotal);
+                var rows = await RowQueries.TryOpenAsync(context, database, request, way, answer, writer, turns, needsTotal);
+                if (rows is null)
+                {
+                    writer.Dispose();
+                }
+
+                return rows;
             }
 
-            var found = way.Answering is { } name ? new IndexedQueries(context.Indexes).TryAnswer(database, name, plan, context.QueryMemory, turns) : null;
+            var found = Search(context, database, plan, way, turns);
             opened = found;
             if (found is { AreCandidates: false })
             {
-                return PageOf(found, database, plan, writer, answer, scripted is null ? null : turns);
+                return PageOf(found, database, plan, writer, answer, turns);
             }
 
             if (found is null)
@@ -82,10 +95,12 @@ internal static class QueryResults
             }
 
             walk.Pause();
+            turns.Begin();
             var ended = scan.Run.Finish();
+            turns.End();
             return request.Query.GroupBy.Count > 0
                 ? new GroupResults(scan, ended, database)
-                : new WalkedResults(WalkOf(database, plan, [.. ended.Documents]), writer, answer, ended.TotalResults, scan, turns: scripted is null ? null : turns);
+                : new WalkedResults(WalkOf(database, plan, [.. ended.Documents]), writer, answer, ended.TotalResults, scan, turns: turns);
         }
         catch
         {
@@ -95,8 +110,14 @@ internal static class QueryResults
         }
     }
 
+    private static IndexAnswer? Search(ServerContext context, Database database, ScanPlan plan, QueryWay way, QueryTurns turns)
+    {
+        using var search = turns.BeginSearch();
+        return way.Answering is { } name ? new IndexedQueries(context.Indexes).TryAnswer(database, name, plan, context.QueryMemory, turns, atLeast: way.ResultEtag) : null;
+    }
+
     // An index follows the documents with a delay: of those that were written since it is asked again.
-    private static WalkedResults PageOf(IndexAnswer found, Database database, ScanPlan plan, ResultWriter writer, DocumentAnswer answer, QueryTurns? turns)
+    private static WalkedResults PageOf(IndexAnswer found, Database database, ScanPlan plan, ResultWriter writer, DocumentAnswer answer, QueryTurns turns)
     {
         var ids = new FoundIds(found.Documents);
         var walk = new QueryWalk(database, ids, ScoresOf(plan, found.Documents));

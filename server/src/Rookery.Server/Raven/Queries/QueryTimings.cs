@@ -3,12 +3,13 @@ using System.Text;
 
 namespace Rookery.Server.Raven.Queries;
 
-/// <summary>How long the parts of one query took, one after the other. Not thread-safe.</summary>
+/// <summary>How long the parts of one query took, one after the other, its client not waited for. Not thread-safe.</summary>
 internal sealed class QueryTimings
 {
     private readonly List<(string Part, long Milliseconds)> _parts = [];
     private readonly TimeProvider _time;
-    private readonly long _begun;
+    private long _begun;
+    private long _paused;
     private long _last;
 
     /// <summary>The first part begins.</summary>
@@ -18,6 +19,17 @@ internal sealed class QueryTimings
 
     /// <summary>The time since the beginning, in milliseconds.</summary>
     public long TotalMilliseconds => (long)_time.GetElapsedTime(_begun).TotalMilliseconds;
+
+    /// <summary>What passes from here to <see cref="Resume"/> belongs to no part.</summary>
+    public void Pause() => _paused = _time.GetTimestamp();
+
+    /// <summary>Goes on.</summary>
+    public void Resume()
+    {
+        long waited = _time.GetTimestamp() - _paused;
+        _begun += waited;
+        _last += waited;
+    }
 
     /// <summary>A part ends here.</summary>
     public void End(string part)

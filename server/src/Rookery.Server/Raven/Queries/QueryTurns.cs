@@ -4,13 +4,14 @@ using Rookery.Indexing.Scanning;
 namespace Rookery.Server.Raven.Queries;
 
 /// <summary>
-/// The time of one query: it works for <see cref="Turn"/>, then others have theirs, until it has worked as long as it may. What passes between <see cref="End"/> and
-/// <see cref="Begin"/>, while its client or room is waited for, is no work. Not thread-safe.
+/// The time of one query: it works for <see cref="Turn"/>, then others have theirs, until it has worked as long as it may. Only what passes between <see cref="Begin"/> and
+/// <see cref="End"/> is work; while its client or room is waited for, none is done. Not thread-safe.
 /// </summary>
 /// <param name="time">The clock.</param>
 /// <param name="limit">How long it may work in all.</param>
 /// <param name="left">Says that the client left.</param>
-internal sealed class QueryTurns(TimeProvider time, TimeSpan limit, CancellationToken left) : IScanClock
+/// <param name="searches">Bounds searches that take long; null where they are bounded otherwise.</param>
+internal sealed class QueryTurns(TimeProvider time, TimeSpan limit, CancellationToken left, LongSearches? searches = null) : IScanClock
 {
     /// <summary>How long a query works before others go first.</summary>
     public static readonly TimeSpan Turn = TimeSpan.FromMilliseconds(10);
@@ -18,26 +19,39 @@ internal sealed class QueryTurns(TimeProvider time, TimeSpan limit, Cancellation
     /// <summary>How long a query that somebody waits for may work in all.</summary>
     public static readonly TimeSpan Budget = TimeSpan.FromMinutes(2);
 
-    private long _begun = time.GetTimestamp();
+    private long? _begun;
+    private bool _isSearching;
+    private bool _isLong;
     private TimeSpan _inTurn;
     private TimeSpan _inAll;
 
     /// <summary>Whether it is others' turn: let go of what is being read, and call <see cref="YieldAsync"/>.</summary>
-    public bool IsOver => _inTurn + time.GetElapsedTime(_begun) > Turn;
+    public bool IsOver => _inTurn + SinceBegun > Turn;
 
     /// <summary>The same between <see cref="End"/> and <see cref="Begin"/>.</summary>
     public bool IsTurnOver => _inTurn > Turn;
 
-    /// <summary>Goes on with work.</summary>
+    private TimeSpan SinceBegun => _begun is { } begun ? time.GetElapsedTime(begun) : TimeSpan.Zero;
+
+    /// <summary>Begins to work, or goes on.</summary>
     public void Begin() => _begun = time.GetTimestamp();
 
     /// <summary>Stops working for now.</summary>
     public void End()
     {
-        var worked = time.GetElapsedTime(_begun);
+        var worked = SinceBegun;
         _inTurn += worked;
         _inAll += worked;
-        _begun = time.GetTimestamp();
+        _begun = null;
+    }
+
+    /// <summary>Begins to search an index, which is done in one piece.</summary>
+    /// <returns>Ends it.</returns>
+    public Search BeginSearch()
+    {
+        Begin();
+        _isSearching = searches is not null;
+        return new Search(this);
     }
 
     /// <summary>Lets others work.</summary>
@@ -53,13 +67,37 @@ internal sealed class QueryTurns(TimeProvider time, TimeSpan limit, Cancellation
     }
 
     /// <inheritdoc/>
+    /// <exception cref="RefusedException">The search of an index takes long, and too many others do.</exception>
     public void OnWork()
     {
         left.ThrowIfCancellationRequested();
-        if (_inAll + time.GetElapsedTime(_begun) > limit)
+        if (_inAll + SinceBegun > limit)
         {
             throw new QueryException(
                 QueryFault.TooCostly, $"The query worked for {limit.TotalMinutes} minutes without coming to its end. Narrow it by a collection or by ids.");
         }
+
+        if (_isSearching && !_isLong && SinceBegun > LongSearches.LongAfter)
+        {
+            searches!.Enter();
+            _isLong = true;
+        }
+    }
+
+    private void EndSearch()
+    {
+        End();
+        _isSearching = false;
+        if (_isLong)
+        {
+            _isLong = false;
+            searches!.Leave();
+        }
+    }
+
+    /// <summary>A search that goes on until it is disposed.</summary>
+    internal readonly struct Search(QueryTurns turns) : IDisposable
+    {
+        public void Dispose() => turns.EndSearch();
     }
 }

@@ -7,7 +7,7 @@ using Rookery.Server.Raven.Documents;
 namespace Rookery.Server.Raven.Queries;
 
 /// <summary>
-/// The documents that a query has to look at: a collection in the order it was written, ids in the order asked, or a prefix in id order. Counts what it
+/// The documents that a query has to look at: a collection in the order it was written, or ids and those of a prefix in the order of ids. Counts what it
 /// passes, so that the total is known at the end without a second walk.
 /// </summary>
 internal sealed class QueryWalk : IDisposable
@@ -36,7 +36,7 @@ internal sealed class QueryWalk : IDisposable
         _left = query.Limit ?? long.MaxValue;
         if (query.Condition is { Kind: IdConditionKind.OneOf } condition)
         {
-            _ids = [.. condition.Values.Distinct(StringComparer.OrdinalIgnoreCase).Select(static id => (ReadOnlyMemory<byte>)Encoding.UTF8.GetBytes(id))];
+            _ids = [.. condition.Values.Select(static id => (ReadOnlyMemory<byte>)Encoding.UTF8.GetBytes(id))];
             return;
         }
 
@@ -76,7 +76,10 @@ internal sealed class QueryWalk : IDisposable
     public long Etag => _cursor is null ? _byId.Etag : _cursor.Etag;
 
     /// <summary>How relevant the document at hand is; null where none is more than others.</summary>
-    public double? Score => _scores?[Place];
+    public double? Score => _scores is null ? FoundScore : _scores[Place];
+
+    /// <summary>The same where it was found out when the document was met.</summary>
+    public double? FoundScore { get; set; }
 
     /// <summary>Of a walk over ids, the place of the one at hand among them.</summary>
     public int Place => _nextId - 1;

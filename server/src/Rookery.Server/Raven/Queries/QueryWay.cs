@@ -1,5 +1,3 @@
-using Rookery.Indexing.Execution;
-
 namespace Rookery.Server.Raven.Queries;
 
 /// <summary>By which way a query is answered, after what it has to wait for.</summary>
@@ -8,9 +6,4 @@ namespace Rookery.Server.Raven.Queries;
 /// <param name="IsStale">Whether the index does not follow the documents through the moment at which the query came.</param>
 /// <param name="ResultEtag">The etag through which the answer follows the documents at least.</param>
 /// <param name="Timestamp">When the index last took something; null when no index answers, or it took nothing since the start.</param>
-/// <param name="Reasons">Why this way, in sentences.</param>
-internal sealed record QueryWay(string IndexName, string? Answering, bool IsStale, long ResultEtag, DateTimeOffset? Timestamp, IReadOnlyList<string> Reasons)
-{
-    /// <summary>Why no index is asked that could be.</summary>
-    public static string WhileBuilt(QueryRoute route) => $"Documents are looked at: {route.IndexName} is not built yet.";
-}
+internal sealed record QueryWay(string IndexName, string? Answering, bool IsStale, long ResultEtag, DateTimeOffset? Timestamp);

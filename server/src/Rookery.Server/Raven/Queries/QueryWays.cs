@@ -1,6 +1,7 @@
 using Microsoft.AspNetCore.Http;
 using Rookery.Documents;
 using Rookery.Indexing.Execution;
+using Rookery.Indexing.Indexes;
 using Rookery.Indexing.Language;
 
 namespace Rookery.Server.Raven.Queries;
@@ -14,6 +15,31 @@ internal sealed class QueryWays(ServerContext context)
     /// <summary>How long a query waits that did not ask to: then it is answered as well as it can be.</summary>
     public static readonly TimeSpan UnaskedWait = TimeSpan.FromSeconds(1.5);
 
+    /// <summary>Chooses, and begins to answer that way. An index that was reset when it was to answer is waited for again.</summary>
+    /// <param name="http">The request.</param>
+    /// <param name="database">Whose documents are asked for.</param>
+    /// <param name="request">What is asked.</param>
+    /// <param name="answer">Whose room is taken for what is large.</param>
+    /// <param name="metadataOnly">Whether of whole documents only the metadata is wanted.</param>
+    /// <param name="chosen">Called when the way is chosen, before it is gone.</param>
+    /// <returns>The query as it is answered, its way, and its results before the first.</returns>
+    /// <exception cref="QueryException">The query would cost more than one may.</exception>
+    /// <exception cref="RefusedException">As of <see cref="ChooseAsync"/>, or there was no room for a large document.</exception>
+    public async ValueTask<(QueryRequest Request, QueryWay Way, IQueryResults Results)> OpenAsync(
+        HttpContext http, Database database, QueryRequest request, DocumentAnswer answer, bool metadataOnly, Action? chosen = null)
+    {
+        while (true)
+        {
+            var way = await ChooseAsync(database, request, http.RequestAborted);
+            request = QueryResults.Renew(context, http, database, request);
+            chosen?.Invoke();
+            if (await QueryResults.TryOpenAsync(context, http, database, request, way, answer, metadataOnly) is { } results)
+            {
+                return (request, way, results);
+            }
+        }
+    }
+
     /// <summary>Chooses, and waits. Behind the read barrier: what was acknowledged before the query came, it answers, or says that it is stale.</summary>
     /// <param name="database">Whose documents are asked for.</param>
     /// <param name="request">What is asked.</param>
@@ -24,13 +50,13 @@ internal sealed class QueryWays(ServerContext context)
         long cutOff = database.LastEtag;
         if (request.Plan is null)
         {
-            return new QueryWay(request.IndexName, null, false, cutOff, null, [LookedUp]);
+            return new QueryWay(request.IndexName, null, false, cutOff, null);
         }
 
-        var route = RouteOf(database, request);
+        var route = RouteOf(database, request, explains: false);
         if (route.IndexName is not { } name)
         {
-            return new QueryWay(request.IndexName, null, false, cutOff, null, route.Reasons);
+            return new QueryWay(request.IndexName, null, false, cutOff, null);
         }
 
         context.AutomaticIndexes.NoteUse(database, name);
@@ -38,39 +64,48 @@ internal sealed class QueryWays(ServerContext context)
         if (route.ToDefine is { } definition && await context.AutomaticIndexes.DefineAsync(database, definition) is { } refusal)
         {
             return mayScan
-                ? new QueryWay(name, null, false, cutOff, null, [.. route.Reasons, "Documents are looked at: the index could not be made. " + refusal.Message])
+                ? new QueryWay(name, null, false, cutOff, null)
                 : throw RavenErrors.Refuse(refusal);
         }
 
         // One that others have made, and that is not built yet, is built for some time: the documents are there now.
         bool isReached = (route.ToDefine is not null || !mayScan) && await context.Indexes.WaitAsync(database, name, cutOff, request.Wait ?? UnaskedWait, cancellationToken);
-        return isReached || !mayScan ? Answering(database, request, name, isReached, route) : new QueryWay(name, null, false, cutOff, null, [.. route.Reasons, QueryWay.WhileBuilt(route)]);
+        return isReached || !mayScan ? Answering(database, request, name, isReached, cutOff) : new QueryWay(name, null, false, cutOff, null);
     }
 
     /// <summary>The way by which a query would be answered, and why. Nothing is made, and nothing waited for.</summary>
     public QueryRoute Explain(Database database, QueryRequest request) => request.Plan is null
         ? new QueryRoute(null, null, IsBuilt: false, NeedsIndex: false, [LookedUp])
-        : RouteOf(database, request);
+        : RouteOf(database, request, explains: true);
 
-    private QueryRoute RouteOf(Database database, QueryRequest request)
+    private string WhyBehind(Database database, string name, TimeSpan waited)
     {
-        var queries = new IndexedQueries(context.Indexes);
-        return request.Named is not { } named ? queries.Plan(database, request.Query, request.Plan!.Target)
-            : named.Automatic is { } automatic && IndexedQueries.WhyUnable(request.Query, automatic) is { } why ? throw new QueryException(QueryFault.Invalid, $"The index '{named.Name}' {why}", request.Query.Source.Position)
-            : new QueryRoute(named.Name, null, IsBuilt: context.Indexes.ReadPosition(database, named.Name) is { VisibleEtag: > 0 }, NeedsIndex: true, [$"The query names {named.Name}."]);
+        string escaped = Uri.EscapeDataString(name);
+        return context.Indexes.ReadStatus(database).FirstOrDefault(status => !status.IsReplacement && status.Name.Equals(name, StringComparison.OrdinalIgnoreCase))?.State switch
+        {
+            IndexState.Disabled => $"is disabled and does not follow the documents, so it was not waited for. Enable it with POST admin/indexes/enable?name={escaped}",
+            IndexState.Paused => $"is paused on this node and does not follow the documents, so it was not waited for. Let it go on with POST admin/indexes/start?name={escaped}",
+            IndexState.Error => $"stopped because too many documents could not be indexed, so it was not waited for: GET indexes/errors?name={escaped} lists them. Correct its definition",
+            _ => $"did not come as far as the documents were when the query came, and it was waited {waited.TotalMilliseconds:0} ms for it: GET indexes/progress says how far it is. Wait longer",
+        };
     }
 
-    private QueryWay Answering(Database database, QueryRequest request, string name, bool isReached, QueryRoute route)
+    private QueryRoute RouteOf(Database database, QueryRequest request, bool explains)
+    {
+        var queries = new IndexedQueries(context.Indexes);
+        return request.Named is not { } named ? queries.Plan(database, request.Query, request.Plan!.Target, explains)
+            : named.Automatic is { } automatic && IndexedQueries.WhyUnable(request.Query, automatic) is { } why ? throw new QueryException(QueryFault.Invalid, $"The index '{named.Name}' {why}", request.Query.Source.Position)
+            : new QueryRoute(named.Name, null, IsBuilt: context.Indexes.ReadPosition(database, named.Name) is { VisibleEtag: > 0 }, NeedsIndex: true, explains ? [$"The query names {named.Name}."] : []);
+    }
+
+    private QueryWay Answering(Database database, QueryRequest request, string name, bool isReached, long cutOff)
     {
         if (!isReached && request.Wait is { } waited)
         {
-            throw new RefusedException(
-                StatusCodes.Status500InternalServerError,
-                RavenType.Timeout,
-                $"The index '{name}' did not come as far as the documents were when the query came, and it was waited {waited.TotalMilliseconds:0} ms for it: GET indexes/progress says how far it is. Wait longer, or take a stale answer.");
+            throw new RefusedException(StatusCodes.Status500InternalServerError, RavenType.Timeout, $"The index '{name}' {WhyBehind(database, name, waited)}, or take a stale answer.");
         }
 
         var (visible, lastIndexed) = context.Indexes.ReadPosition(database, name) ?? (0, null);
-        return new QueryWay(name, name, !isReached, visible, lastIndexed, route.Reasons);
+        return new QueryWay(name, name, !isReached, isReached ? Math.Max(cutOff, visible) : visible, lastIndexed);
     }
 }

@@ -17,18 +17,30 @@ internal static class RowQueries
     /// <param name="context">The server.</param>
     /// <param name="database">Whose documents the index is of.</param>
     /// <param name="request">What is asked.</param>
+    /// <param name="way">How far the index follows the documents at least.</param>
     /// <param name="answer">Whose room is taken for what is large.</param>
     /// <param name="writer">Writes documents; disposed with the results.</param>
     /// <param name="turns">The time of the query.</param>
     /// <param name="needsTotal">Whether results behind the page are counted.</param>
+    /// <returns>The results; null when the index was reset meanwhile and follows the documents no longer as far.</returns>
     /// <exception cref="Indexing.Language.QueryException">The query would cost more than one may.</exception>
     /// <exception cref="RefusedException">The index is not there now.</exception>
-    public static async ValueTask<IQueryResults> OpenAsync(
-        ServerContext context, Database database, QueryRequest request, DocumentAnswer answer, ResultWriter writer, QueryTurns turns, bool needsTotal)
+    public static async ValueTask<IQueryResults?> TryOpenAsync(
+        ServerContext context, Database database, QueryRequest request, QueryWay way, DocumentAnswer answer, ResultWriter writer, QueryTurns turns, bool needsTotal)
     {
         var plan = request.Plan!;
-        var found = new IndexedQueries(context.Indexes).TryAnswer(database, request.Named!.Name, plan, context.QueryMemory, turns, needsTotal)
-            ?? throw IndexCommand.NotAtWork(request.Named.Name);
+        string name = request.Named!.Name;
+        IndexAnswer? found;
+        using (turns.BeginSearch())
+        {
+            found = new IndexedQueries(context.Indexes).TryAnswer(database, name, plan, context.QueryMemory, turns, needsTotal, way.ResultEtag);
+        }
+
+        if (found is null)
+        {
+            return context.Indexes.ReadPosition(database, name)?.VisibleEtag < way.ResultEtag ? null : throw IndexCommand.NotAtWork(name);
+        }
+
         try
         {
             if (found.AreCandidates)
@@ -59,7 +71,7 @@ internal static class RowQueries
             found.TotalResults,
             new Both(found, rows),
             () => walk.Etag == ids.LastEtag || found.HasResult(writer.Queried(walk), rows),
-            plan.Script is null ? null : turns);
+            turns);
     }
 
     private static async ValueTask<IQueryResults> LookAtRowsAsync(
@@ -79,7 +91,9 @@ internal static class RowQueries
                 return new SummaryResults(summary, database);
             }
 
+            turns.Begin();
             var ended = run.Finish();
+            turns.End();
             ScannedDocument[] documents = [.. ended.Documents];
             if (plan.Rows!.IsReduced)
             {
@@ -88,7 +102,7 @@ internal static class RowQueries
 
             writer.RowOf = plan.IsOfEachRow ? place => documents[place].Row : null;
             var walk = new QueryWalk(database, [.. documents.Select(static one => one.Id)], QueryResults.ScoresOf(plan, documents));
-            return new WalkedResults(walk, writer, answer, ended.TotalResults, new Both(run, found), turns: plan.Script is null ? null : turns);
+            return new WalkedResults(walk, writer, answer, ended.TotalResults, new Both(run, found), turns: turns);
         }
         catch
         {

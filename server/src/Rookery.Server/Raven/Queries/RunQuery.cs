@@ -6,6 +6,7 @@ using Rookery.Documents;
 using Rookery.Indexing.Execution;
 using Rookery.Indexing.Language;
 using Rookery.Server.Raven.Documents;
+using Rookery.Server.Raven.Indexes;
 
 namespace Rookery.Server.Raven.Queries;
 
@@ -40,6 +41,10 @@ internal sealed class RunQuery(ServerContext context)
         {
             throw QueryRefusal.Of(error, received.Request.Query.Text);
         }
+        catch (IndexDamagedException damaged)
+        {
+            throw IndexCommand.Damaged(damaged);
+        }
     }
 
     private Task ExplainAsync(HttpContext http, Database database, QueryRequest request)
@@ -48,7 +53,9 @@ internal sealed class RunQuery(ServerContext context)
         long? postings = null;
         if (route is { IsBuilt: true, IndexName: { } name })
         {
-            using var found = new IndexedQueries(context.Indexes).TryAnswer(database, name, request.Plan!, context.QueryMemory, new QueryTurns(context.Time, request.WorkLimit, http.RequestAborted));
+            var turns = new QueryTurns(context.Time, request.WorkLimit, http.RequestAborted, context.LongSearches);
+            using var search = turns.BeginSearch();
+            using var found = new IndexedQueries(context.Indexes).TryAnswer(database, name, request.Plan!, context.QueryMemory, turns);
             postings = found?.PostingsRead;
         }
 
@@ -76,19 +83,18 @@ internal sealed class RunQuery(ServerContext context)
     {
         var request = received.Request;
         timings.End("Parser");
-        var way = await _ways.ChooseAsync(database, request, http.RequestAborted);
-        request = QueryResults.Renew(context, http, database, request);
+        using var answer = new DocumentAnswer(http, context.LargeRequests, room: received.Room);
+        (request, var way, var opened) = await _ways.OpenAsync(http, database, request, answer, metadataOnly, () => timings.End("Index"));
+        using var results = opened;
         if (way.IsStale)
         {
             http.Response.Headers.ETag = default;       // what it says depends on more than the documents
         }
 
-        timings.End("Index");
-        using var answer = new DocumentAnswer(http, context.LargeRequests, room: received.Room);
-        using var results = await QueryResults.OpenAsync(context, http, database, request, way, answer, metadataOnly);
         timings.End("Query");
         var includes = new IncludePaths(request.Includes);
-        using var notes = request.Plan is { HasNotes: true } plan ? new QueryNotes(plan, database, context.QueryMemory, new QueryTurns(context.Time, request.WorkLimit, http.RequestAborted)) : null;
+        var notesTurns = new QueryTurns(context.Time, request.WorkLimit, http.RequestAborted);
+        using var notes = request.Plan is { HasNotes: true } plan ? new QueryNotes(plan, database, context.QueryMemory, notesTurns) : null;
         answer.Write("{\"Results\":["u8);
         bool isFirst = true;
         while (await results.MoveNextAsync())
@@ -98,7 +104,9 @@ internal sealed class RunQuery(ServerContext context)
             results.Write(answer.Buffer);
             if (notes is not null)
             {
+                notesTurns.Begin();
                 results.Note(notes);
+                notesTurns.End();
             }
 
             if (!includes.IsEmpty)
@@ -106,7 +114,7 @@ internal sealed class RunQuery(ServerContext context)
                 results.Collect(includes);
             }
 
-            await answer.SendWhenDueAsync(results.Pause);
+            await SendWhenDueAsync(answer, results, timings);
         }
 
         long total = await results.CountAsync();
@@ -121,12 +129,22 @@ internal sealed class RunQuery(ServerContext context)
                 await answer.WaitForRoomAsync(neededBytes);
             }
 
-            await answer.SendWhenDueAsync(results.Pause);
+            await SendWhenDueAsync(answer, results, timings);
         }
 
         timings.End("Results");
         WriteStatistics(answer.Buffer, request, way, total, timings, notes);
         await answer.SendAsync();
+    }
+
+    private static async ValueTask SendWhenDueAsync(DocumentAnswer answer, IQueryResults results, QueryTimings timings)
+    {
+        if (answer.Buffer.IsPartDue)
+        {
+            timings.Pause();
+            await answer.SendWhenDueAsync(results.Pause);
+            timings.Resume();
+        }
     }
 
     private void WriteStatistics(AnswerBuffer answer, QueryRequest request, QueryWay way, long total, QueryTimings timings, QueryNotes? notes)

@@ -74,6 +74,7 @@ internal sealed class ScannedDocuments : IDisposable
             }
             else if (IsResult())
             {
+                _walk.FoundScore = _run.Score;
                 _turns.End();
                 return true;
             }

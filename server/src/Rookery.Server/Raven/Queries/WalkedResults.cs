@@ -11,7 +11,7 @@ namespace Rookery.Server.Raven.Queries;
 /// <param name="total">How many results there are, when another count than that of the walk; null otherwise.</param>
 /// <param name="found">Holds what the walk goes over, to be disposed with it; null when nothing does.</param>
 /// <param name="isResult">Whether the document at hand is a result as it is now; null when all are.</param>
-/// <param name="turns">The time of a query whose results are work to write; null otherwise.</param>
+/// <param name="turns">The time of a query whose results are work; null otherwise.</param>
 internal sealed class WalkedResults(
     QueryWalk walk, ResultWriter writer, DocumentAnswer answer, long? total = null, IDisposable? found = null, Func<bool>? isResult = null, QueryTurns? turns = null) : IQueryResults
 {
@@ -34,13 +34,26 @@ internal sealed class WalkedResults(
 
         while (walk.MoveNext())
         {
-            if (await answer.HasRoomAsync(writer.BytesFor(walk.Length), walk.StepBack) && (isResult is null || isResult()))
+            if (await answer.HasRoomAsync(writer.BytesFor(walk.Length), walk.StepBack) && IsResult())
             {
                 return true;
             }
         }
 
         return false;
+    }
+
+    private bool IsResult()
+    {
+        if (isResult is null)
+        {
+            return true;
+        }
+
+        turns?.Begin();
+        bool holds = isResult();
+        turns?.End();
+        return holds;
     }
 
     public void Write(AnswerBuffer answer) => writer.Write(answer, walk);

@@ -2,6 +2,7 @@ using Microsoft.AspNetCore.Http;
 using Rookery.Documents;
 using Rookery.Indexing.Execution;
 using Rookery.Indexing.Language;
+using Rookery.Server.Raven.Indexes;
 using Rookery.Server.Raven.LongOperations;
 using Rookery.Server.Raven.Queries;
 
@@ -76,6 +77,10 @@ internal sealed class ChangeByQuery(ServerContext context, OperationRegistry ope
         catch (QueryException error)
         {
             operation.Fail(After(operation, QueryRefusal.Of(error, request.Query.Query.Text)));
+        }
+        catch (IndexDamagedException damaged)
+        {
+            operation.Fail(After(operation, IndexCommand.Damaged(damaged)));
         }
         catch (RefusedException refused)
         {

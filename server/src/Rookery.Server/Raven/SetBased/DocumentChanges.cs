@@ -46,7 +46,7 @@ internal sealed class DocumentChanges(ServerContext context, Database database, 
         // No request stands behind it any more: what the query needs of one is when to end.
         var detached = new DefaultHttpContext { RequestAborted = ending };
         using var answer = new DocumentAnswer(detached, context.LargeRequests);
-        var results = await OpenAsync(detached, answer, ending);
+        var results = await OpenAsync(detached, answer);
         try
         {
             while (await results.MoveNextAsync())
@@ -71,11 +71,9 @@ internal sealed class DocumentChanges(ServerContext context, Database database, 
     }
 
     /// <summary>The results, counted.</summary>
-    private async Task<IQueryResults> OpenAsync(HttpContext http, DocumentAnswer answer, CancellationToken ending)
+    private async Task<IQueryResults> OpenAsync(HttpContext http, DocumentAnswer answer)
     {
-        var way = await new QueryWays(context).ChooseAsync(database, request.Query, ending);
-        var query = QueryResults.Renew(context, http, database, request.Query);
-        var results = await QueryResults.OpenAsync(context, http, database, query, way, answer, metadataOnly: false);
+        var (query, way, results) = await new QueryWays(context).OpenAsync(http, database, request.Query, answer, metadataOnly: false);
         if (results.KnownTotal is not { } total)
         {
             // As of a stream: results that are not gathered are met twice.
@@ -84,7 +82,7 @@ internal sealed class DocumentChanges(ServerContext context, Database database, 
                 total = await results.CountAsync();
             }
 
-            results = await QueryResults.OpenAsync(context, http, database, query, way, answer, metadataOnly: false, needsTotal: false);
+            results = await QueryResults.OpenAgainAsync(context, http, database, query, way, answer);
         }
 
         var plan = query.Plan!;

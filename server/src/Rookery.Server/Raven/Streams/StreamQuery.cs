@@ -3,8 +3,10 @@ using System.Text;
 using System.Text.Json;
 using Microsoft.AspNetCore.Http;
 using Rookery.Documents;
+using Rookery.Indexing.Execution;
 using Rookery.Indexing.Language;
 using Rookery.Server.Raven.Documents;
+using Rookery.Server.Raven.Indexes;
 using Rookery.Server.Raven.Queries;
 
 namespace Rookery.Server.Raven.Streams;
@@ -31,6 +33,10 @@ internal sealed class StreamQuery(ServerContext context)
         {
             throw QueryRefusal.Of(error, received.Request.Query.Text);
         }
+        catch (IndexDamagedException damaged)
+        {
+            throw IndexCommand.Damaged(damaged);
+        }
     }
 
     private async Task AnswerAsync(HttpContext http, Database database, ReceivedQuery received, bool isLines)
@@ -38,9 +44,7 @@ internal sealed class StreamQuery(ServerContext context)
         var request = received.Request;
         string type = isLines ? StreamFormats.JsonLinesType : StreamFormats.JsonType;
         using var answer = new DocumentAnswer(http, context.LargeRequests, type, received.Room);
-        var way = await _ways.ChooseAsync(database, request, http.RequestAborted);
-        request = QueryResults.Renew(context, http, database, request);
-        var results = await QueryResults.OpenAsync(context, http, database, request, way, answer, metadataOnly: false);
+        (request, var way, var results) = await _ways.OpenAsync(http, database, request, answer, metadataOnly: false);
         try
         {
             // The total comes before the first result, so that results which are not gathered are met twice.
@@ -48,7 +52,7 @@ internal sealed class StreamQuery(ServerContext context)
             {
                 total = await results.CountAsync();
                 results.Dispose();
-                results = await QueryResults.OpenAsync(context, http, database, request, way, answer, metadataOnly: false, needsTotal: false);
+                results = await QueryResults.OpenAgainAsync(context, http, database, request, way, answer);
             }
 
             await WriteAsync(answer, results, way, total, isLines);

@@ -1,0 +1,92 @@
+using Microsoft.AspNetCore.Http;
+using Rookery.Documents;
+using Rookery.Indexing.Indexes;
+using Rookery.Server.Raven.Indexes;
+
+namespace Rookery.Server.Raven.Batches;
+
+/// <summary>What a batch asked to wait for behind its commit: that indexes follow the documents through it.</summary>
+/// <param name="Timeout">How long at most.</param>
+/// <param name="Throws">Whether the batch is answered with an error when they do not come so far in time; it is stored all the same.</param>
+/// <param name="Names">Which indexes; none: those of the collections that it changed.</param>
+internal sealed record IndexWait(TimeSpan Timeout, bool Throws, IReadOnlyList<string> Names)
+{
+    // As RavenDB's clients have it.
+    private static readonly TimeSpan UsualTimeout = TimeSpan.FromSeconds(15);
+
+    private static readonly TimeSpan LongestTimeout = TimeSpan.FromHours(1);
+
+    /// <summary>Reads waitForIndexesTimeout, waitForIndexThrow and waitForSpecificIndex.</summary>
+    /// <returns>Null when nothing is to be waited for.</returns>
+    /// <exception cref="RefusedException">What stands there cannot be meant.</exception>
+    public static IndexWait? Read(QueryParameters parameters)
+    {
+        var names = new List<string>();
+        foreach (var parameter in parameters)
+        {
+            if (parameter.Is("waitForSpecificIndex") && parameter.Text() is { Length: > 0 } name)
+            {
+                names.Add(name);
+            }
+        }
+
+        if (ReadDuration(parameters, "waitForIndexesTimeout") is not { } timeout)
+        {
+            return names.Count == 0 ? null : new IndexWait(UsualTimeout, true, names);
+        }
+
+        return new IndexWait(timeout < LongestTimeout ? timeout : LongestTimeout, parameters.Text("waitForIndexThrow") is null || parameters.Flag("waitForIndexThrow"), names);
+    }
+
+    /// <summary>Reads a duration; null when there is none.</summary>
+    /// <exception cref="RefusedException">It is no duration.</exception>
+    public static TimeSpan? ReadDuration(QueryParameters parameters, string name)
+    {
+        if (parameters.Text(name) is not { Length: > 0 } text)
+        {
+            return null;
+        }
+
+        return DurationText.TryParse(text, out var duration)
+            ? duration
+            : throw RefusedException.BadRequest($"The parameter '{name}' must be milliseconds or a TimeSpan like 00:00:05, not '{text}'.");
+    }
+
+    /// <summary>Refuses, before anything is stored, to wait for an index that there is not.</summary>
+    /// <exception cref="RefusedException">There is none of a name.</exception>
+    public async ValueTask CheckAsync(ServerContext context, Database database)
+    {
+        // A follower that is behind may not know the indexes yet.
+        if (Names.Count > 0 && !await context.Node.Consensus.ReadBarrierAsync(CancellationToken.None))
+        {
+            throw RavenErrors.Refuse(RavenRoute.NotFresh(context));
+        }
+
+        IndexCommand.Find(database, Names);
+    }
+
+    /// <summary>Waits.</summary>
+    /// <param name="context">The server.</param>
+    /// <param name="database">Where the batch was stored.</param>
+    /// <param name="collections">The collections that it changed; null when that is not known of all.</param>
+    /// <param name="cancellationToken">Gives up.</param>
+    /// <exception cref="RefusedException">An index did not come so far in time.</exception>
+    public async Task WaitAsync(ServerContext context, Database database, IReadOnlyList<string>? collections, CancellationToken cancellationToken)
+    {
+        // This node has applied the batch then, wherever it was decided.
+        await context.Node.Consensus.ReadBarrierAsync(cancellationToken);
+        long etag = database.LastEtag;
+        string[] names = Names.Count > 0 ? [.. Names] : [.. context.Indexes.ReadStatus(database).Where(status => Concerns(status, collections)).Select(static status => status.Name)];
+        bool[] reached = await Task.WhenAll(names.Select(name => context.Indexes.WaitAsync(database, name, etag, Timeout, cancellationToken)));
+        if (Throws && Array.IndexOf(reached, false) is >= 0 and var late)
+        {
+            throw new RefusedException(
+                StatusCodes.Status500InternalServerError,
+                RavenType.Timeout,
+                $"The batch is stored. The index '{names[late]}' did not come so far within the {Timeout.TotalMilliseconds:0} ms that were to be waited for it: GET indexes/progress and indexes/status say how far it is and whether it goes on.");
+        }
+    }
+
+    private static bool Concerns(IndexStatus status, IReadOnlyList<string>? collections) => status is { IsReplacement: false, State: IndexState.Normal }
+        && (collections is null || status.Collections.Count == 0 || status.Collections.Concat(status.LoadedCollections).Intersect(collections, StringComparer.OrdinalIgnoreCase).Any());
+}

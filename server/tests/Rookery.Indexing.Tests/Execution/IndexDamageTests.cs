@@ -1,0 +1,97 @@
+using System.Text.Json;
+using Rookery.Disk;
+using Rookery.Indexing.Analysis;
+using Rookery.Indexing.Definitions;
+using Rookery.Indexing.Execution;
+using Rookery.Indexing.Language;
+using Rookery.Indexing.Scanning;
+using Rookery.Indexing.Tests.Indexes;
+using Rookery.Simulation;
+
+namespace Rookery.Indexing.Tests.Execution;
+
+/// <summary>What of an index cannot be read when its answer is written has it built again, as what cannot be read when it is searched.</summary>
+public sealed class IndexDamageTests : IDisposable
+{
+    private const string Names = "Users/Names";
+    private readonly IndexedNode node = IndexedNode.New(cacheBytes: 0);
+    private readonly MemoryShare share = new MemoryBudget(64 << 20).AddShare("queries", 64 << 20);
+
+    public IndexDamageTests()
+    {
+        using var definition = JsonDocument.Parse("""{"Name":"Users/Names","Maps":["from u in docs.Users select new { u.name }"],"Fields":{"name":{"Storage":"Yes"}}}""");
+        node.ChangeIndexes(writer => writer.Put(Names, StaticIndexRequest.Parse(definition.RootElement).Definition.ToJson(), default));
+        for (int i = 0; i < 50; i++)
+        {
+            node.Put($"users/{i}", $"\"name\":\"n{i}\"");
+        }
+
+        node.SettleAll();
+    }
+
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public void Damage_found_when_results_are_read_has_the_index_built_again(bool isOfRows)
+    {
+        using (var answer = Ask())
+        {
+            Assert.Equal(50, answer.TotalResults);
+            Break();
+            var refusal = Assert.Throws<IndexDamagedException>(() => isOfRows ? answer.ReadRow(0).Length : answer.Documents[0].Id.Length);
+            Assert.Contains("'Users/Names' turned out to be damaged", refusal.Message, StringComparison.Ordinal);
+        }
+
+        IsBuiltAgain();
+    }
+
+    [Fact]
+    public void Damage_found_when_terms_are_listed_has_the_index_built_again()
+    {
+        Break();
+        Assert.Throws<IndexDamagedException>(() => new IndexedQueries(node.Host).ReadTerms(node.Database(), Names, "name", null, 10));
+        IsBuiltAgain();
+    }
+
+    [Fact]
+    public void What_the_device_does_not_give_back_when_it_is_searched_has_the_index_built_again()
+    {
+        Break();
+        Assert.Null(TryAsk());
+        IsBuiltAgain();
+    }
+
+    public void Dispose() => node.Dispose();
+
+    private void Break() => node.Disk.Inject(new DiskFault(1, Errno.InputOutput) { Calls = DiskCalls.Read, PathContains = "/segment-", Sticky = true });
+
+    private void IsBuiltAgain()
+    {
+        Assert.True(node.Serving(Names).IsResetAsked);
+        node.Disk.ClearFaults();
+        node.SettleAll();
+        using (var answer = Ask())
+        {
+            Assert.Equal("\"name\":\"n0\"", System.Text.Encoding.UTF8.GetString(answer.ReadRow(0)));
+        }
+
+        Assert.Equal(0, share.UsedBytes);
+    }
+
+    private IndexAnswer Ask() => TryAsk() ?? throw new InvalidOperationException("It does not answer.");
+
+    private IndexAnswer? TryAsk()
+    {
+        var queries = new IndexedQueries(node.Host);
+        var rows = queries.ReadRows(node.Database(), Names)!;
+        var query = RqlParser.Parse("from @all_docs where startsWith(name, 'n') select name");
+        return queries.TryAnswer(node.Database(), Names, ScanPlan.Compile(query, QueryParameters.None, new FullTextConditions(rows.AnalyzerOf), rows), share, new PatientClock());
+    }
+
+    private sealed class PatientClock : IScanClock
+    {
+        public void OnWork()
+        {
+        }
+    }
+}

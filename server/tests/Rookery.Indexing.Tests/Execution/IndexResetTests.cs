@@ -1,0 +1,50 @@
+using Rookery.Disk;
+using Rookery.Indexing.Analysis;
+using Rookery.Indexing.Execution;
+using Rookery.Indexing.Indexes;
+using Rookery.Indexing.Language;
+using Rookery.Indexing.Scanning;
+using Rookery.Indexing.Tests.Indexes;
+
+namespace Rookery.Indexing.Tests.Execution;
+
+public sealed class IndexResetTests
+{
+    private static readonly AutoIndexDefinition ByName = new("Users", [new AutoIndexField(["name"], AutoIndexFieldUses.None)]);
+
+    [Fact]
+    public void An_index_that_was_reset_since_it_was_waited_for_does_not_answer()
+    {
+        using var node = IndexedNode.New();
+        node.Define(ByName.Name, ByName);
+        for (int i = 0; i < 30; i++)
+        {
+            node.Put($"users/{i}", "\"name\":\"ann\"");
+        }
+
+        node.SettleAll();
+        long reached = node.Serving(ByName.Name).VisibleEtag;
+        Assert.Equal(30, Ask(node, reached));
+        Assert.True(node.Host.Reset(node.Database(), ByName.Name));
+        node.Host.Follow();
+        Assert.Null(Ask(node, reached));
+        Assert.Equal(0, Ask(node, 0));
+        node.SettleAll();
+        Assert.Equal(30, Ask(node, reached));
+    }
+
+    private static long? Ask(IndexedNode node, long atLeast)
+    {
+        var share = new MemoryBudget(64 << 20).AddShare("queries", 64 << 20);
+        var plan = ScanPlan.Compile(RqlParser.Parse("from Users where name = 'ann'"), QueryParameters.None, new FullTextConditions(static _ => IndexedQueries.Analyzer));
+        using var answer = new IndexedQueries(node.Host).TryAnswer(node.Database(), ByName.Name, plan, share, new PatientClock(), atLeast: atLeast);
+        return answer?.TotalResults;
+    }
+
+    private sealed class PatientClock : IScanClock
+    {
+        public void OnWork()
+        {
+        }
+    }
+}

@@ -1,0 +1,131 @@
+using System.Text;
+using System.Text.Json;
+using Rookery.Documents.Json;
+using Rookery.Indexing.Definitions;
+using Rookery.Indexing.Indexes;
+
+namespace Rookery.Indexing.Tests.Indexes;
+
+/// <summary>Documents that loaded another one are fed again when that changes.</summary>
+public sealed class DependentsTests : IDisposable
+{
+    private const string Cities = "Users/ByCity";
+    private readonly IndexedNode node = IndexedNode.New();
+
+    public DependentsTests()
+    {
+        Define(Cities, "from u in docs.Users let c = LoadDocument<Company>(u.company, \\\"Companies\\\") select new { u.name, city = c.city }");
+        node.Put("companies/1", "\"city\":\"Ulm\"", "Companies");
+        for (int i = 0; i < 40; i++)
+        {
+            node.Put($"users/{i}", "\"name\":\"a\",\"company\":\"companies/1\"");
+        }
+
+        node.SettleAll();
+    }
+
+    [Fact]
+    public void One_that_could_not_be_read_is_fed_again_and_the_index_comes_no_further_before()
+    {
+        node.Put("companies/1", "\"city\":\"Bonn\"", "Companies");
+        var index = node.Serving(Cities);
+        while (!index.HasDependents)
+        {
+            Assert.True(node.Host.Step());
+        }
+
+        long before = index.Position;
+        var fed = new List<string>();
+        Assert.Throws<StoredDocumentException>(() => index.FeedDependents(100, id => throw new StoredDocumentException(Encoding.UTF8.GetString(id))));
+        Assert.Equal(before, index.Position);
+        index.FeedDependents(100, id =>
+        {
+            fed.Add(Encoding.UTF8.GetString(id));
+            return true;
+        });
+        Assert.Equal(40, fed.Count);
+        Assert.False(index.HasDependents);
+        Assert.Equal(node.Database().LastEtag, index.Position);
+    }
+
+    [Fact]
+    public void A_pass_that_was_cut_off_behind_a_changed_document_leaves_the_index_where_it_was()
+    {
+        var index = node.Serving(Cities);
+        long before = index.Position;
+        index.NoteLoaded("companies"u8, "companies/1"u8);
+        index.FeedDependents(100, static _ => true);
+        Assert.Equal(before, index.Position);
+        node.Put("users/1", "\"name\":\"b\"");
+        node.SettleAll();
+        Assert.False(node.Status(Cities).IsStale);
+    }
+
+    [Fact]
+    public void A_step_ends_when_what_they_give_is_much()
+    {
+        using var wide = IndexedNode.New(new PumpOptions { LeastPendingBytes = 32 << 10, PendingBytes = 32 << 10 });
+        Define(Cities, "from u in docs.Users from t in u.tags let c = LoadDocument<Company>(u.company, \\\"Companies\\\") select new { tag = t + c.city }", wide);
+        wide.Put("companies/1", "\"city\":\"Ulm\"", "Companies");
+        for (int i = 0; i < 100; i++)
+        {
+            wide.Put($"users/{i}", $"\"company\":\"companies/1\",\"tags\":[{string.Join(',', Enumerable.Range(0, 60).Select(tag => $"\"t{(i * 60) + tag}\""))}]");
+        }
+
+        wide.SettleAll();
+        wide.Put("companies/1", "\"city\":\"Bonn\"", "Companies");
+        while (!wide.Serving(Cities).HasDependents)
+        {
+            Assert.True(wide.Host.Step());
+        }
+
+        int steps = 0;
+        for (; wide.Serving(Cities).HasDependents; steps++)
+        {
+            Assert.True(wide.Host.Step());
+        }
+
+        Assert.InRange(steps, 10, 101);
+        wide.SettleAll();
+        Assert.False(wide.Status(Cities).IsStale);
+    }
+
+    [Fact]
+    public void They_keep_no_other_index_from_following_nor_those_of_another_from_their_turn()
+    {
+        var byName = new AutoIndexDefinition("Users", [new AutoIndexField(["name"], AutoIndexFieldUses.None)]);
+        node.Define(byName.Name, byName);
+        Define("Users/ByCity2", "from u in docs.Users select new { u.name, city = LoadDocument(u.company, \\\"Companies\\\").city, n = 2 }");
+        node.SettleAll();
+        node.Put("companies/1", "\"city\":\"Bonn\"", "Companies");
+        while (!node.Serving(Cities).HasDependents)
+        {
+            Assert.True(node.Host.Step());
+        }
+
+        node.Put("users/1", "\"name\":\"b\",\"company\":\"companies/1\"");
+        Assert.True(node.Host.Step());
+        Assert.True(node.Host.Step());
+        Assert.Equal(node.Database().LastEtag, node.Serving(byName.Name).Position);
+        Assert.True(node.Serving(Cities).HasDependents);
+
+        // Forty each, seven in a step: in eight more steps none is through with them unless the other waits.
+        for (int i = 0; i < 8; i++)
+        {
+            Assert.True(node.Host.Step());
+        }
+
+        Assert.True(node.Serving(Cities).HasDependents && node.Serving("Users/ByCity2").HasDependents);
+        node.SettleAll();
+        Assert.False(node.Status(Cities).IsStale);
+        Assert.False(node.Status("Users/ByCity2").IsStale);
+    }
+
+    public void Dispose() => node.Dispose();
+
+    private void Define(string name, string map, IndexedNode? where = null)
+    {
+        using var json = JsonDocument.Parse($$"""{"Name":"{{name}}","Maps":["{{map}}"]}""");
+        (where ?? node).ChangeIndexes(writer => writer.Put(name, StaticIndexRequest.Parse(json.RootElement).Definition.ToJson(), default));
+    }
+}

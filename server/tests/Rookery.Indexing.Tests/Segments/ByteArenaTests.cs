@@ -1,0 +1,21 @@
+using Rookery.Disk;
+using Rookery.Indexing.Segments;
+
+namespace Rookery.Indexing.Tests.Segments;
+
+public sealed class ByteArenaTests
+{
+    [Fact]
+    public void A_piece_that_is_longer_than_a_chunk_counts_with_all_its_bytes()
+    {
+        var share = new MemoryBudget(64 << 20).AddShare("batches", 64 << 20);
+        using var arena = new ByteArena(share);
+        arena.Take(10);
+        int address = arena.Take(1 << 20);
+        arena.Take(10);
+        Assert.Equal(1 << 20, arena.At(address).Length);
+        Assert.InRange(arena.TakenBytes, 1 << 20, share.UsedBytes);
+        arena.Clear();
+        Assert.Equal(0, arena.TakenBytes);
+    }
+}
