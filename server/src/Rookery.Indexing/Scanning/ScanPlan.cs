@@ -46,7 +46,7 @@ public sealed class ScanPlan
         Filter = query.Filter is null ? null : (rows is { IsReduced: false } ? new ConditionCompiler(new DocumentFields(), operands, fullText: null) : conditions).Compile(query.Filter);
         FilterLimit = operands.Count(query.FilterLimit, "filter_limit");
         IReadOnlyList<OrderKey> order = QuerySummary.IsPartOf(query) ? query.OrderBy : Relevance.OrderOf(query);
-        Sort = new SortKeys(order, fields, operands, endsWithKey: rows is { IsReduced: true });
+        Sort = new SortKeys(order, fields, operands, endsWithKey: isGrouped || rows is { IsReduced: true });
         Explains = query.Includes.Any(static include => include.Kind == IncludeKind.Explanations);
         IsScored = !isGrouped && (Sort.HasScore || SelectsScore(query) || Explains);
         Highlights = [.. query.Includes.Where(static include => include.Kind == IncludeKind.Highlight).Select(include => new Highlight(include, fields, operands, Where))];
@@ -94,6 +94,9 @@ public sealed class ScanPlan
 
     /// <summary>The index whose rows are asked; null where documents are.</summary>
     public RowSource? Rows { get; }
+
+    /// <summary>Whether results are groups of documents.</summary>
+    public bool IsGrouped => isGrouped;
 
     /// <summary>Whether each row is a result, because it is reduced or stored values of it are selected; otherwise its document is, once.</summary>
     public bool IsOfEachRow { get; }

@@ -55,6 +55,11 @@ internal static class QueryResults
                 return await RowQueries.OpenAsync(context, database, request, answer, writer, turns, needsTotal);
             }
 
+            if (plan.IsGrouped && way.Answering is { } index && new GroupedQueries(context.Indexes).TryAnswer(database, index, plan, context.QueryMemory, turns, needsTotal) is { } groups)
+            {
+                return new GroupResults(groups, groups.Results, database);
+            }
+
             var found = way.Answering is { } name ? new IndexedQueries(context.Indexes).TryAnswer(database, name, plan, context.QueryMemory, turns) : null;
             opened = found;
             if (found is { AreCandidates: false })

@@ -48,8 +48,10 @@ internal sealed class RunQuery(ServerContext context)
         long? postings = null;
         if (route is { IsBuilt: true, IndexName: { } name })
         {
-            using var found = new IndexedQueries(context.Indexes).TryAnswer(database, name, request.Plan!, context.QueryMemory, new QueryTurns(context.Time, request.WorkLimit, http.RequestAborted));
-            postings = found?.PostingsRead;
+            var turns = new QueryTurns(context.Time, request.WorkLimit, http.RequestAborted);
+            using var groups = request.Plan!.IsGrouped ? new GroupedQueries(context.Indexes).TryAnswer(database, name, request.Plan, context.QueryMemory, turns) : null;
+            using var found = request.Plan.IsGrouped ? null : new IndexedQueries(context.Indexes).TryAnswer(database, name, request.Plan, context.QueryMemory, turns);
+            postings = groups?.PostingsRead ?? found?.PostingsRead;
         }
 
         return JsonAnswer.SendAsync(http, json =>
