@@ -15,12 +15,12 @@ public sealed class GroupAnswer : IDisposable
     // Arrays, references and a place in a list, of one group.
     private const int BytesPerGroup = 96;
 
-    private readonly AnswerWork work;
-    private readonly ScanRun? run;
+    private readonly AnswerWork _work;
+    private readonly ScanRun? _run;
 
     private GroupAnswer(AnswerWork work, ScanRun? run, ScanResults results, long watermark)
     {
-        (this.work, this.run, Results, Watermark) = (work, run, results, watermark);
+        (_work, _run, Results, Watermark) = (work, run, results, watermark);
     }
 
     /// <summary>The groups of the page.</summary>
@@ -30,10 +30,10 @@ public sealed class GroupAnswer : IDisposable
     public long Watermark { get; }
 
     /// <summary>Whether the groups of the page alone were read.</summary>
-    public bool IsOfPage => run is null;
+    public bool IsOfPage => _run is null;
 
     /// <summary>Postings that were decoded, for <c>explain</c>.</summary>
-    public long PostingsRead => work.PostingsRead;
+    public long PostingsRead => _work.PostingsRead;
 
     /// <summary>Answers a grouped query.</summary>
     /// <param name="snapshot">The index.</param>
@@ -91,8 +91,8 @@ public sealed class GroupAnswer : IDisposable
     /// <inheritdoc/>
     public void Dispose()
     {
-        run?.Dispose();
-        work.Dispose();
+        _run?.Dispose();
+        _work.Dispose();
     }
 
     private static GroupAnswer OfCandidates(

@@ -29,9 +29,14 @@ internal sealed class IndexSearch(IReadOnlyList<LiveSegment> segments, IndexedFi
     public (IReadOnlyList<FoundEntry> Found, long Total, bool AreCandidates) Run()
     {
         // Of documents a score that the order does not ask for is computed by a scan, which counts words by itself.
-        if (plan.Sort.HasScore || (plan.Rows is not null && plan.IsScored))
+        if (plan.Sort.HasScore || (plan.Rows is not null && (plan.IsScored || plan.IsOfScans)))
         {
-            new IndexStatistics(segments, work).Tell(plan.Where, fields);
+            var statistics = new IndexStatistics(segments, work);
+            statistics.Tell(plan.Where, fields);
+            if (plan is { Rows: not null, IsOfScans: true, Filter: { } filter })
+            {
+                statistics.Tell(filter, fields);
+            }
         }
 
         bool looksAtDocuments = (plan.Groups is not null && !CanSortGroups()) || plan.Summary is not null || plan.IsScored != plan.Sort.HasScore || plan.Filter is not null || plan.FilterLimit is not null || plan.IsDistinct || !SegmentSort.CanSort(plan.Sort, fields);

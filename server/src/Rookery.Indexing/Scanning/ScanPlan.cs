@@ -56,7 +56,7 @@ public sealed class ScanPlan
         RefuseUnnamed(query);
         this.fullText = fullText;
         IsOfScans = Relevance.HasLikeness(query.Where) || Relevance.HasLikeness(query.Filter);
-        Likenesses = [.. conditions.Likenesses.Select(one => new LikenessSource(Compile(SourceOf(query) with { Where = one.Finder }, parameters), one.Condition, one.Finder.Position))];
+        Likenesses = [.. conditions.Likenesses.Select(one => new LikenessSource(Compile(SourceOf(query) with { Where = one.Finder }, parameters, fullText: null, rows), one.Condition, one.Finder.Position))];
         Counted = rows is null && fullText is { NeedsCount: true } && (IsScored || IsOfScans) ? Compile(SourceOf(query), parameters) : null;
         Summary = QuerySummary.Of(query, fields, conditions, operands);
         Script = Summary is null ? QueryScripts.SelectionOf(query, parameters) : null;
@@ -80,11 +80,14 @@ public sealed class ScanPlan
     /// <summary>Which documents <c>moreLikeThis</c> compares with: the first of each plan is learned before documents are counted.</summary>
     public IReadOnlyList<LikenessSource> Likenesses { get; }
 
-    /// <summary>Whether only a scan answers it: what <c>moreLikeThis</c> compares with is counted by one.</summary>
+    /// <summary>Whether of documents only a scan answers it: what <c>moreLikeThis</c> compares with is counted by one.</summary>
     public bool IsOfScans { get; }
 
     /// <summary>The plan of all documents that relevance depends on, each of which is given to <see cref="Count"/> before the first is looked at; null where it depends on none.</summary>
     public ScanPlan? Counted { get; }
+
+    /// <summary>Whether all documents of <see cref="Counted"/> were counted: an answer that begins again does not count them again.</summary>
+    public bool IsCounted { get; set; }
 
     /// <summary>Whether results have a score.</summary>
     public bool IsScored { get; }
@@ -214,11 +217,6 @@ public sealed class ScanPlan
         if (rows is not null && query.GroupBy.Count > 0)
         {
             throw new QueryException(QueryFault.Invalid, "'group by' stands behind a collection, not behind an index: define a reduce.", query.GroupBy[0].Path.Position);
-        }
-
-        if (rows is not null && (Relevance.HasLikeness(query.Where) || Relevance.HasLikeness(query.Filter)))
-        {
-            throw new QueryException(QueryFault.NotSupported, "'moreLikeThis' of a static index is not supported by this version: ask the collection.", (query.Where ?? query.Filter)!.Position);
         }
 
         if (NoteOf(query) is { } note && (query.GroupBy.Count > 0 || QuerySummary.IsPartOf(query)))

@@ -29,8 +29,8 @@ public sealed class ScanResults
     /// <param name="totalResults">How many there are, on the page or not.</param>
     internal static ScanResults OfGroups(ScanPlan plan, IEnumerable<byte[]> rows, long totalResults)
     {
-        ScanHit[] page = [.. rows.Select(static row => new ScanHit { SortKey = [], Ordinal = 0, Etag = 0, Id = [], Row = row })];
-        return new ScanResults(plan, new ArraySegment<ScanHit>(page), totalResults);
+        ScanHit[] hits = [.. rows.Select(static row => new ScanHit { SortKey = [], Ordinal = 0, Etag = 0, Id = [], Row = row })];
+        return new ScanResults(plan, new ArraySegment<ScanHit>(hits), totalResults);
     }
 
     /// <summary>How many results there are, on the page or not; of a run that does not count them, how many it saw.</summary>

@@ -1,5 +1,4 @@
 using System.Globalization;
-using Rookery.Indexing.Execution;
 using Rookery.Indexing.Indexes;
 using Rookery.Indexing.Language;
 using Rookery.Indexing.Reducing;
@@ -19,7 +18,7 @@ public sealed class GroupAnswerTests
     public void Documents_answer_while_one_of_them_cannot_be_held(string why)
     {
         using var node = IndexedNode.New();
-        string query = why == "too many groups" ? "from Users group by tags[] select key() as k, count() as n" : ByCity;
+        string query = why is "too many groups" ? "from Users group by tags[] select key() as k, count() as n" : ByCity;
         Define(node, query);
         node.Put("users/1", "\"city\":\"Ulm\",\"tags\":[1]");
         string many = string.Join(',', Enumerable.Range(0, MappedRows.MostRows + 1));

@@ -165,7 +165,7 @@ internal sealed class GroupExample : IDisposable
         using var documents = reader.ByEtag(0);
         while (documents.MoveNext())
         {
-            if (Encoding.UTF8.GetString(documents.View.Collection) == "Users")
+            if (documents.View.Collection.SequenceEqual("Users"u8))
             {
                 run.Add(new QueriedDocument(documents.View, documents.Etag, history));
             }

@@ -104,7 +104,7 @@ public sealed class GroupedIndexTests : IAsyncLifetime
         await _server.Context.RetireIndexesAsync();
         Assert.Equal([CountAndAge, "Auto/Users/ByCountReducedByTags[]"], await NamesAsync());
         const string Count = "from Users group by city select city, count() as n";
-        while ((await AskAsync(Count, "?debug=explain")).GetProperty("IndexName").GetString() != CountAndAge)
+        while (!string.Equals((await AskAsync(Count, "?debug=explain")).GetProperty("IndexName").GetString(), CountAndAge, StringComparison.Ordinal))
         {
             await Task.Delay(20);
         }

@@ -134,18 +134,18 @@ internal static class QueryResults
     /// <summary>Looks at the documents that conditions depend on. Each time it is a scan of its own, and its time is the query's.</summary>
     private static async ValueTask PrepareAsync(ScanPlan plan, Func<ScanPlan, ScannedDocuments> open, ResultWriter writer, QueryTurns turns)
     {
-        foreach (var likeness in plan.Likenesses)
+        foreach (var likeness in plan.Likenesses.Where(static likeness => !likeness.Condition.IsLearned))
         {
             using var scan = open(likeness.Finder);
             if (!await scan.MoveNextAsync())
             {
-                throw new QueryException(QueryFault.Invalid, "'moreLikeThis' names a document, or a condition that finds one; there is none.", likeness.Position);
+                throw new QueryException(QueryFault.Invalid, LikenessSource.NotFound, likeness.Position);
             }
 
             likeness.Condition.Learn(writer.Queried(scan.Walk));
         }
 
-        if (plan.Counted is not { } counted)
+        if (plan.IsCounted || plan.Counted is not { } counted)
         {
             return;
         }
@@ -157,5 +157,7 @@ internal static class QueryResults
             plan.Count(writer.Queried(all.Walk));
             turns.End();
         }
+
+        plan.IsCounted = true;
     }
 }

@@ -27,6 +27,7 @@ internal static class RowQueries
         ServerContext context, Database database, QueryRequest request, DocumentAnswer answer, ResultWriter writer, QueryTurns turns, bool needsTotal)
     {
         var plan = request.Plan!;
+        await RowLikeness.LearnAsync(context, database, plan, request.Named!.Name, answer, writer, turns);
         var found = new IndexedQueries(context.Indexes).TryAnswer(database, request.Named!.Name, plan, context.QueryMemory, turns, needsTotal)
             ?? throw IndexCommand.NotAtWork(request.Named.Name);
         try
