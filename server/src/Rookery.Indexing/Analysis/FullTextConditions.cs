@@ -10,7 +10,8 @@ namespace Rookery.Indexing.Analysis;
 /// scores; one that only selects asks at once. For one thread.
 /// </summary>
 /// <param name="analyzers">Says with what a field is analyzed. The analyzers stay their owner's.</param>
-public sealed class FullTextConditions(Func<FieldReference, Analyzer> analyzers) : IFullTextConditions, IDisposable
+/// <param name="wordFields">Where the rows of an index are asked, its fields with words; null where documents are.</param>
+public sealed class FullTextConditions(Func<FieldReference, Analyzer> analyzers, IReadOnlyList<string>? wordFields = null) : IFullTextConditions, IDisposable
 {
     private readonly SearchableText room = new();
     private readonly List<SearchedField> searched = [];
@@ -38,7 +39,13 @@ public sealed class FullTextConditions(Func<FieldReference, Analyzer> analyzers)
     /// <inheritdoc/>
     public ILikenessCondition MoreLikeThis(MoreLikeThisCondition condition, OperandValues operands)
     {
-        var made = new LikenessCondition(new LikenessOptions(condition, operands), analyzers, room);
+        var options = new LikenessOptions(condition, operands);
+        if (options.Fields is null && wordFields is { Count: 0 })
+        {
+            throw new QueryException(QueryFault.Invalid, "'moreLikeThis' compares words, and the index holds those of no field: define one with \"Indexing\":\"Search\".", condition.Position);
+        }
+
+        var made = new LikenessCondition(options, analyzers, room, wordFields);
         likenesses.Add(made);
         return made;
     }

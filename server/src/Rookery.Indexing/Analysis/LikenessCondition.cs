@@ -8,36 +8,49 @@ using Rookery.Indexing.Values;
 namespace Rookery.Indexing.Analysis;
 
 /// <summary>
-/// <c>moreLikeThis</c> over the documents of a scan: those that have some of the words that say most about a given document, which is none of them itself. The words are chosen as Lucene's MoreLikeThis
+/// <c>moreLikeThis</c> over the documents of a scan, or the rows of an index: those that have some of the words that say most about a given document, which is none of them itself. The words are chosen as Lucene's MoreLikeThis
 /// does, by their frequency there and their rarity in the source; documents score by BM25.
 /// </summary>
 /// <param name="options">Say which words count.</param>
 /// <param name="analyzers">Says with what a field is analyzed.</param>
 /// <param name="text">Room for texts.</param>
-internal sealed class LikenessCondition(LikenessOptions options, Func<FieldReference, Analyzer> analyzers, SearchableText text) : ILikenessCondition, IDisposable
+/// <param name="wordFields">The fields of the index whose words it holds; null over documents.</param>
+internal sealed class LikenessCondition(LikenessOptions options, Func<FieldReference, Analyzer> analyzers, SearchableText text, IReadOnlyList<string>? wordFields = null) : ILikenessCondition, IDisposable
 {
     private readonly List<LikenessField> fields = [];
     private byte[] given = [];
-    private bool isLearned;
+    private bool isStored;
     private bool isChosen;
 
     /// <inheritdoc/>
-    public void Learn(in QueriedDocument document)
+    public bool IsLearned { get; private set; }
+
+    /// <summary>Whether the words were chosen; then what is known of all documents counts no more.</summary>
+    public bool IsChosen => isChosen;
+
+    /// <summary>The fields that are compared, once a document is given.</summary>
+    public IReadOnlyList<LikenessField> Fields => fields;
+
+    /// <inheritdoc/>
+    public void Learn(in QueriedDocument document, IReadOnlyList<byte[]>? rows = null)
     {
-        Invariant.Holds(!isLearned, "one document is given");
-        isLearned = true;
-        given = document.IsStored ? document.View.Id.ToArray() : [];
-        foreach (string name in options.Fields?.Distinct(StringComparer.Ordinal) ?? NamesOf(document.Members))
+        Invariant.Holds(!IsLearned, "one document is given");
+        IsLearned = true;
+        isStored = document.IsStored;
+        given = isStored ? document.View.Id.ToArray() : rows is [var row, ..] ? row : [];
+        foreach (string name in options.Fields?.Distinct(StringComparer.Ordinal) ?? wordFields ?? NamesOf(document.Members))
         {
-            var path = new FieldPath([.. name.Split('.').Select(static step => new PathStep(step, false))], 0);
-            fields.Add(new LikenessField(new FieldReader(path), analyzers(new PathReference(path)), document, options, text));
+            // The name of an index's field is one step, whatever stands in it.
+            string[] steps = wordFields is null ? name.Split('.') : [name];
+            var path = new FieldPath([.. steps.Select(static step => new PathStep(step, false))], 0);
+            fields.Add(new LikenessField(new FieldReader(path), analyzers(new PathReference(path)), document, rows, options, text));
         }
     }
 
     /// <summary>Counts a document of the query's source.</summary>
     public void Count(in QueriedDocument document)
     {
-        Invariant.Holds(isLearned && !isChosen, "all documents are counted, for a given one, before one is asked for");
+        Invariant.Holds(IsLearned && !isChosen, "all documents are counted, for a given one, before one is asked for");
         foreach (LikenessField field in fields)
         {
             field.Count(document);
@@ -52,7 +65,7 @@ internal sealed class LikenessCondition(LikenessOptions options, Func<FieldRefer
     {
         Choose();
         score = 0;
-        if (document.IsStored && document.View.Id.SequenceEqual(given))
+        if (document.IsStored == isStored && (isStored ? document.View.Id : document.Members).SequenceEqual(given))
         {
             return false;
         }
@@ -68,7 +81,8 @@ internal sealed class LikenessCondition(LikenessOptions options, Func<FieldRefer
     /// <inheritdoc/>
     public void Dispose() => fields.ForEach(static field => field.Dispose());
 
-    private void Choose()
+    /// <summary>Chooses the words that documents are searched for, by what is known of all documents.</summary>
+    public void Choose()
     {
         if (isChosen)
         {

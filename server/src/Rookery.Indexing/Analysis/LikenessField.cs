@@ -8,7 +8,7 @@ internal sealed class LikenessField : IDisposable
     private readonly FieldReader reader;
     private readonly SearchableText text;
     private readonly int[] frequencies;
-    private readonly SearchStatistics statistics;
+    private SearchStatistics statistics;
     private SearchMatcher matcher;
     private SearchScorer? scorer;
     private double[] boosts = [];
@@ -17,21 +17,30 @@ internal sealed class LikenessField : IDisposable
     /// <param name="reader">Where its texts stand.</param>
     /// <param name="analyzer">Takes them apart.</param>
     /// <param name="document">The given document.</param>
+    /// <param name="rows">What an index holds of it, to be read in its place; null where it is read itself.</param>
     /// <param name="options">Say which words count.</param>
     /// <param name="text">Room for texts.</param>
-    public LikenessField(FieldReader reader, Analyzer analyzer, in QueriedDocument document, LikenessOptions options, SearchableText text)
+    public LikenessField(FieldReader reader, Analyzer analyzer, in QueriedDocument document, IReadOnlyList<byte[]>? rows, LikenessOptions options, SearchableText text)
     {
         this.reader = reader;
         this.text = text;
         var words = new Dictionary<byte[], int>(TermComparer.Instance);
-        var visitor = new WordCounter(words, analyzer, text, new int[] { options.Tokens });
-        reader.Read(document, ref visitor);
+        int[] left = [options.Tokens];
+        for (int row = 0; row < (rows?.Count ?? 1) && left[0] > 0; row++)
+        {
+            var visitor = new WordCounter(words, analyzer, text, left);
+            reader.Read(rows is null ? document : document.WithRow(rows[row]), ref visitor);
+        }
+
         KeyValuePair<byte[], int>[] chosen = [.. words.Where(word => word.Value >= options.LeastTermFrequency && word.Key.Length >= options.ShortestWord && word.Key.Length <= options.LongestWord)];
         frequencies = [.. chosen.Select(static word => word.Value)];
         Query = QueryOf(analyzer, [.. chosen.Select(static word => word.Key)]);
         statistics = new SearchStatistics(Query);
         matcher = new SearchMatcher(Query);
     }
+
+    /// <summary>Where its texts stand.</summary>
+    public FieldReader Reader => reader;
 
     /// <summary>The words that are looked for: at first all, then those that were chosen.</summary>
     public SearchQuery Query { get; private set; }
@@ -42,6 +51,10 @@ internal sealed class LikenessField : IDisposable
         Read(document);
         statistics.Count(matcher);
     }
+
+    /// <summary>Takes what an index knows of all documents, in the place of counting them.</summary>
+    /// <param name="known">Of the words of <see cref="Query"/>.</param>
+    public void Use(SearchStatistics known) => statistics = known;
 
     /// <summary>How much each word says about the given document: as Lucene weighs them, its frequency there times its rarity.</summary>
     public IEnumerable<(LikenessField Field, int Term, double Weight)> Weights(LikenessOptions options)

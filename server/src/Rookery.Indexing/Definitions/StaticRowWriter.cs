@@ -3,12 +3,13 @@ using System.Text;
 using Rookery.Documents.Json;
 using Rookery.Indexing.Analysis;
 using Rookery.Indexing.Indexes;
+using Rookery.Indexing.Reducing;
 using Rookery.Indexing.Values;
 
 namespace Rookery.Indexing.Definitions;
 
 /// <summary>Writes the row of a static index, of its maps or reduced, as an entry. One thread at a time.</summary>
-internal sealed class StaticRowWriter
+internal sealed class StaticRowWriter : IReducedRowWriter
 {
     private readonly FieldEntryWriter _writer;
     private readonly byte[][] _storedNames;
@@ -35,6 +36,9 @@ internal sealed class StaticRowWriter
             field.Indexing == FieldIndexing.Exact,
             field.Indexing == FieldIndexing.Search || field.HasSuggestions ? AnalyzerCatalog.Make(field.Analyzer ?? AnalyzerCatalog.DefaultName, definition.Configuration) : null)),
     ];
+
+    /// <inheritdoc/>
+    public void Write(ReadOnlySpan<byte> key, ReadOnlySpan<byte> row, IndexEntry entry) => Write(row, entry);
 
     /// <summary>Writes a row as an entry of its own.</summary>
     /// <param name="row">A JSON object without whitespace between its tokens.</param>

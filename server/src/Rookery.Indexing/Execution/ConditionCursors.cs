@@ -44,6 +44,7 @@ internal sealed class ConditionCursors
         RangePredicate range => terms.Open(range) ?? Unknown,
         TextPredicate text => (IndexedFields.IsId(text.Reader) ? ids.Open(text) : terms.Open(text)) ?? Unknown,
         FullTextPredicate { Condition: SearchedField searched } => Words.Open(searched) ?? Unknown,
+        FullTextPredicate { Condition: LikenessCondition { IsChosen: true } likeness } => Words.Open(likeness) ?? Unknown,
         FullTextPredicate { Condition: FuzzyField fuzzy } => terms.Open(fuzzy) ?? Unknown,
         _ => Unknown,
     };

@@ -1,4 +1,5 @@
 using Rookery.Documents.Json;
+using Rookery.Indexing.Language;
 using Rookery.Indexing.Scanning;
 using Rookery.Indexing.Segments;
 
@@ -10,7 +11,8 @@ namespace Rookery.Indexing.Execution;
 /// <param name="plan">The query.</param>
 /// <param name="work">Of the answer.</param>
 /// <param name="needsTotal">Whether results behind the page are counted.</param>
-internal sealed class IndexSearch(IReadOnlyList<LiveSegment> segments, IndexedFields fields, ScanPlan plan, AnswerWork work, bool needsTotal)
+/// <param name="hasGroupsInOrder">Of an index whose entries are groups, whether their ids are in the order of the groups; null where entries are of documents.</param>
+internal sealed class IndexSearch(IReadOnlyList<LiveSegment> segments, IndexedFields fields, ScanPlan plan, AnswerWork work, bool needsTotal, bool? hasGroupsInOrder = null)
 {
     // A longer page is held once, with its keys.
     private const int LongestRankedPage = 16 * 1024;
@@ -27,12 +29,17 @@ internal sealed class IndexSearch(IReadOnlyList<LiveSegment> segments, IndexedFi
     public (IReadOnlyList<FoundEntry> Found, long Total, bool AreCandidates) Run()
     {
         // Of documents a score that the order does not ask for is computed by a scan, which counts words by itself.
-        if (plan.Sort.HasScore || (plan.Rows is not null && plan.IsScored))
+        if (plan.Sort.HasScore || (plan.Rows is not null && (plan.IsScored || plan.IsOfScans)))
         {
-            new IndexStatistics(segments, work).Tell(plan.Where, fields);
+            var statistics = new IndexStatistics(segments, work);
+            statistics.Tell(plan.Where, fields);
+            if (plan is { Rows: not null, IsOfScans: true, Filter: { } filter })
+            {
+                statistics.Tell(filter, fields);
+            }
         }
 
-        bool looksAtDocuments = plan.Groups is not null || plan.Summary is not null || plan.IsScored != plan.Sort.HasScore || plan.Filter is not null || plan.FilterLimit is not null || plan.IsDistinct || !SegmentSort.CanSort(plan.Sort, fields);
+        bool looksAtDocuments = (plan.Groups is not null && !CanSortGroups()) || plan.Summary is not null || plan.IsScored != plan.Sort.HasScore || plan.Filter is not null || plan.FilterLimit is not null || plan.IsDistinct || !SegmentSort.CanSort(plan.Sort, fields);
         if (!looksAtDocuments && TryFindPage() is { } page)
         {
             return (page, total, false);
@@ -40,6 +47,9 @@ internal sealed class IndexSearch(IReadOnlyList<LiveSegment> segments, IndexedFi
 
         return (FindCandidates(), total, true);
     }
+
+    // A shuffled order of groups is one of their rows.
+    private bool CanSortGroups() => hasGroupsInOrder is true && Array.TrueForAll(plan.Sort.Keys.ToArray(), static key => key.Kind != OrderKind.Random);
 
     /// <summary>Finds the page; null where documents have to be looked at.</summary>
     private FoundEntry[]? TryFindPage()
@@ -257,7 +267,7 @@ internal sealed class IndexSearch(IReadOnlyList<LiveSegment> segments, IndexedFi
         for (int i = 0; i < segments.Count; i++)
         {
             var conditions = new ConditionCursors(segments[i].Reader, fields, work);
-            var cursor = LiveOf(i, plan.Groups is null ? conditions.Open(plan.Where).Cursor : new AllCursor(segments[i].Reader.Entries));
+            var cursor = LiveOf(i, plan.Groups is null || hasGroupsInOrder is not null ? conditions.Open(plan.Where).Cursor : new AllCursor(segments[i].Reader.Entries));
             for (int entry = cursor.MoveNext(); entry != EntryCursor.End; entry = cursor.MoveNext())
             {
                 documents[i].Read(entry, out long etag);

@@ -41,6 +41,17 @@ internal sealed class IndexStatistics
             case FullTextPredicate { Condition: SearchedField searched } when fields.Find(searched.Reader)?.Words is { } number:
                 searched.Use(Of(searched.Query, number));
                 break;
+            case FullTextPredicate { Condition: LikenessCondition { IsLearned: true, IsChosen: false } likeness }:
+                foreach (var field in likeness.Fields)
+                {
+                    if (fields.Find(field.Reader)?.Words is { } words)
+                    {
+                        field.Use(Of(field.Query, words));
+                    }
+                }
+
+                likeness.Choose();
+                break;
             default:
                 break;
         }

@@ -20,16 +20,23 @@ internal sealed class IndexedFields
 
     /// <summary>The fields of an index.</summary>
     public IndexedFields(IReadOnlyList<MappedField> mapped)
+        : this(mapped, mapped.Select(static (field, number) => (field.Path, number)))
     {
-        for (int i = 0; i < mapped.Count; i++)
+    }
+
+    /// <summary>The fields of an index under other names.</summary>
+    /// <param name="mapped">The fields.</param>
+    /// <param name="named">The names that readers have, and which field each is.</param>
+    public IndexedFields(IReadOnlyList<MappedField> mapped, IEnumerable<(IReadOnlyList<string> Path, int Number)> named)
+    {
+        foreach (var (path, i) in named)
         {
-            var field = mapped[i];
-            fields.Add((field.Path, new IndexedField(
+            fields.Add((path, new IndexedField(
                 MappedField.ValuesOf(i),
                 MappedField.GreatestOf(i),
                 MappedField.PresenceOf(i),
-                field.HasExactValues ? MappedField.ExactValuesOf(i) : null,
-                field.Analyzer is not null ? MappedField.WordsOf(i) : null)));
+                mapped[i].HasExactValues ? MappedField.ExactValuesOf(i) : null,
+                mapped[i].Analyzer is not null ? MappedField.WordsOf(i) : null)));
         }
     }
 

@@ -132,7 +132,7 @@ public sealed class IndexedQueries(IndexHost indexes)
         }
     }
 
-    private static long DocumentsOf(Database database, string? collection)
+    internal static long DocumentsOf(Database database, string? collection)
     {
         using var reader = database.OpenReader();
         return collection is null

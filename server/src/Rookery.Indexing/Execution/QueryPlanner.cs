@@ -48,6 +48,38 @@ public static class QueryPlanner
         return new QueryRoute(choice.Name, choice.ToDefine, isBuilt, needsIndex, choice.Reasons);
     }
 
+    /// <summary>Decides how a grouped query is answered.</summary>
+    /// <param name="plan">The query.</param>
+    /// <param name="countDocuments">Counts the documents of its source; is asked only where that decides.</param>
+    /// <param name="candidates">The automatic map/reduce indexes of the database.</param>
+    public static QueryRoute PlanGroups(ScanPlan plan, Func<long> countDocuments, IReadOnlyList<AutoReduceCandidate> candidates)
+    {
+        if (plan.Summary is not null)
+        {
+            return Scan("Documents are looked at: the query computes something of groups.");
+        }
+
+        var needed = AutoReduceDefinition.Of(plan.Target.Collection, plan.Groups!);
+        if (needed.Keys.Count + needed.Aggregates.Count is var fields and > AutoReduceChoice.MostFields)
+        {
+            return Scan(string.Create(CultureInfo.InvariantCulture, $"Documents are looked at: the query names {fields} keys and aggregates, and an index of groups is made for up to {AutoReduceChoice.MostFields}."));
+        }
+
+        var choice = AutoReduceChoice.For(needed, candidates);
+        if (choice.Name is null)
+        {
+            return new QueryRoute(null, null, false, false, choice.Reasons);
+        }
+
+        if (choice.ToDefine is not null && countDocuments() is var documents and <= FewDocuments)
+        {
+            return Scan(string.Create(CultureInfo.InvariantCulture, $"Documents are looked at: there are {documents}, and an index is made from {FewDocuments + 1} on."));
+        }
+
+        bool isBuilt = candidates.FirstOrDefault(candidate => string.Equals(candidate.Name, choice.Name, StringComparison.OrdinalIgnoreCase)) is { VisibleEtag: > 0, State: IndexState.Normal or IndexState.Paused };
+        return new QueryRoute(choice.Name, choice.ToDefine, isBuilt, false, choice.Reasons);
+    }
+
     // How rare a word is a scan knows only when it has seen all documents.
     private static bool NeedsIndex(Query query) => query.GroupBy.Count == 0 && Relevance.IsIn(query.Where);
 

@@ -8,4 +8,4 @@ namespace Rookery.Indexing.Execution;
 /// <param name="IsBuilt">Whether the index can answer. While it is built, looking at documents answers in its place, but not where <paramref name="NeedsIndex"/>.</param>
 /// <param name="NeedsIndex">Whether nothing but an index answers: relevance needs to know of all documents.</param>
 /// <param name="Reasons">Why this way, in sentences, for <c>explain</c>; none where nobody asked.</param>
-public sealed record QueryRoute(string? IndexName, AutoIndexDefinition? ToDefine, bool IsBuilt, bool NeedsIndex, IReadOnlyList<string> Reasons);
+public sealed record QueryRoute(string? IndexName, IAutoDefinition? ToDefine, bool IsBuilt, bool NeedsIndex, IReadOnlyList<string> Reasons);

@@ -40,6 +40,34 @@ internal sealed class WordCursors(SegmentReader segment, IndexedFields fields, O
         return found.Count == 0 ? Candidates.None : new Candidates(query.NeedsAll ? ConditionCursors.AllOf(found) : ConditionCursors.AnyOf(found), true);
     }
 
+    /// <summary>Entries that have one of the words that were chosen; the given document may be among them, and only the documents say that.</summary>
+    public Candidates? Open(LikenessCondition condition)
+    {
+        var union = new EntryUnion(segment.Entries, work);
+        foreach (var compared in condition.Fields)
+        {
+            if (fields.Find(compared.Reader)?.Words is not { } number)
+            {
+                return null;
+            }
+
+            if (segment.Field(number) is not { } field)
+            {
+                continue;
+            }
+
+            foreach (byte[] term in compared.Query.Terms)
+            {
+                if (opened.Open(field, term) is { } postings)
+                {
+                    union.Add(postings);
+                }
+            }
+        }
+
+        return union.ToCursor() is EmptyCursor ? Candidates.None : new Candidates(union.ToCursor(), false);
+    }
+
     /// <summary>The entries that satisfy each of the clauses, in their order.</summary>
     public EntryCursor[] OpenClauses(SearchQuery query, SegmentField field) => [.. query.Clauses.Select(clause => Open(query, clause, field))];
 

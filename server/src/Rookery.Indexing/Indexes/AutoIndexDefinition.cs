@@ -7,7 +7,7 @@ using Rookery.Documents;
 namespace Rookery.Indexing.Indexes;
 
 /// <summary>An index that a query made: the values of some fields of a collection. Its name follows from what it holds, so all members that need the same one define the same one.</summary>
-public sealed record AutoIndexDefinition
+public sealed record AutoIndexDefinition : IAutoDefinition
 {
     /// <summary>What <see cref="Collection"/> is called where an index of all documents is shown.</summary>
     public const string AllDocuments = "@all_docs";

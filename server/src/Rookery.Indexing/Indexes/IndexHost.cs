@@ -90,6 +90,13 @@ public sealed class IndexHost : IDisposable
             : [])]
         : [];
 
+    /// <summary>The automatic map/reduce indexes of a database on this node.</summary>
+    public IReadOnlyList<AutoReduceCandidate> ReadAutoReduces(Database database) => TryGetCatalog(database, out var catalog)
+        ? [.. catalog.Slots.Values.Select(static slot => slot.Serving).SelectMany(static index => index.Map is AutoReduceMap map
+            ? new[] { new AutoReduceCandidate(index.Record.Name, map.Definition, index.State, index.VisibleEtag) }
+            : [])]
+        : [];
+
     /// <summary>The errors of an index, the oldest first; empty when there is no such index.</summary>
     public IReadOnlyList<IndexError> ReadErrors(Database database, string name) => TryGetSlot(database, name, out var slot) ? slot.Serving.Errors.List() : [];
 

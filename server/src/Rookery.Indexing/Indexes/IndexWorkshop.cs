@@ -63,8 +63,16 @@ internal sealed class IndexWorkshop
 
     private static IIndexMap MapOf(ReadOnlyMemory<byte> definition, Database database) =>
         AutoIndexDefinition.TryRead(definition) is { } automatic ? new AutoIndexMap(automatic)
+        : AutoReduceDefinition.TryRead(definition) is { } grouped ? new AutoReduceMap(grouped)
         : StaticIndexDefinition.TryRead(definition) is { } defined ? new StaticIndexMap(defined, database)
         : throw new IndexDefinitionException("this version of Rookery does not know its kind.");
+
+    private static (IReducer Reducer, IReducedRowWriter Writer)? ReduceOf(IIndexMap map) => map switch
+    {
+        StaticIndexMap { Definition.CompiledReduce: { } reduce } defined => (new ReduceRunner(reduce), new StaticRowWriter(defined.Definition, defined.Fields)),
+        AutoReduceMap { Definition: var grouped } => (new GroupReducer(grouped.Keys.Count, grouped.Aggregates.Select(static aggregate => aggregate.Kind)), new GroupRowWriter(grouped)),
+        _ => null,
+    };
 
     private RunningIndex Running(IndexRecord record, IIndexMap map, IIndexStore store)
     {
@@ -83,11 +91,10 @@ internal sealed class IndexWorkshop
         var opened = OpenStore(folder);
         try
         {
-            if (map is StaticIndexMap { Definition.CompiledReduce: { } reduce } reduced)
+            if (ReduceOf(map) is var (reducer, writer))
             {
-                var reducer = new ReduceRunner(reduce);
                 string rows = folders.OpenPart(folder, IndexFolders.Rows);
-                opened = new ReducedIndexStore(OpenRows(rows, reducer), opened, reducer, new StaticRowWriter(reduced.Definition, reduced.Fields), rows);
+                opened = new ReducedIndexStore(OpenRows(rows, reducer), opened, reducer, writer, rows);
             }
 
             return map.LoadedCollections.Count > 0 ? new LoadTrackingStore(opened, OpenStore(folders.OpenPart(folder, IndexFolders.Loads))) : opened;

@@ -1,5 +1,4 @@
 using Rookery.Disk;
-using Rookery.Indexing.Definitions;
 using Rookery.Indexing.Indexes;
 using Rookery.Indexing.Segments;
 
@@ -13,8 +12,8 @@ internal sealed class ReducedIndexStore : IIndexStore, IGroupChanges
 {
     private readonly ReduceStore _rows;
     private readonly IIndexStore _entries;
-    private readonly ReduceRunner _reducer;
-    private readonly StaticRowWriter _writer;
+    private readonly IReducer _reducer;
+    private readonly IReducedRowWriter _writer;
     private readonly string _folder;
     private readonly IndexEntry _entry = new();
     private long _etag;
@@ -25,7 +24,7 @@ internal sealed class ReducedIndexStore : IIndexStore, IGroupChanges
     /// <param name="reducer">The reduce; disposed with this.</param>
     /// <param name="writer">Makes entries of rows.</param>
     /// <param name="folder">Where the rows lie, for messages.</param>
-    public ReducedIndexStore(ReduceStore rows, IIndexStore entries, ReduceRunner reducer, StaticRowWriter writer, string folder)
+    public ReducedIndexStore(ReduceStore rows, IIndexStore entries, IReducer reducer, IReducedRowWriter writer, string folder)
     {
         (_rows, _entries, _reducer, _writer, _folder) = (rows, entries, reducer, writer, folder);
         if (_rows.Watermark > _entries.Watermark)
@@ -85,7 +84,7 @@ internal sealed class ReducedIndexStore : IIndexStore, IGroupChanges
     public void Put(ReadOnlySpan<byte> key, ReadOnlySpan<byte> row)
     {
         _entry.Clear();
-        _writer.Write(row, _entry);
+        _writer.Write(key, row, _entry);
         _entries.Put(key, _etag, _entry);
     }
 
@@ -97,7 +96,7 @@ internal sealed class ReducedIndexStore : IIndexStore, IGroupChanges
     {
         _rows.Dispose();
         _entries.Dispose();
-        _reducer.Dispose();
+        (_reducer as IDisposable)?.Dispose();
     }
 
     private void ApplyChanges(long watermark)

@@ -15,8 +15,14 @@ internal sealed class Accumulator
     private NumberSum sum;
     private byte[]? extreme;
 
+    /// <summary>Forgets all values.</summary>
+    public void Clear() => (sum, extreme) = (default, null);
+
     /// <summary>Adds a value. Sums and averages take numbers, least and greatest ones all but null.</summary>
-    public void Add(AggregateKind kind, ReadOnlySpan<byte> json, ScanMemory memory)
+    /// <param name="kind">What is computed.</param>
+    /// <param name="json">The value.</param>
+    /// <param name="memory">Is charged for what is kept; null where that is bounded otherwise.</param>
+    public void Add(AggregateKind kind, ReadOnlySpan<byte> json, ScanMemory? memory)
     {
         if (kind is AggregateKind.Sum or AggregateKind.Average)
         {
@@ -27,10 +33,40 @@ internal sealed class Accumulator
         }
         else if (json[0] != (byte)'n' && (extreme is null || IsBefore(json, extreme) == (kind == AggregateKind.Min)))
         {
-            memory.Take(json.Length);
-            memory.Give(extreme?.Length ?? 0);
+            memory?.Take(json.Length);
+            memory?.Give(extreme?.Length ?? 0);
             extreme = json.ToArray();
         }
+    }
+
+    /// <summary>Adds what another one of the same kind, but <see cref="AggregateKind.Count"/>, appended with <see cref="AppendPart"/>.</summary>
+    public void AddPart(AggregateKind kind, ReadOnlySpan<byte> json)
+    {
+        if (kind is AggregateKind.Sum or AggregateKind.Average)
+        {
+            sum.Add(NumberSum.ReadParts(json));
+        }
+        else
+        {
+            Add(kind, json, memory: null);
+        }
+    }
+
+    /// <summary>Appends the outcome as a part of greater ones, as JSON.</summary>
+    /// <returns>Bytes appended.</returns>
+    public int AppendPart(AggregateKind kind, long entries, PooledBytes output)
+    {
+        int before = output.Length;
+        if (kind is AggregateKind.Sum or AggregateKind.Average)
+        {
+            sum.WriteParts(output);
+        }
+        else
+        {
+            Append(kind, entries, output);
+        }
+
+        return output.Length - before;
     }
 
     /// <summary>Appends the outcome as JSON.</summary>

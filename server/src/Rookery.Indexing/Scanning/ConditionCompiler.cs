@@ -172,7 +172,7 @@ internal sealed class ConditionCompiler(FieldResolver fields, OperandValues oper
 
     private FullTextPredicate CompileLikeness(MoreLikeThisCondition likeness)
     {
-        if (fullText is null || fields is not DocumentFields)
+        if (fullText is null || fields is not (DocumentFields or RowFields))
         {
             throw NotSupported("moreLikeThis", likeness);
         }

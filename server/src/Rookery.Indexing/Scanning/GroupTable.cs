@@ -1,6 +1,4 @@
 using System.Buffers;
-using System.Buffers.Binary;
-using System.Text;
 using Rookery.Documents.Json;
 using Rookery.Indexing.Language;
 using Rookery.Indexing.Values;
@@ -9,16 +7,30 @@ namespace Rookery.Indexing.Scanning;
 
 /// <summary>The groups that a scan has found. For one thread.</summary>
 /// <param name="plan">What to compute.</param>
-/// <param name="memory">Is charged for each group.</param>
-internal sealed class GroupTable(GroupPlan plan, ScanMemory memory)
+/// <param name="memory">Is charged for each group; null where <paramref name="mostGroups"/> bounds them.</param>
+/// <param name="mostGroups">How many groups it takes; one more makes it <see cref="IsOverfull"/>.</param>
+internal sealed class GroupTable(GroupPlan plan, ScanMemory? memory, int mostGroups = int.MaxValue)
 {
     /// <summary>Objects, references and a place in the table, of one group.</summary>
     private const int BytesPerGroup = 256;
 
-    private readonly Dictionary<byte[], Group> groups = new(KeyComparer.Instance);
+    private readonly Dictionary<byte[], FoundGroup> groups = new(KeyComparer.Instance);
     private readonly ArrayBufferWriter<byte> value = new();
     private readonly PooledBytes identity = new();
     private readonly PooledBytes row = new();
+
+    /// <summary>The groups, by identity, in no order.</summary>
+    public IEnumerable<KeyValuePair<byte[], FoundGroup>> Groups => groups;
+
+    /// <summary>Whether there were more groups than it takes: what it holds is not all.</summary>
+    public bool IsOverfull { get; private set; }
+
+    /// <summary>Forgets all groups.</summary>
+    public void Clear()
+    {
+        groups.Clear();
+        IsOverfull = false;
+    }
 
     /// <summary>Adds a document to its group, or each of its entries to theirs.</summary>
     public void Add(in QueriedDocument document, ScanWork work)
@@ -58,16 +70,17 @@ internal sealed class GroupTable(GroupPlan plan, ScanMemory memory)
         foreach (GroupedField key in plan.Keys)
         {
             WriteKey(key, document, element, work);
-            Span<byte> room = identity.Reserve(TermKey.MaxBytes + sizeof(ushort));
-            int length = TermKey.Write(value.WrittenSpan, isExact: true, room);
-
-            // Behind the key, so that groups stand in the order of the keys' bytes, and yet no two lists of keys are one.
-            BinaryPrimitives.WriteUInt16BigEndian(room[length..], (ushort)length);
-            identity.Advance(length + sizeof(ushort));
+            GroupIdentity.Append(value.WrittenSpan, identity);
         }
 
-        if (!groups.GetAlternateLookup<ReadOnlySpan<byte>>().TryGetValue(identity.Written, out Group? group))
+        if (!groups.GetAlternateLookup<ReadOnlySpan<byte>>().TryGetValue(identity.Written, out FoundGroup? group))
         {
+            if (groups.Count == mostGroups)
+            {
+                IsOverfull = true;
+                return;
+            }
+
             group = AddGroup(document, element, work);
         }
 
@@ -82,35 +95,20 @@ internal sealed class GroupTable(GroupPlan plan, ScanMemory memory)
         }
     }
 
-    private Group AddGroup(in QueriedDocument document, ReadOnlySpan<byte> element, ScanWork work)
+    private FoundGroup AddGroup(in QueriedDocument document, ReadOnlySpan<byte> element, ScanWork work)
     {
         row.Clear();
         for (int key = 0; key < plan.Keys.Length; key++)
         {
             WriteKey(plan.Keys[key], document, element, work);
-            row.Append(key == 0 ? "\"k"u8 : ",\"k"u8);
-            row.Append(Encoding.UTF8.GetBytes(key.ToString()));
-            row.Append("\":"u8);
-            AppendCanonical(value.WrittenSpan);
+            GroupRow.AppendName((byte)'k', key, row);
+            GroupRow.AppendKey(value.WrittenSpan, row);
         }
 
-        memory.Take(BytesPerGroup + identity.Length + row.Length + (plan.Aggregates.Length * Accumulator.Bytes));
-        var group = new Group(row.Written.ToArray(), [.. plan.Aggregates.Select(static _ => new Accumulator())]);
+        memory?.Take(BytesPerGroup + identity.Length + row.Length + (plan.Aggregates.Length * Accumulator.Bytes));
+        var group = new FoundGroup(row.Written.ToArray(), [.. plan.Aggregates.Select(static _ => new Accumulator())]);
         groups.Add(identity.Written.ToArray(), group);
         return group;
-    }
-
-    /// <summary>Numbers have one form, so that a group has the same key whichever of its documents came first.</summary>
-    private void AppendCanonical(ReadOnlySpan<byte> json)
-    {
-        if (json[0] is not ((byte)'-' or (>= (byte)'0' and <= (byte)'9')))
-        {
-            row.Append(json);
-            return;
-        }
-
-        Span<byte> key = stackalloc byte[NumberKey.MaxBytes];
-        row.Advance(NumberKey.WriteJson(key[..NumberKey.Write(json, key)], row.Reserve(NumberKey.MaxJsonBytes)));
     }
 
     private void WriteKey(GroupedField key, in QueriedDocument document, ReadOnlySpan<byte> element, ScanWork work)
@@ -153,57 +151,22 @@ internal sealed class GroupTable(GroupPlan plan, ScanMemory memory)
         }
     }
 
-    private byte[] RowOf(Group group)
+    private byte[] RowOf(FoundGroup group)
     {
         row.Clear();
         row.Append(group.Keys);
         for (int aggregate = 0; aggregate < plan.Aggregates.Length; aggregate++)
         {
-            row.Append(",\"a"u8);
-            row.Append(Encoding.UTF8.GetBytes(aggregate.ToString()));
-            row.Append("\":"u8);
+            GroupRow.AppendName((byte)'a', aggregate, row);
             group.Aggregates[aggregate].Append(plan.Aggregates[aggregate].Kind, group.Count, row);
         }
 
         if (plan.NeedsWholeKey)
         {
-            row.Append(",\"key\":"u8);
-            AppendWholeKey(group.Keys);
+            GroupRow.AppendWholeKey(group.Keys, plan.Names, row);
         }
 
         return row.Written.ToArray();
-    }
-
-    private void AppendWholeKey(ReadOnlySpan<byte> keys)
-    {
-        int at = 0;
-        for (int key = 0; StoredJson.TryReadMember(keys, ref at, out _, out int valueStart); key++)
-        {
-            if (plan.Names.Length > 1)
-            {
-                value.ResetWrittenCount();
-                DocumentWriter.WriteString(value, Encoding.UTF8.GetBytes(plan.Names[key]));
-                row.Append(key == 0 ? (byte)'{' : (byte)',');
-                row.Append(value.WrittenSpan);
-                row.Append((byte)':');
-            }
-
-            row.Append(keys[valueStart..at]);
-        }
-
-        if (plan.Names.Length > 1)
-        {
-            row.Append((byte)'}');
-        }
-    }
-
-    private sealed class Group(byte[] keys, Accumulator[] aggregates)
-    {
-        public byte[] Keys => keys;
-
-        public Accumulator[] Aggregates => aggregates;
-
-        public long Count { get; set; }
     }
 
     private readonly ref struct Entries(GroupTable table, QueriedDocument document, ScanWork work) : IValueVisitor
@@ -213,11 +176,11 @@ internal sealed class GroupTable(GroupPlan plan, ScanMemory memory)
         public bool Visit(scoped ReadOnlySpan<byte> json)
         {
             table.AddEntry(document, json, work);
-            return true;
+            return !table.IsOverfull;
         }
     }
 
-    private readonly struct Aggregation(Accumulator accumulator, AggregateKind kind, ScanMemory memory) : IValueVisitor
+    private readonly struct Aggregation(Accumulator accumulator, AggregateKind kind, ScanMemory? memory) : IValueVisitor
     {
         public bool Visit(scoped ReadOnlySpan<byte> json)
         {
@@ -225,4 +188,19 @@ internal sealed class GroupTable(GroupPlan plan, ScanMemory memory)
             return true;
         }
     }
+}
+
+/// <summary>A group that a scan has found.</summary>
+/// <param name="keys">The members <c>k0</c>, <c>k1</c>… of its row.</param>
+/// <param name="aggregates">Its aggregates.</param>
+internal sealed class FoundGroup(byte[] keys, Accumulator[] aggregates)
+{
+    /// <summary>The members <c>k0</c>, <c>k1</c>… of its row.</summary>
+    public byte[] Keys => keys;
+
+    /// <summary>Its aggregates.</summary>
+    public Accumulator[] Aggregates => aggregates;
+
+    /// <summary>How many entries it has.</summary>
+    public long Count { get; set; }
 }

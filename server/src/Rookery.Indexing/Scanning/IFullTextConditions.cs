@@ -20,9 +20,13 @@ public interface IDocumentCondition
 /// <summary>A condition that compares documents with a given one.</summary>
 public interface ILikenessCondition : IDocumentCondition
 {
+    /// <summary>Whether it was given.</summary>
+    bool IsLearned { get; }
+
     /// <summary>Takes the given document, before others are counted.</summary>
     /// <param name="document">The document.</param>
-    void Learn(in QueriedDocument document);
+    /// <param name="rows">What an index holds of it, to be read in its place: members without braces; null where the document is read itself.</param>
+    void Learn(in QueriedDocument document, IReadOnlyList<byte[]>? rows = null);
 }
 
 /// <summary>Makes conditions of full text, which need an analyzer.</summary>

@@ -1,11 +1,14 @@
 using System.Globalization;
+using System.Numerics;
 using System.Text;
+using Rookery.Documents.Json;
 using Rookery.Indexing.Values;
 
 namespace Rookery.Indexing.Scanning;
 
 /// <summary>
-/// A sum that does not depend on the order of what is added: numbers with up to 19 digits before the point and 18 behind it are added exactly, as decimals; others as doubles. Sums of parts can be added.
+/// A sum that does not depend on the order of what is added: numbers with up to 19 digits before the point and 18 behind it are added exactly, as decimals; others as the doubles next to them, which are added exactly,
+/// too. Sums of parts can be added.
 /// </summary>
 public struct NumberSum
 {
@@ -13,9 +16,15 @@ public struct NumberSum
     private const int WholeDigits = 19;
     private const long FractionUnits = 1_000_000_000_000_000_000;
 
+    // The least double is 2^-1074: of that all are multiples.
+    private const int LeastExponent = -1074;
+    private const int MantissaBits = 52;
+    private const int ExponentMask = 0x7FF;
+    private const int ExactBits = 63;
+
     private Int128 whole;
     private Int128 fraction;
-    private double rest;
+    private BigInteger rest;
 
     /// <summary>How many numbers were added.</summary>
     public long Count { get; private set; }
@@ -29,7 +38,7 @@ public struct NumberSum
         int count = NumberKey.Read(text, digits, out bool isNegative, out int exponent);
         if (exponent > WholeDigits || count - exponent > FractionDigits || count > FractionDigits + WholeDigits)
         {
-            rest += double.Parse(text, NumberStyles.Float, CultureInfo.InvariantCulture);
+            rest += UnitsOf(double.Parse(text, NumberStyles.Float, CultureInfo.InvariantCulture));
             return;
         }
 
@@ -65,7 +74,7 @@ public struct NumberSum
     {
         Int128 carried = whole + (fraction / FractionUnits);
         Int128 left = fraction % FractionUnits;
-        if (rest != 0)
+        if (!rest.IsZero)
         {
             return WriteDouble(Total(carried, left), destination);
         }
@@ -99,7 +108,70 @@ public struct NumberSum
         return WriteDouble(Total(whole, fraction) / Count, destination);
     }
 
-    private readonly double Total(Int128 wholePart, Int128 fractionPart) => (double)wholePart + ((double)fractionPart / FractionUnits) + rest;
+    /// <summary>Writes the sum as a part of greater ones.</summary>
+    /// <param name="output">Takes a JSON array of whole numbers, behind what it holds.</param>
+    internal readonly void WriteParts(PooledBytes output)
+    {
+        output.Append((byte)'[');
+        Append(whole, output);
+        output.Append((byte)',');
+        Append(fraction, output);
+        output.Append((byte)',');
+        output.Append(rest.IsZero ? "0"u8 : Encoding.ASCII.GetBytes(rest.ToString(CultureInfo.InvariantCulture)));
+        output.Append((byte)',');
+        Append(Count, output);
+        output.Append((byte)']');
+    }
+
+    /// <summary>Reads what <see cref="WriteParts"/> wrote.</summary>
+    internal static NumberSum ReadParts(ReadOnlySpan<byte> json)
+    {
+        var left = json[1..^1];
+        return new NumberSum
+        {
+            whole = Int128.Parse(Next(ref left), CultureInfo.InvariantCulture),
+            fraction = Int128.Parse(Next(ref left), CultureInfo.InvariantCulture),
+            rest = Next(ref left) is var units && units.SequenceEqual("0"u8) ? BigInteger.Zero : BigInteger.Parse(Encoding.ASCII.GetString(units), CultureInfo.InvariantCulture),
+            Count = long.Parse(left, CultureInfo.InvariantCulture),
+        };
+    }
+
+    private static ReadOnlySpan<byte> Next(ref ReadOnlySpan<byte> parts)
+    {
+        int comma = parts.IndexOf((byte)',');
+        var part = parts[..comma];
+        parts = parts[(comma + 1)..];
+        return part;
+    }
+
+    private static void Append<T>(T number, PooledBytes output)
+        where T : IUtf8SpanFormattable
+    {
+        const int MostDigits = 48;
+        bool isWritten = number.TryFormat(output.Reserve(MostDigits), out int written, default, CultureInfo.InvariantCulture);
+        System.Diagnostics.Debug.Assert(isWritten, "a number of 128 bits has at most 40 digits");
+        output.Advance(written);
+    }
+
+    /// <summary>How many of the least double a double is.</summary>
+    private static BigInteger UnitsOf(double value)
+    {
+        long bits = BitConverter.DoubleToInt64Bits(Math.Clamp(value, double.MinValue, double.MaxValue));
+        int exponent = (int)(bits >> MantissaBits) & ExponentMask;
+        long mantissa = bits & ((1L << MantissaBits) - 1);
+        BigInteger units = exponent == 0 ? mantissa : (BigInteger)(mantissa | (1L << MantissaBits)) << (exponent - 1);
+        return bits < 0 ? -units : units;
+    }
+
+    private static double ToDouble(BigInteger units)
+    {
+        var size = BigInteger.Abs(units);
+        int dropped = Math.Max(0, (int)size.GetBitLength() - ExactBits);
+        double value = Math.ScaleB((double)(long)(size >> dropped), dropped + LeastExponent);
+        return units.Sign < 0 ? -value : value;
+    }
+
+    private readonly double Total(Int128 wholePart, Int128 fractionPart) => (double)wholePart + ((double)fractionPart / FractionUnits) + (rest.IsZero ? 0 : ToDouble(rest));
 
     /// <summary>JSON has no infinity: what is beyond doubles is the greatest of them.</summary>
     private static int WriteDouble(double value, Span<byte> destination)

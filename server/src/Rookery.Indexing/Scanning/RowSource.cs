@@ -22,6 +22,9 @@ public sealed class RowSource
     /// <summary>The number of the definition.</summary>
     public long Number { get; }
 
+    /// <summary>The fields whose words it holds.</summary>
+    public IReadOnlyList<string> WordFields => [.. mapped.Where(static one => one.Analyzer is not null).Select(static one => one.Path[0])];
+
     internal StaticIndexDefinition Definition { get; }
 
     /// <summary>The source of a definition that is not at work on this node yet.</summary>

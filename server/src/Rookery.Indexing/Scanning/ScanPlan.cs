@@ -49,7 +49,7 @@ public sealed class ScanPlan
 
         // Who walks over documents meets them in the order of ids then; rows lie otherwise.
         order = order.Count == 0 && rows is { IsReduced: false } && Target.NamesIds && !QuerySummary.IsPartOf(query) ? [new OrderKey(new IdReference(0), OrderKind.Natural, false, null, 0)] : order;
-        Sort = new SortKeys(order, fields, operands, endsWithKey: rows is { IsReduced: true });
+        Sort = new SortKeys(order, fields, operands, endsWithKey: isGrouped || rows is { IsReduced: true });
         Explains = query.Includes.Any(static include => include.Kind == IncludeKind.Explanations);
         IsScored = !isGrouped && (Sort.HasScore || SelectsScore(query) || Explains);
         Highlights = [.. query.Includes.Where(static include => include.Kind == IncludeKind.Highlight).Select(include => new Highlight(include, fields, operands, Where))];
@@ -59,7 +59,7 @@ public sealed class ScanPlan
         RefuseUnnamed(query);
         this.fullText = fullText;
         IsOfScans = Relevance.HasLikeness(query.Where) || Relevance.HasLikeness(query.Filter);
-        Likenesses = [.. conditions.Likenesses.Select(one => new LikenessSource(Compile(SourceOf(query) with { Where = one.Finder }, parameters), one.Condition, one.Finder.Position))];
+        Likenesses = [.. conditions.Likenesses.Select(one => new LikenessSource(Compile(SourceOf(query) with { Where = one.Finder }, parameters, fullText: null, rows), one.Condition, one.Finder.Position))];
         Counted = rows is null && fullText is { NeedsCount: true } && (IsScored || IsOfScans) ? Compile(SourceOf(query), parameters) : null;
         Summary = QuerySummary.Of(query, fields, conditions, operands);
         Script = Summary is null ? QueryScripts.SelectionOf(query, parameters) : null;
@@ -83,11 +83,14 @@ public sealed class ScanPlan
     /// <summary>Which documents <c>moreLikeThis</c> compares with: the first of each plan is learned before documents are counted.</summary>
     public IReadOnlyList<LikenessSource> Likenesses { get; }
 
-    /// <summary>Whether only a scan answers it: what <c>moreLikeThis</c> compares with is counted by one.</summary>
+    /// <summary>Whether of documents only a scan answers it: what <c>moreLikeThis</c> compares with is counted by one.</summary>
     public bool IsOfScans { get; }
 
     /// <summary>The plan of all documents that relevance depends on, each of which is given to <see cref="Count"/> before the first is looked at; null where it depends on none.</summary>
     public ScanPlan? Counted { get; }
+
+    /// <summary>Whether all documents of <see cref="Counted"/> were counted: an answer that begins again does not count them again.</summary>
+    public bool IsCounted { get; set; }
 
     /// <summary>Whether results have a score.</summary>
     public bool IsScored { get; }
@@ -97,6 +100,9 @@ public sealed class ScanPlan
 
     /// <summary>The index whose rows are asked; null where documents are.</summary>
     public RowSource? Rows { get; }
+
+    /// <summary>Whether results are groups of documents.</summary>
+    public bool IsGrouped => isGrouped;
 
     /// <summary>Whether each row is a result, because it is reduced or stored values of it are selected; otherwise its document is, once.</summary>
     public bool IsOfEachRow { get; }
@@ -214,11 +220,6 @@ public sealed class ScanPlan
         if (rows is not null && query.GroupBy.Count > 0)
         {
             throw new QueryException(QueryFault.Invalid, "'group by' stands behind a collection, not behind an index: define a reduce.", query.GroupBy[0].Path.Position);
-        }
-
-        if (rows is not null && (Relevance.HasLikeness(query.Where) || Relevance.HasLikeness(query.Filter)))
-        {
-            throw new QueryException(QueryFault.NotSupported, "'moreLikeThis' of a static index is not supported by this version: ask the collection.", (query.Where ?? query.Filter)!.Position);
         }
 
         if (NoteOf(query) is { } note && (query.GroupBy.Count > 0 || QuerySummary.IsPartOf(query)))

@@ -23,6 +23,16 @@ public sealed class ScanResults
         TotalResults = totalResults;
     }
 
+    /// <summary>A page of groups.</summary>
+    /// <param name="plan">The query.</param>
+    /// <param name="rows">Their rows, in the order of the answer.</param>
+    /// <param name="totalResults">How many there are, on the page or not.</param>
+    internal static ScanResults OfGroups(ScanPlan plan, IEnumerable<byte[]> rows, long totalResults)
+    {
+        ScanHit[] hits = [.. rows.Select(static row => new ScanHit { SortKey = [], Ordinal = 0, Etag = 0, Id = [], Row = row })];
+        return new ScanResults(plan, new ArraySegment<ScanHit>(hits), totalResults);
+    }
+
     /// <summary>How many results there are, on the page or not; of a run that does not count them, how many it saw.</summary>
     public long TotalResults { get; }
 

@@ -124,6 +124,10 @@ public sealed class ScanRun : IDisposable
         }
     }
 
+    /// <summary>Takes a group that an index holds, in the place of its documents. Groups are given in the order of their keys.</summary>
+    /// <param name="row">The members of its row, without braces.</param>
+    internal void AddGroup(byte[] row) => Consider(new QueriedDocument(row), row);
+
     /// <summary>Ends the scan.</summary>
     public ScanResults Finish()
     {

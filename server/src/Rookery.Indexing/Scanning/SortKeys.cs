@@ -10,7 +10,7 @@ namespace Rookery.Indexing.Scanning;
 /// <summary>One key of <c>order by</c>.</summary>
 /// <param name="Kind">How values compare.</param>
 /// <param name="IsDescending">Whether the greatest comes first.</param>
-/// <param name="Field">Where the values stand; null when it is none of a field: with <see cref="OrderKind.Natural"/> the key of a reduced row.</param>
+/// <param name="Field">Where the values stand; null when it is none of a field: with <see cref="OrderKind.Natural"/> the key of a reduced row or of a group.</param>
 /// <param name="Seed">Of a shuffled order.</param>
 internal sealed record SortKey(OrderKind Kind, bool IsDescending, FieldReader? Field, byte[] Seed);
 
@@ -23,7 +23,7 @@ internal sealed class SortKeys
     /// <param name="orders">As they were written.</param>
     /// <param name="fields">Says where fields stand.</param>
     /// <param name="operands">Parameters filled in.</param>
-    /// <param name="endsWithKey">Whether equal ones stand by the keys of their rows, which is how a scan meets them.</param>
+    /// <param name="endsWithKey">Whether equal ones stand by the keys of their rows or groups, which is how a scan meets them.</param>
     public SortKeys(IReadOnlyList<OrderKey> orders, FieldResolver fields, OperandValues operands, bool endsWithKey = false)
     {
         var made = orders.Select(order => new SortKey(order.Kind, order.IsDescending, order.Field is null ? null : fields.Reader(order.Field), SeedOf(order, operands)));

@@ -24,6 +24,8 @@ public sealed class RowQueryModelTests
         "from o in docs.Orders from l in o.lines where l.q > 0 select new { product = l.p, q = l.q * 2, o.buyer, city = LoadDocument<Company>(o.company, \"Companies\").city }",
     ];
 
+    private const string Eager = """{"MinimumTermFrequency":1,"MinimumDocumentFrequency":1}""";
+
     private static readonly string[] Buyers = ["Ann Lee", "Bob Ray", "ann ray", "Cid", ""];
 
     [Theory]
@@ -107,8 +109,10 @@ public sealed class RowQueryModelTests
 
     private static string LineQuery(Random random)
     {
-        string Condition() => random.Next(12) switch
+        string Condition() => random.Next(14) switch
         {
+            12 => $"moreLikeThis(id() = 'orders/{random.Next(25)}', '{Eager}')",
+            13 => "moreLikeThis(city = 'ulm', '{\"MinimumTermFrequency\":2,\"MinimumDocumentFrequency\":2,\"Fields\":[\"buyer\"],\"Boost\":true}')",
             0 => $"product = 'p{random.Next(4)}'",
             1 => $"exact(product = 'P{random.Next(4)}')",
             2 => $"q > {random.Next(6)}",
@@ -131,7 +135,7 @@ public sealed class RowQueryModelTests
 
     private static string TotalQuery(Random random)
     {
-        string[] conditions = ["", "", " where count > 2", " where product = 'p1'", " where q between 3 and 20", " where search(product, 'p*')", " where not product = 'P2'", " where exact(product = 'P3') or count = 1"];
+        string[] conditions = ["", "", " where count > 2", " where product = 'p1'", " where q between 3 and 20", " where search(product, 'p*')", " where not product = 'P2'", $" where moreLikeThis(count > 1, '{Eager}')", $" where count > 1 or moreLikeThis('{{\"product\":\"p1 P2 p1\"}}', '{Eager}')", " where exact(product = 'P3') or count = 1"];
         string[] orders = ["", "", " order by count desc", " order by q as double, product", " order by product"];
         string[] selections = ["", "", " select product", " select count as n, q", " select distinct count"];
         string filter = random.Next(6) == 0 ? " filter q > 4" : "";
@@ -144,6 +148,7 @@ public sealed class RowQueryModelTests
     private sealed class Asking : IDisposable
     {
         private const long PlentyBytes = 64 << 20;
+        private const string NothingGiven = "nothing is given";
 
         private readonly IndexedNode node;
         private readonly IndexedQueries queries;
@@ -164,6 +169,17 @@ public sealed class RowQueryModelTests
         public (IReadOnlyList<string> Results, long Total) ScanRows()
         {
             var plan = Plan(out var words);
+            foreach (var likeness in plan.Likenesses)
+            {
+                using var finder = likeness.Finder.Start(share, new PatientClock());
+                Walk((in QueriedDocument document, IReadOnlyList<byte[]> made) => _ = likeness.Condition.IsLearned || likeness.TryLearn(document, [.. made], finder));
+            }
+
+            if (plan.Likenesses.Any(static likeness => !likeness.Condition.IsLearned))
+            {
+                return ([NothingGiven], 0);
+            }
+
             Walk((in QueriedDocument document, IReadOnlyList<byte[]> made) =>
             {
                 foreach (byte[] row in made)
@@ -198,6 +214,15 @@ public sealed class RowQueryModelTests
 
             byte[][] made = [.. totals.OrderBy(static one => one.Key, StringComparer.Ordinal).Select(static one => Encoding.UTF8.GetBytes($"\"product\":\"{one.Key}\",\"count\":{one.Value.Count},\"q\":{one.Value.Quantity}"))];
             var plan = Plan(out var words);
+            foreach (var likeness in plan.Likenesses)
+            {
+                using var finder = likeness.Finder.Start(share, new PatientClock());
+                if (!made.Any(row => likeness.TryLearn(default, [row], finder)))
+                {
+                    return ([NothingGiven], 0);
+                }
+            }
+
             Array.ForEach(made, row => words.Count(new QueriedDocument(row)));
             using var run = plan.Start(share, new PatientClock());
             Array.ForEach(made, row => run.AddRows(default, [row]));
@@ -208,6 +233,11 @@ public sealed class RowQueryModelTests
         public (IReadOnlyList<string> Results, long Total, bool Looked) Ask()
         {
             var plan = Plan(out _);
+            if (!plan.Likenesses.All(TryLearn))
+            {
+                return ([NothingGiven], 0, false);
+            }
+
             using var answer = queries.TryAnswer(node.Database(), rows.IndexName, plan, share, new PatientClock())!;
             if (!answer.AreCandidates)
             {
@@ -237,6 +267,31 @@ public sealed class RowQueryModelTests
             return ([.. end.Documents.Select(one => Written(plan, one.Id, one.Row.Span))], end.TotalResults, true);
         }
 
+        private bool TryLearn(LikenessSource likeness)
+        {
+            using var answer = queries.TryAnswer(node.Database(), rows.IndexName, likeness.Finder, share, new PatientClock())!;
+            using var finder = likeness.Finder.Start(share, new PatientClock());
+            using var mapped = new IndexRows(rows, node.Database());
+            for (int place = 0; place < answer.Documents.Count && !likeness.Condition.IsLearned; place++)
+            {
+                if (rows.IsReduced)
+                {
+                    likeness.TryLearn(default, [answer.ReadRow(place).ToArray()], finder);
+                    continue;
+                }
+
+                using var reader = node.Database().OpenReader();
+                Assert.True(reader.TryGetDocument(answer.Documents[place].Id.Span, out var document));
+                using (document)
+                {
+                    var queried = new QueriedDocument(document.View, document.Etag, Encoding.ASCII.GetBytes(node.Database().HistoryId));
+                    likeness.TryLearn(queried, mapped.Of(queried), finder);
+                }
+            }
+
+            return likeness.Condition.IsLearned;
+        }
+
         public void Dispose()
         {
             Assert.Equal(0, share.UsedBytes);
@@ -259,7 +314,7 @@ public sealed class RowQueryModelTests
 
         private ScanPlan Plan(out FullTextConditions words)
         {
-            words = new FullTextConditions(rows.AnalyzerOf);
+            words = new FullTextConditions(rows.AnalyzerOf, rows.WordFields);
             held.Add(words);
             return ScanPlan.Compile(query, QueryParameters.None, words, rows);
         }

@@ -89,6 +89,13 @@ public sealed class ResultRulesTests
     [InlineData("group by tags[], company where tags = 'u' select key() as k", """{"k":{"tags[]":"u","company":"a"}}""")]
     public void Rule_28_groups(string clauses, string rows) => Assert.Equal(rows, Orders.Rows($"from Orders {clauses}"));
 
+    [Fact]
+    public void Rule_28_a_key_has_one_form_however_its_documents_write_it()
+    {
+        var documents = new ScanExample("""{"a":"\u00e9\/","n":1.0}""", """{"a":"\u00E9/","n":1e0}""", """{"a":"é/","n":1}""");
+        Assert.Equal("""{"a":"é/","n":1,"c":3}""", documents.Rows("from Users group by a, n select a, n, count() as c"));
+    }
+
     [Theory]
     [InlineData("group by company where count() > 1 order by sum(total) desc select company as c, sum(total) as t", """{"c":1,"t":9007199254740996} {"c":"a","t":0.3}""")]
     [InlineData("group by company where company = 'A' order by n desc, company select company, count() as n", """{"company":"a","n":2} {"company":"A","n":1}""")]

@@ -25,7 +25,7 @@ internal sealed class AutomaticIndexes(ServerContext context)
     /// <param name="database">Whose documents it is of.</param>
     /// <param name="definition">What it holds.</param>
     /// <returns>Why it was not; null when it is.</returns>
-    public async Task<Rejection?> DefineAsync(Database database, AutoIndexDefinition definition)
+    public async Task<Rejection?> DefineAsync(Database database, IAutoDefinition definition)
     {
         var key = (database.Number, definition.Name);
         var done = new TaskCompletionSource<Rejection?>(TaskCreationOptions.RunContinuationsAsynchronously);
@@ -68,8 +68,9 @@ internal sealed class AutomaticIndexes(ServerContext context)
     private List<string> Retired(Database database)
     {
         var candidates = context.Indexes.ReadAutoIndexes(database);
-        var superfluous = AutoIndexChoice.Superfluous(candidates);
-        return [.. candidates.Select(static candidate => candidate.Name).Where(name => UnusedFor(database, name) is var unused && (unused >= UnusedLifetime || (unused >= SuperfluousLifetime && superfluous.Contains(name, StringComparer.Ordinal))))];
+        var groups = context.Indexes.ReadAutoReduces(database);
+        string[] superfluous = [.. AutoIndexChoice.Superfluous(candidates), .. AutoReduceChoice.Superfluous(groups)];
+        return [.. candidates.Select(static candidate => candidate.Name).Concat(groups.Select(static candidate => candidate.Name)).Where(name => UnusedFor(database, name) is var unused && (unused >= UnusedLifetime || (unused >= SuperfluousLifetime && superfluous.Contains(name, StringComparer.Ordinal))))];
     }
 
     private TimeSpan UnusedFor(Database database, string name) =>

@@ -21,6 +21,10 @@ internal static class IndexDefinitionJson
         {
             WriteAutomatic(json, automatic);
         }
+        else if (index.Grouped is { } grouped)
+        {
+            WriteGrouped(json, grouped);
+        }
         else if (TryRead(index) is { } defined)
         {
             WriteDefined(json, defined);
@@ -49,6 +53,24 @@ internal static class IndexDefinitionJson
         foreach (var field in automatic.Fields)
         {
             WriteField(json, field.ToString(), field.Uses.HasFlag(AutoIndexFieldUses.Search) ? "Search" : field.Uses.HasFlag(AutoIndexFieldUses.Exact) ? "Exact" : "Default", isStored: false, null, hasSuggestions: false);
+        }
+
+        json.WriteEndObject();
+        json.WriteStartObject("Configuration"u8);
+        json.WriteEndObject();
+    }
+
+    private static void WriteGrouped(Utf8JsonWriter json, AutoReduceDefinition grouped)
+    {
+        string collection = grouped.Collection ?? AutoIndexDefinition.AllDocuments;
+        WriteTexts(
+            json,
+            [$"{collection}:[{string.Join(';', grouped.Aggregates.Select(static aggregate => $"<Name:{aggregate.Name},Operation:{aggregate.Kind}>"))}]"],
+            $"{collection}:[{string.Join(';', grouped.Keys.Select(static key => $"<Name:{key.Name}>"))}]");
+        json.WriteStartObject("Fields"u8);
+        foreach (string name in (IEnumerable<string>)[.. grouped.Keys.Select(static key => key.Name), .. grouped.Aggregates.Select(static aggregate => aggregate.Name)])
+        {
+            WriteField(json, name, "Default", isStored: true, null, hasSuggestions: false);
         }
 
         json.WriteEndObject();

@@ -7,9 +7,10 @@ namespace Rookery.Server.Raven.Indexes;
 /// <summary>An index as clients are told of it: what the log defines, and how this node is with it.</summary>
 /// <param name="Record">Its definition, and how it is kept.</param>
 /// <param name="Automatic">What it holds, when a query made it; null when its definition is of another kind, or one that this program does not know.</param>
+/// <param name="Grouped">The same of one that holds groups.</param>
 /// <param name="Type">The kind, in RavenDB's words.</param>
 /// <param name="Status">How it is on this node; null while that has not begun with it, or cannot.</param>
-internal sealed record ShownIndex(IndexRecord Record, AutoIndexDefinition? Automatic, string Type, IndexStatus? Status)
+internal sealed record ShownIndex(IndexRecord Record, AutoIndexDefinition? Automatic, AutoReduceDefinition? Grouped, string Type, IndexStatus? Status)
 {
     /// <summary>The name; what is built to take the place of another one has a name of its own, as RavenDB gives it.</summary>
     public string Name => Status is { IsReplacement: true } ? "ReplacementOf/" + Record.Name : Record.Name;
@@ -30,7 +31,7 @@ internal sealed record ShownIndex(IndexRecord Record, AutoIndexDefinition? Autom
     public bool IsStale => Status?.IsStale ?? true;
 
     /// <summary>The names of the collections whose documents it is of, as RavenDB shows them.</summary>
-    public IReadOnlyList<string> Collections => Status?.Collections is { Count: > 0 } collections ? collections : [Automatic?.Collection ?? AutoIndexDefinition.AllDocuments];
+    public IReadOnlyList<string> Collections => Status?.Collections is { Count: > 0 } collections ? collections : [Automatic?.Collection ?? Grouped?.Collection ?? AutoIndexDefinition.AllDocuments];
 
     /// <summary>All indexes of a database, by name; those that are built to take the place of another one behind it.</summary>
     public static List<ShownIndex> All(IndexHost host, Database database)
@@ -57,12 +58,13 @@ internal sealed record ShownIndex(IndexRecord Record, AutoIndexDefinition? Autom
         try
         {
             return AutoIndexDefinition.TryRead(record.Definition) is { } automatic
-                ? new ShownIndex(record, automatic, "AutoMap", status)
-                : new ShownIndex(record, null, TypeOf(record.Definition), status);
+                ? new ShownIndex(record, automatic, null, "AutoMap", status)
+                : AutoReduceDefinition.TryRead(record.Definition) is { } grouped ? new ShownIndex(record, null, grouped, "AutoMapReduce", status)
+                : new ShownIndex(record, null, null, TypeOf(record.Definition), status);
         }
         catch (IndexDefinitionException)
         {
-            return new ShownIndex(record, null, "None", status);
+            return new ShownIndex(record, null, null, "None", status);
         }
     }
 

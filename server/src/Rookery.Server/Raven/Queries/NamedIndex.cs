@@ -25,6 +25,7 @@ internal sealed record NamedIndex(string Name, AutoIndexDefinition? Automatic, R
         {
             return AutoIndexDefinition.TryRead(record.Definition) is { } automatic ? new NamedIndex(record.Name, automatic, null)
                 : indexes.ReadRows(database, record.Name) is { } rows ? new NamedIndex(record.Name, null, rows)
+                : AutoReduceDefinition.TryRead(record.Definition) is not null ? throw new QueryException(QueryFault.NotSupported, $"The index '{record.Name}' is of groups: ask its collection with 'group by', and it answers.", source.Position)
                 : StaticIndexDefinition.TryRead(record.Definition) is { } defined ? new NamedIndex(record.Name, null, RowSource.Of(record.Name, record.Number, defined))
                 : throw new QueryException(QueryFault.NotSupported, $"The index '{record.Name}' is of a kind that this version does not have.", source.Position);
         }

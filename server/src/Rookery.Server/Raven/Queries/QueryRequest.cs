@@ -125,7 +125,7 @@ internal sealed class QueryRequest : IDisposable
         }
 
         var paged = query with { Offset = Number(offset, query.Offset), Limit = limit is { } most ? Number(most, query.Limit) : null };
-        var fullText = new FullTextConditions(named?.Rows is { } rows ? rows.AnalyzerOf : static _ => IndexedQueries.Analyzer);
+        var fullText = new FullTextConditions(named?.Rows is { } rows ? rows.AnalyzerOf : static _ => IndexedQueries.Analyzer, named?.Rows?.WordFields);
         try
         {
             return new QueryRequest

@@ -68,7 +68,12 @@ internal static class QueryResults
                 return rows;
             }
 
-            var found = Search(context, database, plan, way, turns);
+            if (SearchGroups(context, database, plan, way, turns, needsTotal) is { } groups)
+            {
+                return new GroupResults(groups, groups.Results, database);
+            }
+
+            var found = plan.IsGrouped ? null : Search(context, database, plan, way, turns);
             opened = found;
             if (found is { AreCandidates: false })
             {
@@ -116,6 +121,15 @@ internal static class QueryResults
         return way.Answering is { } name ? new IndexedQueries(context.Indexes).TryAnswer(database, name, plan, context.QueryMemory, turns, atLeast: way.ResultEtag) : null;
     }
 
+    // Null also where the index was reset meanwhile: putting the documents into groups gives the same.
+    private static GroupAnswer? SearchGroups(ServerContext context, Database database, ScanPlan plan, QueryWay way, QueryTurns turns, bool needsTotal)
+    {
+        using var search = turns.BeginSearch();
+        return plan.IsGrouped && way.Answering is { } name
+            ? new GroupedQueries(context.Indexes).TryAnswer(database, name, plan, context.QueryMemory, turns, needsTotal, way.ResultEtag)
+            : null;
+    }
+
     // An index follows the documents with a delay: of those that were written since it is asked again.
     private static WalkedResults PageOf(IndexAnswer found, Database database, ScanPlan plan, ResultWriter writer, DocumentAnswer answer, QueryTurns turns)
     {
@@ -150,18 +164,18 @@ internal static class QueryResults
     /// <summary>Looks at the documents that conditions depend on. Each time it is a scan of its own, and its time is the query's.</summary>
     private static async ValueTask PrepareAsync(ScanPlan plan, Func<ScanPlan, ScannedDocuments> open, ResultWriter writer, QueryTurns turns)
     {
-        foreach (var likeness in plan.Likenesses)
+        foreach (var likeness in plan.Likenesses.Where(static likeness => !likeness.Condition.IsLearned))
         {
             using var scan = open(likeness.Finder);
             if (!await scan.MoveNextAsync())
             {
-                throw new QueryException(QueryFault.Invalid, "'moreLikeThis' names a document, or a condition that finds one; there is none.", likeness.Position);
+                throw new QueryException(QueryFault.Invalid, LikenessSource.NotFound, likeness.Position);
             }
 
             likeness.Condition.Learn(writer.Queried(scan.Walk));
         }
 
-        if (plan.Counted is not { } counted)
+        if (plan.IsCounted || plan.Counted is not { } counted)
         {
             return;
         }
@@ -173,5 +187,7 @@ internal static class QueryResults
             plan.Count(writer.Queried(all.Walk));
             turns.End();
         }
+
+        plan.IsCounted = true;
     }
 }

@@ -93,7 +93,8 @@ internal sealed class QueryWays(ServerContext context)
     private QueryRoute RouteOf(Database database, QueryRequest request, bool explains)
     {
         var queries = new IndexedQueries(context.Indexes);
-        return request.Named is not { } named ? queries.Plan(database, request.Query, request.Plan!.Target, explains)
+        return request.Named is not { } named
+            ? request.Plan!.IsGrouped ? new GroupedQueries(context.Indexes).Plan(database, request.Plan) : queries.Plan(database, request.Query, request.Plan.Target, explains)
             : named.Automatic is { } automatic && IndexedQueries.WhyUnable(request.Query, automatic) is { } why ? throw new QueryException(QueryFault.Invalid, $"The index '{named.Name}' {why}", request.Query.Source.Position)
             : new QueryRoute(named.Name, null, IsBuilt: context.Indexes.ReadPosition(database, named.Name) is { VisibleEtag: > 0 }, NeedsIndex: true, explains ? [$"The query names {named.Name}."] : []);
     }

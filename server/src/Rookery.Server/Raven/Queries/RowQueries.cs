@@ -30,6 +30,7 @@ internal static class RowQueries
     {
         var plan = request.Plan!;
         string name = request.Named!.Name;
+        await RowLikeness.LearnAsync(context, database, plan, name, answer, writer, turns);
         IndexAnswer? found;
         using (turns.BeginSearch())
         {

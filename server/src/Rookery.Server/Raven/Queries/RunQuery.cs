@@ -55,8 +55,9 @@ internal sealed class RunQuery(ServerContext context)
         {
             var turns = new QueryTurns(context.Time, request.WorkLimit, http.RequestAborted, context.LongSearches);
             using var search = turns.BeginSearch();
-            using var found = new IndexedQueries(context.Indexes).TryAnswer(database, name, request.Plan!, context.QueryMemory, turns);
-            postings = found?.PostingsRead;
+            using var groups = request.Plan!.IsGrouped ? new GroupedQueries(context.Indexes).TryAnswer(database, name, request.Plan, context.QueryMemory, turns) : null;
+            using var found = request.Plan.IsGrouped ? null : new IndexedQueries(context.Indexes).TryAnswer(database, name, request.Plan, context.QueryMemory, turns);
+            postings = groups?.PostingsRead ?? found?.PostingsRead;
         }
 
         return JsonAnswer.SendAsync(http, json =>

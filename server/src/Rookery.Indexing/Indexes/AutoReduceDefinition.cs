@@ -1,0 +1,224 @@
+using System.Buffers;
+using System.Security.Cryptography;
+using System.Text;
+using System.Text.Json;
+using Rookery.Documents;
+using Rookery.Indexing.Language;
+using Rookery.Indexing.Scanning;
+
+namespace Rookery.Indexing.Indexes;
+
+/// <summary>A map/reduce index that a query made: the documents of a collection, or the elements of an array in them, put together by keys, with aggregates of each group.</summary>
+public sealed class AutoReduceDefinition : IAutoDefinition
+{
+    internal const string TypeName = "AutoMapReduce";
+
+    // Part of the format, whatever the properties are called.
+    private const string CollectionMember = "Collection";
+    private const string ArrayMember = "Array";
+    private const string KeysMember = "Keys";
+    private const string AggregatesMember = "Aggregates";
+    private const string PathMember = "Path";
+
+    // The rest of the name of an index of many fields is a hash: names have an end.
+    private const int MaxNameBytes = 256;
+    private const string NameOfAll = "AllDocs";
+    private const string NameOfCount = "Count";
+
+    /// <summary>An automatic map/reduce index.</summary>
+    /// <param name="collection">The collection; null for all documents.</param>
+    /// <param name="array">Names of members to the array whose elements are entries; null where documents are.</param>
+    /// <param name="keys">Its keys; one that is named twice is one.</param>
+    /// <param name="aggregates">What it computes; what is named twice is computed once.</param>
+    public AutoReduceDefinition(string? collection, IReadOnlyList<string>? array, IEnumerable<AutoReduceKey> keys, IEnumerable<AutoReduceAggregate> aggregates)
+    {
+        (Collection, Array) = (collection, array);
+        Keys = [.. keys.Distinct().OrderBy(static key => key.Name, StringComparer.Ordinal).ThenBy(static key => key.IsOfElement)];
+        Aggregates = [.. aggregates.Distinct().OrderBy(static aggregate => aggregate.Name, StringComparer.Ordinal)];
+    }
+
+    /// <summary>The collection; null for all documents.</summary>
+    public string? Collection { get; }
+
+    /// <summary>Names of members to the array whose elements are entries; null where documents are.</summary>
+    public IReadOnlyList<string>? Array { get; }
+
+    /// <summary>Its keys, ordered by name. Groups stand in the order of these.</summary>
+    public IReadOnlyList<AutoReduceKey> Keys { get; }
+
+    /// <summary>What it computes, ordered by name.</summary>
+    public IReadOnlyList<AutoReduceAggregate> Aggregates { get; }
+
+    /// <summary>What it is called: <c>Auto/Orders/ByCountAndTotalReducedByCompany</c>.</summary>
+    public string Name
+    {
+        get
+        {
+            string fields = Aggregates.Count == 0 ? "" : $"By{string.Join("And", Aggregates.Select(NameOf).Order(StringComparer.Ordinal))}";
+            string name = $"Auto/{Collection ?? NameOfAll}/{fields}ReducedBy{string.Join("And", Keys.Select(NameOf))}";
+            return Encoding.UTF8.GetByteCount(name) <= MaxNameBytes && IndexRecord.NameProblem(name) is null
+                ? name
+                : $"Auto/{Convert.ToHexStringLower(SHA256.HashData(ToJson()).AsSpan(0, 16))}";
+        }
+    }
+
+    /// <summary>Whether what was built by this definition answers what <paramref name="other"/> is for.</summary>
+    public bool Covers(AutoReduceDefinition other) => HasGroupsOf(other) && other.Aggregates.All(Aggregates.Contains);
+
+    /// <summary>Whether both are of the same documents.</summary>
+    public bool HasCollectionOf(AutoReduceDefinition other) => string.Equals(Collection, other.Collection, StringComparison.OrdinalIgnoreCase);
+
+    /// <summary>Whether both put the same documents together by the same keys.</summary>
+    public bool HasGroupsOf(AutoReduceDefinition other) => HasCollectionOf(other) && HasArrayOf(other) && Keys.SequenceEqual(other.Keys);
+
+    /// <summary>A definition that covers both, which have the same groups.</summary>
+    public AutoReduceDefinition MergedWith(AutoReduceDefinition other) => new(Collection, Array, Keys, Aggregates.Concat(other.Aggregates));
+
+    /// <inheritdoc/>
+    public byte[] ToJson()
+    {
+        var output = new ArrayBufferWriter<byte>();
+        using (var json = new Utf8JsonWriter(output))
+        {
+            json.WriteStartObject();
+            json.WriteString("Type", TypeName);
+            json.WriteString(CollectionMember, Collection);
+            if (Array is not null)
+            {
+                WritePath(json, ArrayMember, Array);
+            }
+
+            json.WriteStartArray(KeysMember);
+            foreach (var key in Keys)
+            {
+                json.WriteStartObject();
+                WritePath(json, PathMember, key.Path);
+                json.WriteBoolean("OfElement", key.IsOfElement);
+                json.WriteEndObject();
+            }
+
+            json.WriteEndArray();
+            json.WriteStartArray(AggregatesMember);
+            foreach (var aggregate in Aggregates)
+            {
+                json.WriteStartObject();
+                json.WriteString("Kind", KindOf(aggregate.Kind));
+                WritePath(json, PathMember, aggregate.Path);
+                json.WriteEndObject();
+            }
+
+            json.WriteEndArray();
+            json.WriteEndObject();
+        }
+
+        return output.WrittenSpan.ToArray();
+    }
+
+    /// <summary>Reads the definition of an index; null when it is of another kind.</summary>
+    /// <exception cref="IndexDefinitionException">It says nothing that this program understands.</exception>
+    public static AutoReduceDefinition? TryRead(ReadOnlyMemory<byte> definition)
+    {
+        try
+        {
+            using var json = JsonDocument.Parse(definition);
+            return json.RootElement.ValueKind == JsonValueKind.Object && json.RootElement.TryGetProperty("Type", out var type) && type.ValueEquals(TypeName) ? Parse(json.RootElement) : null;
+        }
+        catch (JsonException)
+        {
+            throw new IndexDefinitionException("its definition is no JSON.");
+        }
+    }
+
+    /// <summary>What an index holds that answers a grouped query.</summary>
+    /// <param name="collection">The collection; null for all documents.</param>
+    /// <param name="groups">What the query computes.</param>
+    internal static AutoReduceDefinition Of(string? collection, GroupPlan groups) => new(
+        collection,
+        groups.Array?.Names,
+        groups.Keys.Select(key => new AutoReduceKey(groups.PathOf(key), key.IsOfElement)),
+        groups.Aggregates.Select(aggregate => AggregateOf(groups, aggregate)));
+
+    /// <summary>An aggregate of a query as an index holds it.</summary>
+    internal static AutoReduceAggregate AggregateOf(GroupPlan groups, (AggregateKind Kind, GroupedField? Field) aggregate) =>
+        new(aggregate.Kind, aggregate.Field is { } field ? groups.PathOf(field) : []);
+
+    private static AutoReduceDefinition Parse(JsonElement json)
+    {
+        try
+        {
+            var read = new AutoReduceDefinition(
+                json.GetProperty(CollectionMember).GetString(),
+                json.TryGetProperty(ArrayMember, out var array) ? ReadPath(array) : null,
+                json.GetProperty(KeysMember).EnumerateArray().Select(static key => new AutoReduceKey(ReadPath(key.GetProperty(PathMember)), key.GetProperty("OfElement").GetBoolean())),
+                json.GetProperty(AggregatesMember).EnumerateArray().Select(static one => new AutoReduceAggregate(KindOf(one.GetProperty("Kind").GetString()), ReadPath(one.GetProperty(PathMember)))));
+            return read.IsComplete ? read : throw new FormatException();
+        }
+        catch (Exception wrong) when (wrong is InvalidOperationException or KeyNotFoundException or FormatException)
+        {
+            throw new IndexDefinitionException("The definition of an automatic index was written by a newer version of Rookery; start that one.");
+        }
+    }
+
+    private bool IsComplete => Keys.Count > 0 && Array is not { Count: 0 }
+        && Keys.All(key => key.Path.Count > 0 && (!key.IsOfElement || (Array is not null && key.Path.Take(Array.Count).SequenceEqual(Array, StringComparer.Ordinal))))
+        && Aggregates.All(static aggregate => aggregate.Path.Count > 0 == (aggregate.Kind != AggregateKind.Count));
+
+    private bool HasArrayOf(AutoReduceDefinition other) => Array is null ? other.Array is null : other.Array is not null && Array.SequenceEqual(other.Array, StringComparer.Ordinal);
+
+    private static void WritePath(Utf8JsonWriter json, string name, IReadOnlyList<string> path)
+    {
+        json.WriteStartArray(name);
+        foreach (string step in path)
+        {
+            json.WriteStringValue(step);
+        }
+
+        json.WriteEndArray();
+    }
+
+    private static string[] ReadPath(JsonElement path) => [.. path.EnumerateArray().Select(static name => name.GetString() ?? throw new FormatException())];
+
+    private static string KindOf(AggregateKind kind) => kind switch
+    {
+        AggregateKind.Count => "Count",
+        AggregateKind.Sum => "Sum",
+        AggregateKind.Min => "Min",
+        AggregateKind.Max => "Max",
+        _ => "Average",
+    };
+
+    private static AggregateKind KindOf(string? name) => name switch
+    {
+        "Count" => AggregateKind.Count,
+        "Sum" => AggregateKind.Sum,
+        "Min" => AggregateKind.Min,
+        "Max" => AggregateKind.Max,
+        "Average" => AggregateKind.Average,
+        _ => throw new FormatException(),
+    };
+
+    // RavenDB has counts and sums only, and calls a sum as its field.
+    private static string NameOf(AutoReduceAggregate aggregate)
+    {
+        string name = Shown(aggregate.Path);
+        return aggregate.Kind switch
+        {
+            AggregateKind.Count => NameOfCount,
+            AggregateKind.Sum when !string.Equals(name, NameOfCount, StringComparison.Ordinal) => name,
+            _ => $"{KindOf(aggregate.Kind)}({name})",
+        };
+    }
+
+    private string NameOf(AutoReduceKey key)
+    {
+        if (!key.IsOfElement)
+        {
+            return Shown(key.Path);
+        }
+
+        string array = Shown(key.Path.Take(Array!.Count)) + "[]";
+        return key.Path.Count == Array.Count ? array : $"{array}_{Shown(key.Path.Skip(Array.Count))}";
+    }
+
+    private static string Shown(IEnumerable<string> path) => string.Join('_', path.Select(static step => step.Length > 0 ? char.ToUpperInvariant(step[0]) + step[1..] : step));
+}

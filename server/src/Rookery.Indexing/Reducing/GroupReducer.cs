@@ -1,0 +1,82 @@
+using System.Buffers;
+using Rookery.Documents.Json;
+using Rookery.Indexing.Language;
+using Rookery.Indexing.Scanning;
+
+namespace Rookery.Indexing.Reducing;
+
+/// <summary>Puts the rows of a group together for an automatic map/reduce index: counts and sums are added, and of least and greatest values the first and the last stay. One thread at a time.</summary>
+internal sealed class GroupReducer : IReducer, IDisposable
+{
+    private readonly int _keys;
+    private readonly AggregateKind[] _kinds;
+    private readonly Accumulator[] _aggregates;
+    private readonly Range[] _values;
+    private readonly PooledBytes _row = new();
+
+    /// <summary>A reduce.</summary>
+    /// <param name="keys">How many keys a row has.</param>
+    /// <param name="kinds">What its aggregates are.</param>
+    public GroupReducer(int keys, IEnumerable<AggregateKind> kinds)
+    {
+        _keys = keys;
+        _kinds = [.. kinds];
+        _aggregates = [.. _kinds.Select(static _ => new Accumulator())];
+        _values = new Range[_keys + _kinds.Length];
+    }
+
+    /// <inheritdoc/>
+    public void Reduce(in ReduceRows rows, IBufferWriter<byte> row)
+    {
+        var first = rows[0];
+        if (ReducedGroup.IsUnheld(first))
+        {
+            row.Write(first);
+            return;
+        }
+
+        long entries = 0;
+        foreach (var aggregate in _aggregates)
+        {
+            aggregate.Clear();
+        }
+
+        for (int i = 0; i < rows.Count; i++)
+        {
+            Add(rows[i], ref entries);
+        }
+
+        // All rows have the same keys.
+        ReducedGroup.Find(first, _values.AsSpan(0, _keys));
+        _row.Clear();
+        _row.Append(first[.._values[_keys - 1].End]);
+        for (int i = 0; i < _kinds.Length; i++)
+        {
+            GroupRow.AppendName((byte)'a', i, _row);
+            _aggregates[i].AppendPart(_kinds[i], entries, _row);
+        }
+
+        _row.Append((byte)'}');
+        row.Write(_row.Written);
+    }
+
+    /// <inheritdoc/>
+    public void Dispose() => _row.Release();
+
+    private void Add(ReadOnlySpan<byte> row, ref long entries)
+    {
+        ReducedGroup.Find(row, _values);
+        for (int i = 0; i < _kinds.Length; i++)
+        {
+            var value = row[_values[_keys + i]];
+            if (_kinds[i] == AggregateKind.Count)
+            {
+                entries += long.Parse(value, System.Globalization.CultureInfo.InvariantCulture);
+            }
+            else
+            {
+                _aggregates[i].AddPart(_kinds[i], value);
+            }
+        }
+    }
+}

@@ -1,0 +1,74 @@
+using Rookery.Documents.Json;
+using Rookery.Indexing.Indexes;
+using Rookery.Indexing.Scanning;
+using Rookery.Indexing.Values;
+
+namespace Rookery.Indexing.Reducing;
+
+/// <summary>Writes the reduced rows of an automatic map/reduce index as entries: the row as a scan makes it of a group, whose members are its fields. One thread at a time.</summary>
+internal sealed class GroupRowWriter : IReducedRowWriter
+{
+    private readonly AutoReduceDefinition _definition;
+    private readonly FieldEntryWriter _fields;
+    private readonly Accumulator _aggregate = new();
+    private readonly Range[] _values;
+    private readonly PooledBytes _row = new();
+
+    /// <summary>A writer for the rows of a definition.</summary>
+    public GroupRowWriter(AutoReduceDefinition definition)
+    {
+        _definition = definition;
+        _values = new Range[definition.Keys.Count + definition.Aggregates.Count];
+        _fields = new FieldEntryWriter([
+            .. definition.Keys.Select(static (_, number) => new MappedField([$"k{number}"], false, null)),
+            .. definition.Aggregates.Select(static (_, number) => new MappedField([$"a{number}"], false, null)),
+        ]);
+    }
+
+    /// <summary>The number under which groups are marked that need care.</summary>
+    public static int MarksOf(AutoReduceDefinition definition) => MappedField.PresenceOf(definition.Keys.Count + definition.Aggregates.Count);
+
+    /// <inheritdoc/>
+    public void Write(ReadOnlySpan<byte> key, ReadOnlySpan<byte> row, IndexEntry entry)
+    {
+        if (ReducedGroup.IsUnheld(row))
+        {
+            entry.Add(MarksOf(_definition), ReducedGroup.UnheldTerm);
+            entry.EndEntry();
+            return;
+        }
+
+        ReducedGroup.Find(row, _values);
+        int keys = _definition.Keys.Count;
+        _row.Clear();
+        _row.Append(row[.._values[keys - 1].End]);
+        for (int i = 0; i < _definition.Aggregates.Count; i++)
+        {
+            GroupRow.AppendName((byte)'a', i, _row);
+            Append(_definition.Aggregates[i].Kind, row[_values[keys + i]]);
+        }
+
+        _row.Append((byte)'}');
+        _fields.Write(new QueriedDocument(_row.Written[1..^1]), entry);
+        if (GroupIdentity.IsCut(key))
+        {
+            entry.Add(MarksOf(_definition), ReducedGroup.CutTerm);
+        }
+
+        entry.SetStored(_row.Written);
+        entry.EndEntry();
+    }
+
+    private void Append(Language.AggregateKind kind, ReadOnlySpan<byte> part)
+    {
+        if (kind == Language.AggregateKind.Count)
+        {
+            _row.Append(part);
+            return;
+        }
+
+        _aggregate.Clear();
+        _aggregate.AddPart(kind, part);
+        _aggregate.Append(kind, 0, _row);
+    }
+}

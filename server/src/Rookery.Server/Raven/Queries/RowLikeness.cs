@@ -1,0 +1,103 @@
+using Rookery.Documents;
+using Rookery.Indexing.Execution;
+using Rookery.Indexing.Language;
+using Rookery.Indexing.Scanning;
+using Rookery.Server.Raven.Indexes;
+
+namespace Rookery.Server.Raven.Queries;
+
+/// <summary>Finds what <c>moreLikeThis</c> of a static index compares with: the first document, or reduced row, that its condition finds there.</summary>
+internal static class RowLikeness
+{
+    /// <summary>Has all conditions of a query learn theirs.</summary>
+    /// <param name="context">The server.</param>
+    /// <param name="database">Whose documents the index is of.</param>
+    /// <param name="plan">The query.</param>
+    /// <param name="indexName">The index.</param>
+    /// <param name="answer">Whose room is taken for what is large.</param>
+    /// <param name="writer">Reads documents.</param>
+    /// <param name="turns">The time of the query.</param>
+    /// <exception cref="QueryException">There is none.</exception>
+    /// <exception cref="RefusedException">The index is not there now.</exception>
+    public static async ValueTask LearnAsync(ServerContext context, Database database, ScanPlan plan, string indexName, DocumentAnswer answer, ResultWriter writer, QueryTurns turns)
+    {
+        foreach (var likeness in plan.Likenesses.Where(static likeness => !likeness.Condition.IsLearned))
+        {
+            using var found = Search(context, database, indexName, likeness.Finder, turns) ?? throw IndexCommand.NotAtWork(indexName);
+            using var run = likeness.Finder.Start(context.QueryMemory, turns);
+            if (!(plan.Rows!.IsReduced ? await LearnRowAsync(likeness, found, run, turns) : await LearnDocumentAsync(database, likeness, found, run, answer, writer, turns)))
+            {
+                throw new QueryException(QueryFault.Invalid, LikenessSource.NotFound, likeness.Position);
+            }
+        }
+    }
+
+    private static IndexAnswer? Search(ServerContext context, Database database, string indexName, ScanPlan finder, QueryTurns turns)
+    {
+        using var search = turns.BeginSearch();
+        return new IndexedQueries(context.Indexes).TryAnswer(database, indexName, finder, context.QueryMemory, turns);
+    }
+
+    private static async ValueTask<bool> LearnRowAsync(LikenessSource likeness, IndexAnswer found, ScanRun run, QueryTurns turns)
+    {
+        turns.Begin();
+        for (int i = 0; i < found.Documents.Count; i++)
+        {
+            if (turns.IsOver)
+            {
+                await turns.YieldAsync();
+            }
+
+            byte[][] row = [found.ReadRow(i).ToArray()];
+            if (likeness.TryLearn(default, row, run))
+            {
+                turns.End();
+                return true;
+            }
+        }
+
+        turns.End();
+        return false;
+    }
+
+    private static async ValueTask<bool> LearnDocumentAsync(
+        Database database, LikenessSource likeness, IndexAnswer found, ScanRun run, DocumentAnswer answer, ResultWriter writer, QueryTurns turns)
+    {
+        using var rows = new IndexRows(likeness.Finder.Rows!, database);
+        using var walk = new QueryWalk(database, new FoundIds(found.Documents), scores: null);
+        turns.Begin();
+        while (walk.MoveNext())
+        {
+            if (!answer.TryMakeRoom(writer.BytesFor(walk.Length)))
+            {
+                long bytes = writer.BytesFor(walk.Length);
+                walk.StepBack();
+                turns.End();
+                await answer.WaitForRoomAsync(bytes);
+                turns.Begin();
+                continue;
+            }
+
+            if (TryLearn(likeness, walk, rows, run, writer))
+            {
+                turns.End();
+                return true;
+            }
+
+            if (turns.IsOver)
+            {
+                walk.Pause();
+                await turns.YieldAsync();
+            }
+        }
+
+        turns.End();
+        return false;
+    }
+
+    private static bool TryLearn(LikenessSource likeness, QueryWalk walk, IndexRows rows, ScanRun run, ResultWriter writer)
+    {
+        var document = writer.Queried(walk);
+        return likeness.TryLearn(document, rows.Of(document), run);
+    }
+}

@@ -1,0 +1,107 @@
+using System.Globalization;
+using Rookery.Indexing.Indexes;
+using Rookery.Indexing.Language;
+using Rookery.Indexing.Reducing;
+using Rookery.Indexing.Scanning;
+using Rookery.Indexing.Tests.Indexes;
+
+namespace Rookery.Indexing.Tests.Execution;
+
+public sealed class GroupAnswerTests
+{
+    private const string ByCity = "from Users group by city select city, count() as n, sum(x) as x, max(name) as last";
+
+    [Theory]
+    [InlineData("too many groups")]
+    [InlineData("a long key")]
+    [InlineData("a long value")]
+    public void Documents_answer_while_one_of_them_cannot_be_held(string why)
+    {
+        using var node = IndexedNode.New();
+        string query = why is "too many groups" ? "from Users group by tags[] select key() as k, count() as n" : ByCity;
+        Define(node, query);
+        node.Put("users/1", "\"city\":\"Ulm\",\"tags\":[1]");
+        string many = string.Join(',', Enumerable.Range(0, MappedRows.MostRows + 1));
+        node.Put("users/2", why switch
+        {
+            "too many groups" => $"\"tags\":[{many}]",
+            "a long key" => $"\"city\":\"{new string('x', AutoReduceMap.MostKeyBytes)}\"",
+            _ => $"\"city\":\"Ulm\",\"name\":\"{new string('x', AutoReduceMap.MostValueBytes)}\"",
+        });
+        node.SettleAll();
+        using (var example = new GroupExample(node, query))
+        {
+            Assert.Null(example.Ask());
+            Assert.Contains("Documents are looked at", example.Queries.Plan(node.Database(), example.Plan).Reasons[^1], StringComparison.Ordinal);
+        }
+
+        node.Put("users/2", "\"city\":\"Bonn\",\"tags\":[1,1,2]");
+        node.SettleAll();
+        using var again = new GroupExample(node, query);
+        Assert.Equal(again.Scan().Results, again.Ask()!.Value.Results);
+    }
+
+    [Fact]
+    public void As_many_groups_as_a_document_may_have_are_held()
+    {
+        using var node = IndexedNode.New();
+        const string Query = "from Users group by tags[] select key() as k, count() as n";
+        Define(node, Query);
+        node.Put("users/1", $"\"tags\":[{string.Join(',', Enumerable.Range(0, MappedRows.MostRows).Concat([7, 7]))}]");
+        node.SettleAll();
+        using var example = new GroupExample(node, Query);
+        Assert.Equal(example.Scan().Results, example.Ask()!.Value.Results);
+        Assert.Contains("\"k\":7,\"n\":3", example.Ask()!.Value.Results);
+    }
+
+    /// <summary>Rows of this size, with values as long as they may be, have to fit into the pages of the store.</summary>
+    [Fact]
+    public void The_widest_rows_with_the_longest_values_are_held()
+    {
+        using var node = IndexedNode.New();
+        string[] aggregates = [.. Enumerable.Range(0, AutoReduceChoice.MostFields - 1).Select(static i => $"{(i % 2 == 0 ? "max" : "sum")}(f{i}) as f{i}")];
+        string query = $"from Users group by city select city, {string.Join(", ", aggregates)}";
+        Define(node, query);
+        for (int user = 0; user < 40; user++)
+        {
+            string text = new((char)('a' + (user % 26)), AutoReduceMap.MostValueBytes - 2);
+            string members = string.Join(',', Enumerable.Range(0, aggregates.Length).Select(i => i % 2 == 0 ? $"\"f{i}\":\"{text}\"" : $"\"f{i}\":1e30{user % 8}"));
+            node.Put($"users/{user}", $"\"city\":\"{new string('y', AutoReduceMap.MostKeyBytes - 20)}\",{members}");
+        }
+
+        node.SettleAll();
+        using var example = new GroupExample(node, query);
+        Assert.Empty(node.Host.ReadErrors(node.Database(), node.Host.ReadStatus(node.Database()).Single().Name));
+        Assert.Equal(example.Scan().Results, example.Ask()!.Value.Results);
+    }
+
+    [Fact]
+    public void A_page_in_the_order_of_an_aggregate_reads_no_other_groups_and_follows_changes_one_by_one()
+    {
+        using var node = IndexedNode.New();
+        Define(node, ByCity);
+        for (int user = 0; user < 200; user++)
+        {
+            node.Put(string.Create(CultureInfo.InvariantCulture, $"users/{user}"), string.Create(CultureInfo.InvariantCulture, $"\"city\":\"c{user % 20}\",\"x\":{user}"));
+        }
+
+        node.SettleAll();
+        node.Put("users/19", "\"city\":\"C19\",\"x\":1");
+        node.Delete("users/18");
+        node.SettleAll();
+        using var example = new GroupExample(node, "from Users group by city order by sum(x) desc select city, sum(x) as x, count() as n limit 2");
+        var answer = example.Ask()!.Value;
+        Assert.True(answer.IsOfPage);
+        Assert.Equal(["\"city\":\"c19\",\"x\":1071,\"n\":9", "\"city\":\"c17\",\"x\":1070,\"n\":10"], answer.Results);
+        Assert.Equal(21, answer.Total);
+        using var where = new GroupExample(node, "from Users group by city where count() < 10 order by city desc select city");
+        Assert.Equal(["\"city\":\"C19\"", "\"city\":\"c19\"", "\"city\":\"c18\""], where.Ask()!.Value.Results);
+        Assert.True(where.Ask()!.Value.IsOfPage);
+    }
+
+    private static void Define(IndexedNode node, string query)
+    {
+        var definition = AutoReduceDefinition.Of("Users", ScanPlan.Compile(RqlParser.Parse(query), QueryParameters.None).Groups!);
+        node.ChangeIndexes(writer => writer.Put(definition.Name, definition.ToJson(), default));
+    }
+}
