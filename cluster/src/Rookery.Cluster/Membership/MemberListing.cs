@@ -95,6 +95,13 @@ internal static class MemberListing
     /// <summary>Two members are for their owner to decide about: what may be lost, and how that is changed.</summary>
     private static string NoteOn(IReadOnlyList<MemberStatistics> members, int voters)
     {
+        int off = members.Count(static one => one is { Member.IsVoter: true, IsReachable: false });
+        if (voters > 2 && off > 0)
+        {
+            int left = ((voters - 1) / 2) - off;
+            return $"{voters} members vote, and {off} of them {(off == 1 ? "is" : "are")} off: {(left > 0 ? $"with {left} more off, writes go on." : "when another is off, nothing is written.")}";
+        }
+
         if (members.Count != 2 || voters == 0)
         {
             return Tolerance(voters);

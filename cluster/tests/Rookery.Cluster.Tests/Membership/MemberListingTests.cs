@@ -20,6 +20,17 @@ public sealed class MemberListingTests
             NoteOn(One("a", isVoter: true, isLeader: true), One("b", isVoter: true), One("c", isVoter: true), One("d", isVoter: false)));
 
     [Fact]
+    public void Voters_that_are_off_are_counted()
+    {
+        var off = One("c", isVoter: true) with { IsReachable = false };
+        Assert.Equal(
+            "3 members vote, and 1 of them is off: when another is off, nothing is written.", NoteOn(One("a", isVoter: true, isLeader: true), One("b", isVoter: true), off));
+        Assert.Equal(
+            "5 members vote, and 1 of them is off: with 1 more off, writes go on.",
+            NoteOn(One("a", isVoter: true, isLeader: true), One("b", isVoter: true), off, One("d", isVoter: true), One("e", isVoter: true)));
+    }
+
+    [Fact]
     public void What_only_the_leader_knows_is_left_out_elsewhere()
     {
         using var listing = JsonDocument.Parse(MemberListing.ToJson(Cluster(null, [One("a", isVoter: true, isLeader: true)])));

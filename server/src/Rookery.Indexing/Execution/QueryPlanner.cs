@@ -14,6 +14,9 @@ public static class QueryPlanner
     /// <summary>Fields that a query may need of an index. One that names more is rare, and is made once: its index would not pay.</summary>
     public const int MostFields = 32;
 
+    /// <summary>How many automatic indexes of groups a database may have: each has a store of its own, and whoever may read could have them made.</summary>
+    public const int MostReduces = 16;
+
     /// <summary>Decides.</summary>
     /// <param name="query">The query.</param>
     /// <param name="target">Which documents a scan would look at.</param>
@@ -74,6 +77,11 @@ public static class QueryPlanner
         if (choice.ToDefine is not null && countDocuments() is var documents and <= FewDocuments)
         {
             return Scan(string.Create(CultureInfo.InvariantCulture, $"Documents are looked at: there are {documents}, and an index is made from {FewDocuments + 1} on."));
+        }
+
+        if (choice.ToDefine is not null && candidates.Count >= MostReduces)
+        {
+            return Scan(string.Create(CultureInfo.InvariantCulture, $"Documents are looked at: there are {candidates.Count} automatic indexes of groups, and no more are made. Those that nobody asks go by themselves."));
         }
 
         bool isBuilt = candidates.FirstOrDefault(candidate => string.Equals(candidate.Name, choice.Name, StringComparison.OrdinalIgnoreCase)) is { VisibleEtag: > 0, State: IndexState.Normal or IndexState.Paused };

@@ -116,21 +116,17 @@ internal sealed class IndexPump(Database database, PumpOptions options, TimeProv
         return followsFirst ? Follow() || Build() : Build() || Follow();
     }
 
-    /// <summary>Whose dependents are next: of an index that somebody waits for, else one after the other; null when there are none.</summary>
+    /// <summary>Whose dependents are next: one after the other of those that somebody waits for, else of all; null when there are none.</summary>
     private RunningIndex? NextDependent()
     {
+        bool isOneAwaited = _indexes.Exists(static index => index.IsAwaited && index.HasDependents && IsRunning(index));
         RunningIndex? first = null;
         RunningIndex? next = null;
         bool isBehindLast = false;
         foreach (var index in _indexes)
         {
-            if (index.HasDependents && IsRunning(index))
+            if (index.HasDependents && IsRunning(index) && (index.IsAwaited || !isOneAwaited))
             {
-                if (index.IsAwaited)
-                {
-                    return index;
-                }
-
                 first ??= index;
                 next ??= isBehindLast ? index : null;
             }
@@ -273,10 +269,11 @@ internal sealed class IndexPump(Database database, PumpOptions options, TimeProv
         long least = long.MaxValue;
         long most = -1;
         long awaited = long.MaxValue;
-        int rank = _pass % 4 != 3 ? HighestRank(last) : 0;
+        int highest = HighestRank(last);
+        bool isTurnOfOthers = _pass % 4 == 3 && _indexes.Exists(index => IsBehind(index, last) && index.Rank < highest);
         foreach (var index in _indexes)
         {
-            if (IsBehind(index, last) && (index.Rank >= rank || index.IsAwaited))
+            if (IsBehind(index, last) && (isTurnOfOthers ? index.Rank < highest : index.Rank >= highest || index.IsAwaited))
             {
                 least = Math.Min(least, index.Position);
                 most = Math.Max(most, index.Position);

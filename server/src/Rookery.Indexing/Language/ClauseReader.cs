@@ -74,7 +74,8 @@ internal sealed class ClauseReader
             throw new QueryException(QueryFault.Invalid, $"'{name}' stands twice.", clause.Position);
         }
 
-        bool isLate = name is not "filter_limit" && Rank(name) < Rank(_last);
+        // RavenDB has `include` before `limit`; nothing is lost by taking it behind, where people write it.
+        bool isLate = name is not ("filter_limit" or "include") && Rank(name) < Rank(_last);
         if (isLate || (name is "update" && _seen.ContainsKey("select")))
         {
             throw new QueryException(QueryFault.Invalid, $"'{name}' cannot stand behind '{_last}'.", clause.Position);

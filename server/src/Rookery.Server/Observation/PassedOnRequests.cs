@@ -78,6 +78,15 @@ internal sealed class PassedOnRequests(ServerContext context)
 
     private async Task PassOnAsync(HttpContext http, string path, string tag)
     {
+        if (context.Readiness.Node is { Diagnosis: not null } && !ReferenceEquals(Principal.Of(http), Principal.Everything))
+        {
+            // Whom the others have shut out since then this node does not know.
+            throw new RefusedException(
+                StatusCodes.Status503ServiceUnavailable,
+                ErrorAnswer.RavenException,
+                $"Node {context.Options.NodeTag} could not go on after its disk failed, and passes nothing on to others: it does not know whom they let in by now. Ask {tag} itself.");
+        }
+
         var member = Find(tag);
         if (Interlocked.Increment(ref underWay) > MostUnderWay)
         {

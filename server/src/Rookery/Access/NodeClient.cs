@@ -9,6 +9,8 @@ namespace Rookery.Access;
 /// <param name="node">The node.</param>
 internal sealed class NodeClient(NodeConnection node) : IDisposable
 {
+    private const long AskFromBytes = 1 << 20;
+
     private const string OtherName = "Name its address with --url.";
 
     private readonly HttpClient _client = node.NewClient(Timeout.InfiniteTimeSpan);
@@ -86,6 +88,9 @@ internal sealed class NodeClient(NodeConnection node) : IDisposable
     public HttpRequestMessage NewRequest(HttpMethod method, string path, HttpContent? content = null, (string Name, string Value)? header = null)
     {
         var request = new HttpRequestMessage(method, new Uri(node.Address, path)) { Content = content };
+
+        // A node that refuses a body for its size hangs up while it is sent, and its answer is lost with that: it is asked first.
+        request.Headers.ExpectContinue = content?.Headers.ContentLength > AskFromBytes ? true : null;
         if (header is var (name, value))
         {
             request.Headers.TryAddWithoutValidation(name, value);

@@ -114,6 +114,17 @@ public sealed class AutoReduceDefinitionTests
         Assert.False(QueryPlanner.PlanGroups(Plan(Query), static () => 1, [Candidate(Query, 0)]).IsBuilt);
     }
 
+    [Fact]
+    public void No_more_indexes_of_groups_are_made_than_a_database_may_have()
+    {
+        AutoReduceCandidate[] others = [.. Enumerable.Range(0, QueryPlanner.MostReduces).Select(static i => Candidate($"from Orders group by f{i} select count()", 5))];
+        Assert.NotNull(QueryPlanner.PlanGroups(Plan("from Orders group by a select count()"), static () => 1000, others[1..]).ToDefine);
+        var route = QueryPlanner.PlanGroups(Plan("from Orders group by a select count()"), static () => 1000, others);
+        Assert.Null(route.IndexName);
+        Assert.Contains("no more are made", route.Reasons.Single(), StringComparison.Ordinal);
+        Assert.Equal(others[0].Name, QueryPlanner.PlanGroups(Plan("from Orders group by f0 select count()"), static () => 1000, others).IndexName);
+    }
+
     private static QueryRoute Route(string query, long documents) => QueryPlanner.PlanGroups(Plan(query), () => documents, []);
 
     private static (string? Name, string? ToDefine) Choose(string query, params AutoReduceCandidate[] candidates) =>

@@ -36,6 +36,7 @@ public sealed class RqlErrorTests
     [InlineData("from Users order by a as ^number", "'number' stands where 'string', 'long', 'double' or 'alphaNumeric' must stand.")]
     [InlineData("from Users where a = 1 ^where b = 2", "'where' stands twice.")]
     [InlineData("from Users select a ^where b = 2", "'where' cannot stand behind 'select'.")]
+    [InlineData("from Users limit 1 include b ^select a", "'select' cannot stand behind 'include'.")]
     [InlineData("from Users select a ^update { }", "'update' cannot stand behind 'select'.")]
     [InlineData("from Users limit ^-1", "'-1' stands where a whole number from 0 must stand.")]
     [InlineData("from Users limit 1, 2 ^offset 5", "'offset' and the first number of 'limit' are the same; one of them must go.")]

@@ -36,6 +36,9 @@ public sealed class FailedDiskAccessTests : IAsyncLifetime
         (await server.SendAsync("POST", "/session", body: $$"""{"Token":"{{AccessToken.Create()}}"}""")).IsRefusal(503, "Who you are cannot be checked now.");
         (await server.SendAsync("GET", "/metrics")).IsRefusal(401, "No credential");
         (await server.SendAsync("POST", "/admin/node/find", SecureServer.LocalKey)).IsRefusal(501, "without a light");
+
+        // Others may have shut them out since, and trust it as a member.
+        (await server.SendAsync("GET", "/admin/logs?node=B", token)).IsRefusal(503, "passes nothing on to others");
     }
 
     private async Task FailDiskAsync()

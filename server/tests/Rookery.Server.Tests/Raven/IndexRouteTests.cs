@@ -62,7 +62,8 @@ public sealed class IndexRouteTests(RunningServer server) : IClassFixture<Runnin
 
         await NoContentAsync("POST", database + "/admin/indexes/stop?name=Ages");
         const string Waiting = "waitForIndexesTimeout=15000&waitForSpecificIndex=Ages";
-        (await server.SendAsync("POST", $"{database}/bulk_docs?{Waiting}", Batch)).IsRefusal(500, "The batch is stored. The index 'Ages' did not come so far");
+        (await server.SendAsync("POST", $"{database}/bulk_docs?{Waiting}", Batch)).IsRefusal(500, "Nothing was stored. The index 'Ages' is paused on this node");
+        Assert.Equal(1, (await GetAsync(database + "/stats")).GetProperty("CountOfDocuments").GetInt32());
         Assert.Equal(201, (await server.SendAsync("POST", $"{database}/bulk_docs?{Waiting}&waitForIndexThrow=false", Batch)).Status);
         Assert.Equal(201, (await server.SendAsync("POST", $"{database}/bulk_docs?waitForIndexesTimeout=15000", Batch)).Status);
     }

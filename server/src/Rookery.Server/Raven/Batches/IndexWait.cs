@@ -2,6 +2,7 @@ using Microsoft.AspNetCore.Http;
 using Rookery.Documents;
 using Rookery.Indexing.Indexes;
 using Rookery.Server.Raven.Indexes;
+using Rookery.Server.Raven.Queries;
 
 namespace Rookery.Server.Raven.Batches;
 
@@ -52,8 +53,8 @@ internal sealed record IndexWait(TimeSpan Timeout, bool Throws, IReadOnlyList<st
             : throw RefusedException.BadRequest($"The parameter '{name}' must be milliseconds or a TimeSpan like 00:00:05, not '{text}'.");
     }
 
-    /// <summary>Refuses, before anything is stored, to wait for an index that there is not.</summary>
-    /// <exception cref="RefusedException">There is none of a name.</exception>
+    /// <summary>Refuses, before anything is stored, to wait for an index that there is not, or that does not follow the documents.</summary>
+    /// <exception cref="RefusedException">There is none of a name, or it is not at work.</exception>
     public async ValueTask CheckAsync(ServerContext context, Database database)
     {
         // A follower that is behind may not know the indexes yet.
@@ -63,6 +64,10 @@ internal sealed record IndexWait(TimeSpan Timeout, bool Throws, IReadOnlyList<st
         }
 
         IndexCommand.Find(database, Names);
+        if (Throws && Names.FirstOrDefault(name => context.Indexes.ReadStatus(database).Any(status => IsAtRest(status, name))) is { } resting)
+        {
+            throw new RefusedException(StatusCodes.Status500InternalServerError, RavenType.Timeout, $"Nothing was stored. The index '{resting}' {QueryWays.WhyBehind(context, database, resting, Timeout)}.");
+        }
     }
 
     /// <summary>Waits.</summary>
@@ -74,7 +79,17 @@ internal sealed record IndexWait(TimeSpan Timeout, bool Throws, IReadOnlyList<st
     public async Task WaitAsync(ServerContext context, Database database, IReadOnlyList<string>? collections, CancellationToken cancellationToken)
     {
         // This node has applied the batch then, wherever it was decided.
-        await context.Node.Consensus.ReadBarrierAsync(cancellationToken);
+        if (!await context.Node.Consensus.ReadBarrierAsync(cancellationToken))
+        {
+            if (Throws)
+            {
+                throw new RefusedException(
+                    StatusCodes.Status500InternalServerError, RavenType.Timeout, "The batch is stored. Whether indexes follow it is not known: no leader could say how far this node has come.");
+            }
+
+            return;
+        }
+
         long etag = database.LastEtag;
         string[] names = Names.Count > 0 ? [.. Names] : [.. context.Indexes.ReadStatus(database).Where(status => Concerns(status, collections)).Select(static status => status.Name)];
         bool[] reached = await Task.WhenAll(names.Select(name => context.Indexes.WaitAsync(database, name, etag, Timeout, cancellationToken)));
@@ -83,9 +98,11 @@ internal sealed record IndexWait(TimeSpan Timeout, bool Throws, IReadOnlyList<st
             throw new RefusedException(
                 StatusCodes.Status500InternalServerError,
                 RavenType.Timeout,
-                $"The batch is stored. The index '{names[late]}' did not come so far within the {Timeout.TotalMilliseconds:0} ms that were to be waited for it: GET indexes/progress and indexes/status say how far it is and whether it goes on.");
+                $"The batch is stored. The index '{names[late]}' {QueryWays.WhyBehind(context, database, names[late], Timeout)}.");
         }
     }
+
+    private static bool IsAtRest(IndexStatus status, string name) => status is { IsReplacement: false, State: not IndexState.Normal } && status.Name.Equals(name, StringComparison.OrdinalIgnoreCase);
 
     private static bool Concerns(IndexStatus status, IReadOnlyList<string>? collections) => status is { IsReplacement: false, State: IndexState.Normal }
         && (collections is null || status.Collections.Count == 0 || status.Collections.Concat(status.LoadedCollections).Intersect(collections, StringComparer.OrdinalIgnoreCase).Any());

@@ -35,7 +35,19 @@ internal sealed class QueryTimings
     public void End(string part)
     {
         long now = _time.GetTimestamp();
-        _parts.Add((part, (long)_time.GetElapsedTime(_last, now).TotalMilliseconds));
+        long took = (long)_time.GetElapsedTime(_last, now).TotalMilliseconds;
+
+        // A query whose index was reset chooses again.
+        int known = _parts.FindIndex(one => string.Equals(one.Part, part, StringComparison.Ordinal));
+        if (known < 0)
+        {
+            _parts.Add((part, took));
+        }
+        else
+        {
+            _parts[known] = (part, _parts[known].Milliseconds + took);
+        }
+
         _last = now;
     }
 

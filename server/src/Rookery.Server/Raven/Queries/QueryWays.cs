@@ -78,7 +78,8 @@ internal sealed class QueryWays(ServerContext context)
         ? new QueryRoute(null, null, IsBuilt: false, NeedsIndex: false, [LookedUp])
         : RouteOf(database, request, explains: true);
 
-    private string WhyBehind(Database database, string name, TimeSpan waited)
+    /// <summary>Why an index does not come so far, and what to do, as the rest of a sentence.</summary>
+    public static string WhyBehind(ServerContext context, Database database, string name, TimeSpan waited)
     {
         string escaped = Uri.EscapeDataString(name);
         return context.Indexes.ReadStatus(database).FirstOrDefault(status => !status.IsReplacement && status.Name.Equals(name, StringComparison.OrdinalIgnoreCase))?.State switch
@@ -86,7 +87,7 @@ internal sealed class QueryWays(ServerContext context)
             IndexState.Disabled => $"is disabled and does not follow the documents, so it was not waited for. Enable it with POST admin/indexes/enable?name={escaped}",
             IndexState.Paused => $"is paused on this node and does not follow the documents, so it was not waited for. Let it go on with POST admin/indexes/start?name={escaped}",
             IndexState.Error => $"stopped because too many documents could not be indexed, so it was not waited for: GET indexes/errors?name={escaped} lists them. Correct its definition",
-            _ => $"did not come as far as the documents were when the query came, and it was waited {waited.TotalMilliseconds:0} ms for it: GET indexes/progress says how far it is. Wait longer",
+            _ => $"did not come as far as the documents were, and it was waited {waited.TotalMilliseconds:0} ms for it: GET indexes/progress says how far it is. Wait longer",
         };
     }
 
@@ -103,7 +104,7 @@ internal sealed class QueryWays(ServerContext context)
     {
         if (!isReached && request.Wait is { } waited)
         {
-            throw new RefusedException(StatusCodes.Status500InternalServerError, RavenType.Timeout, $"The index '{name}' {WhyBehind(database, name, waited)}, or take a stale answer.");
+            throw new RefusedException(StatusCodes.Status500InternalServerError, RavenType.Timeout, $"The index '{name}' {WhyBehind(context, database, name, waited)}, or take a stale answer.");
         }
 
         var (visible, lastIndexed) = context.Indexes.ReadPosition(database, name) ?? (0, null);

@@ -2,7 +2,6 @@ using Rookery.Documents;
 using Rookery.Indexing.Execution;
 using Rookery.Indexing.Language;
 using Rookery.Indexing.Scanning;
-using Rookery.Server.Raven.Indexes;
 
 namespace Rookery.Server.Raven.Queries;
 
@@ -17,25 +16,34 @@ internal static class RowLikeness
     /// <param name="answer">Whose room is taken for what is large.</param>
     /// <param name="writer">Reads documents.</param>
     /// <param name="turns">The time of the query.</param>
+    /// <param name="atLeast">The etag through which the index has to follow the documents.</param>
+    /// <returns>False when the index is not there now, or was reset and is behind that etag: whoever asks it finds out.</returns>
     /// <exception cref="QueryException">There is none.</exception>
-    /// <exception cref="RefusedException">The index is not there now.</exception>
-    public static async ValueTask LearnAsync(ServerContext context, Database database, ScanPlan plan, string indexName, DocumentAnswer answer, ResultWriter writer, QueryTurns turns)
+    public static async ValueTask<bool> TryLearnAsync(
+        ServerContext context, Database database, ScanPlan plan, string indexName, DocumentAnswer answer, ResultWriter writer, QueryTurns turns, long atLeast)
     {
         foreach (var likeness in plan.Likenesses.Where(static likeness => !likeness.Condition.IsLearned))
         {
-            using var found = Search(context, database, indexName, likeness.Finder, turns) ?? throw IndexCommand.NotAtWork(indexName);
+            using var found = Search(context, database, indexName, likeness.Finder, turns, atLeast);
+            if (found is null)
+            {
+                return false;
+            }
+
             using var run = likeness.Finder.Start(context.QueryMemory, turns);
             if (!(plan.Rows!.IsReduced ? await LearnRowAsync(likeness, found, run, turns) : await LearnDocumentAsync(database, likeness, found, run, answer, writer, turns)))
             {
                 throw new QueryException(QueryFault.Invalid, LikenessSource.NotFound, likeness.Position);
             }
         }
+
+        return true;
     }
 
-    private static IndexAnswer? Search(ServerContext context, Database database, string indexName, ScanPlan finder, QueryTurns turns)
+    private static IndexAnswer? Search(ServerContext context, Database database, string indexName, ScanPlan finder, QueryTurns turns, long atLeast)
     {
         using var search = turns.BeginSearch();
-        return new IndexedQueries(context.Indexes).TryAnswer(database, indexName, finder, context.QueryMemory, turns);
+        return new IndexedQueries(context.Indexes).TryAnswer(database, indexName, finder, context.QueryMemory, turns, atLeast: atLeast);
     }
 
     private static async ValueTask<bool> LearnRowAsync(LikenessSource likeness, IndexAnswer found, ScanRun run, QueryTurns turns)

@@ -30,10 +30,10 @@ internal static class RowQueries
     {
         var plan = request.Plan!;
         string name = request.Named!.Name;
-        await RowLikeness.LearnAsync(context, database, plan, name, answer, writer, turns);
-        IndexAnswer? found;
-        using (turns.BeginSearch())
+        IndexAnswer? found = null;
+        if (await RowLikeness.TryLearnAsync(context, database, plan, name, answer, writer, turns, way.ResultEtag))
         {
+            using var search = turns.BeginSearch();
             found = new IndexedQueries(context.Indexes).TryAnswer(database, name, plan, context.QueryMemory, turns, needsTotal, way.ResultEtag);
         }
 
