@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process"
 import { randomInt } from "node:crypto"
 import { once } from "node:events"
-import { mkdtempSync, rmSync } from "node:fs"
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import http from "node:http"
 import https from "node:https"
 import { createServer } from "node:net"
@@ -36,16 +36,45 @@ export function afterwards(test, undo) {
 /** An empty directory that goes with the test. */
 export function temporaryDirectory(test) {
   const directory = mkdtempSync(join(process.env.ROOKERY_TEST_DIR ?? tmpdir(), "rookery-process-"))
-  // Again, because a unit that ends may write its last file meanwhile.
-  afterwards(test, () => rmSync(directory, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 }))
+  afterwards(test, async () => {
+    // Again, because a unit that ends may write its last file meanwhile; rmSync's own retries do not look for such.
+    for (let left = 50; ; left--) {
+      try {
+        return rmSync(directory, { recursive: true, force: true })
+      } catch (failure) {
+        if (left === 0) throw failure
+        await new Promise(done => setTimeout(done, 100))
+      }
+    }
+  })
   return directory
 }
 
-/** A port of the loopback that was free a moment ago, below those that the kernel gives to outgoing connections (32768 and up): of them one could be taken meanwhile. */
+const reserved = []
+process.on("exit", () => reserved.forEach(file => rmSync(file, { force: true })))
+
+/** Whether a port is nobody else's: test files run beside one another, and a node that was killed is to find its port free when it starts again. */
+function reserve(port) {
+  const file = join(tmpdir(), `rookery-port-${port}`)
+  try {
+    writeFileSync(file, `${process.pid}`, { flag: "wx" })
+  } catch {
+    try {
+      process.kill(Number(readFileSync(file, "utf8")), 0)
+    } catch {
+      rmSync(file, { force: true })                     // of a run that was ended by force: another time
+    }
+    return false
+  }
+  reserved.push(file)
+  return true
+}
+
+/** A port of the loopback that is free, below those that the kernel gives to outgoing connections (32768 and up): of them one could be taken meanwhile. */
 export async function freePort() {
   for (;;) {
     const port = randomInt(10_000, 31_000)
-    if (await isFree(port)) {
+    if (await isFree(port) && reserve(port)) {
       return port
     }
   }
@@ -55,7 +84,7 @@ export async function freePort() {
 export async function portForMember() {
   for (;;) {
     const port = await freePort()
-    if (await isFree(port + 1000)) {
+    if (await isFree(port + 1000) && reserve(port + 1000)) {
       return port
     }
   }
