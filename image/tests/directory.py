@@ -1,5 +1,6 @@
 """A machine that is a directory, for tests of what the image does at its start."""
 
+import base64
 import os
 import subprocess
 import sys
@@ -13,6 +14,8 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "files/usr/lib/rookery-image/
 import first_boot
 import system
 from boot_partition import BootPartition
+
+KEY = "ssh-ed25519 " + base64.b64encode(b"\0\0\0\x0bssh-ed25519\0\0\0 " + bytes(32)).decode() + " me@pc"
 
 
 def run(command, **how):

@@ -1,6 +1,5 @@
 """The logic of the first boot, on a directory instead of a machine: python3 -m unittest image/tests/test_setup.py"""
 
-import base64
 import json
 import subprocess
 import sys
@@ -11,12 +10,11 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).parent))
 
 # pylint: disable=wrong-import-position
-from directory import Directory, host_key
+from directory import KEY, Directory, host_key
 import first_boot
 import settings
 import system
 
-KEY = "ssh-ed25519 " + base64.b64encode(b"\0\0\0\x0bssh-ed25519\0\0\0 " + bytes(32)).decode() + " me@pc"
 WHOLE = f"""
 hostname = "Pi-1"
 timezone = "Europe/Berlin"
@@ -384,129 +382,6 @@ class Wifi(Directory):
         self.toml.unlink()
         first_boot.set_up(self.machine, self.boot)
         self.assertEqual(self.text(self.CONFIGURATION), before)
-
-
-class Imager(Directory):
-    """What Raspberry Pi Imager writes: 2.0 in its own order, with a single user; 1.9 a list of them."""
-
-    HASH, PSK = "$5$abc$def", "0123456789abcdef" * 4
-    USER_DATA = f"""#cloud-config
-hostname: pi-9
-timezone: Europe/Berlin
-user:
-  name: anna
-  shell: /bin/bash
-  lock_passwd: false
-  passwd: "{HASH}"
-  ssh_authorized_keys:
-    - "{KEY}"
-  sudo: ALL=(ALL) NOPASSWD:ALL
-ssh_pwauth: false
-"""
-    NETWORK = f"""network:
-  version: 2
-  ethernets:
-    eth0:
-      dhcp4: true
-  wifis:
-    wlan0:
-      dhcp4: true
-      regulatory-domain: "DE"
-      access-points:
-        "caf\\xc3\\xa9":
-          hidden: true
-          password: "{PSK}"
-      optional: true
-"""
-
-    def give(self, user_data: str | None = USER_DATA, network: str | None = NETWORK) -> str:
-        for file, text in (("user-data", user_data), ("network-config", network)):
-            if text is not None:
-                (self.root / "boot/firmware" / file).write_text(text, encoding="utf-8")
-        return first_boot.set_up(self.machine, self.boot)
-
-    def test_its_files_are_used_and_their_secrets_covered(self):
-        report = self.give()
-        self.assertIn("nothing is wrong", report)
-        self.assertEqual(self.text("etc/hostname"), "pi-9\n")
-        self.assertEqual(self.text("home/anna/.ssh/authorized_keys"), KEY + "\n")
-        self.assertIn(f"ssid={'café'.encode().hex()}\n\tscan_ssid=1\n\tpsk={self.PSK}", self.text("etc/wpa_supplicant/wpa_supplicant-wlan0.conf"))
-        self.assertNotIn(self.HASH, self.text("boot/firmware/user-data"))
-        self.assertNotIn(self.PSK, self.text("boot/firmware/network-config"))
-        self.assertIn(KEY, self.text("boot/firmware/user-data"))
-
-    def test_the_next_start_knows_what_was_covered(self):
-        self.give()
-        wifi = self.text("etc/wpa_supplicant/wpa_supplicant-wlan0.conf")
-        self.assertIn("nothing is wrong", self.give(None, None))
-        self.assertEqual(self.text("etc/wpa_supplicant/wpa_supplicant-wlan0.conf"), wifi)
-
-    def test_rookery_toml_goes_before_it(self):
-        self.toml.write_text('hostname = "pi-1"\n')
-        self.give()
-        self.assertEqual(self.text("etc/hostname"), "pi-1\n")
-        self.assertIn(self.PSK, self.text("etc/wpa_supplicant/wpa_supplicant-wlan0.conf"))
-
-    def test_networks_of_both_are_used_and_covered(self):
-        self.toml.write_text('[wifi]\ncountry = "FR"\n[[wifi.networks]]\nssid = "home"\npassphrase = "correct horse"\n')
-        self.assertIn("nothing is wrong", self.give())
-        wifi = self.text("etc/wpa_supplicant/wpa_supplicant-wlan0.conf")
-        self.assertIn("country=FR\n", wifi)
-        self.assertLess(wifi.index("correct horse"), wifi.index(self.PSK))
-        self.assertNotIn(self.PSK, self.text("boot/firmware/network-config"))
-        self.assertIn("nothing is wrong", first_boot.set_up(self.machine, self.boot))
-        self.assertEqual(self.text("etc/wpa_supplicant/wpa_supplicant-wlan0.conf"), wifi)
-
-    def test_a_network_of_rookery_toml_stays_while_that_is_in_doubt(self):
-        home = '[wifi]\ncountry = "FR"\n[[wifi.networks]]\nssid = "home"\npassphrase = "correct horse"\n'
-        self.toml.write_text(home)
-        self.give()
-        for text in ("broken", home.replace("FR", "fr").replace("correct horse", "*" * 13)):
-            self.toml.write_text(text)
-            first_boot.set_up(self.machine, self.boot)
-            wifi = self.text("etc/wpa_supplicant/wpa_supplicant-wlan0.conf")
-            self.assertIn("correct horse", wifi)
-            self.assertLess(wifi.index(self.PSK), wifi.index("correct horse"))
-        self.toml.write_text(home.replace("correct horse", "*" * 13))
-        self.assertIn("nothing is wrong", first_boot.set_up(self.machine, self.boot))
-        self.assertLess(self.text("etc/wpa_supplicant/wpa_supplicant-wlan0.conf").index("correct horse"), self.text("etc/wpa_supplicant/wpa_supplicant-wlan0.conf").index(self.PSK))
-
-    def test_of_one_network_in_both_the_passphrase_of_rookery_toml_is_used_and_both_are_covered(self):
-        self.toml.write_text('[wifi]\ncountry = "FR"\n[[wifi.networks]]\nssid = "café"\npassphrase = "correct horse"\n')
-        for _ in range(2):
-            self.assertIn("nothing is wrong", self.give())
-            self.assertIn("correct horse", self.text("etc/wpa_supplicant/wpa_supplicant-wlan0.conf"))
-            self.assertNotIn(self.PSK, self.text("etc/wpa_supplicant/wpa_supplicant-wlan0.conf"))
-            self.assertNotIn(self.PSK, self.text("boot/firmware/network-config"))
-            self.assertNotIn("correct horse", self.text("boot/firmware/rookery.toml"))
-
-    def test_stars_from_another_card_give_way_to_what_imager_wrote(self):
-        self.toml.write_text('[wifi]\ncountry = "FR"\n[[wifi.networks]]\nssid = "café"\npassphrase = "*************"\n')
-        self.assertIn("nothing is wrong", self.give())
-        self.assertIn(self.PSK, self.text("etc/wpa_supplicant/wpa_supplicant-wlan0.conf"))
-        self.assertNotIn(self.PSK, self.text("boot/firmware/network-config"))
-
-    def test_a_list_of_users_is_read_too(self):
-        self.give(f"#cloud-config\nusers:\n- name: bob\n  ssh_authorized_keys:\n    - {KEY}\n  passwd: {self.HASH}\n", None)
-        self.assertEqual(self.text("home/bob/.ssh/authorized_keys"), KEY + "\n")
-        self.assertNotIn(self.HASH, self.text("boot/firmware/user-data"))
-
-    def test_a_password_alone_lets_nobody_in_and_is_told(self):
-        self.assertIn("passwords are not used here", self.give("#cloud-config\nuser:\n  name: anna\n  passwd: \"x\"\n", None))
-        self.assertFalse((self.root / "home/anna").exists())
-
-    def test_a_file_that_is_no_yaml_is_told_without_its_secrets_and_keeps_them_for_who_mends_it(self):
-        for text in ("a: [", 'password: "correct horse"\n  b: c: d', "since: 2024-13-45"):
-            with self.subTest(text):
-                report = self.give(None, text)
-                self.assertIn("network-config is no YAML", report)
-                self.assertNotIn("horse", report)
-                self.assertEqual(self.text("boot/firmware/network-config"), text)
-
-    def test_shapes_that_it_never_writes_do_no_harm(self):
-        for text in ("[]", "user: 5", "users: 5", "users: [a, {ssh_authorized_keys: x}]", "wifis: []", "network: {wifis: {wlan0: {access-points: [a]}}}", "ssh_authorized_keys: 7"):
-            with self.subTest(text):
-                self.assertNotIn("failed", self.give(text, text))
 
 
 if __name__ == "__main__":

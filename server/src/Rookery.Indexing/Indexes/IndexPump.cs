@@ -270,7 +270,7 @@ internal sealed class IndexPump(Database database, PumpOptions options, TimeProv
         long most = -1;
         long awaited = long.MaxValue;
         int highest = HighestRank(last);
-        bool isTurnOfOthers = _pass % 4 == 3 && _indexes.Exists(index => IsBehind(index, last) && index.Rank < highest);
+        bool isTurnOfOthers = _pass % 4 == 3 && IsAnyBehindBelow(highest, last);
         foreach (var index in _indexes)
         {
             if (IsBehind(index, last) && (isTurnOfOthers ? index.Rank < highest : index.Rank >= highest || index.IsAwaited))
@@ -286,6 +286,19 @@ internal sealed class IndexPump(Database database, PumpOptions options, TimeProv
     }
 
     private static bool IsBehind(RunningIndex index, long last) => index.Position > 0 && index.Position < last && IsFollowing(index);
+
+    private bool IsAnyBehindBelow(int rank, long last)
+    {
+        foreach (var index in _indexes)
+        {
+            if (index.Rank < rank && IsBehind(index, last))
+            {
+                return true;
+            }
+        }
+
+        return false;
+    }
 
     private int HighestRank(long last)
     {

@@ -124,10 +124,13 @@ internal static class QueryResults
     // Null also where the index was reset meanwhile: putting the documents into groups gives the same.
     private static GroupAnswer? SearchGroups(ServerContext context, Database database, ScanPlan plan, QueryWay way, QueryTurns turns, bool needsTotal)
     {
+        if (!plan.IsGrouped || way.Answering is not { } name)
+        {
+            return null;
+        }
+
         using var search = turns.BeginSearch();
-        return plan.IsGrouped && way.Answering is { } name
-            ? new GroupedQueries(context.Indexes).TryAnswer(database, name, plan, context.QueryMemory, turns, needsTotal, way.ResultEtag)
-            : null;
+        return new GroupedQueries(context.Indexes).TryAnswer(database, name, plan, context.QueryMemory, turns, needsTotal, way.ResultEtag);
     }
 
     // An index follows the documents with a delay: of those that were written since it is asked again.
