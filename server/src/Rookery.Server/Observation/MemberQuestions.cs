@@ -82,7 +82,8 @@ internal sealed class MemberQuestions(ServerContext context)
     /// <summary>Who knows of one in what is the future here knows it from before the clock was set back, and is told of all until now.</summary>
     private IEnumerable<SlowEvent> SlowSince(long unixMicroseconds)
     {
-        long now = context.Time.GetUtcNow().ToUnixTimeMilliseconds() * 1000;
+        // To the microsecond, as events are: by the millisecond, what ended in this one would be left out.
+        long now = (context.Time.GetUtcNow() - DateTimeOffset.UnixEpoch).Ticks / TimeSpan.TicksPerMicrosecond;
         var happened = unixMicroseconds > now ? context.Io.SlowEventsSince(0, now) : context.Io.SlowEventsSince(unixMicroseconds);
         return happened.Select(static one => SlowEvent.Of(one));
     }
