@@ -212,12 +212,12 @@ class Secrets(Directory):
 
     def test_a_code_and_a_phrase_stay_where_there_is_no_data_partition_to_keep_them_on(self):
         (self.root / "run/rookery-image/no-data").touch()
-        text = '[cluster]\nexpect = 3\nphrase = "four words by chance"\nclaim-code = "pelican-orbit-lamp-7"\n'
+        text = '[cluster]\nexpect = 3\nphrase = "four words by chance"\nclaim-code = "heron-violet-lamp-42"\n'
         self.assert_keeps("four words", text)
-        self.assert_keeps("pelican", text)
+        self.assert_keeps("heron", text)
 
     def test_a_new_code_that_is_none_stays_also_where_an_old_one_is_kept(self):
-        self.set_up('[cluster]\nclaim-code = "pelican-orbit-lamp-7"\n')
+        self.set_up('[cluster]\nclaim-code = "heron-violet-lamp-42"\n')
         self.assert_keeps("pelican-7", '[cluster]\nclaim-code = "pelican-7"\n')
 
     def test_a_phrase_whose_number_is_wrong_stays_and_so_does_the_one_that_is_kept(self):

@@ -28,7 +28,7 @@ class TheNodesUser(Directory):
         (self.root / "etc/hostname").write_text("pi-1\n")
 
     def start(self) -> str:
-        return self.set_up('[cluster]\nname = "home"\nexpect = 3\nphrase = "correct horse battery"\nclaim-code = "pelican-orbit-lamp-7"')
+        return self.set_up('[cluster]\nname = "home"\nexpect = 3\nphrase = "correct horse battery"\nclaim-code = "heron-violet-lamp-42"')
 
     def test_a_link_under_the_name_of_a_file_that_is_to_come_leads_root_nowhere(self):
         for name in ("config.json", "claim-code", "form-phrase"):

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+import tempfile
 import unittest
 from pathlib import Path
 
@@ -49,8 +50,41 @@ class TheFile(unittest.TestCase):
         self.assertEqual(self.problems_of(shipped), [])
         in_use = "\n".join(line[1:] if line.startswith("#") and not line.startswith("# ") else line for line in shipped.splitlines())
         wrong = self.problems_of(in_use)
-        # A key and a time zone can only be right on a real machine; the shape of all else is.
-        self.assertEqual([problem.split(":")[0] for problem in wrong], ["timezone", "ssh.keys"])
+        # A key and a time zone can only be right on a real machine, and what everybody can read here is no secret; the shape of all else is.
+        self.assertEqual([problem.split(":")[0] for problem in wrong], ["timezone", "ssh.keys", "cluster.claim-code", "cluster.phrase"])
+        for secret in (settings.EXAMPLE_CLAIM_CODE, settings.EXAMPLE_PHRASE):
+            self.assertIn(f'"{secret}"', shipped)
+
+    def test_a_country_is_one_that_there_is_where_there_is_a_table_of_them(self):
+        with tempfile.TemporaryDirectory() as zones:
+            (Path(zones) / "iso3166.tab").write_text("# comment\nDE\tGermany\nGB\tBritain (UK)\n", encoding="utf-8")
+            for code, is_right in (("DE", True), ("GB", True), ("UK", False), ("XX", False), ("# ", False), ("de", False)):
+                problems = settings.parse(f'[wifi]\ncountry = "{code}"', Path(zones))[1]
+                self.assertEqual(problems == [], is_right, code)
+        self.assertEqual(self.problems_of('[wifi]\ncountry = "XX"'), [])
+
+    def test_a_phrase_of_one_letter_is_none(self):
+        self.assertIn("8 of them different", self.problems_of(f'[cluster]\nexpect = 3\nphrase = "{"aab" * 8}"')[0])
+
+    def test_a_file_is_checked_before_a_card_is_flashed(self):
+        checker = Path(__file__).parents[1] / "check"
+
+        def checked(*arguments):
+            ran = subprocess.run([checker, *arguments], capture_output=True, text=True, check=False)
+            return ran.returncode, ran.stdout + ran.stderr
+
+        with tempfile.TemporaryDirectory() as folder:
+            good, wrong, latin = (Path(folder) / name for name in ("good.toml", "wrong.toml", "latin.toml"))
+            good.write_text('hostname = "pi-1"', encoding="utf-8")
+            wrong.write_text('hostnam = "pi-1"', encoding="utf-8")
+            latin.write_bytes(b'[[wifi.networks]]\nssid = "caf\xe9"')
+            self.assertEqual(checked(good), (0, f"{good}: nothing is wrong\n"))
+            status, told = checked(wrong, latin, good, Path(folder) / "none")
+            self.assertEqual(status, 1)
+            self.assertEqual([line.split(": ")[1:3] for line in told.splitlines()],
+                             [["hostnam", "there is no such setting; did you mean hostname?"], ["The file is no UTF-8 text, at byte 29. Save it as UTF-8."], ["nothing is wrong"],
+                              ["cannot be read", "No such file or directory"]])
+        self.assertEqual((checked()[0], checked("--help")[0]), (64, 0))
 
     def test_an_unknown_setting_is_named_with_the_one_that_was_meant(self):
         self.assertEqual(self.problems_of('hostnam = "pi-1"'), ["hostnam: there is no such setting; did you mean hostname?"])
@@ -167,21 +201,21 @@ class TheMachine(Directory):
         self.assertEqual(self.text("etc/wpa_supplicant/wpa_supplicant-wlan0.conf"), before)
 
     def test_a_preset_claim_code_is_laid_beside_the_data_gone_from_the_boot_partition_and_known_at_the_next_start(self):
-        self.assertIn("nothing is wrong", self.set_up('[cluster]\nclaim-code = "pelican-orbit-lamp-7"'))
-        self.assertEqual(self.text("var/lib/rookery/claim-code"), "pelican-orbit-lamp-7\n")
+        self.assertIn("nothing is wrong", self.set_up('[cluster]\nclaim-code = "heron-violet-lamp-42"'))
+        self.assertEqual(self.text("var/lib/rookery/claim-code"), "heron-violet-lamp-42\n")
         self.assertEqual((self.root / "var/lib/rookery/claim-code").stat().st_mode & 0o777, 0o640)
         self.assertEqual(self.toml.read_text(encoding="utf-8"), '[cluster]\nclaim-code = "' + "*" * 20 + '"')
         for _ in range(2):
             self.assertEqual(json.loads(self.text("var/lib/rookery/config.json"))["claimCodeFile"], "/var/lib/rookery/claim-code")
             self.assertIn("nothing is wrong", first_boot.set_up(self.machine, self.boot))
-        self.assertEqual(self.text("var/lib/rookery/claim-code"), "pelican-orbit-lamp-7\n")
+        self.assertEqual(self.text("var/lib/rookery/claim-code"), "heron-violet-lamp-42\n")
 
     def test_a_covered_claim_code_on_another_machine_is_asked_for_and_a_code_that_found_no_place_stays(self):
         self.assertIn("write it again", self.set_up('[cluster]\nclaim-code = "********************"'))
         self.assertNotIn("claimCodeFile", self.text("var/lib/rookery/config.json"))
         (self.root / "var/lib/rookery").rename(self.root / "gone")
-        self.assertIn("this machine does not have it", self.set_up('[cluster]\nclaim-code = "pelican-orbit-lamp-7"'))
-        self.assertIn("pelican-orbit-lamp-7", self.toml.read_text(encoding="utf-8"))
+        self.assertIn("this machine does not have it", self.set_up('[cluster]\nclaim-code = "heron-violet-lamp-42"'))
+        self.assertIn("heron-violet-lamp-42", self.toml.read_text(encoding="utf-8"))
 
     def test_a_covered_passphrase_on_another_machine_is_asked_for(self):
         self.assertIn("write it again", self.set_up('[wifi]\ncountry="DE"\n[[wifi.networks]]\nssid="home"\npassphrase="********"'))

@@ -14,6 +14,10 @@ LASTING = ("memory", "wifi", "storage", "cluster")
 # A node refuses to start with less (MemorySize.cs).
 LEAST_MEMORY_BYTES = 96 << 20
 POWER_PROFILES = ("quiet", "balanced", "fast")
+# Its own groups and hosts, and the inventory's group.
+NAMES_OF_ANSIBLE = ("localhost", "all", "ungrouped", "rookery")
+# What rookery.toml and the docs show: everybody knows them.
+EXAMPLE_CLAIM_CODE, EXAMPLE_PHRASE = "pelican-orbit-lamp-7", "four words drawn by chance"
 SSH_KEY_TYPES = (
     "ssh-ed25519", "ssh-rsa", "ecdsa-sha2-nistp256", "ecdsa-sha2-nistp384", "ecdsa-sha2-nistp521",
     "sk-ssh-ed25519@openssh.com", "sk-ecdsa-sha2-nistp256@openssh.com",
@@ -119,6 +123,15 @@ def is_host_name(name: str) -> bool:
     return re.fullmatch(r"[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?", name) is not None and not name.isdigit()
 
 
+def is_name_of_ansible(name: str) -> bool:
+    return name.lower() in NAMES_OF_ANSIBLE
+
+
+def problem_of_ansible(name: str) -> str:
+    """Only a machine knows whether it has the name already, and keeps it then."""
+    return f"hostname: Ansible means something else by '{name}', and a machine that is called so is in no playbook: take another name."
+
+
 def is_account(name: str) -> bool:
     return re.fullmatch(r"[a-z][a-z0-9-]{0,30}", name) is not None and name not in ("root", "rookery")
 
@@ -138,6 +151,16 @@ def is_time_zone(name: str, zones: Path) -> bool:
     return re.fullmatch(r"[A-Za-z0-9_+/-]+", name) is not None and (zones / name).is_file()
 
 
+def is_country(code: str, zones: Path) -> bool:
+    """One of ISO 3166: of another the kernel leaves the radio to the rules that all countries share, or off, without a word."""
+    try:
+        table = (zones / "iso3166.tab").read_text(encoding="utf-8")
+    except OSError:
+        # A PC that has no table of them: the shape must do.
+        return re.fullmatch(r"[A-Z]{2}", code) is not None
+    return any(line.startswith(code + "\t") for line in table.splitlines() if not line.startswith("#"))
+
+
 def is_passphrase(text: str) -> bool:
     return TAKEN_OVER.fullmatch(text) is not None or re.fullmatch(r"[ -~]{8,63}|[0-9A-Fa-f]{64}", text) is not None
 
@@ -145,7 +168,12 @@ def is_passphrase(text: str) -> bool:
 def is_claim_code(text: str) -> bool:
     """What the node takes for one (ClaimCode.cs), or TAKEN_OVER's stars."""
     plain = re.sub(r"[- \t]", "", text).upper()
-    return TAKEN_OVER.fullmatch(text) is not None or re.fullmatch(r"[0-9A-Z]{16,}", plain) is not None and len(set(plain)) >= 8
+    return TAKEN_OVER.fullmatch(text) is not None or re.fullmatch(r"[0-9A-Z]{16,}", plain) is not None and len(set(plain)) >= 8 and text != EXAMPLE_CLAIM_CODE
+
+
+def is_phrase(text: str) -> bool:
+    """Something that nobody guesses, as far as its looks tell, or TAKEN_OVER's stars."""
+    return TAKEN_OVER.fullmatch(text) is not None or len(text.strip()) >= 16 and text.isprintable() and len(set(text)) >= 8 and text != EXAMPLE_PHRASE
 
 
 def is_peer(text: str) -> bool:
@@ -177,7 +205,7 @@ def parse(text: str, zones: Path = Path("/usr/share/zoneinfo")) -> tuple[Setting
     settings.storage_drive = storage.text("drive", "\"any\", or the serial number of a drive", lambda name: re.fullmatch(r"[ -~]+", name) is not None)
     storage.finish()
     read_ssh(top.table("ssh"), settings)
-    read_wifi(top.table("wifi"), settings)
+    read_wifi(top.table("wifi"), settings, zones)
     read_cluster(top.table("cluster"), settings)
     top.finish()
     return settings, problems
@@ -189,8 +217,8 @@ def read_ssh(ssh: Reader, settings: Settings) -> None:
     ssh.finish()
 
 
-def read_wifi(wifi: Reader, settings: Settings) -> None:
-    settings.wifi_country = wifi.text("country", "two capital letters, as in \"DE\"", lambda code: re.fullmatch(r"[A-Z]{2}", code) is not None)
+def read_wifi(wifi: Reader, settings: Settings, zones: Path) -> None:
+    settings.wifi_country = wifi.text("country", "a country's two capital letters of ISO 3166, as in \"DE\", or \"GB\" for the United Kingdom", lambda code: is_country(code, zones))
     for network in wifi.tables("networks"):
         ssid = network.text("ssid", "1 to 32 bytes", lambda name: 1 <= len(name.encode()) <= 32 and name.isprintable())
         passphrase = network.take("passphrase", str, "text in quotes")
@@ -220,7 +248,7 @@ def read_cluster(cluster: Reader, settings: Settings) -> None:
     settings.claim_code = cluster.take("claim-code", str, "text in quotes")
     if settings.claim_code is not None and not is_claim_code(settings.claim_code):
         # Never the code itself, as with the passphrase.
-        cluster.problem("claim-code", "this must hold at least 16 letters and digits, 8 of them different; blanks and hyphens between them do not count")
+        cluster.problem("claim-code", "this must hold at least 16 letters and digits, 8 of them different; blanks and hyphens between them do not count, nor does the code that the example shows")
         settings.claim_code = None
     read_forming(cluster, settings)
     cluster.finish()
@@ -233,9 +261,9 @@ def read_forming(cluster: Reader, settings: Settings) -> None:
     if expect is not None and not 2 <= expect <= 9:
         cluster.problem("expect", f"{expect} must be a number of nodes from 2 to 9")
         expect = None
-    if phrase is not None and not TAKEN_OVER.fullmatch(phrase) and (len(phrase.strip()) < 16 or not phrase.isprintable()):
+    if phrase is not None and not is_phrase(phrase):
         # Never the phrase itself: the log lies on a partition that everybody reads.
-        cluster.problem("phrase", "this must be one line of 16 characters at least: whoever guesses it becomes a member. Take four words or more, drawn by chance")
+        cluster.problem("phrase", "this must be one line of 16 characters at least, 8 of them different, and not the phrase that the example shows: whoever guesses it becomes a member. Take four words or more, drawn by chance")
     elif phrase is not None and expect is not None:
         settings.cluster_expect, settings.cluster_phrase = expect, phrase
     elif expect is not None:

@@ -10,7 +10,7 @@ import subprocess
 from contextlib import suppress
 from pathlib import Path
 
-from settings import TAKEN_OVER, Settings, WifiNetwork, memory_bytes
+from settings import TAKEN_OVER, Settings, WifiNetwork, is_name_of_ansible, memory_bytes, problem_of_ansible
 
 WIFI = "/etc/wpa_supplicant/wpa_supplicant-wlan0.conf"
 CLAIM_CODE = "/var/lib/rookery/claim-code"
@@ -22,8 +22,6 @@ RUNTIME = "/run/rookery-image"
 HOST = "/var/lib/rookery/host"
 # What of the node's configuration comes from rookery.toml.
 NODE_BY_US = HOST + "/set-by-rookery-toml.json"
-# Its own groups and hosts, and the inventory's group.
-NAMES_OF_ANSIBLE = ("localhost", "all", "ungrouped", "rookery")
 POWER_GOVERNORS = {
     # quiet: the lowest frequency that carries the load; fast: the highest always. The kernel's own choice lies between.
     "quiet": "conservative",
@@ -122,11 +120,10 @@ def check(machine: Machine, settings: Settings) -> list[str]:
     """What is wrong with the settings on just this machine: that counts as not said."""
     problems = []
     name = (settings.hostname or "").lower()
-    if name in NAMES_OF_ANSIBLE:
+    if is_name_of_ansible(name):
         # Clients know a machine that was given it before.
         keeps = (machine.read("/etc/hostname") or "").strip() == name
-        problems.append(f"hostname: Ansible means something else by '{name}', and a machine that is called so is in no playbook: take another name."
-                        + (" This machine keeps it until then, because it had it before" if keeps else ""))
+        problems.append(problem_of_ansible(name) + (" This machine keeps it until then, because it had it before" if keeps else ""))
         settings.hostname = name if keeps else None
     memory = re.search(r"^MemTotal: +([0-9]+) kB", machine.read("/proc/meminfo") or "", re.MULTILINE)
     most_bytes = int(memory[1]) * 1024 // 2 if memory is not None else None
