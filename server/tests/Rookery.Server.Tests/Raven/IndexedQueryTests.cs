@@ -73,8 +73,8 @@ public sealed class IndexedQueryTests : IndexedDatabase
     }
 
     [Theory]
-    [InlineData("admin/indexes/disable", "is disabled", "admin/indexes/enable?name=Ages")]
-    [InlineData("admin/indexes/stop", "is paused on this node", "admin/indexes/start?name=Ages")]
+    [InlineData("admin/indexes/disable", "is disabled", "Enable it on its page")]
+    [InlineData("admin/indexes/stop", "is paused on this node", "`rookery index resume`")]
     public async Task An_index_that_follows_no_more_answers_what_it_holds_and_is_not_waited_for(string how, string state, string remedy)
     {
         const string Query = "from index 'Ages' where age = 7";
