@@ -79,7 +79,7 @@ internal sealed class BackupDownload : IDisposable
         try
         {
             using var json = JsonDocument.Parse(body);
-            return json.RootElement.GetProperty("Message").GetString() ?? $"status {(int)response.StatusCode}";
+            return json.RootElement.GetProperty("Message").GetString() is { } said ? NodeSentence.ForOwner(said) : $"status {(int)response.StatusCode}";
         }
         catch (Exception other) when (other is JsonException or KeyNotFoundException or InvalidOperationException)
         {

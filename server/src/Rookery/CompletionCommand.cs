@@ -1,4 +1,5 @@
 using System.CommandLine;
+using System.CommandLine.Completions;
 using Rookery.Access;
 using Rookery.Terminal;
 
@@ -12,6 +13,7 @@ internal static class CompletionCommand
     public static Command Create()
     {
         var shell = new Argument<string>("SHELL") { Description = $"{string.Join(", ", Shells)}." };
+        shell.CompletionSources.Add(Shells);
         var command = new Command("completion", "Print what lets a shell complete commands and options: source <(rookery completion bash).") { shell };
         command.SetAction((parsed, _) => Refusal.GuardAsync(() =>
         {
@@ -32,7 +34,8 @@ internal static class CompletionCommand
     {
         (string, string)[] options = [.. command.Options.Where(static option => !option.Hidden).Select(static option => (option.Name, option.Description ?? string.Empty)).Append(("--help", "Show help."))];
         Command[] inner = [.. command.Subcommands.Where(static sub => !sub.Hidden)];
-        yield return new Node(path, [.. inner.Select(static sub => (sub.Name, sub.Description ?? string.Empty))], [.. options.DistinctBy(static option => option.Item1, StringComparer.Ordinal)]);
+        var values = command.Arguments.SelectMany(static argument => argument.CompletionSources).SelectMany(static source => source(CompletionContext.Empty)).Select(static value => (value.Label, string.Empty));
+        yield return new Node(path, [.. inner.Select(static sub => (sub.Name, sub.Description ?? string.Empty)), .. values], [.. options.DistinctBy(static option => option.Item1, StringComparer.Ordinal)]);
         foreach (var node in inner.SelectMany(sub => Collect(sub, $"{path} {sub.Name}")))
         {
             yield return node;
@@ -67,6 +70,7 @@ internal static class CompletionCommand
     {
         yield return "#compdef rookery";
         yield return "# zsh completion of rookery: rookery completion zsh >\"${fpath[1]}/_rookery\"";
+        yield return "(( $+functions[compdef] )) || { autoload -Uz compinit && compinit }";
         yield return "_rookery() {";
         yield return "  local place='' word";
         yield return "  local -a offered";
@@ -104,12 +108,12 @@ internal static class CompletionCommand
         {
             foreach (var (name, description) in node.Commands)
             {
-                yield return $"complete -c rookery -n \"__rookery_at '{node.Path}'\" -f -a {name} -d {Quoted(Short(description))}";
+                yield return $"complete -c rookery -n \"__rookery_at '{node.Path}'\" -f -a {name} -d {InFish(Short(description))}";
             }
 
             foreach (var (name, description) in node.Options)
             {
-                yield return $"complete -c rookery -n \"__rookery_at '{node.Path}'\" {(name.StartsWith("--", StringComparison.Ordinal) ? $"-l {name[2..]}" : $"-s {name[1..]}")} -d {Quoted(Short(description))}";
+                yield return $"complete -c rookery -n \"__rookery_at '{node.Path}'\" {(name.StartsWith("--", StringComparison.Ordinal) ? $"-l {name[2..]}" : $"-s {name[1..]}")} -d {InFish(Short(description))}";
             }
         }
     }
@@ -117,7 +121,7 @@ internal static class CompletionCommand
     private static string Names(IEnumerable<(string Name, string Description)> words) => string.Join(' ', words.Select(static word => word.Name));
 
     private static string Described(IEnumerable<(string Name, string Description)> words) =>
-        string.Join(' ', words.Select(static word => Quoted($"{word.Name}:{Short(word.Description).Replace(":", "\\:", StringComparison.Ordinal)}")));
+        string.Join(' ', words.Select(static word => InZsh($"{word.Name}:{Short(word.Description).Replace(":", "\\:", StringComparison.Ordinal)}")));
 
     /// <summary>The first sentence, without what the default is.</summary>
     private static string Short(string description)
@@ -126,7 +130,9 @@ internal static class CompletionCommand
         return end < 0 ? description : description[..end].TrimEnd();
     }
 
-    private static string Quoted(string text) => $"'{text.Replace("'", string.Empty, StringComparison.Ordinal)}'";
+    private static string InZsh(string text) => $"'{text.Replace("'", "'\\''", StringComparison.Ordinal)}'";
+
+    private static string InFish(string text) => $"'{text.Replace("\\", "\\\\", StringComparison.Ordinal).Replace("'", "\\'", StringComparison.Ordinal)}'";
 
     /// <summary>A command, by the words that lead to it, each behind a space; with the words that may stand below it.</summary>
     private sealed record Node(string Path, IReadOnlyList<(string Name, string Description)> Commands, IReadOnlyList<(string Name, string Description)> Options);

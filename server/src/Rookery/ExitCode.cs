@@ -15,6 +15,9 @@ internal static class ExitCode
     /// <summary>EX_NOINPUT: there is no such document, database or index.</summary>
     public const int NotFound = 66;
 
+    /// <summary>EX_UNAVAILABLE: what was waited for was stopped by somebody, and will not go on by itself.</summary>
+    public const int Stopped = 69;
+
     /// <summary>EX_TEMPFAIL: the document is not in the state that was expected of it, and was left alone.</summary>
     public const int Conflict = 75;
 

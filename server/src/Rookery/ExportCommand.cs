@@ -18,20 +18,22 @@ internal static class ExportCommand
         var address = new NodeAddress(isRemote: true);
         var running = new Argument<string?>("DB") { Description = "A database of the running node at --url; `.` is the one that `rookery login` wrote down.", Arity = ArgumentArity.ZeroOrOne };
         var to = new Option<string?>("--to") { Description = "File to write, with DB; one that ends in .gz is packed [default: stdout].", HelpName = "FILE" };
+        var replace = new Option<bool>("--replace") { Description = "Put it in the place of a file that is there; otherwise that is refused." };
         var data = new Option<string?>("--data") { Description = "Data directory of a stopped node, instead of DB.", HelpName = "DIR" };
         var journal = StoppedNode.JournalOption();
         var database = new Option<string?>("--database") { Description = "With --data, only this database [default: all, one after the other].", HelpName = "NAME" };
-        var command = address.AddTo(new Command("export", "Write the documents of a database, or of a stopped node, one JSON object a line.") { running, to, data, journal, database });
-        command.SetAction((parsed, cancellation) => parsed.GetValue(data) is not { } directory ? DownloadAsync(parsed, address, parsed.GetValue(running), parsed.GetValue(to), parsed.GetValue(journal) ?? parsed.GetValue(database))
-            : parsed.GetValue(running) is not null || parsed.GetValue(to) is not null || address.IsNamed(parsed) ? Refusal.WriteAsync("--data names a stopped node; DB, --to and --url belong to a running one.", ExitCode.Configuration)
+        var command = address.AddTo(new Command("export", "Write the documents of a database, or of a stopped node, one JSON object a line.") { running, to, replace, data, journal, database });
+        command.SetAction((parsed, cancellation) => parsed.GetValue(data) is not { } directory ? DownloadAsync(parsed, address, parsed.GetValue(running), parsed.GetValue(to), parsed.GetValue(replace), parsed.GetValue(journal) ?? parsed.GetValue(database))
+            : parsed.GetValue(running) is not null || parsed.GetValue(to) is not null || parsed.GetValue(replace) || address.IsNamed(parsed) ? Refusal.WriteAsync("--data names a stopped node; DB, --to, --replace and --url belong to a running one.", ExitCode.Configuration)
             : RunAsync(directory, parsed.GetValue(journal), parsed.GetValue(database), cancellation));
         return command;
     }
 
-    private static async Task<int> DownloadAsync(ParseResult parsed, NodeAddress address, string? database, string? to, string? ofStopped) =>
+    private static async Task<int> DownloadAsync(ParseResult parsed, NodeAddress address, string? database, string? to, bool replaces, string? ofStopped) =>
         database is null ? await Refusal.WriteAsync("Say which database of the running node, or name the data directory of a stopped one with --data.", ExitCode.Configuration)
+        : replaces && to is null ? await Refusal.WriteAsync("--replace belongs to --to, which names the file.", ExitCode.Configuration)
         : ofStopped is not null ? await Refusal.WriteAsync("--journal and --database belong to --data, which names a stopped node.", ExitCode.Configuration)
-        : await address.WorkAsync(parsed, client => ExportDownload.RunAsync(client, address.DatabaseOf(database), to, TimeProvider.System));
+        : await address.WorkAsync(parsed, client => ExportDownload.RunAsync(client, address.DatabaseOf(database), to, replaces, TimeProvider.System));
 
     private static Task<int> RunAsync(string data, string? journal, string? name, CancellationToken cancellation)
     {

@@ -103,7 +103,7 @@ internal static class NodeProcess
         care.IsIndexing = () => indexing.IsWorking;
         context.Readiness.Opened(node, indexes);
         Announce(node, configuration, systemd, log);
-        var told = configuration.IsSecure ? LocalAccess.TellAsync(disk, configuration, secrets, context, announcement, log) : Task.CompletedTask;
+        var told = LocalAccess.TellAsync(disk, configuration, secrets, context, announcement, log);
         var retiring = node.Diagnosis is null ? RetireIndexesAsync(context) : Task.CompletedTask;
         var telling = node.Diagnosis is null ? TellStatusAsync(systemd, announcement, member, context) : Task.CompletedTask;
         using var idle = new IdleMemory(() => context.Metrics.DocumentRequests + node.BackgroundSteps, static () => Environment.WorkingSet, () => GiveBackMemory(indexes), time);

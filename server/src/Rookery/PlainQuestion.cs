@@ -6,7 +6,6 @@ namespace Rookery;
 /// <summary>One GET over plain HTTP to an IPv4 address in numbers, by the kernel's own calls: the framework's sockets and addresses take longer to be loaded and compiled than the question and its answer.</summary>
 internal static unsafe partial class PlainQuestion
 {
-    private const int PatienceSeconds = 5;
     private const int MostBytes = 1 << 20;
     private const int FirstBytes = 16 << 10;
 
@@ -41,7 +40,12 @@ internal static unsafe partial class PlainQuestion
     }
 
     /// <summary>Asks, and gives what came until the other closed; null when it did not come.</summary>
-    public static byte[]? Ask(uint address, ushort port, ReadOnlySpan<byte> request, out int length)
+    /// <param name="address">Of the other, in the order in which it is written.</param>
+    /// <param name="port">Where it listens.</param>
+    /// <param name="request">What is sent.</param>
+    /// <param name="patience">How long all of the answer may take once the connection stands, and the connection before that.</param>
+    /// <param name="length">How much came.</param>
+    public static byte[]? Ask(uint address, ushort port, ReadOnlySpan<byte> request, TimeSpan patience, out int length)
     {
         length = 0;
         int socket = Open(Internet, StreamAndCloseOnExec, 0);
@@ -52,16 +56,13 @@ internal static unsafe partial class PlainQuestion
 
         try
         {
-            long* patience = stackalloc long[] { PatienceSeconds, 0 };
             byte* to = stackalloc byte[AddressBytes];
             var written = new Span<byte>(to, AddressBytes);
             written.Clear();
             to[0] = Internet;
             BinaryPrimitives.WriteUInt16BigEndian(written[2..], port);
             BinaryPrimitives.WriteUInt32BigEndian(written[4..], address);
-            if (SetOption(socket, SocketLevel, ReceiveTimeout, patience, 2 * sizeof(long)) != 0
-                || SetOption(socket, SocketLevel, SendTimeout, patience, 2 * sizeof(long)) != 0
-                || Connect(socket, to, AddressBytes) != 0)
+            if (!SetTimeout(socket, SendTimeout, (long)patience.TotalMilliseconds) || Connect(socket, to, AddressBytes) != 0)
             {
                 return null;
             }
@@ -75,7 +76,7 @@ internal static unsafe partial class PlainQuestion
                 }
             }
 
-            return Receive(socket, out length);
+            return Receive(socket, TimeProvider.System.GetTimestamp(), patience, out length);
         }
         finally
         {
@@ -83,12 +84,19 @@ internal static unsafe partial class PlainQuestion
         }
     }
 
-    private static byte[]? Receive(int socket, out int length)
+    private static byte[]? Receive(int socket, long begun, TimeSpan patience, out int length)
     {
         byte[] answer = new byte[FirstBytes];
         length = 0;
         while (true)
         {
+            // For what is left of it: one that sends a little again and again would otherwise be waited for without end.
+            long left = (long)(patience - TimeProvider.System.GetElapsedTime(begun)).TotalMilliseconds;
+            if (left <= 0 || !SetTimeout(socket, ReceiveTimeout, left))
+            {
+                return null;
+            }
+
             nint read;
             fixed (byte* to = answer)
             {
@@ -113,6 +121,12 @@ internal static unsafe partial class PlainQuestion
                 answer = larger;
             }
         }
+    }
+
+    private static bool SetTimeout(int socket, int which, long milliseconds)
+    {
+        long* time = stackalloc long[] { milliseconds / 1000, milliseconds % 1000 * 1000 };
+        return SetOption(socket, SocketLevel, which, time, 2 * sizeof(long)) == 0;
     }
 
     private static bool TryReadNumber(string text, ref int at, char end, int most, out int value)

@@ -11,6 +11,9 @@ namespace Rookery;
 /// </summary>
 internal static class QuickStatus
 {
+    // Then the usual way asks, which waits for longer and says in a sentence what it waited for.
+    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(5);
+
     private static StandardOutput Stdout { get; } = new();
 
     /// <summary>Asks and prints.</summary>
@@ -87,7 +90,7 @@ internal static class QuickStatus
     private static ReadOnlyMemory<byte>? TryAsk(string place, uint address, ushort port)
     {
         // HTTP/1.0: the answer comes in one piece and ends with the connection.
-        if (PlainQuestion.Ask(address, port, Encoding.ASCII.GetBytes("GET /readyz?verbose HTTP/1.0\r\nHost: " + place + "\r\n\r\n"), out int length) is not { } answer)
+        if (PlainQuestion.Ask(address, port, Encoding.ASCII.GetBytes("GET /readyz?verbose HTTP/1.0\r\nHost: " + place + "\r\n\r\n"), Patience, out int length) is not { } answer)
         {
             return null;
         }

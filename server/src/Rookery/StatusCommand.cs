@@ -103,6 +103,11 @@ internal static class StatusCommand
             lines.Add(DescribeMember(member));
         }
 
+        if (cluster.TryGetProperty("ToldSecondsAgo", out var ago))
+        {
+            lines.Add(string.Create(CultureInfo.InvariantCulture, $"Of the others it says what the leader told it {ago.GetDouble():0} s ago."));
+        }
+
         return lines;
     }
 

@@ -20,7 +20,7 @@ public sealed class ClusterHealthTests
         using (var json = new Utf8JsonWriter(bytes))
         {
             json.WriteStartObject();
-            ClusterHealth.Write(json, Unknown);
+            ClusterHealth.Write(json, Unknown, told: null);
             json.WriteEndObject();
         }
 

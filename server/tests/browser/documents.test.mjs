@@ -32,7 +32,7 @@ before(async () => {
   page = await context.newPage()
   page.setDefaultTimeout(15_000)
   // A refusal that a test provokes is written there by the browser itself.
-  page.on("console", message => { if (message.type() === "error" && !/Failed to load resource: the server responded with a status of (400|404|409|501)/.test(message.text())) wrong.push(message.text()) })
+  page.on("console", message => { if (message.type() === "error" && !/Failed to load resource: the server responded with a status of (400|404|409|501|503)/.test(message.text())) wrong.push(message.text()) })
   page.on("pageerror", error => wrong.push(error.stack ?? error.message))
   page.on("request", request => { if (!request.url().startsWith(base) && !/^(data|blob):/.test(request.url())) wrong.push(`asked ${request.url()}`) })
 })
@@ -268,11 +268,57 @@ test("Explain says which index would answer", async () => {
 
 test("An error of a query is marked where it is, in the text that was typed", async () => {
   const query = text("Query in RQL")
+  await page.getByRole("heading", { name: "300 results" }).waitFor()
   await query.fill("from Birds\nwhere age > > 5\nlimit 3")
   await query.press("Control+Enter")
   await page.getByText("'>' stands where a value must stand.").waitFor()
   assert.equal(await page.locator(".code-colours .code-wrong").first().innerText(), ">")
   assert.equal(await page.locator(".code-numbers .wrong").first().innerText(), "2")
+  assert.equal(await page.getByRole("heading", { name: /results?$/ }).count(), 0, "what an earlier query found is no answer to this one")
+
+  assert.ok(await page.getByLabel("Timings").isChecked())
+  await query.fill("from Birds where")
+  await query.press("Control+Enter")
+  await page.getByRole("alert").waitFor()
+  assert.equal(await page.locator(".code-numbers .wrong").first().innerText(), "1")
+})
+
+test("A text that is too long to be edited is not shown as nothing", async () => {
+  const paste = (label, length) => page.evaluate(([label, length]) => {
+    const area = document.querySelector(`textarea[aria-label="${label}"]`)
+    area.value = `{"a":"${"x".repeat(length)}"}`
+    area.dispatchEvent(new InputEvent("input", { bubbles: true }))
+  }, [label, length])
+  await go(`#/query/${database}?q=`)
+  await paste("Query in RQL", 3_000_000)
+  await page.getByText("This query has 3,000,008 characters, which is too long to be shown and edited here. A node takes 262,144 at most").waitFor()
+  assert.ok(await button("Run").isDisabled())
+  await button("Empty it").click()
+  assert.equal(await text("Query in RQL").inputValue(), "")
+
+  await go(`#/document/${database}`)
+  await paste("Document as JSON", 3_000_000)
+  await page.getByText("Long lines are cut off here").waitFor()
+  assert.match(await page.locator(".code-colours").innerText(), /^\{"a":"x{233}…$/)
+  page.once("dialog", leaving => leaving.accept())
+  await go(`#/query/${database}`)
+})
+
+test("A page of a database that is none says so, and leads to those that there are", async () => {
+  for (const hash of ["#/documents/Nowhere", "#/query/Nowhere", "#/indexes/Nowhere", "#/document/Nowhere/a"]) {
+    await page.goto(`${base}/${hash}`)
+    await page.getByText("There is no database Nowhere.").waitFor()
+    assert.equal(await page.getByRole("link", { name: "All databases" }).getAttribute("href"), "#/documents")
+  }
+
+  await isAccessible("no such database")
+
+  // One that was made a moment ago is not said to be none.
+  await fetch(`${base}/admin/databases?name=Nest`, { method: "PUT", body: '{"DatabaseName":"Nest"}' })
+  await go("#/query/Nest")
+  await text("Query in RQL").waitFor()
+  await fetch(`${base}/admin/databases`, { method: "DELETE", body: '{"DatabaseNames":["Nest"],"HardDelete":true}' })
+  await go(`#/query/${database}`)
 })
 
 test("A patch and a deletion by query are counted first and confirmed by name", async () => {

@@ -85,6 +85,18 @@ test("Who has taken the port of a stopped node is looked for, and the disk is me
   assert.deepEqual(readdirSync(data), before)
 })
 
+test("A node is found by its data directory alone, wherever it listens", async t => {
+  const data = temporaryDirectory(t)
+  const node = await NodeProcess.serveDuring(t, { data })
+  await until(() => readdirSync(data).includes("local-access"))
+  const { Findings } = JSON.parse((await run("doctor", "--data", data, "--json")).stdout)
+  assert.equal(Findings.find(finding => finding.Subject === "node").Severity, "ok")
+  assert.match((await run("status", "--data", data)).stdout, /^Ready/)
+  await node.terminate()
+  const stopped = JSON.parse((await run("doctor", "--data", data, "--json")).stdout).Findings.find(finding => finding.Subject === "node")
+  assert.match(stopped.Sentence, new RegExp(`127\\.0\\.0\\.1:${new URL(node.url).port}`))
+})
+
 test("Nodes that mDNS names are tried, and a daemon that does not answer is named", async t => {
   const tools = temporaryDirectory(t)
   const browsed = async script => {

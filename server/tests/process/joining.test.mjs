@@ -289,6 +289,10 @@ test("What began and did not end, what was removed meanwhile and what cannot be 
   await third.kill()
   await until(async () => (await listing()).Members.some(({ IsReachable, HeardSeconds }) => IsReachable === false && HeardSeconds > 0))
   assert.match((await succeed("cluster", "node", "ls", "--data", at("a"))).stdout, /HEARD +LAG/)
+  for (const member of ["a", "b"]) {
+    await until(async () => /^C voter, not reachable \(heard [\d.]+ s ago\)/m.test((await run("status", "--data", at(member))).stdout))
+  }
+
   await refused(78, /^Now 3 vote, of which 1 is off, and writes go on with none more off; without pi-c 2 vote, and writes go on with none off\./, "node", "rm", "pi-c", "--data", at("a"))
   await refused(78, /; without pi-b 2 vote, of which 1 is off, and nothing is written\./, "node", "rm", "pi-b", "--data", at("a"))
   const replaced = await succeed("cluster", "node", "replace", "pi-c", "--yes", "--data", at("a"))

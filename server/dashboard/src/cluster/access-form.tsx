@@ -1,6 +1,6 @@
 import { type Signal, useSignal } from "@preact/signals"
 import type { ComponentChildren } from "preact"
-import { Button, Dialog, ErrorSentence, Field } from "../shell/parts"
+import { Button, Dialog, Field, WorkDialog } from "../shell/parts"
 
 interface AccessFormProps<Made> {
   title: string
@@ -35,8 +35,6 @@ export function AccessForm<Made>({
   onClose,
 }: AccessFormProps<Made>) {
   const made = useSignal<{ it: Made } | null>(null)
-  const busy = useSignal(false)
-  const trouble = useSignal<unknown>(null)
   if (made.value) {
     const shown = show(made.value.it)
     return (
@@ -46,38 +44,22 @@ export function AccessForm<Made>({
     )
   }
 
-  const submit = async () => {
-    busy.value = true
-    trouble.value = null
-    try {
-      made.value = { it: await make() }
-    } catch (failure) {
-      trouble.value = failure
-    } finally {
-      busy.value = false
-    }
-  }
   return (
-    <Dialog
+    <WorkDialog
       title={title}
+      verb={verb}
+      isReady={isReady && name.value.trim() !== ""}
+      work={async () => {
+        made.value = { it: await make() }
+      }}
       onClose={onClose}
-      onSubmit={submit}
-      actions={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" kind="primary" busy={busy.value} disabled={!isReady || name.value.trim() === ""}>
-            {verb}
-          </Button>
-        </>
-      }
     >
       {intro}
       <Field label={label} {...(hint === undefined ? {} : { hint })}>
         <WordInput of={name} />
       </Field>
       {children}
-      <ErrorSentence of={trouble.value} />
-    </Dialog>
+    </WorkDialog>
   )
 }
 

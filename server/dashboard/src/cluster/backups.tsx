@@ -1,6 +1,8 @@
 import { ago } from "../shell/format"
 import { live } from "../shell/live"
 import { Copyable, Panel, Tag } from "../shell/parts"
+import { session } from "../shell/session"
+import { backupLine } from "./backup-line"
 
 const OldSeconds = 3 * 86_400
 
@@ -28,7 +30,11 @@ export function Backups() {
         <Copyable text="0 3 * * * cd /home/ann/home && ansible-playbook rookery.cluster.backup >backup.log 2>&1" />
         <h3>By hand, from any machine</h3>
         <Copyable
-          text={`rookery backup --to ${new Date().toLocaleDateString("en-CA")} --url ${location.origin} --ca authority.pem --token-file admin.token`}
+          text={backupLine(new Date(), {
+            url: location.origin,
+            needsToken: session.value?.By !== "open",
+            isSecure: session.value?.IsSecure ?? false,
+          })}
         />
         <h3>Restore, onto empty machines</h3>
         <Copyable text="ansible-playbook rookery.cluster.restore" />

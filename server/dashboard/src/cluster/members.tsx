@@ -1,5 +1,6 @@
 import { useSignal } from "@preact/signals"
 import { ago, bytes, count, milliseconds } from "../shell/format"
+import { secondsSinceHeard } from "../shell/live"
 import { Button, Empty, ErrorSentence, Panel, Table, Tag, useAsked } from "../shell/parts"
 import { Refusal } from "../shell/request"
 import { hrefOf } from "../shell/route"
@@ -76,6 +77,11 @@ export function Members() {
   )
 }
 
+/** As the other pages and the alerts tell it; who may not read those has the list alone. */
+function heardOf(member: Member): number | null {
+  return secondsSinceHeard(member.Tag) ?? member.HeardSeconds ?? null
+}
+
 function MemberTable({ list, onOrder }: { list: MemberList; onOrder: (what: Order | "replace", member: Member) => void }) {
   return (
     <Table
@@ -109,8 +115,8 @@ function MemberTable({ list, onOrder }: { list: MemberList; onOrder: (what: Orde
           title: "Heard",
           wideOnly: true,
           end: true,
-          cell: (member) => (member.IsSelf ? "" : ago(member.HeardSeconds)),
-          sort: (member) => member.HeardSeconds ?? null,
+          cell: (member) => (member.IsSelf ? "" : ago(heardOf(member))),
+          sort: heardOf,
         },
         {
           title: "Behind by",

@@ -4,7 +4,7 @@ import { Button, ErrorSentence, LinkButton, Panel, useAsked } from "../shell/par
 import { hrefOf, route } from "../shell/route"
 import { may } from "../shell/session"
 import { CollectionsList } from "./collections-list"
-import { DatabaseChoice, useDatabases } from "./database-choice"
+import { DatabaseChoice, NoDatabase, useDatabases } from "./database-choice"
 import { DocumentsTable } from "./documents-table"
 import { ExportPanel } from "./export-panel"
 import { FilterForm } from "./filter-form"
@@ -16,7 +16,7 @@ import { type CollectionStatistics, readOf, readsAreLocal } from "./store"
 export function BrowsePage({ database, collection }: { database: string; collection: string | null }) {
   const filter: Filter = { prefix: route.value.query.get("prefix") ?? "", where: route.value.query.get("where") ?? "" }
   const statistics = useAsked<CollectionStatistics>(readOf(database, "collections/stats/detailed"), 5)
-  const databases = useDatabases()
+  const databases = useDatabases(database)
   const cursors = useSignal<Cursor[]>([FirstPage])
   const page = useSignal<Page | null>(null)
   const trouble = useSignal<unknown>(null)
@@ -56,6 +56,7 @@ export function BrowsePage({ database, collection }: { database: string; collect
     return () => stopped.abort()
   }, [cursor, prefix, where, reads.value, isKnown, isLocal])
 
+  if (databases.isMissing) return <NoDatabase name={database} />
   const refresh = () => {
     reads.value++
     void statistics.refresh()

@@ -11,6 +11,8 @@ interface CodeLinesProps {
   view: { top: number; left: number; height: number }
   /** Height of a line. */
   line: number
+  /** How much of a line is drawn at most; all of it without. */
+  cutAt?: number
 }
 
 /** Up to here a text is coloured whole, so that a comment over many lines is known; beyond, only what is in sight. */
@@ -18,7 +20,7 @@ const WholeLength = 50_000
 const LongestColoured = 4_000
 
 /** The numbers and the coloured text of the lines in sight. */
-export function CodeLines({ value, starts, highlight, wrongAt, view, line }: CodeLinesProps) {
+export function CodeLines({ value, starts, highlight, wrongAt, view, line, cutAt }: CodeLinesProps) {
   const first = Math.max(0, Math.floor(view.top / line) - 2)
   const last = Math.min(starts.length, first + Math.ceil(view.height / line) + 5)
   const isWhole = value.length <= WholeLength
@@ -27,18 +29,22 @@ export function CodeLines({ value, starts, highlight, wrongAt, view, line }: Cod
   const whole = useMemo(() => (isWhole ? highlight(value) : []), [value, highlight])
   const stretches = isWhole
     ? whole
-    : highlight(value.slice(begin, end)).map((one) => ({ ...one, start: one.start + begin, end: one.end + begin }))
+    : end - begin > WholeLength
+      ? []
+      : highlight(value.slice(begin, end)).map((one) => ({ ...one, start: one.start + begin, end: one.end + begin }))
   const wrongLine = wrongAt === null ? -1 : lineOf(starts, wrongAt)
   const rows: JSX.Element[] = []
   const numbers: JSX.Element[] = []
   let at = firstBehind(stretches, begin)
   for (let i = first; i < last; i++) {
     const from = starts[i] ?? 0
-    const to = (starts[i + 1] ?? value.length + 1) - 1
+    const lineEnd = (starts[i + 1] ?? value.length + 1) - 1
+    const to = cutAt === undefined ? lineEnd : Math.min(lineEnd, from + cutAt)
     while (at < stretches.length && (stretches[at]?.end ?? 0) <= from) at++
     rows.push(
       <div key={i}>
         {to - from > LongestColoured ? value.slice(from, to) : piecesOf(value, from, to, stretches, at, i === wrongLine ? wrongAt : null)}
+        {to < lineEnd && "…"}
       </div>,
     )
     numbers.push(

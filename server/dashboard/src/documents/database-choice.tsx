@@ -1,14 +1,35 @@
+import { useSignal } from "@preact/signals"
 import { useEffect } from "preact/hooks"
-import { type Asked, ErrorSentence, useAsked } from "../shell/parts"
+import { type Asked, Empty, ErrorSentence, LinkButton, useAsked } from "../shell/parts"
 import { hrefOf, route } from "../shell/route"
 import { type DatabaseList, databasesPath } from "./store"
 
 const LastKey = "rookery.database"
 
-/** The databases that there are. */
-export function useDatabases(): Asked<DatabaseList> & { hasNone: boolean } {
+/** The databases that there are, and whether the one of a page is none of them. */
+export function useDatabases(chosen: string): Asked<DatabaseList> & { hasNone: boolean; isMissing: boolean } {
   const databases = useAsked<DatabaseList>(databasesPath())
-  return { ...databases, hasNone: databases.data.value?.Databases.length === 0 }
+  const sought = useSignal("")
+  const list = databases.data.value?.Databases
+  const lacks = chosen !== "" && list !== undefined && !list.some((one) => one.Name.toLowerCase() === chosen.toLowerCase())
+  // It may have been made since the list came: that is asked once more before it is said to be none.
+  useEffect(() => {
+    if (lacks)
+      void databases.refresh().then(() => {
+        sought.value = chosen
+      })
+  }, [lacks, chosen])
+  return { ...databases, hasNone: list?.length === 0, isMissing: lacks && sought.value === chosen }
+}
+
+/** Instead of a page of a database that is none. */
+export function NoDatabase({ name }: { name: string }) {
+  return (
+    <Empty title={`There is no database ${name}.`}>
+      <span>It was deleted, or its name is another, or you may not see it.</span>
+      <LinkButton href="#/documents">All databases</LinkButton>
+    </Empty>
+  )
 }
 
 interface DatabaseChoiceProps {
@@ -20,9 +41,10 @@ interface DatabaseChoiceProps {
 /** The database of the page, of those that there are. */
 export function DatabaseChoice({ page, chosen, databases }: DatabaseChoiceProps) {
   const names = databases.data.value?.Databases.map((database) => database.Name) ?? []
+  const isThere = names.includes(chosen)
   useEffect(() => {
-    if (chosen !== "") localStorage.setItem(LastKey, chosen)
-  }, [chosen])
+    if (isThere) localStorage.setItem(LastKey, chosen)
+  }, [chosen, isThere])
   // A page without a database shows the last one, or the first.
   useEffect(() => {
     if (chosen !== "" || names.length === 0 || page === "documents") return
@@ -42,7 +64,7 @@ export function DatabaseChoice({ page, chosen, databases }: DatabaseChoiceProps)
             location.hash = hrefOf(route.peek().page === "document" ? "documents" : page, event.currentTarget.value)
           }}
         >
-          {!names.includes(chosen) && <option value={chosen}>{chosen === "" ? "…" : chosen}</option>}
+          {!isThere && <option value={chosen}>{chosen === "" ? "…" : chosen}</option>}
           {names.map((name) => (
             <option key={name} value={name}>
               {name}

@@ -188,7 +188,9 @@ export function DocumentEditor({ database, stored, collection, onStored }: Docum
             <>
               <LargeText label={Label} value={text.value} highlight={highlightJson} />
               <div class="actions">
-                <span class="quiet">{bytes(text.value.length)} are too long for browsers to edit well.</span>
+                <span class="quiet">
+                  {bytes(text.value.length)} are too long for browsers to edit well. Long lines are cut off here; what is saved is whole.
+                </span>
                 {mayWrite && (
                   <Button
                     onClick={() => {

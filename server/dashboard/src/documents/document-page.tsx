@@ -3,6 +3,7 @@ import { useEffect } from "preact/hooks"
 import { Empty, ErrorSentence, LinkButton } from "../shell/parts"
 import { hrefOf, route } from "../shell/route"
 import { may } from "../shell/session"
+import { NoDatabase, useDatabases } from "./database-choice"
 import { DocumentEditor } from "./document-editor"
 import type { StoredDocument } from "./document-text"
 import { fetchDocument, readsAreLocal } from "./store"
@@ -14,6 +15,8 @@ export function DocumentPage() {
   // An id that somebody typed into the address may have its slashes as they are.
   const id = rest.join("/")
   const collection = route.value.query.get("collection")
+  const { isMissing } = useDatabases(database)
+  if (isMissing) return <NoDatabase name={database} />
   if (database === "") return <Empty title="Which document?">Choose it on the documents page.</Empty>
   return id === "" ? (
     <DocumentEditor key={`new ${database} ${collection}`} database={database} stored={null} collection={collection} onStored={() => {}} />

@@ -6,7 +6,10 @@ import "./code-editor.css"
 
 const LineHeight = 20
 
-/** A text that is too long for a browser's text box: shown, only the lines in sight, but not edited. */
+/** As wide as the text is: of a line of megabytes nothing at all would be drawn. */
+const Columns = 240
+
+/** A text that is too long for a browser's text box: shown, only the lines in sight, and of each its beginning, but not edited. */
 export function LargeText({ label, value, highlight }: { label: string; value: string; highlight: Highlighter }) {
   const frame = useRef<HTMLDivElement>(null)
   const view = useSignal({ top: 0, left: 0, height: 600 })
@@ -22,7 +25,15 @@ export function LargeText({ label, value, highlight }: { label: string; value: s
   }, [])
   return (
     <div class="code-editor tall read-only">
-      <CodeLines value={value} starts={starts} highlight={highlight} wrongAt={null} view={view.value} line={line.value} />
+      <CodeLines
+        value={value}
+        starts={starts}
+        highlight={highlight}
+        wrongAt={null}
+        view={view.value}
+        line={line.value}
+        cutAt={Columns - 1}
+      />
       <div ref={frame} class="code-scroll" role="region" aria-label={label} tabIndex={0} onScroll={look}>
         <div style={{ height: `${starts.length * line.value}px` }} />
       </div>

@@ -112,6 +112,7 @@ export function IndexMenu({ database, index, refresh, isBrief = false }: IndexMe
           verb="Reset"
           onConfirm={async () => {
             await ask(pathOf(database, "indexes", { name: Name }), { method: "RESET" })
+            toast(`The index ${Name} is built from the beginning on this node.`)
             await refresh()
           }}
           onClose={close}

@@ -1,4 +1,4 @@
-import { DatabaseChoice, useDatabases } from "../documents/database-choice"
+import { DatabaseChoice, NoDatabase, useDatabases } from "../documents/database-choice"
 import { Empty, LinkButton } from "../shell/parts"
 import { hrefOf, route } from "../shell/route"
 import { IndexDetails } from "./index-details"
@@ -13,8 +13,8 @@ export function IndexesPage() {
   const [database = "", ...rest] = route.value.parts
   const name = rest.join("/")
   const isNew = route.value.query.has("new")
-  const databases = useDatabases()
-  const { hasNone } = databases
+  const databases = useDatabases(database)
+  const { hasNone, isMissing } = databases
   const isListed = name !== "" || isNew
   return (
     <div class="stack">
@@ -31,7 +31,9 @@ export function IndexesPage() {
           <LinkButton href="#/documents">Make one</LinkButton>
         </Empty>
       )}
+      {!hasNone && isMissing && <NoDatabase name={database} />}
       {!hasNone &&
+        !isMissing &&
         database !== "" &&
         (isNew ? (
           <NewIndex key={database} database={database} />

@@ -1,7 +1,7 @@
 import { Find } from "../overview/find"
 import { ago, moment } from "../shell/format"
 import { lazy } from "../shell/lazy"
-import { ageSeconds, isLive, type LiveNode, live } from "../shell/live"
+import { isLive, type LiveNode, live, secondsSinceHeard } from "../shell/live"
 import { roleTone } from "../shell/node-words"
 import { Empty, LinkButton, Panel, Tag } from "../shell/parts"
 import { hrefOf, route } from "../shell/route"
@@ -87,12 +87,11 @@ function Title({ node, nodes }: { node: LiveNode; nodes: readonly LiveNode[] }) 
 
 /** The black box: what the others remember of a node that does not answer any more. */
 function Gone({ node }: { node: LiveNode }) {
-  const seen = node.SeenSeconds === null ? null : node.SeenSeconds + (ageSeconds.value ?? 0)
-  const last = node.Sample?.UnixMilliseconds
+  const seen = secondsSinceHeard(node.Tag)
   return (
     <p class="gone">
       <strong>
-        {node.Name} is off{seen === null ? "." : `, and was last heard ${ago(seen)}${last ? `, at ${moment(last)}` : ""}.`}
+        {node.Name} is off{seen === null ? "." : `, and was last heard ${ago(seen)}, at ${moment(Date.now() - seen * 1000)}.`}
       </strong>{" "}
       Below are its last hours as the other nodes keep them in memory: look at its heat, its power and its syncs before it fell silent.{" "}
       <a href="/help/how-to/replace-a-node.md">How to replace it</a>

@@ -1,5 +1,5 @@
 import { ago, bytes, celsius, count, duration, lifetime, milliseconds, ratio } from "../shell/format"
-import { ageSeconds, type LiveNode, type Sample } from "../shell/live"
+import { type LiveNode, type Sample, secondsSinceHeard } from "../shell/live"
 import { Meter } from "../shell/meter"
 import { heatTone, powerOf, roleTone } from "../shell/node-words"
 import { hrefOf } from "../shell/route"
@@ -15,7 +15,7 @@ export function NodeCard({ node }: { node: LiveNode }) {
   const { Sample: sample, State: state } = node
   const isUp = state === "up"
   const power = powerOf(sample)
-  const seen = node.SeenSeconds == null ? null : node.SeenSeconds + (ageSeconds.value ?? 0)
+  const seen = secondsSinceHeard(node.Tag)
   return (
     <li class={`panel node-card ${state}`}>
       <header>
@@ -38,7 +38,7 @@ export function NodeCard({ node }: { node: LiveNode }) {
         ) : seen == null ? (
           "It has told this node nothing since this node started."
         ) : (
-          <strong>Last seen {ago(seen)}. These are its last words.</strong>
+          <strong>Last heard {ago(seen)}. These are its last words.</strong>
         )}
       </p>
       <div class="last-words">

@@ -11,6 +11,8 @@ export interface Question {
   pageSize?: number
   /** How long to wait for an index that is behind; null for the usual moment. */
   waitSeconds?: number | null
+  /** Whether the answer says how long its parts took. The text stays as it was typed, so that errors name its own places. */
+  timings?: boolean
 }
 
 export interface QueryAnswer {
@@ -37,13 +39,14 @@ export interface Plan {
 }
 
 /** The body, put together as text: reading parameters would round their numbers. */
-export function bodyOf({ text, parameters, start, pageSize, waitSeconds }: Question): string {
+export function bodyOf({ text, parameters, start, pageSize, waitSeconds, timings }: Question): string {
   const members = [`"Query":${JSON.stringify(text)}`]
   if (parameters.trim() !== "") members.push(`"QueryParameters":${parameters.trim()}`)
   if (start !== undefined) members.push(`"Start":${start}`)
   if (pageSize !== undefined) members.push(`"PageSize":${pageSize}`)
   if (waitSeconds != null)
     members.push(`"WaitForNonStaleResults":true`, `"WaitForNonStaleResultsTimeout":${Math.round(waitSeconds * 1000)}`)
+  if (timings) members.push(`"IncludeTimings":true`)
   return `{${members.join(",")}}`
 }
 

@@ -1,4 +1,4 @@
-import { DatabaseChoice, useDatabases } from "../documents/database-choice"
+import { DatabaseChoice, NoDatabase, useDatabases } from "../documents/database-choice"
 import { Empty, LinkButton } from "../shell/parts"
 import { route } from "../shell/route"
 import { QueryConsole } from "./query-console"
@@ -8,8 +8,8 @@ import "./query.css"
 /** `#/query/DB[?q=TEXT]`: asks a database in RQL. */
 export function QueryPage() {
   const [database = ""] = route.value.parts
-  const databases = useDatabases()
-  const { hasNone } = databases
+  const databases = useDatabases(database)
+  const { hasNone, isMissing } = databases
   return (
     <div class="stack">
       <div class="title-row">
@@ -20,6 +20,8 @@ export function QueryPage() {
         <Empty title="There is no database yet.">
           <LinkButton href="#/documents">Make one</LinkButton>
         </Empty>
+      ) : isMissing ? (
+        <NoDatabase name={database} />
       ) : (
         database !== "" && <QueryConsole key={database} database={database} />
       )}

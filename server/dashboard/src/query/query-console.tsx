@@ -4,6 +4,7 @@ import { CodeEditor } from "../documents/code-editor"
 import { highlightJson } from "../documents/highlight"
 import { parseJson } from "../documents/json-text"
 import { pathOf } from "../documents/store"
+import { count } from "../shell/format"
 import { Button, Copyable, ErrorSentence, Panel } from "../shell/parts"
 import { Refusal } from "../shell/request"
 import { hrefOf, route } from "../shell/route"
@@ -19,7 +20,8 @@ import { PlanPanel } from "./plan-panel"
 import { QueryOptions } from "./query-options"
 import { ResultsPanel } from "./results-panel"
 import { complete } from "./rql-completion"
-import { hasClause, highlightRql, parametersOf, placeInTyped, withTimings } from "./rql-text"
+import { hasClause, highlightRql, parametersOf } from "./rql-text"
+import { LongestParameters, LongestQuery, TooLong } from "./too-long"
 
 const PageSize = 50
 const LongestInAddress = 2000
@@ -37,21 +39,21 @@ export function QueryConsole({ database }: { database: string }) {
   const running = useSignal<AbortController | null>(null)
   const change = useSignal<"delete" | "patch" | null>(null)
   const ran = useRef<string | null>(null)
-  const known = useKnown(database, text.value)
+  const known = useKnown(database, text.value.length > LongestQuery ? "" : text.value)
 
-  const isPatch = hasClause(text.value, "update")
-  const names = parametersOf(text.value)
+  const isTooLong = text.value.length > LongestQuery
+  const isPatch = !isTooLong && hasClause(text.value, "update")
+  const names = isTooLong ? [] : parametersOf(text.value)
   const parameterFault = parameters.value.trim() === "" ? null : parseJson(parameters.value).fault
   const given = parseJson(parameters.value).node?.members?.map((member) => member.name) ?? []
   const missing = names.filter((name) => !given.includes(name))
-  const isAskable = text.value.trim() !== "" && parameterFault === null
+  const isAskable = text.value.trim() !== "" && !isTooLong && parameterFault === null
 
   const run = async (start = 0) => {
     if (!isAskable || isPatch) return
     running.value?.abort()
     const control = new AbortController()
     const typed = text.value
-    const sent = options.value.timings ? withTimings(typed) : { text: typed, at: typed.length, length: 0 }
     running.value = control
     trouble.value = null
     ran.current = typed
@@ -60,7 +62,7 @@ export function QueryConsole({ database }: { database: string }) {
       const waitSeconds = options.value.waits ? options.value.seconds : null
       const found = await askQuery(
         database,
-        { text: sent.text, parameters: parameters.value, start, pageSize: PageSize, waitSeconds },
+        { text: typed, parameters: parameters.value, start, pageSize: PageSize, waitSeconds, timings: options.value.timings },
         control.signal,
       )
       answer.value = { ...found, start }
@@ -74,8 +76,9 @@ export function QueryConsole({ database }: { database: string }) {
       })
     } catch (failure) {
       if (control.signal.aborted) return
-      const said = errorOfQuery(failure instanceof Refusal ? failure.message : String(failure), sent.text)
-      trouble.value = { ...said, at: said.at === null ? null : placeInTyped(sent, said.at) }
+      // What an earlier query found is no answer to this one.
+      answer.value = null
+      trouble.value = errorOfQuery(failure instanceof Refusal ? failure.message : String(failure), typed)
     } finally {
       if (running.value === control) running.value = null
     }
@@ -86,6 +89,8 @@ export function QueryConsole({ database }: { database: string }) {
       plan.value = await askPlan(database, { text: text.value, parameters: parameters.value })
       trouble.value = null
     } catch (failure) {
+      plan.value = null
+      answer.value = null
       trouble.value = errorOfQuery(failure instanceof Refusal ? failure.message : String(failure), text.value)
     }
   }
@@ -112,34 +117,56 @@ export function QueryConsole({ database }: { database: string }) {
     <>
       <Panel title="RQL" actions={<a href="/help/reference/rql.md">What can be asked</a>}>
         <div class="stack">
-          <CodeEditor
-            label="Query in RQL"
-            value={text.value}
-            onInput={(value) => {
-              text.value = value
-              trouble.value = null
-            }}
-            highlight={highlightRql}
-            wrongAt={trouble.value?.at ?? null}
-            complete={(typed, caret) => complete(typed, caret, known)}
-            onRun={() => (isPatch ? undefined : run())}
-            lines={[4, 16]}
-          />
+          {isTooLong ? (
+            <TooLong
+              what="This query"
+              length={text.value.length}
+              help={`A node takes ${count(LongestQuery)} at most: put long lists into parameters, or bring documents in by Import.`}
+              onEmpty={() => {
+                text.value = ""
+              }}
+            />
+          ) : (
+            <CodeEditor
+              label="Query in RQL"
+              value={text.value}
+              onInput={(value) => {
+                text.value = value
+                trouble.value = null
+              }}
+              highlight={highlightRql}
+              wrongAt={trouble.value?.at ?? null}
+              complete={(typed, caret) => (typed.length > LongestQuery ? null : complete(typed, caret, known))}
+              onRun={() => (isPatch ? undefined : run())}
+              lines={[4, 16]}
+            />
+          )}
           {trouble.value && <ErrorSentence of={trouble.value.message} />}
           {(names.length > 0 || parameters.value.trim() !== "") && (
             <div class="field">
               <label>Parameters</label>
-              <CodeEditor
-                label="Parameters as JSON"
-                value={parameters.value}
-                onInput={(value) => {
-                  parameters.value = value
-                }}
-                highlight={highlightJson}
-                wrongAt={parameterFault?.at ?? null}
-                onRun={() => run()}
-                lines={[2, 10]}
-              />
+              {parameters.value.length > LongestParameters ? (
+                <TooLong
+                  what="This object"
+                  length={parameters.value.length}
+                  help="It is sent as it is."
+                  onEmpty={() => {
+                    parameters.value = ""
+                  }}
+                />
+              ) : (
+                <CodeEditor
+                  label="Parameters as JSON"
+                  value={parameters.value}
+                  onInput={(value) => {
+                    parameters.value = value
+                  }}
+                  highlight={highlightJson}
+                  wrongAt={parameterFault?.at ?? null}
+                  onRun={() => run()}
+                  lines={[2, 10]}
+                />
+              )}
               {parameterFault && <span class="wrong">{parameterFault.message}</span>}
               {!parameterFault && missing.length > 0 && (
                 <span class="actions">
@@ -195,10 +222,12 @@ export function QueryConsole({ database }: { database: string }) {
               }}
             />
           </div>
-          <details class="fold">
-            <summary>As a line for the shell</summary>
-            <Copyable text={curl} />
-          </details>
+          {!isTooLong && (
+            <details class="fold">
+              <summary>As a line for the shell</summary>
+              <Copyable text={curl} />
+            </details>
+          )}
           <HistoryList
             queries={past.value}
             onChoose={(query) => {

@@ -80,6 +80,9 @@ export interface Offered {
 
 const MostOffered = 40
 
+/** Only the end is searched for a path: from each letter of a long word the search would begin anew. */
+const LongestPath = 500
+
 /** What may stand at the caret, best first; null inside of texts, numbers and comments, and where nothing begins like what is typed. */
 export function complete(text: string, caret: number, known: Known): Offered | null {
   const tokens = rqlTokens(text).filter((token) => token.kind !== "comment" || token.end >= caret)
@@ -88,7 +91,8 @@ export function complete(text: string, caret: number, known: Known): Offered | n
   if (current && (current.kind === "comment" || current.kind === "number")) return null
   const isQuoted = current?.kind === "text"
   if (isQuoted && isClosed(current) && current.end === caret) return null
-  const path = isQuoted || current?.kind === "parameter" ? "" : pathBefore(text.slice(0, caret), known.fields)
+  const path =
+    isQuoted || current?.kind === "parameter" ? "" : pathBefore(text.slice(Math.max(0, caret - LongestPath), caret), known.fields)
   const from = isQuoted || current?.kind === "parameter" ? current.start : caret - path.length
   const typed = isQuoted || current?.kind === "parameter" ? text.slice(from, caret).replace(/^["']/, "") : path
   const before = tokens.filter((token) => token.end <= from && token.kind !== "comment")

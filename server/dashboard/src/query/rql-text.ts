@@ -126,38 +126,6 @@ export function parametersOf(text: string): string[] {
   return [...new Set(rqlTokens(text).flatMap((token) => (token.kind === "parameter" ? [token.text.slice(1)] : [])))]
 }
 
-export interface Inserted {
-  text: string
-  /** Where something was put in, and how long it is. */
-  at: number
-  length: number
-}
-
-/** The query with `include timings()`, which stands before `limit`; the place tells how to lead an error back to the text that was typed. */
-export function withTimings(text: string): Inserted {
-  const tokens = rqlTokens(text)
-  const include = clauseAt(tokens, "include")
-  if (include) {
-    const has = /\btimings\s*\(/i.test(text.slice(include.end))
-    return has ? { text, at: text.length, length: 0 } : put(text, include.end, " timings(),")
-  }
-
-  const limit = clauseAt(tokens, "limit", "offset", "filter_limit")
-  // A comment at the end would swallow what stands behind it on its line.
-  return limit && limit.text.toLowerCase() !== "filter_limit"
-    ? put(text, limit.start, "include timings() ")
-    : put(text, text.length, "\ninclude timings()")
-}
-
-function put(text: string, at: number, piece: string): Inserted {
-  return { text: text.slice(0, at) + piece + text.slice(at), at, length: piece.length }
-}
-
-/** The place of the typed text that a place of the sent text is. */
-export function placeInTyped(sent: Inserted, at: number): number {
-  return at <= sent.at ? at : Math.max(sent.at, at - sent.length)
-}
-
 /** Which documents a change by query is of: the query without its `update { … }`, as a query that can be asked. */
 export function withoutUpdate(text: string): string {
   const tokens = rqlTokens(text)

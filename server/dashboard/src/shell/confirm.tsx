@@ -1,9 +1,7 @@
 import { useSignal } from "@preact/signals"
 import type { ComponentChildren } from "preact"
-import { Button } from "./button"
-import { Dialog } from "./dialog"
-import { ErrorSentence } from "./error-sentence"
 import { Field } from "./field"
+import { WorkDialog } from "./work-dialog"
 
 interface ConfirmProps {
   title: string
@@ -22,35 +20,17 @@ interface ConfirmProps {
 /** Asks before something is done; by name where it cannot be taken back. */
 export function Confirm({ title, verb, danger = false, name, onConfirm, onClose, children }: ConfirmProps) {
   const typed = useSignal("")
-  const busy = useSignal(false)
-  const trouble = useSignal<unknown>(null)
-  const isAllowed = name === undefined || typed.value.trim() === name
-  const confirm = async () => {
-    if (!isAllowed || busy.value) return
-    busy.value = true
-    trouble.value = null
-    try {
-      await onConfirm()
-      onClose()
-    } catch (failure) {
-      trouble.value = failure
-    } finally {
-      busy.value = false
-    }
-  }
   return (
-    <Dialog
+    <WorkDialog
       title={title}
+      verb={verb}
+      danger={danger || name !== undefined}
+      isReady={name === undefined || typed.value.trim() === name}
+      work={async () => {
+        await onConfirm()
+        onClose()
+      }}
       onClose={onClose}
-      onSubmit={confirm}
-      actions={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" kind={danger || name !== undefined ? "danger primary" : "primary"} disabled={!isAllowed} busy={busy.value}>
-            {verb}
-          </Button>
-        </>
-      }
     >
       {children}
       {name !== undefined && (
@@ -67,7 +47,6 @@ export function Confirm({ title, verb, danger = false, name, onConfirm, onClose,
           />
         </Field>
       )}
-      <ErrorSentence of={trouble.value} />
-    </Dialog>
+    </WorkDialog>
   )
 }

@@ -115,6 +115,12 @@ export function nodeOf(tag: string | undefined): LiveNode | undefined {
   return live.value?.Nodes.find((node) => node.Tag === tag)
 }
 
+/** How many seconds ago a member was last heard: one figure, wherever a page tells it. Null when it was not, or is not known. */
+export function secondsSinceHeard(tag: string): number | null {
+  const seen = nodeOf(tag)?.SeenSeconds
+  return seen == null ? null : seen + (ageSeconds.value ?? 0)
+}
+
 const RetryMilliseconds = 2000
 
 // A second each is promised. A connection of which nobody closed the other end (a Pi that lost its power) shows only by silence.

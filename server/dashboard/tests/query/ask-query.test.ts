@@ -12,6 +12,13 @@ test("Parameters go as they are written", () => {
   })
 })
 
+test("Timings are asked for beside the text, which stays as it was typed", () => {
+  expect(JSON.parse(bodyOf({ text: "from A where", parameters: "", timings: true }))).toEqual({
+    Query: "from A where",
+    IncludeTimings: true,
+  })
+})
+
 test("An answer is taken apart without touching its results", () => {
   const text =
     '{"Results":[{"n":1.0,"@metadata":{"@id":"a/1"}}],"Includes":{"c/1":{"x":1}},"TotalResults":7,"DurationInMs":3,"IndexName":"Auto/A/ByN","IsStale":true,"NodeTag":"A","Timings":{"DurationInMs":3,"Timings":{"Parser":{"DurationInMs":1,"Timings":null},"Query":{"DurationInMs":2,"Timings":null}}}}'

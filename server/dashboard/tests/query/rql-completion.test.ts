@@ -26,6 +26,10 @@ test("Behind from stand collections, all documents and indexes", () => {
   expect(taken("from index 'us|", "Users/ByName")).toBe("from index 'Users/ByName'")
 })
 
+test("A long word that something else stands behind does not keep the page busy", () => {
+  expect(labels(`from Users where ${"x".repeat(200_000)} |`).length).toBeGreaterThan(0)
+})
+
 test("Behind where stand fields, then functions, and behind a value what joins", () => {
   expect(labels("from Users where |").slice(0, 4)).toEqual(["name", "address", "address.city", "first name"])
   expect(labels("from Users where sta|")).toEqual(["startsWith"])

@@ -6,11 +6,9 @@ import {
   limitOf,
   nameInRql,
   parametersOf,
-  placeInTyped,
   rqlTokens,
   textInRql,
   withoutUpdate,
-  withTimings,
 } from "../../src/query/rql-text"
 
 test("A query is cut into its pieces, and a quote in a text does not end it", () => {
@@ -49,22 +47,6 @@ test("The collection is read however it is written, and an index is none", () =>
 
 test("Parameters are named once each", () => {
   expect(parametersOf("from Users where a = $p0 or b in ($list) and c = $p0 and d = '$no'")).toEqual(["p0", "list"])
-})
-
-test("Timings are asked for before the limit, beside other includes, and once", () => {
-  expect(withTimings("from Users limit 5").text).toBe("from Users include timings() limit 5")
-  expect(withTimings("from Users where a = 1 // all").text).toBe("from Users where a = 1 // all\ninclude timings()")
-  expect(withTimings("from Users include company limit 1").text).toBe("from Users include timings(), company limit 1")
-  expect(withTimings("from Users include timings()").text).toBe("from Users include timings()")
-})
-
-test("A place in the sent text leads back to the typed one", () => {
-  const typed = "from Users limit x"
-  const sent = withTimings(typed)
-  expect(sent.text.slice(placeInTyped(sent, 0))).toMatch(/^from/)
-  expect(typed.slice(placeInTyped(sent, sent.text.indexOf("limit x")))).toBe("limit x")
-  expect(typed.slice(placeInTyped(sent, sent.text.indexOf(" x")))).toBe(" x")
-  expect(placeInTyped(sent, sent.at + 3)).toBe(sent.at)
 })
 
 test("What a patch by query finds is asked for without its update", () => {

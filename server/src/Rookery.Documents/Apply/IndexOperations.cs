@@ -87,7 +87,7 @@ internal sealed class IndexOperations
 
         if (stored.Exists && there.Settings.LockMode == IndexLockMode.LockedError)
         {
-            return new Rejection(RejectionKind.Invalid, $"The index {Encoding.UTF8.GetString(there.Name)} is locked (LockedError), and another definition of it was sent; nothing was stored. Unlock it first: POST indexes/set-lock.");
+            return new Rejection(RejectionKind.Invalid, $"The index {Encoding.UTF8.GetString(there.Name)} is locked (LockedError), and another definition of it was sent; nothing was stored. Unlock it first, on its page of the dashboard.");
         }
 
         if (!stored.Exists && counters.Count >= IndexRecord.MaxCount)

@@ -200,7 +200,7 @@ internal sealed class AccessGate(ServerContext context)
         {
             return node.Diagnosis is not null ? NotKnownYet() : new AccessRefusal(
                 StatusCodes.Status403Forbidden,
-                $"The client certificate of {certificate.Subject} with SHA-256 thumbprint {thumbprint} is not registered here: it was withdrawn, or belongs to another cluster. {HowToGetIn(current.IsClaimed)}",
+                $"The client certificate of {certificate.Subject} with SHA-256 thumbprint {thumbprint} is not registered here: it was withdrawn, or belongs to another cluster. {WayIn(current.IsClaimed)}",
                 MayBeBehind: true);
         }
 
@@ -261,12 +261,12 @@ internal sealed class AccessGate(ServerContext context)
     private AccessRefusal Unknown(string sentence)
     {
         bool isClaimed = context.Readiness.Node is not { Diagnosis: null } node || IsClaimed(node);
-        return new AccessRefusal(StatusCodes.Status401Unauthorized, $"{sentence} {HowToGetIn(isClaimed)}", MayBeBehind: !isClaimed);
+        return new AccessRefusal(StatusCodes.Status401Unauthorized, $"{sentence} {WayIn(isClaimed)}", MayBeBehind: !isClaimed);
     }
 
-    private static string HowToGetIn(bool isClaimed) => isClaimed
-        ? "Send 'Authorization: Bearer TOKEN', or a client certificate of this cluster; an admin makes them with `rookery token create` and `rookery cert create`."
-        : "This node has no owner yet: claim it with `rookery claim`, or POST /claim, and the code that it printed at its start or that was preset.";
+    private static string WayIn(bool isClaimed) => isClaimed
+        ? $"{HowToGetIn.ForPrograms} an admin makes them with `rookery token create` and `rookery cert create`."
+        : "This node has no owner yet: claim it with `rookery claim`, or on its page, and the code that it printed at its start or that was preset.";
 
     private sealed record Known(AccessTable From, Principal Principal, DateTimeOffset Expires);
 }

@@ -215,7 +215,7 @@ public static class AlertCatalogue
             For = TimeSpan.FromMinutes(5),
             Sentence = "An index cannot go on.",
             Summary = "{{ $value }} indexes of {{ $labels.instance }} cannot go on.",
-            Fix = "The page of its indexes, or GET /databases/DB/indexes/stats, says why; mend its definition, or reset it.",
+            Fix = "The page of its indexes, or `rookery index ls`, says why; mend its definition, or reset it.",
             Judge = static facts => facts.IndexTroubles is [var first, ..] troubles
                 ? troubles.Count == 1 ? $"An index of this node cannot go on: {first}" : Said($"{troubles.Count} indexes of this node cannot go on; the first is {first}") : null,
         },

@@ -29,7 +29,7 @@ internal sealed record LiveNode(string Tag, string Name, bool IsVoter, bool IsLe
     /// <summary>Whether it can be heard.</summary>
     public NodeState State { get; init; }
 
-    /// <summary>Seconds since this node heard it.</summary>
+    /// <summary>Seconds since the leader heard it, as its alerts and its list of members say; since this node did where the leader does not tell.</summary>
     public double? SeenSeconds { get; init; }
 
     /// <summary>Entries of the log that it lacks.</summary>
@@ -90,17 +90,9 @@ internal sealed record LiveCluster(IReadOnlyList<LiveNode> Nodes, string? Leader
 
         var watchedFor = observation.WatchedFor;
         var sight = ClusterSight.Of(own);
-        bool isLeadersSight = sight.IsLeader;
-        if (!isLeadersSight)
-        {
-            var told = observation.Others
-                .Where(other => other.IsHeard(watchedFor) is true && other.Word?.Sight is { IsLeader: true } theirs && theirs.Term >= sight.Term)
-                .Select(static other => other.Word!.Sight!)
-                .MaxBy(static theirs => theirs.Term);
-            isLeadersSight = told is not null;
-            sight = told ?? sight;
-        }
-
+        var told = ToldSight.Of(own, observation);
+        bool isLeadersSight = sight.IsLeader || told is not null;
+        sight = told?.Sight ?? sight;
         return new LiveCluster(
             [.. own.Members.Select(one => NodeOf(one, sight, observation, watchedFor, self, reason))], sight.LeaderTag, sight.SuccessorTag, sight.LimitedBy, isLeadersSight, own.Trouble);
     }
@@ -127,7 +119,7 @@ internal sealed record LiveCluster(IReadOnlyList<LiveNode> Nodes, string? Leader
         {
             // Of two that do not hear each other the leader's word counts: it is on it that writes depend.
             State = isHeard is true || seen?.IsReachable is true ? NodeState.Up : isHeard is false || seen?.IsReachable is false ? NodeState.Down : NodeState.Unknown,
-            SeenSeconds = heard?.SeenSeconds,
+            SeenSeconds = seen?.HeardSeconds ?? heard?.SeenSeconds,
             Reason = heard?.Word?.Reason,
             Sample = heard?.Word?.Sample,
         };

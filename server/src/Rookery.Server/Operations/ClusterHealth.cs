@@ -1,5 +1,6 @@
 using System.Text.Json;
 using Rookery.Documents;
+using Rookery.Server.Observation;
 using Rookery.Server.Raven.Documents;
 
 namespace Rookery.Server;
@@ -9,7 +10,11 @@ internal static class ClusterHealth
 {
     private const double MicrosecondsPerSecond = 1e6;
 
-    public static void Write(Utf8JsonWriter json, ConsensusStatistics cluster)
+    /// <summary>Writes it as the member <c>Cluster</c>.</summary>
+    /// <param name="json">Where to.</param>
+    /// <param name="cluster">What this node knows.</param>
+    /// <param name="told">What the leader told it, which fills in what it does not know itself; null when it told nothing.</param>
+    public static void Write(Utf8JsonWriter json, ConsensusStatistics cluster, ToldSight? told)
     {
         json.WriteStartObject("Cluster"u8);
         json.WriteString("Trouble"u8, cluster.Trouble);
@@ -37,25 +42,26 @@ internal static class ClusterHealth
         json.WriteStartArray("Members"u8);
         foreach (var one in cluster.Members)
         {
+            var seen = told?.Sight.Members.FirstOrDefault(member => string.Equals(member.Tag, one.Member.Tag, StringComparison.Ordinal));
             json.WriteStartObject();
             json.WriteString("Tag"u8, one.Member.Tag);
             json.WriteString("Role"u8, one.Member.IsLeader ? "leader" : one.Member.IsVoter ? "voter" : "learner");
-            if (one.IsReachable is { } isReachable)
+            if ((one.IsReachable ?? seen?.IsReachable) is { } isReachable)
             {
                 json.WriteBoolean("IsReachable"u8, isReachable);
             }
 
-            if (one.LagEntries is { } lag)
+            if ((one.LagEntries ?? seen?.LagEntries) is { } lag)
             {
                 json.WriteNumber("LagEntries"u8, lag);
             }
 
-            if (one.SyncMicroseconds is { } sync)
+            if ((one.SyncMicroseconds / 1000.0 ?? seen?.SyncP99Milliseconds) is { } sync)
             {
-                json.WriteNumber("SyncP99Milliseconds"u8, sync / 1000.0);
+                json.WriteNumber("SyncP99Milliseconds"u8, sync);
             }
 
-            if (one.HeardSeconds is { } heard)
+            if ((one.HeardSeconds ?? seen?.HeardSeconds) is { } heard)
             {
                 json.WriteNumber("HeardSeconds"u8, Math.Round(heard, 1));
             }
@@ -66,7 +72,7 @@ internal static class ClusterHealth
                 json.WriteBoolean("IsClockSynchronised"u8, isSynchronised);
             }
 
-            if (one.SpareBytes is { } spare)
+            if ((one.SpareBytes ?? seen?.SpareBytes) is { } spare)
             {
                 json.WriteNumber("SpareBytes"u8, spare);
             }
@@ -75,6 +81,11 @@ internal static class ClusterHealth
         }
 
         json.WriteEndArray();
+        if (told is not null)
+        {
+            json.WriteNumber("ToldSecondsAgo"u8, Math.Round(told.SecondsAgo, 1));
+        }
+
         json.WriteEndObject();
     }
 

@@ -1,6 +1,7 @@
 using System.Text.Json;
 using Microsoft.AspNetCore.Http;
 using Microsoft.AspNetCore.Routing;
+using Rookery.Server.Observation;
 
 namespace Rookery.Server;
 
@@ -67,7 +68,7 @@ internal static class HealthRoutes
             json.WriteNumber("QueuedCommands"u8, statistics.QueuedCommands);
             if (statistics.Consensus is { } cluster)
             {
-                ClusterHealth.Write(json, cluster);
+                ClusterHealth.Write(json, cluster, ToldSight.Of(cluster, context.Observation));
             }
         }
 

@@ -11,6 +11,9 @@ internal enum BodyUse
     /// <summary>It becomes a command: room is kept until the request is answered.</summary>
     Write,
 
+    /// <summary>It is one document, and becomes a command as <see cref="Write"/> does.</summary>
+    Document,
+
     /// <summary>It is a list of texts, each of which becomes an object: room is kept until the request is answered.</summary>
     Objects,
 }
@@ -66,7 +69,7 @@ internal readonly struct RequestBody : IDisposable
 
         if (http.Request.ContentLength is { } announced && announced > maxBytes)
         {
-            throw TooLarge(http, maxBytes);
+            throw TooLarge(http, maxBytes, use);
         }
 
         var reader = http.Request.BodyReader;
@@ -103,7 +106,7 @@ internal readonly struct RequestBody : IDisposable
 
     private static async ValueTask<RequestBody> GatherAsync(HttpContext http, PipeReader reader, int maxBytes, LargeRequests requests, BodyUse use)
     {
-        int held = use == BodyUse.Write ? LargeRequests.CopiesOfWrite : BytesPerByteOfObjects;
+        int held = use == BodyUse.Objects ? BytesPerByteOfObjects : LargeRequests.CopiesOfWrite;
         int announced = (int)Math.Clamp(http.Request.ContentLength ?? 4096, 256, FirstBytes);
         var copy = PooledMemory.Rent(announced);
         int length = 0;
@@ -121,7 +124,7 @@ internal readonly struct RequestBody : IDisposable
                 var bytes = read.Buffer;
                 if (bytes.Length > maxBytes - length)
                 {
-                    throw TooLarge(http, maxBytes);
+                    throw TooLarge(http, maxBytes, use);
                 }
 
                 int longer = length + (int)bytes.Length;
@@ -164,8 +167,10 @@ internal readonly struct RequestBody : IDisposable
         return room;
     }
 
-    private static RefusedException TooLarge(HttpContext http, int maxBytes) => new(
+    private static RefusedException TooLarge(HttpContext http, int maxBytes, BodyUse use) => new(
         StatusCodes.Status413PayloadTooLarge,
         RavenType.BadRequest,
-        $"The body of {http.Request.Method} {http.Request.Path} exceeds {maxBytes} bytes; nothing of it was stored. Send less at once, or use bulk insert.");
+        use == BodyUse.Document
+            ? $"The document is larger than {maxBytes} bytes, which is the limit, and was not stored. Split it into several documents."
+            : $"The body of {http.Request.Method} {http.Request.Path} exceeds {maxBytes} bytes; nothing of it was stored. Send less at once, or use bulk insert.");
 }

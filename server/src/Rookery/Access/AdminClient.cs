@@ -13,8 +13,11 @@ internal sealed class AdminClient : IDisposable
 
     private readonly HttpClient _client;
     private readonly NodeConnection _node;
+    private readonly TimeProvider _time;
 
-    public AdminClient(NodeConnection node) => (_node, _client) = (node, node.NewClient(Patience));
+    /// <param name="node">Whom it asks.</param>
+    /// <param name="time">What bounds an answer.</param>
+    public AdminClient(NodeConnection node, TimeProvider time) => (_node, _client, _time) = (node, node.NewClient(Timeout.InfiniteTimeSpan), time);
 
     /// <summary>Sends a request and gives the answer's JSON; an undefined element when it has no body.</summary>
     /// <param name="method">The HTTP method.</param>
@@ -26,10 +29,13 @@ internal sealed class AdminClient : IDisposable
     {
         using var request = new HttpRequestMessage(method, new Uri(_node.Address, path));
         request.Content = members is null ? null : BodyOf(members);
+        using var patience = new CancellationTokenSource(Patience, _time);
+        bool hasBegun = false;
         try
         {
-            using var response = await _client.SendAsync(request);
-            byte[] body = await response.Content.ReadAsByteArrayAsync();
+            using var response = await _client.SendAsync(request, HttpCompletionOption.ResponseHeadersRead, patience.Token);
+            hasBegun = true;
+            byte[] body = await response.Content.ReadAsByteArrayAsync(patience.Token);
             return response.IsSuccessStatusCode || (acceptsUnready && response.StatusCode == HttpStatusCode.ServiceUnavailable)
                 ? Parse(body)
                 : throw new AdminException(ReasonOf(body, (int)response.StatusCode), response.StatusCode == HttpStatusCode.BadRequest ? ExitCode.Configuration : ExitCode.Failure);
@@ -38,7 +44,11 @@ internal sealed class AdminClient : IDisposable
         {
             throw new AdminException(_node.Describe(failure, OtherName), ExitCode.Failure);
         }
-        catch (TaskCanceledException)
+        catch (OperationCanceledException) when (hasBegun)
+        {
+            throw new AdminException($"The node at {_node.Address} began to answer, and did not end within {Patience.TotalSeconds} s: it hangs, or its disk does. Its log says more; try again, or ask another node.", ExitCode.Failure);
+        }
+        catch (OperationCanceledException)
         {
             throw new AdminException($"No node answers at {_node.Address} (nothing came within {Patience.TotalSeconds} s). {OtherName}", ExitCode.Failure);
         }
@@ -80,7 +90,7 @@ internal sealed class AdminClient : IDisposable
     {
         var answer = Parse(body);
         return answer.ValueKind == JsonValueKind.Object && answer.TryGetProperty("Message", out var message) && message.GetString() is { } sentence
-            ? sentence
+            ? NodeSentence.ForOwner(sentence)
             : $"The node refused with status {status}.";
     }
 }

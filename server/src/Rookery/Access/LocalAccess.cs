@@ -1,18 +1,19 @@
 using System.Net;
 using System.Text;
 using Microsoft.Extensions.Logging;
+using Rookery.Cluster.Identity;
 using Rookery.Disk;
 using Rookery.Server;
 
 namespace Rookery.Access;
 
 /// <summary>
-/// How commands on the node's own machine reach it over TLS: the file <c>local-access</c> of its data directory, for the eyes of root and of the node's user, has its address and a token that ends with
+/// How commands on the node's own machine find it: the file <c>local-access</c> of its data directory, for the eyes of root and of the node's user, has its address and, of a node that speaks TLS, a token that ends with
 /// the process. Beside it lies <c>claim-code</c>, while the node has no owner.
 /// </summary>
 /// <param name="Address">Where the node answers on this machine.</param>
-/// <param name="Token">A token that may do everything.</param>
-internal sealed record LocalAccess(Uri Address, string Token)
+/// <param name="Token">A token that may do everything; null for plain HTTP, which asks for none.</param>
+internal sealed record LocalAccess(Uri Address, string? Token)
 {
     private const string FileName = "local-access";
     private const string ClaimFileName = "claim-code";
@@ -21,14 +22,21 @@ internal sealed record LocalAccess(Uri Address, string Token)
     private static readonly TimeSpan Pause = TimeSpan.FromSeconds(1);
 
     /// <summary>
-    /// Writes the files of a node that serves now, and says how it is claimed if it has no owner: when it knows all that was acknowledged, because a member that has just joined has not heard yet of who claimed
+    /// Writes the files of a node that serves now, and, over TLS, says how it is claimed if it has no owner: when it knows all that was acknowledged, because a member that has just joined has not heard yet of who claimed
     /// the cluster. The same goes for what is announced by mDNS. Ends with that, or when the server stops.
     /// </summary>
     public static async Task TellAsync(IDisk disk, ServeConfiguration configuration, AccessSecrets secrets, ServerContext context, ServiceAnnouncement? announcement, ILogger log)
     {
-        announcement?.Tell(context.HasOwner ? ServiceAnnouncement.Member : ServiceAnnouncement.Starting);
         try
         {
+            if (!configuration.IsSecure)
+            {
+                Write(disk, configuration.DataDirectory, FileName, $"{AddressOf(configuration)}\n\n");
+                return;
+            }
+
+            announcement?.Tell(context.HasOwner ? ServiceAnnouncement.Member : ServiceAnnouncement.Starting);
+
             // An earlier start's code opens nothing now.
             Delete(disk, configuration.DataDirectory, ClaimFileName);
             Write(disk, configuration.DataDirectory, FileName, $"{AddressOf(configuration)}\n{secrets.LocalToken}\n");
@@ -60,7 +68,7 @@ internal sealed record LocalAccess(Uri Address, string Token)
         }
         catch (DiskException refused)
         {
-            log.LogError(LogEvents.LocalAccessFailed, "Commands on this machine cannot reach this node without a token: {Reason}", refused.Message);
+            log.LogError(LogEvents.LocalAccessFailed, "Commands on this machine do not find this node by its data directory: {Reason}", refused.Message);
         }
     }
 
@@ -68,8 +76,14 @@ internal sealed record LocalAccess(Uri Address, string Token)
     /// <exception cref="DiskException">It may not be read.</exception>
     public static LocalAccess? TryRead(IDisk disk, string directory) =>
         ReadText(disk, directory, FileName) is { } text && text.Split('\n', 3) is [var address, var token, _] && Uri.TryCreate(address, UriKind.Absolute, out var url)
-            ? new LocalAccess(url, token)
+            ? new LocalAccess(url, token.Length > 0 ? token : null)
             : null;
+
+    /// <summary>The running node.</summary>
+    /// <param name="disk">Where its data directory lies.</param>
+    /// <param name="directory">The data directory.</param>
+    /// <exception cref="IdentityException">Whom to trust cannot be read.</exception>
+    public NodeConnection ToConnection(IDisk disk, string directory) => new(Address, Token, Token is null ? null : IdentityDirectory.AuthoritiesIn(disk, directory));
 
     /// <summary>The code by which the node of a data directory is claimed; null when it has an owner.</summary>
     /// <exception cref="DiskException">It may not be read.</exception>
@@ -105,7 +119,7 @@ internal sealed record LocalAccess(Uri Address, string Token)
     {
         var address = configuration.Listen.Address;
         address = address.Equals(IPAddress.Any) ? IPAddress.Loopback : address.Equals(IPAddress.IPv6Any) ? IPAddress.IPv6Loopback : address;
-        return new Uri($"https://{new IPEndPoint(address, configuration.Listen.Port)}");
+        return new Uri($"{(configuration.IsSecure ? "https" : "http")}://{new IPEndPoint(address, configuration.Listen.Port)}");
     }
 
     /// <summary>Replaces a file of a directory by one rename. It is not synced: after a power cut the next start writes another.</summary>

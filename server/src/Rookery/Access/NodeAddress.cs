@@ -61,7 +61,7 @@ internal sealed class NodeAddress(bool isRemote = false)
     /// <summary>Runs work that talks to the node, and turns what goes wrong into a sentence and a code.</summary>
     public Task<int> UseAsync(ParseResult parsed, Func<AdminClient, Task<int>> work) => Refusal.GuardAsync(async () =>
     {
-        using var client = new AdminClient(await ConnectAsync(parsed));
+        using var client = new AdminClient(await ConnectAsync(parsed), TimeProvider.System);
         return await work(client);
     });
 
@@ -122,10 +122,10 @@ internal sealed class NodeAddress(bool isRemote = false)
         var disk = new PosixDisk();
         var local = LocalAccess.TryRead(disk, directory) ?? throw new AdminException(
             disk.Exists(directory)
-                ? $"No node that speaks TLS was started on {directory}. One that speaks plain HTTP is named by --url, and needs no token."
+                ? $"No node was started on {directory} yet. Name the address of a running one with --url."
                 : $"There is no directory {directory}.",
             ExitCode.Configuration);
-        return new NodeConnection(local.Address, local.Token, IdentityDirectory.AuthoritiesIn(disk, directory));
+        return local.ToConnection(disk, directory);
     }
 
     private static Uri AddressOf(string text) =>

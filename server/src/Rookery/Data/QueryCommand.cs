@@ -35,13 +35,13 @@ internal static class QueryCommand
             string text = parsed.GetValue(query)!;
             var asked = new Question(
                 NodeClient.PathOf(address.DatabaseOf(parsed.GetValue(database)!)),
-                text is "-" ? (await Console.In.ReadToEndAsync()).Trim() : text,
+                text is "-" ? await Console.In.ReadToEndAsync() : text,
                 [.. (parsed.GetValue(parameters) ?? []).Select(ReadParameter)],
-                parsed.GetValue(wait));
+                parsed.GetValue(wait),
+                parsed.GetValue(timings));
             bool isTable = parsed.GetValue(table) || (forms == 0 && Tty.IsOutput);
-            bool wantsTimings = parsed.GetValue(timings);
             return parsed.GetValue(explain) ? await ExplainAsync(client, asked, address.IsJson(parsed))
-                : isTable || address.IsJson(parsed) || wantsTimings ? await AnswerAsync(client, wantsTimings ? WithTimings(asked) : asked, isTable, address.IsJson(parsed))
+                : isTable || address.IsJson(parsed) || asked.WantsTimings ? await AnswerAsync(client, asked, isTable, address.IsJson(parsed))
                 : await StreamAsync(client, asked);
         }));
         return command;
@@ -70,8 +70,6 @@ internal static class QueryCommand
             return (name, text.RootElement.Clone());
         }
     }
-
-    private static Question WithTimings(Question asked) => asked with { Text = $"{asked.Text}\ninclude timings()" };
 
     private static async Task<int> ExplainAsync(NodeClient client, Question asked, bool isJson)
     {
@@ -189,7 +187,7 @@ internal static class QueryCommand
     }
 
     /// <summary>What is asked.</summary>
-    private sealed record Question(string Path, string Text, IReadOnlyList<(string Name, JsonElement Value)> Parameters, bool Waits)
+    private sealed record Question(string Path, string Text, IReadOnlyList<(string Name, JsonElement Value)> Parameters, bool Waits, bool WantsTimings)
     {
         public ByteArrayContent Body() => NodeClient.BodyOf(json =>
         {
@@ -205,6 +203,11 @@ internal static class QueryCommand
             if (Waits)
             {
                 json.WriteBoolean("WaitForNonStaleResults"u8, true);
+            }
+
+            if (WantsTimings)
+            {
+                json.WriteBoolean("IncludeTimings"u8, true);
             }
         });
     }

@@ -27,9 +27,10 @@ internal sealed record ExaminedNode(NodeConnection Connection)
     {
         var disk = new PosixDisk();
         bool isMember = disk.Exists(configuration.DataDirectory) && IdentityDirectory.ExistsIn(disk, configuration.DataDirectory);
-        var address = configuration.Listen.Address;
-        var local = new IPEndPoint(address.Equals(IPAddress.Any) ? IPAddress.Loopback : address.Equals(IPAddress.IPv6Any) ? IPAddress.IPv6Loopback : address, configuration.Listen.Port);
-        return new ExaminedNode(Known(disk, configuration.DataDirectory) ?? new NodeConnection(new Uri($"{(configuration.IsSecure ? "https" : "http")}://{local}"), Token: null, Authorities: null))
+        var bound = configuration.Listen.Address;
+        var local = new IPEndPoint(bound.Equals(IPAddress.Any) ? IPAddress.Loopback : bound.Equals(IPAddress.IPv6Any) ? IPAddress.IPv6Loopback : bound, configuration.Listen.Port);
+        var address = new Uri($"{(configuration.IsSecure ? "https" : "http")}://{local}");
+        return new ExaminedNode((configuration.IsSecure ? Known(disk, configuration.DataDirectory) : null) ?? new NodeConnection(address, Token: null, Authorities: null))
         {
             DataDirectory = configuration.DataDirectory,
             OtherName = string.Empty,
@@ -38,7 +39,7 @@ internal sealed record ExaminedNode(NodeConnection Connection)
         };
     }
 
-    /// <summary>By its data directory alone: a node that spoke TLS wrote down where, any other is looked for at the default address.</summary>
+    /// <summary>By its data directory alone: a node writes down where it answers; one that never ran is looked for at the default address.</summary>
     /// <exception cref="AdminException">There is no such directory.</exception>
     public static ExaminedNode Of(string directory)
     {
@@ -62,7 +63,7 @@ internal sealed record ExaminedNode(NodeConnection Connection)
     {
         try
         {
-            return disk.Exists(directory) && LocalAccess.TryRead(disk, directory) is { } local ? new NodeConnection(local.Address, local.Token, IdentityDirectory.AuthoritiesIn(disk, directory)) : null;
+            return disk.Exists(directory) && LocalAccess.TryRead(disk, directory) is { } local ? local.ToConnection(disk, directory) : null;
         }
         catch (IdentityException)
         {

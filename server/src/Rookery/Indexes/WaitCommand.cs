@@ -45,7 +45,12 @@ internal static class WaitCommand
             string names = string.Join(", ", behind.Select(static index => Paint.Plain(index.GetProperty("Name").GetString()!)));
             if (Array.Find(behind, static index => index.GetProperty("IndexRunningStatus").GetString() is "Paused" or "Disabled") is { ValueKind: JsonValueKind.Object } stopped)
             {
-                throw new AdminException($"{Paint.Plain(stopped.GetProperty("Name").GetString()!)} is {stopped.GetProperty("IndexRunningStatus").GetString()!.ToLowerInvariant()} and will not go on by itself: `rookery index resume` lets it.", ExitCode.Failure);
+                string index = Paint.Plain(stopped.GetProperty("Name").GetString()!);
+                throw new AdminException(
+                    stopped.GetProperty("IndexRunningStatus").ValueEquals("Paused"u8)
+                        ? $"{index} is paused on the node at {client.Address}, and will not go on by itself: `rookery index resume` lets it."
+                        : $"{index} is disabled, and will not go on by itself: its page of the dashboard enables it.",
+                    ExitCode.Stopped);
             }
 
             if (most is { } patience && time.GetElapsedTime(begun) > patience)

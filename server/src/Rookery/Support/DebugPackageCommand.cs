@@ -110,7 +110,7 @@ internal static class DebugPackageCommand
         try
         {
             using var json = JsonDocument.Parse(body);
-            return json.RootElement.GetProperty("Message").GetString() ?? $"The node refused with status {(int)answer.StatusCode}.";
+            return json.RootElement.GetProperty("Message").GetString() is { } said ? NodeSentence.ForOwner(said) : $"The node refused with status {(int)answer.StatusCode}.";
         }
         catch (Exception other) when (other is JsonException or KeyNotFoundException or InvalidOperationException)
         {

@@ -9,8 +9,18 @@ namespace Rookery.Transfer;
 internal static class ExportDownload
 {
     /// <summary>Writes them to stdout, or to a file that appears when it is whole.</summary>
-    public static async Task<int> RunAsync(NodeClient client, string database, string? to, TimeProvider time)
+    /// <param name="client">The node.</param>
+    /// <param name="database">Which of its databases.</param>
+    /// <param name="to">The file; null for stdout.</param>
+    /// <param name="replaces">Whether a file of that name goes for it.</param>
+    /// <param name="time">What bounds the node's silence.</param>
+    public static async Task<int> RunAsync(NodeClient client, string database, string? to, bool replaces, TimeProvider time)
     {
+        if (to is not null && Path.Exists(to) && !replaces)
+        {
+            throw AlreadyThere(Path.GetFullPath(to));
+        }
+
         var statistics = await Silence.BoundAsync(client.Address, time, ends => client.GetJsonAsync(HttpMethod.Get, $"{NodeClient.PathOf(database)}/stats", cancellation: ends));
         long expected = statistics.GetProperty("CountOfDocuments").GetInt64();
         using var answer = await Silence.BoundAsync(client.Address, time, ends => client.SendAsync(HttpMethod.Get, $"{NodeClient.PathOf(database)}/export", cancellation: ends));
@@ -35,10 +45,20 @@ internal static class ExportDownload
             throw new AdminException($"{path} cannot be written: {(failure is DirectoryNotFoundException ? "there is no such directory" : "permission denied, or it is a directory")}.", ExitCode.Configuration);
         }
 
-        File.Move(partial, path, overwrite: true);
+        try
+        {
+            File.Move(partial, path, replaces);
+        }
+        catch (IOException) when (!replaces && Path.Exists(path))
+        {
+            throw AlreadyThere(path);                   // since it began; what was exported stays beside it
+        }
+
         await Console.Error.WriteLineAsync($"{database}: {Amount.Of(documents, "document")} in {path}.");
         return ExitCode.Success;
     }
+
+    private static AdminException AlreadyThere(string path) => new($"There is {path} already. Name another file with --to, or let it go with --replace.", ExitCode.Configuration);
 
     /// <summary>A new file for its owner's eyes: documents are no less secret there than in the node. What has its name goes first, also where it is a link to another file.</summary>
     internal static Stream OpenPart(string partial)

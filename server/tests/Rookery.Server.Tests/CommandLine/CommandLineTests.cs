@@ -3,6 +3,7 @@ using System.Text.Json;
 using Rookery.Access;
 using Rookery.Data;
 using Rookery.Live;
+using Rookery.Server.Raven;
 using Rookery.Terminal;
 using Rookery.Transfer;
 
@@ -30,6 +31,14 @@ public sealed class CommandLineTests
     [InlineData("", "get", 3)]
     [InlineData("abc", "xyz", 3)]
     public void Words_are_so_many_letters_apart(string one, string other, int distance) => Assert.Equal(distance, Spelling.Distance(one, other));
+
+    [Fact]
+    public void What_a_node_says_to_programs_is_said_to_people_in_words_of_the_command_line()
+    {
+        string said = NodeSentence.ForOwner($"No credential came with the request. {HowToGetIn.ForPrograms} an admin makes them.");
+        Assert.Equal("No credential came with the request. Name a file with a token by --token-file, or once by `rookery login`; on the node's machine --data needs none; an admin makes them.", said);
+        Assert.DoesNotContain("consistency", NodeSentence.ForOwner($"Nobody leads.{LocalReads.ForPrograms}"), StringComparison.Ordinal);
+    }
 
     [Theory]
     [InlineData("127.0.0.1:8080", 0x7f000001u, 8080)]

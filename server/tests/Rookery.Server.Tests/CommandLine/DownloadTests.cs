@@ -96,6 +96,62 @@ public sealed class DownloadTests
     }
 
     [Theory]
+    [InlineData("", "(nothing came within 60 s)")]
+    [InlineData("HTTP/1.1 200 OK\r\n", "(nothing came within 60 s)")]
+    [InlineData("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{\"Ready\":", "began to answer, and did not end within 60 s: it hangs, or its disk does")]
+    public async Task A_question_to_a_node_that_hangs_ends_with_a_sentence_that_says_where(string said, string sentence)
+    {
+        var time = new SimulatedTimeProvider();
+        using var listener = new TcpListener(IPAddress.Loopback, 0);
+        listener.Start();
+        using var client = new AdminClient(new NodeConnection(new Uri($"http://{listener.LocalEndpoint}"), Token: null, Authorities: null), time);
+        var asking = client.SendAsync(HttpMethod.Get, "/readyz?verbose", acceptsUnready: true);
+        using var node = await listener.AcceptTcpClientAsync();
+        Assert.True(await node.GetStream().ReadAsync(new byte[4096]) > 0);
+        await node.GetStream().WriteAsync(Encoding.ASCII.GetBytes(said));
+
+        // What was said must be read before the time is over.
+        await Task.Delay(200);
+        for (int tries = 0; !asking.IsCompleted; tries++)
+        {
+            Assert.True(tries < 3000, "it waits for ever");
+            time.Advance(TimeSpan.FromSeconds(1));
+            await Task.Delay(5);
+        }
+
+        var refused = await Assert.ThrowsAsync<AdminException>(() => asking);
+        Assert.Contains(sentence, refused.Message, StringComparison.Ordinal);
+        Assert.Equal(ExitCode.Failure, refused.Code);
+    }
+
+    [Fact]
+    public async Task The_quick_way_gives_a_node_that_hangs_in_the_middle_one_while_for_all_of_its_answer()
+    {
+        using var listener = new TcpListener(IPAddress.Loopback, 0);
+        listener.Start();
+        var asking = Task.Run(() => PlainQuestion.Ask(0x7f000001, (ushort)((IPEndPoint)listener.LocalEndpoint).Port, "GET / HTTP/1.0\r\n\r\n"u8, TimeSpan.FromMilliseconds(300), out _));
+        using var node = await listener.AcceptTcpClientAsync();
+
+        // A byte comes long before each read would have ended, and the whole after the time: who took each read for itself would have got it all.
+        try
+        {
+            for (int sent = 0; sent < 40; sent++)
+            {
+                await node.GetStream().WriteAsync("x"u8.ToArray());
+                await Task.Delay(50);
+            }
+
+            node.Close();
+        }
+        catch (IOException)
+        {
+            // It has hung up, as it should.
+        }
+
+        Assert.Null(await asking);
+    }
+
+    [Theory]
     [InlineData(0)]
     [InlineData(1)]
     [InlineData(2)]
@@ -113,7 +169,7 @@ public sealed class DownloadTests
         using var client = new NodeClient(new NodeConnection(new Uri($"http://{listener.LocalEndpoint}"), Token: null, Authorities: null));
         try
         {
-            var exporting = ExportDownload.RunAsync(client, "Shop", Path.Join(directory, "out.ndjson"), time);
+            var exporting = ExportDownload.RunAsync(client, "Shop", Path.Join(directory, "out.ndjson"), replaces: false, time);
             using var node = await listener.AcceptTcpClientAsync();
             byte[] request = new byte[4096];
             foreach (string answer in said.Take(answers))

@@ -59,6 +59,28 @@ public sealed class MemberQuestionTests : IAsyncLifetime
     }
 
     [Fact]
+    public async Task A_follower_says_how_the_others_are_as_the_leader_told_it_and_both_name_one_time_at_which_a_member_was_last_heard()
+    {
+        members.IsCutOff = true;
+        var told = await TwoMembers.UntilAsync(async () =>
+        {
+            var answer = await members.B.SendAsync("GET", "/readyz?verbose");
+            return answer.Json.GetProperty("Cluster").GetProperty("Members")[1].TryGetProperty("IsReachable", out var reachable) && !reachable.GetBoolean() ? answer : null;
+        });
+        var unheard = told.Json.GetProperty("Cluster").GetProperty("Members")[1];
+        Assert.InRange(unheard.GetProperty("HeardSeconds").GetDouble(), 4_200, 5_000);
+        Assert.Equal(7, unheard.GetProperty("SyncP99Milliseconds").GetDouble());
+        var said = StatusCommand.Describe(told.Json);
+        Assert.Contains(said, static line => line.StartsWith("B voter, not reachable (heard 42", StringComparison.Ordinal));
+        Assert.Contains(said, static line => line.StartsWith("Of the others it says what the leader told it ", StringComparison.Ordinal));
+
+        using var feed = await LiveFeed.OpenAsync(members.A);
+        var down = await feed.FirstAsync(state => Nodes(state)[1].GetProperty("State").GetString() is "down");
+        Assert.InRange(Nodes(down)[1].GetProperty("SeenSeconds").GetDouble(), 4_200, 5_000);
+        Assert.False((await members.A.SendAsync("GET", "/readyz?verbose")).Json.GetProperty("Cluster").TryGetProperty("ToldSecondsAgo", out _));
+    }
+
+    [Fact]
     public async Task Who_starts_again_takes_back_what_others_kept_of_it()
     {
         await TwoMembers.UntilAsync(async () => (await members.A.SendAsync("GET", "/dashboard/history?node=B")).Json.GetProperty("Rows").GetArrayLength() > 0 ? "told" : null);

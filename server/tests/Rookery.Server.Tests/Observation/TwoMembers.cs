@@ -128,7 +128,10 @@ public sealed class TwoMembers : IAsyncLifetime
                 1,
                 HasLeader && tag is "A" ? member is "A" || !IsCutOff : null,
                 HasLeader && tag is "A" ? 0 : null,
-                HasLeader && tag is "A" ? 7_000 : null)),
+                HasLeader && tag is "A" ? 7_000 : null)
+            {
+                HeardSeconds = HasLeader && tag is "A" && member is "B" ? IsCutOff ? 4_200 : 0.1 : null,
+            }),
         ],
     };
 

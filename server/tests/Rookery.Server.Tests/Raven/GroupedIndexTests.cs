@@ -5,27 +5,10 @@ using Rookery.Simulation;
 namespace Rookery.Server.Tests.Raven;
 
 /// <summary>Queries with <c>group by</c> of collections that are large enough for an index.</summary>
-public sealed class GroupedIndexTests : IAsyncLifetime
+public sealed class GroupedIndexTests : IndexedDatabase
 {
     private const string ByCity = "from Users group by city order by city select city, count() as n, sum(age) as sum";
     private const string CountAndAge = "Auto/Users/ByAgeAndCountReducedByCity";
-
-    private readonly SimulatedTimeProvider _time = new();
-    private readonly RunningServer _server;
-    private string _database = "";
-
-    public GroupedIndexTests() => _server = new RunningServer { Time = _time };
-
-    public async Task InitializeAsync()
-    {
-        await _server.InitializeAsync();
-        _database = await _server.CreateDatabaseAsync();
-        var commands = Enumerable.Range(0, 300).Select(static i => string.Create(
-            CultureInfo.InvariantCulture, $$$"""{"Id":"users/{{{i}}}","Type":"PUT","Document":{"age":{{{i}}},"city":"c{{{i % 3}}}","tags":["a","b{{{i % 2}}}"],"@metadata":{"@collection":"Users"} } }"""));
-        Assert.Equal(201, (await _server.SendAsync("POST", _database + "/bulk_docs", $$"""{"Commands":[{{string.Join(',', commands)}}]}""")).Status);
-    }
-
-    public Task DisposeAsync() => _server.DisposeAsync();
 
     [Fact]
     public async Task A_query_makes_the_index_of_groups_that_it_needs_and_each_answer_sees_what_was_written_before()
@@ -37,14 +20,14 @@ public sealed class GroupedIndexTests : IAsyncLifetime
         await WaitAsync();
         for (int i = 0; i < 10; i++)
         {
-            await PutAsync(1000 + i, """{"age":1,"city":"new","@metadata":{"@collection":"Users"}}""");
+            await PutAsync(1000 + i, "\"age\":1,\"city\":\"new\"");
             var answer = await AskAsync(ByCity + " limit 3, 5");
             Assert.False(answer.GetProperty("IsStale").GetBoolean());
             Assert.Equal($"new {i + 1} {i + 1}", Groups(answer));
             Assert.Equal(4, answer.GetProperty("TotalResults").GetInt32());
         }
 
-        Assert.Equal(204, (await _server.SendAsync("DELETE", _database + "/docs?id=users/0")).Status);
+        Assert.Equal(204, (await Server.SendAsync("DELETE", Database + "/docs?id=users/0")).Status);
         Assert.Equal("c0 99 14850", Groups(await AskAsync("from Users group by city where count() = 99 select city, count() as n, sum(age) as sum")));
         Assert.Equal("c2", (await AskAsync("from Users group by city order by sum(age) desc select city limit 1")).GetProperty("Results")[0].GetProperty("city").GetString());
         Assert.Equal([CountAndAge], await NamesAsync());
@@ -72,7 +55,7 @@ public sealed class GroupedIndexTests : IAsyncLifetime
         Assert.Equal(CountAndAge, after.GetProperty("IndexName").GetString());
         Assert.Contains("holds all", after.GetProperty("Results")[0].GetProperty("Reason").GetString(), StringComparison.Ordinal);
         Assert.True(after.TryGetProperty("PostingsRead", out _));
-        (await _server.SendAsync("POST", _database + "/queries", Body($"from index '{CountAndAge}' where city = 'c0'"))).IsRefusal(501, "ask its collection with 'group by'");
+        (await Server.SendAsync("POST", Database + "/queries", Body($"from index '{CountAndAge}' where city = 'c0'"))).IsRefusal(501, "ask its collection with 'group by'");
     }
 
     [Fact]
@@ -80,13 +63,13 @@ public sealed class GroupedIndexTests : IAsyncLifetime
     {
         await AskAsync(ByCity);
         await WaitAsync();
-        await _server.SendAsync("POST", _database + "/admin/indexes/stop");
-        await PutAsync(1000, """{"age":1,"city":"new","@metadata":{"@collection":"Users"}}""");
+        await Server.SendAsync("POST", Database + "/admin/indexes/stop");
+        await PutAsync(1000, "\"age\":1,\"city\":\"new\"");
         var stale = await AskAsync(ByCity);
         Assert.True(stale.GetProperty("IsStale").GetBoolean());
         Assert.Equal(3, stale.GetProperty("TotalResults").GetInt32());
-        await _server.SendAsync("POST", _database + "/admin/indexes/start");
-        var fresh = (await _server.SendAsync("POST", _database + "/queries", $$"""{"Query":"{{ByCity}}","WaitForNonStaleResults":true,"WaitForNonStaleResultsTimeout":15000}""")).Json;
+        await Server.SendAsync("POST", Database + "/admin/indexes/start");
+        var fresh = (await Server.SendAsync("POST", Database + "/queries", $$"""{"Query":"{{ByCity}}","WaitForNonStaleResults":true,"WaitForNonStaleResultsTimeout":15000}""")).Json;
         Assert.Equal((false, 4), (fresh.GetProperty("IsStale").GetBoolean(), fresh.GetProperty("TotalResults").GetInt32()));
     }
 
@@ -100,8 +83,8 @@ public sealed class GroupedIndexTests : IAsyncLifetime
         await AskAsync("from Users group by tags[] select key() as k, count() as n");
         await WaitAsync();
         Assert.Equal([CountAndAge, "Auto/Users/ByCountReducedByCity", "Auto/Users/ByCountReducedByTags[]"], await NamesAsync());
-        _time.Advance(TimeSpan.FromMinutes(2));
-        await _server.Context.RetireIndexesAsync();
+        Time.Advance(TimeSpan.FromMinutes(2));
+        await Server.Context.RetireIndexesAsync();
         Assert.Equal([CountAndAge, "Auto/Users/ByCountReducedByTags[]"], await NamesAsync());
         const string Count = "from Users group by city select city, count() as n";
         while (!string.Equals((await AskAsync(Count, "?debug=explain")).GetProperty("IndexName").GetString(), CountAndAge, StringComparison.Ordinal))
@@ -109,10 +92,10 @@ public sealed class GroupedIndexTests : IAsyncLifetime
             await Task.Delay(20);
         }
 
-        _time.Advance(TimeSpan.FromHours(71));
+        Time.Advance(TimeSpan.FromHours(71));
         await AskAsync(Count);
-        _time.Advance(TimeSpan.FromHours(2));
-        await _server.Context.RetireIndexesAsync();
+        Time.Advance(TimeSpan.FromHours(2));
+        await Server.Context.RetireIndexesAsync();
         Assert.Equal([CountAndAge], await NamesAsync());
     }
 
@@ -121,7 +104,7 @@ public sealed class GroupedIndexTests : IAsyncLifetime
     {
         await AskAsync("from Users group by tags[] select key() as k, count() as n");
         await WaitAsync();
-        await PutAsync(1000, $$"""{"tags":[{{string.Join(',', Enumerable.Range(0, 3000))}}],"@metadata":{"@collection":"Users"} }""");
+        await PutAsync(1000, $"\"tags\":[{string.Join(',', Enumerable.Range(0, 3000))}]");
         var answer = await AskAsync("from Users group by tags[] select key() as k, count() as n limit 3000, 10");
         Assert.Equal(3003, answer.GetProperty("TotalResults").GetInt32());
         Assert.Equal("""[{"k":"a","n":300},{"k":"b0","n":150},{"k":"b1","n":150}]""", $"[{string.Join(',', answer.GetProperty("Results").EnumerateArray().Select(static one => $$"""{"k":{{one.GetProperty("k").GetRawText()}},"n":{{one.GetProperty("n")}}}"""))}]");
@@ -135,40 +118,14 @@ public sealed class GroupedIndexTests : IAsyncLifetime
     {
         await AskAsync(ByCity);
         await WaitAsync();
-        var answer = await _server.SendAsync("POST", _database + "/streams/queries?format=jsonl", Body(ByCity));
+        var answer = await Server.SendAsync("POST", Database + "/streams/queries?format=jsonl", Body(ByCity));
         string[] lines = answer.Body.Split('\n', StringSplitOptions.RemoveEmptyEntries);
         using var statistics = JsonDocument.Parse(lines[0]);
         Assert.Equal(CountAndAge, statistics.RootElement.GetProperty("Stats").GetProperty("IndexName").GetString());
         Assert.Equal(4, lines.Length);
     }
 
+    protected override string MembersOf(int number) => FormattableString.Invariant($"\"age\":{number},\"city\":\"c{number % 3}\",\"tags\":[\"a\",\"b{number % 2}\"]");
+
     private static string Groups(JsonElement answer) => string.Join(',', answer.GetProperty("Results").EnumerateArray().Select(static one => $"{one.GetProperty("city").GetString()} {one.GetProperty("n")} {one.GetProperty("sum")}"));
-
-    private static string Body(string query) => $$"""{"Query":{{JsonSerializer.Serialize(query)}}}""";
-
-    private async Task PutAsync(int number, string document) => Assert.Equal(201, (await _server.SendAsync("PUT", string.Create(CultureInfo.InvariantCulture, $"{_database}/docs?id=users/{number}"), document)).Status);
-
-    private async Task<string[]> NamesAsync() => [.. (await GetAsync("/indexes?namesOnly=true")).GetProperty("Results").EnumerateArray().Select(static name => name.GetString()!)];
-
-    private async Task<JsonElement> AskAsync(string query, string parameters = "")
-    {
-        var answer = await _server.SendAsync("POST", _database + "/queries" + parameters, Body(query));
-        Assert.True(answer.Status == 200, $"{answer.Status}: {answer.Body}");
-        return answer.Json;
-    }
-
-    private async Task<JsonElement> GetAsync(string path)
-    {
-        var answer = await _server.SendAsync("GET", _database + path);
-        Assert.True(answer.Status == 200, $"{answer.Status}: {answer.Body}");
-        return answer.Json;
-    }
-
-    private async Task WaitAsync()
-    {
-        while ((await GetAsync("/stats")).GetProperty("Indexes").EnumerateArray().Any(static index => index.GetProperty("IsStale").GetBoolean()))
-        {
-            await Task.Delay(20);
-        }
-    }
 }

@@ -6,26 +6,8 @@ using Rookery.Simulation;
 namespace Rookery.Server.Tests.Raven;
 
 /// <summary>Queries of collections that are large enough for an index.</summary>
-public sealed class IndexedQueryTests : IAsyncLifetime
+public sealed class IndexedQueryTests : IndexedDatabase
 {
-    private const int Documents = 300;
-
-    private readonly SimulatedTimeProvider _time = new();
-    private readonly RunningServer _server;
-    private string _database = "";
-
-    public IndexedQueryTests() => _server = new RunningServer { Time = _time };
-
-    public async Task InitializeAsync()
-    {
-        await _server.InitializeAsync();
-        _database = await _server.CreateDatabaseAsync();
-        var commands = Enumerable.Range(0, Documents).Select(static i => Put(i, string.Create(CultureInfo.InvariantCulture, $"\"age\":{i % 50},\"name\":\"User {i}\"")));
-        Assert.Equal(201, (await _server.SendAsync("POST", _database + "/bulk_docs", $$"""{"Commands":[{{string.Join(',', commands)}}]}""")).Status);
-    }
-
-    public Task DisposeAsync() => _server.DisposeAsync();
-
     [Fact]
     public async Task A_query_makes_the_index_that_it_needs_and_is_answered_by_it()
     {
@@ -49,7 +31,7 @@ public sealed class IndexedQueryTests : IAsyncLifetime
         await AskAsync("from Users where age = 7");
         for (int i = 0; i < 20; i++)
         {
-            Assert.Equal(201, (await PutAsync(1000 + i, "\"age\":7")).Status);
+            await PutAsync(1000 + i, "\"age\":7");
             var answer = await AskAsync("from Users where age = 7");
             Assert.False(answer.GetProperty("IsStale").GetBoolean());
             Assert.Equal(7 + i, answer.GetProperty("TotalResults").GetInt32());
@@ -59,7 +41,7 @@ public sealed class IndexedQueryTests : IAsyncLifetime
     [Fact]
     public async Task Few_documents_are_looked_at_without_an_index()
     {
-        Assert.Equal(201, (await _server.SendAsync("PUT", _database + "/docs?id=pets/1", """{"name":"rex","@metadata":{"@collection":"Pets"}}""")).Status);
+        Assert.Equal(201, (await Server.SendAsync("PUT", Database + "/docs?id=pets/1", """{"name":"rex","@metadata":{"@collection":"Pets"}}""")).Status);
         var answer = await AskAsync("from Pets where name = 'rex'");
         Assert.Equal("Auto/Pets/ByName", answer.GetProperty("IndexName").GetString());
         Assert.Equal(1, answer.GetProperty("TotalResults").GetInt32());
@@ -71,41 +53,41 @@ public sealed class IndexedQueryTests : IAsyncLifetime
     {
         await AskAsync("from Users where age = 7");
         await WaitAsync();
-        await _server.SendAsync("POST", _database + "/admin/indexes/stop");
+        await Server.SendAsync("POST", Database + "/admin/indexes/stop");
         await PutAsync(1000, "\"age\":7");
         const string Query = """{"Query":"from Users where age = 7"}""";
-        var stale = await _server.SendAsync("POST", _database + "/queries", Query);
+        var stale = await Server.SendAsync("POST", Database + "/queries", Query);
         Assert.True(stale.Json.GetProperty("IsStale").GetBoolean());
         Assert.Equal(6, stale.Json.GetProperty("TotalResults").GetInt32());
         Assert.Null(stale.Tag);
-        var waited = await _server.SendAsync("POST", _database + "/queries", """{"Query":"from Users where age = 7","WaitForNonStaleResults":true,"WaitForNonStaleResultsTimeout":"00:00:00.010"}""");
+        var waited = await Server.SendAsync("POST", Database + "/queries", """{"Query":"from Users where age = 7","WaitForNonStaleResults":true,"WaitForNonStaleResultsTimeout":"00:00:00.010"}""");
         waited.IsRefusal(500, "is paused on this node");
         Assert.Equal("System.TimeoutException", waited.Json.GetProperty("Type").GetString());
 
-        await _server.SendAsync("POST", _database + "/admin/indexes/start");
-        var fresh = await _server.SendAsync("POST", _database + "/queries", """{"Query":"from Users where age = 7","WaitForNonStaleResults":true,"WaitForNonStaleResultsTimeout":15000}""");
+        await Server.SendAsync("POST", Database + "/admin/indexes/start");
+        var fresh = await Server.SendAsync("POST", Database + "/queries", """{"Query":"from Users where age = 7","WaitForNonStaleResults":true,"WaitForNonStaleResultsTimeout":15000}""");
         Assert.False(fresh.Json.GetProperty("IsStale").GetBoolean());
         Assert.Equal(7, fresh.Json.GetProperty("TotalResults").GetInt32());
-        var again = await _server.SendAsync("POST", _database + "/queries", Query);
-        Assert.Equal(304, (await _server.SendAsync("POST", _database + "/queries", Query, ("If-None-Match", again.Tag!))).Status);
+        var again = await Server.SendAsync("POST", Database + "/queries", Query);
+        Assert.Equal(304, (await Server.SendAsync("POST", Database + "/queries", Query, ("If-None-Match", again.Tag!))).Status);
     }
 
     [Theory]
-    [InlineData("admin/indexes/disable", "is disabled", "admin/indexes/enable?name=Ages")]
-    [InlineData("admin/indexes/stop", "is paused on this node", "admin/indexes/start?name=Ages")]
+    [InlineData("admin/indexes/disable", "is disabled", "Enable it on its page")]
+    [InlineData("admin/indexes/stop", "is paused on this node", "`rookery index resume`")]
     public async Task An_index_that_follows_no_more_answers_what_it_holds_and_is_not_waited_for(string how, string state, string remedy)
     {
         const string Query = "from index 'Ages' where age = 7";
-        await _server.SendAsync("PUT", _database + "/admin/indexes", """{"Indexes":[{"Name":"Ages","Maps":["from u in docs.Users select new { u.age }"]}]}""");
+        await Server.SendAsync("PUT", Database + "/admin/indexes", """{"Indexes":[{"Name":"Ages","Maps":["from u in docs.Users select new { u.age }"]}]}""");
         await WaitAsync();
-        Assert.Equal(204, (await _server.SendAsync("POST", $"{_database}/{how}?name=Ages")).Status);
+        Assert.Equal(204, (await Server.SendAsync("POST", $"{Database}/{how}?name=Ages")).Status);
         await PutAsync(1000, "\"age\":7");
         var stale = await AskAsync(Query);
         Assert.True(stale.GetProperty("IsStale").GetBoolean());
         Assert.Equal(6, stale.GetProperty("TotalResults").GetInt32());
 
         // For an hour, if it were waited for: the clock stands still.
-        var refused = await _server.SendAsync("POST", _database + "/queries", $$"""{"Query":"{{Query}}","WaitForNonStaleResults":true,"WaitForNonStaleResultsTimeout":"01:00:00"}""");
+        var refused = await Server.SendAsync("POST", Database + "/queries", $$"""{"Query":"{{Query}}","WaitForNonStaleResults":true,"WaitForNonStaleResultsTimeout":"01:00:00"}""");
         refused.IsRefusal(500, state);
         refused.IsRefusal(500, remedy);
         Assert.Equal("System.TimeoutException", refused.Json.GetProperty("Type").GetString());
@@ -120,8 +102,8 @@ public sealed class IndexedQueryTests : IAsyncLifetime
         await WaitAsync();
         Assert.Equal("Auto/Users/ByAgeAndName", (await AskAsync("from Users where name = 'User 3'")).GetProperty("IndexName").GetString());
         Assert.Equal(["Auto/Users/ByAge", "Auto/Users/ByAgeAndName"], await NamesAsync());
-        _time.Advance(TimeSpan.FromMinutes(2));
-        await _server.Context.RetireIndexesAsync();
+        Time.Advance(TimeSpan.FromMinutes(2));
+        await Server.Context.RetireIndexesAsync();
         Assert.Equal(["Auto/Users/ByAgeAndName"], await NamesAsync());
         Assert.Equal(6, (await AskAsync("from Users where age = 7")).GetProperty("TotalResults").GetInt32());
     }
@@ -131,16 +113,16 @@ public sealed class IndexedQueryTests : IAsyncLifetime
     {
         await AskAsync("from Users where age = 7");
         await WaitAsync();
-        await _server.Context.RetireIndexesAsync();
-        _time.Advance(TimeSpan.FromHours(71));
-        await _server.Context.RetireIndexesAsync();
+        await Server.Context.RetireIndexesAsync();
+        Time.Advance(TimeSpan.FromHours(71));
+        await Server.Context.RetireIndexesAsync();
         Assert.Single(await NamesAsync());
         await AskAsync("from Users where age = 8");
-        _time.Advance(TimeSpan.FromHours(71));
-        await _server.Context.RetireIndexesAsync();
+        Time.Advance(TimeSpan.FromHours(71));
+        await Server.Context.RetireIndexesAsync();
         Assert.Single(await NamesAsync());
-        _time.Advance(TimeSpan.FromHours(2));
-        await _server.Context.RetireIndexesAsync();
+        Time.Advance(TimeSpan.FromHours(2));
+        await Server.Context.RetireIndexesAsync();
         Assert.Empty(await NamesAsync());
     }
 
@@ -152,8 +134,8 @@ public sealed class IndexedQueryTests : IAsyncLifetime
         var answer = await AskAsync("from index 'Auto/Users/ByAge' where age = 7");
         Assert.Equal(6, answer.GetProperty("TotalResults").GetInt32());
         Assert.Equal("Auto/Users/ByAge", answer.GetProperty("IndexName").GetString());
-        (await _server.SendAsync("POST", _database + "/queries", """{"Query":"from index 'Auto/Users/ByAge' where name = 'ann'"}""")).IsRefusal(400, "does not hold name");
-        (await _server.SendAsync("POST", _database + "/queries", """{"Query":"from index 'None' where name = 'ann'"}""")).IsRefusal(404, "There is no index 'None'");
+        (await Server.SendAsync("POST", Database + "/queries", """{"Query":"from index 'Auto/Users/ByAge' where name = 'ann'"}""")).IsRefusal(400, "does not hold name");
+        (await Server.SendAsync("POST", Database + "/queries", """{"Query":"from index 'None' where name = 'ann'"}""")).IsRefusal(404, "There is no index 'None'");
     }
 
     [Theory]
@@ -166,13 +148,13 @@ public sealed class IndexedQueryTests : IAsyncLifetime
     public async Task Conditions_on_ids_give_their_order_whatever_the_way(string query, string names = "User 12,User 2,User 30")
     {
         await AskAsync("from Users where age = 7");
-        await _server.SendAsync("PUT", _database + "/admin/indexes", """{"Indexes":[{"Name":"Ages","Maps":["from u in docs.Users select new { u.name, u.age }"],"Fields":{"age":{"Storage":"Yes"}}}]}""");
+        await Server.SendAsync("PUT", Database + "/admin/indexes", """{"Indexes":[{"Name":"Ages","Maps":["from u in docs.Users select new { u.name, u.age }"],"Fields":{"age":{"Storage":"Yes"}}}]}""");
         foreach (int i in (int[])[12, 30, 2])
         {
             await PutAsync(i, $"\"age\":1,\"name\":\"User {i}\"");
         }
 
-        var answer = (await _server.SendAsync("POST", _database + "/queries", JsonSerializer.Serialize(new Dictionary<string, object>(StringComparer.Ordinal) { ["Query"] = query, ["WaitForNonStaleResults"] = true }))).Json;
+        var answer = (await Server.SendAsync("POST", Database + "/queries", JsonSerializer.Serialize(new Dictionary<string, object>(StringComparer.Ordinal) { ["Query"] = query, ["WaitForNonStaleResults"] = true }))).Json;
         Assert.Equal(names, string.Join(',', NamesOf(answer)));
     }
 
@@ -180,12 +162,12 @@ public sealed class IndexedQueryTests : IAsyncLifetime
     public async Task It_is_explained_which_index_answers_and_what_it_read()
     {
         const string Body = """{"Query":"from Users where age = 7"}""";
-        var before = (await _server.SendAsync("POST", _database + "/queries?debug=explain", Body)).Json;
+        var before = (await Server.SendAsync("POST", Database + "/queries?debug=explain", Body)).Json;
         Assert.Contains("is made for it", before.GetProperty("Results")[0].GetProperty("Reason").GetString(), StringComparison.Ordinal);
         Assert.Equal(0, (await GetAsync("/indexes")).GetProperty("Results").GetArrayLength());
         await AskAsync("from Users where age = 7");
         await WaitAsync();
-        var after = (await _server.SendAsync("POST", _database + "/queries?debug=explain", Body)).Json;
+        var after = (await Server.SendAsync("POST", Database + "/queries?debug=explain", Body)).Json;
         Assert.Equal("Auto/Users/ByAge", after.GetProperty("IndexName").GetString());
         Assert.Contains("holds all", after.GetProperty("Results")[0].GetProperty("Reason").GetString(), StringComparison.Ordinal);
         Assert.InRange(after.GetProperty("PostingsRead").GetInt64(), 6, 300);
@@ -199,36 +181,44 @@ public sealed class IndexedQueryTests : IAsyncLifetime
         Assert.False((await AskAsync("from Users where age = 7")).TryGetProperty("Timings", out _));
     }
 
+    [Fact]
+    public async Task Timings_are_asked_for_beside_the_text_too_which_leaves_the_places_of_errors_alone()
+    {
+        var answer = await Server.SendAsync("POST", Database + "/queries", """{"Query":"from Users where age = 7 limit 1","IncludeTimings":true}""");
+        Assert.Equal(["Parser", "Index", "Query", "Results"], answer.Json.GetProperty("Timings").GetProperty("Timings").EnumerateObject().Select(static part => part.Name));
+        (await Server.SendAsync("POST", Database + "/queries", """{"Query":"from Users where","IncludeTimings":true}""")).IsRefusal(400, "Line 1, column 17");
+    }
+
     [Theory]
     [InlineData("from Users where age >= 0")]
     [InlineData("from Users where search(name, 'user') include highlight(name, 20, 1)")]
-    public async Task The_time_of_a_slow_client_is_not_that_of_its_query(string query)
+    public async Task TheTime_of_a_slow_client_is_not_that_of_its_query(string query)
     {
         await AskAsync(query + " limit 1");
         await WaitAsync();
-        await _server.SendAsync("POST", _database + "/admin/indexes/stop");
+        await Server.SendAsync("POST", Database + "/admin/indexes/stop");
 
         // So large that the connection cannot take all of it, and changed, so that conditions are asked again.
         string filler = new('x', 50_000);
-        for (int i = 0; i < Documents; i++)
+        for (int i = 0; i < Users; i++)
         {
-            Assert.Equal(201, (await PutAsync(i, $"\"age\":1,\"name\":\"User {i}\",\"filler\":\"{filler}\"")).Status);
+            await PutAsync(i, $"\"age\":1,\"name\":\"User {i}\",\"filler\":\"{filler}\"");
         }
 
-        using var request = new HttpRequestMessage(HttpMethod.Post, new Uri(_server.Address, _database + "/queries"));
+        using var request = new HttpRequestMessage(HttpMethod.Post, new Uri(Server.Address, Database + "/queries"));
         request.Content = new StringContent(JsonSerializer.Serialize(new Dictionary<string, string>(StringComparer.Ordinal) { ["Query"] = query }));
-        using var response = await _server.Http.SendAsync(request, HttpCompletionOption.ResponseHeadersRead);
+        using var response = await Server.Http.SendAsync(request, HttpCompletionOption.ResponseHeadersRead);
         Assert.Equal(200, (int)response.StatusCode);
 
         // In three steps, of which the query may take two for its own: the server is blocked at some moment, and not yet at the first.
         for (int i = 0; i < 3; i++)
         {
             await Task.Delay(500);
-            _time.Advance(TimeSpan.FromSeconds(50));
+            Time.Advance(TimeSpan.FromSeconds(50));
         }
 
         using var answer = JsonDocument.Parse(await response.Content.ReadAsStringAsync());
-        Assert.Equal(Documents, answer.RootElement.GetProperty("Results").GetArrayLength());
+        Assert.Equal(Users, answer.RootElement.GetProperty("Results").GetArrayLength());
         Assert.InRange(answer.RootElement.GetProperty("DurationInMs").GetInt64(), 0, 140_000);
     }
 
@@ -237,7 +227,7 @@ public sealed class IndexedQueryTests : IAsyncLifetime
     {
         await AskAsync("from Users where age < 10");
         await WaitAsync();
-        var answer = await _server.SendAsync("POST", _database + "/streams/queries?format=jsonl", """{"Query":"from Users where age < 10 order by age as long"}""");
+        var answer = await Server.SendAsync("POST", Database + "/streams/queries?format=jsonl", """{"Query":"from Users where age < 10 order by age as long"}""");
         string[] lines = answer.Body.Split('\n', StringSplitOptions.RemoveEmptyEntries);
         using var statistics = JsonDocument.Parse(lines[0]);
         Assert.Equal("Auto/Users/ByAge", statistics.RootElement.GetProperty("Stats").GetProperty("IndexName").GetString());
@@ -253,7 +243,7 @@ public sealed class IndexedQueryTests : IAsyncLifetime
         Assert.Equal(["0", "1", "2"], await TermsAsync("field=age&pageSize=3"));
         Assert.Equal(["48", "49"], await TermsAsync("field=age&fromValue=47"));
         Assert.Equal(["user 98", "user 99"], await TermsAsync("field=name&fromValue=User%2097"));
-        (await _server.SendAsync("GET", _database + "/indexes/terms?name=Auto/Users/ByAgeAndName&field=city")).IsRefusal(400, "holds no field 'city'");
+        (await Server.SendAsync("GET", Database + "/indexes/terms?name=Auto/Users/ByAgeAndName&field=city")).IsRefusal(400, "holds no field 'city'");
 
         async Task<string[]> TermsAsync(string asked) =>
             [.. (await GetAsync("/indexes/terms?name=Auto/Users/ByAgeAndName&" + asked)).GetProperty("Terms").EnumerateArray().Select(static term => term.GetString()!)];
@@ -264,22 +254,22 @@ public sealed class IndexedQueryTests : IAsyncLifetime
     {
         const string Query = """{"Query":"from index 'Ages' where age = 7 order by name","WaitForNonStaleResults":true}""";
         await DefineAsync("u.age");
-        var before = await _server.SendAsync("POST", _database + "/queries", Query);
+        var before = await Server.SendAsync("POST", Database + "/queries", Query);
         Assert.Equal(["User 107", "User 157", "User 207", "User 257", "User 57", "User 7"], NamesOf(before.Json));
-        Assert.Equal(304, (await _server.SendAsync("POST", _database + "/queries", Query, ("If-None-Match", before.Tag!))).Status);
+        Assert.Equal(304, (await Server.SendAsync("POST", Database + "/queries", Query, ("If-None-Match", before.Tag!))).Status);
 
         await DefineAsync("u.age + 1");
-        while (NamesOf((await _server.SendAsync("POST", _database + "/queries", Query)).Json) is ["User 107", ..])
+        while (NamesOf((await Server.SendAsync("POST", Database + "/queries", Query)).Json) is ["User 107", ..])
         {
             await Task.Delay(20);
         }
 
-        var after = await _server.SendAsync("POST", _database + "/queries", Query, ("If-None-Match", before.Tag!));
+        var after = await Server.SendAsync("POST", Database + "/queries", Query, ("If-None-Match", before.Tag!));
         Assert.Equal(200, after.Status);
         Assert.Equal(["User 106", "User 156", "User 206", "User 256", "User 56", "User 6"], NamesOf(after.Json));
 
-        async Task DefineAsync(string age) => Assert.Equal(201, (await _server.SendAsync(
-            "PUT", _database + "/admin/indexes", $$"""{"Indexes":[{"Name":"Ages","Maps":["from u in docs.Users select new { u.name, age = {{age}} }"]}]}""")).Status);
+        async Task DefineAsync(string age) => Assert.Equal(201, (await Server.SendAsync(
+            "PUT", Database + "/admin/indexes", $$"""{"Indexes":[{"Name":"Ages","Maps":["from u in docs.Users select new { u.name, age = {{age}} }"]}]}""")).Status);
     }
 
     [Fact]
@@ -291,35 +281,7 @@ public sealed class IndexedQueryTests : IAsyncLifetime
         Assert.Equal(1, answer.GetProperty("TotalResults").GetInt32());
     }
 
-    private static string Put(int number, string members) =>
-        string.Create(CultureInfo.InvariantCulture, $$$"""{"Id":"users/{{{number}}}","Type":"PUT","Document":{ {{{members}}},"@metadata":{"@collection":"Users"} } }""");
+    protected override string MembersOf(int number) => FormattableString.Invariant($"\"age\":{number % 50},\"name\":\"User {number}\"");
 
     private static string[] NamesOf(JsonElement answer) => [.. answer.GetProperty("Results").EnumerateArray().Select(static result => result.GetProperty("name").GetString()!)];
-
-    private async Task<string[]> NamesAsync() => [.. (await GetAsync("/indexes?namesOnly=true")).GetProperty("Results").EnumerateArray().Select(static name => name.GetString()!)];
-
-    private Task<Answer> PutAsync(int number, string members) =>
-        _server.SendAsync("PUT", string.Create(CultureInfo.InvariantCulture, $"{_database}/docs?id=users/{number}"), $$"""{ {{members}},"@metadata":{"@collection":"Users"} }""");
-
-    private async Task<JsonElement> AskAsync(string query)
-    {
-        var answer = await _server.SendAsync("POST", _database + "/queries", Encoding.UTF8.GetBytes($$"""{"Query":{{JsonSerializer.Serialize(query)}}}"""));
-        Assert.True(answer.Status == 200, $"{answer.Status}: {answer.Body}");
-        return answer.Json;
-    }
-
-    private async Task<JsonElement> GetAsync(string path)
-    {
-        var answer = await _server.SendAsync("GET", _database + path);
-        Assert.True(answer.Status == 200, $"{answer.Status}: {answer.Body}");
-        return answer.Json;
-    }
-
-    private async Task WaitAsync()
-    {
-        while ((await GetAsync("/stats")).GetProperty("Indexes").EnumerateArray().Any(static index => index.GetProperty("IsStale").GetBoolean()))
-        {
-            await Task.Delay(20);
-        }
-    }
 }

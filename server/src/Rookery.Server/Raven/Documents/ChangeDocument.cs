@@ -14,7 +14,7 @@ internal sealed class ChangeDocument(ServerContext context)
 {
     public Task PutAsync(HttpContext http, Database database)
     {
-        var reading = RequestBody.ReadAsync(http, context.Options.DocumentBytesLimit, context.LargeRequests, BodyUse.Write);
+        var reading = RequestBody.ReadAsync(http, context.Options.DocumentBytesLimit, context.LargeRequests, BodyUse.Document);
         return reading.IsCompletedSuccessfully
             ? ProposePutAsync(http, database, EncodePut(http, database, reading.Result, out string id), id)
             : PutLaterAsync(reading, http, database);

@@ -12,6 +12,9 @@ namespace Rookery.Server.Raven.Queries;
 /// <param name="Wait">How long to wait for an index that is behind, after which the query is refused; null when an answer that is stale will do.</param>
 internal sealed record QueryEnvelope(string Text, byte[] Parameters, long Start, long PageSize, TimeSpan? Wait)
 {
+    /// <summary>Whether the answer says how long its parts took, as after <c>include timings()</c>: for programs that leave the text as its author wrote it, so that errors name its own lines and columns.</summary>
+    public bool IncludesTimings { get; private init; }
+
     /// <summary>Characters of a query's text, at most: values belong into parameters.</summary>
     public const int MaxTextLength = 256 << 10;
 
@@ -29,7 +32,7 @@ internal sealed record QueryEnvelope(string Text, byte[] Parameters, long Start,
     /// <summary>Memory that the query takes once it is read, at most, in bytes.</summary>
     public long HeldBytes => ((long)BytesPerCharacter * Text.Length) + ((long)BytesPerByteOfParameters * Parameters.Length);
 
-    /// <summary>Reads {"Query","QueryParameters","Start","PageSize","WaitForNonStaleResults","WaitForNonStaleResultsTimeout",…}.</summary>
+    /// <summary>Reads {"Query","QueryParameters","Start","PageSize","WaitForNonStaleResults","WaitForNonStaleResultsTimeout","IncludeTimings",…}.</summary>
     /// <exception cref="RefusedException">It is no such body.</exception>
     public static QueryEnvelope Read(ReadOnlySpan<byte> body)
     {
@@ -83,6 +86,7 @@ internal sealed record QueryEnvelope(string Text, byte[] Parameters, long Start,
         long start = 0;
         long pageSize = long.MaxValue;
         bool waits = false;
+        bool includesTimings = false;
         var timeout = UsualWait;
         byte[] parameters = "{}"u8.ToArray();
         var json = new Utf8JsonReader(body, new JsonReaderOptions { MaxDepth = 128 });
@@ -109,6 +113,9 @@ internal sealed record QueryEnvelope(string Text, byte[] Parameters, long Start,
                 case "WaitForNonStaleResults" when json.TokenType is JsonTokenType.True or JsonTokenType.False:
                     waits = json.GetBoolean();
                     break;
+                case "IncludeTimings" when json.TokenType is JsonTokenType.True or JsonTokenType.False:
+                    includesTimings = json.GetBoolean();
+                    break;
                 case "WaitForNonStaleResultsTimeout" when json.TokenType != JsonTokenType.Null:
                     timeout = ReadDuration(ref json, member);
                     break;
@@ -128,7 +135,7 @@ internal sealed record QueryEnvelope(string Text, byte[] Parameters, long Start,
         }
 
         return text.Length <= MaxTextLength
-            ? new QueryEnvelope(text, parameters, start, pageSize, waits ? timeout : null)
+            ? new QueryEnvelope(text, parameters, start, pageSize, waits ? timeout : null) { IncludesTimings = includesTimings }
             : throw QueryRefusal.Of(new QueryException(QueryFault.TooCostly, $"The text of a query has at most {MaxTextLength} characters; send long lists as parameters."), text);
     }
 

@@ -111,7 +111,7 @@ internal sealed class QueryRequest : IDisposable
         long offset = Math.Max(operands.Count(query.Offset, "offset") ?? 0, envelope.Start); // client 5.4 sends both, and means the same
         long? limit = operands.Count(query.Limit, "limit") is { } asked ? Math.Min(asked, envelope.PageSize) : envelope.PageSize == long.MaxValue ? null : envelope.PageSize;
         var includes = ReadIncludes(query);
-        bool hasTimings = query.Includes.Any(static include => include.Kind == IncludeKind.Timings);
+        bool hasTimings = envelope.IncludesTimings || query.Includes.Any(static include => include.Kind == IncludeKind.Timings);
         if (named is null && !isChange && TryReadDirect(query, operands, out var condition))
         {
             var direct = new IdQuery

@@ -81,13 +81,12 @@ internal sealed class QueryWays(ServerContext context)
     /// <summary>Why an index does not come so far, and what to do, as the rest of a sentence.</summary>
     public static string WhyBehind(ServerContext context, Database database, string name, TimeSpan waited)
     {
-        string escaped = Uri.EscapeDataString(name);
         return context.Indexes.ReadStatus(database).FirstOrDefault(status => !status.IsReplacement && status.Name.Equals(name, StringComparison.OrdinalIgnoreCase))?.State switch
         {
-            IndexState.Disabled => $"is disabled and does not follow the documents, so it was not waited for. Enable it with POST admin/indexes/enable?name={escaped}",
-            IndexState.Paused => $"is paused on this node and does not follow the documents, so it was not waited for. Let it go on with POST admin/indexes/start?name={escaped}",
-            IndexState.Error => $"stopped because too many documents could not be indexed, so it was not waited for: GET indexes/errors?name={escaped} lists them. Correct its definition",
-            _ => $"did not come as far as the documents were, and it was waited {waited.TotalMilliseconds:0} ms for it: GET indexes/progress says how far it is. Wait longer",
+            IndexState.Disabled => $"is disabled and does not follow the documents, so it was not waited for. Enable it on its page of the dashboard",
+            IndexState.Paused => $"is paused on this node and does not follow the documents, so it was not waited for. Let it go on with `rookery index resume`",
+            IndexState.Error => $"stopped because too many documents could not be indexed, so it was not waited for: `rookery index errors` lists them. Correct its definition",
+            _ => $"did not come as far as the documents were, and it was waited {waited.TotalMilliseconds:0} ms for it: `rookery index ls` says how far it is. Wait longer",
         };
     }
 

@@ -1,0 +1,11 @@
+namespace Rookery.Server;
+
+/// <summary>What a refusal adds for who came without a credential that is known.</summary>
+public static class HowToGetIn
+{
+    /// <summary>For whoever writes the request.</summary>
+    public const string ForPrograms = "Send 'Authorization: Bearer TOKEN', or a client certificate of this cluster;";
+
+    /// <summary>For whoever runs a command.</summary>
+    public const string ForCommands = "Name a file with a token by --token-file, or once by `rookery login`; on the node's machine --data needs none;";
+}

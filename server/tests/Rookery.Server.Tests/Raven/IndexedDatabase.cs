@@ -1,0 +1,60 @@
+using System.Text.Json;
+using Rookery.Simulation;
+
+namespace Rookery.Server.Tests.Raven;
+
+/// <summary>A database of users, large enough for indexes, and what tests of its queries ask of it.</summary>
+public abstract class IndexedDatabase : IAsyncLifetime
+{
+    /// <summary>How many users there are: more than are looked at one by one.</summary>
+    protected const int Users = 300;
+
+    protected IndexedDatabase() => Server = new RunningServer { Time = Time };
+
+    protected SimulatedTimeProvider Time { get; } = new();
+
+    protected RunningServer Server { get; }
+
+    /// <summary>The path of the database.</summary>
+    protected string Database { get; private set; } = "";
+
+    public async Task InitializeAsync()
+    {
+        await Server.InitializeAsync();
+        Database = await Server.CreateDatabaseAsync();
+        var commands = Enumerable.Range(0, Users).Select(number => $$$"""{"Id":"users/{{{number}}}","Type":"PUT","Document":{{{User(MembersOf(number))}}} }""");
+        Assert.Equal(201, (await Server.SendAsync("POST", Database + "/bulk_docs", $$"""{"Commands":[{{string.Join(',', commands)}}]}""")).Status);
+    }
+
+    public Task DisposeAsync() => Server.DisposeAsync();
+
+    /// <summary>The members of the user with a number at the start, as JSON.</summary>
+    protected abstract string MembersOf(int number);
+
+    protected static string Body(string query) => $$"""{"Query":{{JsonSerializer.Serialize(query)}}}""";
+
+    protected async Task PutAsync(int number, string members) => Assert.Equal(201, (await Server.SendAsync("PUT", FormattableString.Invariant($"{Database}/docs?id=users/{number}"), User(members))).Status);
+
+    protected async Task<JsonElement> AskAsync(string query, string parameters = "") => Whole(await Server.SendAsync("POST", Database + "/queries" + parameters, Body(query)));
+
+    protected async Task<JsonElement> GetAsync(string path) => Whole(await Server.SendAsync("GET", Database + path));
+
+    protected async Task<string[]> NamesAsync() => [.. (await GetAsync("/indexes?namesOnly=true")).GetProperty("Results").EnumerateArray().Select(static name => name.GetString()!)];
+
+    /// <summary>Waits until the indexes have seen everything.</summary>
+    protected async Task WaitAsync()
+    {
+        while ((await GetAsync("/stats")).GetProperty("Indexes").EnumerateArray().Any(static index => index.GetProperty("IsStale").GetBoolean()))
+        {
+            await Task.Delay(20);
+        }
+    }
+
+    private static string User(string members) => $$"""{ {{members}},"@metadata":{"@collection":"Users"} }""";
+
+    private static JsonElement Whole(Answer answer)
+    {
+        Assert.True(answer.Status == 200, $"{answer.Status}: {answer.Body}");
+        return answer.Json;
+    }
+}
