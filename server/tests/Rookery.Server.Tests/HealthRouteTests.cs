@@ -26,6 +26,12 @@ public sealed class HealthRouteTests(NodeInDiagnosis broken) : IClassFixture<Nod
         using var said = JsonDocument.Parse(await ready.Content.ReadAsStringAsync());
         Assert.False(said.RootElement.GetProperty("Ready").GetBoolean());
         Assert.Contains("format 9", said.RootElement.GetProperty("Reason").GetString(), StringComparison.Ordinal);
+        var words = await broken.Http.GetAsync("/readyz?words");
+        Assert.Equal(HttpStatusCode.ServiceUnavailable, words.StatusCode);
+        Assert.Equal("text/plain", words.Content.Headers.ContentType?.MediaType);
+        Assert.Equal(string.Join('\n', StatusWords.Describe(said.RootElement)) + "\n", await words.Content.ReadAsStringAsync());
+        Assert.Equal([StatusWords.Unwell], ready.Headers.GetValues(StatusWords.Header));
+        Assert.Equal([StatusWords.Unwell], words.Headers.GetValues(StatusWords.Header));
     }
 
     /// <summary>It takes part, and has nothing yet of what its clients ask for.</summary>

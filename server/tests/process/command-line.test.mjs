@@ -208,6 +208,18 @@ test("Bash completes commands and options from what the executable says", async 
   ended(await command(["completion", "tcsh"], { env }), 78, /there are bash, zsh, fish/)
 })
 
+test("A status is the same by the quick way and by the usual one", async t => {
+  const { env, node } = await setUp(t)
+  // A name is not for the quick way.
+  for (const url of [node.url, node.url.replace("127.0.0.1", "localhost")]) {
+    const status = (...words) => command(["status", "--url", url, ...words], { env })
+    assert.match(ended(await status(), 0), /^Ready: documents are served\.\nLeader in term \d+; A leads; .*\n(.+\n)?A leader, reachable, 0 entries behind.*\n$/)
+    const json = ended(await status("--json"), 0)
+    assert.equal(JSON.parse(json).Cluster.Leader, "A")
+    assert.match(json, /^\{\n {2}"Ready": true,[^]*\n\}\n$/)
+  }
+})
+
 test("Zsh completes at its prompt, from a file that it reads at its start", needing("zsh"), async t => {
   const { env, directory } = await setUp(t)
   writeFileSync(join(directory, "completion.zsh"), ended(await command(["completion", "zsh"], { env }), 0))

@@ -1,3 +1,4 @@
+using System.Buffers;
 using System.Text.Json;
 using Microsoft.AspNetCore.Http;
 using Microsoft.AspNetCore.Routing;
@@ -5,7 +6,7 @@ using Rookery.Server.Observation;
 
 namespace Rookery.Server;
 
-/// <summary>/livez: the process runs. /readyz: documents are served, if only to reads with consistency=local, and by a member that joined all of them; if not, 503 and the sentence why. /readyz?verbose says it as JSON, with figures.</summary>
+/// <summary>/livez: the process runs. /readyz: documents are served, if only to reads with consistency=local, and by a member that joined all of them; if not, 503 and the sentence why. /readyz?verbose says it as JSON, with figures; /readyz?words in the lines of <c>rookery status</c>.</summary>
 internal static class HealthRoutes
 {
     public static void Map(IEndpointRouteBuilder routes, ServerContext context)
@@ -19,22 +20,40 @@ internal static class HealthRoutes
         var cluster = context.Readiness.Node?.ReadStatistics()?.Consensus;
         string? reason = context.Readiness.Reason ?? cluster?.Unready;
         http.Response.StatusCode = reason is null ? StatusCodes.Status200OK : StatusCodes.Status503ServiceUnavailable;
-        if (http.Request.Query.ContainsKey("verbose"))
+        bool inWords = http.Request.Query.ContainsKey("words");
+        if (inWords || http.Request.Query.ContainsKey("verbose"))
         {
-            return AnswerVerboseAsync(http, context, reason);
+            return AnswerAtLengthAsync(http, context, reason, inWords);
         }
 
         http.Response.ContentType = "text/plain; charset=utf-8";
         return http.Response.WriteAsync((reason ?? (cluster?.Trouble is { } trouble ? $"ok, but: {trouble}" : "ok")) + "\n", http.RequestAborted);
     }
 
-    private static async Task AnswerVerboseAsync(HttpContext http, ServerContext context, string? reason)
+    private static async Task AnswerAtLengthAsync(HttpContext http, ServerContext context, string? reason, bool inWords)
     {
-        http.Response.ContentType = "application/json; charset=utf-8";
-        await using var json = new Utf8JsonWriter(http.Response.BodyWriter, new JsonWriterOptions { Indented = true });
+        var body = new ArrayBufferWriter<byte>();
+        await using (var json = new Utf8JsonWriter(body, new JsonWriterOptions { Indented = true }))
+        {
+            // It names other cards, and the cluster that they form.
+            WriteVerbose(json, context, reason, context.Access.May(http, RouteScope.Metrics) ? context.Options.Forming?.Invoke() : null);
+        }
 
-        // It names other cards, and the cluster that they form.
-        WriteVerbose(json, context, reason, context.Access.May(http, RouteScope.Metrics) ? context.Options.Forming?.Invoke() : null);
+        using var status = JsonDocument.Parse(body.WrittenMemory);
+        if (StatusWords.IsWholeStory(status.RootElement))
+        {
+            http.Response.Headers[StatusWords.Header] = StatusWords.IsWell(status.RootElement) ? StatusWords.Well : StatusWords.Unwell;
+        }
+
+        http.Response.ContentType = inWords ? "text/plain; charset=utf-8" : "application/json; charset=utf-8";
+        if (inWords)
+        {
+            await http.Response.WriteAsync(string.Join('\n', StatusWords.Describe(status.RootElement)) + "\n", http.RequestAborted);
+        }
+        else
+        {
+            await http.Response.Body.WriteAsync(body.WrittenMemory, http.RequestAborted);
+        }
     }
 
     /// <summary>Writes the whole answer.</summary>

@@ -15,6 +15,7 @@ internal sealed class AdminClient : IDisposable
     private readonly NodeConnection _node;
     private readonly TimeProvider _time;
 
+    /// <summary>Opens its connections.</summary>
     /// <param name="node">Whom it asks.</param>
     /// <param name="time">What bounds an answer.</param>
     public AdminClient(NodeConnection node, TimeProvider time) => (_node, _client, _time) = (node, node.NewClient(Timeout.InfiniteTimeSpan), time);

@@ -1,7 +1,6 @@
 using System.CommandLine;
 using System.Security.Cryptography;
 using System.Security.Cryptography.X509Certificates;
-using Rookery.Cluster.Identity;
 using Rookery.Disk;
 
 namespace Rookery.Access;

@@ -70,7 +70,7 @@ public sealed class MemberQuestionTests : IAsyncLifetime
         var unheard = told.Json.GetProperty("Cluster").GetProperty("Members")[1];
         Assert.InRange(unheard.GetProperty("HeardSeconds").GetDouble(), 4_200, 5_000);
         Assert.Equal(7, unheard.GetProperty("SyncP99Milliseconds").GetDouble());
-        var said = StatusCommand.Describe(told.Json);
+        var said = StatusWords.Describe(told.Json);
         Assert.Contains(said, static line => line.StartsWith("B voter, not reachable (heard 42", StringComparison.Ordinal));
         Assert.Contains(said, static line => line.StartsWith("Of the others it says what the leader told it ", StringComparison.Ordinal));
 

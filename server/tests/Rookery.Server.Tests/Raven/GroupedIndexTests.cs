@@ -1,6 +1,4 @@
-using System.Globalization;
 using System.Text.Json;
-using Rookery.Simulation;
 
 namespace Rookery.Server.Tests.Raven;
 
