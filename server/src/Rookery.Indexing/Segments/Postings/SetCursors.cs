@@ -14,6 +14,12 @@ internal sealed class EmptyCursor : EntryCursor
     public override long Cost => 0;
 
     /// <inheritdoc/>
+    public override bool CanTell => true;
+
+    /// <inheritdoc/>
+    public override bool Has(int entry) => false;
+
+    /// <inheritdoc/>
     public override int MoveNext() => End;
 
     /// <inheritdoc/>
@@ -25,6 +31,20 @@ internal sealed class AllCursor(int entries) : EntryCursor
 {
     /// <inheritdoc/>
     public override long Cost => entries;
+
+    /// <inheritdoc/>
+    public override bool CanTell => true;
+
+    /// <inheritdoc/>
+    public override bool Has(int entry) => (uint)entry < (uint)entries;
+
+    /// <inheritdoc/>
+    public override int CountRest()
+    {
+        int rest = Current == End ? 0 : entries - 1 - Current;
+        Current = End;
+        return rest;
+    }
 
     /// <inheritdoc/>
     public override int MoveNext() => Current == End ? End : To(Current + 1);
@@ -42,6 +62,12 @@ internal sealed class OrdinalRangeCursor(PackedColumn column, long from, long to
     public override long Cost => column.Count;
 
     /// <inheritdoc/>
+    public override bool CanTell => true;
+
+    /// <inheritdoc/>
+    public override bool Has(int entry) => (long)column[entry] - 1 is var ordinal && ordinal >= from && ordinal < toExclusive;
+
+    /// <inheritdoc/>
     public override int MoveNext() => Current == End ? End : Find(Current + 1);
 
     /// <inheritdoc/>
@@ -51,8 +77,7 @@ internal sealed class OrdinalRangeCursor(PackedColumn column, long from, long to
     {
         for (; entry < column.Count; entry++)
         {
-            long ordinal = (long)column[entry] - 1;
-            if (ordinal >= from && ordinal < toExclusive)
+            if (Has(entry))
             {
                 return Current = entry;
             }
@@ -69,6 +94,12 @@ internal sealed class BitmapCursor(ulong[] words, long count) : EntryCursor
 
     /// <inheritdoc/>
     public override long Cost => count;
+
+    /// <inheritdoc/>
+    public override bool CanTell => true;
+
+    /// <inheritdoc/>
+    public override bool Has(int entry) => (words[entry / WordBits] & (1UL << (entry % WordBits))) != 0;
 
     /// <summary>The entries that have one of the terms with these ordinals.</summary>
     public static EntryCursor Of(SegmentField field, long from, long toExclusive, int entries)
@@ -142,6 +173,12 @@ internal sealed class ExceptCursor(EntryCursor of, EntryCursor without) : EntryC
 {
     /// <inheritdoc/>
     public override long Cost => of.Cost;
+
+    /// <inheritdoc/>
+    public override bool CanTell => of.CanTell && without.CanTell;
+
+    /// <inheritdoc/>
+    public override bool Has(int entry) => of.Has(entry) && !without.Has(entry);
 
     /// <inheritdoc/>
     public override int MoveNext() => Skip(of.MoveNext());

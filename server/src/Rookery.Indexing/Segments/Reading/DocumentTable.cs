@@ -3,7 +3,7 @@ namespace Rookery.Indexing.Segments;
 /// <summary>Ids and etags by entry. A reader of it has memory of its own for the id: one thread each. Going forward within a block it goes on from where it stood.</summary>
 internal sealed class DocumentTable(SegmentPages pages, PackedColumn addresses, PackedColumn lengths, int entries)
 {
-    private readonly byte[] id = new byte[SegmentFormat.KeyLimitBytes];
+    private byte[] id = [];
     private byte[] scratch = [];
     private int idLength;
     private int block = -1;
@@ -39,6 +39,7 @@ internal sealed class DocumentTable(SegmentPages pages, PackedColumn addresses, 
 
     private void ReadTo(int place)
     {
+        id = id.Length > 0 ? id : new byte[SegmentFormat.KeyLimitBytes];
         var bytes = pages.Read((long)addresses[block], (int)lengths[block], ref scratch);
         for (; next <= place; next++)
         {

@@ -12,6 +12,8 @@ namespace Rookery.Server.Raven.Queries;
 /// <param name="Wait">How long to wait for an index that is behind, after which the query is refused; null when an answer that is stale will do.</param>
 internal sealed record QueryEnvelope(string Text, byte[] Parameters, long Start, long PageSize, TimeSpan? Wait)
 {
+    private static readonly byte[] NoParameters = "{}"u8.ToArray();
+
     /// <summary>Characters of a query's text, at most: values belong into parameters.</summary>
     public const int MaxTextLength = 256 << 10;
 
@@ -84,7 +86,7 @@ internal sealed record QueryEnvelope(string Text, byte[] Parameters, long Start,
         long pageSize = long.MaxValue;
         bool waits = false;
         var timeout = UsualWait;
-        byte[] parameters = "{}"u8.ToArray();
+        byte[] parameters = NoParameters;
         var json = new Utf8JsonReader(body, new JsonReaderOptions { MaxDepth = 128 });
         if (!json.Read() || json.TokenType != JsonTokenType.StartObject)
         {
