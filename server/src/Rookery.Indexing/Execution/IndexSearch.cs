@@ -13,7 +13,7 @@ namespace Rookery.Indexing.Execution;
 /// <param name="needsTotal">Whether results behind the page are counted.</param>
 /// <param name="hasGroupsInOrder">Of an index whose entries are groups, whether their ids are in the order of the groups; null where entries are of documents.</param>
 /// <param name="walk">When a page is found by walking over the terms of its order.</param>
-internal sealed class IndexSearch(
+internal sealed partial class IndexSearch(
     IReadOnlyList<LiveSegment> segments, IndexedFields fields, ScanPlan plan, AnswerWork work, bool needsTotal, bool? hasGroupsInOrder = null, OrderWalk? walk = null)
 {
     // A longer page is held once, with its keys.
@@ -78,7 +78,7 @@ internal sealed class IndexSearch(
 
         var found = plan.Sort.IsEmpty ? FindOldest(opened) : FindSorted(opened, conditions);
         Array.ForEach(conditions, static one => one.Opened.Count());
-        return found is null ? null : found[(int)Math.Min(plan.Offset, found.Length)..];
+        return found is null || plan.Offset == 0 ? found : found[(int)Math.Min(plan.Offset, found.Length)..];
     }
 
     private FoundEntry[] FindOldest(Candidates[] opened)
@@ -126,6 +126,11 @@ internal sealed class IndexSearch(
                 }
 
                 bool isRanked = sort.RankedColumns > 0 && plan.PageEnd is > 0 and <= LongestRankedPage;
+                if (isRanked && !joinsEntries && opened.Length == 1)
+                {
+                    return TryTakeRanked(opened[i].Cursor, sort, conditions[i].Opened, sortKey);
+                }
+
                 bool isDone = joinsEntries ? TryCollectJoined(i, opened[i].Cursor, sort, heap, sortKey)
                     : isRanked ? TryCollectRanked(i, opened[i].Cursor, sort, heap, conditions[i].Opened, sortKey)
                     : TryCollect(i, opened[i].Cursor, sort, heap, sortKey);
@@ -177,161 +182,6 @@ internal sealed class IndexSearch(
         }
 
         return true;
-    }
-
-    /// <summary>The same where places in the segment's dictionary say the order: keys are read only of what the page may hold.</summary>
-    private bool TryCollectRanked(int segment, EntryCursor candidates, SegmentSort sort, HitHeap heap, OpenedPostings opened, PooledBytes sortKey)
-    {
-        long bytes = RankedEntries.EntryBytes * Math.Min(plan.PageEnd, segments[segment].Reader.Entries);
-        work.Memory.Take(bytes);
-        var first = new RankedEntries(plan.Sort, sort, documents[segment], (int)plan.PageEnd, sortKey);
-        if (!TryWalkInOrder(segment, ref candidates, sort, heap, opened, first))
-        {
-            sort.ForgetAll();
-            first = new RankedEntries(plan.Sort, sort, documents[segment], (int)plan.PageEnd, sortKey);
-            var cursor = LiveOf(segment, candidates);
-            for (int entry = cursor.MoveNext(); entry != EntryCursor.End; entry = cursor.MoveNext())
-            {
-                Count();
-                long rank = sort.Rank(0, entry);
-                if (first.MayWant(rank) && !(heap.Last is { } last && sort.IsBehind(entry, last.SortKey, out _)) && !first.TryAdd(entry, rank))
-                {
-                    return false;
-                }
-            }
-        }
-
-        foreach (var ranked in first.InOrder())
-        {
-            if (sort.LacksDocument || !sort.TryRead(ranked, sortKey))
-            {
-                return false;
-            }
-
-            var id = documents[segment].Read(ranked.Entry, out long etag);
-            var hit = new ScanHit { SortKey = ranked.SortKey!, Ordinal = etag, Etag = etag, Id = [], Place = new FoundEntry(etag, segment, ranked.Entry, Id: ids.Keep(id)) };
-            if (!heap.Wants(hit.SortKey, etag))
-            {
-                break;
-            }
-
-            Offer(hit, heap);
-        }
-
-        sort.ForgetAll();
-        work.Memory.Give(bytes);
-        return true;
-    }
-
-    /// <summary>
-    /// Gathers the first entries by walking over the terms of the order and asking of each entry whether it is a candidate, where matches are so many that this finds the page sooner than looking at each of them. Gives up
-    /// when it took as long as that: then candidates lie where the order comes to them late.
-    /// </summary>
-    /// <returns>False when it was not done: all candidates have to be looked at.</returns>
-    private bool TryWalkInOrder(int segment, ref EntryCursor candidates, SegmentSort sort, HitHeap heap, OpenedPostings opened, RankedEntries first)
-    {
-        var (reader, live) = segments[segment];
-        if (!walk.Pays(plan.PageEnd, reader.Entries, candidates) || sort.InOrder(opened) is not { } terms)
-        {
-            return false;
-        }
-
-        if (!candidates.CanTell)
-        {
-            var union = new EntryUnion(reader.Entries, work);
-            union.Add(candidates);
-            candidates = union.ToCursor();
-            if (!walk.Pays(plan.PageEnd, reader.Entries, candidates))
-            {
-                return false;
-            }
-        }
-
-        long left = walk.MostSteps(candidates);
-        long seen = 0;
-        foreach (long rank in terms.Ranks())
-        {
-            work.Step(1 + terms.Entries.Count);
-            if (first.IsFull && !first.MayWant(rank))
-            {
-                break;
-            }
-
-            if (rank == 0 && terms.EndsEarly)
-            {
-                return false;                           // among those are some that are not met
-            }
-
-            for (int entry = terms.Entries.MoveNext(); entry != EntryCursor.End; entry = terms.Entries.MoveNext())
-            {
-                if (--left < 0)
-                {
-                    return false;
-                }
-
-                if (!candidates.Has(entry) || !live.IsLive(entry))
-                {
-                    continue;
-                }
-
-                seen++;
-                bool isBehind = heap.Last is { } last && sort.IsBehind(entry, last.SortKey, out _);
-                if (!isBehind && !first.TryAdd(entry, rank))
-                {
-                    return false;
-                }
-
-                if (isBehind)
-                {
-                    // So are all that follow.
-                    total += needsTotal ? CountLive(segment, candidates) : seen;
-                    return true;
-                }
-            }
-        }
-
-        if (terms.EndsEarly && !first.IsFull)
-        {
-            return false;
-        }
-
-        total += needsTotal ? CountLive(segment, candidates) : seen;
-        return true;
-    }
-
-    private static DocumentTable[] DocumentsOf(IReadOnlyList<LiveSegment> segments)
-    {
-        var documents = new DocumentTable[segments.Count];
-        for (int i = 0; i < documents.Length; i++)
-        {
-            documents[i] = segments[i].Reader.Documents();
-        }
-
-        return documents;
-    }
-
-    private long CountLive(int segment, EntryCursor candidates)
-    {
-        var live = segments[segment].Live;
-        work.Step(live.DeadCount);
-        if (live.DeadCount > candidates.Cost)
-        {
-            return LiveOf(segment, candidates).CountRest();
-        }
-
-        long count = live.DeadCount == 0 ? 0 : -live.Dead().LongCount(candidates.Has);
-        if (candidates is PostingsCursor or BitmapCursor or AllCursor)
-        {
-            return count + candidates.CountRest();
-        }
-
-        while (candidates.MoveNext() != EntryCursor.End)
-        {
-            count++;
-            work.Step(1);
-        }
-
-        return count;
     }
 
     /// <summary>The same where a document is one result: it stands where the first of its entries does.</summary>
@@ -420,6 +270,17 @@ internal sealed class IndexSearch(
         work.Memory.Take(keys.Sum(static key => (long)key.Length));
         Array.Sort(keys, found, Comparer<byte[]>.Create(static (one, other) => one.AsSpan().SequenceCompareTo(other)));
         return found;
+    }
+
+    private static DocumentTable[] DocumentsOf(IReadOnlyList<LiveSegment> segments)
+    {
+        var documents = new DocumentTable[segments.Count];
+        for (int i = 0; i < documents.Length; i++)
+        {
+            documents[i] = segments[i].Reader.Documents();
+        }
+
+        return documents;
     }
 
     private EntryCursor LiveOf(int segment, EntryCursor cursor) => segments[segment].Live is { DeadCount: > 0 } live ? new LiveCursor(cursor, live) : cursor;

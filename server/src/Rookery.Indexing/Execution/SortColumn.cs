@@ -52,13 +52,13 @@ internal sealed class FieldSortColumn : SortColumn
     private readonly PackedColumn? greatest;
     private readonly TermCursor? leastTerms;
     private readonly TermCursor? greatestTerms;
-    private readonly byte[] other = new byte[TermKey.MaxBytes];
     private readonly bool isMonotone;
     private readonly (long From, long To) spoken;
     private readonly AnswerWork work;
     private readonly long rankedFrom;
     private long behindFrom;
     private long behindTo;
+    private byte[] other = [];
 
     /// <summary>A column of a segment.</summary>
     /// <param name="segment">The segment.</param>
@@ -196,6 +196,7 @@ internal sealed class FieldSortColumn : SortColumn
     private long FirstAtLeast(ReadOnlySpan<byte> value, bool isAbove)
     {
         var (from, to) = spoken;
+        other = other.Length > 0 ? other : new byte[TermKey.MaxBytes];
         while (from < to)
         {
             long middle = (from + to) / 2;

@@ -168,6 +168,48 @@ internal sealed class BitmapCursor(ulong[] words, long count) : EntryCursor
     }
 }
 
+/// <summary>Entries as a list, ascending and each once: of few.</summary>
+/// <param name="entries">The entries.</param>
+/// <param name="count">How many there are.</param>
+internal sealed class SortedCursor(int[] entries, int count) : EntryCursor
+{
+    private int next;
+
+    /// <inheritdoc/>
+    public override long Cost => count;
+
+    /// <inheritdoc/>
+    public override bool CanTell => true;
+
+    /// <inheritdoc/>
+    public override bool Has(int entry) => entries.AsSpan(0, count).BinarySearch(entry) >= 0;
+
+    /// <inheritdoc/>
+    public override int MoveNext() => Current = next < count ? entries[next++] : End;
+
+    /// <inheritdoc/>
+    public override int Advance(int target)
+    {
+        if (target <= Current)
+        {
+            return Current;
+        }
+
+        int found = entries.AsSpan(next, count - next).BinarySearch(target);
+        next += found < 0 ? ~found : found;
+        return MoveNext();
+    }
+
+    /// <inheritdoc/>
+    public override int CountRest()
+    {
+        int rest = count - next;
+        next = count;
+        Current = End;
+        return rest;
+    }
+}
+
 /// <summary>Entries of one cursor that are not of another.</summary>
 internal sealed class ExceptCursor(EntryCursor of, EntryCursor without) : EntryCursor
 {

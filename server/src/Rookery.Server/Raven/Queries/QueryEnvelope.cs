@@ -12,6 +12,8 @@ namespace Rookery.Server.Raven.Queries;
 /// <param name="Wait">How long to wait for an index that is behind, after which the query is refused; null when an answer that is stale will do.</param>
 internal sealed record QueryEnvelope(string Text, byte[] Parameters, long Start, long PageSize, TimeSpan? Wait)
 {
+    private static readonly string[] Members = ["Query", "QueryParameters", "Start", "PageSize", "WaitForNonStaleResults", "WaitForNonStaleResultsTimeout"];
+
     private static readonly byte[] NoParameters = "{}"u8.ToArray();
 
     /// <summary>Characters of a query's text, at most: values belong into parameters.</summary>
@@ -95,7 +97,7 @@ internal sealed record QueryEnvelope(string Text, byte[] Parameters, long Start,
 
         while (json.Read() && json.TokenType == JsonTokenType.PropertyName)
         {
-            string member = json.GetString()!;
+            string? member = MemberOf(json);
             json.Read();
             switch (member)
             {
@@ -132,6 +134,20 @@ internal sealed record QueryEnvelope(string Text, byte[] Parameters, long Start,
         return text.Length <= MaxTextLength
             ? new QueryEnvelope(text, parameters, start, pageSize, waits ? timeout : null)
             : throw QueryRefusal.Of(new QueryException(QueryFault.TooCostly, $"The text of a query has at most {MaxTextLength} characters; send long lists as parameters."), text);
+    }
+
+    // Without a text of its own for each; null for what is not read.
+    private static string? MemberOf(in Utf8JsonReader json)
+    {
+        foreach (string known in Members)
+        {
+            if (json.ValueTextEquals(known))
+            {
+                return known;
+            }
+        }
+
+        return null;
     }
 
     private static TimeSpan ReadDuration(ref Utf8JsonReader json, string member)
