@@ -274,13 +274,13 @@ internal sealed partial class IndexSearch(
 
     private static DocumentTable[] DocumentsOf(IReadOnlyList<LiveSegment> segments)
     {
-        var documents = new DocumentTable[segments.Count];
-        for (int i = 0; i < documents.Length; i++)
+        var tables = new DocumentTable[segments.Count];
+        for (int i = 0; i < tables.Length; i++)
         {
-            documents[i] = segments[i].Reader.Documents();
+            tables[i] = segments[i].Reader.Documents();
         }
 
-        return documents;
+        return tables;
     }
 
     private EntryCursor LiveOf(int segment, EntryCursor cursor) => segments[segment].Live is { DeadCount: > 0 } live ? new LiveCursor(cursor, live) : cursor;

@@ -97,7 +97,7 @@ internal sealed record QueryEnvelope(string Text, byte[] Parameters, long Start,
 
         while (json.Read() && json.TokenType == JsonTokenType.PropertyName)
         {
-            string? member = MemberOf(json);
+            string? member = MemberOf(ref json);
             json.Read();
             switch (member)
             {
@@ -137,7 +137,7 @@ internal sealed record QueryEnvelope(string Text, byte[] Parameters, long Start,
     }
 
     // Without a text of its own for each; null for what is not read.
-    private static string? MemberOf(in Utf8JsonReader json)
+    private static string? MemberOf(ref Utf8JsonReader json)
     {
         foreach (string known in Members)
         {

@@ -116,7 +116,7 @@ internal sealed class QueryRequest : IDisposable
         long? writtenLimit = operands.Count(query.Limit, "limit");
         long offset = Math.Max(writtenOffset, envelope.Start); // client 5.4 sends both, and means the same
         long? limit = writtenLimit is { } asked ? Math.Min(asked, envelope.PageSize) : envelope.PageSize == long.MaxValue ? null : envelope.PageSize;
-        var includes = ReadIncludes(query);
+        IReadOnlyList<string> includes = query.Includes.Count == 0 ? [] : ReadIncludes(query);
         bool hasTimings = query.Includes.Count > 0 && query.Includes.Any(static include => include.Kind == IncludeKind.Timings);
         if (named is null && !isChange && TryReadDirect(query, operands, out var condition))
         {
@@ -166,13 +166,8 @@ internal sealed class QueryRequest : IDisposable
 
     private static string CollectionName(Source source) => source.Kind == SourceKind.Collection ? "collection/" + source.Name : "AllDocs";
 
-    private static IReadOnlyList<string> ReadIncludes(Query query)
+    private static List<string> ReadIncludes(Query query)
     {
-        if (query.Includes.Count == 0)
-        {
-            return [];
-        }
-
         var paths = new List<string>(query.Includes.Count);
         paths.AddRange(query.Includes.Where(static include => include.Kind == IncludeKind.Documents).Select(static include => include.Path!));
         return paths;
