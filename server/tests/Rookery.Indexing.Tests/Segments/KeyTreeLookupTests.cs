@@ -48,9 +48,11 @@ public sealed class KeyTreeLookupTests
             }
         }
 
+        var seeking = field.Terms();
         for (bool isThere = walk.SeekOrdinal(0); isThere; isThere = walk.MoveNext())
         {
             Assert.True(field.Postings(walk.Term)?.Count == walk.EntryCount, Convert.ToHexString(walk.Term));
+            Assert.True(seeking.SeekExact(walk.Term) && seeking.Ordinal == walk.Ordinal, Convert.ToHexString(walk.Term));
         }
 
         Assert.InRange(found, 1, 20_000);
