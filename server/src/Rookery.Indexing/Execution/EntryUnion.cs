@@ -2,50 +2,101 @@ using Rookery.Indexing.Segments;
 
 namespace Rookery.Indexing.Execution;
 
-/// <summary>Joins the entries of many terms into one set of bits: each term costs its postings, and nothing stays of it.</summary>
+/// <summary>
+/// Joins the entries of many terms into one set: each term costs its postings, and nothing stays of it. Few are kept as they are, and put into order at the end; more as bits, which take as much memory however many
+/// there are.
+/// </summary>
 /// <param name="entries">Entries of the segment.</param>
 /// <param name="work">Of the answer.</param>
 internal sealed class EntryUnion(int entries, AnswerWork work)
 {
     private const int WordBits = 64;
+    private const int FirstFew = 64;
 
+    // An eighth of what bits would take.
+    private readonly int mostFew = Math.Max(FirstFew, entries / (8 * 8 * sizeof(int)));
+    private int[] few = [];
     private ulong[] words = [];
     private long count;
 
     /// <summary>Adds the entries of a cursor that has not begun.</summary>
     public void Add(EntryCursor cursor)
     {
-        Reserve();
         work.Step(cursor.Cost);
         for (int entry = cursor.MoveNext(); entry != EntryCursor.End; entry = cursor.MoveNext())
         {
-            words[entry / WordBits] |= 1UL << (entry % WordBits);
-            count++;
+            Add(entry);
         }
     }
 
     /// <summary>Adds a run of entries.</summary>
     public void Add(int first, int length)
     {
-        Reserve();
         for (int entry = first; entry < first + length; entry++)
         {
-            words[entry / WordBits] |= 1UL << (entry % WordBits);
+            Add(entry);
         }
-
-        count += length;
     }
 
     /// <summary>All of them.</summary>
-    public EntryCursor ToCursor() => count == 0 ? EmptyCursor.Instance : new BitmapCursor(words, Math.Min(count, entries));
+    public EntryCursor ToCursor()
+    {
+        if (count == 0)
+        {
+            return EmptyCursor.Instance;
+        }
 
-    private void Reserve()
+        if (words.Length > 0)
+        {
+            return new BitmapCursor(words, Math.Min(count, entries));
+        }
+
+        var sorted = few.AsSpan(0, (int)count);
+        sorted.Sort();
+        int kept = 1;
+        foreach (int entry in sorted[1..])
+        {
+            if (entry != sorted[kept - 1])
+            {
+                sorted[kept++] = entry;
+            }
+        }
+
+        count = kept;
+        return new SortedCursor(few, kept);
+    }
+
+    private void Add(int entry)
     {
         if (words.Length == 0)
         {
+            if (count < mostFew)
+            {
+                Reserve();
+                few[count++] = entry;
+                return;
+            }
+
             int length = (entries + WordBits - 1) / WordBits;
             work.Memory.Take((long)length * sizeof(ulong));
             words = new ulong[length];
+            foreach (int one in few.AsSpan(0, (int)count))
+            {
+                words[one / WordBits] |= 1UL << (one % WordBits);
+            }
+        }
+
+        words[entry / WordBits] |= 1UL << (entry % WordBits);
+        count++;
+    }
+
+    private void Reserve()
+    {
+        if (count == few.Length)
+        {
+            int longer = Math.Min(mostFew, Math.Max(FirstFew, 2 * few.Length));
+            work.Memory.Take((long)(longer - few.Length) * sizeof(int));
+            Array.Resize(ref few, longer);
         }
     }
 }

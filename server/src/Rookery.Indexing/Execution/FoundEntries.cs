@@ -7,7 +7,8 @@ namespace Rookery.Indexing.Execution;
 /// <param name="Segment">Its segment's place in the snapshot.</param>
 /// <param name="Entry">Its place in the segment.</param>
 /// <param name="Score">How relevant it is; null where the order does not ask for that.</param>
-internal readonly record struct FoundEntry(long Etag, int Segment, int Entry, double? Score = null);
+/// <param name="Id">Where its id is kept; <see cref="KeptIds.Nowhere"/> where only the index has it.</param>
+internal readonly record struct FoundEntry(long Etag, int Segment, int Entry, double? Score = null, int Id = KeptIds.Nowhere);
 
 /// <summary>The first entries in the order of their etags, as many as are wanted. For one thread.</summary>
 /// <param name="capacity">How many are wanted.</param>
@@ -17,7 +18,9 @@ internal sealed class FoundEntries(long capacity, ScanMemory memory)
     private const int EntryBytes = 64;
     private const int BytesPerStep = 64 * 1024;
 
-    private readonly PriorityQueue<FoundEntry, FoundEntry> newestFirst = new(Comparer<FoundEntry>.Create(static (one, other) => Compare(other, one)));
+    private static readonly Comparer<FoundEntry> NewestFirst = Comparer<FoundEntry>.Create(static (one, other) => Compare(other, one));
+
+    private readonly PriorityQueue<FoundEntry, FoundEntry> newestFirst = new(NewestFirst);
     private readonly List<FoundEntry> all = [];
     private readonly bool isBounded = capacity < int.MaxValue / 2;
     private long reservedBytes;
@@ -47,12 +50,30 @@ internal sealed class FoundEntries(long capacity, ScanMemory memory)
     public FoundEntry[] InOrder()
     {
         FoundEntry[] entries = isBounded ? [.. newestFirst.UnorderedItems.Select(static item => item.Element)] : [.. all];
-        Array.Sort(entries, Compare);
+        if (!IsInOrder(entries))
+        {
+            Array.Sort(entries, Compare);
+        }
+
         return entries;
     }
 
     // Entries of one document have one etag, and lie side by side.
     private static int Compare(FoundEntry one, FoundEntry other) => one.Etag != other.Etag ? one.Etag.CompareTo(other.Etag) : one.Entry.CompareTo(other.Entry);
+
+    // What was not written again lies as it came.
+    private static bool IsInOrder(FoundEntry[] entries)
+    {
+        for (int i = 1; i < entries.Length; i++)
+        {
+            if (Compare(entries[i - 1], entries[i]) > 0)
+            {
+                return false;
+            }
+        }
+
+        return true;
+    }
 
     private void Reserve()
     {

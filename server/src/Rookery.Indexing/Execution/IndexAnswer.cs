@@ -16,18 +16,18 @@ public sealed class IndexAnswer : IDisposable
     private readonly AnswerWork work;
     private readonly IndexSnapshot snapshot;
     private readonly IReadOnlyList<FoundEntry> entries;
-    private readonly StoredValues?[] stored;
+    private StoredValues?[] stored = [];
     private readonly Func<Exception, Exception> damageFound;
 
-    private IndexAnswer(IndexSnapshot snapshot, IndexedFields fields, ScanPlan plan, AnswerWork work, bool needsTotal, Func<Exception, Exception> damageFound)
+    private IndexAnswer(IndexSnapshot snapshot, IndexedFields fields, ScanPlan plan, AnswerWork work, bool needsTotal, Func<Exception, Exception> damageFound, OrderWalk? walk)
     {
         (this.snapshot, this.plan, this.work, this.damageFound) = (snapshot, plan, work, damageFound);
-        var (found, total, areCandidates) = new IndexSearch(snapshot.Segments, fields, plan, work, needsTotal).Run();
+        var search = new IndexSearch(snapshot.Segments, fields, plan, work, needsTotal, walk: walk);
+        var (found, total, areCandidates) = search.Run();
         AreCandidates = areCandidates;
         TotalResults = areCandidates ? null : total;
-        Documents = new FoundDocuments(snapshot.Segments, found, damageFound);
+        Documents = new FoundDocuments(search.Documents, search.Ids, found, damageFound);
         entries = found;
-        stored = new StoredValues?[snapshot.Segments.Count];
     }
 
     /// <summary>Whether <see cref="Documents"/> are not the page, but what has to be given to a <see cref="ScanRun"/> of the same plan, in this order.</summary>
@@ -56,14 +56,15 @@ public sealed class IndexAnswer : IDisposable
     /// <param name="clock">Is asked as the work goes on.</param>
     /// <param name="needsTotal">Whether results behind the page are counted; without that fewer postings are read.</param>
     /// <param name="damageFound">Told of damage that is found when results are read, behind this call, which throws it; gives what is thrown then. Null: the damage itself.</param>
+    /// <param name="walk">When a page is found by walking over the terms of its order; null as costs say.</param>
     /// <exception cref="Language.QueryException">The time or the memory of the query is used up.</exception>
     internal static IndexAnswer Find(
-        IndexSnapshot snapshot, IndexedFields fields, ScanPlan plan, MemoryShare share, IScanClock clock, bool needsTotal = true, Func<Exception, Exception>? damageFound = null)
+        IndexSnapshot snapshot, IndexedFields fields, ScanPlan plan, MemoryShare share, IScanClock clock, bool needsTotal = true, Func<Exception, Exception>? damageFound = null, OrderWalk? walk = null)
     {
         var begun = new AnswerWork(share, clock);
         try
         {
-            return new IndexAnswer(snapshot, fields, plan, begun, needsTotal, damageFound ?? (static damaged => damaged));
+            return new IndexAnswer(snapshot, fields, plan, begun, needsTotal, damageFound ?? (static damaged => damaged), walk);
         }
         catch
         {
@@ -99,7 +100,8 @@ public sealed class IndexAnswer : IDisposable
     /// <exception cref="IndexDamagedException">It cannot be read.</exception>
     public ReadOnlySpan<byte> ReadRow(int index)
     {
-        var (_, segment, entry, _) = entries[index];
+        var (_, segment, entry, _, _) = entries[index];
+        stored = stored.Length > 0 ? stored : new StoredValues?[snapshot.Segments.Count];
         try
         {
             var row = (stored[segment] ??= snapshot.Segments[segment].Reader.Stored()).Read(entry);
@@ -121,13 +123,12 @@ public sealed class IndexAnswer : IDisposable
 }
 
 /// <summary>Found entries as documents: ids are read when they are asked for, fastest in the order of entries.</summary>
-/// <param name="segments">The index.</param>
+/// <param name="documents">Reads the ids of each segment.</param>
+/// <param name="ids">Those that are kept.</param>
 /// <param name="found">The entries.</param>
 /// <param name="damageFound">Told of damage, and gives what is thrown then.</param>
-internal sealed class FoundDocuments(IReadOnlyList<LiveSegment> segments, IReadOnlyList<FoundEntry> found, Func<Exception, Exception> damageFound) : IReadOnlyList<ScannedDocument>
+internal sealed class FoundDocuments(DocumentTable[] documents, KeptIds ids, IReadOnlyList<FoundEntry> found, Func<Exception, Exception> damageFound) : IReadOnlyList<ScannedDocument>
 {
-    private readonly DocumentTable?[] documents = new DocumentTable?[segments.Count];
-
     /// <inheritdoc/>
     public int Count => found.Count;
 
@@ -136,10 +137,15 @@ internal sealed class FoundDocuments(IReadOnlyList<LiveSegment> segments, IReadO
     {
         get
         {
-            var (etag, segment, entry, score) = found[index];
+            var (etag, segment, entry, score, id) = found[index];
+            if (id != KeptIds.Nowhere)
+            {
+                return new ScannedDocument(etag, ids.At(id), score);
+            }
+
             try
             {
-                return new ScannedDocument(etag, (documents[segment] ??= segments[segment].Reader.Documents()).Read(entry, out _).ToArray(), score);
+                return new ScannedDocument(etag, documents[segment].Read(entry, out _).ToArray(), score);
             }
             catch (Exception damaged) when (RunningIndex.IsDamage(damaged))
             {

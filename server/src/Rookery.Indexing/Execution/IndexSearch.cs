@@ -12,17 +12,27 @@ namespace Rookery.Indexing.Execution;
 /// <param name="work">Of the answer.</param>
 /// <param name="needsTotal">Whether results behind the page are counted.</param>
 /// <param name="hasGroupsInOrder">Of an index whose entries are groups, whether their ids are in the order of the groups; null where entries are of documents.</param>
-internal sealed class IndexSearch(IReadOnlyList<LiveSegment> segments, IndexedFields fields, ScanPlan plan, AnswerWork work, bool needsTotal, bool? hasGroupsInOrder = null)
+/// <param name="walk">When a page is found by walking over the terms of its order.</param>
+internal sealed partial class IndexSearch(
+    IReadOnlyList<LiveSegment> segments, IndexedFields fields, ScanPlan plan, AnswerWork work, bool needsTotal, bool? hasGroupsInOrder = null, OrderWalk? walk = null)
 {
     // A longer page is held once, with its keys.
     private const int LongestRankedPage = 16 * 1024;
 
-    private readonly DocumentTable[] documents = [.. segments.Select(static segment => segment.Reader.Documents())];
+    private readonly OrderWalk walk = walk ?? OrderWalk.WhereItPays;
+    private readonly DocumentTable[] documents = DocumentsOf(segments);
 
     // A document may have several entries, which lie side by side and have one etag; of no others is that the same.
     private readonly bool joinsEntries = plan.Rows is not null && !plan.IsOfEachRow;
+    private readonly KeptIds ids = new(work.Memory);
     private long lastEtag = -1;
     private long total;
+
+    /// <summary>Ids of what was found.</summary>
+    public KeptIds Ids => ids;
+
+    /// <summary>Reads ids of the segments.</summary>
+    public DocumentTable[] Documents => documents;
 
     /// <summary>Finds the page, where terms and sort columns say all; otherwise the documents that have to be looked at.</summary>
     /// <returns>The entries in their order, how many results there are, and whether documents have to be looked at.</returns>
@@ -68,7 +78,7 @@ internal sealed class IndexSearch(IReadOnlyList<LiveSegment> segments, IndexedFi
 
         var found = plan.Sort.IsEmpty ? FindOldest(opened) : FindSorted(opened, conditions);
         Array.ForEach(conditions, static one => one.Opened.Count());
-        return found is null ? null : found[(int)Math.Min(plan.Offset, found.Length)..];
+        return found is null || plan.Offset == 0 ? found : found[(int)Math.Min(plan.Offset, found.Length)..];
     }
 
     private FoundEntry[] FindOldest(Candidates[] opened)
@@ -85,7 +95,7 @@ internal sealed class IndexSearch(IReadOnlyList<LiveSegment> segments, IndexedFi
             var cursor = LiveOf(i, opened[i].Cursor);
             for (int entry = cursor.MoveNext(); entry != EntryCursor.End; entry = cursor.MoveNext())
             {
-                documents[i].Read(entry, out long etag);
+                var id = documents[i].Read(entry, out long etag);
                 if (IsSameDocument(etag))
                 {
                     continue;
@@ -94,7 +104,7 @@ internal sealed class IndexSearch(IReadOnlyList<LiveSegment> segments, IndexedFi
                 Count();
                 if (oldest.Wants(etag))
                 {
-                    oldest.Add(new FoundEntry(etag, i, entry));
+                    oldest.Add(new FoundEntry(etag, i, entry, Id: ids.Keep(id)));
                 }
             }
         }
@@ -116,8 +126,13 @@ internal sealed class IndexSearch(IReadOnlyList<LiveSegment> segments, IndexedFi
                 }
 
                 bool isRanked = sort.RankedColumns > 0 && plan.PageEnd is > 0 and <= LongestRankedPage;
+                if (isRanked && !joinsEntries && opened.Length == 1)
+                {
+                    return TryTakeRanked(opened[i].Cursor, sort, conditions[i].Opened, sortKey);
+                }
+
                 bool isDone = joinsEntries ? TryCollectJoined(i, opened[i].Cursor, sort, heap, sortKey)
-                    : isRanked ? TryCollectRanked(i, opened[i].Cursor, sort, heap, sortKey)
+                    : isRanked ? TryCollectRanked(i, opened[i].Cursor, sort, heap, conditions[i].Opened, sortKey)
                     : TryCollect(i, opened[i].Cursor, sort, heap, sortKey);
                 if (!isDone)
                 {
@@ -166,44 +181,6 @@ internal sealed class IndexSearch(IReadOnlyList<LiveSegment> segments, IndexedFi
             }
         }
 
-        return true;
-    }
-
-    /// <summary>The same where places in the segment's dictionary say the order: keys are read only of what the page may hold.</summary>
-    private bool TryCollectRanked(int segment, EntryCursor candidates, SegmentSort sort, HitHeap heap, PooledBytes sortKey)
-    {
-        long bytes = RankedEntries.EntryBytes * Math.Min(plan.PageEnd, segments[segment].Reader.Entries);
-        work.Memory.Take(bytes);
-        var first = new RankedEntries(plan.Sort, sort, documents[segment], (int)plan.PageEnd, sortKey);
-        var cursor = LiveOf(segment, candidates);
-        for (int entry = cursor.MoveNext(); entry != EntryCursor.End; entry = cursor.MoveNext())
-        {
-            Count();
-            if (first.MayWant(entry, out long rank) && !(heap.Last is { } last && sort.IsBehind(entry, last.SortKey, out _)) && !first.TryAdd(entry, rank))
-            {
-                return false;
-            }
-        }
-
-        foreach (var ranked in first.InOrder())
-        {
-            if (sort.LacksDocument || !sort.TryRead(ranked, sortKey))
-            {
-                return false;
-            }
-
-            documents[segment].Read(ranked.Entry, out long etag);
-            var hit = new ScanHit { SortKey = ranked.SortKey!, Ordinal = etag, Etag = etag, Id = [], Place = new FoundEntry(etag, segment, ranked.Entry) };
-            if (!heap.Wants(hit.SortKey, etag))
-            {
-                break;
-            }
-
-            Offer(hit, heap);
-        }
-
-        sort.ForgetAll();
-        work.Memory.Give(bytes);
         return true;
     }
 
@@ -293,6 +270,17 @@ internal sealed class IndexSearch(IReadOnlyList<LiveSegment> segments, IndexedFi
         work.Memory.Take(keys.Sum(static key => (long)key.Length));
         Array.Sort(keys, found, Comparer<byte[]>.Create(static (one, other) => one.AsSpan().SequenceCompareTo(other)));
         return found;
+    }
+
+    private static DocumentTable[] DocumentsOf(IReadOnlyList<LiveSegment> segments)
+    {
+        var tables = new DocumentTable[segments.Count];
+        for (int i = 0; i < tables.Length; i++)
+        {
+            tables[i] = segments[i].Reader.Documents();
+        }
+
+        return tables;
     }
 
     private EntryCursor LiveOf(int segment, EntryCursor cursor) => segments[segment].Live is { DeadCount: > 0 } live ? new LiveCursor(cursor, live) : cursor;

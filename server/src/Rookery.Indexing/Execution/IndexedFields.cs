@@ -45,7 +45,7 @@ internal sealed class IndexedFields
     {
         foreach (var (path, field) in fields)
         {
-            if (path.SequenceEqual(reader.Names, StringComparer.Ordinal))
+            if (AreSame(path, reader.Names))
             {
                 return field;
             }
@@ -55,5 +55,16 @@ internal sealed class IndexedFields
     }
 
     /// <summary>Whether a reader reads the document's id.</summary>
-    public static bool IsId(FieldReader reader) => reader.Names.SequenceEqual(IdPath, StringComparer.Ordinal);
+    public static bool IsId(FieldReader reader) => reader.IsMetadata && AreSame(reader.Names, IdPath);
+
+    private static bool AreSame(IReadOnlyList<string> path, IReadOnlyList<string> other)
+    {
+        bool areSame = path.Count == other.Count;
+        for (int i = 0; areSame && i < path.Count; i++)
+        {
+            areSame = string.Equals(path[i], other[i], StringComparison.Ordinal);
+        }
+
+        return areSame;
+    }
 }

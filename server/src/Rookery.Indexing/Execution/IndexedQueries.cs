@@ -23,8 +23,13 @@ public sealed class IndexedQueries(IndexHost indexes)
     /// <param name="query">The query.</param>
     /// <param name="target">Which documents a scan of it would look at.</param>
     /// <param name="explains">Whether the reasons are wanted.</param>
-    public QueryRoute Plan(Database database, Query query, ScanTarget target, bool explains = false) =>
-        QueryPlanner.Plan(query, target, () => DocumentsOf(database, target.Collection), indexes.ReadAutoIndexes(database), explains);
+    /// <param name="parsed">The query, where it is as it was parsed: what was found out for its text is not found out again.</param>
+    public QueryRoute Plan(Database database, Query query, ScanTarget target, bool explains = false, ParsedQuery? parsed = null)
+    {
+        Invariant.Holds(parsed is null || ReferenceEquals(parsed.Query, query), "what is known of a text is known of its query");
+        return !explains && parsed is not null && TryRoute(database, parsed, target) is { } known ? known
+            : QueryPlanner.Plan(query, target, () => DocumentsOf(database, target.Collection), indexes.ReadAutoIndexes(database), explains);
+    }
 
     /// <summary>Answers a query from an index as it is now.</summary>
     /// <param name="database">Whose documents are asked for.</param>
@@ -47,7 +52,7 @@ public sealed class IndexedQueries(IndexHost indexes)
         try
         {
             return IndexAnswer.Find(
-                serving.Store.OpenSnapshot(), new IndexedFields(serving.Map.Fields), plan, share, clock, needsTotal, damaged => DamageOf(serving, damaged));
+                serving.Store.OpenSnapshot(), serving.Fields, plan, share, clock, needsTotal, damaged => DamageOf(serving, damaged));
         }
         catch (ObjectDisposedException)
         {
@@ -102,6 +107,26 @@ public sealed class IndexedQueries(IndexHost indexes)
     public static string? WhyUnable(Query query, AutoIndexDefinition definition) => query.GroupBy.Count > 0 ? "is of documents, and the query is of groups."
         : AutoIndexNeeds.Of(query, out _)?.Fields.FirstOrDefault(needed => !definition.Fields.Any(field => field.Covers(needed))) is { } lacking ? $"does not hold {lacking}."
         : null;
+
+    // Null where none of the indexes that there are answers.
+    private QueryRoute? TryRoute(Database database, ParsedQuery parsed, ScanTarget target)
+    {
+        bool needsIndex = QueryPlanner.NeedsIndex(parsed.Query);
+        if ((target.NamesIds && !needsIndex) || !indexes.TryGetCatalog(database, out var catalog))
+        {
+            return null;
+        }
+
+        var slots = catalog.Slots;
+        if (parsed.Indexes is not { } known || !known.AreOf(slots))
+        {
+            parsed.Indexes = known = KnownIndexes.Of(parsed.Query, slots);
+        }
+
+        return known.Choose(slots) is { } index
+            ? new QueryRoute(index.Record.Name, null, index is { VisibleEtag: > 0, State: IndexState.Normal or IndexState.Paused }, needsIndex, [])
+            : null;
+    }
 
     // Of an automatic index, what is computed of all results, a score that the order does not ask for, and the order of ids, come from the documents.
     private static bool CanAnswer(RunningIndex index, ScanPlan plan) => plan.Rows is { } rows

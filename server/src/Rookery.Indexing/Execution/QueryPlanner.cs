@@ -88,8 +88,9 @@ public static class QueryPlanner
         return new QueryRoute(choice.Name, choice.ToDefine, isBuilt, false, choice.Reasons);
     }
 
+    /// <summary>Whether nothing but an index answers a query.</summary>
     // How rare a word is a scan knows only when it has seen all documents.
-    private static bool NeedsIndex(Query query) => query.GroupBy.Count == 0 && Relevance.IsIn(query.Where);
+    internal static bool NeedsIndex(Query query) => query.GroupBy.Count == 0 && Relevance.IsIn(query.Where);
 
     private static QueryRoute Scan(string? reason) => new(null, null, false, false, reason is null ? [] : [reason]);
 }

@@ -23,14 +23,12 @@ internal sealed class RankedEntries(SortKeys keys, SegmentSort sort, DocumentTab
     private RankedEntry? spare;
     private long lastRank;
 
+    /// <summary>Whether there are as many as are wanted.</summary>
+    public bool IsFull => lastFirst.Count >= capacity;
+
     /// <summary>Whether an entry may be among the first, by the rank of its first value alone.</summary>
-    /// <param name="entry">The entry.</param>
     /// <param name="rank">That rank.</param>
-    public bool MayWant(int entry, out long rank)
-    {
-        rank = sort.Rank(0, entry);
-        return lastFirst.Count < capacity || (isDescending ? rank >= lastRank : rank <= lastRank);
-    }
+    public bool MayWant(long rank) => lastFirst.Count < capacity || (isDescending ? rank >= lastRank : rank <= lastRank);
 
     /// <summary>Takes an entry that may be among the first.</summary>
     /// <returns>False where only documents say in which order they are.</returns>

@@ -100,6 +100,9 @@ internal sealed class SegmentSort
     /// <summary>The place of an entry's value among those of the segment, in a column below <see cref="RankedColumns"/>; the same for equal ones.</summary>
     public long Rank(int column, int entry) => columns[column].Rank(entry);
 
+    /// <summary>The entries in the order of the first column, which is below <see cref="RankedColumns"/>; null where the segment does not say it by terms.</summary>
+    public TermsInOrder? InOrder(OpenedPostings opened) => columns[0].InOrder(opened);
+
     /// <summary>Reads what an entry is sorted by, once.</summary>
     /// <returns>False where only the document says it.</returns>
     public bool TryRead(RankedEntry entry, PooledBytes room)

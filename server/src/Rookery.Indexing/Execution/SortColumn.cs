@@ -20,6 +20,9 @@ internal abstract class SortColumn
     /// <summary>The place of an entry's value among those of the segment: in their order, the same for equal ones. Costs little.</summary>
     public virtual long Rank(int entry) => throw new InvalidOperationException("These values have no ranks.");
 
+    /// <summary>The entries in the order of their ranks, to be read term by term; null where terms do not say that.</summary>
+    public virtual TermsInOrder? InOrder(OpenedPostings opened) => null;
+
     /// <summary>How many entries are better asked before <see cref="SetLast"/> is called again.</summary>
     public virtual int AskedBetween => 1;
 
@@ -41,19 +44,21 @@ internal abstract class SortColumn
 /// <summary>By the values of a field.</summary>
 internal sealed class FieldSortColumn : SortColumn
 {
+    private readonly SegmentReader segment;
+    private readonly IndexedField field;
     private readonly OrderKind kind;
     private readonly bool isDescending;
     private readonly PackedColumn? least;
     private readonly PackedColumn? greatest;
     private readonly TermCursor? leastTerms;
     private readonly TermCursor? greatestTerms;
-    private readonly byte[] other = new byte[TermKey.MaxBytes];
     private readonly bool isMonotone;
     private readonly (long From, long To) spoken;
     private readonly AnswerWork work;
     private readonly long rankedFrom;
     private long behindFrom;
     private long behindTo;
+    private byte[] other = [];
 
     /// <summary>A column of a segment.</summary>
     /// <param name="segment">The segment.</param>
@@ -62,7 +67,7 @@ internal sealed class FieldSortColumn : SortColumn
     /// <param name="work">Counts keys that are read.</param>
     public FieldSortColumn(SegmentReader segment, IndexedField field, SortKey key, AnswerWork work)
     {
-        this.work = work;
+        (this.segment, this.field, this.work) = (segment, field, work);
         kind = key.Kind;
         isDescending = key.IsDescending;
         var values = segment.Field(field.Values);
@@ -101,6 +106,20 @@ internal sealed class FieldSortColumn : SortColumn
 
         // What is null or spoken of by another order stands where a missing value does.
         return low > rankedFrom && low <= spoken.To ? low : 0;
+    }
+
+    /// <inheritdoc/>
+    public override TermsInOrder? InOrder(OpenedPostings opened)
+    {
+        if (segment.Field(field.Values) is not { HasPlainKeys: true } values)
+        {
+            return null;
+        }
+
+        long withValue = segment.Field(field.Presence)?.EntryCount(Indexes.MappedField.AnyValue) ?? 0;
+        bool lacksValues = withValue < segment.Entries;
+        return lacksValues && !isDescending ? null
+            : new TermsInOrder(values.Terms(), opened.New(values), (rankedFrom, Math.Max(rankedFrom, spoken.To)), isDescending, lacksValues);
     }
 
     /// <inheritdoc/>
@@ -177,6 +196,7 @@ internal sealed class FieldSortColumn : SortColumn
     private long FirstAtLeast(ReadOnlySpan<byte> value, bool isAbove)
     {
         var (from, to) = spoken;
+        other = other.Length > 0 ? other : new byte[TermKey.MaxBytes];
         while (from < to)
         {
             long middle = (from + to) / 2;

@@ -28,5 +28,5 @@ internal static class LowerNames
     public static byte[] Collection(string collection) => Collection(Encoding.UTF8.GetBytes(collection), new byte[RoomBytes]).ToArray();
 
     /// <summary>An index.</summary>
-    public static string Index(string name) => Encoding.UTF8.GetString(IndexRecord.LowerBytes(name));
+    public static string Index(string name) => Ascii.IsValid(name) ? name.ToLowerInvariant() : Encoding.UTF8.GetString(IndexRecord.LowerBytes(name));
 }

@@ -3,6 +3,7 @@ using Rookery.Disk;
 using Rookery.Documents;
 using Rookery.Documents.Json;
 using Rookery.Indexing.Analysis;
+using Rookery.Indexing.Execution;
 using Rookery.Indexing.Segments;
 using Rookery.Indexing.Values;
 using Rookery.Storage;
@@ -49,6 +50,7 @@ internal sealed class RunningIndex : IDisposable
     public RunningIndex(IndexRecord record, IIndexMap map, IIndexStore store, TimeProvider time)
     {
         (_record, Map, Store, _time) = (record, map, store, time);
+        Fields = new IndexedFields(map.Fields);
         _lowerCollections = [.. map.Collections.Select(LowerNames.Collection)];
         _lowerLoaded = [.. map.LoadedCollections.Select(LowerNames.Collection)];
         _position = _visible = store.Watermark;
@@ -65,6 +67,9 @@ internal sealed class RunningIndex : IDisposable
 
     /// <summary>What it holds of each document.</summary>
     public IIndexMap Map { get; }
+
+    /// <summary>Under which number it holds what of a field.</summary>
+    public IndexedFields Fields { get; }
 
     /// <summary>Where it holds it.</summary>
     public IIndexStore Store { get; }

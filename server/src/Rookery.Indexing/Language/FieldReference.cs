@@ -10,6 +10,21 @@ public readonly record struct PathStep(string Name, bool IsEach);
 /// <param name="Position">Characters of the text before it.</param>
 public sealed record FieldPath(IReadOnlyList<PathStep> Steps, int Position)
 {
+    /// <summary>The names of its steps.</summary>
+    internal string[] Names
+    {
+        get
+        {
+            string[] names = new string[Steps.Count];
+            for (int i = 0; i < names.Length; i++)
+            {
+                names[i] = Steps[i].Name;
+            }
+
+            return names;
+        }
+    }
+
     /// <summary>The path as RavenDB writes it: <c>lines[].product</c>.</summary>
     public override string ToString() => string.Join('.', Steps.Select(static step => step.IsEach ? step.Name + "[]" : step.Name));
 

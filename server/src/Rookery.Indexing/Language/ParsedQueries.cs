@@ -1,5 +1,22 @@
 namespace Rookery.Indexing.Language;
 
+/// <summary>A query that was parsed, and what follows from its text alone. Thread-safe.</summary>
+/// <param name="query">The query.</param>
+public sealed class ParsedQuery(Query query)
+{
+    private Execution.KnownIndexes? indexes;
+
+    /// <summary>The query.</summary>
+    public Query Query => query;
+
+    /// <summary>The automatic indexes that can answer it, as it was last asked; null before.</summary>
+    internal Execution.KnownIndexes? Indexes
+    {
+        get => Volatile.Read(ref indexes);
+        set => Volatile.Write(ref indexes, value);
+    }
+}
+
 /// <summary>Queries that were parsed a moment ago: applications send the same few texts, and differ in parameters. Each text has one place; thread-safe.</summary>
 public static class ParsedQueries
 {
@@ -8,23 +25,23 @@ public static class ParsedQueries
     // Longer ones are rare, and hold more than they save.
     private const int LongestText = 512;
 
-    private static readonly Query?[] Parsed = new Query?[Places];
+    private static readonly ParsedQuery?[] Parsed = new ParsedQuery?[Places];
 
     /// <summary>Parses a query, or gives the one that was parsed of the same text.</summary>
     /// <param name="text">The query.</param>
     /// <exception cref="QueryException">It is none.</exception>
-    public static Query Read(string text)
+    public static ParsedQuery Read(string text)
     {
         if (text.Length > LongestText)
         {
-            return RqlParser.Parse(text);
+            return new ParsedQuery(RqlParser.Parse(text));
         }
 
-        ref Query? place = ref Parsed[(uint)text.GetHashCode(StringComparison.Ordinal) % Places];
+        ref ParsedQuery? place = ref Parsed[(uint)text.GetHashCode(StringComparison.Ordinal) % Places];
         var known = Volatile.Read(ref place);
-        if (known is null || !string.Equals(known.Text, text, StringComparison.Ordinal))
+        if (known is null || !string.Equals(known.Query.Text, text, StringComparison.Ordinal))
         {
-            known = RqlParser.Parse(text);
+            known = new ParsedQuery(RqlParser.Parse(text));
             Volatile.Write(ref place, known);
         }
 

@@ -62,9 +62,9 @@ internal sealed class ConditionCompiler(FieldResolver fields, OperandValues oper
 
         Predicate made = condition switch
         {
-            AndCondition and => new AndPredicate([.. and.Conditions.Select(one => Compile(one, isExact))]),
-            IntersectCondition intersect => new AndPredicate([.. intersect.Conditions.Select(one => Compile(one, isExact))]),
-            OrCondition or => new OrPredicate([.. or.Conditions.Select(one => Compile(one, isExact))]),
+            AndCondition and => new AndPredicate(CompileEach(and.Conditions, isExact)),
+            IntersectCondition intersect => new AndPredicate(CompileEach(intersect.Conditions, isExact)),
+            OrCondition or => new OrPredicate(CompileEach(or.Conditions, isExact)),
             NotCondition not => new NotPredicate(Compile(not.Inner, isExact)),
             EveryCondition => new ConstantPredicate(true),
             ExactCondition exact => Compile(exact.Inner, isExact: true),
@@ -81,6 +81,17 @@ internal sealed class ConditionCompiler(FieldResolver fields, OperandValues oper
             _ => throw NotSupported(condition.GetType().Name, condition),
         };
         depth--;
+        return made;
+    }
+
+    private Predicate[] CompileEach(IReadOnlyList<Condition> each, bool isExact)
+    {
+        var made = new Predicate[each.Count];
+        for (int i = 0; i < made.Length; i++)
+        {
+            made[i] = Compile(each[i], isExact);
+        }
+
         return made;
     }
 
@@ -116,7 +127,7 @@ internal sealed class ConditionCompiler(FieldResolver fields, OperandValues oper
         return isIn.IsAll ? new AllTermsPredicate(fields.Reader(isIn.Field), new TermSet(wanted, isExact), isExact) : CompileTerms(isIn.Field, wanted, isExact);
     }
 
-    private TermsPredicate CompileTerms(FieldReference field, IEnumerable<byte[]> values, bool isExact) => new(fields.Reader(field), new TermSet(values, isExact), isExact);
+    private TermsPredicate CompileTerms(FieldReference field, IReadOnlyList<byte[]> values, bool isExact) => new(fields.Reader(field), new TermSet(values, isExact), isExact);
 
     private Predicate CompileRange(FieldReference field, KeyRange range, bool isExact) =>
         range.IsEmpty ? new ConstantPredicate(false) : new RangePredicate(fields.Reader(field), range, isExact);

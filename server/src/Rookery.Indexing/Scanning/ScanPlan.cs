@@ -38,8 +38,8 @@ public sealed class ScanPlan
         }
 
         isGrouped = query.GroupBy.Count > 0;
-        var groups = new GroupFields(query);
-        FieldResolver fields = isGrouped ? groups : rows is null ? new DocumentFields() : new RowFields(rows);
+        var groups = isGrouped ? new GroupFields(query) : null;
+        FieldResolver fields = groups is not null ? groups : rows is null ? new DocumentFields() : new RowFields(rows);
         var conditions = new ConditionCompiler(fields, operands, fullText);
         Target = ScanTarget.Find(query, operands);
         Where = conditions.Compile(query.Where);
@@ -50,16 +50,17 @@ public sealed class ScanPlan
         // Who walks over documents meets them in the order of ids then; rows lie otherwise.
         order = order.Count == 0 && rows is { IsReduced: false } && Target.NamesIds && !QuerySummary.IsPartOf(query) ? [new OrderKey(new IdReference(0), OrderKind.Natural, false, null, 0)] : order;
         Sort = new SortKeys(order, fields, operands, endsWithKey: isGrouped || rows is { IsReduced: true });
-        Explains = query.Includes.Any(static include => include.Kind == IncludeKind.Explanations);
+        var explained = query.Includes.Count == 0 ? null : query.Includes.FirstOrDefault(static include => include.Kind == IncludeKind.Explanations);
+        Explains = explained is not null;
         IsScored = !isGrouped && (Sort.HasScore || SelectsScore(query) || Explains);
-        Highlights = [.. query.Includes.Where(static include => include.Kind == IncludeKind.Highlight).Select(include => new Highlight(include, fields, operands, Where))];
-        ExplanationKey = query.Includes.FirstOrDefault(static include => include.Kind == IncludeKind.Explanations) is { } explained
+        Highlights = HighlightsOf(query, fields, operands, Where);
+        ExplanationKey = explained is not null
             ? new ClauseOptions(explained.Arguments is [var options, ..] ? options : null, "explanations", operands).Text("GroupKey")
             : null;
         RefuseUnnamed(query);
         this.fullText = fullText;
         IsOfScans = Relevance.HasLikeness(query.Where) || Relevance.HasLikeness(query.Filter);
-        Likenesses = [.. conditions.Likenesses.Select(one => new LikenessSource(Compile(SourceOf(query) with { Where = one.Finder }, parameters, fullText: null, rows), one.Condition, one.Finder.Position))];
+        Likenesses = conditions.Likenesses.Count == 0 ? [] : LikenessesOf(query, conditions, parameters, rows);
         Counted = rows is null && fullText is { NeedsCount: true } && (IsScored || IsOfScans) ? Compile(SourceOf(query), parameters) : null;
         Summary = QuerySummary.Of(query, fields, conditions, operands);
         Script = Summary is null ? QueryScripts.SelectionOf(query, parameters) : null;
@@ -68,7 +69,7 @@ public sealed class ScanPlan
         IsDistinct = query.Select is FieldSelection { IsDistinct: true };
         Offset = Summary is null ? operands.Count(query.Offset, "offset") ?? 0 : 0;
         Limit = Summary is null ? operands.Count(query.Limit, "limit") : null;
-        Groups = isGrouped ? new GroupPlan(query.GroupBy, groups) : null;
+        Groups = groups is null ? null : new GroupPlan(query.GroupBy, groups);
     }
 
     /// <summary>Which documents to look at.</summary>
@@ -179,6 +180,12 @@ public sealed class ScanPlan
         return IsScored ? Where.TryScore(document, work, out score) : Matches(document, work);
     }
 
+    private static Highlight[] HighlightsOf(Query query, FieldResolver fields, OperandValues operands, Predicate where) => query.Includes.Count == 0 ? []
+        : [.. query.Includes.Where(static include => include.Kind == IncludeKind.Highlight).Select(include => new Highlight(include, fields, operands, where))];
+
+    private static LikenessSource[] LikenessesOf(Query query, ConditionCompiler conditions, QueryParameters parameters, RowSource? rows) =>
+        [.. conditions.Likenesses.Select(one => new LikenessSource(Compile(SourceOf(query) with { Where = one.Finder }, parameters, fullText: null, rows), one.Condition, one.Finder.Position))];
+
     /// <summary>All documents of a query's source.</summary>
     private static Query SourceOf(Query query) => new() { Text = query.Text, Source = query.Source };
 
@@ -202,7 +209,7 @@ public sealed class ScanPlan
 
     private static bool SelectsStored(Query query, SelectedFields fields) => query.Select is FieldSelection { Items: var items } && items.Any(fields.AreOfRow);
 
-    private static IncludeClause? NoteOf(Query query) => query.Includes.FirstOrDefault(static include => include.Kind is IncludeKind.Highlight or IncludeKind.Explanations);
+    private static IncludeClause? NoteOf(Query query) => query.Includes.Count == 0 ? null : query.Includes.FirstOrDefault(static include => include.Kind is IncludeKind.Highlight or IncludeKind.Explanations);
 
     private static string NameOf(IncludeClause note) => note.Kind == IncludeKind.Highlight ? "highlight" : "explanations";
 

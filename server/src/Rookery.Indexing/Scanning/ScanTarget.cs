@@ -24,9 +24,24 @@ public sealed record ScanTarget(string? Collection, IReadOnlyList<string>? Ids, 
             return new(collection, null, null); // its conditions are on groups
         }
 
-        Condition[] all = query.Where is AndCondition and ? [.. and.Conditions] : query.Where is null ? [] : [query.Where];
-        string[]? ids = all.Select(condition => IdsOf(condition, operands)).FirstOrDefault(static ids => ids is not null);
-        return new(collection, ids, ids is null ? all.Select(condition => PrefixOf(condition, operands)).FirstOrDefault(static prefix => prefix is not null) : null);
+        if (query.Where is not AndCondition { Conditions: var all })
+        {
+            return query.Where is null || IdsOf(query.Where, operands) is not { } only ? new(collection, null, query.Where is null ? null : PrefixOf(query.Where, operands)) : new(collection, only, null);
+        }
+
+        string[]? ids = null;
+        for (int i = 0; ids is null && i < all.Count; i++)
+        {
+            ids = IdsOf(all[i], operands);
+        }
+
+        string? prefix = null;
+        for (int i = 0; ids is null && prefix is null && i < all.Count; i++)
+        {
+            prefix = PrefixOf(all[i], operands);
+        }
+
+        return new(collection, ids, prefix);
     }
 
     private static string[]? IdsOf(Condition condition, OperandValues operands) => condition switch

@@ -26,8 +26,17 @@ internal sealed class SortKeys
     /// <param name="endsWithKey">Whether equal ones stand by the keys of their rows or groups, which is how a scan meets them.</param>
     public SortKeys(IReadOnlyList<OrderKey> orders, FieldResolver fields, OperandValues operands, bool endsWithKey = false)
     {
-        var made = orders.Select(order => new SortKey(order.Kind, order.IsDescending, order.Field is null ? null : fields.Reader(order.Field), SeedOf(order, operands)));
-        keys = [.. made, .. endsWithKey ? new[] { new SortKey(OrderKind.Natural, false, null, []) } : []];
+        keys = orders.Count == 0 && !endsWithKey ? [] : new SortKey[orders.Count + (endsWithKey ? 1 : 0)];
+        for (int i = 0; i < orders.Count; i++)
+        {
+            var order = orders[i];
+            keys[i] = new SortKey(order.Kind, order.IsDescending, order.Field is null ? null : fields.Reader(order.Field), SeedOf(order, operands));
+        }
+
+        if (endsWithKey)
+        {
+            keys[^1] = new SortKey(OrderKind.Natural, false, null, []);
+        }
     }
 
     /// <summary>The keys, in their order.</summary>

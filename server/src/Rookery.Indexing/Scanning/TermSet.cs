@@ -5,18 +5,27 @@ namespace Rookery.Indexing.Scanning;
 /// <summary>Different term keys, asked for one by one. Made once for a query, however many there are.</summary>
 internal sealed class TermSet
 {
-    private readonly Dictionary<byte[], int>.AlternateLookup<ReadOnlySpan<byte>> indexes;
+    // None for one key, which is most of them.
+    private readonly Dictionary<byte[], int>? keys;
     private readonly byte[] only = [];
-    private readonly bool[] firstCharacters = new bool[256];
+    private UInt128 firstCharacters;
 
     /// <summary>A set of the keys of some values.</summary>
     /// <param name="values">JSON each.</param>
     /// <param name="isExact">Whether letters of texts count with their case.</param>
-    public TermSet(IEnumerable<byte[]> values, bool isExact)
+    public TermSet(IReadOnlyList<byte[]> values, bool isExact)
     {
-        var keys = new Dictionary<byte[], int>(KeyComparer.Instance);
-        indexes = keys.GetAlternateLookup<ReadOnlySpan<byte>>();
         Span<byte> key = stackalloc byte[TermKey.MaxBytes];
+        if (values.Count == 1)
+        {
+            only = key[..TermKey.Write(values[0], isExact, key)].ToArray();
+            MarkFirst(values[0][0]);
+            Keys = [only];
+            return;
+        }
+
+        keys = new Dictionary<byte[], int>(KeyComparer.Instance);
+        var indexes = keys.GetAlternateLookup<ReadOnlySpan<byte>>();
         foreach (byte[] json in values)
         {
             indexes.TryAdd(key[..TermKey.Write(json, isExact, key)], keys.Count);
@@ -24,39 +33,35 @@ internal sealed class TermSet
         }
 
         Keys = [.. keys.Keys];
-        Count = keys.Count;
-        only = Count == 1 ? Keys[0] : [];
     }
 
     /// <summary>How many there are.</summary>
-    public int Count { get; }
+    public int Count => Keys.Length;
 
     /// <summary>The keys, as they were given.</summary>
     public byte[][] Keys { get; }
 
     /// <summary>Whether a value may be among them, by the first character of its JSON.</summary>
-    public bool MayHold(byte first) => firstCharacters[first];
+    public bool MayHold(byte first) => first < 128 && (firstCharacters & (UInt128.One << first)) != 0;
 
     /// <summary>Which one a key is; -1 for none.</summary>
     public int IndexOf(ReadOnlySpan<byte> key)
     {
-        if (Count == 1)
+        if (keys is null)
         {
             return key.SequenceEqual(only) ? 0 : -1;
         }
 
-        return indexes.TryGetValue(key, out int index) ? index : -1;
+        return keys.GetAlternateLookup<ReadOnlySpan<byte>>().TryGetValue(key, out int index) ? index : -1;
     }
 
+    // JSON begins with ASCII.
     private void MarkFirst(byte first)
     {
-        if (first is not ((byte)'-' or (>= (byte)'0' and <= (byte)'9')))
+        firstCharacters |= UInt128.One << first;
+        if (first is (byte)'-' or (>= (byte)'0' and <= (byte)'9'))
         {
-            firstCharacters[first] = true;
-            return;
+            firstCharacters |= (UInt128.One << '-') | ((UInt128)0x3FF << '0'); // -0 is 0
         }
-
-        firstCharacters['-'] = true; // -0 is 0
-        firstCharacters.AsSpan('0', 10).Fill(true);
     }
 }

@@ -28,7 +28,7 @@ public sealed class FieldReader
     /// <summary>A reader of one path.</summary>
     /// <param name="path">The path.</param>
     public FieldReader(FieldPath path)
-        : this([.. path.Steps.Select(static step => step.Name)])
+        : this(path.Names)
     {
     }
 
@@ -37,7 +37,11 @@ public sealed class FieldReader
         ArgumentOutOfRangeException.ThrowIfZero(names.Count);
         this.names = names;
         isMetadata = string.Equals(names[0], MetadataName, StringComparison.Ordinal);
-        steps = [.. names.Skip(isMetadata ? 1 : 0).Select(Encoding.UTF8.GetBytes)];
+        steps = new byte[names.Count - (isMetadata ? 1 : 0)][];
+        for (int i = 0; i < steps.Length; i++)
+        {
+            steps[i] = Encoding.UTF8.GetBytes(names[names.Count - steps.Length + i]);
+        }
     }
 
     /// <summary>The document's id, as <c>id()</c> names it.</summary>

@@ -92,8 +92,8 @@ internal sealed class IndexExample : IDisposable
     }
 
     /// <summary>Opens an answer of the index.</summary>
-    public IndexAnswer Open(ScanPlan plan, IScanClock? clock = null, bool needsTotal = true) =>
-        IndexAnswer.Find(store.OpenSnapshot(), new IndexedFields(map.Fields), plan, share, clock ?? new PatientClock(), needsTotal);
+    public IndexAnswer Open(ScanPlan plan, IScanClock? clock = null, bool needsTotal = true, OrderWalk? walk = null) =>
+        IndexAnswer.Find(store.OpenSnapshot(), new IndexedFields(map.Fields), plan, share, clock ?? new PatientClock(), needsTotal, walk: walk);
 
     public QueriedDocument Document(string id) => new(new DocumentView(documents[id].Stored), documents[id].Etag, History);
 
@@ -116,14 +116,14 @@ internal sealed class IndexExample : IDisposable
     }
 
     /// <summary>What the index answers.</summary>
-    public (IReadOnlyList<string> Results, long Total, bool LookedAtDocuments) Ask(Query query, bool needsTotal = true)
+    public (IReadOnlyList<string> Results, long Total, bool LookedAtDocuments) Ask(Query query, bool needsTotal = true, OrderWalk? walk = null)
     {
         using var words = new FullTextConditions(static _ => IndexedQueries.Analyzer);
         var plan = ScanPlan.Compile(query, QueryParameters.None, words);
         var results = new List<string>();
         long total;
         bool looked;
-        using (var answer = Open(plan, needsTotal: needsTotal))
+        using (var answer = Open(plan, needsTotal: needsTotal, walk: walk))
         {
             looked = answer.AreCandidates;
             total = looked ? ScanCandidates(answer, plan, results) : answer.TotalResults!.Value;

@@ -35,7 +35,7 @@ public sealed class IndexModelTests
                     var asked = RandomQuery(random, queries);
                     bool needsTotal = random.Next(4) > 0;
                     var expected = example.Scan(asked);
-                    var answer = example.Ask(asked, needsTotal);
+                    var answer = example.Ask(asked, needsTotal, ForcedWalk.Any(random));
                     Assert.True(
                         expected.Results.SequenceEqual(answer.Results, StringComparer.Ordinal) && (expected.Total == answer.Total || !needsTotal),
                         $"seed {seed}, round {round}, query {query}: {QueryPrinter.Print(asked)}\nexpected {expected.Total}: {string.Join(' ', expected.Results)}\nanswered {answer.Total}: {string.Join(' ', answer.Results)} (looked: {answer.LookedAtDocuments})");

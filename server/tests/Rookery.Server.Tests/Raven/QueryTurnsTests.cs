@@ -1,3 +1,4 @@
+using Microsoft.AspNetCore.Http;
 using Rookery.Indexing.Language;
 using Rookery.Server.Raven;
 using Rookery.Server.Raven.Queries;
@@ -12,7 +13,7 @@ public sealed class QueryTurnsTests
     [Fact]
     public async Task A_turn_is_over_after_its_time_of_work_and_waiting_is_none()
     {
-        var turns = new QueryTurns(_time, QueryTurns.Budget, CancellationToken.None);
+        var turns = new QueryTurns(_time, QueryTurns.Budget, new DefaultHttpContext());
         _time.Advance(TimeSpan.FromHours(1));
         Assert.False(turns.IsOver);
         turns.OnWork();
@@ -32,7 +33,7 @@ public sealed class QueryTurnsTests
     [Fact]
     public async Task A_query_that_used_its_time_up_is_refused()
     {
-        var turns = new QueryTurns(_time, QueryTurns.Budget, CancellationToken.None);
+        var turns = new QueryTurns(_time, QueryTurns.Budget, new DefaultHttpContext());
         turns.Begin();
         for (var worked = TimeSpan.Zero; worked < QueryTurns.Budget; worked += TimeSpan.FromSeconds(1))
         {
@@ -49,7 +50,7 @@ public sealed class QueryTurnsTests
     public void Of_searches_that_take_long_so_many_go_on_and_the_next_gives_up()
     {
         var searches = new LongSearches(2);
-        QueryTurns[] turns = [.. Enumerable.Range(0, 4).Select(_ => new QueryTurns(_time, QueryTurns.Budget, CancellationToken.None, searches))];
+        QueryTurns[] turns = [.. Enumerable.Range(0, 4).Select(_ => new QueryTurns(_time, QueryTurns.Budget, new DefaultHttpContext(), searches))];
         using var first = turns[0].BeginSearch();
         var second = turns[1].BeginSearch();
         var third = turns[2].BeginSearch();
@@ -77,7 +78,7 @@ public sealed class QueryTurnsTests
     [Fact]
     public async Task A_query_whose_client_left_ends()
     {
-        var turns = new QueryTurns(_time, QueryTurns.Budget, new CancellationToken(canceled: true));
+        var turns = new QueryTurns(_time, QueryTurns.Budget, new DefaultHttpContext { RequestAborted = new CancellationToken(canceled: true) });
         await Assert.ThrowsAnyAsync<OperationCanceledException>(async () => await turns.YieldAsync());
     }
 }

@@ -4,7 +4,7 @@ using Rookery.Disk;
 namespace Rookery.Indexing.Segments;
 
 /// <summary>
-/// Format version 1 of a segment. The file is cut into pages, each with a checksum behind it; what the pages hold, joined, is one run of bytes in which everything has an address:
+/// Format version 2 of a segment; in version 1 some terms could not be found (<see cref="KeyTreeWriter"/>). The file is cut into pages, each with a checksum behind it; what the pages hold, joined, is one run of bytes in which everything has an address:
 /// <code>
 /// page *      16384 bytes (the last one as many as there are), u32 CRC-32C of file id, page number and bytes
 /// header      magic "RKRYIDX\n", u32 version, u32 0, u64 file id
@@ -17,7 +17,7 @@ namespace Rookery.Indexing.Segments;
 /// </summary>
 internal static class SegmentFormat
 {
-    public const int Version = 1;
+    public const int Version = 2;
 
     /// <summary>Bytes of the joined run in a page. Also the longest unit.</summary>
     public const int PageBytes = 1 << PageShift;

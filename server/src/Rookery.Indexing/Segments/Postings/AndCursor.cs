@@ -18,6 +18,21 @@ internal sealed class AndCursor : EntryCursor
     public override long Cost => lead.Cost;
 
     /// <inheritdoc/>
+    public override bool CanTell => lead.CanTell && Array.TrueForAll(others, static other => other.CanTell);
+
+    /// <inheritdoc/>
+    public override bool Has(int entry)
+    {
+        bool hasAll = lead.Has(entry);
+        for (int i = 0; hasAll && i < others.Length; i++)
+        {
+            hasAll = others[i].Has(entry);
+        }
+
+        return hasAll;
+    }
+
+    /// <inheritdoc/>
     public override int MoveNext() => Agree(lead.MoveNext());
 
     /// <inheritdoc/>

@@ -20,6 +20,12 @@ internal abstract class EntryCursor
     /// <returns><see cref="Current"/>.</returns>
     public abstract int Advance(int target);
 
+    /// <summary>Whether <see cref="Has"/> can be asked.</summary>
+    public virtual bool CanTell => false;
+
+    /// <summary>Whether an entry is among them, wherever the walk stands; it stays there. Costs little.</summary>
+    public virtual bool Has(int entry) => throw new InvalidOperationException("Only a walk says which entries there are.");
+
     /// <summary>How many entries follow the current one, walking to the end.</summary>
     public virtual int CountRest()
     {

@@ -19,6 +19,23 @@ internal sealed class OrCursor : EntryCursor
     public override long Cost { get; }
 
     /// <inheritdoc/>
+    public override bool CanTell => Array.TrueForAll(heap, static cursor => cursor.CanTell);
+
+    /// <inheritdoc/>
+    public override bool Has(int entry)
+    {
+        foreach (var cursor in heap)
+        {
+            if (cursor.Has(entry))
+            {
+                return true;
+            }
+        }
+
+        return false;
+    }
+
+    /// <inheritdoc/>
     public override int MoveNext() => Current == End ? End : Advance(Current + 1);
 
     /// <inheritdoc/>

@@ -6,10 +6,14 @@ namespace Rookery.Indexing.Segments;
 /// </summary>
 internal sealed class PostingsCursor(SegmentPages pages, bool isText) : EntryCursor
 {
-    private readonly uint[] entries = new uint[PostingsFormat.BlockLength];
-    private readonly PostingsGroups groups = new(pages, isText);
     private readonly PostingsBlock block = new(isText);
+
+    // Most terms stand in few entries, whose postings are in the dictionary: only others need all of it.
+    private uint[] entries = [];
+    private PostingsGroups? groups;
     private PostingPositions? positions;
+    private PackedColumn? column;
+    private ulong ordinal;
     private int at;
     private int blockCount;
     private bool isInline;
@@ -27,7 +31,18 @@ internal sealed class PostingsCursor(SegmentPages pages, bool isText) : EntryCur
     public int Frequency => isText ? block.Frequency(at) : 1;
 
     /// <summary>What no posting of this term can count for more than.</summary>
-    public Impact Impact => isInline ? block.Impact : groups.WholeImpact;
+    public Impact Impact => isInline ? block.Impact : groups!.WholeImpact;
+
+    /// <inheritdoc/>
+    public override bool CanTell => column is not null;
+
+    /// <summary>Says that a column tells which entries have the term, until another is opened.</summary>
+    /// <param name="ordinals">By entry, one more than the ordinal of the only term that it has.</param>
+    /// <param name="term">The ordinal of the term.</param>
+    public void TellBy(PackedColumn ordinals, long term) => (column, ordinal) = (ordinals, (ulong)term + 1);
+
+    /// <inheritdoc/>
+    public override bool Has(int entry) => column is null ? base.Has(entry) : column[entry] == ordinal;
 
     /// <summary>Goes before the first posting of a term.</summary>
     /// <param name="payload">What stands beside the term in the dictionary; held until the next call.</param>
@@ -41,7 +56,14 @@ internal sealed class PostingsCursor(SegmentPages pages, bool isText) : EntryCur
         Current = -1;
         at = -1;
         blockCount = 0;
+        column = null;
         positions?.Forget();
+        int most = isInline ? PostingsFormat.InlineLimit : PostingsFormat.BlockLength;
+        if (entries.Length < most)
+        {
+            entries = new uint[most];
+        }
+
         if (isInline)
         {
             if (Count > PostingsFormat.InlineLimit)
@@ -55,7 +77,7 @@ internal sealed class PostingsCursor(SegmentPages pages, bool isText) : EntryCur
         }
         else
         {
-            groups.Open(bytes, read, Count);
+            (groups ??= new PostingsGroups(pages, isText)).Open(bytes, read, Count);
         }
     }
 
@@ -111,7 +133,7 @@ internal sealed class PostingsCursor(SegmentPages pages, bool isText) : EntryCur
             return new Impact(0, 1);
         }
 
-        return groups.ImpactAt(target, out lastEntry);
+        return groups!.ImpactAt(target, out lastEntry);
     }
 
     /// <summary>Reads the positions at <see cref="EntryCursor.Current"/>, ascending, <see cref="Frequency"/> of them.</summary>
@@ -126,7 +148,7 @@ internal sealed class PostingsCursor(SegmentPages pages, bool isText) : EntryCur
             return default;
         }
 
-        return isInline ? block.InlinePositions(at) : Positions().Of(block, groups.Current.PositionsAddress, at);
+        return isInline ? block.InlinePositions(at) : Positions().Of(block, groups!.Current.PositionsAddress, at);
     }
 
     /// <inheritdoc/>
@@ -179,14 +201,14 @@ internal sealed class PostingsCursor(SegmentPages pages, bool isText) : EntryCur
         return Current = End;
     }
 
-    private bool NextBlock() => !isInline && groups.MoveNext() && Load();
+    private bool NextBlock() => !isInline && groups!.MoveNext() && Load();
 
-    private bool BlockFor(int target) => groups.MoveTo(target) && Load();
+    private bool BlockFor(int target) => groups!.MoveTo(target) && Load();
 
     private bool Load()
     {
         positions?.Forget();
-        blockCount = block.Open(groups.Current, entries);
+        blockCount = block.Open(groups!.Current, entries);
         Decoded += blockCount;
         return true;
     }

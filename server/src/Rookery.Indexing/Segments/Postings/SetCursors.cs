@@ -14,6 +14,12 @@ internal sealed class EmptyCursor : EntryCursor
     public override long Cost => 0;
 
     /// <inheritdoc/>
+    public override bool CanTell => true;
+
+    /// <inheritdoc/>
+    public override bool Has(int entry) => false;
+
+    /// <inheritdoc/>
     public override int MoveNext() => End;
 
     /// <inheritdoc/>
@@ -25,6 +31,20 @@ internal sealed class AllCursor(int entries) : EntryCursor
 {
     /// <inheritdoc/>
     public override long Cost => entries;
+
+    /// <inheritdoc/>
+    public override bool CanTell => true;
+
+    /// <inheritdoc/>
+    public override bool Has(int entry) => (uint)entry < (uint)entries;
+
+    /// <inheritdoc/>
+    public override int CountRest()
+    {
+        int rest = Current == End ? 0 : entries - 1 - Current;
+        Current = End;
+        return rest;
+    }
 
     /// <inheritdoc/>
     public override int MoveNext() => Current == End ? End : To(Current + 1);
@@ -42,6 +62,12 @@ internal sealed class OrdinalRangeCursor(PackedColumn column, long from, long to
     public override long Cost => column.Count;
 
     /// <inheritdoc/>
+    public override bool CanTell => true;
+
+    /// <inheritdoc/>
+    public override bool Has(int entry) => (long)column[entry] - 1 is var ordinal && ordinal >= from && ordinal < toExclusive;
+
+    /// <inheritdoc/>
     public override int MoveNext() => Current == End ? End : Find(Current + 1);
 
     /// <inheritdoc/>
@@ -51,8 +77,7 @@ internal sealed class OrdinalRangeCursor(PackedColumn column, long from, long to
     {
         for (; entry < column.Count; entry++)
         {
-            long ordinal = (long)column[entry] - 1;
-            if (ordinal >= from && ordinal < toExclusive)
+            if (Has(entry))
             {
                 return Current = entry;
             }
@@ -69,6 +94,12 @@ internal sealed class BitmapCursor(ulong[] words, long count) : EntryCursor
 
     /// <inheritdoc/>
     public override long Cost => count;
+
+    /// <inheritdoc/>
+    public override bool CanTell => true;
+
+    /// <inheritdoc/>
+    public override bool Has(int entry) => (words[entry / WordBits] & (1UL << (entry % WordBits))) != 0;
 
     /// <summary>The entries that have one of the terms with these ordinals.</summary>
     public static EntryCursor Of(SegmentField field, long from, long toExclusive, int entries)
@@ -137,11 +168,59 @@ internal sealed class BitmapCursor(ulong[] words, long count) : EntryCursor
     }
 }
 
+/// <summary>Entries as a list, ascending and each once: of few.</summary>
+/// <param name="entries">The entries.</param>
+/// <param name="count">How many there are.</param>
+internal sealed class SortedCursor(int[] entries, int count) : EntryCursor
+{
+    private int next;
+
+    /// <inheritdoc/>
+    public override long Cost => count;
+
+    /// <inheritdoc/>
+    public override bool CanTell => true;
+
+    /// <inheritdoc/>
+    public override bool Has(int entry) => entries.AsSpan(0, count).BinarySearch(entry) >= 0;
+
+    /// <inheritdoc/>
+    public override int MoveNext() => Current = next < count ? entries[next++] : End;
+
+    /// <inheritdoc/>
+    public override int Advance(int target)
+    {
+        if (target <= Current)
+        {
+            return Current;
+        }
+
+        int found = entries.AsSpan(next, count - next).BinarySearch(target);
+        next += found < 0 ? ~found : found;
+        return MoveNext();
+    }
+
+    /// <inheritdoc/>
+    public override int CountRest()
+    {
+        int rest = count - next;
+        next = count;
+        Current = End;
+        return rest;
+    }
+}
+
 /// <summary>Entries of one cursor that are not of another.</summary>
 internal sealed class ExceptCursor(EntryCursor of, EntryCursor without) : EntryCursor
 {
     /// <inheritdoc/>
     public override long Cost => of.Cost;
+
+    /// <inheritdoc/>
+    public override bool CanTell => of.CanTell && without.CanTell;
+
+    /// <inheritdoc/>
+    public override bool Has(int entry) => of.Has(entry) && !without.Has(entry);
 
     /// <inheritdoc/>
     public override int MoveNext() => Skip(of.MoveNext());

@@ -3,7 +3,9 @@ namespace Rookery.Indexing.Segments;
 /// <summary>Ids and etags by entry. A reader of it has memory of its own for the id: one thread each. Going forward within a block it goes on from where it stood.</summary>
 internal sealed class DocumentTable(SegmentPages pages, PackedColumn addresses, PackedColumn lengths, int entries)
 {
-    private readonly byte[] id = new byte[SegmentFormat.KeyLimitBytes];
+    private const int FirstIdBytes = 64;
+
+    private byte[] id = [];
     private byte[] scratch = [];
     private int idLength;
     private int block = -1;
@@ -44,10 +46,15 @@ internal sealed class DocumentTable(SegmentPages pages, PackedColumn addresses, 
         {
             int shared = Varint.ReadInt(bytes, ref at);
             int further = Varint.ReadInt(bytes, ref at);
-            if (shared > idLength || further > id.Length - shared || further > bytes.Length - at)
+            if (shared > idLength || further > SegmentFormat.KeyLimitBytes - shared || further > bytes.Length - at)
             {
                 block = -1;
                 throw Varint.Malformed();
+            }
+
+            if (shared + further > id.Length)
+            {
+                Array.Resize(ref id, Math.Min(SegmentFormat.KeyLimitBytes, Math.Max(FirstIdBytes, 2 * (shared + further))));
             }
 
             bytes.Slice(at, further).CopyTo(id.AsSpan(shared));

@@ -3,7 +3,10 @@ namespace Rookery.Indexing.Segments;
 /// <summary>A place in one block of a tree: the item that it stands on, and how to come to the next. Keys are put together in <see cref="Key"/>, which is one level's own memory.</summary>
 internal sealed class KeyTreeBlock
 {
-    private readonly byte[] key = new byte[SegmentFormat.KeyLimitBytes];
+    // Most keys are far shorter than the longest may be.
+    private const int FirstKeyBytes = 64;
+
+    private byte[] key = new byte[FirstKeyBytes];
     private byte[] page = [];
     private int next;
     private int itemsLeft;
@@ -43,9 +46,14 @@ internal sealed class KeyTreeBlock
         itemsLeft--;
         int shared = Varint.ReadInt(page, ref next);
         int further = Varint.ReadInt(page, ref next);
-        if (shared > keyLength || further > key.Length - shared || further > page.Length - next)
+        if (shared > keyLength || further > SegmentFormat.KeyLimitBytes - shared || further > page.Length - next)
         {
             throw Varint.Malformed();
+        }
+
+        if (shared + further > key.Length)
+        {
+            Array.Resize(ref key, Math.Min(SegmentFormat.KeyLimitBytes, 2 * (shared + further)));
         }
 
         page.AsSpan(next, further).CopyTo(key.AsSpan(shared));

@@ -51,22 +51,25 @@ internal sealed class SegmentField
     /// <summary>The entries in which a term stands; null when it stands nowhere.</summary>
     public PostingsCursor? Postings(ReadOnlySpan<byte> term)
     {
-        var terms = Terms();
-        if (!terms.SeekExact(term))
+        if (!KeyTreeLookup.TryFind(pages, footer.Terms, term, out long ordinal, out var payload))
         {
             return null;
         }
 
         var postings = NewPostings();
-        postings.Open(terms.Postings);
+        postings.Open(payload);
+        if (HasPlainKeys && SortOrdinals is { } column)
+        {
+            postings.TellBy(column, ordinal);
+        }
+
         return postings;
     }
 
     /// <summary>In how many entries a term stands, dead ones included; no posting is decoded.</summary>
     public long EntryCount(ReadOnlySpan<byte> term)
     {
-        var terms = Terms();
-        return terms.SeekExact(term) ? terms.EntryCount : 0;
+        return KeyTreeLookup.TryFind(pages, footer.Terms, term, out _, out var payload) ? TermCursor.EntryCountOf(payload.Span) : 0;
     }
 
     /// <summary>The ordinals of the terms of a range: from <c>From</c> to before <c>ToExclusive</c>.</summary>

@@ -13,17 +13,17 @@ internal sealed class TermCursor(KeyCursor keys)
     public long Ordinal => keys.Ordinal;
 
     /// <summary>Entries in which it stands, dead ones included.</summary>
-    public long EntryCount
-    {
-        get
-        {
-            int at = 0;
-            return (long)(Varint.Read(keys.Payload, ref at) >> 1);
-        }
-    }
+    public long EntryCount => EntryCountOf(keys.Payload);
 
     /// <summary>Where its postings are, for <see cref="PostingsCursor.Open"/>.</summary>
     public ReadOnlyMemory<byte> Postings => keys.PayloadMemory;
+
+    /// <summary>The same of what stands beside a term.</summary>
+    public static long EntryCountOf(ReadOnlySpan<byte> payload)
+    {
+        int at = 0;
+        return (long)(Varint.Read(payload, ref at) >> 1);
+    }
 
     /// <summary>Goes to the next term, the first at first.</summary>
     public bool MoveNext() => keys.MoveNext();

@@ -126,8 +126,7 @@ internal sealed class SegmentStore : IIndexStore
         {
             ObjectDisposedException.ThrowIf(_isClosed, this);
             var now = Now;
-            return new IndexSnapshot(
-                now.Watermark, [.. now.Segments.Select(static segment => segment.Handle)], [.. now.Segments.Select(static segment => new LiveSegment(segment.Handle.Reader, segment.Live))]);
+            return new IndexSnapshot(now.Watermark, now.Handles, now.Live);
         }
     }
 
@@ -172,7 +171,7 @@ internal sealed class SegmentStore : IIndexStore
         {
             _isClosed = true;
             var now = Now;
-            Volatile.Write(ref _state, now with { Segments = [] });
+            Volatile.Write(ref _state, new State(now.Watermark, []));
             foreach (var segment in now.Segments)
             {
                 segment.Handle.Release();
@@ -354,5 +353,12 @@ internal sealed class SegmentStore : IIndexStore
         }
     }
 
-    private sealed record State(long Watermark, IReadOnlyList<HeldSegment> Segments);
+    private sealed record State(long Watermark, IReadOnlyList<HeldSegment> Segments)
+    {
+        /// <summary>The segments as snapshots hold them, once for all that are opened of this state.</summary>
+        public SegmentHandle[] Handles { get; } = [.. Segments.Select(static segment => segment.Handle)];
+
+        /// <summary>The segments as snapshots read them.</summary>
+        public LiveSegment[] Live { get; } = [.. Segments.Select(static segment => new LiveSegment(segment.Handle.Reader, segment.Live))];
+    }
 }

@@ -4,7 +4,7 @@ namespace Rookery.Indexing.Segments;
 
 /// <summary>
 /// Writes a tree of ascending keys, each with a payload, in one pass from the leaves up. A leaf is about 1 KiB: [varint items], then per item varint shared bytes with the key before,
-/// varint further bytes, these bytes, varint payload bytes, the payload. Above it a block holds, per child, the shortest key above the last one of the child before, and as payload
+/// varint further bytes, these bytes, varint payload bytes, the payload. Above it a block holds, per child, a key above the last one of the child before and not above its own first, the shortest above leaves, and as payload
 /// varint address and varint number of keys below. Blocks of one level are held back until there are 128 KiB of them, so that a walk over the keys does not step through what the
 /// payloads refer to.
 /// </summary>
@@ -15,6 +15,7 @@ internal sealed class KeyTreeWriter
     private const int RunBytes = 128 << 10;
 
     private readonly SegmentOutput output;
+    private readonly bool isLeaf;
     private readonly ByteSink items = new(2 * BlockBytes);
     private readonly ByteSink sealedBlocks = new();
     private readonly List<(byte[] Separator, int Start, long Keys)> run = [];
@@ -28,7 +29,12 @@ internal sealed class KeyTreeWriter
     private long blocks;
     private long lastAddress;
 
-    public KeyTreeWriter(SegmentOutput output) => this.output = output;
+    public KeyTreeWriter(SegmentOutput output)
+        : this(output, isLeaf: true)
+    {
+    }
+
+    private KeyTreeWriter(SegmentOutput output, bool isLeaf) => (this.output, this.isLeaf) = (output, isLeaf);
 
     /// <summary>Keys added.</summary>
     public long Count { get; private set; }
@@ -57,7 +63,9 @@ internal sealed class KeyTreeWriter
         if (items.Length >= BlockBytes && itemCount >= LeastItems)
         {
             SealBlock();
-            separator = key[..(shared + 1)].ToArray();
+
+            // The keys of a level above are not the last ones below them: what is above one of them need not be above all of its child.
+            separator = (isLeaf ? key[..(shared + 1)] : key).ToArray();
         }
 
         // A block can be read without those before it.
@@ -99,7 +107,7 @@ internal sealed class KeyTreeWriter
             // A tree of one block needs none above it.
             if (blocks > 1)
             {
-                parent ??= new KeyTreeWriter(output);
+                parent ??= new KeyTreeWriter(output, isLeaf: false);
                 childPayload.Clear();
                 childPayload.WriteVarint((ulong)lastAddress);
                 childPayload.WriteVarint((ulong)run[i].Keys);

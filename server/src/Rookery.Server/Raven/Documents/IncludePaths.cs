@@ -17,7 +17,7 @@ internal sealed class IncludePaths
     /// <exception cref="RefusedException">A path is empty or in a form we do not have.</exception>
     public IncludePaths(IReadOnlyCollection<string> paths)
     {
-        _paths = paths.Select(Split).ToArray();
+        _paths = paths.Count == 0 ? [] : [.. paths.Select(Split)];
     }
 
     public bool IsEmpty => _paths.Length == 0;

@@ -12,8 +12,9 @@ namespace Rookery.Server.Raven.Queries;
 /// <param name="Wait">How long to wait for an index that is behind, after which the query is refused; null when an answer that is stale will do.</param>
 internal sealed record QueryEnvelope(string Text, byte[] Parameters, long Start, long PageSize, TimeSpan? Wait)
 {
-    /// <summary>Whether the answer says how long its parts took, as after <c>include timings()</c>: for programs that leave the text as its author wrote it, so that errors name its own lines and columns.</summary>
-    public bool IncludesTimings { get; private init; }
+    private static readonly string[] Members = ["Query", "QueryParameters", "Start", "PageSize", "WaitForNonStaleResults", "WaitForNonStaleResultsTimeout", "IncludeTimings"];
+
+    private static readonly byte[] NoParameters = "{}"u8.ToArray();
 
     /// <summary>Characters of a query's text, at most: values belong into parameters.</summary>
     public const int MaxTextLength = 256 << 10;
@@ -28,6 +29,9 @@ internal sealed record QueryEnvelope(string Text, byte[] Parameters, long Start,
     private static readonly TimeSpan UsualWait = TimeSpan.FromSeconds(15);
 
     private static readonly TimeSpan LongestWait = TimeSpan.FromHours(1);
+
+    /// <summary>Whether the answer says how long its parts took, as after <c>include timings()</c>: for programs that leave the text as its author wrote it, so that errors name its own lines and columns.</summary>
+    public bool IncludesTimings { get; private init; }
 
     /// <summary>Memory that the query takes once it is read, at most, in bytes.</summary>
     public long HeldBytes => ((long)BytesPerCharacter * Text.Length) + ((long)BytesPerByteOfParameters * Parameters.Length);
@@ -88,7 +92,7 @@ internal sealed record QueryEnvelope(string Text, byte[] Parameters, long Start,
         bool waits = false;
         bool includesTimings = false;
         var timeout = UsualWait;
-        byte[] parameters = "{}"u8.ToArray();
+        byte[] parameters = NoParameters;
         var json = new Utf8JsonReader(body, new JsonReaderOptions { MaxDepth = 128 });
         if (!json.Read() || json.TokenType != JsonTokenType.StartObject)
         {
@@ -97,7 +101,7 @@ internal sealed record QueryEnvelope(string Text, byte[] Parameters, long Start,
 
         while (json.Read() && json.TokenType == JsonTokenType.PropertyName)
         {
-            string member = json.GetString()!;
+            string? member = MemberOf(ref json);
             json.Read();
             switch (member)
             {
@@ -137,6 +141,20 @@ internal sealed record QueryEnvelope(string Text, byte[] Parameters, long Start,
         return text.Length <= MaxTextLength
             ? new QueryEnvelope(text, parameters, start, pageSize, waits ? timeout : null) { IncludesTimings = includesTimings }
             : throw QueryRefusal.Of(new QueryException(QueryFault.TooCostly, $"The text of a query has at most {MaxTextLength} characters; send long lists as parameters."), text);
+    }
+
+    // Without a text of its own for each; null for what is not read.
+    private static string? MemberOf(ref Utf8JsonReader json)
+    {
+        foreach (string known in Members)
+        {
+            if (json.ValueTextEquals(known))
+            {
+                return known;
+            }
+        }
+
+        return null;
     }
 
     private static TimeSpan ReadDuration(ref Utf8JsonReader json, string member)

@@ -17,6 +17,9 @@ internal sealed class QueryRequest : IDisposable
     /// <summary>What is asked.</summary>
     public required Query Query { get; init; }
 
+    /// <summary>The same as it was parsed; null when it is asked in another form than that.</summary>
+    public ParsedQuery? Parsed { get; init; }
+
     /// <summary>The page of documents that are the results as they are, when nothing but ids narrows them; null when documents have to be looked into.</summary>
     public IdQuery? Direct { get; init; }
 
@@ -60,7 +63,8 @@ internal sealed class QueryRequest : IDisposable
     {
         try
         {
-            return PlanOf(ParsedQueries.Read(envelope.Text), envelope, database, indexes, isChange: false);
+            var parsed = ParsedQueries.Read(envelope.Text);
+            return PlanOf(parsed.Query, parsed, envelope, database, indexes, isChange: false);
         }
         catch (QueryException error)
         {
@@ -84,14 +88,14 @@ internal sealed class QueryRequest : IDisposable
             throw new QueryException(QueryFault.Invalid, $"'{refused}' has no meaning where documents are changed or deleted by a query.");
         }
 
-        return PlanOf(query with { Update = null, Loads = [] }, envelope with { Wait = wait }, database, indexes, isChange: true);
+        return PlanOf(query with { Update = null, Loads = [] }, null, envelope with { Wait = wait }, database, indexes, isChange: true);
     }
 
     /// <summary>Gives memory back.</summary>
     public void Dispose() => _fullText?.Dispose();
 
     // A change makes documents the newest of their collection, so its walk must not meet them again: a scan sees to that, a plain walk does not.
-    private static QueryRequest PlanOf(Query written, QueryEnvelope envelope, Database database, IndexedQueries indexes, bool isChange)
+    private static QueryRequest PlanOf(Query written, ParsedQuery? parsed, QueryEnvelope envelope, Database database, IndexedQueries indexes, bool isChange)
     {
         var parameters = QueryValues.Read(envelope.Parameters);
         var query = StoredSetups.Fill(written, parameters, database);
@@ -108,10 +112,12 @@ internal sealed class QueryRequest : IDisposable
         }
 
         var operands = new OperandValues(parameters);
-        long offset = Math.Max(operands.Count(query.Offset, "offset") ?? 0, envelope.Start); // client 5.4 sends both, and means the same
-        long? limit = operands.Count(query.Limit, "limit") is { } asked ? Math.Min(asked, envelope.PageSize) : envelope.PageSize == long.MaxValue ? null : envelope.PageSize;
-        var includes = ReadIncludes(query);
-        bool hasTimings = envelope.IncludesTimings || query.Includes.Any(static include => include.Kind == IncludeKind.Timings);
+        long writtenOffset = operands.Count(query.Offset, "offset") ?? 0;
+        long? writtenLimit = operands.Count(query.Limit, "limit");
+        long offset = Math.Max(writtenOffset, envelope.Start); // client 5.4 sends both, and means the same
+        long? limit = writtenLimit is { } asked ? Math.Min(asked, envelope.PageSize) : envelope.PageSize == long.MaxValue ? null : envelope.PageSize;
+        IReadOnlyList<string> includes = query.Includes.Count == 0 ? [] : ReadIncludes(query);
+        bool hasTimings = envelope.IncludesTimings || (query.Includes.Count > 0 && query.Includes.Any(static include => include.Kind == IncludeKind.Timings));
         if (named is null && !isChange && TryReadDirect(query, operands, out var condition))
         {
             var direct = new IdQuery
@@ -124,18 +130,19 @@ internal sealed class QueryRequest : IDisposable
             return new QueryRequest { Query = query, Direct = direct, Includes = includes, HasTimings = hasTimings, IndexName = CollectionName(query.Source) };
         }
 
-        var paged = query with { Offset = Number(offset, query.Offset), Limit = limit is { } most ? Number(most, query.Limit) : null };
+        var paged = offset == writtenOffset && limit == writtenLimit ? query : query with { Offset = Number(offset, query.Offset), Limit = limit is { } most ? Number(most, query.Limit) : null };
         var fullText = new FullTextConditions(named?.Rows is { } rows ? rows.AnalyzerOf : static _ => IndexedQueries.Analyzer, named?.Rows?.WordFields);
         try
         {
             return new QueryRequest
             {
                 Query = query,
+                Parsed = parsed is not null && ReferenceEquals(parsed.Query, query) ? parsed : null,
                 Plan = ScanPlan.Compile(paged, parameters, fullText, named?.Rows),
                 Includes = includes,
                 HasTimings = hasTimings,
                 Named = named,
-                Again = named?.Rows is null ? null : () => PlanOf(written, envelope, database, indexes, isChange),
+                Again = named?.Rows is null ? null : () => PlanOf(written, parsed, envelope, database, indexes, isChange),
                 Wait = envelope.Wait,
                 IsChange = isChange,
                 _fullText = fullText,
@@ -151,7 +158,7 @@ internal sealed class QueryRequest : IDisposable
     private static bool TryReadDirect(Query query, OperandValues operands, out IdCondition? condition)
     {
         condition = null;
-        return !query.Includes.Any(static include => include.Kind is IncludeKind.Highlight or IncludeKind.Explanations) && query is { Filter: null, FilterLimit: null, Select: null, GroupBy.Count: 0, OrderBy.Count: 0, Loads.Count: 0 }
+        return (query.Includes.Count == 0 || !query.Includes.Any(static include => include.Kind is IncludeKind.Highlight or IncludeKind.Explanations)) && query is { Filter: null, FilterLimit: null, Select: null, GroupBy.Count: 0, OrderBy.Count: 0, Loads.Count: 0 }
             && (query.Where is null || (condition = IdCondition.TryRead(query.Where, operands)) is not null);
     }
 

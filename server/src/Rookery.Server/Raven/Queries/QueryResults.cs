@@ -51,7 +51,7 @@ internal static class QueryResults
             return new WalkedResults(new QueryWalk(database, request.Direct!), new ResultWriter(database, null, metadataOnly, request.Includes.Count > 0), answer);
         }
 
-        var turns = new QueryTurns(context.Time, request.WorkLimit, http.RequestAborted, request.IsChange ? null : context.LongSearches);
+        var turns = new QueryTurns(context.Time, request.WorkLimit, http, request.IsChange ? null : context.LongSearches);
         var scripted = plan.Script is { } script ? new ScriptedResults(script, context.QueryMemory, turns, Encoding.ASCII.GetBytes(database.HistoryId)) : null;
         var writer = new ResultWriter(database, plan, metadataOnly, request.Includes.Count > 0, scripted);
         IDisposable? opened = null;

@@ -6,7 +6,7 @@ namespace Rookery.Server.Raven.Queries;
 /// <summary>How long the parts of one query took, one after the other, its client not waited for. Not thread-safe.</summary>
 internal sealed class QueryTimings
 {
-    private readonly List<(string Part, long Milliseconds)> _parts = [];
+    private readonly List<(string Part, long Milliseconds)>? _parts;
     private readonly TimeProvider _time;
     private long _begun;
     private long _paused;
@@ -15,7 +15,12 @@ internal sealed class QueryTimings
     /// <summary>The first part begins.</summary>
     /// <param name="time">The clock.</param>
     /// <param name="begun">The timestamp of the beginning.</param>
-    public QueryTimings(TimeProvider time, long begun) => (_time, _begun, _last) = (time, begun, begun);
+    /// <param name="areShown">Whether the answer shows the parts; else only all of them count.</param>
+    public QueryTimings(TimeProvider time, long begun, bool areShown)
+    {
+        (_time, _begun, _last) = (time, begun, begun);
+        _parts = areShown ? [] : null;
+    }
 
     /// <summary>The time since the beginning, in milliseconds.</summary>
     public long TotalMilliseconds => (long)_time.GetElapsedTime(_begun).TotalMilliseconds;
@@ -34,6 +39,11 @@ internal sealed class QueryTimings
     /// <summary>A part ends here.</summary>
     public void End(string part)
     {
+        if (_parts is null)
+        {
+            return;
+        }
+
         long now = _time.GetTimestamp();
         long took = (long)_time.GetElapsedTime(_last, now).TotalMilliseconds;
 
@@ -56,7 +66,7 @@ internal sealed class QueryTimings
     {
         var json = new StringBuilder();
         json.Append(CultureInfo.InvariantCulture, $"{{\"DurationInMs\":{TotalMilliseconds},\"Timings\":{{");
-        for (int i = 0; i < _parts.Count; i++)
+        for (int i = 0; i < _parts?.Count; i++)
         {
             json.Append(CultureInfo.InvariantCulture, $"{(i == 0 ? "" : ",")}\"{_parts[i].Part}\":{{\"DurationInMs\":{_parts[i].Milliseconds},\"Timings\":null}}");
         }

@@ -1,3 +1,4 @@
+using Microsoft.AspNetCore.Http;
 using Rookery.Indexing.Language;
 using Rookery.Indexing.Scanning;
 
@@ -9,9 +10,9 @@ namespace Rookery.Server.Raven.Queries;
 /// </summary>
 /// <param name="time">The clock.</param>
 /// <param name="limit">How long it may work in all.</param>
-/// <param name="left">Says that the client left.</param>
+/// <param name="http">Says that the client left. It is asked only while work goes on: reading its token makes Kestrel allocate.</param>
 /// <param name="searches">Bounds searches that take long; null where they are bounded otherwise.</param>
-internal sealed class QueryTurns(TimeProvider time, TimeSpan limit, CancellationToken left, LongSearches? searches = null) : IScanClock
+internal sealed class QueryTurns(TimeProvider time, TimeSpan limit, HttpContext http, LongSearches? searches = null) : IScanClock
 {
     /// <summary>How long a query works before others go first.</summary>
     public static readonly TimeSpan Turn = TimeSpan.FromMilliseconds(10);
@@ -70,7 +71,7 @@ internal sealed class QueryTurns(TimeProvider time, TimeSpan limit, Cancellation
     /// <exception cref="RefusedException">The search of an index takes long, and too many others do.</exception>
     public void OnWork()
     {
-        left.ThrowIfCancellationRequested();
+        http.RequestAborted.ThrowIfCancellationRequested();
         if (_inAll + SinceBegun > limit)
         {
             throw new QueryException(

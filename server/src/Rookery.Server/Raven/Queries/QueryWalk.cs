@@ -12,6 +12,8 @@ namespace Rookery.Server.Raven.Queries;
 /// </summary>
 internal sealed class QueryWalk : IDisposable
 {
+    private static readonly IdQuery ByIds = new() { Collection = null, Condition = new IdCondition(IdConditionKind.OneOf, []) };
+
     private readonly PausableReader _reader;
     private readonly IdQuery _query;
     private readonly byte[]? _collection;
@@ -60,7 +62,7 @@ internal sealed class QueryWalk : IDisposable
     public QueryWalk(Database database, IReadOnlyList<ReadOnlyMemory<byte>> ids, IReadOnlyList<double>? scores)
     {
         _scores = scores;
-        _query = new IdQuery { Collection = null, Condition = new IdCondition(IdConditionKind.OneOf, []) };
+        _query = ByIds;
         _reader = new PausableReader(database);
         _left = long.MaxValue;
         _ids = ids;

@@ -30,7 +30,7 @@ internal sealed class QueryWays(ServerContext context)
     {
         while (true)
         {
-            var way = await ChooseAsync(database, request, http.RequestAborted);
+            var way = await ChooseAsync(database, request, http);
             request = QueryResults.Renew(context, http, database, request);
             chosen?.Invoke();
             if (await QueryResults.TryOpenAsync(context, http, database, request, way, answer, metadataOnly) is { } results)
@@ -43,34 +43,29 @@ internal sealed class QueryWays(ServerContext context)
     /// <summary>Chooses, and waits. Behind the read barrier: what was acknowledged before the query came, it answers, or says that it is stale.</summary>
     /// <param name="database">Whose documents are asked for.</param>
     /// <param name="request">What is asked.</param>
-    /// <param name="cancellationToken">Gives up.</param>
+    /// <param name="http">The request; when its client leaves, it is waited for no longer.</param>
     /// <exception cref="RefusedException">The query was to wait for an index, which did not come so far in time; or it needs one that could not be made.</exception>
-    public async ValueTask<QueryWay> ChooseAsync(Database database, QueryRequest request, CancellationToken cancellationToken)
+    public ValueTask<QueryWay> ChooseAsync(Database database, QueryRequest request, HttpContext http)
     {
         long cutOff = database.LastEtag;
         if (request.Plan is null)
         {
-            return new QueryWay(request.IndexName, null, false, cutOff, null);
+            return new(new QueryWay(request.IndexName, null, false, cutOff, null));
         }
 
         var route = RouteOf(database, request, explains: false);
         if (route.IndexName is not { } name)
         {
-            return new QueryWay(request.IndexName, null, false, cutOff, null);
+            return new(new QueryWay(request.IndexName, null, false, cutOff, null));
         }
 
         context.AutomaticIndexes.NoteUse(database, name);
-        bool mayScan = !route.IsBuilt && !route.NeedsIndex;
-        if (route.ToDefine is { } definition && await context.AutomaticIndexes.DefineAsync(database, definition) is { } refusal)
-        {
-            return mayScan
-                ? new QueryWay(name, null, false, cutOff, null)
-                : throw RavenErrors.Refuse(refusal);
-        }
 
-        // One that others have made, and that is not built yet, is built for some time: the documents are there now.
-        bool isReached = (route.ToDefine is not null || !mayScan) && await context.Indexes.WaitAsync(database, name, cutOff, request.Wait ?? UnaskedWait, cancellationToken);
-        return isReached || !mayScan ? Answering(database, request, name, isReached, cutOff) : new QueryWay(name, null, false, cutOff, null);
+        // Almost always: then nothing is waited for.
+        bool isThere = route.ToDefine is null && (route.IsBuilt || route.NeedsIndex);
+        return isThere && context.Indexes.ReadPosition(database, name) is { } position && position.VisibleEtag >= cutOff
+            ? new(new QueryWay(name, name, false, position.VisibleEtag, position.LastIndexed))
+            : WaitAsync(database, request, route, name, cutOff, http);
     }
 
     /// <summary>The way by which a query would be answered, and why. Nothing is made, and nothing waited for.</summary>
@@ -94,9 +89,24 @@ internal sealed class QueryWays(ServerContext context)
     {
         var queries = new IndexedQueries(context.Indexes);
         return request.Named is not { } named
-            ? request.Plan!.IsGrouped ? new GroupedQueries(context.Indexes).Plan(database, request.Plan) : queries.Plan(database, request.Query, request.Plan.Target, explains)
+            ? request.Plan!.IsGrouped ? new GroupedQueries(context.Indexes).Plan(database, request.Plan) : queries.Plan(database, request.Query, request.Plan.Target, explains, request.Parsed)
             : named.Automatic is { } automatic && IndexedQueries.WhyUnable(request.Query, automatic) is { } why ? throw new QueryException(QueryFault.Invalid, $"The index '{named.Name}' {why}", request.Query.Source.Position)
             : new QueryRoute(named.Name, null, IsBuilt: context.Indexes.ReadPosition(database, named.Name) is { VisibleEtag: > 0 }, NeedsIndex: true, explains ? [$"The query names {named.Name}."] : []);
+    }
+
+    private async ValueTask<QueryWay> WaitAsync(Database database, QueryRequest request, QueryRoute route, string name, long cutOff, HttpContext http)
+    {
+        bool mayScan = !route.IsBuilt && !route.NeedsIndex;
+        if (route.ToDefine is { } definition && await context.AutomaticIndexes.DefineAsync(database, definition) is { } refusal)
+        {
+            return mayScan
+                ? new QueryWay(name, null, false, cutOff, null)
+                : throw RavenErrors.Refuse(refusal);
+        }
+
+        // One that others have made, and that is not built yet, is built for some time: the documents are there now.
+        bool isReached = (route.ToDefine is not null || !mayScan) && await context.Indexes.WaitAsync(database, name, cutOff, request.Wait ?? UnaskedWait, http.RequestAborted);
+        return isReached || !mayScan ? Answering(database, request, name, isReached, cutOff) : new QueryWay(name, null, false, cutOff, null);
     }
 
     private QueryWay Answering(Database database, QueryRequest request, string name, bool isReached, long cutOff)

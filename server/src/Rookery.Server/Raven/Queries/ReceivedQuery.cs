@@ -61,14 +61,13 @@ internal sealed class ReceivedQuery(QueryRequest request, string? tag, LargeRequ
         room?.Dispose();
     }
 
-    private static bool IsShuffledAnew(Query query) => query.OrderBy.Any(static order => order is { Kind: OrderKind.Random, Seed: null });
+    private static bool IsShuffledAnew(Query query) => query.OrderBy.Count > 0 && query.OrderBy.Any(static order => order is { Kind: OrderKind.Random, Seed: null });
 
     /// <summary>Nothing was applied to the database since, and the query is the same: so is the answer, because only those have a tag that are not stale.</summary>
     private static EntityTag TagOf(Database database, ReadOnlySpan<byte> query)
     {
-        using var reader = database.OpenReader();
         var tag = new EntityTag(database);
-        tag.Add(reader.ReadStatistics().LastEtag);
+        tag.Add(database.LastEtag);
         tag.Add(query);
         return tag;
     }

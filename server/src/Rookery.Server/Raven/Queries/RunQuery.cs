@@ -1,8 +1,9 @@
-using System.Globalization;
+using System.Buffers.Text;
 using System.Text;
 using System.Text.Json;
 using Microsoft.AspNetCore.Http;
 using Rookery.Documents;
+using Rookery.Documents.Json;
 using Rookery.Indexing.Execution;
 using Rookery.Indexing.Language;
 using Rookery.Server.Raven.Documents;
@@ -13,6 +14,8 @@ namespace Rookery.Server.Raven.Queries;
 /// <summary>POST queries. What an index answers says whether it is stale; what comes from the documents themselves never is.</summary>
 internal sealed class RunQuery(ServerContext context)
 {
+    private const int LongestNumber = 20;
+
     private readonly QueryWays _ways = new(context);
 
     public async Task HandleAsync(HttpContext http, Database database)
@@ -34,7 +37,7 @@ internal sealed class RunQuery(ServerContext context)
             }
             else if (received.Tag is not { } tag || !EntityTag.Set(http, tag))
             {
-                await AnswerAsync(http, database, received, metadataOnly, new QueryTimings(context.Time, begun));
+                await AnswerAsync(http, database, received, metadataOnly, new QueryTimings(context.Time, begun, received.Request.HasTimings));
             }
         }
         catch (QueryException error)
@@ -53,7 +56,7 @@ internal sealed class RunQuery(ServerContext context)
         long? postings = null;
         if (route is { IsBuilt: true, IndexName: { } name })
         {
-            var turns = new QueryTurns(context.Time, request.WorkLimit, http.RequestAborted, context.LongSearches);
+            var turns = new QueryTurns(context.Time, request.WorkLimit, http, context.LongSearches);
             using var search = turns.BeginSearch();
             using var groups = request.Plan!.IsGrouped ? new GroupedQueries(context.Indexes).TryAnswer(database, name, request.Plan, context.QueryMemory, turns) : null;
             using var found = request.Plan.IsGrouped ? null : new IndexedQueries(context.Indexes).TryAnswer(database, name, request.Plan, context.QueryMemory, turns);
@@ -94,8 +97,8 @@ internal sealed class RunQuery(ServerContext context)
 
         timings.End("Query");
         var includes = new IncludePaths(request.Includes);
-        var notesTurns = new QueryTurns(context.Time, request.WorkLimit, http.RequestAborted);
-        using var notes = request.Plan is { HasNotes: true } plan ? new QueryNotes(plan, database, context.QueryMemory, notesTurns) : null;
+        var notesTurns = request.Plan is { HasNotes: true } ? new QueryTurns(context.Time, request.WorkLimit, http) : null;
+        using var notes = notesTurns is null ? null : new QueryNotes(request.Plan!, database, context.QueryMemory, notesTurns);
         answer.Write("{\"Results\":["u8);
         bool isFirst = true;
         while (await results.MoveNextAsync())
@@ -105,7 +108,7 @@ internal sealed class RunQuery(ServerContext context)
             results.Write(answer.Buffer);
             if (notes is not null)
             {
-                notesTurns.Begin();
+                notesTurns!.Begin();
                 results.Note(notes);
                 notesTurns.End();
             }
@@ -150,18 +153,39 @@ internal sealed class RunQuery(ServerContext context)
 
     private void WriteStatistics(AnswerBuffer answer, QueryRequest request, QueryWay way, long total, QueryTimings timings, QueryNotes? notes)
     {
-        string now = DocumentJson.Date(context.Time.GetUtcNow().UtcTicks);
-        string indexed = way.Timestamp is { } time ? DocumentJson.Date(time.UtcTicks) : now;
-        string stale = way.IsStale ? "true" : "false";
-        string shownTimings = request.HasTimings ? ",\"Timings\":" + timings.ToJson() : "";
-        string includedPaths = request.Includes.Count == 0
-            ? "null"
-            : "[" + string.Join(',', request.Includes.Select(path => $"\"{JsonEncodedText.Encode(path)}\"")) + "]";
-        string rest = string.Create(
-            CultureInfo.InvariantCulture,
-            $"}},\"TotalResults\":{total},\"LongTotalResults\":{total},\"SkippedResults\":0,\"DurationInMs\":{timings.TotalMilliseconds},\"IndexName\":\"{JsonEncodedText.Encode(way.IndexName)}\",\"IndexTimestamp\":\"{indexed}\",\"LastQueryTime\":\"{now}\",\"IsStale\":{stale},\"ResultEtag\":{way.ResultEtag},\"NodeTag\":\"{context.Node.Consensus.NodeTag}\",\"IncludedPaths\":{includedPaths}{shownTimings}");
-        answer.Write(Encoding.UTF8.GetBytes(rest));
+        long now = context.Time.GetUtcNow().UtcTicks;
+        answer.Write("},\"TotalResults\":"u8);
+        WriteNumber(answer, total);
+        answer.Write(",\"LongTotalResults\":"u8);
+        WriteNumber(answer, total);
+        answer.Write(",\"SkippedResults\":0,\"DurationInMs\":"u8);
+        WriteNumber(answer, timings.TotalMilliseconds);
+        answer.Write(",\"IndexName\":\""u8);
+        answer.Write(JsonEncodedText.Encode(way.IndexName).EncodedUtf8Bytes);
+        answer.Write("\",\"IndexTimestamp\":\""u8);
+        WriteDate(answer, way.Timestamp?.UtcTicks ?? now);
+        answer.Write("\",\"LastQueryTime\":\""u8);
+        WriteDate(answer, now);
+        answer.Write(way.IsStale ? "\",\"IsStale\":true,\"ResultEtag\":"u8 : "\",\"IsStale\":false,\"ResultEtag\":"u8);
+        WriteNumber(answer, way.ResultEtag);
+        answer.Write(",\"NodeTag\":\""u8);
+        answer.Write(Encoding.UTF8.GetBytes(context.Node.Consensus.NodeTag));
+        answer.Write("\",\"IncludedPaths\":"u8);
+        answer.Write(request.Includes.Count == 0 ? "null"u8 : Encoding.UTF8.GetBytes("[" + string.Join(',', request.Includes.Select(static path => $"\"{JsonEncodedText.Encode(path)}\"")) + "]"));
+        answer.Write(request.HasTimings ? Encoding.UTF8.GetBytes(",\"Timings\":" + timings.ToJson()) : default);
         answer.Write(notes is null ? default : notes.ToJson());
         answer.Write("}"u8);
+    }
+
+    private static void WriteNumber(AnswerBuffer answer, long number)
+    {
+        Utf8Formatter.TryFormat(number, answer.GetSpan(LongestNumber), out int written);
+        answer.Advance(written);
+    }
+
+    private static void WriteDate(AnswerBuffer answer, long utcTicks)
+    {
+        WireDate.Write(answer.GetSpan(WireDate.Length), utcTicks);
+        answer.Advance(WireDate.Length);
     }
 }

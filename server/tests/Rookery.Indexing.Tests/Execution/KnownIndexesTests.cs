@@ -1,0 +1,131 @@
+using System.Globalization;
+using Rookery.Documents;
+using Rookery.Documents.Commands;
+using Rookery.Indexing.Analysis;
+using Rookery.Indexing.Execution;
+using Rookery.Indexing.Indexes;
+using Rookery.Indexing.Language;
+using Rookery.Indexing.Scanning;
+using Rookery.Indexing.Tests.Indexes;
+
+namespace Rookery.Indexing.Tests.Execution;
+
+/// <summary>What is remembered of a query's text, held against finding it out anew.</summary>
+public sealed class KnownIndexesTests
+{
+    private static readonly string[] Texts =
+    [
+        "from Users where name = $p", "from Users where age > $p order by name", "from Users where search(bio, $p)", "from Users where exact(name = $p)", "from Users order by name", "from @all_docs where name = $p",
+        "from Users where id() = $p and name = $p", "from Users where startsWith(id(), $p) and search(bio, $p)", "from Orders where name = $p",
+    ];
+
+    private static readonly AutoIndexDefinition[] Definitions =
+    [
+        new("Users", [Field("name")]), new("Users", [Field("age"), Field("name")]), new("Users", [Field("name", AutoIndexFieldUses.Exact), Field("age"), Field("bio", AutoIndexFieldUses.Search)]),
+        new("users", [Field("bio", AutoIndexFieldUses.Search)]), new(null, [Field("name")]), new("Orders", [Field("name")]),
+    ];
+
+    [Fact]
+    public void What_is_known_of_a_text_is_what_would_be_chosen_anew()
+    {
+        int chosen = 0;
+        for (int seed = 0; seed < 12; seed++)
+        {
+            var random = new Random(seed);
+            using var node = IndexedNode.New();
+            node.CreateDatabase("store");
+            for (int i = 0; i < 400; i++)
+            {
+                Put(node, i, "shop");
+                Put(node, i, "store");
+            }
+
+            for (int round = 0; round < 150; round++)
+            {
+                string database = random.Next(3) == 0 ? "store" : "shop";
+                Change(node, random, database);
+                for (int steps = random.Next(4); steps > 0; steps--)
+                {
+                    node.Host.Step();
+                }
+
+                chosen += Compare(node, Texts[random.Next(Texts.Length)], "shop", $"seed {seed}, round {round}");
+                chosen += Compare(node, Texts[random.Next(Texts.Length)], database, $"seed {seed}, round {round}");
+            }
+        }
+
+        Assert.InRange(chosen, 500, int.MaxValue);      // else it says nothing
+    }
+
+    [Fact]
+    public void A_text_keeps_no_database_open()
+    {
+        var parsed = new ParsedQuery(RqlParser.Parse("from Users where name = $p"));
+        using var node = IndexedNode.New();
+        for (int i = 0; i < 300; i++)
+        {
+            Put(node, i, "shop");
+        }
+
+        node.Define(Definitions[0].Name, Definitions[0]);
+        node.SettleAll();
+        Assert.True(Plan(node, parsed, "shop", isKnown: true).IsBuilt);
+        node.Run(CommandEncoder.DeleteDatabases(["shop"]));
+        node.CreateDatabase("shop");
+        node.SettleAll();
+        Assert.Null(Plan(node, parsed, "shop", isKnown: true).IndexName); // so few documents are looked at
+    }
+
+    private static AutoIndexField Field(string name, AutoIndexFieldUses uses = AutoIndexFieldUses.None) => new([name], uses);
+
+    private static int Compare(IndexedNode node, string text, string database, string where)
+    {
+        var parsed = ParsedQueries.Read(text);
+        var known = Plan(node, parsed, database, isKnown: true);
+        var anew = Plan(node, parsed, database, isKnown: false);
+        Assert.True(
+            known with { Reasons = [], ToDefine = null } == anew with { Reasons = [], ToDefine = null } && string.Equals(known.ToDefine?.Name, anew.ToDefine?.Name, StringComparison.Ordinal), $"{where}, {database}, {text}: {known} is known, and {anew} would be chosen");
+        return known is { IndexName: not null, ToDefine: null } ? 1 : 0;
+    }
+
+    private static QueryRoute Plan(IndexedNode node, ParsedQuery parsed, string database, bool isKnown)
+    {
+        using var words = new FullTextConditions(static _ => IndexedQueries.Analyzer);
+        var plan = ScanPlan.Compile(parsed.Query, QueryParameters.Read("""{"p":"7"}"""u8), words);
+        return new IndexedQueries(node.Host).Plan(node.Database(database), parsed.Query, plan.Target, parsed: isKnown ? parsed : null);
+    }
+
+    private static void Put(IndexedNode node, int number, string database) => node.Put(
+        string.Create(CultureInfo.InvariantCulture, $"users/{number}"), string.Create(CultureInfo.InvariantCulture, $"\"name\":\"n{number}\",\"age\":{number},\"bio\":\"some words\""), number % 5 == 0 ? "Orders" : "Users", database);
+
+    private static void Change(IndexedNode node, Random random, string database)
+    {
+        var definition = Definitions[random.Next(Definitions.Length)];
+        bool isThere = node.Host.ReadStatus(node.Database(database)).Any(status => string.Equals(status.Name, definition.Name, StringComparison.OrdinalIgnoreCase));
+        switch (random.Next(9))
+        {
+            case 0 or 1 or 2:
+                node.Define(definition.Name, definition, database);
+                break;
+            case 3 when isThere:
+                node.ChangeIndexes(writer => writer.Delete(definition.Name), database);
+                break;
+            case 4 when isThere:
+                bool isDisabled = random.Next(2) == 0;
+                node.ChangeIndexes(writer => writer.Configure(definition.Name, new IndexSettingsChange(IsDisabled: isDisabled)), database);
+                break;
+            case 5:
+                node.Host.SetPaused(node.Database(database), definition.Name, random.Next(2) == 0);
+                break;
+            case 6:
+                node.Host.Reset(node.Database(database), definition.Name);
+                break;
+            case 7:
+                Put(node, random.Next(500), database);
+                break;
+            default:
+                node.Settle();
+                break;
+        }
+    }
+}
