@@ -11,6 +11,26 @@ public sealed class SegmentStoreTests
 {
     private const string Folder = "/data/index";
 
+    /// <summary>Where others have taken all memory for indexing, each document would become a segment of its own.</summary>
+    [Fact]
+    public void A_batch_gathers_some_documents_however_short_memory_is()
+    {
+        var share = new MemoryBudget(1 << 20).AddShare("batches", 1 << 20);
+        share.Reserve(1 << 20);
+        using var store = SegmentStore.Open(StoreContents.ContextOf(NewDisk()) with { Share = share }, Folder);
+        var entry = new IndexEntry();
+        int documents = 0;
+        for (; store.PendingBytes < long.MaxValue && documents < 100_000; documents++)
+        {
+            entry.Clear();
+            entry.Add(0, Encoding.UTF8.GetBytes($"term {documents}"));
+            entry.EndEntry();
+            store.Put(Encoding.UTF8.GetBytes($"d/{documents}"), documents + 1, entry);
+        }
+
+        Assert.InRange(documents, 100, 10_000);
+    }
+
     /// <summary>Words are announced to a batch some at a time: of texts of any length, with other parts between them, each is held at its places.</summary>
     [Fact]
     public void Each_word_of_a_long_text_is_held_at_its_places()
