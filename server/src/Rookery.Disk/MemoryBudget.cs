@@ -7,6 +7,7 @@ namespace Rookery.Disk;
 public sealed class MemoryBudget
 {
     private readonly Lock sharesLock = new();
+    private readonly MemoryShare? source;
     private MemoryShare[] shares = [];
     private long usedBytes;
 
@@ -16,6 +17,12 @@ public sealed class MemoryBudget
         ArgumentOutOfRangeException.ThrowIfNegativeOrZero(totalBytes);
         TotalBytes = totalBytes;
     }
+
+    /// <summary>A budget within another: what its shares hold is held by a share of that one too, so that a store which comes and goes has shares of its own.</summary>
+    /// <param name="totalBytes">Its bytes.</param>
+    /// <param name="source">The share of the other.</param>
+    public MemoryBudget(long totalBytes, MemoryShare source)
+        : this(totalBytes) => this.source = source;
 
     /// <summary>The bound, in bytes.</summary>
     public long TotalBytes { get; }
@@ -41,9 +48,34 @@ public sealed class MemoryBudget
         return share;
     }
 
-    internal bool TryAdd(long bytes) => TryAdd(ref usedBytes, bytes, TotalBytes);
+    internal bool TryAdd(long bytes)
+    {
+        if (!TryAdd(ref usedBytes, bytes, TotalBytes))
+        {
+            return false;
+        }
 
-    internal void Add(long bytes) => Interlocked.Add(ref usedBytes, bytes);
+        if (source is null || source.TryReserve(bytes))
+        {
+            return true;
+        }
+
+        Interlocked.Add(ref usedBytes, -bytes);
+        return false;
+    }
+
+    internal void Add(long bytes)
+    {
+        Interlocked.Add(ref usedBytes, bytes);
+        if (bytes >= 0)
+        {
+            source?.Reserve(bytes);
+        }
+        else
+        {
+            source?.Release(-bytes);
+        }
+    }
 
     /// <summary>Adds unless the sum would pass the limit. A refused attempt is never visible to others, so it cannot make theirs fail.</summary>
     internal static bool TryAdd(ref long used, long bytes, long limit)

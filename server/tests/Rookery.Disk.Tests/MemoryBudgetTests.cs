@@ -35,6 +35,28 @@ public sealed class MemoryBudgetTests
     }
 
     [Fact]
+    public void A_budget_within_a_share_is_bounded_by_both_and_counted_in_both()
+    {
+        var node = new MemoryBudget(100);
+        var rows = node.AddShare("index rows", 60);
+        var first = new MemoryBudget(50, rows).AddShare("block cache", 50);
+        var second = new MemoryBudget(50, rows).AddShare("block cache", 50);
+
+        Assert.False(first.TryReserve(51));
+        Assert.True(first.TryReserve(50));
+        Assert.False(second.TryReserve(11));
+        Assert.Equal(0, second.UsedBytes);
+        Assert.True(second.TryReserve(10));
+        Assert.Equal(60, rows.UsedBytes);
+        second.Reserve(40);
+        Assert.Equal(100, node.UsedBytes);
+        first.Release(50);
+        second.Release(50);
+        Assert.Equal(0, rows.UsedBytes);
+        Assert.Equal(0, node.UsedBytes);
+    }
+
+    [Fact]
     public void Giving_back_more_than_was_taken_is_caught()
     {
         var share = new MemoryBudget(100).AddShare("memtable", 100);

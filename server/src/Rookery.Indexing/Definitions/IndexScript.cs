@@ -6,13 +6,21 @@ namespace Rookery.Indexing.Definitions;
 /// <param name="Collection">The collection whose documents it takes; null for all.</param>
 /// <param name="Program">A document → an object, an array of them, or nothing.</param>
 /// <param name="Fields">The names of their members.</param>
-internal sealed record CompiledMap(string? Collection, ScriptProgram Program, IReadOnlyList<string> Fields);
+internal sealed record CompiledMap(string? Collection, ScriptProgram Program, IReadOnlyList<string> Fields)
+{
+    /// <summary>The same function, where it needs no machine.</summary>
+    public PlainRow? Plain { get; init; }
+}
 
 /// <summary>The text of a reduce, compiled.</summary>
 /// <param name="Key">A row → what it is grouped by.</param>
 /// <param name="Row">An object of the key and the rows (<c>key</c>, <c>values</c>) → one row.</param>
 /// <param name="Fields">The names of that row's members.</param>
-internal sealed record CompiledReduce(ScriptProgram Key, ScriptProgram Row, IReadOnlyList<string> Fields);
+internal sealed record CompiledReduce(ScriptProgram Key, ScriptProgram Row, IReadOnlyList<string> Fields)
+{
+    /// <summary>The same functions, where they need no machine.</summary>
+    public PlainReduce? Plain { get; init; }
+}
 
 /// <summary>Compiles the texts of static indexes, in the common parts of JavaScript and of LINQ, into programs of one form.</summary>
 internal static class IndexScript
@@ -32,7 +40,7 @@ internal static class IndexScript
         };
         var fields = ResultFields.Of(source.Statements);
         return fields.Count > 0
-            ? new CompiledMap(collection is AllDocuments ? null : collection, Compile(source, fields), fields)
+            ? new CompiledMap(collection is AllDocuments ? null : collection, Compile(source, fields), fields) { Plain = PlainScript.ToRow(source) }
             : throw new ScriptException(ScriptFault.Syntax, "The map returns no object with a member", at);
     }
 
@@ -50,7 +58,7 @@ internal static class IndexScript
         var program = Compile(row, fields);
         var keyProgram = Compile(key, []);
         return program.LoadedCollections.Count + keyProgram.LoadedCollections.Count == 0
-            ? new CompiledReduce(keyProgram, program, fields)
+            ? new CompiledReduce(keyProgram, program, fields) { Plain = PlainScript.ToReduce(key, row) }
             : throw TokenCursor.NotSupported("loading documents in a reduce", at);
     }
 

@@ -1,5 +1,6 @@
 using Rookery.Documents.Scripting;
 using Rookery.Indexing.Indexes;
+using Rookery.Indexing.Segments;
 using Rookery.Indexing.Values;
 
 namespace Rookery.Indexing.Definitions;
@@ -21,7 +22,11 @@ internal sealed class MapRunner : IDisposable
     /// <summary>Bytes of JSON that these rows may take together.</summary>
     public const int MostBytes = 8 << 20;
 
-    private readonly (byte[]? LowerCollection, ScriptProgram Program, ScriptInterpreter Interpreter)[] _maps;
+    // Room for a row that is kept for the next one.
+    private const int KeptBytes = 64 << 10;
+
+    private readonly (byte[]? LowerCollection, CompiledMap Map, ScriptInterpreter Interpreter)[] _maps;
+    private ByteSink _row = new();
 
     /// <summary>Takes the maps of a definition.</summary>
     /// <param name="maps">The maps.</param>
@@ -29,10 +34,10 @@ internal sealed class MapRunner : IDisposable
     /// <param name="limits">What a document may cost; the default ones where none are given.</param>
     public MapRunner(IReadOnlyList<CompiledMap> maps, IScriptDocuments? documents, ScriptLimits? limits = null)
     {
-        _maps = new (byte[]?, ScriptProgram, ScriptInterpreter)[maps.Count];
+        _maps = new (byte[]?, CompiledMap, ScriptInterpreter)[maps.Count];
         for (int i = 0; i < maps.Count; i++)
         {
-            _maps[i] = (maps[i].Collection is { } collection ? LowerNames.Collection(collection) : null, maps[i].Program, new ScriptInterpreter(limits) { Documents = documents });
+            _maps[i] = (maps[i].Collection is { } collection ? LowerNames.Collection(collection) : null, maps[i], new ScriptInterpreter(limits) { Documents = documents });
         }
     }
 
@@ -43,12 +48,12 @@ internal sealed class MapRunner : IDisposable
         Span<byte> room = stackalloc byte[LowerNames.RoomBytes];
         var lowerCollection = LowerNames.Collection(document.View.Collection, room);
         var given = default(Given);
-        foreach (var (collection, program, interpreter) in _maps)
+        foreach (var (collection, map, interpreter) in _maps)
         {
-            if (collection is null || lowerCollection.SequenceEqual(collection))
+            if ((collection is null || lowerCollection.SequenceEqual(collection)) && !TryRunPlainly(map.Plain, document, rows, ref given))
             {
                 // A large document before this one took the program along.
-                interpreter.Load(program);
+                interpreter.Load(map.Program);
                 Run(interpreter, document, rows, ref given);
             }
         }
@@ -61,6 +66,22 @@ internal sealed class MapRunner : IDisposable
         {
             interpreter.Dispose();
         }
+    }
+
+    private bool TryRunPlainly(PlainRow? plain, in QueriedDocument document, IMappedRows rows, ref Given given)
+    {
+        bool isWritten = plain is not null && plain.TryWrite(document.View.Body, _row);
+        if (isWritten)
+        {
+            Give(_row.Span, rows, ref given);
+        }
+
+        if (_row.Capacity > KeptBytes)
+        {
+            _row = new ByteSink();
+        }
+
+        return isWritten;
     }
 
     private static void Run(ScriptInterpreter interpreter, in QueriedDocument document, IMappedRows rows, ref Given given)
@@ -104,6 +125,11 @@ internal sealed class MapRunner : IDisposable
             throw new IndexMapException("A map returns objects, arrays of objects, or nothing; here it returned another value.");
         }
 
+        Give(row, rows, ref given);
+    }
+
+    private static void Give(ReadOnlySpan<byte> row, IMappedRows rows, ref Given given)
+    {
         given = new Given(given.Rows + 1, given.Bytes + row.Length);
         if (given.Rows > MostRows || given.Bytes > MostBytes)
         {

@@ -1,6 +1,7 @@
 using System.Buffers;
 using Rookery.Documents.Scripting;
 using Rookery.Indexing.Reducing;
+using Rookery.Indexing.Segments;
 
 namespace Rookery.Indexing.Definitions;
 
@@ -11,6 +12,7 @@ internal sealed class ReduceRunner : IReducer, IDisposable
     private readonly ScriptInterpreter _key;
     private readonly ScriptInterpreter _row;
     private readonly ArrayBufferWriter<byte> _group = new();
+    private readonly ByteSink _plainKey = new();
 
     /// <summary>Takes a reduce.</summary>
     /// <param name="reduce">The reduce.</param>
@@ -20,10 +22,15 @@ internal sealed class ReduceRunner : IReducer, IDisposable
         (_reduce, _key, _row) = (reduce, new ScriptInterpreter(limits), new ScriptInterpreter(limits));
     }
 
-    /// <summary>What a row is grouped by, as JSON: valid until the next call.</summary>
+    /// <summary>What a row is grouped by, as JSON: valid until the next call, or as long as the row.</summary>
     /// <exception cref="ReduceException">The text fails.</exception>
     public ReadOnlySpan<byte> KeyOf(ReadOnlySpan<byte> row)
     {
+        if (_reduce.Plain is { } plain && plain.TryReadKey(row, _plainKey, out var plainKey))
+        {
+            return plainKey;
+        }
+
         _key.Load(_reduce.Key);
         _key.Begin();
         _key.AddJson(row);
@@ -33,7 +40,13 @@ internal sealed class ReduceRunner : IReducer, IDisposable
     /// <inheritdoc/>
     public void Reduce(in ReduceRows rows, IBufferWriter<byte> row)
     {
-        BeginGroup(KeyOf(rows[0]));
+        var key = KeyOf(rows[0]);
+        if (_reduce.Plain is { } plain && plain.TryReduce(rows, key, row))
+        {
+            return;
+        }
+
+        BeginGroup(key);
         for (int i = 0; i < rows.Count; i++)
         {
             AddRow(rows[i]);

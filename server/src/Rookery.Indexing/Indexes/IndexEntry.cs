@@ -126,8 +126,18 @@ internal sealed class IndexEntry
     public void WriteTo(SegmentBuilder batch)
     {
         bool isOpen = false;
-        foreach (var part in _parts)
+        Span<uint> hashes = stackalloc uint[TermTable.MostTouched];
+        int announcedFrom = 0;
+        int announcedTo = 0;
+        for (int i = 0; i < _parts.Count; i++)
         {
+            var part = _parts[i];
+            if (part.Kind == PartKind.Word && i >= announcedTo)
+            {
+                announcedFrom = i;
+                announcedTo = AnnounceWords(batch, i, hashes);
+            }
+
             if (!isOpen)
             {
                 batch.BeginEntry();
@@ -141,7 +151,7 @@ internal sealed class IndexEntry
                     batch.AddTerm(part.Field, bytes);
                     break;
                 case PartKind.Word:
-                    batch.AddToken(part.Field, bytes, part.Number);
+                    batch.AddToken(part.Field, bytes, hashes[i - announcedFrom], part.Number);
                     break;
                 case PartKind.Length:
                     batch.SetLength(part.Field, part.Number);
@@ -168,6 +178,20 @@ internal sealed class IndexEntry
     /// <summary>The terms of all its entries, with their fields.</summary>
     internal IEnumerable<(int Field, byte[] Term)> Terms() =>
         _parts.Where(static part => part.Kind == PartKind.Term).Select(part => (part.Field, _bytes.AsSpan(part.Offset, part.Length).ToArray()));
+
+    /// <summary>Tells a batch of words that follow each other.</summary>
+    /// <returns>The first part behind them.</returns>
+    private int AnnounceWords(SegmentBuilder batch, int from, Span<uint> hashes)
+    {
+        int count = 0;
+        for (; count < hashes.Length && from + count < _parts.Count && _parts[from + count] is { Kind: PartKind.Word } word; count++)
+        {
+            hashes[count] = TermTable.HashOf(word.Field, _bytes.AsSpan(word.Offset, word.Length));
+        }
+
+        batch.Announce(hashes[..count]);
+        return from + count;
+    }
 
     private void Copy(PartKind kind, int field, ReadOnlySpan<byte> bytes, int number)
     {

@@ -15,8 +15,11 @@ public sealed class IndexHost : IDisposable
     private const int CacheFraction = 8;
     private const int WorkFraction = 8;
 
-    // Of each map/reduce index, for what was not written yet.
-    private const long RowsBytes = 8 << 20;
+    private const int RowsFraction = 8;
+
+    // Of each map/reduce index, of what all of them may have: for the rows that it reads, and for what was not written yet.
+    private const long LeastRowsBytes = 8 << 20;
+    private const long MostRowsBytes = 64 << 20;
 
     private readonly DatabaseCatalog _databases;
     private readonly IndexFolders _folders;
@@ -35,12 +38,15 @@ public sealed class IndexHost : IDisposable
     {
         (_databases, _options, _time) = (databases, options, time);
         _folders = new IndexFolders(disk, Path.Combine(options.DataDirectory, "indexes"));
+        long rowsBytes = options.Memory.TotalBytes / RowsFraction;
+        var rows = options.Memory.AddShare("index rows", rowsBytes);
+        rowsBytes = Math.Clamp(rowsBytes, LeastRowsBytes, MostRowsBytes);
         _workshop = new IndexWorkshop
         {
             Time = time,
             Options = options.Pump,
             OpenStore = openStore,
-            OpenRows = (folder, reducer) => ReduceStore.Open(disk, folder, reducer, new MemoryBudget(RowsBytes), options.Io, time),
+            OpenRows = (folder, reducer) => ReduceStore.Open(disk, folder, reducer, new MemoryBudget(rowsBytes, rows), options.Io, time),
             TroubleFound = options.TroubleFound,
         };
     }

@@ -14,6 +14,7 @@ internal sealed class PendingDocuments
     private readonly PooledBytes bytes = new();
     private readonly List<PendingDocument> documents = [];
     private readonly List<PendingRow> rows = [];
+    private bool isInOrder = true;
 
     internal int Count => documents.Count;
 
@@ -28,6 +29,7 @@ internal sealed class PendingDocuments
     /// <summary>Adds a document; without rows it has none any more.</summary>
     internal void Add(ReadOnlySpan<byte> id, MappedRows? mapped)
     {
+        isInOrder = isInOrder && (documents.Count == 0 || Id(documents.Count - 1).SequenceCompareTo(id) <= 0);
         documents.Add(new PendingDocument(bytes.Length, id.Length, rows.Count, mapped?.Count ?? 0));
         bytes.Append(id);
         for (int row = 0; row < (mapped?.Count ?? 0); row++)
@@ -44,6 +46,13 @@ internal sealed class PendingDocuments
 
     internal ReadOnlySpan<byte> Id(int index) => bytes.Written.Slice(documents[index].IdOffset, documents[index].IdLength);
 
+    /// <summary>The documents by their ids; one that came several times as it came.</summary>
+    internal IEnumerable<int> InOrderOfIds()
+    {
+        var numbers = Enumerable.Range(0, Count);
+        return isInOrder ? numbers : numbers.Order(Comparer<int>.Create(CompareIds));
+    }
+
     internal PendingRow Row(int row) => rows[row];
 
     internal ReadOnlySpan<byte> Key(in PendingRow row) => bytes.Written.Slice(row.Offset, row.KeyLength);
@@ -53,12 +62,19 @@ internal sealed class PendingDocuments
         bytes.Clear();
         documents.Clear();
         rows.Clear();
+        isInOrder = true;
     }
 
     internal void Release()
     {
         bytes.Release();
         known.Clear();
+    }
+
+    private int CompareIds(int x, int y)
+    {
+        int order = Id(x).SequenceCompareTo(Id(y));
+        return order != 0 ? order : x.CompareTo(y);
     }
 
     private UInt128 GroupOf(ReadOnlySpan<byte> key)

@@ -22,12 +22,13 @@ internal sealed class ReduceBatch(WriteBatch batch, PendingDocuments pending, Re
     /// <summary>Does it all.</summary>
     internal void Run()
     {
-        for (int document = 0; document < pending.Count; document++)
+        // In the order in which records and pages lie, so that each block of either is read once, however small the cache.
+        foreach (int document in pending.InOrderOfIds())
         {
             Compare(document);
         }
 
-        foreach (var (group, changes) in groups)
+        foreach (var (group, changes) in groups.OrderBy(static group => group.Key))
         {
             changes.Sort();
             Change(group, changes);

@@ -10,8 +10,8 @@ namespace Rookery.Indexing.Reducing;
 /// </summary>
 internal sealed class ReducePage
 {
-    /// <summary>Entries of a page.</summary>
-    internal const int MostEntries = 64;
+    /// <summary>Entries of a page. An edit reads, reduces and writes one page of each level, so that few are quick; with fewer still, levels and what a page costs by itself weigh more.</summary>
+    internal const int MostEntries = 16;
 
     /// <summary>Bytes of a page of more than two entries.</summary>
     internal const int MostBytes = 8 * 1024;

@@ -32,7 +32,13 @@ internal static class DefinitionExample
     /// <summary>The same of several documents, one after the other.</summary>
     public static string MapAll(string text, params string[] documents)
     {
-        using var runner = new MapRunner([IndexScript.CompileMap(text)], new Library());
+        return MapAll(IndexScript.CompileMap(text), documents);
+    }
+
+    /// <inheritdoc cref="MapAll(string, string[])"/>
+    public static string MapAll(CompiledMap map, params string[] documents)
+    {
+        using var runner = new MapRunner([map], new Library());
         return string.Join('\n', documents.Select(document => Map(runner, document, "users/1")));
     }
 

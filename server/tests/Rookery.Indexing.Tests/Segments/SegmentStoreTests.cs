@@ -11,6 +11,63 @@ public sealed class SegmentStoreTests
 {
     private const string Folder = "/data/index";
 
+    /// <summary>Where others have taken all memory for indexing, each document would become a segment of its own.</summary>
+    [Fact]
+    public void A_batch_gathers_some_documents_however_short_memory_is()
+    {
+        var share = new MemoryBudget(1 << 20).AddShare("batches", 1 << 20);
+        share.Reserve(1 << 20);
+        using var store = SegmentStore.Open(StoreContents.ContextOf(NewDisk()) with { Share = share }, Folder);
+        var entry = new IndexEntry();
+        int documents = 0;
+        for (; store.PendingBytes < long.MaxValue && documents < 100_000; documents++)
+        {
+            entry.Clear();
+            entry.Add(0, Encoding.UTF8.GetBytes($"term {documents}"));
+            entry.EndEntry();
+            store.Put(Encoding.UTF8.GetBytes($"d/{documents}"), documents + 1, entry);
+        }
+
+        Assert.InRange(documents, 100, 10_000);
+    }
+
+    /// <summary>Words are announced to a batch some at a time: of texts of any length, with other parts between them, each is held at its places.</summary>
+    [Fact]
+    public void Each_word_of_a_long_text_is_held_at_its_places()
+    {
+        var random = new Random(21);
+        using var store = Open(NewDisk());
+        var expected = new List<string[]>();
+        for (int document = 0; document < 60; document++)
+        {
+            var entry = new IndexEntry();
+            var places = new SortedDictionary<string, List<int>>(StringComparer.Ordinal);
+            int words = random.Next(400);
+            for (int position = 0; position < words; position++)
+            {
+                int field = 1 + random.Next(2);
+                string word = $"w{random.Next(1 + random.Next(300))}";
+                entry.AddWord(field, Encoding.UTF8.GetBytes(word), position);
+                string name = $"w:{field}:{Convert.ToHexString(Encoding.UTF8.GetBytes(word))}";
+                places.TryAdd(name, []);
+                places[name].Add(position);
+                if (random.Next(70) == 0)
+                {
+                    entry.Add(0, "term"u8);
+                }
+            }
+
+            entry.SetWordCount(1, words);
+            entry.SetWordCount(2, words);
+            entry.EndEntry();
+            store.Put(Encoding.UTF8.GetBytes(string.Create(CultureInfo.InvariantCulture, $"texts/{document:D2}")), document + 1, entry);
+            expected.Add([.. places.Select(static word => $"{word.Key}@{string.Join(',', word.Value)}").Order(StringComparer.Ordinal)]);
+        }
+
+        store.Apply(100);
+        Assert.Equal(expected, StoreContents.Of(store).Values.Select(static entries => entries.SelectMany(static entry => entry.Split('|')).Where(static part => part.StartsWith("w:", StringComparison.Ordinal)).Order(StringComparer.Ordinal).ToArray()));
+    }
+
     /// <summary>Random documents, deletions, merges cut anywhere, restarts and power cuts: what is seen is what was applied last, or, after a power cut, at one of the later watermarks that were being applied.</summary>
     [Theory]
     [InlineData(1)]

@@ -25,6 +25,9 @@ internal sealed class SegmentStore : IIndexStore
 {
     private const string FilePrefix = "segment-";
 
+    // So much is gathered however short memory is, because a batch takes it with its first document: segments of a document each would be merged eight by eight, and written again and again.
+    private const long LeastBatchBytes = 64 << 10;
+
     private readonly SegmentStoreContext _context;
     private readonly string _folder;
     private readonly Lock _gate = new();
@@ -52,7 +55,7 @@ internal sealed class SegmentStore : IIndexStore
     public long Documents => Now.Segments.Sum(static segment => segment.Handle.Documents - segment.DeadDocuments);
 
     /// <inheritdoc/>
-    public long PendingBytes => _batch is { } batch ? batch.IsOverBudget ? long.MaxValue : batch.ContentBytes : 0;
+    public long PendingBytes => _batch is { } batch ? batch.IsOverBudget && batch.ContentBytes >= LeastBatchBytes ? long.MaxValue : batch.ContentBytes : 0;
 
     private State Now => Volatile.Read(ref _state);
 

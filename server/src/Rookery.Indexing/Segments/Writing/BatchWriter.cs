@@ -64,8 +64,15 @@ internal sealed class BatchWriter
         writer.BeginField(number, isText);
         int[] ordinals = field.HasSortKeys ? new int[batch.Terms.Count] : [];
         bool[] isSortKey = field.HasSortKeys ? SortKeysOf(field) : [];
-        foreach (int term in sorted.Numbers)
+        var numbers = sorted.Numbers;
+        for (int i = 0; i < numbers.Length; i++)
         {
+            if (i % TermTable.MostTouched == 0)
+            {
+                batch.Terms.TouchContents(numbers[i..Math.Min(numbers.Length, i + TermTable.MostTouched)]);
+            }
+
+            int term = numbers[i];
             var target = writer.BeginTerm();
             AddPostings(term, field, isText, target);
             if (target.Count > 0 || (field.HasSortKeys && isSortKey[term]))

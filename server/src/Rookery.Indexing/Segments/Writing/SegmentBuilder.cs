@@ -92,16 +92,23 @@ internal sealed class SegmentBuilder : IDisposable
     /// <summary>Adds a term of the entry; once is as good as twice.</summary>
     /// <param name="field">The field's number, which has no tokens in any entry.</param>
     /// <param name="term">The term, at most 512 bytes.</param>
-    public void AddTerm(int field, ReadOnlySpan<byte> term) => AddPending(field, term, 0, isText: false);
+    public void AddTerm(int field, ReadOnlySpan<byte> term) => AddPending(field, term, TermTable.HashOf(field, term), 0, isText: false);
+
+    /// <summary>Says which tokens come next, so that they are looked up faster.</summary>
+    /// <param name="hashes">Up to <see cref="TermTable.MostTouched"/> of <see cref="TermTable.HashOf"/>.</param>
+    public void Announce(ReadOnlySpan<uint> hashes) => terms.Touch(hashes);
 
     /// <summary>Adds a token of a text.</summary>
     /// <param name="field">The field's number, which has only tokens in all entries.</param>
     /// <param name="token">The token, at most 512 bytes.</param>
     /// <param name="position">Its place; several tokens may share one, and they may come in any order.</param>
-    public void AddToken(int field, ReadOnlySpan<byte> token, int position)
+    public void AddToken(int field, ReadOnlySpan<byte> token, int position) => AddToken(field, token, TermTable.HashOf(field, token), position);
+
+    /// <summary>The same, where the <see cref="TermTable.HashOf"/> is known.</summary>
+    public void AddToken(int field, ReadOnlySpan<byte> token, uint hash, int position)
     {
         Invariant.Holds(position >= 0, "a position is not negative");
-        AddPending(field, token, position, isText: true);
+        AddPending(field, token, hash, position, isText: true);
     }
 
     /// <summary>Says how many tokens the entry's text has. An entry with tokens needs it.</summary>
@@ -214,12 +221,12 @@ internal sealed class SegmentBuilder : IDisposable
         return terms.Find(IdField, id);
     }
 
-    private void AddPending(int field, ReadOnlySpan<byte> term, int position, bool isText)
+    private void AddPending(int field, ReadOnlySpan<byte> term, uint hash, int position, bool isText)
     {
         Invariant.Holds(isInEntry && field >= 0 && term.Length <= SegmentFormat.KeyLimitBytes, "a term belongs to an entry and a field and has a limit");
         var state = FieldOf(field);
         Invariant.Holds((state.IsText ??= isText) == isText, "a field has either tokens or terms");
-        pending.Add(((ulong)(uint)terms.Find(field, term) << 32) | (uint)position);
+        pending.Add(((ulong)(uint)terms.Find(field, term, hash) << 32) | (uint)position);
     }
 
     private BatchField FieldOf(int number)

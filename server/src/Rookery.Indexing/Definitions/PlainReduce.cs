@@ -1,0 +1,149 @@
+using System.Buffers;
+using System.Text;
+using Rookery.Documents.Json;
+using Rookery.Documents.Scripting;
+using Rookery.Indexing.Reducing;
+using Rookery.Indexing.Segments;
+
+namespace Rookery.Indexing.Definitions;
+
+/// <summary>
+/// A reduce that only adds numbers up: each member of its row is the key, a part of it, or the sum of a member of the rows. Added in the order of the rows, as the machine adds, and written as it writes, so that the outcome
+/// is the same bytes. What is no number is left to the machine. Any number of threads.
+/// </summary>
+internal sealed class PlainReduce
+{
+    /// <summary>Sums at most: they lie on the stack.</summary>
+    public const int MostSums = PlainRow.MostNames;
+
+    private readonly NamedMembers _keyNames;
+    private readonly PlainValue? _key;
+    private readonly PlainRow? _compositeKey;
+    private readonly NamedMembers _summed;
+    private readonly (byte[] Head, byte[] KeyMember, int Sum)[] _members;
+
+    /// <summary>A reduce.</summary>
+    /// <param name="keyNames">What the key speaks of.</param>
+    /// <param name="key">What rows are grouped by; null where it is <paramref name="compositeKey"/>.</param>
+    /// <param name="compositeKey">The same, where it is an object.</param>
+    /// <param name="summed">The members of rows that are added up.</param>
+    /// <param name="members">The members of the row: of the key all, or the member <c>KeyMember</c>, where <c>Sum</c> is negative; else which sum.</param>
+    public PlainReduce(NamedMembers keyNames, PlainValue? key, PlainRow? compositeKey, NamedMembers summed, IEnumerable<(string Name, string KeyMember, int Sum)> members)
+    {
+        (_keyNames, _key, _compositeKey, _summed) = (keyNames, key, compositeKey, summed);
+        _members = [.. members.Select(static member => (Encoding.UTF8.GetBytes($"\"{member.Name}\":"), Encoding.UTF8.GetBytes(member.KeyMember), member.Sum))];
+    }
+
+    /// <summary>What a row is grouped by.</summary>
+    /// <param name="row">The row.</param>
+    /// <param name="room">Takes it where it does not stand in the row.</param>
+    /// <param name="key">The key as JSON.</param>
+    /// <returns>False where only the machine knows.</returns>
+    public bool TryReadKey(ReadOnlySpan<byte> row, ByteSink room, out ReadOnlySpan<byte> key)
+    {
+        key = default;
+        var members = row[1..^1];
+        if (_compositeKey is not null)
+        {
+            bool isWritten = _compositeKey.TryWrite(members, room);
+            key = room.Span;
+            return isWritten;
+        }
+
+        Span<Range> places = stackalloc Range[PlainRow.MostNames];
+        var found = places[.._keyNames.Count];
+        if (!_keyNames.TryFind(members, found) || !_key!.TryRead(members, found, out key))
+        {
+            return false;
+        }
+
+        key = key.IsEmpty ? "null"u8 : key;
+        return true;
+    }
+
+    /// <summary>Reduces rows.</summary>
+    /// <param name="rows">The rows.</param>
+    /// <param name="key">Their key.</param>
+    /// <param name="reduced">Takes the row.</param>
+    /// <returns>False where only the machine knows; nothing is written then.</returns>
+    public bool TryReduce(in ReduceRows rows, ReadOnlySpan<byte> key, IBufferWriter<byte> reduced)
+    {
+        Span<double> sums = stackalloc double[MostSums];
+        sums = sums[.._summed.Count];
+        sums.Clear();
+        for (int i = 0; i < rows.Count; i++)
+        {
+            if (!TryAdd(rows[i][1..^1], sums))
+            {
+                return false;
+            }
+        }
+
+        foreach (double sum in sums)
+        {
+            if (!double.IsFinite(sum))
+            {
+                return false;
+            }
+        }
+
+        foreach (var (_, name, sum) in _members)
+        {
+            if (sum < 0 && name.Length > 0 && (key[0] != (byte)'{' || !StoredJson.TryFindMember(key, 0, name, out _, out _)))
+            {
+                return false;
+            }
+        }
+
+        Write(key, sums, reduced);
+        return true;
+    }
+
+    private bool TryAdd(ReadOnlySpan<byte> members, Span<double> sums)
+    {
+        Span<Range> places = stackalloc Range[MostSums];
+        var found = places[..sums.Length];
+        if (!_summed.TryFind(members, found))
+        {
+            return false;
+        }
+
+        for (int i = 0; i < sums.Length; i++)
+        {
+            if (!PlainNumber.TryParse(members[found[i]], out double number))
+            {
+                return false;
+            }
+
+            sums[i] += number;
+        }
+
+        return true;
+    }
+
+    private void Write(ReadOnlySpan<byte> key, ReadOnlySpan<double> sums, IBufferWriter<byte> reduced)
+    {
+        bool isFirst = true;
+        foreach (var (head, name, sum) in _members)
+        {
+            reduced.Write(isFirst ? "{"u8 : ","u8);
+            reduced.Write(head);
+            isFirst = false;
+            if (sum >= 0)
+            {
+                reduced.Advance(NumberText.Format(sums[sum], reduced.GetSpan(NumberText.MostBytes)));
+            }
+            else if (name.Length == 0)
+            {
+                reduced.Write(key);
+            }
+            else
+            {
+                StoredJson.TryFindMember(key, 0, name, out _, out int at);
+                reduced.Write(key[at..StoredJson.SkipValue(key, at)]);
+            }
+        }
+
+        reduced.Write("}"u8);
+    }
+}

@@ -1,0 +1,230 @@
+using System.Text;
+using Rookery.Documents.Json;
+using Rookery.Documents.Scripting;
+
+namespace Rookery.Indexing.Definitions;
+
+/// <summary>Finds functions that need no machine: those whose value is an object of plain values, and reduces that only add up.</summary>
+internal sealed class PlainScript
+{
+    // Variables that are looked up at most: one that stood for itself would be looked up for ever.
+    private const int MostLookups = 1024;
+
+    private readonly string parameter;
+    private readonly Dictionary<string, Expression> variables = new(StringComparer.Ordinal);
+    private readonly HashSet<string> used = new(StringComparer.Ordinal);
+    private readonly List<string> names = [];
+    private int lookups;
+
+    private PlainScript(string parameter) => this.parameter = parameter;
+
+    /// <summary>The row that a map returns; null where it takes more than that.</summary>
+    public static PlainRow? ToRow(ScriptSource source)
+    {
+        var script = new PlainScript(source.Parameter);
+        return script.Returned(source.Statements) is { } value && script.ToRow(value) is { } row && script.IsWhole ? row : null;
+    }
+
+    /// <summary>A reduce that only adds up; null where it does more.</summary>
+    public static PlainReduce? ToReduce(ScriptSource key, ScriptSource row)
+    {
+        var keys = new PlainScript(key.Parameter);
+        if (keys.Returned(key.Statements) is not { } grouped)
+        {
+            return null;
+        }
+
+        var composite = keys.ToRow(grouped);
+        var single = composite is null ? keys.ToValue(grouped) : null;
+        if ((composite is null && single is null) || !keys.IsWhole)
+        {
+            return null;
+        }
+
+        var script = new PlainScript(row.Parameter);
+        var members = script.Returned(row.Statements) is { } value ? script.ToSums(value) : null;
+        return members is not null && script.IsWhole ? new PlainReduce(new NamedMembers(keys.names), single, composite, new NamedMembers(script.names), members) : null;
+    }
+
+    /// <summary>Whether nothing was left out: a variable that the value does not use may load a document. Its variables are only known to be plain when they were used.</summary>
+    private bool IsWhole => used.Count == variables.Count && names.Count <= PlainRow.MostNames;
+
+    private Expression? Returned(IReadOnlyList<Statement> statements) => TryRead(statements, out var returned) ? returned : null;
+
+    /// <summary>Notes what variables hold.</summary>
+    /// <returns>False where there is more than variables that never change and what is returned.</returns>
+    private bool TryRead(IReadOnlyList<Statement> statements, out Expression? returned)
+    {
+        returned = null;
+        foreach (var statement in statements)
+        {
+            bool isPlain = statement switch
+            {
+                VariableStatement { IsConstant: true, Value: { } value } variable => !IsParameter(variable.Name) && variables.TryAdd(variable.Name, value),
+                ReturnStatement { Value: { } value } => (returned = Resolve(value)) is not null,
+                BlockStatement block when !block.OpensScope || statement == statements[^1] => TryRead(block.Statements, out returned),
+                _ => false,
+            };
+            if (!isPlain || returned is not null)
+            {
+                return isPlain;
+            }
+        }
+
+        return true;
+    }
+
+    private PlainRow? ToRow(Expression expression)
+    {
+        if (MembersOf(expression) is not { } literal)
+        {
+            return null;
+        }
+
+        var members = new List<(string, PlainValue)>();
+        foreach (var member in literal)
+        {
+            if (ToValue(member.Value) is not { } value)
+            {
+                return null;
+            }
+
+            members.Add((member.Name!, value));
+        }
+
+        return names.Count <= PlainRow.MostNames ? new PlainRow(new NamedMembers(names), members) : null;
+    }
+
+    private List<(string Name, string KeyMember, int Sum)>? ToSums(Expression expression)
+    {
+        var members = new List<(string, string, int)>();
+        foreach (var member in MembersOf(expression) ?? [])
+        {
+            var value = Resolve(member.Value);
+            if (KeyMemberOf(value) is { } keyMember)
+            {
+                members.Add((member.Name!, keyMember, -1));
+            }
+            else if (SummedBy(value) is { } summed)
+            {
+                members.Add((member.Name!, "", NumberOf(summed)));
+            }
+            else
+            {
+                return null;
+            }
+        }
+
+        return members.Count > 0 ? members : null;
+    }
+
+    /// <summary>The members of an object in the text; null where one has no name, a name twice, or one that JSON escapes.</summary>
+    private static IReadOnlyList<ObjectMember>? MembersOf(Expression expression) =>
+        expression is ObjectLiteral literal && literal.Members.All(static member => member.Name is not null && IsPlainName(member.Name))
+        && literal.Members.DistinctBy(static member => member.Name, StringComparer.Ordinal).Count() == literal.Members.Count ? literal.Members : null;
+
+    private PlainValue? ToValue(Expression expression)
+    {
+        switch (Resolve(expression))
+        {
+            case NumberLiteral number when double.IsFinite(number.Value):
+                return new PlainValue.Constant(Encoding.UTF8.GetBytes(NumberText.Format(number.Value)));
+            case TextLiteral text when !text.Text.Any(char.IsSurrogate):
+                byte[] plain = Encoding.UTF8.GetBytes(text.Text);
+                byte[] escaped = new byte[6 * plain.Length];
+                return new PlainValue.Constant([(byte)'"', .. escaped.AsSpan(0, JsonText.Escape(plain, escaped)), (byte)'"']);
+            case WordLiteral word:
+                string json = word.Push switch
+                {
+                    Opcode.PushNull => "null",
+                    Opcode.PushTrue => "true",
+                    Opcode.PushFalse => "false",
+                    _ => "",
+                };
+                return new PlainValue.Constant(Encoding.UTF8.GetBytes(json));
+            case LogicalExpression choice when ToValue(choice.Left) is { } left && ToValue(choice.Right) is { } right:
+                return new PlainValue.Choice(choice.Keep, left, right);
+            case MemberExpression or InvokeExpression { Function: ScriptFunction.Property } when ToMember(Resolve(expression)) is { } member:
+                return member;
+            default:
+                return null;
+        }
+    }
+
+    /// <summary>A member of what the function is given. Texts and arrays have a length of their own, which is no member.</summary>
+    private PlainValue.Member? ToMember(Expression expression)
+    {
+        if (PropertyOf(expression, IsParameter) is { } root)
+        {
+            return new PlainValue.Member(NumberOf(root), [], expression is InvokeExpression && root is "Id");
+        }
+
+        return expression is MemberExpression { Name: not "length" } below && IsPlainName(below.Name) && ToMember(Resolve(below.Target)) is { IsId: false } member
+            ? member with { Below = [.. member.Below, Encoding.UTF8.GetBytes(below.Name)] }
+            : null;
+    }
+
+    /// <summary>The name of the group's key that is meant: all of it is an empty one. Null where it is no key.</summary>
+    private string? KeyMemberOf(Expression expression) =>
+        IsOfGroup(expression, "key") ? ""
+        : expression is MemberExpression { Name: not ("" or "length") } member && IsPlainName(member.Name) && IsOfGroup(Resolve(member.Target), "key") ? member.Name
+        : null;
+
+    /// <summary>The member of rows that an expression adds up; null where it does something else.</summary>
+    private string? SummedBy(Expression expression) => expression switch
+    {
+        // g.values.reduce((sum, row) => sum + row.count, 0), or row.count + sum: two numbers make the same sum in either order.
+        CallExpression { Callee: MemberExpression { Name: "reduce" } reduce, Arguments: [LambdaExpression { Parameters: [var sum, var row], Value: BinaryExpression { Operator: Opcode.Add } add }, NumberLiteral { Value: 0 }] }
+            when IsOfGroup(Resolve(reduce.Target), "values") && !string.Equals(sum, row, StringComparison.Ordinal) =>
+            IsName(add.Left, sum) ? MemberOf(add.Right, row) : IsName(add.Right, sum) ? MemberOf(add.Left, row) : null,
+
+        // g.Sum(row => row.Count)
+        InvokeExpression { Function: ScriptFunction.Sum, Arguments: [CallExpression { Callee: MemberExpression { Name: "map" } map, Arguments: [LambdaExpression { Parameters: [var row], Value: { } value }] }] }
+            when IsOfGroup(Resolve(map.Target), "values") => MemberOf(value, row),
+        _ => null,
+    };
+
+    private bool IsOfGroup(Expression expression, string name) => expression is MemberExpression member && string.Equals(member.Name, name, StringComparison.Ordinal) && IsParameter(Resolve(member.Target));
+
+    private static string? MemberOf(Expression expression, string row) => PropertyOf(expression, target => IsName(target, row)) is not "Id" and var name ? name : null;
+
+    /// <summary>The name of a member of an object that is told by <paramref name="isObject"/>; null where it is none.</summary>
+    private static string? PropertyOf(Expression expression, Func<Expression, bool> isObject) => expression switch
+    {
+        MemberExpression { Name: not "@metadata" } member when isObject(member.Target) && IsPlainName(member.Name) => member.Name,
+        InvokeExpression { Function: ScriptFunction.Property, Arguments: [var target, TextLiteral { Text: var name }] } when isObject(target) => name,
+        _ => null,
+    };
+
+    private Expression Resolve(Expression expression)
+    {
+        while (expression is NameExpression { Name: var name } && variables.TryGetValue(name, out var value) && lookups < MostLookups)
+        {
+            lookups++;
+            used.Add(name);
+            expression = value;
+        }
+
+        return expression;
+    }
+
+    private bool IsParameter(Expression expression) => Resolve(expression) is NameExpression { Name: var name } && IsParameter(name);
+
+    private bool IsParameter(string name) => string.Equals(name, parameter, StringComparison.Ordinal);
+
+    private static bool IsName(Expression expression, string name) => expression is NameExpression { Name: var other } && string.Equals(name, other, StringComparison.Ordinal);
+
+    private static bool IsPlainName(string name) => !name.Any(char.IsSurrogate) && JsonText.IsPlain(Encoding.UTF8.GetBytes(name));
+
+    private int NumberOf(string name)
+    {
+        int number = names.IndexOf(name);
+        if (number < 0)
+        {
+            number = names.Count;
+            names.Add(name);
+        }
+
+        return number;
+    }
+}

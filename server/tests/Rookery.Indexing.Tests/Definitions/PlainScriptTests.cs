@@ -1,0 +1,179 @@
+using System.Buffers;
+using System.Globalization;
+using System.Text;
+using Rookery.Indexing.Definitions;
+using Rookery.Indexing.Reducing;
+
+namespace Rookery.Indexing.Tests.Definitions;
+
+/// <summary>Maps and reduces that need no machine give what the machine gives, byte for byte.</summary>
+public sealed class PlainScriptTests
+{
+    private static readonly string[] Names = ["a", "b", "Id", "Count", "length", "nämé"];
+
+    [Theory]
+    [InlineData("map('Users', d => ({ key: d.country, count: 1, total: d.lat || 0 }))")]
+    [InlineData("map('Users', d => { const size = d.size ?? 1; return { size, name: d.name && d.o.name }; })")]
+    [InlineData("map('Users', function (d) { return { text: 'a\"b\\n', none: null, gone: undefined, yes: true, n: -0.5 }; })")]
+    [InlineData("from d in docs.Users select new { d.Name, d.Id, Count = 1 }")]
+    [InlineData("from d in docs.Users let o = d.o select new { o.x, d.Count }")]
+    [InlineData("docs.Users.Select(d => new { d.a, Deep = d.b.c.d })")]
+    public void What_only_takes_members_needs_no_machine(string text) => Assert.NotNull(IndexScript.CompileMap(text).Plain);
+
+    [Theory]
+    [InlineData("map('Users', d => ({ a: d.a + 1 }))")]
+    [InlineData("map('Users', d => ({ a: d.name.length }))")]
+    [InlineData("map('Users', d => ({ a: d['@metadata'] }))")]
+    [InlineData("map('Users', d => { const c = load(d.b, 'Companies'); return { a: d.a }; })")]
+    [InlineData("map('Users', d => { let a = d.a; a = 2; return { a }; })")]
+    [InlineData("map('Users', d => { if (d.a) { return { a: 1 }; } })")]
+    [InlineData("map('Users', d => [{ a: 1 }, { a: 2 }])")]
+    [InlineData("map('Users', d => ({ a: 1, a: 2 }))")]
+    [InlineData("map('Users', d => ({ a: { b: d.b } }))")]
+    [InlineData("from d in docs.Users where d.a > 1 select new { d.a }")]
+    [InlineData("from d in docs.Users select new { d.a.Count }")]
+    [InlineData("docs.SelectMany(d => d.lines, (d, line) => new { line.a })")]
+    public void What_does_more_is_left_to_the_machine(string text) => Assert.Null(IndexScript.CompileMap(text).Plain);
+
+    [Fact]
+    public void A_variable_that_stands_for_itself_ends_in_a_program_or_a_refusal()
+    {
+        foreach (string text in (string[])["map('Users', d => { const a = a; return { a }; })", "map('Users', d => { const a = a.b; return { a }; })", "map('Users', d => { const a = b || 1; const b = a || 1; return { a, b }; })"])
+        {
+            try
+            {
+                Assert.Null(IndexScript.CompileMap(text).Plain);
+            }
+            catch (Documents.Scripting.ScriptException)
+            {
+                // Refused.
+            }
+        }
+    }
+
+    [Fact]
+    public void Random_maps_give_what_the_machine_gives()
+    {
+        var random = new Random(11);
+        int plain = 0;
+        for (int i = 0; i < 1500; i++)
+        {
+            string text = $"map('Users', d => ({{ {string.Join(", ", Enumerable.Range(0, 1 + random.Next(4)).Select(number => $"m{number}: {Value(random, 0)}"))} }}))";
+            var map = IndexScript.CompileMap(text);
+            plain += map.Plain is null ? 0 : 1;
+            string[] documents = [.. Enumerable.Range(0, 8).Select(_ => Document(random))];
+            Assert.Equal(DefinitionExample.MapAll(map with { Plain = null }, documents), DefinitionExample.MapAll(map, documents));
+        }
+
+        Assert.InRange(plain, 500, 1499);
+    }
+
+    [Theory]
+    [InlineData("groupBy(r => r.a).aggregate(g => ({ a: g.key, b: g.values.reduce((n, v) => n + v.b, 0), again: g.values.reduce((n, v) => v.b + n, 0) }))")]
+    [InlineData("groupBy(r => ({ a: r.a, x: r.x })).aggregate(g => ({ a: g.key.a, x: g.key.x, b: g.values.reduce((n, v) => n + v.b, 0), c: g.values.reduce((n, v) => n + v.c, 0) }))")]
+    [InlineData("from r in results group r by r.a into g select new { a = g.Key, b = g.Sum(x => x.b), c = g.Sum(x => x.c) }")]
+    [InlineData("results.GroupBy(r => new { r.a, r.x }).Select(g => new { g.Key.a, g.Key.x, b = g.Sum(x => x.b) })")]
+    public void Sums_are_what_the_machine_gives(string text)
+    {
+        var reduce = IndexScript.CompileReduce(text);
+        Assert.NotNull(reduce.Plain);
+        var random = new Random(12);
+        using var plain = new ReduceRunner(reduce);
+        using var machine = new ReduceRunner(reduce with { Plain = null });
+        for (int i = 0; i < 2000; i++)
+        {
+            // Mostly numbers, so that many groups are added up without the machine; else whatever a document may hold.
+            bool isOdd = random.Next(4) == 0;
+            byte[][] rows = [.. Enumerable.Range(0, 1 + random.Next(20)).Select(_ => Encoding.UTF8.GetBytes(
+                $$"""{"a":{{Json(random, 1)}},"b":{{(isOdd && random.Next(8) == 0 ? Json(random, 1) : Number(random))}},"x":"{{random.Next(3)}}"{{(isOdd && random.Next(8) == 0 ? "" : $",\"c\":{Number(random)}")}}}"""))];
+            foreach (byte[] row in rows)
+            {
+                Assert.Equal(Encoding.UTF8.GetString(machine.KeyOf(row)), Encoding.UTF8.GetString(plain.KeyOf(row)));
+            }
+
+            Assert.Equal(Reduce(machine, rows), Reduce(plain, rows));
+        }
+    }
+
+    [Theory]
+    [InlineData("groupBy(r => r.a.toLowerCase()).aggregate(g => ({ a: g.key, b: g.values.reduce((n, v) => n + v.b, 0) }))")]
+    [InlineData("groupBy(r => r.a).aggregate(g => ({ a: g.key, b: g.values.reduce((n, v) => n + v.b, 1) }))")]
+    [InlineData("groupBy(r => r.a).aggregate(g => ({ a: g.key, b: g.values.reduce((n, v) => n + v.b * 2, 0) }))")]
+    [InlineData("groupBy(r => r.a).aggregate(g => ({ a: g.key, b: g.values.length }))")]
+    [InlineData("from r in results group r by r.a into g select new { a = g.Key, b = g.Max(x => x.b) }")]
+    [InlineData("from r in results group r by r.a into g select new { a = g.Key, b = g.Sum(x => x.Id) }")]
+    public void Reduces_that_do_more_are_left_to_the_machine(string text) => Assert.Null(IndexScript.CompileReduce(text).Plain);
+
+    [Fact]
+    public void Numbers_are_those_of_the_framework()
+    {
+        var random = new Random(13);
+        for (int i = 0; i < 100_000; i++)
+        {
+            string text = Number(random);
+            Assert.True(PlainNumber.TryParse(Encoding.UTF8.GetBytes(text), out double number));
+            Assert.Equal(BitConverter.DoubleToInt64Bits(double.Parse(text, CultureInfo.InvariantCulture)), BitConverter.DoubleToInt64Bits(number));
+        }
+
+        Assert.False(PlainNumber.TryParse("\"1\""u8, out _));
+        Assert.False(PlainNumber.TryParse("null"u8, out _));
+        Assert.False(PlainNumber.TryParse(default, out _));
+    }
+
+    private static string Reduce(ReduceRunner runner, byte[][] rows)
+    {
+        var page = new ReducePage();
+        for (int i = 0; i < rows.Length; i++)
+        {
+            page.Add(i + 1, rows[i]);
+        }
+
+        var output = new ArrayBufferWriter<byte>();
+        runner.Reduce(new ReduceRows(page, 0, rows.Length), output);
+        page.Release();
+        return Encoding.UTF8.GetString(output.WrittenSpan);
+    }
+
+    private static string Value(Random random, int level) => random.Next(level < 2 ? 8 : 4) switch
+    {
+        0 => random.Next(2) == 0 ? "'x\"y\\\\'" : "''",
+        1 => random.Next(4) switch { 0 => "null", 1 => "true", 2 => "undefined", _ => "1.50" },
+        2 => $"d.{Names[random.Next(Names.Length)]}",
+        3 => $"d.{Names[random.Next(Names.Length)]}.{Names[random.Next(Names.Length)]}",
+        4 => $"({Value(random, level + 1)} || {Value(random, level + 1)})",
+        5 => $"({Value(random, level + 1)} ?? {Value(random, level + 1)})",
+        6 => $"({Value(random, level + 1)} && {Value(random, level + 1)})",
+        _ => $"({Value(random, level + 1)} ? {Value(random, level + 1)} : 2)",
+    };
+
+    private static string Document(Random random) =>
+        $$"""{{{string.Join(',', Names.Append("n\\u0061").OrderBy(_ => random.Next()).Take(random.Next(6)).Select(name => $"\"{(random.Next(9) == 0 ? name.Replace("a", "\\u0061", StringComparison.Ordinal) : name)}\":{Json(random, 0)}").DistinctBy(static member => member[..3]))}}{{""}}}""";
+
+    private static string Json(Random random, int level) => random.Next(level < 2 ? 10 : 7) switch
+    {
+        0 => "null",
+        1 => "true",
+        2 => "false",
+        3 => "\"\"",
+        4 => "\"t\\\"ä\\u0041\"",
+        5 => Number(random),
+        6 => "0",
+        7 => $"[{Json(random, level + 1)},{Json(random, level + 1)}]",
+        8 => $"{{\"{Names[random.Next(Names.Length)]}\":{Json(random, level + 1)}}}",
+        _ => $"{{\"a\":{Json(random, level + 1)},\"x\":{Json(random, level + 1)}}}",
+    };
+
+    private static string Number(Random random) => random.Next(10) switch
+    {
+        0 => "0",
+        1 => "-0",
+        2 => "0.0",
+        3 => random.NextInt64().ToString(CultureInfo.InvariantCulture),
+        4 => random.NextDouble().ToString("R", CultureInfo.InvariantCulture),
+        5 => (random.NextDouble() * Math.Pow(10, random.Next(-320, 308))).ToString("R", CultureInfo.InvariantCulture),
+        6 => $"-{random.Next(100_000)}.{random.Next(100_000):D5}",
+        7 => $"0.{new string('0', random.Next(20))}{random.Next(1000)}",
+        8 => $"{random.Next(1000)}.{random.NextInt64(1_000_000_000_000)}",
+        _ => random.Next(1000).ToString(CultureInfo.InvariantCulture),
+    };
+}
