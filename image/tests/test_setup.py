@@ -50,8 +50,8 @@ class TheFile(unittest.TestCase):
         self.assertEqual(self.problems_of(shipped), [])
         in_use = "\n".join(line[1:] if line.startswith("#") and not line.startswith("# ") else line for line in shipped.splitlines())
         wrong = self.problems_of(in_use)
-        # A key and a time zone can only be right on a real machine, and what everybody can read here is no secret; the shape of all else is.
-        self.assertEqual([problem.split(":")[0] for problem in wrong], ["timezone", "ssh.keys", "cluster.claim-code", "cluster.phrase"])
+        # A key can only be right on a real machine, and what everybody can read here is no secret; the shape of all else is.
+        self.assertEqual([problem.split(":")[0] for problem in wrong], ["ssh.keys", "cluster.claim-code", "cluster.phrase"])
         for secret in (settings.EXAMPLE_CLAIM_CODE, settings.EXAMPLE_PHRASE):
             self.assertIn(f'"{secret}"', shipped)
 
@@ -62,6 +62,26 @@ class TheFile(unittest.TestCase):
                 problems = settings.parse(f'[wifi]\ncountry = "{code}"', Path(zones))[1]
                 self.assertEqual(problems == [], is_right, code)
         self.assertEqual(self.problems_of('[wifi]\ncountry = "XX"'), [])
+
+    def test_a_time_zone_is_one_that_there_is_where_there_are_files_of_them(self):
+        with tempfile.TemporaryDirectory() as zones:
+            (Path(zones) / "Europe").mkdir()
+            (Path(zones) / "Europe/Berlin").touch()
+            (Path(zones) / "Europe/Busingen").symlink_to("Berlin")
+            for name, is_right in (("Europe/Berlin", True), ("Europe/Busingen", True), ("Europe/Rookery", False), ("Europe", False), ("../zoneinfo", False)):
+                self.assertEqual(settings.parse(f'timezone = "{name}"', Path(zones))[1] == [], is_right, name)
+        self.assertEqual(self.problems_of('timezone = "Europe/Berlin"'), [])
+        self.assertEqual(len(self.problems_of('timezone = "../Berlin"')), 1)
+
+    def test_what_everybody_can_read_is_no_secret_however_it_is_spelt(self):
+        for code in (settings.EXAMPLE_CLAIM_CODE, settings.EXAMPLE_CLAIM_CODE.upper().replace("-", " ")):
+            self.assertEqual(len(self.problems_of(f'[cluster]\nclaim-code = "{code}"')), 1, code)
+        for phrase in (settings.EXAMPLE_PHRASE, f" {settings.EXAMPLE_PHRASE} "):
+            self.assertEqual(len(self.problems_of(f'[cluster]\nexpect = 3\nphrase = "{phrase}"')), 1, phrase)
+
+    def test_an_account_of_every_debian_is_refused_on_a_pc_too(self):
+        for name, is_right in (("daemon", False), ("sudo", False), ("www-data", False), ("anna", True)):
+            self.assertEqual(self.problems_of(f'[ssh]\nuser = "{name}"') == [], is_right, name)
 
     def test_a_phrase_of_one_letter_is_none(self):
         self.assertIn("8 of them different", self.problems_of(f'[cluster]\nexpect = 3\nphrase = "{"aab" * 8}"')[0])
@@ -75,7 +95,7 @@ class TheFile(unittest.TestCase):
 
         with tempfile.TemporaryDirectory() as folder:
             good, wrong, latin = (Path(folder) / name for name in ("good.toml", "wrong.toml", "latin.toml"))
-            good.write_text('hostname = "pi-1"', encoding="utf-8")
+            good.write_text('hostname = "pi-1"\ntimezone = "Europe/Berlin"', encoding="utf-8")
             wrong.write_text('hostnam = "pi-1"', encoding="utf-8")
             latin.write_bytes(b'[[wifi.networks]]\nssid = "caf\xe9"')
             self.assertEqual(checked(good), (0, f"{good}: nothing is wrong\n"))
@@ -166,9 +186,9 @@ class TheMachine(Directory):
         self.assertIn("nothing is wrong", self.set_up(""))
 
     def test_an_account_or_a_group_of_the_system_gets_no_login(self):
-        (self.root / "etc/passwd").write_text("root:x:0:0::/root:/bin/bash\nprometheus:x:105:108::/var/lib/prometheus:/usr/sbin/nologin\nnobody:x:65534:65534::/:/usr/sbin/nologin\nanna:x:1000:1000::/home/anna:/bin/bash\n")
+        (self.root / "etc/passwd").write_text("root:x:0:0::/root:/bin/bash\nprometheus:x:105:108::/var/lib/prometheus:/usr/sbin/nologin\npolkitd:x:998:998::/:/usr/sbin/nologin\nanna:x:1000:1000::/home/anna:/bin/bash\n")
         (self.root / "etc/group").write_text((self.root / "etc/group").read_text() + "docker:x:110:\nanna:x:1000:\n")
-        for name, why in (("prometheus", "an account of the system"), ("nobody", "an account of the system"), ("docker", "a group of the system")):
+        for name, why in (("prometheus", "an account of the system"), ("polkitd", "an account of the system"), ("docker", "a group of the system")):
             with self.subTest(name):
                 report = self.set_up(f'[ssh]\nuser = "{name}"\nkeys = ["{KEY}"]')
                 self.assertIn(f"- ssh.user: '{name}' is {why}", report)

@@ -1,8 +1,4 @@
-using System.Buffers;
-using System.Security.Cryptography;
-using System.Text;
 using System.Text.Json;
-using Rookery.Documents;
 
 namespace Rookery.Indexing.Indexes;
 
@@ -15,12 +11,9 @@ public sealed record AutoIndexDefinition : IAutoDefinition
     internal const string TypeName = "AutoMap";
 
     // Part of the format, whatever the properties are called.
-    private const string CollectionMember = "Collection";
     private const string FieldsMember = "Fields";
-
-    // The rest of the name of an index of many fields is a hash: names have an end.
-    private const int MaxNameBytes = 256;
-    private const string NameOfAll = "AllDocs";
+    private const string PathMember = "Path";
+    private const string UsesMember = "Uses";
 
     /// <summary>An automatic index.</summary>
     /// <param name="collection">The collection; null for all documents.</param>
@@ -38,16 +31,7 @@ public sealed record AutoIndexDefinition : IAutoDefinition
     public IReadOnlyList<AutoIndexField> Fields { get; }
 
     /// <summary>What it is called: <c>Auto/Users/ByAgeAndSearch(bio)</c>.</summary>
-    public string Name
-    {
-        get
-        {
-            string name = $"Auto/{Collection ?? NameOfAll}/By{string.Join("And", Fields.Select(NameOf))}";
-            return Encoding.UTF8.GetByteCount(name) <= MaxNameBytes && IndexRecord.NameProblem(name) is null
-                ? name
-                : $"Auto/{Convert.ToHexStringLower(SHA256.HashData(ToJson()).AsSpan(0, 16))}";
-        }
-    }
+    public string Name => AutoDefinitionText.NameOf(this, Collection, $"By{string.Join("And", Fields.Select(NameOf))}");
 
     /// <summary>Whether what was built by this definition answers what <paramref name="other"/> is for.</summary>
     public bool Covers(AutoIndexDefinition other) =>
@@ -76,76 +60,36 @@ public sealed record AutoIndexDefinition : IAutoDefinition
         return new AutoIndexDefinition(Collection, merged);
     }
 
-    /// <summary>The definition as it goes through the log: one form for one content.</summary>
-    public byte[] ToJson()
+    /// <inheritdoc/>
+    public byte[] ToJson() => AutoDefinitionText.Write(TypeName, Collection, json =>
     {
-        var output = new ArrayBufferWriter<byte>();
-        using (var json = new Utf8JsonWriter(output))
+        json.WriteStartArray(FieldsMember);
+        foreach (var field in Fields)
         {
             json.WriteStartObject();
-            json.WriteString("Type", TypeName);
-            json.WriteString(CollectionMember, Collection);
-            json.WriteStartArray(FieldsMember);
-            foreach (var field in Fields)
-            {
-                json.WriteStartObject();
-                json.WriteStartArray("Path");
-                foreach (string name in field.Path)
-                {
-                    json.WriteStringValue(name);
-                }
-
-                json.WriteEndArray();
-                json.WriteNumber("Uses", (byte)field.Uses);
-                json.WriteEndObject();
-            }
-
-            json.WriteEndArray();
+            AutoDefinitionText.WritePath(json, PathMember, field.Path);
+            json.WriteNumber(UsesMember, (byte)field.Uses);
             json.WriteEndObject();
         }
 
-        return output.WrittenSpan.ToArray();
-    }
+        json.WriteEndArray();
+    });
 
     /// <summary>Reads the definition of an index; null when it is of another kind.</summary>
     /// <exception cref="IndexDefinitionException">It says nothing that this program understands.</exception>
-    public static AutoIndexDefinition? TryRead(ReadOnlyMemory<byte> definition)
-    {
-        try
-        {
-            using var json = JsonDocument.Parse(definition);
-            return json.RootElement.ValueKind == JsonValueKind.Object && json.RootElement.TryGetProperty("Type", out var type) && type.ValueEquals(TypeName) ? Parse(json.RootElement) : null;
-        }
-        catch (JsonException)
-        {
-            throw new IndexDefinitionException("its definition is no JSON.");
-        }
-    }
+    public static AutoIndexDefinition? TryRead(ReadOnlyMemory<byte> definition) => AutoDefinitionText.TryRead(
+        definition, TypeName, static (collection, json) => new AutoIndexDefinition(collection, json.GetProperty(FieldsMember).EnumerateArray().Select(ReadField)));
 
-    /// <summary>Reads what <see cref="ToJson"/> wrote.</summary>
-    /// <exception cref="IndexDefinitionException">It says nothing that this program understands.</exception>
-    internal static AutoIndexDefinition Parse(JsonElement json)
+    private static AutoIndexField ReadField(JsonElement field)
     {
-        try
-        {
-            return new AutoIndexDefinition(json.GetProperty(CollectionMember).GetString(), json.GetProperty(FieldsMember).EnumerateArray().Select(ParseField));
-        }
-        catch (Exception wrong) when (wrong is InvalidOperationException or KeyNotFoundException or FormatException)
-        {
-            throw new IndexDefinitionException("The definition of an automatic index was written by a newer version of Rookery; start that one.");
-        }
-    }
-
-    private static AutoIndexField ParseField(JsonElement field)
-    {
-        string[] path = [.. field.GetProperty("Path").EnumerateArray().Select(static name => name.GetString() ?? throw new FormatException())];
-        var uses = (AutoIndexFieldUses)field.GetProperty("Uses").GetByte();
+        string[] path = AutoDefinitionText.ReadPath(field.GetProperty(PathMember));
+        var uses = (AutoIndexFieldUses)field.GetProperty(UsesMember).GetByte();
         return path.Length > 0 && (uses & ~(AutoIndexFieldUses.Exact | AutoIndexFieldUses.Search)) == AutoIndexFieldUses.None ? new AutoIndexField(path, uses) : throw new FormatException();
     }
 
     private static string NameOf(AutoIndexField field)
     {
-        string name = string.Join('_', field.Path.Select(static step => step.Length > 0 ? char.ToUpperInvariant(step[0]) + step[1..] : step));
+        string name = AutoDefinitionText.NameOf(field.Path);
         return field.Uses switch
         {
             AutoIndexFieldUses.Exact => $"Exact({name})",

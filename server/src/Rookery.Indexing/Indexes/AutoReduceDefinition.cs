@@ -1,8 +1,4 @@
-using System.Buffers;
-using System.Security.Cryptography;
-using System.Text;
 using System.Text.Json;
-using Rookery.Documents;
 using Rookery.Indexing.Language;
 using Rookery.Indexing.Scanning;
 
@@ -14,15 +10,11 @@ public sealed class AutoReduceDefinition : IAutoDefinition
     internal const string TypeName = "AutoMapReduce";
 
     // Part of the format, whatever the properties are called.
-    private const string CollectionMember = "Collection";
     private const string ArrayMember = "Array";
     private const string KeysMember = "Keys";
     private const string AggregatesMember = "Aggregates";
     private const string PathMember = "Path";
 
-    // The rest of the name of an index of many fields is a hash: names have an end.
-    private const int MaxNameBytes = 256;
-    private const string NameOfAll = "AllDocs";
     private const string NameOfCount = "Count";
 
     /// <summary>An automatic map/reduce index.</summary>
@@ -55,10 +47,7 @@ public sealed class AutoReduceDefinition : IAutoDefinition
         get
         {
             string fields = Aggregates.Count == 0 ? "" : $"By{string.Join("And", Aggregates.Select(NameOf).Order(StringComparer.Ordinal))}";
-            string name = $"Auto/{Collection ?? NameOfAll}/{fields}ReducedBy{string.Join("And", Keys.Select(NameOf))}";
-            return Encoding.UTF8.GetByteCount(name) <= MaxNameBytes && IndexRecord.NameProblem(name) is null
-                ? name
-                : $"Auto/{Convert.ToHexStringLower(SHA256.HashData(ToJson()).AsSpan(0, 16))}";
+            return AutoDefinitionText.NameOf(this, Collection, $"{fields}ReducedBy{string.Join("And", Keys.Select(NameOf))}");
         }
     }
 
@@ -75,59 +64,11 @@ public sealed class AutoReduceDefinition : IAutoDefinition
     public AutoReduceDefinition MergedWith(AutoReduceDefinition other) => new(Collection, Array, Keys, Aggregates.Concat(other.Aggregates));
 
     /// <inheritdoc/>
-    public byte[] ToJson()
-    {
-        var output = new ArrayBufferWriter<byte>();
-        using (var json = new Utf8JsonWriter(output))
-        {
-            json.WriteStartObject();
-            json.WriteString("Type", TypeName);
-            json.WriteString(CollectionMember, Collection);
-            if (Array is not null)
-            {
-                WritePath(json, ArrayMember, Array);
-            }
-
-            json.WriteStartArray(KeysMember);
-            foreach (var key in Keys)
-            {
-                json.WriteStartObject();
-                WritePath(json, PathMember, key.Path);
-                json.WriteBoolean("OfElement", key.IsOfElement);
-                json.WriteEndObject();
-            }
-
-            json.WriteEndArray();
-            json.WriteStartArray(AggregatesMember);
-            foreach (var aggregate in Aggregates)
-            {
-                json.WriteStartObject();
-                json.WriteString("Kind", KindOf(aggregate.Kind));
-                WritePath(json, PathMember, aggregate.Path);
-                json.WriteEndObject();
-            }
-
-            json.WriteEndArray();
-            json.WriteEndObject();
-        }
-
-        return output.WrittenSpan.ToArray();
-    }
+    public byte[] ToJson() => AutoDefinitionText.Write(TypeName, Collection, WriteMembers);
 
     /// <summary>Reads the definition of an index; null when it is of another kind.</summary>
     /// <exception cref="IndexDefinitionException">It says nothing that this program understands.</exception>
-    public static AutoReduceDefinition? TryRead(ReadOnlyMemory<byte> definition)
-    {
-        try
-        {
-            using var json = JsonDocument.Parse(definition);
-            return json.RootElement.ValueKind == JsonValueKind.Object && json.RootElement.TryGetProperty("Type", out var type) && type.ValueEquals(TypeName) ? Parse(json.RootElement) : null;
-        }
-        catch (JsonException)
-        {
-            throw new IndexDefinitionException("its definition is no JSON.");
-        }
-    }
+    public static AutoReduceDefinition? TryRead(ReadOnlyMemory<byte> definition) => AutoDefinitionText.TryRead(definition, TypeName, ReadMembers);
 
     /// <summary>What an index holds that answers a grouped query.</summary>
     /// <param name="collection">The collection; null for all documents.</param>
@@ -142,21 +83,43 @@ public sealed class AutoReduceDefinition : IAutoDefinition
     internal static AutoReduceAggregate AggregateOf(GroupPlan groups, (AggregateKind Kind, GroupedField? Field) aggregate) =>
         new(aggregate.Kind, aggregate.Field is { } field ? groups.PathOf(field) : []);
 
-    private static AutoReduceDefinition Parse(JsonElement json)
+    private static AutoReduceDefinition ReadMembers(string? collection, JsonElement json)
     {
-        try
+        var read = new AutoReduceDefinition(
+            collection,
+            json.TryGetProperty(ArrayMember, out var array) ? AutoDefinitionText.ReadPath(array) : null,
+            json.GetProperty(KeysMember).EnumerateArray().Select(static key => new AutoReduceKey(AutoDefinitionText.ReadPath(key.GetProperty(PathMember)), key.GetProperty("OfElement").GetBoolean())),
+            json.GetProperty(AggregatesMember).EnumerateArray().Select(static one => new AutoReduceAggregate(KindOf(one.GetProperty("Kind").GetString()), AutoDefinitionText.ReadPath(one.GetProperty(PathMember)))));
+        return read.IsComplete ? read : throw new FormatException();
+    }
+
+    private void WriteMembers(Utf8JsonWriter json)
+    {
+        if (Array is not null)
         {
-            var read = new AutoReduceDefinition(
-                json.GetProperty(CollectionMember).GetString(),
-                json.TryGetProperty(ArrayMember, out var array) ? ReadPath(array) : null,
-                json.GetProperty(KeysMember).EnumerateArray().Select(static key => new AutoReduceKey(ReadPath(key.GetProperty(PathMember)), key.GetProperty("OfElement").GetBoolean())),
-                json.GetProperty(AggregatesMember).EnumerateArray().Select(static one => new AutoReduceAggregate(KindOf(one.GetProperty("Kind").GetString()), ReadPath(one.GetProperty(PathMember)))));
-            return read.IsComplete ? read : throw new FormatException();
+            AutoDefinitionText.WritePath(json, ArrayMember, Array);
         }
-        catch (Exception wrong) when (wrong is InvalidOperationException or KeyNotFoundException or FormatException)
+
+        json.WriteStartArray(KeysMember);
+        foreach (var key in Keys)
         {
-            throw new IndexDefinitionException("The definition of an automatic index was written by a newer version of Rookery; start that one.");
+            json.WriteStartObject();
+            AutoDefinitionText.WritePath(json, PathMember, key.Path);
+            json.WriteBoolean("OfElement", key.IsOfElement);
+            json.WriteEndObject();
         }
+
+        json.WriteEndArray();
+        json.WriteStartArray(AggregatesMember);
+        foreach (var aggregate in Aggregates)
+        {
+            json.WriteStartObject();
+            json.WriteString("Kind", KindOf(aggregate.Kind));
+            AutoDefinitionText.WritePath(json, PathMember, aggregate.Path);
+            json.WriteEndObject();
+        }
+
+        json.WriteEndArray();
     }
 
     private bool IsComplete => Keys.Count > 0 && Array is not { Count: 0 }
@@ -164,19 +127,6 @@ public sealed class AutoReduceDefinition : IAutoDefinition
         && Aggregates.All(static aggregate => aggregate.Path.Count > 0 == (aggregate.Kind != AggregateKind.Count));
 
     private bool HasArrayOf(AutoReduceDefinition other) => Array is null ? other.Array is null : other.Array is not null && Array.SequenceEqual(other.Array, StringComparer.Ordinal);
-
-    private static void WritePath(Utf8JsonWriter json, string name, IReadOnlyList<string> path)
-    {
-        json.WriteStartArray(name);
-        foreach (string step in path)
-        {
-            json.WriteStringValue(step);
-        }
-
-        json.WriteEndArray();
-    }
-
-    private static string[] ReadPath(JsonElement path) => [.. path.EnumerateArray().Select(static name => name.GetString() ?? throw new FormatException())];
 
     private static string KindOf(AggregateKind kind) => kind switch
     {
@@ -200,7 +150,7 @@ public sealed class AutoReduceDefinition : IAutoDefinition
     // RavenDB has counts and sums only, and calls a sum as its field.
     private static string NameOf(AutoReduceAggregate aggregate)
     {
-        string name = Shown(aggregate.Path);
+        string name = AutoDefinitionText.NameOf(aggregate.Path);
         return aggregate.Kind switch
         {
             AggregateKind.Count => NameOfCount,
@@ -213,12 +163,10 @@ public sealed class AutoReduceDefinition : IAutoDefinition
     {
         if (!key.IsOfElement)
         {
-            return Shown(key.Path);
+            return AutoDefinitionText.NameOf(key.Path);
         }
 
-        string array = Shown(key.Path.Take(Array!.Count)) + "[]";
-        return key.Path.Count == Array.Count ? array : $"{array}_{Shown(key.Path.Skip(Array.Count))}";
+        string array = AutoDefinitionText.NameOf(key.Path.Take(Array!.Count)) + "[]";
+        return key.Path.Count == Array.Count ? array : $"{array}_{AutoDefinitionText.NameOf(key.Path.Skip(Array.Count))}";
     }
-
-    private static string Shown(IEnumerable<string> path) => string.Join('_', path.Select(static step => step.Length > 0 ? char.ToUpperInvariant(step[0]) + step[1..] : step));
 }

@@ -6,7 +6,7 @@ using Rookery.Terminal;
 
 namespace Rookery.Indexes;
 
-/// <summary>`rookery index`: indexes listed, shown, stored, deleted, built anew, paused and waited for.</summary>
+/// <summary>`rookery index`: indexes listed, shown, stored, deleted, built anew, paused, disabled and waited for.</summary>
 internal static class IndexCommand
 {
     private const string Definitions = "/indexes";
@@ -15,7 +15,7 @@ internal static class IndexCommand
     {
         List(), Show(), Put(), Remove(), Reset(),
         Switch("pause", "stop", "Let this node stop building one index, or all."), Switch("resume", "start", "Let this node go on with one index, or all."),
-        Errors(), WaitCommand.Create(),
+        Enable(), Disable(), Errors(), WaitCommand.Create(),
     };
 
     /// <summary>The argument that names an index.</summary>
@@ -165,6 +165,10 @@ internal static class IndexCommand
     private static Command Remove() => Change("rm", "Delete an index, on all members.", HttpMethod.Delete, Definitions, "Deleted the index {0}.");
 
     private static Command Reset() => Change("reset", "Let the node that is asked build an index from the beginning.", new HttpMethod("RESET"), Definitions, "{0} is built from the beginning.");
+
+    private static Command Disable() => Change("disable", "Let no member build an index any further; it goes on answering what it holds.", HttpMethod.Post, "/admin/indexes/disable", "{0} is disabled, on all members.");
+
+    private static Command Enable() => Change("enable", "Let all members go on with an index that was disabled.", HttpMethod.Post, "/admin/indexes/enable", "{0} is enabled, on all members.");
 
     private static Command Change(string verb, string description, HttpMethod method, string path, string done)
     {

@@ -49,7 +49,7 @@ internal static class WaitCommand
                 throw new AdminException(
                     stopped.GetProperty("IndexRunningStatus").ValueEquals("Paused"u8)
                         ? $"{index} is paused on the node at {client.Address}, and will not go on by itself: `rookery index resume` lets it."
-                        : $"{index} is disabled, and will not go on by itself: its page of the dashboard enables it.",
+                        : $"{index} is disabled, and will not go on by itself: `rookery index enable` lets it.",
                     ExitCode.Stopped);
             }
 

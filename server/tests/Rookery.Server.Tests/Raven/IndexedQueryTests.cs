@@ -70,7 +70,7 @@ public sealed class IndexedQueryTests : IndexedDatabase
     }
 
     [Theory]
-    [InlineData("admin/indexes/disable", "is disabled", "Enable it on its page")]
+    [InlineData("admin/indexes/disable", "is disabled", "`rookery index enable`")]
     [InlineData("admin/indexes/stop", "is paused on this node", "`rookery index resume`")]
     public async Task An_index_that_follows_no_more_answers_what_it_holds_and_is_not_waited_for(string how, string state, string remedy)
     {

@@ -78,7 +78,7 @@ internal sealed class QueryWays(ServerContext context)
     {
         return context.Indexes.ReadStatus(database).FirstOrDefault(status => !status.IsReplacement && status.Name.Equals(name, StringComparison.OrdinalIgnoreCase))?.State switch
         {
-            IndexState.Disabled => $"is disabled and does not follow the documents, so it was not waited for. Enable it on its page of the dashboard",
+            IndexState.Disabled => "is disabled and does not follow the documents, so it was not waited for. Enable it with `rookery index enable`",
             IndexState.Paused => $"is paused on this node and does not follow the documents, so it was not waited for. Let it go on with `rookery index resume`",
             IndexState.Error => $"stopped because too many documents could not be indexed, so it was not waited for: `rookery index errors` lists them. Correct its definition",
             _ => $"did not come as far as the documents were, and it was waited {waited.TotalMilliseconds:0} ms for it: `rookery index ls` says how far it is. Wait longer",

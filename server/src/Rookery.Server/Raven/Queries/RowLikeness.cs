@@ -31,7 +31,9 @@ internal static class RowLikeness
             }
 
             using var run = likeness.Finder.Start(context.QueryMemory, turns);
-            if (!(plan.Rows!.IsReduced ? await LearnRowAsync(likeness, found, run, turns) : await LearnDocumentAsync(database, likeness, found, run, answer, writer, turns)))
+            if (!await (plan.Rows!.IsReduced
+                ? FoundEntries.LookAtRowsAsync(found, turns, row => likeness.TryLearn(default, row, run))
+                : LearnDocumentAsync(database, likeness, found, run, answer, writer, turns)))
             {
                 throw new QueryException(QueryFault.Invalid, LikenessSource.NotFound, likeness.Position);
             }
@@ -46,61 +48,11 @@ internal static class RowLikeness
         return new IndexedQueries(context.Indexes).TryAnswer(database, indexName, finder, context.QueryMemory, turns, atLeast: atLeast);
     }
 
-    private static async ValueTask<bool> LearnRowAsync(LikenessSource likeness, IndexAnswer found, ScanRun run, QueryTurns turns)
-    {
-        turns.Begin();
-        for (int i = 0; i < found.Documents.Count; i++)
-        {
-            if (turns.IsOver)
-            {
-                await turns.YieldAsync();
-            }
-
-            byte[][] row = [found.ReadRow(i).ToArray()];
-            if (likeness.TryLearn(default, row, run))
-            {
-                turns.End();
-                return true;
-            }
-        }
-
-        turns.End();
-        return false;
-    }
-
     private static async ValueTask<bool> LearnDocumentAsync(
         Database database, LikenessSource likeness, IndexAnswer found, ScanRun run, DocumentAnswer answer, ResultWriter writer, QueryTurns turns)
     {
         using var rows = new IndexRows(likeness.Finder.Rows!, database);
-        using var walk = new QueryWalk(database, new FoundIds(found.Documents), scores: null);
-        turns.Begin();
-        while (walk.MoveNext())
-        {
-            if (!answer.TryMakeRoom(writer.BytesFor(walk.Length)))
-            {
-                long bytes = writer.BytesFor(walk.Length);
-                walk.StepBack();
-                turns.End();
-                await answer.WaitForRoomAsync(bytes);
-                turns.Begin();
-                continue;
-            }
-
-            if (TryLearn(likeness, walk, rows, run, writer))
-            {
-                turns.End();
-                return true;
-            }
-
-            if (turns.IsOver)
-            {
-                walk.Pause();
-                await turns.YieldAsync();
-            }
-        }
-
-        turns.End();
-        return false;
+        return await FoundEntries.LookAtDocumentsAsync(database, found, answer, writer, turns, walk => TryLearn(likeness, walk, rows, run, writer));
     }
 
     private static bool TryLearn(LikenessSource likeness, QueryWalk walk, IndexRows rows, ScanRun run, ResultWriter writer)

@@ -84,7 +84,9 @@ internal static class RowQueries
         try
         {
             using var rows = new IndexRows(plan.Rows!, database);
-            await (plan.Rows!.IsReduced ? AddReducedAsync(found, run, summary, turns) : AddDocumentsAsync(database, found, rows, run, summary, answer, writer, turns));
+            _ = await (plan.Rows!.IsReduced
+                ? FoundEntries.LookAtRowsAsync(found, turns, row => Add(run, default, row, summary))
+                : FoundEntries.LookAtDocumentsAsync(database, found, answer, writer, turns, walk => AddDocument(walk, rows, run, summary, writer)));
             if (summary is not null)
             {
                 run.Dispose();
@@ -113,58 +115,14 @@ internal static class RowQueries
         }
     }
 
-    private static async ValueTask AddReducedAsync(IndexAnswer found, ScanRun run, SummaryRun? summary, QueryTurns turns)
-    {
-        turns.Begin();
-        for (int i = 0; i < found.Documents.Count; i++)
-        {
-            if (turns.IsOver)
-            {
-                await turns.YieldAsync();
-            }
-
-            byte[][] row = [found.ReadRow(i).ToArray()];
-            Add(run, default, row, summary);
-        }
-
-        turns.End();
-    }
-
-    private static async ValueTask AddDocumentsAsync(
-        Database database, IndexAnswer found, IndexRows rows, ScanRun run, SummaryRun? summary, DocumentAnswer answer, ResultWriter writer, QueryTurns turns)
-    {
-        using var walk = new QueryWalk(database, new FoundIds(found.Documents), scores: null);
-        turns.Begin();
-        while (walk.MoveNext())
-        {
-            if (!answer.TryMakeRoom(writer.BytesFor(walk.Length)))
-            {
-                long bytes = writer.BytesFor(walk.Length);
-                walk.StepBack();
-                turns.End();
-                await answer.WaitForRoomAsync(bytes);
-                turns.Begin();
-                continue;
-            }
-
-            AddDocument(walk, rows, run, summary, writer);
-            if (turns.IsOver)
-            {
-                walk.Pause();
-                await turns.YieldAsync();
-            }
-        }
-
-        turns.End();
-    }
-
-    private static void AddDocument(QueryWalk walk, IndexRows rows, ScanRun run, SummaryRun? summary, ResultWriter writer)
+    private static bool AddDocument(QueryWalk walk, IndexRows rows, ScanRun run, SummaryRun? summary, ResultWriter writer)
     {
         var document = writer.Queried(walk);
-        Add(run, document, rows.Of(document), summary);
+        return Add(run, document, rows.Of(document), summary);
     }
 
-    private static void Add(ScanRun run, in QueriedDocument document, IReadOnlyList<byte[]> rows, SummaryRun? summary)
+    /// <summary>Takes the rows of a document, or a reduced one. Never enough: all are to be looked at.</summary>
+    private static bool Add(ScanRun run, in QueriedDocument document, IReadOnlyList<byte[]> rows, SummaryRun? summary)
     {
         if (summary is null)
         {
@@ -174,6 +132,8 @@ internal static class RowQueries
         {
             run.AddRows(document, rows, summary);
         }
+
+        return false;
     }
 
     private sealed class Both(IDisposable one, IDisposable other) : IDisposable

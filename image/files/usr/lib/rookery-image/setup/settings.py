@@ -16,6 +16,11 @@ LEAST_MEMORY_BYTES = 96 << 20
 POWER_PROFILES = ("quiet", "balanced", "fast")
 # Its own groups and hosts, and the inventory's group.
 NAMES_OF_ANSIBLE = ("localhost", "all", "ungrouped", "rookery")
+# Accounts and groups that are in every Debian (its base-passwd). The machine asks its own lists, too, which a PC has not.
+NAMES_OF_DEBIAN = frozenset(
+    "root daemon bin sys sync games man lp mail news uucp proxy www-data backup list irc nobody nogroup adm tty disk kmem dialout fax voice cdrom floppy tape "
+    "sudo audio dip operator src shadow utmp video sasl plugdev staff users rookery".split()
+)
 # What rookery.toml and the docs show: everybody knows them.
 EXAMPLE_CLAIM_CODE, EXAMPLE_PHRASE = "pelican-orbit-lamp-7", "four words drawn by chance"
 SSH_KEY_TYPES = (
@@ -133,7 +138,7 @@ def problem_of_ansible(name: str) -> str:
 
 
 def is_account(name: str) -> bool:
-    return re.fullmatch(r"[a-z][a-z0-9-]{0,30}", name) is not None and name not in ("root", "rookery")
+    return re.fullmatch(r"[a-z][a-z0-9-]{0,30}", name) is not None and name not in NAMES_OF_DEBIAN
 
 
 def is_ssh_key(line: str) -> bool:
@@ -148,7 +153,8 @@ def is_ssh_key(line: str) -> bool:
 
 
 def is_time_zone(name: str, zones: Path) -> bool:
-    return re.fullmatch(r"[A-Za-z0-9_+/-]+", name) is not None and (zones / name).is_file()
+    # A PC that has none of them: the shape must do.
+    return re.fullmatch(r"[A-Za-z0-9_+/-]+", name) is not None and ((zones / name).is_file() or not zones.is_dir())
 
 
 def is_country(code: str, zones: Path) -> bool:
@@ -165,15 +171,23 @@ def is_passphrase(text: str) -> bool:
     return TAKEN_OVER.fullmatch(text) is not None or re.fullmatch(r"[ -~]{8,63}|[0-9A-Fa-f]{64}", text) is not None
 
 
+def plain_code(text: str) -> str:
+    """A claim code as the node compares it (ClaimCode.cs)."""
+    return re.sub(r"[- \t]", "", text).upper()
+
+
 def is_claim_code(text: str) -> bool:
-    """What the node takes for one (ClaimCode.cs), or TAKEN_OVER's stars."""
-    plain = re.sub(r"[- \t]", "", text).upper()
-    return TAKEN_OVER.fullmatch(text) is not None or re.fullmatch(r"[0-9A-Z]{16,}", plain) is not None and len(set(plain)) >= 8 and text != EXAMPLE_CLAIM_CODE
+    """What the node takes for one, or TAKEN_OVER's stars."""
+    plain = plain_code(text)
+    is_strong = re.fullmatch(r"[0-9A-Z]{16,}", plain) is not None and len(set(plain)) >= 8 and plain != plain_code(EXAMPLE_CLAIM_CODE)
+    return TAKEN_OVER.fullmatch(text) is not None or is_strong
 
 
 def is_phrase(text: str) -> bool:
     """Something that nobody guesses, as far as its looks tell, or TAKEN_OVER's stars."""
-    return TAKEN_OVER.fullmatch(text) is not None or len(text.strip()) >= 16 and text.isprintable() and len(set(text)) >= 8 and text != EXAMPLE_PHRASE
+    # The node trims it (FormingPhrase.cs).
+    plain = text.strip()
+    return TAKEN_OVER.fullmatch(text) is not None or len(plain) >= 16 and text.isprintable() and len(set(plain)) >= 8 and plain != EXAMPLE_PHRASE
 
 
 def is_peer(text: str) -> bool:

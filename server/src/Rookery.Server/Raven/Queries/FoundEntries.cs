@@ -1,0 +1,70 @@
+using Rookery.Documents;
+using Rookery.Indexing.Execution;
+using Rookery.Server.Raven.Documents;
+
+namespace Rookery.Server.Raven.Queries;
+
+/// <summary>Looks at what an index found, one after the other, until somebody has seen what he looks for. Others have their turns meanwhile.</summary>
+internal static class FoundEntries
+{
+    /// <summary>Looks at the documents, when there is room for each.</summary>
+    /// <param name="database">Whose documents they are.</param>
+    /// <param name="found">Which.</param>
+    /// <param name="answer">Whose room is taken for what is large.</param>
+    /// <param name="writer">Reads documents.</param>
+    /// <param name="turns">The time of the query.</param>
+    /// <param name="isEnough">Looks at the document at hand, and tells whether no other has to be looked at.</param>
+    /// <returns>Whether one was enough.</returns>
+    public static async ValueTask<bool> LookAtDocumentsAsync(
+        Database database, IndexAnswer found, DocumentAnswer answer, ResultWriter writer, QueryTurns turns, Func<QueryWalk, bool> isEnough)
+    {
+        using var walk = new QueryWalk(database, new FoundIds(found.Documents), scores: null);
+        bool isFound = false;
+        turns.Begin();
+        while (!isFound && walk.MoveNext())
+        {
+            long bytes = writer.BytesFor(walk.Length);
+            if (!answer.TryMakeRoom(bytes))
+            {
+                walk.StepBack();
+                turns.End();
+                await answer.WaitForRoomAsync(bytes);
+                turns.Begin();
+                continue;
+            }
+
+            isFound = isEnough(walk);
+            if (turns.IsOver)
+            {
+                walk.Pause();
+                await turns.YieldAsync();
+            }
+        }
+
+        turns.End();
+        return isFound;
+    }
+
+    /// <summary>Looks at the reduced rows.</summary>
+    /// <param name="found">Which.</param>
+    /// <param name="turns">The time of the query.</param>
+    /// <param name="isEnough">Looks at a row, and tells whether no other has to be looked at.</param>
+    /// <returns>Whether one was enough.</returns>
+    public static async ValueTask<bool> LookAtRowsAsync(IndexAnswer found, QueryTurns turns, Func<byte[][], bool> isEnough)
+    {
+        bool isFound = false;
+        turns.Begin();
+        for (int i = 0; i < found.Documents.Count && !isFound; i++)
+        {
+            if (turns.IsOver)
+            {
+                await turns.YieldAsync();
+            }
+
+            isFound = isEnough([found.ReadRow(i).ToArray()]);
+        }
+
+        turns.End();
+        return isFound;
+    }
+}
