@@ -38,6 +38,8 @@ reduce_rows() { # DATABASE COLLECTION KEY NUMBER
     row index-reduce "$1, round $round" "first build / 1,000 edits, CPU" "$(ratio "$cpu" "$edits_cpu")"
     row index-reduce "$1, round $round" "1,000 x GROUP BY / 1,000 edits" "$(awk -v a="$postgres" -v b="$edits_cpu" 'BEGIN { printf "%.0f", (b > 0 ? 1000 * a / b : 0) }')"
   done
+  # Or the next drop would wait for this one's folder.
+  drop_indexes "$1"
 }
 reduce_rows icons Icons prefix height
 reduce_rows cities Cities country lat

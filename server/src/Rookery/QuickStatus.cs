@@ -102,7 +102,13 @@ internal static class QuickStatus
 
         var head = whole[..(end + 2)];
         bool isWell = head.IndexOf("\r\nRookery-Status: well\r\n"u8) >= 0;
+        if (!isWell && head.IndexOf("\r\nRookery-Status: unwell\r\n"u8) < 0)
+        {
+            return null;
+        }
+
         code = isWell ? ExitCode.Success : ExitCode.Failure;
-        return isWell || head.IndexOf("\r\nRookery-Status: unwell\r\n"u8) >= 0 ? answer.AsMemory((end + 4)..length) : null;
+        // Never as the other branch of a null, which would be an empty answer: an array that is null makes such a memory.
+        return answer.AsMemory((end + 4)..length);
     }
 }

@@ -74,7 +74,7 @@ test("Whoever signs in sees three nodes, and why nothing is written when two of 
   const leader = await cluster.leader()
   const [first, second] = [1, 2]
   await cluster.nodes[first].kill()
-  await card("b").getByText("Last seen").waitFor({ timeout: 90_000 })
+  await card("b").getByText("Last heard").waitFor({ timeout: 90_000 })
   await page.getByText("All 3 nodes are well").waitFor({ state: "detached" })
   if (leader !== first) assert.equal(await page.getByText("No leader").count(), 0)
   await picture("one-dead")
@@ -87,7 +87,7 @@ test("Whoever signs in sees three nodes, and why nothing is written when two of 
 
   await cluster.nodes[second].kill()
   await page.getByText("No leader: nothing is written now.").waitFor({ timeout: 90_000 })
-  await card("c").getByText("Last seen").waitFor({ timeout: 90_000 })
+  await card("c").getByText("Last heard").waitFor({ timeout: 90_000 })
   await card("a").getByText("up", { exact: false }).first().waitFor()
   await picture("two-dead")
   await page.goto(`${url}/#/logs`)

@@ -86,7 +86,7 @@ test("A node that dies turns grey with its last words, and leads to its last hou
   await page.getByText("All 3 nodes are well").waitFor()
   await change(open, "one-dead")
   const card = page.locator(".node-card.down")
-  await card.getByText("Last seen").waitFor()
+  await card.getByText("Last heard").waitFor()
   await card.getByRole("link", { name: "Its last hours" }).click()
   await page.getByText("pi-3 is off, and was last heard").waitFor()
   assert.match(await page.locator(".figures").first().innerText(), /under-voltage/)
