@@ -9,6 +9,10 @@ namespace Rookery.Indexes;
 /// <summary>`rookery index wait`: until indexes have seen everything.</summary>
 internal static class WaitCommand
 {
+    // The node hurries while somebody waits there.
+    private const string AwaitedProgress = "/indexes/progress?wait=500";
+
+    // Of a node that answers at once all the same.
     private static readonly TimeSpan Pause = TimeSpan.FromMilliseconds(200);
 
     public static Command Create()
@@ -35,7 +39,7 @@ internal static class WaitCommand
         long first = -1;
         for (long begun = time.GetTimestamp(); ;)
         {
-            JsonElement[] behind = [.. (await client.GetJsonAsync(HttpMethod.Get, $"{path}/indexes/progress")).GetProperty("Results").EnumerateArray()
+            JsonElement[] behind = [.. (await client.GetJsonAsync(HttpMethod.Get, path + AwaitedProgress)).GetProperty("Results").EnumerateArray()
                 .Where(index => (name is null || index.GetProperty("Name").ValueEquals(name)) && index.GetProperty("IsStale").GetBoolean())];
             if (behind.Length == 0)
             {

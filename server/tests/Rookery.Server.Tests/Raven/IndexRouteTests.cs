@@ -69,6 +69,18 @@ public sealed class IndexRouteTests(RunningServer server) : IClassFixture<Runnin
     }
 
     [Fact]
+    public async Task Progress_waits_for_what_there_is_if_it_is_asked_to_and_not_for_what_is_stopped()
+    {
+        string database = await DefineAsync("age");
+        await PutAsync(database, "users/1", """{"age":7,"@metadata":{"@collection":"Users"}}""");
+        Assert.False((await GetAsync(database + "/indexes/progress?wait=15000")).GetProperty("Results")[0].GetProperty("IsStale").GetBoolean());
+        await NoContentAsync("POST", database + "/admin/indexes/stop");
+        await PutAsync(database, "users/2", """{"age":7,"@metadata":{"@collection":"Users"}}""");
+        Assert.True((await GetAsync(database + "/indexes/progress?wait=15000")).GetProperty("Results")[0].GetProperty("IsStale").GetBoolean());
+        (await server.SendAsync("GET", database + "/indexes/progress?wait=long")).IsRefusal(400, "wait");
+    }
+
+    [Fact]
     public async Task An_index_that_is_stopped_falls_behind_and_goes_on_when_it_is_started()
     {
         string database = await DefineAsync("age");

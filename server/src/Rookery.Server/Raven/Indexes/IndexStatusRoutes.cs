@@ -12,11 +12,27 @@ internal sealed class IndexStatusRoutes(ServerContext context)
 {
     private const int MostTerms = 1024;
 
+    // As long as a query may wait.
+    private const long MostWaitMilliseconds = 15_000;
+
     /// <summary>GET indexes/stats[?name=…].</summary>
     public Task StatsAsync(HttpContext http, Database database) => SendAsync(http, database, WriteStats);
 
-    /// <summary>GET indexes/progress.</summary>
-    public Task ProgressAsync(HttpContext http, Database database) => SendAsync(http, database, WriteProgress);
+    /// <summary>
+    /// GET indexes/progress[?name=…][&amp;wait=…]. With <c>wait</c>, milliseconds, it is told when they have seen what there is now, or after that time: what nobody waits for is gathered for seconds before it is written.
+    /// </summary>
+    public async Task ProgressAsync(HttpContext http, Database database)
+    {
+        var patience = TimeSpan.FromMilliseconds(Math.Min(new QueryParameters(http).Number("wait", 0), MostWaitMilliseconds));
+        if (patience > TimeSpan.Zero)
+        {
+            long last = LastEtag(database);
+            await Task.WhenAll(Find(http, database).Where(static index => index.IsStale)
+                .Select(index => context.Indexes.WaitAsync(database, index.Record.Name, last, patience, http.RequestAborted)));
+        }
+
+        await SendAsync(http, database, WriteProgress);
+    }
 
     /// <summary>GET indexes/errors[?name=…&amp;name=…].</summary>
     public Task ErrorsAsync(HttpContext http, Database database) => SendAsync(http, database, (json, index) =>
@@ -189,6 +205,12 @@ internal sealed class IndexStatusRoutes(ServerContext context)
         }
 
         json.WriteEndObject();
+    }
+
+    private static long LastEtag(Database database)
+    {
+        using var reader = database.OpenReader();
+        return reader.ReadStatistics().LastEtag;
     }
 
     private static long LeftOf(IndexStatus? status) => status is null ? 0 : status.Progress.Total - status.Progress.Done;
