@@ -1,5 +1,5 @@
 import { useSignal } from "@preact/signals"
-import { useEffect, useRef } from "preact/hooks"
+import { useEffect, useMemo, useRef } from "preact/hooks"
 import { CodeEditor } from "../documents/code-editor"
 import { highlightJson } from "../documents/highlight"
 import { parseJson } from "../documents/json-text"
@@ -19,7 +19,7 @@ import { useKnown } from "./known"
 import { PlanPanel } from "./plan-panel"
 import { QueryOptions } from "./query-options"
 import { ResultsPanel } from "./results-panel"
-import { complete } from "./rql-completion"
+import { complete, LongestHelped } from "./rql-completion"
 import { hasClause, highlightRql, parametersOf } from "./rql-text"
 import { LongestParameters, LongestQuery, TooLong } from "./too-long"
 
@@ -39,13 +39,15 @@ export function QueryConsole({ database }: { database: string }) {
   const running = useSignal<AbortController | null>(null)
   const change = useSignal<"delete" | "patch" | null>(null)
   const ran = useRef<string | null>(null)
-  const known = useKnown(database, text.value.length > LongestQuery ? "" : text.value)
+  const known = useKnown(database, text.value.length > LongestHelped ? "" : text.value)
 
   const isTooLong = text.value.length > LongestQuery
   const isPatch = !isTooLong && hasClause(text.value, "update")
   const names = isTooLong ? [] : parametersOf(text.value)
-  const parameterFault = parameters.value.trim() === "" ? null : parseJson(parameters.value).fault
-  const given = parseJson(parameters.value).node?.members?.map((member) => member.name) ?? []
+  // They may be long, and stay as they are while the query is typed.
+  const readParameters = useMemo(() => parseJson(parameters.value), [parameters.value])
+  const parameterFault = parameters.value.trim() === "" ? null : readParameters.fault
+  const given = readParameters.node?.members?.map((member) => member.name) ?? []
   const missing = names.filter((name) => !given.includes(name))
   const isAskable = text.value.trim() !== "" && !isTooLong && parameterFault === null
 
@@ -136,7 +138,7 @@ export function QueryConsole({ database }: { database: string }) {
               }}
               highlight={highlightRql}
               wrongAt={trouble.value?.at ?? null}
-              complete={(typed, caret) => (typed.length > LongestQuery ? null : complete(typed, caret, known))}
+              complete={(typed, caret) => complete(typed, caret, known)}
               onRun={() => (isPatch ? undefined : run())}
               lines={[4, 16]}
             />
