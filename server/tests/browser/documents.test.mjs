@@ -358,6 +358,20 @@ test("A page of a database that is none says so, and leads to those that there a
   await text("Query in RQL").waitFor()
   await go(`#/query/${database}`)
   await fetch(`${base}/admin/databases`, { method: "DELETE", body: '{"DatabaseNames":["Nest"],"HardDelete":true}' })
+
+  // Nor one of which nobody could say anything.
+  await fetch(`${base}/admin/databases?name=Eyrie`, { method: "PUT", body: '{"DatabaseName":"Eyrie"}' })
+  await unavailableFor("/databases", async () => {
+    await go("#/query/Eyrie")
+    await page.getByText("Nobody leads now.").waitFor()
+    assert.equal(await page.getByText("There is no database Eyrie.").count(), 0)
+    await text("Query in RQL").waitFor()
+  })
+  await button("Try again").click()
+  await page.getByText("Nobody leads now.").waitFor({ state: "detached" })
+  await text("Query in RQL").waitFor()
+  await go(`#/query/${database}`)
+  await fetch(`${base}/admin/databases`, { method: "DELETE", body: '{"DatabaseNames":["Eyrie"],"HardDelete":true}' })
 })
 
 test("A patch and a deletion by query are counted first and confirmed by name", async () => {
