@@ -60,8 +60,11 @@ async function unavailableFor(path, work) {
     unavailable.push(route.request().url())
     return route.fulfill({ status: 503, contentType: "application/json", body: '{"Message":"Nobody leads now."}' })
   })
-  await work()
-  await page.unroute(isMeant)
+  try {
+    await work()
+  } finally {
+    await page.unroute(isMeant)
+  }
 }
 
 const rest = (method, path, body) => fetch(`${base}/databases/${database}/${path}`, { method, ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }) })
