@@ -33,7 +33,7 @@ internal sealed class BackupDownload : IDisposable
             var response = await client.GetAsync(new Uri(node.Address, "/admin/node/backup"), HttpCompletionOption.ResponseHeadersRead, cancellation);
             if (response.StatusCode != HttpStatusCode.OK)
             {
-                throw new BackupException($"The node at {node.Address} gave no backup: {await ReasonAsync(response, cancellation)}");
+                throw new BackupException($"The node at {node.Address} gave no backup: {await ReasonAsync(node, response, cancellation)}");
             }
 
             var stream = await response.Content.ReadAsStreamAsync(cancellation);
@@ -73,13 +73,13 @@ internal sealed class BackupDownload : IDisposable
         _client.Dispose();
     }
 
-    private static async Task<string> ReasonAsync(HttpResponseMessage response, CancellationToken cancellation)
+    private static async Task<string> ReasonAsync(NodeConnection node, HttpResponseMessage response, CancellationToken cancellation)
     {
         byte[] body = await response.Content.ReadAsByteArrayAsync(cancellation);
         try
         {
             using var json = JsonDocument.Parse(body);
-            return json.RootElement.GetProperty("Message").GetString() is { } said ? NodeSentence.ForOwner(said) : $"status {(int)response.StatusCode}";
+            return json.RootElement.GetProperty("Message").GetString() is { } said ? NodeSentence.ForOwner(said, node) : $"status {(int)response.StatusCode}";
         }
         catch (Exception other) when (other is JsonException or KeyNotFoundException or InvalidOperationException)
         {

@@ -9,6 +9,7 @@ using Rookery.Documents;
 using Rookery.Documents.Commands;
 using Rookery.Journal;
 using Rookery.Raft;
+using Rookery.Server.Tests.Raven;
 using Rookery.Simulation;
 
 namespace Rookery.Server.Tests;
@@ -32,6 +33,26 @@ public sealed class HealthRouteTests(NodeInDiagnosis broken) : IClassFixture<Nod
         Assert.Equal(string.Join('\n', StatusWords.Describe(said.RootElement)) + "\n", await words.Content.ReadAsStringAsync());
         Assert.Equal([StatusWords.Unwell], ready.Headers.GetValues(StatusWords.Header));
         Assert.Equal([StatusWords.Unwell], words.Headers.GetValues(StatusWords.Header));
+    }
+
+    [Fact]
+    public async Task A_node_that_serves_is_well_in_words_and_as_JSON()
+    {
+        var server = new RunningServer();
+        await server.InitializeAsync();
+        try
+        {
+            var verbose = await server.SendAsync("GET", "/readyz?verbose");
+            var words = await server.SendAsync("GET", "/readyz?words");
+            Assert.Equal((200, 200), (verbose.Status, words.Status));
+            Assert.Equal([StatusWords.Well], verbose.Headers.GetValues(StatusWords.Header));
+            Assert.Equal([StatusWords.Well], words.Headers.GetValues(StatusWords.Header));
+            Assert.StartsWith("Ready: documents are served.\n", words.Body, StringComparison.Ordinal);
+        }
+        finally
+        {
+            await server.DisposeAsync();
+        }
     }
 
     /// <summary>It takes part, and has nothing yet of what its clients ask for.</summary>

@@ -18,6 +18,7 @@ const exact = "12345678901234567890.50"
 const screenshots = process.env.ROOKERY_SCREENSHOTS
 const folder = mkdtempSync(join(tmpdir(), "rookery-documents-"))
 const wrong = []
+const unavailable = []
 
 let node
 let base
@@ -31,8 +32,7 @@ before(async () => {
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, acceptDownloads: true, colorScheme: "light" })
   page = await context.newPage()
   page.setDefaultTimeout(15_000)
-  // A refusal that a test provokes is written there by the browser itself.
-  page.on("console", message => { if (message.type() === "error" && !/Failed to load resource: the server responded with a status of (400|404|409|501|503)/.test(message.text())) wrong.push(message.text()) })
+  page.on("console", message => { if (message.type() === "error" && !isProvoked(message)) wrong.push(message.text()) })
   page.on("pageerror", error => wrong.push(error.stack ?? error.message))
   page.on("request", request => { if (!request.url().startsWith(base) && !/^(data|blob):/.test(request.url())) wrong.push(`asked ${request.url()}`) })
 })
@@ -42,6 +42,30 @@ after(async () => {
   await node?.stop()
   rmSync(folder, { recursive: true, force: true })
 })
+
+/** Whether it is a refusal that a test provokes, which the browser writes there by itself. With 503 none is but of a database that is none, and what was answered so `unavailableFor` a test, each once. */
+function isProvoked(message) {
+  const status = /Failed to load resource: the server responded with a status of (\d+)/.exec(message.text())?.[1]
+  if (status !== "503") return ["400", "404", "409", "501"].includes(status)
+  const { url } = message.location()
+  const at = unavailable.indexOf(url)
+  if (at >= 0) unavailable.splice(at, 1)
+  return at >= 0 || url.startsWith(`${base}/databases/Nowhere/`)
+}
+
+/** Answers a route with 503 for the length of `work`, as a node does that has no leader. */
+async function unavailableFor(path, work) {
+  const isMeant = url => url.pathname === path
+  await page.route(isMeant, route => {
+    unavailable.push(route.request().url())
+    return route.fulfill({ status: 503, contentType: "application/json", body: '{"Message":"Nobody leads now."}' })
+  })
+  try {
+    await work()
+  } finally {
+    await page.unroute(isMeant)
+  }
+}
 
 const rest = (method, path, body) => fetch(`${base}/databases/${database}/${path}`, { method, ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }) })
 const stored = async id => (await rest("GET", `docs?id=${encodeURIComponent(id)}`)).text()
@@ -253,6 +277,24 @@ test("A query is completed, run, and shown as a table and as JSON", async () => 
   assert.match(await text("Results as JSON").inputValue(), /"city": "Köln"/)
 })
 
+test("What a query found stays, and the place in it, when a page or a plan of it does not come", async () => {
+  const query = text("Query in RQL")
+  await unavailableFor(`/databases/${database}/queries`, async () => {
+    for (const name of ["Next", "Explain"]) {
+      await button(name).click()
+      await page.getByText("Nobody leads now.").waitFor()
+      await page.getByText("51–100 of 300").waitFor()
+      assert.equal(await page.getByRole("heading", { name: "300 results" }).count(), 1)
+      // Typing takes the sentence away.
+      await query.fill(await query.inputValue())
+      await query.press("Escape")
+      await page.getByText("Nobody leads now.").waitFor({ state: "detached" })
+    }
+  })
+  await button("Next").click()
+  await page.getByText("101–150 of 300").waitFor()
+})
+
 test("The line for the shell asks the same", async () => {
   await page.getByText("As a line for the shell").click()
   const line = await page.locator(".copyable code").innerText()
@@ -317,8 +359,22 @@ test("A page of a database that is none says so, and leads to those that there a
   await fetch(`${base}/admin/databases?name=Nest`, { method: "PUT", body: '{"DatabaseName":"Nest"}' })
   await go("#/query/Nest")
   await text("Query in RQL").waitFor()
-  await fetch(`${base}/admin/databases`, { method: "DELETE", body: '{"DatabaseNames":["Nest"],"HardDelete":true}' })
   await go(`#/query/${database}`)
+  await fetch(`${base}/admin/databases`, { method: "DELETE", body: '{"DatabaseNames":["Nest"],"HardDelete":true}' })
+
+  // Nor one of which nobody could say anything.
+  await fetch(`${base}/admin/databases?name=Eyrie`, { method: "PUT", body: '{"DatabaseName":"Eyrie"}' })
+  await unavailableFor("/databases", async () => {
+    await go("#/query/Eyrie")
+    await page.getByText("Nobody leads now.").waitFor()
+    assert.equal(await page.getByText("There is no database Eyrie.").count(), 0)
+    await text("Query in RQL").waitFor()
+  })
+  await button("Try again").click()
+  await page.getByText("Nobody leads now.").waitFor({ state: "detached" })
+  await text("Query in RQL").waitFor()
+  await go(`#/query/${database}`)
+  await fetch(`${base}/admin/databases`, { method: "DELETE", body: '{"DatabaseNames":["Eyrie"],"HardDelete":true}' })
 })
 
 test("A patch and a deletion by query are counted first and confirmed by name", async () => {

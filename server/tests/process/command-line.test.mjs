@@ -1,6 +1,7 @@
 // What users type: documents, queries, databases and indexes, the settings of `rookery login`, and how each command ends.
 import assert from "node:assert/strict"
 import { chmodSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs"
+import { createServer } from "node:http"
 import { join } from "node:path"
 import { test } from "node:test"
 import { command, environmentAt, Terminal } from "./commands.mjs"
@@ -209,15 +210,46 @@ test("Bash completes commands and options from what the executable says", async 
   ended(await command(["completion", "tcsh"], { env }), 78, /there are bash, zsh, fish/)
 })
 
-test("A status is the same by the quick way and by the usual one", async t => {
-  const { env, node } = await setUp(t)
-  // A name is not for the quick way.
-  for (const url of [node.url, node.url.replace("127.0.0.1", "localhost")]) {
-    const status = (...words) => command(["status", "--url", url, ...words], { env })
-    assert.match(ended(await status(), 0), /^Ready: documents are served\.\nLeader in term \d+; A leads; .*\n(.+\n)?A leader, reachable, 0 entries behind.*\n$/)
-    const json = ended(await status("--json"), 0)
-    assert.equal(JSON.parse(json).Cluster.Leader, "A")
-    assert.match(json, /^\{\n {2}"Ready": true,[^]*\n\}\n$/)
+/** What stands before a node for the length of a test, and writes down what it is asked: the version of HTTP, and the path. */
+async function recorderOf(t, node) {
+  const asked = []
+  const server = createServer(async ({ httpVersion, url }, answer) => {
+    asked.push(`${httpVersion} ${url}`)
+    const { status, headers, text } = await node.request("GET", url)
+    answer.writeHead(status, { "Content-Type": headers["content-type"], "Rookery-Status": headers["rookery-status"] }).end(text)
+  })
+  await new Promise(listening => server.listen(0, "127.0.0.1", listening))
+  t.after(() => server.close())
+  return { url: `http://127.0.0.1:${server.address().port}`, asked }
+}
+
+test("A status is the same by the quick way and by the usual one, of a node that is well and of one that is not", async t => {
+  const { env, node, directory } = await setUp(t)
+  const data = join(directory, "later")
+  mkdirSync(data)
+  writeFileSync(join(data, "format"), "rookery data format 9\nnode a\ncluster b\n")
+  const later = NodeProcess.start({ data, port: await freePort() })
+  t.after(() => later.kill())
+  await later.answers("/readyz", 503)
+
+  // What it says of its disk goes up and down.
+  const steady = lines => lines.split("\n").filter(line => !line.includes(" limits capacity: ")).map(line => line.replace(/sync p99 (\?|[\d.]+ ms)/, "")).join("\n")
+  for (const [one, code, word, expected] of [
+    [node, 0, "well", /^Ready: documents are served\.\nLeader in term \d+; A leads; .*\n(.+\n)?A leader, reachable, 0 entries behind.*\n$/],
+    [later, 1, "unwell", /^Not ready: .*format 9.*\n$/],
+  ]) {
+    assert.equal((await one.request("GET", "/readyz?words")).headers["rookery-status"], word)
+    const { url, asked } = await recorderOf(t, one)
+    const status = async (...words) => ended(await command(["status", "--url", ...words], { env }), code)
+    // A name is not for the quick way.
+    const named = url.replace("127.0.0.1", "localhost")
+    const said = await status(url)
+    assert.match(said, expected)
+    assert.equal(steady(await status(named)), steady(said))
+    const [json, usual] = [await status(url, "--json"), await status(named, "--json")]
+    assert.match(json, /^\{\n {2}"Ready": (true|false),[^]*\n\}\n$/)
+    for (const member of ["Ready", "Reason", "NodeTag"]) assert.equal(JSON.parse(json)[member], JSON.parse(usual)[member])
+    assert.deepEqual(asked, ["1.0 /readyz?words", "1.1 /readyz?verbose", "1.0 /readyz?verbose", "1.1 /readyz?verbose"])
   }
 })
 

@@ -9,17 +9,17 @@ const LastKey = "rookery.database"
 /** The databases that there are, and whether the one of a page is none of them. */
 export function useDatabases(chosen: string): Asked<DatabaseList> & { hasNone: boolean; isMissing: boolean } {
   const databases = useAsked<DatabaseList>(databasesPath())
-  const sought = useSignal("")
-  const list = databases.data.value?.Databases
-  const lacks = chosen !== "" && list !== undefined && !list.some((one) => one.Name.toLowerCase() === chosen.toLowerCase())
-  // It may have been made since the list came: that is asked once more before it is said to be none.
+  const first = useSignal<{ lacking: string; list: unknown } | null>(null)
+  const list = databases.data.value
+  const lacks = chosen !== "" && list !== undefined && !list.Databases.some((one) => one.Name.toLowerCase() === chosen.toLowerCase())
+  // It may have been made since the list came: that is asked once more before it is said to be none. Who is not answered then says nothing.
   useEffect(() => {
-    if (lacks)
-      void databases.refresh().then(() => {
-        sought.value = chosen
-      })
+    if (!lacks) return
+    first.value = { lacking: chosen, list }
+    void databases.refresh()
   }, [lacks, chosen])
-  return { ...databases, hasNone: list?.length === 0, isMissing: lacks && sought.value === chosen }
+  const isAskedAgain = first.value?.lacking === chosen && first.value.list !== list
+  return { ...databases, hasNone: list?.Databases.length === 0, isMissing: lacks && isAskedAgain }
 }
 
 /** Instead of a page of a database that is none. */

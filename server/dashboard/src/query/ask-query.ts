@@ -15,6 +15,11 @@ export interface Question {
   timings?: boolean
 }
 
+/** Whether two questions ask for the same documents, whichever part of them. */
+export function isSameQuery(one: Question, other: Question): boolean {
+  return one.text === other.text && one.parameters === other.parameters
+}
+
 export interface QueryAnswer {
   /** The whole answer; results are parts of it, so that numbers stay as they are written. */
   text: string

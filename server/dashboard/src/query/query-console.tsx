@@ -1,5 +1,5 @@
 import { useSignal } from "@preact/signals"
-import { useEffect, useRef } from "preact/hooks"
+import { useEffect, useMemo, useRef } from "preact/hooks"
 import { CodeEditor } from "../documents/code-editor"
 import { highlightJson } from "../documents/highlight"
 import { parseJson } from "../documents/json-text"
@@ -9,7 +9,7 @@ import { Button, Copyable, ErrorSentence, Panel } from "../shell/parts"
 import { Refusal } from "../shell/request"
 import { hrefOf, route } from "../shell/route"
 import { may, session } from "../shell/session"
-import { askPlan, askQuery, bodyOf, type Plan, type QueryAnswer } from "./ask-query"
+import { askPlan, askQuery, bodyOf, isSameQuery, type Plan, type QueryAnswer, type Question } from "./ask-query"
 import { ChangeByQuery } from "./change-by-query"
 import { curlLine } from "./curl"
 import { type ErrorAtPlace, errorOfQuery } from "./error-place"
@@ -19,7 +19,7 @@ import { useKnown } from "./known"
 import { PlanPanel } from "./plan-panel"
 import { QueryOptions } from "./query-options"
 import { ResultsPanel } from "./results-panel"
-import { complete } from "./rql-completion"
+import { complete, LongestHelped } from "./rql-completion"
 import { hasClause, highlightRql, parametersOf } from "./rql-text"
 import { LongestParameters, LongestQuery, TooLong } from "./too-long"
 
@@ -33,65 +33,69 @@ export function QueryConsole({ database }: { database: string }) {
   const text = useSignal(asked ?? past.peek()[0]?.text ?? "")
   const parameters = useSignal(asked === null ? (past.peek()[0]?.parameters ?? "") : "")
   const options = useSignal({ timings: true, waits: false, seconds: 15 })
-  const answer = useSignal<(QueryAnswer & { start: number }) | null>(null)
+  const answer = useSignal<(QueryAnswer & { start: number; of: Question }) | null>(null)
   const plan = useSignal<Plan | null>(null)
   const trouble = useSignal<ErrorAtPlace | null>(null)
   const running = useSignal<AbortController | null>(null)
   const change = useSignal<"delete" | "patch" | null>(null)
   const ran = useRef<string | null>(null)
-  const known = useKnown(database, text.value.length > LongestQuery ? "" : text.value)
+  const known = useKnown(database, text.value.length > LongestHelped ? "" : text.value)
 
   const isTooLong = text.value.length > LongestQuery
   const isPatch = !isTooLong && hasClause(text.value, "update")
   const names = isTooLong ? [] : parametersOf(text.value)
-  const parameterFault = parameters.value.trim() === "" ? null : parseJson(parameters.value).fault
-  const given = parseJson(parameters.value).node?.members?.map((member) => member.name) ?? []
+  // They may be long, and stay as they are while the query is typed.
+  const readParameters = useMemo(() => parseJson(parameters.value), [parameters.value])
+  const parameterFault = parameters.value.trim() === "" ? null : readParameters.fault
+  const given = readParameters.node?.members?.map((member) => member.name) ?? []
   const missing = names.filter((name) => !given.includes(name))
   const isAskable = text.value.trim() !== "" && !isTooLong && parameterFault === null
+
+  /** What another query found is no answer to this one; what this one found stays, and the place in it, when asking again fails. */
+  const fail = (failure: unknown, question: Question) => {
+    if (answer.value && !isSameQuery(answer.value.of, question)) answer.value = null
+    trouble.value = errorOfQuery(failure instanceof Refusal ? failure.message : String(failure), question.text)
+  }
 
   const run = async (start = 0) => {
     if (!isAskable || isPatch) return
     running.value?.abort()
     const control = new AbortController()
-    const typed = text.value
+    const of = { text: text.value, parameters: parameters.value }
     running.value = control
     trouble.value = null
-    ran.current = typed
-    if (typed.length <= LongestInAddress) history.replaceState(null, "", `${hrefOf("query", database)}?q=${encodeURIComponent(typed)}`)
+    ran.current = of.text
+    if (of.text.length <= LongestInAddress) history.replaceState(null, "", `${hrefOf("query", database)}?q=${encodeURIComponent(of.text)}`)
     try {
       const waitSeconds = options.value.waits ? options.value.seconds : null
       const found = await askQuery(
         database,
-        { text: typed, parameters: parameters.value, start, pageSize: PageSize, waitSeconds, timings: options.value.timings },
+        { ...of, start, pageSize: PageSize, waitSeconds, timings: options.value.timings },
         control.signal,
       )
-      answer.value = { ...found, start }
+      answer.value = { ...found, start, of }
       past.value = remember(localStorage, database, {
-        text: typed,
-        parameters: parameters.value,
+        ...of,
         at: Date.now(),
         milliseconds: found.serverMilliseconds,
         total: found.total,
         index: found.index,
       })
     } catch (failure) {
-      if (control.signal.aborted) return
-      // What an earlier query found is no answer to this one.
-      answer.value = null
-      trouble.value = errorOfQuery(failure instanceof Refusal ? failure.message : String(failure), typed)
+      if (!control.signal.aborted) fail(failure, of)
     } finally {
       if (running.value === control) running.value = null
     }
   }
 
   const explain = async () => {
+    const of = { text: text.value, parameters: parameters.value }
     try {
-      plan.value = await askPlan(database, { text: text.value, parameters: parameters.value })
+      plan.value = await askPlan(database, of)
       trouble.value = null
     } catch (failure) {
       plan.value = null
-      answer.value = null
-      trouble.value = errorOfQuery(failure instanceof Refusal ? failure.message : String(failure), text.value)
+      fail(failure, of)
     }
   }
 
@@ -136,7 +140,7 @@ export function QueryConsole({ database }: { database: string }) {
               }}
               highlight={highlightRql}
               wrongAt={trouble.value?.at ?? null}
-              complete={(typed, caret) => (typed.length > LongestQuery ? null : complete(typed, caret, known))}
+              complete={(typed, caret) => complete(typed, caret, known)}
               onRun={() => (isPatch ? undefined : run())}
               lines={[4, 16]}
             />

@@ -80,11 +80,15 @@ export interface Offered {
 
 const MostOffered = 40
 
+/** The longest query that is completed: of a longer one each key would be answered late. */
+export const LongestHelped = 20_000
+
 /** Only the end is searched for a path: from each letter of a long word the search would begin anew. */
 const LongestPath = 500
 
-/** What may stand at the caret, best first; null inside of texts, numbers and comments, and where nothing begins like what is typed. */
+/** What may stand at the caret, best first; null inside of texts, numbers and comments, in a query that is long, and where nothing begins like what is typed. */
 export function complete(text: string, caret: number, known: Known): Offered | null {
+  if (text.length > LongestHelped) return null
   const tokens = rqlTokens(text).filter((token) => token.kind !== "comment" || token.end >= caret)
   const at = tokens.findIndex((token) => token.start < caret && token.end >= caret)
   const current = tokens[at]

@@ -53,8 +53,15 @@ export const Keywords = [
 
 const KeywordSet = new Set<string>(Keywords.map((word) => word.toLowerCase()))
 
-/** Cuts a query into pieces; a text without its closing quote goes to the end. */
-export function rqlTokens(text: string): Token[] {
+let newest: { text: string; tokens: readonly Token[] } = { text: "", tokens: [] }
+
+/** Cuts a query into pieces; a text without its closing quote goes to the end. Each key is followed by many questions about the same text, of which only the first cuts it. */
+export function rqlTokens(text: string): readonly Token[] {
+  if (newest.text !== text) newest = { text, tokens: cut(text) }
+  return newest.tokens
+}
+
+function cut(text: string): Token[] {
   const tokens: Token[] = []
   let depth = 0
   for (const match of text.matchAll(Pieces)) {
@@ -90,7 +97,7 @@ export const highlightRql: Highlighter = (text) => {
   return stretches
 }
 
-function clauseAt(tokens: Token[], ...words: string[]): Token | undefined {
+function clauseAt(tokens: readonly Token[], ...words: string[]): Token | undefined {
   return tokens.find((token) => token.depth === 0 && token.kind === "word" && words.includes(token.text.toLowerCase()))
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { answerOf, bodyOf } from "../../src/query/ask-query"
+import { answerOf, bodyOf, isSameQuery } from "../../src/query/ask-query"
 
 test("Parameters go as they are written", () => {
   expect(bodyOf({ text: 'from A where b = "c"', parameters: '{"n": 12345678901234567890.50}', start: 0, pageSize: 50 })).toBe(
@@ -17,6 +17,13 @@ test("Timings are asked for beside the text, which stays as it was typed", () =>
     Query: "from A where",
     IncludeTimings: true,
   })
+})
+
+test("Two questions are of one query when text and parameters are the same, whichever part they ask for", () => {
+  const query = { text: "from A", parameters: '{"n":1}' }
+  expect(isSameQuery(query, { ...query, start: 50, timings: true })).toBe(true)
+  expect(isSameQuery(query, { ...query, text: "from B" })).toBe(false)
+  expect(isSameQuery(query, { ...query, parameters: '{"n":2}' })).toBe(false)
 })
 
 test("An answer is taken apart without touching its results", () => {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { complete } from "../../src/query/rql-completion"
+import { complete, LongestHelped } from "../../src/query/rql-completion"
 
 const known = {
   collections: ["Users", "my orders"],
@@ -27,7 +27,14 @@ test("Behind from stand collections, all documents and indexes", () => {
 })
 
 test("A long word that something else stands behind does not keep the page busy", () => {
-  expect(labels(`from Users where ${"x".repeat(200_000)} |`).length).toBeGreaterThan(0)
+  expect(labels(`from Users where ${"x".repeat(LongestHelped - 100)} |`).length).toBeGreaterThan(0)
+})
+
+test("A query is completed up to a length, and not beyond", () => {
+  const begin = "from Users where n"
+  const of = (length: number) => complete(begin + " ".repeat(length - begin.length), begin.length, known)
+  expect(of(LongestHelped)?.options.map((option) => option.label)).toContain("name")
+  expect(of(LongestHelped + 1)).toBeNull()
 })
 
 test("Behind where stand fields, then functions, and behind a value what joins", () => {

@@ -29,6 +29,14 @@ test("A query is cut into its pieces, and a quote in a text does not end it", ()
   expect(rqlTokens("$p0 @all_docs @metadata").map((token) => token.kind)).toEqual(["parameter", "word", "word"])
 })
 
+test("A text is cut once, however often it is asked for, and another anew", () => {
+  const text = "from Users where a = 1"
+  const tokens = rqlTokens(text)
+  expect(hasClause(text, "where")).toBe(true)
+  expect(rqlTokens(`${text.slice(0, -1)}1`)).toBe(tokens)
+  expect(rqlTokens(`${text}2`).at(-1)?.text).toBe("12")
+})
+
 test("Clauses are those of the query, and not words in brackets, texts or comments", () => {
   expect(hasClause("from Users update { this.a = 1 }", "update")).toBe(true)
   expect(hasClause("from Users select { update: 1 } // update", "update")).toBe(false)

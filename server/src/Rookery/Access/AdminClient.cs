@@ -87,11 +87,11 @@ internal sealed class AdminClient : IDisposable
         return document.RootElement.Clone();
     }
 
-    private static string ReasonOf(byte[] body, int status)
+    private string ReasonOf(byte[] body, int status)
     {
         var answer = Parse(body);
         return answer.ValueKind == JsonValueKind.Object && answer.TryGetProperty("Message", out var message) && message.GetString() is { } sentence
-            ? NodeSentence.ForOwner(sentence)
+            ? NodeSentence.ForOwner(sentence, _node)
             : $"The node refused with status {status}.";
     }
 }

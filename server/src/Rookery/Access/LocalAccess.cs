@@ -29,18 +29,15 @@ internal sealed record LocalAccess(Uri Address, string? Token)
     {
         try
         {
-            if (!configuration.IsSecure)
+            if (configuration.IsSecure)
             {
-                Write(disk, configuration.DataDirectory, FileName, $"{AddressOf(configuration)}\n\n");
-                return;
+                announcement?.Tell(context.HasOwner ? ServiceAnnouncement.Member : ServiceAnnouncement.Starting);
             }
 
-            announcement?.Tell(context.HasOwner ? ServiceAnnouncement.Member : ServiceAnnouncement.Starting);
-
-            // An earlier start's code opens nothing now.
+            // An earlier start's code opens nothing now, and over plain HTTP nothing is claimed.
             Delete(disk, configuration.DataDirectory, ClaimFileName);
-            Write(disk, configuration.DataDirectory, FileName, $"{AddressOf(configuration)}\n{secrets.LocalToken}\n");
-            if (context.Readiness.Reason is not null)
+            Write(disk, configuration.DataDirectory, FileName, $"{AddressOf(configuration)}\n{(configuration.IsSecure ? secrets.LocalToken : string.Empty)}\n");
+            if (!configuration.IsSecure || context.Readiness.Reason is not null)
             {
                 return;
             }
@@ -115,7 +112,8 @@ internal sealed record LocalAccess(Uri Address, string? Token)
         }
     }
 
-    private static Uri AddressOf(ServeConfiguration configuration)
+    /// <summary>Where a node that is served with a configuration answers on its own machine.</summary>
+    public static Uri AddressOf(ServeConfiguration configuration)
     {
         var address = configuration.Listen.Address;
         address = address.Equals(IPAddress.Any) ? IPAddress.Loopback : address.Equals(IPAddress.IPv6Any) ? IPAddress.IPv6Loopback : address;

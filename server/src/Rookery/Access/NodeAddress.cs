@@ -113,7 +113,7 @@ internal sealed class NodeAddress(bool isRemote = false)
         string? token = TokenOf(parsed, addresses, isDefault, isOfFile);
         string? pem = parsed.GetValue(_authority) ?? Environment.GetEnvironmentVariable(AuthorityVariable) ?? (isOfFile ? Settings.Authority : null);
         var authorities = string.IsNullOrEmpty(pem) ? null : ReadPem(ReadFile(pem), pem);
-        return [.. addresses.Select(address => new NodeConnection(address, string.IsNullOrEmpty(token) ? null : token, authorities))];
+        return [.. addresses.Select(address => new NodeConnection(address, string.IsNullOrEmpty(token) ? null : token, authorities) { IsFoundByData = !isRemote })];
     }
 
     private static NodeConnection ConnectTo(string directory)

@@ -149,7 +149,7 @@ internal sealed class NodeClient(NodeConnection node) : IDisposable
             // Without a sentence the status must do.
         }
 
-        return new AdminException(sentence is not null ? NodeSentence.ForOwner(sentence) : $"The node at {node.Address} refused with status {(int)answer.StatusCode}.", code);
+        return new AdminException(sentence is not null ? NodeSentence.ForOwner(sentence, node) : $"The node at {node.Address} refused with status {(int)answer.StatusCode}.", code);
     }
 
     public void Dispose() => _client.Dispose();

@@ -16,6 +16,9 @@ internal sealed record NodeConnection(Uri Address, string? Token, X509Certificat
     private const int AskEverySeconds = 10;
     private const int AskTimes = 6;
 
+    /// <summary>Whether the command that asks would find a running node by --data too. To `backup` and `export` that means a stopped one, and others have no such option.</summary>
+    public bool IsFoundByData { get; init; }
+
     /// <summary>A client for it, which the caller disposes.</summary>
     /// <param name="patience">How long an answer may take.</param>
     public HttpClient NewClient(TimeSpan patience)

@@ -7,7 +7,9 @@ namespace Rookery.Access;
 internal static class NodeSentence
 {
     /// <summary>The sentence with commands and options where the node named headers and parameters.</summary>
-    public static string ForOwner(string said) => said
+    /// <param name="said">The node's sentence.</param>
+    /// <param name="node">The node, and how the command finds it.</param>
+    public static string ForOwner(string said, NodeConnection node) => said
         .Replace(LocalReads.ForPrograms, LocalReads.ForPeople, StringComparison.Ordinal)
-        .Replace(HowToGetIn.ForPrograms, HowToGetIn.ForCommands, StringComparison.Ordinal);
+        .Replace(HowToGetIn.ForPrograms, node.IsFoundByData ? HowToGetIn.ForCommandsWithData : HowToGetIn.ForCommands, StringComparison.Ordinal);
 }

@@ -1,4 +1,3 @@
-using System.Net;
 using Rookery.Access;
 using Rookery.Cluster.Identity;
 using Rookery.Disk;
@@ -27,10 +26,10 @@ internal sealed record ExaminedNode(NodeConnection Connection)
     {
         var disk = new PosixDisk();
         bool isMember = disk.Exists(configuration.DataDirectory) && IdentityDirectory.ExistsIn(disk, configuration.DataDirectory);
-        var bound = configuration.Listen.Address;
-        var local = new IPEndPoint(bound.Equals(IPAddress.Any) ? IPAddress.Loopback : bound.Equals(IPAddress.IPv6Any) ? IPAddress.IPv6Loopback : bound, configuration.Listen.Port);
-        var address = new Uri($"{(configuration.IsSecure ? "https" : "http")}://{local}");
-        return new ExaminedNode((configuration.IsSecure ? Known(disk, configuration.DataDirectory) : null) ?? new NodeConnection(address, Token: null, Authorities: null))
+
+        // What an earlier start wrote down, before the file said https, is not where this one answers.
+        var known = configuration.IsSecure && Known(disk, configuration.DataDirectory) is { Address.Scheme: "https" } written ? written : null;
+        return new ExaminedNode(known ?? new NodeConnection(LocalAccess.AddressOf(configuration), Token: null, Authorities: null))
         {
             DataDirectory = configuration.DataDirectory,
             OtherName = string.Empty,

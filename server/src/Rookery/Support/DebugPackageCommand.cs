@@ -47,7 +47,7 @@ internal static class DebugPackageCommand
             using var answer = await client.GetAsync(new Uri(node.Address, "/admin/node/debug-package"), HttpCompletionOption.ResponseHeadersRead, cancellation);
             if (answer.StatusCode != HttpStatusCode.OK)
             {
-                throw new AdminException(await ReasonAsync(answer, cancellation), ExitCode.Failure);
+                throw new AdminException(await ReasonAsync(node, answer, cancellation), ExitCode.Failure);
             }
 
             string path = Path.GetFullPath(to ?? NameOf(answer.Content.Headers.ContentDisposition?.FileName));
@@ -104,13 +104,13 @@ internal static class DebugPackageCommand
         return isPlain ? name : UsualName;
     }
 
-    private static async Task<string> ReasonAsync(HttpResponseMessage answer, CancellationToken cancellation)
+    private static async Task<string> ReasonAsync(NodeConnection node, HttpResponseMessage answer, CancellationToken cancellation)
     {
         byte[] body = await answer.Content.ReadAsByteArrayAsync(cancellation);
         try
         {
             using var json = JsonDocument.Parse(body);
-            return json.RootElement.GetProperty("Message").GetString() is { } said ? NodeSentence.ForOwner(said) : $"The node refused with status {(int)answer.StatusCode}.";
+            return json.RootElement.GetProperty("Message").GetString() is { } said ? NodeSentence.ForOwner(said, node) : $"The node refused with status {(int)answer.StatusCode}.";
         }
         catch (Exception other) when (other is JsonException or KeyNotFoundException or InvalidOperationException)
         {

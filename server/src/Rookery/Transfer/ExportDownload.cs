@@ -16,9 +16,9 @@ internal static class ExportDownload
     /// <param name="time">What bounds the node's silence.</param>
     public static async Task<int> RunAsync(NodeClient client, string database, string? to, bool replaces, TimeProvider time)
     {
-        if (to is not null && Path.Exists(to) && !replaces)
+        if (to is not null && WhyNotTo(Path.GetFullPath(to), replaces) is { } reason)
         {
-            throw AlreadyThere(Path.GetFullPath(to));
+            throw new AdminException(reason, ExitCode.Configuration);
         }
 
         var statistics = await Silence.BoundAsync(client.Address, time, ends => client.GetJsonAsync(HttpMethod.Get, $"{NodeClient.PathOf(database)}/stats", cancellation: ends));
@@ -42,23 +42,28 @@ internal static class ExportDownload
         }
         catch (Exception failure) when (failure is UnauthorizedAccessException or DirectoryNotFoundException)
         {
-            throw new AdminException($"{path} cannot be written: {(failure is DirectoryNotFoundException ? "there is no such directory" : "permission denied, or it is a directory")}.", ExitCode.Configuration);
+            throw new AdminException($"{path} cannot be written: {(failure is DirectoryNotFoundException ? "there is no such directory" : Directory.Exists(partial) ? $"{partial} is a directory" : "permission denied")}.", ExitCode.Configuration);
         }
 
         try
         {
             File.Move(partial, path, replaces);
         }
-        catch (IOException) when (!replaces && Path.Exists(path))
+        catch (Exception failure) when (failure is IOException or UnauthorizedAccessException && WhyNotTo(path, replaces) is not null)
         {
-            throw AlreadyThere(path);                   // since it began; what was exported stays beside it
+            // Since it began. What took so long is not thrown away for that.
+            throw new AdminException($"{WhyNotTo(path, replaces)} All that was exported lies in {partial}: give it a name of its own, because the next export to {path} deletes it.", ExitCode.Configuration);
         }
 
         await Console.Error.WriteLineAsync($"{database}: {Amount.Of(documents, "document")} in {path}.");
         return ExitCode.Success;
     }
 
-    private static AdminException AlreadyThere(string path) => new($"There is {path} already. Name another file with --to, or let it go with --replace.", ExitCode.Configuration);
+    /// <summary>Why an export cannot come to lie there; null where it can.</summary>
+    private static string? WhyNotTo(string path, bool replaces) =>
+        Directory.Exists(path) ? $"{path} is a directory. Name a file with --to."
+        : !replaces && Path.Exists(path) ? $"There is {path} already. Name another file with --to, or let it go with --replace."
+        : null;
 
     /// <summary>A new file for its owner's eyes: documents are no less secret there than in the node. What has its name goes first, also where it is a link to another file.</summary>
     internal static Stream OpenPart(string partial)

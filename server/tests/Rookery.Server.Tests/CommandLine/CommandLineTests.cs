@@ -1,3 +1,4 @@
+using System.CommandLine;
 using System.Text;
 using System.Text.Json;
 using Rookery.Access;
@@ -32,12 +33,16 @@ public sealed class CommandLineTests
     [InlineData("abc", "xyz", 3)]
     public void Words_are_so_many_letters_apart(string one, string other, int distance) => Assert.Equal(distance, Spelling.Distance(one, other));
 
-    [Fact]
-    public void What_a_node_says_to_programs_is_said_to_people_in_words_of_the_command_line()
+    [Theory]
+    [InlineData(false, " on the node's machine --data needs none;")]
+    [InlineData(true, "")]
+    public void What_a_node_says_to_programs_is_said_to_people_in_words_of_their_command(bool isRemote, string ofData)
     {
-        string said = NodeSentence.ForOwner($"No credential came with the request. {HowToGetIn.ForPrograms} an admin makes them.");
-        Assert.Equal("No credential came with the request. Name a file with a token by --token-file, or once by `rookery login`; on the node's machine --data needs none; an admin makes them.", said);
-        Assert.DoesNotContain("consistency", NodeSentence.ForOwner($"Nobody leads.{LocalReads.ForPrograms}"), StringComparison.Ordinal);
+        var address = new NodeAddress(isRemote);
+        var node = Assert.Single(address.ConnectAll(address.AddTo(new Command("ask")).Parse(["--url", "https://127.0.0.1:1"])));
+        string said = NodeSentence.ForOwner($"No credential came with the request. {HowToGetIn.ForPrograms} an admin makes them.", node);
+        Assert.Equal($"No credential came with the request. Name a file with a token by --token-file, or once by `rookery login`;{ofData} an admin makes them.", said);
+        Assert.DoesNotContain("consistency", NodeSentence.ForOwner($"Nobody leads.{LocalReads.ForPrograms}", node), StringComparison.Ordinal);
     }
 
     [Theory]

@@ -12,6 +12,11 @@ namespace Rookery.Server.Tests.CommandLine;
 /// <summary>What a command fetches from a node, or brings there.</summary>
 public sealed class DownloadTests
 {
+    private const string CountAnswer = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 22\r\n\r\n{\"CountOfDocuments\":2}";
+
+    // It goes on.
+    private const string ExportAnswer = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\n{}\n\r\n";
+
     [Theory]
     [InlineData("\"rookery-debug-pi-1-20261125-120000.tar.gz\"", "rookery-debug-pi-1-20261125-120000.tar.gz")]
     [InlineData("rookery-debug-x.tar.gz", "rookery-debug-x.tar.gz")]
@@ -41,6 +46,69 @@ public sealed class DownloadTests
             Assert.Equal("mine", File.ReadAllText(other));
             Assert.Null(new FileInfo(part).LinkTarget);
             Assert.Equal(UnixFileMode.UserRead | UnixFileMode.UserWrite, new FileInfo(part).UnixFileMode);
+        }
+        finally
+        {
+            Directory.Delete(directory, recursive: true);
+        }
+    }
+
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public async Task An_export_to_a_directory_is_refused_before_anything_is_asked(bool replaces)
+    {
+        string directory = Directory.CreateTempSubdirectory("rookery-export-").FullName;
+        try
+        {
+            // Nobody listens there: a question would end with another sentence.
+            using var client = new NodeClient(new NodeConnection(new Uri("http://127.0.0.1:1"), Token: null, Authorities: null));
+            var refused = await Assert.ThrowsAsync<AdminException>(() => ExportDownload.RunAsync(client, "Shop", directory, replaces, TimeProvider.System));
+            Assert.Equal($"{directory} is a directory. Name a file with --to.", refused.Message);
+            Assert.Equal(ExitCode.Configuration, refused.Code);
+            Assert.False(Path.Exists(directory + ".part"));
+        }
+        finally
+        {
+            Directory.Delete(directory, recursive: true);
+        }
+    }
+
+    [Theory]
+    [InlineData(false, "There is ")]
+    [InlineData(true, " is a directory. ")]
+    public async Task An_export_whose_name_was_taken_meanwhile_says_where_it_lies(bool replaces, string said)
+    {
+        string directory = Directory.CreateTempSubdirectory("rookery-export-").FullName;
+        string path = Path.Join(directory, "out.ndjson");
+        using var listener = new TcpListener(IPAddress.Loopback, 0);
+        listener.Start();
+        using var client = new NodeClient(new NodeConnection(new Uri($"http://{listener.LocalEndpoint}"), Token: null, Authorities: null));
+        try
+        {
+            var exporting = ExportDownload.RunAsync(client, "Shop", path, replaces, TimeProvider.System);
+            using var node = await listener.AcceptTcpClientAsync();
+            foreach (string answer in (string[])[CountAnswer, ExportAnswer])
+            {
+                Assert.True(await node.GetStream().ReadAsync(new byte[4096]) > 0);
+                await node.GetStream().WriteAsync(Encoding.ASCII.GetBytes(answer));
+            }
+
+            if (replaces)
+            {
+                Directory.CreateDirectory(path);
+            }
+            else
+            {
+                await File.WriteAllTextAsync(path, "somebody's");
+            }
+
+            await node.GetStream().WriteAsync("0\r\n\r\n"u8.ToArray());
+            var refused = await Assert.ThrowsAsync<AdminException>(() => exporting);
+            Assert.Equal(ExitCode.Configuration, refused.Code);
+            Assert.Contains(said, refused.Message, StringComparison.Ordinal);
+            Assert.Contains($"All that was exported lies in {path}.part:", refused.Message, StringComparison.Ordinal);
+            Assert.Equal("{}\n", await File.ReadAllTextAsync(path + ".part"));
         }
         finally
         {
@@ -157,11 +225,6 @@ public sealed class DownloadTests
     [InlineData(2)]
     public async Task An_export_from_a_node_that_hangs_ends_with_a_sentence(int answers)
     {
-        string[] said =
-        [
-            "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 22\r\n\r\n{\"CountOfDocuments\":2}",
-            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\n{}\n\r\n",
-        ];
         string directory = Directory.CreateTempSubdirectory("rookery-export-").FullName;
         var time = new SimulatedTimeProvider();
         using var listener = new TcpListener(IPAddress.Loopback, 0);
@@ -172,7 +235,7 @@ public sealed class DownloadTests
             var exporting = ExportDownload.RunAsync(client, "Shop", Path.Join(directory, "out.ndjson"), replaces: false, time);
             using var node = await listener.AcceptTcpClientAsync();
             byte[] request = new byte[4096];
-            foreach (string answer in said.Take(answers))
+            foreach (string answer in ((string[])[CountAnswer, ExportAnswer]).Take(answers))
             {
                 Assert.True(await node.GetStream().ReadAsync(request) > 0);
                 await node.GetStream().WriteAsync(Encoding.ASCII.GetBytes(answer));

@@ -1,0 +1,44 @@
+using Microsoft.Extensions.Logging.Abstractions;
+using Rookery.Access;
+using Rookery.Disk;
+using Rookery.Doctor;
+using Rookery.Simulation;
+
+namespace Rookery.Server.Tests.CommandLine;
+
+/// <summary>What commands on the node's machine find in its data directory.</summary>
+public sealed class LocalAccessTests
+{
+    private const string ClaimFile = "claim-code";
+    private const string AccessFile = "local-access";
+
+    [Fact]
+    public async Task The_code_of_an_earlier_start_is_gone_when_the_node_serves_plain_HTTP()
+    {
+        var disk = new SimulatedDisk("/data");
+        LocalAccess.Write(disk, "/data", ClaimFile, "AAAA-BBBB\n");
+        var configuration = ServeConfiguration.From(new ServeSettings { Data = "/data", Listen = "http://127.0.0.1:8080" });
+        var time = new SimulatedTimeProvider();
+        var context = new ServerContext(new ServerOptions { Listen = configuration.Listen }, time, NullLogger.Instance, new MemoryBudget(96 << 20), new IoTimeline(time, "unknown"));
+        await LocalAccess.TellAsync(disk, configuration, AccessSecrets.Create(presetClaimCode: null), context, announcement: null, NullLogger.Instance);
+        Assert.Null(LocalAccess.TryReadClaimCode(disk, "/data"));
+        Assert.Equal(new LocalAccess(new Uri("http://127.0.0.1:8080"), Token: null), LocalAccess.TryRead(disk, "/data"));
+    }
+
+    /// <summary>The start after the change failed before it wrote anything.</summary>
+    [Fact]
+    public void A_node_whose_configuration_says_https_now_is_not_looked_for_where_it_answered_in_plain_HTTP()
+    {
+        string directory = Directory.CreateTempSubdirectory("rookery-doctor-").FullName;
+        try
+        {
+            LocalAccess.Write(new PosixDisk(), directory, AccessFile, "http://127.0.0.1:8080\n\n");
+            var node = ExaminedNode.Of(ServeConfiguration.From(new ServeSettings { Data = directory, Listen = "https://0.0.0.0:8443" }));
+            Assert.Equal(new Uri("https://127.0.0.1:8443"), node.Connection.Address);
+        }
+        finally
+        {
+            Directory.Delete(directory, recursive: true);
+        }
+    }
+}
