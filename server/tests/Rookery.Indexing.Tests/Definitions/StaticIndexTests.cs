@@ -1,6 +1,7 @@
 using System.Globalization;
 using System.Text;
 using System.Text.Json;
+using Rookery.Disk;
 using Rookery.Indexing.Definitions;
 using Rookery.Indexing.Tests.Indexes;
 using Rookery.Simulation;
@@ -124,6 +125,33 @@ public sealed class StaticIndexTests
     }
 
     [Fact]
+    public void An_index_that_the_disk_refuses_to_open_between_its_rows_and_their_entries_is_opened_later()
+    {
+        var node = IndexedNode.New();
+        Define(node, Indexes[1].Definition, "totals");
+        node.Put("orders/1", "\"lines\":[{\"p\":\"a\",\"q\":1}]", "Orders");
+        node.SettleAll();
+
+        // The rows are written and their entries are not: opening the index writes them.
+        node.Disk.Inject(new DiskFault(1, Errno.InputOutput) { Calls = DiskCalls.Changing, PathContains = "/indexes/1/1/segment-", Sticky = true });
+        node.Put("orders/2", "\"lines\":[{\"p\":\"a\",\"q\":2}]", "Orders");
+        node.SettleAll();
+        Assert.Equal(["""{"product":"a","count":1,"quantity":1}"""], Rows(node, "totals"));
+        node = node.Restart();
+        node.SettleAll();
+        Assert.Contains("is not kept on this node", Assert.Single(node.Troubles), StringComparison.Ordinal);
+        Assert.Equal(0, RowsMemory(node).UsedBytes);
+
+        node.Disk.ClearFaults();
+        node.Time.Advance(IndexedNode.SmallSteps.RestAfterDamage);
+        node.SettleAll();
+        Assert.Equal(["""{"product":"a","count":2,"quantity":3}"""], Rows(node, "totals"));
+        Assert.Equal(0, node.Host.DocumentsRead);
+        node.Dispose();
+        Assert.Equal(0, RowsMemory(node).UsedBytes);
+    }
+
+    [Fact]
     public void Many_documents_that_loaded_one_are_mapped_again_when_it_changes()
     {
         using var node = IndexedNode.New();
@@ -221,6 +249,8 @@ public sealed class StaticIndexTests
         using var json = JsonDocument.Parse(definition.Contains("\"Name\"", StringComparison.Ordinal) ? definition : definition.Insert(1, "\"Name\":\"x\","));
         node.ChangeIndexes(writer => writer.Put(name, StaticIndexRequest.Parse(json.RootElement).Definition.ToJson(), default));
     }
+
+    private static MemoryShare RowsMemory(IndexedNode node) => node.Memory.Shares.Single(static share => share.Name is "index rows");
 
     private static List<string> Rows(IndexedNode node, string name)
     {
