@@ -81,6 +81,13 @@ internal sealed class ReducedIndexStore : IIndexStore, IGroupChanges
     public bool MergeOnce() => _entries.MergeOnce() || _rows.MergeOnce();
 
     /// <inheritdoc/>
+    public void TrimIdle()
+    {
+        _entries.TrimIdle();
+        _rows.TrimIdle();
+    }
+
+    /// <inheritdoc/>
     public void Put(ReadOnlySpan<byte> key, ReadOnlySpan<byte> row)
     {
         _entry.Clear();

@@ -151,6 +151,49 @@ public sealed class StaticIndexTests
         Assert.Equal(0, RowsMemory(node).UsedBytes);
     }
 
+    /// <summary>All map/reduce indexes share the memory for their rows: what one of them has no use for goes to the others.</summary>
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public void Memory_of_rows_that_nobody_asks_for_is_given_back(bool isAsked)
+    {
+        using var node = IndexedNode.New();
+        Define(node, Indexes[1].Definition, "totals");
+        Define(node, Indexes[2].Definition, "cities");
+        for (int round = 0; round < 2; round++)
+        {
+            // In the second round the rows of the first are read.
+            for (int i = 0; i < 40; i++)
+            {
+                node.Put($"orders/{i}", $"\"lines\":[{{\"p\":\"p{i % 8}\",\"q\":{round}}}]", "Orders");
+                node.Put($"users/{i}", $"\"name\":\"n{round}\"");
+            }
+
+            node.SettleAll();
+        }
+
+        const int Segment = 1 << 20;
+        Assert.InRange(RowsMemory(node).UsedBytes, 2 * Segment, long.MaxValue);
+        if (isAsked)
+        {
+            node.Host.TrimMemory();
+            node.Settle();
+        }
+        else
+        {
+            for (int minute = 0; minute < 2; minute++)
+            {
+                node.Time.Advance(TimeSpan.FromMinutes(1));
+                node.Settle();
+            }
+        }
+
+        Assert.InRange(RowsMemory(node).UsedBytes, 0, Segment - 1);
+        node.Put("orders/1", "\"lines\":[{\"p\":\"p1\",\"q\":7}]", "Orders");
+        node.SettleAll();
+        Assert.Contains("""{"product":"p1","count":5,"quantity":11}""", Rows(node, "totals"));
+    }
+
     [Fact]
     public void Many_documents_that_loaded_one_are_mapped_again_when_it_changes()
     {
