@@ -40,18 +40,21 @@ public sealed class MemoryBudgetTests
         var node = new MemoryBudget(100);
         var rows = node.AddShare("index rows", 60);
         var first = new MemoryBudget(50, rows).AddShare("block cache", 50);
-        var second = new MemoryBudget(50, rows).AddShare("block cache", 50);
+        var small = new MemoryBudget(50, rows);
+        var second = small.AddShare("block cache", 50);
 
         Assert.False(first.TryReserve(51));
         Assert.True(first.TryReserve(50));
         Assert.False(second.TryReserve(11));
         Assert.Equal(0, second.UsedBytes);
+        Assert.Equal(0, small.UsedBytes);               // nor is anything left of what the other refused
         Assert.True(second.TryReserve(10));
         Assert.Equal(60, rows.UsedBytes);
         second.Reserve(40);
         Assert.Equal(100, node.UsedBytes);
         first.Release(50);
         second.Release(50);
+        Assert.Equal(0, small.UsedBytes);
         Assert.Equal(0, rows.UsedBytes);
         Assert.Equal(0, node.UsedBytes);
     }

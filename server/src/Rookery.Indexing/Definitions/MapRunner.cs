@@ -26,6 +26,7 @@ internal sealed class MapRunner : IDisposable
     private const int KeptBytes = 64 << 10;
 
     private readonly (byte[]? LowerCollection, CompiledMap Map, ScriptInterpreter Interpreter)[] _maps;
+    private readonly int _mostRowBytes;
     private ByteSink _row = new();
 
     /// <summary>Takes the maps of a definition.</summary>
@@ -34,6 +35,7 @@ internal sealed class MapRunner : IDisposable
     /// <param name="limits">What a document may cost; the default ones where none are given.</param>
     public MapRunner(IReadOnlyList<CompiledMap> maps, IScriptDocuments? documents, ScriptLimits? limits = null)
     {
+        _mostRowBytes = (limits ?? ScriptLimits.Default).OutputBytes;
         _maps = new (byte[]?, CompiledMap, ScriptInterpreter)[maps.Count];
         for (int i = 0; i < maps.Count; i++)
         {
@@ -70,42 +72,57 @@ internal sealed class MapRunner : IDisposable
 
     private bool TryRunPlainly(PlainRow? plain, in QueriedDocument document, IMappedRows rows, ref Given given)
     {
-        bool isWritten = plain is not null && plain.TryWrite(document.View.Body, _row);
-        if (isWritten)
+        if (plain is null)
         {
-            Give(_row.Span, rows, ref given);
+            return false;
         }
 
-        if (_row.Capacity > KeptBytes)
+        try
         {
-            _row = new ByteSink();
-        }
+            bool isWritten = plain.TryWrite(document.View.Body, _mostRowBytes, _row);
+            if (isWritten)
+            {
+                Give(_row.Span, rows, ref given);
+            }
 
-        return isWritten;
+            return isWritten;
+        }
+        finally
+        {
+            if (_row.Capacity > KeptBytes)
+            {
+                _row = new ByteSink();
+            }
+        }
     }
 
     private static void Run(ScriptInterpreter interpreter, in QueriedDocument document, IMappedRows rows, ref Given given)
     {
-        interpreter.Begin();
-        interpreter.AddDocument(document.View);
-        if (!interpreter.TryRun())
+        try
         {
-            throw Failed(interpreter);
-        }
-
-        if (interpreter.IsResultArray)
-        {
-            for (int i = 0; i < interpreter.ResultCount; i++)
+            interpreter.Begin();
+            interpreter.AddDocument(document.View);
+            if (!interpreter.TryRun())
             {
-                Give(interpreter.TryWriteElement(i, out var row), row, interpreter, rows, ref given);
+                throw Failed(interpreter);
+            }
+
+            if (interpreter.IsResultArray)
+            {
+                for (int i = 0; i < interpreter.ResultCount; i++)
+                {
+                    Give(interpreter.TryWriteElement(i, out var row), row, interpreter, rows, ref given);
+                }
+            }
+            else if (interpreter.HasResult)
+            {
+                Give(interpreter.TryWriteResult(out var row), row, interpreter, rows, ref given);
             }
         }
-        else if (interpreter.HasResult)
+        finally
         {
-            Give(interpreter.TryWriteResult(out var row), row, interpreter, rows, ref given);
+            interpreter.Trim();
         }
-
-        interpreter.Trim();
     }
 
     private static void Give(bool isWritten, ReadOnlySpan<byte> row, ScriptInterpreter interpreter, IMappedRows rows, ref Given given)

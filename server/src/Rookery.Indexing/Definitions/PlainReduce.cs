@@ -16,6 +16,9 @@ internal sealed class PlainReduce
     /// <summary>Sums at most: they lie on the stack.</summary>
     public const int MostSums = PlainRow.MostNames;
 
+    // Of a key that is an object, and of a reduced row: a row of an index is smaller. What is larger is left to the machine, which is bounded.
+    private const int MostBytes = 64 << 10;
+
     private readonly NamedMembers _keyNames;
     private readonly PlainValue? _key;
     private readonly PlainRow? _compositeKey;
@@ -45,7 +48,7 @@ internal sealed class PlainReduce
         var members = row[1..^1];
         if (_compositeKey is not null)
         {
-            bool isWritten = _compositeKey.TryWrite(members, room);
+            bool isWritten = _compositeKey.TryWrite(members, MostBytes, room);
             key = room.Span;
             return isWritten;
         }
@@ -87,8 +90,16 @@ internal sealed class PlainReduce
             }
         }
 
-        foreach (var (_, name, sum) in _members)
+        // A member of the key is no longer than the key.
+        long mostLength = 2;
+        foreach (var (head, name, sum) in _members)
         {
+            mostLength += head.Length + 1 + (sum >= 0 ? NumberText.MostBytes : key.Length);
+            if (mostLength > MostBytes)
+            {
+                return false;
+            }
+
             if (sum < 0 && name.Length > 0 && (key[0] != (byte)'{' || !StoredJson.TryFindMember(key, 0, name, out _, out _)))
             {
                 return false;

@@ -20,9 +20,10 @@ internal sealed class PlainRow
 
     /// <summary>Writes the row of an object.</summary>
     /// <param name="members">The members of the object, without braces.</param>
+    /// <param name="mostBytes">Bytes that the row may have. Its members may all be the same large value, so that only this bounds it.</param>
     /// <param name="row">Takes the row in the place of what it holds.</param>
-    /// <returns>False where only the machine knows.</returns>
-    public bool TryWrite(ReadOnlySpan<byte> members, ByteSink row)
+    /// <returns>False where only the machine knows, as it does of what is larger.</returns>
+    public bool TryWrite(ReadOnlySpan<byte> members, int mostBytes, ByteSink row)
     {
         Span<Range> room = stackalloc Range[MostNames];
         var found = room[.._names.Count];
@@ -43,6 +44,12 @@ internal sealed class PlainRow
             if (json.IsEmpty)
             {
                 continue;
+            }
+
+            // With a comma before it and a brace behind it.
+            if ((long)row.Length + head.Length + json.Length + 2 > mostBytes)
+            {
+                return false;
             }
 
             if (row.Length > 1)

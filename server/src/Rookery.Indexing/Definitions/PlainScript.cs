@@ -10,11 +10,15 @@ internal sealed class PlainScript
     // Variables that are looked up at most: one that stood for itself would be looked up for ever.
     private const int MostLookups = 1024;
 
+    // Characters of constants, each as often as it is used: a text has no more, but a variable may stand in it a thousand times.
+    private const int MostConstants = Lexer.MostCharacters;
+
     private readonly string parameter;
     private readonly Dictionary<string, Expression> variables = new(StringComparer.Ordinal);
     private readonly HashSet<string> used = new(StringComparer.Ordinal);
     private readonly List<string> names = [];
     private int lookups;
+    private int constants;
 
     private PlainScript(string parameter) => this.parameter = parameter;
 
@@ -129,7 +133,7 @@ internal sealed class PlainScript
         {
             case NumberLiteral number when double.IsFinite(number.Value):
                 return new PlainValue.Constant(Encoding.UTF8.GetBytes(NumberText.Format(number.Value)));
-            case TextLiteral text when !text.Text.Any(char.IsSurrogate):
+            case TextLiteral text when !text.Text.Any(char.IsSurrogate) && (constants += text.Text.Length) <= MostConstants:
                 byte[] plain = Encoding.UTF8.GetBytes(text.Text);
                 byte[] escaped = new byte[6 * plain.Length];
                 return new PlainValue.Constant([(byte)'"', .. escaped.AsSpan(0, JsonText.Escape(plain, escaped)), (byte)'"']);

@@ -34,7 +34,14 @@ internal sealed class ReduceRunner : IReducer, IDisposable
         _key.Load(_reduce.Key);
         _key.Begin();
         _key.AddJson(row);
-        return _key.TryRun() && _key.TryWriteResult(out var key) ? key : throw Failed(_key);
+        try
+        {
+            return _key.TryRun() && _key.TryWriteResult(out var key) ? key : throw Failed(_key);
+        }
+        finally
+        {
+            _key.TrimValues();                          // what was written stays
+        }
     }
 
     /// <inheritdoc/>
@@ -82,20 +89,26 @@ internal sealed class ReduceRunner : IReducer, IDisposable
 
         // A large group before this one took the program along.
         _row.Load(_reduce.Row);
-        _row.Begin();
-        _row.AddJson(_group.WrittenSpan);
-        if (!_row.TryRun() || !_row.TryWriteResult(out var reduced))
+        try
         {
-            throw Failed(_row);
-        }
+            _row.Begin();
+            _row.AddJson(_group.WrittenSpan);
+            if (!_row.TryRun() || !_row.TryWriteResult(out var reduced))
+            {
+                throw Failed(_row);
+            }
 
-        if (reduced[0] != (byte)'{')
+            if (reduced[0] != (byte)'{')
+            {
+                throw new ReduceException("A reduce returns an object; here it returned another value.");
+            }
+
+            row.Write(reduced);
+        }
+        finally
         {
-            throw new ReduceException("A reduce returns an object; here it returned another value.");
+            _row.Trim();
         }
-
-        row.Write(reduced);
-        _row.Trim();
     }
 
     /// <inheritdoc/>

@@ -42,9 +42,10 @@ public sealed class GroupAnswer : IDisposable
     /// <param name="share">What is held is drawn from here.</param>
     /// <param name="clock">Is asked as the work goes on.</param>
     /// <param name="needsTotal">Whether results behind the page are counted.</param>
+    /// <param name="walk">When a page is found by walking over the terms of its order; null as costs say.</param>
     /// <returns>The answer; null where a document is such that the index does not hold it.</returns>
     /// <exception cref="Language.QueryException">The time or the memory of the query is used up.</exception>
-    internal static GroupAnswer? TryFind(IndexSnapshot snapshot, AutoReduceMap map, ScanPlan plan, MemoryShare share, IScanClock clock, bool needsTotal = true)
+    internal static GroupAnswer? TryFind(IndexSnapshot snapshot, AutoReduceMap map, ScanPlan plan, MemoryShare share, IScanClock clock, bool needsTotal = true, OrderWalk? walk = null)
     {
         if (!HoldsAll(snapshot, map))
         {
@@ -56,7 +57,7 @@ public sealed class GroupAnswer : IDisposable
         try
         {
             bool isInOrder = rows.HasOrder && !IsMarked(snapshot, map, ReducedGroup.CutTerm);
-            var search = new IndexSearch(snapshot.Segments, new IndexedFields(map.Fields, rows.Names), plan, work, needsTotal, isInOrder);
+            var search = new IndexSearch(snapshot.Segments, new IndexedFields(map.Fields, rows.Names), plan, work, needsTotal, isInOrder, walk);
             var (found, total, areCandidates) = search.Run();
             if (areCandidates)
             {

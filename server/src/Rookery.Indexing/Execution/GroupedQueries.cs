@@ -10,6 +10,9 @@ namespace Rookery.Indexing.Execution;
 /// <param name="indexes">The indexes.</param>
 public sealed class GroupedQueries(IndexHost indexes)
 {
+    /// <summary>When a page is found by walking over the terms of its order; null as costs say.</summary>
+    internal OrderWalk? Walk { get; init; }
+
     /// <summary>Decides by which way a grouped query is answered.</summary>
     /// <param name="database">Whose documents are asked for.</param>
     /// <param name="plan">The query.</param>
@@ -45,7 +48,7 @@ public sealed class GroupedQueries(IndexHost indexes)
         try
         {
             using var snapshot = slot.Serving.Store.OpenSnapshot();
-            return GroupAnswer.TryFind(snapshot, map, plan, share, clock, needsTotal);
+            return GroupAnswer.TryFind(snapshot, map, plan, share, clock, needsTotal, Walk);
         }
         catch (ObjectDisposedException)
         {

@@ -64,6 +64,7 @@ internal sealed partial class IndexSearch
         var first = new RankedEntries(plan.Sort, sort, documents[segment], (int)plan.PageEnd, sortKey);
         if (TryWalkInOrder(segment, ref candidates, sort, heap, opened, first))
         {
+            walk.Ended(segments[segment].Live.DeadCount);
             return first;
         }
 

@@ -18,6 +18,9 @@ public sealed class IndexedQueries(IndexHost indexes)
     /// <summary>With what the words of automatic indexes are made, and has to be given to <see cref="FullTextConditions"/> when a plan is compiled.</summary>
     public static Analyzer Analyzer => AutoIndexMap.Analyzer;
 
+    /// <summary>When a page is found by walking over the terms of its order; null as costs say.</summary>
+    internal OrderWalk? Walk { get; init; }
+
     /// <summary>Decides by which way a query is answered.</summary>
     /// <param name="database">Whose documents are asked for.</param>
     /// <param name="query">The query.</param>
@@ -52,7 +55,7 @@ public sealed class IndexedQueries(IndexHost indexes)
         try
         {
             return IndexAnswer.Find(
-                serving.Store.OpenSnapshot(), serving.Fields, plan, share, clock, needsTotal, damaged => DamageOf(serving, damaged));
+                serving.Store.OpenSnapshot(), serving.Fields, plan, share, clock, needsTotal, damaged => DamageOf(serving, damaged), Walk);
         }
         catch (ObjectDisposedException)
         {

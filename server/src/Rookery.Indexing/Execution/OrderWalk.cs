@@ -21,6 +21,12 @@ internal abstract class OrderWalk
     /// <param name="candidates">The matches.</param>
     public abstract long MostSteps(EntryCursor candidates);
 
+    /// <summary>Told of a walk that found all that is wanted.</summary>
+    /// <param name="dead">Entries of the segment that are dead.</param>
+    public virtual void Ended(int dead)
+    {
+    }
+
     private sealed class ByCost : OrderWalk
     {
         // A step of the walk reads a term and opens its postings: about as much as looking at so many matches.

@@ -59,7 +59,8 @@ internal sealed class RankedEntries(SortKeys keys, SegmentSort sort, DocumentTab
         return sorted;
     }
 
-    private static int Compare(SortKeys keys, SegmentSort sort, DocumentTable documents, PooledBytes sortKey, RankedEntry one, RankedEntry other)
+    /// <summary>Which of two entries comes first.</summary>
+    internal static int Compare(SortKeys keys, SegmentSort sort, DocumentTable documents, PooledBytes sortKey, RankedEntry one, RankedEntry other)
     {
         int order = one.Rank.CompareTo(other.Rank);
         for (int column = 0; order == 0 && ++column < sort.RankedColumns;)
@@ -76,9 +77,12 @@ internal sealed class RankedEntries(SortKeys keys, SegmentSort sort, DocumentTab
             return keys.Keys[0].IsDescending ? -order : order;
         }
 
-        if (sort.RankedColumns < keys.Keys.Length && sort.TryRead(one, sortKey) && sort.TryRead(other, sortKey))
+        if (sort.RankedColumns < keys.Keys.Length)
         {
-            order = keys.Compare(one.SortKey, other.SortKey);
+            // Nobody takes the order where only the document says what an entry is sorted by; it is one all the same, because sorting throws where there is none.
+            bool hasKey = sort.TryRead(one, sortKey);
+            bool otherHasKey = sort.TryRead(other, sortKey);
+            order = hasKey && otherHasKey ? keys.Compare(one.SortKey, other.SortKey) : hasKey.CompareTo(otherHasKey);
         }
 
         return order != 0 ? order

@@ -39,4 +39,7 @@ internal interface IIndexStore : IDisposable
     /// <summary>Does one piece of the work that keeps what is durable small and quick.</summary>
     /// <returns>Whether there was any.</returns>
     bool MergeOnce();
+
+    /// <summary>Gives memory of its own back that nobody asked for since the last call: about every half minute.</summary>
+    void TrimIdle();
 }

@@ -92,6 +92,15 @@ internal sealed class IndexCatalog : IDisposable
         }
     }
 
+    /// <summary>Gives memory back that none of them asked for since the last call.</summary>
+    public void TrimIdle()
+    {
+        foreach (var index in Slots.Values.SelectMany(static slot => slot.All))
+        {
+            index.Store.TrimIdle();
+        }
+    }
+
     /// <summary>Closes them; they stay where they lie.</summary>
     public void Dispose()
     {

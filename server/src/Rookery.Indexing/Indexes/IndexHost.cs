@@ -21,6 +21,9 @@ public sealed class IndexHost : IDisposable
     private const long LeastRowsBytes = 8 << 20;
     private const long MostRowsBytes = 64 << 20;
 
+    // What an index that rests holds of its rows is missed by one that works: they share that memory, and a few would hold all of it.
+    private static readonly TimeSpan TrimInterval = TimeSpan.FromSeconds(30);
+
     private readonly DatabaseCatalog _databases;
     private readonly IndexFolders _folders;
     private readonly IndexWorkshop _workshop;
@@ -31,12 +34,15 @@ public sealed class IndexHost : IDisposable
     private IReadOnlyList<Database> _seen = [];
     private TaskCompletionSource _followed = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private long _documentsRead;
+    private long _trimmedAt;
+    private bool _isTrimAsked;
     private bool _isSwept;
     private SegmentCache? _cache;
 
     internal IndexHost(DatabaseCatalog databases, IDisk disk, IndexHostOptions options, TimeProvider time, OpenIndexStore openStore)
     {
         (_databases, _options, _time) = (databases, options, time);
+        _trimmedAt = time.GetTimestamp();
         _folders = new IndexFolders(disk, Path.Combine(options.DataDirectory, "indexes"));
         long rowsBytes = options.Memory.TotalBytes / RowsFraction;
         var rows = options.Memory.AddShare("index rows", rowsBytes);
@@ -113,8 +119,13 @@ public sealed class IndexHost : IDisposable
     public (long VisibleEtag, DateTimeOffset? LastIndexed)? ReadPosition(Database database, string name) =>
         TryGetSlot(database, name, out var slot) ? (slot.Serving.VisibleEtag, slot.Serving.LastIndexed) : null;
 
-    /// <summary>Gives memory back that a node which nobody asks does not need.</summary>
-    public void TrimMemory() => _cache?.Trim();
+    /// <summary>Gives memory back that a node which nobody asks does not need. That of the indexes themselves goes with the next step of the work.</summary>
+    public void TrimMemory()
+    {
+        _cache?.Trim();
+        Volatile.Write(ref _isTrimAsked, true);
+        Asked?.Invoke();
+    }
 
     /// <summary>Forgets the errors of an index.</summary>
     /// <returns>Whether there is one.</returns>
@@ -255,6 +266,7 @@ public sealed class IndexHost : IDisposable
             Interlocked.Exchange(ref _followed, new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously)).SetResult();
         }
 
+        TrimIdle();
         return changed;
     }
 
@@ -282,6 +294,26 @@ public sealed class IndexHost : IDisposable
 
         _catalogs = [];
         _batches.Complete();
+    }
+
+    private void TrimIdle()
+    {
+        bool isAsked = _isTrimAsked && Interlocked.Exchange(ref _isTrimAsked, false);
+        if (!isAsked && _time.GetElapsedTime(_trimmedAt) < TrimInterval)
+        {
+            return;
+        }
+
+        // Nobody asks between two calls: all goes that can.
+        for (int calls = isAsked ? 2 : 1; calls > 0; calls--)
+        {
+            foreach (var catalog in Catalogs)
+            {
+                catalog.TrimIdle();
+            }
+        }
+
+        _trimmedAt = _time.GetTimestamp();
     }
 
     private static bool IsDefined(Database database, string name)

@@ -93,8 +93,7 @@ internal sealed class IndexWorkshop
         {
             if (ReduceOf(map) is var (reducer, writer))
             {
-                string rows = folders.OpenPart(folder, IndexFolders.Rows);
-                opened = new ReducedIndexStore(OpenRows(rows, reducer), opened, reducer, writer, rows);
+                opened = OpenReduced(opened, reducer, writer, folders, folder);
             }
 
             return map.LoadedCollections.Count > 0 ? new LoadTrackingStore(opened, OpenStore(folders.OpenPart(folder, IndexFolders.Loads))) : opened;
@@ -102,6 +101,24 @@ internal sealed class IndexWorkshop
         catch
         {
             opened.Dispose();
+            throw;
+        }
+    }
+
+    // What it leaves half opened is closed here, or the next try would find the rows locked: putting both together writes what a crash left out, which the disk may refuse.
+    private ReducedIndexStore OpenReduced(IIndexStore entries, IReducer reducer, IReducedRowWriter writer, IndexFolders folders, string folder)
+    {
+        ReduceStore? rows = null;
+        try
+        {
+            string part = folders.OpenPart(folder, IndexFolders.Rows);
+            rows = OpenRows(part, reducer);
+            return new ReducedIndexStore(rows, entries, reducer, writer, part);
+        }
+        catch
+        {
+            rows?.Dispose();
+            (reducer as IDisposable)?.Dispose();
             throw;
         }
     }

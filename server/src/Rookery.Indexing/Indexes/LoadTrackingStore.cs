@@ -84,6 +84,13 @@ internal sealed class LoadTrackingStore(IIndexStore entries, IIndexStore loads) 
     /// <inheritdoc/>
     public bool MergeOnce() => entries.MergeOnce() || loads.MergeOnce();
 
+    /// <inheritdoc/>
+    public void TrimIdle()
+    {
+        entries.TrimIdle();
+        loads.TrimIdle();
+    }
+
     /// <summary>The documents that loaded one of these when they were last mapped; some of them more than once. Read while it goes on.</summary>
     /// <param name="loaded">Lower-cased ids.</param>
     public IEnumerable<byte[]> DependentsOf(IReadOnlyList<byte[]> loaded)

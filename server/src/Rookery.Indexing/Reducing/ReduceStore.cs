@@ -213,7 +213,7 @@ public sealed class ReduceStore : IDisposable
     /// <returns>Whether there was any.</returns>
     public bool MergeOnce() => engine.CompactOnce();
 
-    /// <summary>Gives memory back that is not in use.</summary>
+    /// <summary>Gives memory back that is not in use, and that of what nobody asked for since the last call: about every half minute.</summary>
     public void TrimIdle() => engine.TrimIdle();
 
     /// <summary>Closes the files. What was not flushed is given to it again.</summary>

@@ -21,7 +21,7 @@ internal sealed class ReducedIndexStore : IIndexStore, IGroupChanges
     /// <summary>Puts both together.</summary>
     /// <param name="rows">The rows, opened with <paramref name="reducer"/>.</param>
     /// <param name="entries">The entries.</param>
-    /// <param name="reducer">The reduce; disposed with this.</param>
+    /// <param name="reducer">The reduce; disposed with this. All three are still the caller's if this throws.</param>
     /// <param name="writer">Makes entries of rows.</param>
     /// <param name="folder">Where the rows lie, for messages.</param>
     public ReducedIndexStore(ReduceStore rows, IIndexStore entries, IReducer reducer, IReducedRowWriter writer, string folder)
@@ -79,6 +79,13 @@ internal sealed class ReducedIndexStore : IIndexStore, IGroupChanges
 
     /// <inheritdoc/>
     public bool MergeOnce() => _entries.MergeOnce() || _rows.MergeOnce();
+
+    /// <inheritdoc/>
+    public void TrimIdle()
+    {
+        _entries.TrimIdle();
+        _rows.TrimIdle();
+    }
 
     /// <inheritdoc/>
     public void Put(ReadOnlySpan<byte> key, ReadOnlySpan<byte> row)

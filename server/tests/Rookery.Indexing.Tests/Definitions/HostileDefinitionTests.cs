@@ -1,6 +1,9 @@
+using System.Buffers;
 using System.Text;
 using Rookery.Documents.Scripting;
 using Rookery.Indexing.Definitions;
+using Rookery.Indexing.Reducing;
+using Rookery.Indexing.Segments;
 
 namespace Rookery.Indexing.Tests.Definitions;
 
@@ -106,6 +109,72 @@ public sealed class HostileDefinitionTests
         string result = DefinitionExample.Map(text, $$$"""{"l":[{{{string.Join(',', Enumerable.Range(0, 100))}}}],"@metadata":{"@collection":"Users"}}""");
         Assert.True(result.StartsWith("The map failed: ", StringComparison.Ordinal) || result.StartsWith("A document gives at most", StringComparison.Ordinal), result[..Math.Min(result.Length, 200)]);
     }
+
+    [Theory]
+    [InlineData("map('Users', d => ({ MEMBERS }))", "aNUMBER: d.t")]
+    [InlineData("map('Users', d => ({ MEMBERS }))", "aNUMBER: d.none || d.t")]
+    [InlineData("from d in docs.Users select new { MEMBERS }", "aNUMBER = d.t")]
+    [InlineData("docs.Users.Select(d => new { MEMBERS })", "aNUMBER = d.o.t")]
+    public void A_row_that_takes_a_large_value_again_and_again_ends_with_the_reason(string text, string member)
+    {
+        const int Members = 20;
+        var map = IndexScript.CompileMap(text.Replace("MEMBERS", Repeated(member, Members), StringComparison.Ordinal));
+        Assert.NotNull(map.Plain);
+        string large = new('x', 2 << 20);
+        string document = $$$"""{"t":"{{{large}}}","o":{"t":"{{{large}}}"},"@metadata":{"@collection":"Users"}}""";
+        Assert.Equal("The map failed: the result would be larger than 8388608 bytes.", DefinitionExample.MapAll(map, document));
+
+        // Where the bound is, to the byte.
+        document = document.Replace(large, "a text", StringComparison.Ordinal);
+        string row = DefinitionExample.MapAll(map, document);
+        foreach (int bytes in (int[])[row.Length - 1, row.Length])
+        {
+            string yielded = DefinitionExample.Map([map], document, "users/1", new ScriptLimits { OutputBytes = bytes });
+            Assert.Equal(bytes == row.Length ? row : $"The map failed: the result would be larger than {bytes} bytes.", yielded);
+        }
+    }
+
+    [Fact]
+    public void A_key_that_takes_a_large_value_again_and_again_ends_with_the_reason()
+    {
+        var reduce = IndexScript.CompileReduce($"groupBy(r => ({{ {Repeated("aNUMBER: r.t", 20)} }})).aggregate(g => ({{ a0: g.key.a0, n: g.values.reduce((n, v) => n + v.n, 0) }}))");
+        Assert.NotNull(reduce.Plain);
+        using var runner = new ReduceRunner(reduce);
+        byte[] row = Encoding.UTF8.GetBytes($$"""{"t":"{{new string('x', 1 << 20)}}","n":1}""");
+        Assert.Equal("The reduce failed: the result would be larger than 8388608 bytes.", Assert.Throws<ReduceException>(() => _ = runner.KeyOf(row).Length).Message);
+
+        // Of a large one that the machine yields, the room for keys is not asked for either.
+        var room = new ByteSink();
+        Assert.False(reduce.Plain.TryReadKey(Encoding.UTF8.GetBytes($$"""{"t":"{{new string('x', 100_000)}}"}"""), room, out _));
+        Assert.InRange(room.Capacity, 0, 128 << 10);
+    }
+
+    [Fact]
+    public void A_reduced_row_that_takes_a_large_key_again_and_again_is_left_to_the_machine()
+    {
+        var reduce = IndexScript.CompileReduce($"groupBy(r => r.t).aggregate(g => ({{ {Repeated("aNUMBER: g.key", 400)}, n: g.values.reduce((n, v) => n + v.n, 0) }}))");
+        Assert.NotNull(reduce.Plain);
+        string key = $"\"{new string('x', 30_000)}\"";
+        var page = new ReducePage();
+        page.Add(1, Encoding.UTF8.GetBytes($$"""{"t":{{key}},"n":1}"""));
+        var output = new ArrayBufferWriter<byte>();
+        Assert.False(reduce.Plain.TryReduce(new ReduceRows(page, 0, 1), Encoding.UTF8.GetBytes(key), output));
+        Assert.Equal(0, output.WrittenCount);
+        using var runner = new ReduceRunner(reduce);
+        Assert.StartsWith("The reduce failed: ", Assert.Throws<ReduceException>(() => runner.Reduce(new ReduceRows(page, 0, 1), output)).Message, StringComparison.Ordinal);
+        page.Release();
+    }
+
+    [Fact]
+    public void A_long_constant_that_is_used_again_and_again_is_not_copied_for_each()
+    {
+        string text = $"map('Users', d => {{ const a = '{new string('x', 30_000)}'; return {{ {Repeated("aNUMBER: a", 500)} }}; }})";
+        var map = IndexScript.CompileMap(text);
+        Assert.Null(map.Plain);
+        Assert.StartsWith("The map failed: ", DefinitionExample.MapAll(map, Document), StringComparison.Ordinal);
+    }
+
+    private static string Repeated(string member, int times) => string.Join(", ", Enumerable.Range(0, times).Select(number => member.Replace("NUMBER", $"{number}", StringComparison.Ordinal)));
 
     /// <summary>Compiles a text, and runs it if it is one; whether it is.</summary>
     private static bool Compile(string text)

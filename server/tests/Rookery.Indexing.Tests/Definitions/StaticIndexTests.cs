@@ -1,7 +1,10 @@
+using System.Buffers.Binary;
 using System.Globalization;
 using System.Text;
 using System.Text.Json;
+using Rookery.Disk;
 using Rookery.Indexing.Definitions;
+using Rookery.Indexing.Segments;
 using Rookery.Indexing.Tests.Indexes;
 using Rookery.Simulation;
 
@@ -124,6 +127,114 @@ public sealed class StaticIndexTests
     }
 
     [Fact]
+    public void An_index_that_the_disk_refuses_to_open_between_its_rows_and_their_entries_is_opened_later()
+    {
+        var node = IndexedNode.New();
+        Define(node, Indexes[1].Definition, "totals");
+        node.Put("orders/1", "\"lines\":[{\"p\":\"a\",\"q\":1}]", "Orders");
+        node.SettleAll();
+
+        // The rows are written and their entries are not: opening the index writes them.
+        node.Disk.Inject(new DiskFault(1, Errno.InputOutput) { Calls = DiskCalls.Changing, PathContains = "/indexes/1/1/segment-", Sticky = true });
+        node.Put("orders/2", "\"lines\":[{\"p\":\"a\",\"q\":2}]", "Orders");
+        node.SettleAll();
+        Assert.Equal(["""{"product":"a","count":1,"quantity":1}"""], Rows(node, "totals"));
+        node = node.Restart();
+        node.SettleAll();
+        Assert.Contains("is not kept on this node", Assert.Single(node.Troubles), StringComparison.Ordinal);
+        Assert.Equal(0, RowsMemory(node).UsedBytes);
+
+        node.Disk.ClearFaults();
+        node.Time.Advance(IndexedNode.SmallSteps.RestAfterDamage);
+        node.SettleAll();
+        Assert.Equal(["""{"product":"a","count":2,"quantity":3}"""], Rows(node, "totals"));
+        Assert.Equal(0, node.Host.DocumentsRead);
+        node.Dispose();
+        Assert.Equal(0, RowsMemory(node).UsedBytes);
+    }
+
+    /// <summary>All map/reduce indexes share the memory for their rows: what one of them has no use for goes to the others.</summary>
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public void Memory_of_rows_that_nobody_asks_for_is_given_back(bool isAsked)
+    {
+        using var node = IndexedNode.New();
+        Define(node, Indexes[1].Definition, "totals");
+        Define(node, Indexes[2].Definition, "cities");
+        for (int round = 0; round < 2; round++)
+        {
+            // In the second round the rows of the first are read.
+            for (int i = 0; i < 40; i++)
+            {
+                node.Put($"orders/{i}", $"\"lines\":[{{\"p\":\"p{i % 8}\",\"q\":{round}}}]", "Orders");
+                node.Put($"users/{i}", $"\"name\":\"n{round}\"");
+            }
+
+            node.SettleAll();
+        }
+
+        const int Segment = 1 << 20;
+        Assert.InRange(RowsMemory(node).UsedBytes, 2 * Segment, long.MaxValue);
+        if (isAsked)
+        {
+            node.Host.TrimMemory();
+            node.Settle();
+        }
+        else
+        {
+            for (int minute = 0; minute < 2; minute++)
+            {
+                node.Time.Advance(TimeSpan.FromMinutes(1));
+                node.Settle();
+            }
+        }
+
+        Assert.InRange(RowsMemory(node).UsedBytes, 0, Segment - 1);
+        node.Put("orders/1", "\"lines\":[{\"p\":\"p1\",\"q\":7}]", "Orders");
+        node.SettleAll();
+        Assert.Contains("""{"product":"p1","count":5,"quantity":11}""", Rows(node, "totals"));
+    }
+
+    /// <summary>Segments of format version 1 are whole, but some of their terms cannot be found: of such an index nothing is used, and of a map/reduce index neither are its rows.</summary>
+    [Theory]
+    [InlineData("/indexes/", 4)]
+    [InlineData("/loads/", 2)]
+    public void An_index_of_an_older_format_is_built_again(string older, int indexes)
+    {
+        var node = IndexedNode.New();
+        foreach (var (name, definition, _) in Indexes)
+        {
+            Define(node, definition, name);
+        }
+
+        var shop = new ShopModel(new Random(5));
+        for (int step = 0; step < 60; step++)
+        {
+            shop.Change(node);
+        }
+
+        node.SettleAll();
+        foreach (string path in node.Disk.Files.Where(path => path.Contains("/segment-", StringComparison.Ordinal) && path.Contains(older, StringComparison.Ordinal)))
+        {
+            MakeOlder(node.Disk, path);
+        }
+
+        node = node.Restart();
+        node.SettleAll();
+        Assert.Equal(indexes, node.Troubles.Count);
+        Assert.All(node.Troubles, static trouble => Assert.Contains("is built again: ", trouble, StringComparison.Ordinal));
+        Assert.All(node.Troubles, static trouble => Assert.Contains("its format version is 1", trouble, StringComparison.Ordinal));
+        Check(node, shop, "built again");
+
+        node = node.Restart();
+        node.SettleAll();
+        Assert.Empty(node.Troubles);
+        Check(node, shop, "restarted");
+        node.Dispose();
+    }
+
+    [Fact]
     public void Many_documents_that_loaded_one_are_mapped_again_when_it_changes()
     {
         using var node = IndexedNode.New();
@@ -221,6 +332,28 @@ public sealed class StaticIndexTests
         using var json = JsonDocument.Parse(definition.Contains("\"Name\"", StringComparison.Ordinal) ? definition : definition.Insert(1, "\"Name\":\"x\","));
         node.ChangeIndexes(writer => writer.Put(name, StaticIndexRequest.Parse(json.RootElement).Definition.ToJson(), default));
     }
+
+    // Says version 1 in the first page of a segment, with the checksum that the page has then.
+    private static void MakeOlder(SimulatedDisk disk, string path)
+    {
+        const int VersionAt = 8;
+        byte[] page = new byte[SegmentFormat.StoredPageBytes];
+        using (var file = disk.Open(path, DiskOpen.Read))
+        {
+            page = page[..file.Read(page, 0)];
+        }
+
+        byte[] older = [.. page];
+        older[VersionAt] = 1;
+        long fileId = long.Parse(path[(path.LastIndexOf('-') + 1)..], CultureInfo.InvariantCulture);
+        BinaryPrimitives.WriteUInt32LittleEndian(older.AsSpan(older.Length - sizeof(uint)), SegmentFormat.ChecksumOf(fileId, 0, older.AsSpan(0, older.Length - sizeof(uint))));
+        for (int at = 0; at < page.Length; at++)
+        {
+            disk.Rot(path, at, (byte)(page[at] ^ older[at]));
+        }
+    }
+
+    private static MemoryShare RowsMemory(IndexedNode node) => node.Memory.Shares.Single(static share => share.Name is "index rows");
 
     private static List<string> Rows(IndexedNode node, string name)
     {

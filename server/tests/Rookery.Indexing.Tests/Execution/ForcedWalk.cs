@@ -9,8 +9,14 @@ internal sealed class ForcedWalk(long mostSteps) : OrderWalk
     /// <summary>How many walks were begun.</summary>
     public int Begun { get; private set; }
 
+    /// <summary>How many found all that was wanted.</summary>
+    public int Completed { get; private set; }
+
+    /// <summary>How many of them in a segment that had dead entries.</summary>
+    public int CompletedAmongDead { get; private set; }
+
     /// <summary>To the end, up to some entry, or as costs say.</summary>
-    public static OrderWalk? Any(Random random) => random.Next(4) switch
+    public static ForcedWalk? Any(Random random) => random.Next(4) switch
     {
         0 => null,
         1 => new ForcedWalk(random.Next(20)),
@@ -23,6 +29,12 @@ internal sealed class ForcedWalk(long mostSteps) : OrderWalk
     {
         Begun++;
         return mostSteps;
+    }
+
+    public override void Ended(int dead)
+    {
+        Completed++;
+        CompletedAmongDead += dead > 0 ? 1 : 0;
     }
 }
 

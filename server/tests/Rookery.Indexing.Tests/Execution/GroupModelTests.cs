@@ -40,6 +40,7 @@ public sealed class GroupModelTests
         int found = 0;
         int ofPage = 0;
         int compared = 0;
+        int walked = 0;
         for (int round = 0; round < 20; round++)
         {
             Change(random, documents, hasLongKeys, node);
@@ -52,7 +53,8 @@ public sealed class GroupModelTests
             for (int query = 0; query < 40; query++)
             {
                 string asked = RandomQuery(random);
-                using var grouped = new GroupExample(node, asked);
+                var walk = ForcedWalk.Any(random);
+                using var grouped = new GroupExample(node, asked) { Walk = walk };
                 var expected = grouped.Scan();
                 bool needsTotal = random.Next(4) > 0;
                 var answered = grouped.Ask(needsTotal) ?? throw new InvalidOperationException($"{asked} is not answered");
@@ -62,12 +64,14 @@ public sealed class GroupModelTests
                 compared++;
                 found += answered.Results.Count > 0 ? 1 : 0;
                 ofPage += answered.IsOfPage ? 1 : 0;
+                walked += walk?.Completed ?? 0;
             }
         }
 
         // Else they say nothing. Ids of long keys do not say where a group stands.
         Assert.InRange(found, compared / 2, compared);
         Assert.InRange(ofPage, compared / (hasLongKeys ? 20 : 4), compared - (compared / 8));
+        Assert.InRange(walked, hasLongKeys ? 1 : 20, int.MaxValue);
         node.Dispose();
     }
 
@@ -152,7 +156,10 @@ internal sealed class GroupExample : IDisposable
         plan = ScanPlan.Compile(RqlParser.Parse(query), QueryParameters.None);
     }
 
-    public GroupedQueries Queries => new(node.Host);
+    /// <summary>When a page is found by walking over the terms of its order.</summary>
+    public OrderWalk? Walk { get; init; }
+
+    public GroupedQueries Queries => new(node.Host) { Walk = Walk };
 
     public ScanPlan Plan => plan;
 

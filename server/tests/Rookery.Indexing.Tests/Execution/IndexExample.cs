@@ -44,6 +44,21 @@ internal sealed class IndexExample : IDisposable
     /// <summary>Ids of all documents.</summary>
     public IReadOnlyCollection<string> Ids => documents.Keys;
 
+    /// <summary>What the index holds of which field.</summary>
+    public IndexedFields Fields => new(map.Fields);
+
+    /// <summary>Of how many segments the index is now.</summary>
+    public int Segments
+    {
+        get
+        {
+            using var snapshot = OpenSnapshot();
+            return snapshot.Segments.Count;
+        }
+    }
+
+    public IndexSnapshot OpenSnapshot() => store.OpenSnapshot();
+
     public void Put(string id, string body)
     {
         documents[id] = (++lastEtag, StoredExample.Store(id, body));
@@ -93,7 +108,7 @@ internal sealed class IndexExample : IDisposable
 
     /// <summary>Opens an answer of the index.</summary>
     public IndexAnswer Open(ScanPlan plan, IScanClock? clock = null, bool needsTotal = true, OrderWalk? walk = null) =>
-        IndexAnswer.Find(store.OpenSnapshot(), new IndexedFields(map.Fields), plan, share, clock ?? new PatientClock(), needsTotal, walk: walk);
+        IndexAnswer.Find(OpenSnapshot(), Fields, plan, share, clock ?? new PatientClock(), needsTotal, walk: walk);
 
     public QueriedDocument Document(string id) => new(new DocumentView(documents[id].Stored), documents[id].Etag, History);
 

@@ -1,4 +1,5 @@
 using System.Globalization;
+using System.Runtime.CompilerServices;
 using Rookery.Documents;
 using Rookery.Documents.Commands;
 using Rookery.Indexing.Analysis;
@@ -58,6 +59,39 @@ public sealed class KnownIndexesTests
     }
 
     [Fact]
+    public void A_text_is_looked_into_once_while_the_indexes_are_the_same()
+    {
+        var parsed = new ParsedQuery(RqlParser.Parse("from Users where name = $p"));
+        using var node = IndexedNode.New();
+        for (int i = 0; i < 400; i++)
+        {
+            Put(node, i, "shop");
+        }
+
+        var (byName, byAge) = (Definitions[0], Of("age"));
+        node.Define(byName.Name, byName);
+        node.Define(byAge.Name, byAge);
+        node.SettleAll();
+        Assert.Equal(byName.Name, Plan(node, parsed, "shop", isKnown: true).IndexName);
+        var known = parsed.Indexes;
+        Assert.NotNull(known);
+        Put(node, 0, "shop");
+        node.SettleAll();
+        Assert.Equal(byName.Name, Plan(node, parsed, "shop", isKnown: true).IndexName);
+        Assert.Same(known, parsed.Indexes);
+
+        // What is known is what decides: here that of another text.
+        Assert.True(node.Host.TryGetCatalog(node.Database(), out var catalog));
+        parsed.Indexes = KnownIndexes.Of(RqlParser.Parse("from Users where age = $p"), catalog.Slots);
+        Assert.Equal(byAge.Name, Plan(node, parsed, "shop", isKnown: true).IndexName);
+
+        node.ChangeIndexes(writer => writer.Delete(byAge.Name));
+        node.SettleAll();
+        Assert.Equal(byName.Name, Plan(node, parsed, "shop", isKnown: true).IndexName);
+        Assert.NotSame(known, parsed.Indexes);
+    }
+
+    [Fact]
     public void A_text_keeps_no_database_open()
     {
         var parsed = new ParsedQuery(RqlParser.Parse("from Users where name = $p"));
@@ -69,12 +103,28 @@ public sealed class KnownIndexesTests
 
         node.Define(Definitions[0].Name, Definitions[0]);
         node.SettleAll();
-        Assert.True(Plan(node, parsed, "shop", isKnown: true).IsBuilt);
+        var index = Ask(node, parsed);
         node.Run(CommandEncoder.DeleteDatabases(["shop"]));
         node.CreateDatabase("shop");
         node.SettleAll();
+        GC.Collect();
+        GC.WaitForPendingFinalizers();
+        GC.Collect();
+        Assert.False(index.TryGetTarget(out _), "the index is gone, though what is known of the text is still there");
+        Assert.NotNull(parsed.Indexes);
         Assert.Null(Plan(node, parsed, "shop", isKnown: true).IndexName); // so few documents are looked at
     }
+
+    // In a method of its own, so that nothing of it stays behind where the collector looks.
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private static WeakReference<object> Ask(IndexedNode node, ParsedQuery parsed)
+    {
+        Assert.True(Plan(node, parsed, "shop", isKnown: true).IsBuilt);
+        Assert.NotNull(parsed.Indexes);
+        return new WeakReference<object>(node.Serving(Definitions[0].Name));
+    }
+
+    private static AutoIndexDefinition Of(string field) => new("Users", [Field(field)]);
 
     private static AutoIndexField Field(string name, AutoIndexFieldUses uses = AutoIndexFieldUses.None) => new([name], uses);
 

@@ -22,6 +22,7 @@ public sealed class OrderWalkTests
     public void Whether_a_page_is_walked_to_or_looked_for_changes_nothing()
     {
         int walked = 0;
+        int completed = 0;
         for (int seed = 0; seed < 40; seed++)
         {
             var random = new Random(seed);
@@ -43,11 +44,14 @@ public sealed class OrderWalkTests
                     Assert.True(expected.Results.SequenceEqual(answer.Results, StringComparer.Ordinal), $"{where}\nexpected {string.Join(' ', expected.Results)}\nanswered {string.Join(' ', answer.Results)}");
                     Assert.True(!needsTotal || (expected.Total == looked.Total && expected.Total == answer.Total), $"{where}: {expected.Total}, {looked.Total}, {answer.Total}");
                     walked += walk.Begun;
+                    completed += example.Segments > 1 ? walk.CompletedAmongDead : 0;
                 }
             }
         }
 
-        Assert.InRange(walked, 1_000, int.MaxValue);    // else it says nothing
+        // Else it says nothing.
+        Assert.InRange(walked, 1_000, int.MaxValue);
+        Assert.InRange(completed, 500, walked - 1);
     }
 
     [Theory]

@@ -42,6 +42,7 @@ public sealed class RowQueryModelTests
         Define(node, Totals, """{"Name":"Totals","Maps":["map('Orders', o => o.lines.map(l => ({ product: l.p, count: 1, q: l.q })))"],"Reduce":"groupBy(x => x.product).aggregate(g => ({ product: g.key, count: g.values.reduce((n, v) => n + v.count, 0), q: g.values.reduce((n, v) => n + v.q, 0) }))","Fields":{"product":{"Indexing":"Search"}}}""");
         int found = 0;
         int looked = 0;
+        int walked = 0;
         for (int round = 0; round < 25; round++)
         {
             Change(random, node);
@@ -60,7 +61,8 @@ public sealed class RowQueryModelTests
             {
                 bool isReduced = random.Next(2) == 0;
                 string asked = isReduced ? TotalQuery(random) : LineQuery(random);
-                using var example = new Asking(node, isReduced ? Totals : Lines, asked);
+                var walk = ForcedWalk.Any(random);
+                using var example = new Asking(node, isReduced ? Totals : Lines, asked, walk);
                 var expected = isReduced ? example.ScanTotals() : example.ScanRows();
                 var answered = example.Ask();
                 Assert.True(
@@ -68,12 +70,14 @@ public sealed class RowQueryModelTests
                     $"seed {seed}, round {round}: {asked}\nexpected {expected.Total}: {string.Join(' ', expected.Results)}\nanswered {answered.Total}: {string.Join(' ', answered.Results)} (looked: {answered.Looked})");
                 found += answered.Total > 0 ? 1 : 0;
                 looked += answered.Looked ? 1 : 0;
+                walked += walk?.Completed ?? 0;
             }
         }
 
         // Else they say nothing.
         Assert.InRange(found, 200, 500);
         Assert.InRange(looked, 10, 400);
+        Assert.InRange(walked, 5, int.MaxValue);
         node.Dispose();
     }
 
@@ -157,10 +161,10 @@ public sealed class RowQueryModelTests
         private readonly MemoryShare share = new MemoryBudget(PlentyBytes).AddShare("queries", PlentyBytes);
         private readonly List<IDisposable> held = [];
 
-        public Asking(IndexedNode node, string index, string text)
+        public Asking(IndexedNode node, string index, string text, OrderWalk? walk)
         {
             this.node = node;
-            queries = new IndexedQueries(node.Host);
+            queries = new IndexedQueries(node.Host) { Walk = walk };
             rows = queries.ReadRows(node.Database(), index)!;
             query = RqlParser.Parse(text);
             query = query with { Source = query.Source with { Kind = SourceKind.AllDocuments, Name = "@all_docs" } };

@@ -25,7 +25,7 @@ internal sealed class IndexedNode : IDisposable
         Store = NodeStore.Open(node, disk, new MemoryBudget(16 << 20), new NoRecorder(), time);
         Store.ApplyAll();
         _context = StoreContents.ContextOf(disk, cacheBytes);
-        var host = new IndexHostOptions { DataDirectory = Directory, ShareOfCore = () => shareOfCore, HasRoom = () => HasRoom, TroubleFound = Troubles.Add, Memory = new MemoryBudget(16 << 20), Io = new NoRecorder(), Pump = options };
+        var host = new IndexHostOptions { DataDirectory = Directory, ShareOfCore = () => shareOfCore, HasRoom = () => HasRoom, TroubleFound = Troubles.Add, Memory = Memory, Io = new NoRecorder(), Pump = options };
         Host = new IndexHost(Store.Databases, disk, host, time, folder => SegmentStore.Open(_context, folder));
     }
 
@@ -36,6 +36,9 @@ internal sealed class IndexedNode : IDisposable
     public SimulatedTimeProvider Time { get; }
 
     public NodeStore Store { get; }
+
+    /// <summary>What its indexes draw on, but for their segments.</summary>
+    public MemoryBudget Memory { get; } = new(16 << 20);
 
     public IndexHost Host { get; }
 

@@ -1,6 +1,9 @@
+using System.Buffers.Binary;
 using System.Text;
+using Rookery.Disk;
 using Rookery.Indexing.Indexes;
 using Rookery.Indexing.Segments;
+using Rookery.Indexing.Tests.Reducing;
 using Rookery.Simulation;
 
 namespace Rookery.Indexing.Tests.Segments;
@@ -9,6 +12,9 @@ namespace Rookery.Indexing.Tests.Segments;
 public sealed class KeyTreeLookupTests
 {
     private const string Folder = "/data/index";
+    private const string File = Folder + "/segment-1";
+
+    private static readonly Comparer<byte[]> InOrder = Comparer<byte[]>.Create(static (one, other) => one.AsSpan().SequenceCompareTo(other));
 
     [Theory]
     [InlineData(1, 2)]
@@ -56,6 +62,121 @@ public sealed class KeyTreeLookupTests
         }
 
         Assert.InRange(found, 1, 20_000);
+    }
+
+    /// <summary>Keys of which many begin alike for hundreds of bytes, so that blocks above the leaves hold few: a tree of as many levels as only a very large segment has otherwise.</summary>
+    [Theory]
+    [InlineData(1, 2)]
+    [InlineData(2, 26)]
+    [InlineData(3, 200)]
+    public void In_a_tree_of_many_levels_keys_and_gaps_are_found_where_they_lie(int seed, int letters)
+    {
+        var random = new Random(seed);
+        byte[][] keys = LongKeys(random, letters);
+        var disk = new SimulatedDisk("/data", Folder);
+        var root = Write(disk, keys);
+        Assert.InRange(root.Height, 4, KeyTreeRoot.HeightLimit);
+        Assert.Equal(keys.Length, root.Count);
+
+        var context = StoreContents.ContextOf(disk);
+        using var pages = new SegmentFile(disk.Open(File, DiskOpen.Read), 1, context.Cache, context.Io);
+        var walk = new KeyCursor(pages, root);
+        for (int place = 0; place < keys.Length; place++)
+        {
+            Assert.True(walk.MoveNext());
+            CheckAt(walk, keys, place);
+        }
+
+        Assert.False(walk.MoveNext());
+        var cursor = new KeyCursor(pages, root);
+        foreach (byte[] key in keys.SelectMany(key => NeighboursOf(random, key)).Append([]))
+        {
+            int place = Array.BinarySearch(keys, key, InOrder);
+            bool isThere = place >= 0;
+            place = isThere ? place : ~place;
+            Assert.Equal(isThere, KeyTreeLookup.TryFind(pages, root, key, out long ordinal, out var payload));
+            Assert.Equal(place, ordinal);
+            Assert.Equal(isThere ? place : -1, isThere ? BinaryPrimitives.ReadInt32LittleEndian(payload.Span) : -1);
+
+            Assert.Equal(isThere, cursor.SeekExact(key));
+            CheckFrom(cursor, keys, place);
+            Assert.Equal(place < keys.Length, cursor.Seek(key));
+            CheckFrom(cursor, keys, place);
+            Assert.Equal(place < keys.Length, cursor.SeekOrdinal(place));
+            CheckFrom(cursor, keys, place);
+        }
+    }
+
+    private static KeyTreeRoot Write(SimulatedDisk disk, byte[][] keys)
+    {
+        using var output = new SegmentOutput(disk, File, 1, NoNotes.Instance);
+        var writer = new KeyTreeWriter(output);
+        byte[] payload = new byte[sizeof(int)];
+        for (int place = 0; place < keys.Length; place++)
+        {
+            BinaryPrimitives.WriteInt32LittleEndian(payload, place);
+            writer.Add(keys[place], payload);
+        }
+
+        var root = writer.Finish();
+        output.Finish();
+        return root;
+    }
+
+    // The key and the next, which may lie in the next block, of this level or of those above.
+    private static void CheckFrom(KeyCursor cursor, byte[][] keys, int place)
+    {
+        CheckAt(cursor, keys, place);
+        Assert.Equal(place + 1 < keys.Length, cursor.MoveNext());
+        CheckAt(cursor, keys, Math.Min(place + 1, keys.Length));
+    }
+
+    private static void CheckAt(KeyCursor cursor, byte[][] keys, int place)
+    {
+        Assert.Equal(place, cursor.Ordinal);
+        if (place < keys.Length)
+        {
+            Assert.True(cursor.Key.SequenceEqual(keys[place]), $"key {place}");
+            Assert.Equal(place, BinaryPrimitives.ReadInt32LittleEndian(cursor.Payload));
+        }
+    }
+
+    private static byte[][] LongKeys(Random random, int letters)
+    {
+        var keys = new SortedSet<byte[]>(InOrder);
+        for (int group = 0; group < 150; group++)
+        {
+            byte[] beginning = Bytes(random, random.Next(200, 450), letters);
+            for (int key = random.Next(20, 120); key > 0; key--)
+            {
+                keys.Add([.. beginning, .. Bytes(random, random.Next(30), letters)]);
+            }
+        }
+
+        return [.. keys];
+    }
+
+    /// <summary>A key, and others of which few are there: just before it, just behind it, its beginning, and one that leaves it somewhere.</summary>
+    private static IEnumerable<byte[]> NeighboursOf(Random random, byte[] key)
+    {
+        yield return key;
+        yield return [.. key, 0];
+        yield return key[..^1];
+        yield return key[..random.Next(key.Length)];
+        byte[] other = [.. key];
+        other[random.Next(key.Length)] += (byte)random.Next(1, 256);
+        yield return other;
+    }
+
+    private static byte[] Bytes(Random random, int count, int letters)
+    {
+        byte[] bytes = new byte[count];
+        for (int i = 0; i < count; i++)
+        {
+            bytes[i] = random.Next(50) == 0 ? byte.MaxValue : (byte)random.Next(letters);
+        }
+
+        return bytes;
     }
 
     // Few letters, so that keys begin alike; of any length, so that one is the beginning of another.

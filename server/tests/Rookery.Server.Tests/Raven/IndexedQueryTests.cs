@@ -189,7 +189,7 @@ public sealed class IndexedQueryTests : IndexedDatabase
     [Theory]
     [InlineData("from Users where age >= 0")]
     [InlineData("from Users where search(name, 'user') include highlight(name, 20, 1)")]
-    public async Task TheTime_of_a_slow_client_is_not_that_of_its_query(string query)
+    public async Task The_time_of_a_slow_client_is_not_that_of_its_query(string query)
     {
         await AskAsync(query + " limit 1");
         await WaitAsync();

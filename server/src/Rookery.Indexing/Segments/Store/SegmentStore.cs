@@ -162,6 +162,12 @@ internal sealed class SegmentStore : IIndexStore
     }
 
     /// <inheritdoc/>
+    public void TrimIdle()
+    {
+        // Its pages are in the cache that all share, and what it gathered waits to be written.
+    }
+
+    /// <inheritdoc/>
     public void Dispose()
     {
         _merge?.Dispose();
