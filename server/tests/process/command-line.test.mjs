@@ -140,6 +140,18 @@ test("Databases are listed, made, and deleted by their name; indexes go their wa
   ended(await rookery("index", "enable", ".", "None"), 66, /None/)
   ended(await rookery("index", "enable", ".", "Rooks/ByAge"), 0)
   ended(await rookery("index", "wait", "."), 0)
+  const changed = JSON.stringify({ Name: "Rooks/ByAge", Maps: ["from r in docs.Rooks select new { r.age, years = r.age }"] })
+  ended(await withInput(changed, "index", "put", ".", "-"), 0)
+  ended(await rookery("index", "wait", ".", "Rooks/ByAge"), 0)
+  ended(await rookery("query", ".", "from index 'Rooks/ByAge' where years > 0"), 0)
+  const failing = JSON.stringify({ Name: "Rooks/Failing", Maps: ["map('Rooks', r => ({ long: 'a'.repeat(100000000) }))"] })
+  ended(await withInput(failing, "index", "put", ".", "-"), 0)
+  for (let number = 0; number < 120; number += 20) {
+    const Commands = Array.from({ length: 20 }, (_, at) => ({ Id: `rooks/failing-${number + at}`, Type: "PUT", Document: { age: 1, "@metadata": { "@collection": "Rooks" } } }))
+    await node.expect(201, "POST", "/databases/birds/bulk_docs", JSON.stringify({ Commands }))
+  }
+  ended(await rookery("index", "wait", ".", "Rooks/Failing"), 69, /Rooks\/Failing stopped on the node .*too many documents could not be indexed/)
+  ended(await rookery("index", "rm", ".", "Rooks/Failing"), 0)
   ended(await rookery("index", "errors", "."), 0, /Everything could be taken/)
   ended(await rookery("index", "rm", ".", "Rooks/ByAge"), 0)
   ended(await rookery("index", "rm", ".", "Rooks/ByAge"), 66, /Rooks\/ByAge/)

@@ -11,6 +11,7 @@ internal sealed class ClauseReader
     private readonly ConditionReader _conditions;
     private readonly SelectionReader _selections;
     private readonly IReadOnlyList<DeclaredFunction> _functions;
+    private readonly List<FieldPath> _compared = [];
     private readonly Dictionary<string, int> _seen = new(StringComparer.OrdinalIgnoreCase);
     private string _last = "";
 
@@ -35,6 +36,7 @@ internal sealed class ClauseReader
         while (_reader.Current.Kind == RqlTokenKind.Word && Rank(_reader.Current.Text) > 0)
         {
             var clause = TakeClause();
+            _fields.Noted = Rank(clause.Text) == 1 && !clause.IsKeyword("load") ? _compared : null;
             query = clause.Text.ToLowerInvariant() switch
             {
                 "group" => query with { GroupBy = ReadBy(ReadGroupKey) },
@@ -51,8 +53,19 @@ internal sealed class ClauseReader
             };
         }
 
+        RefuseLoaded(query.Loads);
         _reader.AcceptSymbol(";");
         return _reader.Current.Kind == RqlTokenKind.End ? query : throw _reader.Unexpected("a clause or the end of the query");
+    }
+
+    // What is loaded is there for results only; a field of it would be taken for one of the document, which has none such, and nothing would be found.
+    private void RefuseLoaded(IReadOnlyList<LoadClause> loads)
+    {
+        if (_compared.Find(path => loads.Any(load => string.Equals(load.Alias, path.Steps[0].Name, StringComparison.Ordinal))) is { } path)
+        {
+            throw new QueryException(
+                QueryFault.NotSupported, $"'{path}' is of a loaded document, and only 'select' may speak of those in this version. A static index with LoadDocument finds by such a field.", path.Position);
+        }
     }
 
     /// <summary>In which part of a query a clause stands; 0 for no clause.</summary>

@@ -6,6 +6,9 @@ internal sealed class RqlFieldReader(RqlReader reader)
     /// <summary>The alias of <c>from</c>, which paths may begin with, or null.</summary>
     public string? Alias { get; set; }
 
+    /// <summary>Where paths of several steps are noted that do not begin with <see cref="Alias"/>; null where they need not be.</summary>
+    public List<FieldPath>? Noted { get; set; }
+
     /// <summary>A path.</summary>
     /// <exception cref="QueryException">None is in view.</exception>
     public FieldPath ReadPath(string wanted = "a field")
@@ -40,9 +43,16 @@ internal sealed class RqlFieldReader(RqlReader reader)
         if (!isFunction && steps.Count > 1 && !steps[0].IsEach && string.Equals(steps[0].Name, Alias, StringComparison.Ordinal))
         {
             steps.RemoveAt(0);
+            return new FieldName(new FieldPath(steps, position), isFunction);
         }
 
-        return new FieldName(new FieldPath(steps, position), isFunction);
+        var path = new FieldPath(steps, position);
+        if (!isFunction && steps.Count > 1)
+        {
+            Noted?.Add(path);
+        }
+
+        return new FieldName(path, isFunction);
     }
 
     /// <summary>The field of a name, or the function of it with its arguments; null when it is another function, whose arguments are in view.</summary>

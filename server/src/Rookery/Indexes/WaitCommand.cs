@@ -12,6 +12,8 @@ internal static class WaitCommand
     // The node hurries while somebody waits there.
     private const string AwaitedProgress = "/indexes/progress?wait=500";
 
+    private const string Replacement = "ReplacementOf/";
+
     // Of a node that answers at once all the same.
     private static readonly TimeSpan Pause = TimeSpan.FromMilliseconds(200);
 
@@ -39,24 +41,18 @@ internal static class WaitCommand
         long first = -1;
         for (long begun = time.GetTimestamp(); ;)
         {
-            JsonElement[] behind = [.. (await client.GetJsonAsync(HttpMethod.Get, path + AwaitedProgress)).GetProperty("Results").EnumerateArray()
-                .Where(index => (name is null || index.GetProperty("Name").ValueEquals(name)) && index.GetProperty("IsStale").GetBoolean())];
+            JsonElement[] behind = [.. (await client.GetJsonAsync(HttpMethod.Get, path + AwaitedProgress)).GetProperty("Results").EnumerateArray().Where(index => IsNamed(index, name) && IsBehind(index))];
             if (behind.Length == 0)
             {
                 return ExitCode.Success;
             }
 
-            string names = string.Join(", ", behind.Select(static index => Paint.Plain(index.GetProperty("Name").GetString()!)));
-            if (Array.Find(behind, static index => index.GetProperty("IndexRunningStatus").GetString() is "Paused" or "Disabled") is { ValueKind: JsonValueKind.Object } stopped)
+            if (Array.ConvertAll(behind, index => WhyStopped(index, client.Address)).FirstOrDefault(static why => why is not null) is { } reason)
             {
-                string index = Paint.Plain(stopped.GetProperty("Name").GetString()!);
-                throw new AdminException(
-                    stopped.GetProperty("IndexRunningStatus").ValueEquals("Paused"u8)
-                        ? $"{index} is paused on the node at {client.Address}, and will not go on by itself: `rookery index resume` lets it."
-                        : $"{index} is disabled, and will not go on by itself: `rookery index enable` lets it.",
-                    ExitCode.Stopped);
+                throw new AdminException(reason, ExitCode.Stopped);
             }
 
+            string names = string.Join(", ", behind.Select(NameOf));
             if (most is { } patience && time.GetElapsedTime(begun) > patience)
             {
                 throw new AdminException($"After {Amount.Time(patience)} there was not everything seen yet by {names}.", ExitCode.Failure);
@@ -68,4 +64,23 @@ internal static class WaitCommand
             await Task.Delay(Pause, time);
         }
     }
+
+    private static string NameOf(JsonElement index) => Paint.Plain(index.GetProperty("Name").GetString()!);
+
+    // What is built to take its place belongs to it: until it has, the old definition answers.
+    private static bool IsNamed(JsonElement index, string? name) => name is null || index.GetProperty("Name").ValueEquals(name) || index.GetProperty("Name").ValueEquals(Replacement + name);
+
+    private static bool IsBehind(JsonElement index) =>
+        index.GetProperty("IsStale").GetBoolean() || IsInError(index) || index.GetProperty("Name").GetString()!.StartsWith(Replacement, StringComparison.Ordinal);
+
+    private static bool IsInError(JsonElement index) => index.GetProperty("State").ValueEquals("Error"u8);
+
+    /// <summary>Why an index does not go on by itself, and what to do; null for one that does.</summary>
+    private static string? WhyStopped(JsonElement index, Uri address) => index.GetProperty("IndexRunningStatus").GetString() switch
+    {
+        _ when IsInError(index) => $"{NameOf(index)} stopped on the node at {address}, because too many documents could not be indexed: `rookery index errors` lists them. Correct its definition.",
+        "Paused" => $"{NameOf(index)} is paused on the node at {address}, and will not go on by itself: `rookery index resume` lets it.",
+        "Disabled" => $"{NameOf(index)} is disabled, and will not go on by itself: `rookery index enable` lets it.",
+        _ => null,
+    };
 }

@@ -67,6 +67,17 @@ public sealed class RqlErrorTests
     public void A_part_that_is_not_there_is_named(string marked, string part) =>
         Check(QueryFault.NotSupported, marked, $"'{part}' is not supported by this version.");
 
+    [Theory]
+    [InlineData("from Users as u where ^c.name = 'a' load u.company as c select c.name", "c.name")]
+    [InlineData("from Users as u load u.company as c filter ^c.city = 'Ulm' select u.name", "c.city")]
+    [InlineData("from Users load lines[].product as p[] order by ^p[].name select name", "p[].name")]
+    public void What_is_loaded_is_for_results_only(string marked, string path) =>
+        Check(QueryFault.NotSupported, marked, $"'{path}' is of a loaded document, and only 'select' may speak of those in this version. A static index with LoadDocument finds by such a field.");
+
+    [Fact]
+    public void A_field_that_is_called_as_what_is_loaded_is_one_of_the_document_behind_its_alias() =>
+        Assert.NotNull(RqlParser.Parse("from Users as u where u.c.name = 'a' and c = 'b' load u.company as c select c.name").Where);
+
     [Fact]
     public void Nesting_ends_at_its_bound()
     {

@@ -183,6 +183,7 @@ internal sealed class IndexStatusRoutes(ServerContext context)
         json.WriteString("Type"u8, index.Type);
         json.WriteString("SourceType"u8, "Documents"u8);
         json.WriteBoolean("IsStale"u8, index.IsStale);
+        json.WriteString("State"u8, index.State);
         json.WriteString("IndexRunningStatus"u8, index.RunningStatus);
         json.WriteNumber("ProcessedPerSecond"u8, index.Status?.Progress.PerSecond ?? 0);
         if (index.Status?.Progress.TimeLeft is { } left)

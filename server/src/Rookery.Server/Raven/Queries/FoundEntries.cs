@@ -1,6 +1,5 @@
 using Rookery.Documents;
 using Rookery.Indexing.Execution;
-using Rookery.Server.Raven.Documents;
 
 namespace Rookery.Server.Raven.Queries;
 
