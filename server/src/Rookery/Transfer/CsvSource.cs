@@ -2,6 +2,7 @@ using System.Buffers;
 using System.Globalization;
 using System.Text;
 using System.Text.Json;
+using Rookery.Terminal;
 
 namespace Rookery.Transfer;
 
@@ -41,6 +42,11 @@ internal sealed class CsvSource : IRecordSource
         if (HasUndecodable())
         {
             throw new BadInputException("The bytes of the head, in line 1, are not valid UTF-8. Save the table as UTF-8.");
+        }
+
+        if (_fields is [var only] && only.IndexOfAny([',', ';', '\t']) is >= 0 and var at && only[at] != options.Separator)
+        {
+            throw new BadInputException($"The head of the table names one column, \"{Paint.Plain(only)}\": another character stands between the fields. Say --separator {(only[at] == '\t' ? "tab" : $"'{only[at]}'")}.");
         }
 
         _names = [.. _fields.Select(static name => name.Trim())];

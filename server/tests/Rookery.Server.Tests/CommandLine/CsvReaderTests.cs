@@ -84,6 +84,13 @@ public sealed class CsvReaderTests
     public void A_head_that_is_not_UTF8_is_refused() =>
         Assert.Contains("not valid UTF-8", Assert.Throws<BadInputException>(() => Table("id,stra\u00dfe\n1,2\n")).Message, StringComparison.Ordinal);
 
+    [Theory]
+    [InlineData("id;ort\n1;Ulm\n", ',', "--separator ';'")]
+    [InlineData("id\tort\n1\tUlm\n", ',', "--separator tab")]
+    [InlineData("id,ort\n1,Ulm\n", ';', "--separator ','")]
+    public void A_head_with_another_separator_is_refused(string text, char separator, string option) =>
+        Assert.Contains(option, Assert.Throws<BadInputException>(() => Table(text, separator)).Message, StringComparison.Ordinal);
+
     private static CsvSource Table(string latin1, char separator = ',') =>
         new(CsvSource.TextOf(new MemoryStream(Encoding.Latin1.GetBytes(latin1))), new CsvOptions("Rooks", IdColumn: null, Infers: false, separator));
 }
