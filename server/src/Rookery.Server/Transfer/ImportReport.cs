@@ -46,7 +46,7 @@ internal sealed class ImportReport(HttpContext http, TimeProvider time, NdjsonIm
     {
         if (import.Rejection is { } rejection && !http.Response.HasStarted)
         {
-            await RavenErrors.WriteAsync(http, rejection with { Message = $"{rejection.Message} {import.Stored} documents of the import were stored before." });
+            await RavenErrors.WriteAsync(http, rejection with { Message = $"{rejection.Message} {import.Stored} documents of the import were stored before." }, import.MayBeRepeated);
             return;
         }
 

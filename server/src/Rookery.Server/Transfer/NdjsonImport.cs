@@ -50,6 +50,9 @@ internal sealed class NdjsonImport : IDisposable
     /// <summary>Why the import ended early, or null.</summary>
     public Rejection? Rejection { get; private set; }
 
+    /// <summary>Whether the import comes to the same when it is done twice, as far as it was read: each document has its id.</summary>
+    public bool MayBeRepeated { get; private set; } = true;
+
     /// <summary>Gives it bytes; they must stay unchanged until <see cref="ReadUntilDue"/> has returned false.</summary>
     public void Feed(ReadOnlyMemory<byte> bytes) => reader.Feed(bytes);
 
@@ -66,6 +69,7 @@ internal sealed class NdjsonImport : IDisposable
             switch (reader.Read(out var document, out var error))
             {
                 case StreamRead.Item when DocumentId.TryValidateForStore(document.MetadataId, out error):
+                    MayBeRepeated &= document.MetadataId is [.., not ((byte)'/' or (byte)'|')];
                     writer.Put(document.MetadataId, ExpectedChangeVector.None, document);
                     if (writer.Length >= CommandBytes || writer.Count >= CommandDocuments || !room.HasRoomForChunk(writer.Length, CommandBytes))
                     {

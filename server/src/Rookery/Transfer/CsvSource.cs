@@ -2,6 +2,7 @@ using System.Buffers;
 using System.Globalization;
 using System.Text;
 using System.Text.Json;
+using Rookery.Terminal;
 
 namespace Rookery.Transfer;
 
@@ -15,6 +16,9 @@ internal sealed record CsvOptions(string Collection, string? IdColumn, bool Infe
 /// <summary>A table with a head: each row becomes a document, each column a member of it.</summary>
 internal sealed class CsvSource : IRecordSource
 {
+    // A noncharacter, which stands in no text that somebody exchanges; the usual U+FFFD may well.
+    private const char Undecodable = '\uFDD0';
+
     private static readonly JsonWriterOptions Writing = new() { Encoder = System.Text.Encodings.Web.JavaScriptEncoder.UnsafeRelaxedJsonEscaping };
 
     private readonly CsvReader _reader;
@@ -33,6 +37,16 @@ internal sealed class CsvSource : IRecordSource
         if (!_reader.TryRead(_fields))
         {
             throw new BadInputException("The input is empty: a table begins with a line that names its columns.");
+        }
+
+        if (HasUndecodable())
+        {
+            throw new BadInputException("The bytes of the head, in line 1, are not valid UTF-8. Save the table as UTF-8.");
+        }
+
+        if (_fields is [var only] && only.IndexOfAny([',', ';', '\t']) is >= 0 and var at && only[at] != options.Separator)
+        {
+            throw new BadInputException($"The head of the table names one column, \"{Paint.Plain(only)}\": another character stands between the fields. Say --separator {(only[at] == '\t' ? "tab" : $"'{only[at]}'")}.");
         }
 
         _names = [.. _fields.Select(static name => name.Trim())];
@@ -55,12 +69,22 @@ internal sealed class CsvSource : IRecordSource
 
     public string PlaceName => "line";
 
+    /// <summary>The text of a table in UTF-8, or in what its byte order mark says. What is neither would be lost without a word, so it is marked, and its row refused.</summary>
+    public static StreamReader TextOf(Stream bytes) =>
+        new(bytes, Encoding.GetEncoding("utf-8", EncoderFallback.ReplacementFallback, new DecoderReplacementFallback(Undecodable.ToString())));
+
     public bool TryRead(out ImportRecord record)
     {
         record = default;
         if (!_reader.TryRead(_fields))
         {
             return false;
+        }
+
+        if (HasUndecodable())
+        {
+            record = new ImportRecord(default, _reader.Line, "The bytes are not valid UTF-8. Save the table as UTF-8.");
+            return true;
         }
 
         if (_fields.Count != _names.Length)
@@ -96,6 +120,8 @@ internal sealed class CsvSource : IRecordSource
         record = new ImportRecord(_json.WrittenMemory, _reader.Line);
         return true;
     }
+
+    private bool HasUndecodable() => _fields.Exists(static field => field.Contains(Undecodable));
 
     private void WriteValue(Utf8JsonWriter json, string text)
     {

@@ -1,6 +1,5 @@
 using System.CommandLine;
 using System.Security.Cryptography;
-using System.Text;
 using Rookery.Access;
 using Rookery.Terminal;
 
@@ -83,7 +82,7 @@ internal static class ImportCommand
 
     private static IRecordSource Open(Order order, ImportInput input) => order.Format switch
     {
-        Rows => new CsvSource(new StreamReader(input.Stream, Encoding.UTF8), order.Csv!),
+        Rows => new CsvSource(CsvSource.TextOf(input.Stream), order.Csv!),
         Dump => new DumpSource(input.Bytes),
         _ => new NdjsonSource(input.Bytes),
     };

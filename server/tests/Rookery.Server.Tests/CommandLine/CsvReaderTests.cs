@@ -1,3 +1,4 @@
+using System.Text;
 using Rookery.Transfer;
 
 namespace Rookery.Server.Tests.CommandLine;
@@ -58,4 +59,38 @@ public sealed class CsvReaderTests
         });
         Assert.Contains(sentence, refused.Message, StringComparison.Ordinal);
     }
+
+    [Theory]
+    [InlineData("a\n1,Z\u00fcrich\n", "2")]
+    [InlineData("a\n\"\u00e9\"\nok\n\u00fc\r\n", "2 4")]
+    [InlineData("\u00ef\u00bb\u00bfa\n\u00fc\n", "2")]
+    [InlineData("a\n\u00ef\u00bf\u00bd \u00c3\u00bc\n", "")]
+    public void A_row_that_is_not_UTF8_is_refused_by_its_line(string latin1, string lines)
+    {
+        var source = Table(latin1);
+        var refused = new List<string>();
+        while (source.TryRead(out var record))
+        {
+            if (record.Error is { } error && error.StartsWith("The bytes are not valid UTF-8. Save ", StringComparison.Ordinal))
+            {
+                refused.Add($"{record.Place}");
+            }
+        }
+
+        Assert.Equal(lines, string.Join(' ', refused));
+    }
+
+    [Fact]
+    public void A_head_that_is_not_UTF8_is_refused() =>
+        Assert.Contains("not valid UTF-8", Assert.Throws<BadInputException>(() => Table("id,stra\u00dfe\n1,2\n")).Message, StringComparison.Ordinal);
+
+    [Theory]
+    [InlineData("id;ort\n1;Ulm\n", ',', "--separator ';'")]
+    [InlineData("id\tort\n1\tUlm\n", ',', "--separator tab")]
+    [InlineData("id,ort\n1,Ulm\n", ';', "--separator ','")]
+    public void A_head_with_another_separator_is_refused(string text, char separator, string option) =>
+        Assert.Contains(option, Assert.Throws<BadInputException>(() => Table(text, separator)).Message, StringComparison.Ordinal);
+
+    private static CsvSource Table(string latin1, char separator = ',') =>
+        new(CsvSource.TextOf(new MemoryStream(Encoding.Latin1.GetBytes(latin1))), new CsvOptions("Rooks", IdColumn: null, Infers: false, separator));
 }
