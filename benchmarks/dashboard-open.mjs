@@ -1,0 +1,49 @@
+// How long the page takes from its address to live figures in headless Chromium with its processor slowed six times, and a page that stays open.
+//   node benchmarks/dashboard-open.mjs URL open TIMES    prints a line of milliseconds for each of TIMES loads, each in a profile of its own: nothing is cached
+//   node benchmarks/dashboard-open.mjs URL stay          prints `open` when figures are there, and stays until it is ended
+import { createRequire } from "node:module"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+
+const root = fileURLToPath(new URL("..", import.meta.url))
+const { chromium } = createRequire(join(root, "server/tests/browser/package.json"))("playwright-core")
+const [url, what, times] = process.argv.slice(2)
+const Slowed = 6
+const browser = await chromium.launch({
+  executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
+  args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"],
+})
+
+/** A page in a profile of its own, when it shows a figure of a node; and the milliseconds until then. */
+async function opened(rate) {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 } })
+  const page = await context.newPage()
+  await (await context.newCDPSession(page)).send("Emulation.setCPUThrottlingRate", { rate })
+  // By the page's own clock: what drives it takes its time, too.
+  await page.addInitScript(watchFigures)
+  await page.goto(url, { waitUntil: "commit" })
+  const milliseconds = await page.waitForFunction(() => window.firstFigures, null, { polling: 50 })
+  return { context, milliseconds: await milliseconds.jsonValue() }
+}
+
+/** Runs in the page: notes when the first card with a figure in per cent was drawn. */
+function watchFigures() {
+  const look = () => {
+    if ([...document.querySelectorAll(".node-card dd")].some((figure) => /^\d+(\.\d+)? %$/.test(figure.textContent.trim()))) window.firstFigures = performance.now()
+    else requestAnimationFrame(look)
+  }
+  requestAnimationFrame(look)
+}
+
+if (what === "stay") {
+  await opened(1)
+  console.log("open")
+} else {
+  // The first start of the browser's own processes is not the page's.
+  for (let time = -1; time < Number(times); time++) {
+    const { context, milliseconds } = await opened(Slowed)
+    if (time >= 0) console.log(milliseconds.toFixed(0))
+    await context.close()
+  }
+  await browser.close()
+}
