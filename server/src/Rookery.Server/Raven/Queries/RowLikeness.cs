@@ -32,7 +32,7 @@ internal static class RowLikeness
 
             using var run = likeness.Finder.Start(context.QueryMemory, turns);
             if (!await (plan.Rows!.IsReduced
-                ? FoundEntries.LookAtRowsAsync(found, turns, row => likeness.TryLearn(default, row, run))
+                ? FoundResults.LookAtRowsAsync(found, turns, row => likeness.TryLearn(default, row, run))
                 : LearnDocumentAsync(database, likeness, found, run, answer, writer, turns)))
             {
                 throw new QueryException(QueryFault.Invalid, LikenessSource.NotFound, likeness.Position);
@@ -52,7 +52,7 @@ internal static class RowLikeness
         Database database, LikenessSource likeness, IndexAnswer found, ScanRun run, DocumentAnswer answer, ResultWriter writer, QueryTurns turns)
     {
         using var rows = new IndexRows(likeness.Finder.Rows!, database);
-        return await FoundEntries.LookAtDocumentsAsync(database, found, answer, writer, turns, walk => TryLearn(likeness, walk, rows, run, writer));
+        return await FoundResults.LookAtDocumentsAsync(database, found, answer, writer, turns, walk => TryLearn(likeness, walk, rows, run, writer));
     }
 
     private static bool TryLearn(LikenessSource likeness, QueryWalk walk, IndexRows rows, ScanRun run, ResultWriter writer)

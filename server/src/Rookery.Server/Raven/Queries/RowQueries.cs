@@ -85,8 +85,8 @@ internal static class RowQueries
         {
             using var rows = new IndexRows(plan.Rows!, database);
             _ = await (plan.Rows!.IsReduced
-                ? FoundEntries.LookAtRowsAsync(found, turns, row => Add(run, default, row, summary))
-                : FoundEntries.LookAtDocumentsAsync(database, found, answer, writer, turns, walk => AddDocument(walk, rows, run, summary, writer)));
+                ? FoundResults.LookAtRowsAsync(found, turns, row => Add(run, default, row, summary))
+                : FoundResults.LookAtDocumentsAsync(database, found, answer, writer, turns, walk => AddDocument(walk, rows, run, summary, writer)));
             if (summary is not null)
             {
                 run.Dispose();

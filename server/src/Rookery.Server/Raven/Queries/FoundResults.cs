@@ -4,7 +4,7 @@ using Rookery.Indexing.Execution;
 namespace Rookery.Server.Raven.Queries;
 
 /// <summary>Looks at what an index found, one after the other, until somebody has seen what he looks for. Others have their turns meanwhile.</summary>
-internal static class FoundEntries
+internal static class FoundResults
 {
     /// <summary>Looks at the documents, when there is room for each.</summary>
     /// <param name="database">Whose documents they are.</param>
