@@ -1,5 +1,4 @@
 using System.Text.RegularExpressions;
-using Rookery.Disk;
 using Rookery.Documents.Commands;
 using Rookery.Documents.Ids;
 using Rookery.Documents.Json;
@@ -177,15 +176,6 @@ public class CommandTests
         Assert.True(reader.TryReadOperation(out Operation delete));
         Assert.InRange(delete.Expected.Text.Length, ChangeVector.MaxBytes + 1, ExpectedChangeVector.MaxBytes);
         Assert.False(reader.TryReadOperation(out _));
-    }
-
-    [Fact]
-    public void A_buffer_has_one_owner()
-    {
-        CommandBuffer buffer = CommandBuffer.Rent();
-        buffer.Dispose();
-        Assert.Throws<InvariantViolationException>(buffer.Dispose);
-        Assert.Throws<InvariantViolationException>(() => buffer.GetSpan(1).Length);
     }
 
     [Fact]
