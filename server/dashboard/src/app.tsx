@@ -1,12 +1,14 @@
 import { useSignalEffect } from "@preact/signals"
+import type { ComponentType } from "preact"
+import { OverviewPage } from "./overview/page"
 import { Empty } from "./shell/empty"
 import { Frame } from "./shell/frame"
 import { lazy } from "./shell/lazy"
 import { route } from "./shell/route"
 import { may, session } from "./shell/session"
 
-const pages: Record<string, { Page: ReturnType<typeof lazy>; scope: string }> = {
-  "": { scope: "metrics", Page: lazy(async () => (await import("./overview/page")).OverviewPage) },
+const pages: Record<string, { Page: ComponentType & { prefetch?: () => void }; scope: string }> = {
+  "": { scope: "metrics", Page: OverviewPage },
   io: { scope: "metrics", Page: lazy(async () => (await import("./timeline/page")).TimelinePage) },
   documents: { scope: "read", Page: lazy(async () => (await import("./documents/page")).DocumentsPage) },
   document: { scope: "read", Page: lazy(async () => (await import("./documents/document-page")).DocumentPage) },
@@ -20,7 +22,7 @@ const pages: Record<string, { Page: ReturnType<typeof lazy>; scope: string }> = 
 }
 
 // While the node is asked who this browser is.
-pages[route.value.page]?.Page.prefetch()
+pages[route.value.page]?.Page.prefetch?.()
 
 export function App() {
   useSignalEffect(() => {

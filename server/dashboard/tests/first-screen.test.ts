@@ -6,24 +6,16 @@ import { expect, test } from "vitest"
 const dist = join(dirname(fileURLToPath(import.meta.url)), "../dist")
 const MostBytes = 60 * 1024
 
-/** What `#/` loads: what the page names, and then the chunks, with their styles, that the overview and its charts come in. */
+/** What `#/` loads: what the page names, the overview in it, and then the chunks, with their styles, that its charts come in. */
 function filesOfFirstScreen(): Set<string> {
   const page = read("index.html")
   const named = [...page.matchAll(/(?:src|href)="\/(assets\/[^"]+)"/g)].map(([, name]) => name ?? "")
   const files = new Set(["index.html", ...named])
-  let code = named
+  const code = named
     .filter((name) => name.endsWith(".js"))
     .map(read)
     .join("\n")
-  for (const part of ["OverviewPage", "Charts"]) {
-    const chunks = chunksOf(part, code)
-    for (const name of chunks) files.add(name)
-    code = chunks
-      .filter((name) => name.endsWith(".js"))
-      .map(read)
-      .join("\n")
-  }
-
+  for (const name of chunksOf("Charts", code)) files.add(name)
   return files
 }
 

@@ -1,15 +1,16 @@
 import type { ComponentChildren } from "preact"
+import { lost } from "./enter"
 import { duration } from "./format"
 import { ageSeconds, isBroken, live } from "./live"
 import { route } from "./route"
 import { session } from "./session"
 
 /** What holds for the whole page, above it: an old picture, no leader, a node that is not ready. */
-export function Banners({ lost }: { lost: string }) {
+export function Banners() {
   const cluster = live.value?.Cluster
   const { Reason = null, NodeName = "This node", SignedIn = false } = session.value ?? {}
   const age = ageSeconds.value ?? 0
-  if (!SignedIn) return lost ? <Banner tone="bad">{lost}</Banner> : null
+  if (!SignedIn) return lost.value ? <Banner tone="bad">{lost.value}</Banner> : null
   return (
     <>
       {isBroken.value && live.value && (

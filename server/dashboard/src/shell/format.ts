@@ -33,7 +33,9 @@ export function duration(seconds: number | null | undefined): string {
 }
 
 export function count(value: number | null | undefined): string {
-  return value == null ? Unknown : new Intl.NumberFormat("en").format(value < 10 ? Math.round(value * 10) / 10 : Math.round(value))
+  if (value == null) return Unknown
+  // Not by Intl, whose first use takes a slow phone longer than drawing all else that a page shows first.
+  return Math.abs(value) < 10 ? `${Math.round(value * 10) / 10}` : `${Math.round(value)}`.replace(/\B(?=(\d{3})+$)/g, ",")
 }
 
 export function ratio(value: number | null | undefined): string {
