@@ -65,7 +65,9 @@ internal static class CommandLine
 
         if (parsed.Errors.Count > 0 || unknown is not null)
         {
-            string wrong = unknown is not null ? $"\"{unknown}\" is no command or option here.{Spelling.Suggest(unknown, parsed.CommandResult.Command)}" : parsed.Errors[0].Message;
+            string wrong = unknown is not null ? $"\"{unknown}\" is no command or option here.{Spelling.Suggest(unknown, parsed.CommandResult.Command)}"
+                : Missing(parsed) is { } missing ? $"{missing} is missing."
+                : parsed.Errors[0].Message;
             await (error ?? Console.Error).WriteLineAsync($"{wrong} See `{PathOf(parsed.CommandResult)} --help`.");
             return ExitCode.Configuration;
         }
@@ -86,6 +88,10 @@ internal static class CommandLine
 
         return root;
     }
+
+    /// <summary>The first argument that the command needs and was not given; the library says only that one is missing.</summary>
+    private static string? Missing(ParseResult parsed) =>
+        parsed.CommandResult.Command.Arguments.FirstOrDefault(argument => argument.Arity.MinimumNumberOfValues > 0 && parsed.GetResult(argument) is not { Tokens.Count: > 0 })?.Name;
 
     private static string PathOf(CommandResult result)
     {

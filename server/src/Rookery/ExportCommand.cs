@@ -23,7 +23,7 @@ internal static class ExportCommand
         var journal = StoppedNode.JournalOption();
         var database = new Option<string?>("--database") { Description = "With --data, only this database [default: all, one after the other].", HelpName = "NAME" };
         var command = address.AddTo(new Command("export", "Write the documents of a database, or of a stopped node, one JSON object a line.") { running, to, replace, data, journal, database });
-        command.SetAction((parsed, cancellation) => parsed.GetValue(data) is not { } directory ? DownloadAsync(parsed, address, parsed.GetValue(running), parsed.GetValue(to), parsed.GetValue(replace), parsed.GetValue(journal) ?? parsed.GetValue(database))
+        command.SetAction((parsed, cancellation) => parsed.GetValue(data) is not { } directory ? DownloadAsync(parsed, address, parsed.GetValue(running), parsed.GetValue(to) is "-" ? null : parsed.GetValue(to), parsed.GetValue(replace), parsed.GetValue(journal) ?? parsed.GetValue(database))
             : parsed.GetValue(running) is not null || parsed.GetValue(to) is not null || parsed.GetValue(replace) || address.IsNamed(parsed) ? Refusal.WriteAsync("--data names a stopped node; DB, --to, --replace and --url belong to a running one.", ExitCode.Configuration)
             : RunAsync(directory, parsed.GetValue(journal), parsed.GetValue(database), cancellation));
         return command;

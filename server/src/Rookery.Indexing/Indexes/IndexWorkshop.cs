@@ -48,7 +48,7 @@ internal sealed class IndexWorkshop
             // Power went while it was built: what it holds is of documents that may have changed or gone since.
             if (store.Watermark > 0 || store.IsEmpty)
             {
-                return Running(record, map, store);
+                return Running(database, record, map, store);
             }
         }
         catch (IOException damaged) when (damaged is not DiskException)
@@ -58,7 +58,7 @@ internal sealed class IndexWorkshop
 
         store?.Dispose();
         folders.Delete(database.Number, record.Number);
-        return Running(record, map, OpenStoreOf(map, folders, folders.Open(database, record.Number)));
+        return Running(database, record, map, OpenStoreOf(map, folders, folders.Open(database, record.Number)));
     }
 
     private static IIndexMap MapOf(ReadOnlyMemory<byte> definition, Database database) =>
@@ -74,9 +74,9 @@ internal sealed class IndexWorkshop
         _ => null,
     };
 
-    private RunningIndex Running(IndexRecord record, IIndexMap map, IIndexStore store)
+    private RunningIndex Running(Database database, IndexRecord record, IIndexMap map, IIndexStore store)
     {
-        var index = new RunningIndex(record, map, store, Time);
+        var index = new RunningIndex(record, map, store, Time) { Stopped = why => TroubleFound($"The index {record.Name} of database {database.Name}: {why}") };
         if (store is ReducedIndexStore or LoadTrackingStore { Inner: ReducedIndexStore })
         {
             var reduced = store as ReducedIndexStore ?? (ReducedIndexStore)((LoadTrackingStore)store).Inner;

@@ -128,6 +128,9 @@ internal sealed class RunningIndex : IDisposable
     /// <summary>The etag of which those who listen were told; kept by the thread that indexes.</summary>
     public long ToldEtag { get; set; }
 
+    /// <summary>Told once, in a sentence, why it stopped: because it cannot take too many of the documents.</summary>
+    public Action<string>? Stopped { get; init; }
+
     /// <summary>What it does.</summary>
     public IndexState State => Record.Settings.IsDisabled ? IndexState.Disabled
         : Volatile.Read(ref _hasFailed) ? IndexState.Error
@@ -296,7 +299,11 @@ internal sealed class RunningIndex : IDisposable
         }
 
         _refusedAt = null;
-        Tell(null);
+        if (!_hasFailed)
+        {
+            Tell(null);
+        }
+
         Volatile.Write(ref _lastIndexedTicks, _time.GetUtcNow().UtcTicks);
         if (Position > 0)
         {
@@ -452,10 +459,12 @@ internal sealed class RunningIndex : IDisposable
     private void Fail(string documentId, string message)
     {
         Errors.Add(new IndexError(_time.GetUtcNow(), documentId, "Map", message));
-        if (_looked >= JudgedFrom && Errors.Count * 100 > _looked * MostFailedPercent)
+        if (!_hasFailed && _looked >= JudgedFrom && Errors.Count * 100 > _looked * MostFailedPercent)
         {
-            Tell($"{Errors.Count} of {_looked} documents could not be indexed; it stopped. Correct its definition, or reset it.");
+            string why = $"{Errors.Count} of {_looked} documents could not be indexed; it stopped. Correct its definition, or reset it.";
+            Tell(why);
             Volatile.Write(ref _hasFailed, true);
+            Stopped?.Invoke(why);
         }
     }
 }

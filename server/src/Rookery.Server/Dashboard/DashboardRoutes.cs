@@ -20,7 +20,10 @@ internal static class DashboardRoutes
     {
         var files = new Lazy<Dictionary<string, DashboardFile>>(DashboardFile.LoadAll);
         routes.MapWithoutData("/", RouteScope.Open, http => AnswerPageAsync(http, context, files.Value));
-        routes.MapWithoutData("/assets/{**name}", RouteScope.Open, http => AnswerAssetAsync(http, files.Value));
+        routes.MapWithoutData("/assets/{**name}", RouteScope.Open, http => AnswerAssetAsync(http, files.Value, (string?)http.Request.RouteValues["name"]));
+
+        // Browsers ask for it beside whatever else of a node they show, such as the manual.
+        routes.MapWithoutData("/favicon.ico", RouteScope.Open, http => AnswerAssetAsync(http, files.Value, "rook.svg"));
         routes.MapWithoutData("/studio/{**path}", RouteScope.Open, static http =>
         {
             http.Response.Redirect("/");
@@ -34,10 +37,10 @@ internal static class DashboardRoutes
         return files.TryGetValue(Page, out var page) ? page.SendAsync(http) : AnswerWithoutDashboardAsync(http, context);
     }
 
-    private static Task AnswerAssetAsync(HttpContext http, Dictionary<string, DashboardFile> files)
+    private static Task AnswerAssetAsync(HttpContext http, Dictionary<string, DashboardFile> files, string? name)
     {
         Protect(http);
-        if (files.TryGetValue("assets/" + (string?)http.Request.RouteValues["name"], out var file))
+        if (files.TryGetValue("assets/" + name, out var file))
         {
             return file.SendAsync(http);
         }

@@ -170,7 +170,10 @@ internal readonly struct RequestBody : IDisposable
     private static RefusedException TooLarge(HttpContext http, int maxBytes, BodyUse use) => new(
         StatusCodes.Status413PayloadTooLarge,
         RavenType.BadRequest,
-        use == BodyUse.Document
-            ? $"The document is larger than {maxBytes} bytes, which is the limit, and was not stored. Split it into several documents."
-            : $"The body of {http.Request.Method} {http.Request.Path} exceeds {maxBytes} bytes; nothing of it was stored. Send less at once, or use bulk insert.");
+        use switch
+        {
+            BodyUse.Document => $"The document is larger than {maxBytes} bytes, which is the limit, and was not stored. Split it into several documents.",
+            BodyUse.Write => $"The body of {http.Request.Method} {http.Request.Path} exceeds {maxBytes} bytes; nothing of it was stored. Send less at once, or use bulk insert.",
+            _ => $"The body of {http.Request.Method} {http.Request.Path} exceeds {maxBytes} bytes; nothing was done. Send less at once.",
+        });
 }

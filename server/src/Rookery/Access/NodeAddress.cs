@@ -70,7 +70,8 @@ internal sealed class NodeAddress(bool isRemote = false)
     /// <summary>Runs work with documents, which may take as long as it takes, and turns what goes wrong into a sentence and a code.</summary>
     public Task<int> WorkAsync(ParseResult parsed, Func<NodeClient, Task<int>> work) => Refusal.GuardAsync(async () =>
     {
-        using var client = new NodeClient(await ConnectAsync(parsed));
+        var named = ConnectAll(parsed);
+        using var client = new NodeClient(await NodeChoice.FirstThatAnswersAsync(named), named);
         return await work(client);
     });
 

@@ -6,16 +6,18 @@ namespace Rookery.Access;
 
 /// <summary>Asks a node for documents and what belongs to them. An answer may take as long as it takes, and need not fit into memory.</summary>
 /// <param name="node">The node.</param>
-internal sealed class NodeClient(NodeConnection node) : IDisposable
+/// <param name="named">All nodes that were named, that one among them: whoever works for long may go on with another.</param>
+internal sealed class NodeClient(NodeConnection node, IReadOnlyList<NodeConnection>? named = null) : IDisposable
 {
     private const long AskFromBytes = 1 << 20;
 
     private const string OtherName = "Name its address with --url.";
 
-    private readonly HttpClient _client = node.NewClient(Timeout.InfiniteTimeSpan);
+    private NodeConnection _node = node;
+    private HttpClient _client = node.NewClient(Timeout.InfiniteTimeSpan);
 
     /// <summary>Where it answers.</summary>
-    public Uri Address => node.Address;
+    public Uri Address => _node.Address;
 
     /// <summary>The path of a database.</summary>
     public static string PathOf(string database) => $"/databases/{Uri.EscapeDataString(database)}";
@@ -46,7 +48,7 @@ internal sealed class NodeClient(NodeConnection node) : IDisposable
         }
         catch (HttpRequestException failure)
         {
-            throw new AdminException(node.Describe(failure, OtherName), ExitCode.Failure);
+            throw new AdminException(_node.Describe(failure, OtherName), ExitCode.Failure);
         }
     }
 
@@ -83,10 +85,34 @@ internal sealed class NodeClient(NodeConnection node) : IDisposable
             : throw await RefusalOfAsync(answer, cancellation);
     }
 
+    /// <summary>Goes over to another of the nodes that were named, if this one does not answer and one of them does. No request may be under way.</summary>
+    public async Task LookElsewhereAsync()
+    {
+        if (named is not { Count: > 1 })
+        {
+            return;
+        }
+
+        try
+        {
+            // This one first: it may only have been slow.
+            var answering = await NodeChoice.FirstThatAnswersAsync([_node, .. named.Where(other => other != _node)]);
+            if (answering != _node)
+            {
+                _client.Dispose();
+                (_node, _client) = (answering, answering.NewClient(Timeout.InfiniteTimeSpan));
+            }
+        }
+        catch (AdminException)
+        {
+            // None does now; who asks again is told so by the request.
+        }
+    }
+
     /// <summary>A request to this node.</summary>
     public HttpRequestMessage NewRequest(HttpMethod method, string path, HttpContent? content = null, (string Name, string Value)? header = null)
     {
-        var request = new HttpRequestMessage(method, new Uri(node.Address, path)) { Content = content };
+        var request = new HttpRequestMessage(method, new Uri(_node.Address, path)) { Content = content };
 
         // A node that refuses a body for its size hangs up while it is sent, and its answer is lost with that: it is asked first.
         request.Headers.ExpectContinue = content?.Headers.ContentLength > AskFromBytes ? true : null;
@@ -115,11 +141,11 @@ internal sealed class NodeClient(NodeConnection node) : IDisposable
         }
         catch (JsonException)
         {
-            throw new AdminException($"What answers at {node.Address} is no Rookery.", ExitCode.Failure);
+            throw new AdminException($"What answers at {_node.Address} is no Rookery.", ExitCode.Failure);
         }
         catch (HttpRequestException)
         {
-            throw new AdminException($"The answer of {node.Address} broke off.", ExitCode.Failure);
+            throw new AdminException($"The answer of {_node.Address} broke off.", ExitCode.Failure);
         }
     }
 
@@ -128,7 +154,7 @@ internal sealed class NodeClient(NodeConnection node) : IDisposable
     {
         if (answer.Headers.TryGetValues("Database-Missing", out var missing))
         {
-            return new AdminException($"There is no database '{Uri.UnescapeDataString(missing.First())}' at {node.Address}. `rookery db ls` lists them, `rookery db create NAME` makes one.", ExitCode.NotFound);
+            return new AdminException($"There is no database '{Uri.UnescapeDataString(missing.First())}' at {_node.Address}. `rookery db ls` lists them, `rookery db create NAME` makes one.", ExitCode.NotFound);
         }
 
         int code = answer.StatusCode switch
@@ -149,7 +175,7 @@ internal sealed class NodeClient(NodeConnection node) : IDisposable
             // Without a sentence the status must do.
         }
 
-        return new AdminException(sentence is not null ? NodeSentence.ForOwner(sentence, node) : $"The node at {node.Address} refused with status {(int)answer.StatusCode}.", code);
+        return new AdminException(sentence is not null ? NodeSentence.ForOwner(sentence, _node) : $"The node at {_node.Address} refused with status {(int)answer.StatusCode}.", code);
     }
 
     public void Dispose() => _client.Dispose();

@@ -96,7 +96,14 @@ internal static class IndexCommand
         command.SetAction((parsed, _) => address.WorkAsync(parsed, async client =>
         {
             var answer = await client.GetJsonAsync(HttpMethod.Get, With(NodeClient.PathOf(address.DatabaseOf(parsed.GetValue(database)!)) + Definitions, parsed.GetValue(name)), missing: NoIndex(parsed.GetValue(name)!));
-            Output.Write(address.IsJson(parsed) ? answer : answer.GetProperty("Results")[0]);
+            if (address.IsJson(parsed))
+            {
+                Output.Write(answer);
+                return ExitCode.Success;
+            }
+
+            // Indented into a file, too: it is for somebody who changes it and puts it back.
+            Output.Stream.Write(Output.Bytes(answer.GetProperty("Results")[0], isIndented: true));
             return ExitCode.Success;
         }));
         return command;

@@ -59,6 +59,7 @@ public class RouteScopeTests(SecureServer server) : IClassFixture<SecureServer>
         "GET,HEAD /dashboard/live: metrics",
         "GET,HEAD /dashboard/slow: metrics",
         "GET,HEAD /debug/io: metrics",
+        "GET,HEAD /favicon.ico: open",
         "GET,HEAD /help/{**path}: open",
         "GET,HEAD /help: open",
         "GET,HEAD /livez: open",

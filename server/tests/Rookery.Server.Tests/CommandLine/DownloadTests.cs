@@ -140,6 +140,48 @@ public sealed class DownloadTests
     }
 
     [Fact]
+    public async Task An_import_goes_on_with_another_of_the_nodes_that_were_named()
+    {
+        using var first = new TcpListener(IPAddress.Loopback, 0);
+        using var second = new TcpListener(IPAddress.Loopback, 0);
+        first.Start();
+        second.Start();
+        NodeConnection[] named = [.. new[] { first, second }.Select(static one => new NodeConnection(new Uri($"http://{one.LocalEndpoint}"), Token: null, Authorities: null))];
+        using var client = new NodeClient(named[0], named);
+        var time = new SimulatedTimeProvider();
+        var sending = new ImportUpload(client, "Shop", time).SendAsync("{}\n"u8.ToArray());
+        (await first.AcceptTcpClientAsync()).Dispose();
+        first.Stop();
+        var answering = AnswerAsync(second, until: sending);
+        while (!sending.IsCompleted)
+        {
+            time.Advance(TimeSpan.FromMilliseconds(10));
+            await Task.Delay(2);
+        }
+
+        Assert.Equal(1, (await sending).Stored);
+        Assert.Equal(named[1].Address, client.Address);
+        await answering;
+    }
+
+    /// <summary>Answers whatever is asked as an import that stored one document.</summary>
+    private static async Task AnswerAsync(TcpListener node, Task until)
+    {
+        const string Result = "{\"Result\":{\"Stored\":1,\"Bad\":0}}\n";
+        byte[] question = new byte[4096];
+        while (!until.IsCompleted)
+        {
+            var accepting = node.AcceptTcpClientAsync();
+            if (await Task.WhenAny(accepting, until) == accepting)
+            {
+                using var asking = await accepting;
+                await asking.GetStream().ReadAtLeastAsync(question, 1);
+                await asking.GetStream().WriteAsync(Encoding.ASCII.GetBytes($"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: {Result.Length}\r\n\r\n{Result}"));
+            }
+        }
+    }
+
+    [Fact]
     public async Task What_an_archive_says_to_a_terminal_is_shown_and_not_done()
     {
         const string Evil = "a\tb\u001b]0;owned\u0007\u001b[2J\r\u009b31m\u202eabc \ud83d\ude00 ü\n";

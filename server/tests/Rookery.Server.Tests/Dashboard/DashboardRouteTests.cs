@@ -100,6 +100,13 @@ public sealed class DashboardRouteTests : IAsyncLifetime
         Assert.Equal((HttpStatusCode.NotFound, "no-store"), (answer.StatusCode, answer.Headers.GetValues("Cache-Control").Single()));
     }
 
+    [Fact]
+    public async Task The_picture_that_a_browser_asks_for_unasked_is_the_dashboards()
+    {
+        using var answer = await client.GetAsync("/favicon.ico");
+        Assert.Equal(Files.ContainsKey("assets/rook.svg") ? (HttpStatusCode.OK, "image/svg+xml") : (HttpStatusCode.NotFound, "text/plain"), (answer.StatusCode, answer.Content.Headers.ContentType!.MediaType!));
+    }
+
     [Theory]
     [InlineData("br", true)]
     [InlineData("gzip, deflate, br;q=0.9", true)]
