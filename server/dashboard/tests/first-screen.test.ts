@@ -15,7 +15,12 @@ function filesOfFirstScreen(): Set<string> {
     .filter((name) => name.endsWith(".js"))
     .map(read)
     .join("\n")
-  for (const name of chunksOf("Charts", code)) files.add(name)
+  const charts = chunksOf("Charts", code)
+  expect(
+    charts.some((name) => name.startsWith("assets/charts-")),
+    `${charts} are not the files of the charts`,
+  ).toBe(true)
+  for (const name of charts) files.add(name)
   return files
 }
 

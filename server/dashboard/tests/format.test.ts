@@ -8,7 +8,8 @@ test("An unknown figure is said as a word, never as zero", () => {
 })
 
 test("A count is grouped by thousands, and has a decimal below ten only", () => {
-  expect([0, 0.04, 3.14, 9.96, 10.4, 999, 1000, 1_234_567, -5000].map(count)).toEqual([
+  expect([0, 0.04, -0.04, 3.14, 9.96, 10.4, 999, 999.6, 1_234_567, -5000].map(count)).toEqual([
+    "0",
     "0",
     "0",
     "3.1",

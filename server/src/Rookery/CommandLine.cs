@@ -89,7 +89,7 @@ internal static class CommandLine
         return root;
     }
 
-    /// <summary>The first argument that the command needs and was not given; the library says only that one is missing.</summary>
+    /// <summary>The first argument that the command needs and was not given, said before what else is wrong; the library says only that one is missing.</summary>
     private static string? Missing(ParseResult parsed) =>
         parsed.CommandResult.Command.Arguments.FirstOrDefault(argument => argument.Arity.MinimumNumberOfValues > 0 && parsed.GetResult(argument) is not { Tokens.Count: > 0 })?.Name;
 

@@ -17,7 +17,7 @@ internal static class ExportCommand
     {
         var address = new NodeAddress(isRemote: true);
         var running = new Argument<string?>("DB") { Description = "A database of the running node at --url; `.` is the one that `rookery login` wrote down.", Arity = ArgumentArity.ZeroOrOne };
-        var to = new Option<string?>("--to") { Description = "File to write, with DB; one that ends in .gz is packed [default: stdout].", HelpName = "FILE" };
+        var to = new Option<string?>("--to") { Description = "File to write, with DB; one that ends in .gz is packed; - is stdout [default: stdout].", HelpName = "FILE" };
         var replace = new Option<bool>("--replace") { Description = "Put it in the place of a file that is there; otherwise that is refused." };
         var data = new Option<string?>("--data") { Description = "Data directory of a stopped node, instead of DB.", HelpName = "DIR" };
         var journal = StoppedNode.JournalOption();

@@ -199,6 +199,7 @@ test("What was exported is what an import reads, and a file appears only when it
   const plain = await rookery("export", ".")
   assert.equal(plain.code, 0, plain.stderr)
   assert.match(plain.stderr, /birds: 3 documents\./)
+  assert.equal((await rookery("export", ".", "--to", "-")).stdout, plain.stdout)
   const packed = join(directory, "birds.ndjson.gz")
   assert.equal((await rookery("export", ".", "--to", packed)).code, 0)
   assert.equal(gunzipSync(readFileSync(packed)).toString(), plain.stdout)

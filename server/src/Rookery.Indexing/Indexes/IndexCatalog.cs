@@ -112,13 +112,13 @@ internal sealed class IndexCatalog : IDisposable
         }
     }
 
-    // Once a replacement has come as far as what it replaces, nobody misses the old one.
+    // Once a replacement has come as far as what it replaces, nobody misses the old one; one that stopped because it cannot take the documents takes nobody's place.
     private bool Replace()
     {
         bool replaced = false;
         foreach (var (name, slot) in Slots)
         {
-            if (slot.Replacement is { VisibleEtag: > 0 } replacement && replacement.VisibleEtag >= slot.Serving.VisibleEtag)
+            if (slot.Replacement is { VisibleEtag: > 0, HasStopped: false } replacement && replacement.VisibleEtag >= slot.Serving.VisibleEtag)
             {
                 Publish(name, new IndexSlot(replacement, null));
                 Remove(slot.Serving);
@@ -211,7 +211,9 @@ internal sealed class IndexCatalog : IDisposable
         }
 
         slot.Serving.Record = slot.Serving.Record with { Settings = record.Settings };
-        return new IndexSlot(slot.Serving, Open(record));
+        var replacement = Open(record);
+        replacement?.IsPaused = slot.Serving.IsPaused;
+        return new IndexSlot(slot.Serving, replacement);
     }
 
     /// <summary>Opens an index, or begins it anew; null, and the owner is told, when neither can be.</summary>

@@ -110,7 +110,10 @@ public sealed class IndexHost : IDisposable
         : [];
 
     /// <summary>The errors of an index, the oldest first; empty when there is no such index.</summary>
-    public IReadOnlyList<IndexError> ReadErrors(Database database, string name) => TryGetSlot(database, name, out var slot) ? slot.Serving.Errors.List() : [];
+    /// <param name="database">Its database.</param>
+    /// <param name="name">Its name.</param>
+    /// <param name="ofReplacement">Of the one that is built to take its place.</param>
+    public IReadOnlyList<IndexError> ReadErrors(Database database, string name, bool ofReplacement = false) => ErrorsOf(database, name, ofReplacement)?.List() ?? [];
 
     /// <summary>A stream of how the indexes of all databases come further, from now on. It ends with the node.</summary>
     public ChangeSubscription<IndexBatch> SubscribeToBatches() => _batches.Subscribe();
@@ -127,18 +130,11 @@ public sealed class IndexHost : IDisposable
         Asked?.Invoke();
     }
 
-    /// <summary>Forgets the errors of an index.</summary>
-    /// <returns>Whether there is one.</returns>
-    public bool ClearErrors(Database database, string name)
-    {
-        if (!TryGetSlot(database, name, out var slot))
-        {
-            return false;
-        }
-
-        slot.Serving.Errors.Clear();
-        return true;
-    }
+    /// <summary>Forgets the errors of an index, if there is one.</summary>
+    /// <param name="database">Its database.</param>
+    /// <param name="name">Its name.</param>
+    /// <param name="ofReplacement">Of the one that is built to take its place.</param>
+    public void ClearErrors(Database database, string name, bool ofReplacement = false) => ErrorsOf(database, name, ofReplacement)?.Clear();
 
     /// <summary>Waits until the answers of an index follow the documents through an etag. One that the log has just defined is waited for too.</summary>
     /// <param name="database">The database.</param>
@@ -295,6 +291,9 @@ public sealed class IndexHost : IDisposable
         _catalogs = [];
         _batches.Complete();
     }
+
+    private IndexErrors? ErrorsOf(Database database, string name, bool ofReplacement) =>
+        !TryGetSlot(database, name, out var slot) ? null : ofReplacement ? slot.Replacement?.Errors : slot.Serving.Errors;
 
     private void TrimIdle()
     {

@@ -38,7 +38,7 @@ internal sealed class RunningIndex : IDisposable
     private long _documentsLeft = -1;
     private bool _isPaused;
     private bool _isResetAsked;
-    private bool _hasFailed;
+    private string? _whyStopped;
     private string? _trouble;
     private IndexRecord _record;
 
@@ -131,9 +131,12 @@ internal sealed class RunningIndex : IDisposable
     /// <summary>Told once, in a sentence, why it stopped: because it cannot take too many of the documents.</summary>
     public Action<string>? Stopped { get; init; }
 
+    /// <summary>Whether it stopped because it cannot take too many of the documents. Until it is opened again: then it may have been the documents that were mended.</summary>
+    public bool HasStopped => Volatile.Read(ref _whyStopped) is not null;
+
     /// <summary>What it does.</summary>
     public IndexState State => Record.Settings.IsDisabled ? IndexState.Disabled
-        : Volatile.Read(ref _hasFailed) ? IndexState.Error
+        : HasStopped ? IndexState.Error
         : IsPaused ? IndexState.Paused
         : IndexState.Normal;
 
@@ -233,13 +236,18 @@ internal sealed class RunningIndex : IDisposable
         Store.Delete(lowerId);
     }
 
-    /// <summary>It was fed everything through this etag.</summary>
+    /// <summary>It was fed everything through this etag. One that stopped on the way was not, and stays where it was.</summary>
     /// <param name="etag">The etag.</param>
     /// <param name="looked">Documents and deletions that were looked at for it.</param>
     public void AdvanceTo(long etag, long looked)
     {
         Invariant.Holds(etag >= Position, "an index follows the documents forward");
         Count(looked);
+        if (HasStopped)
+        {
+            return;
+        }
+
         if (HasDependents)
         {
             _reached = etag;
@@ -299,11 +307,7 @@ internal sealed class RunningIndex : IDisposable
         }
 
         _refusedAt = null;
-        if (!_hasFailed)
-        {
-            Tell(null);
-        }
-
+        Tell(null);
         Volatile.Write(ref _lastIndexedTicks, _time.GetUtcNow().UtcTicks);
         if (Position > 0)
         {
@@ -384,7 +388,7 @@ internal sealed class RunningIndex : IDisposable
             Collections = Map.Collections,
             LoadedCollections = Map.LoadedCollections,
             State = State,
-            Trouble = Volatile.Read(ref _trouble),
+            Trouble = Volatile.Read(ref _whyStopped) ?? Volatile.Read(ref _trouble),
             VisibleEtag = visible,
             LastEtag = lastEtag,
             IsReplacement = isReplacement,
@@ -459,11 +463,10 @@ internal sealed class RunningIndex : IDisposable
     private void Fail(string documentId, string message)
     {
         Errors.Add(new IndexError(_time.GetUtcNow(), documentId, "Map", message));
-        if (!_hasFailed && _looked >= JudgedFrom && Errors.Count * 100 > _looked * MostFailedPercent)
+        if (!HasStopped && _looked >= JudgedFrom && Errors.Count * 100 > _looked * MostFailedPercent)
         {
             string why = $"{Errors.Count} of {_looked} documents could not be indexed; it stopped. Correct its definition, or reset it.";
-            Tell(why);
-            Volatile.Write(ref _hasFailed, true);
+            Volatile.Write(ref _whyStopped, why);
             Stopped?.Invoke(why);
         }
     }

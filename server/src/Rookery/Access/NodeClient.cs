@@ -85,7 +85,7 @@ internal sealed class NodeClient(NodeConnection node, IReadOnlyList<NodeConnecti
             : throw await RefusalOfAsync(answer, cancellation);
     }
 
-    /// <summary>Goes over to another of the nodes that were named, if this one does not answer and one of them does. No request may be under way.</summary>
+    /// <summary>Goes over to the next of the nodes that were named which answers: whoever refuses or is silent now may be cut off from the others. It stays where it is when nobody else answers. No request may be under way.</summary>
     public async Task LookElsewhereAsync()
     {
         if (named is not { Count: > 1 })
@@ -95,8 +95,8 @@ internal sealed class NodeClient(NodeConnection node, IReadOnlyList<NodeConnecti
 
         try
         {
-            // This one first: it may only have been slow.
-            var answering = await NodeChoice.FirstThatAnswersAsync([_node, .. named.Where(other => other != _node)]);
+            int at = named.TakeWhile(other => other != _node).Count();
+            var answering = await NodeChoice.FirstThatAnswersAsync([.. named.Skip(at + 1), .. named.Take(at + 1)]);
             if (answering != _node)
             {
                 _client.Dispose();

@@ -11,7 +11,7 @@ namespace Rookery.Transfer;
 /// <param name="Reasons">Some of those: which of the part, from 0, and why.</param>
 internal sealed record PartResult(long Stored, long Bad, IReadOnlyList<(int Record, string Reason)> Reasons);
 
-/// <summary>Sends parts of an import, and sends one again while the cluster looks for another leader, through another node where this one is off and more were named.</summary>
+/// <summary>Sends parts of an import, and sends one again while the cluster looks for another leader, through the next node where several were named.</summary>
 /// <param name="client">The node.</param>
 /// <param name="database">Where to.</param>
 /// <param name="time">The clock.</param>

@@ -268,6 +268,42 @@ public sealed class StaticIndexTests
         Assert.Contains("ToLowerCase", Assert.Single(node.Host.ReadErrors(node.Database(), "a")).Message, StringComparison.Ordinal);
     }
 
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public void A_changed_definition_that_cannot_take_the_documents_takes_nobodys_place(bool isRestarted)
+    {
+        // All of them are one step: what stops in it has walked as far as the index that answers.
+        var options = IndexedNode.SmallSteps with { DocumentsPerStep = 256, BytesPerStep = 1 << 20 };
+        var node = IndexedNode.New(options);
+        for (int i = 0; i < 120; i++)
+        {
+            node.Put($"users/{i}", $"\"n\":{i}");
+        }
+
+        Define(node, """{"Maps":["docs.Users.Select(u => new { u.n })"]}""", "a");
+        node.SettleAll();
+        Define(node, """{"Maps":["docs.Users.Select(u => new { n = u.n.ToLower() })"]}""", "a");
+        node.SettleAll();
+        if (isRestarted)
+        {
+            node = node.Restart(options: options);
+            node.SettleAll();
+        }
+
+        Assert.Equal(1, node.Serving("a").Record.Number);
+        var failed = node.Host.ReadStatus(node.Database()).Single(static status => status.IsReplacement);
+        Assert.Equal((IndexState.Error, true), (failed.State, failed.Trouble!.Contains("could not be indexed", StringComparison.Ordinal)));
+        Assert.StartsWith("The index a of database shop: ", Assert.Single(node.Troubles), StringComparison.Ordinal);
+        Assert.Empty(node.Host.ReadErrors(node.Database(), "a"));
+        Assert.Equal(failed.ErrorCount, node.Host.ReadErrors(node.Database(), "a", ofReplacement: true).Count);
+
+        Define(node, """{"Maps":["docs.Users.Select(u => new { n = u.n + 1 })"]}""", "a");
+        node.SettleAll();
+        Assert.Equal((3, 120), (node.Serving("a").Record.Number, node.Status("a").Documents));
+        node.Dispose();
+    }
+
     [Fact]
     public void A_deleted_index_of_rows_and_loads_leaves_nothing_behind()
     {

@@ -26,6 +26,19 @@ public sealed class CommandLineTests
     }
 
     [Theory]
+    [InlineData("query", "DB is missing. See `rookery query --help`.")]
+    [InlineData("query shop", "RQL is missing.")]
+    [InlineData("index show .", "NAME is missing. See `rookery index show --help`.")]
+    [InlineData("import --infer shop", "FILE is missing.")]
+    [InlineData("backup", "Option '--to' is required.")]
+    public async Task What_is_missing_is_named(string said, string sentence)
+    {
+        using var error = new StringWriter();
+        Assert.Equal(ExitCode.Configuration, await global::Rookery.CommandLine.RunAsync(said.Split(' '), error));
+        Assert.StartsWith(sentence, error.ToString(), StringComparison.Ordinal);
+    }
+
+    [Theory]
     [InlineData("status", "status", 0)]
     [InlineData("improt", "import", 1)]
     [InlineData("stats", "status", 1)]

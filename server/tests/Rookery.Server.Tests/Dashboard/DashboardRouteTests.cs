@@ -104,7 +104,7 @@ public sealed class DashboardRouteTests : IAsyncLifetime
     public async Task The_picture_that_a_browser_asks_for_unasked_is_the_dashboards()
     {
         using var answer = await client.GetAsync("/favicon.ico");
-        Assert.Equal(Files.ContainsKey("assets/rook.svg") ? (HttpStatusCode.OK, "image/svg+xml") : (HttpStatusCode.NotFound, "text/plain"), (answer.StatusCode, answer.Content.Headers.ContentType!.MediaType!));
+        Assert.Equal(Files.ContainsKey("index.html") ? (HttpStatusCode.OK, "image/svg+xml") : (HttpStatusCode.NotFound, "text/plain"), (answer.StatusCode, answer.Content.Headers.ContentType!.MediaType!));
     }
 
     [Theory]

@@ -16,7 +16,7 @@ internal sealed class IndexStatusRoutes(ServerContext context)
     private const long MostWaitMilliseconds = 15_000;
 
     /// <summary>GET indexes/stats[?name=…].</summary>
-    public Task StatsAsync(HttpContext http, Database database) => SendAsync(http, database, WriteStats);
+    public Task StatsAsync(HttpContext http, Database database) => SendAsync(http, Find(http, database), WriteStats);
 
     /// <summary>
     /// GET indexes/progress[?name=…][&amp;wait=…]. With <c>wait</c>, milliseconds, it is told when they have seen what there is now, or after that time: what nobody waits for is gathered for seconds before it is written.
@@ -31,15 +31,15 @@ internal sealed class IndexStatusRoutes(ServerContext context)
                 .Select(index => context.Indexes.WaitAsync(database, index.Record.Name, last, patience, http.RequestAborted)));
         }
 
-        await SendAsync(http, database, WriteProgress);
+        await SendAsync(http, Find(http, database), WriteProgress);
     }
 
-    /// <summary>GET indexes/errors[?name=…&amp;name=…].</summary>
-    public Task ErrorsAsync(HttpContext http, Database database) => SendAsync(http, database, (json, index) =>
+    /// <summary>GET indexes/errors[?name=…&amp;name=…]. By the name of an index come those of what is built to take its place, too: a definition that was changed for the worse is sought by its name.</summary>
+    public Task ErrorsAsync(HttpContext http, Database database) => SendAsync(http, Find(http, database, withReplacements: true), (json, index) =>
     {
         json.WriteString("Name"u8, index.Name);
         json.WriteStartArray("Errors"u8);
-        foreach (var error in context.Indexes.ReadErrors(database, index.Record.Name))
+        foreach (var error in context.Indexes.ReadErrors(database, index.Record.Name, index.IsReplacement))
         {
             json.WriteStartObject();
             json.WriteString("Timestamp"u8, DocumentJson.Date(error.Time.UtcTicks));
@@ -55,9 +55,9 @@ internal sealed class IndexStatusRoutes(ServerContext context)
     /// <summary>DELETE indexes/errors[?name=…&amp;name=…]: this node forgets them.</summary>
     public Task ForgetErrorsAsync(HttpContext http, Database database)
     {
-        foreach (var index in Find(http, database))
+        foreach (var index in Find(http, database, withReplacements: true))
         {
-            context.Indexes.ClearErrors(database, index.Record.Name);
+            context.Indexes.ClearErrors(database, index.Record.Name, index.IsReplacement);
         }
 
         return Empty.NoContent(http);
@@ -216,24 +216,20 @@ internal sealed class IndexStatusRoutes(ServerContext context)
 
     private static long LeftOf(IndexStatus? status) => status is null ? 0 : status.Progress.Total - status.Progress.Done;
 
-    private Task SendAsync(HttpContext http, Database database, Action<Utf8JsonWriter, ShownIndex> members)
+    private static Task SendAsync(HttpContext http, List<ShownIndex> indexes, Action<Utf8JsonWriter, ShownIndex> members) => JsonAnswer.SendAsync(http, json =>
     {
-        var indexes = Find(http, database);
-        return JsonAnswer.SendAsync(http, json =>
+        json.WriteStartArray("Results"u8);
+        foreach (var index in indexes)
         {
-            json.WriteStartArray("Results"u8);
-            foreach (var index in indexes)
-            {
-                json.WriteStartObject();
-                members(json, index);
-                json.WriteEndObject();
-            }
+            json.WriteStartObject();
+            members(json, index);
+            json.WriteEndObject();
+        }
 
-            json.WriteEndArray();
-        });
-    }
+        json.WriteEndArray();
+    });
 
-    private List<ShownIndex> Find(HttpContext http, Database database)
+    private List<ShownIndex> Find(HttpContext http, Database database, bool withReplacements = false)
     {
         var names = new List<string>();
         foreach (var parameter in new QueryParameters(http))
@@ -244,12 +240,12 @@ internal sealed class IndexStatusRoutes(ServerContext context)
             }
         }
 
-        return Find(database, names);
+        return Find(database, names, withReplacements);
     }
 
-    private List<ShownIndex> Find(Database database, List<string> names)
+    private List<ShownIndex> Find(Database database, List<string> names, bool withReplacements = false)
     {
-        var found = ShownIndex.Named(context.Indexes, database, names);
+        var found = ShownIndex.Named(context.Indexes, database, names, withReplacements);
         return names.Find(name => !found.Exists(index => index.Name.Equals(name, StringComparison.OrdinalIgnoreCase))) is { } missing ? throw IndexCommand.Missing(missing) : found;
     }
 }

@@ -13,7 +13,10 @@ namespace Rookery.Server.Raven.Indexes;
 internal sealed record ShownIndex(IndexRecord Record, AutoIndexDefinition? Automatic, AutoReduceDefinition? Grouped, string Type, IndexStatus? Status)
 {
     /// <summary>The name; what is built to take the place of another one has a name of its own, as RavenDB gives it.</summary>
-    public string Name => Status is { IsReplacement: true } ? "ReplacementOf/" + Record.Name : Record.Name;
+    public string Name => IsReplacement ? "ReplacementOf/" + Record.Name : Record.Name;
+
+    /// <summary>Whether it is built to take the place of another one.</summary>
+    public bool IsReplacement => Status is { IsReplacement: true };
 
     /// <summary>What it does, in RavenDB's words.</summary>
     public string State => Record.Settings.IsDisabled ? "Disabled" : Status?.State == IndexState.Error ? "Error" : "Normal";
@@ -46,11 +49,15 @@ internal sealed record ShownIndex(IndexRecord Record, AutoIndexDefinition? Autom
         return [.. records.SelectMany(record => statuses[record.Name].Select(status => Of(status.Record with { Settings = record.Settings }, status)).DefaultIfEmpty(Of(record, null)))];
     }
 
-    /// <summary>The indexes of these names, without those that take their places, or all of them when none is named.</summary>
-    public static List<ShownIndex> Named(IndexHost host, Database database, IReadOnlyCollection<string> names)
+    /// <summary>The indexes of these names, or all of them when none is named.</summary>
+    /// <param name="host">The indexes.</param>
+    /// <param name="database">Whose.</param>
+    /// <param name="names">The names.</param>
+    /// <param name="withReplacements">Whether what is built to take the place of one goes by its name, too.</param>
+    public static List<ShownIndex> Named(IndexHost host, Database database, IReadOnlyCollection<string> names, bool withReplacements = false)
     {
         var wanted = names.ToHashSet(StringComparer.OrdinalIgnoreCase);
-        return [.. All(host, database).Where(index => names.Count == 0 || wanted.Contains(index.Name))];
+        return [.. All(host, database).Where(index => names.Count == 0 || wanted.Contains(index.Name) || (withReplacements && wanted.Contains(index.Record.Name)))];
     }
 
     private static ShownIndex Of(IndexRecord record, IndexStatus? status)
