@@ -4,6 +4,7 @@ using System.Text;
 using System.Text.Json;
 using Rookery.Disk;
 using Rookery.Indexing.Definitions;
+using Rookery.Indexing.Indexes;
 using Rookery.Indexing.Segments;
 using Rookery.Indexing.Tests.Indexes;
 using Rookery.Simulation;
