@@ -4,8 +4,8 @@ SHELL := bash
 .DELETE_ON_ERROR:
 MAKEFLAGS += --no-builtin-rules
 
-rid := linux-$(if $(filter aarch64,$(shell uname -m)),arm64,x64)
-# Debian's name of the architecture that package and image are for.
+# Architectures by Debian's names: this machine's, and that which package and image are for.
+own_arch := $(if $(filter aarch64,$(shell uname -m)),arm64,amd64)
 ARCH ?= arm64
 sources := $(shell find server/src cluster/src -type f -not -path '*/bin/*' -not -path '*/obj/*') $(wildcard docs/*/*.md Directory.*.props global.json)
 dashboard_sources := $(shell find server/dashboard -type f -not -path '*/node_modules/*' -not -path '*/dist/*')
@@ -26,14 +26,17 @@ server/dashboard/dist/index.html.br: $(dashboard_sources)
 	npm --prefix server/dashboard ci --no-audit --no-fund --loglevel=error
 	npm --prefix server/dashboard run build
 
-# Published into a folder of its own, so that only the one file that is needed appears under its name, all at once.
-artifacts/rookery: $(sources) server/dashboard/dist/index.html.br
-	$(publish) -r $(rid) -o artifacts/publish
-	install -m 755 artifacts/publish/rookery artifacts/rookery.new
+# What was published of an architecture is the package's and, of this machine's own, the executable's: to publish that again for the package took 90 s of a test run.
+artifacts/publish-%/rookery: $(sources) server/dashboard/dist/index.html.br
+	$(publish) -r linux-$(patsubst amd64,x64,$*) -o $(@D)
+	touch $@
+
+# Under this name it appears all at once.
+artifacts/rookery: artifacts/publish-$(own_arch)/rookery
+	install -m 755 $< artifacts/rookery.new
 	mv artifacts/rookery.new artifacts/rookery
 
-package: dashboard ## artifacts/rookery_VERSION_ARCH.deb for ARCH=arm64, or amd64
-	$(publish) -r linux-$(patsubst amd64,x64,$(ARCH)) -o artifacts/publish-$(ARCH)
+package: artifacts/publish-$(ARCH)/rookery ## artifacts/rookery_VERSION_ARCH.deb for ARCH=arm64, or amd64
 	image/package/build $(ARCH)
 
 image: package ## artifacts/rookery-VERSION-ARCH.img.zst, the card image, for ARCH=arm64, or amd64; needs root
