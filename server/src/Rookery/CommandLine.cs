@@ -63,9 +63,11 @@ internal static class CommandLine
             return ExitCode.Configuration;
         }
 
-        if (parsed.Errors.Count > 0 || unknown is not null)
+        string? empty = Empty(parsed.CommandResult);
+        if (parsed.Errors.Count > 0 || unknown is not null || empty is not null)
         {
-            string wrong = unknown is not null ? $"\"{unknown}\" is no command or option here.{Spelling.Suggest(unknown, parsed.CommandResult.Command)}"
+            string wrong = empty is not null ? $"{empty} is empty: an environment variable that is not set, perhaps."
+                : unknown is not null ? $"\"{unknown}\" is no command or option here.{Spelling.Suggest(unknown, parsed.CommandResult.Command)}"
                 : Missing(parsed) is { } missing ? $"{missing} is missing."
                 : parsed.Errors[0].Message;
             await (error ?? Console.Error).WriteLineAsync($"{wrong} See `{PathOf(parsed.CommandResult)} --help`.");
@@ -92,6 +94,14 @@ internal static class CommandLine
     /// <summary>The first argument that the command needs and was not given, said before what else is wrong; the library says only that one is missing.</summary>
     private static string? Missing(ParseResult parsed) =>
         parsed.CommandResult.Command.Arguments.FirstOrDefault(argument => argument.Arity.MinimumNumberOfValues > 0 && parsed.GetResult(argument) is not { Tokens.Count: > 0 })?.Name;
+
+    /// <summary>The first argument or option whose value is an empty text, which is no name of anything.</summary>
+    private static string? Empty(CommandResult command) => command.Children.FirstOrDefault(static child => child.Tokens.Any(static token => token.Value.Length == 0)) switch
+    {
+        OptionResult option => option.Option.Name,
+        ArgumentResult argument => argument.Argument.Name,
+        _ => null,
+    };
 
     private static string PathOf(CommandResult result)
     {

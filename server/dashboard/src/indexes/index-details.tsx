@@ -3,14 +3,14 @@ import { readOf } from "../documents/store"
 import { readHistory } from "../query/history"
 import { nameInRql, textInRql } from "../query/rql-text"
 import { count, moment } from "../shell/format"
-import { Empty, ErrorSentence, LinkButton, Panel, Tabs, Tag, useAsked } from "../shell/parts"
+import { Empty, ErrorSentence, LinkButton, Panel, Tabs, useAsked } from "../shell/parts"
 import { hrefOf, route } from "../shell/route"
 import type { IndexDefinition } from "./definition"
 import { DefinitionEditor } from "./definition-editor"
-import { ConditionTag, IndexProgressBar } from "./index-condition"
+import { ConditionTag, IndexProgressBar, ReplacementTag } from "./index-condition"
 import { IndexErrors } from "./index-errors"
 import { IndexMenu } from "./index-menu"
-import { conditionOf, kindOf, type ListedIndex } from "./index-state"
+import { conditionOf, errorsOf, kindOf, type ListedIndex } from "./index-state"
 import { TermsBrowser } from "./terms-browser"
 import { useIndexes } from "./use-indexes"
 
@@ -43,7 +43,7 @@ export function IndexDetails({ database, name }: { database: string; name: strin
 
   const tabs = [
     { id: "definition" as const, title: "Definition" },
-    { id: "errors" as const, title: `Errors (${count(index.ErrorsCount)})` },
+    { id: "errors" as const, title: `Errors (${count(errorsOf(index))})` },
     { id: "terms" as const, title: "Terms" },
     { id: "queries" as const, title: "Queries" },
   ]
@@ -106,7 +106,7 @@ function Summary({
         {index.replacement && (
           <>
             <p class="facts">
-              <Tag tone="accent">being replaced</Tag>
+              <ReplacementTag replacement={index.replacement} />
               <span>A new definition is built beside it. Until that has caught up, queries are answered from the old one.</span>
             </p>
             <IndexProgressBar index={index.replacement} />

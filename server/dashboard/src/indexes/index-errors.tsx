@@ -13,10 +13,10 @@ interface IndexError {
   Error: string
 }
 
-/** Documents that an index could not take, with the reason; the last 500. */
+/** Documents that an index, or the definition that is to take its place, could not take, with the reason; the last 500 of each. */
 export function IndexErrors({ database, index, refresh }: { database: string; index: ListedIndex; refresh: () => Promise<void> }) {
   const asked = useAsked<{ Results: { Errors: IndexError[] }[] }>(readOf(database, "indexes/errors", { name: index.Name }), 5)
-  const errors = asked.data.value?.Results[0]?.Errors
+  const errors = asked.data.value?.Results.flatMap((result) => result.Errors)
   const forget = async () => {
     await send(pathOf(database, "indexes/errors", { name: index.Name }), { method: "DELETE" })
     await Promise.all([asked.refresh(), refresh()])

@@ -56,6 +56,11 @@ export function listOf(statistics: readonly IndexStatistics[], progress: readonl
     .map((one) => ({ ...one, replacement: replacements.find((other) => other.Name === ReplacementPrefix + one.Name) ?? null }))
 }
 
+/** How many documents could not be taken, by the definition that is to take its place, too. */
+export function errorsOf(index: ListedIndex): number {
+  return index.ErrorsCount + (index.replacement?.ErrorsCount ?? 0)
+}
+
 /** How an index is, in a word, and what that means. */
 export function conditionOf(index: IndexStatistics): { word: string; tone: Tone; means: string } {
   if (index.State === "Error")

@@ -2,9 +2,9 @@ import { count, moment } from "../shell/format"
 import { Empty, ErrorSentence, LinkButton, Panel, Table, Tag } from "../shell/parts"
 import { hrefOf } from "../shell/route"
 import { may } from "../shell/session"
-import { ConditionTag, IndexProgressBar } from "./index-condition"
+import { ConditionTag, IndexProgressBar, ReplacementTag } from "./index-condition"
 import { IndexMenu } from "./index-menu"
-import { kindOf } from "./index-state"
+import { errorsOf, kindOf } from "./index-state"
 import { useIndexes } from "./use-indexes"
 
 /** All indexes of a database: how they are, how far, and what can be done with them. */
@@ -54,12 +54,9 @@ export function IndexesList({ database }: { database: string }) {
                   <ConditionTag index={index} />
                   {index.LockMode !== "Unlock" && <Tag title="Definitions of this name are refused or ignored">locked</Tag>}
                   {index.Priority !== "Normal" && <Tag>{index.Priority.toLowerCase()} priority</Tag>}
-                  {index.replacement && (
-                    <Tag tone="accent" title="Another definition is built beside it, and takes its place when it has caught up">
-                      being replaced
-                    </Tag>
-                  )}
+                  {index.replacement && <ReplacementTag replacement={index.replacement} />}
                   {index.Trouble && <span class="bad">{index.Trouble}</span>}
+                  {index.replacement?.Trouble && <span class="bad">The changed definition: {index.replacement.Trouble}</span>}
                   <IndexProgressBar index={index.replacement ?? index} />
                 </span>
               ),
@@ -67,13 +64,13 @@ export function IndexesList({ database }: { database: string }) {
             { title: "Entries", cell: (index) => count(index.EntriesCount), sort: (index) => index.EntriesCount, end: true },
             {
               title: "Errors",
-              sort: (index) => index.ErrorsCount,
+              sort: errorsOf,
               end: true,
               cell: (index) =>
-                index.ErrorsCount === 0 ? (
+                errorsOf(index) === 0 ? (
                   "0"
                 ) : (
-                  <a href={`${hrefOf("indexes", database, index.Name)}?view=errors`}>{count(index.ErrorsCount)}</a>
+                  <a href={`${hrefOf("indexes", database, index.Name)}?view=errors`}>{count(errorsOf(index))}</a>
                 ),
             },
             {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import { fieldNamesOf, Templates } from "../../src/indexes/definition"
-import { conditionOf, type IndexStatistics, listOf } from "../../src/indexes/index-state"
+import { conditionOf, errorsOf, type IndexStatistics, listOf } from "../../src/indexes/index-state"
 
 const statistics = (Name: string, part: Partial<IndexStatistics> = {}): IndexStatistics => ({
   Name,
@@ -57,4 +57,9 @@ test("The fields of a map are read from its text, and those of an automatic inde
       Configuration: {},
     }),
   ).toEqual(["b"])
+})
+
+test("What a changed definition could not take is counted with its index", () => {
+  const [index] = listOf([statistics("A", { ErrorsCount: 1 }), statistics("ReplacementOf/A", { ErrorsCount: 100 })], [])
+  expect(index && errorsOf(index)).toBe(101)
 })

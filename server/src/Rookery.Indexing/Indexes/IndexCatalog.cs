@@ -75,7 +75,7 @@ internal sealed class IndexCatalog : IDisposable
     public IReadOnlyList<IndexStatus> ReadStatus()
     {
         long last = Database.LastEtag;
-        return [.. Slots.OrderBy(static slot => slot.Key, StringComparer.Ordinal).SelectMany(slot => slot.Value.All.Select(index => index.ReadStatus(last, index.DocumentsLeft, index == slot.Value.Replacement)))];
+        return [.. Slots.OrderBy(static slot => slot.Key, StringComparer.Ordinal).SelectMany(slot => slot.Value.All.Select(index => index.ReadStatus(last, index.DocumentsLeft)))];
     }
 
     /// <summary>Tells of those that answer and have come further since it told last.</summary>
@@ -267,6 +267,8 @@ internal sealed class IndexCatalog : IDisposable
         slots.Remove(name);
         if (slot is not null)
         {
+            slot.Serving.IsReplacement = false;
+            slot.Replacement?.IsReplacement = true;
             slots.Add(name, slot);
         }
 

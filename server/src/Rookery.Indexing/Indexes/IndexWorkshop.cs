@@ -76,7 +76,10 @@ internal sealed class IndexWorkshop
 
     private RunningIndex Running(Database database, IndexRecord record, IIndexMap map, IIndexStore store)
     {
-        var index = new RunningIndex(record, map, store, Time) { Stopped = why => TroubleFound($"The index {record.Name} of database {database.Name}: {why}") };
+        var index = new RunningIndex(record, map, store, Time)
+        {
+            Stopped = (stopped, why) => TroubleFound($"The {(stopped.IsReplacement ? "changed definition of the index" : "index")} {record.Name} of database {database.Name}: {why}"),
+        };
         if (store is ReducedIndexStore or LoadTrackingStore { Inner: ReducedIndexStore })
         {
             var reduced = store as ReducedIndexStore ?? (ReducedIndexStore)((LoadTrackingStore)store).Inner;

@@ -128,8 +128,11 @@ internal sealed class RunningIndex : IDisposable
     /// <summary>The etag of which those who listen were told; kept by the thread that indexes.</summary>
     public long ToldEtag { get; set; }
 
+    /// <summary>Whether it is built beside another of its name, whose place it is to take.</summary>
+    public bool IsReplacement { get; set; }
+
     /// <summary>Told once, in a sentence, why it stopped: because it cannot take too many of the documents.</summary>
-    public Action<string>? Stopped { get; init; }
+    public Action<RunningIndex, string>? Stopped { get; init; }
 
     /// <summary>Whether it stopped because it cannot take too many of the documents. Until it is opened again: then it may have been the documents that were mended.</summary>
     public bool HasStopped => Volatile.Read(ref _whyStopped) is not null;
@@ -163,6 +166,12 @@ internal sealed class RunningIndex : IDisposable
     /// <summary>Takes a document in its newest state.</summary>
     public void Feed(ReadOnlySpan<byte> lowerId, in QueriedDocument document)
     {
+        // The rest of the step in which it stopped: it stays behind that in any case.
+        if (HasStopped)
+        {
+            return;
+        }
+
         _entry.Clear();
         _looked++;
         try
@@ -378,10 +387,10 @@ internal sealed class RunningIndex : IDisposable
     /// <summary>How it is.</summary>
     /// <param name="lastEtag">The etag of the last operation on the database.</param>
     /// <param name="documentsLeft">Documents that it still has to look at, when that is known better than by etags.</param>
-    /// <param name="isReplacement">Whether it is built beside another of its name.</param>
-    public IndexStatus ReadStatus(long lastEtag, long? documentsLeft, bool isReplacement)
+    public IndexStatus ReadStatus(long lastEtag, long? documentsLeft)
     {
         long visible = VisibleEtag;
+        var progress = _meter.Read(documentsLeft ?? Math.Max(0, lastEtag - Position));
         return new IndexStatus
         {
             Record = Record,
@@ -391,11 +400,11 @@ internal sealed class RunningIndex : IDisposable
             Trouble = Volatile.Read(ref _whyStopped) ?? Volatile.Read(ref _trouble),
             VisibleEtag = visible,
             LastEtag = lastEtag,
-            IsReplacement = isReplacement,
+            IsReplacement = IsReplacement,
             Documents = Store.Documents,
             ErrorCount = Errors.Count,
             LastIndexed = LastIndexed,
-            Progress = _meter.Read(documentsLeft ?? Math.Max(0, lastEtag - Position)),
+            Progress = State == IndexState.Normal ? progress : progress with { TimeLeft = null },
         };
     }
 
@@ -467,7 +476,7 @@ internal sealed class RunningIndex : IDisposable
         {
             string why = $"{Errors.Count} of {_looked} documents could not be indexed; it stopped. Correct its definition, or reset it.";
             Volatile.Write(ref _whyStopped, why);
-            Stopped?.Invoke(why);
+            Stopped?.Invoke(this, why);
         }
     }
 }

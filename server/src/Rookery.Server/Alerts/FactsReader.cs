@@ -65,7 +65,7 @@ internal sealed class FactsReader(ServerContext context)
             {
                 if (index.Trouble is { } trouble)
                 {
-                    troubles.Add($"{database.Name}/{index.Name}: {trouble}");
+                    troubles.Add($"{database.Name}/{index.Name}{(index.IsReplacement ? ", as it was changed" : "")}: {trouble}");
                 }
             }
         }

@@ -43,6 +43,12 @@ public sealed class StaticIndexRequestTests
         Assert.True(Parse($$"""{"Name":"A","Maps":{{Map}},"State":"Disabled"}""").Settings.IsDisabled);
     }
 
+    [Theory]
+    [InlineData("Auto/Users/ByName")]
+    [InlineData("replacementOf/Users/ByName")]
+    public void A_name_that_the_server_gives_itself_is_refused(string name) =>
+        Assert.Contains("Names that begin with", Assert.Throws<IndexDefinitionException>(() => Parse($$"""{"Name":"{{name}}","Maps":{{Map}}}""")).Message, StringComparison.Ordinal);
+
     [Fact]
     public void Collections_are_those_of_the_maps()
     {

@@ -295,9 +295,9 @@ public sealed class StaticIndexTests
         Assert.Equal(1, node.Serving("a").Record.Number);
         var failed = node.Host.ReadStatus(node.Database()).Single(static status => status.IsReplacement);
         Assert.Equal((IndexState.Error, true), (failed.State, failed.Trouble!.Contains("could not be indexed", StringComparison.Ordinal)));
-        Assert.StartsWith("The index a of database shop: ", Assert.Single(node.Troubles), StringComparison.Ordinal);
+        Assert.StartsWith("The changed definition of the index a of database shop: ", Assert.Single(node.Troubles), StringComparison.Ordinal);
         Assert.Empty(node.Host.ReadErrors(node.Database(), "a"));
-        Assert.Equal(failed.ErrorCount, node.Host.ReadErrors(node.Database(), "a", ofReplacement: true).Count);
+        Assert.Equal((100, 100, (TimeSpan?)null), (failed.ErrorCount, node.Host.ReadErrors(node.Database(), "a", ofReplacement: true).Count, failed.Progress.TimeLeft));
 
         Define(node, """{"Maps":["docs.Users.Select(u => new { n = u.n + 1 })"]}""", "a");
         node.SettleAll();

@@ -55,14 +55,14 @@ public sealed class RunningIndexTests : IDisposable
         Assert.Equal(IndexState.Normal, index.State);
         Feed(index, "last", "\"fails\":1");
         Feed(index, "of the same pass", "\"fails\":1");
-        Assert.Equal(IndexState.Error, index.State);
+        Assert.Equal((IndexState.Error, 18), (index.State, index.Errors.Count));
         Assert.StartsWith("18 of 100 documents", Assert.Single(told), StringComparison.Ordinal);
 
         // What it was fed before is written all the same, now or when the disk takes it again, which must not pass for being well.
         index.AdvanceTo(1, 101);
         index.Tell("The disk is full.");
         index.Apply();
-        Assert.Equal((told[0], 0), (index.ReadStatus(0, null, isReplacement: false).Trouble, index.VisibleEtag));
+        Assert.Equal((told[0], 0), (index.ReadStatus(0, null).Trouble, index.VisibleEtag));
     }
 
     [Fact]
@@ -79,7 +79,7 @@ public sealed class RunningIndexTests : IDisposable
         index.Apply();
         Assert.True(index.IsResetAsked);
         Assert.Equal(1, index.VisibleEtag);
-        Assert.Contains("built again", index.ReadStatus(2, null, isReplacement: false).Trouble, StringComparison.Ordinal);
+        Assert.Contains("built again", index.ReadStatus(2, null).Trouble, StringComparison.Ordinal);
     }
 
     [Fact]
@@ -108,7 +108,7 @@ public sealed class RunningIndexTests : IDisposable
     private RunningIndex NewIndex(long cacheBytes = 1 << 20, Action<string>? stopped = null)
     {
         var record = new IndexRecord { Name = "a", Number = 1, Definition = default, Settings = default, Version = 1 };
-        return new RunningIndex(record, new PickyMap(), SegmentStore.Open(StoreContents.ContextOf(node.Disk, cacheBytes), "/data"), node.Time) { Stopped = stopped };
+        return new RunningIndex(record, new PickyMap(), SegmentStore.Open(StoreContents.ContextOf(node.Disk, cacheBytes), "/data"), node.Time) { Stopped = (_, why) => stopped?.Invoke(why) };
     }
 
     private void Feed(RunningIndex index, string id, string members)
