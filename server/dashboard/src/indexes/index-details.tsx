@@ -107,7 +107,11 @@ function Summary({
           <>
             <p class="facts">
               <ReplacementTag replacement={index.replacement} />
-              <span>A new definition is built beside it. Until that has caught up, queries are answered from the old one.</span>
+              <span>
+                {index.replacement.State === "Error"
+                  ? "The changed definition takes nobody's place: queries are answered from the old one. Put a corrected one."
+                  : "A new definition is built beside it. Until that has caught up, queries are answered from the old one."}
+              </span>
             </p>
             <IndexProgressBar index={index.replacement} />
             <ErrorSentence of={index.replacement.Trouble} />

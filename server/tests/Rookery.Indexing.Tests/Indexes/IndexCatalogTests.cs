@@ -192,6 +192,24 @@ public sealed class IndexCatalogTests
         Assert.False(node.Host.Reset(node.Database(), "none"));
     }
 
+    [Fact]
+    public void A_definition_that_is_changed_while_its_index_is_paused_waits_too()
+    {
+        var node = New(documents: 10);
+        node.Define("a", ByName);
+        node.SettleAll();
+        Assert.True(node.Host.SetPaused(node.Database(), "a", isPaused: true));
+        node.Define("a", ByAge);
+        node.SettleAll();
+        Assert.All(node.Host.ReadStatus(node.Database()), static status => Assert.Equal(IndexState.Paused, status.State));
+        Assert.Equal(1, node.Serving("a").Record.Number);
+        Assert.True(node.Host.SetPaused(node.Database(), "a", isPaused: false));
+        node.SettleAll();
+        Assert.Equal(2, node.Serving("a").Record.Number);
+        node.Check("a", ByAge);
+        node.Dispose();
+    }
+
     [Theory]
     [InlineData(false)]
     [InlineData(true)]
