@@ -55,6 +55,7 @@ internal static class IndexScript
             _ => throw new ScriptException(ScriptFault.Syntax, "A reduce begins with 'groupBy(', with 'from' or with 'results'", at),
         };
         var fields = ResultFields.Of(row.Statements);
+        ReduceResult.Require(row);
         var program = Compile(row, fields);
         var keyProgram = Compile(key, []);
         return program.LoadedCollections.Count + keyProgram.LoadedCollections.Count == 0

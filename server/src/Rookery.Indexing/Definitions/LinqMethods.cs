@@ -69,6 +69,11 @@ internal static class LinqMethods
         ["All"] = "every",
     };
 
+    /// <summary>Whether a method is one of sequences.</summary>
+    public static bool IsOfSequences(string name) => Aggregates.ContainsKey(name) || Picks.ContainsKey(name) || Loops.ContainsKey(name) || name
+        is "Aggregate" or "Distinct" or "Skip" or "Take" or "Contains" or "Concat" or "Reverse" or "ElementAt" or "ElementAtOrDefault"
+        or "ToList" or "ToArray" or "ToHashSet" or "AsEnumerable" or "Cast" or "OfType";
+
     /// <summary>A member of a value.</summary>
     public static Expression ToMember(Expression target, Token name) => Properties.Contains(name.Text)
         ? new InvokeExpression(ScriptFunction.Property, [target, new TextLiteral(name.Text, name.Position)], name.Position)

@@ -60,6 +60,12 @@ internal sealed partial class LinqParser
         }
 
         cursor.Take();
+        while (token.Text is "System" or "Linq" && cursor.Current.Is(".") && cursor.Ahead(1).Kind == TokenKind.Name)
+        {
+            cursor.Take();
+            token = cursor.Take();
+        }
+
         if (LinqStatics.IsCarrier(token.Text) && cursor.Current.Is("."))
         {
             return ParseStatic(token);
@@ -70,20 +76,7 @@ internal sealed partial class LinqParser
             return ParseFunction(token);
         }
 
-        var name = new NameExpression(token.Text, token.Position);
-        if (!groups.Contains(token.Text))
-        {
-            return name;
-        }
-
-        if (cursor.Current.Is(".") && cursor.Ahead(1).IsWord("Key"))
-        {
-            cursor.Take();
-            cursor.Take();
-            return new MemberExpression(name, "key", token.Position);
-        }
-
-        return new MemberExpression(name, "values", token.Position);
+        return new NameExpression(token.Text, token.Position);
     }
 
     private WordLiteral Word(Opcode push) => new(push, cursor.Take().Position);
@@ -92,9 +85,16 @@ internal sealed partial class LinqParser
     {
         cursor.Take();
         var member = cursor.ExpectName();
-        return cursor.Current.Is("(")
-            ? LinqStatics.ToCall($"{carrier.Text}.{member.Text}", ParseArguments(), carrier.Position)
-            : LinqStatics.ToValue($"{carrier.Text}.{member.Text}", carrier.Position);
+        SkipTypeArguments();
+        if (!cursor.Current.Is("("))
+        {
+            return LinqStatics.ToValue($"{carrier.Text}.{member.Text}", carrier.Position);
+        }
+
+        var arguments = ParseArguments();
+        return LinqStatics.HasMethodsOfSequences(carrier.Text) && arguments.Count > 0 && LinqMethods.IsOfSequences(member.Text)
+            ? ToCall(arguments[0], member, arguments[1..])
+            : LinqStatics.ToCall($"{carrier.Text}.{member.Text}", arguments, carrier.Position);
     }
 
     private InvokeExpression ParseFunction(Token name)
@@ -205,9 +205,7 @@ internal sealed partial class LinqParser
     private LambdaExpression ParseLambda()
     {
         var (parameters, at) = ParseLambdaHead();
-        var result = new LambdaExpression(parameters, ParseExpression(), null, at);
-        groups.ExceptWith(parameters);
-        return result;
+        return new LambdaExpression(parameters, ParseWith(parameters, null), null, at);
     }
 
     private (List<string> Parameters, int Position) ParseLambdaHead()
@@ -232,7 +230,26 @@ internal sealed partial class LinqParser
         }
 
         cursor.Expect("=>");
-        groups.ExceptWith(parameters);
         return cursor.Current.Is("{") ? throw TokenCursor.NotSupported("functions of statements", cursor.Current.Position) : (parameters, at);
+    }
+
+    /// <summary>Parses what a function yields.</summary>
+    /// <param name="parameters">Its parameters, which hide variables of their names.</param>
+    /// <param name="shape">What is known of the first.</param>
+    private Expression ParseWith(List<string> parameters, LinqShape? shape)
+    {
+        LinqShape?[] hidden = [.. parameters.Select(shapes.Find)];
+        for (int index = 0; index < parameters.Count; index++)
+        {
+            shapes.Set(parameters[index], index == 0 ? shape : null);
+        }
+
+        var result = ParseExpression();
+        for (int index = parameters.Count - 1; index >= 0; index--)
+        {
+            shapes.Set(parameters[index], hidden[index]);
+        }
+
+        return result;
     }
 }

@@ -55,9 +55,9 @@ internal sealed partial class LinqParser
             key = ToSource(parameter, ParseExpression());
             cursor.ExpectWord("into");
             string group = ExpectVariable();
-            groups.Add(group);
+            shapes.Set(group, LinqShape.Group);
             steps.Begin(group);
-            ParseClauses(steps);
+            ParseClauses(steps, isReduce: true);
         }
         else
         {
@@ -74,7 +74,7 @@ internal sealed partial class LinqParser
             cursor.Expect(")");
             key = ToSource(Single(selector), selector.Value!);
             steps.Begin("\0group");
-            ParseMethods(steps, isGroup: true);
+            ParseGroupMethods(steps);
         }
 
         ExpectEnd();
@@ -110,30 +110,24 @@ internal sealed partial class LinqParser
     }
 
     /// <summary>Takes the methods behind a source, each of which goes on with what the one before yields.</summary>
-    private void ParseMethods(PipelineBuilder steps, bool isGroup = false)
+    private void ParseMethods(PipelineBuilder steps)
     {
-        while (cursor.TryTake("."))
+        while (TryBeginMethod(out var name))
         {
-            var name = cursor.ExpectName();
-            SkipTypeArguments();
-            cursor.Expect("(");
-            cursor.Enter();
             switch (name.Text)
             {
                 case "Where":
-                    var condition = ParseStep(isGroup);
+                    var condition = ParseStep();
                     steps.Rename(Single(condition), condition.Position);
                     steps.Filter(condition.Value!);
                     break;
                 case "Select":
-                    var value = ParseStep(isGroup);
+                    var value = ParseStep();
                     steps.Rename(Single(value), value.Position);
                     steps.Bind(steps.NewName(), value.Value!, isResult: true);
-                    isGroup = false;
                     break;
                 case "SelectMany":
-                    ParseSelectMany(steps, isGroup);
-                    isGroup = false;
+                    ParseSelectMany(steps);
                     break;
                 case "ToList" or "ToArray" or "AsEnumerable" or "Cast" or "OfType":
                     break;
@@ -141,14 +135,65 @@ internal sealed partial class LinqParser
                     throw TokenCursor.NotSupported($"the method '{name.Text}' of an index's source", name.Position);
             }
 
-            cursor.Leave();
-            cursor.Expect(")");
+            EndMethod();
         }
     }
 
-    private void ParseSelectMany(PipelineBuilder steps, bool isGroup)
+    /// <summary>Takes the methods behind the groups of a reduce, which make one row of each.</summary>
+    private void ParseGroupMethods(PipelineBuilder steps)
     {
-        var source = ParseStep(isGroup);
+        LinqShape? shape = LinqShape.Group;
+        LambdaExpression? last = null;
+        while (TryBeginMethod(out var name))
+        {
+            switch (name.Text)
+            {
+                case "Select":
+                    shape = last is null ? shape : shapes.OfResult(last, shape);
+                    last = ParseStep(shape);
+                    steps.Rename(Single(last), last.Position);
+                    steps.Bind(steps.NewName(), last.Value!, isResult: true);
+                    break;
+                case "ToList" or "ToArray" or "AsEnumerable" or "Cast" or "OfType":
+                    break;
+                default:
+                    throw ReduceResult.Refusal(name.Text, name.Position);
+            }
+
+            EndMethod();
+        }
+
+        if (last is not null)
+        {
+            shapes.Set(last.Parameters[0], shape);
+            steps.Rebind(shapes.ToRow(last.Value!));
+        }
+    }
+
+    private bool TryBeginMethod(out Token name)
+    {
+        name = cursor.Current;
+        if (!cursor.TryTake("."))
+        {
+            return false;
+        }
+
+        name = cursor.ExpectName();
+        SkipTypeArguments();
+        cursor.Expect("(");
+        cursor.Enter();
+        return true;
+    }
+
+    private void EndMethod()
+    {
+        cursor.Leave();
+        cursor.Expect(")");
+    }
+
+    private void ParseSelectMany(PipelineBuilder steps)
+    {
+        var source = ParseStep();
         string before = Single(source);
         steps.Rename(before, source.Position);
         steps.Each(steps.NewName(), source.Value!);
@@ -158,7 +203,7 @@ internal sealed partial class LinqParser
         }
 
         string element = steps.Current;
-        var result = ParseStep(isGroup: false);
+        var result = ParseStep();
         if (result.Parameters is not [var outer, var inner])
         {
             throw TokenCursor.NotSupported("a function of other than two parameters here", result.Position);
@@ -170,7 +215,8 @@ internal sealed partial class LinqParser
     }
 
     /// <summary>Takes the function that a method is given.</summary>
-    private LambdaExpression ParseStep(bool isGroup)
+    /// <param name="shape">What is known of its first parameter.</param>
+    private LambdaExpression ParseStep(LinqShape? shape = null)
     {
         int mark = cursor.Mark;
         bool isCast = TryParseCast(out var type) && type.Name is "Func" && cursor.TryTake("(");
@@ -185,13 +231,7 @@ internal sealed partial class LinqParser
         }
 
         var (parameters, at) = ParseLambdaHead();
-        if (isGroup)
-        {
-            groups.UnionWith(parameters);
-        }
-
-        var result = new LambdaExpression(parameters, ParseExpression(), null, at);
-        groups.ExceptWith(parameters);
+        var result = new LambdaExpression(parameters, ParseWith(parameters, shape), null, at);
         if (isCast)
         {
             cursor.Expect(")");
@@ -204,11 +244,18 @@ internal sealed partial class LinqParser
         lambda.Parameters is [var only] ? only : throw TokenCursor.NotSupported($"a function of {lambda.Parameters.Count} parameters here", lambda.Position);
 
     /// <summary>Takes the clauses behind a source to <c>select</c>.</summary>
-    private void ParseClauses(PipelineBuilder steps)
+    /// <param name="steps">Takes what they do.</param>
+    /// <param name="isReduce">Whether one row is made of each group.</param>
+    private void ParseClauses(PipelineBuilder steps, bool isReduce = false)
     {
         while (!cursor.Current.IsWord("select"))
         {
             var clause = cursor.Current;
+            if (isReduce && (clause.IsWord("where") || clause.IsWord("from")))
+            {
+                throw ReduceResult.Refusal(clause.Text, clause.Position);
+            }
+
             if (cursor.TryTakeWord("where"))
             {
                 steps.Filter(ParseExpression());
@@ -217,13 +264,15 @@ internal sealed partial class LinqParser
             {
                 string name = ExpectVariable();
                 cursor.Expect("=");
-                steps.Bind(name, ParseExpression(), isResult: false);
+                var value = ParseExpression();
+                shapes.Set(name, shapes.Of(value));
+                steps.Bind(name, value, isResult: false);
             }
             else if (cursor.TryTakeWord("from"))
             {
                 string name = ExpectVariable();
                 cursor.ExpectWord("in");
-                steps.Each(name, ParseExpression());
+                steps.Each(name, shapes.ToSequence(ParseExpression()));
             }
             else
             {
@@ -232,7 +281,8 @@ internal sealed partial class LinqParser
         }
 
         cursor.Take();
-        steps.Bind(steps.NewName(), ParseExpression(), isResult: true);
+        var result = ParseExpression();
+        steps.Bind(steps.NewName(), isReduce ? shapes.ToRow(result) : result, isResult: true);
         if (cursor.Current.IsWord("into"))
         {
             throw TokenCursor.NotSupported("'into' behind 'select'", cursor.Current.Position);
@@ -246,7 +296,7 @@ internal sealed partial class LinqParser
         int at = cursor.Take().Position;
         string name = ExpectVariable();
         cursor.ExpectWord("in");
-        var source = ParseExpression();
+        var source = shapes.ToSequence(ParseExpression());
         var steps = new PipelineBuilder();
         steps.Begin(name);
         ParseClauses(steps);
@@ -262,7 +312,7 @@ internal sealed partial class LinqParser
             name = cursor.Take();
         }
 
-        groups.Remove(name.Text);
+        shapes.Set(name.Text, null);
         return name.Text;
     }
 

@@ -52,8 +52,8 @@ internal sealed partial class LinqParser(string text)
 
     private readonly TokenCursor cursor = new(new Lexer(text, isLinq: true).ReadAll());
 
-    /// <summary>Parameters that are groups of rows: an object of a key and the values.</summary>
-    private readonly HashSet<string> groups = new(StringComparer.Ordinal);
+    /// <summary>What is known of variables: which of them are, or hold, groups of rows.</summary>
+    private readonly LinqShapes shapes = new();
 
     private Expression ParseExpression()
     {
@@ -188,14 +188,25 @@ internal sealed partial class LinqParser(string text)
     {
         var name = cursor.ExpectName();
         SkipTypeArguments();
-        return cursor.Current.Is("(")
-            ? LinqMethods.ToCall(target, name, ParseArguments())
-            : LinqMethods.ToMember(target, name);
+        if (cursor.Current.Is("("))
+        {
+            return ToCall(shapes.ToSequence(target), name, ParseArguments());
+        }
+
+        return shapes.IsGroup(target) && name.Text is "Key"
+            ? new MemberExpression(target, "key", name.Position)
+            : shapes.Note(LinqMethods.ToMember(shapes.ToSequence(target), name), target, name.Text);
     }
+
+    private Expression ToCall(Expression target, Token method, List<Expression> arguments) =>
+        method.Text is "Count" or "LongCount" or "Average" && shapes.IsRows(target)
+            ? throw ReduceResult.CountRefusal(method.Text, method.Position)
+            : LinqMethods.ToCall(target, method, arguments);
 
     private Expression ParseElement(Expression target)
     {
         int at = cursor.Expect("[").Position;
+        target = shapes.ToSequence(target);
         var index = ParseExpression();
         cursor.Expect("]");
         return index is TextLiteral name ? new MemberExpression(target, name.Text, at) : new ElementExpression(target, index, at);
@@ -240,7 +251,7 @@ internal sealed partial class LinqParser(string text)
         }
         else
         {
-            result = IsLambda() ? ParseLambda() : ParseExpression();
+            result = IsLambda() ? ParseLambda() : shapes.ToSequence(ParseExpression());
         }
 
         cursor.Leave();

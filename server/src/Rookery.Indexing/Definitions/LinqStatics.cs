@@ -30,7 +30,10 @@ internal static class LinqStatics
     };
 
     /// <summary>Whether a name is a type whose functions may be called.</summary>
-    public static bool IsCarrier(string name) => name is "Math" or "string" or "String" or "int" or "long" or "double" or "decimal" or "object" or "Convert" or "DateTime" or "DateTimeOffset" or "Guid";
+    public static bool IsCarrier(string name) => HasMethodsOfSequences(name) || name is "Math" or "string" or "String" or "int" or "long" or "double" or "decimal" or "object" or "Convert" or "DateTime" or "DateTimeOffset" or "Guid";
+
+    /// <summary>Whether a name is a type whose functions are the methods of the sequence that is their first argument.</summary>
+    public static bool HasMethodsOfSequences(string name) => name is "Enumerable" or "DynamicEnumerable" or "Queryable";
 
     /// <summary>A call of a type's function.</summary>
     /// <exception cref="ScriptException">There is none that is understood.</exception>

@@ -33,6 +33,9 @@ internal sealed class PipelineBuilder
         Current = isResult ? name : Current;
     }
 
+    /// <summary>Gives what was named last another value.</summary>
+    public void Rebind(Expression value) => steps[^1] = steps[^1] with { Value = value };
+
     /// <summary>Goes on with each element of a sequence.</summary>
     public void Each(string name, Expression sequence)
     {

@@ -68,6 +68,47 @@ public sealed class RefusedTextTests
     [InlineData("from r in results select new { r.a }", "'group' was expected")]
     [InlineData("from r in results group r.b by r.a into g select new { a = g.Key }", "expected here")]
     [InlineData("from r in results group x by r.a into g select new { a = g.Key }", "groups of what is not the whole row")]
+    [InlineData("results.GroupBy(x => x.a).Select(g => new { g }).Select(t => new { t })", "an object that holds a group")]
+    [InlineData("results.GroupBy(x => x.a).Select(g => new { a = Enumerable.Range(1, 2) })", "'Enumerable.Range'")]
+    [InlineData("results.GroupBy(x => x.a).Select(g => new { a = Enumerable.ToLower(g.Key) })", "'Enumerable.ToLower'")]
     public void A_reduce_is_refused(string text, string message) =>
         Assert.Contains(message, Assert.Throws<ScriptException>(() => IndexScript.CompileReduce(text)).Message, StringComparison.Ordinal);
+
+    /// <summary>Pages of 16 rows are reduced by themselves: what leaves out a group by its values would leave out pages of others.</summary>
+    [Theory]
+    [InlineData("from r in results group r by r.o into g where g.Sum(x => x.c) > 1 select new { o = g.Key, c = g.Sum(x => x.c) }", "'where' behind the groups")]
+    [InlineData("from r in results group r by r.o into g let n = g.Sum(x => x.c) where n > 1 select new { o = g.Key, c = n }", "'where' behind the groups")]
+    [InlineData("from r in results group r by r.o into g from x in g select new { o = g.Key, x.c }", "'from' behind the groups")]
+    [InlineData("results.GroupBy(r => r.o).Where(g => g.Sum(x => x.c) > 1).Select(g => new { o = g.Key, c = g.Sum(x => x.c) })", "'Where' behind the groups")]
+    [InlineData("results.GroupBy(r => r.o).Select(g => new { o = g.Key, c = g.Sum(x => x.c) }).Where(r => r.c > 1)", "'Where' behind the groups")]
+    [InlineData("results.GroupBy(r => r.o).SelectMany(g => g.Select(x => new { o = g.Key, x.c }))", "'SelectMany' behind the groups")]
+    [InlineData("results.GroupBy(r => r.o).SelectMany(g => g, (g, x) => new { o = g.Key, x.c })", "'SelectMany' behind the groups")]
+    [InlineData("results.GroupBy(r => r.o).Select(g => new { o = g.Key, c = g.Sum(x => x.c) }).Take(3)", "'Take' behind the groups")]
+    [InlineData("results.GroupBy(r => r.o).Select(g => g.Sum(x => x.c) > 1 ? new { o = g.Key, c = g.Sum(x => x.c) } : null)", "nothing or several")]
+    [InlineData("results.GroupBy(r => r.o).Select(g => g.Where(x => x.c > 1).Select(x => new { x.o, x.c }).FirstOrDefault())", "nothing or several")]
+    [InlineData("results.GroupBy(r => r.o).Select(g => g.Select(x => new { x.o, x.c }))", "nothing or several")]
+    [InlineData("results.GroupBy(r => r.o).Select(g => new[] { new { o = g.Key, c = 1 } })", "nothing or several")]
+    [InlineData("groupBy(r => r.o).aggregate(g => { const c = g.values.reduce((n, v) => n + v.c, 0); if (c > 1) return { o: g.key, c }; })", "nothing or several")]
+    [InlineData("groupBy(r => r.o).aggregate(g => { for (const v of g.values) { return { o: v.o, c: v.c }; } })", "nothing or several")]
+    [InlineData("groupBy(r => r.o).aggregate(g => { const c = 1; if (c > 1) return null; return { o: g.key, c }; })", "nothing or several")]
+    [InlineData("groupBy(r => r.o).aggregate(g => { let r; if (g.key) { r = { o: g.key, c: 1 }; } return r; })", "nothing or several")]
+    [InlineData("groupBy(r => r.o).aggregate(g => g.key ? { o: g.key, c: 1 } : undefined)", "nothing or several")]
+    [InlineData("groupBy(r => r.o).aggregate(g => g.key && { o: g.key, c: 1 })", "nothing or several")]
+    [InlineData("groupBy(r => r.o).aggregate(g => g.values.map(v => ({ o: v.o, c: v.c })))", "nothing or several")]
+    [InlineData("groupBy(r => r.o).aggregate(g => [{ o: g.key, c: 1 }])", "nothing or several")]
+    [InlineData("from r in results group r by r.o into g select new { o = g.Key, c = g.Count() }", "'Count' of a group")]
+    [InlineData("from r in results group r by r.o into g select new { o = g.Key, c = g.LongCount(x => x.c > 1) }", "'LongCount' of a group")]
+    [InlineData("from r in results group r by r.o into g select new { o = g.Key, c = g.Average(x => x.c) }", "'Average' of a group")]
+    [InlineData("from r in results group r by r.o into g let h = new { g } select new { o = g.Key, c = Enumerable.Average(h.g.Select(x => x.c)) }", "'Average' of a group")]
+    public void A_reduce_that_gives_a_group_no_row_or_several_or_counts_its_rows_is_refused(string text, string message) =>
+        Assert.Contains(message, Assert.Throws<ScriptException>(() => IndexScript.CompileReduce(text)).Message, StringComparison.Ordinal);
+
+    [Theory]
+    [InlineData("results.GroupBy(r => r.o).Select(g => g.Key == null ? new { o = \"none\", c = 0 } : new { o = g.Key, c = g.Sum(x => x.c) })")]
+    [InlineData("results.GroupBy(r => r.o).Select(g => g.Select(x => new { x.o, x.c }).First())")]
+    [InlineData("results.GroupBy(r => r.o).Select(g => new { o = g.Key, c = g.SelectMany(x => x.tags).Distinct().Count() }).ToList()")]
+    [InlineData("groupBy(r => r.o).aggregate(g => { if (g.key) { return { o: g.key, c: 1 }; } else { return { o: 'none', c: 1 }; } })")]
+    [InlineData("groupBy(r => r.o).aggregate(g => { let r = { o: g.key, c: 0 }; if (g.key) { r = { o: 'none', c: 1 }; } return r; })")]
+    [InlineData("groupBy(r => r.o).aggregate(g => { if (!g.key) return { o: 'none', c: 0 }; return g.key > 1 ? { o: 1, c: 1 } : { o: 2, c: 2 }; })")]
+    public void A_reduce_that_gives_each_group_one_row_is_taken(string text) => Assert.Equal(["o", "c"], IndexScript.CompileReduce(text).Fields);
 }

@@ -1,0 +1,116 @@
+using Rookery.Documents.Scripting;
+
+namespace Rookery.Indexing.Definitions;
+
+/// <summary>What is known of a value before there are documents: that it is a group, or an object whose members hold groups.</summary>
+/// <param name="Members">The members of the object that hold groups, at any depth; null for a group.</param>
+internal sealed record LinqShape(IReadOnlyDictionary<string, LinqShape>? Members)
+{
+    /// <summary>A group of rows: an object of a key and the values.</summary>
+    public static LinqShape Group { get; } = new((IReadOnlyDictionary<string, LinqShape>?)null);
+}
+
+/// <summary>
+/// Knows where groups are kept: C# has <c>.Key</c> and the methods of sequences on one value, and clients write <c>let</c> as an object that holds the group.
+/// </summary>
+internal sealed class LinqShapes
+{
+    private readonly Dictionary<string, LinqShape> variables = new(StringComparer.Ordinal);
+
+    // Noted when they are parsed: a chain of names may be long, and each would be looked up through all before it.
+    private readonly Dictionary<Expression, LinqShape> members = new(ReferenceEqualityComparer.Instance);
+
+    private readonly HashSet<Expression> rows = new(ReferenceEqualityComparer.Instance);
+
+    /// <summary>What is known of a variable; null for nothing.</summary>
+    public LinqShape? Find(string variable) => variables.GetValueOrDefault(variable);
+
+    /// <summary>Notes what a variable is.</summary>
+    public void Set(string variable, LinqShape? shape)
+    {
+        variables.Remove(variable);
+        if (shape is not null)
+        {
+            variables.Add(variable, shape);
+        }
+    }
+
+    /// <summary>What is known of a value.</summary>
+    public LinqShape? Of(Expression value) => value switch
+    {
+        NameExpression name => Find(name.Name),
+        MemberExpression or InvokeExpression => members.GetValueOrDefault(value),
+        ConditionalExpression choice => Of(choice.Then) ?? Of(choice.Otherwise),
+        ObjectLiteral literal => OfMembers(literal),
+        _ => null,
+    };
+
+    /// <summary>Notes what a member is, from what is known of the value that it is a member of.</summary>
+    public Expression Note(Expression member, Expression target, string name)
+    {
+        if (Of(target)?.Members?.GetValueOrDefault(name) is { } shape)
+        {
+            members.Add(member, shape);
+        }
+
+        return member;
+    }
+
+    /// <summary>What is known of a function's value.</summary>
+    /// <param name="function">The function.</param>
+    /// <param name="shape">What is known of its parameter.</param>
+    public LinqShape? OfResult(LambdaExpression function, LinqShape? shape)
+    {
+        Set(function.Parameters[0], shape);
+        var result = Of(function.Value!);
+        Set(function.Parameters[0], null);
+        return result;
+    }
+
+    /// <summary>Whether a value is a group.</summary>
+    public bool IsGroup(Expression value) => Of(value) is { Members: null };
+
+    /// <summary>The values of a group; any other value as it is.</summary>
+    public Expression ToSequence(Expression value)
+    {
+        if (!IsGroup(value))
+        {
+            return value;
+        }
+
+        var values = new MemberExpression(value, "values", value.Position);
+        rows.Add(values);
+        return values;
+    }
+
+    /// <summary>Whether a value is the rows of a group, or some of them, or a value of each.</summary>
+    public bool IsRows(Expression value) => value switch
+    {
+        CallExpression { Callee: MemberExpression { Name: "map" or "filter" } loop } => IsRows(loop.Target),
+        InvokeExpression { Function: ScriptFunction.Distinct, Arguments: [var inner] } => IsRows(inner),
+        _ => rows.Contains(value),
+    };
+
+    /// <summary>A row, whose members are values: a group is its rows.</summary>
+    /// <exception cref="ScriptException">It holds a group where that cannot be told from the text.</exception>
+    public Expression ToRow(Expression value) => value switch
+    {
+        ObjectLiteral literal => literal with { Members = [.. literal.Members.Select(member => member with { Value = ToRow(member.Value) })] },
+        ConditionalExpression choice => choice with { Then = ToRow(choice.Then), Otherwise = ToRow(choice.Otherwise) },
+        _ => Of(value)?.Members is null ? ToSequence(value) : throw TokenCursor.NotSupported("a row with an object that holds a group", value.Position),
+    };
+
+    private LinqShape? OfMembers(ObjectLiteral literal)
+    {
+        Dictionary<string, LinqShape>? held = null;
+        foreach (var member in literal.Members)
+        {
+            if (member.Name is { } name && Of(member.Value) is { } shape)
+            {
+                (held ??= new(StringComparer.Ordinal))[name] = shape;
+            }
+        }
+
+        return held is null ? null : new LinqShape(held);
+    }
+}

@@ -1,0 +1,131 @@
+using Rookery.Documents.Scripting;
+
+namespace Rookery.Indexing.Definitions;
+
+/// <summary>
+/// Checks that a reduce makes one row of each group, whatever its values. Pages of rows are reduced by themselves, and what comes out is reduced again: a reduce that leaves out some groups would leave out some pages of
+/// others, and one that counts its rows would count pages.
+/// </summary>
+internal sealed class ReduceResult
+{
+    private readonly string group;
+    private readonly Dictionary<string, List<Expression?>> variables = new(StringComparer.Ordinal);
+    private readonly HashSet<string> looked = new(StringComparer.Ordinal);
+
+    private ReduceResult(string group) => this.group = group;
+
+    /// <summary>The refusal of a part that would give a group no row, or several.</summary>
+    public static ScriptException Refusal(string part, int position) => TokenCursor.NotSupported(
+        $"'{part}' behind the groups of a reduce: a reduce returns one row of each group, because its rows are reduced again; leave rows out with 'where' in the query", position);
+
+    /// <summary>The refusal of what would count the rows that a reduce is given.</summary>
+    public static ScriptException CountRefusal(string method, int position) => new(
+        ScriptFault.Syntax,
+        $"'{method}' of a group counts what was reduced before as one: let the map give each row 'count = 1' and add that up{(method is "Average" ? ", and the values, and divide" : "")}",
+        position);
+
+    /// <summary>Checks a reduce.</summary>
+    /// <param name="row">The function of a group.</param>
+    /// <exception cref="ScriptException">It may return no row, or several.</exception>
+    public static void Require(ScriptSource row)
+    {
+        var check = new ReduceResult(row.Parameter);
+        var returned = new List<Expression>();
+        bool returns = check.Collect(row.Statements, returned);
+        foreach (var value in returned)
+        {
+            check.RequireObject(value);
+        }
+
+        if (!returns)
+        {
+            throw Several(returned.Count > 0 ? returned[^1].Position : 0);
+        }
+    }
+
+    private static ScriptException Several(int position) => TokenCursor.NotSupported(
+        "a reduce that may return nothing or several rows: it returns one object of each group, because its rows are reduced again; leave rows out with 'where' in the query", position);
+
+    /// <summary>Notes what variables hold, and what is returned.</summary>
+    /// <returns>Whether each way through the statements returns.</returns>
+    private bool Collect(IReadOnlyList<Statement> statements, List<Expression> returned)
+    {
+        bool returns = false;
+        foreach (var statement in statements)
+        {
+            returns |= Collect(statement, returned);
+        }
+
+        return returns;
+    }
+
+    private bool Collect(Statement statement, List<Expression> returned)
+    {
+        switch (statement)
+        {
+            case VariableStatement variable:
+                Note(variable.Name, variable.Value);
+                return false;
+            case ExpressionStatement { Expression: AssignmentExpression { Target: NameExpression name } assignment }:
+                Note(name.Name, assignment.Operator is null ? assignment.Value : null);
+                return false;
+            case BlockStatement block:
+                return Collect(block.Statements, returned);
+            case IfStatement choice:
+                bool then = Collect(choice.Then, returned);
+                return choice.Otherwise is { } otherwise && Collect(otherwise, returned) && then;
+            case ForOfStatement each:
+                Note(each.Name, null);
+                Collect(each.Body, returned);
+                return false;
+            case ReturnStatement { Value: { } value }:
+                returned.Add(value);
+                return true;
+            case ReturnStatement:
+                throw Several(statement.Position);
+            default:
+                return false;
+        }
+    }
+
+    private void Note(string variable, Expression? value)
+    {
+        if (!variables.TryGetValue(variable, out var known))
+        {
+            variables.Add(variable, known = []);
+        }
+
+        known.Add(value);
+    }
+
+    private void RequireObject(Expression value)
+    {
+        switch (value)
+        {
+            case ObjectLiteral:
+                break;
+            case ConditionalExpression choice:
+                RequireObject(choice.Then);
+                RequireObject(choice.Otherwise);
+                break;
+            case NameExpression name when variables.TryGetValue(name.Name, out var known):
+                if (looked.Add(name.Name))
+                {
+                    known.ForEach(held => RequireObject(held ?? throw Several(value.Position)));
+                }
+
+                break;
+
+            // One of the rows: a group has at least one.
+            case InvokeExpression { Function: ScriptFunction.First or ScriptFunction.Last, Arguments: [CallExpression { Callee: MemberExpression { Name: "map", Target: var rows }, Arguments: [LambdaExpression { Value: { } row }] }] }
+                when IsRows(rows):
+                RequireObject(row);
+                break;
+            default:
+                throw Several(value.Position);
+        }
+    }
+
+    private bool IsRows(Expression value) => value is MemberExpression { Name: "values", Target: NameExpression { Name: var name } }
+        && (string.Equals(name, group, StringComparison.Ordinal) || (variables.TryGetValue(name, out var known) && known is [NameExpression { Name: var other }] && string.Equals(other, group, StringComparison.Ordinal)));
+}
