@@ -48,6 +48,7 @@ internal static class BackupCommand
         using var backup = await node.BeginBackupAsync();
         using var writer = new BackupWriter(new PosixDisk(), directory);
         using var progress = new Progress("files", TimeProvider.System);
+        using var interruption = new Interruption(progress, () => $"{directory} is no backup: delete it, and give the same command again.");
         foreach (var piece in backup.Read())
         {
             Take(writer, piece, progress);
@@ -61,6 +62,7 @@ internal static class BackupCommand
         using var download = await BackupDownload.BeginAsync(node, cancellation);
         using var writer = new BackupWriter(new PosixDisk(), directory);
         using var progress = new Progress("files", TimeProvider.System);
+        using var interruption = new Interruption(progress, () => $"{directory} is no backup: delete it, and give the same command again.");
         while (Take(writer, await download.NextAsync(cancellation), progress))
         {
         }

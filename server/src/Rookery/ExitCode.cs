@@ -29,4 +29,7 @@ internal static class ExitCode
 
     /// <summary>128 and SIGPIPE: who read the output went away.</summary>
     public const int OutputClosed = 141;
+
+    /// <summary>128 and SIGTERM: ended by somebody else's word. `serve` ends by it cleanly, with 0.</summary>
+    public const int Terminated = 143;
 }

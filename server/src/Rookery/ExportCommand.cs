@@ -3,6 +3,7 @@ using System.CommandLine;
 using Rookery.Access;
 using Rookery.Documents;
 using Rookery.Server;
+using Rookery.Terminal;
 using Rookery.Transfer;
 
 namespace Rookery;
@@ -50,10 +51,10 @@ internal static class ExportCommand
                 $"There is no database \"{name}\" in {data}; there are: {string.Join(", ", node.Databases.All.Select(database => database.Name))}.", ExitCode.Failure);
         }
 
-        await using var output = Console.OpenStandardOutput();
+        using var interruption = new Interruption(progress: null, () => "What was written is not whole, and an export cannot be gone on with: give the same command again.");
         foreach (var database in databases)
         {
-            await ExportAsync(database, output, gaps, cancellation);
+            await ExportAsync(database, Output.Stream, gaps, cancellation);
         }
 
         return gaps.Count == 0

@@ -1,1 +1,10 @@
-return Rookery.QuickStatus.TryRun(args) ?? await Rookery.CommandLine.RunAsync(args);
+using Rookery;
+using Rookery.Terminal;
+
+if (QuickStatus.TryRun(args) is { } quick)
+{
+    return quick;
+}
+
+Messages.Take();
+return Messages.CodeOf(await CommandLine.RunAsync(args));

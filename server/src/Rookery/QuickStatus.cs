@@ -13,8 +13,6 @@ internal static class QuickStatus
     // Then the usual way asks, which waits for longer and says in a sentence what it waited for.
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(5);
 
-    private static StandardOutput Stdout { get; } = new();
-
     /// <summary>Asks and prints.</summary>
     /// <param name="arguments">The whole command line.</param>
     /// <returns>The exit code; null when nothing was printed, and the usual way is to be gone.</returns>
@@ -32,10 +30,10 @@ internal static class QuickStatus
                 return null;
             }
 
-            Stdout.Write(answer.Span);
+            StandardStream.Output.Write(answer.Span);
             if (isJson)
             {
-                Stdout.Write("\n"u8);
+                StandardStream.Output.Write("\n"u8);
             }
 
             return code;

@@ -24,6 +24,8 @@ internal static class RestoreCommand
         return command;
     }
 
+    private static string WhatToDelete(NodeOptions options) => options.JournalDirectory is { } journal ? $"it and {journal}" : "it";
+
     private static async Task<int> RunAsync(string from, NodeOptions options, string? database)
     {
         long memory = MemorySize.DefaultBytes();
@@ -36,6 +38,7 @@ internal static class RestoreCommand
 
         var io = new IoTimeline(TimeProvider.System, disk.DeviceOf(from));
         using var progress = new Progress(what: null, TimeProvider.System);
+        using var interruption = new Interruption(progress, () => $"{options.DataDirectory} is not complete, and no node opens it: delete {WhatToDelete(options)}, and give the same command again.");
         var restoration = new Restoration(disk, options, new MemoryBudget(memory), io, TimeProvider.System)
         {
             Progress = (copied, total) =>

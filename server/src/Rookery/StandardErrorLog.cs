@@ -1,6 +1,7 @@
 using Microsoft.Extensions.Logging;
 using Rookery.Server;
 using Rookery.Support;
+using Rookery.Terminal;
 
 namespace Rookery;
 
@@ -42,7 +43,8 @@ internal sealed class StandardErrorLog(TimeProvider time) : ILogger
         string stamp = journal is not null ? $"<{JournalSocket.PriorityOf(logLevel)}>" : stampedByOthers ? string.Empty : now.ToString("yyyy-MM-ddTHH:mm:ss.fffZ ");
         lock (oneLine)
         {
-            Console.Error.WriteLine(stamp + text);
+            // A disk that is full must not end a node for its log.
+            _ = Messages.WhyNotWritten($"{stamp}{text}\n");
         }
     }
 

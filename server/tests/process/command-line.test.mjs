@@ -319,3 +319,68 @@ test("A load of its own is measured, and leaves no database behind", async t => 
   assert.deepEqual((await node.expect(200, "GET", "/databases?namesOnly=true")).Databases, ["birds"])
   ended(await rookery("bench", "--kind", "nothing"), 78, /there are put, get and query/)
 })
+
+test("What a query finds is changed or deleted, counted first, and a query says which command does that", async t => {
+  const { rookery, env, node, directory } = await setUp(t)
+  writeFileSync(join(directory, "in.ndjson"), Array.from({ length: 700 }, (_, n) => `{"age":${n},"@metadata":{"@id":"rooks/${n}","@collection":"Rooks"}}\n`).join(""))
+  ended(await rookery("import", ".", join(directory, "in.ndjson")), 0)
+  const update = "from Rooks where age >= $least update { this.grown = true }"
+  ended(await rookery("query", ".", update, "--param", "least=100"), 78, /'update' changes documents.*`rookery patch`/)
+  ended(await rookery("patch", ".", update, "--param", "least=100"), 78, /^600 documents of birds are to be changed: rooks\/.*, ….\nNobody can be asked here, so nothing was changed; say --yes\.\n$/)
+  assert.equal(JSON.parse(ended(await rookery("query", ".", "from Rooks where grown = true", "--json"), 0)).TotalResults, 0)
+  ended(await rookery("patch", ".", update, "--param", "least=100", "--yes"), 0, /^Changed 600 documents\.\n$/)
+  assert.equal(JSON.parse(ended(await rookery("query", ".", "from Rooks where grown = true", "--wait", "--json"), 0)).TotalResults, 600)
+  ended(await rookery("patch", ".", "from Rooks where age < 9", "--yes"), 78, /`update \{ … \}` must stand behind its conditions/)
+  ended(await rookery("delete", ".", "--query", update, "--yes"), 78, /`rookery patch`/)
+  ended(await rookery("patch", ".", "from Rooks where where update { this.x = 1 }", "--yes"), 78, /Line 1, column/)
+  ended(await rookery("patch", ".", "from Rooks where age < 9 update { this.none.deep = 1 }", "--yes"), 1, /Operation \d+ stopped behind 0 of 9 documents/)
+  const told = JSON.parse((await rookery("patch", ".", "from Rooks order by age as long update { this.first = true } limit 3", "--yes", "--json")).stdout)
+  assert.deepEqual([told.Status, told.Progress.Processed], ["Completed", 3])
+
+  ended(await rookery("delete", ".", "rooks/1", "--query", "from Rooks", "--yes"), 78, /in one way/)
+  ended(await rookery("rm", ".", "rooks/1", "--per-second", "5"), 78, /belong to --query/)
+  ended(await rookery("delete", ".", "--query", "from Rooks where age < 100 limit 7"), 78, /^7 documents of birds are to be deleted/)
+  ended(await rookery("delete", ".", "--query", "from Rooks where age < $most", "--param", "most=100", "--yes"), 0, /^Deleted 100 documents\.\n$/)
+  ended(await rookery("delete", ".", "--query", "from Rooks where age < 100", "--yes"), 0, /^Deleted 0 documents\.\n$/)
+
+  // Slowly, so that there is something to interrupt: the node stops too.
+  const slow = new Terminal(`$rookery patch . "from Rooks update { this.slow = true }" --yes --per-second 5; echo "code $?"`, { env })
+  await slow.shows(/0 %, \d+ documents/)
+  slow.type("\u0003")
+  await slow.shows(/Interrupted\. \d+ of 600 documents were changed by then and stay so\. The node stops behind the batch that it is at\.\r\ncode 130/)
+})
+
+test("Output that takes nothing, or is closed, ends a command with a sentence and its code, and never by a signal", async t => {
+  const { node, env, directory } = await setUp(t)
+  await node.expect(201, "PUT", "/databases/birds/docs?id=rooks/1", '{"n":1}')
+  writeFileSync(join(directory, "in.ndjson"), '{"n":1,"@metadata":{"@id":"a/1"}}\n')
+  const inShell = line => command(["-c", line], { env: { ...env, rookery: executable }, program: "/bin/bash" })
+  const query = 'query . "from @all_docs" --json'
+  for (const words of ["--help", "status", `status --url ${node.url.replace("127.0.0.1", "localhost")}`, "get . rooks/1", query, "export .", "alerts --prometheus", "completion bash"]) {
+    ended(await inShell(`$rookery ${words} > /dev/full`), 1, /^The output could not be written: No space left on device\.\n$/m)
+    ended(await inShell(`$rookery ${words} >&-`), 1, /^The output could not be written: it is closed\.\n$/m)
+    ended(await inShell(`$rookery ${words} > /dev/full 2> /dev/full`), 1)
+    ended(await inShell(`$rookery ${words} >&- 2>&- <&-`), 1)
+  }
+
+  // What is told on stderr is part of what was asked: it is not all well when it is lost, but the work is done.
+  ended(await inShell(`$rookery import . ${join(directory, "in.ndjson")} 2> /dev/full`), 1)
+  await node.expect(200, "GET", "/databases/birds/docs?id=a/1")
+  ended(await inShell(`$rookery import . ${join(directory, "in.ndjson")} 2>&-`), 0)
+  ended(await inShell("$rookery nonsense 2> /dev/full"), 78)
+  ended(await inShell("$rookery import . - <&-"), 0, /0 documents were stored/)
+})
+
+test("A node whose log cannot be written serves on, and stops cleanly", async t => {
+  const directory = temporaryDirectory(t)
+  for (const how of ["2> /dev/full", "2>&- >&- <&-"]) {
+    const port = await freePort()
+    let node
+    const line = `exec $rookery serve --data ${join(directory, `data${port}`)} --listen http://127.0.0.1:${port} --memory 96M ${how}`
+    const ends = command(["-c", line], { env: { ...environmentAt(directory), rookery: executable }, program: "/bin/bash", onStart: child => { node = child } })
+    t.after(() => node.kill("SIGKILL"))
+    await until(() => fetch(`http://127.0.0.1:${port}/readyz`).then(answer => answer.ok, () => false))
+    node.kill("SIGTERM")
+    assert.equal((await ends).code, 0)
+  }
+})

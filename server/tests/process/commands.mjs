@@ -9,9 +9,9 @@ export const environmentAt = home => {
   return { ...rest, HOME: home, TERM: "xterm-256color" }
 }
 
-/** Runs a command to its end, with `input` on stdin. */
-export async function command(words, { input = "", env, onStart } = {}) {
-  const child = spawn(executable, words, { stdio: ["pipe", "pipe", "pipe"], env })
+/** Runs a command to its end, with `input` on stdin; another program than the executable where one is named. */
+export async function command(words, { input = "", env, onStart, program = executable } = {}) {
+  const child = spawn(program, words, { stdio: ["pipe", "pipe", "pipe"], env })
   child.stdin.on("error", () => {})
   child.stdin.end(input)
   onStart?.(child)

@@ -1,4 +1,5 @@
 using Rookery.Access;
+using Rookery.Terminal;
 
 namespace Rookery.Data;
 
@@ -26,7 +27,7 @@ internal static class InputFile
                 Console.Error.WriteLine("Reading from the terminal; Ctrl+D ends it.");
             }
 
-            return Console.OpenStandardInput();
+            return StandardStream.OpenInput();
         }
 
         try

@@ -38,6 +38,7 @@ internal static class WaitCommand
         }
 
         using var progress = new Progress("documents", time);
+        using var interruption = new Interruption(progress, static () => "Nothing waits any more; the node goes on with its indexes.");
         long first = -1;
         for (long begun = time.GetTimestamp(); ;)
         {

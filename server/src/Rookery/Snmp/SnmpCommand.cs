@@ -1,5 +1,6 @@
 using System.CommandLine;
 using Rookery.Access;
+using Rookery.Terminal;
 
 namespace Rookery.Snmp;
 
@@ -16,8 +17,8 @@ internal static class SnmpCommand
         command.SetAction((parsed, cancellation) => address.UseAsync(parsed, async (NodeConnection node) =>
         {
             using var source = new SnmpSource(node, TimeProvider.System);
-            using var input = new StreamReader(Console.OpenStandardInput());
-            await using var output = new StreamWriter(Console.OpenStandardOutput()) { NewLine = "\n" };
+            using var input = new StreamReader(StandardStream.OpenInput());
+            await using var output = new StreamWriter(Output.Stream) { NewLine = "\n" };
             await new PassPersist(source.ReadAsync).ServeAsync(input, output, cancellation);
             return ExitCode.Success;
         }));

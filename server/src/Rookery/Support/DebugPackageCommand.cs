@@ -130,8 +130,7 @@ internal static class DebugPackageCommand
             await using var file = File.OpenRead(path);
             await using var gzip = new GZipStream(file, CompressionMode.Decompress);
             await using var tar = new TarReader(gzip);
-            await using var output = Console.OpenStandardOutput();
-            return await ShowAsync(tar, path, part, output, cancellation);
+            return await ShowAsync(tar, path, part, Output.Stream, cancellation);
         }
         catch (Exception broken) when (broken is InvalidDataException or EndOfStreamException or FormatException)
         {

@@ -11,7 +11,7 @@ internal static class Output
     private static readonly JsonWriterOptions Indented = new() { Indented = true, Encoder = JavaScriptEncoder.UnsafeRelaxedJsonEscaping };
 
     /// <summary>Stdout itself.</summary>
-    public static StandardOutput Stream { get; } = new();
+    public static StandardStream Stream => StandardStream.Output;
 
     /// <summary>A line of text.</summary>
     public static void Line(string line) => Stream.Write(Encoding.UTF8.GetBytes(line + "\n"));

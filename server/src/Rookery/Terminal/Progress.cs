@@ -16,6 +16,7 @@ internal sealed class Progress(string? what, TimeProvider time) : IDisposable
     private readonly ProgressEstimate _items = new(time);
     private long _shownAt = time.GetTimestamp();
     private bool _isDrawn;
+    private volatile bool _hasEnded;
 
     /// <summary>How many bytes there are to go through; null when nobody knows.</summary>
     public long? TotalBytes
@@ -23,6 +24,16 @@ internal sealed class Progress(string? what, TimeProvider time) : IDisposable
         get => (long?)_bytes.Total;
         set => _bytes.Total = value;
     }
+
+    /// <summary>How many items there are to go through; null when nobody knows.</summary>
+    public long? TotalItems
+    {
+        get => (long?)_items.Total;
+        set => _items.Total = value;
+    }
+
+    /// <summary>How many are done.</summary>
+    public long Items => (long)_items.Done;
 
     /// <summary>Goes on behind what was done earlier.</summary>
     public void BeginAt(long items, long bytes)
@@ -36,7 +47,7 @@ internal sealed class Progress(string? what, TimeProvider time) : IDisposable
     {
         _items.Report(items);
         _bytes.Report(bytes);
-        if (time.GetElapsedTime(_shownAt) < (_redraws ? DrawingPeriod : TellingPeriod))
+        if (_hasEnded || time.GetElapsedTime(_shownAt) < (_redraws ? DrawingPeriod : TellingPeriod))
         {
             return;
         }
@@ -70,12 +81,19 @@ internal sealed class Progress(string? what, TimeProvider time) : IDisposable
         }
     }
 
-    public void Dispose() => Clear();
+    /// <summary>Takes the line away for good.</summary>
+    public void End()
+    {
+        _hasEnded = true;
+        Clear();
+    }
+
+    public void Dispose() => End();
 
     private string Text()
     {
         var text = new StringBuilder();
-        if (_bytes.Share is { } share)
+        if ((_bytes.Share ?? _items.Share) is { } share)
         {
             if (_redraws)
             {
@@ -96,6 +114,6 @@ internal sealed class Progress(string? what, TimeProvider time) : IDisposable
             text.Append(what is null ? Amount.Bytes(_bytes.Done) : string.Empty).Append($", {Amount.Bytes(_bytes.PerSecond)}/s");
         }
 
-        return _bytes.Left is { } left ? text.Append($", {Amount.Time(left)} left").ToString() : text.ToString();
+        return (_bytes.Left ?? _items.Left) is { } left ? text.Append($", {Amount.Time(left)} left").ToString() : text.ToString();
     }
 }

@@ -25,6 +25,7 @@ internal static class ExportDownload
         long expected = statistics.GetProperty("CountOfDocuments").GetInt64();
         using var answer = await Silence.BoundAsync(client.Address, time, ends => client.SendAsync(HttpMethod.Get, $"{NodeClient.PathOf(database)}/export", cancellation: ends));
         using var progress = new Progress($"of about {Amount.Of(expected, "document")}", time);
+        using var interruption = new Interruption(progress, () => WhatIsLeft(to, progress.Items, expected));
         if (to is null)
         {
             await Console.Error.WriteLineAsync($"{database}: {Amount.Of(await CopyAsync(client, answer, Output.Stream, progress, time), "document")}.");
@@ -39,6 +40,12 @@ internal static class ExportDownload
             await using var file = OpenPart(partial);
             await using Stream output = path.EndsWith(".gz", StringComparison.OrdinalIgnoreCase) ? new GZipStream(file, CompressionLevel.Fastest, leaveOpen: true) : file;
             documents = await CopyAsync(client, answer, output, progress, time);
+        }
+        catch (Exception failure) when (failure is AdminException or IOException and not DirectoryNotFoundException)
+        {
+            // Nobody can use what is there of it, and a full disk needs the room.
+            File.Delete(partial);
+            throw failure is AdminException ? failure : new AdminException($"{path} cannot be written, and is not there: {failure.Message}", ExitCode.Failure);
         }
         catch (Exception failure) when (failure is UnauthorizedAccessException or DirectoryNotFoundException)
         {
@@ -57,6 +64,17 @@ internal static class ExportDownload
 
         await Console.Error.WriteLineAsync($"{database}: {Amount.Of(documents, "document")} in {path}.");
         return ExitCode.Success;
+    }
+
+    private static string WhatIsLeft(string? to, long documents, long expected)
+    {
+        if (to is not null)
+        {
+            File.Delete(Path.GetFullPath(to) + ".part");
+        }
+
+        string came = $"{Amount.Number(documents)} of about {Amount.Of(expected, "document")} came";
+        return $"{came}{(to is null ? ", and what was written is not whole" : $", and {to} is as it was")}. An export cannot be gone on with: give the same command again.";
     }
 
     /// <summary>Why an export cannot come to lie there; null where it can.</summary>

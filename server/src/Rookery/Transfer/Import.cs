@@ -20,9 +20,13 @@ internal sealed class Import(ImportUpload upload, ImportJournal begun, string? j
     private ImportJournal _journal = begun;
     private long _reasonsShown;
     private BadInputException? _failure;
+    private bool _hasToldOfNote;
 
     /// <summary>How far it came.</summary>
     public ImportJournal Result => _journal;
+
+    /// <summary>Whether another can go on where this one ends.</summary>
+    public bool IsNoted => File.Exists(journalPath);
 
     /// <summary>Sends all records that were not sent before, and, of an input that cannot be read to its end, those that come before that.</summary>
     /// <param name="source">The records.</param>
@@ -122,7 +126,24 @@ internal sealed class Import(ImportUpload upload, ImportJournal begun, string? j
         _journal = _journal with { Records = _journal.Records + part.Records, Stored = _journal.Stored + result.Stored, Bad = _journal.Bad + result.Bad + part.Refused.Count };
         if (journalPath is not null)
         {
-            _journal.Write(journalPath);
+            NoteOnDisk(journalPath);
+        }
+    }
+
+    /// <summary>A disk that takes no note is no reason to stop. An older note serves too: what is sent again takes its own place.</summary>
+    private void NoteOnDisk(string path)
+    {
+        try
+        {
+            _journal.Write(path);
+        }
+        catch (Exception refused) when (refused is IOException or UnauthorizedAccessException)
+        {
+            if (!_hasToldOfNote)
+            {
+                _hasToldOfNote = true;
+                progress.Say($"How far this import came cannot be noted in {path}, and it goes on all the same: {refused.Message}");
+            }
         }
     }
 

@@ -46,6 +46,7 @@ internal static class ImportCommand
         var journal = Begin(order, out string? journalPath);
         progress.TotalBytes = order.File is "-" ? null : journal.InputBytes;
         var import = new Import(new ImportUpload(client, order.Database, TimeProvider.System), journal, journalPath, progress);
+        using var interruption = new Interruption(progress, () => $"{Told(import.Result)}. {HowToGoOn(order, import)}");
         var source = Open(order, input);
         try
         {
@@ -54,11 +55,12 @@ internal static class ImportCommand
         catch (Exception stopped) when (stopped is AdminException or BadInputException or ImportRefusedException && import.Result.Records > 0)
         {
             progress.Clear();
-            await Console.Error.WriteLineAsync($"{Told(import.Result)} before that.{(journalPath is null ? string.Empty : " --resume goes on behind it.")}");
+            await Console.Error.WriteLineAsync($"{Told(import.Result)} before that. {HowToGoOn(order, import)}");
             throw;
         }
 
         var rest = source is DumpSource dump ? await FinishAsync(client, order.Database, dump, progress) : new Rest(0, 0, 0);
+        interruption.Dispose();
         progress.Clear();
         if (journalPath is not null)
         {
@@ -79,6 +81,13 @@ internal static class ImportCommand
 
     private static string Told(ImportJournal result) =>
         $"{Amount.Of(result.Stored, "document")} {(result.Stored == 1 ? "was" : "were")} stored{(result.Bad == 0 ? string.Empty : $", {Amount.Number(result.Bad)} {(result.Bad == 1 ? "was" : "were")} not")}";
+
+    /// <summary>What to do after an import that ended on its way.</summary>
+    private static string HowToGoOn(Order order, Import import) =>
+        order.File is "-" ? "What came through a pipe cannot be gone on with: sent again, documents with ids take their own place, and those without are there twice."
+        : import.Result.Records == 0 ? "Give the same command again."
+        : !import.IsNoted ? "How far it came is not noted, so begin anew: documents with ids take their own place, and those without are there twice."
+        : "Give the same command with --resume to go on behind them, or with --restart to begin anew.";
 
     private static IRecordSource Open(Order order, ImportInput input) => order.Format switch
     {

@@ -77,8 +77,24 @@ internal sealed record ImportJournal
     /// <summary>Replaces the file by one rename. After a power cut an older one may be there: what was sent since is sent again, and overwrites itself.</summary>
     public void Write(string path)
     {
-        using (Stream file = File.Create(path + ".new"))
-        using (var json = new Utf8JsonWriter(file))
+        string newer = path + ".new";
+        try
+        {
+            File.WriteAllBytes(newer, ToJson());
+            File.Move(newer, path, overwrite: true);
+        }
+        catch (IOException)
+        {
+            // On a disk that is full nothing is left of it.
+            File.Delete(newer);
+            throw;
+        }
+    }
+
+    private byte[] ToJson()
+    {
+        using var text = new MemoryStream();
+        using (var json = new Utf8JsonWriter(text))
         {
             json.WriteStartObject();
             json.WriteString("Database"u8, Database);
@@ -92,6 +108,6 @@ internal sealed record ImportJournal
             json.WriteEndObject();
         }
 
-        File.Move(path + ".new", path, overwrite: true);
+        return text.ToArray();
     }
 }

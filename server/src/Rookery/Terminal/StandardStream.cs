@@ -5,13 +5,46 @@ namespace Rookery.Terminal;
 /// <summary>Who read the output went away, as `head` does when it has enough.</summary>
 internal sealed class OutputClosedException() : IOException("Nobody reads the output any more.");
 
-/// <summary>Stdout, without a buffer. The framework's own goes on for ever when nobody reads any more, because it takes that for success.</summary>
-internal sealed partial class StandardOutput : Stream
+/// <summary>The output took no more, as a disk that is full, or is closed.</summary>
+/// <param name="error">The kernel's number for the reason.</param>
+internal sealed class OutputFailedException(int error) : IOException($"The output could not be written: {ReasonOf(error)}")
 {
-    private const int Descriptor = 1;
+    /// <summary>The kernel's number for a descriptor that is not open.</summary>
+    internal const int BadDescriptor = 9;
+
+    /// <summary>Whether there is none: it was closed before the command began.</summary>
+    public bool IsClosed => error == BadDescriptor;
+
+    /// <summary>Why, as the kernel says it, as a sentence.</summary>
+    public string Reason => ReasonOf(error);
+
+    private static string ReasonOf(int error) => error == BadDescriptor ? "it is closed." : $"{Marshal.GetPInvokeErrorMessage(error)}.";
+}
+
+/// <summary>
+/// Stdout or stderr, without a buffer. The framework's own goes on for ever when nobody reads any more, because it takes that for success.
+/// </summary>
+internal sealed partial class StandardStream : Stream
+{
+    private const int GetDescriptorFlags = 1;
+    private const int ClosesOnExecute = 1;
     private const int Interrupted = 4;
     private const int TryAgain = 11;
     private const int BrokenPipe = 32;
+
+    private readonly int _descriptor;
+    private readonly bool _isOpen;
+
+    private StandardStream(int descriptor) => (_descriptor, _isOpen) = (descriptor, IsInherited(descriptor));
+
+    /// <summary>Where results go.</summary>
+    public static StandardStream Output { get; } = new(1);
+
+    /// <summary>Where messages go.</summary>
+    public static StandardStream Error { get; } = new(2);
+
+    /// <summary>Stdin; empty where it is closed.</summary>
+    public static Stream OpenInput() => IsInherited(0) ? Console.OpenStandardInput() : Null;
 
     public override bool CanRead => false;
 
@@ -51,12 +84,17 @@ internal sealed partial class StandardOutput : Stream
 
     public override unsafe void Write(ReadOnlySpan<byte> buffer)
     {
+        if (!_isOpen)
+        {
+            throw new OutputFailedException(OutputFailedException.BadDescriptor);
+        }
+
         while (!buffer.IsEmpty)
         {
             nint written;
             fixed (byte* from = buffer)
             {
-                written = WriteTo(Descriptor, from, (nuint)buffer.Length);
+                written = WriteTo(_descriptor, from, (nuint)buffer.Length);
             }
 
             if (written >= 0)
@@ -76,10 +114,17 @@ internal sealed partial class StandardOutput : Stream
                 case BrokenPipe:
                     throw new OutputClosedException();
                 default:
-                    throw new IOException($"The output could not be written: {Marshal.GetPInvokeErrorMessage(error)}.");
+                    throw new OutputFailedException(error);
             }
         }
     }
+
+    // Where one is closed, files of the runtime's own take its number. They close on exec; what was handed to this process does not.
+    private static bool IsInherited(int descriptor) =>
+        Control(descriptor, GetDescriptorFlags) is >= 0 and var flags && (flags & ClosesOnExecute) == 0;
+
+    [LibraryImport("libc", EntryPoint = "fcntl")]
+    private static partial int Control(int descriptor, int command);
 
     [LibraryImport("libc", EntryPoint = "write", SetLastError = true)]
     private static unsafe partial nint WriteTo(int descriptor, byte* bytes, nuint count);
