@@ -28,6 +28,7 @@ internal static class CommandLine
         ("put", PutCommand.Create),
         ("rm", RemoveCommand.Create),
         ("query", QueryCommand.Create),
+        ("patch", PatchCommand.Create),
         ("import", ImportCommand.Create),
         ("export", ExportCommand.Create),
         ("index", IndexCommand.Create),
@@ -50,7 +51,9 @@ internal static class CommandLine
     /// <summary>Runs a command line.</summary>
     /// <param name="arguments">Its words.</param>
     /// <param name="error">Where it says what is wrong with them; null for stderr.</param>
-    public static async Task<int> RunAsync(string[] arguments, TextWriter? error = null)
+    public static Task<int> RunAsync(string[] arguments, TextWriter? error = null) => Refusal.GuardAsync(() => InvokeAsync(arguments, error ?? Console.Error));
+
+    private static async Task<int> InvokeAsync(string[] arguments, TextWriter error)
     {
         var parsed = Tree(arguments).Parse(arguments);
 
@@ -59,7 +62,7 @@ internal static class CommandLine
         if (parsed.Errors.Count > 0 && unknown is null && parsed.CommandResult is { Command.Subcommands.Count: > 0 })
         {
             // Nothing is wrong but that no command was named: the help says which there are.
-            await Tree(arguments).Parse([.. arguments, "--help"]).InvokeAsync(new InvocationConfiguration { Output = error ?? Console.Error });
+            await Tree(arguments).Parse([.. arguments, "--help"]).InvokeAsync(new InvocationConfiguration { Output = error });
             return ExitCode.Configuration;
         }
 
@@ -70,7 +73,7 @@ internal static class CommandLine
                 : unknown is not null ? $"\"{unknown}\" is no command or option here.{Spelling.Suggest(unknown, parsed.CommandResult.Command)}"
                 : Missing(parsed) is { } missing ? $"{missing} is missing."
                 : parsed.Errors[0].Message;
-            await (error ?? Console.Error).WriteLineAsync($"{wrong} See `{PathOf(parsed.CommandResult)} --help`.");
+            await error.WriteLineAsync($"{wrong} See `{PathOf(parsed.CommandResult)} --help`.");
             return ExitCode.Configuration;
         }
 

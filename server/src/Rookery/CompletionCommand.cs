@@ -35,12 +35,14 @@ internal static class CompletionCommand
         (string, string)[] options = [.. command.Options.Where(static option => !option.Hidden).Select(static option => (option.Name, option.Description ?? string.Empty)).Append(("--help", "Show help."))];
         Command[] inner = [.. command.Subcommands.Where(static sub => !sub.Hidden)];
         var values = command.Arguments.SelectMany(static argument => argument.CompletionSources).SelectMany(static source => source(CompletionContext.Empty)).Select(static value => (value.Label, string.Empty));
-        yield return new Node(path, [.. inner.Select(static sub => (sub.Name, sub.Description ?? string.Empty)), .. values], [.. options.DistinctBy(static option => option.Item1, StringComparer.Ordinal)]);
-        foreach (var node in inner.SelectMany(sub => Collect(sub, $"{path} {sub.Name}")))
+        yield return new Node(path, [.. inner.SelectMany(static sub => NamesOf(sub).Select(name => (name, sub.Description ?? string.Empty))), .. values], [.. options.DistinctBy(static option => option.Item1, StringComparer.Ordinal)]);
+        foreach (var node in inner.SelectMany(sub => NamesOf(sub).SelectMany(name => Collect(sub, $"{path} {name}"))))
         {
             yield return node;
         }
     }
+
+    private static IEnumerable<string> NamesOf(Command command) => [command.Name, .. command.Aliases];
 
     // Goes along the words as far as they name commands, and offers what stands below; where nothing does, names of files.
     private static IEnumerable<string> Bash(List<Node> nodes)

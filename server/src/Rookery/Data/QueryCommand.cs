@@ -17,7 +17,7 @@ internal static class QueryCommand
         var address = new NodeAddress();
         var database = DocumentArguments.Database();
         var query = new Argument<string>("RQL") { Description = "The query, such as 'from Users where age > $age'; - reads it from stdin." };
-        var parameters = new Option<string[]>("--param") { Description = "A parameter, NAME=VALUE; may be repeated. A value that is JSON is that value, any other is a text.", HelpName = "NAME=VALUE" };
+        var parameters = AskedQuery.ParameterOption();
         var table = new Option<bool>("--table") { Description = "As a table [default on a terminal]." };
         var lines = new Option<bool>("--ndjson") { Description = "One result a line, any number of them, as they are found [default otherwise]." };
         var explain = new Option<bool>("--explain") { Description = "Say which index would answer, and why; nothing is answered." };
@@ -32,13 +32,12 @@ internal static class QueryCommand
                 throw new AdminException("--table, --ndjson and --json each say how the results are printed; give one of them.", ExitCode.Configuration);
             }
 
-            string text = parsed.GetValue(query)!;
-            var asked = new Question(
-                NodeClient.PathOf(address.DatabaseOf(parsed.GetValue(database)!)),
-                text is "-" ? await Console.In.ReadToEndAsync() : text,
-                [.. (parsed.GetValue(parameters) ?? []).Select(ReadParameter)],
-                parsed.GetValue(wait),
-                parsed.GetValue(timings));
+            string name = address.DatabaseOf(parsed.GetValue(database)!);
+            var asked = (await AskedQuery.ReadAsync(name, parsed.GetValue(query)!, parsed.GetValue(parameters))) with
+            {
+                Waits = parsed.GetValue(wait),
+                WantsTimings = parsed.GetValue(timings),
+            };
             bool isTable = parsed.GetValue(table) || (forms == 0 && Tty.IsOutput);
             return parsed.GetValue(explain) ? await ExplainAsync(client, asked, address.IsJson(parsed))
                 : isTable || address.IsJson(parsed) || asked.WantsTimings ? await AnswerAsync(client, asked, isTable, address.IsJson(parsed))
@@ -47,31 +46,7 @@ internal static class QueryCommand
         return command;
     }
 
-    /// <summary>NAME=VALUE: JSON where it is, text otherwise.</summary>
-    /// <exception cref="AdminException">There is no name.</exception>
-    internal static (string Name, JsonElement Value) ReadParameter(string said)
-    {
-        int equals = said.IndexOf('=', StringComparison.Ordinal);
-        string name = equals < 0 ? string.Empty : said[..equals].TrimStart('$').Trim();
-        if (name.Length == 0)
-        {
-            throw new AdminException($"--param must be NAME=VALUE, not \"{said}\".", ExitCode.Configuration);
-        }
-
-        string value = said[(equals + 1)..];
-        try
-        {
-            using var json = JsonDocument.Parse(value);
-            return (name, json.RootElement.Clone());
-        }
-        catch (JsonException)
-        {
-            using var text = JsonDocument.Parse($"\"{JsonEncodedText.Encode(value)}\"");
-            return (name, text.RootElement.Clone());
-        }
-    }
-
-    private static async Task<int> ExplainAsync(NodeClient client, Question asked, bool isJson)
+    private static async Task<int> ExplainAsync(NodeClient client, AskedQuery asked, bool isJson)
     {
         using var body = asked.Body();
         var answer = await client.GetJsonAsync(HttpMethod.Post, $"{asked.Path}/queries?debug=explain", body);
@@ -90,7 +65,7 @@ internal static class QueryCommand
         return ExitCode.Success;
     }
 
-    private static async Task<int> AnswerAsync(NodeClient client, Question asked, bool isTable, bool isJson)
+    private static async Task<int> AnswerAsync(NodeClient client, AskedQuery asked, bool isTable, bool isJson)
     {
         using var body = asked.Body();
         var answer = await client.GetJsonAsync(HttpMethod.Post, $"{asked.Path}/queries", body);
@@ -150,7 +125,7 @@ internal static class QueryCommand
         }
     }
 
-    private static async Task<int> StreamAsync(NodeClient client, Question asked)
+    private static async Task<int> StreamAsync(NodeClient client, AskedQuery asked)
     {
         using var body = asked.Body();
         using var answer = await client.SendAsync(HttpMethod.Post, $"{asked.Path}/streams/queries?format=jsonl", body);
@@ -184,31 +159,5 @@ internal static class QueryCommand
         {
             Console.Error.WriteLine("The index has not seen everything yet; --wait waits for it.");
         }
-    }
-
-    /// <summary>What is asked.</summary>
-    private sealed record Question(string Path, string Text, IReadOnlyList<(string Name, JsonElement Value)> Parameters, bool Waits, bool WantsTimings)
-    {
-        public ByteArrayContent Body() => NodeClient.BodyOf(json =>
-        {
-            json.WriteString("Query"u8, Text);
-            json.WriteStartObject("QueryParameters"u8);
-            foreach (var (name, value) in Parameters)
-            {
-                json.WritePropertyName(name);
-                value.WriteTo(json);
-            }
-
-            json.WriteEndObject();
-            if (Waits)
-            {
-                json.WriteBoolean("WaitForNonStaleResults"u8, true);
-            }
-
-            if (WantsTimings)
-            {
-                json.WriteBoolean("IncludeTimings"u8, true);
-            }
-        });
     }
 }

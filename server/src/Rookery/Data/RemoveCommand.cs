@@ -5,7 +5,7 @@ using Rookery.Terminal;
 
 namespace Rookery.Data;
 
-/// <summary>`rookery rm`: deletes documents by id, or all whose ids begin alike.</summary>
+/// <summary>`rookery rm`, also called `delete`: deletes documents by id, all whose ids begin alike, or all that a query finds.</summary>
 internal static class RemoveCommand
 {
     private const int DocumentsAtOnce = 1000;
@@ -16,16 +16,37 @@ internal static class RemoveCommand
         var database = DocumentArguments.Database();
         var ids = new Argument<string[]>("ID") { Description = "The documents' ids.", Arity = ArgumentArity.ZeroOrMore };
         var prefix = new Option<string?>("--prefix") { Description = "All documents whose ids begin so.", HelpName = "PREFIX" };
+        var query = new Option<string?>("--query") { Description = "All documents that this query finds, such as 'from Users where age < $age'; - reads it from stdin.", HelpName = "RQL" };
+        var parameters = AskedQuery.ParameterOption();
+        var perSecond = PatchCommand.PerSecondOption();
         var yes = new Option<bool>("--yes") { Description = "Do not ask, where it is more than one document." };
-        var command = address.AddTo(new Command("rm", "Delete documents. More than one are counted first, and the database's name has to be typed.") { database, ids, prefix, yes });
+        var command = address.AddTo(new Command("rm", "Delete documents. More than one are counted first, and the database's name has to be typed.") { database, ids, prefix, query, parameters, perSecond, yes });
+        command.Aliases.Add("delete");
         command.SetAction((parsed, _) => address.WorkAsync(parsed, async client =>
         {
             string name = address.DatabaseOf(parsed.GetValue(database)!);
+            string[]? given = parsed.GetValue(parameters);
+            if (parsed.GetValue(query) is { } text)
+            {
+                if (parsed.GetValue(prefix) is not null || parsed.GetValue(ids)!.Length > 0)
+                {
+                    throw new AdminException("Say which documents in one way: by ids, --prefix or --query.", ExitCode.Configuration);
+                }
+
+                var change = new QueryChange(client, name, await AskedQuery.ReadAsync(name, text, given), isPatch: false);
+                return await change.RunAsync(parsed.GetValue(yes), parsed.GetValue(perSecond), address.IsJson(parsed));
+            }
+
+            if (given is { Length: > 0 } || parsed.GetValue(perSecond) is not null)
+            {
+                throw new AdminException("--param and --per-second belong to --query.", ExitCode.Configuration);
+            }
+
             string[] wanted = [.. parsed.GetValue(ids)!.Distinct(StringComparer.OrdinalIgnoreCase)];
             string? begin = parsed.GetValue(prefix);
             if ((begin is null) == (wanted.Length == 0) || begin is "")
             {
-                throw new AdminException("Say which documents: either ids, or --prefix with what they begin with. All there are go with `rookery db rm`.", ExitCode.Configuration);
+                throw new AdminException("Say which documents: ids, --prefix with what they begin with, or --query. All there are go with `rookery db rm`.", ExitCode.Configuration);
             }
 
             var (found, missing) = begin is null ? await FindAsync(client, name, wanted) : (await FindAsync(client, name, begin), Array.Empty<string>());
@@ -95,6 +116,7 @@ internal static class RemoveCommand
     {
         using var progress = new Progress("documents", TimeProvider.System);
         int deleted = 0;
+        using var interruption = new Interruption(progress, () => $"{Amount.Number(deleted)} of {Amount.Of(ids.Count, "document")} were deleted; the others stay.");
         foreach (string[] some in ids.Chunk(DocumentsAtOnce))
         {
             using var body = NodeClient.BodyOf(json =>

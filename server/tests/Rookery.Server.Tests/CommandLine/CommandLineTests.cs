@@ -92,7 +92,7 @@ public sealed class CommandLineTests
     [InlineData("a=null", "a", "null")]
     public void A_parameter_is_JSON_where_it_is_and_text_otherwise(string said, string name, string json)
     {
-        var (read, value) = QueryCommand.ReadParameter(said);
+        var (read, value) = AskedQuery.ReadParameter(said);
         Assert.Equal(name, read);
         Assert.Equal(json, value.GetRawText());
     }
@@ -101,7 +101,7 @@ public sealed class CommandLineTests
     [InlineData("=5")]
     [InlineData("x")]
     [InlineData("$=1")]
-    public void A_parameter_needs_a_name(string said) => Assert.Equal(ExitCode.Configuration, Assert.Throws<AdminException>(() => QueryCommand.ReadParameter(said)).Code);
+    public void A_parameter_needs_a_name(string said) => Assert.Equal(ExitCode.Configuration, Assert.Throws<AdminException>(() => AskedQuery.ReadParameter(said)).Code);
 
     [Theory]
     [InlineData("""{"n":1}""", true)]

@@ -108,7 +108,7 @@ internal sealed class QueryRequest : IDisposable
         query = named is null ? query : query with { Source = named.SourceOf(query.Source) };
         if (query.Update is { } update)
         {
-            throw new QueryException(QueryFault.Invalid, "'update' belongs into a patch by query.", update.Position - 1);
+            throw new QueryException(QueryFault.Invalid, "'update' changes documents, and a query only asks: send it by PATCH to queries, or use `rookery patch`.", update.Position - 1);
         }
 
         var operands = new OperandValues(parameters);
