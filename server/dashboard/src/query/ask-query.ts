@@ -39,7 +39,7 @@ export interface QueryAnswer {
 
 export interface Plan {
   IndexName: string
-  Results: { Index: string | null; Reason: string }[]
+  Results: { Index: string | null; Reason: string; IsChosen: boolean }[]
   PostingsRead?: number
 }
 

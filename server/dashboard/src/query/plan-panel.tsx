@@ -5,6 +5,7 @@ import { isIndex, type Plan } from "./ask-query"
 
 /** Which index would answer, and why; nothing is made by asking. */
 export function PlanPanel({ plan, database, onClose }: { plan: Plan; database: string; onClose: () => void }) {
+  const chosen = plan.Results.find((row) => row.IsChosen)?.Index ?? null
   return (
     <Panel
       title="Plan"
@@ -16,7 +17,7 @@ export function PlanPanel({ plan, database, onClose }: { plan: Plan; database: s
     >
       <dl class="figures plan">
         <dt>Answered from</dt>
-        <dd>{isIndex(plan.IndexName) ? <a href={hrefOf("indexes", database, plan.IndexName)}>{plan.IndexName}</a> : plan.IndexName}</dd>
+        <dd>{chosen && isIndex(chosen) ? <a href={hrefOf("indexes", database, chosen)}>{chosen}</a> : (chosen ?? "documents")}</dd>
         {plan.PostingsRead !== undefined && (
           <>
             <dt>Postings read</dt>
@@ -29,7 +30,8 @@ export function PlanPanel({ plan, database, onClose }: { plan: Plan; database: s
         rows={plan.Results}
         keyOf={(row) => `${row.Index} ${row.Reason}`}
         columns={[
-          { title: "Index", cell: (row) => row.Index ?? "" },
+          { title: "Chosen", cell: (row) => (row.IsChosen ? "✓" : "") },
+          { title: "Index", cell: (row) => row.Index ?? "documents" },
           { title: "Reason", cell: (row) => row.Reason },
         ]}
       />

@@ -92,5 +92,5 @@ public static class QueryPlanner
     // How rare a word is a scan knows only when it has seen all documents.
     internal static bool NeedsIndex(Query query) => query.GroupBy.Count == 0 && Relevance.IsIn(query.Where);
 
-    private static QueryRoute Scan(string? reason) => new(null, null, false, false, reason is null ? [] : [reason]);
+    private static QueryRoute Scan(string? reason) => new(null, null, false, false, reason is null ? [] : [PlanReason.OfDocuments(reason)]);
 }

@@ -12,8 +12,8 @@ public sealed record AutoIndexCandidate(string Name, AutoIndexDefinition Definit
 /// <summary>Which automatic index answers a query, or which one has to be made.</summary>
 /// <param name="Name">The index.</param>
 /// <param name="ToDefine">Its definition, when there is no such index yet; null when there is.</param>
-/// <param name="Reasons">Why this one and not the others, in sentences; none unless they were asked for.</param>
-public sealed record AutoIndexChoice(string Name, AutoIndexDefinition? ToDefine, IReadOnlyList<string> Reasons)
+/// <param name="Reasons">Why this one and not the others; none unless they were asked for.</param>
+public sealed record AutoIndexChoice(string Name, AutoIndexDefinition? ToDefine, IReadOnlyList<PlanReason> Reasons)
 {
     /// <summary>Fields of one index at most. A wider one would be written for queries that need few of them.</summary>
     public const int MaxMergedFields = 16;
@@ -24,17 +24,17 @@ public sealed record AutoIndexChoice(string Name, AutoIndexDefinition? ToDefine,
     /// <param name="explains">Whether reasons are given, which takes longer than to choose.</param>
     public static AutoIndexChoice For(AutoIndexDefinition needed, IReadOnlyList<AutoIndexCandidate> candidates, bool explains)
     {
-        var reasons = explains ? new List<string>() : null;
+        var reasons = explains ? new List<PlanReason>() : null;
         var usable = new List<AutoIndexCandidate>();
         foreach (var candidate in candidates.Where(candidate => candidate.Definition.HasCollectionOf(needed)))
         {
             if (!candidate.Definition.Covers(needed))
             {
-                reasons?.Add($"{candidate.Name} lacks {string.Join(", ", needed.Fields.Where(wanted => !candidate.Definition.Fields.Any(field => field.Covers(wanted))).Select(static field => field.ToString()))}.");
+                reasons?.Add(new(candidate.Name, $"Lacks {string.Join(", ", needed.Fields.Where(wanted => !candidate.Definition.Fields.Any(field => field.Covers(wanted))).Select(static field => field.ToString()))}."));
             }
             else if (candidate.State is IndexState.Disabled or IndexState.Error)
             {
-                reasons?.Add(string.Create(CultureInfo.InvariantCulture, $"{candidate.Name} is in state {candidate.State}."));
+                reasons?.Add(new(candidate.Name, string.Create(CultureInfo.InvariantCulture, $"Is in state {candidate.State}.")));
             }
             else
             {
@@ -45,8 +45,8 @@ public sealed record AutoIndexChoice(string Name, AutoIndexDefinition? ToDefine,
         // The freshest; of equals the one with the least in it.
         if (usable.OrderByDescending(static candidate => candidate.VisibleEtag).ThenBy(static candidate => candidate.Definition.Fields.Count).ThenBy(static candidate => candidate.Name, StringComparer.Ordinal).FirstOrDefault() is { } best)
         {
-            reasons?.AddRange(usable.Where(other => other != best).Select(other => other.VisibleEtag < best.VisibleEtag ? $"{other.Name} is further behind." : $"{other.Name} holds more than is needed."));
-            reasons?.Add($"{best.Name} holds all that the query needs.");
+            reasons?.AddRange(usable.Where(other => other != best).Select(other => new PlanReason(other.Name, other.VisibleEtag < best.VisibleEtag ? "Is further behind." : "Holds more than is needed.")));
+            reasons?.Add(new(best.Name, "Holds all that the query needs.", IsChosen: true));
             return new AutoIndexChoice(best.Name, null, reasons ?? []);
         }
 
@@ -67,7 +67,7 @@ public sealed record AutoIndexChoice(string Name, AutoIndexDefinition? ToDefine,
     private static bool IsWider(AutoIndexDefinition wide, AutoIndexDefinition narrow) => wide.Covers(narrow) && !narrow.Covers(wide);
 
     // One index of many fields costs less than many of few: each document is read and each change written once.
-    private static AutoIndexDefinition Extended(AutoIndexDefinition needed, IReadOnlyList<AutoIndexCandidate> candidates, List<string>? reasons)
+    private static AutoIndexDefinition Extended(AutoIndexDefinition needed, IReadOnlyList<AutoIndexCandidate> candidates, List<PlanReason>? reasons)
     {
         var merged = candidates
             .Where(candidate => candidate.State == IndexState.Normal && candidate.Definition.HasCollectionOf(needed))
@@ -80,11 +80,11 @@ public sealed record AutoIndexChoice(string Name, AutoIndexDefinition? ToDefine,
             .FirstOrDefault();
         if (merged is not { } found)
         {
-            reasons?.Add($"{needed.Name} is made for it.");
+            reasons?.Add(new(needed.Name, "Is made for it.", IsChosen: true));
             return needed;
         }
 
-        reasons?.Add($"{found.Definition.Name} is made for it: it takes over what {found.Name} holds.");
+        reasons?.Add(new(found.Definition.Name, $"Is made for it, and takes over what {found.Name} holds.", IsChosen: true));
         return found.Definition;
     }
 }

@@ -12,8 +12,8 @@ public sealed record AutoReduceCandidate(string Name, AutoReduceDefinition Defin
 /// <summary>Which automatic map/reduce index answers a grouped query, or which one has to be made.</summary>
 /// <param name="Name">The index; null where none can be made.</param>
 /// <param name="ToDefine">Its definition, when there is no such index yet; null when there is.</param>
-/// <param name="Reasons">Why this one and not the others, in sentences.</param>
-public sealed record AutoReduceChoice(string? Name, AutoReduceDefinition? ToDefine, IReadOnlyList<string> Reasons)
+/// <param name="Reasons">Why this one and not the others.</param>
+public sealed record AutoReduceChoice(string? Name, AutoReduceDefinition? ToDefine, IReadOnlyList<PlanReason> Reasons)
 {
     /// <summary>Keys and aggregates of one index at most: its rows have to fit into pages, whatever the documents hold.</summary>
     public const int MostFields = 16;
@@ -23,21 +23,21 @@ public sealed record AutoReduceChoice(string? Name, AutoReduceDefinition? ToDefi
     /// <param name="candidates">The automatic map/reduce indexes of the database.</param>
     public static AutoReduceChoice For(AutoReduceDefinition needed, IReadOnlyList<AutoReduceCandidate> candidates)
     {
-        var reasons = new List<string>();
+        var reasons = new List<PlanReason>();
         var usable = new List<AutoReduceCandidate>();
         foreach (var candidate in candidates.Where(candidate => candidate.Definition.HasCollectionOf(needed)))
         {
             if (!candidate.Definition.HasGroupsOf(needed))
             {
-                reasons.Add($"{candidate.Name} has other groups.");
+                reasons.Add(new(candidate.Name, "Has other groups."));
             }
             else if (!candidate.Definition.Covers(needed))
             {
-                reasons.Add($"{candidate.Name} lacks {string.Join(", ", needed.Aggregates.Except(candidate.Definition.Aggregates).Select(static one => one.Name))}.");
+                reasons.Add(new(candidate.Name, $"Lacks {string.Join(", ", needed.Aggregates.Except(candidate.Definition.Aggregates).Select(static one => one.Name))}."));
             }
             else if (candidate.State is IndexState.Disabled or IndexState.Error)
             {
-                reasons.Add(string.Create(CultureInfo.InvariantCulture, $"{candidate.Name} is in state {candidate.State}."));
+                reasons.Add(new(candidate.Name, string.Create(CultureInfo.InvariantCulture, $"Is in state {candidate.State}.")));
             }
             else
             {
@@ -48,15 +48,15 @@ public sealed record AutoReduceChoice(string? Name, AutoReduceDefinition? ToDefi
         // The freshest; of equals the one with the least in it.
         if (usable.OrderByDescending(static candidate => candidate.VisibleEtag).ThenBy(static candidate => candidate.Definition.Aggregates.Count).ThenBy(static candidate => candidate.Name, StringComparer.Ordinal).FirstOrDefault() is { } best)
         {
-            reasons.AddRange(usable.Where(other => other != best).Select(other => other.VisibleEtag < best.VisibleEtag ? $"{other.Name} is further behind." : $"{other.Name} holds more than is needed."));
-            reasons.Add($"{best.Name} holds all that the query needs.");
+            reasons.AddRange(usable.Where(other => other != best).Select(other => new PlanReason(other.Name, other.VisibleEtag < best.VisibleEtag ? "Is further behind." : "Holds more than is needed.")));
+            reasons.Add(new(best.Name, "Holds all that the query needs.", IsChosen: true));
             return new AutoReduceChoice(best.Name, null, reasons);
         }
 
         var definition = Extended(needed, candidates, reasons);
         return candidates.FirstOrDefault(candidate => string.Equals(candidate.Name, definition.Name, StringComparison.OrdinalIgnoreCase)) is not { } named ? new AutoReduceChoice(definition.Name, definition, reasons)
             : named.Definition.Covers(needed) ? new AutoReduceChoice(named.Name, null, reasons)
-            : new AutoReduceChoice(null, null, [.. reasons, $"Documents are looked at: {named.Name} is the name of an index that holds something else."]);
+            : new AutoReduceChoice(null, null, [.. reasons, PlanReason.OfDocuments($"Documents are looked at: {named.Name} is the name of an index that holds something else.")]);
     }
 
     /// <summary>The automatic map/reduce indexes that another one makes superfluous, because it computes all that they do and has come as far.</summary>
@@ -70,7 +70,7 @@ public sealed record AutoReduceChoice(string? Name, AutoReduceDefinition? ToDefi
     private static bool IsWider(AutoReduceDefinition wide, AutoReduceDefinition narrow) => wide.Covers(narrow) && !narrow.Covers(wide);
 
     // One index of the same groups with more in each costs less than two: each document is read and put into its groups once.
-    private static AutoReduceDefinition Extended(AutoReduceDefinition needed, IReadOnlyList<AutoReduceCandidate> candidates, List<string> reasons)
+    private static AutoReduceDefinition Extended(AutoReduceDefinition needed, IReadOnlyList<AutoReduceCandidate> candidates, List<PlanReason> reasons)
     {
         var found = candidates
             .Where(candidate => candidate.State == IndexState.Normal && candidate.Definition.HasGroupsOf(needed))
@@ -80,7 +80,7 @@ public sealed record AutoReduceChoice(string? Name, AutoReduceDefinition? ToDefi
             .ThenBy(static candidate => candidate.Name, StringComparer.Ordinal)
             .FirstOrDefault();
         var definition = found.Definition ?? needed;
-        reasons.Add(found.Definition is null ? $"{needed.Name} is made for it." : $"{definition.Name} is made for it: it takes over what {found.Name} holds.");
+        reasons.Add(new(definition.Name, found.Definition is null ? "Is made for it." : $"Is made for it, and takes over what {found.Name} holds.", IsChosen: true));
         return definition;
     }
 }

@@ -56,14 +56,19 @@ internal static class QueryCommand
             return ExitCode.Success;
         }
 
-        Output.Line($"It would be answered by {(answer.GetProperty("IndexName").GetString() is { Length: > 0 } index ? Paint.Plain(index) : "looking at the documents one by one")}.");
-        foreach (var reason in answer.GetProperty("Results").EnumerateArray())
+        var reasons = answer.GetProperty("Results").EnumerateArray().ToArray();
+        string? chosen = Array.Find(reasons, IsChosen) is { ValueKind: JsonValueKind.Object } of ? of.GetProperty("Index").GetString() : null;
+        Output.Line($"It would be answered by {(chosen is null ? "looking at the documents one by one" : Paint.Plain(chosen))}.");
+        foreach (var reason in reasons)
         {
-            Output.Line($"{Paint.Plain(reason.GetProperty("Index").GetString() ?? "-")}: {Paint.Plain(reason.GetProperty("Reason").GetString() ?? "-")}");
+            string index = reason.GetProperty("Index").GetString() is { } name ? Paint.Plain(name) + ": " : string.Empty;
+            Output.Line($"{(IsChosen(reason) ? "*" : " ")} {index}{Paint.Plain(reason.GetProperty("Reason").GetString() ?? "-")}");
         }
 
         return ExitCode.Success;
     }
+
+    private static bool IsChosen(JsonElement reason) => reason.TryGetProperty("IsChosen", out var chosen) && chosen.GetBoolean();
 
     private static async Task<int> AnswerAsync(NodeClient client, AskedQuery asked, bool isTable, bool isJson)
     {

@@ -32,7 +32,7 @@ public sealed class GroupAnswerTests
         using (var example = new GroupExample(node, query))
         {
             Assert.Null(example.Ask());
-            Assert.Contains("Documents are looked at", example.Queries.Plan(node.Database(), example.Plan).Reasons[^1], StringComparison.Ordinal);
+            Assert.Contains("Documents are looked at", example.Queries.Plan(node.Database(), example.Plan).Reasons[^1].Text, StringComparison.Ordinal);
         }
 
         node.Put("users/2", "\"city\":\"Bonn\",\"tags\":[1,1,2]");

@@ -19,7 +19,7 @@ public sealed class QueryPlannerTests
     {
         var route = Plan(query, documents: 1_000_000);
         Assert.Null(route.IndexName);
-        Assert.Contains(because, Assert.Single(route.Reasons), StringComparison.Ordinal);
+        Assert.Contains(because, Assert.Single(route.Reasons).Text, StringComparison.Ordinal);
     }
 
     [Fact]

@@ -37,7 +37,9 @@ public sealed class AutoIndexChoiceTests
         Assert.Equal((exact.Name, null), Choose(needed, wide with { VisibleEtag = 91, State = IndexState.Error }, exact, other));
 
         var reasons = AutoIndexChoice.For(needed, [wide, exact, other], explains: true).Reasons;
-        Assert.Equal(["Auto/Users/ByCity lacks name.", "Auto/Users/ByAgeAndCityAndName holds more than is needed.", "Auto/Users/ByName holds all that the query needs."], reasons);
+        Assert.Equal(
+            [new("Auto/Users/ByCity", "Lacks name."), new("Auto/Users/ByAgeAndCityAndName", "Holds more than is needed."), new PlanReason("Auto/Users/ByName", "Holds all that the query needs.", IsChosen: true)],
+            reasons);
     }
 
     [Fact]
@@ -46,7 +48,7 @@ public sealed class AutoIndexChoiceTests
         var choice = AutoIndexChoice.For(Of("age", "city"), [Candidate(Of("name"), 5), Candidate(Of("city", "zip"), 5), Candidate(new AutoIndexDefinition("Orders", Of("age").Fields), 5)], explains: true);
         Assert.Equal("Auto/Users/ByAgeAndCityAndZip", choice.Name);
         Assert.Equal(choice.Name, choice.ToDefine?.Name);
-        Assert.Equal("Auto/Users/ByAgeAndCityAndZip is made for it: it takes over what Auto/Users/ByCityAndZip holds.", choice.Reasons[^1]);
+        Assert.Equal(new PlanReason("Auto/Users/ByAgeAndCityAndZip", "Is made for it, and takes over what Auto/Users/ByCityAndZip holds.", IsChosen: true), choice.Reasons[^1]);
         Assert.Equal("Auto/Users/ByAge", AutoIndexChoice.For(Of("age"), [], explains: false).ToDefine?.Name);
     }
 

@@ -87,7 +87,7 @@ public sealed class AutoReduceDefinitionTests
         var widest = Candidate($"from Orders group by a select {many}", 5);
         Assert.Equal("Auto/Orders/ByCountReducedByA", Choose("from Orders group by a select count()", widest).Name);
         Assert.Equal(widest.Name, Route($"from Orders group by a select {many}", 1000).IndexName);
-        Assert.Contains("17 keys and aggregates", Route($"from Orders group by a select {many}, count()", 1000).Reasons.Single(), StringComparison.Ordinal);
+        Assert.Contains("17 keys and aggregates", Route($"from Orders group by a select {many}, count()", 1000).Reasons.Single().Text, StringComparison.Ordinal);
     }
 
     [Fact]
@@ -121,7 +121,7 @@ public sealed class AutoReduceDefinitionTests
         Assert.NotNull(QueryPlanner.PlanGroups(Plan("from Orders group by a select count()"), static () => 1000, others[1..]).ToDefine);
         var route = QueryPlanner.PlanGroups(Plan("from Orders group by a select count()"), static () => 1000, others);
         Assert.Null(route.IndexName);
-        Assert.Contains("no more are made", route.Reasons.Single(), StringComparison.Ordinal);
+        Assert.Contains("no more are made", route.Reasons.Single().Text, StringComparison.Ordinal);
         Assert.Equal(others[0].Name, QueryPlanner.PlanGroups(Plan("from Orders group by f0 select count()"), static () => 1000, others).IndexName);
     }
 

@@ -35,7 +35,7 @@ public sealed class GroupedIndexTests : IndexedDatabase
     public async Task It_is_listed_counted_and_explained_as_an_automatic_one()
     {
         var before = await AskAsync(ByCity, "?debug=explain");
-        Assert.Contains("is made for it", before.GetProperty("Results")[0].GetProperty("Reason").GetString(), StringComparison.Ordinal);
+        Assert.Contains("Is made for it", before.GetProperty("Results")[0].GetProperty("Reason").GetString(), StringComparison.Ordinal);
         Assert.Empty(await NamesAsync());
         await AskAsync(ByCity);
         await WaitAsync();
@@ -51,7 +51,7 @@ public sealed class GroupedIndexTests : IndexedDatabase
         Assert.Equal(["100"], (await GetAsync($"/indexes/terms?name={CountAndAge}&field=count()")).GetProperty("Terms").EnumerateArray().Select(static term => term.GetString()!));
         var after = await AskAsync(ByCity, "?debug=explain");
         Assert.Equal(CountAndAge, after.GetProperty("IndexName").GetString());
-        Assert.Contains("holds all", after.GetProperty("Results")[0].GetProperty("Reason").GetString(), StringComparison.Ordinal);
+        Assert.Contains("Holds all", after.GetProperty("Results")[0].GetProperty("Reason").GetString(), StringComparison.Ordinal);
         Assert.True(after.TryGetProperty("PostingsRead", out _));
         (await Server.SendAsync("POST", Database + "/queries", Body($"from index '{CountAndAge}' where city = 'c0'"))).IsRefusal(501, "ask its collection with 'group by'");
     }

@@ -160,14 +160,32 @@ public sealed class IndexedQueryTests : IndexedDatabase
     {
         const string Body = """{"Query":"from Users where age = 7"}""";
         var before = (await Server.SendAsync("POST", Database + "/queries?debug=explain", Body)).Json;
-        Assert.Contains("is made for it", before.GetProperty("Results")[0].GetProperty("Reason").GetString(), StringComparison.Ordinal);
+        Assert.Contains("Is made for it", before.GetProperty("Results")[0].GetProperty("Reason").GetString(), StringComparison.Ordinal);
         Assert.Equal(0, (await GetAsync("/indexes")).GetProperty("Results").GetArrayLength());
         await AskAsync("from Users where age = 7");
         await WaitAsync();
         var after = (await Server.SendAsync("POST", Database + "/queries?debug=explain", Body)).Json;
         Assert.Equal("Auto/Users/ByAge", after.GetProperty("IndexName").GetString());
-        Assert.Contains("holds all", after.GetProperty("Results")[0].GetProperty("Reason").GetString(), StringComparison.Ordinal);
+        Assert.Contains("Holds all", after.GetProperty("Results")[0].GetProperty("Reason").GetString(), StringComparison.Ordinal);
         Assert.InRange(after.GetProperty("PostingsRead").GetInt64(), 6, 300);
+    }
+
+    [Fact]
+    public async Task The_plan_names_each_index_beside_its_own_reason_and_marks_the_one_that_answers()
+    {
+        await AskAsync("from Users where name = 'User 1'");
+        await AskAsync("from Users where age = 7");
+        await WaitAsync();
+        var rows = (await Server.SendAsync("POST", Database + "/queries?debug=explain", """{"Query":"from Users where city = 'Ulm'"}""")).Json.GetProperty("Results").EnumerateArray().ToArray();
+        string[] names = [.. rows.Select(static row => row.GetProperty("Index").GetString()!)];
+        Assert.Equal(names.Length, names.Distinct(StringComparer.Ordinal).Count());
+        Assert.All(rows[..^1], static row => Assert.StartsWith("Lacks city", row.GetProperty("Reason").GetString(), StringComparison.Ordinal));
+        Assert.All(rows, static row => Assert.DoesNotContain(row.GetProperty("Index").GetString()!, row.GetProperty("Reason").GetString(), StringComparison.Ordinal));
+        Assert.Equal([.. Enumerable.Repeat(false, rows.Length - 1), true], rows.Select(static row => row.GetProperty("IsChosen").GetBoolean()));
+
+        var scanned = Assert.Single((await Server.SendAsync("POST", Database + "/queries?debug=explain", """{"Query":"from Users filter city = 'Ulm'"}""")).Json.GetProperty("Results").EnumerateArray());
+        Assert.Equal(System.Text.Json.JsonValueKind.Null, scanned.GetProperty("Index").ValueKind);
+        Assert.True(scanned.GetProperty("IsChosen").GetBoolean());
     }
 
     [Fact]

@@ -70,7 +70,7 @@ internal sealed class QueryWays(ServerContext context)
 
     /// <summary>The way by which a query would be answered, and why. Nothing is made, and nothing waited for.</summary>
     public QueryRoute Explain(Database database, QueryRequest request) => request.Plan is null
-        ? new QueryRoute(null, null, IsBuilt: false, NeedsIndex: false, [LookedUp])
+        ? new QueryRoute(null, null, IsBuilt: false, NeedsIndex: false, [PlanReason.OfDocuments(LookedUp)])
         : RouteOf(database, request, explains: true);
 
     /// <summary>Why an index does not come so far, and what to do, as the rest of a sentence.</summary>
@@ -91,7 +91,7 @@ internal sealed class QueryWays(ServerContext context)
         return request.Named is not { } named
             ? request.Plan!.IsGrouped ? new GroupedQueries(context.Indexes).Plan(database, request.Plan) : queries.Plan(database, request.Query, request.Plan.Target, explains, request.Parsed)
             : named.Automatic is { } automatic && IndexedQueries.WhyUnable(request.Query, automatic) is { } why ? throw new QueryException(QueryFault.Invalid, $"The index '{named.Name}' {why}", request.Query.Source.Position)
-            : new QueryRoute(named.Name, null, IsBuilt: context.Indexes.ReadPosition(database, named.Name) is { VisibleEtag: > 0 }, NeedsIndex: true, explains ? [$"The query names {named.Name}."] : []);
+            : new QueryRoute(named.Name, null, IsBuilt: context.Indexes.ReadPosition(database, named.Name) is { VisibleEtag: > 0 }, NeedsIndex: true, explains ? [new PlanReason(named.Name, "The query names it.", IsChosen: true)] : []);
     }
 
     private async ValueTask<QueryWay> WaitAsync(Database database, QueryRequest request, QueryRoute route, string name, long cutOff, HttpContext http)

@@ -70,8 +70,9 @@ internal sealed class RunQuery(ServerContext context)
             foreach (string reason in route.Reasons)
             {
                 json.WriteStartObject();
-                json.WriteString("Index"u8, route.IndexName);
-                json.WriteString("Reason"u8, reason);
+                json.WriteString("Index"u8, reason.Index);
+                json.WriteString("Reason"u8, reason.Text);
+                json.WriteBoolean("IsChosen"u8, reason.IsChosen);
                 json.WriteEndObject();
             }
 
