@@ -48,6 +48,7 @@ internal sealed class FieldSortColumn : SortColumn
     private readonly IndexedField field;
     private readonly OrderKind kind;
     private readonly bool isDescending;
+    private readonly bool isNullGreatest;
     private readonly PackedColumn? least;
     private readonly PackedColumn? greatest;
     private readonly TermCursor? leastTerms;
@@ -69,7 +70,7 @@ internal sealed class FieldSortColumn : SortColumn
     {
         (this.segment, this.field, this.work) = (segment, field, work);
         kind = key.Kind;
-        isDescending = key.IsDescending;
+        (isDescending, isNullGreatest) = (key.IsDescending, key.IsNullGreatest);
         var values = segment.Field(field.Values);
         var ends = segment.Field(field.Greatest);
         least = values?.SortOrdinals;
@@ -78,11 +79,12 @@ internal sealed class FieldSortColumn : SortColumn
         greatestTerms = greatest is null ? null : ends!.Terms();
 
         // Sorted as numbers, other values stand with null: then the terms of numbers alone are in order.
-        isMonotone = least is not null && kind is OrderKind.Natural or OrderKind.Double or OrderKind.Long;
+        isMonotone = !isNullGreatest && least is not null && kind is OrderKind.Natural or OrderKind.Double or OrderKind.Long;
         spoken = !isMonotone ? default : kind == OrderKind.Natural ? (0, values!.TermCount) : values!.Ordinals(NumbersOnly);
 
         // Several numbers have one whole number, and which of several values counts as a number their terms say, not their places.
-        IsRanked = kind == OrderKind.Natural || (kind == OrderKind.Double && greatest is null);
+        // The least of the terms is null, which has to be the last.
+        IsRanked = !isNullGreatest && (kind == OrderKind.Natural || (kind == OrderKind.Double && greatest is null));
         rankedFrom = spoken.To == 0 || kind != OrderKind.Natural ? spoken.From : TermKey.KindOf(KeyAt(leastTerms!, 0)) == ValueKind.Null ? 1 : 0;
     }
 
@@ -124,6 +126,12 @@ internal sealed class FieldSortColumn : SortColumn
 
     /// <inheritdoc/>
     public override int Write(int entry, Span<byte> destination)
+    {
+        int length = WriteValue(entry, destination);
+        return isNullGreatest ? SortValue.TurnNull(destination, length) : length;
+    }
+
+    private int WriteValue(int entry, Span<byte> destination)
     {
         long low = least is null ? 0 : (long)least[entry];
         if (low == 0)
@@ -174,6 +182,11 @@ internal sealed class FieldSortColumn : SortColumn
     {
         var (lowKind, highKind) = (TermKey.KindOf(low), TermKey.KindOf(high));
         bool isNumeric = kind is OrderKind.Double or OrderKind.Long;
+        if (isNullGreatest && (isNumeric ? lowKind != ValueKind.Number || highKind != ValueKind.Number : lowKind == ValueKind.Null))
+        {
+            return isDescending ? TermKey.WriteNull(destination) : -1; // which of the others is the least is not known
+        }
+
         if (kind == OrderKind.Natural || (isNumeric && lowKind == ValueKind.Number && highKind == ValueKind.Number) || (kind == OrderKind.Text && lowKind == ValueKind.Text && highKind == ValueKind.Text))
         {
             return SortValue.WriteOfKey(kind, isDescending ? high : low, destination);

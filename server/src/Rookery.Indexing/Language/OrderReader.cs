@@ -7,6 +7,12 @@ internal sealed class OrderReader(RqlReader reader, RqlFieldReader fields)
     /// <exception cref="QueryException">It is none.</exception>
     public OrderKey Read()
     {
+        var key = ReadKey();
+        return reader.Accept("nulls") ? key with { Nulls = ReadNullPlace() } : key;
+    }
+
+    private OrderKey ReadKey()
+    {
         var name = fields.ReadName("a field");
         int position = name.Path.Position;
         if (name.Function is "random")
@@ -51,6 +57,16 @@ internal sealed class OrderReader(RqlReader reader, RqlFieldReader fields)
 
         reader.Take();
         return kind;
+    }
+
+    private NullPlace ReadNullPlace()
+    {
+        if (reader.Accept("first"))
+        {
+            return NullPlace.First;
+        }
+
+        return reader.Accept("last") ? NullPlace.Last : throw reader.Unexpected("'first' or 'last'");
     }
 
     private bool ReadDirection(bool isDescending) =>

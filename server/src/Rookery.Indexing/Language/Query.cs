@@ -100,10 +100,24 @@ public enum OrderKind
 /// <summary>A key of <c>order by</c>.</summary>
 /// <param name="Field">The field; null for <see cref="OrderKind.Score"/> and <see cref="OrderKind.Random"/>.</param>
 /// <param name="Kind">How its values compare.</param>
+/// <summary>Where null and missing values stand in an order, whatever its direction.</summary>
+public enum NullPlace
+{
+    /// <summary>Before all others; behind them where the order descends.</summary>
+    Default,
+
+    /// <summary><c>nulls first</c>.</summary>
+    First,
+
+    /// <summary><c>nulls last</c>.</summary>
+    Last,
+}
+
 /// <param name="IsDescending">Whether the greatest comes first.</param>
 /// <param name="Seed">Of <c>random('seed')</c>, or null.</param>
 /// <param name="Position">Characters of the text before it.</param>
-public sealed record OrderKey(FieldReference? Field, OrderKind Kind, bool IsDescending, Operand? Seed, int Position);
+/// <param name="Nulls">Where null stands.</param>
+public sealed record OrderKey(FieldReference? Field, OrderKind Kind, bool IsDescending, Operand? Seed, int Position, NullPlace Nulls = NullPlace.Default);
 
 /// <summary><c>load path as alias</c>.</summary>
 /// <param name="Path">Where the id of the document stands.</param>

@@ -12,7 +12,8 @@ namespace Rookery.Indexing.Scanning;
 /// <param name="IsDescending">Whether the greatest comes first.</param>
 /// <param name="Field">Where the values stand; null when it is none of a field: with <see cref="OrderKind.Natural"/> the key of a reduced row or of a group.</param>
 /// <param name="Seed">Of a shuffled order.</param>
-internal sealed record SortKey(OrderKind Kind, bool IsDescending, FieldReader? Field, byte[] Seed);
+/// <param name="IsNullGreatest">Whether null counts as greater than all others; else as less.</param>
+internal sealed record SortKey(OrderKind Kind, bool IsDescending, FieldReader? Field, byte[] Seed, bool IsNullGreatest = false);
 
 /// <summary>The keys of <c>order by</c>. What one result is sorted by is written as one byte string: of each key its length in two bytes, and its bytes. Thread-safe.</summary>
 internal sealed class SortKeys
@@ -30,7 +31,7 @@ internal sealed class SortKeys
         for (int i = 0; i < orders.Count; i++)
         {
             var order = orders[i];
-            keys[i] = new SortKey(order.Kind, order.IsDescending, order.Field is null ? null : fields.Reader(order.Field), SeedOf(order, operands));
+            keys[i] = new SortKey(order.Kind, order.IsDescending, order.Field is null ? null : fields.Reader(order.Field), SeedOf(order, operands), order.Nulls == (order.IsDescending ? NullPlace.First : NullPlace.Last));
         }
 
         if (endsWithKey)
@@ -55,7 +56,7 @@ internal sealed class SortKeys
     /// <param name="output">Takes the bytes, behind what it holds.</param>
     public void Write(in QueriedDocument document, double score, ScanWork work, PooledBytes output)
     {
-        foreach ((OrderKind kind, bool isDescending, FieldReader? field, byte[] seed) in keys)
+        foreach ((OrderKind kind, bool isDescending, FieldReader? field, byte[] seed, bool isNullGreatest) in keys)
         {
             Span<byte> room = output.Reserve(sizeof(ushort) + SortValue.MaxBytes);
             Span<byte> value = room.Slice(sizeof(ushort), SortValue.MaxBytes);
@@ -63,7 +64,7 @@ internal sealed class SortKeys
             if (field is not null)
             {
                 work.Walk(document.Members.Length);
-                length = WriteField(document, field, kind, isDescending, value);
+                length = WriteField(document, field, kind, isDescending, isNullGreatest, value);
             }
             else if (kind == OrderKind.Score)
             {
@@ -124,12 +125,12 @@ internal sealed class SortKeys
     };
 
     /// <summary>Of several values the one counts that comes first: the least, or of a descending order the greatest.</summary>
-    private static int WriteField(in QueriedDocument document, FieldReader field, OrderKind kind, bool isDescending, Span<byte> destination)
+    private static int WriteField(in QueriedDocument document, FieldReader field, OrderKind kind, bool isDescending, bool isNullGreatest, Span<byte> destination)
     {
         Span<byte> candidate = stackalloc byte[SortValue.MaxBytes];
-        var visitor = new FirstValue(kind, isDescending, destination, candidate);
+        var visitor = new FirstValue(kind, isDescending, isNullGreatest, destination, candidate);
         field.Read(document, ref visitor);
-        return visitor.Length == 0 ? TermKey.WriteNull(destination) : visitor.Length;
+        return visitor.Length > 0 ? visitor.Length : isNullGreatest ? SortValue.WriteGreatestNull(destination) : TermKey.WriteNull(destination);
     }
 
     private static int WriteShuffledById(ReadOnlySpan<byte> id, byte[] seed, Span<byte> destination)
@@ -162,7 +163,7 @@ internal sealed class SortKeys
         return sizeof(ulong);
     }
 
-    private ref struct FirstValue(OrderKind kind, bool isDescending, Span<byte> best, Span<byte> candidate) : IValueVisitor
+    private ref struct FirstValue(OrderKind kind, bool isDescending, bool isNullGreatest, Span<byte> best, Span<byte> candidate) : IValueVisitor
     {
         private readonly Span<byte> best = best;
         private readonly Span<byte> candidate = candidate;
@@ -171,7 +172,8 @@ internal sealed class SortKeys
 
         public bool Visit(scoped ReadOnlySpan<byte> json)
         {
-            ReadOnlySpan<byte> key = candidate[..SortValue.Write(kind, json, candidate)];
+            int length = SortValue.Write(kind, json, candidate);
+            ReadOnlySpan<byte> key = candidate[..(isNullGreatest ? SortValue.TurnNull(candidate, length) : length)];
             int order = Length == 0 ? -1 : key.SequenceCompareTo(best[..Length]) * (isDescending ? -1 : 1);
             if (order < 0)
             {

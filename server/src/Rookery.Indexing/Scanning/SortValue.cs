@@ -29,6 +29,21 @@ public static class SortValue
         };
     }
 
+    /// <summary>Writes null where it counts as greater than all others.</summary>
+    /// <returns>Bytes written.</returns>
+    internal static int WriteGreatestNull(Span<byte> destination)
+    {
+        destination[0] = byte.MaxValue;                 // above the first byte of each kind of value
+        return 1;
+    }
+
+    /// <summary>Makes of null, where it is that, what counts as greater than all others.</summary>
+    /// <param name="written">What was written.</param>
+    /// <param name="length">Bytes of it; negative where nothing was.</param>
+    /// <returns>Bytes of it now.</returns>
+    internal static int TurnNull(Span<byte> written, int length) =>
+        length > 0 && TermKey.KindOf(written) == ValueKind.Null ? WriteGreatestNull(written) : length;
+
     /// <summary>Writes the bytes of a value of which only the key is known, as indexes hold it.</summary>
     /// <param name="kind">The order, by a field.</param>
     /// <param name="key">The value's <see cref="TermKey"/>, without case.</param>

@@ -13,7 +13,7 @@ internal static class QueryPrinter
         AddList(parts, "group", query.GroupBy, key => (key.IsWholeArray ? $"array({key.Path})" : key.Path.ToString()) + Alias(key.Alias));
         Add(parts, "where", query.Where, Print);
         AddList(parts, "order", query.OrderBy, key =>
-            $"{key.Kind}{(key.Field is { } field ? " " + Print(field) : "")}{(key.Seed is { } seed ? " " + Print(seed) : "")}{(key.IsDescending ? " desc" : "")}");
+            $"{key.Kind}{(key.Field is { } field ? " " + Print(field) : "")}{(key.Seed is { } seed ? " " + Print(seed) : "")}{(key.IsDescending ? " desc" : "")}{(key.Nulls == NullPlace.Default ? "" : $" nulls {key.Nulls}")}");
         AddList(parts, "load", query.Loads, load => $"{load.Path} as {load.Alias}{(load.IsMany ? "[]" : "")}");
         Add(parts, "filter", query.Filter, Print);
         Add(parts, "filter_limit", query.FilterLimit, Print);

@@ -33,6 +33,7 @@ public sealed class RqlErrorTests
     [InlineData("from Users where a = 5^b", "A number ends where 'b' stands; a name that begins with a digit needs quotes.")]
     [InlineData("from Users where ^'a..b' = 5", "The name of a field cannot be empty.")]
     [InlineData("from Users order ^a", "'a' stands where 'by' must stand.")]
+    [InlineData("from Users order by a nulls ^middle", "'middle' stands where 'first' or 'last' must stand.")]
     [InlineData("from Users order by a as ^number", "'number' stands where 'string', 'long', 'double' or 'alphaNumeric' must stand.")]
     [InlineData("from Users where a = 1 ^where b = 2", "'where' stands twice.")]
     [InlineData("from Users select a ^where b = 2", "'where' cannot stand behind 'select'.")]

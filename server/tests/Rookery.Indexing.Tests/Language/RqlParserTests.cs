@@ -110,6 +110,7 @@ public sealed class RqlParserTests
     [InlineData("order by a", "order Natural a")]
     [InlineData("ORDER BY a AS long DESC, b as double, c as alphaNumeric asc, d as string, score(), random('s')", "order Long a desc, Double b, AlphaNumeric c, Text d, Score desc, Random 's'")]
     [InlineData("order by score() asc, random(), random($p0), id() desc, u.a.b", "order Score, Random, Random $p0, Natural id() desc, Natural a.b")]
+    [InlineData("order by a as long desc nulls last, b NULLS FIRST, nulls nulls last", "order Long a desc nulls Last, Natural b nulls First, Natural nulls nulls Last")]
     [InlineData("order by 'first name' desc", "order Natural first name desc")]
     [InlineData("group by a, b[].c, array(lines[].p) as k order by count() as long desc select key(), count() as n", "group a, b[].c, array(lines[].p) as k | order Long Count() desc | select [key(), Count() as n]")]
     [InlineData("group by a, b select a as 'A', count() as count, sum(x) as X", "group a, b | select [a as A, Count() as count, Sum(x) as X]")]

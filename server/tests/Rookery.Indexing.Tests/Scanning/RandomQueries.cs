@@ -75,7 +75,9 @@ internal sealed class RandomQueries(Random random, bool isWide = false)
         };
     }
 
-    public OrderKey Order() => random.Next(7) switch
+    public OrderKey Order() => KeyOfOrder() with { Nulls = (NullPlace)random.Next(3) };
+
+    private OrderKey KeyOfOrder() => random.Next(7) switch
     {
         6 => new OrderKey(null, OrderKind.Score, random.Next(2) == 0, null, 0),
         5 when random.Next(2) == 0 => new OrderKey(null, OrderKind.Random, random.Next(2) == 0, new TextOperand(Text(), 0), 0),

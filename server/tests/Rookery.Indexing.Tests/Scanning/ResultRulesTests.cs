@@ -33,6 +33,15 @@ public sealed class ResultRulesTests
     [InlineData("s as alphaNumeric", "5 6 4 2 3 7 1")]
     [InlineData("s as alphaNumeric desc, v", "6 1 7 3 2 4 5")]
     [InlineData("id() desc", "7 6 5 4 3 2 1")]
+    [InlineData("v nulls first", "3 5 6 4 7 1 2")]
+    [InlineData("v nulls last", "6 4 7 1 2 3 5")]
+    [InlineData("v desc nulls first", "3 5 2 4 1 7 6")]
+    [InlineData("v desc nulls last", "2 4 1 7 6 3 5")]
+    [InlineData("v as long nulls last", "4 7 1 2 3 5 6")]
+    [InlineData("v as double desc nulls first", "2 3 4 5 6 1 7")]
+    [InlineData("v as string nulls last", "1 4 7 2 6 3 5")]
+    [InlineData("v as alphaNumeric nulls last, s", "4 7 1 2 6 5 3")]
+    [InlineData("id() nulls last", "1 2 3 4 5 6 7")]
     public void Rules_20_to_23_orders(string order, string found) => Assert.Equal(found, Things.Numbers($"from Things order by {order}"));
 
     [Fact]

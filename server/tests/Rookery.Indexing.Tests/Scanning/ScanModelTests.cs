@@ -41,7 +41,7 @@ public sealed class ScanModelTests
             (RandomQueries queries, string[] bodies, JsonElement[] parsed, ScanExample example) = Documents(seed);
             for (int query = 0; query < 20; query++)
             {
-                OrderKey[] orders = [.. Enumerable.Range(0, random.Next(1, 3)).Select(_ => new OrderKey(queries.Field(), OrderKind.Natural, random.Next(2) == 0, null, 0))];
+                OrderKey[] orders = [.. Enumerable.Range(0, random.Next(1, 3)).Select(_ => new OrderKey(queries.Field(), OrderKind.Natural, random.Next(2) == 0, null, 0, (NullPlace)random.Next(3)))];
                 int offset = random.Next(5);
                 int limit = random.Next(1, bodies.Length + 5);
                 IEnumerable<int> expected = Enumerable.Range(1, bodies.Length).Order(Comparer<int>.Create((one, other) => Compare(orders, parsed, one, other))).Skip(offset).Take(limit);
@@ -96,7 +96,7 @@ public sealed class ScanModelTests
     {
         foreach (OrderKey order in orders)
         {
-            int result = NaiveValue.Compare(First(order, documents[one - 1]), First(order, documents[other - 1])) * (order.IsDescending ? -1 : 1);
+            int result = Compare(order, First(order, documents[one - 1]), First(order, documents[other - 1]));
             if (result != 0)
             {
                 return result;
@@ -109,8 +109,16 @@ public sealed class ScanModelTests
     private static NaiveValue First(OrderKey order, JsonElement document)
     {
         var values = NaiveValue.At(document, ((PathReference)order.Field!).Path.Steps.Select(static step => step.Name)).Select(NaiveValue.Of)
-            .Order(Comparer<NaiveValue>.Create(static (one, other) => NaiveValue.Compare(one, other))).ToList();
-        return values.Count == 0 ? new NaiveValue(0, 0, "", "") : order.IsDescending ? values[^1] : values[0];
+            .Order(Comparer<NaiveValue>.Create((one, other) => Compare(order, one, other))).ToList();
+        return values.Count == 0 ? new NaiveValue(0, 0, "", "") : values[0];
+    }
+
+    private static int Compare(OrderKey order, NaiveValue one, NaiveValue other)
+    {
+        bool isOneNull = one.Kind == 0;
+        return order.Nulls == NullPlace.Default || isOneNull == (other.Kind == 0)
+            ? NaiveValue.Compare(one, other) * (order.IsDescending ? -1 : 1)
+            : isOneNull == (order.Nulls == NullPlace.First) ? -1 : 1;
     }
 
     private static List<JsonElement> Values((JsonElement Document, JsonElement Entry) entry, string path, string[] array)
