@@ -55,7 +55,13 @@ internal sealed class ClauseReader
 
         RefuseLoaded(query.Loads);
         _reader.AcceptSymbol(";");
-        return _reader.Current.Kind == RqlTokenKind.End ? query : throw _reader.Unexpected("a clause or the end of the query");
+        if (_reader.Current.Kind == RqlTokenKind.End)
+        {
+            return query;
+        }
+
+        UnsupportedParts.RefuseClause(_reader.Current);
+        throw _reader.Unexpected("a clause or the end of the query");
     }
 
     // What is loaded is there for results only; a field of it would be taken for one of the document, which has none such, and nothing would be found.
@@ -117,6 +123,7 @@ internal sealed class ClauseReader
 
     private GroupKey ReadGroupKey()
     {
+        RefuseValue("group by");
         var name = _fields.ReadName("a field");
         if (!name.IsFunction)
         {
@@ -136,6 +143,12 @@ internal sealed class ClauseReader
 
     private LoadClause ReadLoad()
     {
+        if (_reader.Current.Kind == RqlTokenKind.Text)
+        {
+            throw UnsupportedParts.Refusal($"load '{_reader.Current.Text}'", _reader.Current.Position);
+        }
+
+        RefuseValue("load");
         var path = _fields.ReadPath("a field that holds an id");
         _reader.Expect("as");
         string alias = _reader.TakeName("a name");
@@ -146,6 +159,16 @@ internal sealed class ClauseReader
         }
 
         return new LoadClause(path, alias, isMany);
+    }
+
+    /// <summary>RavenDB takes a value in the place of some fields; read as the name of a field, it would mean another one.</summary>
+    private void RefuseValue(string clause)
+    {
+        var start = _reader.Current;
+        if (start.Kind is RqlTokenKind.Number or RqlTokenKind.Parameter || start.IsKeyword("null") || start.IsKeyword("true") || start.IsKeyword("false"))
+        {
+            throw UnsupportedParts.Refusal($"{clause} {(start.Kind == RqlTokenKind.Parameter ? "$" : "")}{start.Text}", start.Position);
+        }
     }
 
     /// <summary><c>limit take</c>, or <c>limit skip, take</c>.</summary>

@@ -56,11 +56,7 @@ public static class RqlParser
 
     private static Source ReadSource(RqlReader reader)
     {
-        if (reader.Current.IsKeyword("with") || reader.Current.IsKeyword("match"))
-        {
-            throw UnsupportedParts.Refusal(reader.Current.Text.ToLowerInvariant(), reader.Current.Position);
-        }
-
+        UnsupportedParts.RefuseClause(reader.Current);
         reader.Expect("from");
         var start = reader.Current;
         var first = reader.Current.Kind is RqlTokenKind.Word or RqlTokenKind.Text ? reader.Take() : throw reader.Unexpected("the name of a collection");

@@ -7,7 +7,8 @@ internal static class UnsupportedParts
 {
     private static readonly FrozenSet<string> Functions = new[]
     {
-        "cmpxchg", "counter", "counterraw", "counters", "custom", "embedding", "revisions", "spatial", "timeseries", "vector",
+        "ai", "cmpxchg", "contains", "counter", "counterraw", "counters", "custom", "disjoint", "embedding", "first", "getmetadata", "last", "lastmodified", "metadatafor", "now", "revisions",
+        "spatial", "timeseries", "today", "vector", "when", "within",
     }.ToFrozenSet(StringComparer.OrdinalIgnoreCase);
 
     /// <summary>Refuses a function that RavenDB has; returns for any other name.</summary>
@@ -20,6 +21,16 @@ internal static class UnsupportedParts
         if (Functions.Contains(name))
         {
             throw Refusal($"{name}{rest}()", position);
+        }
+    }
+
+    /// <summary>Refuses a clause that RavenDB has; returns for any other word.</summary>
+    /// <exception cref="QueryException">It is one of them.</exception>
+    public static void RefuseClause(in RqlToken word)
+    {
+        if (word.IsKeyword("with") || word.IsKeyword("match"))
+        {
+            throw Refusal(word.Text.ToLowerInvariant(), word.Position);
         }
     }
 
