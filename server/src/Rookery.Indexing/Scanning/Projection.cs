@@ -89,7 +89,7 @@ internal sealed class Projection
     private static FieldWriter? FieldOf(SelectedField item, FieldResolver fields) => item.Source switch
     {
         SelectedReference { Field: ScoreReference } when fields is not GroupFields => null,
-        SelectedReference reference => new FieldWriter(fields.Resolve(reference.Field)),
+        SelectedReference reference => new FieldWriter(fields.Resolve(reference.Field), keepsPlaces: true),
         SelectedOperand => null,
         _ => throw new QueryException(QueryFault.NotSupported, $"'{item.Source.GetType().Name}' is not supported.", item.Position),
     };

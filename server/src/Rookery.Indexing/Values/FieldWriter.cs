@@ -9,7 +9,8 @@ namespace Rookery.Indexing.Values;
 /// there in its elements; null where nothing stands. Thread-safe.
 /// </summary>
 /// <param name="path">The path.</param>
-public sealed class FieldWriter(FieldPath path)
+/// <param name="keepsPlaces">Whether an element in which nothing stands is null in that array; else it is left out.</param>
+public sealed class FieldWriter(FieldPath path, bool keepsPlaces = false)
 {
     private readonly FieldReader reader = new(path);
 
@@ -18,27 +19,34 @@ public sealed class FieldWriter(FieldPath path)
     /// <param name="output">Where to.</param>
     public void Write(in QueriedDocument document, IBufferWriter<byte> output)
     {
-        if (!reader.IsMetadata)
-        {
-            WriteMember(document.Members, output);
-            return;
-        }
-
-        ReadOnlySpan<byte[]> steps = reader.Steps;
-        if (!steps.IsEmpty && document.IsStored && StoredJson.TryFindMember(document.View.Metadata, FieldReader.BeforeMembers, steps[0], out _, out _))
-        {
-            WriteMember(document.View.Metadata, output);
-            return;
-        }
-
-        var value = new ValueWriter(output);
-        if (reader.Read(document, ref value))
+        if (!TryWrite(document, output))
         {
             output.Write("null"u8);
         }
     }
 
-    private void WriteMember(ReadOnlySpan<byte> json, IBufferWriter<byte> output)
+    /// <summary>Whether something stands at the path in a document.</summary>
+    public bool IsIn(in QueriedDocument document) => TryWrite(document, output: null);
+
+    // Without an output it is only looked whether something stands there.
+    private bool TryWrite(in QueriedDocument document, IBufferWriter<byte>? output)
+    {
+        if (!reader.IsMetadata)
+        {
+            return TryWriteMember(document.Members, output);
+        }
+
+        ReadOnlySpan<byte[]> steps = reader.Steps;
+        if (!steps.IsEmpty && document.IsStored && StoredJson.TryFindMember(document.View.Metadata, FieldReader.BeforeMembers, steps[0], out _, out _))
+        {
+            return TryWriteMember(document.View.Metadata, output);
+        }
+
+        var value = new ValueWriter(output);
+        return !reader.Read(document, ref value);
+    }
+
+    private bool TryWriteMember(ReadOnlySpan<byte> json, IBufferWriter<byte>? output)
     {
         int container = FieldReader.BeforeMembers;
         ReadOnlySpan<byte[]> steps = reader.Steps;
@@ -46,17 +54,14 @@ public sealed class FieldWriter(FieldPath path)
         {
             if (step == steps.Length - 1)
             {
-                output.Write(json[at..StoredJson.SkipValue(json, at)]);
-                return;
+                output?.Write(json[at..StoredJson.SkipValue(json, at)]);
+                return true;
             }
 
             if (json[at] == (byte)'[')
             {
-                var elements = new ElementWriter(output);
-                output.Write("["u8);
-                reader.ReadFrom(json, at, step + 1, ref elements);
-                output.Write("]"u8);
-                return;
+                WriteArray(json, at, step + 1, output);
+                return true;
             }
 
             if (json[at] != (byte)'{')
@@ -67,33 +72,53 @@ public sealed class FieldWriter(FieldPath path)
             container = at;
         }
 
-        output.Write("null"u8);
+        return false;
     }
 
-    /// <summary>Writes values with commas between them.</summary>
-    private struct ElementWriter(IBufferWriter<byte> output) : IValueVisitor
+    private void WriteArray(ReadOnlySpan<byte> json, int at, int step, IBufferWriter<byte>? output)
     {
-        private bool isBehind;
-
-        public bool Visit(scoped ReadOnlySpan<byte> json)
+        if (output is not null)
         {
-            if (isBehind)
+            bool isBehind = false;
+            output.Write("["u8);
+            WriteElement(json, at, step, output, ref isBehind);
+            output.Write("]"u8);
+        }
+    }
+
+    /// <summary>Writes what stands in an element; of an array, in each of its elements.</summary>
+    private void WriteElement(ReadOnlySpan<byte> json, int at, int step, IBufferWriter<byte> output, ref bool isBehind)
+    {
+        if (json[at] == (byte)'[')
+        {
+            for (at++; json[at] != (byte)']'; at = StoredJson.SkipValue(json, at))
             {
-                output.Write(","u8);
+                at = json[at] == (byte)',' ? at + 1 : at;
+                WriteElement(json, at, step, output, ref isBehind);
             }
 
+            return;
+        }
+
+        ReadOnlySpan<byte[]> steps = reader.Steps;
+        if (step < steps.Length && json[at] == (byte)'{' && StoredJson.TryFindMember(json, at, steps[step], out _, out int member))
+        {
+            WriteElement(json, member, step + 1, output, ref isBehind);
+        }
+        else if (step == steps.Length || keepsPlaces)
+        {
+            output.Write(isBehind ? ","u8 : ""u8);
+            output.Write(step == steps.Length ? json[at..StoredJson.SkipValue(json, at)] : "null"u8);
             isBehind = true;
-            output.Write(json);
-            return true;
         }
     }
 
     /// <summary>Writes one value.</summary>
-    private readonly struct ValueWriter(IBufferWriter<byte> output) : IValueVisitor
+    private readonly struct ValueWriter(IBufferWriter<byte>? output) : IValueVisitor
     {
         public bool Visit(scoped ReadOnlySpan<byte> json)
         {
-            output.Write(json);
+            output?.Write(json);
             return false;
         }
     }

@@ -61,8 +61,18 @@ public sealed class ResultRulesTests
     [Theory]
     [InlineData("company, missing as m, id() as i", """{"company":"a","m":null,"i":"users/1"}""")]
     [InlineData("lines[].p, lines.n as n, tags", """{"lines[].p":["x","y"],"n":[2,3],"tags":["t","u"]}""")]
+    [InlineData("lines[].missing as m, lines[].p.q as q, tags[].x as x", """{"m":[null,null],"q":[null,null],"x":[null,null]}""")]
     [InlineData("1 as v, $p as p, @metadata.@collection as c", """{"v":1,"p":"x","c":"@empty"}""")]
     public void Rule_26_projections(string select, string row) => Assert.Equal(row, Orders.Rows($"from Orders where id() = 'users/1' select {select}", """{ "p": "x" }"""));
+
+    [Theory]
+    [InlineData("a[].x", """{"a[].x":[1,null,null,2,null,3,4]}""")]
+    [InlineData("a.x as v", """{"v":[1,null,null,2,null,3,4]}""")]
+    [InlineData("b[].c[].d as v", """{"v":[1,null,null,2,null,null]}""")]
+    [InlineData("b.c.d as v, e[].f as w, e[].f[].g as x", """{"v":[1,null,null,2,null,null],"w":[],"x":[]}""")]
+    public void Rule_26_each_element_of_an_array_keeps_its_place(string select, string row) => Assert.Equal(
+        row,
+        new ScanExample("""{ "a": [ { "x": 1 }, { "y": 2 }, 5, [ { "x": 2 }, {} ], { "x": [3, 4] } ], "b": [ { "c": [ { "d": 1 }, {} ] }, {}, { "c": { "d": 2 } }, { "c": [] }, { "c": 7 }, null ], "e": [] }""").Rows($"from Users select {select}"));
 
     [Theory]
     [InlineData("select distinct company", """{"company":"a"} {"company":"A"} {"company":null} {"company":1.0} {"company":1}""", 5)]
