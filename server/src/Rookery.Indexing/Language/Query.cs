@@ -33,6 +33,9 @@ public sealed record Query
     /// <summary><c>select</c>; null for whole documents.</summary>
     public Selection? Select { get; init; }
 
+    /// <summary>Where <see cref="Select"/> reads fields from; the request says it, not the text.</summary>
+    public ProjectionBehavior Projecting { get; init; }
+
     /// <summary><c>update</c>, only in a patch by query: the script between its braces.</summary>
     public ScriptText? Update { get; init; }
 
@@ -97,9 +100,6 @@ public enum OrderKind
     Random,
 }
 
-/// <summary>A key of <c>order by</c>.</summary>
-/// <param name="Field">The field; null for <see cref="OrderKind.Score"/> and <see cref="OrderKind.Random"/>.</param>
-/// <param name="Kind">How its values compare.</param>
 /// <summary>Where null and missing values stand in an order, whatever its direction.</summary>
 public enum NullPlace
 {
@@ -113,6 +113,9 @@ public enum NullPlace
     Last,
 }
 
+/// <summary>A key of <c>order by</c>.</summary>
+/// <param name="Field">The field; null for <see cref="OrderKind.Score"/> and <see cref="OrderKind.Random"/>.</param>
+/// <param name="Kind">How its values compare.</param>
 /// <param name="IsDescending">Whether the greatest comes first.</param>
 /// <param name="Seed">Of <c>random('seed')</c>, or null.</param>
 /// <param name="Position">Characters of the text before it.</param>

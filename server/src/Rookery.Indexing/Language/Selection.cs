@@ -3,6 +3,25 @@ namespace Rookery.Indexing.Language;
 /// <summary><c>select</c>.</summary>
 public abstract record Selection;
 
+/// <summary>Where a selection reads fields from, as the request asks.</summary>
+public enum ProjectionBehavior
+{
+    /// <summary>From the index where it stores the field, else from the document; null where nothing stands.</summary>
+    Default,
+
+    /// <summary>From the index; what it does not store is left out.</summary>
+    FromIndex,
+
+    /// <summary>From the index; what it does not store is refused.</summary>
+    FromIndexOrThrow,
+
+    /// <summary>From the document; what does not stand there is left out.</summary>
+    FromDocument,
+
+    /// <summary>From the document; what does not stand there ends the query.</summary>
+    FromDocumentOrThrow,
+}
+
 /// <summary><c>select a, b.c as D</c>, <c>select distinct a</c>, <c>select distinct *</c>.</summary>
 /// <param name="Items">What each result holds; empty for the whole document.</param>
 /// <param name="IsDistinct">Whether equal results are one.</param>

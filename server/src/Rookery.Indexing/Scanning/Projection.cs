@@ -13,45 +13,71 @@ internal sealed class Projection
 {
     private const int MaxScoreBytes = 32;
 
-    private readonly (byte[] Name, FieldWriter? Field, byte[]? Value, bool IsOfRow)[] members;
+    // Who asked is asked again after as much as that was walked over.
+    private const long StepBytes = 1024 * 1024;
+
+    private readonly Member[] members;
 
     /// <summary>The projection of a selection.</summary>
     /// <param name="items">What each result holds.</param>
     /// <param name="fields">Says where fields stand.</param>
     /// <param name="operands">Parameters filled in.</param>
+    /// <param name="behavior">Where the request wants fields to be read from.</param>
     /// <exception cref="QueryException">A part is not supported, or two members have one name.</exception>
-    public Projection(IReadOnlyList<SelectedField> items, FieldResolver fields, OperandValues operands)
+    public Projection(IReadOnlyList<SelectedField> items, FieldResolver fields, OperandValues operands, ProjectionBehavior behavior)
     {
+        var source = new ProjectionSource(fields, behavior);
         var names = new HashSet<string>(StringComparer.Ordinal);
-        members = [.. items.Select(item => (Quote(NameOf(item, names)), FieldOf(item, fields), ValueOf(item, operands), fields is not SelectedFields selected || selected.AreOfRow(item)))];
+        members =
+        [
+            .. items.Where(source.IsSelected).Select(item => new Member(
+                Quote(NameOf(item, names)), FieldOf(item, fields), ValueOf(item, operands), source.IsOfRow(item), source.IsLeftOut(item), source.IsNeeded(item) ? NameOf(item) : null)),
+        ];
     }
 
     /// <summary>Writes the members of a result, without braces.</summary>
     /// <param name="document">The document, or the row of a group.</param>
     /// <param name="output">Where to.</param>
-    public void Write(in QueriedDocument document, IBufferWriter<byte> output)
+    /// <param name="clock">Is asked as the work goes on; null where nobody is.</param>
+    /// <exception cref="QueryException">A field that has to be there is not.</exception>
+    public void Write(in QueriedDocument document, IBufferWriter<byte> output, IScanClock? clock)
     {
         bool isBehind = false;
-        foreach ((byte[] name, FieldWriter? field, byte[]? value, bool isOfRow) in members)
+        long walked = 0;
+        foreach (var member in members)
         {
-            if (isBehind)
+            var source = member.IsOfRow ? document : document.Whole;
+            if (member.IsLeftOut && !member.Field!.IsIn(source))
             {
-                output.Write(","u8);
+                continue;
             }
 
-            isBehind = true;
-            output.Write(name);
-            if (field is not null)
+            if (member.Needed is { } needed && !member.Field!.IsIn(source))
             {
-                field.Write(isOfRow ? document : document.Whole, output);
+                throw new QueryException(QueryFault.Invalid, $"'{needed}' does not stand in {(document.IsStored ? $"the document '{Encoding.UTF8.GetString(document.View.Id)}'" : "a row")}, and the request asks for an error then (ProjectionBehavior).");
             }
-            else if (value is not null)
+
+            output.Write(isBehind ? ","u8 : ""u8);
+            isBehind = true;
+            output.Write(member.Name);
+            if (member.Field is { } field)
+            {
+                field.Write(source, output);
+            }
+            else if (member.Value is { } value)
             {
                 output.Write(value);
             }
             else
             {
                 WriteScore(document.Score, output);
+            }
+
+            walked += source.Members.Length;
+            if (walked >= StepBytes)
+            {
+                walked = 0;
+                clock?.OnWork();
             }
         }
     }
@@ -103,4 +129,13 @@ internal sealed class Projection
         output.Write(":"u8);
         return output.WrittenSpan.ToArray();
     }
+
+    /// <summary>A member of a result.</summary>
+    /// <param name="Name">Its name as JSON, and a colon.</param>
+    /// <param name="Field">Writes its value; null where it is none of a field.</param>
+    /// <param name="Value">Its value where that is always the same; null also where it is the score.</param>
+    /// <param name="IsOfRow">Whether it is read from the row that an index holds.</param>
+    /// <param name="IsLeftOut">Whether there is no such member where nothing stands at the path.</param>
+    /// <param name="Needed">What has to stand there, for the error; null where it need not.</param>
+    private sealed record Member(byte[] Name, FieldWriter? Field, byte[]? Value, bool IsOfRow, bool IsLeftOut, string? Needed);
 }

@@ -76,17 +76,25 @@ internal sealed class RowFields(RowSource rows) : FieldResolver
 
 /// <summary>Fields as a selection names them: stored ones and those of reduced rows are the index's, all others the document's.</summary>
 /// <param name="rows">The index.</param>
-internal sealed class SelectedFields(RowSource rows) : FieldResolver
+/// <param name="behavior">Where the request wants fields to be read from.</param>
+internal sealed class SelectedFields(RowSource rows, ProjectionBehavior behavior) : FieldResolver
 {
+    private readonly bool isOfDocuments = behavior is ProjectionBehavior.FromDocument or ProjectionBehavior.FromDocumentOrThrow;
+
+    /// <summary>The index.</summary>
+    public RowSource Rows => rows;
+
     public override FieldPath Resolve(FieldReference field) => field switch
     {
         // Clients select the types of nested objects from the metadata each time: a row has none, so it is null.
         PathReference { Path: { Steps: [{ Name: "@metadata" }, ..] } path } => path,
         PathReference { Path: var path } when rows.IsReduced && rows.Definition.Fields.All(one => !string.Equals(one.Name, path.Steps[0].Name, StringComparison.Ordinal)) => new FieldPath([new(rows.NameOf(field), false)], field.Position),
-        PathReference { Path: var path } => rows.Stores(path.ToString()) ? new FieldPath([new(path.ToString(), false)], field.Position) : path,
+        PathReference { Path: var path } => IsStored(path) ? new FieldPath([new(path.ToString(), false)], field.Position) : path,
         _ => new RowFields(rows).Resolve(field),
     };
 
     /// <summary>Whether what is selected is read from the row, not from the document.</summary>
-    public bool AreOfRow(SelectedField item) => rows.IsReduced || (item.Source is SelectedReference { Field: PathReference { Path: var path } } && rows.Stores(path.ToString()));
+    public bool AreOfRow(SelectedField item) => rows.IsReduced || (item.Source is SelectedReference { Field: PathReference { Path: var path } } && IsStored(path));
+
+    private bool IsStored(FieldPath path) => !isOfDocuments && rows.Stores(path.ToString());
 }

@@ -64,8 +64,8 @@ public sealed class ScanPlan
         Counted = rows is null && fullText is { NeedsCount: true } && (IsScored || IsOfScans) ? Compile(SourceOf(query), parameters) : null;
         Summary = QuerySummary.Of(query, fields, conditions, operands);
         Script = Summary is null ? QueryScripts.SelectionOf(query, parameters) : null;
-        projection = Summary is null && Script is null ? ProjectionOf(query, rows is null ? fields : new SelectedFields(rows), operands) : null;
-        IsOfEachRow = rows is { IsReduced: true } || (rows is not null && SelectsStored(query, new SelectedFields(rows)));
+        projection = Summary is null && Script is null ? ProjectionOf(query, rows is null ? fields : new SelectedFields(rows, query.Projecting), operands) : null;
+        IsOfEachRow = rows is { IsReduced: true } || (rows is not null && SelectsStored(query, new SelectedFields(rows, query.Projecting)));
         IsDistinct = query.Select is FieldSelection { IsDistinct: true };
         Offset = Summary is null ? operands.Count(query.Offset, "offset") ?? 0 : 0;
         Limit = Summary is null ? operands.Count(query.Limit, "limit") : null;
@@ -161,10 +161,12 @@ public sealed class ScanPlan
     /// <summary>Writes the members of a projected document, without braces.</summary>
     /// <param name="document">The document.</param>
     /// <param name="output">Where to.</param>
-    public void WriteMembers(in QueriedDocument document, IBufferWriter<byte> output)
+    /// <param name="clock">Is asked as the work goes on; null where nobody is.</param>
+    /// <exception cref="QueryException">A field that has to be there is not.</exception>
+    public void WriteMembers(in QueriedDocument document, IBufferWriter<byte> output, IScanClock? clock = null)
     {
         Invariant.Holds(projection is not null, "members are written of projected results");
-        projection.Write(document, output);
+        projection.Write(document, output, clock);
     }
 
     /// <summary>Writes a score as JSON.</summary>
@@ -193,8 +195,8 @@ public sealed class ScanPlan
 
     private static Projection? ProjectionOf(Query query, FieldResolver fields, OperandValues operands) => query.Select switch
     {
-        FieldSelection { Items: { Count: > 0 } items } => new Projection(items, fields, operands),
-        null or FieldSelection when query.GroupBy.Count > 0 => new Projection([.. query.GroupBy.Select(static key => new SelectedField(new SelectedReference(new PathReference(key.Path)), key.Alias, key.Path.Position))], fields, operands),
+        FieldSelection { Items: { Count: > 0 } items } => new Projection(items, fields, operands, query.Projecting),
+        null or FieldSelection when query.GroupBy.Count > 0 => new Projection([.. query.GroupBy.Select(static key => new SelectedField(new SelectedReference(new PathReference(key.Path)), key.Alias, key.Path.Position))], fields, operands, ProjectionBehavior.Default),
         null or FieldSelection => null,
         _ => throw new QueryException(QueryFault.NotSupported, "This 'select' is not supported.", 0),
     };
@@ -236,6 +238,11 @@ public sealed class ScanPlan
 
         if (query.GroupBy.Count > 0 && query.OrderBy.FirstOrDefault(static order => order.Kind == OrderKind.Score) is { } score)
         {
+        if (query is { Projecting: not (ProjectionBehavior.Default or ProjectionBehavior.FromDocument), Select: ScriptSelection or CallSelection } or { Projecting: not ProjectionBehavior.Default, Loads.Count: > 0, Select: not null })
+        {
+            throw new QueryException(QueryFault.NotSupported, $"'ProjectionBehavior' {query.Projecting} is not supported where a script makes the results: it reads documents.", 0);
+        }
+
             throw new QueryException(QueryFault.NotSupported, "'score()' of groups is not supported by this version.", score.Position);
         }
     }

@@ -12,7 +12,7 @@ namespace Rookery.Server.Raven.Queries;
 /// <param name="Wait">How long to wait for an index that is behind, after which the query is refused; null when an answer that is stale will do.</param>
 internal sealed record QueryEnvelope(string Text, byte[] Parameters, long Start, long PageSize, TimeSpan? Wait)
 {
-    private static readonly string[] Members = ["Query", "QueryParameters", "Start", "PageSize", "WaitForNonStaleResults", "WaitForNonStaleResultsTimeout", "IncludeTimings"];
+    private static readonly string[] Members = ["Query", "QueryParameters", "Start", "PageSize", "WaitForNonStaleResults", "WaitForNonStaleResultsTimeout", "IncludeTimings", "ProjectionBehavior"];
 
     private static readonly byte[] NoParameters = "{}"u8.ToArray();
 
@@ -32,6 +32,9 @@ internal sealed record QueryEnvelope(string Text, byte[] Parameters, long Start,
 
     /// <summary>Whether the answer says how long its parts took, as after <c>include timings()</c>: for programs that leave the text as its author wrote it, so that errors name its own lines and columns.</summary>
     public bool IncludesTimings { get; private init; }
+
+    /// <summary>Where a selection reads fields from.</summary>
+    public ProjectionBehavior Projecting { get; private init; }
 
     /// <summary>Memory that the query takes once it is read, at most, in bytes.</summary>
     public long HeldBytes => ((long)BytesPerCharacter * Text.Length) + ((long)BytesPerByteOfParameters * Parameters.Length);
@@ -91,6 +94,7 @@ internal sealed record QueryEnvelope(string Text, byte[] Parameters, long Start,
         long pageSize = long.MaxValue;
         bool waits = false;
         bool includesTimings = false;
+        var projecting = ProjectionBehavior.Default;
         var timeout = UsualWait;
         byte[] parameters = NoParameters;
         var json = new Utf8JsonReader(body, new JsonReaderOptions { MaxDepth = 128 });
@@ -123,6 +127,9 @@ internal sealed record QueryEnvelope(string Text, byte[] Parameters, long Start,
                 case "WaitForNonStaleResultsTimeout" when json.TokenType != JsonTokenType.Null:
                     timeout = ReadDuration(ref json, member);
                     break;
+                case "ProjectionBehavior" when json.TokenType != JsonTokenType.Null:
+                    projecting = ReadBehavior(ref json, member);
+                    break;
                 case "QueryParameters" when json.TokenType == JsonTokenType.StartObject:
                     parameters = JsonBody.Raw(ref json, body).ToArray();
                     break;
@@ -139,7 +146,7 @@ internal sealed record QueryEnvelope(string Text, byte[] Parameters, long Start,
         }
 
         return text.Length <= MaxTextLength
-            ? new QueryEnvelope(text, parameters, start, pageSize, waits ? timeout : null) { IncludesTimings = includesTimings }
+            ? new QueryEnvelope(text, parameters, start, pageSize, waits ? timeout : null) { IncludesTimings = includesTimings, Projecting = projecting }
             : throw QueryRefusal.Of(new QueryException(QueryFault.TooCostly, $"The text of a query has at most {MaxTextLength} characters; send long lists as parameters."), text);
     }
 
@@ -155,6 +162,14 @@ internal sealed record QueryEnvelope(string Text, byte[] Parameters, long Start,
         }
 
         return null;
+    }
+
+    private static ProjectionBehavior ReadBehavior(ref Utf8JsonReader json, string member)
+    {
+        string? text = JsonBody.ReadText(ref json, member);
+        return Enum.TryParse<ProjectionBehavior>(text, ignoreCase: true, out var behavior) && Enum.IsDefined(behavior) && char.IsAsciiLetter(text[0])
+            ? behavior
+            : throw RefusedException.BadRequest($"'{member}' must be one of {string.Join(", ", Enum.GetNames<ProjectionBehavior>())}.");
     }
 
     private static TimeSpan ReadDuration(ref Utf8JsonReader json, string member)

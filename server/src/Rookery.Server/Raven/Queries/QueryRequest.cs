@@ -131,6 +131,7 @@ internal sealed class QueryRequest : IDisposable
         }
 
         var paged = offset == writtenOffset && limit == writtenLimit ? query : query with { Offset = Number(offset, query.Offset), Limit = limit is { } most ? Number(most, query.Limit) : null };
+        paged = envelope.Projecting == ProjectionBehavior.Default ? paged : paged with { Projecting = envelope.Projecting };
         var fullText = new FullTextConditions(named?.Rows is { } rows ? rows.AnalyzerOf : static _ => IndexedQueries.Analyzer, named?.Rows?.WordFields);
         try
         {
