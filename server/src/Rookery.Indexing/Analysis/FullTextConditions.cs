@@ -45,22 +45,23 @@ public sealed class FullTextConditions(Func<FieldReference, Analyzer> analyzers,
             throw new QueryException(QueryFault.Invalid, "'moreLikeThis' compares words, and the index holds those of no field: define one with \"Indexing\":\"Search\".", condition.Position);
         }
 
-        var made = new LikenessCondition(options, analyzers, room, wordFields);
+        var made = new LikenessCondition(options, analyzers, room, wordFields, condition.Position);
         likenesses.Add(made);
         return made;
     }
 
     /// <inheritdoc/>
-    public void Count(in QueriedDocument document)
+    public void Count(in QueriedDocument document, IScanClock clock)
     {
         foreach (var field in searched)
         {
             field.Count(document);
+            clock.OnWork();
         }
 
         foreach (var likeness in likenesses)
         {
-            likeness.Count(document);
+            likeness.Count(document, clock);
         }
     }
 

@@ -15,8 +15,13 @@ namespace Rookery.Indexing.Analysis;
 /// <param name="analyzers">Says with what a field is analyzed.</param>
 /// <param name="text">Room for texts.</param>
 /// <param name="wordFields">The fields of the index whose words it holds; null over documents.</param>
-internal sealed class LikenessCondition(LikenessOptions options, Func<FieldReference, Analyzer> analyzers, SearchableText text, IReadOnlyList<string>? wordFields = null) : ILikenessCondition, IDisposable
+/// <param name="position">Where it stands in the query, for errors.</param>
+internal sealed class LikenessCondition(
+    LikenessOptions options, Func<FieldReference, Analyzer> analyzers, SearchableText text, IReadOnlyList<string>? wordFields, int position) : ILikenessCondition, IDisposable
 {
+    // Each field of the given document is read of each document; many more than that have no words to compare.
+    private const int MostFields = 64;
+
     private readonly List<LikenessField> fields = [];
     private byte[] given = [];
     private bool isStored;
@@ -40,6 +45,11 @@ internal sealed class LikenessCondition(LikenessOptions options, Func<FieldRefer
         given = isStored ? document.View.Id.ToArray() : rows is [var row, ..] ? row : [];
         foreach (string name in options.Fields?.Distinct(StringComparer.Ordinal) ?? wordFields ?? NamesOf(document.Members))
         {
+            if (fields.Count == MostFields)
+            {
+                throw new QueryException(QueryFault.TooCostly, $"'moreLikeThis' compares the words of at most {MostFields} fields: name them with the option 'Fields'.", position);
+            }
+
             // The name of an index's field is one step, whatever stands in it.
             string[] steps = wordFields is null ? name.Split('.') : [name];
             var path = new FieldPath([.. steps.Select(static step => new PathStep(step, false))], 0);
@@ -48,12 +58,13 @@ internal sealed class LikenessCondition(LikenessOptions options, Func<FieldRefer
     }
 
     /// <summary>Counts a document of the query's source.</summary>
-    public void Count(in QueriedDocument document)
+    public void Count(in QueriedDocument document, IScanClock clock)
     {
         Invariant.Holds(IsLearned && !isChosen, "all documents are counted, for a given one, before one is asked for");
         foreach (LikenessField field in fields)
         {
             field.Count(document);
+            clock.OnWork();
         }
     }
 

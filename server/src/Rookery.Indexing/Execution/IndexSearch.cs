@@ -266,8 +266,15 @@ internal sealed partial class IndexSearch(
 
     private FoundEntry[] InOrderOfKeys(FoundEntry[] found)
     {
-        byte[][] keys = [.. found.Select(one => documents[one.Segment].Read(one.Entry, out _).ToArray())];
-        work.Memory.Take(keys.Sum(static key => (long)key.Length));
+        byte[][] keys = new byte[found.Length][];
+        for (int i = 0; i < keys.Length; i++)
+        {
+            var key = documents[found[i].Segment].Read(found[i].Entry, out _);
+            work.Memory.Take(key.Length);
+            work.Step(1);
+            keys[i] = key.ToArray();
+        }
+
         Array.Sort(keys, found, Comparer<byte[]>.Create(static (one, other) => one.AsSpan().SequenceCompareTo(other)));
         return found;
     }

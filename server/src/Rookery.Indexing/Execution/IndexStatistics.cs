@@ -114,13 +114,14 @@ internal sealed class IndexStatistics
         return count;
     }
 
-    private static void TakeOff(SegmentField field, LiveEntries live, ref long documents, ref long tokens)
+    private void TakeOff(SegmentField field, LiveEntries live, ref long documents, ref long tokens)
     {
         if (live.DeadCount == 0 || field.Lengths is not { } lengths)
         {
             return;
         }
 
+        work.Step(live.DeadCount);
         foreach (int dead in DeadOf(live))
         {
             long length = (long)lengths[dead];

@@ -126,8 +126,7 @@ public sealed class QueryNotes : IDisposable
         for (int i = 0; i < pieces.Length; i++)
         {
             var found = new List<string>();
-            work.Walk(result.Members.Length);
-            plan.Highlights[i].Cut(result, room, found);
+            plan.Highlights[i].Cut(result, room, work, found);
             memory.Take(found.Sum(static text => BytesPerText + ((long)sizeof(char) * text.Length)));
             string key = KeyOf(result, plan.Highlights[i].GroupKey);
             if (!pieces[i].TryGetValue(key, out var known))

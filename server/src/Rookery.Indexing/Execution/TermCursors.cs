@@ -215,6 +215,7 @@ internal sealed class TermCursors(SegmentReader segment, IndexedFields fields, O
         for (int entry = of.MoveNext(); entry != EntryCursor.End; entry = of.MoveNext())
         {
             left.Add(entry);
+            work.Step(1);
         }
 
         work.Memory.Take((long)left.Count * sizeof(int));

@@ -51,10 +51,12 @@ internal sealed class Highlight
     /// <summary>Cuts pieces out of the texts of a result.</summary>
     /// <param name="document">The result.</param>
     /// <param name="room">Room for texts.</param>
+    /// <param name="work">Of the answer.</param>
     /// <param name="pieces">Takes them.</param>
-    public void Cut(in QueriedDocument document, SearchableText room, List<string> pieces)
+    public void Cut(in QueriedDocument document, SearchableText room, ScanWork work, List<string> pieces)
     {
-        var visitor = new Visitor(this, room, pieces);
+        work.Walk(document.Members.Length);
+        var visitor = new Visitor(this, room, work, pieces);
         reader.Read(document, ref visitor);
     }
 
@@ -74,7 +76,7 @@ internal sealed class Highlight
         _ => [],
     };
 
-    private readonly struct Visitor(Highlight highlight, SearchableText room, List<string> pieces) : IValueVisitor
+    private readonly struct Visitor(Highlight highlight, SearchableText room, ScanWork work, List<string> pieces) : IValueVisitor
     {
         public bool Visit(scoped ReadOnlySpan<byte> json)
         {
@@ -82,6 +84,7 @@ internal sealed class Highlight
             var found = new List<FoundWord>();
             foreach (var finder in highlight.finders)
             {
+                work.Walk(text.Length);
                 finder.Find(text, found);
             }
 

@@ -37,7 +37,8 @@ public interface IFullTextConditions
 
     /// <summary>Counts a document of the query's source, whether it satisfies the query or not.</summary>
     /// <param name="document">The document.</param>
-    void Count(in QueriedDocument document);
+    /// <param name="clock">Is asked as the work goes on.</param>
+    void Count(in QueriedDocument document, IScanClock clock);
 
     /// <summary>Makes <c>search</c>.</summary>
     /// <param name="condition">As it was written.</param>

@@ -150,7 +150,9 @@ public sealed class ScanPlan
     public static ScanPlan Compile(Query query, QueryParameters parameters, IFullTextConditions? fullText = null, RowSource? rows = null) => new(query, parameters, fullText, rows);
 
     /// <summary>Counts a document of <see cref="Counted"/>.</summary>
-    public void Count(in QueriedDocument document) => fullText!.Count(document);
+    /// <param name="document">The document.</param>
+    /// <param name="clock">Is asked as the work goes on.</param>
+    public void Count(in QueriedDocument document, IScanClock clock) => fullText!.Count(document, clock);
 
     /// <summary>Begins an answer.</summary>
     /// <param name="share">What it holds (results to sort, groups, distinct values) is drawn from here.</param>
@@ -236,13 +238,13 @@ public sealed class ScanPlan
             throw new QueryException(QueryFault.Invalid, $"'{NameOf(note)}' speaks of documents, and the results are computed of several.", note.Position);
         }
 
-        if (query.GroupBy.Count > 0 && query.OrderBy.FirstOrDefault(static order => order.Kind == OrderKind.Score) is { } score)
-        {
         if (query is { Projecting: not (ProjectionBehavior.Default or ProjectionBehavior.FromDocument), Select: ScriptSelection or CallSelection } or { Projecting: not ProjectionBehavior.Default, Loads.Count: > 0, Select: not null })
         {
             throw new QueryException(QueryFault.NotSupported, $"'ProjectionBehavior' {query.Projecting} is not supported where a script makes the results: it reads documents.", 0);
         }
 
+        if (query.GroupBy.Count > 0 && query.OrderBy.FirstOrDefault(static order => order.Kind == OrderKind.Score) is { } score)
+        {
             throw new QueryException(QueryFault.NotSupported, "'score()' of groups is not supported by this version.", score.Position);
         }
     }

@@ -16,6 +16,7 @@ public sealed class ScanRun : IDisposable
     private readonly ScanPlan plan;
     private readonly ScanMemory memory;
     private readonly ScanWork work;
+    private readonly IScanClock clock;
     private readonly bool needsTotal;
     private readonly GroupTable? groups;
     private readonly HitHeap? hits;
@@ -33,6 +34,7 @@ public sealed class ScanRun : IDisposable
     {
         this.plan = plan;
         this.needsTotal = needsTotal;
+        this.clock = clock;
         memory = new ScanMemory(share);
         work = new ScanWork(clock);
         pageEnd = plan.PageEnd;
@@ -288,7 +290,7 @@ public sealed class ScanRun : IDisposable
         else
         {
             projected.ResetWrittenCount();
-            plan.WriteMembers(document, projected);
+            plan.WriteMembers(document, projected, clock);
             SHA256.HashData(projected.WrittenSpan, hash);
         }
 

@@ -91,7 +91,7 @@ internal sealed class SuggestionSummary(SuggestionPlan[] suggestions) : QuerySum
             }
         }
 
-        public override void Write(int index, IBufferWriter<byte> output) => tables[index].Write(output);
+        public override void Write(int index, IBufferWriter<byte> output) => tables[index].Write(output, work);
 
         public override void Dispose()
         {
@@ -124,7 +124,7 @@ internal sealed class SuggestionTable(SuggestionPlan plan)
     }
 
     /// <summary>Writes them as RavenDB does: <c>{"Name","Suggestions":[…]}</c>. Those of several given words follow each other.</summary>
-    public void Write(IBufferWriter<byte> output)
+    public void Write(IBufferWriter<byte> output, ScanWork work)
     {
         output.Write("{\"Name\":"u8);
         DocumentWriter.WriteString(output, Encoding.UTF8.GetBytes(plan.Name));
@@ -132,6 +132,7 @@ internal sealed class SuggestionTable(SuggestionPlan plan)
         var written = new HashSet<byte[]>(TermComparer.Instance);
         for (int term = 0; term < plan.Terms.Length; term++)
         {
+            work.Walk((int)Math.Min((long)candidates.Count * BytesPerWord, int.MaxValue / 2));
             foreach (byte[] word in Best(term))
             {
                 if (written.Add(word))

@@ -12,14 +12,16 @@ internal static class ExportRoute
     private const string ContentType = "application/x-ndjson; charset=utf-8";
 
     public static void Map(IEndpointRouteBuilder routes, ServerContext context) =>
-        routes.MapGet("/databases/{database}/export", RavenRoute.OnFreshDatabase(context, (http, database) => AnswerAsync(http, database, context.LargeRequests))).For(RouteScope.Read);
+        routes.MapGet("/databases/{database}/export", RavenRoute.OnFreshDatabase(context, (http, database) => AnswerAsync(http, database, context))).For(RouteScope.Read);
 
-    private static async Task AnswerAsync(HttpContext http, Database database, LargeRequests requests)
+    private static async Task AnswerAsync(HttpContext http, Database database, ServerContext context)
     {
         using var export = new NdjsonExport(database);
-        using var answer = new DocumentAnswer(http, requests, ContentType);
+        using var answer = new DocumentAnswer(http, context.LargeRequests, ContentType);
+        var turns = new WorkTurns(context, http);
         while (export.MoveNext())
         {
+            await turns.TakeAsync();
             if (await answer.HasRoomAsync(export.Length, export.StepBack))
             {
                 export.Write(answer.Buffer);

@@ -83,7 +83,7 @@ public sealed class FullTextConditionsTests
             predicate = new ConditionCompiler(new DocumentFields(), new OperandValues(QueryParameters.None), fullText).Compile(RqlParser.Parse($"from Things where {condition}").Where);
             for (int document = 0; document < Documents.Length; document++)
             {
-                fullText.Count(new QueriedDocument(Members(document)));
+                fullText.Count(new QueriedDocument(Members(document)), this);
             }
         }
 

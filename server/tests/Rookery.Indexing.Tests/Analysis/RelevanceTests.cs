@@ -83,7 +83,7 @@ public sealed class RelevanceTests
         using var run = plan.Start(new MemoryBudget(64 << 20).AddShare("queries", 64 << 20), new PatientClock());
         foreach (var (place, document) in stored.Index())
         {
-            plan.Count(new QueriedDocument(new DocumentView(document), place + 1, Encoding.UTF8.GetBytes(StoredExample.HistoryId)));
+            plan.Count(new QueriedDocument(new DocumentView(document), place + 1, Encoding.UTF8.GetBytes(StoredExample.HistoryId)), new PatientClock());
         }
 
         foreach (var (place, document) in stored.Index())

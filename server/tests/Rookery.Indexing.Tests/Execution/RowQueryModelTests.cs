@@ -188,7 +188,7 @@ public sealed class RowQueryModelTests
             {
                 foreach (byte[] row in made)
                 {
-                    words.Count(document.WithRow(row));
+                    words.Count(document.WithRow(row), new PatientClock());
                 }
             });
             using var run = plan.Start(share, new PatientClock());
@@ -227,7 +227,7 @@ public sealed class RowQueryModelTests
                 }
             }
 
-            Array.ForEach(made, row => words.Count(new QueriedDocument(row)));
+            Array.ForEach(made, row => words.Count(new QueriedDocument(row), new PatientClock()));
             using var run = plan.Start(share, new PatientClock());
             Array.ForEach(made, row => run.AddRows(default, [row]));
             var end = run.Finish();

@@ -51,7 +51,7 @@ internal sealed class ScanExample
     {
         for (int at = 0; at < documents.Count; at++)
         {
-            words.Count(Document(at));
+            words.Count(Document(at), new PatientClock());
         }
     }
 

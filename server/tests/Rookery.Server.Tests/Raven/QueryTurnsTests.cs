@@ -76,6 +76,16 @@ public sealed class QueryTurnsTests
     }
 
     [Fact]
+    public void A_query_ends_when_the_node_stops()
+    {
+        using var stopping = new CancellationTokenSource();
+        var turns = new QueryTurns(_time, QueryTurns.Budget, new DefaultHttpContext(), stopping: stopping.Token);
+        turns.OnWork();
+        stopping.Cancel();
+        Assert.Throws<OperationCanceledException>(turns.OnWork);
+    }
+
+    [Fact]
     public async Task A_query_whose_client_left_ends()
     {
         var turns = new QueryTurns(_time, QueryTurns.Budget, new DefaultHttpContext { RequestAborted = new CancellationToken(canceled: true) });

@@ -33,5 +33,26 @@ public sealed class QueryWalkTests(RunningServer server) : IClassFixture<Running
         Assert.Equal(["a1", "a2", "a3"], seen);
     }
 
+    [Theory]
+    [InlineData("from As where startsWith(id(), '')", 3)]
+    [InlineData("from @all_docs", 2)]
+    public async Task A_walk_tells_of_each_document_that_it_meets_so_that_it_can_be_ended(string query, int met)
+    {
+        string db = await server.CreateDatabaseAsync();
+        await PutAsync(db, "a1");
+        await PutAsync(db, "a2");
+        await PutAsync(db, "z");
+        Assert.True(server.Node.Databases.TryGet(db["/databases/".Length..], out var database));
+        int passed = 0;
+        using var walk = new QueryWalk(database, QueryRequest.Read(new QueryEnvelope(query, "{}"u8.ToArray(), 0, 2, null), database, new IndexedQueries(server.Context.Indexes)).Direct!) { Passed = () => passed++ };
+        while (walk.MoveNext())
+        {
+            Assert.InRange(passed, 1, met);
+        }
+
+        walk.CountTotal();
+        Assert.Equal(met, passed);
+    }
+
     private Task<Answer> PutAsync(string db, string id) => server.SendAsync("PUT", $"{db}/docs?id={id}", $$"""{"@metadata":{"@collection":"{{(id is "z" ? "Zs" : "As")}}"} }""");
 }

@@ -42,8 +42,8 @@ internal sealed class GetDocuments(ServerContext context)
             return AnswerAsync(http, database, ReadIds(http));
         }
 
-        return ReadIncludes(http).IsEmpty
-            ? ListDocuments.AnswerAsync(http, database, context.LargeRequests)
+        return !HasIncludes(http)
+            ? ListDocuments.AnswerAsync(http, database, context)
             : throw RefusedException.NotSupported("The parameter 'include' of GET docs is supported by this version beside 'id' only.");
     }
 
@@ -141,15 +141,17 @@ internal sealed class GetDocuments(ServerContext context)
 
     private async Task AnswerAsync(HttpContext http, Database database, List<string> ids)
     {
-        var includes = ReadIncludes(http);
+        using var includes = ReadIncludes(http);
         bool metadataOnly = new QueryParameters(http).Flag("metadataOnly");
         using var reader = new PausableReader(database);
         using var answer = new DocumentAnswer(http, context.LargeRequests);
         var tag = new EntityTag(database);
+        var turns = new WorkTurns(context, http);
         answer.Write("{\"Results\":["u8);
         int found = 0;
         for (int i = 0; i < ids.Count; i++)
         {
+            await turns.TakeAsync();
             answer.Write(i == 0 ? ""u8 : ","u8);
             bool isFound;
             while (!TryWrite(answer, reader.Current, database, ids[i], metadataOnly, ref tag, includes, out isFound, out long neededBytes))
@@ -170,15 +172,16 @@ internal sealed class GetDocuments(ServerContext context)
 
         includes.Exclude(ids);
         answer.Write("],\"Includes\":{"u8);
-        await WriteIncludesAsync(http, answer, reader, database, includes, tag);
+        await WriteIncludesAsync(http, answer, reader, database, includes, tag, turns);
     }
 
     private static async Task WriteIncludesAsync(
-        HttpContext http, DocumentAnswer answer, PausableReader reader, Database database, IncludePaths includes, EntityTag tag)
+        HttpContext http, DocumentAnswer answer, PausableReader reader, Database database, IncludePaths includes, EntityTag tag, WorkTurns turns)
     {
         bool isFirst = true;
         foreach (string id in includes.Ids)
         {
+            await turns.TakeAsync();
             while (!IncludedDocuments.TryWrite(answer, reader.Current, database, id, ref isFirst, ref tag, out long neededBytes))
             {
                 reader.Pause();
@@ -260,7 +263,11 @@ internal sealed class GetDocuments(ServerContext context)
             return ids ?? throw RefusedException.BadRequest("The body must be {\"Ids\":[…]}: POST docs reads documents. PUT docs?id=… stores one.");
         });
 
-    private static IncludePaths ReadIncludes(HttpContext http)
+    private static bool HasIncludes(HttpContext http) => ReadPaths(http).Count > 0;
+
+    private IncludePaths ReadIncludes(HttpContext http) => new(ReadPaths(http), context.QueryMemory);
+
+    private static List<string> ReadPaths(HttpContext http)
     {
         var paths = new List<string>();
         foreach (var parameter in new QueryParameters(http))
@@ -279,6 +286,6 @@ internal sealed class GetDocuments(ServerContext context)
             }
         }
 
-        return new IncludePaths(paths);
+        return paths;
     }
 }

@@ -1,3 +1,4 @@
+using System.Runtime.InteropServices;
 using System.Text;
 using System.Text.Json;
 using Rookery.Disk;
@@ -6,21 +7,43 @@ using Rookery.Documents.Json;
 namespace Rookery.Server.Raven.Documents;
 
 /// <summary>
-/// Collects the ids that documents refer to, by RavenDB's include paths: <c>friend</c>, <c>a.b</c>, <c>lines[].product</c>. Each id is given once, in the order met.
+/// Collects the ids that documents refer to, by RavenDB's include paths: <c>friend</c>, <c>a.b</c>, <c>lines[].product</c>. Each id is given once, in the order met. All paths are
+/// followed in one pass over a document.
 /// </summary>
-internal sealed class IncludePaths
+internal sealed class IncludePaths : IDisposable
 {
-    private readonly string[][] _paths;
+    /// <summary>Paths of one request, at most: as many as an <c>order by</c> has keys.</summary>
+    public const int MostPaths = 64;
+
+    // A text, its places in a list and in a table.
+    private const int BytesPerId = 96;
+
+    private const int MostIdBytes = 512;
+    private readonly Step _root = new();
+    private readonly List<Place> _places = [];
     private readonly HashSet<string> _seen = new(StringComparer.OrdinalIgnoreCase);
+    private readonly MemoryShare _memory;
+    private long _heldBytes;
 
     /// <summary>Reads the paths.</summary>
-    /// <exception cref="RefusedException">A path is empty or in a form we do not have.</exception>
-    public IncludePaths(IReadOnlyCollection<string> paths)
+    /// <param name="paths">The paths.</param>
+    /// <param name="memory">What the ids take is drawn from here.</param>
+    /// <exception cref="RefusedException">A path is empty or in a form we do not have, or there are too many.</exception>
+    public IncludePaths(IReadOnlyCollection<string> paths, MemoryShare memory)
     {
-        _paths = paths.Count == 0 ? [] : [.. paths.Select(Split)];
+        _memory = memory;
+        if (paths.Count > MostPaths)
+        {
+            throw RefusedException.BadRequest($"A request takes at most {MostPaths} include paths; this one has {paths.Count}.");
+        }
+
+        foreach (string path in paths)
+        {
+            Add(path);
+        }
     }
 
-    public bool IsEmpty => _paths.Length == 0;
+    public bool IsEmpty => _root.IsLeaf;
 
     /// <summary>The ids to include, without those given to <see cref="Exclude"/>.</summary>
     public List<string> Ids { get; } = [];
@@ -40,6 +63,7 @@ internal sealed class IncludePaths
 
     /// <summary>Adds the ids that a row refers to.</summary>
     /// <param name="body">Its members, without braces.</param>
+    /// <exception cref="RefusedException">They take more memory than queries have.</exception>
     public void Collect(ReadOnlySpan<byte> body)
     {
         if (IsEmpty)
@@ -48,22 +72,33 @@ internal sealed class IncludePaths
         }
 
         var memory = PooledMemory.Rent(body.Length + 2);
-        var json = memory.Span[..(body.Length + 2)];
-        json[0] = (byte)'{';
-        body.CopyTo(json[1..]);
-        json[^1] = (byte)'}';
-        foreach (string[] path in _paths)
+        try
         {
+            var json = memory.Span[..(body.Length + 2)];
+            json[0] = (byte)'{';
+            body.CopyTo(json[1..]);
+            json[^1] = (byte)'}';
             var reader = new Utf8JsonReader(json, new JsonReaderOptions { MaxDepth = 256 });
             reader.Read();
-            Follow(ref reader, path);
+            _places.Clear();
+            _places.Add(new Place(_root, IsInside: false));
+            Follow(ref reader, 0);
         }
+        finally
+        {
+            memory.Return();
+        }
+    }
 
-        memory.Return();
+    /// <summary>Gives memory back.</summary>
+    public void Dispose()
+    {
+        _memory.Release(_heldBytes);
+        _heldBytes = 0;
     }
 
     // "lines[].product" → "lines", "[]", "product"
-    private static string[] Split(string path)
+    private void Add(string path)
     {
         if (path.Length == 0)
         {
@@ -75,48 +110,160 @@ internal sealed class IncludePaths
             throw RefusedException.NotSupported($"The include path '{path}' is not supported by this version: it must be members separated by dots, with [] behind arrays.");
         }
 
-        return path.Replace("[]", ".[]", StringComparison.Ordinal).Split('.', StringSplitOptions.RemoveEmptyEntries);
+        var step = _root;
+        foreach (string name in path.Replace("[]", ".[]", StringComparison.Ordinal).Split('.', StringSplitOptions.RemoveEmptyEntries))
+        {
+            step = name is "[]" ? step.Each ??= new Step() : step.Of(Encoding.UTF8.GetBytes(name));
+        }
+
+        step.IsEnd = true;
     }
 
-    /// <summary>Follows the rest of a path from the value that the reader stands on, and leaves the reader on that value's last token.</summary>
-    private void Follow(ref Utf8JsonReader reader, ReadOnlySpan<string> path)
+    /// <summary>Follows the paths that have come to the value that the reader stands on, and leaves the reader on that value's last token.</summary>
+    /// <param name="reader">Stands on the value's first token.</param>
+    /// <param name="from">The first of <see cref="_places"/> at which those paths are; none stands behind them.</param>
+    private void Follow(ref Utf8JsonReader reader, int from)
     {
-        if (reader.TokenType == JsonTokenType.StartArray)
+        int to = _places.Count;
+        switch (reader.TokenType)
         {
-            var inside = path is ["[]", ..] ? path[1..] : path;
-            while (reader.Read() && reader.TokenType != JsonTokenType.EndArray)
-            {
-                Follow(ref reader, inside);
-            }
+            case JsonTokenType.StartArray:
+                EnterArray(from, to);
+                while (reader.Read() && reader.TokenType != JsonTokenType.EndArray)
+                {
+                    Follow(ref reader, to);
+                }
+
+                break;
+            case JsonTokenType.StartObject:
+                while (reader.Read() && reader.TokenType == JsonTokenType.PropertyName)
+                {
+                    EnterMember(ref reader, from, to);
+                    reader.Read();
+                    FollowOrSkip(ref reader, to);
+                }
+
+                break;
+            case JsonTokenType.String when IsAtEnd(from, to):
+                Add(ref reader);
+                break;
+            default:
+                break;
         }
-        else if (path.IsEmpty)
+
+        CollectionsMarshal.SetCount(_places, to);
+    }
+
+    private void FollowOrSkip(ref Utf8JsonReader reader, int from)
+    {
+        if (_places.Count > from)
         {
-            Add(ref reader);
+            Follow(ref reader, from);
+            CollectionsMarshal.SetCount(_places, from);
+        }
+        else
+        {
             reader.Skip();
         }
-        else if (reader.TokenType == JsonTokenType.StartObject)
+    }
+
+    // An array may stand where a path has no brackets; where it has, they are used up by one array.
+    private void EnterArray(int from, int to)
+    {
+        for (int i = from; i < to; i++)
         {
-            while (reader.Read() && reader.TokenType == JsonTokenType.PropertyName)
+            var (step, isInside) = _places[i];
+            _places.Add(new Place(step, IsInside: true));
+            if (!isInside && step.Each is { } each)
             {
-                bool isOnPath = path[0] is "[]" || reader.ValueTextEquals(path[0]);
-                reader.Read();
-                if (isOnPath)
-                {
-                    Follow(ref reader, path[1..]);
-                }
-                else
-                {
-                    reader.Skip();
-                }
+                _places.Add(new Place(each, IsInside: false));
             }
         }
+    }
+
+    // Brackets stand for each member where an object is, too.
+    private void EnterMember(ref Utf8JsonReader reader, int from, int to)
+    {
+        for (int i = from; i < to; i++)
+        {
+            var (step, isInside) = _places[i];
+            foreach (var (name, next) in step.Members)
+            {
+                if (reader.ValueTextEquals(name))
+                {
+                    _places.Add(new Place(next, IsInside: false));
+                    break;
+                }
+            }
+
+            if (!isInside && step.Each is { } each)
+            {
+                _places.Add(new Place(each, IsInside: false));
+            }
+        }
+    }
+
+    private bool IsAtEnd(int from, int to)
+    {
+        bool isAtEnd = false;
+        for (int i = from; i < to && !isAtEnd; i++)
+        {
+            isAtEnd = _places[i].Step.IsEnd;
+        }
+
+        return isAtEnd;
     }
 
     private void Add(ref Utf8JsonReader reader)
     {
-        if (reader.TokenType == JsonTokenType.String && reader.GetString() is { Length: > 0 } id && Encoding.UTF8.GetByteCount(id) <= 512 && _seen.Add(id))
+        if (reader.ValueSpan.Length > 6 * MostIdBytes || reader.GetString() is not { Length: > 0 } id || Encoding.UTF8.GetByteCount(id) > MostIdBytes || _seen.Contains(id))
         {
-            Ids.Add(id);
+            return;
+        }
+
+        long bytes = BytesPerId + ((long)sizeof(char) * id.Length);
+        if (!_memory.TryReserve(bytes))
+        {
+            throw RefusedException.InvalidQuery($"The {Ids.Count} documents and more that the results refer to need more memory than the {_memory.LimitBytes >> 20} MiB there are for queries: ask for fewer results at once, or for less to include.");
+        }
+
+        _heldBytes += bytes;
+        _seen.Add(id);
+        Ids.Add(id);
+    }
+
+    /// <summary>How far some paths have come.</summary>
+    private sealed class Step
+    {
+        /// <summary>The members that they lead on to.</summary>
+        public List<(byte[] Name, Step Next)> Members { get; } = [];
+
+        /// <summary>Where those lead on to that have brackets here.</summary>
+        public Step? Each { get; set; }
+
+        /// <summary>Whether a path ends here.</summary>
+        public bool IsEnd { get; set; }
+
+        public bool IsLeaf => Members.Count == 0 && Each is null;
+
+        public Step Of(byte[] name)
+        {
+            foreach (var (known, next) in Members)
+            {
+                if (known.AsSpan().SequenceEqual(name))
+                {
+                    return next;
+                }
+            }
+
+            var made = new Step();
+            Members.Add((name, made));
+            return made;
         }
     }
+
+    /// <summary>How far paths have come at one value.</summary>
+    /// <param name="Step">The steps behind which it stands.</param>
+    /// <param name="IsInside">Whether it stands in an array that brackets would have meant: those are for no deeper one.</param>
+    private readonly record struct Place(Step Step, bool IsInside);
 }

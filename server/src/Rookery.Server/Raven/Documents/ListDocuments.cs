@@ -6,15 +6,17 @@ namespace Rookery.Server.Raven.Documents;
 /// <summary>GET docs without ids: documents by the beginning of their ids, or all, newest first.</summary>
 internal static class ListDocuments
 {
-    public static async Task AnswerAsync(HttpContext http, Database database, LargeRequests requests)
+    public static async Task AnswerAsync(HttpContext http, Database database, ServerContext context)
     {
         bool metadataOnly = new QueryParameters(http).Flag("metadataOnly");
-        using var walk = PrefixWalk.Open(http, database);
-        using var answer = new DocumentAnswer(http, requests);
+        var turns = new WorkTurns(context, http);
+        using var walk = PrefixWalk.Open(http, database, turns);
+        using var answer = new DocumentAnswer(http, context.LargeRequests);
         answer.Write("{\"Results\":["u8);
         bool isFirst = true;
         while (walk.MoveNext())
         {
+            await turns.TakeAsync();
             if (!metadataOnly && !await answer.HasRoomAsync(walk.Length, walk.StepBack))
             {
                 continue;

@@ -9,14 +9,16 @@ namespace Rookery.Server.Raven.Documents;
 internal sealed class PrefixWalk : IDisposable
 {
     private readonly DocumentCursor _cursor;
+    private readonly WorkTurns _turns;
     private readonly int _lowerPrefixBytes;
     private readonly IdPattern _matches;
     private readonly IdPattern _exclude;
     private long _toSkip;
     private long _left;
 
-    private PrefixWalk(HttpContext http, Database database)
+    private PrefixWalk(HttpContext http, Database database, WorkTurns turns)
     {
+        _turns = turns;
         var parameters = new QueryParameters(http);
         byte[] prefix = Encoding.UTF8.GetBytes(parameters.Text("startsWith") ?? "");
         byte[] startAfter = Encoding.UTF8.GetBytes(parameters.Text("startAfter") ?? "");
@@ -43,7 +45,7 @@ internal sealed class PrefixWalk : IDisposable
 
     /// <summary>Begins at the first document asked for.</summary>
     /// <exception cref="RefusedException">A parameter is wrong.</exception>
-    public static PrefixWalk Open(HttpContext http, Database database) => new(http, database);
+    public static PrefixWalk Open(HttpContext http, Database database, WorkTurns turns) => new(http, database, turns);
 
     public bool MoveNext()
     {
@@ -55,6 +57,7 @@ internal sealed class PrefixWalk : IDisposable
 
         while (_left > 0 && _cursor.MoveNext())
         {
+            _turns.Pass();
             if (!IsWanted())
             {
                 continue;

@@ -48,12 +48,13 @@ internal static class QueryResults
     {
         if (request.Plan is not { } plan)
         {
-            return new WalkedResults(new QueryWalk(database, request.Direct!), new ResultWriter(database, null, metadataOnly, request.Includes.Count > 0), answer);
+            var walk = new QueryWalk(database, request.Direct!) { Passed = new WorkTurns(context, http).Pass };
+            return new WalkedResults(walk, new ResultWriter(database, null, metadataOnly, request.Includes.Count > 0), answer);
         }
 
-        var turns = new QueryTurns(context.Time, request.WorkLimit, http, request.IsChange ? null : context.LongSearches);
+        var turns = new QueryTurns(context.Time, request.WorkLimit, http, request.IsChange ? null : context.LongSearches, context.Stopping);
         var scripted = plan.Script is { } script ? new ScriptedResults(script, context.QueryMemory, turns, Encoding.ASCII.GetBytes(database.HistoryId)) : null;
-        var writer = new ResultWriter(database, plan, metadataOnly, request.Includes.Count > 0, scripted);
+        var writer = new ResultWriter(database, plan, metadataOnly, request.Includes.Count > 0, scripted, turns);
         IDisposable? opened = null;
         try
         {
@@ -86,8 +87,8 @@ internal static class QueryResults
                     database, new QueryWalk(database, IdQuery.Of(part.Target)), part.Start(context.QueryMemory, turns, needsTotal: false), writer, answer, turns, countsAll: false, null), writer, turns);
             }
 
-            var walk = found is null ? new QueryWalk(database, IdQuery.Of(plan.Target)) : new QueryWalk(database, new FoundIds(found.Documents), scores: null);
-            var scan = new ScannedDocuments(database, walk, plan.Start(context.QueryMemory, turns, needsTotal), writer, answer, turns, countsAll: request.Query.FilterLimit is not null, found);
+            var scanned = found is null ? new QueryWalk(database, IdQuery.Of(plan.Target)) { Passed = new WorkTurns(context, http).Pass } : new QueryWalk(database, new FoundIds(found.Documents), scores: null);
+            var scan = new ScannedDocuments(database, scanned, plan.Start(context.QueryMemory, turns, needsTotal), writer, answer, turns, countsAll: request.Query.FilterLimit is not null, found);
             opened = scan;
             if (plan.Summary is { } summary)
             {
@@ -99,7 +100,7 @@ internal static class QueryResults
                 return new StreamedResults(scan, writer);
             }
 
-            walk.Pause();
+            scanned.Pause();
             turns.Begin();
             var ended = scan.Run.Finish();
             turns.End();
@@ -187,7 +188,7 @@ internal static class QueryResults
         while (await all.MoveNextAsync())
         {
             turns.Begin();
-            plan.Count(writer.Queried(all.Walk));
+            plan.Count(writer.Queried(all.Walk), turns);
             turns.End();
         }
 

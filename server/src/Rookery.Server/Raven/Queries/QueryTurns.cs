@@ -12,10 +12,11 @@ namespace Rookery.Server.Raven.Queries;
 /// <param name="limit">How long it may work in all.</param>
 /// <param name="http">Says that the client left. It is asked only while work goes on: reading its token makes Kestrel allocate.</param>
 /// <param name="searches">Bounds searches that take long; null where they are bounded otherwise.</param>
-internal sealed class QueryTurns(TimeProvider time, TimeSpan limit, HttpContext http, LongSearches? searches = null) : IScanClock
+/// <param name="stopping">Says that the node stops.</param>
+internal sealed class QueryTurns(TimeProvider time, TimeSpan limit, HttpContext http, LongSearches? searches = null, CancellationToken stopping = default) : IScanClock
 {
     /// <summary>How long a query works before others go first.</summary>
-    public static readonly TimeSpan Turn = TimeSpan.FromMilliseconds(10);
+    public static readonly TimeSpan Turn = WorkTurns.Turn;
 
     /// <summary>How long a query that somebody waits for may work in all.</summary>
     public static readonly TimeSpan Budget = TimeSpan.FromMinutes(2);
@@ -57,7 +58,7 @@ internal sealed class QueryTurns(TimeProvider time, TimeSpan limit, HttpContext 
 
     /// <summary>Lets others work.</summary>
     /// <exception cref="QueryException">The time of the query is used up.</exception>
-    /// <exception cref="OperationCanceledException">The client left.</exception>
+    /// <exception cref="OperationCanceledException">The client left, or the node stops.</exception>
     public async ValueTask YieldAsync()
     {
         OnWork();
@@ -72,6 +73,7 @@ internal sealed class QueryTurns(TimeProvider time, TimeSpan limit, HttpContext 
     public void OnWork()
     {
         http.RequestAborted.ThrowIfCancellationRequested();
+        stopping.ThrowIfCancellationRequested();
         if (_inAll + SinceBegun > limit)
         {
             throw new QueryException(

@@ -86,6 +86,9 @@ internal sealed class QueryWalk : IDisposable
     /// <summary>Of a walk over ids, the place of the one at hand among them.</summary>
     public int Place => _nextId - 1;
 
+    /// <summary>Called for each document that the walk meets, so that one over many can be ended; null where it need not.</summary>
+    public Action? Passed { get; init; }
+
     /// <summary>Whether documents come in the order in which they were written.</summary>
     public bool IsInOrderOfWriting => _query.Condition is null;
 
@@ -181,6 +184,7 @@ internal sealed class QueryWalk : IDisposable
     {
         while (_cursor is null ? TryNextById() : _cursor.MoveNext())
         {
+            Passed?.Invoke();
             if (_query.Condition is null || _collection is null || IsInCollection())
             {
                 _matched++;

@@ -13,7 +13,9 @@ namespace Rookery.Server.Raven.Queries;
 /// <param name="metadataOnly">Whether of a whole document only the metadata is wanted.</param>
 /// <param name="hasIncludes">Whether its references are followed as well.</param>
 /// <param name="scripted">Makes the results of a query that selects by a script; null where none does. It is disposed with this.</param>
-internal sealed class ResultWriter(Database database, ScanPlan? plan, bool metadataOnly, bool hasIncludes, ScriptedResults? scripted = null) : IDisposable
+/// <param name="clock">Is asked while a result is put together; null for whole documents.</param>
+internal sealed class ResultWriter(
+    Database database, ScanPlan? plan, bool metadataOnly, bool hasIncludes, ScriptedResults? scripted = null, IScanClock? clock = null) : IDisposable
 {
     // A selection may name a large field several times, but not any number of times.
     private const int FreeBytes = 64 << 10;
@@ -51,7 +53,7 @@ internal sealed class ResultWriter(Database database, ScanPlan? plan, bool metad
         answer.Write("{"u8);
         int start = answer.Length;
         var row = RowOf is null ? default : RowOf(walk.Place);
-        plan.WriteMembers(RowOf is null ? Queried(walk) : Queried(walk).WithRow(row.Span), new BoundedBuffer(answer, FreeBytes + (2 * (walk.Length + row.Length))));
+        plan.WriteMembers(RowOf is null ? Queried(walk) : Queried(walk).WithRow(row.Span), new BoundedBuffer(answer, FreeBytes + (2 * (walk.Length + row.Length))), clock);
         answer.Write(answer.Length == start ? "\"@metadata\":{\"@projection\":true,\"@id\":"u8 : ",\"@metadata\":{\"@projection\":true,\"@id\":"u8);
         Rookery.Documents.Json.DocumentWriter.WriteString(answer, walk.Head.Id);
         answer.Write("}}"u8);

@@ -56,7 +56,7 @@ internal sealed class RunQuery(ServerContext context)
         long? postings = null;
         if (route is { IsBuilt: true, IndexName: { } name })
         {
-            var turns = new QueryTurns(context.Time, request.WorkLimit, http, context.LongSearches);
+            var turns = new QueryTurns(context.Time, request.WorkLimit, http, context.LongSearches, context.Stopping);
             using var search = turns.BeginSearch();
             using var groups = request.Plan!.IsGrouped ? new GroupedQueries(context.Indexes).TryAnswer(database, name, request.Plan, context.QueryMemory, turns) : null;
             using var found = request.Plan.IsGrouped ? null : new IndexedQueries(context.Indexes).TryAnswer(database, name, request.Plan, context.QueryMemory, turns);
@@ -67,7 +67,7 @@ internal sealed class RunQuery(ServerContext context)
         {
             json.WriteString("IndexName"u8, route.IndexName ?? request.IndexName);
             json.WriteStartArray("Results"u8);
-            foreach (string reason in route.Reasons)
+            foreach (var reason in route.Reasons)
             {
                 json.WriteStartObject();
                 json.WriteString("Index"u8, reason.Index);
@@ -97,13 +97,15 @@ internal sealed class RunQuery(ServerContext context)
         }
 
         timings.End("Query");
-        var includes = new IncludePaths(request.Includes);
-        var notesTurns = request.Plan is { HasNotes: true } ? new QueryTurns(context.Time, request.WorkLimit, http) : null;
+        using var includes = new IncludePaths(request.Includes, context.QueryMemory);
+        var turns = new WorkTurns(context, http);
+        var notesTurns = request.Plan is { HasNotes: true } ? new QueryTurns(context.Time, request.WorkLimit, http, stopping: context.Stopping) : null;
         using var notes = notesTurns is null ? null : new QueryNotes(request.Plan!, database, context.QueryMemory, notesTurns);
         answer.Write("{\"Results\":["u8);
         bool isFirst = true;
         while (await results.MoveNextAsync())
         {
+            await turns.TakeAsync();
             answer.Write(isFirst ? ""u8 : ","u8);
             isFirst = false;
             results.Write(answer.Buffer);
@@ -128,6 +130,7 @@ internal sealed class RunQuery(ServerContext context)
         var tag = new EntityTag(database);
         foreach (string id in includes.Ids)
         {
+            await turns.TakeAsync();
             while (!IncludedDocuments.TryWrite(answer, results.Reader, database, id, ref isFirst, ref tag, out long neededBytes))
             {
                 results.Pause();

@@ -12,12 +12,14 @@ internal sealed class StreamDocuments(ServerContext context)
         var format = StreamFormats.Read(http);
         bool isLines = format == StreamFormat.JsonLines;
         string type = isLines ? StreamFormats.JsonLinesType : StreamFormats.JsonType;
-        using var walk = PrefixWalk.Open(http, database);
+        var turns = new WorkTurns(context, http);
+        using var walk = PrefixWalk.Open(http, database, turns);
         using var answer = new DocumentAnswer(http, context.LargeRequests, type);
         answer.Write(isLines ? ""u8 : "{\"Results\":["u8);
         bool isFirst = true;
         while (walk.MoveNext())
         {
+            await turns.TakeAsync();
             if (!await answer.HasRoomAsync(walk.Length, walk.StepBack))
             {
                 continue;

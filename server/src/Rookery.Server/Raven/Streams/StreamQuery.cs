@@ -55,7 +55,7 @@ internal sealed class StreamQuery(ServerContext context)
                 results = await QueryResults.OpenAgainAsync(context, http, database, request, way, answer);
             }
 
-            await WriteAsync(answer, results, way, total, isLines);
+            await WriteAsync(answer, results, way, total, isLines, new WorkTurns(context, http));
         }
         finally
         {
@@ -63,12 +63,13 @@ internal sealed class StreamQuery(ServerContext context)
         }
     }
 
-    private async Task WriteAsync(DocumentAnswer answer, IQueryResults results, QueryWay way, long total, bool isLines)
+    private async Task WriteAsync(DocumentAnswer answer, IQueryResults results, QueryWay way, long total, bool isLines, WorkTurns turns)
     {
         answer.Write(Encoding.UTF8.GetBytes(Opening(way, total, isLines)));
         bool isFirst = true;
         while (await results.MoveNextAsync())
         {
+            await turns.TakeAsync();
             answer.Write(isLines ? "{\"Item\":"u8 : isFirst ? ""u8 : ","u8);
             isFirst = false;
             results.Write(answer.Buffer);

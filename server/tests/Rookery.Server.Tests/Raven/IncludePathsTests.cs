@@ -1,0 +1,95 @@
+using System.Text;
+using System.Text.Json;
+using Microsoft.AspNetCore.Http;
+using Rookery.Disk;
+using Rookery.Server.Raven;
+using Rookery.Server.Raven.Documents;
+
+namespace Rookery.Server.Tests.Raven;
+
+/// <summary>What include paths refer to, and their bounds.</summary>
+public sealed class IncludePathsTests(RunningServer server) : IClassFixture<RunningServer>
+{
+    private const string Members = """
+        "a":"x/1","b":{"c":"x/2","d":["x/3",["x/4"],{"e":"x/5"}]},"l":[{"p":"x/6"},{"p":["x/7","x/6"]},[{"p":"x/8"}],"x/9"],"m":{"k1":{"p":"x/10"},"k2":{"p":"x/11"}},"n":5,"s":"é\"/1","o":{"p":{}},"\u0061z":"x/12"
+        """;
+
+    [Theory]
+    [InlineData("x/1", "a")]
+    [InlineData("x/2", "b.c")]
+    [InlineData("x/3 x/4", "b.d")]
+    [InlineData("x/3 x/4", "b.d[]")]
+    [InlineData("x/5", "b.d.e")]
+    [InlineData("x/6 x/7 x/8", "l.p")]
+    [InlineData("x/6 x/7 x/8", "l[].p")]
+    [InlineData("x/9", "l")]
+    [InlineData("x/10 x/11", "m[].p")]
+    [InlineData("", "m.p", "n", "o.p", "b", "missing", "a.b")]
+    [InlineData("é\"/1", "s")]
+    [InlineData("x/12", "az")]
+    [InlineData("x/1 x/2 x/3 x/4 x/5 x/6 x/7 x/8 x/9", "l", "b.d.e", "l.p", "l[].p", "b.d", "a", "a", "b.c")]
+    public void All_paths_are_followed_in_the_order_of_the_document(string ids, params string[] paths)
+    {
+        using var includes = new IncludePaths(paths, Share(1 << 20));
+        includes.Collect(Encoding.UTF8.GetBytes(Members.Trim()));
+        includes.Collect(Encoding.UTF8.GetBytes(Members.Trim()));
+        Assert.Equal(ids, string.Join(' ', includes.Ids));
+    }
+
+    [Fact]
+    public void What_is_referred_to_draws_on_the_memory_of_queries()
+    {
+        var share = Share(64 << 10);
+        using (var includes = new IncludePaths(["l"], share))
+        {
+            byte[] members = Encoding.UTF8.GetBytes($"\"l\":[{string.Join(',', Enumerable.Range(0, 1000).Select(static i => $"\"users/{i:D40}\""))}]");
+            Assert.Contains("memory", Assert.Throws<RefusedException>(() => includes.Collect(members)).Message, StringComparison.Ordinal);
+            Assert.InRange(share.UsedBytes, 60 << 10, 64 << 10);
+        }
+
+        Assert.Equal(0, share.UsedBytes);
+    }
+
+    [Fact]
+    public async Task More_paths_than_an_order_has_keys_are_refused()
+    {
+        string db = await server.CreateDatabaseAsync();
+        Assert.Equal(201, (await server.SendAsync("PUT", db + "/docs?id=users/1", """{"p1":"users/2","@metadata":{"@collection":"Users"} }""")).Status);
+        foreach (int count in (int[])[IncludePaths.MostPaths, IncludePaths.MostPaths + 1])
+        {
+            string[] paths = [.. Enumerable.Range(1, count).Select(static i => $"p{i}")];
+            var queried = await server.SendAsync("POST", db + "/queries", JsonSerializer.Serialize(new { Query = $"from Users include {string.Join(", ", paths)}" }));
+            var read = await server.SendAsync("GET", $"{db}/docs?id=users/1&include={string.Join("&include=", paths)}");
+            if (count > IncludePaths.MostPaths)
+            {
+                queried.IsRefusal(400, "64 include paths");
+                read.IsRefusal(400, "64 include paths");
+            }
+            else
+            {
+                Assert.Equal((200, 200), (queried.Status, read.Status));
+            }
+        }
+    }
+
+    [Fact]
+    public async Task A_long_answer_ends_when_its_client_leaves()
+    {
+        var turns = new WorkTurns(server.Context, new DefaultHttpContext { RequestAborted = new CancellationToken(canceled: true) });
+        for (int document = 1; document < 1024; document++)
+        {
+            turns.Pass();
+        }
+
+        Assert.Throws<OperationCanceledException>(turns.Pass);
+        await Assert.ThrowsAsync<OperationCanceledException>(async () =>
+        {
+            while (true)
+            {
+                await turns.TakeAsync();
+            }
+        });
+    }
+
+    private static MemoryShare Share(long bytes) => new MemoryBudget(2 * bytes).AddShare("queries", bytes);
+}
