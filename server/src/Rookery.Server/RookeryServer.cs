@@ -101,7 +101,7 @@ public static class RookeryServer
     private static RouteMetrics? TotalOf(RouteScope scope, string pattern, bool hasLongBody, RequestMetrics metrics) =>
         hasLongBody || UncountedPatterns.Any(part => pattern.Contains(part, StringComparison.Ordinal)) ? null
         : scope == RouteScope.Read ? metrics.Reads
-        : scope == RouteScope.Write ? metrics.Writes
+        : scope == RouteScope.Write || scope == RouteScope.ReadAndWrite ? metrics.Writes
         : null;
 
     private static void Configure(KestrelServerOptions kestrel, ServerContext context)

@@ -204,7 +204,7 @@ internal sealed class RandomCommands(int seed, SimulatedTimeProvider time, Model
         long etag = Model.LastEtag + 1;
         int number = _random.Next(1000);
         bool parsed = BatchRequestParser.TryParseMergePatch(
-            Encoding.UTF8.GetBytes($"{{\"n\":{number}}}"), Encoding.UTF8.GetBytes(id), default, createIfMissing: false, database.Number, default, out var batch, out var error);
+            Encoding.UTF8.GetBytes($"{{\"n\":{number}}}"), Encoding.UTF8.GetBytes(id), default, createIfMissing: false, returnsDocument: true, database.Number, default, out var batch, out var error);
         Assert.True(parsed, error.ToString());
         var previous = database.Documents.GetValueOrDefault(id.ToLowerInvariant());
         if (previous is null)

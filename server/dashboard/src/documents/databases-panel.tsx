@@ -38,7 +38,7 @@ export function DatabasesPanel() {
             }
             columns={[
               { title: "Name", cell: (row) => <a href={hrefOf("documents", row.Name)}>{row.Name}</a>, sort: (row) => row.Name },
-              { title: "Documents", cell: (row) => count(row.DocumentsCount), sort: (row) => row.DocumentsCount, end: true },
+              { title: "Documents", cell: (row) => count(row.DocumentsCount), sort: (row) => row.DocumentsCount ?? -1, end: true },
               {
                 title: "Actions",
                 unseenTitle: true,

@@ -28,7 +28,7 @@ export function databasesPath(): string {
 }
 
 export interface DatabaseList {
-  Databases: { Name: string; DocumentsCount: number }[]
+  Databases: { Name: string; DocumentsCount?: number }[]
 }
 
 export interface CollectionStatistics {

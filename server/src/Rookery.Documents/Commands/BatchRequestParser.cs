@@ -84,11 +84,12 @@ public static class BatchRequestParser
     /// <param name="id">The document.</param>
     /// <param name="expected">What is expected of it.</param>
     /// <param name="createIfMissing">Apply it to an empty document when there is none.</param>
+    /// <param name="returnsDocument">The result must hold the whole document.</param>
     /// <param name="database">The database's number.</param>
     /// <param name="key">The request's idempotency key, or none.</param>
-    /// <param name="batch">The command, its result with the whole document; its buffer belongs to the caller.</param>
+    /// <param name="batch">The command; its buffer belongs to the caller.</param>
     /// <param name="error">Why it was refused.</param>
-    public static bool TryParseMergePatch(ReadOnlySpan<byte> body, ReadOnlySpan<byte> id, ExpectedChangeVector expected, bool createIfMissing, uint database, IdempotencyKey key, out ParsedBatch batch, out InputError error)
+    public static bool TryParseMergePatch(ReadOnlySpan<byte> body, ReadOnlySpan<byte> id, ExpectedChangeVector expected, bool createIfMissing, bool returnsDocument, uint database, IdempotencyKey key, out ParsedBatch batch, out InputError error)
     {
         batch = default;
         if (!DocumentId.TryValidate(id, out error) || !IsUtf8(body, out error))
@@ -108,7 +109,7 @@ public static class BatchRequestParser
         var request = new PatchRequest(FormatLevel.Oldest);
         request.SetMerge(patch, createIfMissing);
         using var writer = new BatchWriter(CommandKind.Batch, database, key);
-        writer.Patch(id, expected, request.Program, returnsDocument: true, skipsOnMismatch: false);
+        writer.Patch(id, expected, request.Program, returnsDocument, skipsOnMismatch: false);
         request.Release();
         batch = new ParsedBatch(writer.Complete(), 1, false);
         return true;

@@ -101,12 +101,12 @@ internal sealed class AccessGate(ServerContext context)
         }
 
         string? database = scope.IsNamedInQuery ? new Raven.QueryParameters(http).Text("name") : http.Request.RouteValues["database"] as string;
-        if (!principal!.May(scope.AnyOf, string.IsNullOrEmpty(database) ? null : database))
+        if (!scope.Admits(principal!, string.IsNullOrEmpty(database) ? null : database))
         {
             string where = string.IsNullOrEmpty(database) ? string.Empty : $" in database '{database}'";
             return new AccessRefusal(
                 StatusCodes.Status403Forbidden,
-                $"{http.Request.Method} {http.Request.Path} needs the scope {scope.Name}{where}, which '{principal.Name}' does not have. An admin can give it: `rookery token create` or `rookery cert create`.");
+                $"{http.Request.Method} {http.Request.Path} needs the scope {scope.Name}{where}, which '{principal!.Name}' does not have. An admin can give it: `rookery token create` or `rookery cert create`.");
         }
 
         // Whom it knew may look what is wrong; whether they may still change anything only a node can say that hears of what was withdrawn.

@@ -49,24 +49,30 @@ internal sealed class Principal
     /// <summary>Whether it has one of these scopes.</summary>
     /// <param name="anyOf">The scopes.</param>
     /// <param name="database">In which database, in any case; null for what no database is named for, where a right in any of them is enough.</param>
-    public bool May(AccessScopes anyOf, string? database)
+    public bool May(AccessScopes anyOf, string? database) => (In(database) & (anyOf | AccessScopes.Admin)) != AccessScopes.None;
+
+    /// <summary>Whether it has all of these scopes.</summary>
+    /// <param name="all">The scopes.</param>
+    /// <param name="database">As of <see cref="May"/>.</param>
+    public bool MayAll(AccessScopes all, string? database)
     {
-        if ((everywhere & (anyOf | AccessScopes.Admin)) != AccessScopes.None)
-        {
-            return true;
-        }
-
-        if (database is null)
-        {
-            return (somewhere & anyOf) != AccessScopes.None;
-        }
-
-        Span<char> lower = stackalloc char[DatabaseName.MaximumLength];
-        return database.Length <= lower.Length
-            && lookup.TryGetValue(lower[..database.AsSpan().ToLowerInvariant(lower)], out var scopes)
-            && (scopes & anyOf) != AccessScopes.None;
+        var held = In(database);
+        return (held & AccessScopes.Admin) != AccessScopes.None || (held & all) == all;
     }
 
     /// <summary>Whether it may know that a database exists.</summary>
     public bool MaySee(string database) => May(AccessScopes.Read | AccessScopes.Write, database);
+
+    private AccessScopes In(string? database)
+    {
+        if (database is null)
+        {
+            return somewhere;
+        }
+
+        Span<char> lower = stackalloc char[DatabaseName.MaximumLength];
+        return database.Length <= lower.Length && lookup.TryGetValue(lower[..database.AsSpan().ToLowerInvariant(lower)], out var scopes)
+            ? everywhere | scopes
+            : everywhere;
+    }
 }

@@ -78,6 +78,7 @@ internal sealed class MultiGetRoute(ServerContext context, GetDocuments document
         part.Request.Body = new MemoryStream(asked.Content);
         part.Response.Body = answer;
         part.Features.Set(answer);
+        part.Features.Set(Principal.Of(http));
         part.RequestAborted = http.RequestAborted;
         foreach (var (name, value) in asked.Headers)
         {

@@ -121,8 +121,8 @@ public static class RavenRoutes
         Write(routes, context, "POST", "operations/kill", operations.KillAsync);
         Write(routes, context, "POST", "bulk_insert", new BulkInsertRoute(context, registry).HandleAsync).WithMetadata(LongBody.Instance);
         var changes = new ChangeByQuery(context, registry);
-        routes.MapMethods(Database + "queries", ["DELETE"], RavenRoute.OnFreshDatabase(context, changes.DeleteAsync)).For(RouteScope.Write);
-        routes.MapMethods(Database + "queries", ["PATCH"], RavenRoute.OnFreshDatabase(context, changes.PatchAsync)).For(RouteScope.Write);
+        routes.MapMethods(Database + "queries", ["DELETE"], RavenRoute.OnFreshDatabase(context, changes.DeleteAsync)).For(RouteScope.ReadAndWrite);
+        routes.MapMethods(Database + "queries", ["PATCH"], RavenRoute.OnFreshDatabase(context, changes.PatchAsync)).For(RouteScope.ReadAndWrite);
     }
 
     private static void MapChanges(IEndpointRouteBuilder routes, ServerContext context, OperationRegistry operations)

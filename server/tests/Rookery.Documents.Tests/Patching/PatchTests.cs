@@ -81,7 +81,7 @@ public class PatchTests
         byte[] head = new byte[StoredDocument.MaxHeadBytes];
         int headLength = StoredDocument.WriteHead(head, Bytes(id), 1, 5);
         value = [.. head[..headLength], .. new DocumentView(value).Content];
-        Assert.True(BatchRequestParser.TryParseMergePatch(Bytes(patch), Bytes(id), default, false, 1, default, out ParsedBatch batch, out InputError error), error.ToString());
+        Assert.True(BatchRequestParser.TryParseMergePatch(Bytes(patch), Bytes(id), default, false, true, 1, default, out ParsedBatch batch, out InputError error), error.ToString());
         using CommandBuffer command = batch.Command;
         using var evaluator = new PatchEvaluator();
         Assert.Equal(PatchStatus.Patched, evaluator.Apply(Program(command), new DocumentView(value)));
@@ -188,7 +188,7 @@ public class PatchTests
         Assert.Equal(("C", 10_000_000L), (Text(evaluator.Collection), evaluator.ExpiresAtTicks));
         Assert.EndsWith("\"c\":3", Text(evaluator.Content), StringComparison.Ordinal);
 
-        Assert.True(BatchRequestParser.TryParseMergePatch("{\"a\":{\"b\":null,\"c\":1}}"u8, "x"u8, default, true, 1, default, out ParsedBatch merge, out _));
+        Assert.True(BatchRequestParser.TryParseMergePatch("{\"a\":{\"b\":null,\"c\":1}}"u8, "x"u8, default, true, true, 1, default, out ParsedBatch merge, out _));
         using CommandBuffer command = merge.Command;
         Assert.Equal(PatchStatus.Created, evaluator.ApplyToMissing(Program(command)));
         Assert.EndsWith("\"a\":{\"c\":1}", Text(evaluator.Content), StringComparison.Ordinal);

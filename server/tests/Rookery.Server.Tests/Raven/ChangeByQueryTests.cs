@@ -213,7 +213,7 @@ public sealed class ChangeByQueryTests(RunningServer server) : IClassFixture<Run
     }
 
     [Fact]
-    public async Task A_writer_may_and_a_reader_may_not()
+    public async Task Who_may_read_and_write_may_and_who_may_only_one_of_both_may_not()
     {
         var secure = new SecureServer();
         await secure.InitializeAsync();
@@ -224,9 +224,12 @@ public sealed class ChangeByQueryTests(RunningServer server) : IClassFixture<Run
             const string Patch = """{"Query":{"Query":"from Items update { this.a = 1 }"}}""";
             (await secure.SendAsync("PATCH", "/databases/Shop/queries", reader, Patch)).IsRefusal(403, "write");
             (await secure.SendAsync("DELETE", "/databases/Shop/queries", reader, """{"Query":"from Items"}""")).IsRefusal(403, "write");
-            Assert.Equal(200, (await secure.SendAsync("PATCH", "/databases/Shop/queries", writer, Patch)).Status);
-            Assert.Equal(200, (await secure.SendAsync("DELETE", "/databases/Shop/queries", writer, """{"Query":"from Items"}""")).Status);
-            (await secure.SendAsync("DELETE", "/databases/Other/queries", writer, """{"Query":"from Items"}""")).IsRefusal(403, "Other");
+            (await secure.SendAsync("PATCH", "/databases/Shop/queries", writer, Patch)).IsRefusal(403, "read and write");
+            (await secure.SendAsync("DELETE", "/databases/Shop/queries", writer, """{"Query":"from Items"}""")).IsRefusal(403, "read and write");
+            string both = await secure.GiveTokenAsync(["read", "write"], ["Shop"]);
+            Assert.Equal(200, (await secure.SendAsync("PATCH", "/databases/Shop/queries", both, Patch)).Status);
+            Assert.Equal(200, (await secure.SendAsync("DELETE", "/databases/Shop/queries", both, """{"Query":"from Items"}""")).Status);
+            (await secure.SendAsync("DELETE", "/databases/Other/queries", both, """{"Query":"from Items"}""")).IsRefusal(403, "Other");
         }
         finally
         {

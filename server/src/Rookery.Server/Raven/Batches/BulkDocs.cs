@@ -27,6 +27,14 @@ internal sealed class BulkDocs(ServerContext context)
             room = body.Room;
         }
 
+        // Read before the command passes on: afterwards its memory belongs to others.
+        var operations = BatchOperation.ReadAll(batch);
+        if (operations.Any(static operation => operation.Kind == OperationKind.Patch) && !ReadRight.IsHeld(http, database))
+        {
+            batch.Command.Dispose();
+            throw ReadRight.MissingForScript(http, database, "PUT and DELETE need write only.");
+        }
+
         if (batch.Count == 0)
         {
             // A command without operations would take no etag, so its rows could not be told from those of the frame before.
@@ -36,9 +44,6 @@ internal sealed class BulkDocs(ServerContext context)
         }
 
         await PatchRoom.TakeAsync(http, context, database, batch, room);
-
-        // Read before the command passes on: afterwards its memory belongs to others.
-        var operations = BatchOperation.ReadAll(batch);
         var outcome = await ReceiptHeader.ProposeAsync(context, http, batch.Command);
         if (outcome.Rejection is { } rejection)
         {

@@ -137,14 +137,14 @@ internal sealed class DatabaseRoutes(ServerContext context)
             json.WriteStartArray("Databases"u8);
             foreach (var database in databases)
             {
-                WriteListed(json, database, namesOnly);
+                WriteListed(json, database, namesOnly, ReadRight.IsHeld(http, database));
             }
 
             json.WriteEndArray();
         });
     }
 
-    private static void WriteListed(Utf8JsonWriter json, Database database, bool namesOnly)
+    private static void WriteListed(Utf8JsonWriter json, Database database, bool namesOnly, bool mayRead)
     {
         if (namesOnly)
         {
@@ -156,8 +156,12 @@ internal sealed class DatabaseRoutes(ServerContext context)
         json.WriteStartObject();
         json.WriteString("Name"u8, database.Name);
         json.WriteBoolean("Disabled"u8, false);
-        json.WriteNumber("DocumentsCount"u8, reader.ReadStatistics().Documents);
-        json.WriteNumber("IndexesCount"u8, reader.ReadIndexes().Count);
+        if (mayRead)
+        {
+            json.WriteNumber("DocumentsCount"u8, reader.ReadStatistics().Documents);
+            json.WriteNumber("IndexesCount"u8, reader.ReadIndexes().Count);
+        }
+
         json.WriteEndObject();
     }
 

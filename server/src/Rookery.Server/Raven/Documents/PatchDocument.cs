@@ -10,6 +10,8 @@ namespace Rookery.Server.Raven.Documents;
 /// <summary>PATCH docs: a script in RavenDB's envelope, or an RFC 7396 merge patch by its content type, application/merge-patch+json.</summary>
 internal sealed class PatchDocument(ServerContext context)
 {
+    private const string MergePatchType = "application/merge-patch+json";
+
     public async Task HandleAsync(HttpContext http, Database database)
     {
         var parameters = new QueryParameters(http);
@@ -18,11 +20,17 @@ internal sealed class PatchDocument(ServerContext context)
             throw RefusedException.NotSupported("The parameters 'test' and 'debug' of PATCH docs are not supported by this version; the document was not changed.");
         }
 
+        bool mayRead = ReadRight.IsHeld(http, database);
+        if (!mayRead && !IsMerge(http))
+        {
+            throw ReadRight.MissingForScript(http, database, $"A merge patch (Content-Type: {MergePatchType}) needs write only.");
+        }
+
         ParsedBatch batch;
         LargeRequests.Lease? room;
         using (var body = await RequestBody.ReadAsync(http, context.Options.DocumentBytesLimit, context.LargeRequests, BodyUse.Write))
         {
-            batch = Parse(http, database, body.Span);
+            batch = Parse(http, database, body.Span, mayRead);
             room = body.Room;
         }
 
@@ -42,19 +50,35 @@ internal sealed class PatchDocument(ServerContext context)
             return;
         }
 
+        await AnswerAsync(http, database, result, mayRead);
+    }
+
+    private static async Task AnswerAsync(HttpContext http, Database database, OperationResult result, bool mayRead)
+    {
         using var answer = AnswerBuffer.Rent();
         using (var json = new Utf8JsonWriter(answer))
         {
             json.WriteStartObject();
-            json.WriteString("Status"u8, PatchResult.StatusName(result.Status));
-            PatchResult.WriteMembers(json, result, database);
+            if (mayRead)
+            {
+                json.WriteString("Status"u8, PatchResult.StatusName(result.Status));
+                PatchResult.WriteMembers(json, result, database);
+            }
+            else
+            {
+                // That nothing changed would tell that the document had these very values.
+                json.WriteString("Status"u8, PatchResult.StatusName(OperationStatus.Patched));
+            }
+
             json.WriteEndObject();
         }
 
         await answer.SendAsync(http);
     }
 
-    private ParsedBatch Parse(HttpContext http, Database database, ReadOnlySpan<byte> body)
+    private static bool IsMerge(HttpContext http) => http.Request.ContentType?.StartsWith(MergePatchType, StringComparison.OrdinalIgnoreCase) == true;
+
+    private ParsedBatch Parse(HttpContext http, Database database, ReadOnlySpan<byte> body, bool mayRead)
     {
         var parameters = new QueryParameters(http);
         if (!parameters.TryGetEscaped("id", out var escaped))
@@ -67,9 +91,8 @@ internal sealed class PatchDocument(ServerContext context)
         Span<byte> vector = stackalloc byte[ExpectedChangeVector.MaxBytes];
         var expected = IfMatch.Read(http, vector);
         var key = IdempotencyHeader.Read(http);
-        bool isMerge = http.Request.ContentType?.StartsWith("application/merge-patch+json", StringComparison.OrdinalIgnoreCase) == true;
-        bool isParsed = isMerge
-            ? BatchRequestParser.TryParseMergePatch(body, id, expected, createIfMissing: false, database.Number, key, out var batch, out var error)
+        bool isParsed = IsMerge(http)
+            ? BatchRequestParser.TryParseMergePatch(body, id, expected, createIfMissing: false, mayRead, database.Number, key, out var batch, out var error)
             : BatchRequestParser.TryParsePatch(body, id, expected, parameters.Flag("skipPatchIfChangeVectorMismatch"), database.Number, key, out batch, out error, context.Node.FormatLevel.Level);
         return isParsed ? batch : throw RavenErrors.Refuse(error);
     }

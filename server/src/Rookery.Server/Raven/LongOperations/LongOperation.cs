@@ -23,6 +23,9 @@ internal abstract class LongOperation(uint database, long id) : IDisposable
 
     public long Id => id;
 
+    /// <summary>The name of whoever began it, as its credential is called.</summary>
+    public string BegunBy { get; set; } = "";
+
     public OperationStage Stage => _stage;
 
     /// <summary>Why it failed: type and text of the refusal.</summary>

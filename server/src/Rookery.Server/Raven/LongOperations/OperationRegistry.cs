@@ -24,10 +24,13 @@ internal sealed class OperationRegistry(TimeProvider time)
     public long NextId() => Interlocked.Increment(ref _lastId);
 
     /// <summary>Begins an operation under a number from <see cref="NextId"/>.</summary>
+    /// <param name="operation">The operation.</param>
+    /// <param name="by">Who begins it.</param>
     /// <exception cref="RefusedException">The number is in use, or was never given. The operation is disposed.</exception>
-    public T Begin<T>(T operation)
+    public T Begin<T>(T operation, Principal by)
         where T : LongOperation
     {
+        operation.BegunBy = by.Name;
         if (operation.Id > Interlocked.Read(ref _lastId) || !_operations.TryAdd(KeyOf(operation), operation))
         {
             operation.Dispose();

@@ -60,11 +60,15 @@ internal sealed class OperationRoutes(ServerContext context, OperationRegistry o
         json.WriteEndObject();
     }
 
+    // A query, a count and a refusal tell what others read and sent. Whoever only writes knows of his own operations.
+    private static bool MayKnow(HttpContext http, Database database, LongOperation operation) =>
+        ReadRight.IsHeld(http, database) || string.Equals(operation.BegunBy, Principal.Of(http).Name, StringComparison.Ordinal);
+
     // Not 404, which RavenDB's clients take for "no result": they would go on asking, or fail without a word.
     private LongOperation Find(HttpContext http, Database database)
     {
         long id = new QueryParameters(http).Number("id", 0);
-        return operations.TryGet(database, id, out var operation)
+        return operations.TryGet(database, id, out var operation) && MayKnow(http, database, operation)
             ? operation
             : throw RefusedException.BadRequest($"Node {context.Node.Consensus.NodeTag} knows no operation {id} of this database: it restarted since, or ended many others after it. What the operation had done until then stands.");
     }

@@ -1,0 +1,149 @@
+using System.Text;
+using System.Text.RegularExpressions;
+using Microsoft.AspNetCore.Routing;
+using Microsoft.Extensions.Logging.Abstractions;
+using Rookery.Clusters;
+
+namespace Rookery.Server.Tests.Access;
+
+/// <summary>Every route that the server has is asked with every kind of credential: what docs/reference/access.md says of it is what it does.</summary>
+public partial class RouteAccessTests(SecureServer server) : IClassFixture<SecureServer>
+{
+    private const string Secret = "hunter2";
+
+    // Of a database that the credential is not for: neither its name nor what it holds may appear anywhere.
+    private const string Elsewhere = "Other";
+    private const string ElsewhereSecret = "swordfish";
+
+    private static readonly Dictionary<string, string[]> Admitted = new()
+    {
+        ["open"] = ["nobody", "read", "write", "read and write", "metrics", "admin"],
+        ["read"] = ["read", "read and write", "admin"],
+        ["write"] = ["write", "read and write", "admin"],
+        ["read and write"] = ["read and write", "admin"],
+        ["read or write"] = ["read", "write", "read and write", "admin"],
+        ["metrics"] = ["metrics", "admin"],
+        ["admin"] = ["admin"],
+    };
+
+    private IEnumerable<Route> Routes => ((IEndpointRouteBuilder)server.App).DataSources.SelectMany(source => source.Endpoints).OfType<RouteEndpoint>()
+        .SelectMany(static endpoint => MethodsOf(endpoint).Select(method => new Route(method, endpoint.RoutePattern.RawText!, endpoint.Metadata.GetMetadata<RouteScope>()!.Name)));
+
+    [Fact]
+    public void The_table_of_the_reference_has_every_route_with_its_scope()
+    {
+        var cluster = new ClusterRoutes(NullLogger.Instance).All.Select(static route => new Route(route.Method, route.Path, "admin"));
+        var served = Routes.Concat(cluster).Select(static route => $"{route.Scope}: {route.Method} {route.Pattern}").Order(StringComparer.Ordinal).ToArray();
+        string text = File.ReadAllText(Path.Join(Repository.Root, "docs/reference/access.md"));
+        var written = ScopeRow().Matches(text).SelectMany(static row => RouteName().Matches(row.Groups["routes"].Value).Select(route =>
+            $"{row.Groups["scope"].Value.Replace("`", "", StringComparison.Ordinal)}: {route.Groups["name"].Value.Replace("…/", "/databases/{database}/", StringComparison.Ordinal)}"));
+        Assert.Equal(served, written.Order(StringComparer.Ordinal));
+    }
+
+    [Fact]
+    public async Task Each_route_lets_in_whom_its_scope_names_and_nobody_else()
+    {
+        using var http = server.NewClient();
+        foreach (var (name, token) in await CredentialsAsync("Shop"))
+        {
+            foreach (var route in Routes.Where(route => !(name == "admin" && route.HasLastingEffect)))
+            {
+                var (status, body) = await AskAsync(http, route, token);
+                bool isRefused = (status is 401 or 403 && route.Method == "HEAD")
+                    || (status == 401 && body.Contains("No credential came", StringComparison.Ordinal)) || (status == 403 && body.Contains("needs the scope", StringComparison.Ordinal));
+                Assert.True(isRefused != Admitted[route.Scope].Contains(name), $"{name} asks {route}, and the answer is {status}: {body}");
+            }
+        }
+    }
+
+    [Fact]
+    public async Task Rights_in_one_database_open_no_other_and_tell_nothing_of_it()
+    {
+        await server.SendAsync("PUT", $"/databases/{Elsewhere}/docs?id=users/1", SecureServer.LocalKey, $$"""{"s":"{{ElsewhereSecret}}"}""");
+        using var http = server.NewClient();
+        foreach (var (name, token) in (await CredentialsAsync("Shop")).Where(static credential => credential.Name is "read" or "write" or "read and write"))
+        {
+            foreach (var route in Routes)
+            {
+                var (_, body) = await AskAsync(http, route, token);
+                Assert.False(body.Contains(Elsewhere, StringComparison.Ordinal) || body.Contains(ElsewhereSecret, StringComparison.Ordinal), $"{name} of Shop asks {route}, and is told: {body}");
+                if (route.IsOfDatabase)
+                {
+                    var (status, refusal) = await AskAsync(http, route, token, Elsewhere);
+                    Assert.True(status == 403, $"{name} of Shop asks {route} of another database, and the answer is {status}: {refusal}");
+                    Assert.DoesNotContain(ElsewhereSecret, refusal, StringComparison.Ordinal);
+                }
+            }
+        }
+    }
+
+    [Fact]
+    public async Task No_route_tells_what_is_in_a_document_to_who_may_not_read()
+    {
+        using var http = server.NewClient();
+        foreach (var (name, token) in (await CredentialsAsync("Shop")).Where(static credential => credential.Name is "nobody" or "write" or "metrics"))
+        {
+            foreach (var route in Routes)
+            {
+                // Each is asked of the document as it was, whatever the one before did.
+                Assert.Equal(201, (await server.SendAsync(http, "PUT", "/databases/Shop/docs?id=users/1", SecureServer.LocalKey, $$"""{"s":"{{Secret}}"}""")).Status);
+                var (status, body) = await AskAsync(http, route, token);
+                Assert.False(body.Contains(Secret, StringComparison.Ordinal), $"{name} asks {route}, and the answer is {status}: {body}");
+            }
+        }
+    }
+
+    private async Task<(string Name, string? Token)[]> CredentialsAsync(string database) =>
+    [
+        ("nobody", null),
+        ("read", await server.GiveTokenAsync(["read"], [database])),
+        ("write", await server.GiveTokenAsync(["write"], [database])),
+        ("read and write", await server.GiveTokenAsync(["read", "write"], [database])),
+        ("metrics", await server.GiveTokenAsync(["metrics"])),
+        ("admin", await server.GiveTokenAsync(["admin"])),
+    ];
+
+    /// <summary>Asks, and reads what comes first: some answers go on until their listener leaves.</summary>
+    private async Task<(int Status, string Body)> AskAsync(HttpClient http, Route route, string? token, string database = "Shop")
+    {
+        string path = route.Pattern.Replace("{database}", database, StringComparison.Ordinal).Replace("{**rest}", "no/such/route", StringComparison.Ordinal)
+            .Replace("{**path}", "none", StringComparison.Ordinal).Replace("{**name}", "none", StringComparison.Ordinal);
+        using var request = new HttpRequestMessage(new HttpMethod(route.Method == "any" ? "GET" : route.Method), new Uri(server.Address, $"{path}?id=users/1&name={database}&tag=users&details=true"));
+        request.Content = HttpMethod.Get == request.Method || HttpMethod.Head == request.Method ? null : new StringContent(BodyOf(route), Encoding.UTF8, route.IsMergePatch ? "application/merge-patch+json" : "application/json");
+        if (token is not null)
+        {
+            request.Headers.TryAddWithoutValidation("Authorization", "Bearer " + token);
+        }
+
+        using var answer = await http.SendAsync(request, HttpCompletionOption.ResponseHeadersRead);
+        bool isEndless = (int)answer.StatusCode == 200 && (route.Pattern.EndsWith("/stream", StringComparison.Ordinal) || route.Pattern.EndsWith("/live", StringComparison.Ordinal));
+        return ((int)answer.StatusCode, isEndless ? "" : await answer.Content.ReadAsStringAsync());
+    }
+
+    private static string BodyOf(Route route) => route.Pattern[(route.Pattern.IndexOf("}/", StringComparison.Ordinal) + 1)..] switch
+    {
+        "/bulk_docs" => """{"Commands":[{"Id":"users/1","Type":"PUT","ChangeVector":"A:1-none","Document":{}}]}""",
+        "/queries" when route.Method == "PATCH" => """{"Query":{"Query":"from @all_docs where startsWith(s,'hun') update { throw this.s; }"}}""",
+        "/queries" or "/streams/queries" => """{"Query":"from @all_docs where startsWith(s,'hun')"}""",
+        _ => "{}",
+    };
+
+    private static IEnumerable<string> MethodsOf(RouteEndpoint endpoint) =>
+        endpoint.Metadata.GetMetadata<HttpMethodMetadata>() is { HttpMethods: { Count: > 0 } methods } ? methods.Count > 1 ? methods.Where(static method => method != "HEAD") : methods : ["any"];
+
+    [GeneratedRegex(@"^\| (?<scope>open|`[a-z]+`( (and|or) `write`)?) \| (?<routes>`[^|]* /[^|]*`|`[^|]* …/[^|]*`) \|", RegexOptions.Multiline | RegexOptions.ExplicitCapture, 1000)]
+    private static partial Regex ScopeRow();
+
+    [GeneratedRegex("`(?<name>[^`]+)`", RegexOptions.ExplicitCapture, 1000)]
+    private static partial Regex RouteName();
+
+    private sealed record Route(string Method, string Pattern, string Scope)
+    {
+        public bool IsOfDatabase => Pattern.Contains("{database}", StringComparison.Ordinal);
+
+        public bool IsMergePatch => Method == "PATCH" && Pattern.EndsWith("/docs", StringComparison.Ordinal);
+
+        /// <summary>What an admin would do to the other tests of this server by asking with nothing in mind.</summary>
+        public bool HasLastingEffect => Pattern is "/admin/databases" && Method == "DELETE";
+    }
+}
